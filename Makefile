@@ -1,0 +1,89 @@
+# make demo   set up, analyze the bundled example, say where the report is
+# make test   set up, run every test
+# make help   the other targets
+
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.ready
+
+DEMO_RUN := examples/desk_assistant
+DEMO_OUT := demo_report
+DEMO := $(BIN)/blade analyze $(DEMO_RUN) -o $(DEMO_OUT)
+
+PERF := perf/run.py
+PYTEST_ARGS ?=
+
+# `make PYTHON=/path/to/python3.12 ...` uses that one; otherwise the first of these that is new enough.
+ifeq ($(origin PYTHON),undefined)
+PYTHONS := python3 python3.13 python3.12 python3.11 python
+else
+PYTHONS := $(PYTHON)
+endif
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check format docs lock perf clean
+
+help:
+	@echo "make demo    set up, analyze $(DEMO_RUN), say where the report is"
+	@echo "make test    set up, run every test (PYTEST_ARGS='-m \"not slow\"' for the quick ones)"
+	@echo "make setup   make $(VENV) with BLADE and the developer tools"
+	@echo "make check   formatting, lint, types, import contracts, generated docs"
+	@echo "make format  format the code and mend what ruff can mend"
+	@echo "make docs    write the generated docs again"
+	@echo "make lock    choose versions again and write requirements.lock"
+	@echo "make perf    measure speed against a bare decode"
+	@echo "make clean   remove $(VENV), caches and outputs"
+
+setup: $(STAMP)
+
+$(STAMP): pyproject.toml requirements.lock
+	@if [ ! -x $(BIN)/python ]; then \
+	  found=; \
+	  for candidate in $(PYTHONS); do \
+	    if "$$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then found="$$candidate"; break; fi; \
+	  done; \
+	  if [ -z "$$found" ]; then \
+	    echo "error: BLADE needs Python 3.11 or newer; none of these is: $(PYTHONS)" >&2; \
+	    echo "hint: install one, or name it: make PYTHON=python3.12 $(or $(MAKECMDGOALS),setup)" >&2; \
+	    exit 2; \
+	  fi; \
+	  echo "making $(VENV) with $$($$found --version); this takes about a minute" >&2; \
+	  "$$found" -m venv $(VENV) || { rm -rf $(VENV); echo "hint: on Debian and Ubuntu the venv module is the package python3-venv" >&2; exit 2; }; \
+	fi
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+demo: $(STAMP)
+	$(DEMO)
+	@echo
+	@echo "The report: $(DEMO_OUT)/report.md and $(DEMO_OUT)/report.html"
+
+test: $(STAMP)
+	$(BIN)/pytest -n 2 $(PYTEST_ARGS)
+	@echo "Conformance tests that found no reference files are listed above as SKIPPED, each with what it needs."
+
+check: $(STAMP)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python docs/generate.py --check
+
+format: $(STAMP)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(STAMP)
+	$(BIN)/python docs/generate.py
+
+lock: $(STAMP)
+	$(BIN)/uv pip compile pyproject.toml --quiet --upgrade --all-extras --group dev --universal --python-version 3.11 \
+	  --generate-hashes --no-emit-index-url --no-header --no-annotate --output-file requirements.lock
+
+perf: $(STAMP)
+	$(BIN)/python $(PERF)
+
+clean:
+	rm -rf $(VENV) $(DEMO_OUT) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache perf/data perf/results
+	find src tests docs -name __pycache__ -type d -prune -exec rm -rf {} +

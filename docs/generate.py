@@ -1,0 +1,180 @@
+"""Writes the parts of the docs that come from the code, so that they cannot drift from it.
+
+python docs/generate.py           write them
+python docs/generate.py --check   write nothing; name each stale file and exit 1
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+DOCS = Path(__file__).resolve().parent
+MADE = "<!-- Made by docs/generate.py from the code; change the code and run `make docs`. -->"
+KINDS = {"str": "TEXT", "int": "N", "float": "X"}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write every generated doc, or with `--check` only say which are stale."""
+    stale = [path for path, text in generated().items() if not path.exists() or path.read_text("utf-8") != text]
+    if list(arguments) == ["--check"]:
+        for path in stale:
+            print(f"stale: docs/{path.name}; run `make docs`", file=sys.stderr)
+        return 1 if stale else 0
+    for path, text in generated().items():
+        if path in stale:
+            path.write_text(text, "utf-8")
+            print(f"wrote docs/{path.name}")
+    return 0
+
+
+def generated() -> dict[Path, str]:
+    """Every file with generated text, as it ought to read."""
+    artifacts = (DOCS / "artifacts.md").read_text("utf-8")
+    artifacts = fill(artifacts, "fields", fields_table())
+    artifacts = fill(artifacts, "tables", run_tables())
+    return {
+        DOCS / "artifacts.md": artifacts,
+        DOCS / "cli.md": command_reference(),
+        DOCS / "detectors.md": detector_pages(),
+    }
+
+
+def fill(text: str, name: str, body: str) -> str:
+    """Replace what stands between the two marker lines of `name`."""
+    begin, end = f"<!-- begin generated: {name} -->", f"<!-- end generated: {name} -->"
+    if text.count(begin) != 1 or text.count(end) != 1:
+        raise SystemExit(f"error: expected `{begin}` and `{end}` once each")
+    before, rest = text.split(begin)
+    _, after = rest.split(end)
+    return f"{before}{begin}\n{body.strip()}\n{end}{after}"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table; cells are kept on one line."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(cell(text) for text in line) + " |" for line in lines)
+
+
+def cell(text: str) -> str:
+    """One line, with the column separator escaped."""
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def fields_table() -> str:
+    """Which foreign field becomes which of ours."""
+    from blade.ingest import fields
+
+    rows = [(f"`{ours}`", ", ".join(f"`{path}`" for path in paths), meaning) for ours, paths, meaning in fields.table()]
+    return table(("ours", "read from, first present wins", "meaning"), rows)
+
+
+def run_tables() -> str:
+    """The columns that `blade sql` sees."""
+    from blade.core import run
+
+    tables: Mapping[str, Mapping[str, tuple[str, str]]] = {
+        "rollouts": run.ROLLOUTS,
+        "tasks": run.TASKS,
+        "checks": run.CHECKS,
+    }
+    parts = []
+    for name, columns in tables.items():
+        rows = [(f"`{column}`", kind, meaning) for column, (kind, meaning) in columns.items()]
+        parts.append(f"### `{name}`\n\n{table(('column', 'type', 'meaning'), rows)}")
+    return "\n\n".join(parts)
+
+
+def detector_pages() -> str:
+    """The catalogue of rules, each page taken from the docstring of its file."""
+    from blade.detectors import _page
+
+    return _page.catalogue().strip() + "\n"
+
+
+def command_reference() -> str:
+    """Every command with its arguments, options and help."""
+    from typer.main import get_command
+
+    from blade.cli.main import app
+
+    top: Any = get_command(app)
+    parts = [MADE, "# Commands", prose(top.help), options_table(top.params)]
+    parts += [command_page(f"blade {name}", command) for name, command in commands(top)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def commands(group: Any, prefix: str = "") -> Iterable[tuple[str, Any]]:
+    """Commands in the order in which `--help` lists them, those of groups included."""
+    for name, command in group.commands.items():
+        if command.hidden:
+            continue
+        if hasattr(command, "commands"):
+            yield from commands(command, f"{prefix}{name} ")
+        else:
+            yield f"{prefix}{name}", command
+
+
+def command_page(name: str, command: Any) -> str:
+    """Usage, help and tables of one command."""
+    arguments = [parameter for parameter in command.params if parameter.param_type_name == "argument"]
+    usage = " ".join(
+        [name, *("[OPTIONS]" for _ in command.params[len(arguments) :][:1]), *map(argument_name, arguments)]
+    )
+    rows = [(f"`{argument_name(argument)}`", argument.help or "") for argument in arguments]
+    parts = [f"## {name}", f"```\n{usage}\n```", prose(command.help)]
+    parts += [
+        table(("argument", "meaning"), rows) if rows else "",
+        options_table(command.params),
+        prose(command.epilog),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def options_table(parameters: Iterable[Any]) -> str:
+    """Options with their defaults; empty when there are none."""
+    rows = [
+        (
+            ", ".join(f"`{name}`" for name in [*option.opts, *option.secondary_opts]) + value_name(option),
+            meaning(option),
+        )
+        for option in parameters
+        if option.param_type_name == "option" and not option.hidden and "--help" not in option.opts
+    ]
+    return table(("option", "meaning"), rows) if rows else ""
+
+
+def argument_name(argument: Any) -> str:
+    """`RUN...`, as the usage line has it."""
+    name = (argument.metavar or argument.name or "").strip("[].").upper()
+    return name + ("..." if argument.nargs == -1 else "")
+
+
+def value_name(option: Any) -> str:
+    """The kind of value that an option takes; empty for a flag."""
+    if option.is_flag:
+        return ""
+    choices = "|".join(str(choice) for choice in option.type_descriptor.choices or ())
+    kind = option.bare_type().removeprefix("list[").removesuffix("]")
+    return f" `{option.metavar or choices or KINDS.get(kind, kind.upper())}`"
+
+
+def meaning(option: Any) -> str:
+    """The help of an option, with its default where a user would miss it."""
+    default = option.default
+    shown = default is not None and not callable(default) and default not in ("", False, (), []) and not option.is_flag
+    return (option.help or "") + (f" Default: `{default}`." if shown else "")
+
+
+def prose(text: str | None) -> str:
+    """Help text as Markdown; indented examples become code blocks by themselves."""
+    return inspect.cleandoc(text or "").replace("\b\n", "").split("\f", maxsplit=1)[0].strip()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,90 @@
+"""Runs a command and watches the memory of all its processes together, from Linux's /proc.
+
+Memory is PSS: a page that n processes share counts 1/n for each, so the sum over processes is what the machine gives.
+Where there is no /proc the peaks are None.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+PROC = Path("/proc")
+EVERY = 0.1  # seconds between samples; a peak shorter than this can be missed
+WORKING = 20_000_000  # a process below this does no work of ours (a resource tracker, a shell)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    seconds: float
+    peak: int | None  # bytes of all processes together
+    largest: int | None  # bytes of the largest process
+    processes: int  # most processes above WORKING at one time, at least one
+    failure: str | None  # exit code and the end of stderr, where the command failed
+
+
+@dataclass
+class Watch:
+    """Samples a process and its descendants until told to stop."""
+
+    pid: int
+    peak: int = 0
+    largest: int = 0
+    processes: int = 0
+    done: threading.Event = field(default_factory=threading.Event)
+
+    def run(self) -> None:
+        while not self.done.wait(EVERY):
+            sizes = [proportional_size(pid) for pid in family(self.pid)]
+            self.peak = max(self.peak, sum(sizes))
+            self.largest = max(self.largest, *sizes)
+            self.processes = max(self.processes, sum(size > WORKING for size in sizes))
+
+
+def family(pid: int) -> list[int]:
+    """The process and all that descend from it."""
+    found = [pid]
+    for parent in found:
+        for thread in (PROC / str(parent) / "task").glob("*/children"):
+            found += [int(child) for child in read(thread).split()]
+    return found
+
+
+def proportional_size(pid: int) -> int:
+    for line in read(PROC / str(pid) / "smaps_rollup").splitlines():
+        if line.startswith("Pss:"):
+            return int(line.split()[1]) * 1024
+    return 0
+
+
+def read(path: Path) -> str:
+    """The text of a /proc file; nothing for a process that has ended."""
+    try:
+        return path.read_text()
+    except (FileNotFoundError, ProcessLookupError, PermissionError):
+        return ""
+
+
+def measure(command: Sequence[str]) -> Measured:
+    """Runs the command to its end, its output thrown away."""
+    start = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    watch = Watch(process.pid)
+    thread = threading.Thread(target=watch.run, daemon=True)
+    thread.start()
+    _, errors = process.communicate()
+    seconds = time.perf_counter() - start
+    watch.done.set()
+    thread.join()
+    failure = f"exit {process.returncode}: {errors.strip()[-200:]}" if process.returncode else None
+    return Measured(
+        seconds=seconds,
+        peak=watch.peak or None,
+        largest=watch.largest or None,
+        processes=max(1, watch.processes),
+        failure=failure,
+    )

@@ -1,0 +1,138 @@
+"""What `blade analyze` knows about runs; reports turn these values into text and compute nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from blade.core.measure import Interval, Measure
+from blade.core.run import Recorded, Run
+
+SCHEMA_VERSION = "1"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Score:
+    """The headline under one reading of the rollouts."""
+
+    name: str
+    value: float | None
+    interval: Interval | None
+    n_tasks: int
+    n_rollouts: int
+    reason: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage:
+    """One stage of the funnel: how many rollouts reached it, and their share of those that reached the one before."""
+
+    name: str
+    rollouts: int
+    share: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SliceValue:
+    """One value of a slice field."""
+
+    value: str
+    tasks: int
+    rollouts: int
+    passed: int
+    pass_at_1: float | None
+    interval: Interval | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Usage:
+    """A quantity such as tokens or seconds, over all rollouts that record it, and passing against failing."""
+
+    name: str
+    n: int
+    total: float
+    mean: float
+    median: float
+    passed_n: int
+    passed_median: float | None
+    failed_n: int
+    failed_median: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variance:
+    """Spread of task scores: `between` tasks, and `within` a task across repeats."""
+
+    total: float | None
+    within: float | None
+    between: float | None
+    reliability: float | None
+    se_new_tasks: float | None
+    se_same_tasks: float | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metrics:
+    """Every number of a run; each carries its denominator or the reason why it is missing."""
+
+    headline: str
+    """`pass_at_1` or `mean_reward`."""
+    headline_why: str
+    measures: Mapping[str, Measure]
+    pass_at: Mapping[int, Measure]
+    pass_hat: Mapping[int, Measure]
+    k: int | None
+    scores: tuple[Score, ...]
+    baselines: tuple[Measure, ...]
+    counts: Mapping[str, int | None]
+    buckets: Mapping[str, int]
+    bucket_tasks: Mapping[str, tuple[str, ...]]
+    incomplete_tasks: int
+    funnel: tuple[Stage, ...]
+    slices: Mapping[str, tuple[SliceValue, ...]]
+    usage: tuple[Usage, ...]
+    variance: Variance
+    doubts: tuple[str, ...] = ()
+    """Why "pass" may not mean what the benchmark means."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskResult:
+    """One task: a row of tasks.jsonl."""
+
+    task_id: str
+    bucket: str
+    rollouts: int
+    judged: int
+    passed: int
+    failed: int
+    errored: int
+    unscored: int
+    missing: int | None
+    mean_reward: float | None
+    score: float | None
+    places: tuple[str, ...]
+    findings: tuple[str, ...]
+    slices: Mapping[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunAnalysis:
+    """One run with everything that was made of it."""
+
+    run: Run
+    metrics: Metrics
+    tasks: tuple[TaskResult, ...]
+    recorded: tuple[Recorded, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Analysis:
+    """The answer to `blade analyze RUN...`."""
+
+    runs: tuple[RunAnalysis, ...]
+    notes: tuple[str, ...] = ()
+    """The user's own words about the run; quoted, never counted as evidence."""
+    command: str = ""
+    extras: Mapping[str, str] = field(default_factory=dict)

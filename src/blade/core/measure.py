@@ -1,0 +1,34 @@
+"""A number with its denominator, or the reason why there is none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interval:
+    """Limits of a value, with the method that made them and the number of units it rests on."""
+
+    low: float
+    high: float
+    level: float
+    method: str
+    n: int
+    rough: bool = False
+    """Fewer than 30 units: the limits are an indication."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measure:
+    """A named value over `n` units; `value` is None exactly when `reason` says why."""
+
+    name: str
+    value: float | None
+    n: int
+    interval: Interval | None = None
+    method: str = ""
+    reason: str | None = None
+
+    def __post_init__(self) -> None:
+        if (self.value is None) != (self.reason is not None):
+            raise ValueError(f"{self.name}: a measure has a value or a reason, never both or neither")

@@ -1,0 +1,132 @@
+"""One attempt at one task, and the steps inside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Literal
+
+import msgspec
+
+
+class Outcome(StrEnum):
+    """What became of a rollout; set once, in ingest, from structure and never from text."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    ERRORED = "errored"
+    UNSCORED = "unscored"
+    MISSING = "missing"
+
+
+JUDGED = (Outcome.PASSED, Outcome.FAILED)
+
+
+class RolloutKey(msgspec.Struct, frozen=True, kw_only=True, order=True):
+    """Names one rollout; written `TASK#REPEAT`."""
+
+    run: str
+    task_id: str
+    repeat: int
+
+    def __str__(self) -> str:
+        return f"{self.task_id}#{self.repeat}"
+
+
+class Source(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a row stands: byte range of a plain file, or a member of an archive or document."""
+
+    artifact: str
+    member: str | None = None
+    offset: int | None = None
+    length: int | None = None
+    line: int | None = None
+
+    def __str__(self) -> str:
+        if self.line is not None:
+            return f"{self.artifact}:{self.line}"
+        return f"{self.artifact}:{self.member}" if self.member else self.artifact
+
+
+class Problem(msgspec.Struct, frozen=True, kw_only=True):
+    """Input that could not be used, or only in part; listed, never dropped."""
+
+    source: Source
+    reason: str
+
+
+Party = Literal["agent", "user", "tool", "system"]
+Kind = Literal["message", "reasoning", "call", "result", "refusal", "other"]
+
+
+class Step(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """One message, thought, call or result of a trajectory; the prompt is not counted."""
+
+    index: int
+    """Place in the trajectory as the artifact has it, so that a reader finds it there."""
+    party: Party
+    kind: Kind
+    text: str = ""
+    tool: str | None = None
+    """Name of the tool called, or whose result this is, where it is known."""
+    arguments: str | None = None
+    """The raw text that the model wrote."""
+    call_id: str | None = None
+    failed: bool = False
+    """A result that reports an error."""
+    answers: int | None = None
+    """Index of the call that a result belongs to."""
+
+
+class Features(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """Counters made once a rollout, cheap enough to make for every row."""
+
+    steps: int = 0
+    calls: int = 0
+    results: int = 0
+    tool_errors: int = 0
+    longest_repeat: int = 0
+    """Longest run of consecutive calls with the same tool and arguments."""
+    orphan_calls: int = 0
+    agent_messages: int = 0
+    """Messages of the agent that hold any text."""
+    agent_chars: int = 0
+    user_messages: int = 0
+    refusals: int = 0
+    empty_final: bool = False
+    """The agent's last step is a message without text, or it left none at all."""
+    stop: str | None = None
+
+
+class Rollout(msgspec.Struct, frozen=True, kw_only=True):
+    """What a rule may look at. `steps` is None when the artifact has no trajectory."""
+
+    key: RolloutKey
+    outcome: Outcome
+    reward: float | None = None
+    answer: str | None = None
+    expected: str | None = None
+    stop: str | None = None
+    error: str | None = None
+    tokens: int | None = None
+    seconds: float | None = None
+    source: Source
+    features: Features | None = None
+    """None when the artifact has no trajectory."""
+    read_steps: Callable[[], tuple[Step, ...]] | None = None
+    read_row: Callable[[], dict[str, object]] | None = None
+
+    @property
+    def steps(self) -> tuple[Step, ...] | None:
+        """The trajectory in order, decoded on each use; None when the artifact has none."""
+        return self.read_steps() if self.read_steps is not None else None
+
+    @property
+    def row(self) -> dict[str, object]:
+        """The decoded row as the harness wrote it; empty when it cannot be had."""
+        return self.read_row() if self.read_row is not None else {}
+
+    @property
+    def calls(self) -> tuple[Step, ...]:
+        """The tool calls of the trajectory, in order."""
+        return tuple(step for step in self.steps or () if step.kind == "call")

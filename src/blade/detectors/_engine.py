@@ -1,0 +1,382 @@
+"""The whole mechanism: finding the rules, deciding which of them need to look, and keeping what they saw.
+
+Three results for each rule and rollout: it fired (at most three hits are kept), it was quiet, or it could not look,
+because the artifact does not hold what the rule reads. Gates only save time: with every gate open the result is the
+same. A rule that breaks its own declaration is a bug, and raises.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+import pkgutil
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import islice
+from typing import Literal, NamedTuple, TypeVar
+
+import msgspec
+
+from blade.core.errors import ArtifactError
+from blade.core.finding import LONGEST_QUOTE, NOTHING_SEEN, Cause, Evidence, Hit, Looked
+from blade.core.rollout import Features, Rollout
+from blade.detectors._phrases import Search, search_for
+
+Kind = Literal["direct", "associated"]
+Scope = Literal["rollout", "task", "run"]
+Status = Literal["preview", "stable"]
+When = Callable[[Features], bool]
+Body = Callable[[Rollout], Iterator[Evidence]]
+
+HEADINGS = ("Why it matters", "What to do", "Limits")
+FAMILIES = {"answer": "ANS", "behavior": "BEH", "data": "DAT", "infra": "INF", "task": "TSK"}
+MOST_HITS = 3
+
+_PLAIN_READS = ("steps", "stop", "error", "answer", "expected", "outcome", "reward", "tokens", "seconds")
+_VERDICT_OR_KEY = ("outcome", "reward", "expected")
+_QUOTED_FROM_ROLLOUT = ("stop", "error", "answer", "expected")
+_QUOTED_FROM_STEP = ("text", "arguments", "tool")
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """What a reader may know about a rule."""
+
+    code: str
+    name: str
+    """The bad thing itself: `repeated-tool-call`."""
+    family: str
+    message: str
+    sections: tuple[tuple[str, str], ...]
+    """Heading and text, in the order of the rule's file."""
+    cause: Cause
+    """What the rule suggests; it does not decide it."""
+    kind: Kind
+    """direct: by itself enough for failing; associated: may go with failing."""
+    reads: tuple[str, ...]
+    scope: Scope
+    status: Status
+
+    @property
+    def blind(self) -> bool:
+        """Reads neither verdict nor key, so that its lift over outcomes means something."""
+        names = [name for need in self.reads for name in need.split("|")]
+        return not any(name in _VERDICT_OR_KEY or name.startswith("row.") for name in names)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Detector:
+    """A rule's function with what it declares; made by `detector`."""
+
+    code: str
+    suggests: Cause
+    kind: Kind
+    reads: tuple[str, ...]
+    scope: Scope
+    when: When | None
+    phrases: tuple[str, ...]
+    status: Status
+    body: Body
+
+
+class Loaded(NamedTuple):
+    """A rule and what runs it."""
+
+    rule: Rule
+    detector: Detector
+
+
+def detector(
+    code: str,
+    *,
+    suggests: Cause,
+    kind: Kind,
+    reads: tuple[str, ...],
+    scope: Scope = "rollout",
+    when: When | None = None,
+    phrases: tuple[str, ...] = (),
+    status: Status = "preview",
+) -> Callable[[Body], Detector]:
+    """Declare a rule: what it reads, and what must hold before it is worth reading.
+
+    `reads` names fields of the rollout, `steps`, or `row.<path>`; `"steps|error"` asks for one of the two. Where one
+    of them is absent the rule could not look; an `error` that is absent did not happen. A rule that reads the row
+    makes every row be decoded. The gate is open when `when` says so or one of `phrases` is in what agent and tools
+    said or in the error; without either it is always open.
+    """
+    if re.fullmatch(r"[A-Z]{3}\d{3}", code) is None:
+        raise ValueError(f"{code}: a code is three letters of family and three digits")
+    if scope != "rollout":
+        raise ValueError(f"{code}: no engine serves rules of scope {scope!r} yet")
+    names = [name for need in reads for name in need.split("|")]
+    unknown = [name for name in names if name not in _PLAIN_READS and not re.match(r"row\.[^.]", name)]
+    if unknown or not names:
+        raise ValueError(f"{code}: reads must name {', '.join(_PLAIN_READS)} or row.<path>, got {reads}")
+    if phrases and any(name in ("answer", "expected") or name.startswith("row.") for name in names):
+        raise ValueError(f"{code}: phrases are searched for in trajectory and error only, but the rule reads {reads}")
+
+    def declare(body: Body) -> Detector:
+        return Detector(
+            code=code,
+            suggests=suggests,
+            kind=kind,
+            reads=reads,
+            scope=scope,
+            when=when,
+            phrases=phrases,
+            status=status,
+            body=body,
+        )
+
+    return declare
+
+
+def load(package: str) -> tuple[Loaded, ...]:
+    """Every rule under `package`, by code; ValueError when a file breaks the form or a code is used twice."""
+    path = importlib.import_module(package).__path__
+    found = [
+        _loaded(package, module.name)
+        for module in sorted(pkgutil.walk_packages(path, package + "."), key=lambda module: module.name)
+        if not module.ispkg and not module.name.rpartition(".")[2].startswith("_")
+    ]
+    owners: dict[str, str] = {}
+    for rule, _ in found:
+        if rule.code in owners:
+            raise ValueError(f"{rule.code} is the code of both {owners[rule.code]} and {rule.name}")
+        owners[rule.code] = rule.name
+    return tuple(sorted(found, key=lambda loaded: loaded.rule.code))
+
+
+def _loaded(package: str, path: str) -> Loaded:
+    family, _, name = path.removeprefix(package + ".").rpartition(".")
+    module = importlib.import_module(path)
+    declared = getattr(module, name, None)
+    if not isinstance(declared, Detector) or declared.body.__name__ != name:
+        raise ValueError(f"{path}: no function {name} under @detector; file and function have one name")
+    if not declared.code.startswith(FAMILIES.get(family, "?")):
+        raise ValueError(f"{path}: {declared.code} is no code of the family {family!r}")
+    message, sections = _read_docstring(path, module.__doc__)
+    rule = Rule(
+        code=declared.code,
+        name=name.replace("_", "-"),
+        family=family,
+        message=message,
+        sections=sections,
+        cause=declared.suggests,
+        kind=declared.kind,
+        reads=declared.reads,
+        scope=declared.scope,
+        status=declared.status,
+    )
+    return Loaded(rule, declared)
+
+
+def _read_docstring(path: str, docstring: str | None) -> tuple[str, tuple[tuple[str, str], ...]]:
+    message, _, rest = inspect.cleandoc(docstring or "").partition("\n")
+    sections: list[tuple[str, list[str]]] = []
+    for line in rest.splitlines():
+        if line and not line.startswith(" "):
+            sections.append((line, []))
+        elif sections:
+            sections[-1][1].append(line)
+    texts = tuple((heading, inspect.cleandoc("\n".join(["", *lines])).strip()) for heading, lines in sections)
+    if not message or tuple(heading for heading, text in texts if text) != HEADINGS:
+        raise ValueError(f"{path}: the docstring is a message and the sections {', '.join(HEADINGS)}")
+    return message, texts
+
+
+class _Plan(NamedTuple):
+    """What to do with rollouts that hold the same things."""
+
+    able: frozenset[int]
+    whens: tuple[tuple[int, When], ...]
+    phrased: frozenset[int]
+    quiet: Looked
+    """The result when no rule fires."""
+
+
+class Engine:
+    """All rules ready to look; `gated=False` opens every gate, `fast=False` does without google-re2."""
+
+    def __init__(self, loaded: Sequence[Loaded], *, gated: bool = True, fast: bool = True) -> None:
+        self._detectors = tuple(one.detector for one in loaded)
+        self._needs = tuple(tuple(tuple(need.split("|")) for need in one.reads) for one in self._detectors)
+        self._names = tuple(sorted({name for needs in self._needs for need in needs for name in need}))
+        self._phrased = frozenset(number for number, one in enumerate(self._detectors) if one.phrases and gated)
+        self._search: Search | None = None
+        if fast and self._phrased:
+            self._search = search_for([(number, self._detectors[number].phrases) for number in sorted(self._phrased)])
+        self._gated = gated
+        self._plans: dict[tuple[bool, ...], _Plan] = {}
+
+    def look(self, rollout: Rollout, raw: bytes) -> Looked:
+        """What every rule says about one rollout."""
+        present = tuple([_has(rollout, name) for name in self._names])
+        plan = self._plans.get(present)
+        if plan is None:
+            plan = self._plans[present] = self._plan(present)
+        features = rollout.features
+        if features is None:
+            opened = plan.able
+        else:
+            opened = frozenset([number for number, when in plan.whens if when(features)])
+            if plan.phrased:
+                opened |= self._found(rollout, raw, plan.phrased)
+        if not opened:
+            return plan.quiet
+        hits = self._run(sorted(opened), rollout)
+        return Looked(hits=tuple(hits), cannot_look=plan.quiet.cannot_look) if hits else plan.quiet
+
+    def _plan(self, present: tuple[bool, ...]) -> _Plan:
+        there = {name for name, is_there in zip(self._names, present, strict=True) if is_there}
+        able = frozenset(
+            number
+            for number, needs in enumerate(self._needs)
+            if all(any(name in there for name in need) for need in needs)
+        )
+        cannot = tuple(one.code for number, one in enumerate(self._detectors) if number not in able)
+        return _Plan(
+            able=able,
+            whens=tuple((number, self._when(number)) for number in sorted(able) if self._has_when(number)),
+            phrased=self._phrased & able,
+            quiet=Looked(cannot_look=cannot) if cannot else NOTHING_SEEN,
+        )
+
+    def _has_when(self, number: int) -> bool:
+        return number not in self._phrased or self._detectors[number].when is not None
+
+    def _when(self, number: int) -> When:
+        when = self._detectors[number].when
+        return when if when is not None and self._gated else _always
+
+    def _found(self, rollout: Rollout, raw: bytes, phrased: frozenset[int]) -> frozenset[int]:
+        """Rules whose phrases may be there; all of them where the bytes cannot be searched."""
+        search = self._search
+        if search is None or not raw:
+            return phrased
+        found = search(raw)
+        if rollout.error:
+            found = {*found, *search(rollout.error.encode("utf-8", "replace"))}
+        return phrased.intersection(found) if found else frozenset()
+
+    def _run(self, numbers: list[int], rollout: Rollout) -> list[Hit]:
+        read_once = _read_once(rollout)
+        hits: list[Hit] = []
+        for number in numbers:
+            one = self._detectors[number]
+            try:
+                hits += [_hit(one.code, read_once, evidence) for evidence in islice(one.body(read_once), MOST_HITS)]
+            except Exception as error:
+                error.add_note(f"rule {one.code} on rollout {rollout.key} ({rollout.source})")
+                raise
+        return hits
+
+
+def _always(_: Features) -> bool:
+    return True
+
+
+def _has(rollout: Rollout, name: str) -> bool:
+    if name == "steps":
+        # A trajectory without a step is one that was not recorded: it shows nothing.
+        features = rollout.features
+        return features is not None and features.steps > 0 and rollout.read_steps is not None
+    if name == "error":
+        return rollout.error is not None
+    if name.startswith("row."):
+        return _at(rollout.row, name.removeprefix("row.")) is not None
+    return getattr(rollout, name) is not None
+
+
+def _read_once(rollout: Rollout) -> Rollout:
+    """The same rollout, with steps and row decoded at most once for all rules."""
+    return msgspec.structs.replace(rollout, read_steps=_once(rollout.read_steps), read_row=_once(rollout.read_row))
+
+
+def _once(read: Callable[[], T] | None) -> Callable[[], T] | None:
+    if read is None:
+        return None
+    kept: list[T] = []
+
+    def once() -> T:
+        if not kept:
+            kept.append(read())
+        return kept[0]
+
+    return once
+
+
+def _hit(code: str, rollout: Rollout, evidence: Evidence) -> Hit:
+    quote = evidence.quote
+    value = _value(rollout, evidence.step, evidence.field)
+    start = value.find(quote) if value is not None else -1
+    if not quote or len(quote) > LONGEST_QUOTE or start < 0 or evidence.key != rollout.key:
+        where = evidence.field if evidence.step is None else f"{evidence.field} of step {evidence.step}"
+        raise ValueError(f"{code}: {quote!r} does not stand word for word in {where}, or is empty or too long")
+    return Hit(code=code, step=evidence.step, field=evidence.field, start=start, length=len(quote))
+
+
+def _value(rollout: Rollout, step: int | None, field: str) -> str | None:
+    """The text that evidence points at; steps that share an index are read as one text, line by line."""
+    if step is not None:
+        if field not in _QUOTED_FROM_STEP:
+            return None
+        texts = [getattr(one, field) for one in rollout.steps or () if one.index == step]
+        return "\n".join(text for text in texts if text)
+    if field in _QUOTED_FROM_ROLLOUT:
+        value: object = getattr(rollout, field)
+    else:
+        value = _at(rollout.row, field)
+    return value if isinstance(value, str) or value is None else json.dumps(value, ensure_ascii=False)
+
+
+def _at(row: object, path: str) -> object:
+    """The value at a dotted path; a number is a place in a list. None when there is nothing."""
+    for name in path.split("."):
+        if isinstance(row, dict):
+            row = row.get(name)
+        elif isinstance(row, list) and name.isdecimal() and int(name) < len(row):
+            row = row[int(name)]
+        else:
+            return None
+    return row
+
+
+@cache
+def _loaded_once() -> tuple[Loaded, ...]:
+    return load("blade.detectors")
+
+
+@cache
+def _engine() -> Engine:
+    return Engine(_loaded_once())
+
+
+def rules() -> tuple[Rule, ...]:
+    """Every rule, by code."""
+    return tuple(loaded.rule for loaded in _loaded_once())
+
+
+def look(rollout: Rollout, raw: bytes) -> Looked:
+    """What every rule says about one rollout.
+
+    `raw` is the JSON of the trajectory, at least what agent and tools said; empty means that it cannot be had, and
+    costs time only. Rules are loaded at the first call in a process.
+    """
+    return _engine().look(rollout, raw)
+
+
+def find(rollout: Rollout, hit: Hit) -> Evidence:
+    """The words that a rule saw, from a rollout that was read again; ArtifactError when they are gone."""
+    value = _value(rollout, hit.step, hit.field)
+    if value is None or len(value) < hit.start + hit.length:
+        raise ArtifactError(
+            f"{rollout.source}: rollout {rollout.key} no longer holds what {hit.code} saw in it",
+            hint="the file has changed since it was analyzed; analyze it again",
+        )
+    return Evidence(key=rollout.key, step=hit.step, field=hit.field, quote=value[hit.start : hit.start + hit.length])

@@ -1,0 +1,1 @@
+"""Rules about the answer that an agent gave, or did not give."""

@@ -1,0 +1,31 @@
+"""The output was cut off by a token limit.
+
+Why it matters
+    What the agent had not written yet is missing, and the final answer usually stands at the end.
+    The rollout says how much room the agent had, and little about what it knows.
+
+What to do
+    Raise the limit on output tokens, or lower the effort spent on reasoning, and run these tasks again.
+
+Limits
+    An answer that was given before the cut may still pass. A harness that reports a cut under a word of its own, or
+    records only the last of several model calls, hides it.
+"""
+
+from collections.abc import Iterator
+
+from blade.core.finding import Cause, Evidence
+from blade.core.rollout import Features, Rollout
+from blade.detectors._engine import detector
+
+CUT = ("length", "max_length", "max_output_tokens", "max_tokens", "model_length", "token_limit")
+
+
+def _may_be_cut(features: Features) -> bool:
+    return features.stop is not None and features.stop.lower() in CUT
+
+
+@detector("ANS001", suggests=Cause.BEHAVIOR, kind="direct", reads=("stop",), when=_may_be_cut)
+def truncated_output(rollout: Rollout) -> Iterator[Evidence]:
+    if rollout.stop is not None and rollout.stop.lower() in CUT:
+        yield Evidence(key=rollout.key, step=None, field="stop", quote=rollout.stop)

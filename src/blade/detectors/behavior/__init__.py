@@ -1,0 +1,1 @@
+"""Rules about what an agent did on its way to an answer."""

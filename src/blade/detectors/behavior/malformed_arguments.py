@@ -1,0 +1,51 @@
+"""The arguments of a call are not valid JSON, and the call failed or was never answered.
+
+Why it matters
+    The tool could not be used as the agent meant it. Models that write such calls often do it again, and lose turns
+    on every task that needs a tool with long or quoted arguments.
+
+What to do
+    Decode with a schema (constrained output), or return the parser's message to the agent.
+
+Limits
+    Arguments that are valid JSON but break the tool's schema are not seen. A call that was cut off by a token limit is
+    counted too. A harness that repairs arguments before it records them hides the symptom.
+"""
+
+import json
+from collections.abc import Iterator
+
+from blade.core.finding import LONGEST_QUOTE, Cause, Evidence
+from blade.core.rollout import Rollout, Step
+from blade.detectors._engine import detector
+
+
+@detector(
+    "BEH003",
+    suggests=Cause.BEHAVIOR,
+    kind="associated",
+    reads=("steps",),
+    when=lambda f: f.tool_errors > 0 or f.orphan_calls > 0,
+)
+def malformed_arguments(rollout: Rollout) -> Iterator[Evidence]:
+    results = [step for step in rollout.steps or () if step.kind == "result"]
+    for call in rollout.calls:
+        arguments = (call.arguments or "").strip()
+        if arguments and not _succeeded(call, results) and _is_malformed(arguments):
+            yield Evidence(key=rollout.key, step=call.index, field="arguments", quote=arguments[:LONGEST_QUOTE])
+
+
+def _succeeded(call: Step, results: list[Step]) -> bool:
+    mine = (step for step in results if step.answers == call.index and step.call_id in (None, call.call_id))
+    return any(not step.failed for step in mine)
+
+
+def _is_malformed(arguments: str) -> bool:
+    try:
+        json.loads(arguments)
+    except json.JSONDecodeError:
+        return True
+    except (ValueError, RecursionError):
+        # A number too long or a nesting too deep for this reader is not the agent's mistake.
+        return False
+    return False

@@ -1,0 +1,254 @@
+"""Which files are one run: paths, folders and globs to rollouts with the sidecars that stand beside them."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+
+from blade.core.errors import ArtifactError, RequestError
+from blade.core.rollout import Problem, Source
+from blade.ingest.decode import Row, Unusable, decode_row
+from blade.ingest.formats import Format, Head, format_named, formats
+from blade.ingest.jsonl import Torn, open_bytes, records
+from blade.ingest.row import is_rollout
+
+SUFFIXES = (
+    ("_materialized_inputs", "inputs"),
+    ("_failures", "failures"),
+    ("_aggregate_metrics", "aggregate"),
+    ("_reward_profiling", "profile"),
+    ("_agent_metrics", "agent-metrics"),
+    ("_manifest", "manifest"),
+)
+"""A file's name without its ending, and what it is when it ends so."""
+
+SIDECARS = tuple(role for _, role in SUFFIXES)
+_ROLLOUT_ENDINGS = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".eval", ".json", ".ndjson", ".ndjson.gz", ".ndjson.zst")
+_CONFIG_ENDINGS = (".yaml", ".yml")
+_HEAD_BYTES = 1 << 16
+_HEAD_ROWS = 50
+_HEAD_LINES = 5_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bundle:
+    """One rollouts file with its sidecars."""
+
+    path: Path
+    format: Format
+    name: str | None = None
+    """The name that the user gave it."""
+    sidecars: dict[str, Path] = field(default_factory=dict)
+    folder: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """Everything that the user's words stand for."""
+
+    bundles: tuple[Bundle, ...]
+    problems: tuple[Problem, ...]
+    analyses: tuple[tuple[str | None, Path], ...] = ()
+    """Folders of earlier analyses, with the name given to each."""
+
+
+def find(inputs: Sequence[str], format_name: str | None = None) -> Found:
+    """Bundles in order of path; raises with a hint when an input stands for nothing."""
+    forced = format_named(format_name) if format_name else None
+    bundles: dict[Path, Bundle] = {}
+    problems: list[Problem] = []
+    datasets: list[Path] = []
+    analyses: list[tuple[str | None, Path]] = []
+    for text in inputs:
+        name, pattern = _split_name(text)
+        for path in _expand(pattern):
+            saved = _analysis_folders(path)
+            if saved:
+                analyses += [(name, folder) for folder in saved]
+            else:
+                _take(path, name, forced, bundles, problems, datasets)
+    if not bundles and not analyses:
+        _nothing(inputs, problems)
+    ordered = tuple(_with_dataset(bundles[path], datasets) for path in sorted(bundles, key=str))
+    return Found(bundles=ordered, problems=tuple(problems), analyses=tuple(analyses))
+
+
+def _with_dataset(bundle: Bundle, datasets: Sequence[Path]) -> Bundle:
+    """A file of inputs in the same folder tells about the tasks where the run has no inputs of its own."""
+    near = [path for path in datasets if path.parent == bundle.path.parent]
+    if len(near) != 1 or "inputs" in bundle.sidecars:
+        return bundle
+    return replace(bundle, sidecars=bundle.sidecars | {"dataset": near[0]})
+
+
+def _split_name(text: str) -> tuple[str | None, str]:
+    name, equals, pattern = text.partition("=")
+    if equals and name and "/" not in name and not Path(text).exists():
+        return name, pattern
+    return None, text
+
+
+def _expand(pattern: str) -> list[Path]:
+    path = Path(pattern).expanduser()
+    if path.exists():
+        return [path]
+    matches = sorted(Path(match) for match in glob.glob(str(path), recursive=True))
+    if not matches:
+        hint = "the pattern matches nothing" if glob.has_magic(pattern) else "check the path; globs such as 'runs/*.jsonl' work too"
+        raise ArtifactError(f"no such file or folder: {pattern}", hint=hint)
+    return matches
+
+
+def _analysis_folders(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return []
+    if (path / "rollouts.parquet").exists():
+        return [path]
+    return sorted(child.parent for child in path.glob("*/rollouts.parquet"))
+
+
+def _take(
+    path: Path,
+    name: str | None,
+    forced: Format | None,
+    bundles: dict[Path, Bundle],
+    problems: list[Problem],
+    datasets: list[Path],
+) -> None:
+    if path.is_dir():
+        for file in _files(path):
+            if role_of(file) == "rollouts" and not _take_file(file, name, forced, bundles, problems):
+                datasets += [file] if _is_dataset(file) else []
+    elif not _is_swallowed(path):
+        _take_file(path, name, forced, bundles, problems)
+
+
+def _files(folder: Path) -> list[Path]:
+    inside = sorted(p for p in folder.rglob("*") if p.is_file() and not _hidden(p.relative_to(folder)))
+    return [path for path in inside if path.name.endswith(_ROLLOUT_ENDINGS)]
+
+
+def _hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
+
+
+def _is_swallowed(path: Path) -> bool:
+    """A sidecar that a glob swallowed, whose rollouts stand beside it, is not taken as rollouts."""
+    return role_of(path) != "rollouts" and any(main.exists() for main in _mains(path))
+
+
+def _is_dataset(path: Path) -> bool:
+    rows = read_head(path).rows
+    return bool(rows) and all("responses_create_params" in row for row in rows)
+
+
+def _take_file(
+    path: Path, name: str | None, forced: Format | None, bundles: dict[Path, Bundle], problems: list[Problem]
+) -> bool:
+    """Whether the file was taken as rollouts; if not, the reason is listed."""
+    head = read_head(path)
+    format_ = forced or recognize(head)
+    why = _why_not(path, head, format_)
+    if format_ is None or why:
+        problems.append(Problem(source=Source(artifact=path.name), reason=why or "not a format that is known"))
+        return False
+    bundles[path] = Bundle(path=path, format=format_, name=name, sidecars=sidecars(path), folder=path.resolve().parent.name)
+    return True
+
+
+def _why_not(path: Path, head: Head, format_: Format | None) -> str | None:
+    role = role_of(path)
+    if role != "rollouts":
+        return f"the name says that it is the {role} sidecar of a run whose rollouts are not beside it"
+    if not head.start.strip():
+        return "the file is empty"
+    if format_ is None:
+        first = head.start.splitlines()[0][:40].decode("utf-8", "replace")
+        return f"no line of it is a JSON object (it begins {first!r})"
+    if format_.splittable and not any(is_rollout(row) for row in head.rows):
+        return "its rows have no reward, score, response, messages or output: not rollouts"
+    return None
+
+
+def role_of(path: Path) -> str:
+    """What a file is, by its name alone."""
+    stem = stem_of(path)
+    return next((role for suffix, role in SUFFIXES if stem.endswith(suffix)), "rollouts")
+
+
+def stem_of(path: Path) -> str:
+    """The name without `.jsonl`, `.json`, `.eval` and what compression adds."""
+    name = path.name
+    for ending in (".gz", ".zst"):
+        name = name.removesuffix(ending)
+    for ending in (".jsonl", ".ndjson", ".json", ".eval"):
+        name = name.removesuffix(ending)
+    return name
+
+
+def _mains(path: Path) -> list[Path]:
+    stem = stem_of(path)
+    suffix = next(suffix for suffix, _ in SUFFIXES if stem.endswith(suffix))
+    return [path.with_name(stem.removesuffix(suffix) + ending) for ending in _ROLLOUT_ENDINGS]
+
+
+def sidecars(path: Path) -> dict[str, Path]:
+    """The sidecars beside a rollouts file, by role; a config of the run counts when its name says so."""
+    stem = stem_of(path)
+    found = {}
+    for suffix, role in SUFFIXES:
+        candidates = (path.with_name(stem + suffix + ending) for ending in (*_ROLLOUT_ENDINGS,))
+        match = next((candidate for candidate in candidates if candidate.exists()), None)
+        if match is not None:
+            found[role] = match
+    configs = [path.with_name(name + end) for name in (stem, f"{stem}_config", "config") for end in _CONFIG_ENDINGS]
+    config = next((candidate for candidate in configs if candidate.exists()), None)
+    manifest = path.with_name("manifest.json")
+    if config is not None:
+        found["config"] = config
+    if "manifest" not in found and manifest.exists():
+        found["manifest"] = manifest
+    return found
+
+
+def read_head(path: Path) -> Head:
+    """The first bytes of a file and the rows among its first lines."""
+    try:
+        with open_bytes(path) as file:
+            start = file.read(_HEAD_BYTES)
+    except (OSError, EOFError, ValueError) as error:
+        if isinstance(error, PermissionError | IsADirectoryError):
+            raise ArtifactError(f"cannot read {path}: {error.strerror}", hint="check its permissions") from None
+        start = b""
+    if path.suffix in (".eval", ".json"):
+        return Head(path=path, start=start, rows=())
+    return Head(path=path, start=start, rows=tuple(islice(_first_rows(path), _HEAD_ROWS)))
+
+
+def _first_rows(path: Path) -> Iterator[Row]:
+    try:
+        for record in islice(records(path), _HEAD_LINES):
+            try:
+                yield decode_row(record.data)[0]
+            except Unusable:
+                continue
+    except Torn:
+        return
+
+
+def recognize(head: Head) -> Format | None:
+    """The first format, in their order, that recognizes the file."""
+    return next((candidate for candidate in formats() if candidate.recognizes(head)), None)
+
+
+def _nothing(inputs: Sequence[str], problems: Sequence[Problem]) -> None:
+    what = ", ".join(inputs)
+    if not inputs:
+        raise RequestError("no run was given", hint="example: blade analyze results/rollouts.jsonl")
+    if problems:
+        listed = "; ".join(f"{problem.source}: {problem.reason}" for problem in problems[:5])
+        raise ArtifactError(f"no usable rollouts in {what}: {listed}", hint="see docs/artifacts.md for what is read")
+    raise ArtifactError(f"no rollouts in {what}", hint="expected *.jsonl, *.jsonl.gz, *.jsonl.zst or an Inspect log; see docs/artifacts.md")

@@ -1,0 +1,95 @@
+"""Bytes of one row to a map of raw values, whatever state the bytes are in.
+
+The fast way is one validating pass that leaves every value as raw JSON. Rows that it refuses (NaN, lone surrogates,
+invalid UTF-8) are mended when that loses nothing but the offending characters, and the mending is reported.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+
+import msgspec
+
+Row = dict[str, msgspec.Raw]
+
+_row = msgspec.json.Decoder(Row)
+_any = msgspec.json.Decoder()
+
+DEEPEST = 200
+"""Nesting that can be read; real rows stay below 20."""
+
+
+class Unusable(Exception):
+    """A line that holds no row; the message is the reason shown to people."""
+
+
+def decode_row(line: bytes) -> tuple[Row, str | None]:
+    """The row, and what had to be mended to read it; raises `Unusable` with the reason when it is no row."""
+    try:
+        return _row.decode(line), None
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return _mend(line)
+
+
+def decode_any(raw: bytes | msgspec.Raw) -> object:
+    """The value of raw JSON that `decode_row` let through."""
+    return _any.decode(raw)
+
+
+def encode(value: object) -> bytes:
+    """Canonical JSON: sorted keys, no white space."""
+    return msgspec.json.encode(value, order="sorted")
+
+
+def _mend(line: bytes) -> tuple[Row, str | None]:
+    value, mended = _parse_leniently(line)
+    if not isinstance(value, dict):
+        raise Unusable(f"the line holds {_kind(value)}, not an object")
+    try:
+        return _row.decode(msgspec.json.encode(_clean(value, 0))), mended
+    except RecursionError:
+        raise Unusable(f"nested deeper than {DEEPEST} levels") from None
+
+
+def _parse_leniently(line: bytes) -> tuple[object, str]:
+    text = line.decode("utf-8", errors="replace")
+    mended = "invalid UTF-8 replaced" if "\ufffd" in text and b"\xef\xbf\xbd" not in line else "non-standard JSON read"
+    try:
+        return json.loads(text, strict=False), mended
+    except RecursionError:
+        raise Unusable(f"nested deeper than {DEEPEST} levels") from None
+    except ValueError as error:
+        raise Unusable(_why_not_json(text, error)) from None
+
+
+def _why_not_json(text: str, error: ValueError) -> str:
+    if not isinstance(error, json.JSONDecodeError):
+        return f"not readable as JSON: {error}"
+    if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated"):
+        return "the line ends in the middle of a value (torn write?)"
+    return f"not JSON: {error.msg} at character {error.pos + 1}: {text[error.pos : error.pos + 20]!r}"
+
+
+def _kind(value: object) -> str:
+    names = {list: "a list", str: "a string", int: "a number", float: "a number", bool: "a boolean"}
+    return names.get(type(value), "null")
+
+
+def _clean(value: object, depth: int) -> object:
+    """The same value in standard JSON: NaN and infinities become strings, lone surrogates are replaced."""
+    if depth > DEEPEST:
+        raise RecursionError
+    if isinstance(value, dict):
+        return {_text(str(key)): _clean(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_clean(item, depth + 1) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 1 << 63:
+        return str(value)
+    return _text(value) if isinstance(value, str) else value
+
+
+def _text(text: str) -> str:
+    return text.encode("utf-8", errors="replace").decode("utf-8")

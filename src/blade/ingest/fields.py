@@ -1,0 +1,328 @@
+"""Which foreign field becomes which of ours: one ordered table, the first path that holds a value wins.
+
+A path is dotted; `response.usage.input_tokens` is a key inside a key. What no line here names is not read,
+except small values, which may become slices. `blade analyze --explain-schema` shows both.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Field(NamedTuple):
+    """One of our fields: its name, what it means, and the foreign paths it is taken from, best first."""
+
+    name: str
+    meaning: str
+    paths: tuple[str, ...]
+
+
+ID_NAMES = ("task_id", "instance_id", "problem_id", "question_id", "sample_id", "uuid", "id")
+
+KEY_NAMES = (
+    "question",
+    "problem",
+    "problem_statement",
+    "task",
+    "user_instruction",
+    "instruction",
+    "puzzle",
+    "expected_answer",
+    "expected_output",
+    "expected_outputs",
+    "expected_action",
+    "expected_actions",
+    "expected_judgement",
+    "expected_count",
+    "ground_truth",
+    "reference",
+    "reference_answer",
+    "reference_calls",
+    "evaluation_criteria",
+    "gold",
+    "gold_answer",
+    "gold_sql",
+    "sql",
+    "sql_prompt",
+    "label",
+    "target",
+    "canonical_solution",
+    "solution",
+    "test",
+    "tests",
+    "instruction_id_list",
+    "circles",
+    "target_color",
+    "text",
+    "verifier_metadata",
+)
+
+_ID = Field(
+    "id",
+    "stable name of the task, in the row or in the request's metadata",
+    ID_NAMES + tuple(f"responses_create_params.metadata.{name}" for name in ID_NAMES),
+)
+_INDEX = Field("index", "position of the task in the inputs", ("_ng_task_index", "_task_index", "task_index"))
+_REPEAT = Field(
+    "repeat",
+    "index of the rollout within its task",
+    ("_ng_rollout_index", "_rollout_index", "rollout_index", "repeat", "repeat_index", "epoch", "trial"),
+)
+_ATTEMPT = Field("attempt", "retry by the runner", ("_ng_attempt_index",))
+_REWARD = Field("reward", "number given by the verifier", ("reward", "score"))
+_MODEL = Field(
+    "model", "model that was asked", ("response.model", "model", "model_name", "responses_create_params.model")
+)
+_AGENT = Field("agent", "agent or harness that ran the model", ("agent_ref.name", "agent", "agent_name", "harness"))
+_SKILLS = Field("skills", "skills given to the agent", ("skills_ref.hash",))
+_TRAJECTORY = Field(
+    "trajectory",
+    "what happened after the prompt",
+    ("response.output", "trajectory", "messages", "output", "completion", "generation", "model_output"),
+)
+_PROMPT = Field("prompt", "what the agent was given", ("responses_create_params.input", "prompt", "input", "messages"))
+_EXPECTED = Field(
+    "expected",
+    "the answer that the verifier wants",
+    (
+        "expected_answer",
+        "expected_judgement",
+        "expected_count",
+        "reference_answer",
+        "gold_answer",
+        "ground_truth",
+        "expected_output",
+        "target",
+        "label",
+        "gold_sql",
+        "sql",
+        "reference",
+        "answer",
+    ),
+)
+_ACTIONS = Field(
+    "expected_actions",
+    "the calls that the verifier wants",
+    (
+        "expected_actions",
+        "expected_action",
+        "ground_truth",
+        "reference_calls",
+        "evaluation_criteria.actions",
+        "task.evaluation_criteria.actions",
+        "verifier_metadata.ground_truth",
+    ),
+)
+_STATEMENTS = Field(
+    "expected_statements",
+    "what the agent must tell the user",
+    ("expected_outputs", "evaluation_criteria.communicate_info", "task.evaluation_criteria.communicate_info"),
+)
+_ANSWER = Field(
+    "answer",
+    "the answer that was extracted from the output",
+    (
+        "extracted_answer",
+        "predicted_answer",
+        "model_answer",
+        "extracted_judgement",
+        "predicted_count",
+        "extracted_sql",
+        "extracted_law",
+        "extracted_model_code",
+        "predicted_nodes",
+        "predicted_calls",
+        "model_patch",
+        "prediction",
+        "pred",
+        "pred_text",
+        "answer",
+    ),
+)
+_ERROR = Field(
+    "error",
+    "an error that the harness recorded",
+    (
+        "_ng_failure_class",
+        "response.error",
+        "error",
+        "error_class",
+        "error_kind",
+        "error_type",
+        "exception",
+        "exception_info",
+        "_ng_failure_judge_error",
+        "judge_error",
+        "evaluation_error",
+        "verifier_error",
+    ),
+)
+_STOP = Field(
+    "stop",
+    "why the rollout ended",
+    (
+        "response.incomplete_details.reason",
+        "stop_reason",
+        "finish_reason",
+        "termination_reason",
+        "response.metadata.stop_reason",
+        "response.stop_reason",
+    ),
+)
+_INPUT_TOKENS = Field(
+    "input_tokens",
+    "prompt tokens of all model calls",
+    ("response.usage.input_tokens", "response.usage.prompt_tokens", "usage.input_tokens", "usage.prompt_tokens"),
+)
+_OUTPUT_TOKENS = Field(
+    "output_tokens",
+    "completion tokens of all model calls",
+    (
+        "response.usage.output_tokens",
+        "response.usage.completion_tokens",
+        "usage.output_tokens",
+        "usage.completion_tokens",
+    ),
+)
+_SECONDS = Field(
+    "seconds",
+    "how long the rollout took",
+    (
+        "duration",
+        "seconds",
+        "duration_seconds",
+        "total_run_time",
+        "agent_run_time",
+        "total_time",
+        "elapsed",
+        "elapsed_seconds",
+        "wall_time",
+        "latency",
+    ),
+)
+_COST = Field("cost", "what the rollout cost", ("cost", "agent_cost", "total_cost", "cost_usd"))
+_KEY = Field("key", "the task's own fields; together they are its mark", KEY_NAMES)
+_TOOLS = Field("tools", "tools that the agent was given", ("responses_create_params.tools", "tools"))
+_SAMPLING = Field(
+    "sampling",
+    "settings of the run",
+    (
+        "responses_create_params.temperature",
+        "responses_create_params.top_p",
+        "responses_create_params.max_output_tokens",
+        "response.temperature",
+        "response.top_p",
+        "response.max_output_tokens",
+    ),
+)
+
+TABLE: tuple[Field, ...] = (
+    _ID,
+    _INDEX,
+    _REPEAT,
+    _ATTEMPT,
+    _REWARD,
+    _MODEL,
+    _AGENT,
+    _SKILLS,
+    _TRAJECTORY,
+    _PROMPT,
+    _KEY,
+    _EXPECTED,
+    _ACTIONS,
+    _STATEMENTS,
+    _ANSWER,
+    _ERROR,
+    _STOP,
+    _INPUT_TOKENS,
+    _OUTPUT_TOKENS,
+    _SECONDS,
+    _COST,
+    _TOOLS,
+    _SAMPLING,
+)
+
+BY_NAME = {field.name: field for field in TABLE}
+
+METADATA_NAMES = ("metadata", "verifier_metadata", "extra_info", "task_metadata")
+"""Objects whose small values may become slices."""
+
+KNOWN_SLICES = (
+    "category",
+    "categories",
+    "difficulty",
+    "domain",
+    "subject",
+    "subdomain",
+    "subfield",
+    "topic",
+    "language",
+    "level",
+    "type",
+    "task_type",
+    "problem_type",
+    "prompt_type",
+    "question_type",
+    "split",
+    "dimension",
+    "source",
+    "dataset",
+    "sql_dialect",
+    "document_category",
+    "input_tokens_band",
+    "context_length",
+    "system",
+    "environment_name",
+)
+"""Names that speak of the task even where one repeat cannot show it."""
+
+VERDICT_WORDS = (
+    "accuracy",
+    "correct",
+    "error",
+    "exit_code",
+    "f1",
+    "failed",
+    "failure",
+    "finished",
+    "hit",
+    "judge",
+    "match",
+    "passed",
+    "outcome",
+    "refusal",
+    "resolved",
+    "result",
+    "reward",
+    "score",
+    "solved",
+    "status",
+    "success",
+    "terminated",
+    "timed_out",
+    "truncated",
+    "valid",
+    "verdict",
+)
+"""A field whose name holds one of these is the verdict under another name, and never a slice."""
+
+
+def table() -> list[tuple[str, tuple[str, ...], str]]:
+    """Our name, the foreign paths in order, and the meaning: what the documentation prints."""
+    return [(field.name, field.paths, field.meaning) for field in TABLE]
+
+
+def taken_as(path: str) -> str:
+    """The names of ours that read `path`, joined by commas; empty when nobody reads it."""
+    return ", ".join(field.name for field in TABLE if path in field.paths)
+
+
+def reads_below(path: str) -> bool:
+    """Whether any line of the table reads a key inside `path`."""
+    return any(known.startswith(path + ".") for field in TABLE for known in field.paths)
+
+
+def is_verdict(name: str) -> bool:
+    """Whether a field's name says that it holds a verdict."""
+    lowered = name.lower()
+    return any(word in lowered for word in VERDICT_WORDS)

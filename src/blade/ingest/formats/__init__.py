@@ -1,0 +1,94 @@
+"""One file a harness: how its files are recognized, cut into rows, and read.
+
+Formats are found by walking this package and asked in the order of `ORDER`; the first that recognizes a file takes it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Protocol
+
+from blade.core.errors import RequestError
+from blade.core.finding import Look
+from blade.core.rollout import Rollout, RolloutKey, Source
+from blade.ingest.decode import Row
+from blade.ingest.jsonl import Record
+from blade.ingest.light import Light
+
+
+@dataclass(frozen=True, kw_only=True)
+class Head:
+    """The beginning of a file: enough to tell what it is."""
+
+    path: Path
+    start: bytes
+    rows: tuple[Row, ...]
+    """Rows that could be read among the first lines, when the file is made of lines."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """What a file says about its run as a whole."""
+
+    benchmark: str | None = None
+    model: str | None = None
+    agent: str | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+    expected: Mapping[str, int] | None = None
+    """Task ids and how many repeats each should have."""
+    recorded: Mapping[str, float] = field(default_factory=dict)
+    note: str = ""
+
+
+class Reader(Protocol):
+    """Turns rows into light rows; gathers tools and settings on the way."""
+
+    tools: dict[str, int]
+    settings: dict[tuple[str | None, str | None, str | None, tuple[tuple[str, str], ...]], int]
+
+    def read(self, row: Row, source: Source) -> tuple[Light | None, str | None]: ...
+
+
+class MakeReader(Protocol):
+    """How a format makes its reader."""
+
+    def __call__(self, *, role: str, threshold: float, look: Look | None, trajectories: bool) -> Reader: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Format:
+    """A harness's file format."""
+
+    name: str
+    order: int
+    recognizes: Callable[[Head], bool]
+    records: Callable[[Path, int, int | None], Iterator[Record]]
+    reader: MakeReader
+    rollout: Callable[[Row, Light, RolloutKey, Source], Rollout]
+    """The rollout of a row that is read again, with its steps."""
+    fetch: Callable[[Path, str], bytes] | None = None
+    """The bytes of one member; None when rows are byte ranges."""
+    facts: Callable[[Path], Facts] = lambda path: Facts()
+    splittable: bool = False
+    """Whether a byte range can be read alone."""
+
+
+@cache
+def formats() -> tuple[Format, ...]:
+    """Every format, in the order in which they are asked."""
+    names = sorted(module.name for module in pkgutil.iter_modules(__path__))
+    found = [importlib.import_module(f"{__name__}.{name}").FORMAT for name in names]
+    return tuple(sorted(found, key=lambda f: (f.order, f.name)))
+
+
+def format_named(name: str) -> Format:
+    """The format of that name; a clear error when there is none."""
+    for candidate in formats():
+        if candidate.name == name:
+            return candidate
+    raise RequestError(f"no format is called {name!r}", hint="known: " + ", ".join(f.name for f in formats()))

@@ -1,0 +1,21 @@
+"""Plain JSON lines: any objects with a reward or a score, or with messages or an output."""
+
+from blade.ingest import jsonl
+from blade.ingest.formats import Format, Head
+from blade.ingest.row import RowReader, rollout_of
+
+
+def recognizes(head: Head) -> bool:
+    """Some line is an object."""
+    return bool(head.rows)
+
+
+FORMAT = Format(
+    name="plain",
+    order=90,
+    recognizes=recognizes,
+    records=jsonl.records,
+    reader=RowReader,
+    rollout=rollout_of,
+    splittable=True,
+)

@@ -1,0 +1,118 @@
+"""The light row that the scan keeps of each row of an artifact, and its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+import polars as pl
+
+from blade.core.finding import Hit
+
+
+class Light(msgspec.Struct, gc=False, kw_only=True):
+    """Everything that later stages need of a row, without its texts."""
+
+    role: str = "rollouts"
+    id: str | None = None
+    id_name: str | None = None
+    index: int | None = None
+    repeat: int | None = None
+    attempt: int | None = None
+    agent: str | None = None
+    model: str | None = None
+    skills: str | None = None
+    outcome: str | None = None
+    reward: float | None = None
+    error_class: str | None = None
+    stop: str | None = None
+    answer: str | None = None
+    answer_fp: int | None = None
+    output_fp: int | None = None
+    expected: str | None = None
+    key_expects: str | None = None
+    steps: int | None = None
+    calls: int | None = None
+    tool_errors: int | None = None
+    agent_chars: int | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    seconds: float | None = None
+    cost: float | None = None
+    skeleton: list[int] | None = None
+    fired: tuple[Hit, ...] = ()
+    cannot_look: tuple[str, ...] = ()
+    prompt_fp: int | None = None
+    keys: dict[str, int] = {}
+    extras: dict[str, str] = {}
+    checks: list[tuple[str, bool]] | None = None
+    member: str | None = None
+    offset: int | None = None
+    length: int | None = None
+    line: int | None = None
+
+
+HIT = pl.Struct({"code": pl.String, "step": pl.Int32, "field": pl.String, "start": pl.Int32, "length": pl.Int32})
+
+COLUMNS: dict[str, pl.DataType] = {
+    "role": pl.String(),
+    "id": pl.String(),
+    "id_name": pl.String(),
+    "index": pl.Int64(),
+    "repeat": pl.Int32(),
+    "attempt": pl.Int32(),
+    "agent": pl.String(),
+    "model": pl.String(),
+    "skills": pl.String(),
+    "outcome": pl.String(),
+    "reward": pl.Float64(),
+    "error_class": pl.String(),
+    "stop": pl.String(),
+    "answer": pl.String(),
+    "answer_fp": pl.UInt64(),
+    "output_fp": pl.UInt64(),
+    "expected": pl.String(),
+    "key_expects": pl.String(),
+    "steps": pl.Int32(),
+    "calls": pl.Int32(),
+    "tool_errors": pl.Int32(),
+    "agent_chars": pl.Int64(),
+    "input_tokens": pl.Int64(),
+    "output_tokens": pl.Int64(),
+    "seconds": pl.Float64(),
+    "cost": pl.Float64(),
+    "skeleton": pl.List(pl.UInt16),
+    "fired": pl.List(HIT),
+    "cannot_look": pl.List(pl.String),
+    "prompt_fp": pl.UInt64(),
+    "member": pl.String(),
+    "offset": pl.Int64(),
+    "length": pl.Int64(),
+    "line": pl.Int64(),
+}
+
+KEY = "key:"
+EXTRA = "extra:"
+CHECKS = pl.List(pl.Struct({"name": pl.String, "passed": pl.Boolean}))
+
+
+def to_frame(rows: Sequence[Light]) -> pl.DataFrame:
+    """One column a field; a task's own fields become `key:<name>`, small values `extra:<name>`, in order of name."""
+    columns = {name: _column(rows, name, dtype) for name, dtype in COLUMNS.items()}
+    for name in sorted({name for row in rows for name in row.keys}):
+        columns[KEY + name] = pl.Series(KEY + name, [row.keys.get(name) for row in rows], pl.UInt64)
+    for name in sorted({name for row in rows for name in row.extras}):
+        columns[EXTRA + name] = pl.Series(EXTRA + name, [row.extras.get(name) for row in rows], pl.String)
+    if any(row.checks for row in rows):
+        values = [[{"name": n, "passed": p} for n, p in row.checks] if row.checks else None for row in rows]
+        columns["checks"] = pl.Series("checks", values, CHECKS)
+    return pl.DataFrame(columns)
+
+
+def _column(rows: Sequence[Light], name: str, dtype: pl.DataType) -> pl.Series:
+    values = [getattr(row, name) for row in rows]
+    if name == "fired":
+        values = [[msgspec.structs.asdict(hit) for hit in hits] if hits else None for hits in values]
+    elif name == "cannot_look":
+        values = [list(codes) if codes else None for codes in values]
+    return pl.Series(name, values, dtype, strict=False)

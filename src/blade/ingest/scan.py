@@ -1,0 +1,249 @@
+"""The one pass: each row is read once, every rollout rule looks at it, and a light row is kept.
+
+A chunk is a byte range of one artifact. Scanning it is a pure function of the file and the range, so the same function
+runs in this process or in workers, and its result does not depend on how many there are.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from pathlib import Path
+
+import msgspec
+import polars as pl
+
+from blade.core.finding import Look
+from blade.core.rollout import Problem, Source
+from blade.ingest.decode import Row, Unusable, decode_row
+from blade.ingest.formats import Format, format_named
+from blade.ingest.jsonl import Record, Torn, is_compressed
+from blade.ingest.light import Light, to_frame
+from blade.ingest.row import Settings
+
+BATCH = 5_000
+CHUNK = 32 << 20
+WORTH_WORKERS = 64 << 20
+"""Below this many bytes starting workers costs more than it saves."""
+MOST_PROBLEMS = 1_000
+"""Problems listed one by one for a file; all are counted."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """How rows are read; the same for every chunk of a scan."""
+
+    threshold: float = 1.0
+    look: Look | None = None
+    trajectories: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chunk:
+    """A piece of an artifact that can be read alone."""
+
+    file: int
+    """Index of the artifact in the order of the scan."""
+    path: Path
+    shown: str
+    format: str
+    role: str
+    start: int = 0
+    end: int | None = None
+
+
+@dataclass(kw_only=True)
+class Scanned:
+    """What a chunk gave: light rows in batches, problems, and what it says about the run and the schema."""
+
+    chunk: Chunk
+    parts: list[pl.DataFrame | Path] = field(default_factory=list)
+    rows: int = 0
+    lines: int = 0
+    problems: list[Problem] = field(default_factory=list)
+    problem_count: int = 0
+    tools: tuple[str, ...] = ()
+    settings: dict[Settings, int] = field(default_factory=dict)
+    seen: dict[str, int] = field(default_factory=dict)
+    """Top-level fields and in how many rows each stands."""
+
+
+def chunks(file: int, path: Path, shown: str, format_: Format, role: str) -> list[Chunk]:
+    """The pieces of an artifact: byte ranges of a large plain file, else the whole."""
+    size = path.stat().st_size
+    whole = Chunk(file=file, path=path, shown=shown, format=format_.name, role=role)
+    if not format_.splittable or is_compressed(path) or size <= 2 * CHUNK:
+        return [whole]
+    edges = [*range(0, size, CHUNK), size]
+    return [
+        Chunk(file=file, path=path, shown=shown, format=format_.name, role=role, start=start, end=end)
+        for start, end in zip(edges, edges[1:], strict=False)
+    ]
+
+
+def scan(
+    pieces: Sequence[Chunk], options: Options, *, workers: int | None, folder: Path, progress: Callable[[Chunk], None]
+) -> list[Scanned]:
+    """Every chunk's result in the order given. Large work goes to spawned workers, which leave Parquet parts in `folder`."""
+    total = sum(_size(piece) for piece in pieces)
+    wanted = min(workers if workers is not None else (os.cpu_count() or 1), len(pieces))
+    if wanted <= 1 or (workers is None and total < WORTH_WORKERS):
+        return [_reported(scan_chunk(piece, options), progress) for piece in pieces]
+    with ProcessPoolExecutor(wanted, mp_context=get_context("spawn"), initializer=_quiet_worker) as pool:
+        futures = [pool.submit(_scan_to_parts, piece, options, folder, index) for index, piece in enumerate(pieces)]
+        return [_reported(future.result(), progress) for future in futures]
+
+
+def _reported(result: Scanned, progress: Callable[[Chunk], None]) -> Scanned:
+    progress(result.chunk)
+    return result
+
+
+def _size(piece: Chunk) -> int:
+    return (piece.end - piece.start) if piece.end is not None else piece.path.stat().st_size
+
+
+def _quiet_worker() -> None:
+    """An interrupt is the parent's to report."""
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _scan_to_parts(piece: Chunk, options: Options, folder: Path, index: int) -> Scanned:
+    def keep(frame: pl.DataFrame, number: int) -> Path:
+        path = folder / f"{index:06d}-{number:06d}.parquet"
+        frame.write_parquet(path, compression="zstd", compression_level=1, statistics=False)
+        return path
+
+    return scan_chunk(piece, options, keep)
+
+
+def scan_chunk(
+    piece: Chunk, options: Options, keep: Callable[[pl.DataFrame, int], pl.DataFrame | Path] = lambda frame, number: frame
+) -> Scanned:
+    """Read one chunk; `keep` decides where a batch of light rows goes."""
+    format_ = format_named(piece.format)
+    reader = format_.reader(role=piece.role, threshold=options.threshold, look=options.look, trajectories=options.trajectories)
+    result = Scanned(chunk=piece)
+    batch: list[Light] = []
+    for light in _light_rows(piece, format_, reader.read, result):
+        batch.append(light)
+        if len(batch) == BATCH:
+            result.parts.append(keep(to_frame(batch), len(result.parts)))
+            batch.clear()
+    if batch:
+        result.parts.append(keep(to_frame(batch), len(result.parts)))
+    result.tools, result.settings = tuple(reader.tools), reader.settings
+    return result
+
+
+def _light_rows(
+    piece: Chunk,
+    format_: Format,
+    read: Callable[[Row, Source], tuple[Light | None, str | None]],
+    result: Scanned,
+) -> Iterator[Light]:
+    seen = result.seen
+    try:
+        for record in format_.records(piece.path, piece.start, piece.end):
+            result.lines = record.line or result.lines + 1
+            source = _source(piece, record)
+            try:
+                row, mended = decode_row(record.data)
+                light, odd = read(row, source)
+            except Unusable as why:
+                _problem(result, source, str(why))
+                continue
+            if mended or odd:
+                _problem(result, source, "; ".join(filter(None, (mended, odd))))
+            if light is not None:
+                result.rows += 1
+                for name in row:
+                    seen[name] = seen.get(name, 0) + 1
+                yield light
+    except Torn as torn:
+        _problem(result, Source(artifact=piece.shown, line=result.lines + 1), str(torn))
+
+
+def _source(piece: Chunk, record: Record) -> Source:
+    return Source(
+        artifact=piece.shown, member=record.member, offset=record.offset, length=len(record.data), line=record.line
+    )
+
+
+def _problem(result: Scanned, source: Source, reason: str) -> None:
+    result.problem_count += 1
+    if len(result.problems) < MOST_PROBLEMS:
+        result.problems.append(Problem(source=source, reason=reason))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """All light rows of a scan in the order of files and lines, with global line numbers and tool indexes."""
+
+    rows: pl.DataFrame
+    tools: tuple[str, ...]
+    problems: tuple[Problem, ...]
+    problem_count: int
+    settings: dict[tuple[int, Settings], int]
+    seen: dict[int, dict[str, int]]
+    counts: dict[int, int]
+
+
+def gather(results: Sequence[Scanned]) -> Table:
+    """One table from all chunks; chunks of one file must be in order."""
+    tools: dict[str, int] = {}
+    problems: list[Problem] = []
+    settings: dict[tuple[int, Settings], int] = {}
+    seen: dict[int, dict[str, int]] = {}
+    counts: dict[int, int] = {}
+    lines: dict[int, int] = {}
+    parts = []
+    for result in results:
+        file = result.chunk.file
+        before = lines.get(file, 0)
+        remap = [tools.setdefault(name, len(tools)) for name in result.tools]
+        parts += [_placed(part, file, before, remap) for part in result.parts]
+        problems += [_moved(problem, before) for problem in result.problems]
+        for setting, count in result.settings.items():
+            settings[file, setting] = settings.get((file, setting), 0) + count
+        for name, count in result.seen.items():
+            seen.setdefault(file, {})[name] = seen.setdefault(file, {}).get(name, 0) + count
+        counts[file] = counts.get(file, 0) + result.rows
+        lines[file] = before + result.lines
+    rows = pl.concat(parts, how="diagonal_relaxed").collect() if parts else to_frame([]).with_columns(file=pl.lit(0, pl.Int32))
+    return Table(
+        rows=rows,
+        tools=tuple(tools),
+        problems=tuple(problems),
+        problem_count=sum(result.problem_count for result in results),
+        settings=settings,
+        seen=seen,
+        counts=counts,
+    )
+
+
+def _placed(part: pl.DataFrame | Path, file: int, before: int, remap: list[int]) -> pl.LazyFrame:
+    frame = part.lazy() if isinstance(part, pl.DataFrame) else pl.scan_parquet(part)
+    frame = frame.with_columns(pl.lit(file, pl.Int32).alias("file"), pl.col("line") + before)
+    if remap != list(range(len(remap))):
+        moved = pl.element().replace_strict(list(range(len(remap))), remap, return_dtype=pl.UInt16)
+        frame = frame.with_columns(pl.col("skeleton").list.eval(moved))
+    return frame
+
+
+def _moved(problem: Problem, before: int) -> Problem:
+    source = problem.source
+    if source.line is None or not before:
+        return problem
+    return Problem(source=msgspec.structs.replace(source, line=source.line + before), reason=problem.reason)
+
+
+def temporary_folder() -> tempfile.TemporaryDirectory[str]:
+    """Where workers leave their parts; gone when the scan is over."""
+    return tempfile.TemporaryDirectory(prefix="blade-scan-")

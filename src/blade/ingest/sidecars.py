@@ -1,0 +1,148 @@
+"""What stands beside the rollouts: numbers that a harness printed, configs, manifests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from blade.core.rollout import Problem, Source
+from blade.core.run import Stated
+from blade.ingest.decode import Row, Unusable, decode_any, decode_row
+from blade.ingest.formats import Facts
+from blade.ingest.jsonl import Torn, records
+
+_SAMPLING = ("temperature", "top_p", "max_output_tokens", "num_repeats", "max_steps")
+
+
+@dataclass(kw_only=True)
+class Sidecars:
+    """Numbers by agent (None where the sidecar names none), facts, and what could not be read."""
+
+    stated: dict[str | None, list[Stated]] = field(default_factory=dict)
+    facts: list[Facts] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+
+def read_sidecars(paths: Mapping[str, Path], shown: Mapping[str, str]) -> Sidecars:
+    """Everything that the sidecars of one rollouts file say; a broken one is a problem, not an error."""
+    found = Sidecars()
+    readers = (
+        ("manifest", _manifest),
+        ("config", _config),
+        ("aggregate", _metrics),
+        ("agent-metrics", _metrics),
+        ("profile", _profile),
+    )
+    for role, read in readers:
+        if role in paths:
+            try:
+                read(paths[role], shown[role], found)
+            except (ValueError, OSError, yaml.YAMLError, Unusable, Torn, RecursionError) as error:
+                reason = f"the {role} sidecar cannot be read: {str(error).splitlines()[0]}"
+                found.problems.append(Problem(source=Source(artifact=shown[role]), reason=reason))
+    return found
+
+
+def _json(path: Path) -> Any:
+    return decode_any(path.read_bytes())
+
+
+def _metrics(path: Path, shown: str, found: Sidecars) -> None:
+    """Aggregate and agent metrics: a list with one entry an agent."""
+    entries = _json(path)
+    for entry in entries if isinstance(entries, list) else [entries]:
+        if not isinstance(entry, dict):
+            continue
+        agent = entry["agent_ref"].get("name") if isinstance(entry.get("agent_ref"), dict) else None
+        flat = entry.get("agent_metrics", entry)
+        stated = found.stated.setdefault(agent, [])
+        stated += [Stated(name=name, value=value, source=shown) for name, value in _numbers(flat)]
+        for group in entry.get("group_level_metrics") or ():
+            stated += _task_numbers(group, shown)
+
+
+def _profile(path: Path, shown: str, found: Sidecars) -> None:
+    """Reward profiling: a row a task; the older shape has no task index and says nothing that can be joined."""
+    for record in records(path):
+        row, _ = decode_row(record.data)
+        value = {name: decode_any(raw) for name, raw in row.items() if name not in ("sample", "rollout_infos")}
+        found.stated.setdefault(_agent_of(row), []).extend(_task_numbers(value, shown))
+
+
+def _agent_of(row: Row) -> str | None:
+    sample = decode_any(row["sample"]) if "sample" in row else None
+    reference = sample.get("agent_ref") if isinstance(sample, dict) else None
+    name = reference.get("name") if isinstance(reference, dict) else None
+    return name if isinstance(name, str) else None
+
+
+def _numbers(flat: object) -> Iterator[tuple[str, float]]:
+    if isinstance(flat, dict):
+        for name, value in flat.items():
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                yield name, float(value)
+
+
+def _task_numbers(group: object, shown: str) -> list[Stated]:
+    index = group.get("_ng_task_index") if isinstance(group, dict) else None
+    mean = group.get("mean/reward") if isinstance(group, dict) else None
+    if not isinstance(index, int) or not isinstance(mean, int | float):
+        return []
+    return [Stated(name="mean/reward", value=float(mean), source=shown, index=index)]
+
+
+def _manifest(path: Path, shown: str, found: Sidecars) -> None:
+    value = _json(path)
+    if not isinstance(value, dict):
+        raise ValueError("not an object")
+    found.facts.append(
+        Facts(
+            benchmark=_string(value.get("benchmark")),
+            model=_string(value.get("model")),
+            agent=_string(value.get("agent")),
+            settings={name: str(value[name]) for name in _SAMPLING if isinstance(value.get(name), int | float)},
+            expected=_manifest_expected(value),
+        )
+    )
+
+
+def _manifest_expected(value: Mapping[str, Any]) -> dict[str, int] | None:
+    ids = value.get("task_ids", value.get("tasks"))
+    repeats = value.get("repeats", value.get("num_repeats", 1))
+    if not isinstance(ids, list) or not isinstance(repeats, int):
+        return None
+    return {str(task): repeats for task in ids}
+
+
+def _config(path: Path, shown: str, found: Sidecars) -> None:
+    value = yaml.safe_load(path.read_text(encoding="utf-8"))
+    datasets = [node for node in _nodes(value) if node.get("type") == "benchmark" and isinstance(node.get("name"), str)]
+    settings = {name: str(node[name]) for node in _nodes(value) for name in _SAMPLING if _plain(node.get(name))}
+    models = [node["policy_model_name"] for node in _nodes(value) if isinstance(node.get("policy_model_name"), str)]
+    found.facts.append(
+        Facts(
+            benchmark=datasets[0]["name"] if datasets else None,
+            model=models[0] if models else None,
+            settings=settings,
+        )
+    )
+
+
+def _plain(value: object) -> bool:
+    return isinstance(value, int | float | str) and not isinstance(value, bool)
+
+
+def _nodes(value: object) -> Iterator[dict[str, Any]]:
+    if isinstance(value, dict):
+        yield value
+    children = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for child in children:
+        yield from _nodes(child)
+
+
+def _string(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None

@@ -1,0 +1,442 @@
+"""One body for all rules, over the hand-written cases in tests/cases; then the engine and the phrase gate."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from blade.core.errors import ArtifactError
+from blade.core.finding import NOTHING_SEEN, Cause, Evidence, Looked
+from blade.core.rollout import Features, Outcome, Rollout, RolloutKey, Source, Step
+from blade.detectors import any_of, catalogue, detector, find, look, page, rules
+from blade.detectors._engine import HEADINGS, Body, Engine, Loaded, Rule, load
+from blade.detectors._phrases import FLAGS, Search, loosen, search_for
+
+CASES = Path(__file__).parents[1] / "cases"
+KEY = RolloutKey(run="a", task_id="t", repeat=0)
+
+
+class Case(msgspec.Struct, forbid_unknown_fields=True):
+    """A rollout small enough to write by hand."""
+
+    steps: list[Step] | None
+    at: list[tuple[int | None, str]] = []
+    """Step and field of every hit that is expected, in order."""
+    stop: str | None = None
+    error: str | None = None
+    answer: str | None = None
+    outcome: Outcome = Outcome.FAILED
+    row: dict[str, object] = {}
+
+
+def read_case(path: Path) -> Case:
+    """Steps of a case are numbered by their place unless they say otherwise."""
+    value = json.loads(path.read_bytes())
+    for place, step in enumerate(value["steps"] or ()):
+        step.setdefault("index", place)
+    return msgspec.convert(value, Case)
+
+
+def count(steps: tuple[Step, ...], stop: str | None) -> Features:
+    """Counters as `Features` defines them, written out once more so that no rule leans on a reader's mistake."""
+    calls = [step for step in steps if step.kind == "call"]
+    results = [step for step in steps if step.kind == "result"]
+    acts = [s for s in steps if s.party == "agent" and s.kind in ("message", "refusal", "call")]
+    repeats = [0]
+    for before, call in zip([None, *calls], calls, strict=False):
+        same = before is not None and (before.tool, before.arguments) == (call.tool, call.arguments)
+        repeats.append(repeats[-1] + 1 if same else 1)
+    return Features(
+        steps=len(steps),
+        calls=len(calls),
+        results=len(results),
+        tool_errors=sum(step.failed for step in results),
+        longest_repeat=max(repeats),
+        orphan_calls=len(calls) - sum(step.answers is not None for step in results),
+        agent_messages=sum(
+            s.party == "agent" and s.kind in ("message", "refusal") and bool(s.text.strip()) for s in steps
+        ),
+        refusals=sum(step.kind == "refusal" for step in steps),
+        empty_final=not acts or (acts[-1].kind == "message" and not acts[-1].text.strip()),
+        stop=stop,
+    )
+
+
+def rollout_of(case: Case) -> Rollout:
+    steps = None if case.steps is None else tuple(case.steps)
+    return Rollout(
+        key=KEY,
+        outcome=case.outcome,
+        stop=case.stop,
+        error=case.error,
+        answer=case.answer,
+        source=Source(artifact="case.jsonl", line=1),
+        features=None if steps is None else count(steps, case.stop),
+        read_steps=None if steps is None else lambda: steps,
+        read_row=lambda: case.row,
+    )
+
+
+def raw_of(rollout: Rollout, *, ascii_only: bool = False) -> bytes:
+    own = [step for step in rollout.steps or () if step.party in ("agent", "tool")]
+    return json.dumps(msgspec.to_builtins(own), ensure_ascii=ascii_only).encode()
+
+
+@cache
+def loaded() -> tuple[Loaded, ...]:
+    return load("blade.detectors")
+
+
+@cache
+def engine(*, gated: bool = True, fast: bool = True) -> Engine:
+    return Engine(loaded(), gated=gated, fast=fast)
+
+
+def cases(kind: str) -> list[object]:
+    return [
+        pytest.param(rule.code, path, id=f"{rule.name}-{path.stem}")
+        for rule in rules()
+        for path in sorted((CASES / rule.name.replace("-", "_") / kind).glob("*.json"))
+    ]
+
+
+def every_rollout() -> list[Rollout]:
+    return [rollout_of(read_case(path)) for path in sorted(CASES.glob("*/*/*.json"))]
+
+
+def places(looked: Looked, code: str) -> list[tuple[int | None, str]]:
+    return [(hit.step, hit.field) for hit in looked.hits if hit.code == code]
+
+
+@pytest.mark.parametrize(("code", "path"), cases("fires"))
+def test_fires_where_it_must(code: str, path: Path) -> None:
+    case = read_case(path)
+    rollout = rollout_of(case)
+    looked = look(rollout, raw_of(rollout))
+    assert case.at
+    assert places(looked, code) == case.at
+    for hit in looked.hits:
+        assert find(rollout, hit).quote.strip()
+
+
+@pytest.mark.parametrize(("code", "path"), cases("quiet"))
+def test_is_quiet_where_it_must_be(code: str, path: Path) -> None:
+    rollout = rollout_of(read_case(path))
+    looked = look(rollout, raw_of(rollout))
+    assert code not in looked.cannot_look
+    assert places(looked, code) == []
+
+
+@pytest.mark.parametrize(("code", "path"), cases("known_misses"))
+@pytest.mark.xfail(reason="a symptom that the rule does not see yet")
+def test_known_miss(code: str, path: Path) -> None:
+    rollout = rollout_of(read_case(path))
+    assert places(look(rollout, raw_of(rollout)), code)
+
+
+@pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.code)
+def test_every_rule_has_cases_and_a_page(rule: Rule) -> None:
+    folder = CASES / rule.name.replace("-", "_")
+    assert list(folder.glob("fires/*.json"))
+    assert list(folder.glob("quiet/*.json"))
+    assert tuple(heading for heading, _ in rule.sections) == HEADINGS
+    assert rule.message.endswith(".")
+    text = page(rule)
+    assert text.startswith(f"# {rule.code} {rule.name}\n")
+    assert all(f"## {heading}\n" in text for heading in HEADINGS)
+    assert f"## {rule.code} {rule.name}\n" in catalogue()
+
+
+def test_every_case_belongs_to_a_rule() -> None:
+    assert {path.name for path in CASES.iterdir()} == {rule.name.replace("-", "_") for rule in rules()}
+
+
+@pytest.mark.parametrize("ascii_only", [False, True])
+def test_gates_only_save_time(ascii_only: bool) -> None:
+    for rollout in every_rollout():
+        raw = raw_of(rollout, ascii_only=ascii_only)
+        seen = look(rollout, raw)
+        assert seen == engine(gated=False).look(rollout, raw)
+        assert seen == engine(fast=False).look(rollout, raw)
+        assert seen == look(rollout, b"")
+
+
+def test_rules_read_only_what_they_declare() -> None:
+    for rollout in every_rollout():
+        for one in loaded():
+            alone = Engine([one], gated=False)
+            names = {name for need in one.rule.reads for name in need.split("|")}
+            hidden = {name: None for name in ("stop", "error", "answer") if name not in names}
+            blinded = msgspec.structs.replace(rollout, outcome=Outcome.UNSCORED, read_row=None, **hidden)
+            if "steps" not in names:
+                blinded = msgspec.structs.replace(blinded, read_steps=None)
+            assert alone.look(blinded, b"") == alone.look(rollout, b"")
+
+
+def test_same_without_re2() -> None:
+    program = """
+import sys
+sys.modules["re2"] = None
+sys.path.insert(0, {tests!r})
+import test_detectors as t
+assert t.engine()._search is None
+print([t.msgspec.json.encode(t.look(r, t.raw_of(r))).decode() for r in t.every_rollout()])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program.format(tests=str(Path(__file__).parent))],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PYTHONPATH": str(Path(__file__).parents[2] / "src"), "PYTHONHASHSEED": "7"},
+    )
+    assert done.stdout.strip() == str([msgspec.json.encode(look(r, raw_of(r))).decode() for r in every_rollout()])
+
+
+def test_rules_are_sorted_and_hits_follow_them() -> None:
+    codes = [rule.code for rule in rules()]
+    assert codes == sorted(set(codes))
+    for rollout in every_rollout():
+        looked = look(rollout, raw_of(rollout))
+        assert [hit.code for hit in looked.hits] == sorted(hit.code for hit in looked.hits)
+        assert list(looked.cannot_look) == sorted(looked.cannot_look)
+
+
+def test_look_can_be_sent_to_a_worker() -> None:
+    assert pickle.loads(pickle.dumps(look)) is look
+
+
+def test_nothing_to_look_at() -> None:
+    bare = Rollout(key=KEY, outcome=Outcome.FAILED, source=Source(artifact="a"))
+    unrecorded = rollout_of(Case(steps=[], stop="stop"))
+    assert look(bare, b"").cannot_look == tuple(rule.code for rule in rules())
+    assert look(unrecorded, b"[]").cannot_look == tuple(rule.code for rule in rules() if rule.reads != ("stop",))
+
+
+def test_a_whole_rollout_is_looked_at_by_all() -> None:
+    step = Step(index=0, party="agent", kind="message", text="The answer is 42.")
+    rollout = rollout_of(Case(steps=[step], stop="completed"))
+    assert look(rollout, raw_of(rollout)) is NOTHING_SEEN
+
+
+def test_steps_are_decoded_once_and_only_when_needed() -> None:
+    reads = 0
+    call = Step(index=0, party="agent", kind="call", tool="t", arguments="{")
+    steps = (call, call, call)
+
+    def read_steps() -> tuple[Step, ...]:
+        nonlocal reads
+        reads += 1
+        return steps
+
+    rollout = rollout_of(Case(steps=list(steps)))
+    raw = raw_of(rollout)
+    rollout = msgspec.structs.replace(rollout, read_steps=read_steps)
+    assert {hit.code for hit in look(rollout, raw).hits} == {"BEH001", "BEH003"}
+    assert reads == 1
+    assert not look(msgspec.structs.replace(rollout, features=Features(steps=3, calls=3)), raw).hits
+    assert reads == 1
+
+
+def test_no_more_than_three_hits_a_rule() -> None:
+    call = Step(index=0, party="agent", kind="call", tool="t", arguments="{")
+    rollout = rollout_of(Case(steps=[msgspec.structs.replace(call, index=i, tool=str(i)) for i in range(9)]))
+    assert places(look(rollout, b""), "BEH003") == [(0, "arguments"), (1, "arguments"), (2, "arguments")]
+
+
+def test_nesting_too_deep_for_the_reader_is_no_mistake_of_the_agent() -> None:
+    call = Step(index=0, party="agent", kind="call", tool="t", arguments="[" * 100_000 + "]" * 100_000)
+    assert look(rollout_of(Case(steps=[call])), b"").hits == ()
+
+
+def test_steps_that_share_an_index_are_told_apart() -> None:
+    steps = [
+        Step(index=4, party="agent", kind="call", tool="a", arguments='{"x": 1}', call_id="1"),
+        Step(index=4, party="agent", kind="call", tool="b", arguments="{'x': 2}", call_id="2"),
+    ]
+    rollout = rollout_of(Case(steps=steps))
+    (hit,) = look(rollout, b"").hits
+    assert find(rollout, hit) == Evidence(key=KEY, step=4, field="arguments", quote="{'x': 2}")
+
+
+def test_words_that_are_gone_are_an_error_of_the_artifact() -> None:
+    rollout = rollout_of(Case(steps=None, error="connection reset by peer"))
+    (hit,) = look(rollout, b"").hits
+    with pytest.raises(ArtifactError, match="no longer holds"):
+        find(msgspec.structs.replace(rollout, error="gone"), hit)
+
+
+def one_rule(body: Body, **declared: Any) -> Engine:
+    declared = {"suggests": Cause.BEHAVIOR, "kind": "direct", "reads": ("steps",)} | declared
+    made = detector("BEH900", **declared)(body)
+    return Engine([Loaded(rules()[0], made)])
+
+
+@pytest.mark.parametrize("quote", ["not there", "", "x" * 301])
+def test_a_quote_that_is_not_there_is_a_bug(quote: str) -> None:
+    def body(rollout: Rollout) -> Iterator[Evidence]:
+        yield Evidence(key=rollout.key, step=0, field="text", quote=quote)
+
+    step = Step(index=0, party="agent", kind="message", text="x" * 400)
+    with pytest.raises(ValueError, match="BEH900") as caught:
+        one_rule(body).look(rollout_of(Case(steps=[step])), b"[]")
+    assert caught.value.__notes__ == ["rule BEH900 on rollout t#0 (case.jsonl:1)"]
+
+
+def test_a_rule_may_read_the_row() -> None:
+    def body(rollout: Rollout) -> Iterator[Evidence]:
+        yield Evidence(key=rollout.key, step=None, field="checks.1.name", quote="second")
+        yield Evidence(key=rollout.key, step=None, field="checks.1.passed", quote="false")
+
+    row: dict[str, object] = {"checks": [{}, {"name": "second", "passed": False}]}
+    reads = one_rule(body, reads=("row.checks",))
+    rollout = rollout_of(Case(steps=None, row=row))
+    assert [find(rollout, hit).quote for hit in reads.look(rollout, b"").hits] == ["second", "false"]
+    assert reads.look(rollout_of(Case(steps=None)), b"").cannot_look == ("BEH900",)
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        {"scope": "task"},
+        {"scope": "run"},
+        {"reads": ()},
+        {"reads": ("trajectory",)},
+        {"reads": ("steps", "row.note"), "phrases": ("x",)},
+    ],
+)
+def test_a_rule_that_cannot_be_served_is_refused(declared: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match="BEH900"):
+        one_rule(lambda _: iter(()), **declared)
+
+
+RULE = '''"""A rule.
+
+Why it matters
+    It does.
+
+What to do
+    Something.
+
+Limits
+    None.
+"""
+from blade.core.finding import Cause
+from blade.detectors._engine import detector
+
+@detector("{code}", suggests=Cause.BEHAVIOR, kind="direct", reads=("steps",))
+def {function}(rollout):
+    yield from ()
+'''
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({"one": ("BEH001", "one"), "two": ("BEH001", "two")}, "BEH001 is the code of both one and two"),
+        ({"one": ("BEH001", "other")}, "file and function have one name"),
+        ({"one": ("ANS001", "one")}, "ANS001 is no code of the family 'behavior'"),
+    ],
+)
+def test_loading_refuses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, tuple[str, str]], message: str
+) -> None:
+    package = f"rules_{abs(hash(message))}"
+    folder = tmp_path / package / "behavior"
+    folder.mkdir(parents=True)
+    (tmp_path / package / "__init__.py").touch()
+    (folder / "__init__.py").touch()
+    for name, (code, function) in files.items():
+        (folder / f"{name}.py").write_text(RULE.format(code=code, function=function))
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ValueError, match=re.escape(message)):
+        load(package)
+
+
+PHRASES = [
+    *(phrase for one in loaded() for phrase in one.detector.phrases),
+    r"say \"no\"",
+    r"a\s+b",
+    r"path/to\\file",
+    r"x.{0,3}y",
+    r"[^a-z]{2}q",
+    r"[\"']?key[\"' ]:",
+    r"\Wend\S$",
+    r"one\ntwo\ttabs",
+    r"(?:ab|c\.d)+\(e\)",
+    r"[\w-]+@x",
+]
+HOSTILE = st.text(alphabet=st.sampled_from(list("abxyqk'\"/\\ \n\t.:-_@()\u2019\u017f\u212a\xe9\U0001f600429")))
+
+
+@pytest.mark.parametrize("phrase", PHRASES)
+@settings(max_examples=60, deadline=None)
+@given(data=st.data(), ascii_only=st.booleans())
+def test_the_loosened_phrase_is_found_wherever_the_phrase_is(
+    phrase: str, data: st.DataObject, ascii_only: bool
+) -> None:
+    near = st.from_regex(re.compile(phrase, FLAGS), fullmatch=True)
+    text = data.draw(HOSTILE) + data.draw(near) + data.draw(HOSTILE)
+    if any_of([phrase]).search(text):
+        assert 5 in searcher(phrase)(in_json(text, ascii_only=ascii_only))
+
+
+@pytest.mark.parametrize(
+    ("phrase", "text"),
+    [
+        (r"say \"no\"", 'say "no"'),
+        (r"a\s+b", "a \n\tb"),
+        (r"path/to\\file", "path/to\\file"),
+        (r"x.{0,3}y", "x\u2019\U0001f600\\y"),
+        (r"x.{0,3}y", 'x\t\u2019"y'),
+        (r"[^a-z]{2}q", "\n\U0001f600q"),
+        (r"[\"' ]key", '"KEY'),
+        (r"\Wend\S$", "\rend\xe9"),
+        (r"one\ntwo\ttabs", "one\ntwo\ttabs"),
+    ],
+)
+@pytest.mark.parametrize("ascii_only", [False, True])
+def test_phrases_are_found_in_their_escaped_forms(phrase: str, text: str, ascii_only: bool) -> None:
+    assert any_of([phrase]).search(text)
+    assert 5 in searcher(phrase)(in_json(text, ascii_only=ascii_only))
+    assert 5 in searcher(phrase)(text.encode())
+
+
+def test_slashes_may_be_escaped() -> None:
+    assert 5 in searcher("path/to")(b'"path\\/to"')
+
+
+def in_json(text: str, *, ascii_only: bool) -> bytes:
+    return json.dumps([{"text": text}], ensure_ascii=ascii_only).encode("utf-8", "surrogatepass")
+
+
+@cache
+def searcher(phrase: str) -> Search:
+    search = search_for([(5, (phrase,))])
+    assert search is not None
+    return search
+
+
+def test_an_escaped_letter_opens_every_gate() -> None:
+    search = search_for([(3, ("rate limit",)), (4, ("never",))])
+    assert search is not None
+    assert set(search(b'"\\u0072ate limit"')) == {3, 4}
+    assert set(search(b'"a Rate Limit"')) == {3}
+    assert not search(b'"nothing"')
+
+
+@pytest.mark.parametrize("phrase", ["caf\xe9", r"(?=x)", r"(?i:x)", r"(x)\1", r"\x41", "(", "[a"])
+def test_phrases_that_cannot_be_loosened(phrase: str) -> None:
+    with pytest.raises((ValueError, re.error)):
+        loosen(phrase)

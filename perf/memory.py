@@ -80,7 +80,8 @@ def measure(command: Sequence[str]) -> Measured:
     seconds = time.perf_counter() - start
     watch.done.set()
     thread.join()
-    failure = f"exit {process.returncode}: {errors.strip()[-200:]}" if process.returncode else None
+    last_words = " ".join(errors.split())[-200:]
+    failure = f"exit {process.returncode}: {last_words}" if process.returncode else None
     return Measured(
         seconds=seconds,
         peak=watch.peak or None,

@@ -171,7 +171,7 @@ def memory_line(kind: str, what: str, run: Measured, rows: int) -> Line:
     allowed = MEMORY_A_PROCESS * run.processes + MEMORY_A_ROLLOUT * rows
     return Line(
         kind=kind,
-        what=f"{what}, peak memory (PSS) of {run.processes} processes",
+        what=f"{what}, peak memory (PSS), working processes: {run.processes}",
         measured=f"{run.peak / 1e6:.0f} MB, largest {run.largest / 1e6:.0f} MB",
         target=f"<= {allowed / 1e6:.0f} MB",
         met=run.peak <= allowed,

@@ -294,6 +294,14 @@ def test_a_quote_that_is_not_there_is_a_bug(quote: str) -> None:
     assert caught.value.__notes__ == ["rule BEH900 on rollout t#0 (case.jsonl:1)"]
 
 
+def test_evidence_from_another_rollout_is_a_bug() -> None:
+    def body(_: Rollout) -> Iterator[Evidence]:
+        yield Evidence(key=RolloutKey(run="a", task_id="t", repeat=1), step=0, field="text", quote="x")
+
+    with pytest.raises(ValueError, match="BEH900"):
+        one_rule(body).look(rollout_of(Case(steps=[Step(index=0, party="agent", kind="message", text="x")])), b"[]")
+
+
 def test_a_rule_may_read_the_row() -> None:
     def body(rollout: Rollout) -> Iterator[Evidence]:
         yield Evidence(key=rollout.key, step=None, field="checks.1.name", quote="second")

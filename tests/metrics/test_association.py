@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -72,6 +72,7 @@ def test_published_penicillin_tables() -> None:
     assert found.informative == 3
 
 
+@settings(deadline=None)
 @given(tables)
 def test_convolution_is_the_multiplied_out_distribution(rows: list[Table]) -> None:
     found = associate(strata(*rows))
@@ -176,6 +177,7 @@ def test_benjamini_hochberg_by_hand() -> None:
     assert benjamini_hochberg([0.2]).tolist() == [0.2]
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=40))
 def test_benjamini_hochberg_is_scipys(p_values: list[float]) -> None:
     assert benjamini_hochberg(p_values) == pytest.approx(stats.false_discovery_control(p_values))

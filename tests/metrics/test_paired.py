@@ -6,7 +6,7 @@ from math import sqrt
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -69,6 +69,7 @@ def test_unequal_repeats_share_a_denominator() -> None:
     assert found.method == EXACT
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(-9, 9), min_size=1, max_size=10))
 def test_convolution_is_enumeration(differences: list[int]) -> None:
     expected = brute_force(differences)

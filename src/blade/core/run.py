@@ -121,7 +121,6 @@ class SchemaField:
     path: str
     seen: int
     rows: int
-    kind: str
     taken_as: str
     """Empty when nobody reads it."""
 

@@ -317,7 +317,9 @@ def _hit(code: str, rollout: Rollout, evidence: Evidence) -> Hit:
     start = value.find(quote) if value is not None else -1
     if not quote or len(quote) > LONGEST_QUOTE or start < 0 or evidence.key != rollout.key:
         where = evidence.field if evidence.step is None else f"{evidence.field} of step {evidence.step}"
-        raise ValueError(f"{code}: {quote!r} does not stand word for word in {where}, or is empty or too long")
+        raise ValueError(
+            f"{code}: {quote!r} does not stand word for word in {where}, is empty or too long, or is not of this rollout"
+        )
     return Hit(code=code, step=evidence.step, field=evidence.field, start=start, length=len(quote))
 
 

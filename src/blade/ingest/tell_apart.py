@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -44,13 +44,14 @@ class Group:
 def assign(rows: pl.DataFrame, bundles: Sequence[Bundle], table: Table) -> tuple[list[Group], pl.DataFrame]:
     """Groups in order of their files, and the rows with the number of the group that each belongs to."""
     kinds = _kinds(rows)
-    keys = sorted(set(kinds.values()), key=lambda key: tuple((part is not None, part or "") if not isinstance(part, int) else (True, part) for part in key))
+    keys = sorted(set(kinds.values()), key=lambda key: (key[0], key[1] or "", key[2] or "", key[3] or ""))
     marks = _marks(rows)
+    files_of = {key[0]: frozenset(rows.filter(pl.col("bundle") == key[0])["file"].unique()) for key in keys}
     groups: list[Group] = []
     numbers: dict[tuple[int, str | None, str | None, str | None], int] = {}
     for bundle, agent, model, skills in keys:
         name = bundles[bundle].name
-        host = next((g for g in groups if _is_shard(g, bundle, agent, model, skills, bundles, table, marks)), None)
+        host = next((g for g in groups if _is_shard(g, bundle, agent, model, skills, bundles, table, marks, files_of)), None)
         if host is None:
             host = Group(number=len(groups), bundles=(bundle,), agent=agent, model=model, skills=skills, name=name)
             groups.append(host)
@@ -110,8 +111,9 @@ def _is_shard(
     bundles: Sequence[Bundle],
     table: Table,
     marks: pl.DataFrame,
+    files_of: Mapping[int, frozenset[int]],
 ) -> bool:
-    """Another piece of the same run: the same agent, model, skills, tools and fields, and no rollout in common."""
+    """Another piece of the same run: the same agent, model, skills and tools, and no rollout in common."""
     if (agent, model, skills) != (group.agent, group.model, group.skills) or bundle in group.bundles:
         return False
     if bundles[bundle].name is not None or group.name is not None:
@@ -119,7 +121,8 @@ def _is_shard(
     first = bundles[group.bundles[0]]
     if agent is None and not _same_series(first, bundles[bundle]):
         return False
-    return _shape(table, group.bundles[0], marks) == _shape(table, bundle, marks) and _disjoint(marks, group.bundles, bundle)
+    same_tools = _tools(table, files_of[group.bundles[0]]) == _tools(table, files_of[bundle])
+    return same_tools and _disjoint(marks, group.bundles, bundle)
 
 
 def _same_series(first: Bundle, second: Bundle) -> bool:
@@ -128,9 +131,9 @@ def _same_series(first: Bundle, second: Bundle) -> bool:
     return stems[0] == stems[1] and first.path.parent == second.path.parent
 
 
-def _shape(table: Table, bundle: int, marks: pl.DataFrame) -> tuple[object, ...]:
-    tools = sorted({value for (file, setting), _ in table.settings.items() for name, value in setting.values if name == "tools" and table.bundle_of(file) == bundle})
-    return (tuple(tools),)
+def _tools(table: Table, files: frozenset[int]) -> list[str]:
+    mine = (setting for (file, setting) in table.settings if file in files)
+    return sorted({value for setting in mine for name, value in setting.values if name == "tools"})
 
 
 def _disjoint(marks: pl.DataFrame, hosts: tuple[int, ...], bundle: int) -> bool:

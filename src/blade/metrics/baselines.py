@@ -1,0 +1,41 @@
+"""What can be had without any skill: doing nothing, or always giving the same answer."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from blade.core.measure import Measure
+from blade.core.run import Run
+
+DO_NOTHING = "do_nothing"
+CONSTANT = "constant_answer"
+
+
+def baselines(run: Run) -> tuple[Measure, ...]:
+    """Both baselines, each a share of the tasks whose key allows it."""
+    return (_do_nothing(run), _constant_answer(run))
+
+
+def _do_nothing(run: Run) -> Measure:
+    wants = run.tasks["key_expects"].drop_nulls()
+    if wants.is_empty():
+        return Measure(name=DO_NOTHING, value=None, n=0, reason="no key is a list of actions")
+    return Measure(
+        name=DO_NOTHING,
+        value=int((wants == "nothing").sum()) / len(wants),
+        n=len(wants),
+        method="tasks whose key wants no change and no statement",
+    )
+
+
+def _constant_answer(run: Run) -> Measure:
+    keys = [" ".join(key.split()).lower() for key in run.tasks["expected"].drop_nulls()]
+    if not keys:
+        return Measure(name=CONSTANT, value=None, n=0, reason="no key is an answer")
+    if len(keys) < 2:
+        return Measure(name=CONSTANT, value=None, n=len(keys), reason="only one task has a key")
+    answer, times = min(Counter(keys).items(), key=lambda item: (-item[1], item[0]))
+    if times == 1:
+        return Measure(name=CONSTANT, value=None, n=len(keys), reason=f"the {len(keys)} keys all differ")
+    shown = answer if len(answer) <= 40 else answer[:37] + "..."
+    return Measure(name=CONSTANT, value=times / len(keys), n=len(keys), method=f"always answering {shown!r}")

@@ -1,0 +1,25 @@
+"""Ordered stages and how many rollouts reach each; a stage that cannot apply is left out."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from blade.core.analysis import Stage
+from blade.core.run import Run
+from blade.metrics.counts import JUDGED, PASSED, PRESENT
+
+
+def funnel(run: Run) -> tuple[Stage, ...]:
+    """Stages from expected to passed; `share` is of those that reached the stage before."""
+    rows = run.rollouts
+    reached = [("expected", rows)] if run.expected_from is not None else []
+    reached.append(("started", rows := rows.filter(PRESENT)))
+    if rows["steps"].count():
+        reached.append(("agent acted or answered", rows := rows.filter(pl.col("output_fp").is_not_null())))
+    reached.append(("judged by the verifier", rows := rows.filter(JUDGED)))
+    reached.append(("passed", rows.filter(PASSED)))
+    counts = [frame.height for _, frame in reached]
+    shares = [None, *(after / before if before else None for before, after in zip(counts, counts[1:], strict=False))]
+    return tuple(
+        Stage(name=name, rollouts=frame.height, share=share) for (name, frame), share in zip(reached, shares, strict=True)
+    )

@@ -8,13 +8,34 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from blade.core.measure import Interval
-from blade.metrics.intervals import bootstrap_interval, mean_interval, rate_interval
-from blade.metrics.pass_at_k import pass_at_k
+from blade.metrics import repeats as of_repeats
+from blade.metrics.counts import Counts
+from blade.metrics.intervals import mean_interval, rate_interval
 
 SPREAD = 0.428
 """a + b of the Beta that task pass rates come from: most tasks nearly always or nearly never pass."""
 
 shares = st.lists(st.sampled_from([0.0, 0.25, 1 / 3, 0.5, 2 / 3, 0.75, 1.0]), min_size=2, max_size=40)
+
+
+def counted(passed: list[int] | npt.NDArray[np.int64], judged: list[int], groups: str | None = None) -> Counts:
+    """Tasks with so many passed and judged rollouts, and nothing else; `groups` names one group a letter."""
+    passes, rows = np.asarray(passed, dtype=np.int64), np.asarray(judged, dtype=np.int64)
+    none = np.zeros(len(rows), dtype=np.int64)
+    return Counts(
+        tasks=tuple(f"t{i}" for i in range(len(rows))),
+        rows=rows,
+        judged=rows,
+        passed=passes,
+        errored=none,
+        unscored=none,
+        missing=none,
+        reward_sum=passes.astype(np.float64),
+        recorded=rows,
+        recorded_sum=passes.astype(np.float64),
+        recorded_passed=passes,
+        groups=tuple(groups) if groups else None,
+    )
 
 
 def some(interval: Interval | None) -> Interval:
@@ -41,12 +62,40 @@ def test_many_tasks_give_the_published_wilson_limits() -> None:
     assert not found.rough
 
 
+def wilson(mean: float, n: float, tasks: int) -> tuple[float, float]:
+    """Wilson's limits as the textbook has them, with Student's quantile."""
+    t = float(stats.t.ppf(0.975, tasks - 1))
+    middle, half = mean + t**2 / (2 * n), t * (mean * (1 - mean) / n + t**2 / (4 * n**2)) ** 0.5
+    return (middle - half) / (1 + t**2 / n), (middle + half) / (1 + t**2 / n)
+
+
 def test_repeats_are_worth_at_most_their_number() -> None:
-    # Scores of 0.5 +- 0.01 would be worth an n of 22,500; ten tasks of four rollouts are worth 40.
-    scores = [0.49, 0.51] * 5
-    found = some(rate_interval(scores, rollouts=40))
-    t = stats.t.ppf(0.975, 9)
-    assert found.high - 0.5 == pytest.approx(t * (0.25 / 40 + t**2 / 6400) ** 0.5 / (1 + t**2 / 40))
+    # Scores of 0.5 +- 0.01 would be worth an n of 22,500; ten tasks of four rollouts are worth 40 at most. All ten
+    # pass and fail at times: (10 * 40 + 2 * 10) / 12 = 35.
+    found = some(rate_interval([0.49, 0.51] * 5, rollouts=40))
+    assert (found.low, found.high) == pytest.approx(wilson(0.5, 35, 10))
+
+
+def test_two_passing_tasks_are_worth_little_more_than_the_tasks() -> None:
+    # 18 tasks never pass, two pass 2 and 4 times in 10: m = 0.03, squares 0.04 + 0.16 - 20 * 0.0009 = 0.182, so
+    # Var(m) = 0.182 / 380 and the spread is worth 0.0291 * 380 / 0.182 = 60.76. Two tasks stand for it: half way to 20.
+    scores = [0.0] * 18 + [0.2, 0.4]
+    found = some(rate_interval(scores, rollouts=200))
+    spread_n = 0.0291 * 380 / 0.182
+    assert (found.low, found.high) == pytest.approx(wilson(0.03, (2 * spread_n + 2 * 20) / 4, 20))
+    assert (spread_n + 20) / 2 == pytest.approx(40.379, abs=1e-3)
+
+
+def test_few_failing_tasks_are_as_few_passing_ones() -> None:
+    few_pass, few_fail = some(rate_interval([0.1] + [0.0] * 9, 100)), some(rate_interval([0.9] + [1.0] * 9, 100))
+    assert (few_pass.low, few_pass.high) == pytest.approx((1 - few_fail.high, 1 - few_fail.low))
+    # Var(m) = 0.009 / 90 = 0.0001 and m(1 - m) = 0.0099: worth 99, below the 100 rollouts; (99 + 2 * 10) / 3.
+    assert (few_pass.low, few_pass.high) == pytest.approx(wilson(0.01, 119 / 3, 10))
+
+
+def test_a_score_one_bit_off_is_neither_a_pass_nor_a_failure() -> None:
+    exact, off = [0.0] * 8 + [0.5] * 2, [1e-17] * 8 + [0.5] * 2
+    assert some(rate_interval(exact, 40)).high == pytest.approx(some(rate_interval(off, 40)).high, abs=1e-12)
 
 
 @pytest.mark.parametrize("share", [0.0, 1.0, 1 / 3])
@@ -82,6 +131,23 @@ def test_unequal_groups_keep_the_score_inside() -> None:
     assert found.n == 3
 
 
+def test_a_group_passes_where_one_of_its_tasks_does() -> None:
+    # Three groups of two tasks. One group has a pass, all three have a failure: u = 1.
+    # m = 1/12, sums of distances 1/3, -1/6, -1/6: Var(m) = 3/2 * (1/6) / 36 = 1/144, so the spread is worth
+    # (11/144) * 144 = 11 and the limits rest on (11 + 2 * 3) / 3.
+    found = some(rate_interval([0.5, 0, 0, 0, 0, 0], rollouts=12, groups=list("aabbcc")))
+    assert (found.low, found.high) == pytest.approx(wilson(1 / 12, 17 / 3, 3))
+
+
+def test_one_large_group_is_not_worth_more_for_the_small_ones_beside_it() -> None:
+    # Distances from m = 0.6 summed by group: 4, then 0.4 or -0.6 each; the spread is worth less than the 11 groups.
+    scores = [1.0] * 10 + [1.0] * 2 + [0.0] * 8
+    found = some(rate_interval(scores, rollouts=20, groups=["big"] * 10 + [f"g{i}" for i in range(10)]))
+    variance = 11 / 10 * (16 + 2 * 0.16 + 8 * 0.36) / 400
+    assert 0.24 / variance == pytest.approx(4.545, abs=1e-3)
+    assert (found.low, found.high) == pytest.approx(wilson(0.6, 0.24 / variance, 11))
+
+
 def test_one_group_a_task_changes_nothing() -> None:
     scores = [1, 0, 0.5, 0.25]
     plain, grouped = some(rate_interval(scores, 16)), some(rate_interval(scores, 16, groups=[0, 1, 2, 3]))
@@ -92,12 +158,11 @@ def test_one_group_a_task_changes_nothing() -> None:
 def test_no_interval_over_fewer_than_two_tasks(scores: list[float]) -> None:
     assert rate_interval(scores, rollouts=5) is None
     assert mean_interval(scores) is None
-    assert bootstrap_interval(scores) is None
 
 
 def test_limits_are_plain_floats_that_any_codec_can_write() -> None:
     scores = np.array([0.0, 0.5, 1.0])
-    for found in (rate_interval(scores, 6), mean_interval(scores), bootstrap_interval(scores)):
+    for found in (rate_interval(scores, 6), mean_interval(scores)):
         assert {type(some(found).low), type(some(found).high)} == {float}
 
 
@@ -134,37 +199,54 @@ def test_30_units_are_not_rough() -> None:
     assert not some(mean_interval(range(30))).rough
 
 
-def test_bootstrap_is_close_to_the_exact_resampling_distribution() -> None:
-    # The mean of a resample of 3 ones in 10 is Binomial(10, 0.3) / 10: quantiles 0.1 and 0.6.
-    found = some(bootstrap_interval([1] * 3 + [0] * 7))
-    assert (found.low, found.high) == (stats.binom.ppf(0.025, 10, 0.3) / 10, stats.binom.ppf(0.975, 10, 0.3) / 10)
+def test_pass_at_k_has_the_limits_of_a_rate_over_its_tasks() -> None:
+    # pass@2 of 0, 1, 2 and 4 of 4: 0, 1 - 3/6, 1 - 1/6, 1. The task with one judged rollout is left out, and so is
+    # its rollout: 16 count.
+    found = of_repeats.pass_at(counted([0, 1, 2, 4, 1], [4, 4, 4, 4, 1]), 2)
+    assert found.value == pytest.approx((0 + 1 / 2 + 5 / 6 + 1) / 4)
+    assert found.interval == rate_interval(1 - np.array([1, 1 / 2, 1 / 6, 0]), rollouts=16)
+    assert found.n == 4
 
 
-def test_bootstrap_agrees_with_scipy() -> None:
-    values = np.random.default_rng(5).beta(2, 1, 60)
-    expected = stats.bootstrap(
-        (values,), np.mean, method="percentile", rng=np.random.default_rng(1)
-    ).confidence_interval
-    found = some(bootstrap_interval(values))
-    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=0.005)
+def test_pass_at_1_of_the_repeats_is_the_score() -> None:
+    found = of_repeats.pass_at(counted([3, 2, 0, 1], [3, 3, 3, 2]), 1)
+    assert found.interval == rate_interval(np.array([1, 2 / 3, 0, 1 / 2]), rollouts=11)
 
 
-def test_bootstrap_does_not_depend_on_order_and_names_its_seed() -> None:
-    values = np.random.default_rng(0).random(50)
-    assert bootstrap_interval(values, seed=7) == bootstrap_interval(values[::-1], seed=7)
-    assert some(bootstrap_interval(values, seed=7)).method.endswith("seed 7")
-    assert bootstrap_interval(values, seed=7) != bootstrap_interval(values, seed=8)
+def test_pass_hat_and_consistency_have_the_limits_of_a_rate() -> None:
+    # pass^2 of 0, 1, 2 and 4 of 4: 0, 0, 1/6, 1.
+    counts = counted([0, 1, 2, 4], [4] * 4)
+    expected = some(rate_interval([0, 0, 1 / 6, 1], rollouts=16))
+    for found in (some(of_repeats.pass_hat(counts, 2).interval), some(of_repeats.consistency(counts, 2).interval)):
+        assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+        assert found.method == "Wilson, effective n over tasks"
 
 
-def test_bootstrap_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    values = np.random.default_rng(0).random(50)
-    whole = bootstrap_interval(values)
-    monkeypatch.setattr("blade.metrics.intervals.CELLS_AT_ONCE", 1000)
-    assert bootstrap_interval(values) == whole
+def test_retry_value_has_t_limits() -> None:
+    # pass@2 less pass@1 of 0, 1, 2 and 4 of 4: 0, 1/2 - 1/4, 5/6 - 1/2, 0.
+    found = of_repeats.retry_value(counted([0, 1, 2, 4], [4] * 4), 2)
+    expected, limits = some(mean_interval([0, 1 / 4, 1 / 3, 0])), some(found.interval)
+    assert found.value == pytest.approx((1 / 4 + 1 / 3) / 4)
+    assert (limits.low, limits.high) == pytest.approx((expected.low, expected.high))
+    assert limits.method == "t over tasks"
 
 
-def test_bootstrap_of_tasks_that_agree_is_wilson() -> None:
-    assert bootstrap_interval([1.0] * 20) == rate_interval([1.0] * 20, rollouts=20)
+def test_a_retry_that_brings_nothing_anywhere_has_a_value_and_no_limits() -> None:
+    found = of_repeats.retry_value(counted([0, 4, 4], [4] * 3), 4)
+    assert (found.value, found.interval) == (0.0, None)
+
+
+def test_groups_are_the_units_of_what_repeats_tell() -> None:
+    counts = counted([0, 1, 2, 4], [4] * 4, groups="aabb")
+    for found in (of_repeats.pass_at(counts, 2), of_repeats.pass_hat(counts, 2), of_repeats.retry_value(counts, 2)):
+        assert (found.n, some(found.interval).n) == (4, 2)
+        assert some(found.interval).method.endswith("over groups")
+
+
+@pytest.mark.parametrize("name", ["pass_at", "pass_hat", "consistency", "retry_value"])
+def test_no_task_with_k_rollouts_is_said(name: str) -> None:
+    found = getattr(of_repeats, name)(counted([1, 0], [2, 1]), 4)
+    assert (found.value, found.interval, found.reason) == (None, None, "no task has 4 judged rollouts")
 
 
 @given(shares, st.integers(1, 10))

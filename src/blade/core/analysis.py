@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from blade.core.measure import Interval, Measure
@@ -134,5 +134,15 @@ class Analysis:
     runs: tuple[RunAnalysis, ...]
     notes: tuple[str, ...] = ()
     """The user's own words about the run; quoted, never counted as evidence."""
-    command: str = ""
-    extras: Mapping[str, str] = field(default_factory=dict)
+    shared: Mapping[tuple[str, str], tuple[int, float, float]] = field(default_factory=dict)
+    """For two runs: tasks that both have, and the headline of each on them."""
+    render: Callable[[Analysis], str] | None = None
+    """Turns the analysis into a page, where a pipeline handed that in."""
+
+    @property
+    def tasks(self) -> tuple[TaskResult, ...]:
+        """Every task of every run, in order."""
+        return tuple(task for each in self.runs for task in each.tasks)
+
+    def _repr_html_(self) -> str:
+        return self.render(self) if self.render is not None else ""

@@ -115,11 +115,17 @@ class Rollout(msgspec.Struct, frozen=True, kw_only=True):
     """None when the artifact has no trajectory."""
     read_steps: Callable[[], tuple[Step, ...]] | None = None
     read_row: Callable[[], dict[str, object]] | None = None
+    read_prompt: Callable[[], tuple[Step, ...]] | None = None
 
     @property
     def steps(self) -> tuple[Step, ...] | None:
         """The trajectory in order, decoded on each use; None when the artifact has none."""
         return self.read_steps() if self.read_steps is not None else None
+
+    @property
+    def prompt(self) -> tuple[Step, ...]:
+        """What the agent was given before its first turn; empty when it is not recorded."""
+        return self.read_prompt() if self.read_prompt is not None else ()
 
     @property
     def row(self) -> dict[str, object]:

@@ -6,11 +6,12 @@ so that this package needs no table library.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from blade.core.rollout import Problem
+from blade.core.errors import ArtifactError
+from blade.core.rollout import Problem, Rollout
 
 if TYPE_CHECKING:
     import polars as pl
@@ -158,4 +159,21 @@ class Run:
     notes: tuple[str, ...] = ()
     """Things about identity and shape that a reader of the numbers must know."""
     roots: Mapping[str, str] = field(default_factory=dict)
-    """Where each artifact is on this machine; never written out."""
+    """Where each artifact is on this machine; written out only relative to the folder of an analysis."""
+    read: ReadRollouts | None = None
+    """Reads rollouts again from the artifacts; None when they are out of reach."""
+
+    @property
+    def table(self) -> pl.DataFrame:
+        """The rollouts, one row each."""
+        return self.rollouts
+
+    def __getitem__(self, place: tuple[str, int]) -> Rollout:
+        """The rollout of a task and repeat, with its steps; raises when there is none."""
+        task_id, repeat = place
+        if self.read is None:
+            raise ArtifactError(f"the artifacts of run {self.name} cannot be read again", hint="analyze the rollouts file itself")
+        return self.read(self, [(str(task_id), int(repeat))])[0]
+
+
+ReadRollouts = Callable[[Run, Sequence[tuple[str, int]]], list[Rollout]]

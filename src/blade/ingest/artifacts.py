@@ -97,7 +97,11 @@ def _expand(pattern: str) -> list[Path]:
         return [path]
     matches = sorted(Path(match) for match in glob.glob(str(path), recursive=True))
     if not matches:
-        hint = "the pattern matches nothing" if glob.has_magic(pattern) else "check the path; globs such as 'runs/*.jsonl' work too"
+        hint = (
+            "the pattern matches nothing"
+            if glob.has_magic(pattern)
+            else "check the path; globs such as 'runs/*.jsonl' work too"
+        )
         raise ArtifactError(f"no such file or folder: {pattern}", hint=hint)
     return matches
 
@@ -120,8 +124,13 @@ def _take(
 ) -> None:
     if path.is_dir():
         for file in _files(path):
-            if role_of(file) == "rollouts" and not _take_file(file, name, forced, bundles, problems):
-                datasets += [file] if _is_dataset(file) else []
+            if (
+                role_of(file) == "rollouts"
+                and not _take_file(file, name, forced, bundles, problems)
+                and _is_dataset(file)
+            ):
+                datasets.append(file)
+                problems.pop()
     elif not _is_swallowed(path):
         _take_file(path, name, forced, bundles, problems)
 
@@ -155,7 +164,9 @@ def _take_file(
     if format_ is None or why:
         problems.append(Problem(source=Source(artifact=path.name), reason=why or "not a format that is known"))
         return False
-    bundles[path] = Bundle(path=path, format=format_, name=name, sidecars=sidecars(path), folder=path.resolve().parent.name)
+    bundles[path] = Bundle(
+        path=path, format=format_, name=name, sidecars=sidecars(path), folder=path.resolve().parent.name
+    )
     return True
 
 
@@ -251,4 +262,7 @@ def _nothing(inputs: Sequence[str], problems: Sequence[Problem]) -> None:
     if problems:
         listed = "; ".join(f"{problem.source}: {problem.reason}" for problem in problems[:5])
         raise ArtifactError(f"no usable rollouts in {what}: {listed}", hint="see docs/artifacts.md for what is read")
-    raise ArtifactError(f"no rollouts in {what}", hint="expected *.jsonl, *.jsonl.gz, *.jsonl.zst or an Inspect log; see docs/artifacts.md")
+    raise ArtifactError(
+        f"no rollouts in {what}",
+        hint="expected *.jsonl, *.jsonl.gz, *.jsonl.zst or an Inspect log; see docs/artifacts.md",
+    )

@@ -146,7 +146,9 @@ def _names(rows: pl.DataFrame) -> pl.DataFrame:
     taken: set[str] = set()
     for row in sorted(tokens.iter_rows(named=True), key=lambda row: natural(row["token"])):
         names[row["token"]] = _unique(_wanted(row), taken)
-    return pl.DataFrame({"token": list(names), "task_id": list(names.values())}, schema={"token": pl.String, "task_id": pl.String})
+    return pl.DataFrame(
+        {"token": list(names), "task_id": list(names.values())}, schema={"token": pl.String, "task_id": pl.String}
+    )
 
 
 def _wanted(row: dict[str, object]) -> str:

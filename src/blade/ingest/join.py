@@ -52,14 +52,18 @@ def _number_repeats(rows: pl.DataFrame) -> pl.DataFrame:
     stamped = pl.col("repeat").max().over("task_id").fill_null(-1)
     order = pl.col("repeat").is_null().cum_sum().over("task_id")
     number = (stamped + order).cast(pl.Int32)
-    return rows.with_columns(pl.when(pl.col("repeat").is_null()).then(number).otherwise(pl.col("repeat")).alias("repeat"))
+    return rows.with_columns(
+        pl.when(pl.col("repeat").is_null()).then(number).otherwise(pl.col("repeat")).alias("repeat")
+    )
 
 
 def _differing(extra: pl.DataFrame, kept: pl.DataFrame, shown: Mapping[int, str]) -> list[Problem]:
     """A problem for each duplicate whose reward or output is not that of the row that counts."""
     if extra.is_empty():
         return []
-    both = extra.join(kept.select("task_id", "repeat", "reward", "output_fp", "line"), on=["task_id", "repeat"], suffix="_kept")
+    both = extra.join(
+        kept.select("task_id", "repeat", "reward", "output_fp", "line"), on=["task_id", "repeat"], suffix="_kept"
+    )
     same = pl.col("reward").eq_missing(pl.col("reward_kept")) & pl.col("output_fp").eq_missing(pl.col("output_fp_kept"))
     return [
         Problem(
@@ -117,7 +121,9 @@ def _named(inputs: pl.DataFrame, stated: tuple[str, Mapping[str, int]] | None) -
 
 
 def _input_repeats() -> pl.Expr:
-    return pl.when(pl.col("repeat").null_count() > 0).then(pl.len()).otherwise(pl.col("repeat").n_unique()).cast(pl.Int64)
+    return (
+        pl.when(pl.col("repeat").null_count() > 0).then(pl.len()).otherwise(pl.col("repeat").n_unique()).cast(pl.Int64)
+    )
 
 
 def _inferred(seen: Mapping[str, int]) -> Expected:
@@ -143,7 +149,9 @@ def missing_rows(rollouts: pl.DataFrame, inputs: pl.DataFrame, expected: Expecte
         lacking = expected.repeats[task] - len(have)
         free = [r for r in [*stamped.get(task, ()), *range(expected.repeats[task] + len(have))] if r not in have]
         rows += [(task, repeat) for repeat in sorted(dict.fromkeys(free[:lacking]))] if lacking > 0 else []
-    rows += [(f"missing-{number}", repeat) for number in range(1, expected.unnamed + 1) for repeat in range(_usual(expected))]
+    rows += [
+        (f"missing-{number}", repeat) for number in range(1, expected.unnamed + 1) for repeat in range(_usual(expected))
+    ]
     frame = pl.DataFrame(rows, schema={"task_id": pl.String, "repeat": pl.Int32}, orient="row")
     return frame.with_columns(outcome=pl.lit(str(Outcome.MISSING)))
 

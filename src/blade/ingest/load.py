@@ -15,7 +15,7 @@ from blade.core.finding import Look
 from blade.core.rollout import Outcome, Problem
 from blade.core.run import CHECKS, ROLLOUTS, TASKS, Artifact, Run, SchemaField, Stated
 from blade.ingest import fields
-from blade.ingest.artifacts import Bundle, Found, find, stem_of
+from blade.ingest.artifacts import Bundle, Found, stem_of
 from blade.ingest.formats import Facts
 from blade.ingest.identity import identify, natural
 from blade.ingest.join import Expected, Joined, expect, join, missing_rows
@@ -81,12 +81,18 @@ def load_runs(found: Found, wishes: Wishes) -> list[Run]:
             done[0] += 1
             wishes.progress(done[0], len(pieces))
 
-        options = Options(threshold=wishes.threshold, look=wishes.look if wishes.trajectories else None, trajectories=wishes.trajectories)
+        options = Options(
+            threshold=wishes.threshold,
+            look=wishes.look if wishes.trajectories else None,
+            trajectories=wishes.trajectories,
+        )
         table = gather(scan(pieces, options, workers=wishes.workers, folder=Path(folder), progress=advance))
     if not any(table.counts.get(file) for file, role in enumerate(files.roles) if role in ("rollouts", "failures")):
         raise _nothing_usable(table)
     sidecars = [read_sidecars(bundle.sidecars, _shown_sidecars(bundle, files)) for bundle in files.bundles]
-    rows = table.rows.with_columns(pl.col("file").replace_strict(range(len(files.owners)), files.owners, return_dtype=pl.Int32).alias("bundle"))
+    rows = table.rows.with_columns(
+        pl.col("file").replace_strict(range(len(files.owners)), files.owners, return_dtype=pl.Int32).alias("bundle")
+    )
     groups, rows = assign(rows, files.bundles, table)
     facts = [_facts(bundle, sidecars[index]) for index, bundle in enumerate(files.bundles)]
     runs = [_run(group, rows, files, table, sidecars, facts, wishes, found.problems) for group in groups]
@@ -119,7 +125,10 @@ def _shown_sidecars(bundle: Bundle, files: _Files) -> dict[str, str]:
 def _nothing_usable(table: Table) -> ArtifactError:
     listed = "; ".join(f"{problem.source}: {problem.reason}" for problem in table.problems[:3])
     more = f" and {table.problem_count - 3} more" if table.problem_count > 3 else ""
-    return ArtifactError(f"no row is a usable rollout: {listed}{more}", hint="each row needs a reward or score, or a response; see docs/artifacts.md")
+    return ArtifactError(
+        f"no row is a usable rollout: {listed}{more}",
+        hint="each row needs a reward or score, or a response; see docs/artifacts.md",
+    )
 
 
 def _facts(bundle: Bundle, sidecars: Sidecars) -> Facts:
@@ -190,14 +199,19 @@ def _run(
 
 
 def _artifact(files: _Files) -> pl.Expr:
-    return pl.col("file").replace_strict(list(files.shown), list(files.shown.values()), return_dtype=pl.String, default=None).alias("artifact")
+    return (
+        pl.col("file")
+        .replace_strict(list(files.shown), list(files.shown.values()), return_dtype=pl.String, default=None)
+        .alias("artifact")
+    )
 
 
 def _conform(frame: pl.DataFrame, schema: Mapping[str, tuple[str, str]]) -> pl.DataFrame:
     """Exactly the columns of the schema, in its order; what is absent is null."""
     have = set(frame.columns)
     return frame.select(
-        (pl.col(name) if name in have else pl.lit(None)).cast(DTYPES[dtype]).alias(name) for name, (dtype, _) in schema.items()
+        (pl.col(name) if name in have else pl.lit(None)).cast(DTYPES[dtype]).alias(name)
+        for name, (dtype, _) in schema.items()
     )
 
 
@@ -227,7 +241,9 @@ def _tasks(mine: pl.DataFrame, rollouts: pl.DataFrame, expected: Expected, group
         schema={"task_id": pl.String, "repeats_expected": pl.Int32},
     )
     if expected.source is not None:
-        unnamed = rollouts.filter(pl.col("task_id").str.starts_with("missing-") & ~pl.col("task_id").is_in(counts["task_id"].implode()))
+        unnamed = rollouts.filter(
+            pl.col("task_id").str.starts_with("missing-") & ~pl.col("task_id").is_in(counts["task_id"].implode())
+        )
         extra = unnamed.group_by("task_id").agg(pl.len().cast(pl.Int32).alias("repeats_expected"))
         counts = pl.concat([counts, extra])
     tasks = tasks.join(counts, on="task_id", how="left")
@@ -276,7 +292,9 @@ def _settings(group: Group, files: _Files, table: Table, said: Sequence[Facts]) 
     merged = {name: value for fact in reversed(said) for name, value in fact.settings.items()}
     for name in sorted(counts):
         values = sorted(counts[name].items(), key=lambda item: (-item[1], item[0]))
-        merged[name] = values[0][0] if len(values) == 1 else "several: " + ", ".join(f"{v} ({n} rollouts)" for v, n in values[:4])
+        merged[name] = (
+            values[0][0] if len(values) == 1 else "several: " + ", ".join(f"{v} ({n} rollouts)" for v, n in values[:4])
+        )
     if group.skills:
         merged["skills"] = group.skills
     return dict(sorted(merged.items()))
@@ -311,7 +329,9 @@ def _artifacts(group: Group, files: _Files, table: Table, facts: Sequence[Facts]
         shown = _shown_sidecars(files.bundles[owner], files)
         for role, path in sorted(files.bundles[owner].sidecars.items()):
             if role not in _SCANNED:
-                listed.append(Artifact(path=shown[role], role=role, format=path.suffix.lstrip("."), bytes=path.stat().st_size))
+                listed.append(
+                    Artifact(path=shown[role], role=role, format=path.suffix.lstrip("."), bytes=path.stat().st_size)
+                )
     return tuple(listed)
 
 
@@ -346,7 +366,14 @@ def _stated(group: Group, sidecars: Sequence[Sidecars], said: Sequence[Facts]) -
     for bundle in group.bundles:
         by_agent = sidecars[bundle].stated
         mine = by_agent.get(group.agent) or (next(iter(by_agent.values())) if len(by_agent) == 1 else [])
-        found += [*mine, *(by_agent.get(None, []) if group.agent is not None and None in by_agent and mine is not by_agent[None] else [])]
+        found += [
+            *mine,
+            *(
+                by_agent.get(None, [])
+                if group.agent is not None and None in by_agent and mine is not by_agent[None]
+                else []
+            ),
+        ]
     for fact in said:
         found += [Stated(name=name, value=value, source="log") for name, value in fact.recorded.items()]
     return tuple(found)
@@ -356,10 +383,17 @@ def _notes(mine: pl.DataFrame, joined: Joined, expected: Expected, tasks: pl.Dat
     kinds = tasks.filter(pl.col("id_kind").is_not_null()).group_by("id_kind").len().sort("id_kind")
     known = ", ".join(f"{kind} ({count})" for kind, count in kinds.iter_rows())
     notes = [f"tasks are known by: {known}", *expected.notes]
-    twins = tasks.drop_nulls(["key_fp", "prompt_fp"]).group_by("key_fp", "prompt_fp").agg("task_id").filter(pl.col("task_id").list.len() > 1)
+    twins = (
+        tasks.drop_nulls(["key_fp", "prompt_fp"])
+        .group_by("key_fp", "prompt_fp")
+        .agg("task_id")
+        .filter(pl.col("task_id").list.len() > 1)
+    )
     if twins.height:
         examples = sorted(" = ".join(sorted(ids, key=natural)[:3]) for ids in twins["task_id"].to_list())
-        notes.append(f"{twins.height} groups of tasks have the same key and prompt (duplicate tasks): {'; '.join(examples[:3])}")
+        notes.append(
+            f"{twins.height} groups of tasks have the same key and prompt (duplicate tasks): {'; '.join(examples[:3])}"
+        )
     if joined.attempts:
         notes.append(f"{joined.attempts} failed attempts belong to rollouts that were finished later, or tried again")
     return notes
@@ -368,7 +402,10 @@ def _notes(mine: pl.DataFrame, joined: Joined, expected: Expected, tasks: pl.Dat
 def _named(runs: list[Run], groups: Sequence[Group], files: _Files) -> list[Run]:
     """Runs with unique, file-safe names: the user's, else model, else folder, else stem."""
     bundles = [files.bundles[group.bundles[0]] for group in groups]
-    wanted = [group.name or run.model or _folder(b) or stem_of(b.path) for run, group, b in zip(runs, groups, bundles, strict=True)]
+    wanted = [
+        group.name or run.model or _folder(b) or stem_of(b.path)
+        for run, group, b in zip(runs, groups, bundles, strict=True)
+    ]
     more = [
         lambda i: groups[i].agent or "",
         lambda i: bundles[i].folder,
@@ -383,7 +420,10 @@ def _named(runs: list[Run], groups: Sequence[Group], files: _Files) -> list[Run]
             safe_name(f"{name}-{extra(i)}") if name in clashing and len(tails[name]) > 1 and extra(i) else name
             for i, name in enumerate(names)
         ]
-    return sorted((_renamed(run, name) for run, name in zip(runs, _numbered(names), strict=True)), key=lambda run: natural(run.name))
+    return sorted(
+        (_renamed(run, name) for run, name in zip(runs, _numbered(names), strict=True)),
+        key=lambda run: natural(run.name),
+    )
 
 
 def _folder(bundle: Bundle) -> str | None:

@@ -20,6 +20,7 @@ from blade.ingest.light import Light
 from blade.ingest.steps import after_prompt, before_agent, count, fingerprint, read_steps
 
 LONGEST_ANSWER = 200
+LONGEST_CLASS = 80
 LONGEST_EXTRA = 48
 LARGEST_METADATA = 4096
 TOLERANCE = 1e-9
@@ -27,7 +28,9 @@ TOLERANCE = 1e-9
 T = TypeVar("T")
 
 _RAW = msgspec.Raw()
-_RESULT_WORDS = re.compile(r"score|reward|passed|status|result|step|finished|traject|verdict|correct|error|output|log", re.I)
+_RESULT_WORDS = re.compile(
+    r"score|reward|passed|status|result|step|finished|traject|verdict|correct|error|output|log", re.IGNORECASE
+)
 _NULL = b"null"
 
 
@@ -54,7 +57,7 @@ class _Response(msgspec.Struct, gc=False):
     model: Any = None
     status: Any = None
     error: Any = None
-    incomplete_details: Any = None
+    incomplete_details: Any = msgspec.UNSET
     metadata: Any = None
     stop_reason: Any = None
     temperature: Any = None
@@ -70,11 +73,18 @@ _NO_RESPONSE = _Response()
 _EVIDENCE_OF_A_ROLLOUT = ("reward", "score", "response", "messages", "output", "trajectory", "_ng_failure_class")
 
 _TAKEN = frozenset(
-    path.split(".")[0]
-    for field in fields.TABLE
-    for path in field.paths
-    if path not in fields.KNOWN_SLICES
-) | {"seed", "response", "responses_create_params", "agent_ref", "skills_ref", "usage", "created_at", "created", "timestamp"}
+    path.split(".")[0] for field in fields.TABLE for path in field.paths if path not in fields.KNOWN_SLICES
+) | {
+    "seed",
+    "response",
+    "responses_create_params",
+    "agent_ref",
+    "skills_ref",
+    "usage",
+    "created_at",
+    "created",
+    "timestamp",
+}
 
 
 class Settings(msgspec.Struct, frozen=True):
@@ -105,7 +115,9 @@ class RowReader:
             return None, "no reward or score, and no response, messages or output: not a rollout"
         params = _decode(_params, row.get("responses_create_params"), _NO_PARAMS)
         response = _decode(_response, row.get("response"), _NO_RESPONSE)
-        light = Light(role=self.role, line=source.line, member=source.member, offset=source.offset, length=source.length)
+        light = Light(
+            role=self.role, line=source.line, member=source.member, offset=source.offset, length=source.length
+        )
         self._identify(light, row, params, response)
         self._task(light, row, params)
         if self.role == "inputs":
@@ -117,9 +129,10 @@ class RowReader:
         raw = _trajectory(row, response)
         steps = steps_of(row, raw) if self.trajectories and raw else None
         features = self._walk(light, steps)
-        light.outcome, light.error_class = self._outcome(light, row, response, raw)
+        error = _error(row, response)
+        light.outcome, light.error_class = self._outcome(light, error, response, raw)
         if self.look is not None:
-            seen = self.look(_rollout(light, row, source, steps, features), bytes(raw))
+            seen = self.look(_rollout(light, row, source, steps, features, error), bytes(raw))
             light.fired, light.cannot_look = seen.hits, seen.cannot_look
         self._note_settings(light, params, response)
         return light, odd
@@ -166,17 +179,17 @@ class RowReader:
         return f"reward is {_shown(value)}, not a finite number: the rollout is not scored"
 
     def _outcome(
-        self, light: Light, row: Row, response: _Response, raw: msgspec.Raw
+        self, light: Light, error: str | None, response: _Response, raw: msgspec.Raw
     ) -> tuple[str, str | None]:
-        error = _error(row, response)
+        kind = error.splitlines()[0][:LONGEST_CLASS] if error else None
         if self.role == "failures":
-            return Outcome.ERRORED, error or "failure"
+            return Outcome.ERRORED, kind or "failure"
         if light.reward is None:
-            return (Outcome.ERRORED, error) if error else (Outcome.UNSCORED, None)
+            return (Outcome.ERRORED, kind) if error else (Outcome.UNSCORED, None)
         broken = response.error is not None or response.status == "failed"
         if light.reward <= 0 and broken and not _agent_spoke(raw):
-            return Outcome.ERRORED, error or "response failed"
-        return outcome_of(light.reward, self.threshold), error
+            return Outcome.ERRORED, kind or "response failed"
+        return outcome_of(light.reward, self.threshold), kind
 
     def _usage(self, light: Light, row: Row, response: _Response) -> None:
         usage = response.usage if isinstance(response.usage, dict) else _value(row, "usage")
@@ -242,11 +255,19 @@ def rollout_of(row: Row, light: Light, key: RolloutKey, source: Source) -> Rollo
     """The rollout of a row that was read again, with its steps."""
     raw = _trajectory(row, _decode(_response, row.get("response"), _NO_RESPONSE))
     steps = steps_of(row, raw) if raw else None
-    rollout = _rollout(light, row, source, steps, count(steps, light.stop) if steps is not None else None)
+    error = _error(row, _decode(_response, row.get("response"), _NO_RESPONSE))
+    rollout = _rollout(light, row, source, steps, count(steps, light.stop) if steps is not None else None, error)
     return msgspec.structs.replace(rollout, key=key)
 
 
-def _rollout(light: Light, row: Row, source: Source, steps: tuple[Step, ...] | None, features: Features | None) -> Rollout:
+def _rollout(
+    light: Light,
+    row: Row,
+    source: Source,
+    steps: tuple[Step, ...] | None,
+    features: Features | None,
+    error: str | None,
+) -> Rollout:
     return Rollout(
         key=RolloutKey(run="", task_id=light.id or str(light.index), repeat=light.repeat or 0),
         outcome=Outcome(light.outcome or Outcome.UNSCORED),
@@ -254,7 +275,7 @@ def _rollout(light: Light, row: Row, source: Source, steps: tuple[Step, ...] | N
         answer=light.answer,
         expected=light.expected,
         stop=light.stop,
-        error=light.error_class,
+        error=error,
         tokens=light.output_tokens,
         seconds=light.seconds,
         source=source,
@@ -457,18 +478,20 @@ def _metadata_extras(name: str, raw: msgspec.Raw) -> dict[str, str]:
 def _error(row: Row, response: _Response) -> str | None:
     for path in fields.BY_NAME["error"].paths:
         value = response.error if path == "response.error" else _value(row, path)
-        found = _error_class(value)
+        found = _error_text(value)
         if found is not None:
             return found
     return None
 
 
-def _error_class(value: object) -> str | None:
+def _error_text(value: object) -> str | None:
     if isinstance(value, dict):
-        value = next((value[n] for n in ("type", "code", "class", "exception_type", "message") if value.get(n)), "error")
+        value = next(
+            (value[n] for n in ("type", "code", "class", "exception_type", "message") if value.get(n)), "error"
+        )
     if value is None or value is False or value in ("", "none", "None", "null"):
         return None
-    return _as_text(value).strip().splitlines()[0][:80] if _as_text(value).strip() else None
+    return _as_text(value).strip() or None
 
 
 def _stop(row: Row, response: _Response) -> str | None:
@@ -479,7 +502,8 @@ def _stop(row: Row, response: _Response) -> str | None:
     if found:
         return found
     metadata = response.metadata if isinstance(response.metadata, dict) else {}
-    return _text(metadata.get("stop_reason")) or _text(response.stop_reason)
+    whole = response.status == "completed" or details is None
+    return _text(metadata.get("stop_reason")) or _text(response.stop_reason) or ("completed" if whole else None)
 
 
 def _trajectory(row: Row, response: _Response) -> msgspec.Raw:

@@ -90,12 +90,18 @@ def scan(
 ) -> list[Scanned]:
     """Every chunk's result in the order given. Large work goes to spawned workers, which leave Parquet parts in `folder`."""
     total = sum(_size(piece) for piece in pieces)
-    wanted = min(workers if workers is not None else (os.cpu_count() or 1), len(pieces))
+    wanted = min(workers if workers is not None else _cores(), len(pieces))
     if wanted <= 1 or (workers is None and total < WORTH_WORKERS):
         return [_reported(scan_chunk(piece, options), progress) for piece in pieces]
     with ProcessPoolExecutor(wanted, mp_context=get_context("spawn"), initializer=_quiet_worker) as pool:
         futures = [pool.submit(_scan_to_parts, piece, options, folder, index) for index, piece in enumerate(pieces)]
         return [_reported(future.result(), progress) for future in futures]
+
+
+def _cores() -> int:
+    """Cores that this process may use, at most four: the disk does not feed more."""
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(4, usable)
 
 
 def _reported(result: Scanned, progress: Callable[[Chunk], None]) -> Scanned:
@@ -124,11 +130,15 @@ def _scan_to_parts(piece: Chunk, options: Options, folder: Path, index: int) -> 
 
 
 def scan_chunk(
-    piece: Chunk, options: Options, keep: Callable[[pl.DataFrame, int], pl.DataFrame | Path] = lambda frame, number: frame
+    piece: Chunk,
+    options: Options,
+    keep: Callable[[pl.DataFrame, int], pl.DataFrame | Path] = lambda frame, number: frame,
 ) -> Scanned:
     """Read one chunk; `keep` decides where a batch of light rows goes."""
     format_ = format_named(piece.format)
-    reader = format_.reader(role=piece.role, threshold=options.threshold, look=options.look, trajectories=options.trajectories)
+    reader = format_.reader(
+        role=piece.role, threshold=options.threshold, look=options.look, trajectories=options.trajectories
+    )
     result = Scanned(chunk=piece)
     batch: list[Light] = []
     for light in _light_rows(piece, format_, reader.read, result):
@@ -216,7 +226,11 @@ def gather(results: Sequence[Scanned]) -> Table:
             seen.setdefault(file, {})[name] = seen.setdefault(file, {}).get(name, 0) + count
         counts[file] = counts.get(file, 0) + result.rows
         lines[file] = before + result.lines
-    rows = pl.concat(parts, how="diagonal_relaxed").collect() if parts else to_frame([]).with_columns(file=pl.lit(0, pl.Int32))
+    rows = (
+        pl.concat(parts, how="diagonal_relaxed").collect()
+        if parts
+        else to_frame([]).with_columns(file=pl.lit(0, pl.Int32))
+    )
     return Table(
         rows=rows,
         tools=tuple(tools),

@@ -29,7 +29,9 @@ def slice_columns(rows: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
             continue
         labelled = _labels(values)
         if labelled is not None and not _fixes_outcome(labelled, scores):
-            tasks = tasks.join(labelled.rename({"value": f"slice.{name.removeprefix(EXTRA)}"}), on="task_id", how="left")
+            tasks = tasks.join(
+                labelled.rename({"value": f"slice.{name.removeprefix(EXTRA)}"}), on="task_id", how="left"
+            )
             found += 1
         if found == MOST_FIELDS:
             break
@@ -45,10 +47,14 @@ def _candidates(rows: pl.DataFrame) -> list[str]:
 def _by_task(rows: pl.DataFrame, name: str) -> pl.DataFrame | None:
     """One value a task; None when the field is not the task's own."""
     inputs = rows.filter(pl.col("role").is_in(["inputs", "dataset"]) & pl.col(name).is_not_null())
-    source = inputs if not inputs.is_empty() else rows.filter((pl.col("role") == "rollouts") & pl.col(name).is_not_null())
+    source = (
+        inputs if not inputs.is_empty() else rows.filter((pl.col("role") == "rollouts") & pl.col(name).is_not_null())
+    )
     if source.is_empty():
         return None
-    tasks = source.group_by("task_id").agg(pl.col(name).min().alias("value"), pl.col(name).n_unique().alias("kinds"), pl.len())
+    tasks = source.group_by("task_id").agg(
+        pl.col(name).min().alias("value"), pl.col(name).n_unique().alias("kinds"), pl.len()
+    )
     if tasks["kinds"].max() != 1:
         return None
     known = name.removeprefix(EXTRA).rpartition(".")[2] in KNOWN_SLICES
@@ -61,7 +67,9 @@ def _by_task(rows: pl.DataFrame, name: str) -> pl.DataFrame | None:
 def _labels(values: pl.DataFrame) -> pl.DataFrame | None:
     """Values as people read them, numbers in thirds; None when there are too few, too many or too small groups."""
     decoded = {text: json.loads(text) for text in values["value"].unique().sort()}
-    if len(decoded) > MOST_VALUES and all(isinstance(v, int | float) and not isinstance(v, bool) for v in decoded.values()):
+    if len(decoded) > MOST_VALUES and all(
+        isinstance(v, int | float) and not isinstance(v, bool) for v in decoded.values()
+    ):
         labelled = _thirds(values.with_columns(pl.col("value").cast(pl.Float64)))
     elif len(decoded) > MOST_VALUES or any(isinstance(v, str) and len(v) > LONGEST for v in decoded.values()):
         return None

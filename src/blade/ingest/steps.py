@@ -197,7 +197,11 @@ def _content(value: object) -> str | list[Part] | None:
 def _part(part: object) -> Part:
     if not isinstance(part, dict):
         return Part(type="text", text=part if isinstance(part, str) else _compact(part))
-    known = {name: part[name] for name in ("type", "text", "refusal", "thinking", "id", "name", "tool_use_id") if name in part}
+    known = {
+        name: part[name]
+        for name in ("type", "text", "refusal", "thinking", "id", "name", "tool_use_id")
+        if name in part
+    }
     fields: dict[str, Any] = {name: _string(value) for name, value in known.items()}
     for name in ("input", "content"):
         if part.get(name) is not None:
@@ -235,7 +239,9 @@ class _Walk:
     def _rarer(self, index: int, item: Item, kind: str) -> Iterator[Step]:
         call_id = item.call_id or item.tool_call_id or _string(item.id)
         if kind.endswith("_output") or kind == "tool_result":
-            yield self._result(index, _text(item.output if item.output is not None else item.content), call_id, bool(item.error))
+            yield self._result(
+                index, _text(item.output if item.output is not None else item.content), call_id, bool(item.error)
+            )
         elif kind.endswith("_call") or kind == "tool_use":
             arguments = item.arguments if item.arguments is not None else _raw_text(item.input or item.action)
             yield self._call(index, item.name or kind, arguments, call_id)
@@ -249,7 +255,13 @@ class _Walk:
     def _message(self, index: int, item: Item) -> Iterator[Step]:
         party = _PARTY.get(item.role.lower() if item.role else None, "user")
         if party == "tool":
-            yield self._result(index, _text(item.content), item.tool_call_id or item.call_id, bool(item.error), item.name or item.function)
+            yield self._result(
+                index,
+                _text(item.content),
+                item.tool_call_id or item.call_id,
+                bool(item.error),
+                item.name or item.function,
+            )
             return
         if item.reasoning_content:
             yield Step(index=index, party=party, kind="reasoning", text=item.reasoning_content)
@@ -387,7 +399,9 @@ def fingerprint(steps: Iterable[Step]) -> int | None:
     empty = True
     for step in steps:
         if step.kind == "call":
-            digest.update(b"\x01%b\x02%b" % ((step.tool or "").encode(), (step.arguments or "").encode("utf-8", "replace")))
+            digest.update(
+                b"\x01%b\x02%b" % ((step.tool or "").encode(), (step.arguments or "").encode("utf-8", "replace"))
+            )
             empty = False
         elif step.party == "agent" and step.kind in ("message", "refusal") and step.text:
             digest.update(b"\x03" + step.text.encode("utf-8", "replace"))

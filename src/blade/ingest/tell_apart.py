@@ -31,7 +31,9 @@ class Group:
     def select(self, rows: pl.DataFrame) -> pl.DataFrame:
         """The run's own rows, and the inputs of its files that are of its agent."""
         inputs = pl.col("role").is_in(["inputs", "dataset"]) & pl.col("bundle").is_in(list(self.bundles))
-        same_agent = pl.col("agent").is_null() | pl.lit(self.agent is None) | (pl.col("agent") == pl.lit(self.agent or ""))
+        same_agent = (
+            pl.col("agent").is_null() | pl.lit(self.agent is None) | (pl.col("agent") == pl.lit(self.agent or ""))
+        )
         chosen = rows.filter((pl.col("group") == self.number) | (inputs & same_agent))
         return _join_dataset(chosen)
 
@@ -51,12 +53,21 @@ def assign(rows: pl.DataFrame, bundles: Sequence[Bundle], table: Table) -> tuple
     numbers: dict[tuple[int, str | None, str | None, str | None], int] = {}
     for bundle, agent, model, skills in keys:
         name = bundles[bundle].name
-        host = next((g for g in groups if _is_shard(g, bundle, agent, model, skills, bundles, table, marks, files_of)), None)
+        host = next(
+            (g for g in groups if _is_shard(g, bundle, agent, model, skills, bundles, table, marks, files_of)), None
+        )
         if host is None:
             host = Group(number=len(groups), bundles=(bundle,), agent=agent, model=model, skills=skills, name=name)
             groups.append(host)
         else:
-            grown = Group(number=host.number, bundles=(*host.bundles, bundle), agent=agent, model=model, skills=skills, name=host.name)
+            grown = Group(
+                number=host.number,
+                bundles=(*host.bundles, bundle),
+                agent=agent,
+                model=model,
+                skills=skills,
+                name=host.name,
+            )
             groups[host.number] = grown
         numbers[bundle, agent, model, skills] = host.number
     return groups, _numbered(rows, kinds, numbers)
@@ -79,7 +90,9 @@ def _completed(combo: tuple[object, ...], combos: Sequence[tuple[object, ...]]) 
     agent = agent if agent is not None else _only({other[1] for other in near})
     same = [other for other in near if other[1] == agent or other[1] is None]
     model = model if model is not None else _only({other[2] for other in same})
-    skills = skills if skills is not None else _only({other[3] for other in same if other[2] == model or other[2] is None})
+    skills = (
+        skills if skills is not None else _only({other[3] for other in same if other[2] == model or other[2] is None})
+    )
     return (int(str(bundle)), _text(agent), _text(model), _text(skills))
 
 
@@ -149,7 +162,9 @@ def _numbered(rows: pl.DataFrame, kinds: dict[tuple[object, ...], Kind], numbers
         schema={"bundle": pl.Int32, "agent": pl.String, "model": pl.String, "skills": pl.String, "group": pl.Int32},
         orient="row",
     )
-    joined = rows.join(mapping, on=["bundle", "agent", "model", "skills"], how="left", nulls_equal=True, maintain_order="left")
+    joined = rows.join(
+        mapping, on=["bundle", "agent", "model", "skills"], how="left", nulls_equal=True, maintain_order="left"
+    )
     return joined.with_columns(pl.when(pl.col("role").is_in(_OWN)).then(pl.col("group")).alias("group"))
 
 
@@ -160,7 +175,9 @@ def _join_dataset(rows: pl.DataFrame) -> pl.DataFrame:
         return rows
     own = rows.filter(pl.col("role") != "dataset")
     unique = dataset.filter(pl.col("prompt_fp").is_not_null() & (pl.len().over("prompt_fp") == 1))
-    places = own.select("prompt_fp", pl.col("index").alias("at"), pl.col("id").alias("named")).unique("prompt_fp", keep="first", maintain_order=True)
+    places = own.select("prompt_fp", pl.col("index").alias("at"), pl.col("id").alias("named")).unique(
+        "prompt_fp", keep="first", maintain_order=True
+    )
     joined = unique.join(places, on="prompt_fp", how="inner", maintain_order="left")
     placed = joined.with_columns(index=pl.col("at"), id=pl.col("named")).drop("at", "named")
     return pl.concat([own, placed.select(own.columns)])

@@ -1,9 +1,9 @@
 """Limits of a mean over tasks.
 
 The task is the unit: repeats of one task say little about the next one, so they make a task's score steadier and
-never count as further units. Where tasks come in groups that stand or fall together, the group is the unit. A rate
-has Wilson limits, any other mean has t limits, pass@k has a seeded percentile bootstrap. Every function gives None
-where fewer than two units leave no spread to see.
+never count as further units. Where tasks come in groups that stand or fall together, the group is the unit. A rate,
+and any other mean of task scores in [0, 1] such as pass@k, has Wilson limits; every other mean has t limits. No random
+number is drawn. Every function gives None where fewer than two units leave no spread to see.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ ROUGH_BELOW = 30
 NO_SPREAD = 1e-12
 """Scores closer together than this are equal: 1/3 reached by two roads differs in its last bit."""
 
-CELLS_AT_ONCE = 4_000_000
+PRIOR_UNITS = 2
+"""How many units of the rarer kind the plain number of units is worth against the spread that was seen."""
 
 
 def rate_interval(
@@ -32,10 +33,11 @@ def rate_interval(
 ) -> Interval | None:
     """Wilson limits of the mean of task scores in [0, 1], with the n that the spread of the tasks is worth.
 
-    Effective n = m(1 - m) / Var(m), at most the judged `rollouts`; where all units agree it is the number of units.
-    The quantile is Student's, with units - 1 degrees of freedom. The limits always lie in [0, 1] and hold the mean,
-    also where it is 0 or 1. `groups` names the group of each task, in the same order. None below two units; a score
-    outside [0, 1] is no rate and raises ValueError.
+    That n is m(1 - m) / Var(m), at most the judged `rollouts`, drawn towards the number of units where few units ever
+    pass or few ever fail (see `_effective_n`); where all units agree it is the number of units. The quantile is
+    Student's, with units - 1 degrees of freedom. The limits always lie in [0, 1] and hold the mean, also where it is 0
+    or 1. `groups` names the group of each task, in the same order. None below two units; a score outside [0, 1] is no
+    rate and raises ValueError.
     """
     scores = np.asarray(task_scores, dtype=np.float64)
     if not np.all((scores >= -NO_SPREAD) & (scores <= 1 + NO_SPREAD)):
@@ -44,7 +46,8 @@ def rate_interval(
     if units < 2:
         return None
     mean = min(1.0, max(0.0, float(scores.mean())))
-    effective = min(mean * (1 - mean) / variance, float(rollouts)) if variance > 0 else float(units)
+    spread_n = min(mean * (1 - mean) / variance, float(rollouts)) if variance > 0 else float(units)
+    effective = _effective_n(spread_n, units, _rarer_units(scores, groups))
     low, high = _wilson(mean, effective, _t_quantile(level, units))
     return _interval(low, high, level, f"Wilson, effective n over {_unit_name(groups)}", units)
 
@@ -61,25 +64,6 @@ def mean_interval(values: npt.ArrayLike, level: float = 0.95, groups: npt.ArrayL
         return None
     mean, half = float(numbers.mean()), _t_quantile(level, units) * sqrt(variance)
     return _interval(mean - half, mean + half, level, f"t over {_unit_name(groups)}", units)
-
-
-def bootstrap_interval(
-    values: npt.ArrayLike, level: float = 0.95, *, seed: int = 0, resamples: int = 4000
-) -> Interval | None:
-    """Percentile bootstrap limits of the mean of per-task contributions in [0, 1], such as those of pass@k.
-
-    The same values in any order, with the same seed, give the same limits to the last bit. Where all tasks agree
-    there is nothing to draw from, and the limits are Wilson's (the method says so). None below two tasks.
-    """
-    numbers = np.asarray(values, dtype=np.float64)
-    if len(numbers) < 2:
-        return None
-    distinct, counts = np.unique(numbers, return_counts=True)
-    if distinct[-1] - distinct[0] <= NO_SPREAD:
-        return rate_interval(numbers, len(numbers), level=level)
-    means = _resampled_means(distinct, counts, resamples, np.random.default_rng(seed))
-    low, high = np.quantile(means, ((1 - level) / 2, (1 + level) / 2))
-    return _interval(float(low), float(high), level, f"percentile bootstrap over tasks, seed {seed}", len(numbers))
 
 
 def _variance_of_mean(values: Floats, groups: npt.ArrayLike | None) -> tuple[int, float]:
@@ -107,6 +91,25 @@ def _sums_by_group(parts: Floats, groups: npt.ArrayLike) -> Floats:
     return np.bincount(index, weights=parts).astype(np.float64)
 
 
+def _effective_n(spread_n: float, units: int, rarer: int) -> float:
+    """(rarer * spread_n + 2 * units) / (rarer + 2), and never more than the spread is worth.
+
+    The spread of thirty tasks of which one or two ever pass is mostly not yet seen, and many repeats of those two hide
+    it; with many such tasks their spread decides. Never more, because one large group may be worth less than the
+    number of groups.
+    """
+    return min(spread_n, (rarer * spread_n + PRIOR_UNITS * units) / (rarer + PRIOR_UNITS))
+
+
+def _rarer_units(scores: Floats, groups: npt.ArrayLike | None) -> int:
+    """Units with any pass or units with any failure, whichever are fewer; a group has what one of its tasks has."""
+    passing, failing = scores > NO_SPREAD, scores < 1 - NO_SPREAD
+    if groups is None:
+        return int(min(passing.sum(), failing.sum()))
+    names = np.asarray(groups)
+    return min(len(np.unique(names[passing])), len(np.unique(names[failing])))
+
+
 def _wilson(mean: float, n: float, quantile: float) -> tuple[float, float]:
     squared = quantile**2
     middle = (mean + squared / (2 * n)) / (1 + squared / n)
@@ -117,14 +120,6 @@ def _wilson(mean: float, n: float, quantile: float) -> tuple[float, float]:
 
 def _t_quantile(level: float, units: int) -> float:
     return float(stdtrit(units - 1, (1 + level) / 2))
-
-
-def _resampled_means(distinct: Floats, counts: npt.NDArray[np.int64], times: int, draw: np.random.Generator) -> Floats:
-    """Means of `times` samples with replacement, drawn as counts of the distinct values."""
-    tasks = int(counts.sum())
-    chunk = max(1, CELLS_AT_ONCE // len(distinct))
-    sizes = [min(chunk, times - start) for start in range(0, times, chunk)]
-    return np.concatenate([draw.multinomial(tasks, counts / tasks, size) @ distinct for size in sizes]) / tasks
 
 
 def _interval(low: float, high: float, level: float, method: str, units: int) -> Interval:

@@ -1,13 +1,17 @@
-"""What repeats tell: pass@k, pass^k, consistency and the value of a retry, all on the tasks with k judged rollouts."""
+"""What repeats tell: pass@k, pass^k, consistency and the value of a retry, all on the tasks with k judged rollouts.
+
+The first three are means of task scores in [0, 1] and have the limits of a rate; the value of a retry is a mean of
+differences and has t limits. Where the run has groups, these are the units, as for the score itself.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from blade.core.measure import Measure
+from blade.core.measure import Interval, Measure
 from blade.metrics.counts import Counts
-from blade.metrics.intervals import bootstrap_interval
-from blade.metrics.pass_at_k import pass_at_k, pass_hat_k
+from blade.metrics.intervals import Floats, mean_interval, rate_interval
+from blade.metrics.pass_at_k import Contributions, pass_at_k, pass_hat_k
 
 ONE_REPEAT = "one repeat"
 
@@ -20,32 +24,38 @@ def usual_repeats(counts: Counts) -> int:
 
 def pass_at(counts: Counts, k: int) -> Measure:
     """Chance that at least one of k rollouts passes."""
-    return _measure(f"pass_at_{k}", pass_at_k(counts.judged, counts.passed, k).values, k)
+    return _rate(f"pass_at_{k}", counts, pass_at_k(counts.judged, counts.passed, k), k)
 
 
 def pass_hat(counts: Counts, k: int) -> Measure:
     """Chance that all of k rollouts pass."""
-    return _measure(f"pass_hat_{k}", pass_hat_k(counts.judged, counts.passed, k).values, k)
+    return _rate(f"pass_hat_{k}", counts, pass_hat_k(counts.judged, counts.passed, k), k)
 
 
 def consistency(counts: Counts, k: int) -> Measure:
     """Share of tasks whose k rollouts all pass; with more than k, the chance that k drawn ones do."""
     if k == 1:
         return Measure(name="consistency", value=None, n=0, reason=ONE_REPEAT)
-    return _measure("consistency", pass_hat_k(counts.judged, counts.passed, k).values, k)
+    return _rate("consistency", counts, pass_hat_k(counts.judged, counts.passed, k), k)
 
 
 def retry_value(counts: Counts, k: int) -> Measure:
-    """What k tries bring over one, on the same tasks."""
+    """What k tries bring over one, on the same tasks; without an interval where they bring the same to every task."""
     if k == 1:
         return Measure(name="retry_value", value=None, n=0, reason=ONE_REPEAT)
     best = pass_at_k(counts.judged, counts.passed, k)
-    once = (counts.passed / np.maximum(counts.judged, 1))[best.counted]
-    return _measure("retry_value", best.values - once, k)
+    gains = best.values - counts.passed[best.counted] / counts.judged[best.counted]
+    return _measure("retry_value", gains, mean_interval(gains, groups=counts.groups_of(best.counted)), k)
 
 
-def _measure(name: str, values: np.ndarray[tuple[int, ...], np.dtype[np.float64]], k: int) -> Measure:
+def _rate(name: str, counts: Counts, tasks: Contributions, k: int) -> Measure:
+    rollouts = int(counts.judged[tasks.counted].sum())
+    return _measure(name, tasks.values, rate_interval(tasks.values, rollouts, counts.groups_of(tasks.counted)), k)
+
+
+def _measure(name: str, values: Floats, interval: Interval | None, k: int) -> Measure:
     if len(values) == 0:
         return Measure(name=name, value=None, n=0, reason=f"no task has {k} judged rollouts")
-    interval = bootstrap_interval(values)
-    return Measure(name=name, value=float(np.mean(values)), n=len(values), interval=interval, method="unbiased, over tasks")
+    return Measure(
+        name=name, value=float(np.mean(values)), n=len(values), interval=interval, method="unbiased, over tasks"
+    )

@@ -66,7 +66,9 @@ def _archive(path: Path) -> zipfile.ZipFile:
     try:
         return zipfile.ZipFile(path)
     except zipfile.BadZipFile as error:
-        raise ArtifactError(f"{path.name} is no readable .eval archive: {error}", hint="was the run cut short?") from None
+        raise ArtifactError(
+            f"{path.name} is no readable .eval archive: {error}", hint="was the run cut short?"
+        ) from None
 
 
 def _document(path: Path) -> _Log:
@@ -92,12 +94,17 @@ def facts(path: Path) -> Facts:
     header = _header(path)
     spec: dict[str, Any] = header.get("eval") or {}
     config: dict[str, Any] = spec.get("config") or {}
-    settings = {name: f"{value:g}" for name, value in (spec.get("model_generate_config") or {}).items() if isinstance(value, int | float)}
+    settings = {
+        name: f"{value:g}"
+        for name, value in (spec.get("model_generate_config") or {}).items()
+        if isinstance(value, int | float)
+    }
     status = header.get("status")
     return Facts(
         benchmark=spec.get("task"),
         model=spec.get("model"),
-        settings=settings | {n: str(config[n]) for n in ("epochs", "limit", "message_limit") if config.get(n) is not None},
+        settings=settings
+        | {n: str(config[n]) for n in ("epochs", "limit", "message_limit") if config.get(n) is not None},
         expected=_expected(spec, config, header.get("results") or {}),
         recorded=_recorded(header.get("results") or {}),
         note="" if status in (None, "success") else f"the log's status is {status!r}",
@@ -153,7 +160,11 @@ def as_row(sample: Row) -> Row:
     attachments = value.get("attachments") or _content(sample)
     if attachments:
         value = _resolve(value, attachments)
-    row: dict[str, Any] = {"task_id": value.get("id"), "messages": value.get("messages") or [], "input": value.get("input")}
+    row: dict[str, Any] = {
+        "task_id": value.get("id"),
+        "messages": value.get("messages") or [],
+        "input": value.get("input"),
+    }
     epoch = value.get("epoch")
     row["repeat"] = epoch - 1 if isinstance(epoch, int) and epoch > 0 else None
     row["target"] = value.get("target")

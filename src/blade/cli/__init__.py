@@ -1,0 +1,1 @@
+"""The `blade` command: one module a command, one place that catches."""

@@ -1,0 +1,38 @@
+"""`blade show`: read one rollout in order."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from blade.core.errors import RequestError
+
+AROUND = 2
+"""Steps shown before and after the one that a place names."""
+
+
+def show(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="Rollouts file, folder, or an earlier analysis.")],
+    place: Annotated[str, typer.Argument(metavar="PLACE", help="TASK#REPEAT or TASK#REPEAT:STEP, for example 39#1:6.")],
+    steps: Annotated[str | None, typer.Option(metavar="FROM:TO", help="Only these steps.")] = None,
+    width: Annotated[int | None, typer.Option(metavar="N", min=0, help="Characters of each step; 0 for all.")] = None,
+    run_name: Annotated[str | None, typer.Option("--run", metavar="NAME", help="Which run, where the path holds several.")] = None,
+) -> None:
+    """Read a rollout in order, as plain text; a whole one in under about 4,000 tokens.
+
+    Example: blade show results/rollouts.jsonl 39#1 --steps 4:12
+    """
+    from blade import pipeline
+    from blade.cli.places import parse, step_range
+    from blade.report.rollout_text import show as lines_of
+
+    runs = pipeline.load([run], pipeline.Options(metrics_only=True))
+    chosen = [each for each in runs if run_name in (None, each.name)]
+    if len(chosen) != 1:
+        names = ", ".join(each.name for each in runs)
+        raise RequestError(f"{run} holds {len(runs)} runs: {names}", hint="choose one with --run NAME")
+    task, repeat, step = parse(chosen[0], place)
+    wanted = step_range(steps) if steps else range(max(0, step - AROUND), step + AROUND + 1) if step is not None else None
+    rollout = chosen[0][task, repeat]
+    print("\n".join(lines_of(rollout, steps=wanted, width=width)))

@@ -1,0 +1,63 @@
+"""`blade sql`: ask the run tables anything."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from blade.core.errors import RequestError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+MOST_ROWS = 200
+
+
+def sql(
+    words: Annotated[list[str], typer.Argument(metavar='RUN... "SELECT ..."', help="Runs, then the query over rollouts, tasks and checks.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Rows as JSON lines, all of them.")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Rows as CSV, all of them.")] = False,
+) -> None:
+    """Ask the run tables anything; the columns are listed in docs/artifacts.md.
+
+    Example: blade sql results/ "SELECT outcome, count(*) AS n FROM rollouts GROUP BY outcome"
+    """
+    from blade import pipeline
+
+    *inputs, query = words
+    if not inputs:
+        raise RequestError("a run and a query are needed", hint='blade sql results/ "SELECT count(*) FROM rollouts"')
+    runs = pipeline.load(inputs, pipeline.Options())
+    found = pipeline.ask(runs, query)
+    if as_json:
+        sys.stdout.write(found.write_ndjson())
+    elif as_csv:
+        sys.stdout.write(_flat(found).write_csv())
+    else:
+        print("\n".join(_table(_flat(found))))
+
+
+def _flat(frame: pl.DataFrame) -> pl.DataFrame:
+    """Lists as text, for tables that have none."""
+    import polars as pl
+
+    nested = [name for name, dtype in frame.schema.items() if dtype.is_nested()]
+    return frame.with_columns(pl.Series(name, [None if v is None else str(v.to_list()) for v in frame[name]], pl.String) for name in nested)
+
+
+def _table(frame: pl.DataFrame) -> list[str]:
+    rows = [[_cell(value) for value in row] for row in frame.head(MOST_ROWS).iter_rows()]
+    widths = [max(len(name), *(len(row[i]) for row in rows), 1) if rows else len(name) for i, name in enumerate(frame.columns)]
+    lines = ["  ".join(name.ljust(width) for name, width in zip(frame.columns, widths, strict=True)).rstrip()]
+    lines += ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    more = frame.height - len(rows)
+    return [*lines, f"({frame.height:,} rows{f', {more:,} not shown; --json or --csv prints all' if more else ''})"]
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "-"
+    text = f"{value:.6g}" if isinstance(value, float) else " ".join(str(value).split())
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,49 @@
+"""Writing an analysis: everything is made in a temporary folder beside its place and moved there at the end."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from blade.core.analysis import Analysis
+from blade.core.errors import RequestError
+from blade.ingest.saved import save
+from blade.report import as_json
+from blade.report.html import page
+from blade.report.sections import report
+
+
+def write(analysis: Analysis, out: Path) -> None:
+    """Write the report and a folder for each run; an interrupt leaves what was there before."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".blade-", dir=out) as staging:
+            _fill(analysis, Path(staging), out)
+            _move(Path(staging), out)
+    except OSError as error:
+        raise RequestError(f"cannot write to {out}: {error.strerror or error}", hint="give a folder that can be written") from None
+
+
+def _fill(analysis: Analysis, staging: Path, out: Path) -> None:
+    (staging / "report.md").write_text(report(analysis), encoding="utf-8")
+    (staging / "report.html").write_text(page(analysis), encoding="utf-8")
+    for one in analysis.runs:
+        folder = staging / one.run.name
+        folder.mkdir()
+        (folder / "metrics.json").write_text(as_json.dump(as_json.metrics(one)), encoding="utf-8")
+        (folder / "tasks.jsonl").write_text(as_json.dump_lines(as_json.task(row) for row in one.tasks), encoding="utf-8")
+        save(one.run, folder, at=out / one.run.name)
+
+
+def _move(staging: Path, out: Path) -> None:
+    for path in sorted(staging.iterdir()):
+        target = out / path.name
+        if path.is_dir():
+            target.mkdir(exist_ok=True)
+            for inner in sorted(path.iterdir()):
+                os.replace(inner, target / inner.name)
+            shutil.rmtree(path)
+        else:
+            os.replace(path, target)

@@ -1,0 +1,130 @@
+"""The tables of an analysis on disk: written beside the report, read back in place of the artifacts while these are unchanged."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict, replace
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import polars as pl
+
+from blade.core.errors import ArtifactError
+from blade.core.rollout import Problem
+from blade.core.run import Artifact, Run, SchemaField, Stated
+
+VERSION = 1
+_BLOCK = 1 << 16
+_META = "blade"
+
+
+def save(run: Run, folder: Path, *, at: Path) -> None:
+    """Write `rollouts.parquet`, `tasks.parquet` and `checks.parquet` for use `at` a folder; the rest of a run is metadata."""
+    about = {
+        "version": VERSION,
+        "name": run.name,
+        "benchmark": run.benchmark,
+        "model": run.model,
+        "agent": run.agent,
+        "settings": dict(run.settings),
+        "tools": run.tools,
+        "problems": run.problems,
+        "problem_count": run.problem_count,
+        "artifacts": [asdict(artifact) for artifact in run.artifacts],
+        "schema": [asdict(entry) for entry in run.schema],
+        "stated": [asdict(entry) for entry in run.stated],
+        "pass_threshold": run.pass_threshold,
+        "expected_from": run.expected_from,
+        "expected_why_not": run.expected_why_not,
+        "duplicates": run.duplicates,
+        "excluded": run.excluded,
+        "notes": run.notes,
+        "sources": [_source(shown, Path(path), at) for shown, path in sorted(run.roots.items())],
+    }
+    meta = {_META: msgspec.json.encode(about).decode()}
+    run.rollouts.write_parquet(folder / "rollouts.parquet", metadata=meta)
+    run.tasks.write_parquet(folder / "tasks.parquet")
+    run.checks.write_parquet(folder / "checks.parquet")
+
+
+def load_saved(folder: Path, name: str | None = None) -> Run:
+    """The run of an analysis folder; raises when its artifacts have changed since."""
+    try:
+        about = msgspec.json.decode(pl.read_parquet_metadata(folder / "rollouts.parquet")[_META])
+        frames = [pl.read_parquet(folder / f"{table}.parquet") for table in ("rollouts", "tasks", "checks")]
+    except (OSError, KeyError, pl.exceptions.PolarsError, msgspec.MsgspecError) as error:
+        raise ArtifactError(
+            f"{folder} holds no readable analysis: {error}", hint="run blade analyze -o again"
+        ) from None
+    if about.get("version") != VERSION:
+        raise ArtifactError(f"{folder} was written by another version of BLADE", hint="run blade analyze -o again")
+    roots = {entry["shown"]: _unchanged(entry, folder) for entry in about["sources"]}
+    run = _run(about, frames, roots)
+    if name is None or name == run.name:
+        return run
+    renamed = [frame.with_columns(pl.lit(name).alias("run")) for frame in frames]
+    return replace(run, name=name, rollouts=renamed[0], tasks=renamed[1], checks=renamed[2])
+
+
+def _run(about: dict[str, Any], frames: list[pl.DataFrame], roots: dict[str, str]) -> Run:
+    plain = (
+        "name",
+        "benchmark",
+        "model",
+        "agent",
+        "settings",
+        "problem_count",
+        "pass_threshold",
+        "expected_from",
+        "expected_why_not",
+        "duplicates",
+    )
+    return Run(
+        **{field: about[field] for field in plain},
+        rollouts=frames[0],
+        tasks=frames[1],
+        checks=frames[2],
+        tools=tuple(about["tools"]),
+        problems=tuple(msgspec.convert(entry, Problem) for entry in about["problems"]),
+        artifacts=tuple(Artifact(**entry) for entry in about["artifacts"]),
+        schema=tuple(SchemaField(**entry) for entry in about["schema"]),
+        stated=tuple(Stated(**entry) for entry in about["stated"]),
+        excluded=tuple(about["excluded"]),
+        notes=tuple(about["notes"]),
+        roots=roots,
+    )
+
+
+def _source(shown: str, path: Path, folder: Path) -> dict[str, Any]:
+    status = path.stat()
+    return {
+        "shown": shown,
+        "path": Path(os.path.relpath(path, folder.resolve())).as_posix(),
+        "size": status.st_size,
+        "modified": status.st_mtime_ns,
+        "ends": _ends(path, status.st_size),
+    }
+
+
+def _ends(path: Path, size: int) -> str:
+    """A hash of the first and last block."""
+    with path.open("rb") as file:
+        digest = blake2b(file.read(_BLOCK), digest_size=8)
+        file.seek(max(0, size - _BLOCK))
+        digest.update(file.read(_BLOCK))
+    return digest.hexdigest()
+
+
+def _unchanged(entry: dict[str, Any], folder: Path) -> str:
+    path = (folder / entry["path"]).resolve()
+    if not path.exists():
+        return str(path)
+    status = path.stat()
+    same_bytes = status.st_size == entry["size"] and _ends(path, status.st_size) == entry["ends"]
+    if not same_bytes or (status.st_mtime_ns != entry["modified"] and status.st_size > 2 * _BLOCK):
+        raise ArtifactError(
+            f"{entry['shown']} has changed since {folder} was written", hint="run blade analyze -o again"
+        )
+    return str(path)

@@ -1,0 +1,282 @@
+"""Behind `blade analyze`: paths to runs, runs to measures, measures to an analysis."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+import polars as pl
+
+from blade.core.analysis import Analysis, Metrics, RunAnalysis, TaskResult, Variance
+from blade.core.errors import RequestError
+from blade.core.measure import Measure
+from blade.core.rollout import Outcome
+from blade.core.run import Run
+from blade.detectors import look, rules
+from blade.ingest.artifacts import find
+from blade.ingest.load import Wishes, load_runs
+from blade.ingest.reread import reread
+from blade.ingest.row import TOLERANCE
+from blade.ingest.saved import load_saved
+from blade.metrics import repeats, scores
+from blade.metrics.baselines import baselines
+from blade.metrics.buckets import bucket_names, buckets
+from blade.metrics.counts import Counts, count
+from blade.metrics.funnel import funnel
+from blade.metrics.headline import doubts, headline
+from blade.metrics.recorded import recompute
+from blade.metrics.same_task import same_tasks
+from blade.metrics.slices import slices
+from blade.metrics.usage import usage
+from blade.metrics.variance import pass_variance, reward_variance
+from blade.report.html import page
+
+MOST_PLACES = 8
+"""Places listed for a task in tasks.jsonl."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What a user may ask of an analysis."""
+
+    format: str | None = None
+    pass_threshold: float | None = None
+    expect_tasks: int | None = None
+    expect_repeats: int | None = None
+    group: str | None = None
+    exclude: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    metrics_only: bool = False
+    workers: int | None = None
+    progress: Callable[[int, int], None] = lambda done, total: None
+
+
+def load(inputs: Sequence[str], options: Options) -> tuple[Run, ...]:
+    """Every run that the inputs stand for, in order of name; a folder of an earlier analysis gives its runs."""
+    found = find(inputs, options.format)
+    runs = [_with_threshold(load_saved(folder, name), options.pass_threshold) for name, folder in found.analyses]
+    if found.bundles:
+        runs += load_runs(found, _wishes(options))
+    return tuple(replace(run, read=reread) for run in runs)
+
+
+def _with_threshold(run: Run, threshold: float | None) -> Run:
+    """A saved run under another threshold: what was judged is judged again by its reward."""
+    if threshold is None or threshold == run.pass_threshold:
+        return run
+    judged = pl.col("outcome").is_in([str(Outcome.PASSED), str(Outcome.FAILED)])
+    again = pl.when(pl.col("reward") >= threshold - TOLERANCE).then(pl.lit(str(Outcome.PASSED))).otherwise(pl.lit(str(Outcome.FAILED)))
+    rows = run.rollouts.with_columns(pl.when(judged).then(again).otherwise(pl.col("outcome")).alias("outcome"))
+    return replace(run, rollouts=rows, pass_threshold=threshold)
+
+
+def _wishes(options: Options) -> Wishes:
+    return Wishes(
+        format=options.format,
+        threshold=1.0 if options.pass_threshold is None else options.pass_threshold,
+        expect_tasks=options.expect_tasks,
+        expect_repeats=options.expect_repeats,
+        group=options.group,
+        trajectories=not options.metrics_only,
+        workers=options.workers,
+        look=None if options.metrics_only else look,
+        progress=options.progress,
+    )
+
+
+def analyze(runs: Sequence[Run], options: Options) -> Analysis:
+    """Measure each run; with several, also each pair on the tasks that both have."""
+    analyzed = tuple(measure(_excluded(run, options.exclude)) for run in runs)
+    return Analysis(runs=analyzed, notes=options.notes, shared=_shared(analyzed), render=page)
+
+
+def measure(run: Run) -> RunAnalysis:
+    """Every number of one run."""
+    counts = count(run)
+    kind, why = headline(run)
+    in_bucket = buckets(run, counts, kind)
+    return RunAnalysis(
+        run=run,
+        metrics=_metrics(run, counts, kind, why, in_bucket),
+        tasks=_tasks(run, counts, in_bucket),
+        recorded=recompute(run),
+    )
+
+
+def _metrics(run: Run, counts: Counts, kind: str, why: str, in_bucket: list[str]) -> Metrics:
+    k = repeats.usual_repeats(counts)
+    names = bucket_names(kind)
+    by_bucket = {name: tuple(t for t, b in zip(counts.tasks, in_bucket, strict=True) if b == name) for name in names}
+    return Metrics(
+        headline=kind,
+        headline_why=why,
+        measures=_measures(run, counts, k),
+        pass_at={n: repeats.pass_at(counts, n) for n in _steps_to(k)},
+        pass_hat={n: repeats.pass_hat(counts, n) for n in _steps_to(k)},
+        k=k,
+        scores=_scores(run, counts, kind),
+        baselines=baselines(run),
+        counts=_counts(run, counts),
+        buckets={name: len(tasks) for name, tasks in by_bucket.items()},
+        bucket_tasks=by_bucket,
+        incomplete_tasks=int(np.sum(counts.judged < counts.expected)),
+        funnel=funnel(run),
+        slices=slices(run, counts, kind),
+        usage=usage(run),
+        variance=_variance(run, counts, kind),
+        doubts=doubts(run),
+    )
+
+
+def _steps_to(k: int) -> list[int]:
+    """Every k up to 8, then doublings, and the last."""
+    wanted = [*range(1, 9), *(2**power for power in range(4, 12)), k]
+    return sorted({n for n in wanted if n <= k})
+
+
+def _scores(run: Run, counts: Counts, kind: str) -> tuple[scores.Score, ...]:
+    infra = frozenset(rule.code for rule in rules() if rule.family == "infra" and rule.kind == "direct")
+    return (
+        scores.as_recorded_score(counts, kind),
+        scores.judged_score(counts, kind),
+        scores.all_expected_score(run, counts, kind),
+        scores.infra_excluded_score(run, kind, infra),
+        scores.no_suspects_score(),
+    )
+
+
+def _measures(run: Run, counts: Counts, k: int) -> dict[str, Measure]:
+    judged = scores.judged_score(counts, "pass_at_1")
+    expected = scores.all_expected_score(run, counts, "pass_at_1")
+    found = (
+        scores.as_measure(judged, "pass_at_1"),
+        scores.as_measure(expected, "pass_at_1_all_expected"),
+        scores.rollout_pass_rate(counts),
+        scores.mean_reward(counts),
+        scores.coverage(run, counts),
+        Measure(name="pass_at_k", value=None, n=0, reason=repeats.ONE_REPEAT) if k == 1 else replace(repeats.pass_at(counts, k), name="pass_at_k"),
+        repeats.consistency(counts, k),
+        repeats.retry_value(counts, k),
+    )
+    return {one.name: one for one in found}
+
+
+def _counts(run: Run, counts: Counts) -> dict[str, int | None]:
+    known = run.expected_from is not None
+    return {
+        "total_tasks": len(counts.tasks),
+        "total_rollouts": int(counts.rows.sum()),
+        "expected_rollouts": int(counts.expected.sum()) if known else None,
+        "passed_rollouts": int(counts.passed.sum()),
+        "failed_rollouts": int(counts.failed.sum()),
+        "errored_rollouts": int(counts.errored.sum()),
+        "unscored_rollouts": int(counts.unscored.sum()),
+        "missing_rollouts": int(counts.missing.sum()) if known else None,
+        "duplicate_rollouts": run.duplicates,
+    }
+
+
+def _variance(run: Run, counts: Counts, kind: str) -> Variance:
+    if kind == "pass_at_1":
+        return pass_variance(counts.judged, counts.passed)
+    judged = run.rollouts.filter(pl.col("outcome").is_in([str(Outcome.PASSED), str(Outcome.FAILED)]))
+    return reward_variance(judged["task_id"].to_numpy(), judged["reward"].to_numpy())
+
+
+def _tasks(run: Run, counts: Counts, in_bucket: list[str]) -> tuple[TaskResult, ...]:
+    details = run.rollouts.group_by("task_id").agg(
+        pl.col("repeat").filter(pl.col("outcome").is_in(["failed", "errored", "unscored"])).head(MOST_PLACES).alias("places"),
+        pl.col("fired").list.eval(pl.element().struct.field("code")).explode().drop_nulls().unique().sort().alias("codes"),
+    )
+    detail = {task: (places, codes) for task, places, codes in details.iter_rows()}
+    columns = [name for name in run.tasks.columns if name.startswith("slice.")]
+    sliced = run.tasks.select("key_expects", *columns).to_dicts()
+    return tuple(_task(run, counts, i, in_bucket[i], detail[task], sliced[i]) for i, task in enumerate(counts.tasks))
+
+
+def _task(
+    run: Run, counts: Counts, i: int, bucket: str, detail: tuple[list[int], list[str]], sliced: dict[str, str | None]
+) -> TaskResult:
+    judged, recorded = int(counts.judged[i]), int(counts.recorded[i])
+    task = counts.tasks[i]
+    return TaskResult(
+        task_id=task,
+        bucket=bucket,
+        rollouts=int(counts.rows[i]),
+        judged=judged,
+        passed=int(counts.passed[i]),
+        failed=int(counts.failed[i]),
+        errored=int(counts.errored[i]),
+        unscored=int(counts.unscored[i]),
+        missing=int(counts.missing[i]) if run.expected_from is not None else None,
+        mean_reward=float(counts.recorded_sum[i]) / recorded if recorded else None,
+        score=int(counts.passed[i]) / judged if judged else None,
+        places=tuple(f"{task}#{repeat}" for repeat in detail[0]),
+        findings=tuple(detail[1]),
+        slices={name.removeprefix("slice."): value for name, value in sliced.items() if value is not None},
+    )
+
+
+def _shared(analyzed: Sequence[RunAnalysis]) -> dict[tuple[str, str], tuple[int, float, float]]:
+    """For each pair of runs whose tasks are the same: how many, and the mean task score of each on them."""
+    found = {}
+    for first, second in combinations(analyzed, 2):
+        same = same_tasks(first.run.tasks, second.run.tasks)
+        if not same.comparable:
+            continue
+        left = {task.task_id: task.score for task in first.tasks}
+        right = {task.task_id: task.score for task in second.tasks}
+        both = [(a, b) for x, y in same.pairs if (a := left[x]) is not None and (b := right[y]) is not None]
+        if both:
+            means = np.mean(np.asarray(both), axis=0)
+            found[first.run.name, second.run.name] = (len(both), float(means[0]), float(means[1]))
+    return found
+
+
+def _excluded(run: Run, wishes: Sequence[str]) -> Run:
+    """The run without what the user leaves out; expected rollouts that go are no longer expected."""
+    rows, said = run.rollouts, []
+    for wish in wishes:
+        before = rows.height
+        rows = rows.filter(~_matches(wish))
+        said.append(f"{wish} ({before - rows.height} rollouts)")
+    if not said:
+        return run
+    kept = run.tasks.filter(pl.col("task_id").is_in(rows["task_id"].unique().implode()))
+    return replace(run, rollouts=rows, tasks=kept, excluded=(*run.excluded, *said))
+
+
+def _matches(wish: str) -> pl.Expr:
+    kind, _, value = wish.partition(":")
+    if wish == "infra":
+        infra = [rule.code for rule in rules() if rule.family == "infra" and rule.kind == "direct"]
+        return pl.col("outcome").is_in(["errored", "unscored"]) | _fired(infra)
+    if kind == "task" and value:
+        return pl.col("task_id") == value
+    if kind == "rollout" and "#" in value:
+        task, _, repeat = value.rpartition("#")
+        return (pl.col("task_id") == task) & (pl.col("repeat").cast(pl.String) == repeat)
+    if kind == "code" and value:
+        return _fired([value])
+    if wish == "suspect":
+        raise RequestError("no rule of this version marks tasks as suspect", hint="leave tasks out by id: --exclude task:ID")
+    raise RequestError(f"cannot leave out {wish!r}", hint="use infra, task:ID, rollout:ID#REPEAT or code:CODE")
+
+
+def _fired(codes: list[str]) -> pl.Expr:
+    have = pl.col("fired").list.eval(pl.element().struct.field("code").is_in(codes)).list.any()
+    return have.fill_null(False)
+
+
+def ask(runs: Sequence[Run], query: str) -> pl.DataFrame:
+    """The answer of an SQL query over the tables of the runs; raises when the query cannot be understood."""
+    tables = {
+        name: pl.concat([getattr(run, name) for run in runs], how="diagonal_relaxed") for name in ("rollouts", "tasks", "checks")
+    }
+    try:
+        return pl.SQLContext(frames=tables, eager=True).execute(query)
+    except (pl.exceptions.PolarsError, ValueError) as error:
+        columns = "; ".join(f"{name}: {', '.join(table.columns)}" for name, table in tables.items())
+        raise RequestError(f"the query cannot be answered: {str(error).splitlines()[0]}", hint=f"tables are {columns}") from None

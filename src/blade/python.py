@@ -1,0 +1,38 @@
+"""The public functions, for scripts and notebooks."""
+
+from __future__ import annotations
+
+import os
+
+from blade.core.analysis import Analysis
+from blade.core.errors import RequestError
+from blade.core.run import Run
+from blade.pipeline import Options, load
+from blade.pipeline import analyze as analyze_runs
+
+
+def load_run(
+    path: str | os.PathLike[str],
+    *more: str | os.PathLike[str],
+    format: str | None = None,
+    pass_threshold: float | None = None,
+    expect_tasks: int | None = None,
+    expect_repeats: int | None = None,
+) -> Run:
+    """The one run that the paths hold; raises `BladeError` when they hold none or several."""
+    options = Options(
+        format=format, pass_threshold=pass_threshold, expect_tasks=expect_tasks, expect_repeats=expect_repeats
+    )
+    runs = load([os.fspath(each) for each in (path, *more)], options)
+    if len(runs) != 1:
+        names = ", ".join(run.name for run in runs)
+        raise RequestError(f"{os.fspath(path)} holds {len(runs)} runs: {names}", hint="blade.analyze takes them all at once")
+    return runs[0]
+
+
+def analyze(*runs: Run | str | os.PathLike[str], exclude: tuple[str, ...] = (), notes: tuple[str, ...] = ()) -> Analysis:
+    """Analyze runs, given as loaded runs or as paths."""
+    options = Options(exclude=exclude, notes=notes)
+    paths = [os.fspath(run) for run in runs if not isinstance(run, Run)]
+    loaded = [run for run in runs if isinstance(run, Run)]
+    return analyze_runs((*loaded, *(load(paths, options) if paths else ())), options)

@@ -1,0 +1,222 @@
+"""Metrics, tasks and the short answer as JSON; the names of fields are a contract."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from blade.core.analysis import SCHEMA_VERSION, Analysis, RunAnalysis, Score, TaskResult, Usage
+from blade.core.measure import Interval, Measure
+from blade.report.page_one import leading
+
+MOST_BYTES = 6_000
+
+
+def metrics(one: RunAnalysis) -> dict[str, Any]:
+    """The content of metrics.json: fractions, and a reason wherever a value is null."""
+    found, run = one.metrics, one.run
+    named, lead = found.measures, leading(one)
+    at_1 = named["pass_at_1"]
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "run": run.name,
+        "model_name": run.model,
+        "model_ref": run.model,
+        "benchmark": run.benchmark,
+        "agent": run.agent,
+        "headline": {"metric": found.headline, "value": lead.value, "ci": _ci(lead.interval), "method": _method(lead.interval), "n": lead.n, "why": found.headline_why},
+        "pass_threshold": run.pass_threshold,
+        "pass_at_1": at_1.value,
+        "pass_at_1_ci": _ci(at_1.interval),
+        "pass_at_1_all_expected": named["pass_at_1_all_expected"].value,
+        "rollout_pass_rate": named["rollout_pass_rate"].value,
+        "k": found.k,
+        "pass_at_k": named["pass_at_k"].value,
+        "pass_at": {str(k): _measure(m) for k, m in found.pass_at.items()},
+        "pass_hat_k": {str(k): m.value for k, m in found.pass_hat.items()},
+        "pass_hat_k_tasks": {str(k): m.n for k, m in found.pass_hat.items()},
+        "consistency": named["consistency"].value,
+        "coverage": named["coverage"].value,
+        "retry_value": named["retry_value"].value,
+        "mean_reward": named["mean_reward"].value,
+        "scores": {s.name: _score(s) for s in found.scores},
+        "baselines": {b.name: b.value for b in found.baselines},
+        "baselines_tasks": {b.name: b.n for b in found.baselines},
+        **found.counts,
+        "expected_from": run.expected_from,
+        "buckets": dict(found.buckets),
+        "incomplete_tasks": found.incomplete_tasks,
+        "funnel": [{"stage": s.name, "rollouts": s.rollouts, "share": s.share} for s in found.funnel],
+        "slices": {field: {v.value: _slice(v) for v in values} for field, values in found.slices.items()},
+        "variance": _variance(one),
+        "tokens": _usages(found.usage, ("input_tokens", "output_tokens")),
+        "seconds": _usages(found.usage, ("seconds",)),
+        "cost": _usages(found.usage, ("cost",)),
+        "length": _usages(found.usage, ("steps", "calls", "agent_chars")),
+        "settings": dict(run.settings),
+        "recorded": [
+            {"name": r.name, "source": r.source, "recorded": r.recorded, "recomputed": r.recomputed, "agrees": r.agrees}
+            for r in one.recorded
+        ],
+        "excluded": list(run.excluded),
+        "notes": list(run.notes),
+        "doubts": list(found.doubts),
+        "problem_count": run.problem_count,
+        "problems": [{"file": p.source.artifact, "line": p.source.line, "member": p.source.member, "reason": p.reason} for p in run.problems],
+        "reasons": _reasons(one),
+    }
+
+
+def _reasons(one: RunAnalysis) -> dict[str, str]:
+    """Why each null is null."""
+    found, run = one.metrics, one.run
+    reasons = {name: m.reason for name, m in found.measures.items() if m.reason}
+    reasons |= {f"baselines.{b.name}": b.reason for b in found.baselines if b.reason}
+    reasons |= {f"scores.{s.name}": s.reason for s in found.scores if s.reason}
+    reasons |= {f"pass_hat_k.{k}": m.reason for k, m in found.pass_hat.items() if m.reason}
+    have = {usage.name for usage in found.usage}
+    for name, fields in (("tokens", "output_tokens"), ("seconds", "seconds"), ("cost", "cost"), ("length", "steps")):
+        if fields not in have:
+            reasons[name] = "no rollout records it"
+    if run.expected_from is None:
+        reasons |= dict.fromkeys(("expected_rollouts", "missing_rollouts", "expected_from"), run.expected_why_not)
+    for name, value in (("model_name", run.model), ("model_ref", run.model), ("benchmark", run.benchmark), ("agent", run.agent)):
+        if value is None:
+            reasons[name] = "not recorded in the artifacts"
+    if found.measures["pass_at_1"].value is not None and found.measures["pass_at_1"].interval is None:
+        reasons["pass_at_1_ci"] = "one task: no interval over tasks"
+    if found.variance.reason:
+        reasons["variance"] = found.variance.reason
+    return dict(sorted(reasons.items()))
+
+
+def _ci(interval: Interval | None) -> list[float] | None:
+    return None if interval is None else [interval.low, interval.high]
+
+
+def _method(interval: Interval | None) -> str | None:
+    if interval is None:
+        return None
+    return f"{interval.level:.0%} {interval.method}, {interval.n} units" + (", rough" if interval.rough else "")
+
+
+def _measure(measure: Measure) -> dict[str, Any]:
+    return {"value": measure.value, "ci": _ci(measure.interval), "tasks": measure.n}
+
+
+def _score(score: Score) -> dict[str, Any]:
+    return {"value": score.value, "ci": _ci(score.interval), "n_tasks": score.n_tasks, "n_rollouts": score.n_rollouts}
+
+
+def _slice(value: Any) -> dict[str, Any]:
+    return {"tasks": value.tasks, "rollouts": value.rollouts, "passed": value.passed, "pass_at_1": value.pass_at_1, "ci": _ci(value.interval)}
+
+
+def _variance(one: RunAnalysis) -> dict[str, Any]:
+    spread = one.metrics.variance
+    names = ("total", "within", "between", "reliability", "se_new_tasks", "se_same_tasks")
+    return {name: getattr(spread, name) for name in names}
+
+
+def _usages(usage: Iterable[Usage], names: tuple[str, ...]) -> dict[str, Any] | None:
+    found = {
+        u.name: {
+            "rollouts": u.n,
+            "total": u.total,
+            "mean": u.mean,
+            "median": u.median,
+            "passed": {"rollouts": u.passed_n, "median": u.passed_median},
+            "failed": {"rollouts": u.failed_n, "median": u.failed_median},
+        }
+        for u in usage
+        if u.name in names
+    }
+    return found or None
+
+
+def task(row: TaskResult) -> dict[str, Any]:
+    """A row of tasks.jsonl; causes and modes are null until something diagnoses them."""
+    return {
+        "task_id": row.task_id,
+        "bucket": row.bucket,
+        "rollouts": row.rollouts,
+        "passed": row.passed,
+        "failed": row.failed,
+        "errored": row.errored,
+        "unscored": row.unscored,
+        "missing": row.missing,
+        "mean_reward": row.mean_reward,
+        "cause": None,
+        "cause_code": None,
+        "confidence": None,
+        "because": None if row.passed == row.judged and row.judged else "this version does not diagnose",
+        "decided_by": None,
+        "modes": {},
+        "findings": list(row.findings),
+        "places": list(row.places),
+        "slices": dict(row.slices),
+    }
+
+
+def dump(value: object) -> str:
+    """JSON as it is written to files."""
+    return json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def dump_lines(values: Iterable[object]) -> str:
+    """JSON lines as they are written to files."""
+    return "".join(json.dumps(value, ensure_ascii=False, allow_nan=False) + "\n" for value in values)
+
+
+def summary(analysis: Analysis, names: str, most_bytes: int | None = MOST_BYTES) -> str:
+    """What `--json` prints: at most 6 kB unless told otherwise, with commands that give the rest."""
+    runs = [_short(one) for one in analysis.runs]
+    more = {
+        "everything": f"blade analyze {names} --json --full",
+        "report": f"blade analyze {names} -o OUT",
+        "one rollout": f"blade show {names} TASK#REPEAT",
+        "any question": f'blade sql {names} "SELECT ..."',
+    }
+    whole: dict[str, Any] = {**runs[0], "more": more} if len(runs) == 1 else {"runs": runs, "left_off": 0, "more": more}
+    while most_bytes is not None and len(_line(whole).encode()) > most_bytes and _shrink(whole):
+        pass
+    return _line(whole) + "\n"
+
+
+def full(analysis: Analysis) -> str:
+    """What `--json --full` prints: every number and every task."""
+    return _line([{"metrics": metrics(one), "tasks": [task(row) for row in one.tasks]} for one in analysis.runs]) + "\n"
+
+
+def _line(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _short(one: RunAnalysis) -> dict[str, Any]:
+    lead = leading(one)
+    return {
+        "run": one.run.name,
+        "headline": {"metric": one.metrics.headline, "value": lead.value},
+        "ci": _ci(lead.interval),
+        "n": {"tasks": lead.n, **{k: v for k, v in one.metrics.counts.items() if k != "total_tasks"}},
+        "buckets": dict(one.metrics.buckets),
+        "baselines": {b.name: b.value for b in one.metrics.baselines},
+        "findings": [],
+        "doubts": [*one.metrics.doubts],
+        "reasons": {"headline": lead.reason} if lead.value is None else {},
+    }
+
+
+def _shrink(whole: dict[str, Any]) -> bool:
+    """Make the answer shorter by one step; False when nothing more can go."""
+    runs = whole.get("runs")
+    if runs and len(runs) > 1:
+        runs.pop()
+        whole["left_off"] += 1
+        return True
+    names = whole.get("more", {})
+    if names:
+        whole["more"] = {}
+        return True
+    return False

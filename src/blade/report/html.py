@@ -1,0 +1,45 @@
+"""The report as one page that opens from disk: rendered Markdown, cleaned, with its style inside."""
+
+from __future__ import annotations
+
+from html import escape
+
+import nh3
+from markdown_it import MarkdownIt
+
+from blade.core.analysis import Analysis
+from blade.report.sections import report
+
+_TAGS = {"h1", "h2", "h3", "p", "table", "thead", "tbody", "tr", "th", "td", "ul", "ol", "li", "strong", "em", "code", "blockquote", "hr", "br"}
+
+_STYLE = """
+:root { color-scheme: light dark; --ink: #1c2430; --soft: #5b6675; --line: #d8dee6; --paper: #ffffff; --band: #f5f7fa; --mark: #0b6e4f; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e4e8ee; --soft: #9aa5b4; --line: #38414d; --paper: #14181e; --band: #1c222a; --mark: #57c99a; }
+}
+body { margin: 0 auto; max-width: 64rem; padding: 2rem 1.25rem 5rem; background: var(--paper); color: var(--ink);
+  font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
+h1 { font-size: 1.7rem; line-height: 1.25; margin: 0 0 1rem; text-wrap: balance; }
+h2 { font-size: 1.2rem; margin: 2.6rem 0 .8rem; padding-top: 1rem; border-top: 1px solid var(--line); }
+h3 { font-size: 1rem; margin: 1.6rem 0 .5rem; color: var(--mark); }
+p, li { max-width: 48rem; overflow-wrap: anywhere; }
+table { border-collapse: collapse; margin: .6rem 0 1.2rem; font-size: .9rem; display: block; overflow-x: auto; }
+th, td { text-align: left; padding: .32rem .8rem .32rem 0; border-bottom: 1px solid var(--line); vertical-align: top;
+  font-variant-numeric: tabular-nums; }
+th { color: var(--soft); font-weight: 600; white-space: nowrap; }
+code { background: var(--band); padding: .1em .35em; border-radius: 3px; font-size: .88em; overflow-wrap: anywhere; }
+blockquote { margin: .5rem 0; padding: .2rem 1rem; border-left: 3px solid var(--line); color: var(--soft); }
+"""
+
+
+def page(analysis: Analysis) -> str:
+    """One self-contained HTML page; whatever stands in the artifacts reaches it as text only."""
+    markdown = report(analysis)
+    body = nh3.clean(MarkdownIt("commonmark", {"html": False}).enable("table").render(markdown), tags=_TAGS, attributes={})
+    title = escape(markdown.partition("\n")[0].lstrip("# "))
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+        f"<title>{title}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n{body}</body>\n</html>\n"
+    )

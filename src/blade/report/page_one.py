@@ -1,0 +1,288 @@
+"""Page one: the score and what it rests on, in lines that stand alone."""
+
+from __future__ import annotations
+
+from blade.core.analysis import Analysis, RunAnalysis, SliceValue, Usage
+from blade.core.measure import Measure
+from blade.report.numbers import amount, limits, listed, plural, points, score, share
+from blade.report.text import code, cut, safe, table
+
+CLOSE = 0.10
+"""A baseline within this much of the score is named on page one."""
+WIDE = 0.15
+"""A gap between slices that is worth a line."""
+MOST_RUNS = 8
+NOT_EXPLAINED = (
+    "This version counts failures and does not explain them: no claim about *why* a rollout failed is made here."
+)
+
+
+def page_one(analysis: Analysis) -> list[str]:
+    """Title, score, floor, readings, what stands out, what to do first, what the files cannot show."""
+    if len(analysis.runs) == 1:
+        return _one(analysis.runs[0])
+    return _several(analysis)
+
+
+def title(one: RunAnalysis) -> str:
+    """`airline, gpt-4o: 0.420, and 0.380 of it can be had by doing nothing`."""
+    head = f"{one.run.benchmark}, {one.run.name}" if one.run.benchmark else one.run.name
+    lead = leading(one)
+    if lead.value is None:
+        return f"{head}: no score ({lead.reason})"
+    floor = _near_floor(one)
+    return f"{head}: {score(lead.value)}" + (f", and {score(floor.value)} can be had by {_how(floor)}" if floor else "")
+
+
+def leading(one: RunAnalysis) -> Measure:
+    """The headline as a measure over tasks."""
+    judged = next(s for s in one.metrics.scores if s.name == "judged")
+    return Measure(name=one.metrics.headline, value=judged.value, n=judged.n_tasks, interval=judged.interval, reason=judged.reason)
+
+
+def name_of(headline: str) -> str:
+    """How the headline is called in sentences."""
+    return "pass@1" if headline == "pass_at_1" else "mean reward"
+
+
+def _one(one: RunAnalysis) -> list[str]:
+    lines = [f"# {safe(title(one))}", ""]
+    lines += [f"**Note:** {doubt}." for doubt in one.metrics.doubts]
+    lines += [f"**Left out on request:** {safe(', '.join(one.run.excluded))}."] if one.run.excluded else []
+    parts = (score_lines(one), floor_lines(one), _readings(one), _stands_out(one), [f"**Why they failed.** {NOT_EXPLAINED}"], _first(one), _cannot_show(one))
+    for part in parts:
+        lines += [*part, ""] if part else []
+    return lines
+
+
+def score_lines(one: RunAnalysis) -> list[str]:
+    """The score with counts, interval, repeats and buckets."""
+    metrics, counts = one.metrics, one.metrics.counts
+    lead = leading(one)
+    if lead.value is None:
+        return [f"**Score.** None: {lead.reason}. {_outcomes(one)}"]
+    judged = (counts["passed_rollouts"] or 0) + (counts["failed_rollouts"] or 0)
+    passes = f"{counts['passed_rollouts']:,} of {judged:,} judged rollouts passed"
+    size = f"{plural(lead.n, 'task')}{_repeats(one)}"
+    line = f"**Score.** {name_of(metrics.headline)} **{score(lead.value)}** ({passes}, {size}; {_interval(lead)})."
+    if metrics.headline == "mean_reward":
+        line += f" Mean reward leads because {metrics.headline_why}."
+    return [line, " ".join(filter(None, (_with_repeats(one), _buckets(one), _outcomes(one))))]
+
+
+def _repeats(one: RunAnalysis) -> str:
+    sizes = {task.rollouts for task in one.tasks if task.rollouts}
+    if len(sizes) == 1:
+        return f" x {sizes.pop()}"
+    return f" with {min(sizes)} to {max(sizes)} rollouts each" if sizes else ""
+
+
+def _interval(lead: Measure) -> str:
+    if lead.interval is None:
+        return "no interval: " + ("one task" if lead.n < 2 else "all tasks agree")
+    rough = ", rough: fewer than 30 tasks" if lead.interval.rough else ""
+    return f"{limits(lead.interval)} over tasks, 95 %{rough}"
+
+
+def _with_repeats(one: RunAnalysis) -> str:
+    best, every = one.metrics.measures["pass_at_k"], one.metrics.measures["consistency"]
+    if best.value is None or every.value is None or one.metrics.headline != "pass_at_1":
+        return ""
+    k = one.metrics.k
+    return f"Best of {k}: {score(best.value)}; all {k}: {score(every.value)} ({plural(best.n, 'task')} with {k} judged rollouts)."
+
+
+def _buckets(one: RunAnalysis) -> str:
+    named = ", ".join(f"{count:,} {bucket.replace('_', ' ')}" for bucket, count in one.metrics.buckets.items())
+    incomplete = one.metrics.incomplete_tasks
+    return f"Tasks: {named}" + (f"; {incomplete:,} incomplete." if incomplete else ".")
+
+
+def _outcomes(one: RunAnalysis) -> str:
+    counts = one.metrics.counts
+    odd = [(counts[f"{kind}_rollouts"] or 0, kind) for kind in ("errored", "unscored", "missing", "duplicate")]
+    said = ", ".join(f"{count:,} {kind}" for count, kind in odd if count)
+    return f"Rollouts without a verdict or left out: {said}." if said else ""
+
+
+def floor_lines(one: RunAnalysis) -> list[str]:
+    """What no skill at all would score, where the keys allow it."""
+    lines = []
+    for base in one.metrics.baselines:
+        if base.value is not None:
+            lines.append(f"**Floor.** {_how(base).capitalize()} scores {score(base.value)} ({plural(base.n, 'task')} with a key).")
+    wants = one.metrics.slices.get("key_expects")
+    if wants:
+        lines.append("By what the key wants: " + "; ".join(_slice(value) for value in wants) + ".")
+    return lines
+
+
+def _how(base: Measure) -> str:
+    return "doing nothing" if base.name == "do_nothing" else safe(base.method or "a constant answer")
+
+
+def _near_floor(one: RunAnalysis) -> Measure | None:
+    lead = leading(one).value
+    near = [b for b in one.metrics.baselines if b.value is not None and lead is not None and b.value >= lead - CLOSE]
+    return max(near, key=lambda b: b.value or 0.0, default=None)
+
+
+def _slice(value: SliceValue) -> str:
+    return f"{safe(value.value)} {value.passed:,} of {value.rollouts:,} ({score(value.pass_at_1)}, {plural(value.tasks, 'task')})"
+
+
+def _readings(one: RunAnalysis) -> list[str]:
+    judged = next(s.value for s in one.metrics.scores if s.name == "judged")
+    others = [s for s in one.metrics.scores if s.name != "judged" and s.value is not None and s.value != judged]
+    if not others:
+        return []
+    said = "; ".join(f"{s.name.replace('_', ' ')} {score(s.value)} ({plural(s.n_rollouts, 'rollout')})" for s in others)
+    return [f"**Other readings of the same rows.** Judged only {score(judged)}; {said}."]
+
+
+def _stands_out(one: RunAnalysis) -> list[str]:
+    said = [*filter(None, (_widest_slice(one), _noise(one), _spending(one)))]
+    return [f"**What stands out.** {said[0]}", *said[1:]] if said else []
+
+
+def _widest_slice(one: RunAnalysis) -> str:
+    gaps = []
+    for field, values in one.metrics.slices.items():
+        scored = [v for v in values if v.pass_at_1 is not None and v.tasks >= 5]
+        if field != "key_expects" and len(scored) >= 2:
+            low = min(scored, key=lambda v: (v.pass_at_1 or 0.0, v.value))
+            high = max(scored, key=lambda v: (v.pass_at_1 or 0.0, v.value))
+            gaps.append(((high.pass_at_1 or 0.0) - (low.pass_at_1 or 0.0), field, low, high))
+    gap, field, low, high = max(gaps, key=lambda g: (g[0], g[1]), default=(0.0, "", None, None))
+    if low is None or high is None or gap < WIDE:
+        return ""
+    return f"`{safe(field)}` divides the tasks most: {_slice(low)} against {_slice(high)}."
+
+
+def _noise(one: RunAnalysis) -> str:
+    spread = one.metrics.variance
+    if spread.se_same_tasks is None or spread.se_new_tasks is None:
+        return ""
+    return (
+        f"Run again on the same tasks, the score would move by about {points(1.96 * spread.se_same_tasks)} points either way; "
+        f"on other tasks of this kind by {points(1.96 * spread.se_new_tasks)}."
+    )
+
+
+def _spending(one: RunAnalysis) -> str:
+    telling = [u for u in one.metrics.usage if u.passed_n >= 5 and u.failed_n >= 5 and _ratio(u) >= 1.3]
+    if not telling:
+        return ""
+    most = max(telling, key=lambda u: (_ratio(u), u.name))
+    name = most.name.replace("_", " ")
+    return (
+        f"Median {name}: {amount(most.passed_median)} in {most.passed_n:,} passing rollouts, "
+        f"{amount(most.failed_median)} in {most.failed_n:,} failing ones."
+    )
+
+
+def _ratio(usage: Usage) -> float:
+    low, high = sorted((usage.passed_median or 0.0, usage.failed_median or 0.0))
+    return high / low if low > 0 else 0.0
+
+
+def _first(one: RunAnalysis) -> list[str]:
+    steps = [*filter(None, (_rerun(one), _disagreeing(one), _read(one)))]
+    return ["**First:** " + " ".join(f"({n}) {step}" for n, step in enumerate(steps, start=1))] if steps else []
+
+
+def _rerun(one: RunAnalysis) -> str:
+    lost = [task.task_id for task in one.tasks if task.errored or task.unscored or task.missing]
+    if not lost:
+        return ""
+    counts = one.metrics.counts
+    total = sum(counts[f"{kind}_rollouts"] or 0 for kind in ("errored", "unscored", "missing"))
+    return f"get a verdict for the {plural(total, 'rollout')} without one, in {_tasks_named(lost)}."
+
+
+def _tasks_named(tasks: list[str]) -> str:
+    return f"{'task' if len(tasks) == 1 else f'{len(tasks)} tasks'} {safe(listed(tasks, 6))}"
+
+
+def _disagreeing(one: RunAnalysis) -> str:
+    wrong = [entry for entry in one.recorded if entry.agrees is False]
+    return f"find out why {plural(len(wrong), 'recorded number')} cannot be made again from the rows (see Artifact Inventory)." if wrong else ""
+
+
+def _read(one: RunAnalysis) -> str:
+    """Where a passing and a failing repeat of one task stand side by side."""
+    mixed = [task for task in one.tasks if 0 < task.passed < task.judged and task.places]
+    if mixed:
+        task = min(mixed, key=lambda t: (abs(t.passed * 2 - t.judged), t.task_id))
+        command = code(f"blade show RUN {task.places[0]}")
+        return f"read a failing repeat beside a passing one of the {plural(len(mixed), 'sometimes-pass task')}, for instance {command} (task {safe(task.task_id)} passes {task.passed} of {task.judged})."
+    failing = [task for task in one.tasks if task.places and task.failed]
+    return f"read a failure: {code(f'blade show RUN {failing[0].places[0]}')}." if failing else ""
+
+
+def _cannot_show(one: RunAnalysis) -> list[str]:
+    absent = not_in_files(one)
+    return [f"**Not in these files:** {', '.join(absent)}."] if absent else []
+
+
+def not_in_files(one: RunAnalysis) -> list[str]:
+    """What the artifacts do not hold, and so no sentence here rests on."""
+    rollouts, tasks = one.run.rollouts, one.run.tasks
+    have = {usage.name for usage in one.metrics.usage}
+    missing = [
+        ("tokens", "output_tokens" not in have),
+        ("time", "seconds" not in have),
+        ("cost", "cost" not in have),
+        ("trajectories", "steps" not in have),
+        ("the answer key", not (tasks["expected"].count() or tasks["key_expects"].count() or tasks["key_fp"].count())),
+        ("temperature", "temperature" not in one.run.settings),
+        ("how many rollouts were expected", one.run.expected_from is None),
+        ("repeats (no task has two rollouts)", rollouts.height > 0 and all(task.rollouts <= 1 for task in one.tasks)),
+    ]
+    return [what for what, absent in missing if absent]
+
+
+def _several(analysis: Analysis) -> list[str]:
+    names = sorted({one.run.benchmark for one in analysis.runs if one.run.benchmark})
+    head = f"{', '.join(names) or 'runs'}: {plural(len(analysis.runs), 'run')}"
+    lines = [f"# {safe(cut(head, 120))}", "", *models_table(analysis), ""]
+    for one in analysis.runs[:MOST_RUNS]:
+        lines += [f"**{safe(one.run.name)}.** " + " ".join(score_lines(one)).removeprefix("**Score.** "), ""]
+        lines += [f"Note: {doubt}." for doubt in one.metrics.doubts]
+        floor = _near_floor(one)
+        lines += [f"{score(floor.value)} can be had by {_how(floor)}.", ""] if floor else []
+    if len(analysis.runs) > MOST_RUNS:
+        lines += [f"{len(analysis.runs) - MOST_RUNS} more runs: see Aggregate Results.", ""]
+    lines += [*shared_lines(analysis), "", f"**Why they failed.** {NOT_EXPLAINED}", ""]
+    return lines
+
+
+def models_table(analysis: Analysis) -> list[str]:
+    """One line a run: score, interval, buckets, coverage."""
+    rows = []
+    for one in analysis.runs:
+        lead = leading(one)
+        coverage = one.metrics.measures["coverage"]
+        rows.append(
+            [
+                safe(cut(one.run.name, 60)),
+                name_of(one.metrics.headline),
+                score(lead.value),
+                limits(lead.interval),
+                f"{lead.n:,}",
+                f"{one.metrics.counts['total_rollouts']:,}",
+                " / ".join(str(count) for count in one.metrics.buckets.values()),
+                share(coverage.value),
+            ]
+        )
+    return table(["run", "headline", "score", "95 %", "tasks", "rollouts", "always / sometimes / never / missing", "coverage"], rows, "metrics.json", 12)
+
+
+def shared_lines(analysis: Analysis) -> list[str]:
+    """Pairs of runs on the tasks that both have."""
+    if not analysis.shared:
+        return ["The runs share fewer than half of their tasks, so their scores cannot be set against each other."]
+    lines = []
+    for (first, second), (tasks, left, right) in list(analysis.shared.items())[:6]:
+        lines.append(f"On the {plural(tasks, 'task')} that both judged: {safe(first)} {score(left)}, {safe(second)} {score(right)}.")
+    return lines

@@ -1,0 +1,228 @@
+"""The eleven sections of the report, one function each; a section without data is one line that says so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from blade.core.analysis import Analysis, RunAnalysis
+from blade.core.rollout import Problem
+from blade.report.numbers import amount, limits, listed, plural, score, share, value_or_reason
+from blade.report.page_one import models_table, name_of, not_in_files, page_one, shared_lines
+from blade.report.text import code, cut, safe, table
+
+MOST_PROBLEMS = 12
+
+
+def report(analysis: Analysis) -> str:
+    """The whole report in Markdown."""
+    lines = page_one(analysis)
+    for number, (title, section) in enumerate(SECTIONS, start=2):
+        lines += [f"## {number}. {title}", "", *section(analysis)]
+    return "\n".join(_squeezed(lines)) + "\n"
+
+
+def _squeezed(lines: list[str]) -> list[str]:
+    """No two blank lines in a row, none at the end."""
+    kept: list[str] = []
+    for line in lines:
+        if line or (kept and kept[-1]):
+            kept.append(line)
+    while kept and not kept[-1]:
+        kept.pop()
+    return kept
+
+
+def _each(analysis: Analysis, section: Callable[[RunAnalysis], list[str]]) -> list[str]:
+    """A section for each run, with a heading where there are several."""
+    lines: list[str] = []
+    for one in analysis.runs:
+        lines += [f"### {safe(one.run.name)}", ""] if len(analysis.runs) > 1 else []
+        lines += [*section(one), ""]
+    return lines
+
+
+def artifact_inventory(analysis: Analysis) -> list[str]:
+    """Files, how rows were taken, what could not be used, recorded against recomputed numbers."""
+    lines = _each(analysis, _inventory)
+    if analysis.notes:
+        lines += ["Notes of the user (quoted, not counted as evidence):", "", *(f"> {safe(note)}" for note in analysis.notes), ""]
+    return lines
+
+
+def _inventory(one: RunAnalysis) -> list[str]:
+    run = one.run
+    rows = [[code(a.path), a.role, a.format, f"{a.rows:,}" if a.rows else "-", f"{a.bytes:,}", safe(a.note)] for a in run.artifacts]
+    lines = table(["file", "taken as", "format", "rows", "bytes", "note"], rows)
+    lines += [f"- {safe(note)}." for note in run.notes]
+    lines.append(f"- {_expected(one)}")
+    settings = ", ".join(f"{name} {safe(value)}" for name, value in run.settings.items())
+    lines.append(f"- Settings recorded: {settings or 'none'}.")
+    return [*lines, "", *_problems(one), *_recorded(one)]
+
+
+def _expected(one: RunAnalysis) -> str:
+    counts = one.metrics.counts
+    if one.run.expected_from is None:
+        return f"Expected rollouts are not known: {one.run.expected_why_not}."
+    found = counts["total_rollouts"] or 0
+    return f"Expected {counts['expected_rollouts']:,} rollouts (from: {one.run.expected_from}); {found:,} found, {counts['missing_rollouts']:,} missing."
+
+
+def _problems(one: RunAnalysis) -> list[str]:
+    total = one.run.problem_count
+    if not total:
+        return ["Every row could be used.", ""]
+    lines = [f"{plural(total, 'problem')} with the input:", ""]
+    lines += [f"- {_problem(problem)}" for problem in one.run.problems[:MOST_PROBLEMS]]
+    more = total - min(total, MOST_PROBLEMS)
+    return [*lines, *([f"- {more:,} more in metrics.json."] if more else []), ""]
+
+
+def _problem(problem: Problem) -> str:
+    return f"{code(str(problem.source))}: {safe(cut(problem.reason, 160))}"
+
+
+def _recorded(one: RunAnalysis) -> list[str]:
+    if not one.recorded:
+        return ["No sidecar states a number to compare with.", ""]
+    wrong = [entry for entry in one.recorded if entry.agrees is False]
+    head = f"Recorded against recomputed: {len(one.recorded) - len(wrong)} of {plural(len(one.recorded), 'number')} agree."
+    shown = [*wrong, *(entry for entry in one.recorded if entry.agrees and entry.name.startswith(("mean/reward", "pass@", "accuracy", "tasks")))]
+    rows = [[safe(e.name), code(e.source), amount(e.recorded), amount(e.recomputed), "yes" if e.agrees else "**no**"] for e in shown]
+    return [head, "", *table(["number", "stated in", "recorded", "recomputed", "agrees"], rows, "metrics.json")]
+
+
+def aggregate_results(analysis: Analysis) -> list[str]:
+    """Scores under each reading, repeats, spread, slices, spending."""
+    lines = models_table(analysis) if len(analysis.runs) > 1 else []
+    return [*lines, *_each(analysis, _aggregate)]
+
+
+def _aggregate(one: RunAnalysis) -> list[str]:
+    metrics = one.metrics
+    rows = [
+        [s.name.replace("_", " "), score(s.value), limits(s.interval, 3), f"{s.n_tasks:,}", f"{s.n_rollouts:,}", safe(s.reason or "")]
+        for s in metrics.scores
+    ]
+    lines = [f"Headline: {name_of(metrics.headline)} ({metrics.headline_why}); a pass is a reward of at least {one.run.pass_threshold:g}.", ""]
+    lines += table(["reading", name_of(metrics.headline), "95 %", "tasks", "rollouts", "reason"], rows)
+    lines += _measures(one) + _repeats(one) + _spread(one) + _slices(one) + _usage(one)
+    return lines
+
+
+def _measures(one: RunAnalysis) -> list[str]:
+    named = one.metrics.measures
+    wanted = ("rollout_pass_rate", "mean_reward", "coverage", "consistency", "retry_value")
+    said = [f"{name.replace('_', ' ')} {value_or_reason(named[name])}" + (f" (n {named[name].n:,})" if named[name].value is not None else "") for name in wanted]
+    return ["; ".join(said).capitalize() + ".", ""]
+
+
+def _repeats(one: RunAnalysis) -> list[str]:
+    if one.metrics.k == 1:
+        return ["One rollout a task: nothing can be said about repeats.", ""]
+    rows = [
+        [str(k), score(at.value), limits(at.interval), score(one.metrics.pass_hat[k].value), limits(one.metrics.pass_hat[k].interval), f"{at.n:,}"]
+        for k, at in one.metrics.pass_at.items()
+    ]
+    return table(["k", "pass@k (any of k)", "95 %", "pass^k (all of k)", "95 %", "tasks"], rows, "metrics.json")
+
+
+def _spread(one: RunAnalysis) -> list[str]:
+    spread = one.metrics.variance
+    if spread.total is None:
+        return [f"Spread of task scores: none ({spread.reason}).", ""]
+    within = f"within tasks {spread.within:.4f}, between tasks {spread.between:.4f}, reliability {score(spread.reliability)}" if spread.within is not None and spread.between is not None else f"within tasks: none ({spread.reason})"
+    errors = f"standard error {score(spread.se_new_tasks)} for other tasks of this kind, {score(spread.se_same_tasks)} for the same tasks again"
+    return [f"Variance of task scores {spread.total:.4f}: {within}; {errors}.", ""]
+
+
+def _slices(one: RunAnalysis) -> list[str]:
+    if not one.metrics.slices:
+        return ["No field of the artifacts divides the tasks into slices of five or more.", ""]
+    rows = [
+        [code(field), safe(v.value), f"{v.tasks:,}", f"{v.passed:,} of {v.rollouts:,}", score(v.pass_at_1), limits(v.interval)]
+        for field, values in one.metrics.slices.items()
+        for v in values
+    ]
+    return table(["slice", "value", "tasks", "passed", name_of(one.metrics.headline), "95 %"], rows, "metrics.json", 24)
+
+
+def _usage(one: RunAnalysis) -> list[str]:
+    if not one.metrics.usage:
+        return ["Tokens, time, cost and length are not recorded.", ""]
+    rows = [
+        [u.name.replace("_", " "), f"{u.n:,}", amount(u.total), amount(u.median), f"{amount(u.passed_median)} ({u.passed_n:,})", f"{amount(u.failed_median)} ({u.failed_n:,})"]
+        for u in one.metrics.usage
+    ]
+    return table(["quantity", "rollouts", "total", "median", "median of passes (n)", "median of failures (n)"], rows)
+
+
+def workflow_funnel(analysis: Analysis) -> list[str]:
+    """Stages and how many rollouts reach each."""
+    return _each(analysis, _funnel)
+
+
+def _funnel(one: RunAnalysis) -> list[str]:
+    rows = [[stage.name, f"{stage.rollouts:,}", share(stage.share)] for stage in one.metrics.funnel]
+    return table(["stage", "rollouts", "of the stage before"], rows)
+
+
+def task_outcome_buckets(analysis: Analysis) -> list[str]:
+    """Tasks of each bucket, named."""
+    return _each(analysis, _buckets)
+
+
+def _buckets(one: RunAnalysis) -> list[str]:
+    rows = [[name.replace("_", " "), f"{len(tasks):,}", safe(listed(tasks))] for name, tasks in one.metrics.bucket_tasks.items()]
+    lines = table(["bucket", "tasks", "which"], rows)
+    incomplete = one.metrics.incomplete_tasks
+    return [*lines, f"{plural(incomplete, 'task')} of {one.metrics.counts['total_tasks']:,} lack a verdict for some expected rollout."]
+
+
+def _later(claim: str) -> Callable[[Analysis], list[str]]:
+    def section(analysis: Analysis) -> list[str]:
+        return [f"{claim} cannot be claimed: this version measures and does not diagnose.", ""]
+
+    return section
+
+
+def cross_model_comparison(analysis: Analysis) -> list[str]:
+    """The runs side by side, on the tasks they share."""
+    if len(analysis.runs) == 1:
+        return ["One run: no model can be set against another.", ""]
+    return [*shared_lines(analysis), "", "Whether a difference is more than noise is not tested here.", ""]
+
+
+def recommendations(analysis: Analysis) -> list[str]:
+    """What the numbers alone ask for."""
+    return ["Interventions need a diagnosis and are not ranked here; what the numbers alone ask for stands under **First** on page one.", ""]
+
+
+def reproducibility_notes(analysis: Analysis) -> list[str]:
+    """What decides the numbers, and what is not recorded."""
+    lines = ["Same input, same bytes: nothing here depends on the clock, the machine or the order of files.", ""]
+    return [*lines, *_each(analysis, _reproducible)]
+
+
+def _reproducible(one: RunAnalysis) -> list[str]:
+    run = one.run
+    absent = listed(not_in_files(one)) or "nothing that this report needs"
+    return [
+        f"- Model: {safe(run.model or 'not recorded')}; agent: {safe(run.agent or 'not recorded')}; benchmark: {safe(run.benchmark or 'not known')}.",
+        f"- Pass: reward at least {run.pass_threshold:g}. Left out on request: {safe(', '.join(run.excluded)) or 'nothing'}.",
+        f"- Not recorded: {absent}.",
+    ]
+
+
+SECTIONS: tuple[tuple[str, Callable[[Analysis], list[str]]], ...] = (
+    ("Artifact Inventory", artifact_inventory),
+    ("Aggregate Results", aggregate_results),
+    ("Workflow Funnel", workflow_funnel),
+    ("Task Outcome Buckets", task_outcome_buckets),
+    ("Dominant Failure Modes", _later("How the failures failed")),
+    ("Sometimes-Pass Deep Dives", _later("What passing repeats did and failing ones did not")),
+    ("Never-Pass Deep Dives", _later("Why no repeat of a task passes")),
+    ("Cross-Model Comparison", cross_model_comparison),
+    ("Recommendations", recommendations),
+    ("Reproducibility Notes", reproducibility_notes),
+)

@@ -1,0 +1,70 @@
+"""What `blade analyze` prints: a summary that is read in ten seconds."""
+
+from __future__ import annotations
+
+from blade.core.analysis import Analysis, RunAnalysis
+from blade.report.numbers import limits, plural, score
+from blade.report.page_one import leading, name_of, page_one, title
+from blade.report.text import cut
+
+MOST_FILES = 4
+MOST_RUNS = 12
+
+
+def taken(analysis: Analysis) -> str:
+    """Which files were taken as which run; one line."""
+    parts = []
+    for one in analysis.runs[:MOST_RUNS]:
+        files = [f"{a.path} ({a.rows:,} rows)" for a in one.run.artifacts if a.role in ("rollouts", "failures") and a.rows]
+        more = f" and {len(files) - MOST_FILES} more files" if len(files) > MOST_FILES else ""
+        parts.append(f"{one.run.name} = {', '.join(files[:MOST_FILES]) or 'an earlier analysis'}{more}")
+    more = f"; and {len(analysis.runs) - MOST_RUNS} more runs" if len(analysis.runs) > MOST_RUNS else ""
+    return "; ".join(parts) + more
+
+
+def summary(analysis: Analysis) -> list[str]:
+    """Page one without its marks; with several runs, a line each."""
+    if len(analysis.runs) == 1:
+        one = analysis.runs[0]
+        body = [_plain(line) for line in page_one(analysis)[1:] if line]
+        return [title(one), "", *_wrapped(body), *_problems(one)]
+    lines = [_line(one) for one in analysis.runs[:MOST_RUNS]]
+    shared = [_plain(line) for line in page_one(analysis) if line.startswith("On the ")]
+    return [*_aligned(lines), "", *_wrapped(shared), *(line for one in analysis.runs for line in _problems(one, named=True))]
+
+
+def _line(one: RunAnalysis) -> tuple[str, ...]:
+    lead = leading(one)
+    buckets = ", ".join(f"{count} {name.split('_')[0]}" for name, count in one.metrics.buckets.items() if count)
+    return (
+        cut(one.run.name, 48),
+        f"{name_of(one.metrics.headline)} {score(lead.value)}",
+        f"({limits(lead.interval)})",
+        plural(lead.n, "task"),
+        plural(one.metrics.counts["total_rollouts"] or 0, "rollout"),
+        buckets,
+    )
+
+
+def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def _plain(line: str) -> str:
+    return line.replace("**", "").replace("`", "").replace("\\", "")
+
+
+def _wrapped(lines: list[str], width: int = 110) -> list[str]:
+    import textwrap
+
+    return [part for line in lines for part in textwrap.wrap(line, width, subsequent_indent="  ", break_on_hyphens=False)]
+
+
+def _problems(one: RunAnalysis, named: bool = False) -> list[str]:
+    if not one.run.problem_count:
+        return []
+    who = f"{one.run.name}: " if named else ""
+    first = one.run.problems[0]
+    shown = f"{who}{plural(one.run.problem_count, 'problem')} with the input, first: {first.source}: {first.reason}"
+    return [cut(shown, 220)]

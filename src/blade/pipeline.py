@@ -186,37 +186,48 @@ def _variance(run: Run, counts: Counts, kind: str) -> Variance:
 
 
 def _tasks(run: Run, counts: Counts, in_bucket: list[str]) -> tuple[TaskResult, ...]:
-    details = run.rollouts.group_by("task_id").agg(
-        pl.col("repeat").filter(pl.col("outcome").is_in(["failed", "errored", "unscored"])).head(MOST_PLACES).alias("places"),
-        pl.col("fired").list.eval(pl.element().struct.field("code")).explode().drop_nulls().unique().sort().alias("codes"),
-    )
-    detail = {task: (places, codes) for task, places, codes in details.iter_rows()}
+    known = run.expected_from is not None
     columns = [name for name in run.tasks.columns if name.startswith("slice.")]
-    sliced = run.tasks.select("key_expects", *columns).to_dicts()
-    return tuple(_task(run, counts, i, in_bucket[i], detail[task], sliced[i]) for i, task in enumerate(counts.tasks))
+    sliced = run.tasks.select("key_expects", *columns).rename({name: name.removeprefix("slice.") for name in columns})
+    table = _places(run)
+    whole = ("rows", "judged", "passed", "failed", "errored", "unscored", "missing", "recorded")
+    numbers = zip(*(getattr(counts, name).tolist() for name in whole), counts.recorded_sum.tolist(), strict=True)
+    found = []
+    for task, bucket, cells, (repeats_, codes), values in zip(
+        counts.tasks, in_bucket, numbers, table.iter_rows(), sliced.iter_rows(), strict=True
+    ):
+        rows, judged, passed, failed, errored, unscored, missing, recorded, rewards = cells
+        found.append(
+            TaskResult(
+                task_id=task,
+                bucket=bucket,
+                rollouts=rows,
+                judged=judged,
+                passed=passed,
+                failed=failed,
+                errored=errored,
+                unscored=unscored,
+                missing=missing if known else None,
+                mean_reward=rewards / recorded if recorded else None,
+                score=passed / judged if judged else None,
+                places=tuple(f"{task}#{repeat}" for repeat in repeats_ or ()),
+                findings=tuple(codes or ()),
+                slices={name: value for name, value in zip(sliced.columns, values, strict=True) if value is not None},
+            )
+        )
+    return tuple(found)
 
 
-def _task(
-    run: Run, counts: Counts, i: int, bucket: str, detail: tuple[list[int], list[str]], sliced: dict[str, str | None]
-) -> TaskResult:
-    judged, recorded = int(counts.judged[i]), int(counts.recorded[i])
-    task = counts.tasks[i]
-    return TaskResult(
-        task_id=task,
-        bucket=bucket,
-        rollouts=int(counts.rows[i]),
-        judged=judged,
-        passed=int(counts.passed[i]),
-        failed=int(counts.failed[i]),
-        errored=int(counts.errored[i]),
-        unscored=int(counts.unscored[i]),
-        missing=int(counts.missing[i]) if run.expected_from is not None else None,
-        mean_reward=float(counts.recorded_sum[i]) / recorded if recorded else None,
-        score=int(counts.passed[i]) / judged if judged else None,
-        places=tuple(f"{task}#{repeat}" for repeat in detail[0]),
-        findings=tuple(detail[1]),
-        slices={name.removeprefix("slice."): value for name, value in sliced.items() if value is not None},
-    )
+def _places(run: Run) -> pl.DataFrame:
+    """For each task in order: repeats that did not pass, and codes of the rules that fired."""
+    bad = run.rollouts.filter(pl.col("outcome").is_in(["failed", "errored", "unscored"]))
+    repeats_ = bad.group_by("task_id", maintain_order=True).agg(pl.col("repeat").head(MOST_PLACES).alias("places"))
+    fired = run.rollouts.select("task_id", "fired").drop_nulls("fired").explode("fired")
+    codes = fired.group_by("task_id").agg(pl.col("fired").struct.field("code").unique().sort().alias("codes"))
+    tasks = run.tasks.select("task_id")
+    for part in (repeats_, codes):
+        tasks = tasks.join(part, on="task_id", how="left", maintain_order="left")
+    return tasks.drop("task_id")
 
 
 def _shared(analyzed: Sequence[RunAnalysis]) -> dict[tuple[str, str], tuple[int, float, float]]:

@@ -11,6 +11,8 @@ CLOSE = 0.10
 """A baseline within this much of the score is named on page one."""
 WIDE = 0.15
 """A gap between slices that is worth a line."""
+ENOUGH_TASKS = 10
+"""Below this many tasks the spread between them says little."""
 MOST_RUNS = 8
 NOT_EXPLAINED = (
     "This version counts failures and does not explain them: no claim about *why* a rollout failed is made here."
@@ -49,10 +51,14 @@ def _one(one: RunAnalysis) -> list[str]:
     lines = [f"# {safe(title(one))}", ""]
     lines += [f"**Note:** {doubt}." for doubt in one.metrics.doubts]
     lines += [f"**Left out on request:** {safe(', '.join(one.run.excluded))}."] if one.run.excluded else []
-    parts = (score_lines(one), floor_lines(one), _readings(one), _stands_out(one), [f"**Why they failed.** {NOT_EXPLAINED}"], _first(one), _cannot_show(one))
-    for part in parts:
-        lines += [*part, ""] if part else []
+    for part in (score_lines, floor_lines, _readings, _stands_out, _why, _first, _cannot_show):
+        found = part(one)
+        lines += [*found, ""] if found else []
     return lines
+
+
+def _why(one: RunAnalysis) -> list[str]:
+    return [f"**Why they failed.** {NOT_EXPLAINED}"] if one.metrics.counts["failed_rollouts"] else []
 
 
 def score_lines(one: RunAnalysis) -> list[str]:
@@ -93,7 +99,11 @@ def _with_repeats(one: RunAnalysis) -> str:
 
 
 def _buckets(one: RunAnalysis) -> str:
-    named = ", ".join(f"{count:,} {bucket.replace('_', ' ')}" for bucket, count in one.metrics.buckets.items())
+    buckets = one.metrics.buckets
+    if "always_pass" in buckets and all(task.judged <= 1 for task in one.tasks):
+        named = f"{buckets['always_pass']:,} passed, {buckets['never_pass']:,} failed, {buckets['missing']:,} missing (no task has two verdicts)"
+    else:
+        named = ", ".join(f"{count:,} {bucket.replace('_', ' ')}" for bucket, count in buckets.items())
     incomplete = one.metrics.incomplete_tasks
     return f"Tasks: {named}" + (f"; {incomplete:,} incomplete." if incomplete else ".")
 
@@ -110,7 +120,8 @@ def floor_lines(one: RunAnalysis) -> list[str]:
     lines = []
     for base in one.metrics.baselines:
         if base.value is not None:
-            lines.append(f"**Floor.** {_how(base).capitalize()} scores {score(base.value)} ({plural(base.n, 'task')} with a key).")
+            how = _how(base)
+            lines.append(f"**Floor.** {how[:1].upper()}{safe(how[1:])} scores {score(base.value)} ({plural(base.n, 'task')} with a key).")
     wants = one.metrics.slices.get("key_expects")
     if wants:
         lines.append("By what the key wants: " + "; ".join(_slice(value) for value in wants) + ".")
@@ -118,7 +129,7 @@ def floor_lines(one: RunAnalysis) -> list[str]:
 
 
 def _how(base: Measure) -> str:
-    return "doing nothing" if base.name == "do_nothing" else safe(base.method or "a constant answer")
+    return "doing nothing" if base.name == "do_nothing" else base.method
 
 
 def _near_floor(one: RunAnalysis) -> Measure | None:
@@ -161,7 +172,7 @@ def _widest_slice(one: RunAnalysis) -> str:
 
 def _noise(one: RunAnalysis) -> str:
     spread = one.metrics.variance
-    if spread.se_same_tasks is None or spread.se_new_tasks is None:
+    if spread.se_same_tasks is None or spread.se_new_tasks is None or leading(one).n < ENOUGH_TASKS:
         return ""
     return (
         f"Run again on the same tasks, the score would move by about {points(1.96 * spread.se_same_tasks)} points either way; "
@@ -188,6 +199,8 @@ def _ratio(usage: Usage) -> float:
 
 def _first(one: RunAnalysis) -> list[str]:
     steps = [*filter(None, (_rerun(one), _disagreeing(one), _read(one)))]
+    if len(steps) == 1:
+        return [f"**First:** {steps[0]}"]
     return ["**First:** " + " ".join(f"({n}) {step}" for n, step in enumerate(steps, start=1))] if steps else []
 
 
@@ -215,7 +228,8 @@ def _read(one: RunAnalysis) -> str:
     if mixed:
         task = min(mixed, key=lambda t: (abs(t.passed * 2 - t.judged), t.task_id))
         command = code(f"blade show RUN {task.places[0]}")
-        return f"read a failing repeat beside a passing one of the {plural(len(mixed), 'sometimes-pass task')}, for instance {command} (task {safe(task.task_id)} passes {task.passed} of {task.judged})."
+        which = f" of the {len(mixed)} sometimes-pass tasks, for instance" if len(mixed) > 1 else ":"
+        return f"read a failing repeat beside a passing one{which} {command} (task {safe(task.task_id)} passes {task.passed} of {task.judged})."
     failing = [task for task in one.tasks if task.places and task.failed]
     return f"read a failure: {code(f'blade show RUN {failing[0].places[0]}')}." if failing else ""
 
@@ -248,9 +262,9 @@ def _several(analysis: Analysis) -> list[str]:
     lines = [f"# {safe(cut(head, 120))}", "", *models_table(analysis), ""]
     for one in analysis.runs[:MOST_RUNS]:
         lines += [f"**{safe(one.run.name)}.** " + " ".join(score_lines(one)).removeprefix("**Score.** "), ""]
-        lines += [f"Note: {doubt}." for doubt in one.metrics.doubts]
+        lines += [line for part in ([f"Note: {doubt}." for doubt in one.metrics.doubts], _readings(one)) for line in (*part, "") if part]
         floor = _near_floor(one)
-        lines += [f"{score(floor.value)} can be had by {_how(floor)}.", ""] if floor else []
+        lines += [f"{score(floor.value)} can be had by {safe(_how(floor))}.", ""] if floor else []
     if len(analysis.runs) > MOST_RUNS:
         lines += [f"{len(analysis.runs) - MOST_RUNS} more runs: see Aggregate Results.", ""]
     lines += [*shared_lines(analysis), "", f"**Why they failed.** {NOT_EXPLAINED}", ""]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from blade.core.analysis import Analysis, RunAnalysis
 from blade.core.rollout import Problem
 from blade.report.numbers import amount, limits, listed, plural, score, share, value_or_reason
-from blade.report.page_one import models_table, name_of, not_in_files, page_one, shared_lines
+from blade.report.page_one import name_of, not_in_files, page_one, shared_lines
 from blade.report.text import code, cut, safe, table
 
 MOST_PROBLEMS = 12
@@ -15,7 +15,8 @@ MOST_PROBLEMS = 12
 
 def report(analysis: Analysis) -> str:
     """The whole report in Markdown."""
-    lines = page_one(analysis)
+    title, *first = page_one(analysis)
+    lines = [title, "", "## 1. Executive Summary", "", *first]
     for number, (title, section) in enumerate(SECTIONS, start=2):
         lines += [f"## {number}. {title}", "", *section(analysis)]
     return "\n".join(_squeezed(lines)) + "\n"
@@ -86,16 +87,18 @@ def _recorded(one: RunAnalysis) -> list[str]:
     if not one.recorded:
         return ["No sidecar states a number to compare with.", ""]
     wrong = [entry for entry in one.recorded if entry.agrees is False]
-    head = f"Recorded against recomputed: {len(one.recorded) - len(wrong)} of {plural(len(one.recorded), 'number')} agree."
-    shown = [*wrong, *(entry for entry in one.recorded if entry.agrees and entry.name.startswith(("mean/reward", "pass@", "accuracy", "tasks")))]
-    rows = [[safe(e.name), code(e.source), amount(e.recorded), amount(e.recomputed), "yes" if e.agrees else "**no**"] for e in shown]
-    return [head, "", *table(["number", "stated in", "recorded", "recomputed", "agrees"], rows, "metrics.json")]
+    agreeing = [f"{safe(e.name)} {amount(e.recorded)}" for e in one.recorded if e.agrees]
+    head = f"Recorded against recomputed: {len(agreeing)} of {plural(len(one.recorded), 'number')} agree"
+    head += f" ({listed(agreeing, 4)})." if agreeing else "."
+    if not wrong:
+        return [head, ""]
+    rows = [[safe(e.name), code(e.source), amount(e.recorded), amount(e.recomputed)] for e in wrong]
+    return [head, "", "These do not agree:", "", *table(["number", "stated in", "recorded", "recomputed"], rows, "metrics.json")]
 
 
 def aggregate_results(analysis: Analysis) -> list[str]:
     """Scores under each reading, repeats, spread, slices, spending."""
-    lines = models_table(analysis) if len(analysis.runs) > 1 else []
-    return [*lines, *_each(analysis, _aggregate)]
+    return _each(analysis, _aggregate)
 
 
 def _aggregate(one: RunAnalysis) -> list[str]:

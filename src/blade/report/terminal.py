@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import textwrap
+
 from blade.core.analysis import Analysis, RunAnalysis
+from blade.core.run import Artifact
 from blade.report.numbers import limits, plural, score
 from blade.report.page_one import leading, name_of, page_one, title
 from blade.report.text import cut
@@ -15,11 +18,16 @@ def taken(analysis: Analysis) -> str:
     """Which files were taken as which run; one line."""
     parts = []
     for one in analysis.runs[:MOST_RUNS]:
-        files = [f"{a.path} ({a.rows:,} rows)" for a in one.run.artifacts if a.role in ("rollouts", "failures") and a.rows]
+        files = [_file(one, a) for a in one.run.artifacts if a.role in ("rollouts", "failures") and a.rows]
         more = f" and {len(files) - MOST_FILES} more files" if len(files) > MOST_FILES else ""
         parts.append(f"{one.run.name} = {', '.join(files[:MOST_FILES]) or 'an earlier analysis'}{more}")
     more = f"; and {len(analysis.runs) - MOST_RUNS} more runs" if len(analysis.runs) > MOST_RUNS else ""
     return "; ".join(parts) + more
+
+
+def _file(one: RunAnalysis, artifact: Artifact) -> str:
+    mine = int((one.run.rollouts["artifact"] == artifact.path).sum())
+    return f"{artifact.path} ({mine:,} rows)" if mine == artifact.rows else f"{artifact.path} ({mine:,} of {artifact.rows:,} rows)"
 
 
 def summary(analysis: Analysis) -> list[str]:
@@ -29,7 +37,7 @@ def summary(analysis: Analysis) -> list[str]:
         body = [_plain(line) for line in page_one(analysis)[1:] if line]
         return [title(one), "", *_wrapped(body), *_problems(one)]
     lines = [_line(one) for one in analysis.runs[:MOST_RUNS]]
-    shared = [_plain(line) for line in page_one(analysis) if line.startswith("On the ")]
+    shared = [_plain(line) for line in page_one(analysis) if line.startswith(("On the ", "The runs share"))]
     return [*_aligned(lines), "", *_wrapped(shared), *(line for one in analysis.runs for line in _problems(one, named=True))]
 
 
@@ -56,8 +64,6 @@ def _plain(line: str) -> str:
 
 
 def _wrapped(lines: list[str], width: int = 110) -> list[str]:
-    import textwrap
-
     return [part for line in lines for part in textwrap.wrap(line, width, subsequent_indent="  ", break_on_hyphens=False)]
 
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
+from typing import NoReturn
 
 from blade.core.errors import ArtifactError, RequestError
 from blade.core.rollout import Problem, Source
 from blade.ingest.decode import Row, Unusable, decode_row
 from blade.ingest.formats import Format, Head, format_named, formats
-from blade.ingest.jsonl import Torn, open_bytes, records
+from blade.ingest.jsonl import Torn, first_bytes, records
 from blade.ingest.row import is_rollout
 
 SUFFIXES = (
@@ -55,30 +56,46 @@ class Found:
     """Folders of earlier analyses, with the name given to each."""
 
 
+@dataclass(kw_only=True)
+class _Search:
+    """What has been come across so far, by resolved path: a file named twice is one file."""
+
+    forced: Format | None
+    bundles: dict[Path, Bundle] = field(default_factory=dict)
+    refused: dict[Path, str] = field(default_factory=dict)
+    """Files that hold no rollouts, and why."""
+    datasets: list[Path] = field(default_factory=list)
+    analyses: list[tuple[str | None, Path]] = field(default_factory=list)
+
+
 def find(inputs: Sequence[str], format_name: str | None = None) -> Found:
     """Bundles in order of path; raises with a hint when an input stands for nothing."""
-    forced = format_named(format_name) if format_name else None
-    bundles: dict[Path, Bundle] = {}
-    problems: list[Problem] = []
-    datasets: list[Path] = []
-    analyses: list[tuple[str | None, Path]] = []
+    search = _Search(forced=format_named(format_name) if format_name else None)
     for text in inputs:
         name, pattern = _split_name(text)
         for path in _expand(pattern):
             saved = _analysis_folders(path)
-            if saved:
-                analyses += [(name, folder) for folder in saved]
-            else:
-                _take(path, name, forced, bundles, problems, datasets)
-    if not bundles and not analyses:
+            search.analyses += [(name, folder) for folder in saved]
+            if not saved:
+                _take(path, name, search)
+    ordered = sorted(search.bundles.values(), key=lambda bundle: str(bundle.path))
+    problems = _problems(search)
+    if not ordered and not search.analyses:
         _nothing(inputs, problems)
-    ordered = tuple(_with_dataset(bundles[path], datasets) for path in sorted(bundles, key=str))
-    return Found(bundles=ordered, problems=tuple(problems), analyses=tuple(analyses))
+    bundles = tuple(_with_dataset(bundle, search.datasets) for bundle in ordered)
+    return Found(bundles=bundles, problems=problems, analyses=tuple(search.analyses))
+
+
+def _problems(search: _Search) -> tuple[Problem, ...]:
+    """Why files were refused; a sidecar that a glob swallowed is no problem."""
+    taken = {path.resolve() for bundle in search.bundles.values() for path in bundle.sidecars.values()}
+    refused = sorted((path, why) for path, why in search.refused.items() if path not in taken)
+    return tuple(Problem(source=Source(artifact=path.name), reason=why) for path, why in refused)
 
 
 def _with_dataset(bundle: Bundle, datasets: Sequence[Path]) -> Bundle:
     """A file of inputs in the same folder tells about the tasks where the run has no inputs of its own."""
-    near = [path for path in datasets if path.parent == bundle.path.parent]
+    near = sorted({path for path in datasets if path.parent == bundle.path.parent})
     if len(near) != 1 or "inputs" in bundle.sidecars:
         return bundle
     return replace(bundle, sidecars=bundle.sidecars | {"dataset": near[0]})
@@ -114,25 +131,17 @@ def _analysis_folders(path: Path) -> list[Path]:
     return sorted(child.parent for child in path.glob("*/rollouts.parquet"))
 
 
-def _take(
-    path: Path,
-    name: str | None,
-    forced: Format | None,
-    bundles: dict[Path, Bundle],
-    problems: list[Problem],
-    datasets: list[Path],
-) -> None:
-    if path.is_dir():
-        for file in _files(path):
-            if (
-                role_of(file) == "rollouts"
-                and not _take_file(file, name, forced, bundles, problems)
-                and _is_dataset(file)
-            ):
-                datasets.append(file)
-                problems.pop()
-    elif not _is_swallowed(path):
-        _take_file(path, name, forced, bundles, problems)
+def _take(path: Path, name: str | None, search: _Search) -> None:
+    if not path.is_dir():
+        if not _is_swallowed(path):
+            _take_file(path, name, search)
+        return
+    for file in _files(path):
+        if role_of(file) == "rollouts":
+            _take_file(file, name, search)
+            if file.resolve() in search.refused and _is_dataset(file):
+                search.datasets.append(file)
+                del search.refused[file.resolve()]
 
 
 def _files(folder: Path) -> list[Path]:
@@ -154,31 +163,34 @@ def _is_dataset(path: Path) -> bool:
     return bool(rows) and all("responses_create_params" in row for row in rows)
 
 
-def _take_file(
-    path: Path, name: str | None, forced: Format | None, bundles: dict[Path, Bundle], problems: list[Problem]
-) -> bool:
-    """Whether the file was taken as rollouts; if not, the reason is listed."""
-    head = read_head(path)
-    format_ = forced or recognize(head)
-    why = _why_not(path, head, format_)
+def _take_file(path: Path, name: str | None, search: _Search) -> None:
+    """Take a file as rollouts, or note why not."""
+    head = read_head(path, lines=search.forced is not None and search.forced.splittable)
+    beside = sidecars(path)
+    format_ = search.forced or recognize(head)
+    if format_ is None and not head.start and "failures" in beside:
+        format_ = format_named("gym")
+    why = _why_not(path, head, format_, beside)
     if format_ is None or why:
-        problems.append(Problem(source=Source(artifact=path.name), reason=why or "not a format that is known"))
-        return False
-    bundles[path] = Bundle(
-        path=path, format=format_, name=name, sidecars=sidecars(path), folder=path.resolve().parent.name
-    )
-    return True
+        search.refused[path.resolve()] = why or "not a format that is known"
+        return
+    folder = path.resolve().parent.name
+    search.bundles[path.resolve()] = Bundle(path=path, format=format_, name=name, sidecars=beside, folder=folder)
 
 
-def _why_not(path: Path, head: Head, format_: Format | None) -> str | None:
+def _why_not(path: Path, head: Head, format_: Format | None, beside: Mapping[str, Path]) -> str | None:
     role = role_of(path)
     if role != "rollouts":
         return f"the name says that it is the {role} sidecar of a run whose rollouts are not beside it"
+    if head.broken:
+        return head.broken
     if not head.start.strip():
-        return "the file is empty"
+        # A run in which every rollout broke down leaves an empty file, and its failures beside it.
+        return None if "failures" in beside else "the file is empty"
     if format_ is None:
         first = head.start.splitlines()[0][:40].decode("utf-8", "replace")
-        return f"no line of it is a JSON object (it begins {first!r})"
+        kind = "is no log of a known harness" if path.suffix == ".json" else "has no line that is a JSON object"
+        return f"it {kind} (it begins {first!r})"
     if format_.splittable and not any(is_rollout(row) for row in head.rows):
         return "its rows have no reward, score, response, messages or output: not rollouts"
     return None
@@ -211,7 +223,7 @@ def sidecars(path: Path) -> dict[str, Path]:
     stem = stem_of(path)
     found = {}
     for suffix, role in SUFFIXES:
-        candidates = (path.with_name(stem + suffix + ending) for ending in (*_ROLLOUT_ENDINGS,))
+        candidates = (path.with_name(stem + suffix + ending) for ending in _ROLLOUT_ENDINGS)
         match = next((candidate for candidate in candidates if candidate.exists()), None)
         if match is not None:
             found[role] = match
@@ -225,16 +237,15 @@ def sidecars(path: Path) -> dict[str, Path]:
     return found
 
 
-def read_head(path: Path) -> Head:
-    """The first bytes of a file and the rows among its first lines."""
+def read_head(path: Path, *, lines: bool = False) -> Head:
+    """The first bytes of a file and the rows among its first lines; `lines` asks for rows whatever its name says."""
     try:
-        with open_bytes(path) as file:
-            start = file.read(_HEAD_BYTES)
-    except (OSError, EOFError, ValueError) as error:
-        if isinstance(error, PermissionError | IsADirectoryError):
-            raise ArtifactError(f"cannot read {path}: {error.strerror}", hint="check its permissions") from None
-        start = b""
-    if path.suffix in (".eval", ".json"):
+        start = first_bytes(path, _HEAD_BYTES)
+    except OSError as error:
+        raise ArtifactError(f"cannot read {path}: {error.strerror or error}", hint="check its permissions") from None
+    except Torn as torn:
+        return Head(path=path, start=b"", rows=(), broken=str(torn))
+    if path.suffix in (".eval", ".json") and not lines:
         return Head(path=path, start=start, rows=())
     return Head(path=path, start=start, rows=tuple(islice(_first_rows(path), _HEAD_ROWS)))
 
@@ -255,7 +266,7 @@ def recognize(head: Head) -> Format | None:
     return next((candidate for candidate in formats() if candidate.recognizes(head)), None)
 
 
-def _nothing(inputs: Sequence[str], problems: Sequence[Problem]) -> None:
+def _nothing(inputs: Sequence[str], problems: Sequence[Problem]) -> NoReturn:
     what = ", ".join(inputs)
     if not inputs:
         raise RequestError("no run was given", hint="example: blade analyze results/rollouts.jsonl")

@@ -47,6 +47,9 @@ NAMES = (
 PAIRED = (("instruction_id_list", "follow_instruction_list"),)
 """A list of names beside a list of booleans."""
 
+FIELDS = frozenset((*NAMES, *(name for name, _ in PAIRED)))
+"""A row that has none of these holds no checks."""
+
 
 def verdict(value: object) -> bool | None:
     """A boolean, a word or a 0/1 number as a verdict; anything else is none."""

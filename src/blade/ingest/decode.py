@@ -16,8 +16,15 @@ Row = dict[str, msgspec.Raw]
 _row = msgspec.json.Decoder(Row)
 _any = msgspec.json.Decoder()
 
+BAD_VALUE = (msgspec.MsgspecError, UnicodeError, OverflowError)
+"""What reading or writing a raw value may raise: invalid text, and numbers that are too large."""
+
 DEEPEST = 200
 """Nesting that can be read; real rows stay below 20."""
+
+
+MOST_DIGITS = 19
+"""Longer integers may not fit 64 bits; they are kept as text where a row is mended."""
 
 
 class Unusable(Exception):
@@ -25,11 +32,23 @@ class Unusable(Exception):
 
 
 def decode_row(line: bytes) -> tuple[Row, str | None]:
-    """The row, and what had to be mended to read it; raises `Unusable` with the reason when it is no row."""
+    """The row, and what had to be mended to read it; raises `Unusable` with the reason when it is no row.
+
+    Values stay raw and unread. Where one of them turns out to hold `BAD_VALUE`, the line needs `mend_row`.
+    """
     try:
         return _row.decode(line), None
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return _mend(line)
+        return mend_row(line)
+
+
+def decode_whole(line: bytes) -> tuple[Row, str | None]:
+    """As `decode_row`, and every value of the row can be read and written again."""
+    try:
+        encode(_any.decode(line))
+    except BAD_VALUE:
+        return mend_row(line)
+    return decode_row(line)
 
 
 def decode_any(raw: bytes | msgspec.Raw) -> object:
@@ -42,7 +61,8 @@ def encode(value: object) -> bytes:
     return msgspec.json.encode(value, order="sorted")
 
 
-def _mend(line: bytes) -> tuple[Row, str | None]:
+def mend_row(line: bytes) -> tuple[Row, str | None]:
+    """The row in standard JSON, and what was mended; raises `Unusable` when that cannot be done."""
     value, mended = _parse_leniently(line)
     if not isinstance(value, dict):
         raise Unusable(f"the line holds {_kind(value)}, not an object")
@@ -54,13 +74,22 @@ def _mend(line: bytes) -> tuple[Row, str | None]:
 
 def _parse_leniently(line: bytes) -> tuple[object, str]:
     text = line.decode("utf-8", errors="replace")
-    mended = "invalid UTF-8 replaced" if "\ufffd" in text and b"\xef\xbf\xbd" not in line else "non-standard JSON read"
+    invalid = "\ufffd" in text and b"\xef\xbf\xbd" not in line
+    mended = (
+        "invalid UTF-8 replaced"
+        if invalid
+        else "values that standard JSON cannot hold (NaN, lone surrogates, huge numbers) made text"
+    )
     try:
-        return json.loads(text, strict=False), mended
+        return json.loads(text, strict=False, parse_int=_number), mended
     except RecursionError:
         raise Unusable(f"nested deeper than {DEEPEST} levels") from None
     except ValueError as error:
         raise Unusable(_why_not_json(text, error)) from None
+
+
+def _number(digits: str) -> int | str:
+    return int(digits) if len(digits) < MOST_DIGITS else digits
 
 
 def _why_not_json(text: str, error: ValueError) -> str:
@@ -85,8 +114,6 @@ def _clean(value: object, depth: int) -> object:
     if isinstance(value, list):
         return [_clean(item, depth + 1) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 1 << 63:
         return str(value)
     return _text(value) if isinstance(value, str) else value
 

@@ -13,89 +13,104 @@ import numpy as np
 import polars as pl
 
 from blade.ingest.light import KEY
+from blade.ingest.marks import hashed
+
+MOSTLY = 0.5
+"""Share of tasks with repeats in which a field must be the same before it is taken as the task's own."""
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
+_HALF = np.uint64(32)
 _SPLIT = re.compile(r"(\d+)")
 
 
 def identify(rows: pl.DataFrame) -> pl.DataFrame:
     """The rows with `task_id`, `id_kind`, `id_mark`, `key_fp` and `prompt_fp`; independent of the order of rows."""
-    rows = rows.with_columns(_known().alias("known"))
-    rows = rows.with_columns(_key_fp(rows), _prompt_fp())
-    rows = _resolve_ids(rows)
-    rows = rows.with_columns(_token(rows["bundle"].n_unique()), _kind())
-    return rows.join(_names(rows), on="token", how="left", maintain_order="left").drop("known", "token")
+    position = pl.when(pl.col("index").is_not_null()).then(pl.format("p{}:{}", "bundle", "index"))
+    rows = rows.with_columns(position.alias("position"))
+    rows = rows.with_columns(_given_id().alias("id_mark"))
+    rows = rows.with_columns(_usable_id(rows).alias("id_mark"))
+    known = pl.coalesce(pl.col("position"), pl.format("i{}", "id_mark"))
+    rows = rows.with_columns(known.alias("known"))
+    rows = rows.with_columns(_key_fp(rows), _settled("prompt_fp").alias("prompt_fp"))
+    rows = rows.with_columns(_kind(), _token(rows["bundle"].n_unique()))
+    names = _names(rows)
+    return rows.join(names, on="token", how="left", maintain_order="left").drop("position", "known", "token")
 
 
 def natural(text: str) -> tuple[tuple[int, int, str], ...]:
-    """Sort key in which `task10` comes after `task9`."""
-    parts = _SPLIT.split(text)
-    return tuple((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts if part)
+    """Sort key in which `task10` comes after `task9`; no two texts have the same."""
+    parts = ((part, part.lstrip("0")) for part in _SPLIT.split(text) if part)
+    key = tuple((0, len(digits), digits) if part.isdecimal() else (1, 0, part) for part, digits in parts)
+    return (*key, (-1, 0, text))
 
 
-def _known() -> pl.Expr:
-    """A task known by position in its file, else by id; null when by neither."""
-    position = pl.format("p{}:{}", "bundle", "index")
-    return pl.when(pl.col("index").is_not_null()).then(position).otherwise(pl.format("i{}", "id"))
+def _given_id() -> pl.Expr:
+    """The id of a row; rows of one position share the id that any of them has, and have none when they differ."""
+    at_position = pl.col("id").drop_nulls()
+    shared = pl.when(at_position.n_unique().over("position") == 1).then(at_position.max().over("position"))
+    return pl.when(pl.col("position").is_null()).then(pl.col("id")).otherwise(shared)
+
+
+def _usable_id(rows: pl.DataFrame) -> pl.Expr:
+    """The id where it names one task: at most one position a file, and rows that agree in key or in prompt."""
+    own = _own_fields(rows.with_columns(pl.coalesce("position", "id_mark").alias("known")))
+    of_id = pl.col("id_mark")
+    places = pl.col("position").drop_nulls().n_unique().over(of_id)
+    files = pl.col("bundle").filter(pl.col("position").is_not_null()).n_unique().over(of_id)
+    same_key = pl.all_horizontal([_kinds(name, of_id) <= 1 for name in own] or [pl.lit(True)])
+    has_key = pl.any_horizontal([_kinds(name, of_id) > 0 for name in own] or [pl.lit(False)])
+    no_field = pl.all_horizontal([_kinds(name, of_id) == 0 for name in _key_columns(rows)] or [pl.lit(True)])
+    prompts = _kinds("prompt_fp", of_id)
+    agree = (has_key & same_key) | (prompts == 1) | (no_field & (prompts == 0))
+    return pl.when(of_id.is_not_null() & (places <= files) & agree).then(of_id)
+
+
+def _kinds(name: str, over: pl.Expr) -> pl.Expr:
+    return pl.col(name).drop_nulls().n_unique().over(over)
 
 
 def _key_fp(rows: pl.DataFrame) -> pl.Series:
-    """Fingerprint of the task's own fields; a field that differs among the repeats of a known task is not its own."""
+    """Fingerprint of the task's own fields; where the rollouts have any, those that only the inputs have are left out."""
     rollouts = rows.filter(pl.col("role") == "rollouts")
     source = rollouts if any(rollouts[name].count() for name in _key_columns(rollouts)) else rows
-    names = [name for name in _key_columns(source) if source[name].count() and _is_stable(source, name)]
-    return _fold(rows, names).alias("key_fp")
+    own = _own_fields(source)
+    return _fold(rows.with_columns(_settled(name).alias(name) for name in own), own).alias("key_fp")
 
 
 def _key_columns(rows: pl.DataFrame) -> list[str]:
     return sorted(name for name in rows.columns if name.startswith(KEY))
 
 
-def _is_stable(rows: pl.DataFrame, name: str) -> bool:
+def _own_fields(rows: pl.DataFrame) -> list[str]:
+    """Fields that are the same in every repeat of most tasks that have repeats; one that changes is a result."""
+    return [name for name in _key_columns(rows) if rows[name].count() and _is_own(rows, name)]
+
+
+def _is_own(rows: pl.DataFrame, name: str) -> bool:
     known = rows.filter(pl.col("known").is_not_null() & pl.col(name).is_not_null())
-    if known.is_empty():
-        return True
-    return known.group_by("known").agg(pl.col(name).n_unique())[name].max() == 1
+    kinds = known.group_by("known").agg(pl.col(name).n_unique().alias("kinds"), pl.len().alias("rows"))
+    repeated = kinds.filter(pl.col("rows") > 1)
+    return repeated.is_empty() or repeated.filter(pl.col("kinds") == 1).height >= MOSTLY * repeated.height
 
 
-def _fold(rows: pl.DataFrame, names: Sequence[str]) -> pl.Series:
-    """One number from several fingerprints, null where all are; made by wrapping arithmetic, so the same everywhere."""
-    total = np.zeros(rows.height, np.uint64)
-    some = np.zeros(rows.height, np.bool_)
+def _settled(name: str) -> pl.Expr:
+    """The one value that the rows of a known task have; null where they differ. Rows of no known task keep their own."""
+    of_task = pl.col(name).drop_nulls()
+    shared = pl.when(of_task.n_unique().over("known") == 1).then(of_task.max().over("known"))
+    return pl.when(pl.col("known").is_null()).then(pl.col(name)).otherwise(shared)
+
+
+def _fold(marks: pl.DataFrame, names: Sequence[str]) -> pl.Series:
+    """One number from several fingerprints, null where all are; the same whichever other fields a file has."""
+    total = np.zeros(marks.height, np.uint64)
+    some = np.zeros(marks.height, np.bool_)
     for name in names:
-        value = rows[name].fill_null(0).to_numpy()
-        total = (total ^ value) * _MIX + np.uint64(1)
-        some |= rows[name].is_not_null().to_numpy()
+        there = marks[name].is_not_null().to_numpy()
+        mixed = (marks[name].fill_null(0).to_numpy() ^ np.uint64(hashed(name.encode()))) * _MIX
+        total += np.where(there, mixed ^ (mixed >> _HALF), np.uint64(0))
+        some |= there
     folded = pl.Series("fold", total, pl.UInt64)
     return pl.select(pl.when(pl.Series("some", some)).then(folded).alias("fold"))["fold"]
-
-
-def _prompt_fp() -> pl.Expr:
-    """A prompt that differs among the repeats of a known task is no mark of it."""
-    varies = pl.col("prompt_fp").n_unique().over("known") > 1
-    return pl.when(varies & pl.col("known").is_not_null()).then(None).otherwise(pl.col("prompt_fp")).alias("prompt_fp")
-
-
-def _resolve_ids(rows: pl.DataFrame) -> pl.DataFrame:
-    """`id_mark`: the id where it names one task; rows of one position share the id that any of them has."""
-    position = pl.when(pl.col("index").is_not_null()).then(pl.format("{}:{}", "bundle", "index"))
-    rows = rows.with_columns(position.alias("position"))
-    one_id = pl.col("id").drop_nulls().n_unique().over("position") == 1
-    shared = pl.when(pl.col("position").is_null()).then(pl.col("id")).when(one_id).then(_any_of("id").over("position"))
-    rows = rows.with_columns(shared.alias("id_mark"))
-    places = pl.struct("bundle", "position").filter(pl.col("position").is_not_null()).n_unique().over("id_mark")
-    bundles = pl.col("bundle").filter(pl.col("position").is_not_null()).n_unique().over("id_mark")
-    agree = _agree("key_fp") | _agree("prompt_fp")
-    usable = pl.col("id_mark").is_not_null() & (places <= bundles) & agree
-    return rows.with_columns(pl.when(usable).then(pl.col("id_mark")).alias("id_mark")).drop("position")
-
-
-def _any_of(name: str) -> pl.Expr:
-    return pl.col(name).drop_nulls().first()
-
-
-def _agree(name: str) -> pl.Expr:
-    return pl.col(name).drop_nulls().n_unique().over("id_mark") <= 1
 
 
 def _kind() -> pl.Expr:
@@ -117,38 +132,36 @@ def _kind() -> pl.Expr:
 
 def _token(bundles: int) -> pl.Expr:
     """Equal for rows of the same task, different otherwise."""
-    mark = pl.coalesce(_any_of("key_fp").over("known"), _any_of("prompt_fp").over("known")).fill_null(0)
-    position = pl.format("p:{}", "index") if bundles == 1 else pl.format("p:{}:{}", pl.col("index"), mark)
-    marks = pl.format("k:{}:{}", pl.col("key_fp").fill_null(0), pl.col("prompt_fp").fill_null(0))
+    marked = pl.col("key_fp").is_not_null() | pl.col("prompt_fp").is_not_null()
+    marks = pl.format("{}:{}", pl.col("key_fp").fill_null(0), pl.col("prompt_fp").fill_null(0))
+    # Between files marks decide; the second task of a file with the same marks is the second of the other file.
+    nth = pl.col("index").rank("dense").over("bundle", "key_fp", "prompt_fp")
+    by_marks = marked & (bundles > 1)
+    position = pl.when(by_marks).then(pl.format("p:{}:{}", marks, nth)).otherwise(pl.format("p:{}", "index"))
+    place = pl.coalesce(pl.col("line").cast(pl.String), pl.col("member"), pl.lit(""))
     return (
         pl.when(pl.col("id_mark").is_not_null())
         .then(pl.format("i:{}", "id_mark"))
         .when(pl.col("index").is_not_null())
         .then(position)
-        .when(pl.col("key_fp").is_not_null() | pl.col("prompt_fp").is_not_null())
-        .then(marks)
-        .otherwise(pl.format("l:{}:{}", pl.col("file"), pl.col("line").fill_null(0)))
+        .when(marked)
+        .then(pl.format("k:{}", marks))
+        .otherwise(pl.format("l:{}:{}", pl.col("file"), place))
         .alias("token")
     )
 
 
 def _names(rows: pl.DataFrame) -> pl.DataFrame:
     """A unique `task_id` for each token: the id, the position, or the first digits of the marks."""
-    tokens = rows.group_by("token").agg(
-        pl.col("id_mark").first(),
-        pl.col("index").min(),
-        pl.col("key_fp").first(),
-        pl.col("prompt_fp").first(),
-        pl.col("line").min(),
-        pl.col("member").min(),
-    )
+    about = ("id_mark", "key_fp", "prompt_fp", "member")
+    index = pl.col("index").sort_by("file", "index").first()
+    tokens = rows.group_by("token").agg(index, pl.col("line").min(), *(pl.col(name).max() for name in about))
     names: dict[str, str] = {}
     taken: set[str] = set()
-    for row in sorted(tokens.iter_rows(named=True), key=lambda row: natural(row["token"])):
+    for row in sorted(tokens.iter_rows(named=True), key=lambda row: (row["index"] or 0, natural(row["token"]))):
         names[row["token"]] = _unique(_wanted(row), taken)
-    return pl.DataFrame(
-        {"token": list(names), "task_id": list(names.values())}, schema={"token": pl.String, "task_id": pl.String}
-    )
+    schema = {"token": pl.String, "task_id": pl.String}
+    return pl.DataFrame({"token": list(names), "task_id": list(names.values())}, schema=schema)
 
 
 def _wanted(row: dict[str, object]) -> str:

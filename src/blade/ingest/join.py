@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import count, islice
+from typing import Any
 
 import polars as pl
 
 from blade.core.rollout import Outcome, Problem, Source
 
+MOST_REPEATS = 100_000
+"""A manifest that asks for more is mistaken."""
 MOSTLY = 0.8
 """Share of tasks that must have the same number of rows before that number is taken as the expected one."""
 
@@ -61,18 +65,22 @@ def _differing(extra: pl.DataFrame, kept: pl.DataFrame, shown: Mapping[int, str]
     """A problem for each duplicate whose reward or output is not that of the row that counts."""
     if extra.is_empty():
         return []
-    both = extra.join(
-        kept.select("task_id", "repeat", "reward", "output_fp", "line"), on=["task_id", "repeat"], suffix="_kept"
-    )
-    same = pl.col("reward").eq_missing(pl.col("reward_kept")) & pl.col("output_fp").eq_missing(pl.col("output_fp_kept"))
+    output = pl.coalesce("output_fp", "answer_fp").alias("output")
+    about = ["task_id", "repeat", "file", "line", "member", "reward", output]
+    both = extra.select(about).join(kept.select(about), on=["task_id", "repeat"], suffix="_kept")
+    same = pl.all_horizontal(pl.col(name).eq_missing(pl.col(f"{name}_kept")) for name in ("reward", "output"))
     return [
         Problem(
-            source=Source(artifact=shown[row["file"]], line=row["line"], member=row["member"]),
+            source=_source(row, shown, ""),
             reason=f"another row of rollout {row['task_id']}#{row['repeat']}, with another reward or output; "
-            f"line {row['line_kept']} counts",
+            f"{_source(row, shown, '_kept')} counts",
         )
-        for row in both.filter(~same).sort("file", "line").iter_rows(named=True)
+        for row in both.filter(~same).sort("file", "line", "member").iter_rows(named=True)
     ]
+
+
+def _source(row: dict[str, Any], shown: Mapping[int, str], side: str) -> Source:
+    return Source(artifact=shown[row[f"file{side}"]], line=row[f"line{side}"], member=row[f"member{side}"])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +91,7 @@ class Expected:
     repeats: Mapping[str, int]
     """Expected rollouts by task, tasks without any row included."""
     unnamed: int = 0
-    """Expected tasks that nothing names."""
+    """Expected tasks that nothing names; each should have the usual number of rollouts."""
     reason: str = ""
     notes: tuple[str, ...] = ()
 
@@ -98,26 +106,37 @@ def expect(
 ) -> Expected:
     """What should be there: the user's word, materialized inputs, a manifest or log, or a clear pattern; else unknown."""
     seen = dict(rollouts.group_by("task_id").len().iter_rows())
-    named, source = _named(inputs, stated)
+    named, source, notes = _named(inputs, stated, seen)
     if repeats is not None:
         named, source = dict.fromkeys([*named, *seen], repeats), "user"
+    pattern = _inferred(seen)
     if not named and tasks is None:
-        return _inferred(seen)
-    unnamed = max(0, tasks - len(seen.keys() | named.keys())) if tasks is not None else 0
+        return replace(pattern, notes=notes)
     if not named:
-        named, source = seen, "user"
-    over = sum(1 for task, count in seen.items() if count > named.get(task, count))
+        named, source = dict(pattern.repeats or seen), "user"
+    over = sum(1 for task, rows in seen.items() if rows > named.get(task, rows))
+    if over:
+        notes = (*notes, f"{over} tasks have more rollouts than expected")
     counts = {task: max(named.get(task, 0), seen.get(task, 0)) for task in seen.keys() | named.keys()}
-    notes = (f"{over} tasks have more rollouts than expected",) if over else ()
+    if tasks is not None and tasks < len(counts):
+        notes = (*notes, f"{len(counts)} tasks are known where {tasks} were expected")
+    unnamed = max(0, tasks - len(counts)) if tasks is not None else 0
     return Expected(source=source, repeats=counts, unnamed=unnamed, notes=notes)
 
 
-def _named(inputs: pl.DataFrame, stated: tuple[str, Mapping[str, int]] | None) -> tuple[dict[str, int], str | None]:
+def _named(
+    inputs: pl.DataFrame, stated: tuple[str, Mapping[str, int]] | None, seen: Mapping[str, int]
+) -> tuple[dict[str, int], str | None, tuple[str, ...]]:
     if not inputs.is_empty():
-        return dict(inputs.group_by("task_id").agg(_input_repeats()).iter_rows()), "inputs"
-    if stated is not None:
-        return dict(stated[1]), stated[0]
-    return {}, None
+        return dict(inputs.group_by("task_id").agg(_input_repeats()).iter_rows()), "inputs", ()
+    if stated is None:
+        return {}, None, ()
+    source, repeats = stated
+    if max(repeats.values(), default=0) > MOST_REPEATS:
+        return {}, None, (f"the {source} expects more than {MOST_REPEATS} repeats of a task, which is not believed",)
+    if seen and not repeats.keys() & seen.keys():
+        return {}, None, (f"the {source} names {len(repeats)} tasks, and none of them is a task of the rows",)
+    return dict(repeats), source, ()
 
 
 def _input_repeats() -> pl.Expr:
@@ -128,7 +147,7 @@ def _input_repeats() -> pl.Expr:
 
 def _inferred(seen: Mapping[str, int]) -> Expected:
     most = max(seen.values(), default=0)
-    full = sum(1 for count in seen.values() if count == most)
+    full = sum(1 for rows in seen.values() if rows == most)
     if most >= 2 and full >= MOSTLY * len(seen):
         return Expected(source="inferred", repeats=dict.fromkeys(seen, most))
     return Expected(source=None, repeats={}, reason="no inputs, manifest or flag says how many rollouts were expected")
@@ -147,16 +166,21 @@ def missing_rows(rollouts: pl.DataFrame, inputs: pl.DataFrame, expected: Expecte
     for task in sorted(expected.repeats):
         have = seen.get(task, set())
         lacking = expected.repeats[task] - len(have)
-        free = [r for r in [*stamped.get(task, ()), *range(expected.repeats[task] + len(have))] if r not in have]
-        rows += [(task, repeat) for repeat in sorted(dict.fromkeys(free[:lacking]))] if lacking > 0 else []
-    rows += [
-        (f"missing-{number}", repeat) for number in range(1, expected.unnamed + 1) for repeat in range(_usual(expected))
-    ]
+        named = dict.fromkeys([*stamped.get(task, ()), *range(expected.repeats[task] + len(have))])
+        free = (repeat for repeat in named if repeat not in have)
+        rows += [(task, repeat) for repeat in sorted(islice(free, max(0, lacking)))]
+    rows += [(name, repeat) for name in _unnamed(expected) for repeat in range(usual_repeats(expected))]
     frame = pl.DataFrame(rows, schema={"task_id": pl.String, "repeat": pl.Int32}, orient="row")
     return frame.with_columns(outcome=pl.lit(str(Outcome.MISSING)))
 
 
-def _usual(expected: Expected) -> int:
+def _unnamed(expected: Expected) -> list[str]:
+    """Names for expected tasks that nothing names; none of them is taken."""
+    names = (f"missing-{number}" for number in count(1))
+    return list(islice((name for name in names if name not in expected.repeats), expected.unnamed))
+
+
+def usual_repeats(expected: Expected) -> int:
     """The commonest number of repeats, ties to the smaller."""
     counts = list(expected.repeats.values())
     return min(sorted(set(counts)), key=lambda k: (-counts.count(k), k), default=1)

@@ -7,54 +7,119 @@ import io
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, NamedTuple, cast
+from typing import IO, TYPE_CHECKING, NamedTuple, cast
 
 import zstandard
 
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
 BOM = b"\xef\xbb\xbf"
-COMPRESSED = (".gz", ".zst")
+_GZIP = b"\x1f\x8b"
+_ZSTD = b"\x28\xb5\x2f\xfd"
+_BLOCK = 1 << 20
+_ZSTD_BLOCK = 1 << 14
 
 
 class Record(NamedTuple):
     """The bytes of one row and where they stand; `line` counts from 1 within the byte range."""
 
     data: bytes
+    """Empty for a blank line, which counts as a line and holds no row."""
     line: int | None
     offset: int | None
     member: str | None = None
+    broken: str = ""
+    """Why the bytes could not be had."""
 
 
 class Torn(Exception):
-    """Compressed data that ends or breaks before its end; rows read so far are good."""
+    """An artifact that ends or breaks before its end; rows read so far are good."""
+
+
+class _Frames(io.RawIOBase):
+    """Decompressed zstd frames. Unlike the library's reader it notices a file that ends inside a frame."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._frame: zstandard.ZstdDecompressionObj | None = None
+        self._waiting = b""
+        self._ready = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int:
+        while not self._ready:
+            if not self._more():
+                return 0
+        target = memoryview(buffer).cast("B")
+        size = min(len(target), len(self._ready))
+        target[:size] = self._ready[:size]
+        self._ready = self._ready[size:]
+        return size
+
+    def _more(self) -> bool:
+        data = self._waiting or self._file.read(_ZSTD_BLOCK)
+        if not data:
+            if self._frame is not None:
+                raise EOFError("the file ends inside a compressed frame")
+            return False
+        self._waiting = b""
+        self._frame = self._frame or zstandard.ZstdDecompressor().decompressobj()
+        self._ready = memoryview(self._frame.decompress(data))
+        if self._frame.eof:
+            self._waiting, self._frame = self._frame.unused_data, None
+        return True
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
 
 
 def open_bytes(path: Path) -> IO[bytes]:
     """The bytes of a file, decompressed by what its first bytes say, whatever its name."""
-    with path.open("rb") as file:
-        magic = file.read(4)
-    if magic[:2] == b"\x1f\x8b":
+    kind = _magic(path)
+    if kind == _GZIP:
         return cast(IO[bytes], gzip.open(path, "rb"))
-    if magic == b"\x28\xb5\x2f\xfd":
-        reader = zstandard.ZstdDecompressor().stream_reader(path.open("rb"), read_across_frames=True, closefd=True)
-        return io.BufferedReader(reader, 1 << 20)
-    return path.open("rb", buffering=1 << 20)
+    if kind == _ZSTD:
+        return cast(IO[bytes], io.BufferedReader(_Frames(path.open("rb")), _BLOCK))
+    return path.open("rb", buffering=_BLOCK)
 
 
 def is_compressed(path: Path) -> bool:
     """Whether a file must be read from its start."""
-    return path.suffix in COMPRESSED
+    return _magic(path) != b""
+
+
+def _magic(path: Path) -> bytes:
+    with path.open("rb") as file:
+        start = file.read(4)
+    return next((magic for magic in (_GZIP, _ZSTD) if start.startswith(magic)), b"")
+
+
+def first_bytes(path: Path, size: int) -> bytes:
+    """Up to `size` bytes from the start; fewer when compressed data break off before; raises `Torn` when there are none."""
+    found = b""
+    try:
+        with open_bytes(path) as file:
+            while len(found) < size and (more := cast(io.BufferedReader, file).read1(size - len(found))):
+                found += more
+    except (EOFError, zlib.error, gzip.BadGzipFile, zstandard.ZstdError) as error:
+        if not found:
+            raise Torn(f"compressed data cannot be read ({error})") from None
+    return found
 
 
 def records(path: Path, start: int = 0, end: int | None = None) -> Iterator[Record]:
-    """Lines that begin in [start, end) of the decompressed bytes; blank lines are passed over but counted."""
+    """Lines that begin in [start, end) of the decompressed bytes."""
     with open_bytes(path) as file:
         offset = _first_line(file, start)
         for number, line in enumerate(_lines(file), start=1):
             if end is not None and offset >= end:
                 return
             data = line.removeprefix(BOM) if offset == 0 else line
-            if data.strip():
-                yield Record(data, number, offset)
+            yield Record(b"" if data.isspace() else data, number, offset)
             offset += len(line)
 
 
@@ -70,15 +135,3 @@ def _lines(file: IO[bytes]) -> Iterator[bytes]:
         yield from file
     except (EOFError, OSError, zlib.error, zstandard.ZstdError) as error:
         raise Torn(f"compressed data cannot be read further ({error})") from None
-
-
-def count_lines(path: Path, start: int, end: int) -> int:
-    """Lines that begin in [start, end): what a reader of the next range adds to its own count."""
-    total = 0
-    with path.open("rb", buffering=0) as file:
-        position = _first_line(file, start)
-        file.seek(position)
-        while position < end and (block := file.read(min(1 << 22, end - position))):
-            total += block.count(b"\n")
-            position += len(block)
-    return total

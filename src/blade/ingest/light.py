@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import msgspec
@@ -91,6 +92,8 @@ COLUMNS: dict[str, pl.DataType] = {
     "line": pl.Int64(),
 }
 
+MOST_EXTRAS = 300
+"""Columns of small values in a batch; the commonest are kept."""
 KEY = "key:"
 EXTRA = "extra:"
 CHECKS = pl.List(pl.Struct({"name": pl.String, "passed": pl.Boolean}))
@@ -101,12 +104,21 @@ def to_frame(rows: Sequence[Light]) -> pl.DataFrame:
     columns = {name: _column(rows, name, dtype) for name, dtype in COLUMNS.items()}
     for name in sorted({name for row in rows for name in row.keys}):
         columns[KEY + name] = pl.Series(KEY + name, [row.keys.get(name) for row in rows], pl.UInt64)
-    for name in sorted({name for row in rows for name in row.extras}):
+    for name in _common(rows):
         columns[EXTRA + name] = pl.Series(EXTRA + name, [row.extras.get(name) for row in rows], pl.String)
     if any(row.checks for row in rows):
         values = [[{"name": n, "passed": p} for n, p in row.checks] if row.checks else None for row in rows]
         columns["checks"] = pl.Series("checks", values, CHECKS)
     return pl.DataFrame(columns)
+
+
+def _common(rows: Sequence[Light]) -> list[str]:
+    """Names of small values; where rows bring ever new ones, only those that could still become slices."""
+    counts = Counter(name for row in rows for name in row.extras)
+    if len(counts) <= MOST_EXTRAS:
+        return sorted(counts)
+    often = sorted(counts, key=lambda name: (-counts[name], name))
+    return sorted(often[:MOST_EXTRAS])
 
 
 def _column(rows: Sequence[Light], name: str, dtype: pl.DataType) -> pl.Series:

@@ -12,86 +12,113 @@ import polars as pl
 from blade.core.errors import ArtifactError, RequestError
 from blade.core.rollout import Rollout, RolloutKey, Source
 from blade.core.run import Run
-from blade.ingest.decode import Unusable, decode_row
-from blade.ingest.formats import format_named
-from blade.ingest.jsonl import is_compressed, open_bytes, records
+from blade.ingest.decode import DEEPEST, Unusable, decode_whole
+from blade.ingest.formats import Format, format_named
+from blade.ingest.jsonl import BOM, Torn, is_compressed, open_bytes, records
 from blade.ingest.light import Light
 
-_LIGHT = frozenset(field.name for field in msgspec.structs.fields(Light))
+_LIGHT = frozenset(field.name for field in msgspec.structs.fields(Light)) - {"fired", "cannot_look"}
+_AGAIN = "analyze the rollouts again"
+
+Spot = dict[str, Any]
+"""A row of the rollouts table: where the rollout stands, and its light columns."""
 
 
 def reread(run: Run, places: Sequence[tuple[str, int]]) -> list[Rollout]:
     """The rollouts at `places` in that order; raises when one is unknown, missing, or its file has changed."""
-    rows = [_row(run, task_id, repeat) for task_id, repeat in places]
-    bytes_of: dict[tuple[str, object], bytes] = {}
-    for artifact in sorted({row["artifact"] for row in rows}):
-        wanted = [row for row in rows if row["artifact"] == artifact]
-        bytes_of |= {
-            (artifact, _spot(row)): data for row, data in zip(wanted, _fetch(run, artifact, wanted), strict=True)
-        }
-    return [_rollout(run, row, bytes_of[row["artifact"], _spot(row)]) for row in rows]
+    spots = _spots(run, places)
+    data: dict[tuple[str, object], bytes] = {}
+    for artifact in sorted({spot["artifact"] for spot in spots}):
+        here = {_where(spot): spot for spot in spots if spot["artifact"] == artifact}
+        ordered = sorted(here.values(), key=lambda spot: (spot["offset"] or 0, spot["member"] or ""))
+        for spot, found in zip(ordered, _fetch(run, artifact, ordered), strict=True):
+            data[artifact, _where(spot)] = _checked(spot, found)
+    return [_rollout(run, spot, data[spot["artifact"], _where(spot)]) for spot in spots]
 
 
-def _row(run: Run, task_id: str, repeat: int) -> dict[str, Any]:
-    found = run.rollouts.filter((pl.col("task_id") == task_id) & (pl.col("repeat") == repeat))
-    if found.is_empty():
-        repeats = run.rollouts.filter(pl.col("task_id") == task_id)["repeat"].to_list()
-        if not repeats:
-            raise RequestError(f"run {run.name} has no task {task_id!r}", hint=_nearest(run, task_id))
-        raise RequestError(f"task {task_id} has no repeat {repeat}", hint=f"it has {', '.join(map(str, repeats))}")
-    row = found.row(0, named=True)
-    if row["artifact"] is None:
-        raise RequestError(f"rollout {task_id}#{repeat} is missing: no artifact has a row of it")
-    return row
+def _spots(run: Run, places: Sequence[tuple[str, int]]) -> list[Spot]:
+    tasks = sorted({task_id for task_id, _ in places})
+    near = run.rollouts.filter(pl.col("task_id").is_in(tasks))
+    known = {(spot["task_id"], spot["repeat"]): spot for spot in near.iter_rows(named=True)}
+    for task_id, repeat in places:
+        spot = known.get((task_id, repeat))
+        if spot is None:
+            raise _unknown(run, task_id, repeat, sorted(r for task, r in known if task == task_id))
+        if spot["artifact"] is None:
+            raise RequestError(
+                f"rollout {task_id}#{repeat} is missing: no artifact has a row of it",
+                hint="it was expected and never written",
+            )
+    return [known[task_id, repeat] for task_id, repeat in places]
 
 
-def _nearest(run: Run, task_id: str) -> str:
+def _unknown(run: Run, task_id: str, repeat: int, repeats: list[int]) -> RequestError:
+    if repeats:
+        return RequestError(f"task {task_id} has no repeat {repeat}", hint=f"it has {', '.join(map(str, repeats))}")
     known = run.tasks["task_id"].to_list()
     near = [name for name in known if task_id.lower() in name.lower()] or known
-    return "tasks are called " + ", ".join(near[:5]) + (", ..." if len(near) > 5 else "")
+    hint = "tasks are called " + ", ".join(near[:5]) + (", ..." if len(near) > 5 else "")
+    return RequestError(f"run {run.name} has no task {task_id!r}", hint=hint)
 
 
-def _spot(row: dict[str, Any]) -> object:
-    return row["member"] if row["member"] is not None else row["offset"]
+def _where(spot: Spot) -> object:
+    return spot["member"] if spot["member"] is not None else spot["offset"]
 
 
-def _fetch(run: Run, artifact: str, rows: list[dict[str, Any]]) -> Iterator[bytes]:
+def _fetch(run: Run, artifact: str, spots: list[Spot]) -> Iterator[bytes]:
     path = Path(run.roots.get(artifact, artifact))
     if not path.exists():
-        raise ArtifactError(f"{artifact} is no longer where it was", hint="analyze the rollouts again")
+        raise ArtifactError(f"{artifact} is no longer where it was", hint=_AGAIN)
     fetch = _format(run, artifact).fetch
-    if fetch is not None:
-        return (fetch(path, row["member"]) for row in rows)
-    return _from_stream(path, rows) if is_compressed(path) else _from_file(path, rows)
+    try:
+        if fetch is not None:
+            yield from fetch(path, [spot["member"] for spot in spots])
+        elif is_compressed(path):
+            yield from _from_stream(path, spots)
+        else:
+            yield from _from_file(path, spots)
+    except Torn as torn:
+        raise ArtifactError(f"{artifact} has changed since it was read: {torn}", hint=_AGAIN) from None
 
 
-def _from_file(path: Path, rows: list[dict[str, Any]]) -> Iterator[bytes]:
+def _from_file(path: Path, spots: list[Spot]) -> Iterator[bytes]:
     with open_bytes(path) as file:
-        for row in rows:
-            file.seek(row["offset"])
+        for spot in spots:
+            file.seek(spot["offset"])
             yield file.readline()
 
 
-def _from_stream(path: Path, rows: list[dict[str, Any]]) -> Iterator[bytes]:
-    wanted = {row["offset"] for row in rows}
-    found = {record.offset: record.data for record in records(path) if record.offset in wanted}
-    return (found[row["offset"]] for row in rows)
+def _from_stream(path: Path, spots: list[Spot]) -> Iterator[bytes]:
+    """One pass up to the last row that is wanted; what a torn file loses comes after it."""
+    lines = records(path)
+    for spot in spots:
+        yield next((record.data for record in lines if record.offset == spot["offset"]), b"")
 
 
-def _format(run: Run, artifact: str) -> Any:
+def _checked(spot: Spot, data: bytes) -> bytes:
+    found = data.removeprefix(BOM) if spot["offset"] == 0 else data
+    if len(found) != spot["length"]:
+        raise ArtifactError(f"{_source(spot)} has changed since it was read", hint=_AGAIN)
+    return found
+
+
+def _source(spot: Spot) -> Source:
+    return Source(**{name: spot[name] for name in ("artifact", "member", "offset", "length", "line")})
+
+
+def _format(run: Run, artifact: str) -> Format:
     return format_named(next(entry.format for entry in run.artifacts if entry.path == artifact))
 
 
-def _rollout(run: Run, row: dict[str, Any], data: bytes) -> Rollout:
-    source = Source(
-        artifact=row["artifact"], member=row["member"], offset=row["offset"], length=row["length"], line=row["line"]
-    )
+def _rollout(run: Run, spot: Spot, data: bytes) -> Rollout:
+    light = Light(**{name: spot[name] for name in _LIGHT & spot.keys()})
+    key = RolloutKey(run=run.name, task_id=spot["task_id"], repeat=spot["repeat"])
     try:
-        decoded, _ = decode_row(data.removeprefix(b"\xef\xbb\xbf"))
+        row, _ = decode_whole(data)
+        return _format(run, spot["artifact"]).rollout(row, light, key, _source(spot))
     except Unusable as why:
+        raise ArtifactError(f"{_source(spot)} has changed since it was read: {why}", hint=_AGAIN) from None
+    except RecursionError:
         raise ArtifactError(
-            f"{source} has changed since it was read: {why}", hint="analyze the rollouts again"
+            f"{_source(spot)} is nested deeper than {DEEPEST} levels", hint="flatten that row"
         ) from None
-    light = Light(**{name: row[name] for name in _LIGHT & row.keys() if name not in ("fired", "cannot_look")})
-    key = RolloutKey(run=run.name, task_id=row["task_id"], repeat=row["repeat"])
-    return _format(run, row["artifact"]).rollout(decoded, light, key, source)  # type: ignore[no-any-return]

@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from itertools import pairwise
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -19,11 +20,13 @@ import polars as pl
 
 from blade.core.finding import Look
 from blade.core.rollout import Problem, Source
-from blade.ingest.decode import Row, Unusable, decode_row
+from blade.ingest.decode import BAD_VALUE, DEEPEST, Row, Unusable, decode_row, mend_row
 from blade.ingest.formats import Format, format_named
 from blade.ingest.jsonl import Record, Torn, is_compressed
 from blade.ingest.light import Light, to_frame
-from blade.ingest.row import Settings
+from blade.ingest.row import MOST_TOOLS, OTHER_TOOLS, Settings
+
+Read = Callable[[Row, Source], tuple[Light | None, str | None]]
 
 BATCH = 5_000
 CHUNK = 32 << 20
@@ -81,7 +84,7 @@ def chunks(file: int, path: Path, shown: str, format_: Format, role: str) -> lis
     edges = [*range(0, size, CHUNK), size]
     return [
         Chunk(file=file, path=path, shown=shown, format=format_.name, role=role, start=start, end=end)
-        for start, end in zip(edges, edges[1:], strict=False)
+        for start, end in pairwise(edges)
     ]
 
 
@@ -152,25 +155,21 @@ def scan_chunk(
     return result
 
 
-def _light_rows(
-    piece: Chunk,
-    format_: Format,
-    read: Callable[[Row, Source], tuple[Light | None, str | None]],
-    result: Scanned,
-) -> Iterator[Light]:
+def _light_rows(piece: Chunk, format_: Format, read: Read, result: Scanned) -> Iterator[Light]:
     seen = result.seen
     try:
         for record in format_.records(piece.path, piece.start, piece.end):
             result.lines = record.line or result.lines + 1
+            if not record.data and not record.broken:
+                continue
             source = _source(piece, record)
             try:
-                row, mended = decode_row(record.data)
-                light, odd = read(row, source)
+                row, light, odd = _read(record, read, source)
             except Unusable as why:
                 _problem(result, source, str(why))
                 continue
-            if mended or odd:
-                _problem(result, source, "; ".join(filter(None, (mended, odd))))
+            if odd:
+                _problem(result, source, odd)
             if light is not None:
                 result.rows += 1
                 for name in row:
@@ -178,6 +177,22 @@ def _light_rows(
                 yield light
     except Torn as torn:
         _problem(result, Source(artifact=piece.shown, line=result.lines + 1), str(torn))
+
+
+def _read(record: Record, read: Read, source: Source) -> tuple[Row, Light | None, str | None]:
+    """The row, its light row and what is odd; a row with a value that cannot be read is mended and read once more."""
+    if record.broken:
+        raise Unusable(record.broken)
+    row, mended = decode_row(record.data)
+    try:
+        try:
+            light, odd = read(row, source)
+        except BAD_VALUE:
+            row, mended = mend_row(record.data)
+            light, odd = read(row, source)
+    except RecursionError:
+        raise Unusable(f"nested deeper than {DEEPEST} levels") from None
+    return row, light, "; ".join(filter(None, (mended, odd))) or None
 
 
 def _source(piece: Chunk, record: Record) -> Source:
@@ -198,8 +213,10 @@ class Table:
 
     rows: pl.DataFrame
     tools: tuple[str, ...]
-    problems: tuple[Problem, ...]
-    problem_count: int
+    """In order of name, so that the order of rows does not show."""
+    problems: dict[int, tuple[Problem, ...]]
+    """By file; `problem_counts` also counts those beyond the list."""
+    problem_counts: dict[int, int]
     settings: dict[tuple[int, Settings], int]
     seen: dict[int, dict[str, int]]
     counts: dict[int, int]
@@ -207,8 +224,10 @@ class Table:
 
 def gather(results: Sequence[Scanned]) -> Table:
     """One table from all chunks; chunks of one file must be in order."""
-    tools: dict[str, int] = {}
-    problems: list[Problem] = []
+    tools = _tools(results)
+    places = {name: place for place, name in enumerate(tools)}
+    problems: dict[int, list[Problem]] = {}
+    problem_counts: dict[int, int] = {}
     settings: dict[tuple[int, Settings], int] = {}
     seen: dict[int, dict[str, int]] = {}
     counts: dict[int, int] = {}
@@ -217,36 +236,39 @@ def gather(results: Sequence[Scanned]) -> Table:
     for result in results:
         file = result.chunk.file
         before = lines.get(file, 0)
-        remap = [tools.setdefault(name, len(tools)) for name in result.tools]
-        parts += [_placed(part, file, before, remap) for part in result.parts]
-        problems += [_moved(problem, before) for problem in result.problems]
+        moved = [places.get(name, len(tools) - 1) for name in result.tools]
+        parts += [_placed(part, file, before, moved) for part in result.parts]
+        listed = problems.setdefault(file, [])
+        listed += [_moved(problem, before) for problem in result.problems[: MOST_PROBLEMS - len(listed)]]
+        problem_counts[file] = problem_counts.get(file, 0) + result.problem_count
         for setting, count in result.settings.items():
             settings[file, setting] = settings.get((file, setting), 0) + count
         for name, count in result.seen.items():
             seen.setdefault(file, {})[name] = seen.setdefault(file, {}).get(name, 0) + count
         counts[file] = counts.get(file, 0) + result.rows
         lines[file] = before + result.lines
-    rows = (
-        pl.concat(parts, how="diagonal_relaxed").collect()
-        if parts
-        else to_frame([]).with_columns(file=pl.lit(0, pl.Int32))
-    )
     return Table(
-        rows=rows,
-        tools=tuple(tools),
-        problems=tuple(problems),
-        problem_count=sum(result.problem_count for result in results),
+        rows=pl.concat(parts, how="diagonal_relaxed").collect() if parts else _placed(to_frame([]), 0, 0, []).collect(),
+        tools=tools,
+        problems={file: tuple(listed) for file, listed in problems.items()},
+        problem_counts=problem_counts,
         settings=settings,
         seen=seen,
         counts=counts,
     )
 
 
-def _placed(part: pl.DataFrame | Path, file: int, before: int, remap: list[int]) -> pl.LazyFrame:
+def _tools(results: Sequence[Scanned]) -> tuple[str, ...]:
+    """Every tool by name; where there are more than can be told apart, the last stands for the rest."""
+    names = sorted({name for result in results for name in result.tools})
+    return tuple(names) if len(names) <= MOST_TOOLS else (*names[: MOST_TOOLS - 1], OTHER_TOOLS)
+
+
+def _placed(part: pl.DataFrame | Path, file: int, before: int, tools: list[int]) -> pl.LazyFrame:
     frame = part.lazy() if isinstance(part, pl.DataFrame) else pl.scan_parquet(part)
     frame = frame.with_columns(pl.lit(file, pl.Int32).alias("file"), pl.col("line") + before)
-    if remap != list(range(len(remap))):
-        moved = pl.element().replace_strict(list(range(len(remap))), remap, return_dtype=pl.UInt16)
+    if tools != list(range(len(tools))):
+        moved = pl.element().replace_strict(list(range(len(tools))), tools, return_dtype=pl.UInt16)
         frame = frame.with_columns(pl.col("skeleton").list.eval(moved))
     return frame
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +12,8 @@ import yaml
 
 from blade.core.rollout import Problem, Source
 from blade.core.run import Stated
-from blade.ingest.decode import Row, Unusable, decode_any, decode_row
+from blade.ingest import cells
+from blade.ingest.decode import BAD_VALUE, Row, Unusable, decode_any, decode_whole
 from blade.ingest.formats import Facts
 from blade.ingest.jsonl import Torn, records
 
@@ -41,14 +43,19 @@ def read_sidecars(paths: Mapping[str, Path], shown: Mapping[str, str]) -> Sideca
         if role in paths:
             try:
                 read(paths[role], shown[role], found)
-            except (ValueError, OSError, yaml.YAMLError, Unusable, Torn, RecursionError) as error:
-                reason = f"the {role} sidecar cannot be read: {str(error).splitlines()[0]}"
+            except (ValueError, OSError, yaml.YAMLError, Unusable, Torn, RecursionError, *BAD_VALUE) as error:
+                first, *_ = str(error).splitlines() or [type(error).__name__]
+                reason = f"the {role} sidecar cannot be read: {first}"
                 found.problems.append(Problem(source=Source(artifact=shown[role]), reason=reason))
     return found
 
 
 def _json(path: Path) -> Any:
-    return decode_any(path.read_bytes())
+    data = path.read_bytes()
+    try:
+        return decode_any(data)
+    except BAD_VALUE:
+        return json.loads(data)  # NaN, which harnesses write for a mean of nothing
 
 
 def _metrics(path: Path, shown: str, found: Sidecars) -> None:
@@ -57,18 +64,22 @@ def _metrics(path: Path, shown: str, found: Sidecars) -> None:
     for entry in entries if isinstance(entries, list) else [entries]:
         if not isinstance(entry, dict):
             continue
-        agent = entry["agent_ref"].get("name") if isinstance(entry.get("agent_ref"), dict) else None
+        reference = entry.get("agent_ref")
+        agent = cells.text(reference.get("name")) if isinstance(reference, dict) else None
         flat = entry.get("agent_metrics", entry)
         stated = found.stated.setdefault(agent, [])
         stated += [Stated(name=name, value=value, source=shown) for name, value in _numbers(flat)]
-        for group in entry.get("group_level_metrics") or ():
+        groups = entry.get("group_level_metrics")
+        for group in groups if isinstance(groups, list) else ():
             stated += _task_numbers(group, shown)
 
 
 def _profile(path: Path, shown: str, found: Sidecars) -> None:
     """Reward profiling: a row a task; the older shape has no task index and says nothing that can be joined."""
     for record in records(path):
-        row, _ = decode_row(record.data)
+        if not record.data:
+            continue
+        row, _ = decode_whole(record.data)
         value = {name: decode_any(raw) for name, raw in row.items() if name not in ("sample", "rollout_infos")}
         found.stated.setdefault(_agent_of(row), []).extend(_task_numbers(value, shown))
 
@@ -76,23 +87,23 @@ def _profile(path: Path, shown: str, found: Sidecars) -> None:
 def _agent_of(row: Row) -> str | None:
     sample = decode_any(row["sample"]) if "sample" in row else None
     reference = sample.get("agent_ref") if isinstance(sample, dict) else None
-    name = reference.get("name") if isinstance(reference, dict) else None
-    return name if isinstance(name, str) else None
+    return cells.text(reference.get("name")) if isinstance(reference, dict) else None
 
 
 def _numbers(flat: object) -> Iterator[tuple[str, float]]:
     if isinstance(flat, dict):
-        for name, value in flat.items():
-            if isinstance(value, int | float) and not isinstance(value, bool):
-                yield name, float(value)
+        for name, item in flat.items():
+            value = cells.number(item)
+            if value is not None:
+                yield name, value
 
 
 def _task_numbers(group: object, shown: str) -> list[Stated]:
-    index = group.get("_ng_task_index") if isinstance(group, dict) else None
-    mean = group.get("mean/reward") if isinstance(group, dict) else None
-    if not isinstance(index, int) or not isinstance(mean, int | float):
+    index = cells.integer(group.get("_ng_task_index")) if isinstance(group, dict) else None
+    mean = cells.number(group.get("mean/reward")) if isinstance(group, dict) else None
+    if index is None or mean is None:
         return []
-    return [Stated(name="mean/reward", value=float(mean), source=shown, index=index)]
+    return [Stated(name="mean/reward", value=mean, source=shown, index=index)]
 
 
 def _manifest(path: Path, shown: str, found: Sidecars) -> None:
@@ -101,21 +112,22 @@ def _manifest(path: Path, shown: str, found: Sidecars) -> None:
         raise ValueError("not an object")
     found.facts.append(
         Facts(
-            benchmark=_string(value.get("benchmark")),
-            model=_string(value.get("model")),
-            agent=_string(value.get("agent")),
-            settings={name: str(value[name]) for name in _SAMPLING if isinstance(value.get(name), int | float)},
+            benchmark=cells.text(value.get("benchmark")),
+            model=cells.text(value.get("model")),
+            agent=cells.text(value.get("agent")),
+            settings={name: str(value[name]) for name in _SAMPLING if cells.number(value.get(name)) is not None},
             expected=_manifest_expected(value),
+            source="manifest",
         )
     )
 
 
 def _manifest_expected(value: Mapping[str, Any]) -> dict[str, int] | None:
     ids = value.get("task_ids", value.get("tasks"))
-    repeats = value.get("repeats", value.get("num_repeats", 1))
-    if not isinstance(ids, list) or not isinstance(repeats, int):
+    repeats = cells.integer(value.get("repeats", value.get("num_repeats", 1)))
+    if not isinstance(ids, list) or not repeats:
         return None
-    return {str(task): repeats for task in ids}
+    return {name: repeats for task in ids if (name := cells.name_text(task))}
 
 
 def _config(path: Path, shown: str, found: Sidecars) -> None:
@@ -137,12 +149,13 @@ def _plain(value: object) -> bool:
 
 
 def _nodes(value: object) -> Iterator[dict[str, Any]]:
-    if isinstance(value, dict):
-        yield value
-    children = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    for child in children:
-        yield from _nodes(child)
-
-
-def _string(value: object) -> str | None:
-    return value if isinstance(value, str) and value else None
+    """Every map in the document, each once: a document may name a part of itself many times."""
+    waiting, seen = [value], set[int]()
+    while waiting:
+        node = waiting.pop(0)
+        if id(node) in seen or not isinstance(node, dict | list):
+            continue
+        seen.add(id(node))
+        if isinstance(node, dict):
+            yield node
+        waiting = [*(node.values() if isinstance(node, dict) else node), *waiting]

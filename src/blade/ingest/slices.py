@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 import polars as pl
 
@@ -14,73 +15,99 @@ MOST_VALUES = 12
 FEWEST_TASKS = 5
 MOST_FIELDS = 8
 
+_INPUTS = ("inputs", "dataset")
 
-def slice_columns(rows: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
+
+def slice_columns(rows: pl.DataFrame, scores: pl.DataFrame, others: Sequence[pl.DataFrame] = ()) -> pl.DataFrame:
     """`task_id` and one `slice.<field>` column each; `scores` holds each task's pass rate, and bars verdicts in disguise.
 
     Fields of the inputs count; without inputs, fields that are the same in every repeat of each task, where enough tasks
-    have repeats; else only names that are known to speak of the task.
+    have repeats; else those that are the same in every run that has the task (`others`); else only names that are
+    known to speak of the task.
     """
     tasks = scores.select("task_id").sort("task_id")
     found = 0
     for name in _candidates(rows):
-        values = _by_task(rows, name)
-        if values is None:
+        values = _by_task(rows, name, others)
+        labelled = None if values is None else _labels(values)
+        if labelled is None or _fixes_outcome(labelled, scores):
             continue
-        labelled = _labels(values)
-        if labelled is not None and not _fixes_outcome(labelled, scores):
-            tasks = tasks.join(
-                labelled.rename({"value": f"slice.{name.removeprefix(EXTRA)}"}), on="task_id", how="left"
-            )
-            found += 1
+        column = labelled.rename({"value": f"slice.{name.removeprefix(EXTRA)}"})
+        tasks = tasks.join(column, on="task_id", how="left")
+        found += 1
         if found == MOST_FIELDS:
             break
     return tasks
 
 
 def _candidates(rows: pl.DataFrame) -> list[str]:
-    names = [name for name in rows.columns if name.startswith(EXTRA)]
+    """Fields with small values, names that are known to speak of the task first."""
+    names = [name for name in rows.columns if name.startswith(EXTRA) and rows[name].count()]
     ranks = {known: place for place, known in enumerate(KNOWN_SLICES)}
-    return sorted(names, key=lambda name: (ranks.get(name.removeprefix(EXTRA).rpartition(".")[2], len(ranks)), name))
+    return sorted(names, key=lambda name: (ranks.get(_last(name), len(ranks)), name))
 
 
-def _by_task(rows: pl.DataFrame, name: str) -> pl.DataFrame | None:
+def _last(name: str) -> str:
+    return name.removeprefix(EXTRA).rpartition(".")[2]
+
+
+def _by_task(rows: pl.DataFrame, name: str, others: Sequence[pl.DataFrame]) -> pl.DataFrame | None:
     """One value a task; None when the field is not the task's own."""
-    inputs = rows.filter(pl.col("role").is_in(["inputs", "dataset"]) & pl.col(name).is_not_null())
-    source = (
-        inputs if not inputs.is_empty() else rows.filter((pl.col("role") == "rollouts") & pl.col(name).is_not_null())
-    )
-    if source.is_empty():
+    valued = rows.filter(pl.col(name).is_not_null())
+    inputs = valued.filter(pl.col("role").is_in(_INPUTS))
+    source = inputs if not inputs.is_empty() else valued.filter(pl.col("role") == "rollouts")
+    kinds = pl.col(name).n_unique().alias("kinds")
+    tasks = source.group_by("task_id").agg(pl.col(name).min().alias("value"), kinds, pl.len())
+    if tasks.is_empty() or tasks.filter(pl.col("kinds") > 1).height:
         return None
-    tasks = source.group_by("task_id").agg(
-        pl.col(name).min().alias("value"), pl.col(name).n_unique().alias("kinds"), pl.len()
-    )
-    if tasks["kinds"].max() != 1:
-        return None
-    known = name.removeprefix(EXTRA).rpartition(".")[2] in KNOWN_SLICES
     repeated = tasks.filter(pl.col("len") > 1).height >= FEWEST_TASKS
-    if inputs.is_empty() and not repeated and not known:
+    if (
+        inputs.is_empty()
+        and not repeated
+        and _last(name) not in KNOWN_SLICES
+        and not _same_in_runs(source, name, others)
+    ):
         return None
     return tasks.select("task_id", "value")
 
 
+def _same_in_runs(rows: pl.DataFrame, name: str, others: Sequence[pl.DataFrame]) -> bool:
+    """Whether enough tasks are in another run too, and the field is the same there in every one of them."""
+    mark = pl.coalesce(pl.format("k{}", "key_fp"), pl.format("p{}", "prompt_fp"), pl.format("i{}", "id_mark")).alias(
+        "mark"
+    )
+    frames = [
+        frame.select(mark, pl.col(name).alias("value"), pl.lit(number).alias("number")).drop_nulls()
+        for number, frame in enumerate([rows, *(other for other in others if name in other.columns)])
+    ]
+    shared = pl.concat(frames).group_by("mark").agg(pl.col("value").n_unique(), pl.col("number").n_unique())
+    shared = shared.filter(pl.col("number") > 1)
+    return shared.height >= FEWEST_TASKS and shared.filter(pl.col("value") > 1).is_empty()
+
+
 def _labels(values: pl.DataFrame) -> pl.DataFrame | None:
-    """Values as people read them, numbers in thirds; None when there are too few, too many or too small groups."""
+    """Values as people read them; None when there are too few, too many or too small groups, also with numbers in thirds."""
     decoded = {text: json.loads(text) for text in values["value"].unique().sort()}
-    if len(decoded) > MOST_VALUES and all(
-        isinstance(v, int | float) and not isinstance(v, bool) for v in decoded.values()
-    ):
-        labelled = _thirds(values.with_columns(pl.col("value").cast(pl.Float64)))
-    elif len(decoded) > MOST_VALUES or any(isinstance(v, str) and len(v) > LONGEST for v in decoded.values()):
+    if any(isinstance(value, str) and len(value) > LONGEST for value in decoded.values()):
         return None
-    else:
-        names = {text: _label(value) for text, value in decoded.items()}
-        labelled = values.with_columns(pl.col("value").replace_strict(names, return_dtype=pl.String))
-    sizes = labelled.group_by("value").len()["len"]
-    return labelled if len(sizes) >= 2 and int(sizes.min() or 0) >= FEWEST_TASKS else None
+    names = {text: label(value) for text, value in decoded.items()}
+    labelled = values.with_columns(pl.col("value").replace_strict(names, return_dtype=pl.String))
+    if _is_cut_well(labelled):
+        return labelled
+    if not all(isinstance(value, int | float) and not isinstance(value, bool) for value in decoded.values()):
+        return None
+    numbers = {text: float(value) for text, value in decoded.items()}
+    thirds = _thirds(values.with_columns(pl.col("value").replace_strict(numbers, return_dtype=pl.Float64)))
+    return thirds if _is_cut_well(thirds) else None
 
 
-def _label(value: object) -> str:
+def _is_cut_well(labelled: pl.DataFrame) -> bool:
+    sizes = labelled.group_by("value").len()["len"].to_list()
+    return 2 <= len(sizes) <= MOST_VALUES and min(sizes) >= FEWEST_TASKS
+
+
+def label(value: object) -> str:
+    """A small value as people read it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return f"{value:g}" if isinstance(value, float) else str(value) or "(empty)"

@@ -34,7 +34,7 @@ class Counts:
     reward_sum: Floats
     """Sum of the rewards of judged rollouts."""
     recorded: Integers
-    """Rows with a finite reward, judged or not."""
+    """Rows of the main files with a finite reward, judged or not."""
     recorded_sum: Floats
     recorded_passed: Integers
     groups: tuple[str, ...] | None
@@ -58,7 +58,9 @@ def count(run: Run) -> Counts:
     def outcome(which: Outcome) -> pl.Expr:
         return (pl.col("outcome") == str(which)).sum()
 
-    finite = PRESENT & pl.col("reward").is_not_null()
+    # A harness leaves its failed attempts out of every number, so what it recorded is in the main files alone.
+    main = [artifact.path for artifact in run.artifacts if artifact.role == "rollouts"]
+    finite = pl.col("artifact").is_in(main) & pl.col("reward").is_not_null()
     table = run.rollouts.group_by("task_id").agg(
         PRESENT.sum().alias("rows"),
         JUDGED.sum().alias("judged"),

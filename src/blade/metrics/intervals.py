@@ -24,20 +24,17 @@ ROUGH_BELOW = 30
 NO_SPREAD = 1e-12
 """Scores closer together than this are equal: 1/3 reached by two roads differs in its last bit."""
 
-PRIOR_UNITS = 2
-"""How many units of the rarer kind the plain number of units is worth against the spread that was seen."""
-
 
 def rate_interval(
-    task_scores: npt.ArrayLike, rollouts: int, groups: npt.ArrayLike | None = None, level: float = 0.95
+    task_scores: npt.ArrayLike, rollouts: float, groups: npt.ArrayLike | None = None, level: float = 0.95
 ) -> Interval | None:
     """Wilson limits of the mean of task scores in [0, 1], with the n that the spread of the tasks is worth.
 
-    That n is m(1 - m) / Var(m), at most the judged `rollouts`, drawn towards the number of units where few units ever
-    pass or few ever fail (see `_effective_n`); where all units agree it is the number of units. The quantile is
-    Student's, with units - 1 degrees of freedom. The limits always lie in [0, 1] and hold the mean, also where it is 0
-    or 1. `groups` names the group of each task, in the same order. None below two units; a score outside [0, 1] is no
-    rate and raises ValueError.
+    That n is m(1 - m) / Var(m), at most the judged `rollouts` (or what they are worth: see `repeats`), drawn towards
+    the number of units where few units ever pass or few ever fail (see `_effective_n`); where all units agree it is
+    the number of units. The quantile is Student's, with units - 1 degrees of freedom. The limits always lie in [0, 1]
+    and hold the mean, also where it is 0 or 1. `groups` names the group of each task, in the same order. None below
+    two units; a score outside [0, 1] is no rate and raises ValueError.
     """
     scores = np.asarray(task_scores, dtype=np.float64)
     if not np.all((scores >= -NO_SPREAD) & (scores <= 1 + NO_SPREAD)):
@@ -92,13 +89,14 @@ def _sums_by_group(parts: Floats, groups: npt.ArrayLike) -> Floats:
 
 
 def _effective_n(spread_n: float, units: int, rarer: int) -> float:
-    """(rarer * spread_n + 2 * units) / (rarer + 2), and never more than the spread is worth.
+    """(rarer + 1) / (rarer / spread_n + 1 / units), and never more than the spread is worth.
 
-    The spread of thirty tasks of which one or two ever pass is mostly not yet seen, and many repeats of those two hide
-    it; with many such tasks their spread decides. Never more, because one large group may be worth less than the
-    number of groups.
+    A mean of variances: each unit of the rarer kind speaks for the spread that was seen, and one more for units that
+    are as good as single trials. The spread of thirty tasks of which one or two ever pass is mostly not yet seen, and
+    many repeats of those two hide it; with many such tasks their spread decides. Never more, because one large group
+    may be worth less than the number of groups.
     """
-    return min(spread_n, (rarer * spread_n + PRIOR_UNITS * units) / (rarer + PRIOR_UNITS))
+    return min(spread_n, (rarer + 1) / (rarer / spread_n + 1 / units))
 
 
 def _rarer_units(scores: Floats, groups: npt.ArrayLike | None) -> int:

@@ -1,7 +1,8 @@
 """What repeats tell: pass@k, pass^k, consistency and the value of a retry, all on the tasks with k judged rollouts.
 
-The first three are means of task scores in [0, 1] and have the limits of a rate; the value of a retry is a mean of
-differences and has t limits. Where the run has groups, these are the units, as for the score itself.
+The first three are means of task scores in [0, 1] and have the limits of a rate, with an n of at most the judged
+rollouts / k; the value of a retry is a mean of differences and has t limits. Where the run has groups, these are the
+units, as for the score itself.
 """
 
 from __future__ import annotations
@@ -49,8 +50,9 @@ def retry_value(counts: Counts, k: int) -> Measure:
 
 
 def _rate(name: str, counts: Counts, tasks: Contributions, k: int) -> Measure:
-    rollouts = int(counts.judged[tasks.counted].sum())
-    return _measure(name, tasks.values, rate_interval(tasks.values, rollouts, counts.groups_of(tasks.counted)), k)
+    # One draw of k takes k rollouts, so J of them are worth J / k draws, however close together the tasks look.
+    draws = float(counts.judged[tasks.counted].sum()) / k
+    return _measure(name, tasks.values, rate_interval(tasks.values, draws, counts.groups_of(tasks.counted)), k)
 
 
 def _measure(name: str, values: Floats, interval: Interval | None, k: int) -> Measure:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -19,6 +19,7 @@ from blade.core.rollout import Rollout, RolloutKey, Source
 from blade.ingest.decode import Row
 from blade.ingest.jsonl import Record
 from blade.ingest.light import Light
+from blade.ingest.row import Settings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +30,8 @@ class Head:
     start: bytes
     rows: tuple[Row, ...]
     """Rows that could be read among the first lines, when the file is made of lines."""
+    broken: str = ""
+    """Why nothing of it can be read."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +44,8 @@ class Facts:
     settings: Mapping[str, str] = field(default_factory=dict)
     expected: Mapping[str, int] | None = None
     """Task ids and how many repeats each should have."""
+    source: str = ""
+    """What says so: manifest, config, inspect."""
     recorded: Mapping[str, float] = field(default_factory=dict)
     note: str = ""
 
@@ -49,7 +54,7 @@ class Reader(Protocol):
     """Turns rows into light rows; gathers tools and settings on the way."""
 
     tools: dict[str, int]
-    settings: dict[tuple[str | None, str | None, str | None, tuple[tuple[str, str], ...]], int]
+    settings: dict[Settings, int]
 
     def read(self, row: Row, source: Source) -> tuple[Light | None, str | None]: ...
 
@@ -71,8 +76,8 @@ class Format:
     reader: MakeReader
     rollout: Callable[[Row, Light, RolloutKey, Source], Rollout]
     """The rollout of a row that is read again, with its steps."""
-    fetch: Callable[[Path, str], bytes] | None = None
-    """The bytes of one member; None when rows are byte ranges."""
+    fetch: Callable[[Path, Sequence[str]], Iterator[bytes]] | None = None
+    """The bytes of some members, in their order; None when rows are byte ranges."""
     facts: Callable[[Path], Facts] = lambda path: Facts()
     splittable: bool = False
     """Whether a byte range can be read alone."""

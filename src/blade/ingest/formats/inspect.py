@@ -3,24 +3,38 @@
 from __future__ import annotations
 
 import json
+import os
 import zipfile
-from collections.abc import Iterator, Mapping
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import zstandard
 
-from blade.core.errors import ArtifactError
 from blade.core.finding import Look
 from blade.core.rollout import Rollout, RolloutKey, Source
-from blade.ingest.decode import Row, decode_any, decode_row, encode
+from blade.ingest import cells
+from blade.ingest.decode import Row, Unusable, decode_any, decode_whole, encode
 from blade.ingest.formats import Facts, Format, Head
-from blade.ingest.jsonl import Record
+from blade.ingest.jsonl import Record, Torn
 from blade.ingest.light import Light
 from blade.ingest.row import RowReader, rollout_of
 
 _LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 _ZIP = b"PK\x03\x04"
+_ZSTD_METHOD = 93
+_LOCAL_HEADER = 30
+_UNREADABLE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    zstandard.ZstdError,
+    NotImplementedError,
+    RuntimeError,
+    OSError,
+    KeyError,
+)
 
 
 class _Log(msgspec.Struct):
@@ -44,103 +58,124 @@ def recognizes(head: Head) -> bool:
 
 
 def records(path: Path, start: int, end: int | None) -> Iterator[Record]:
-    """The samples, in order of their names or places."""
+    """The samples, in order of their names or places; raises `Torn` when the log cannot be opened."""
     if path.suffix == ".eval":
         with _archive(path) as archive:
             for name in sorted(n for n in archive.namelist() if n.startswith("samples/") and n.endswith(".json")):
-                yield Record(archive.read(name), None, None, name)
+                yield _record(archive, name)
     else:
         for index, raw in enumerate(_document(path).samples):
             yield Record(bytes(raw), None, None, f"samples[{index}]")
 
 
-def fetch(path: Path, member: str) -> bytes:
-    """One sample."""
+def _record(archive: zipfile.ZipFile, name: str) -> Record:
+    try:
+        return Record(_member(archive, name), None, None, name)
+    except _UNREADABLE as error:
+        return Record(b"", None, None, name, f"the sample cannot be taken out of the archive ({error})")
+
+
+def fetch(path: Path, members: Sequence[str]) -> Iterator[bytes]:
+    """Some samples, in the order asked for; raises `Torn` when the log cannot be opened any more."""
     if path.suffix == ".eval":
         with _archive(path) as archive:
-            return archive.read(member)
-    return bytes(_document(path).samples[int(member.removeprefix("samples[").rstrip("]"))])
+            for name in members:
+                yield _record(archive, name).data
+    else:
+        samples = _document(path).samples
+        for name in members:
+            place = int(name.removeprefix("samples[").rstrip("]"))
+            yield bytes(samples[place]) if place < len(samples) else b""
 
 
 def _archive(path: Path) -> zipfile.ZipFile:
     try:
         return zipfile.ZipFile(path)
-    except zipfile.BadZipFile as error:
-        raise ArtifactError(
-            f"{path.name} is no readable .eval archive: {error}", hint="was the run cut short?"
-        ) from None
+    except (zipfile.BadZipFile, OSError, ValueError) as error:
+        raise Torn(f"no readable .eval archive: {error} (was the run cut short?)") from None
+
+
+def _member(archive: zipfile.ZipFile, name: str) -> bytes:
+    """The bytes of a member; zstd, which newer logs use and `zipfile` may not know, is taken apart here."""
+    entry = archive.getinfo(name)
+    if entry.compress_type != _ZSTD_METHOD or archive.fp is None:
+        return archive.read(name)
+    archive.fp.seek(entry.header_offset)
+    header = archive.fp.read(_LOCAL_HEADER)
+    skip = int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little")
+    archive.fp.seek(skip, os.SEEK_CUR)
+    return zstandard.ZstdDecompressor().decompressobj().decompress(archive.fp.read(entry.compress_size))
 
 
 def _document(path: Path) -> _Log:
+    data = path.read_bytes()
     try:
-        return _log.decode(path.read_bytes())
-    except msgspec.MsgspecError:
-        return _lenient_document(path)
+        return _log.decode(data)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return _lenient_document(data)
 
 
-def _lenient_document(path: Path) -> _Log:
+def _lenient_document(data: bytes) -> _Log:
     try:
-        row, _ = decode_row(path.read_bytes())
-        samples = decode_any(row["samples"]) if "samples" in row else []
-    except Exception as error:
-        raise ArtifactError(f"{path.name} is no readable Inspect log: {error}", hint="see docs/artifacts.md") from None
-    raws = [msgspec.Raw(encode(sample)) for sample in samples] if isinstance(samples, list) else []
-    header = {name: decode_any(row[name]) for name in ("eval", "results", "status") if name in row}
-    return _Log(**header, samples=raws)
+        row, _ = decode_whole(data)
+    except Unusable as why:
+        raise Torn(f"no readable Inspect log: {why}") from None
+    parts = {name: decode_any(row[name]) for name in ("eval", "results", "status", "samples") if name in row}
+    samples = parts.pop("samples", None)
+    return _Log(**parts, samples=[msgspec.Raw(encode(one)) for one in samples] if isinstance(samples, list) else [])
 
 
 def facts(path: Path) -> Facts:
-    """Task, model, settings, expected samples and recorded scores of a log."""
+    """Task, model, settings, expected samples and recorded scores of a log; what cannot be read is left out."""
     header = _header(path)
-    spec: dict[str, Any] = header.get("eval") or {}
-    config: dict[str, Any] = spec.get("config") or {}
-    settings = {
-        name: f"{value:g}"
-        for name, value in (spec.get("model_generate_config") or {}).items()
-        if isinstance(value, int | float)
-    }
+    spec, results = _object(header.get("eval")), _object(header.get("results"))
+    config = _object(spec.get("config"))
+    limits = {name: config[name] for name in ("epochs", "limit", "message_limit") if name in config}
+    numbers = _object(spec.get("model_generate_config")) | limits
     status = header.get("status")
     return Facts(
-        benchmark=spec.get("task"),
-        model=spec.get("model"),
-        settings=settings
-        | {n: str(config[n]) for n in ("epochs", "limit", "message_limit") if config.get(n) is not None},
-        expected=_expected(spec, config, header.get("results") or {}),
-        recorded=_recorded(header.get("results") or {}),
+        benchmark=cells.text(spec.get("task")),
+        model=cells.text(spec.get("model")),
+        settings={name: f"{value:g}" for name, item in numbers.items() if (value := cells.number(item)) is not None},
+        expected=_expected(spec, config, results),
+        source="inspect",
+        recorded=_recorded(results),
         note="" if status in (None, "success") else f"the log's status is {status!r}",
     )
 
 
-def _header(path: Path) -> dict[str, Any]:
-    if path.suffix != ".eval":
-        log = _document(path)
-        return {"eval": log.eval, "results": log.results, "status": log.status}
-    with _archive(path) as archive:
-        name = "header.json" if "header.json" in archive.namelist() else "_journal/start.json"
-        try:
-            value = json.loads(archive.read(name))
-        except (KeyError, ValueError):
-            return {}
+def _object(value: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def _header(path: Path) -> dict[str, Any]:
+    try:
+        if path.suffix != ".eval":
+            log = _document(path)
+            return {"eval": log.eval, "results": log.results, "status": log.status}
+        with _archive(path) as archive:
+            name = "header.json" if "header.json" in archive.namelist() else "_journal/start.json"
+            return _object(json.loads(_member(archive, name)))
+    except (Torn, ValueError, RecursionError, *_UNREADABLE):
+        return {}
+
+
 def _expected(spec: Mapping[str, Any], config: Mapping[str, Any], results: Mapping[str, Any]) -> dict[str, int] | None:
-    ids = (spec.get("dataset") or {}).get("sample_ids")
+    ids = _object(spec.get("dataset")).get("sample_ids")
     if not isinstance(ids, list) or not ids:
         return None
-    epochs = config.get("epochs")
-    total = results.get("total_samples")
-    if not isinstance(epochs, int):
-        epochs = total // len(ids) if isinstance(total, int) and total and total % len(ids) == 0 else 1
+    epochs = cells.integer(config.get("epochs"))
+    total = cells.integer(results.get("total_samples"))
+    if not epochs:
+        epochs = total // len(ids) if total and total % len(ids) == 0 else 1
     return {str(sample): epochs for sample in ids}
 
 
 def _recorded(results: Mapping[str, Any]) -> dict[str, float]:
     scores = results.get("scores")
-    first = scores[0] if isinstance(scores, list) and scores and isinstance(scores[0], dict) else {}
-    accuracy = (first.get("metrics") or {}).get("accuracy")
-    value = accuracy.get("value") if isinstance(accuracy, dict) else None
-    return {"accuracy": float(value)} if isinstance(value, int | float) else {}
+    first = _object(scores[0]) if isinstance(scores, list) and scores else {}
+    accuracy = cells.number(_object(_object(first.get("metrics")).get("accuracy")).get("value"))
+    return {"accuracy": accuracy} if accuracy is not None else {}
 
 
 class SampleReader(RowReader):
@@ -156,8 +191,8 @@ class SampleReader(RowReader):
 
 def as_row(sample: Row) -> Row:
     """The sample under our foreign names, attachments put back."""
-    value = {name: decode_any(raw) for name, raw in sample.items() if name not in ("events", "transcript")}
-    attachments = value.get("attachments") or _content(sample)
+    value: dict[str, Any] = {n: decode_any(raw) for n, raw in sample.items() if n not in ("events", "transcript")}
+    attachments = _object(value.get("attachments")) or _content(sample)
     if attachments:
         value = _resolve(value, attachments)
     row: dict[str, Any] = {
@@ -214,7 +249,7 @@ def _end(value: Mapping[str, Any]) -> dict[str, Any]:
     first = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
     stop = limit.get("type") if isinstance(limit, dict) else first.get("stop_reason")
     error = value.get("error")
-    return {"stop_reason": stop, "error": error.get("message", "error") if isinstance(error, dict) else error}
+    return {"stop_reason": stop, "error": error.get("message") or "error" if isinstance(error, dict) else error}
 
 
 def _usage(value: Mapping[str, Any]) -> dict[str, Any]:
@@ -223,7 +258,7 @@ def _usage(value: Mapping[str, Any]) -> dict[str, Any]:
     if not spent:
         return {}
     names = ("input_tokens", "output_tokens")
-    return {"usage": {name: sum(int(item.get(name) or 0) for item in spent) for name in names}}
+    return {"usage": {name: sum(cells.count(item.get(name)) or 0 for item in spent) for name in names}}
 
 
 def rollout(row: Row, light: Light, key: RolloutKey, source: Source) -> Rollout:

@@ -1,0 +1,68 @@
+"""Counters of a trajectory, and the fingerprint by which two outputs are the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from hashlib import blake2b
+
+from blade.core.rollout import Features, Kind, Step
+
+
+def count(steps: tuple[Step, ...], stop: str | None) -> Features:
+    """The counters of a trajectory, in one walk."""
+    calls = results = tool_errors = agent_messages = agent_chars = user_messages = refusals = 0
+    longest = streak = 0
+    previous: tuple[str | None, str | None] | None = None
+    last_agent: Step | None = None
+    for step in steps:
+        kind: Kind = step.kind
+        if kind == "call":
+            calls += 1
+            agent_chars += len(step.arguments or "")
+            this = (step.tool, step.arguments)
+            streak = streak + 1 if this == previous else 1
+            longest = max(longest, streak)
+            previous = this
+            last_agent = step
+        elif kind == "result":
+            results += 1
+            tool_errors += step.failed
+        elif step.party == "agent":
+            if kind in ("message", "refusal"):
+                last_agent = step
+                refusals += kind == "refusal"
+                agent_messages += bool(step.text.strip())
+                agent_chars += len(step.text)
+        elif step.party == "user":
+            user_messages += 1
+    return Features(
+        steps=len(steps),
+        calls=calls,
+        results=results,
+        tool_errors=tool_errors,
+        longest_repeat=longest,
+        orphan_calls=calls - sum(1 for step in steps if step.answers is not None),
+        agent_messages=agent_messages,
+        agent_chars=agent_chars,
+        user_messages=user_messages,
+        refusals=refusals,
+        empty_final=last_agent is None or (last_agent.kind == "message" and not last_agent.text.strip()),
+        stop=stop,
+    )
+
+
+def fingerprint(steps: Iterable[Step]) -> int | None:
+    """The same for the same sequence of assistant texts, tool names and arguments; None when there is none."""
+    digest = blake2b(digest_size=8)
+    empty = True
+    for step in steps:
+        if step.kind == "call":
+            digest.update(
+                b"\x01%b\x02%b"
+                % ((step.tool or "").encode("utf-8", "replace"), (step.arguments or "").encode("utf-8", "replace"))
+            )
+            empty = False
+        elif step.party == "agent" and step.kind in ("message", "refusal") and step.text:
+            digest.update(b"\x03" + step.text.encode("utf-8", "replace"))
+            empty = False
+    return None if empty else int.from_bytes(digest.digest())

@@ -1,0 +1,101 @@
+"""Marks of a task in one row: the id that the artifact gives, fingerprints of its own fields and of its prompt."""
+
+from __future__ import annotations
+
+import re
+from hashlib import blake2b
+
+import msgspec
+
+from blade.ingest import cells, fields
+from blade.ingest.decode import Row, decode_any, encode
+from blade.ingest.steps import before_agent
+
+_RESULT_WORDS = re.compile(
+    r"score|reward|passed|status|result|step|finished|traject|verdict|correct|error|output|log", re.IGNORECASE
+)
+_IN_METADATA = tuple(f"responses_create_params.metadata.{name}" for name in fields.ID_NAMES)
+_MOST_PROMPTS = 4096
+_KEY_NAMES = frozenset(fields.KEY_NAMES)
+_EMPTY = (b'""', b"null")
+
+
+def hashed(data: bytes) -> int:
+    """64 bits that stand for the bytes, the same in every process."""
+    return int.from_bytes(blake2b(data, digest_size=8).digest())
+
+
+def task_name(row: Row, metadata: msgspec.Raw) -> tuple[str | None, str | None]:
+    """The id of the task and the path that holds it: in the row, else in the request's metadata."""
+    for name in fields.ID_NAMES:
+        found = cells.name_text(cells.value(row, name)) if name in row else None
+        if found is not None:
+            return found, name
+    inside = decode_any(metadata) if metadata else None
+    if isinstance(inside, dict):
+        for name, path in zip(fields.ID_NAMES, _IN_METADATA, strict=True):
+            found = cells.name_text(inside.get(name))
+            if found is not None:
+                return found, path
+    return None, None
+
+
+def key_fingerprints(row: Row) -> dict[str, int]:
+    """A fingerprint of each of the task's own fields; an empty text is no mark."""
+    found = {}
+    for name, raw in row.items():
+        if name in _KEY_NAMES and bytes(memoryview(raw)[:5]) not in _EMPTY:
+            found[name] = _key_fingerprint(name, raw)
+    return found
+
+
+def _key_fingerprint(name: str, raw: msgspec.Raw) -> int:
+    value = decode_any(raw)
+    if isinstance(value, str):
+        return hashed(value.strip().encode("utf-8", "replace"))
+    if name == "verifier_metadata" and isinstance(value, dict):
+        value = {key: item for key, item in value.items() if not _RESULT_WORDS.search(key)}
+    return hashed(encode(value))
+
+
+class PromptReader:
+    """Fingerprints of prompts; the rows of a run repeat theirs, so each is worked out once."""
+
+    def __init__(self) -> None:
+        self._seen: dict[bytes, int | None] = {}
+
+    def fingerprint(self, row: Row, request_input: msgspec.Raw) -> int | None:
+        """Of the first of the table's paths that holds a prompt; None when it is empty."""
+        raw = _prompt(row, request_input)
+        if not raw:
+            return None
+        seen = blake2b(raw, digest_size=16).digest()
+        if seen not in self._seen:
+            if len(self._seen) > _MOST_PROMPTS:
+                self._seen.clear()
+            self._seen[seen] = prompt_fingerprint(decode_any(raw))
+        return self._seen[seen]
+
+
+def _prompt(row: Row, request_input: msgspec.Raw) -> msgspec.Raw | None:
+    if cells.has(request_input):
+        return request_input
+    return next((row[name] for name in fields.BY_NAME["prompt"].paths[1:] if cells.has(row.get(name))), None)
+
+
+def prompt_fingerprint(value: object) -> int | None:
+    """Of the messages up to the agent's first turn, white space collapsed; None when there is no text in them."""
+    messages = before_agent(value) if isinstance(value, list) else [value]
+    text = "\x00".join(_message_text(message) for message in messages)
+    return hashed(" ".join(text.split()).encode("utf-8", "replace")) if text.strip("\x00 \r\n\t") else None
+
+
+def _message_text(message: object) -> str:
+    if isinstance(message, str):
+        return message
+    if not isinstance(message, dict):
+        return "" if message is None else cells.as_text(message)
+    content = message.get("content", message.get("value"))
+    if isinstance(content, list):
+        return "\n".join(_message_text(part.get("text", part) if isinstance(part, dict) else part) for part in content)
+    return content if isinstance(content, str) else cells.as_text(message)

@@ -1,0 +1,96 @@
+"""The tables of a run: exactly the columns of the schema, in natural order of tasks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+import polars as pl
+
+from blade.core.rollout import Outcome
+from blade.core.run import CHECKS, TASKS
+from blade.ingest.identity import natural
+from blade.ingest.join import Expected, usual_repeats
+from blade.ingest.light import EXTRA, HIT
+from blade.ingest.slices import label, slice_columns
+
+DTYPES: dict[str, pl.DataType] = {
+    "String": pl.String(),
+    "Int32": pl.Int32(),
+    "Int64": pl.Int64(),
+    "UInt64": pl.UInt64(),
+    "Float64": pl.Float64(),
+    "Boolean": pl.Boolean(),
+    "List(UInt16)": pl.List(pl.UInt16),
+    "List(Struct)": pl.List(HIT),
+    "List(String)": pl.List(pl.String),
+}
+
+
+def conform(frame: pl.DataFrame, schema: Mapping[str, tuple[str, str]]) -> pl.DataFrame:
+    """Exactly the columns of the schema, in its order; what is absent is null."""
+    have = set(frame.columns)
+    return frame.select(
+        (pl.col(name) if name in have else pl.lit(None)).cast(DTYPES[dtype]).alias(name)
+        for name, (dtype, _) in schema.items()
+    )
+
+
+def natural_order(rollouts: pl.DataFrame) -> pl.DataFrame:
+    """`task_id` and its `place` among the tasks, in natural order."""
+    ids = sorted(rollouts["task_id"].unique().to_list(), key=natural)
+    return pl.DataFrame({"task_id": ids, "place": range(len(ids))}, schema={"task_id": pl.String, "place": pl.Int64})
+
+
+def ordered(frame: pl.DataFrame, order: pl.DataFrame) -> pl.DataFrame:
+    """The frame in order of task, and of repeat where it has one."""
+    keys = ["place", "repeat"] if "repeat" in frame.columns else ["place"]
+    return frame.join(order, on="task_id", how="left").sort(keys).drop("place")
+
+
+def task_table(
+    mine: pl.DataFrame, rollouts: pl.DataFrame, expected: Expected, group: str | None, others: Sequence[pl.DataFrame]
+) -> pl.DataFrame:
+    """One row a task; `mine` are the identified rows of the run, `others` those of the runs beside it."""
+    own = mine.filter(pl.col("role") != "dataset")
+    marks = ("id_kind", "id_mark", "key_fp", "prompt_fp")
+    about = own.group_by("task_id").agg(pl.col("index").sort_by("file", "index").first(), *(pl.col(name).max() for name in marks))
+    keys = mine.group_by("task_id").agg(pl.col(name).drop_nulls().min() for name in ("expected", "key_expects"))
+    scores = task_scores(rollouts)
+    tasks = scores.select("task_id").join(about, on="task_id", how="left").join(keys, on="task_id", how="left")
+    tasks = tasks.with_columns(_repeats_column(tasks, expected), _group_column(mine, tasks, group))
+    counted = mine.filter(pl.col("task_id").is_in(tasks["task_id"].implode()))
+    return conform(tasks, TASKS).join(slice_columns(counted, scores, others), on="task_id", how="left")
+
+
+def _repeats_column(tasks: pl.DataFrame, expected: Expected) -> pl.Series:
+    """Expected repeats; a task that nothing names should have the usual number, and where nobody says it is null."""
+    usual = usual_repeats(expected) if expected.source is not None else None
+    repeats = [expected.repeats.get(task, usual) for task in tasks["task_id"]]
+    return pl.Series("repeats_expected", repeats, pl.Int32)
+
+
+def _group_column(mine: pl.DataFrame, tasks: pl.DataFrame, group: str | None) -> pl.Series:
+    name = EXTRA + (group or "")
+    if group is None or name not in mine.columns:
+        return pl.Series("group", [None] * tasks.height, pl.String)
+    values = dict(mine.group_by("task_id").agg(pl.col(name).drop_nulls().min()).iter_rows())
+    found = (values.get(task) for task in tasks["task_id"])
+    return pl.Series("group", [None if text is None else label(json.loads(text)) for text in found], pl.String)
+
+
+def task_scores(rollouts: pl.DataFrame) -> pl.DataFrame:
+    """`task_id` and its share of passes among judged rollouts, null when none was judged; sorted by id."""
+    judged = pl.col("outcome").is_in([str(Outcome.PASSED), str(Outcome.FAILED)])
+    passed = pl.col("outcome") == str(Outcome.PASSED)
+    share = pl.when(judged.sum() > 0).then(passed.sum() / judged.sum())
+    return rollouts.group_by("task_id").agg(share.alias("score")).sort("task_id")
+
+
+def check_table(rollouts: pl.DataFrame, order: pl.DataFrame) -> pl.DataFrame:
+    """Tests and criteria with their verdicts, one row each, in the artifact's order within a rollout."""
+    if "checks" not in rollouts.columns:
+        return conform(pl.DataFrame(schema={"task_id": pl.String}), CHECKS)
+    long = rollouts.select("task_id", "repeat", "checks").drop_nulls("checks").explode("checks").unnest("checks")
+    place = long.with_columns(pl.int_range(pl.len()).alias("nth")).join(order, on="task_id", how="left")
+    return conform(place.sort("place", "repeat", "nth"), CHECKS)

@@ -1,0 +1,202 @@
+"""Which files the user's words stand for."""
+
+import json
+from pathlib import Path
+
+import pytest
+from builders import Row, load, load_rows, outcomes, reasons, rollout, task, write_bytes, write_jsonl
+
+from blade.core.errors import ArtifactError, BladeError, RequestError
+from blade.ingest.artifacts import find
+
+FAILED = [rollout("b", repeat=0) | {"_ng_failure_class": "timeout"}]
+
+
+def names(*inputs: Path | str) -> list[str]:
+    return [bundle.path.name for bundle in find([str(text) for text in inputs]).bundles]
+
+
+def sidecars(folder: Path) -> None:
+    write_jsonl(folder / "run_failures.jsonl", FAILED)
+    write_jsonl(folder / "run_materialized_inputs.jsonl", [{"_ng_task_index": 0, "responses_create_params": {}}])
+    write_jsonl(folder / "run_reward_profiling.jsonl", [{"_ng_task_index": 0, "mean/reward": 0.0}])
+    (folder / "run_aggregate_metrics.json").write_text(json.dumps([{"agent_metrics": {"mean/reward": 0.5}}]))
+    (folder / "run_agent_metrics.json").write_text("[]")
+    (folder / "config.yaml").write_text("policy_model_name: m\n")
+    (folder / "manifest.json").write_text("{}")
+
+
+def test_sidecars_are_found_by_stem(tmp_path: Path) -> None:
+    sidecars(tmp_path)
+    path = write_jsonl(tmp_path / "run.jsonl", [rollout("a", index=0)])
+    (bundle,) = find([str(path)]).bundles
+    roles = ["agent-metrics", "aggregate", "config", "failures", "inputs", "manifest", "profile"]
+    assert sorted(bundle.sidecars) == roles
+    write_jsonl(tmp_path / "running.jsonl", [rollout("a")])
+    (other,) = find([str(tmp_path / "running.jsonl")]).bundles
+    assert sorted(other.sidecars) == ["config", "manifest"]
+
+
+def test_compressed_rollouts_have_plain_and_compressed_sidecars(tmp_path: Path) -> None:
+    write_jsonl(tmp_path / "run_failures.jsonl.zst", FAILED)
+    write_jsonl(tmp_path / "run.jsonl.gz", [rollout("a", repeat=0)])
+    (run,) = load(tmp_path / "run.jsonl.gz")
+    assert outcomes(run) == ["failed", "errored"]
+
+
+@pytest.mark.parametrize("pattern", ["*", "*.jsonl", "**/*", "run*"])
+def test_a_glob_may_swallow_sidecars(tmp_path: Path, pattern: str) -> None:
+    sidecars(tmp_path)
+    write_jsonl(tmp_path / "run.jsonl", [rollout("a", index=0, repeat=0)])
+    found = find([str(tmp_path / pattern)])
+    assert [bundle.path.name for bundle in found.bundles] == ["run.jsonl"]
+    assert found.problems == ()
+
+
+def test_a_sidecar_alone_is_refused_with_its_role(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "run_failures.jsonl", FAILED)
+    with pytest.raises(ArtifactError, match="failures sidecar of a run whose rollouts are not beside it") as caught:
+        find([str(path)])
+    assert caught.value.hint
+
+
+def test_a_folder_is_searched_in_order_of_path_without_hidden_files(tmp_path: Path) -> None:
+    for name in ("b.jsonl", "a/z.jsonl", ".hidden/x.jsonl", ".x.jsonl", "notes.txt"):
+        write_jsonl(tmp_path / name, [rollout("a")])
+    assert names(tmp_path) == ["z.jsonl", "b.jsonl"]
+
+
+def test_a_file_named_twice_is_one_file(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "run.jsonl", [rollout("a")])
+    assert names(path, tmp_path, tmp_path / "." / "run.jsonl", str(tmp_path / "*.jsonl")) == ["run.jsonl"]
+
+
+def test_a_file_of_inputs_in_the_folder_tells_about_the_tasks(tmp_path: Path) -> None:
+    dataset: list[Row] = [
+        {"responses_create_params": {"input": text}, "expected_answer": text.upper(), "level": "x"} for text in "abc"
+    ]
+    write_jsonl(tmp_path / "inputs.jsonl", dataset)
+    write_jsonl(tmp_path / "run.jsonl", [rollout(prompt="a"), rollout(prompt="b"), rollout(prompt="a", passed=True)])
+    (run,) = load(tmp_path)
+    assert sorted(run.tasks["expected"]) == ["A", "B"]
+    assert set(run.tasks["id_kind"]) == {"key+prompt"}
+    assert run.rollouts.height == 3
+
+
+def test_a_file_of_inputs_alone_is_refused(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "inputs.jsonl", [{"responses_create_params": {"input": "a"}, "question": "a"}])
+    for text in (path, tmp_path):
+        with pytest.raises(BladeError) as caught:
+            find([str(text)])
+        assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"", "the file is empty"),
+        (b"\n\n  \n", "the file is empty"),
+        (b"<PLACEHOLDER ROW>\n" * 5, "no line that is a JSON object"),
+        (bytes(range(256)) * 40, "no line that is a JSON object"),
+        (b"1\n2\n[3]\n", "no line that is a JSON object"),
+    ],
+)
+def test_a_file_without_rows_is_refused_with_the_reason(tmp_path: Path, data: bytes, why: str) -> None:
+    path = write_bytes(tmp_path / "run.jsonl", data)
+    with pytest.raises(ArtifactError, match=why) as caught:
+        find([str(path)])
+    assert caught.value.hint
+
+
+def test_a_refused_file_beside_a_good_one_is_a_problem(tmp_path: Path) -> None:
+    write_bytes(tmp_path / "bad.jsonl", b"<PLACEHOLDER ROW>\n")
+    run = load_rows(tmp_path, rollout("a"))
+    assert run.problems == ()
+    (run,) = load(tmp_path)
+    assert reasons(run)[0].startswith("bad.jsonl: it has no line that is a JSON object")
+
+
+@pytest.mark.parametrize("text", ["nowhere.jsonl", "nowhere/*.jsonl"])
+def test_what_is_not_there_is_said(tmp_path: Path, text: str) -> None:
+    with pytest.raises(ArtifactError, match="no such file or folder") as caught:
+        find([str(tmp_path / text)])
+    assert caught.value.hint
+
+
+def test_nothing_asked_is_a_request_that_cannot_be_served() -> None:
+    with pytest.raises(RequestError, match="no run was given"):
+        find([])
+
+
+def test_an_unknown_format_is_said_with_the_known_ones(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "run.jsonl", [rollout("a")])
+    with pytest.raises(RequestError) as caught:
+        find([str(path)], "harbor")
+    assert caught.value.hint == "known: inspect, gym, plain"
+
+
+def test_the_format_can_be_forced(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "rows.json", [rollout("a"), rollout("b")])
+    with pytest.raises(ArtifactError, match="no log of a known harness"):
+        find([str(path)])
+    (run,) = load(path, format="plain")
+    assert (run.artifacts[0].format, run.tasks.height) == ("plain", 2)
+
+
+def test_a_compressed_file_needs_no_ending(tmp_path: Path) -> None:
+    packed = write_jsonl(tmp_path / "a.jsonl.gz", [rollout("a"), rollout("b")])
+    path = packed.rename(tmp_path / "run.jsonl")
+    (run,) = load(path)
+    assert run.tasks.height == 2
+
+
+def test_sidecars_that_cannot_be_read_are_problems(tmp_path: Path) -> None:
+    sidecars(tmp_path)
+    (tmp_path / "run_aggregate_metrics.json").write_text("{torn")
+    (tmp_path / "config.yaml").write_text("a: [b\n")
+    (tmp_path / "manifest.json").write_text("[]")
+    (tmp_path / "run_reward_profiling.jsonl").write_text("nonsense\n")
+    run = load_rows(tmp_path, rollout("a", index=0, repeat=0))
+    assert sorted(str(problem.source) for problem in run.problems) == [
+        "config.yaml",
+        "manifest.json",
+        "run_aggregate_metrics.json",
+        "run_reward_profiling.jsonl",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[{"agent_metrics": {"mean/reward": NaN, "x": 1e400, "mean/y": 2}, "group_level_metrics": 5}]',
+        '[{"agent_ref": {"name": ["x"]}, "mean/y": 2}]',
+        '{"mean/y": 2, "agent_ref": null}',
+        '[null, 3, {"mean/y": 2, "huge": ' + "9" * 400 + "}]",
+    ],
+)
+def test_odd_numbers_in_sidecars_are_passed_over(tmp_path: Path, text: str) -> None:
+    (tmp_path / "run_aggregate_metrics.json").write_text(text)
+    run = load_rows(tmp_path, rollout("a"))
+    assert [(stated.name, stated.value) for stated in run.stated] == [("mean/y", 2.0)]
+
+
+def test_a_config_that_names_itself_is_read_once(tmp_path: Path) -> None:
+    lines = ["a0: &a0 {temperature: 0.5}"] + [f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]" for n in range(1, 40)]
+    (tmp_path / "config.yaml").write_text("\n".join(lines))
+    assert load_rows(tmp_path, rollout("a")).settings["temperature"] == "0.5"
+
+
+def test_stated_numbers_are_of_the_runs_agent(tmp_path: Path) -> None:
+    entries = [{"agent_ref": {"name": name}, "agent_metrics": {"mean/reward": value}} for name, value in (("x", 0.1), ("y", 0.9))]
+    (tmp_path / "run_aggregate_metrics.json").write_text(json.dumps(entries))
+    run = load_rows(tmp_path, rollout("a", agent="y"))
+    assert [(stated.name, stated.value) for stated in run.stated] == [("mean/reward", 0.9)]
+
+
+def test_the_group_field_must_exist(tmp_path: Path) -> None:
+    rows = [rollout(name, repository=f"r{name in 'ab'}") for name in "abcd"]
+    run = load_rows(tmp_path, *rows, group="repository")
+    assert [task(run, name)["group"] for name in "abcd"] == ["rTrue", "rTrue", "rFalse", "rFalse"]
+    with pytest.raises(RequestError, match="no row has a field 'repo'") as caught:
+        load_rows(tmp_path, *rows, group="repo")
+    assert "repository" in caught.value.hint

@@ -6,6 +6,7 @@ except small values, which may become slices. `blade analyze --explain-schema` s
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 
@@ -305,6 +306,16 @@ VERDICT_WORDS = (
     "verdict",
 )
 """A field whose name holds one of these is the verdict under another name, and never a slice."""
+
+
+@lru_cache(maxsize=4096)
+def applying(names: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """For rows with these keys: each of our fields with those of its paths that such a row can hold, best first.
+
+    Rows of a file share a few sets of keys, so this is worked out once for each set and not for every row.
+    """
+    have = frozenset(names)
+    return {field.name: tuple(p for p in field.paths if p.partition(".")[0] in have) for field in TABLE}
 
 
 def table() -> list[tuple[str, tuple[str, ...], str]]:

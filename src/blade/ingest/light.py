@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import msgspec
 import polars as pl
@@ -123,8 +124,25 @@ def _common(rows: Sequence[Light]) -> list[str]:
 
 def _column(rows: Sequence[Light], name: str, dtype: pl.DataType) -> pl.Series:
     values = [getattr(row, name) for row in rows]
-    if name == "fired":
-        values = [[msgspec.structs.asdict(hit) for hit in hits] if hits else None for hits in values]
-    elif name == "cannot_look":
-        values = [list(codes) if codes else None for codes in values]
-    return pl.Series(name, values, dtype, strict=False)
+    return _NESTED[name](name, values) if name in _NESTED else pl.Series(name, values, dtype, strict=False)
+
+
+# Nested values are handed over as text and taken apart inside polars: made from Python lists, a column of them costs
+# more than everything else in a row.
+
+
+def _numbers(name: str, values: list[list[int] | None]) -> pl.Series:
+    texts = [",".join(map(str, value)) if value else None for value in values]
+    return pl.Series(name, texts, pl.String).str.split(",").cast(pl.List(pl.UInt16))
+
+
+def _codes(name: str, values: list[tuple[str, ...]]) -> pl.Series:
+    return pl.Series(name, [",".join(value) if value else None for value in values], pl.String).str.split(",")
+
+
+def _hits(name: str, values: list[tuple[Hit, ...]]) -> pl.Series:
+    texts = [msgspec.json.encode(value).decode() if value else None for value in values]
+    return pl.Series(name, texts, pl.String).str.json_decode(pl.List(HIT))
+
+
+_NESTED: dict[str, Callable[[str, list[Any]], pl.Series]] = {"skeleton": _numbers, "cannot_look": _codes, "fired": _hits}

@@ -16,7 +16,6 @@ _RESULT_WORDS = re.compile(
 )
 _IN_METADATA = tuple(f"responses_create_params.metadata.{name}" for name in fields.ID_NAMES)
 _MOST_PROMPTS = 4096
-_KEY_NAMES = frozenset(fields.KEY_NAMES)
 _EMPTY = (b'""', b"null")
 
 
@@ -31,7 +30,7 @@ def task_name(row: Row, metadata: msgspec.Raw) -> tuple[str | None, str | None]:
         found = cells.name_text(cells.value(row, name)) if name in row else None
         if found is not None:
             return found, name
-    inside = decode_any(metadata) if metadata else None
+    inside = decode_any(metadata) if cells.has(metadata) else None
     if isinstance(inside, dict):
         for name, path in zip(fields.ID_NAMES, _IN_METADATA, strict=True):
             found = cells.name_text(inside.get(name))
@@ -40,11 +39,12 @@ def task_name(row: Row, metadata: msgspec.Raw) -> tuple[str | None, str | None]:
     return None, None
 
 
-def key_fingerprints(row: Row) -> dict[str, int]:
+def key_fingerprints(row: Row, names: tuple[str, ...]) -> dict[str, int]:
     """A fingerprint of each of the task's own fields; an empty text is no mark."""
     found = {}
-    for name, raw in row.items():
-        if name in _KEY_NAMES and bytes(memoryview(raw)[:5]) not in _EMPTY:
+    for name in names:
+        raw = row[name]
+        if bytes(memoryview(raw)[:5]) not in _EMPTY:
             found[name] = _key_fingerprint(name, raw)
     return found
 

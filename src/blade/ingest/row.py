@@ -31,6 +31,9 @@ _RAW = msgspec.Raw()
 _EVIDENCE_OF_A_ROLLOUT = ("reward", "score", "response", "messages", "output", "trajectory", "_ng_failure_class")
 _SAMPLING = ("temperature", "top_p", "max_output_tokens")
 _INDEXES = ("index", "repeat", "attempt")
+_MOST_AGENTS = 4096
+Paths = dict[str, tuple[str, ...]]
+"""Of the field table, what the keys of a row can hold."""
 
 _TAKEN = frozenset(
     path.split(".")[0] for field in fields.TABLE for path in field.paths if path not in fields.KNOWN_SLICES
@@ -57,41 +60,77 @@ class RowReader:
         self.tools: dict[str, int] = {}
         self.settings: dict[Settings, int] = {}
         self._prompts = PromptReader()
+        self._agents: dict[bytes, str | None] = {}
+        self._said: dict[tuple[str | float | None, ...], Settings] = {}
         self._toolsets: dict[tuple[int, int], str] = {}
 
     def read(self, row: Row, source: Source) -> tuple[Light | None, str | None]:
         """The light row, and what is odd about it; no light row when the row is no rollout (the reason is given)."""
         if self.role == "rollouts" and not is_rollout(row):
             return None, "no reward or score, and no response, messages or output: not a rollout"
+        paths = fields.applying(tuple(row))
         request = read_request(row.get("responses_create_params"))
         response = read_response(row.get("response"))
         light = Light(
-            role=self.role, line=source.line, member=source.member, offset=source.offset, length=source.length
+            role=self.role,
+            keys=key_fingerprints(row, paths["key"]),
+            prompt_fp=self._prompts.fingerprint(row, request.input),
+            expected=_expected(row, paths["expected"]),
+            key_expects=_key_expects(row, paths) if paths["expected_actions"] else None,
+            extras=_extras(row),
+            member=source.member,
+            offset=source.offset,
+            length=source.length,
+            line=source.line,
         )
-        odd = _identify(light, row, request, response)
-        light.keys = key_fingerprints(row)
-        light.prompt_fp = self._prompts.fingerprint(row, request.input)
-        light.expected = _expected(row)
-        light.key_expects = _key_expects(row)
-        light.extras = _extras(row)
+        odd = self._identify(light, row, paths, request, response)
         if self.role in ("inputs", "dataset"):
             return light, odd
-        odd = _both(odd, _judge(light, row))
+        odd = _both(odd, _judge(light, row, paths["reward"]))
         light.stop = verdict.stop_of(row, response)
-        _spend(light, row, response)
-        light.answer, light.answer_fp = _answer(row)
+        _spend(light, row, paths, response)
+        if paths["answer"]:
+            light.answer, light.answer_fp = _answer(row, paths)
         if not checks.FIELDS.isdisjoint(row):
             light.checks = checks.read_checks(lambda name: cells.value(row, name))
-        self._follow(light, row, response, source)
+        self._follow(light, row, paths, response, source)
         self._note_settings(light, request, response)
         return light, odd
 
-    def _follow(self, light: Light, row: Row, response: Response, source: Source) -> None:
+    def _identify(self, light: Light, row: Row, paths: Paths, request: Request, response: Response) -> str | None:
+        light.agent = self._agent(row, paths["agent"])
+        light.model = (
+            cells.text(response.model) or cells.first_text(row, ("model", "model_name")) or cells.text(request.model)
+        )
+        light.skills = cells.inside(row["skills_ref"], "hash") if "skills_ref" in row else None
+        light.id, light.id_name = task_name(row, request.metadata)
+        odd = None
+        for name in _INDEXES:
+            if paths[name] and (found := cells.first(row, paths[name])) is not None:
+                place = cells.integer(found)
+                setattr(light, name, place)
+                if place is None:
+                    odd = _both(odd, f"{name} is {cells.shown(found)}, no place in an order: unused")
+        return odd
+
+    def _agent(self, row: Row, paths: tuple[str, ...]) -> str | None:
+        reference = row.get("agent_ref")
+        if reference is None:
+            return cells.name_text(cells.first(row, paths)) if paths else None
+        known = self._agents
+        raw = bytes(reference)
+        if raw not in known:
+            if len(known) > _MOST_AGENTS:
+                known.clear()
+            known[raw] = cells.inside(reference, "name")
+        return known[raw] or cells.name_text(cells.first(row, paths[1:]))
+
+    def _follow(self, light: Light, row: Row, paths: Paths, response: Response, source: Source) -> None:
         """Walk the trajectory, set the outcome, and let the rules look."""
         raw = _trajectory(row, response)
         steps = steps_of(row, raw) if self.trajectories and raw else None
         features = self._walk(light, steps)
-        error = verdict.error_of(row, response)
+        error = verdict.error_of(row, paths["error"], response)
         light.outcome, light.error_class = verdict.outcome(
             role=self.role,
             reward=light.reward,
@@ -120,18 +159,16 @@ class RowReader:
         return self.tools.setdefault(name, len(self.tools))
 
     def _note_settings(self, light: Light, request: Request, response: Response) -> None:
-        values = []
-        for name in _SAMPLING:
-            value = cells.number(getattr(request, name))
-            value = cells.number(getattr(response, name)) if value is None else value
-            if value is not None:
-                values.append((name, f"{value:g}"))
-        if request.tools:
-            values.append(("tools", self._toolset(request.tools)))
-        settings = Settings(light.agent, light.model, light.skills, tuple(values))
+        tools = self._toolset(request.tools) if request.tools else None
+        said = (light.agent, light.model, light.skills, tools, *_sampling(request, response))
+        settings = self._said.get(said)
+        if settings is None:
+            settings = self._said[said] = _settings(said)
         self.settings[settings] = self.settings.get(settings, 0) + 1
 
     def _toolset(self, raw: msgspec.Raw) -> str:
+        if raw == b"[]":
+            return "none"
         seen = (len(memoryview(raw)), zlib.crc32(raw))
         if seen not in self._toolsets:
             value = decode_any(raw)
@@ -159,8 +196,9 @@ def rollout_of(row: Row, light: Light, key: RolloutKey, source: Source) -> Rollo
     raw = _trajectory(row, response)
     steps = steps_of(row, raw) if raw else None
     features = count(steps, light.stop) if steps is not None else None
-    light.expected = _expected(row)
-    rollout = _rollout(light, row, source, steps, features, verdict.error_of(row, response))
+    paths = fields.applying(tuple(row))
+    light.expected = _expected(row, paths["expected"])
+    rollout = _rollout(light, row, source, steps, features, verdict.error_of(row, paths["error"], response))
     return msgspec.structs.replace(rollout, key=key)
 
 
@@ -189,69 +227,68 @@ def _rollout(
     )
 
 
-def _identify(light: Light, row: Row, request: Request, response: Response) -> str | None:
-    light.agent = cells.inside(row.get("agent_ref"), "name") or cells.name_text(
-        cells.first(row, fields.BY_NAME["agent"].paths[1:])
-    )
-    light.model = (
-        cells.text(response.model) or cells.first_text(row, ("model", "model_name")) or cells.text(request.model)
-    )
-    light.skills = cells.inside(row.get("skills_ref"), "hash")
-    light.id, light.id_name = task_name(row, request.metadata)
-    odd = None
-    for name in _INDEXES:
-        found = cells.first(row, fields.BY_NAME[name].paths)
-        if found is not None:
-            place = cells.integer(found)
-            setattr(light, name, place)
-            odd = (
-                odd
-                if place is not None
-                else _both(odd, f"{name} is {cells.shown(found)}, no place in an order: unused")
-            )
-    return odd
+def _sampling(request: Request, response: Response) -> list[float | None]:
+    """Each setting as the request has it, else the response."""
+    found = []
+    for name in _SAMPLING:
+        value = cells.number(getattr(request, name))
+        found.append(cells.number(getattr(response, name)) if value is None else value)
+    return found
+
+
+def _settings(said: tuple[str | float | None, ...]) -> Settings:
+    agent, model, skills, tools, *sampling = said
+    values = [(name, f"{value:g}") for name, value in zip(_SAMPLING, sampling, strict=True) if value is not None]
+    values += [("tools", str(tools))] if tools is not None else []
+    return Settings(cells.text(agent), cells.text(model), cells.text(skills), tuple(values))
 
 
 def _both(one: str | None, other: str | None) -> str | None:
     return f"{one}; {other}" if one and other else one or other
 
 
-def _judge(light: Light, row: Row) -> str | None:
-    value = cells.first(row, fields.BY_NAME["reward"].paths)
+def _judge(light: Light, row: Row, paths: tuple[str, ...]) -> str | None:
+    value = cells.first(row, paths)
     light.reward = cells.finite(value)
     if value is None or light.reward is not None:
         return None
     return f"reward is {cells.shown(value)}, not a finite number: the rollout is not scored"
 
 
-def _spend(light: Light, row: Row, response: Response) -> None:
+def _spend(light: Light, row: Row, paths: Paths, response: Response) -> None:
     usages = [usage for usage in (response.usage, cells.value(row, "usage")) if isinstance(usage, dict)]
     if usages:
-        spent_in = _tokens(usages, ("input_tokens", "prompt_tokens"))
-        spent_out = _tokens(usages, ("output_tokens", "completion_tokens"))
+        spent_in = _tokens(usages, "input_tokens", "prompt_tokens")
+        spent_out = _tokens(usages, "output_tokens", "completion_tokens")
         if spent_in or spent_out:
             light.input_tokens, light.output_tokens = spent_in, spent_out
-    light.seconds = cells.number(cells.first(row, fields.BY_NAME["seconds"].paths))
-    light.cost = cells.number(cells.first(row, fields.BY_NAME["cost"].paths))
+    if paths["seconds"]:
+        light.seconds = cells.number(cells.first(row, paths["seconds"]))
+    if paths["cost"]:
+        light.cost = cells.number(cells.first(row, paths["cost"]))
 
 
-def _tokens(usages: list[dict[str, object]], names: tuple[str, ...]) -> int | None:
-    found = (cells.count(usage.get(name)) for usage in usages for name in names)
-    return next((tokens for tokens in found if tokens is not None), None)
+def _tokens(usages: list[dict[str, object]], *names: str) -> int | None:
+    for usage in usages:
+        for name in names:
+            tokens = cells.count(usage.get(name))
+            if tokens is not None:
+                return tokens
+    return None
 
 
-def _expected(row: Row) -> str | None:
-    for name in fields.BY_NAME["expected"].paths:
-        value = cells.value(row, name) if name in row else None
+def _expected(row: Row, paths: tuple[str, ...]) -> str | None:
+    for name in paths:
+        value = cells.value(row, name)
         if value is not None and not (isinstance(value, list) and value and isinstance(value[0], dict)):
             return cells.as_text(value)[:LONGEST_ANSWER]
     return None
 
 
-def _answer(row: Row) -> tuple[str | None, int | None]:
-    for name in fields.BY_NAME["answer"].paths:
-        if name not in row or (name == "answer" and not _has_other_key(row)):
-            continue
+def _answer(row: Row, paths: Paths) -> tuple[str | None, int | None]:
+    for name in paths["answer"]:
+        if name == "answer" and paths["expected"] == ("answer",):
+            continue  # `answer` is the model's where something else is the key; alone, it is the key.
         value = cells.value(row, name)
         if value is not None:
             text = cells.as_text(value)
@@ -259,16 +296,11 @@ def _answer(row: Row) -> tuple[str | None, int | None]:
     return None, None
 
 
-def _has_other_key(row: Row) -> bool:
-    """`answer` is the model's where something else is the key; alone, it is the key."""
-    return any(name in row for name in fields.BY_NAME["expected"].paths if name != "answer")
-
-
-def _key_expects(row: Row) -> str | None:
-    actions = cells.first(row, fields.BY_NAME["expected_actions"].paths)
+def _key_expects(row: Row, paths: Paths) -> str | None:
+    actions = cells.first(row, paths["expected_actions"])
     if actions is None:
         return None
-    return key_expects(actions, cells.first(row, fields.BY_NAME["expected_statements"].paths))
+    return key_expects(actions, cells.first(row, paths["expected_statements"]))
 
 
 @cache

@@ -156,7 +156,7 @@ def scan_chunk(
 
 
 def _light_rows(piece: Chunk, format_: Format, read: Read, result: Scanned) -> Iterator[Light]:
-    seen = result.seen
+    kinds: dict[tuple[str, ...], int] = {}
     try:
         for record in format_.records(piece.path, piece.start, piece.end):
             result.lines = record.line or result.lines + 1
@@ -172,11 +172,14 @@ def _light_rows(piece: Chunk, format_: Format, read: Read, result: Scanned) -> I
                 _problem(result, source, odd)
             if light is not None:
                 result.rows += 1
-                for name in row:
-                    seen[name] = seen.get(name, 0) + 1
+                names = tuple(row)
+                kinds[names] = kinds.get(names, 0) + 1
                 yield light
     except Torn as torn:
         _problem(result, Source(artifact=piece.shown, line=result.lines + 1), str(torn))
+    for names, count in kinds.items():
+        for name in names:
+            result.seen[name] = result.seen.get(name, 0) + count
 
 
 def _read(record: Record, read: Read, source: Source) -> tuple[Row, Light | None, str | None]:

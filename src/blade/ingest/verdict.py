@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from blade.core.rollout import Outcome
-from blade.ingest import cells, fields
+from blade.ingest import cells
 from blade.ingest.decode import Row
 from blade.ingest.request import Response
 
@@ -40,13 +40,10 @@ def is_broken(response: Response) -> bool:
     return response.status == "failed" or error_text(response.error) is not None
 
 
-def error_of(row: Row, response: Response) -> str | None:
+def error_of(row: Row, paths: tuple[str, ...], response: Response) -> str | None:
     """The first error that the harness recorded, in the order of the table."""
-    for path in fields.BY_NAME["error"].paths:
-        if path == "response.error":
-            found = error_text(response.error)
-        else:
-            found = error_text(cells.value(row, path)) if path in row else None
+    for path in paths:
+        found = error_text(response.error if path == "response.error" else cells.value(row, path))
         if found is not None:
             return found
     return None

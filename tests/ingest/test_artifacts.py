@@ -187,7 +187,10 @@ def test_a_config_that_names_itself_is_read_once(tmp_path: Path) -> None:
 
 
 def test_stated_numbers_are_of_the_runs_agent(tmp_path: Path) -> None:
-    entries = [{"agent_ref": {"name": name}, "agent_metrics": {"mean/reward": value}} for name, value in (("x", 0.1), ("y", 0.9))]
+    entries = [
+        {"agent_ref": {"name": name}, "agent_metrics": {"mean/reward": value}}
+        for name, value in (("x", 0.1), ("y", 0.9))
+    ]
     (tmp_path / "run_aggregate_metrics.json").write_text(json.dumps(entries))
     run = load_rows(tmp_path, rollout("a", agent="y"))
     assert [(stated.name, stated.value) for stated in run.stated] == [("mean/reward", 0.9)]

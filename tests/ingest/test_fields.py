@@ -84,7 +84,9 @@ def test_every_line_of_the_table_is_tested() -> None:
     assert len({field.name for field in TABLE}) == len(TABLE)
 
 
-@pytest.mark.parametrize(("name", "skip"), [(field.name, n) for field in TABLE if field.name in READ for n in range(len(field.paths))])
+@pytest.mark.parametrize(
+    ("name", "skip"), [(field.name, n) for field in TABLE if field.name in READ for n in range(len(field.paths))]
+)
 def test_the_first_path_that_holds_a_value_wins(tmp_path: Path, name: str, skip: int) -> None:
     values, read, wanted = READ[name]
     paths = BY_NAME[name].paths
@@ -99,7 +101,11 @@ def test_the_first_path_that_holds_a_value_wins(tmp_path: Path, name: str, skip:
 
 
 def test_an_answer_alone_is_the_key(tmp_path: Path) -> None:
-    run = load_rows(tmp_path, {"task_id": "a", "reward": 1, "answer": "x"}, {"task_id": "b", "reward": 1, "answer": "y", "target": "z"})
+    run = load_rows(
+        tmp_path,
+        {"task_id": "a", "reward": 1, "answer": "x"},
+        {"task_id": "b", "reward": 1, "answer": "y", "target": "z"},
+    )
     assert run.tasks["expected"].to_list() == ["x", "z"]
     assert run.rollouts["answer"].to_list() == [None, "y"]
 

@@ -53,7 +53,12 @@ def the_run(path: Path) -> Run:
 @pytest.mark.parametrize("path", ["log.eval", "log.json"])
 def test_an_inspect_log_is_a_run(tmp_path: Path, path: str) -> None:
     run = the_run((as_eval if path.endswith(".eval") else as_json)(tmp_path / path))
-    assert (run.benchmark, run.model, run.name, run.expected_from) == ("arithmetic", "org/model", "org-model", "inspect")
+    assert (run.benchmark, run.model, run.name, run.expected_from) == (
+        "arithmetic",
+        "org/model",
+        "org-model",
+        "inspect",
+    )
     assert places(run, "outcome", "reward", "stop", "error_class") == [
         ("a", 0, "passed", 1.0, "stop", None),
         ("a", 1, "failed", 0.0, "token", None),
@@ -77,10 +82,21 @@ def test_both_forms_of_a_log_say_the_same(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("value", "outcome"),
-    [("C", "passed"), ("I", "failed"), ("P", "failed"), ("N", "failed"), (1, "passed"), (True, "passed"), ("huh", "unscored"), ({"a": 1}, "unscored")],
+    [
+        ("C", "passed"),
+        ("I", "failed"),
+        ("P", "failed"),
+        ("N", "failed"),
+        (1, "passed"),
+        (True, "passed"),
+        ("huh", "unscored"),
+        ({"a": 1}, "unscored"),
+    ],
 )
 def test_inspect_scores_are_rewards(tmp_path: Path, value: object, outcome: str) -> None:
-    assert outcomes(the_run(write_eval(tmp_path / "log.eval", {"eval": {"task": "t"}}, [sample("a", value=value)]))) == [outcome]
+    assert outcomes(
+        the_run(write_eval(tmp_path / "log.eval", {"eval": {"task": "t"}}, [sample("a", value=value)]))
+    ) == [outcome]
 
 
 def test_attachments_are_put_back(tmp_path: Path) -> None:
@@ -93,7 +109,12 @@ def test_attachments_are_put_back(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "header",
-    [{}, {"eval": None}, {"eval": []}, {"eval": {"config": 5, "dataset": [], "model": 7, "model_generate_config": "x"}, "results": 3, "status": 5}],
+    [
+        {},
+        {"eval": None},
+        {"eval": []},
+        {"eval": {"config": 5, "dataset": [], "model": 7, "model_generate_config": "x"}, "results": 3, "status": 5},
+    ],
 )
 def test_a_header_that_says_odd_things_is_passed_over(tmp_path: Path, header: Row) -> None:
     assert outcomes(the_run(write_eval(tmp_path / "log.eval", header, [sample("a")]))) == ["passed"]
@@ -127,7 +148,10 @@ def test_a_broken_archive_is_one_clear_error(tmp_path: Path, cut: int) -> None:
     assert caught.value.hint
 
 
-@pytest.mark.parametrize("text", ['{"eval": {"task": "t"}, "samples": [', '{"eval": {"task": "t"}, "samples": null}', '{"eval": {"task": "t"}}'])
+@pytest.mark.parametrize(
+    "text",
+    ['{"eval": {"task": "t"}, "samples": [', '{"eval": {"task": "t"}, "samples": null}', '{"eval": {"task": "t"}}'],
+)
 def test_a_broken_document_is_one_clear_error(tmp_path: Path, text: str) -> None:
     path = tmp_path / "log.json"
     path.write_text(text)
@@ -188,7 +212,9 @@ def test_frames_written_one_after_the_other_are_one_file(tmp_path: Path) -> None
 
 
 def test_plain_rows_need_only_a_score(tmp_path: Path) -> None:
-    rows = [{"id": "a", "score": 1, "messages": [{"role": "user", "content": "?"}, {"role": "assistant", "content": "!"}]}]
+    rows = [
+        {"id": "a", "score": 1, "messages": [{"role": "user", "content": "?"}, {"role": "assistant", "content": "!"}]}
+    ]
     run = the_run(write_jsonl(tmp_path / "run.jsonl", rows))
     assert (run.artifacts[0].format, outcomes(run)) == ("plain", ["passed"])
     (read,) = reread(run, [("a", 0)])

@@ -46,7 +46,9 @@ def test_an_id_shared_by_different_tasks_is_none(tmp_path: Path) -> None:
 
 
 def test_one_id_shared_by_different_tasks_leaves_the_others_alone(tmp_path: Path) -> None:
-    rows = [rollout(name, question=text, prompt=text) for name, text in (("a", "1"), ("a", "1"), ("b", "2"), ("b", "2"))]
+    rows = [
+        rollout(name, question=text, prompt=text) for name, text in (("a", "1"), ("a", "1"), ("b", "2"), ("b", "2"))
+    ]
     odd = [rollout("c", question="3", prompt="3"), rollout("c", question="4", prompt="4")]
     run = load_rows(tmp_path, *rows, *odd)
     assert sorted(known_by(run).values()) == ["id", "id", "key+prompt", "key+prompt"]

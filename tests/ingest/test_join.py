@@ -15,12 +15,15 @@ def test_a_row_written_twice_is_counted_and_not_listed(tmp_path: Path) -> None:
 
 
 def test_of_rows_that_differ_the_first_counts_and_the_rest_are_listed(tmp_path: Path) -> None:
-    rows = [rollout("a", repeat=0, output=text, passed=passed) for text, passed in (("x", False), ("x", True), ("y", False))]
+    rows = [
+        rollout("a", repeat=0, output=text, passed=passed) for text, passed in (("x", False), ("x", True), ("y", False))
+    ]
     run = load_rows(tmp_path, *rows)
     assert places(run, "outcome", "line") == [("a", 0, "failed", 1)]
     assert run.duplicates == 2
     assert reasons(run) == [
-        f"run.jsonl:{line}: another row of rollout a#0, with another reward or output; run.jsonl:1 counts" for line in (2, 3)
+        f"run.jsonl:{line}: another row of rollout a#0, with another reward or output; run.jsonl:1 counts"
+        for line in (2, 3)
     ]
 
 
@@ -55,7 +58,9 @@ def test_a_task_in_several_files_is_numbered_in_order_of_path(tmp_path: Path) ->
 
 
 def inputs(*pairs: tuple[int, int]) -> list[dict[str, object]]:
-    return [{"_ng_task_index": task, "_ng_rollout_index": repeat, "responses_create_params": {}} for task, repeat in pairs]
+    return [
+        {"_ng_task_index": task, "_ng_rollout_index": repeat, "responses_create_params": {}} for task, repeat in pairs
+    ]
 
 
 def test_inputs_say_what_was_expected_and_what_is_missing(tmp_path: Path) -> None:
@@ -116,7 +121,9 @@ def test_more_than_expected_is_said_and_nothing_is_dropped(tmp_path: Path) -> No
         ("aaaaa", [5]),
     ],
 )
-def test_a_number_of_repeats_is_inferred_from_a_clear_pattern_only(tmp_path: Path, rows: str, expected: list[int] | None) -> None:
+def test_a_number_of_repeats_is_inferred_from_a_clear_pattern_only(
+    tmp_path: Path, rows: str, expected: list[int] | None
+) -> None:
     run = load_rows(tmp_path, *map(rollout, rows))
     assert run.expected_from == (None if expected is None else "inferred")
     assert run.tasks["repeats_expected"].to_list() == (expected or [None] * len(set(rows)))
@@ -153,6 +160,8 @@ def test_epochs_of_an_inspect_log_are_expected(tmp_path: Path) -> None:
 
 
 def test_failures_are_rows_of_their_tasks(tmp_path: Path) -> None:
-    write_jsonl(tmp_path / "run_failures.jsonl", [without(rollout("b", repeat=1), "response") | {"_ng_failure_class": "x"}])
+    write_jsonl(
+        tmp_path / "run_failures.jsonl", [without(rollout("b", repeat=1), "response") | {"_ng_failure_class": "x"}]
+    )
     run = load_rows(tmp_path, rollout("a", repeat=0), rollout("a", repeat=1), rollout("b", repeat=0))
     assert (run.expected_from, task(run, "b")["repeats_expected"]) == ("inferred", 2)

@@ -101,7 +101,9 @@ def test_a_broken_response_is_judged_where_the_agent_spoke_or_the_reward_is_posi
     run = load_rows(
         tmp_path,
         rollout("spoke", response=response([said("I will")], error=error)),
-        rollout("called", response=response([{"type": "function_call", "name": "f", "arguments": ""}], status="failed")),
+        rollout(
+            "called", response=response([{"type": "function_call", "name": "f", "arguments": ""}], status="failed")
+        ),
         rollout("half", reward=0.5, response=response([], error=error)),
         rollout("whole", reward=1, response=response([], error=error)),
     )
@@ -152,7 +154,9 @@ def test_a_failure_class_in_the_main_file_does_not_undo_a_verdict(tmp_path: Path
     assert outcome_of(tmp_path, rollout("a", passed=True) | TIMEOUT) == "passed"
 
 
-@pytest.mark.parametrize("row", [{"task_id": "b"}, {"task_id": "b", "question": "?", "responses_create_params": {"input": "?"}}])
+@pytest.mark.parametrize(
+    "row", [{"task_id": "b"}, {"task_id": "b", "question": "?", "responses_create_params": {"input": "?"}}]
+)
 def test_a_row_without_verdict_or_output_is_no_rollout(tmp_path: Path, row: object) -> None:
     run = load_rows(tmp_path, rollout("a"), row)
     assert places(run) == [("a", 0)]

@@ -10,7 +10,9 @@ from blade.ingest.reread import reread
 
 
 def test_rollouts_come_in_the_order_asked_for(tmp_path: Path) -> None:
-    run = load_rows(tmp_path, *(rollout(name, output=f"I am {name}", expected_answer=name, error="x\ny") for name in "abc"))
+    run = load_rows(
+        tmp_path, *(rollout(name, output=f"I am {name}", expected_answer=name, error="x\ny") for name in "abc")
+    )
     read = reread(run, [("c", 0), ("a", 0), ("c", 0)])
     assert [str(one.key) for one in read] == ["c#0", "a#0", "c#0"]
     assert [[step.text for step in one.steps or ()] for one in read] == [["I am c"], ["I am a"], ["I am c"]]
@@ -21,7 +23,9 @@ def test_rollouts_come_in_the_order_asked_for(tmp_path: Path) -> None:
 
 def test_rollouts_of_several_files_come_at_once(tmp_path: Path) -> None:
     for name in "ab":
-        write_jsonl(tmp_path / f"r{name}.jsonl.gz", [rollout(f"{name}{n}", agent="x", output=f"{name}{n}") for n in range(3)])
+        write_jsonl(
+            tmp_path / f"r{name}.jsonl.gz", [rollout(f"{name}{n}", agent="x", output=f"{name}{n}") for n in range(3)]
+        )
     write_jsonl(tmp_path / "ra_failures.jsonl", [rollout("a9", agent="x", output="late") | {"_ng_failure_class": "t"}])
     (run,) = load(tmp_path)
     texts = [(one.steps or (None,))[0] for one in reread(run, kept_places(run))]

@@ -49,19 +49,26 @@ def test_with_one_repeat_a_field_that_is_the_same_in_every_run_does_too(tmp_path
 
 
 @pytest.mark.parametrize(
-    "name", ["is_correct", "resolved", "passed", "status", "verdict", "hit_at_1", "judge_label", "f1", "_private", "seed"]
+    "name",
+    ["is_correct", "resolved", "passed", "status", "verdict", "hit_at_1", "judge_label", "f1", "_private", "seed"],
 )
 def test_verdict_words_are_barred(tmp_path: Path, name: str) -> None:
     assert slice_names(loaded(tmp_path, **{name: half})) == []
 
 
-@pytest.mark.parametrize("name", ["reward", "extracted_answer", "expected_answer", "error", "stop_reason", "duration", "cost"])
+@pytest.mark.parametrize(
+    "name", ["reward", "extracted_answer", "expected_answer", "error", "stop_reason", "duration", "cost"]
+)
 def test_fields_that_the_tables_use_are_barred(tmp_path: Path, name: str) -> None:
     assert slice_names(loaded(tmp_path, **{name: half})) == []
 
 
 def test_a_field_that_fixes_the_outcome_is_the_verdict_in_disguise(tmp_path: Path) -> None:
-    many = [rollout(f"t{n}", repeat=k, passed=n < 6, thumb="up" if n < 6 else "down", side=half(n, 0)) for n in range(12) for k in (0, 1)]
+    many = [
+        rollout(f"t{n}", repeat=k, passed=n < 6, thumb="up" if n < 6 else "down", side=half(n, 0))
+        for n in range(12)
+        for k in (0, 1)
+    ]
     assert slice_names(load_rows(tmp_path, *many)) == ["side"]
 
 
@@ -76,7 +83,12 @@ def test_a_value_of_four_tasks_is_too_few(tmp_path: Path) -> None:
 
 
 def test_long_strings_and_objects_are_no_values(tmp_path: Path) -> None:
-    run = loaded(tmp_path, long=lambda n, k: half(n, k) * 10, thing=lambda n, k: {"a": half(n, k)}, fits=lambda n, k: half(n, k) * 8)
+    run = loaded(
+        tmp_path,
+        long=lambda n, k: half(n, k) * 10,
+        thing=lambda n, k: {"a": half(n, k)},
+        fits=lambda n, k: half(n, k) * 8,
+    )
     assert slice_names(run) == ["fits"]
 
 

@@ -73,7 +73,14 @@ def test_anthropic_parts() -> None:
         },
         {
             "role": "user",
-            "content": [{"type": "tool_result", "tool_use_id": "t1", "content": [{"type": "text", "text": "x"}], "is_error": True}],
+            "content": [
+                {
+                    "type": "tool_result",
+                    "tool_use_id": "t1",
+                    "content": [{"type": "text", "text": "x"}],
+                    "is_error": True,
+                }
+            ],
         },
     )
     assert brief(found) == [
@@ -106,7 +113,14 @@ def test_an_item_that_says_nothing_keeps_its_place() -> None:
 
 
 def test_calls_that_carry_their_own_result() -> None:
-    mcp: dict[str, Any] = {"type": "mcp_call", "id": "m", "name": "ask", "arguments": "{}", "output": "fine", "error": None}
+    mcp: dict[str, Any] = {
+        "type": "mcp_call",
+        "id": "m",
+        "name": "ask",
+        "arguments": "{}",
+        "output": "fine",
+        "error": None,
+    }
     search = {"type": "web_search_call", "id": "w", "action": {"type": "search", "query": "q"}}
     found = steps(mcp, mcp | {"output": None, "error": "gone"}, search)
     assert brief(found) == [
@@ -120,7 +134,16 @@ def test_calls_that_carry_their_own_result() -> None:
 
 
 def test_a_result_answers_the_nearest_earlier_call_with_its_id() -> None:
-    items = [call("f"), result("1"), call("g"), call("h", call_id="c2"), result("2"), result("3", "c2"), result("4"), result("5", "?")]
+    items = [
+        call("f"),
+        result("1"),
+        call("g"),
+        call("h", call_id="c2"),
+        result("2"),
+        result("3", "c2"),
+        result("4"),
+        result("5", "?"),
+    ]
     found = steps(*items)
     answered = [(step.text, step.tool, step.answers) for step in found if step.kind == "result"]
     assert answered == [("1", "f", 0), ("2", "g", 2), ("3", "h", 3), ("4", None, None), ("5", None, None)]
@@ -175,7 +198,9 @@ def test_a_result_that_only_mentions_errors_is_not(text: str) -> None:
     assert not steps(result(text))[0].failed
 
 
-@pytest.mark.parametrize(("error", "failed"), [(None, False), (False, False), ("", False), ({}, False), ("x", True), ({"code": 1}, True)])
+@pytest.mark.parametrize(
+    ("error", "failed"), [(None, False), (False, False), ("", False), ({}, False), ("x", True), ({"code": 1}, True)]
+)
 def test_an_error_field_marks_a_result_only_where_it_says_something(error: object, failed: bool) -> None:
     assert steps(result("fine", error=error))[0].failed is failed
 
@@ -195,7 +220,10 @@ ODD: list[Any] = [
     {"type": "function_call_output", "output": 12},
     {"type": "reasoning", "summary": "text", "content": 5},
     {"role": "assistant", "tool_calls": {"a": 1}},
-    {"role": "assistant", "tool_calls": [None, 5, {}, {"function": None}, {"function": 5}, {"id": 7, "function": {"name": 1}}]},
+    {
+        "role": "assistant",
+        "tool_calls": [None, 5, {}, {"function": None}, {"function": 5}, {"id": 7, "function": {"name": 1}}],
+    },
     {"role": "assistant", "function_call": 5},
     {"type": "image_generation_call", "id": 5},
     {"type": "message", "content": [{"type": "tool_result", "content": {"a": 1}, "tool_use_id": 5, "is_error": "yes"}]},
@@ -215,7 +243,9 @@ def test_odd_items_become_steps_and_never_errors(item: object) -> None:
 
 
 def test_features_by_hand() -> None:
-    found = steps(call("f"), call("f"), result("Error: x"), call("f", '{"a": 1}'), said("hey", role="user"), said("  "), said(""))
+    found = steps(
+        call("f"), call("f"), result("Error: x"), call("f", '{"a": 1}'), said("hey", role="user"), said("  "), said("")
+    )
     features = count(found, "length")
     assert (features.steps, features.calls, features.results, features.tool_errors) == (7, 3, 1, 1)
     assert (features.longest_repeat, features.orphan_calls, features.user_messages) == (2, 2, 1)

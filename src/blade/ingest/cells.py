@@ -72,6 +72,8 @@ def count(found: object) -> int | None:
 
 def number(found: object) -> float | None:
     """A finite number; a boolean is none."""
+    if found is None:
+        return None
     return finite(found) if not isinstance(found, bool) else None
 
 

@@ -44,6 +44,12 @@ def natural(text: str) -> tuple[tuple[int, int, str], ...]:
     return (*key, (-1, 0, text))
 
 
+def natural_sorted(names: pl.Series) -> list[str]:
+    """The names in natural order; plain numbers, the common case, are sorted as numbers."""
+    plain = names.str.contains(r"^(?:0|[1-9][0-9]{0,17})$").all()
+    return names.cast(pl.Int64).sort().cast(pl.String).to_list() if plain else sorted(names.to_list(), key=natural)
+
+
 def _given_id() -> pl.Expr:
     """The id of a row; rows of one position share the id that any of them has, and have none when they differ."""
     at_position = pl.col("id").drop_nulls()
@@ -156,22 +162,38 @@ def _names(rows: pl.DataFrame) -> pl.DataFrame:
     about = ("id_mark", "key_fp", "prompt_fp", "member")
     index = pl.col("index").sort_by("file", "index").first()
     tokens = rows.group_by("token").agg(index, pl.col("line").min(), *(pl.col(name).max() for name in about))
-    names: dict[str, str] = {}
-    taken: set[str] = set()
-    for row in sorted(tokens.iter_rows(named=True), key=lambda row: (row["index"] or 0, natural(row["token"]))):
-        names[row["token"]] = _unique(_wanted(row), taken)
-    schema = {"token": pl.String, "task_id": pl.String}
-    return pl.DataFrame({"token": list(names), "task_id": list(names.values())}, schema=schema)
+    tokens = tokens.with_columns(_wanted().alias("task_id"))
+    clashing = tokens.filter(pl.len().over("task_id") > 1)
+    if clashing.is_empty():
+        return tokens.select("token", "task_id")
+    return _told_apart(tokens, clashing)
 
 
-def _wanted(row: dict[str, object]) -> str:
-    if row["id_mark"] is not None:
-        return str(row["id_mark"])
-    if str(row["token"]).startswith("p:"):
-        return str(row["index"])
-    if str(row["token"]).startswith("k:"):
-        return f"{(int(str(row['key_fp'] or 0)) ^ int(str(row['prompt_fp'] or 0))):016x}"[:8]
-    return f"line{row['line']}" if row["line"] is not None else str(row["member"])
+def _told_apart(tokens: pl.DataFrame, clashing: pl.DataFrame) -> pl.DataFrame:
+    """Names of which several tokens want the same: the first in order keeps it, the others get a number."""
+    taken = set(tokens.join(clashing, on="token", how="anti")["task_id"])
+    names = {}
+    for row in sorted(clashing.iter_rows(named=True), key=lambda row: (row["index"] or 0, natural(row["token"]))):
+        names[row["token"]] = _unique(row["task_id"], taken)
+    changed = pl.col("token").replace_strict(names, default=pl.col("task_id"), return_dtype=pl.String)
+    return tokens.select("token", changed.alias("task_id"))
+
+
+def _wanted() -> pl.Expr:
+    """The id, the position, the first digits of the marks, the line or the member."""
+    marks = pl.col("key_fp").fill_null(0) ^ pl.col("prompt_fp").fill_null(0)
+    digits = (marks // (1 << 32)).map_elements(lambda mark: f"{mark:08x}", return_dtype=pl.String)
+    return (
+        pl.when(pl.col("id_mark").is_not_null())
+        .then(pl.col("id_mark"))
+        .when(pl.col("token").str.starts_with("p:"))
+        .then(pl.col("index").cast(pl.String))
+        .when(pl.col("token").str.starts_with("k:"))
+        .then(digits)
+        .when(pl.col("line").is_not_null())
+        .then(pl.format("line{}", "line"))
+        .otherwise(pl.col("member").fill_null("row"))
+    )
 
 
 def _unique(wanted: str, taken: set[str]) -> str:

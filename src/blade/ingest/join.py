@@ -155,23 +155,24 @@ def _inferred(seen: Mapping[str, int]) -> Expected:
 
 def missing_rows(rollouts: pl.DataFrame, inputs: pl.DataFrame, expected: Expected) -> pl.DataFrame:
     """`task_id` and `repeat` of every expected rollout that has no row."""
-    seen: dict[str, set[int]] = {}
-    for task, repeat in rollouts.select("task_id", "repeat").iter_rows():
-        seen.setdefault(task, set()).add(repeat)
-    stamped: dict[str, list[int]] = {}
-    if not inputs.is_empty() and inputs["repeat"].null_count() == 0:
-        for task, repeat in inputs.select("task_id", "repeat").unique().sort("task_id", "repeat").iter_rows():
-            stamped.setdefault(task, []).append(repeat)
+    seen = dict(rollouts.group_by("task_id").len().iter_rows())
+    short = sorted(task for task, wanted in expected.repeats.items() if wanted > seen.get(task, 0))
+    have, named = _repeats_of(rollouts, short), _repeats_of(inputs, short)
     rows = []
-    for task in sorted(expected.repeats):
-        have = seen.get(task, set())
-        lacking = expected.repeats[task] - len(have)
-        named = dict.fromkeys([*stamped.get(task, ()), *range(expected.repeats[task] + len(have))])
-        free = (repeat for repeat in named if repeat not in have)
-        rows += [(task, repeat) for repeat in sorted(islice(free, max(0, lacking)))]
+    for task in short:
+        taken, wanted = have.get(task, []), expected.repeats[task]
+        known = [] if None in named.get(task, []) else sorted(named.get(task, []))
+        free = (repeat for repeat in dict.fromkeys([*known, *range(wanted + len(taken))]) if repeat not in taken)
+        rows += [(task, repeat) for repeat in sorted(islice(free, wanted - len(taken)))]
     rows += [(name, repeat) for name in _unnamed(expected) for repeat in range(usual_repeats(expected))]
     frame = pl.DataFrame(rows, schema={"task_id": pl.String, "repeat": pl.Int32}, orient="row")
     return frame.with_columns(outcome=pl.lit(str(Outcome.MISSING)))
+
+
+def _repeats_of(rows: pl.DataFrame, tasks: list[str]) -> dict[str, list[int]]:
+    """The repeats that rows have of each of the tasks."""
+    mine = rows.filter(pl.col("task_id").is_in(tasks)) if not rows.is_empty() else rows.clear()
+    return dict(mine.group_by("task_id").agg(pl.col("repeat").unique()).iter_rows())
 
 
 def _unnamed(expected: Expected) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import blake2b
 
 import msgspec
@@ -32,6 +32,7 @@ _EVIDENCE_OF_A_ROLLOUT = ("reward", "score", "response", "messages", "output", "
 _SAMPLING = ("temperature", "top_p", "max_output_tokens")
 _INDEXES = ("index", "repeat", "attempt")
 _MOST_AGENTS = 4096
+_NO_SCALAR = b"{[n"
 Paths = dict[str, tuple[str, ...]]
 """Of the field table, what the keys of a row can hold."""
 
@@ -94,7 +95,7 @@ class RowReader:
         if not checks.FIELDS.isdisjoint(row):
             light.checks = checks.read_checks(lambda name: cells.value(row, name))
         self._follow(light, row, paths, response, source)
-        self._note_settings(light, request, response)
+        self._note_settings(light, row, request, response)
         return light, odd
 
     def _identify(self, light: Light, row: Row, paths: Paths, request: Request, response: Response) -> str | None:
@@ -158,8 +159,9 @@ class RowReader:
             name = OTHER_TOOLS
         return self.tools.setdefault(name, len(self.tools))
 
-    def _note_settings(self, light: Light, request: Request, response: Response) -> None:
-        tools = self._toolset(request.tools) if request.tools else None
+    def _note_settings(self, light: Light, row: Row, request: Request, response: Response) -> None:
+        raw = request.tools if cells.has(request.tools) else row.get("tools") or request.tools
+        tools = self._toolset(raw) if raw else None
         said = (light.agent, light.model, light.skills, tools, *_sampling(request, response))
         settings = self._said.get(said)
         if settings is None:
@@ -167,8 +169,6 @@ class RowReader:
         self.settings[settings] = self.settings.get(settings, 0) + 1
 
     def _toolset(self, raw: msgspec.Raw) -> str:
-        if raw == b"[]":
-            return "none"
         seen = (len(memoryview(raw)), zlib.crc32(raw))
         if seen not in self._toolsets:
             value = decode_any(raw)
@@ -229,11 +229,14 @@ def _rollout(
 
 def _sampling(request: Request, response: Response) -> list[float | None]:
     """Each setting as the request has it, else the response."""
-    found = []
-    for name in _SAMPLING:
-        value = cells.number(getattr(request, name))
-        found.append(cells.number(getattr(response, name)) if value is None else value)
-    return found
+    return [
+        cells.number(asked if asked is not None else used)
+        for asked, used in (
+            (request.temperature, response.temperature),
+            (request.top_p, response.top_p),
+            (request.max_output_tokens, response.max_output_tokens),
+        )
+    ]
 
 
 def _settings(said: tuple[str | float | None, ...]) -> Settings:
@@ -311,14 +314,21 @@ def _may_be_slice(name: str) -> bool:
 def _extras(row: Row) -> dict[str, str]:
     """Small values that may turn out to be slices, as JSON text."""
     found = {}
-    for name, raw in row.items():
-        if name in fields.METADATA_NAMES:
-            found.update(_metadata_extras(name, raw))
-        elif len(memoryview(raw)) <= LONGEST_EXTRA and _may_be_slice(name):
-            text = bytes(raw)
-            if text[:1] not in b"{[n":
-                found[name] = text.decode()
+    plain, nested = _slice_names(tuple(row))
+    for name in plain:
+        raw = memoryview(row[name])
+        if len(raw) <= LONGEST_EXTRA and raw[0] not in _NO_SCALAR:
+            found[name] = str(raw, "utf-8")
+    for name in nested:
+        found.update(_metadata_extras(name, row[name]))
     return found
+
+
+@lru_cache(maxsize=4096)
+def _slice_names(names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Of the keys of a row: those that may become slices, and objects whose keys may."""
+    plain = tuple(name for name in names if name not in fields.METADATA_NAMES and _may_be_slice(name))
+    return plain, tuple(name for name in names if name in fields.METADATA_NAMES)
 
 
 def _metadata_extras(name: str, raw: msgspec.Raw) -> dict[str, str]:

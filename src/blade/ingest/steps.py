@@ -7,7 +7,7 @@ Several steps share an index when one item of the artifact holds several (a chat
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -54,7 +54,7 @@ _TEXT_PARTS = frozenset(("output_text", "text", "input_text", None))
 
 def read_steps(raw: bytes | msgspec.Raw) -> tuple[Step, ...]:
     """Steps of a raw trajectory of any shape; null and an empty list have none."""
-    return tuple(_Walk().steps(read_items(raw)))
+    return _Walk().steps(read_items(raw))
 
 
 def after_prompt(items: list[object]) -> list[object]:
@@ -94,81 +94,85 @@ class _Walk:
     """Turns items into steps in order, joining each result to the nearest earlier unanswered call with its id."""
 
     def __init__(self) -> None:
+        self.found: list[Step] = []
+        self._add = self.found.append
         self.calls: list[Step] = []
         self.unanswered: dict[str | None, list[Step]] = {}
         self.answered: set[int] = set()
 
-    def steps(self, items: Iterable[Item]) -> Iterator[Step]:
+    def steps(self, items: Iterable[Item]) -> tuple[Step, ...]:
+        """The steps of the items; several may come from one."""
         for index, item in enumerate(items):
-            yield from self._item(index, item)
+            self._item(index, item)
+        return tuple(self.found)
 
-    def _item(self, index: int, item: Item) -> Iterator[Step]:
+    def _item(self, index: int, item: Item) -> None:
         kind = item.type
         if kind == "function_call":
-            yield self._call(index, item.name, item.arguments, item.call_id)
+            self._add(self._call(index, item.name, item.arguments, item.call_id))
         elif kind == "function_call_output":
-            yield self._result(index, _text(item.output), item.call_id, is_set(item.error))
+            self._add(self._result(index, _text(item.output), item.call_id, is_set(item.error)))
         elif kind == "reasoning":
-            yield Step(index=index, party="agent", kind="reasoning", text=_thoughts(item))
+            self._add(Step(index=index, party="agent", kind="reasoning", text=_thoughts(item)))
         elif kind is None or kind == "message":
-            yield from self._message(index, item)
+            self._message(index, item)
         else:
-            yield from self._rarer(index, item, kind)
+            self._rarer(index, item, kind)
 
-    def _rarer(self, index: int, item: Item, kind: str) -> Iterator[Step]:
+    def _rarer(self, index: int, item: Item, kind: str) -> None:
         call_id = item.call_id or item.tool_call_id or string(item.id)
         failed = is_set(item.error)
         if kind.endswith("_output") or kind == "tool_result":
             text = _text(item.output if item.output is not None else item.content)
-            yield self._result(index, text, call_id, failed)
+            self._add(self._result(index, text, call_id, failed))
         elif kind.endswith("_call") or kind == "tool_use":
             arguments = item.arguments if item.arguments is not None else raw_text(item.input or item.action)
-            yield self._call(index, item.name or kind, arguments, call_id)
+            self._add(self._call(index, item.name or kind, arguments, call_id))
             if item.output is not None or failed:
-                yield self._result(index, _text(item.output) or raw_text(item.error), call_id, failed)
+                self._add(self._result(index, _text(item.output) or raw_text(item.error), call_id, failed))
         elif item.role is not None or item.content is not None:
-            yield from self._message(index, item)
+            self._message(index, item)
         else:
-            yield Step(index=index, party="agent", kind="other", text=kind)
+            self._add(Step(index=index, party="agent", kind="other", text=kind))
 
-    def _message(self, index: int, item: Item) -> Iterator[Step]:
+    def _message(self, index: int, item: Item) -> None:
         party = _party(item.role or item.speaker)
         if party == "tool":
             call_id = item.tool_call_id or item.call_id
-            yield self._result(index, _text(_said(item)), call_id, is_set(item.error), item.name or item.function)
+            self._add(self._result(index, _text(_said(item)), call_id, is_set(item.error), item.name or item.function))
             return
         if item.reasoning_content:
-            yield Step(index=index, party=party, kind="reasoning", text=item.reasoning_content)
+            self._add(Step(index=index, party=party, kind="reasoning", text=item.reasoning_content))
         calls = item.tool_calls or ()
-        yield from self._content(index, party, _said(item), calls=bool(calls) or item.function_call is not None)
+        self._content(index, party, _said(item), calls=bool(calls) or item.function_call is not None)
         for call in calls:
-            yield self._tool_call(index, call)
+            self._add(self._tool_call(index, call))
         if item.function_call is not None:
-            yield self._call(index, item.function_call.name, item.function_call.arguments, None)
+            self._add(self._call(index, item.function_call.name, item.function_call.arguments, None))
 
-    def _content(self, index: int, party: Party, said: str | list[Part] | None, *, calls: bool) -> Iterator[Step]:
+    def _content(self, index: int, party: Party, said: str | list[Part] | None, *, calls: bool) -> None:
         if isinstance(said, list) and any(part.type not in _TEXT_PARTS for part in said):
-            yield from self._parts(index, party, said)
+            self._parts(index, party, said)
         else:
             text = _text(said)
             if text or not calls:
-                yield Step(index=index, party=party, kind="message", text=text)
+                self._add(Step(index=index, party=party, kind="message", text=text))
 
-    def _parts(self, index: int, party: Party, parts: list[Part]) -> Iterator[Step]:
+    def _parts(self, index: int, party: Party, parts: list[Part]) -> None:
         for part in parts:
             if part.type == "refusal" or part.refusal:
-                yield Step(index=index, party=party, kind="refusal", text=part.refusal or part.text or "")
+                self._add(Step(index=index, party=party, kind="refusal", text=part.refusal or part.text or ""))
             elif part.type in ("tool_use", "tool_call"):
-                yield self._call(index, part.name, raw_text(part.input), part.id)
+                self._add(self._call(index, part.name, raw_text(part.input), part.id))
             elif part.type == "tool_result":
                 text = _text(content(decode_any(part.content))) if part.content else ""
-                yield self._result(index, text, part.tool_use_id, bool(part.is_error))
+                self._add(self._result(index, text, part.tool_use_id, bool(part.is_error)))
             elif part.type in ("thinking", "reasoning"):
-                yield Step(index=index, party=party, kind="reasoning", text=part.thinking or part.text or "")
+                self._add(Step(index=index, party=party, kind="reasoning", text=part.thinking or part.text or ""))
             elif part.text is not None:
-                yield Step(index=index, party=party, kind="message", text=part.text)
+                self._add(Step(index=index, party=party, kind="message", text=part.text))
             else:
-                yield Step(index=index, party=party, kind="other", text=part.type or "")
+                self._add(Step(index=index, party=party, kind="other", text=part.type or ""))
 
     def _tool_call(self, index: int, call: ToolCall) -> Step:
         if isinstance(call.function, Function):

@@ -9,7 +9,7 @@ import polars as pl
 
 from blade.core.rollout import Outcome
 from blade.core.run import CHECKS, TASKS
-from blade.ingest.identity import natural
+from blade.ingest.identity import natural_sorted
 from blade.ingest.join import Expected, usual_repeats
 from blade.ingest.light import EXTRA, HIT
 from blade.ingest.slices import label, slice_columns
@@ -38,7 +38,7 @@ def conform(frame: pl.DataFrame, schema: Mapping[str, tuple[str, str]]) -> pl.Da
 
 def natural_order(rollouts: pl.DataFrame) -> pl.DataFrame:
     """`task_id` and its `place` among the tasks, in natural order."""
-    ids = sorted(rollouts["task_id"].unique().to_list(), key=natural)
+    ids = natural_sorted(rollouts["task_id"].unique())
     return pl.DataFrame({"task_id": ids, "place": range(len(ids))}, schema={"task_id": pl.String, "place": pl.Int64})
 
 

@@ -1,7 +1,7 @@
 """BLADE, the Benchmark Level Analysis and Diagnostics Engine: from rollouts to honest numbers, with every one recomputable.
 
-    run = blade.load_run("results/rollouts.jsonl")
-    analysis = blade.analyze(run)
+run = blade.load_run("results/rollouts.jsonl")
+analysis = blade.analyze(run)
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 
-from blade.core.analysis import Analysis, Metrics, RunAnalysis, TaskResult, Variance
+from blade.core.analysis import Analysis, Metrics, RunAnalysis, Score, TaskResult, Variance
 from blade.core.errors import RequestError
 from blade.core.measure import Measure
 from blade.core.rollout import Outcome
@@ -67,7 +67,11 @@ def _with_threshold(run: Run, threshold: float | None) -> Run:
     if threshold is None or threshold == run.pass_threshold:
         return run
     judged = pl.col("outcome").is_in([str(Outcome.PASSED), str(Outcome.FAILED)])
-    again = pl.when(pl.col("reward") >= threshold - TOLERANCE).then(pl.lit(str(Outcome.PASSED))).otherwise(pl.lit(str(Outcome.FAILED)))
+    again = (
+        pl.when(pl.col("reward") >= threshold - TOLERANCE)
+        .then(pl.lit(str(Outcome.PASSED)))
+        .otherwise(pl.lit(str(Outcome.FAILED)))
+    )
     rows = run.rollouts.with_columns(pl.when(judged).then(again).otherwise(pl.col("outcome")).alias("outcome"))
     return replace(run, rollouts=rows, pass_threshold=threshold)
 
@@ -136,7 +140,7 @@ def _steps_to(k: int) -> list[int]:
     return sorted({n for n in wanted if n <= k})
 
 
-def _scores(run: Run, counts: Counts, kind: str) -> tuple[scores.Score, ...]:
+def _scores(run: Run, counts: Counts, kind: str) -> tuple[Score, ...]:
     infra = frozenset(rule.code for rule in rules() if rule.family == "infra" and rule.kind == "direct")
     return (
         scores.as_recorded_score(counts, kind),
@@ -156,7 +160,9 @@ def _measures(run: Run, counts: Counts, k: int) -> dict[str, Measure]:
         scores.rollout_pass_rate(counts),
         scores.mean_reward(counts),
         scores.coverage(run, counts),
-        Measure(name="pass_at_k", value=None, n=0, reason=repeats.ONE_REPEAT) if k == 1 else replace(repeats.pass_at(counts, k), name="pass_at_k"),
+        Measure(name="pass_at_k", value=None, n=0, reason=repeats.ONE_REPEAT)
+        if k == 1
+        else replace(repeats.pass_at(counts, k), name="pass_at_k"),
         repeats.consistency(counts, k),
         repeats.retry_value(counts, k),
     )
@@ -272,7 +278,9 @@ def _matches(wish: str) -> pl.Expr:
     if kind == "code" and value:
         return _fired([value])
     if wish == "suspect":
-        raise RequestError("no rule of this version marks tasks as suspect", hint="leave tasks out by id: --exclude task:ID")
+        raise RequestError(
+            "no rule of this version marks tasks as suspect", hint="leave tasks out by id: --exclude task:ID"
+        )
     raise RequestError(f"cannot leave out {wish!r}", hint="use infra, task:ID, rollout:ID#REPEAT or code:CODE")
 
 
@@ -284,10 +292,13 @@ def _fired(codes: list[str]) -> pl.Expr:
 def ask(runs: Sequence[Run], query: str) -> pl.DataFrame:
     """The answer of an SQL query over the tables of the runs; raises when the query cannot be understood."""
     tables = {
-        name: pl.concat([getattr(run, name) for run in runs], how="diagonal_relaxed") for name in ("rollouts", "tasks", "checks")
+        name: pl.concat([getattr(run, name) for run in runs], how="diagonal_relaxed")
+        for name in ("rollouts", "tasks", "checks")
     }
     try:
         return pl.SQLContext(frames=tables, eager=True).execute(query)
     except (pl.exceptions.PolarsError, ValueError) as error:
         columns = "; ".join(f"{name}: {', '.join(table.columns)}" for name, table in tables.items())
-        raise RequestError(f"the query cannot be answered: {str(error).splitlines()[0]}", hint=f"tables are {columns}") from None
+        raise RequestError(
+            f"the query cannot be answered: {str(error).splitlines()[0]}", hint=f"tables are {columns}"
+        ) from None

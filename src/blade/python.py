@@ -14,7 +14,7 @@ from blade.pipeline import analyze as analyze_runs
 def load_run(
     path: str | os.PathLike[str],
     *more: str | os.PathLike[str],
-    format: str | None = None,
+    format: str | None = None,  # noqa: A002 - the name that the command line has
     pass_threshold: float | None = None,
     expect_tasks: int | None = None,
     expect_repeats: int | None = None,
@@ -26,11 +26,15 @@ def load_run(
     runs = load([os.fspath(each) for each in (path, *more)], options)
     if len(runs) != 1:
         names = ", ".join(run.name for run in runs)
-        raise RequestError(f"{os.fspath(path)} holds {len(runs)} runs: {names}", hint="blade.analyze takes them all at once")
+        raise RequestError(
+            f"{os.fspath(path)} holds {len(runs)} runs: {names}", hint="blade.analyze takes them all at once"
+        )
     return runs[0]
 
 
-def analyze(*runs: Run | str | os.PathLike[str], exclude: tuple[str, ...] = (), notes: tuple[str, ...] = ()) -> Analysis:
+def analyze(
+    *runs: Run | str | os.PathLike[str], exclude: tuple[str, ...] = (), notes: tuple[str, ...] = ()
+) -> Analysis:
     """Analyze runs, given as loaded runs or as paths."""
     options = Options(exclude=exclude, notes=notes)
     paths = [os.fspath(run) for run in runs if not isinstance(run, Run)]

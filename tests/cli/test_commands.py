@@ -21,9 +21,20 @@ def blade(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 def row(task: str, repeat: int, reward: object, **more: object) -> dict[str, object]:
-    said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": f"{task} {repeat} {reward}"}]}
+    said = {
+        "type": "message",
+        "role": "assistant",
+        "content": [{"type": "output_text", "text": f"{task} {repeat} {reward}"}],
+    }
     ask = {"input": [{"role": "user", "content": f"do {task}"}]}
-    return {"task_id": task, "_ng_rollout_index": repeat, "reward": reward, "responses_create_params": ask, "response": {"output": [said], "model": "m"}, **more}
+    return {
+        "task_id": task,
+        "_ng_rollout_index": repeat,
+        "reward": reward,
+        "responses_create_params": ask,
+        "response": {"output": [said], "model": "m"},
+        **more,
+    }
 
 
 def write(path: Path, rows: list[dict[str, object]]) -> str:
@@ -41,7 +52,11 @@ def test_the_last_line_says_that_nothing_was_written() -> None:
 
 
 def test_json_is_small_whatever_the_run(tmp_path: Path) -> None:
-    rows = [row(f"a-task-with-a-rather-long-name-{i}", r, float((i + r) % 2), model=f"model-{i % 40}") for i in range(200) for r in range(2)]
+    rows = [
+        row(f"a-task-with-a-rather-long-name-{i}", r, float((i + r) % 2), model=f"model-{i % 40}")
+        for i in range(200)
+        for r in range(2)
+    ]
     for each in rows:
         del each["response"]
         each["messages"] = []
@@ -150,7 +165,11 @@ def test_an_analysis_folder_is_not_trusted_when_its_source_has_changed(tmp_path:
 
 
 def test_show_fits_a_whole_rollout_into_about_4000_tokens(tmp_path: Path) -> None:
-    long = [{"type": "message", "role": "assistant", "content": "word " * 4000}, {"type": "function_call", "name": "f", "arguments": "{}", "call_id": "1"}, {"type": "function_call_output", "call_id": "1", "output": "x" * 90_000}]
+    long = [
+        {"type": "message", "role": "assistant", "content": "word " * 4000},
+        {"type": "function_call", "name": "f", "arguments": "{}", "call_id": "1"},
+        {"type": "function_call_output", "call_id": "1", "output": "x" * 90_000},
+    ]
     path = write(tmp_path / "r.jsonl", [{"task_id": "t", "reward": 0, "response": {"output": long * 10}}])
     shown = blade("show", path, "t#0").stdout
     assert len(shown) < 16_500
@@ -168,7 +187,12 @@ def test_show_finds_a_step_by_place_and_makes_control_characters_harmless(tmp_pa
 
 
 def test_sql_answers_from_all_runs() -> None:
-    done = blade("sql", DESK, "SELECT run, outcome, count(*) AS n FROM rollouts GROUP BY run, outcome ORDER BY run, outcome", "--csv")
+    done = blade(
+        "sql",
+        DESK,
+        "SELECT run, outcome, count(*) AS n FROM rollouts GROUP BY run, outcome ORDER BY run, outcome",
+        "--csv",
+    )
     assert done.stdout.splitlines() == [
         "run,outcome,n",
         "heron-70b,failed,28",

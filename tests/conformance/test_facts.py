@@ -3,13 +3,13 @@
 from dataclasses import replace
 
 import pytest
-from builders import kept_places, load
-from conformance.facts import DATA, FACTS, JOINED, NOT_COMPARABLE, REFUSED, Fact
 
 from blade.core.errors import ArtifactError
 from blade.core.run import Run
 from blade.ingest.reread import reread
 from blade.metrics.same_task import same_tasks
+from builders import kept_places, load
+from conformance.facts import DATA, FACTS, JOINED, NOT_COMPARABLE, REFUSED, Fact
 
 pytestmark = [
     pytest.mark.conformance,

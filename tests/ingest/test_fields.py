@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import Row, call, load_rows, reasons, rollout, said, task
 
 from blade.core.run import Run
 from blade.ingest import fields
 from blade.ingest.fields import BY_NAME, TABLE
 from blade.ingest.reread import reread
+from builders import Row, call, load_rows, reasons, rollout, said, task
 
 BLANK: Row = {"task_id": "blank", "reward": 0.0, "response": {"output": []}}
 """A second row, so that what a field says of one rollout is not taken for what the whole run says."""

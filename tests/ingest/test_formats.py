@@ -6,11 +6,11 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from builders import Row, kept_places, load, outcomes, places, reasons, rollout, sample, task, write_eval, write_jsonl
 
 from blade.core.errors import BladeError
 from blade.core.run import Run
 from blade.ingest.reread import reread
+from builders import Row, kept_places, load, outcomes, places, reasons, rollout, sample, task, write_eval, write_jsonl
 
 SPEC = {
     "task": "arithmetic",

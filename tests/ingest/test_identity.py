@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import Row, load, load_rows, places, rollout, task, without, write_jsonl
 
 from blade.core.run import Run
 from blade.ingest.identity import natural
+from builders import Row, load, load_rows, places, rollout, task, without, write_jsonl
 
 
 def known_by(run: Run) -> dict[str, str]:

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from builders import load, load_rows, outcomes, places, reasons, response, result, rollout, said, without, write_jsonl
 
 TIMEOUT = {"_ng_failure_class": "timeout_exceeded"}

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
-from builders import call, kept_places, load, load_rows, rollout, said, write_jsonl
 
 from blade.core.errors import ArtifactError, RequestError
 from blade.ingest.reread import reread
+from builders import call, kept_places, load, load_rows, rollout, said, write_jsonl
 
 
 def test_rollouts_come_in_the_order_asked_for(tmp_path: Path) -> None:

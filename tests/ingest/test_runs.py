@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from builders import load, load_rows, outcomes, places, rollout, write_jsonl
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from builders import Row, call, load, load_rows, places, reasons, result, rollout, said, write_bytes, write_jsonl
 
 from blade.core.finding import Hit, Looked
 from blade.core.rollout import Rollout
@@ -17,6 +16,7 @@ from blade.core.run import Run
 from blade.ingest import scan
 from blade.ingest.artifacts import find
 from blade.ingest.load import Wishes, load_runs
+from builders import Row, call, load, load_rows, places, reasons, result, rollout, said, write_bytes, write_jsonl
 
 TABLES = ("rollouts", "tasks", "checks")
 

@@ -1,16 +1,15 @@
 """Which fields may cut the tasks into slices."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import Row, load, load_rows, rollout, slice_names, write_jsonl
 
 from blade.core.run import Run
+from builders import Row, load, load_rows, rollout, slice_names, write_jsonl
 
 
-def rows(tasks: int = 12, repeats: int = 2, **fields: Callable[[int, int], Any]) -> list[Row]:
+def rows(tasks: int = 12, repeats: int = 2, **fields: Any) -> list[Row]:
     """Tasks that pass in the first repeat where their number is divisible by 4; each field is made from task and repeat."""
     return [
         rollout(f"t{n}", repeat=k, passed=n % 4 == 0 and k == 0) | {name: make(n, k) for name, make in fields.items()}
@@ -19,7 +18,7 @@ def rows(tasks: int = 12, repeats: int = 2, **fields: Callable[[int, int], Any])
     ]
 
 
-def loaded(folder: Path, *, tasks: int = 12, repeats: int = 2, **fields: Callable[[int, int], Any]) -> Run:
+def loaded(folder: Path, *, tasks: int = 12, repeats: int = 2, **fields: Any) -> Run:
     return load_rows(folder, *rows(tasks, repeats, **fields))
 
 
@@ -42,7 +41,7 @@ def test_with_one_repeat_only_known_names_speak_of_the_task(tmp_path: Path) -> N
 
 
 def test_with_one_repeat_a_field_that_is_the_same_in_every_run_does_too(tmp_path: Path) -> None:
-    both = rows(repeats=1, side=half, changing=lambda n, k: half(n, k))
+    both = rows(repeats=1, side=half, changing=half)
     other = [row | {"model": "b", "changing": half(n // 2, 0)} for n, row in enumerate(both)]
     path = write_jsonl(tmp_path / "run.jsonl", [row | {"model": "a"} for row in both] + other)
     assert [slice_names(run) for run in load(path)] == [["side"], ["side"]]
@@ -53,14 +52,14 @@ def test_with_one_repeat_a_field_that_is_the_same_in_every_run_does_too(tmp_path
     ["is_correct", "resolved", "passed", "status", "verdict", "hit_at_1", "judge_label", "f1", "_private", "seed"],
 )
 def test_verdict_words_are_barred(tmp_path: Path, name: str) -> None:
-    assert slice_names(loaded(tmp_path, **{name: half})) == []
+    assert slice_names(loaded(tmp_path, **dict[str, Any]({name: half}))) == []
 
 
 @pytest.mark.parametrize(
     "name", ["reward", "extracted_answer", "expected_answer", "error", "stop_reason", "duration", "cost"]
 )
 def test_fields_that_the_tables_use_are_barred(tmp_path: Path, name: str) -> None:
-    assert slice_names(loaded(tmp_path, **{name: half})) == []
+    assert slice_names(loaded(tmp_path, **dict[str, Any]({name: half}))) == []
 
 
 def test_a_field_that_fixes_the_outcome_is_the_verdict_in_disguise(tmp_path: Path) -> None:
@@ -101,7 +100,7 @@ def test_numbers_are_cut_in_thirds(tmp_path: Path) -> None:
 
 def test_at_most_eight_and_known_names_first(tmp_path: Path) -> None:
     names = [f"a{n}" for n in range(10)] + ["difficulty"]
-    run = loaded(tmp_path, **dict.fromkeys(names, half))
+    run = loaded(tmp_path, **dict[str, Any].fromkeys(names, half))
     assert slice_names(run) == ["difficulty", *names[:7]]
 
 

@@ -4,11 +4,11 @@ import json
 from typing import Any
 
 import pytest
-from builders import call, result, said, steps
 
 from blade.core.rollout import Step
 from blade.ingest.features import count, fingerprint
 from blade.ingest.steps import read_steps
+from builders import call, result, said, steps
 
 
 def brief(found: tuple[Step, ...]) -> list[tuple[int, str, str, str]]:

@@ -68,7 +68,24 @@ def test_nothing_from_a_rollout_becomes_markup(nasty: str, tmp_path: Path) -> No
     html = page(analyzed(tmp_path, nasty))
     seen = Seen()
     seen.feed(html.partition("<body>")[2])
-    assert seen.tags <= {"h1", "h2", "h3", "p", "table", "thead", "tbody", "tr", "th", "td", "ul", "li", "strong", "em", "code", "blockquote"}
+    assert seen.tags <= {
+        "h1",
+        "h2",
+        "h3",
+        "p",
+        "table",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+        "ul",
+        "li",
+        "strong",
+        "em",
+        "code",
+        "blockquote",
+    }
     assert seen.attributes == set()
 
 

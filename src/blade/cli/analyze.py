@@ -17,20 +17,56 @@ if TYPE_CHECKING:
 
 
 def analyze(
-    runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Rollouts file, folder, glob, Inspect log, or an earlier analysis; NAME=PATH names it.")],
-    out: Annotated[Path | None, typer.Option("-o", "--out", metavar="DIR", help="Write report.md, report.html and the tables there.")] = None,
+    runs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="RUN...",
+            help="Rollouts file, folder, glob, Inspect log, or an earlier analysis; NAME=PATH names it.",
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option("-o", "--out", metavar="DIR", help="Write report.md, report.html and the tables there."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON of at most 6 kB.")] = False,
     full: Annotated[bool, typer.Option("--full", help="With --json: every number and task, however long.")] = False,
-    format_name: Annotated[str | None, typer.Option("--format", metavar="NAME", help="Read files as this format: gym, inspect or plain.")] = None,
-    pass_threshold: Annotated[float | None, typer.Option(metavar="X", help="The reward that counts as a pass (default 1.0).")] = None,
-    expect_tasks: Annotated[int | None, typer.Option(metavar="N", min=1, help="Tasks that each run should have.")] = None,
-    expect_repeats: Annotated[int | None, typer.Option(metavar="K", min=1, help="Rollouts that each task should have.")] = None,
-    exclude: Annotated[list[str] | None, typer.Option(metavar="WHAT", help="Leave out and score again: infra, task:ID, rollout:ID#REPEAT, code:CODE. Repeatable.")] = None,
-    notes: Annotated[Path | None, typer.Option(metavar="FILE", help="Your words about the run: quoted in the inventory, never counted.")] = None,
-    group: Annotated[str | None, typer.Option(metavar="FIELD", help="Row field whose values are the units of intervals, where tasks come in groups.")] = None,
-    metrics_only: Annotated[bool, typer.Option("--metrics-only", help="Skip trajectories: faster, no steps, calls or rules.")] = False,
-    explain_schema: Annotated[bool, typer.Option("--explain-schema", help="Show which field was taken as what, and what nobody read.")] = False,
-    workers: Annotated[int | None, typer.Option(metavar="N", min=1, help="Processes that read (default: the cores, for large files).")] = None,
+    format_name: Annotated[
+        str | None, typer.Option("--format", metavar="NAME", help="Read files as this format: gym, inspect or plain.")
+    ] = None,
+    pass_threshold: Annotated[
+        float | None, typer.Option(metavar="X", help="The reward that counts as a pass (default 1.0).")
+    ] = None,
+    expect_tasks: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Tasks that each run should have.")
+    ] = None,
+    expect_repeats: Annotated[
+        int | None, typer.Option(metavar="K", min=1, help="Rollouts that each task should have.")
+    ] = None,
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="WHAT", help="Leave out and score again: infra, task:ID, rollout:ID#REPEAT, code:CODE. Repeatable."
+        ),
+    ] = None,
+    notes: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Your words about the run: quoted in the inventory, never counted."),
+    ] = None,
+    group: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FIELD", help="Row field whose values are the units of intervals, where tasks come in groups."
+        ),
+    ] = None,
+    metrics_only: Annotated[
+        bool, typer.Option("--metrics-only", help="Skip trajectories: faster, no steps, calls or rules.")
+    ] = False,
+    explain_schema: Annotated[
+        bool, typer.Option("--explain-schema", help="Show which field was taken as what, and what nobody read.")
+    ] = False,
+    workers: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Processes that read (default: the cores, for large files).")
+    ] = None,
 ) -> None:
     """Measure runs: scores with intervals, buckets, slices, what is missing, what does not add up.
 
@@ -92,4 +128,7 @@ def _print_schema(loaded: tuple[Run, ...]) -> None:
         print(f"{run.name}: {len(run.schema)} fields")
         for field in run.schema:
             print(f"  {field.path:<36} {field.seen:>8,} of {field.rows:,} rows   {field.taken_as or 'not read'}")
-        print("fields with small values may become slices: " + (", ".join(c for c in run.tasks.columns if c.startswith("slice.")) or "none did"))
+        print(
+            "fields with small values may become slices: "
+            + (", ".join(c for c in run.tasks.columns if c.startswith("slice.")) or "none did")
+        )

@@ -36,7 +36,9 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def common(
-    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Show the version and stop."),
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Show the version and stop."
+    ),
 ) -> None:
     """Which tasks failed, why, why did the score change, and what to fix first: answered from rollouts, offline."""
 

@@ -20,7 +20,10 @@ def parse(run: Run, place: str) -> tuple[str, int, int | None]:
         repeats = run.rollouts.filter(run.rollouts["task_id"] == place)["repeat"].to_list()
         if len(repeats) == 1:
             return place, repeats[0], None
-        raise RequestError(f"task {place} has {len(repeats)} rollouts", hint="say which: " + ", ".join(f"{place}#{r}" for r in repeats[:8]))
+        raise RequestError(
+            f"task {place} has {len(repeats)} rollouts",
+            hint="say which: " + ", ".join(f"{place}#{r}" for r in repeats[:8]),
+        )
     match = _PLACE.match(place)
     if match is None:
         raise RequestError(f"{place!r} is no place", hint="write TASK#REPEAT or TASK#REPEAT:STEP, for example 39#1:6")

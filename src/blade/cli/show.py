@@ -17,7 +17,9 @@ def show(
     place: Annotated[str, typer.Argument(metavar="PLACE", help="TASK#REPEAT or TASK#REPEAT:STEP, for example 39#1:6.")],
     steps: Annotated[str | None, typer.Option(metavar="FROM:TO", help="Only these steps.")] = None,
     width: Annotated[int | None, typer.Option(metavar="N", min=0, help="Characters of each step; 0 for all.")] = None,
-    run_name: Annotated[str | None, typer.Option("--run", metavar="NAME", help="Which run, where the path holds several.")] = None,
+    run_name: Annotated[
+        str | None, typer.Option("--run", metavar="NAME", help="Which run, where the path holds several.")
+    ] = None,
 ) -> None:
     """Read a rollout in order, as plain text; a whole one in under about 4,000 tokens.
 
@@ -33,6 +35,8 @@ def show(
         names = ", ".join(each.name for each in runs)
         raise RequestError(f"{run} holds {len(runs)} runs: {names}", hint="choose one with --run NAME")
     task, repeat, step = parse(chosen[0], place)
-    wanted = step_range(steps) if steps else range(max(0, step - AROUND), step + AROUND + 1) if step is not None else None
+    wanted = (
+        step_range(steps) if steps else range(max(0, step - AROUND), step + AROUND + 1) if step is not None else None
+    )
     rollout = chosen[0][task, repeat]
     print("\n".join(lines_of(rollout, steps=wanted, width=width)))

@@ -16,7 +16,10 @@ MOST_ROWS = 200
 
 
 def sql(
-    words: Annotated[list[str], typer.Argument(metavar='RUN... "SELECT ..."', help="Runs, then the query over rollouts, tasks and checks.")],
+    words: Annotated[
+        list[str],
+        typer.Argument(metavar='RUN... "SELECT ..."', help="Runs, then the query over rollouts, tasks and checks."),
+    ],
     as_json: Annotated[bool, typer.Option("--json", help="Rows as JSON lines, all of them.")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Rows as CSV, all of them.")] = False,
 ) -> None:
@@ -44,12 +47,16 @@ def _flat(frame: pl.DataFrame) -> pl.DataFrame:
     import polars as pl
 
     nested = [name for name, dtype in frame.schema.items() if dtype.is_nested()]
-    return frame.with_columns(pl.Series(name, [None if v is None else str(v.to_list()) for v in frame[name]], pl.String) for name in nested)
+    return frame.with_columns(
+        pl.Series(name, [None if v is None else str(v.to_list()) for v in frame[name]], pl.String) for name in nested
+    )
 
 
 def _table(frame: pl.DataFrame) -> list[str]:
     rows = [[_cell(value) for value in row] for row in frame.head(MOST_ROWS).iter_rows()]
-    widths = [max(len(name), *(len(row[i]) for row in rows), 1) if rows else len(name) for i, name in enumerate(frame.columns)]
+    widths = [
+        max(len(name), *(len(row[i]) for row in rows), 1) if rows else len(name) for i, name in enumerate(frame.columns)
+    ]
     lines = ["  ".join(name.ljust(width) for name, width in zip(frame.columns, widths, strict=True)).rstrip()]
     lines += ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     more = frame.height - len(rows)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -23,7 +22,9 @@ def write(analysis: Analysis, out: Path) -> None:
             _fill(analysis, Path(staging), out)
             _move(Path(staging), out)
     except OSError as error:
-        raise RequestError(f"cannot write to {out}: {error.strerror or error}", hint="give a folder that can be written") from None
+        raise RequestError(
+            f"cannot write to {out}: {error.strerror or error}", hint="give a folder that can be written"
+        ) from None
 
 
 def _fill(analysis: Analysis, staging: Path, out: Path) -> None:
@@ -33,7 +34,9 @@ def _fill(analysis: Analysis, staging: Path, out: Path) -> None:
         folder = staging / one.run.name
         folder.mkdir()
         (folder / "metrics.json").write_text(as_json.dump(as_json.metrics(one)), encoding="utf-8")
-        (folder / "tasks.jsonl").write_text(as_json.dump_lines(as_json.task(row) for row in one.tasks), encoding="utf-8")
+        (folder / "tasks.jsonl").write_text(
+            as_json.dump_lines(as_json.task(row) for row in one.tasks), encoding="utf-8"
+        )
         save(one.run, folder, at=out / one.run.name)
 
 
@@ -43,7 +46,7 @@ def _move(staging: Path, out: Path) -> None:
         if path.is_dir():
             target.mkdir(exist_ok=True)
             for inner in sorted(path.iterdir()):
-                os.replace(inner, target / inner.name)
+                inner.replace(target / inner.name)
             shutil.rmtree(path)
         else:
-            os.replace(path, target)
+            path.replace(target)

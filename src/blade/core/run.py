@@ -172,7 +172,9 @@ class Run:
         """The rollout of a task and repeat, with its steps; raises when there is none."""
         task_id, repeat = place
         if self.read is None:
-            raise ArtifactError(f"the artifacts of run {self.name} cannot be read again", hint="analyze the rollouts file itself")
+            raise ArtifactError(
+                f"the artifacts of run {self.name} cannot be read again", hint="analyze the rollouts file itself"
+            )
         return self.read(self, [(str(task_id), int(repeat))])[0]
 
 

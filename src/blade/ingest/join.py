@@ -31,6 +31,8 @@ class Joined:
 def join(rows: pl.DataFrame, shown: Mapping[int, str]) -> Joined:
     """Rollouts of one run from its main and failures rows; `shown` names the files."""
     rows = _number_repeats(rows.filter(pl.col("role").is_in(["rollouts", "failures"])))
+    if not rows.select("task_id", "repeat").is_duplicated().any():
+        return Joined(rollouts=rows, duplicates=0, attempts=0, problems=())
     best = pl.struct(
         pl.col("role") != "rollouts",
         -pl.col("attempt").fill_null(-1),

@@ -145,4 +145,8 @@ def _hits(name: str, values: list[tuple[Hit, ...]]) -> pl.Series:
     return pl.Series(name, texts, pl.String).str.json_decode(pl.List(HIT))
 
 
-_NESTED: dict[str, Callable[[str, list[Any]], pl.Series]] = {"skeleton": _numbers, "cannot_look": _codes, "fired": _hits}
+_NESTED: dict[str, Callable[[str, list[Any]], pl.Series]] = {
+    "skeleton": _numbers,
+    "cannot_look": _codes,
+    "fired": _hits,
+}

@@ -54,7 +54,9 @@ def task_table(
     """One row a task; `mine` are the identified rows of the run, `others` those of the runs beside it."""
     own = mine.filter(pl.col("role") != "dataset")
     marks = ("id_kind", "id_mark", "key_fp", "prompt_fp")
-    about = own.group_by("task_id").agg(pl.col("index").sort_by("file", "index").first(), *(pl.col(name).max() for name in marks))
+    about = own.group_by("task_id").agg(
+        pl.col("index").sort_by("file", "index").first(), *(pl.col(name).max() for name in marks)
+    )
     keys = mine.group_by("task_id").agg(pl.col(name).drop_nulls().min() for name in ("expected", "key_expects"))
     scores = task_scores(rollouts)
     tasks = scores.select("task_id").join(about, on="task_id", how="left").join(keys, on="task_id", how="left")

@@ -55,6 +55,7 @@ class Counts:
 
 def count(run: Run) -> Counts:
     """Count the rollouts of every task of a run."""
+
     def outcome(which: Outcome) -> pl.Expr:
         return (pl.col("outcome") == str(which)).sum()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import polars as pl
 
 from blade.core.analysis import Stage
@@ -19,7 +21,8 @@ def funnel(run: Run) -> tuple[Stage, ...]:
     reached.append(("judged by the verifier", rows := rows.filter(JUDGED)))
     reached.append(("passed", rows.filter(PASSED)))
     counts = [frame.height for _, frame in reached]
-    shares = [None, *(after / before if before else None for before, after in zip(counts, counts[1:], strict=False))]
+    shares = [None, *(after / before if before else None for before, after in pairwise(counts))]
     return tuple(
-        Stage(name=name, rollouts=frame.height, share=share) for (name, frame), share in zip(reached, shares, strict=True)
+        Stage(name=name, rollouts=frame.height, share=share)
+        for (name, frame), share in zip(reached, shares, strict=True)
     )

@@ -36,7 +36,11 @@ def doubts(run: Run) -> tuple[str, ...]:
     low, top = float(rewards.min() or 0.0), float(rewards.max() or 0.0)  # type: ignore[arg-type]
     threshold = run.pass_threshold
     if top > 1 + _CLOSE and threshold == 1.0:
-        return (f"rewards go up to {top:g}, so a pass (reward of at least 1) may not mean what the benchmark means; set --pass-threshold",)
+        return (
+            f"rewards go up to {top:g}, so a pass (reward of at least 1) may not mean what the benchmark means; set --pass-threshold",
+        )
     if top < threshold - _CLOSE and top > low:
-        return (f"no reward reaches {threshold:g} (the highest is {top:g}), so nothing counts as a pass; set --pass-threshold",)
+        return (
+            f"no reward reaches {threshold:g} (the highest is {top:g}), so nothing counts as a pass; set --pass-threshold",
+        )
     return ()

@@ -30,7 +30,10 @@ def recompute(run: Run) -> tuple[Recorded, ...]:
     whole = [_recorded(stated, rows) for stated in run.stated if stated.index is None]
     per_task = [stated for stated in run.stated if stated.index is not None]
     sources = sorted({stated.source for stated in per_task})
-    return (*(entry for entry in whole if entry is not None), *(_tasks(run, rows, per_task, source) for source in sources))
+    return (
+        *(entry for entry in whole if entry is not None),
+        *(_tasks(run, rows, per_task, source) for source in sources),
+    )
 
 
 def _main_rows(run: Run) -> pl.DataFrame:
@@ -90,11 +93,15 @@ def _average_of(rows: pl.DataFrame, k: int) -> float | None:
 
 def _tasks(run: Run, rows: pl.DataFrame, stated: list[Stated], source: str) -> Recorded:
     """How many tasks have the mean reward that the sidecar gives them."""
-    means = rows.group_by("task_id").agg(pl.col("reward").mean()).join(run.tasks.select("task_id", "index"), on="task_id")
+    means = (
+        rows.group_by("task_id").agg(pl.col("reward").mean()).join(run.tasks.select("task_id", "index"), on="task_id")
+    )
     by_index = dict(means.drop_nulls("index").select("index", "reward").iter_rows())
     mine = [entry for entry in stated if entry.source == source]
     same = sum(1 for entry in mine if _close(by_index.get(entry.index), entry.value))
-    return Recorded(name="tasks whose mean/reward agrees", source=source, recorded=float(len(mine)), recomputed=float(same))
+    return Recorded(
+        name="tasks whose mean/reward agrees", source=source, recorded=float(len(mine)), recomputed=float(same)
+    )
 
 
 def _close(value: object, stated: float) -> bool:

@@ -72,7 +72,11 @@ def _unique(tasks: pl.DataFrame, marks: tuple[str, ...]) -> pl.DataFrame:
 def _conflicts(first: pl.DataFrame, second: pl.DataFrame) -> set[str]:
     """Ids whose key differs and whose prompt differs (what neither side has does not differ)."""
     marks = ("id_mark", "key_fp", "prompt_fp")
-    both = first.drop_nulls("id_mark").select("task_id", *marks).join(second.drop_nulls("id_mark").select(*marks), on="id_mark", suffix="_other")
+    both = (
+        first.drop_nulls("id_mark")
+        .select("task_id", *marks)
+        .join(second.drop_nulls("id_mark").select(*marks), on="id_mark", suffix="_other")
+    )
     differ = (pl.col("key_fp") != pl.col("key_fp_other")) & (pl.col("prompt_fp") != pl.col("prompt_fp_other"))
     return set(both.filter(differ)["task_id"])
 

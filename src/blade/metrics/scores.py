@@ -38,11 +38,19 @@ def as_recorded_score(counts: Counts, kind: str) -> Score:
 
 def infra_excluded_score(run: Run, kind: str, infra_codes: frozenset[str]) -> Score:
     """Judged rollouts without those in which a rule sees machinery at work."""
-    fired = pl.col("fired").list.eval(pl.element().struct.field("code")).list.set_intersection(sorted(infra_codes)).list.len() > 0
+    fired = (
+        pl.col("fired")
+        .list.eval(pl.element().struct.field("code"))
+        .list.set_intersection(sorted(infra_codes))
+        .list.len()
+        > 0
+    )
     kept = run.rollouts.filter(~fired.fill_null(False))
     counts = count(_with_rollouts(run, kept))
     tops = counts.passed if kind == "pass_at_1" else counts.reward_sum
-    return _score("infra_excluded", kind, counts, tops, counts.judged, "no rollout was judged without machinery failing")
+    return _score(
+        "infra_excluded", kind, counts, tops, counts.judged, "no rollout was judged without machinery failing"
+    )
 
 
 def no_suspects_score() -> Score:
@@ -96,7 +104,9 @@ def _score(name: str, kind: str, counts: Counts, tops: Floats | Integers, bottom
         return Score(name=name, value=None, interval=None, n_tasks=0, n_rollouts=0, reason=why_not)
     scores = tops[kept] / bottoms[kept]
     interval = interval_of(kind, scores, n_rollouts, counts.groups_of(kept))
-    return Score(name=name, value=float(np.mean(scores)), interval=interval, n_tasks=int(kept.sum()), n_rollouts=n_rollouts)
+    return Score(
+        name=name, value=float(np.mean(scores)), interval=interval, n_tasks=int(kept.sum()), n_rollouts=n_rollouts
+    )
 
 
 def _lowest(run: Run) -> float:

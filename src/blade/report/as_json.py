@@ -25,7 +25,14 @@ def metrics(one: RunAnalysis) -> dict[str, Any]:
         "model_ref": run.model,
         "benchmark": run.benchmark,
         "agent": run.agent,
-        "headline": {"metric": found.headline, "value": lead.value, "ci": _ci(lead.interval), "method": _method(lead.interval), "n": lead.n, "why": found.headline_why},
+        "headline": {
+            "metric": found.headline,
+            "value": lead.value,
+            "ci": _ci(lead.interval),
+            "method": _method(lead.interval),
+            "n": lead.n,
+            "why": found.headline_why,
+        },
         "pass_threshold": run.pass_threshold,
         "pass_at_1": at_1.value,
         "pass_at_1_ci": _ci(at_1.interval),
@@ -63,7 +70,10 @@ def metrics(one: RunAnalysis) -> dict[str, Any]:
         "notes": list(run.notes),
         "doubts": list(found.doubts),
         "problem_count": run.problem_count,
-        "problems": [{"file": p.source.artifact, "line": p.source.line, "member": p.source.member, "reason": p.reason} for p in run.problems],
+        "problems": [
+            {"file": p.source.artifact, "line": p.source.line, "member": p.source.member, "reason": p.reason}
+            for p in run.problems
+        ],
         "reasons": _reasons(one),
     }
 
@@ -81,7 +91,12 @@ def _reasons(one: RunAnalysis) -> dict[str, str]:
             reasons[name] = "no rollout records it"
     if run.expected_from is None:
         reasons |= dict.fromkeys(("expected_rollouts", "missing_rollouts", "expected_from"), run.expected_why_not)
-    for name, value in (("model_name", run.model), ("model_ref", run.model), ("benchmark", run.benchmark), ("agent", run.agent)):
+    for name, value in (
+        ("model_name", run.model),
+        ("model_ref", run.model),
+        ("benchmark", run.benchmark),
+        ("agent", run.agent),
+    ):
         if value is None:
             reasons[name] = "not recorded in the artifacts"
     if found.measures["pass_at_1"].value is not None and found.measures["pass_at_1"].interval is None:
@@ -110,7 +125,13 @@ def _score(score: Score) -> dict[str, Any]:
 
 
 def _slice(value: Any) -> dict[str, Any]:
-    return {"tasks": value.tasks, "rollouts": value.rollouts, "passed": value.passed, "pass_at_1": value.pass_at_1, "ci": _ci(value.interval)}
+    return {
+        "tasks": value.tasks,
+        "rollouts": value.rollouts,
+        "passed": value.passed,
+        "pass_at_1": value.pass_at_1,
+        "ci": _ci(value.interval),
+    }
 
 
 def _variance(one: RunAnalysis) -> dict[str, Any]:

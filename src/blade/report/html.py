@@ -10,7 +10,27 @@ from markdown_it import MarkdownIt
 from blade.core.analysis import Analysis
 from blade.report.sections import report
 
-_TAGS = {"h1", "h2", "h3", "p", "table", "thead", "tbody", "tr", "th", "td", "ul", "ol", "li", "strong", "em", "code", "blockquote", "hr", "br"}
+_TAGS = {
+    "h1",
+    "h2",
+    "h3",
+    "p",
+    "table",
+    "thead",
+    "tbody",
+    "tr",
+    "th",
+    "td",
+    "ul",
+    "ol",
+    "li",
+    "strong",
+    "em",
+    "code",
+    "blockquote",
+    "hr",
+    "br",
+}
 
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1c2430; --soft: #5b6675; --line: #d8dee6; --paper: #ffffff; --band: #f5f7fa; --mark: #0b6e4f; }
@@ -35,7 +55,9 @@ blockquote { margin: .5rem 0; padding: .2rem 1rem; border-left: 3px solid var(--
 def page(analysis: Analysis) -> str:
     """One self-contained HTML page; whatever stands in the artifacts reaches it as text only."""
     markdown = report(analysis)
-    body = nh3.clean(MarkdownIt("commonmark", {"html": False}).enable("table").render(markdown), tags=_TAGS, attributes={})
+    body = nh3.clean(
+        MarkdownIt("commonmark", {"html": False}).enable("table").render(markdown), tags=_TAGS, attributes={}
+    )
     title = escape(markdown.partition("\n")[0].lstrip("# "))
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'

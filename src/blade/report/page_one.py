@@ -39,7 +39,9 @@ def title(one: RunAnalysis) -> str:
 def leading(one: RunAnalysis) -> Measure:
     """The headline as a measure over tasks."""
     judged = next(s for s in one.metrics.scores if s.name == "judged")
-    return Measure(name=one.metrics.headline, value=judged.value, n=judged.n_tasks, interval=judged.interval, reason=judged.reason)
+    return Measure(
+        name=one.metrics.headline, value=judged.value, n=judged.n_tasks, interval=judged.interval, reason=judged.reason
+    )
 
 
 def name_of(headline: str) -> str:
@@ -121,7 +123,9 @@ def floor_lines(one: RunAnalysis) -> list[str]:
     for base in one.metrics.baselines:
         if base.value is not None:
             how = _how(base)
-            lines.append(f"**Floor.** {how[:1].upper()}{safe(how[1:])} scores {score(base.value)} ({plural(base.n, 'task')} with a key).")
+            lines.append(
+                f"**Floor.** {how[:1].upper()}{safe(how[1:])} scores {score(base.value)} ({plural(base.n, 'task')} with a key)."
+            )
     wants = one.metrics.slices.get("key_expects")
     if wants:
         lines.append("By what the key wants: " + "; ".join(_slice(value) for value in wants) + ".")
@@ -164,10 +168,10 @@ def _widest_slice(one: RunAnalysis) -> str:
             low = min(scored, key=lambda v: (v.pass_at_1 or 0.0, v.value))
             high = max(scored, key=lambda v: (v.pass_at_1 or 0.0, v.value))
             gaps.append(((high.pass_at_1 or 0.0) - (low.pass_at_1 or 0.0), field, low, high))
-    gap, field, low, high = max(gaps, key=lambda g: (g[0], g[1]), default=(0.0, "", None, None))
-    if low is None or high is None or gap < WIDE:
+    if not gaps:
         return ""
-    return f"`{safe(field)}` divides the tasks most: {_slice(low)} against {_slice(high)}."
+    gap, field, low, high = max(gaps, key=lambda g: (g[0], g[1]))
+    return f"`{safe(field)}` divides the tasks most: {_slice(low)} against {_slice(high)}." if gap >= WIDE else ""
 
 
 def _noise(one: RunAnalysis) -> str:
@@ -219,7 +223,11 @@ def _tasks_named(tasks: list[str]) -> str:
 
 def _disagreeing(one: RunAnalysis) -> str:
     wrong = [entry for entry in one.recorded if entry.agrees is False]
-    return f"find out why {plural(len(wrong), 'recorded number')} cannot be made again from the rows (see Artifact Inventory)." if wrong else ""
+    return (
+        f"find out why {plural(len(wrong), 'recorded number')} cannot be made again from the rows (see Artifact Inventory)."
+        if wrong
+        else ""
+    )
 
 
 def _read(one: RunAnalysis) -> str:
@@ -262,7 +270,12 @@ def _several(analysis: Analysis) -> list[str]:
     lines = [f"# {safe(cut(head, 120))}", "", *models_table(analysis), ""]
     for one in analysis.runs[:MOST_RUNS]:
         lines += [f"**{safe(one.run.name)}.** " + " ".join(score_lines(one)).removeprefix("**Score.** "), ""]
-        lines += [line for part in ([f"Note: {doubt}." for doubt in one.metrics.doubts], _readings(one)) for line in (*part, "") if part]
+        lines += [
+            line
+            for part in ([f"Note: {doubt}." for doubt in one.metrics.doubts], _readings(one))
+            for line in (*part, "")
+            if part
+        ]
         floor = _near_floor(one)
         lines += [f"{score(floor.value)} can be had by {safe(_how(floor))}.", ""] if floor else []
     if len(analysis.runs) > MOST_RUNS:
@@ -289,7 +302,12 @@ def models_table(analysis: Analysis) -> list[str]:
                 share(coverage.value),
             ]
         )
-    return table(["run", "headline", "score", "95 %", "tasks", "rollouts", "always / sometimes / never / missing", "coverage"], rows, "metrics.json", 12)
+    return table(
+        ["run", "headline", "score", "95 %", "tasks", "rollouts", "always / sometimes / never / missing", "coverage"],
+        rows,
+        "metrics.json",
+        12,
+    )
 
 
 def shared_lines(analysis: Analysis) -> list[str]:
@@ -298,5 +316,7 @@ def shared_lines(analysis: Analysis) -> list[str]:
         return ["The runs share fewer than half of their tasks, so their scores cannot be set against each other."]
     lines = []
     for (first, second), (tasks, left, right) in list(analysis.shared.items())[:6]:
-        lines.append(f"On the {plural(tasks, 'task')} that both judged: {safe(first)} {score(left)}, {safe(second)} {score(right)}.")
+        lines.append(
+            f"On the {plural(tasks, 'task')} that both judged: {safe(first)} {score(left)}, {safe(second)} {score(right)}."
+        )
     return lines

@@ -26,13 +26,19 @@ def show(rollout: Rollout, *, steps: range | None = None, width: int | None = No
     if rollout.steps is None:
         lines.append("no trajectory is recorded")
     elif steps is not None and not chosen:
-        lines.append(f"no step in that range; the rollout has steps 0 to {max((s.index for s in rollout.steps), default=0)}")
+        lines.append(
+            f"no step in that range; the rollout has steps 0 to {max((s.index for s in rollout.steps), default=0)}"
+        )
     return lines
 
 
 def _head(rollout: Rollout) -> list[str]:
     facts = [f"reward {amount(rollout.reward)}" if rollout.reward is not None else "no reward"]
-    facts += [f"{name} {value}" for name, value in (("stop", rollout.stop), ("tokens out", rollout.tokens)) if value is not None]
+    facts += [
+        f"{name} {value}"
+        for name, value in (("stop", rollout.stop), ("tokens out", rollout.tokens))
+        if value is not None
+    ]
     facts += [f"{amount(rollout.seconds)} s"] if rollout.seconds is not None else []
     lines = [f"{rollout.key}  {rollout.outcome}  {', '.join(facts)}  ({rollout.source})"]
     for name, value in (("expected", rollout.expected), ("answer", rollout.answer), ("error", rollout.error)):
@@ -54,8 +60,15 @@ def _fitting(steps: Sequence[Step]) -> int:
 
 
 def _step(step: Step, width: int) -> list[str]:
-    what = {"call": f"calls {step.tool}", "result": f"{step.tool or 'tool'} returns", "reasoning": "thinks", "refusal": "refuses"}
-    label = f"[{step.index}] {_MARKS[step.party]} {what.get(step.kind, '')}".rstrip() + (" (error)" if step.failed else "")
+    what = {
+        "call": f"calls {step.tool}",
+        "result": f"{step.tool or 'tool'} returns",
+        "reasoning": "thinks",
+        "refusal": "refuses",
+    }
+    label = f"[{step.index}] {_MARKS[step.party]} {what.get(step.kind, '')}".rstrip() + (
+        " (error)" if step.failed else ""
+    )
     return [label, *_indented(_cut(_body(step), width))]
 
 
@@ -72,7 +85,7 @@ def _cut(text: str, width: int) -> str:
     if width <= 0 or len(text) <= width:
         return text
     head, tail = width * 2 // 3, width // 3
-    return f"{text[:head]} [... {len(text) - head - tail:,} characters left out ...] {text[len(text) - tail:]}"
+    return f"{text[:head]} [... {len(text) - head - tail:,} characters left out ...] {text[len(text) - tail :]}"
 
 
 def _indented(text: str) -> list[str]:

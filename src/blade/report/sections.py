@@ -46,13 +46,21 @@ def artifact_inventory(analysis: Analysis) -> list[str]:
     """Files, how rows were taken, what could not be used, recorded against recomputed numbers."""
     lines = _each(analysis, _inventory)
     if analysis.notes:
-        lines += ["Notes of the user (quoted, not counted as evidence):", "", *(f"> {safe(note)}" for note in analysis.notes), ""]
+        lines += [
+            "Notes of the user (quoted, not counted as evidence):",
+            "",
+            *(f"> {safe(note)}" for note in analysis.notes),
+            "",
+        ]
     return lines
 
 
 def _inventory(one: RunAnalysis) -> list[str]:
     run = one.run
-    rows = [[code(a.path), a.role, a.format, f"{a.rows:,}" if a.rows else "-", f"{a.bytes:,}", safe(a.note)] for a in run.artifacts]
+    rows = [
+        [code(a.path), a.role, a.format, f"{a.rows:,}" if a.rows else "-", f"{a.bytes:,}", safe(a.note)]
+        for a in run.artifacts
+    ]
     lines = table(["file", "taken as", "format", "rows", "bytes", "note"], rows)
     lines += [f"- {safe(note)}." for note in run.notes]
     lines.append(f"- {_expected(one)}")
@@ -93,7 +101,13 @@ def _recorded(one: RunAnalysis) -> list[str]:
     if not wrong:
         return [head, ""]
     rows = [[safe(e.name), code(e.source), amount(e.recorded), amount(e.recomputed)] for e in wrong]
-    return [head, "", "These do not agree:", "", *table(["number", "stated in", "recorded", "recomputed"], rows, "metrics.json")]
+    return [
+        head,
+        "",
+        "These do not agree:",
+        "",
+        *table(["number", "stated in", "recorded", "recomputed"], rows, "metrics.json"),
+    ]
 
 
 def aggregate_results(analysis: Analysis) -> list[str]:
@@ -104,10 +118,20 @@ def aggregate_results(analysis: Analysis) -> list[str]:
 def _aggregate(one: RunAnalysis) -> list[str]:
     metrics = one.metrics
     rows = [
-        [s.name.replace("_", " "), score(s.value), limits(s.interval, 3), f"{s.n_tasks:,}", f"{s.n_rollouts:,}", safe(s.reason or "")]
+        [
+            s.name.replace("_", " "),
+            score(s.value),
+            limits(s.interval, 3),
+            f"{s.n_tasks:,}",
+            f"{s.n_rollouts:,}",
+            safe(s.reason or ""),
+        ]
         for s in metrics.scores
     ]
-    lines = [f"Headline: {name_of(metrics.headline)} ({metrics.headline_why}); a pass is a reward of at least {one.run.pass_threshold:g}.", ""]
+    lines = [
+        f"Headline: {name_of(metrics.headline)} ({metrics.headline_why}); a pass is a reward of at least {one.run.pass_threshold:g}.",
+        "",
+    ]
     lines += table(["reading", name_of(metrics.headline), "95 %", "tasks", "rollouts", "reason"], rows)
     lines += _measures(one) + _repeats(one) + _spread(one) + _slices(one) + _usage(one)
     return lines
@@ -116,7 +140,11 @@ def _aggregate(one: RunAnalysis) -> list[str]:
 def _measures(one: RunAnalysis) -> list[str]:
     named = one.metrics.measures
     wanted = ("rollout_pass_rate", "mean_reward", "coverage", "consistency", "retry_value")
-    said = [f"{name.replace('_', ' ')} {value_or_reason(named[name])}" + (f" (n {named[name].n:,})" if named[name].value is not None else "") for name in wanted]
+    said = [
+        f"{name.replace('_', ' ')} {value_or_reason(named[name])}"
+        + (f" (n {named[name].n:,})" if named[name].value is not None else "")
+        for name in wanted
+    ]
     return ["; ".join(said).capitalize() + ".", ""]
 
 
@@ -124,7 +152,14 @@ def _repeats(one: RunAnalysis) -> list[str]:
     if one.metrics.k == 1:
         return ["One rollout a task: nothing can be said about repeats.", ""]
     rows = [
-        [str(k), score(at.value), limits(at.interval), score(one.metrics.pass_hat[k].value), limits(one.metrics.pass_hat[k].interval), f"{at.n:,}"]
+        [
+            str(k),
+            score(at.value),
+            limits(at.interval),
+            score(one.metrics.pass_hat[k].value),
+            limits(one.metrics.pass_hat[k].interval),
+            f"{at.n:,}",
+        ]
         for k, at in one.metrics.pass_at.items()
     ]
     return table(["k", "pass@k (any of k)", "95 %", "pass^k (all of k)", "95 %", "tasks"], rows, "metrics.json")
@@ -134,7 +169,11 @@ def _spread(one: RunAnalysis) -> list[str]:
     spread = one.metrics.variance
     if spread.total is None:
         return [f"Spread of task scores: none ({spread.reason}).", ""]
-    within = f"within tasks {spread.within:.4f}, between tasks {spread.between:.4f}, reliability {score(spread.reliability)}" if spread.within is not None and spread.between is not None else f"within tasks: none ({spread.reason})"
+    within = (
+        f"within tasks {spread.within:.4f}, between tasks {spread.between:.4f}, reliability {score(spread.reliability)}"
+        if spread.within is not None and spread.between is not None
+        else f"within tasks: none ({spread.reason})"
+    )
     errors = f"standard error {score(spread.se_new_tasks)} for other tasks of this kind, {score(spread.se_same_tasks)} for the same tasks again"
     return [f"Variance of task scores {spread.total:.4f}: {within}; {errors}.", ""]
 
@@ -143,7 +182,14 @@ def _slices(one: RunAnalysis) -> list[str]:
     if not one.metrics.slices:
         return ["No field of the artifacts divides the tasks into slices of five or more.", ""]
     rows = [
-        [code(field), safe(v.value), f"{v.tasks:,}", f"{v.passed:,} of {v.rollouts:,}", score(v.pass_at_1), limits(v.interval)]
+        [
+            code(field),
+            safe(v.value),
+            f"{v.tasks:,}",
+            f"{v.passed:,} of {v.rollouts:,}",
+            score(v.pass_at_1),
+            limits(v.interval),
+        ]
         for field, values in one.metrics.slices.items()
         for v in values
     ]
@@ -154,7 +200,14 @@ def _usage(one: RunAnalysis) -> list[str]:
     if not one.metrics.usage:
         return ["Tokens, time, cost and length are not recorded.", ""]
     rows = [
-        [u.name.replace("_", " "), f"{u.n:,}", amount(u.total), amount(u.median), f"{amount(u.passed_median)} ({u.passed_n:,})", f"{amount(u.failed_median)} ({u.failed_n:,})"]
+        [
+            u.name.replace("_", " "),
+            f"{u.n:,}",
+            amount(u.total),
+            amount(u.median),
+            f"{amount(u.passed_median)} ({u.passed_n:,})",
+            f"{amount(u.failed_median)} ({u.failed_n:,})",
+        ]
         for u in one.metrics.usage
     ]
     return table(["quantity", "rollouts", "total", "median", "median of passes (n)", "median of failures (n)"], rows)
@@ -176,10 +229,16 @@ def task_outcome_buckets(analysis: Analysis) -> list[str]:
 
 
 def _buckets(one: RunAnalysis) -> list[str]:
-    rows = [[name.replace("_", " "), f"{len(tasks):,}", safe(listed(tasks))] for name, tasks in one.metrics.bucket_tasks.items()]
+    rows = [
+        [name.replace("_", " "), f"{len(tasks):,}", safe(listed(tasks))]
+        for name, tasks in one.metrics.bucket_tasks.items()
+    ]
     lines = table(["bucket", "tasks", "which"], rows)
     incomplete = one.metrics.incomplete_tasks
-    return [*lines, f"{plural(incomplete, 'task')} of {one.metrics.counts['total_tasks']:,} lack a verdict for some expected rollout."]
+    return [
+        *lines,
+        f"{plural(incomplete, 'task')} of {one.metrics.counts['total_tasks']:,} lack a verdict for some expected rollout.",
+    ]
 
 
 def _later(claim: str) -> Callable[[Analysis], list[str]]:
@@ -198,7 +257,10 @@ def cross_model_comparison(analysis: Analysis) -> list[str]:
 
 def recommendations(analysis: Analysis) -> list[str]:
     """What the numbers alone ask for."""
-    return ["Interventions need a diagnosis and are not ranked here; what the numbers alone ask for stands under **First** on page one.", ""]
+    return [
+        "Interventions need a diagnosis and are not ranked here; what the numbers alone ask for stands under **First** on page one.",
+        "",
+    ]
 
 
 def reproducibility_notes(analysis: Analysis) -> list[str]:

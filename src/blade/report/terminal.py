@@ -27,7 +27,11 @@ def taken(analysis: Analysis) -> str:
 
 def _file(one: RunAnalysis, artifact: Artifact) -> str:
     mine = int((one.run.rollouts["artifact"] == artifact.path).sum())
-    return f"{artifact.path} ({mine:,} rows)" if mine == artifact.rows else f"{artifact.path} ({mine:,} of {artifact.rows:,} rows)"
+    return (
+        f"{artifact.path} ({mine:,} rows)"
+        if mine == artifact.rows
+        else f"{artifact.path} ({mine:,} of {artifact.rows:,} rows)"
+    )
 
 
 def summary(analysis: Analysis) -> list[str]:
@@ -38,7 +42,12 @@ def summary(analysis: Analysis) -> list[str]:
         return [title(one), "", *_wrapped(body), *_problems(one)]
     lines = [_line(one) for one in analysis.runs[:MOST_RUNS]]
     shared = [_plain(line) for line in page_one(analysis) if line.startswith(("On the ", "The runs share"))]
-    return [*_aligned(lines), "", *_wrapped(shared), *(line for one in analysis.runs for line in _problems(one, named=True))]
+    return [
+        *_aligned(lines),
+        "",
+        *_wrapped(shared),
+        *(line for one in analysis.runs for line in _problems(one, named=True)),
+    ]
 
 
 def _line(one: RunAnalysis) -> tuple[str, ...]:
@@ -64,7 +73,9 @@ def _plain(line: str) -> str:
 
 
 def _wrapped(lines: list[str], width: int = 110) -> list[str]:
-    return [part for line in lines for part in textwrap.wrap(line, width, subsequent_indent="  ", break_on_hyphens=False)]
+    return [
+        part for line in lines for part in textwrap.wrap(line, width, subsequent_indent="  ", break_on_hyphens=False)
+    ]
 
 
 def _problems(one: RunAnalysis, named: bool = False) -> list[str]:

@@ -100,7 +100,8 @@ def test_numbers_are_cut_in_thirds(tmp_path: Path) -> None:
 
 def test_at_most_eight_and_known_names_first(tmp_path: Path) -> None:
     names = [f"a{n}" for n in range(10)] + ["difficulty"]
-    run = loaded(tmp_path, **dict[str, Any].fromkeys(names, half))
+    fields: dict[str, Any] = dict.fromkeys(names, half)
+    run = loaded(tmp_path, **fields)
     assert slice_names(run) == ["difficulty", *names[:7]]
 
 

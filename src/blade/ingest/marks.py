@@ -66,7 +66,7 @@ class PromptReader:
 
     def fingerprint(self, row: Row, request_input: msgspec.Raw) -> int | None:
         """Of the first of the table's paths that holds a prompt; None when it is empty."""
-        raw = _prompt(row, request_input)
+        raw = prompt_raw(row, request_input)
         if not raw:
             return None
         seen = blake2b(raw, digest_size=16).digest()
@@ -77,7 +77,8 @@ class PromptReader:
         return self._seen[seen]
 
 
-def _prompt(row: Row, request_input: msgspec.Raw) -> msgspec.Raw | None:
+def prompt_raw(row: Row, request_input: msgspec.Raw) -> msgspec.Raw | None:
+    """The raw prompt of a row, in the order of the table; None when it has none."""
     if cells.has(request_input):
         return request_input
     return next((row[name] for name in fields.BY_NAME["prompt"].paths[1:] if cells.has(row.get(name))), None)

@@ -15,9 +15,9 @@ from blade.ingest.decode import Row, decode_any, encode
 from blade.ingest.features import count, fingerprint
 from blade.ingest.key import key_expects
 from blade.ingest.light import Light
-from blade.ingest.marks import PromptReader, hashed, key_fingerprints, task_name
+from blade.ingest.marks import PromptReader, hashed, key_fingerprints, prompt_raw, task_name
 from blade.ingest.request import Request, Response, read_request, read_response
-from blade.ingest.steps import after_prompt, read_steps
+from blade.ingest.steps import after_prompt, before_agent, read_steps
 
 LONGEST_ANSWER = 200
 LONGEST_EXTRA = 48
@@ -224,7 +224,17 @@ def _rollout(
         features=features,
         read_steps=None if steps is None else lambda: steps,
         read_row=lambda: {name: decode_any(raw) for name, raw in row.items()},
+        read_prompt=lambda: prompt_of(row),
     )
+
+
+def prompt_of(row: Row) -> tuple[Step, ...]:
+    """What the agent was given before its first turn, as steps."""
+    raw = prompt_raw(row, read_request(row.get("responses_create_params")).input)
+    value = decode_any(raw) if raw is not None else None
+    if isinstance(value, list):
+        return read_steps(encode(before_agent(value)))
+    return (Step(index=0, party="user", kind="message", text=cells.as_text(value)),) if value is not None else ()
 
 
 def _sampling(request: Request, response: Response) -> list[float | None]:

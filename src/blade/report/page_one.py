@@ -89,7 +89,9 @@ def _interval(lead: Measure) -> str:
     if lead.interval is None:
         return "no interval: " + ("one task" if lead.n < 2 else "all tasks agree")
     rough = ", rough: fewer than 30 tasks" if lead.interval.rough else ""
-    return f"{limits(lead.interval)} over tasks, 95 %{rough}"
+    unit = "groups" if "groups" in lead.interval.method else "tasks"
+    rough = rough.replace("tasks", unit)
+    return f"{limits(lead.interval)} over {unit}, 95 %{rough}"
 
 
 def _with_repeats(one: RunAnalysis) -> str:

@@ -10,6 +10,7 @@ import msgspec
 from blade.ingest.decode import Row, decode_any, encode
 
 _NULL = b"null"
+_decode = msgspec.json.Decoder().decode
 
 
 def has(raw: bytes | msgspec.Raw | None) -> bool:
@@ -23,7 +24,7 @@ def has(raw: bytes | msgspec.Raw | None) -> bool:
 def value(row: Row, name: str) -> Any:
     """The value of a field; None when it is absent."""
     raw = row.get(name)
-    return None if raw is None else decode_any(raw)
+    return None if raw is None else _decode(raw)
 
 
 def at(row: Row, path: str) -> Any:
@@ -38,9 +39,10 @@ def at(row: Row, path: str) -> Any:
 def first(row: Row, paths: tuple[str, ...]) -> Any:
     """The first value, in the order of the paths, that is there and is not null."""
     for path in paths:
-        if path in row:
-            found = value(row, path)
-        elif "." in path and path.partition(".")[0] in row:
+        raw = row.get(path)
+        if raw is not None:
+            found = _decode(raw)
+        elif "." in path:
             found = at(row, path)
         else:
             continue

@@ -93,6 +93,7 @@ COLUMNS: dict[str, pl.DataType] = {
     "line": pl.Int64(),
 }
 
+_FIELDS = tuple(field.name for field in msgspec.structs.fields(Light))
 MOST_EXTRAS = 300
 """Columns of small values in a batch; the commonest are kept."""
 KEY = "key:"
@@ -102,7 +103,8 @@ CHECKS = pl.List(pl.Struct({"name": pl.String, "passed": pl.Boolean}))
 
 def to_frame(rows: Sequence[Light]) -> pl.DataFrame:
     """One column a field; a task's own fields become `key:<name>`, small values `extra:<name>`, in order of name."""
-    columns = {name: _column(rows, name, dtype) for name, dtype in COLUMNS.items()}
+    fields_ = dict(zip(_FIELDS, zip(*map(msgspec.structs.astuple, rows), strict=True), strict=True)) if rows else {}
+    columns = {name: _column(name, fields_.get(name, ()), dtype) for name, dtype in COLUMNS.items()}
     for name in sorted({name for row in rows for name in row.keys}):
         columns[KEY + name] = pl.Series(KEY + name, [row.keys.get(name) for row in rows], pl.UInt64)
     for name in _common(rows):
@@ -122,8 +124,7 @@ def _common(rows: Sequence[Light]) -> list[str]:
     return sorted(often[:MOST_EXTRAS])
 
 
-def _column(rows: Sequence[Light], name: str, dtype: pl.DataType) -> pl.Series:
-    values = [getattr(row, name) for row in rows]
+def _column(name: str, values: Sequence[Any], dtype: pl.DataType) -> pl.Series:
     return _NESTED[name](name, values) if name in _NESTED else pl.Series(name, values, dtype, strict=False)
 
 
@@ -131,21 +132,21 @@ def _column(rows: Sequence[Light], name: str, dtype: pl.DataType) -> pl.Series:
 # more than everything else in a row.
 
 
-def _numbers(name: str, values: list[list[int] | None]) -> pl.Series:
+def _numbers(name: str, values: Sequence[list[int] | None]) -> pl.Series:
     texts = [",".join(map(str, value)) if value else None for value in values]
     return pl.Series(name, texts, pl.String).str.split(",").cast(pl.List(pl.UInt16))
 
 
-def _codes(name: str, values: list[tuple[str, ...]]) -> pl.Series:
+def _codes(name: str, values: Sequence[tuple[str, ...]]) -> pl.Series:
     return pl.Series(name, [",".join(value) if value else None for value in values], pl.String).str.split(",")
 
 
-def _hits(name: str, values: list[tuple[Hit, ...]]) -> pl.Series:
+def _hits(name: str, values: Sequence[tuple[Hit, ...]]) -> pl.Series:
     texts = [msgspec.json.encode(value).decode() if value else None for value in values]
     return pl.Series(name, texts, pl.String).str.json_decode(pl.List(HIT))
 
 
-_NESTED: dict[str, Callable[[str, list[Any]], pl.Series]] = {
+_NESTED: dict[str, Callable[[str, Sequence[Any]], pl.Series]] = {
     "skeleton": _numbers,
     "cannot_look": _codes,
     "fired": _hits,

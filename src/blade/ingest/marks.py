@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from hashlib import blake2b
+from typing import Generic, TypeVar
 
 import msgspec
 
@@ -15,8 +17,9 @@ _RESULT_WORDS = re.compile(
     r"score|reward|passed|status|result|step|finished|traject|verdict|correct|error|output|log", re.IGNORECASE
 )
 _IN_METADATA = tuple(f"responses_create_params.metadata.{name}" for name in fields.ID_NAMES)
-_MOST_PROMPTS = 4096
-_EMPTY = (b'""', b"null")
+_MOST_KNOWN = 4096
+_LONG = 1024
+T = TypeVar("T")
 
 
 def hashed(data: bytes) -> int:
@@ -39,42 +42,40 @@ def task_name(row: Row, metadata: msgspec.Raw) -> tuple[str | None, str | None]:
     return None, None
 
 
-def key_fingerprints(row: Row, names: tuple[str, ...]) -> dict[str, int]:
-    """A fingerprint of each of the task's own fields; an empty text is no mark."""
-    found = {}
-    for name in names:
-        raw = row[name]
-        if bytes(memoryview(raw)[:5]) not in _EMPTY:
-            found[name] = _key_fingerprint(name, raw)
-    return found
-
-
-def _key_fingerprint(name: str, raw: msgspec.Raw) -> int:
+def key_fingerprint(raw: msgspec.Raw) -> int | None:
+    """Of one of the task's own fields; an empty text or null is no mark."""
     value = decode_any(raw)
     if isinstance(value, str):
-        return hashed(value.strip().encode("utf-8", "replace"))
-    if name == "verifier_metadata" and isinstance(value, dict):
+        return hashed(value.strip().encode("utf-8", "replace")) if value else None
+    return hashed(encode(value)) if value is not None else None
+
+
+def metadata_fingerprint(raw: msgspec.Raw) -> int | None:
+    """Of the verifier's metadata without what is a result: that is of the rollout, not of the task."""
+    value = decode_any(raw)
+    if isinstance(value, dict):
         value = {key: item for key, item in value.items() if not _RESULT_WORDS.search(key)}
-    return hashed(encode(value))
+    return hashed(encode(value)) if value is not None else None
 
 
-class PromptReader:
-    """Fingerprints of prompts; the rows of a run repeat theirs, so each is worked out once."""
+class Memo(Generic[T]):
+    """What is made of a raw value; the rows of a run repeat theirs, so each is worked out once."""
 
-    def __init__(self) -> None:
-        self._seen: dict[bytes, int | None] = {}
+    def __init__(self, make: Callable[[msgspec.Raw], T]) -> None:
+        self._make = make
+        self._known: dict[bytes, T] = {}
 
-    def fingerprint(self, row: Row, request_input: msgspec.Raw) -> int | None:
-        """Of the first of the table's paths that holds a prompt; None when it is empty."""
-        raw = prompt_raw(row, request_input)
-        if not raw:
-            return None
-        seen = blake2b(raw, digest_size=16).digest()
-        if seen not in self._seen:
-            if len(self._seen) > _MOST_PROMPTS:
-                self._seen.clear()
-            self._seen[seen] = prompt_fingerprint(decode_any(raw))
-        return self._seen[seen]
+    def __call__(self, raw: msgspec.Raw) -> T:
+        key = bytes(raw)
+        if len(key) > _LONG:
+            key = blake2b(key, digest_size=16).digest()
+        known = self._known
+        if key in known:
+            return known[key]
+        if len(known) >= _MOST_KNOWN:
+            known.clear()
+        made = known[key] = self._make(raw)
+        return made
 
 
 def prompt_raw(row: Row, request_input: msgspec.Raw) -> msgspec.Raw | None:
@@ -84,8 +85,9 @@ def prompt_raw(row: Row, request_input: msgspec.Raw) -> msgspec.Raw | None:
     return next((row[name] for name in fields.BY_NAME["prompt"].paths[1:] if cells.has(row.get(name))), None)
 
 
-def prompt_fingerprint(value: object) -> int | None:
+def prompt_fingerprint(raw: msgspec.Raw) -> int | None:
     """Of the messages up to the agent's first turn, white space collapsed; None when there is no text in them."""
+    value = decode_any(raw)
     messages = before_agent(value) if isinstance(value, list) else [value]
     text = "\x00".join(_message_text(message) for message in messages)
     return hashed(" ".join(text.split()).encode("utf-8", "replace")) if text.strip("\x00 \r\n\t") else None

@@ -15,7 +15,15 @@ from blade.ingest.decode import Row, decode_any, encode
 from blade.ingest.features import count, fingerprint
 from blade.ingest.key import key_expects
 from blade.ingest.light import Light
-from blade.ingest.marks import PromptReader, hashed, key_fingerprints, prompt_raw, task_name
+from blade.ingest.marks import (
+    Memo,
+    hashed,
+    key_fingerprint,
+    metadata_fingerprint,
+    prompt_fingerprint,
+    prompt_raw,
+    task_name,
+)
 from blade.ingest.request import Request, Response, read_request, read_response
 from blade.ingest.steps import after_prompt, before_agent, read_steps
 
@@ -31,7 +39,7 @@ _RAW = msgspec.Raw()
 _EVIDENCE_OF_A_ROLLOUT = ("reward", "score", "response", "messages", "output", "trajectory", "_ng_failure_class")
 _SAMPLING = ("temperature", "top_p", "max_output_tokens")
 _INDEXES = ("index", "repeat", "attempt")
-_MOST_AGENTS = 4096
+_OUTCOMES = {str(outcome): outcome for outcome in Outcome}
 _NO_SCALAR = b"{[n"
 Paths = dict[str, tuple[str, ...]]
 """Of the field table, what the keys of a row can hold."""
@@ -60,9 +68,11 @@ class RowReader:
         self.trajectories = trajectories
         self.tools: dict[str, int] = {}
         self.settings: dict[Settings, int] = {}
-        self._prompts = PromptReader()
-        self._agents: dict[bytes, str | None] = {}
-        self._said: dict[tuple[str | float | None, ...], Settings] = {}
+        self._prompt = Memo(prompt_fingerprint)
+        self._key = Memo(key_fingerprint)
+        self._metadata = Memo(metadata_fingerprint)
+        self._agent = Memo(lambda raw: cells.inside(raw, "name"))
+        self._said: dict[tuple[object, ...], Settings] = {}
         self._toolsets: dict[tuple[int, int], str] = {}
 
     def read(self, row: Row, source: Source) -> tuple[Light | None, str | None]:
@@ -74,8 +84,8 @@ class RowReader:
         response = read_response(row.get("response"))
         light = Light(
             role=self.role,
-            keys=key_fingerprints(row, paths["key"]),
-            prompt_fp=self._prompts.fingerprint(row, request.input),
+            keys=self._keys(row, paths["key"]),
+            prompt_fp=self._prompt(prompt) if (prompt := prompt_raw(row, request.input)) is not None else None,
             expected=_expected(row, paths["expected"]),
             key_expects=_key_expects(row, paths) if paths["expected_actions"] else None,
             extras=_extras(row),
@@ -99,7 +109,10 @@ class RowReader:
         return light, odd
 
     def _identify(self, light: Light, row: Row, paths: Paths, request: Request, response: Response) -> str | None:
-        light.agent = self._agent(row, paths["agent"])
+        reference = row.get("agent_ref")
+        light.agent = self._agent(reference) if reference is not None else None
+        if light.agent is None:
+            light.agent = cells.name_text(cells.first(row, paths["agent"]))
         light.model = (
             cells.text(response.model) or cells.first_text(row, ("model", "model_name")) or cells.text(request.model)
         )
@@ -114,17 +127,14 @@ class RowReader:
                     odd = _both(odd, f"{name} is {cells.shown(found)}, no place in an order: unused")
         return odd
 
-    def _agent(self, row: Row, paths: tuple[str, ...]) -> str | None:
-        reference = row.get("agent_ref")
-        if reference is None:
-            return cells.name_text(cells.first(row, paths)) if paths else None
-        known = self._agents
-        raw = bytes(reference)
-        if raw not in known:
-            if len(known) > _MOST_AGENTS:
-                known.clear()
-            known[raw] = cells.inside(reference, "name")
-        return known[raw] or cells.name_text(cells.first(row, paths[1:]))
+    def _keys(self, row: Row, names: tuple[str, ...]) -> dict[str, int]:
+        """A fingerprint of each of the task's own fields that says anything."""
+        found = {}
+        for name in names:
+            mark = self._metadata(row[name]) if name == "verifier_metadata" else self._key(row[name])
+            if mark is not None:
+                found[name] = mark
+        return found
 
     def _follow(self, light: Light, row: Row, paths: Paths, response: Response, source: Source) -> None:
         """Walk the trajectory, set the outcome, and let the rules look."""
@@ -162,10 +172,16 @@ class RowReader:
     def _note_settings(self, light: Light, row: Row, request: Request, response: Response) -> None:
         raw = request.tools if cells.has(request.tools) else row.get("tools") or request.tools
         tools = self._toolset(raw) if raw else None
-        said = (light.agent, light.model, light.skills, tools, *_sampling(request, response))
-        settings = self._said.get(said)
+        asked = (request.temperature, request.top_p, request.max_output_tokens)
+        used = (response.temperature, response.top_p, response.max_output_tokens)
+        said = (light.agent, light.model, light.skills, tools, asked, used)
+        try:
+            settings = self._said.get(said)
+        except TypeError:  # a setting that is a list or an object says nothing
+            return
         if settings is None:
-            settings = self._said[said] = _settings(said)
+            sampling = [cells.number(one if one is not None else other) for one, other in zip(asked, used, strict=True)]
+            settings = self._said[said] = _settings(light, tools, sampling)
         self.settings[settings] = self.settings.get(settings, 0) + 1
 
     def _toolset(self, raw: msgspec.Raw) -> str:
@@ -212,7 +228,7 @@ def _rollout(
 ) -> Rollout:
     return Rollout(
         key=RolloutKey(run="", task_id=light.id or str(light.index), repeat=light.repeat or 0),
-        outcome=Outcome(light.outcome or Outcome.UNSCORED),
+        outcome=_OUTCOMES[light.outcome or "unscored"],
         reward=light.reward,
         answer=light.answer,
         expected=light.expected,
@@ -237,23 +253,10 @@ def prompt_of(row: Row) -> tuple[Step, ...]:
     return (Step(index=0, party="user", kind="message", text=cells.as_text(value)),) if value is not None else ()
 
 
-def _sampling(request: Request, response: Response) -> list[float | None]:
-    """Each setting as the request has it, else the response."""
-    return [
-        cells.number(asked if asked is not None else used)
-        for asked, used in (
-            (request.temperature, response.temperature),
-            (request.top_p, response.top_p),
-            (request.max_output_tokens, response.max_output_tokens),
-        )
-    ]
-
-
-def _settings(said: tuple[str | float | None, ...]) -> Settings:
-    agent, model, skills, tools, *sampling = said
+def _settings(light: Light, tools: str | None, sampling: list[float | None]) -> Settings:
     values = [(name, f"{value:g}") for name, value in zip(_SAMPLING, sampling, strict=True) if value is not None]
-    values += [("tools", str(tools))] if tools is not None else []
-    return Settings(cells.text(agent), cells.text(model), cells.text(skills), tuple(values))
+    values += [("tools", tools)] if tools is not None else []
+    return Settings(light.agent, light.model, light.skills, tuple(values))
 
 
 def _both(one: str | None, other: str | None) -> str | None:

@@ -104,7 +104,7 @@ def measure(run: Run) -> RunAnalysis:
     return RunAnalysis(
         run=run,
         metrics=_metrics(run, counts, kind, why, in_bucket),
-        tasks=_tasks(run, counts, in_bucket),
+        make_tasks=lambda: _tasks(run, counts, in_bucket),
         recorded=recompute(run),
     )
 

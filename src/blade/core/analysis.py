@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from blade.core.measure import Interval, Measure
 from blade.core.run import Recorded, Run
@@ -123,8 +124,13 @@ class RunAnalysis:
 
     run: Run
     metrics: Metrics
-    tasks: tuple[TaskResult, ...]
+    make_tasks: Callable[[], tuple[TaskResult, ...]]
     recorded: tuple[Recorded, ...] = ()
+
+    @cached_property
+    def tasks(self) -> tuple[TaskResult, ...]:
+        """Every task in order; made when first asked for, since a large run has many."""
+        return self.make_tasks()
 
 
 @dataclass(frozen=True, kw_only=True)

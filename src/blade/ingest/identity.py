@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
+from blade.ingest.frames import looked_up
 from blade.ingest.light import KEY
 from blade.ingest.marks import hashed
 
@@ -34,7 +35,7 @@ def identify(rows: pl.DataFrame) -> pl.DataFrame:
     rows = rows.with_columns(_key_fp(rows), _settled("prompt_fp").alias("prompt_fp"))
     rows = rows.with_columns(_kind(), _token(rows["bundle"].n_unique()))
     names = _names(rows)
-    return rows.join(names, on="token", how="left", maintain_order="left").drop("position", "known", "token")
+    return rows.with_columns(looked_up(rows, names, "token")).drop("position", "known", "token")
 
 
 def natural(text: str) -> tuple[tuple[int, int, str], ...]:

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from blade.core.rollout import Outcome, Problem, Source
+from blade.ingest.frames import kept
 
 MOST_REPEATS = 100_000
 """A manifest that asks for more is mistaken."""
@@ -30,7 +31,7 @@ class Joined:
 
 def join(rows: pl.DataFrame, shown: Mapping[int, str]) -> Joined:
     """Rollouts of one run from its main and failures rows; `shown` names the files."""
-    rows = _number_repeats(rows.filter(pl.col("role").is_in(["rollouts", "failures"])))
+    rows = _number_repeats(kept(rows, pl.col("role").is_in(["rollouts", "failures"])))
     if not rows.select("task_id", "repeat").is_duplicated().any():
         return Joined(rollouts=rows, duplicates=0, attempts=0, problems=())
     best = pl.struct(
@@ -40,13 +41,13 @@ def join(rows: pl.DataFrame, shown: Mapping[int, str]) -> Joined:
         pl.when(pl.col("role") == "rollouts").then(pl.col("line")).otherwise(-pl.col("line")),
     )
     rows = rows.with_columns(best.rank("ordinal").over("task_id", "repeat").alias("rank"))
-    kept = rows.filter(pl.col("rank") == 1)
+    counting = rows.filter(pl.col("rank") == 1)
     extra = rows.filter((pl.col("rank") > 1) & (pl.col("role") == "rollouts"))
     return Joined(
-        rollouts=kept.drop("rank"),
+        rollouts=counting.drop("rank"),
         duplicates=extra.height,
-        attempts=rows.height - kept.height - extra.height,
-        problems=tuple(_differing(extra, kept, shown)),
+        attempts=rows.height - counting.height - extra.height,
+        problems=tuple(_differing(extra, counting, shown)),
     )
 
 

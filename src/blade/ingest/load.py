@@ -119,7 +119,9 @@ def _run(number: int, groups: Sequence[Group], rows: Sequence[pl.DataFrame], rea
     stated = about.stated_repeats(said)
     expected = expect(joined.rollouts, inputs, stated, tasks=wishes.expect_tasks, repeats=wishes.expect_repeats)
     missing = missing_rows(joined.rollouts, inputs, expected)
-    rollouts = pl.concat([joined.rollouts, missing], how="diagonal_relaxed").with_columns(_artifact(files))
+    rollouts = tables.conform(joined.rollouts.with_columns(_artifact(files)), ROLLOUTS)
+    if not missing.is_empty():
+        rollouts = pl.concat([rollouts, tables.conform(missing, ROLLOUTS)], rechunk=True)
     others = [frame for other, frame in enumerate(rows) if other != number]
     tasks = tables.task_table(mine, rollouts, expected, wishes.group, others)
     order = tables.natural_order(rollouts)
@@ -130,7 +132,7 @@ def _run(number: int, groups: Sequence[Group], rows: Sequence[pl.DataFrame], rea
         model=group.model or next((fact.model for fact in said if fact.model), None),
         agent=group.agent or next((fact.agent for fact in said if fact.agent), None),
         settings=about.settings_of(group, files, read.table, said),
-        rollouts=tables.ordered(tables.conform(rollouts, ROLLOUTS), order),
+        rollouts=tables.ordered(rollouts, order),
         tasks=tables.ordered(tasks, order),
         checks=tables.check_table(joined.rollouts, order),
         tools=read.table.tools,

@@ -251,7 +251,8 @@ def gather(results: Sequence[Scanned]) -> Table:
         counts[file] = counts.get(file, 0) + result.rows
         lines[file] = before + result.lines
     return Table(
-        rows=pl.concat(parts, how="diagonal_relaxed").collect() if parts else _placed(to_frame([]), 0, 0, []).collect(),
+        # In one piece: a column that is added later would otherwise make polars copy all the others into its shape.
+        rows=pl.concat(parts or [_placed(to_frame([]), 0, 0, [])], how="diagonal_relaxed").collect().rechunk(),
         tools=tools,
         problems={file: tuple(listed) for file, listed in problems.items()},
         problem_counts=problem_counts,

@@ -9,6 +9,7 @@ import polars as pl
 
 from blade.core.rollout import Outcome
 from blade.core.run import CHECKS, TASKS
+from blade.ingest.frames import kept, looked_up
 from blade.ingest.identity import natural_sorted
 from blade.ingest.join import Expected, usual_repeats
 from blade.ingest.light import EXTRA, HIT
@@ -44,15 +45,17 @@ def natural_order(rollouts: pl.DataFrame) -> pl.DataFrame:
 
 def ordered(frame: pl.DataFrame, order: pl.DataFrame) -> pl.DataFrame:
     """The frame in order of task, and of repeat where it has one."""
-    keys = ["place", "repeat"] if "repeat" in frame.columns else ["place"]
-    return frame.join(order, on="task_id", how="left").sort(keys).drop("place")
+    keys = looked_up(frame, order, "task_id")
+    if "repeat" in frame.columns:
+        keys = keys.with_columns(frame["repeat"])
+    return frame[keys.select(pl.arg_sort_by(keys.columns)).to_series()]
 
 
 def task_table(
     mine: pl.DataFrame, rollouts: pl.DataFrame, expected: Expected, group: str | None, others: Sequence[pl.DataFrame]
 ) -> pl.DataFrame:
     """One row a task; `mine` are the identified rows of the run, `others` those of the runs beside it."""
-    own = mine.filter(pl.col("role") != "dataset")
+    own = kept(mine, pl.col("role") != "dataset")
     marks = ("id_kind", "id_mark", "key_fp", "prompt_fp")
     about = own.group_by("task_id").agg(
         pl.col("index").sort_by("file", "index").first(), *(pl.col(name).max() for name in marks)
@@ -61,7 +64,7 @@ def task_table(
     scores = task_scores(rollouts)
     tasks = scores.select("task_id").join(about, on="task_id", how="left").join(keys, on="task_id", how="left")
     tasks = tasks.with_columns(_repeats_column(tasks, expected), _group_column(mine, tasks, group))
-    counted = mine.filter(pl.col("task_id").is_in(tasks["task_id"].implode()))
+    counted = kept(mine, pl.col("task_id").is_in(tasks["task_id"].implode()))
     return conform(tasks, TASKS).join(slice_columns(counted, scores, others), on="task_id", how="left")
 
 

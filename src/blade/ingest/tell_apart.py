@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from blade.ingest.artifacts import Bundle, stem_of
+from blade.ingest.frames import kept, looked_up
 from blade.ingest.identity import identify
 from blade.ingest.light import KEY
 from blade.ingest.scan import Table
@@ -37,7 +38,7 @@ class Group:
         inputs = pl.col("role").is_in(["inputs", "dataset"]) & pl.col("bundle").is_in(list(self.bundles))
         agent = pl.lit(self.agent, pl.String)
         same_agent = pl.col("agent").is_null() | agent.is_null() | (pl.col("agent") == agent)
-        return _join_dataset(rows.filter((pl.col("group") == self.number) | (inputs & same_agent)))
+        return _join_dataset(kept(rows, (pl.col("group") == self.number) | (inputs & same_agent)))
 
     def holds(self, agent: str | None, model: str | None, skills: str | None) -> bool:
         """Whether rows of that agent, model and skills are of this run; what a row does not say does not speak against."""
@@ -144,9 +145,8 @@ def _numbered(rows: pl.DataFrame, numbers: dict[Combo, int]) -> pl.DataFrame:
         schema={"bundle": pl.Int32, "agent": pl.String, "model": pl.String, "skills": pl.String, "group": pl.Int32},
         orient="row",
     )
-    on = ["bundle", "agent", "model", "skills"]
-    joined = rows.join(mapping, on=on, how="left", nulls_equal=True, maintain_order="left")
-    return joined.with_columns(pl.when(pl.col("role").is_in(_OWN)).then(pl.col("group")).alias("group"))
+    numbered = rows.with_columns(looked_up(rows, mapping, "bundle", "agent", "model", "skills"))
+    return numbered.with_columns(pl.when(pl.col("role").is_in(_OWN)).then(pl.col("group")).alias("group"))
 
 
 def _join_dataset(rows: pl.DataFrame) -> pl.DataFrame:

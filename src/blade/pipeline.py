@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -50,6 +51,8 @@ class Options:
     notes: tuple[str, ...] = ()
     metrics_only: bool = False
     workers: int | None = None
+    pool: Executor | None = None
+    """Workers that were started already."""
     progress: Callable[[int, int], None] = lambda done, total: None
 
 
@@ -85,6 +88,7 @@ def _wishes(options: Options) -> Wishes:
         group=options.group,
         trajectories=not options.metrics_only,
         workers=options.workers,
+        pool=options.pool,
         look=None if options.metrics_only else look,
         progress=options.progress,
     )

@@ -10,6 +10,7 @@ import typer
 
 from blade.cli.progress import bar
 from blade.core.errors import RequestError
+from blade.ingest.workers import started_early
 
 if TYPE_CHECKING:
     from blade.core.analysis import Analysis
@@ -72,11 +73,9 @@ def analyze(
 
     Example: blade analyze results/rollouts.jsonl -o out
     """
-    from blade import pipeline
-    from blade.report import as_json as json_report
-    from blade.report import terminal
+    with started_early(runs, workers) as pool, bar("reading") as advance:
+        from blade import pipeline
 
-    with bar("reading") as advance:
         options = pipeline.Options(
             format=format_name,
             pass_threshold=pass_threshold,
@@ -87,9 +86,13 @@ def analyze(
             notes=_notes(notes),
             metrics_only=metrics_only,
             workers=workers,
+            pool=pool,
             progress=advance,
         )
         loaded = pipeline.load(runs, options)
+    from blade.report import as_json as json_report
+    from blade.report import terminal
+
     if explain_schema:
         _print_schema(loaded)
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -38,6 +39,8 @@ class Wishes:
     group: str | None = None
     trajectories: bool = True
     workers: int | None = None
+    pool: Executor | None = None
+    """Workers that were started already."""
     look: Look | None = None
     progress: Callable[[int, int], None] = lambda done, total: None
 
@@ -82,7 +85,9 @@ def _read(found: Found, wishes: Wishes) -> _Scan:
     look = wishes.look if wishes.trajectories else None
     options = Options(threshold=wishes.threshold, look=look, trajectories=wishes.trajectories)
     with temporary_folder() as folder:
-        table = gather(scan(pieces, options, workers=wishes.workers, folder=Path(folder), progress=advance))
+        table = gather(
+            scan(pieces, options, workers=wishes.workers, pool=wishes.pool, folder=Path(folder), progress=advance)
+        )
     if not any(table.counts.get(number) for number, role in enumerate(files.roles) if role in ("rollouts", "failures")):
         raise _nothing_usable(table)
     sidecars = [

@@ -6,13 +6,12 @@ runs in this process or in workers, and its result does not depend on how many t
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Executor
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from itertools import pairwise
-from multiprocessing import get_context
 from pathlib import Path
 
 import msgspec
@@ -25,13 +24,12 @@ from blade.ingest.formats import Format, format_named
 from blade.ingest.jsonl import Record, Torn, is_compressed
 from blade.ingest.light import Light, to_frame
 from blade.ingest.row import MOST_TOOLS, OTHER_TOOLS, Settings
+from blade.ingest.workers import WORTH_WORKERS, cores, open_pool
 
 Read = Callable[[Row, Source], tuple[Light | None, str | None]]
 
 BATCH = 5_000
 CHUNK = 32 << 20
-WORTH_WORKERS = 64 << 20
-"""Below this many bytes starting workers costs more than it saves."""
 MOST_PROBLEMS = 1_000
 """Problems listed one by one for a file; all are counted."""
 
@@ -89,22 +87,25 @@ def chunks(file: int, path: Path, shown: str, format_: Format, role: str) -> lis
 
 
 def scan(
-    pieces: Sequence[Chunk], options: Options, *, workers: int | None, folder: Path, progress: Callable[[Chunk], None]
+    pieces: Sequence[Chunk],
+    options: Options,
+    *,
+    workers: int | None,
+    pool: Executor | None = None,
+    folder: Path,
+    progress: Callable[[Chunk], None],
 ) -> list[Scanned]:
-    """Every chunk's result in the order given. Large work goes to spawned workers, which leave Parquet parts in `folder`."""
-    total = sum(_size(piece) for piece in pieces)
-    wanted = min(workers if workers is not None else _cores(), len(pieces))
-    if wanted <= 1 or (workers is None and total < WORTH_WORKERS):
+    """Every chunk's result in the order given.
+
+    Large work goes to spawned workers, which leave Parquet parts in `folder`: those of `pool` where a caller has
+    started some already.
+    """
+    wanted = min(workers if workers is not None else cores(), len(pieces))
+    if wanted <= 1 or (workers is None and sum(map(_size, pieces)) < WORTH_WORKERS):
         return [_reported(scan_chunk(piece, options), progress) for piece in pieces]
-    with ProcessPoolExecutor(wanted, mp_context=get_context("spawn"), initializer=_quiet_worker) as pool:
-        futures = [pool.submit(_scan_to_parts, piece, options, folder, index) for index, piece in enumerate(pieces)]
+    with nullcontext(pool) if pool is not None else open_pool(wanted) as ready:
+        futures = [ready.submit(_scan_to_parts, piece, options, folder, index) for index, piece in enumerate(pieces)]
         return [_reported(future.result(), progress) for future in futures]
-
-
-def _cores() -> int:
-    """Cores that this process may use, at most four: the disk does not feed more."""
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(4, usable)
 
 
 def _reported(result: Scanned, progress: Callable[[Chunk], None]) -> Scanned:
@@ -114,13 +115,6 @@ def _reported(result: Scanned, progress: Callable[[Chunk], None]) -> Scanned:
 
 def _size(piece: Chunk) -> int:
     return (piece.end - piece.start) if piece.end is not None else piece.path.stat().st_size
-
-
-def _quiet_worker() -> None:
-    """An interrupt is the parent's to report."""
-    import signal
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _scan_to_parts(piece: Chunk, options: Options, folder: Path, index: int) -> Scanned:

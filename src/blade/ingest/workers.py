@@ -1,0 +1,66 @@
+"""Processes that scan. They take a third of a second to start, so a caller may start them before it needs them."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from importlib import import_module
+from multiprocessing import get_context
+from pathlib import Path
+
+from blade.core.errors import BladeError
+
+WORTH_WORKERS = 64 << 20
+"""Below this many bytes starting workers costs more than it saves."""
+MOST_WORKERS = 4
+"""The disk does not feed more."""
+
+
+def cores() -> int:
+    """Cores that this process may use, as far as they help."""
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(MOST_WORKERS, usable)
+
+
+@contextmanager
+def started_early(inputs: Sequence[str], wanted: int | None) -> Iterator[Executor | None]:
+    """Workers on their way where the inputs look large enough for them, else None; ended with the block."""
+    number = cores() if wanted is None else wanted
+    if number < 2 or sum(_size(Path(text.rpartition("=")[2])) for text in inputs) < WORTH_WORKERS:
+        yield None
+        return
+    with open_pool(number) as pool:
+        pool.submit(_ready)
+        yield pool
+
+
+@contextmanager
+def open_pool(number: int) -> Iterator[Executor]:
+    """Spawned workers that leave interrupts to their parent; what they have not begun is dropped when something raises."""
+    pool = ProcessPoolExecutor(number, mp_context=get_context("spawn"), initializer=_prepare)
+    try:
+        yield pool
+    except BrokenProcessPool:
+        hint = "it may have run out of memory; --workers 1 reads in this process"
+        raise BladeError("a process that was reading the rollouts died", hint=hint) from None
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _size(path: Path) -> int:
+    """Bytes of a plain file, or of those in a folder; compressed files are read from their start, by one worker each."""
+    files = path.glob("*.jsonl") if path.is_dir() else [path]
+    return sum(file.stat().st_size for file in files if file.suffix == ".jsonl" and file.is_file())
+
+
+def _prepare() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    import_module("blade.ingest.scan")
+
+
+def _ready() -> None:
+    """Nothing: asking for it makes the workers start."""

@@ -286,6 +286,17 @@ def _several(analysis: Analysis) -> list[str]:
     return lines
 
 
+def lost_lines(analysis: Analysis) -> list[str]:
+    """For each run with rollouts that have no verdict: how many, and what the score is when they count."""
+    lines = []
+    for one in analysis.runs:
+        lost = _outcomes(one)
+        if lost:
+            expected = next(s.value for s in one.metrics.scores if s.name == "all_expected")
+            lines.append(f"{safe(one.run.name)}: {lost} Over all expected rollouts the score is {score(expected)}.")
+    return lines
+
+
 def models_table(analysis: Analysis) -> list[str]:
     """One line a run: score, interval, buckets, coverage."""
     rows = []

@@ -7,7 +7,7 @@ import textwrap
 from blade.core.analysis import Analysis, RunAnalysis
 from blade.core.run import Artifact
 from blade.report.numbers import limits, plural, score
-from blade.report.page_one import leading, name_of, page_one, title
+from blade.report.page_one import leading, lost_lines, name_of, page_one, shared_lines, title
 from blade.report.text import cut
 
 MOST_FILES = 4
@@ -41,13 +41,9 @@ def summary(analysis: Analysis) -> list[str]:
         body = [_plain(line) for line in page_one(analysis)[1:] if line]
         return [title(one), "", *_wrapped(body), *_problems(one)]
     lines = [_line(one) for one in analysis.runs[:MOST_RUNS]]
-    shared = [_plain(line) for line in page_one(analysis) if line.startswith(("On the ", "The runs share"))]
-    return [
-        *_aligned(lines),
-        "",
-        *_wrapped(shared),
-        *(line for one in analysis.runs for line in _problems(one, named=True)),
-    ]
+    said = [_plain(line) for line in [*shared_lines(analysis), *lost_lines(analysis)]]
+    problems = [line for one in analysis.runs for line in _problems(one, named=True)]
+    return [*_aligned(lines), "", *_wrapped(said), *problems]
 
 
 def _line(one: RunAnalysis) -> tuple[str, ...]:

@@ -34,7 +34,7 @@ def strata(*rows: Table) -> Strata:
 def brute_force(rows: list[Table]) -> tuple[float, float]:
     """Two-sided and upper p by multiplying out scipy's hypergeometric distributions."""
     chances = {0: 1.0}
-    for a, b, c, d in rows:
+    for a, b, c, d in (row for row in rows if any(row)):
         of = stats.hypergeom(a + b + c + d, a + c, a + b)
         chances_of = {x: float(of.pmf(x)) for x in range(a + b + 1)}
         totals: dict[int, float] = {}

@@ -90,7 +90,9 @@ def _problems(search: _Search) -> tuple[Problem, ...]:
     """Why files were refused; a sidecar that a glob swallowed is no problem."""
     taken = {path.resolve() for bundle in search.bundles.values() for path in bundle.sidecars.values()}
     refused = sorted((path, why) for path, why in search.refused.items() if path not in taken)
-    return tuple(Problem(source=Source(artifact=path.name), reason=why) for path, why in refused)
+    return tuple(
+        Problem(source=Source(artifact=f"{path.parent.name}/{path.name}"), reason=why) for path, why in refused
+    )
 
 
 def _with_dataset(bundle: Bundle, datasets: Sequence[Path]) -> Bundle:

@@ -12,6 +12,7 @@ from blade.report.text import cut
 
 MOST_FILES = 4
 MOST_RUNS = 12
+LONGEST_LINE = 220
 
 
 def taken(analysis: Analysis) -> str:
@@ -42,8 +43,7 @@ def summary(analysis: Analysis) -> list[str]:
         return [title(one), "", *_wrapped(body), *_problems(one)]
     lines = [_line(one) for one in analysis.runs[:MOST_RUNS]]
     said = [_plain(line) for line in [*shared_lines(analysis), *lost_lines(analysis)]]
-    problems = [line for one in analysis.runs for line in _problems(one, named=True)]
-    return [*_aligned(lines), "", *_wrapped(said), *problems]
+    return [*_aligned(lines), "", *_wrapped(said), *_problems_of_all(analysis)]
 
 
 def _line(one: RunAnalysis) -> tuple[str, ...]:
@@ -74,10 +74,19 @@ def _wrapped(lines: list[str], width: int = 110) -> list[str]:
     ]
 
 
-def _problems(one: RunAnalysis, named: bool = False) -> list[str]:
+def _problems(one: RunAnalysis) -> list[str]:
     if not one.run.problem_count:
         return []
-    who = f"{one.run.name}: " if named else ""
     first = one.run.problems[0]
-    shown = f"{who}{plural(one.run.problem_count, 'problem')} with the input, first: {first.source}: {first.reason}"
-    return [cut(shown, 220)]
+    shown = f"{plural(one.run.problem_count, 'problem')} with the input, first: {first.source}: {first.reason}"
+    return [cut(shown, LONGEST_LINE)]
+
+
+def _problems_of_all(analysis: Analysis) -> list[str]:
+    """Each problem once, whichever runs it touches; a few in full, the rest counted."""
+    distinct = list(dict.fromkeys(problem for one in analysis.runs for problem in one.run.problems))
+    lines = [
+        cut(f"problem with the input: {each.source}: {each.reason}", LONGEST_LINE) for each in distinct[:MOST_FILES]
+    ]
+    more = len(distinct) - len(lines)
+    return [*lines, *([f"and {plural(more, 'more problem')}, listed in the report"] if more > 0 else [])]

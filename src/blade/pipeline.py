@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
@@ -17,7 +18,8 @@ from blade.core.rollout import Outcome
 from blade.core.run import Run
 from blade.detectors import look, rules
 from blade.ingest.artifacts import find
-from blade.ingest.load import Wishes, load_runs
+from blade.ingest.load import Wishes, load_runs, renamed
+from blade.ingest.names import Called, unique_names
 from blade.ingest.reread import reread
 from blade.ingest.row import TOLERANCE
 from blade.ingest.saved import load_saved
@@ -58,11 +60,23 @@ class Options:
 
 def load(inputs: Sequence[str], options: Options) -> tuple[Run, ...]:
     """Every run that the inputs stand for, in order of name; a folder of an earlier analysis gives its runs."""
+    if options.pass_threshold is not None and not math.isfinite(options.pass_threshold):
+        raise RequestError(
+            f"{options.pass_threshold} is no threshold", hint="give a number, for example --pass-threshold 0.5"
+        )
     found = find(inputs, options.format)
     runs = [_with_threshold(load_saved(folder, name), options.pass_threshold) for name, folder in found.analyses]
+    if runs and _needs_rows(options):
+        hint = "give the rollouts themselves, or analyze the folder without those options"
+        raise RequestError("an earlier analysis cannot be read with other expectations, groups or formats", hint=hint)
     if found.bundles:
         runs += load_runs(found, _wishes(options))
     return tuple(replace(run, read=reread) for run in runs)
+
+
+def _needs_rows(options: Options) -> bool:
+    """Whether an option asks for something that only the rows can answer."""
+    return any((options.expect_tasks, options.expect_repeats, options.group, options.format))
 
 
 def _with_threshold(run: Run, threshold: float | None) -> Run:
@@ -96,12 +110,20 @@ def _wishes(options: Options) -> Wishes:
 
 def analyze(runs: Sequence[Run], options: Options) -> Analysis:
     """Measure each run; with several, also each pair on the tasks that both have."""
-    analyzed = tuple(measure(_excluded(run, options.exclude)) for run in runs)
+    _check_exclusions(runs, options.exclude)
+    runs = _told_apart(runs)
+    analyzed = tuple(measure(_excluded(run, options.exclude), run) for run in runs)
     return Analysis(runs=analyzed, notes=options.notes, shared=_shared(analyzed), render=page)
 
 
-def measure(run: Run) -> RunAnalysis:
-    """Every number of one run."""
+def _told_apart(runs: Sequence[Run]) -> tuple[Run, ...]:
+    """The runs under names that differ; those of several analyses may have the same."""
+    names = unique_names([Called(wanted=run.name, tails=(run.agent or "",)) for run in runs])
+    return tuple(run if run.name == name else renamed(run, name) for run, name in zip(runs, names, strict=True))
+
+
+def measure(run: Run, whole: Run) -> RunAnalysis:
+    """Every number of one run; what its sidecars state is compared with the `whole`, before anything was left out."""
     counts = count(run)
     kind, why = headline(run)
     in_bucket = buckets(run, counts, kind)
@@ -109,7 +131,7 @@ def measure(run: Run) -> RunAnalysis:
         run=run,
         metrics=_metrics(run, counts, kind, why, in_bucket),
         make_tasks=lambda: _tasks(run, counts, in_bucket),
-        recorded=recompute(run),
+        recorded=recompute(whole),
     )
 
 
@@ -247,13 +269,27 @@ def _shared(analyzed: Sequence[RunAnalysis]) -> dict[tuple[str, str], tuple[int,
         same = same_tasks(first.run.tasks, second.run.tasks)
         if not same.comparable:
             continue
-        left = {task.task_id: task.score for task in first.tasks}
-        right = {task.task_id: task.score for task in second.tasks}
+        by_reward = first.metrics.headline == second.metrics.headline == "mean_reward"
+        left, right = (
+            {task.task_id: task.mean_reward if by_reward else task.score for task in one.tasks}
+            for one in (first, second)
+        )
         both = [(a, b) for x, y in same.pairs if (a := left[x]) is not None and (b := right[y]) is not None]
         if both:
             means = np.mean(np.asarray(both), axis=0)
             found[first.run.name, second.run.name] = (len(both), float(means[0]), float(means[1]))
     return found
+
+
+def _check_exclusions(runs: Sequence[Run], wishes: Sequence[str]) -> None:
+    """A task, a rollout or a rule that does not exist is a slip of the pen, not a wish."""
+    codes = [rule.code for rule in rules()]
+    for wish in wishes:
+        kind, _, value = wish.partition(":")
+        if kind == "code" and value not in codes:
+            raise RequestError(f"no rule has the code {value!r}", hint="known: " + ", ".join(codes))
+        if kind in ("task", "rollout") and not any(run.rollouts.select(_matches(wish).any()).item() for run in runs):
+            raise RequestError(f"no run has {kind} {value!r}", hint="write task:ID or rollout:ID#REPEAT")
 
 
 def _excluded(run: Run, wishes: Sequence[str]) -> Run:

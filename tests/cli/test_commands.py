@@ -164,6 +164,47 @@ def test_an_analysis_folder_is_not_trusted_when_its_source_has_changed(tmp_path:
     assert "has changed since" in done.stderr
 
 
+def test_an_output_folder_inside_the_input_folder_changes_nothing(tmp_path: Path) -> None:
+    write(tmp_path / "r.jsonl", [row("a", 0, 1.0)])
+    first = blade("analyze", str(tmp_path), "-o", str(tmp_path / "out"))
+    assert blade("analyze", str(tmp_path), "-o", str(tmp_path / "out")).stdout == first.stdout
+    write(tmp_path / "s.jsonl", [row("b", 0, 1.0)])
+    assert "s.jsonl" in blade("analyze", str(tmp_path)).stdout.splitlines()[0]
+
+
+def test_an_output_folder_holds_one_analysis(tmp_path: Path) -> None:
+    out = str(tmp_path / "out")
+    blade("analyze", DESK, "-o", out)
+    blade("analyze", HERON, "-o", out)
+    assert blade("analyze", out).stdout.splitlines()[0].startswith("heron-70b = ")
+    assert not (tmp_path / "out" / "sparrow-8b").exists()
+
+
+def test_two_analyses_of_one_model_are_told_apart(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        blade("analyze", HERON, "-o", str(tmp_path / name))
+    done = blade("analyze", str(tmp_path / "one"), str(tmp_path / "two"), "-o", str(tmp_path / "both"))
+    assert done.returncode == 0
+    assert "heron-70b-2 = " in done.stdout
+
+
+@pytest.mark.parametrize("place", ["mail-1#0:999", "mail-1#0 --steps 4:2"])
+def test_a_step_that_is_not_there_is_refused(place: str) -> None:
+    assert blade("show", HERON, *place.split()).returncode == 2
+
+
+@pytest.mark.parametrize("wish", ["task:nope", "rollout:mail-1#99", "code:XXX001"])
+def test_leaving_out_what_does_not_exist_is_refused(wish: str) -> None:
+    done = blade("analyze", HERON, "--exclude", wish)
+    assert done.returncode == 2
+    assert "hint: " in done.stderr
+
+
+def test_an_unset_output_folder_and_a_threshold_that_is_no_number_are_refused() -> None:
+    assert blade("analyze", HERON, "-o", "").returncode == 2
+    assert blade("analyze", HERON, "--pass-threshold", "nan").returncode == 2
+
+
 def test_show_fits_a_whole_rollout_into_about_4000_tokens(tmp_path: Path) -> None:
     long = [
         {"type": "message", "role": "assistant", "content": "word " * 4000},

@@ -72,12 +72,12 @@ def test_a_later_step_tells_twins_apart() -> None:
     assert found.joined_by == {"key+id": 2}
 
 
-def test_what_is_joined_leaves_its_marks_to_nobody() -> None:
+def test_a_key_that_several_tasks_have_joins_none_of_them_even_when_one_is_left() -> None:
     left: list[Task] = [("a", None, 1, 2), ("b", None, 1, 3)]
     right: list[Task] = [("c", None, 1, 2), ("d", None, 1, 4)]
     found = joined(left, right)
-    assert found.pairs == (("a", "c"), ("b", "d"))
-    assert found.joined_by == {"key+prompt": 1, "key": 1}
+    assert found.pairs == (("a", "c"),)
+    assert found.joined_by == {"key+prompt": 1}
 
 
 def test_nothing_is_joined_by_the_name_of_a_task() -> None:

@@ -11,6 +11,7 @@ import typer
 from blade.cli.progress import bar
 from blade.core.errors import RequestError
 from blade.ingest.workers import started_early
+from blade.report.text import printable
 
 if TYPE_CHECKING:
     from blade.core.analysis import Analysis
@@ -26,7 +27,7 @@ def analyze(
         ),
     ],
     out: Annotated[
-        Path | None,
+        str | None,
         typer.Option("-o", "--out", metavar="DIR", help="Write report.md, report.html and the tables there."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON of at most 6 kB.")] = False,
@@ -73,6 +74,8 @@ def analyze(
 
     Example: blade analyze results/rollouts.jsonl -o out
     """
+    if out == "":
+        raise RequestError("the output folder has no name", hint="-o DIR; is a variable unset?")
     with started_early(runs, workers) as pool, bar("reading") as advance:
         from blade import pipeline
 
@@ -97,14 +100,14 @@ def analyze(
         _print_schema(loaded)
         return
     analysis = pipeline.analyze(loaded, options)
-    written = _write(analysis, out)
+    written = _write(analysis, Path(out) if out is not None else None)
     if as_json:
         print(terminal.taken(analysis), file=sys.stderr)
         sys.stdout.write(json_report.full(analysis) if full else json_report.summary(analysis, " ".join(runs)))
         print(written, file=sys.stderr)
     else:
-        print(terminal.taken(analysis))
-        print("\n".join(["", *terminal.summary(analysis), "", written]))
+        print(printable(terminal.taken(analysis)))
+        print("\n".join(map(printable, ["", *terminal.summary(analysis), "", written])))
 
 
 def _notes(path: Path | None) -> tuple[str, ...]:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+from contextlib import suppress
+from typing import NoReturn
 
 import typer
 
@@ -14,7 +17,7 @@ from blade.core.errors import BladeError
 
 app = typer.Typer(
     name="blade",
-    help="Which tasks failed, why, why did the score change, and what to fix first: answered from rollouts, offline.",
+    help="Honest numbers from rollouts, offline: which tasks pass, how sure the score is, what is missing, what to read first.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -40,19 +43,32 @@ def common(
         False, "--version", callback=_version, is_eager=True, help="Show the version and stop."
     ),
 ) -> None:
-    """Which tasks failed, why, why did the score change, and what to fix first: answered from rollouts, offline."""
+    """Honest numbers from rollouts, offline: which tasks pass, how sure the score is, what is missing, what to read first."""
 
 
 def main() -> None:
     """Run the command; a request that cannot be served ends with two lines and exit code 2."""
+    if hasattr(signal, "SIGPIPE"):
+        # A reader that has seen enough ends us, as it ends any other command.
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     try:
-        app()
+        try:
+            app()
+        finally:
+            sys.stdout.flush()
     except BladeError as error:
-        print(f"error: {error.message}", file=sys.stderr)
-        if error.hint:
-            print(f"hint: {error.hint}", file=sys.stderr)
-        raise SystemExit(2) from None
-    except BrokenPipeError:
-        # The reader of our output has gone; what is left in the buffer has no one to go to.
+        _refuse(error.message, error.hint)
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
+    except OSError as error:
+        _refuse(f"the output cannot be written: {error.strerror or error}", "is the disk full?")
+
+
+def _refuse(message: str, hint: str) -> NoReturn:
+    print(f"error: {message}", file=sys.stderr)
+    if hint:
+        print(f"hint: {hint}", file=sys.stderr)
+    # What is left in the buffer could not be written and must not be tried again at exit.
+    with suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise SystemExit(0) from None
+    raise SystemExit(2)

@@ -31,6 +31,8 @@ def show(
 
     runs = pipeline.load([run], pipeline.Options(metrics_only=True))
     chosen = [each for each in runs if run_name in (None, each.name)]
+    if run_name is not None and not chosen:
+        raise RequestError(f"no run is called {run_name!r}", hint="runs here: " + ", ".join(each.name for each in runs))
     if len(chosen) != 1:
         names = ", ".join(each.name for each in runs)
         raise RequestError(f"{run} holds {len(runs)} runs: {names}", hint="choose one with --run NAME")
@@ -39,4 +41,8 @@ def show(
         step_range(steps) if steps else range(max(0, step - AROUND), step + AROUND + 1) if step is not None else None
     )
     rollout = chosen[0][task, repeat]
+    if wanted is not None and not any(one.index in wanted for one in rollout.steps or ()):
+        last = max((one.index for one in rollout.steps or ()), default=None)
+        hint = f"it has steps 0 to {last}" if last is not None else "no trajectory is recorded"
+        raise RequestError(f"{rollout.key} has no such step", hint=hint)
     print("\n".join(lines_of(rollout, steps=wanted, width=width)))

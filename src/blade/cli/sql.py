@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from blade.core.errors import RequestError
+from blade.report.text import printable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -48,7 +49,12 @@ def _flat(frame: pl.DataFrame) -> pl.DataFrame:
 
     nested = [name for name, dtype in frame.schema.items() if dtype.is_nested()]
     return frame.with_columns(
-        pl.Series(name, [None if v is None else str(v.to_list()) for v in frame[name]], pl.String) for name in nested
+        pl.Series(
+            name,
+            [None if v is None else str(v.to_list() if hasattr(v, "to_list") else v) for v in frame[name]],
+            pl.String,
+        )
+        for name in nested
     )
 
 
@@ -67,4 +73,4 @@ def _cell(value: object) -> str:
     if value is None:
         return "-"
     text = f"{value:.6g}" if isinstance(value, float) else " ".join(str(value).split())
-    return text if len(text) <= 60 else text[:57] + "..."
+    return printable(text if len(text) <= 60 else text[:57] + "...")

@@ -13,6 +13,9 @@ from blade.report import as_json
 from blade.report.html import page
 from blade.report.sections import report
 
+FILES = {"metrics.json", "tasks.jsonl", "rollouts.parquet", "tasks.parquet", "checks.parquet"}
+"""What the folder of a run holds."""
+
 
 def write(analysis: Analysis, out: Path) -> None:
     """Write the report and a folder for each run; an interrupt leaves what was there before."""
@@ -20,6 +23,7 @@ def write(analysis: Analysis, out: Path) -> None:
         out.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".blade-", dir=out) as staging:
             _fill(analysis, Path(staging), out)
+            _clear(out, {one.run.name for one in analysis.runs})
             _move(Path(staging), out)
     except OSError as error:
         raise RequestError(
@@ -38,6 +42,14 @@ def _fill(analysis: Analysis, staging: Path, out: Path) -> None:
             as_json.dump_lines(as_json.task(row) for row in one.tasks), encoding="utf-8"
         )
         save(one.run, folder, at=out / one.run.name)
+
+
+def _clear(out: Path, staying: set[str]) -> None:
+    """Folders of runs that an earlier analysis left here, and nothing else, give way: the folder holds one analysis."""
+    for table in sorted(out.glob("*/rollouts.parquet")):
+        folder = table.parent
+        if folder.name not in staying and {path.name for path in folder.iterdir()} == FILES:
+            shutil.rmtree(folder)
 
 
 def _move(staging: Path, out: Path) -> None:

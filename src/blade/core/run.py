@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from blade.core.errors import ArtifactError
+from blade.core.errors import ArtifactError, RequestError
 from blade.core.rollout import Problem, Rollout
 
 if TYPE_CHECKING:
@@ -136,9 +136,9 @@ class Run:
     agent: str | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
     """Sampling, limits and the like, where the artifacts record them."""
-    rollouts: pl.DataFrame
-    tasks: pl.DataFrame
-    checks: pl.DataFrame
+    rollouts: pl.DataFrame = field(repr=False)
+    tasks: pl.DataFrame = field(repr=False)
+    checks: pl.DataFrame = field(repr=False)
     tools: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
     artifacts: tuple[Artifact, ...] = ()
@@ -168,8 +168,10 @@ class Run:
         """The rollouts, one row each."""
         return self.rollouts
 
-    def __getitem__(self, place: tuple[str, int]) -> Rollout:
+    def __getitem__(self, place: object) -> Rollout:
         """The rollout of a task and repeat, with its steps; raises when there is none."""
+        if not isinstance(place, tuple) or len(place) != 2:
+            raise RequestError(f"{place!r} names no rollout", hint="write run[TASK, REPEAT], for example run['39', 1]")
         task_id, repeat = place
         if self.read is None:
             raise ArtifactError(

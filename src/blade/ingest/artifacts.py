@@ -130,7 +130,9 @@ def _analysis_folders(path: Path) -> list[Path]:
         return []
     if (path / "rollouts.parquet").exists():
         return [path]
-    return sorted(child.parent for child in path.glob("*/rollouts.parquet"))
+    saved = sorted(child.parent for child in path.glob("*/rollouts.parquet"))
+    # A folder that holds rollouts of its own is read anew: what an earlier analysis left in it may be out of date.
+    return saved if saved and not _files(path) else []
 
 
 def _take(path: Path, name: str | None, search: _Search) -> None:
@@ -147,8 +149,10 @@ def _take(path: Path, name: str | None, search: _Search) -> None:
 
 
 def _files(folder: Path) -> list[Path]:
+    """Files that may hold rollouts; what an earlier analysis wrote is not among them."""
     inside = sorted(p for p in folder.rglob("*") if p.is_file() and not _hidden(p.relative_to(folder)))
-    return [path for path in inside if path.name.endswith(_ROLLOUT_ENDINGS)]
+    wanted = [path for path in inside if path.name.endswith(_ROLLOUT_ENDINGS)]
+    return [path for path in wanted if not (path.parent / "rollouts.parquet").exists()]
 
 
 def _hidden(path: Path) -> bool:

@@ -13,6 +13,10 @@ _NULL = b"null"
 _decode = msgspec.json.Decoder().decode
 
 
+LARGEST = 1e15
+"""Beyond this sums lose whole units, and squares overflow."""
+
+
 def has(raw: bytes | msgspec.Raw | None) -> bool:
     """Whether a raw value is there and is not null."""
     if raw is None:
@@ -76,7 +80,8 @@ def number(found: object) -> float | None:
     """A finite number; a boolean is none."""
     if found is None:
         return None
-    return finite(found) if not isinstance(found, bool) else None
+    value = finite(found) if not isinstance(found, bool) else None
+    return value if value is None or abs(value) <= LARGEST else None
 
 
 def finite(found: object) -> float | None:

@@ -18,7 +18,7 @@ from blade.ingest.formats import Facts
 from blade.ingest.identity import identify, natural
 from blade.ingest.join import expect, join, missing_rows
 from blade.ingest.light import EXTRA
-from blade.ingest.names import Called, unique_names
+from blade.ingest.names import NAMELESS, Called, is_nameable, unique_names
 from blade.ingest.plan import Files, plan
 from blade.ingest.scan import Chunk, Options, Table, gather, scan, temporary_folder
 from blade.ingest.sidecars import Sidecars, read_sidecars
@@ -168,13 +168,16 @@ def _named(runs: Sequence[Run], groups: Sequence[Group], files: Files) -> list[R
         bundle = files.bundles[group.bundles[0]]
         stem = stem_of(bundle.path)
         tails = (run.model or "", group.agent or "", bundle.folder, stem, group.skills or "")
-        wanted = group.name or run.model or about.folder_name(bundle) or stem
+        candidates = (group.name, run.model, about.folder_name(bundle), stem)
+        wanted = next(name for name in (*candidates, NAMELESS) if name and is_nameable(name))
         called.append(Called(wanted=wanted, tails=tails))
-    renamed = [_renamed(run, name) for run, name in zip(runs, unique_names(called), strict=True)]
-    return sorted(renamed, key=lambda run: natural(run.name))
+    under_names = [renamed(run, name) for run, name in zip(runs, unique_names(called), strict=True)]
+    return sorted(under_names, key=lambda run: natural(run.name))
 
 
-def _renamed(run: Run, name: str) -> Run:
+def renamed(run: Run, name: str) -> Run:
+    """The run under another name, in its tables too."""
+
     def stamp(frame: pl.DataFrame) -> pl.DataFrame:
         return frame.with_columns(pl.lit(name).alias("run"))
 

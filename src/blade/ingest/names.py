@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 _SAFE = re.compile(r"[^A-Za-z0-9._-]")
 LONGEST_NAME = 100
+NAMELESS = "run"
+"""The name of a run that nothing names."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,4 +48,9 @@ def _numbered(names: Sequence[str]) -> list[str]:
 
 def safe_name(name: str) -> str:
     """Every character outside `[A-Za-z0-9._-]` replaced; never a hidden file, an option or an over-long name."""
-    return _SAFE.sub("-", name).strip("-.")[-LONGEST_NAME:].strip("-.") or "run"
+    return _SAFE.sub("-", name).strip("-.")[-LONGEST_NAME:].strip("-.") or NAMELESS
+
+
+def is_nameable(name: str) -> bool:
+    """Whether anything is left of a name when it is made safe."""
+    return bool(_SAFE.sub("-", name).strip("-."))

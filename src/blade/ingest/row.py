@@ -265,10 +265,13 @@ def _both(one: str | None, other: str | None) -> str | None:
 
 def _judge(light: Light, row: Row, paths: tuple[str, ...]) -> str | None:
     value = cells.first(row, paths)
-    light.reward = cells.finite(value)
+    reward = cells.finite(value)
+    if reward is not None and abs(reward) <= cells.LARGEST:
+        light.reward = reward
     if value is None or light.reward is not None:
         return None
-    return f"reward is {cells.shown(value)}, not a finite number: the rollout is not scored"
+    why = "not a finite number" if reward is None else "too large to be averaged"
+    return f"reward is {cells.shown(value)}, {why}: the rollout is not scored"
 
 
 def _spend(light: Light, row: Row, paths: Paths, response: Response) -> None:

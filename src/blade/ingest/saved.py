@@ -14,6 +14,7 @@ import polars as pl
 from blade.core.errors import ArtifactError
 from blade.core.rollout import Problem
 from blade.core.run import Artifact, Run, SchemaField, Stated
+from blade.ingest.names import safe_name
 
 VERSION = 1
 _BLOCK = 1 << 16
@@ -41,7 +42,7 @@ def save(run: Run, folder: Path, *, at: Path) -> None:
         "duplicates": run.duplicates,
         "excluded": run.excluded,
         "notes": run.notes,
-        "sources": [_source(shown, Path(path), at) for shown, path in sorted(run.roots.items())],
+        "sources": [_source(shown, Path(path), at) for shown, path in sorted(run.roots.items()) if Path(path).exists()],
     }
     meta = {_META: msgspec.json.encode(about).decode()}
     run.rollouts.write_parquet(folder / "rollouts.parquet", metadata=meta)
@@ -62,7 +63,8 @@ def load_saved(folder: Path, name: str | None = None) -> Run:
         raise ArtifactError(f"{folder} was written by another version of BLADE", hint="run blade analyze -o again")
     roots = {entry["shown"]: _unchanged(entry, folder) for entry in about["sources"]}
     run = _run(about, frames, roots)
-    if name is None or name == run.name:
+    name = safe_name(name or run.name)
+    if name == run.name:
         return run
     renamed = [frame.with_columns(pl.lit(name).alias("run")) for frame in frames]
     return replace(run, name=name, rollouts=renamed[0], tasks=renamed[1], checks=renamed[2])

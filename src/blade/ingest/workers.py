@@ -34,7 +34,10 @@ def started_early(inputs: Sequence[str], wanted: int | None) -> Iterator[Executo
         yield None
         return
     with open_pool(number) as pool:
+        # A process that is started while interrupts are ignored ignores them from its first moment.
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
         pool.submit(_ready)
+        signal.signal(signal.SIGINT, before)
         yield pool
 
 

@@ -7,6 +7,8 @@ from collections import Counter
 from blade.core.measure import Measure
 from blade.core.run import Run
 
+LONGEST_KEY = 200
+"""The table cuts keys there; what is cut cannot be compared, and is no constant answer."""
 DO_NOTHING = "do_nothing"
 CONSTANT = "constant_answer"
 
@@ -29,9 +31,13 @@ def _do_nothing(run: Run) -> Measure:
 
 
 def _constant_answer(run: Run) -> Measure:
-    keys = [" ".join(key.split()).lower() for key in run.tasks["expected"].drop_nulls()]
+    keys = [" ".join(key.split()).lower() for key in run.tasks["expected"].drop_nulls() if len(key) < LONGEST_KEY]
     if not keys:
         return Measure(name=CONSTANT, value=None, n=0, reason="no key is an answer")
+    if not run.rollouts["answer"].count():
+        return Measure(
+            name=CONSTANT, value=None, n=len(keys), reason="no answer is extracted that a key is compared with"
+        )
     if len(keys) < 2:
         return Measure(name=CONSTANT, value=None, n=len(keys), reason="only one task has a key")
     answer, times = min(Counter(keys).items(), key=lambda item: (-item[1], item[0]))

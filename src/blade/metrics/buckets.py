@@ -9,6 +9,8 @@ from blade.core.run import Run
 from blade.metrics.counts import Counts
 from blade.metrics.headline import rewards_of
 
+CLOSE = 1e-9
+"""Two thirds reached by two roads differ in their last bit."""
 BY_PASSES = ("always_pass", "sometimes_pass", "never_pass", "missing")
 BY_REWARD = ("high", "mixed", "low", "missing")
 
@@ -43,4 +45,4 @@ def _thirds(rewards: pl.Series) -> tuple[float, float]:
 def _by_reward(mean: float, judged: int, low: float, high: float) -> str:
     if judged == 0:
         return "missing"
-    return "high" if mean >= high else "low" if mean <= low else "mixed"
+    return "high" if mean >= high - CLOSE else "low" if mean <= low + CLOSE else "mixed"

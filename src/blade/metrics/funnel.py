@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-import polars as pl
-
 from blade.core.analysis import Stage
 from blade.core.run import Run
 from blade.metrics.counts import JUDGED, PASSED, PRESENT
@@ -16,8 +14,6 @@ def funnel(run: Run) -> tuple[Stage, ...]:
     rows = run.rollouts
     reached = [("expected", rows)] if run.expected_from is not None else []
     reached.append(("started", rows := rows.filter(PRESENT)))
-    if rows["steps"].count():
-        reached.append(("agent acted or answered", rows := rows.filter(pl.col("output_fp").is_not_null())))
     reached.append(("judged by the verifier", rows := rows.filter(JUDGED)))
     reached.append(("passed", rows.filter(PASSED)))
     counts = [frame.height for _, frame in reached]

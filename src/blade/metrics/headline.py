@@ -39,7 +39,7 @@ def doubts(run: Run) -> tuple[str, ...]:
         return (
             f"rewards go up to {top:g}, so a pass (reward of at least 1) may not mean what the benchmark means; set --pass-threshold",
         )
-    if top < threshold - _CLOSE and top > low:
+    if top < threshold - _CLOSE and (top > 0 or top > low):
         return (
             f"no reward reaches {threshold:g} (the highest is {top:g}), so nothing counts as a pass; set --pass-threshold",
         )

@@ -15,6 +15,8 @@ _STAT = re.compile(r"^(mean|max|min|median|std)/(reward|input_tokens|output_toke
 _PASS = re.compile(r"^pass@(\d+)/accuracy$")
 _AVERAGE = re.compile(r"^pass@1\[avg-of-(\d+)\]/accuracy$")
 
+_KNOWN = re.compile("|".join(pattern.pattern for pattern in (_STAT, _PASS, _AVERAGE)) + "|^accuracy$")
+
 _STATS: dict[str, Callable[[pl.Series], object]] = {
     "mean": pl.Series.mean,
     "max": pl.Series.max,
@@ -42,10 +44,11 @@ def _main_rows(run: Run) -> pl.DataFrame:
 
 
 def _recorded(stated: Stated, rows: pl.DataFrame) -> Recorded | None:
-    value = _value(stated.name, rows)
-    if value is None:
+    if not _KNOWN.match(stated.name):
         return None
-    return Recorded(name=stated.name, source=stated.source, recorded=stated.value, recomputed=value)
+    value = _value(stated.name, rows)
+    reason = None if value is not None else "no rollout has what it is made of"
+    return Recorded(name=stated.name, source=stated.source, recorded=stated.value, recomputed=value, reason=reason)
 
 
 def _value(name: str, rows: pl.DataFrame) -> float | None:

@@ -14,7 +14,7 @@ from blade.metrics.counts import Counts
 from blade.metrics.intervals import Floats, mean_interval, rate_interval
 from blade.metrics.pass_at_k import Contributions, pass_at_k, pass_hat_k
 
-ONE_REPEAT = "one repeat"
+ONE_REPEAT = "one repeat: the usual task has one rollout"
 
 
 def usual_repeats(counts: Counts) -> int:

@@ -40,7 +40,8 @@ def same_tasks(first: pl.DataFrame, second: pl.DataFrame) -> SameTasks:
     left, right = first, second
     pairs: dict[str, tuple[str, str]] = {}
     for step, marks in _STEPS:
-        found = _join(left, right, marks)
+        # Unique in the whole run: the last task left with a common key is not the only one that has it.
+        found = _join(_unique(first, marks), _unique(second, marks), left, right, marks)
         if step == "id":
             found = [pair for pair in found if pair[0] not in conflicts]
         pairs |= {a: (b, step) for a, b in found}
@@ -58,9 +59,12 @@ def same_tasks(first: pl.DataFrame, second: pl.DataFrame) -> SameTasks:
     )
 
 
-def _join(left: pl.DataFrame, right: pl.DataFrame, marks: tuple[str, ...]) -> list[tuple[str, str]]:
-    sides = [_unique(side, marks) for side in (left, right)]
-    joined = sides[0].join(sides[1], on=list(marks), suffix="_other", maintain_order="left")
+def _join(
+    first: pl.DataFrame, second: pl.DataFrame, left: pl.DataFrame, right: pl.DataFrame, marks: tuple[str, ...]
+) -> list[tuple[str, str]]:
+    """Pairs of tasks with the same marks, of those that are left on both sides."""
+    first, second = first.join(left, on="task_id", how="semi"), second.join(right, on="task_id", how="semi")
+    joined = first.join(second, on=list(marks), suffix="_other", maintain_order="left")
     return list(joined.select("task_id", "task_id_other").iter_rows())
 
 

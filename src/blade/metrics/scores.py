@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 
@@ -94,7 +96,12 @@ def interval_of(kind: str, scores: Floats, rollouts: int, groups: list[str] | No
     """The interval that fits the kind of score."""
     if kind == "pass_at_1":
         return rate_interval(scores, rollouts, groups)
-    return mean_interval(scores, groups=groups)
+    interval = mean_interval(scores, groups=groups)
+    if interval is None:
+        return None
+    # A mean lies where rewards lie: between 0 and 1 as far as anybody knows, and as far out as any was seen.
+    low, high = min(0.0, float(scores.min())), max(1.0, float(scores.max()))
+    return replace(interval, low=max(interval.low, low), high=min(interval.high, high))
 
 
 def _score(name: str, kind: str, counts: Counts, tops: Floats | Integers, bottoms: Integers, why_not: str) -> Score:
@@ -115,6 +122,4 @@ def _lowest(run: Run) -> float:
 
 
 def _with_rollouts(run: Run, rollouts: pl.DataFrame) -> Run:
-    from dataclasses import replace
-
     return replace(run, rollouts=rollouts.filter(pl.col("outcome") != str(Outcome.MISSING)))

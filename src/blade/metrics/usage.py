@@ -13,7 +13,12 @@ QUANTITIES = ("input_tokens", "output_tokens", "seconds", "cost", "steps", "call
 
 def usage(run: Run) -> tuple[Usage, ...]:
     """One entry for each quantity that some rollout records."""
-    return tuple(_usage(run.rollouts, name) for name in QUANTITIES if run.rollouts[name].count())
+    return tuple(_usage(run.rollouts, name) for name in QUANTITIES if _is_recorded(run.rollouts[name], name))
+
+
+def _is_recorded(values: pl.Series, name: str) -> bool:
+    """A cost or a time that is zero everywhere was not measured."""
+    return values.count() > 0 and (name not in ("cost", "seconds") or bool((values != 0).any()))
 
 
 def _usage(rollouts: pl.DataFrame, name: str) -> Usage:

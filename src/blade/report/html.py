@@ -8,6 +8,7 @@ import nh3
 from markdown_it import MarkdownIt
 
 from blade.core.analysis import Analysis
+from blade.report.page_one import heading
 from blade.report.sections import report
 
 _TAGS = {
@@ -58,7 +59,7 @@ def page(analysis: Analysis) -> str:
     body = nh3.clean(
         MarkdownIt("commonmark", {"html": False}).enable("table").render(markdown), tags=_TAGS, attributes={}
     )
-    title = escape(markdown.partition("\n")[0].lstrip("# "))
+    title = escape(heading(analysis))
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'

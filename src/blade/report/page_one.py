@@ -11,6 +11,7 @@ CLOSE = 0.10
 """A baseline within this much of the score is named on page one."""
 WIDE = 0.15
 """A gap between slices that is worth a line."""
+MOST_PAIRS = 6
 ENOUGH_TASKS = 10
 """Below this many tasks the spread between them says little."""
 MOST_RUNS = 8
@@ -24,6 +25,14 @@ def page_one(analysis: Analysis) -> list[str]:
     if len(analysis.runs) == 1:
         return _one(analysis.runs[0])
     return _several(analysis)
+
+
+def heading(analysis: Analysis) -> str:
+    """What the report is called, in plain characters."""
+    if len(analysis.runs) == 1:
+        return title(analysis.runs[0])
+    names = sorted({one.run.benchmark for one in analysis.runs if one.run.benchmark})
+    return cut(f"{', '.join(names) or 'runs'}: {plural(len(analysis.runs), 'run')}", 120)
 
 
 def title(one: RunAnalysis) -> str:
@@ -46,17 +55,22 @@ def leading(one: RunAnalysis) -> Measure:
 
 def name_of(headline: str) -> str:
     """How the headline is called in sentences."""
-    return "pass@1" if headline == "pass_at_1" else "mean reward"
+    return "pass@1" if headline == "pass_at_1" else "mean reward over tasks"
 
 
 def _one(one: RunAnalysis) -> list[str]:
     lines = [f"# {safe(title(one))}", ""]
-    lines += [f"**Note:** {doubt}." for doubt in one.metrics.doubts]
+    lines += [f"**Note:** {doubt}." for doubt in (*one.metrics.doubts, *_unexpected(one))]
     lines += [f"**Left out on request:** {safe(', '.join(one.run.excluded))}."] if one.run.excluded else []
     for part in (score_lines, floor_lines, _readings, _stands_out, _why, _first, _cannot_show):
         found = part(one)
         lines += [*found, ""] if found else []
     return lines
+
+
+def _unexpected(one: RunAnalysis) -> list[str]:
+    """Where the rows do not fit what was expected."""
+    return [note for note in one.run.notes if "than expected" in note or "were expected" in note]
 
 
 def _why(one: RunAnalysis) -> list[str]:
@@ -72,9 +86,10 @@ def score_lines(one: RunAnalysis) -> list[str]:
     judged = (counts["passed_rollouts"] or 0) + (counts["failed_rollouts"] or 0)
     passes = f"{counts['passed_rollouts']:,} of {judged:,} judged rollouts passed"
     size = f"{plural(lead.n, 'task')}{_repeats(one)}"
-    line = f"**Score.** {name_of(metrics.headline)} **{score(lead.value)}** ({passes}, {size}; {_interval(lead)})."
+    spread = _interval(lead, one.run.tasks["group"].drop_nulls().n_unique())
+    line = f"**Score.** {name_of(metrics.headline)} **{score(lead.value)}** ({passes}, {size}; {spread})."
     if metrics.headline == "mean_reward":
-        line += f" Mean reward leads because {metrics.headline_why}."
+        line += f" It leads because {metrics.headline_why}."
     return [line, " ".join(filter(None, (_with_repeats(one), _buckets(one), _outcomes(one))))]
 
 
@@ -85,12 +100,12 @@ def _repeats(one: RunAnalysis) -> str:
     return f" with {min(sizes)} to {max(sizes)} rollouts each" if sizes else ""
 
 
-def _interval(lead: Measure) -> str:
+def _interval(lead: Measure, groups: int) -> str:
     if lead.interval is None:
-        return "no interval: " + ("one task" if lead.n < 2 else "all tasks agree")
-    rough = ", rough: fewer than 30 tasks" if lead.interval.rough else ""
-    unit = "groups" if "groups" in lead.interval.method else "tasks"
-    rough = rough.replace("tasks", unit)
+        why = "one task" if lead.n < 2 else "one group" if groups == 1 else "all tasks agree"
+        return f"no interval: {why}"
+    unit = "groups" if groups else "tasks"
+    rough = f", rough: fewer than 30 {unit}" if lead.interval.rough else ""
     return f"{limits(lead.interval)} over {unit}, 95 %{rough}"
 
 
@@ -139,7 +154,7 @@ def _how(base: Measure) -> str:
 
 
 def _near_floor(one: RunAnalysis) -> Measure | None:
-    lead = leading(one).value
+    lead = leading(one).value if one.metrics.headline == "pass_at_1" else None
     near = [b for b in one.metrics.baselines if b.value is not None and lead is not None and b.value >= lead - CLOSE]
     return max(near, key=lambda b: b.value or 0.0, default=None)
 
@@ -158,6 +173,8 @@ def _readings(one: RunAnalysis) -> list[str]:
 
 
 def _stands_out(one: RunAnalysis) -> list[str]:
+    if one.metrics.headline != "pass_at_1":
+        return []  # points and gaps are of a rate; a reward may have any scale
     said = [*filter(None, (_widest_slice(one), _noise(one), _spending(one)))]
     return [f"**What stands out.** {said[0]}", *said[1:]] if said else []
 
@@ -178,7 +195,7 @@ def _widest_slice(one: RunAnalysis) -> str:
 
 def _noise(one: RunAnalysis) -> str:
     spread = one.metrics.variance
-    if spread.se_same_tasks is None or spread.se_new_tasks is None or leading(one).n < ENOUGH_TASKS:
+    if spread.se_same_tasks is None or spread.se_new_tasks is None or leading(one).n < ENOUGH_TASKS or not spread.total:
         return ""
     return (
         f"Run again on the same tasks, the score would move by about {points(1.96 * spread.se_same_tasks)} points either way; "
@@ -211,16 +228,20 @@ def _first(one: RunAnalysis) -> list[str]:
 
 
 def _rerun(one: RunAnalysis) -> str:
-    lost = [task.task_id for task in one.tasks if task.errored or task.unscored or task.missing]
-    if not lost:
-        return ""
     counts = one.metrics.counts
-    total = sum(counts[f"{kind}_rollouts"] or 0 for kind in ("errored", "unscored", "missing"))
-    return f"get a verdict for the {plural(total, 'rollout')} without one, in {_tasks_named(lost)}."
+    gone = [task.task_id for task in one.tasks if task.missing]
+    unjudged = [task.task_id for task in one.tasks if task.errored or task.unscored]
+    said = []
+    if gone:
+        said.append(f"run the {plural(counts['missing_rollouts'] or 0, 'missing rollout')} of {_tasks_named(gone)}")
+    if unjudged:
+        total = (counts["errored_rollouts"] or 0) + (counts["unscored_rollouts"] or 0)
+        said.append(f"get a verdict for the {plural(total, 'errored or unscored rollout')} of {_tasks_named(unjudged)}")
+    return "; ".join(said) + "." if said else ""
 
 
 def _tasks_named(tasks: list[str]) -> str:
-    return f"{'task' if len(tasks) == 1 else f'{len(tasks)} tasks'} {safe(listed(tasks, 6))}"
+    return f"{'task' if len(tasks) == 1 else f'{len(tasks):,} tasks:'} {safe(listed(tasks, 6))}"
 
 
 def _disagreeing(one: RunAnalysis) -> str:
@@ -267,17 +288,11 @@ def not_in_files(one: RunAnalysis) -> list[str]:
 
 
 def _several(analysis: Analysis) -> list[str]:
-    names = sorted({one.run.benchmark for one in analysis.runs if one.run.benchmark})
-    head = f"{', '.join(names) or 'runs'}: {plural(len(analysis.runs), 'run')}"
-    lines = [f"# {safe(cut(head, 120))}", "", *models_table(analysis), ""]
+    lines = [f"# {safe(heading(analysis))}", "", *models_table(analysis), ""]
     for one in analysis.runs[:MOST_RUNS]:
+        lines += [*(f"Note on {safe(one.run.name)}: {doubt}." for doubt in one.metrics.doubts), ""]
         lines += [f"**{safe(one.run.name)}.** " + " ".join(score_lines(one)).removeprefix("**Score.** "), ""]
-        lines += [
-            line
-            for part in ([f"Note: {doubt}." for doubt in one.metrics.doubts], _readings(one))
-            for line in (*part, "")
-            if part
-        ]
+        lines += [line for part in (_readings(one), _first(one)) for line in (*part, "") if part]
         floor = _near_floor(one)
         lines += [f"{score(floor.value)} can be had by {safe(_how(floor))}.", ""] if floor else []
     if len(analysis.runs) > MOST_RUNS:
@@ -311,12 +326,12 @@ def models_table(analysis: Analysis) -> list[str]:
                 limits(lead.interval),
                 f"{lead.n:,}",
                 f"{one.metrics.counts['total_rollouts']:,}",
-                " / ".join(str(count) for count in one.metrics.buckets.values()),
+                ", ".join(f"{count} {name.split('_')[0]}" for name, count in one.metrics.buckets.items()),
                 share(coverage.value),
             ]
         )
     return table(
-        ["run", "headline", "score", "95 %", "tasks", "rollouts", "always / sometimes / never / missing", "coverage"],
+        ["run", "headline", "score", "95 %", "tasks", "rollouts", "tasks by bucket", "coverage"],
         rows,
         "metrics.json",
         12,
@@ -328,8 +343,9 @@ def shared_lines(analysis: Analysis) -> list[str]:
     if not analysis.shared:
         return ["The runs share fewer than half of their tasks, so their scores cannot be set against each other."]
     lines = []
-    for (first, second), (tasks, left, right) in list(analysis.shared.items())[:6]:
+    more = len(analysis.shared) - MOST_PAIRS
+    for (first, second), (tasks, left, right) in list(analysis.shared.items())[:MOST_PAIRS]:
         lines.append(
             f"On the {plural(tasks, 'task')} that both judged: {safe(first)} {score(left)}, {safe(second)} {score(right)}."
         )
-    return lines
+    return [*lines, f"{plural(more, 'more pair')} of runs can be compared."] if more > 0 else lines

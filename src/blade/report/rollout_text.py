@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from blade.core.rollout import Rollout, Step
 from blade.report.numbers import amount
+from blade.report.text import printable
 
 BUDGET = 14_000
 """Characters of a whole rollout: under about 4,000 tokens."""
@@ -25,11 +26,7 @@ def show(rollout: Rollout, *, steps: range | None = None, width: int | None = No
         lines += _step(step, each)
     if rollout.steps is None:
         lines.append("no trajectory is recorded")
-    elif steps is not None and not chosen:
-        lines.append(
-            f"no step in that range; the rollout has steps 0 to {max((s.index for s in rollout.steps), default=0)}"
-        )
-    return lines
+    return [printable(line) for line in lines]
 
 
 def _head(rollout: Rollout) -> list[str]:
@@ -89,9 +86,4 @@ def _cut(text: str, width: int) -> str:
 
 
 def _indented(text: str) -> list[str]:
-    return ["    " + _printable(line) for line in text.strip("\n").splitlines()]
-
-
-def _printable(line: str) -> str:
-    """Control characters made visible: a terminal must not obey what a rollout wrote."""
-    return "".join(c if c.isprintable() or c == "\t" else f"\\x{ord(c):02x}" for c in line)
+    return ["    " + line for line in text.strip("\n").splitlines()]

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 LONGEST_CELL = 90
 MOST_ROWS = 12
-_SPECIAL = "\\`*_{}[]<>()#+!|~$"
+_MARKUP = re.compile(r"[\\`*\[\]<>|~$]|(?<!\w)_|_(?!\w)")
+"""Characters that Markdown reads as more than themselves; an underscore inside a word is not among them."""
+_LINE_START = re.compile(r"^([#+-]|\d+(?=[.)]))")
 
 
 def safe(text: str) -> str:
     """Text from an artifact as Markdown that shows just these characters, on one line."""
     flat = " ".join(text.split())
-    return "".join("\\" + c if c in "\\`*[]<>|~$" or (c == "_" and _in_a_word_end(flat)) else c for c in flat)
+    return _LINE_START.sub(r"\\\1", _MARKUP.sub(r"\\\g<0>", flat)).replace("&", "&amp;")
 
 
-def _in_a_word_end(text: str) -> bool:
-    return text.startswith("_") or text.endswith("_")
+def printable(line: str) -> str:
+    """Control characters made visible: a terminal must not obey what a rollout wrote."""
+    return "".join(c if c.isprintable() or c == "\t" else f"\\x{ord(c):02x}" for c in line)
 
 
 def code(text: str) -> str:
     """Text from an artifact as inline code, on one line."""
-    flat = " ".join(text.split()).replace("|", "\\|")
+    flat = " ".join(text.split())
     ticks = "`"
     while ticks in flat:
         ticks += "`"
@@ -36,10 +40,15 @@ def cut(text: str, most: int = LONGEST_CELL) -> str:
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], more: str = "", most: int = MOST_ROWS) -> list[str]:
     """A Markdown table of at most `most` rows; `more` says where the rest is."""
-    body = list(rows)
+    body = [[_cell(cell) for cell in row] for row in rows]
     lines = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
     lines += ["| " + " | ".join(row) + " |" for row in body[:most]]
     if len(body) > most:
         lines.append("")
         lines.append(f"{len(body) - most:,} more{' in ' + more if more else ''}.")
     return [*lines, ""]
+
+
+def _cell(text: str) -> str:
+    """A bar inside a cell would end it."""
+    return text.replace("\\|", "|").replace("|", "\\|")

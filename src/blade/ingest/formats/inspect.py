@@ -255,6 +255,9 @@ def _end(value: Mapping[str, Any]) -> dict[str, Any]:
 def _usage(value: Mapping[str, Any]) -> dict[str, Any]:
     usage = value.get("model_usage")
     spent = [item for item in usage.values() if isinstance(item, dict)] if isinstance(usage, dict) else []
+    output = value.get("output")
+    if not spent and isinstance(output, dict) and isinstance(output.get("usage"), dict):
+        spent = [output["usage"]]
     if not spent:
         return {}
     names = ("input_tokens", "output_tokens")

@@ -135,7 +135,7 @@ def _run(number: int, groups: Sequence[Group], rows: Sequence[pl.DataFrame], rea
         name=group.name or "",
         benchmark=about.benchmark_of(group, said, files),
         model=group.model or next((fact.model for fact in said if fact.model), None),
-        agent=group.agent or next((fact.agent for fact in said if fact.agent), None),
+        agent=group.agent or next((fact.agent for fact in said if fact.agent), None) or _only_agent(inputs),
         settings=about.settings_of(group, files, read.table, said),
         rollouts=tables.ordered(rollouts, order),
         tasks=tables.ordered(tasks, order),
@@ -173,6 +173,12 @@ def _named(runs: Sequence[Run], groups: Sequence[Group], files: Files) -> list[R
         called.append(Called(wanted=wanted, tails=tails))
     under_names = [renamed(run, name) for run, name in zip(runs, unique_names(called), strict=True)]
     return sorted(under_names, key=lambda run: natural(run.name))
+
+
+def _only_agent(inputs: pl.DataFrame) -> str | None:
+    """The agent that the inputs are for, where the rows do not say and the inputs name one."""
+    agents = inputs["agent"].drop_nulls().unique().to_list()
+    return agents[0] if len(agents) == 1 else None
 
 
 def renamed(run: Run, name: str) -> Run:

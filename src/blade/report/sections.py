@@ -96,8 +96,18 @@ def _recorded(one: RunAnalysis) -> list[str]:
         return ["No sidecar states a number to compare with.", ""]
     wrong = [entry for entry in one.recorded if entry.agrees is False]
     agreeing = [f"{safe(e.name)} {amount(e.recorded)}" for e in one.recorded if e.agrees]
+    unmade = [e for e in one.recorded if e.agrees is None]
+    other = sum(stated.index is None for stated in one.run.stated) - sum(
+        not e.name.startswith("tasks") for e in one.recorded
+    )
     head = f"Recorded against recomputed: {len(agreeing)} of {plural(len(one.recorded), 'number')} agree"
     head += f" ({listed(agreeing, 4)})." if agreeing else "."
+    head += "".join(f" {safe(e.name)} {amount(e.recorded)} cannot be made again: {e.reason}." for e in unmade)
+    head += (
+        f" {plural(other, 'other stated number')} of the verifier's own cannot be made again from rows."
+        if other > 0
+        else ""
+    )
     if not wrong:
         return [head, ""]
     rows = [[safe(e.name), code(e.source), amount(e.recorded), amount(e.recomputed)] for e in wrong]
@@ -150,6 +160,9 @@ def _measures(one: RunAnalysis) -> list[str]:
 
 def _repeats(one: RunAnalysis) -> list[str]:
     if one.metrics.k == 1:
+        several = sum(task.judged > 1 for task in one.tasks)
+        if several:
+            return [f"The usual task has one rollout; {plural(several, 'task')} with more are too few for pass@k.", ""]
         return ["One rollout a task: nothing can be said about repeats.", ""]
     rows = [
         [

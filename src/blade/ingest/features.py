@@ -53,16 +53,12 @@ def count(steps: tuple[Step, ...], stop: str | None) -> Features:
 
 def fingerprint(steps: Iterable[Step]) -> int | None:
     """The same for the same sequence of assistant texts, tool names and arguments; None when there is none."""
-    digest = blake2b(digest_size=8)
-    empty = True
+    parts: list[str] = []
     for step in steps:
         if step.kind == "call":
-            digest.update(
-                b"\x01%b\x02%b"
-                % ((step.tool or "").encode("utf-8", "replace"), (step.arguments or "").encode("utf-8", "replace"))
-            )
-            empty = False
-        elif step.party == "agent" and step.kind in ("message", "refusal") and step.text:
-            digest.update(b"\x03" + step.text.encode("utf-8", "replace"))
-            empty = False
-    return None if empty else int.from_bytes(digest.digest())
+            parts += ("\x01", step.tool or "", "\x02", step.arguments or "")
+        elif step.party == "agent" and step.text and step.kind in ("message", "refusal"):
+            parts += ("\x03", step.text)
+    if not parts:
+        return None
+    return int.from_bytes(blake2b("".join(parts).encode("utf-8", "replace"), digest_size=8).digest())

@@ -18,7 +18,7 @@ _RESULT_WORDS = re.compile(
 )
 _IN_METADATA = tuple(f"responses_create_params.metadata.{name}" for name in fields.ID_NAMES)
 _MOST_KNOWN = 4096
-_LONG = 1024
+_MOST_BYTES = 8 << 20
 T = TypeVar("T")
 
 
@@ -64,16 +64,17 @@ class Memo(Generic[T]):
     def __init__(self, make: Callable[[msgspec.Raw], T]) -> None:
         self._make = make
         self._known: dict[bytes, T] = {}
+        self._size = 0
 
     def __call__(self, raw: msgspec.Raw) -> T:
         key = bytes(raw)
-        if len(key) > _LONG:
-            key = blake2b(key, digest_size=16).digest()
         known = self._known
         if key in known:
             return known[key]
-        if len(known) >= _MOST_KNOWN:
+        self._size += len(key)
+        if len(known) >= _MOST_KNOWN or self._size > _MOST_BYTES:
             known.clear()
+            self._size = len(key)
         made = known[key] = self._make(raw)
         return made
 

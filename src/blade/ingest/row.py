@@ -40,6 +40,7 @@ _EVIDENCE_OF_A_ROLLOUT = ("reward", "score", "response", "messages", "output", "
 _SAMPLING = ("temperature", "top_p", "max_output_tokens")
 _INDEXES = ("index", "repeat", "attempt")
 _OUTCOMES = {str(outcome): outcome for outcome in Outcome}
+_MOST_KEYS = 1024
 _NO_SCALAR = b"{[n"
 Paths = dict[str, tuple[str, ...]]
 """Of the field table, what the keys of a row can hold."""
@@ -71,6 +72,7 @@ class RowReader:
         self._prompt = Memo(prompt_fingerprint)
         self._key = Memo(key_fingerprint)
         self._metadata = Memo(metadata_fingerprint)
+        self._wants: dict[tuple[bytes, ...], str | None] = {}
         self._agent = Memo(lambda raw: cells.inside(raw, "name"))
         self._said: dict[tuple[object, ...], Settings] = {}
         self._toolsets: dict[tuple[int, int], str] = {}
@@ -87,7 +89,7 @@ class RowReader:
             keys=self._keys(row, paths["key"]),
             prompt_fp=self._prompt(prompt) if (prompt := prompt_raw(row, request.input)) is not None else None,
             expected=_expected(row, paths["expected"]),
-            key_expects=_key_expects(row, paths) if paths["expected_actions"] else None,
+            key_expects=self._key_expects(row, paths) if paths["expected_actions"] else None,
             extras=_extras(row),
             member=source.member,
             offset=source.offset,
@@ -126,6 +128,18 @@ class RowReader:
                 if place is None:
                     odd = _both(odd, f"{name} is {cells.shown(found)}, no place in an order: unused")
         return odd
+
+    def _key_expects(self, row: Row, paths: Paths) -> str | None:
+        """What the key wants; the repeats of a task ask for the same, so it is worked out once."""
+        names = dict.fromkeys(
+            path.partition(".")[0] for path in (*paths["expected_actions"], *paths["expected_statements"])
+        )
+        raws = tuple([bytes(row[name]) for name in names])
+        if raws not in self._wants:
+            if len(self._wants) >= _MOST_KEYS:
+                self._wants.clear()
+            self._wants[raws] = _key_expects(row, paths)
+        return self._wants[raws]
 
     def _keys(self, row: Row, names: tuple[str, ...]) -> dict[str, int]:
         """A fingerprint of each of the task's own fields that says anything."""

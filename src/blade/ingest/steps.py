@@ -90,6 +90,9 @@ def _party(role: str | None) -> Party:
     return known or _PARTY.get(role.lower() if role else None, "user")
 
 
+_SPEAKERS = ("assistant", "user")
+
+
 class _Walk:
     """Turns items into steps in order, joining each result to the nearest earlier unanswered call with its id."""
 
@@ -103,7 +106,11 @@ class _Walk:
     def steps(self, items: Iterable[Item]) -> tuple[Step, ...]:
         """The steps of the items; several may come from one."""
         for index, item in enumerate(items):
-            self._item(index, item)
+            text = _plain_text(item)
+            if text is None:
+                self._item(index, item)
+            else:
+                self._add(Step(index=index, party=_PARTY[item.role], kind="message", text=text))
         return tuple(self.found)
 
     def _item(self, index: int, item: Item) -> None:
@@ -151,7 +158,7 @@ class _Walk:
             self._add(self._call(index, item.function_call.name, item.function_call.arguments, None))
 
     def _content(self, index: int, party: Party, said: str | list[Part] | None, *, calls: bool) -> None:
-        if isinstance(said, list) and any(part.type not in _TEXT_PARTS for part in said):
+        if isinstance(said, list) and not _is_text(said):
             self._parts(index, party, said)
         else:
             text = _text(said)
@@ -212,6 +219,24 @@ class _Walk:
         call = same_id.pop()
         self.answered.add(id(call))
         return call
+
+
+def _plain_text(item: Item) -> str | None:
+    """The text of a message that holds nothing else, as most do; None for every other item."""
+    if item.type != "message" or item.role not in _SPEAKERS or item.tool_calls or item.reasoning_content:
+        return None
+    said = item.content
+    if isinstance(said, str):
+        return said if item.function_call is None else None
+    if said is not None and len(said) == 1 and said[0].type in _TEXT_PARTS and item.function_call is None:
+        return said[0].text or ""
+    return None
+
+
+def _is_text(parts: list[Part]) -> bool:
+    if len(parts) == 1:
+        return parts[0].type in _TEXT_PARTS
+    return all(part.type in _TEXT_PARTS for part in parts)
 
 
 def _said(item: Item) -> str | list[Part] | None:

@@ -16,7 +16,7 @@ import json
 from collections.abc import Iterator
 
 from blade.core.finding import LONGEST_QUOTE, Cause, Evidence
-from blade.core.rollout import Rollout, Step
+from blade.core.rollout import Rollout
 from blade.detectors._engine import detector
 
 
@@ -28,16 +28,13 @@ from blade.detectors._engine import detector
     when=lambda f: f.tool_errors > 0 or f.orphan_calls > 0,
 )
 def malformed_arguments(rollout: Rollout) -> Iterator[Evidence]:
-    results = [step for step in rollout.steps or () if step.kind == "result"]
-    for call in rollout.calls:
-        arguments = (call.arguments or "").strip()
-        if arguments and not _succeeded(call, results) and _is_malformed(arguments):
-            yield Evidence(key=rollout.key, step=call.index, field="arguments", quote=arguments[:LONGEST_QUOTE])
-
-
-def _succeeded(call: Step, results: list[Step]) -> bool:
-    mine = (step for step in results if step.answers == call.index and step.call_id in (None, call.call_id))
-    return any(not step.failed for step in mine)
+    steps = rollout.steps or ()
+    worked = {(step.answers, step.call_id) for step in steps if step.kind == "result" and not step.failed}
+    for call in steps:
+        if call.kind == "call" and not worked & {(call.index, None), (call.index, call.call_id)}:
+            arguments = (call.arguments or "").strip()
+            if arguments and _is_malformed(arguments):
+                yield Evidence(key=rollout.key, step=call.index, field="arguments", quote=arguments[:LONGEST_QUOTE])
 
 
 def _is_malformed(arguments: str) -> bool:

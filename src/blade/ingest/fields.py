@@ -328,11 +328,6 @@ def taken_as(path: str) -> str:
     return ", ".join(field.name for field in TABLE if path in field.paths)
 
 
-def reads_below(path: str) -> bool:
-    """Whether any line of the table reads a key inside `path`."""
-    return any(known.startswith(path + ".") for field in TABLE for known in field.paths)
-
-
 def is_verdict(name: str) -> bool:
     """Whether a field's name says that it holds a verdict."""
     lowered = name.lower()

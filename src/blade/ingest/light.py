@@ -17,7 +17,6 @@ class Light(msgspec.Struct, gc=False, kw_only=True):
 
     role: str = "rollouts"
     id: str | None = None
-    id_name: str | None = None
     index: int | None = None
     repeat: int | None = None
     attempt: int | None = None
@@ -59,7 +58,6 @@ HIT = pl.Struct({"code": pl.String, "step": pl.Int32, "field": pl.String, "start
 COLUMNS: dict[str, pl.DataType] = {
     "role": pl.String(),
     "id": pl.String(),
-    "id_name": pl.String(),
     "index": pl.Int64(),
     "repeat": pl.Int32(),
     "attempt": pl.Int32(),

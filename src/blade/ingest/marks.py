@@ -16,7 +16,6 @@ from blade.ingest.steps import before_agent
 _RESULT_WORDS = re.compile(
     r"score|reward|passed|status|result|step|finished|traject|verdict|correct|error|output|log", re.IGNORECASE
 )
-_IN_METADATA = tuple(f"responses_create_params.metadata.{name}" for name in fields.ID_NAMES)
 _MOST_KNOWN = 4096
 _MOST_BYTES = 8 << 20
 T = TypeVar("T")
@@ -27,19 +26,17 @@ def hashed(data: bytes) -> int:
     return int.from_bytes(blake2b(data, digest_size=8).digest())
 
 
-def task_name(row: Row, metadata: msgspec.Raw) -> tuple[str | None, str | None]:
-    """The id of the task and the path that holds it: in the row, else in the request's metadata."""
+def task_name(row: Row, metadata: msgspec.Raw) -> str | None:
+    """The id of the task: in the row, else in the request's metadata."""
     for name in fields.ID_NAMES:
         found = cells.name_text(cells.value(row, name)) if name in row else None
         if found is not None:
-            return found, name
+            return found
     inside = decode_any(metadata) if cells.has(metadata) else None
-    if isinstance(inside, dict):
-        for name, path in zip(fields.ID_NAMES, _IN_METADATA, strict=True):
-            found = cells.name_text(inside.get(name))
-            if found is not None:
-                return found, path
-    return None, None
+    if not isinstance(inside, dict):
+        return None
+    named = (cells.name_text(inside.get(name)) for name in fields.ID_NAMES)
+    return next((name for name in named if name is not None), None)
 
 
 def key_fingerprint(raw: msgspec.Raw) -> int | None:

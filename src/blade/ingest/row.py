@@ -119,7 +119,7 @@ class RowReader:
             cells.text(response.model) or cells.first_text(row, ("model", "model_name")) or cells.text(request.model)
         )
         light.skills = cells.inside(row["skills_ref"], "hash") if "skills_ref" in row else None
-        light.id, light.id_name = task_name(row, request.metadata)
+        light.id = task_name(row, request.metadata)
         odd = None
         for name in _INDEXES:
             if paths[name] and (found := cells.first(row, paths[name])) is not None:

@@ -14,8 +14,6 @@ from blade.core.run import Run
 from blade.metrics.counts import Counts, Floats, Integers, count
 from blade.metrics.intervals import mean_interval, rate_interval
 
-ONE_TASK = "one task: no interval over tasks"
-
 
 def judged_score(counts: Counts, kind: str) -> Score:
     """Mean over tasks with a judged rollout of their share of passes, or of their mean reward."""

@@ -62,6 +62,8 @@ def first_text(row: Row, paths: tuple[str, ...]) -> str | None:
 
 def integer(found: object) -> int | None:
     """A small whole number, also as `3.0` or `"3"`; None for anything else."""
+    if type(found) is int:
+        return found if 0 <= found < 1 << 30 else None
     if isinstance(found, bool):
         return None
     if isinstance(found, float) and found.is_integer():

@@ -123,7 +123,12 @@ def _common(rows: Sequence[Light]) -> list[str]:
 
 
 def _column(name: str, values: Sequence[Any], dtype: pl.DataType) -> pl.Series:
-    return _NESTED[name](name, values) if name in _NESTED else pl.Series(name, values, dtype, strict=False)
+    if name in _NESTED:
+        return _NESTED[name](name, values)
+    if values and values.count(values[0]) == len(values):
+        # Most columns of a batch hold one value, or none: made at once, not row by row.
+        return pl.repeat(values[0], len(values), dtype=dtype, eager=True).alias(name)
+    return pl.Series(name, values, dtype, strict=False)
 
 
 # Nested values are handed over as text and taken apart inside polars: made from Python lists, a column of them costs

@@ -14,19 +14,18 @@ import polars as pl
 from blade.core.analysis import Analysis, Metrics, RunAnalysis, Score, TaskResult, Variance
 from blade.core.errors import RequestError
 from blade.core.measure import Measure
-from blade.core.rollout import Outcome
+from blade.core.rollout import PASS_TOLERANCE, Outcome
 from blade.core.run import Run
 from blade.detectors import look, rules
 from blade.ingest.artifacts import find
 from blade.ingest.load import Wishes, load_runs, renamed
 from blade.ingest.names import Called, unique_names
 from blade.ingest.reread import reread
-from blade.ingest.row import TOLERANCE
 from blade.ingest.saved import load_saved
 from blade.metrics import repeats, scores
 from blade.metrics.baselines import baselines
 from blade.metrics.buckets import bucket_names, buckets
-from blade.metrics.counts import Counts, count
+from blade.metrics.counts import Counts, count, fired
 from blade.metrics.funnel import funnel
 from blade.metrics.headline import doubts, headline
 from blade.metrics.recorded import recompute
@@ -85,7 +84,7 @@ def _with_threshold(run: Run, threshold: float | None) -> Run:
         return run
     judged = pl.col("outcome").is_in([str(Outcome.PASSED), str(Outcome.FAILED)])
     again = (
-        pl.when(pl.col("reward") >= threshold - TOLERANCE)
+        pl.when(pl.col("reward") >= threshold - PASS_TOLERANCE)
         .then(pl.lit(str(Outcome.PASSED)))
         .otherwise(pl.lit(str(Outcome.FAILED)))
     )
@@ -167,12 +166,11 @@ def _steps_to(k: int) -> list[int]:
 
 
 def _scores(run: Run, counts: Counts, kind: str) -> tuple[Score, ...]:
-    infra = frozenset(rule.code for rule in rules() if rule.family == "infra" and rule.kind == "direct")
     return (
         scores.as_recorded_score(counts, kind),
         scores.judged_score(counts, kind),
         scores.all_expected_score(run, counts, kind),
-        scores.infra_excluded_score(run, kind, infra),
+        scores.infra_excluded_score(run, kind, _infra_codes()),
         scores.no_suspects_score(),
     )
 
@@ -308,15 +306,14 @@ def _excluded(run: Run, wishes: Sequence[str]) -> Run:
 def _matches(wish: str) -> pl.Expr:
     kind, _, value = wish.partition(":")
     if wish == "infra":
-        infra = [rule.code for rule in rules() if rule.family == "infra" and rule.kind == "direct"]
-        return pl.col("outcome").is_in(["errored", "unscored"]) | _fired(infra)
+        return pl.col("outcome").is_in(["errored", "unscored"]) | fired(_infra_codes())
     if kind == "task" and value:
         return pl.col("task_id") == value
     if kind == "rollout" and "#" in value:
         task, _, repeat = value.rpartition("#")
         return (pl.col("task_id") == task) & (pl.col("repeat").cast(pl.String) == repeat)
     if kind == "code" and value:
-        return _fired([value])
+        return fired([value])
     if wish == "suspect":
         raise RequestError(
             "no rule of this version marks tasks as suspect", hint="leave tasks out by id: --exclude task:ID"
@@ -324,9 +321,9 @@ def _matches(wish: str) -> pl.Expr:
     raise RequestError(f"cannot leave out {wish!r}", hint="use infra, task:ID, rollout:ID#REPEAT or code:CODE")
 
 
-def _fired(codes: list[str]) -> pl.Expr:
-    have = pl.col("fired").list.eval(pl.element().struct.field("code").is_in(codes)).list.any()
-    return have.fill_null(False)
+def _infra_codes() -> frozenset[str]:
+    """Rules that are by themselves enough to call a rollout the machinery's failure."""
+    return frozenset(rule.code for rule in rules() if rule.family == "infra" and rule.kind == "direct")
 
 
 def ask(runs: Sequence[Run], query: str) -> pl.DataFrame:

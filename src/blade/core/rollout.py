@@ -21,6 +21,9 @@ class Outcome(StrEnum):
 
 JUDGED = (Outcome.PASSED, Outcome.FAILED)
 
+PASS_TOLERANCE = 1e-9
+"""What a reward may lack of the threshold: 0.9999999999999998 is a pass."""
+
 
 class RolloutKey(msgspec.Struct, frozen=True, kw_only=True, order=True):
     """Names one rollout; written `TASK#REPEAT`."""

@@ -156,6 +156,8 @@ class Run:
     """Rows left out because an equal or better row has their rollout key."""
     excluded: tuple[str, ...] = ()
     """What the user asked to leave out."""
+    surprises: tuple[str, ...] = ()
+    """Where the rows do not fit what was expected; page one says so."""
     notes: tuple[str, ...] = ()
     """Things about identity and shape that a reader of the numbers must know."""
     roots: Mapping[str, str] = field(default_factory=dict)

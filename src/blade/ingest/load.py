@@ -148,6 +148,7 @@ def _run(number: int, groups: Sequence[Group], rows: Sequence[pl.DataFrame], rea
         pass_threshold=wishes.threshold,
         expected_from=expected.source,
         expected_why_not=expected.reason,
+        surprises=expected.notes,
         stated=about.stated_of(group, read.sidecars, said),
         duplicates=joined.duplicates,
         notes=tuple(about.notes_of(joined, expected, tasks)),

@@ -33,7 +33,6 @@ LARGEST_METADATA = 4096
 MOST_TOOLS = 60_000
 """Different tool names that are told apart; the table counts them in 16 bits."""
 OTHER_TOOLS = "(other tools)"
-TOLERANCE = verdict.TOLERANCE
 
 _RAW = msgspec.Raw()
 _EVIDENCE_OF_A_ROLLOUT = ("reward", "score", "response", "messages", "output", "trajectory", "_ng_failure_class")

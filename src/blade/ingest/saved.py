@@ -41,6 +41,7 @@ def save(run: Run, folder: Path, *, at: Path) -> None:
         "expected_why_not": run.expected_why_not,
         "duplicates": run.duplicates,
         "excluded": run.excluded,
+        "surprises": run.surprises,
         "notes": run.notes,
         "sources": [_source(shown, Path(path), at) for shown, path in sorted(run.roots.items()) if Path(path).exists()],
     }
@@ -94,6 +95,7 @@ def _run(about: dict[str, Any], frames: list[pl.DataFrame], roots: dict[str, str
         schema=tuple(SchemaField(**entry) for entry in about["schema"]),
         stated=tuple(Stated(**entry) for entry in about["stated"]),
         excluded=tuple(about["excluded"]),
+        surprises=tuple(about["surprises"]),
         notes=tuple(about["notes"]),
         roots=roots,
     )

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from blade.core.rollout import Outcome
+from blade.core.rollout import PASS_TOLERANCE, Outcome
 from blade.ingest import cells
 from blade.ingest.decode import Row
 from blade.ingest.request import Response
 
 LONGEST_CLASS = 80
-TOLERANCE = 1e-9
-"""What 0.9999999999999998 needs to be 1."""
 
 _NO_ERROR = ("", "none", "None", "null", False, 0)
 _ERROR_NAMES = ("type", "code", "class", "exception_type", "message")
@@ -18,7 +16,7 @@ _STOP_IN_ROW = ("stop_reason", "finish_reason", "termination_reason")
 
 def judged(reward: float, threshold: float) -> Outcome:
     """Passed or failed."""
-    return Outcome.PASSED if reward >= threshold - TOLERANCE else Outcome.FAILED
+    return Outcome.PASSED if reward >= threshold - PASS_TOLERANCE else Outcome.FAILED
 
 
 def outcome(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from blade.core.rollout import Outcome
+from blade.core.rollout import PASS_TOLERANCE, Outcome
 from blade.core.run import Run
 
 Integers = npt.NDArray[np.int64]
@@ -17,6 +18,11 @@ Floats = npt.NDArray[np.float64]
 JUDGED = pl.col("outcome").is_in([str(Outcome.PASSED), str(Outcome.FAILED)])
 PASSED = pl.col("outcome") == str(Outcome.PASSED)
 PRESENT = pl.col("outcome") != str(Outcome.MISSING)
+
+
+def fired(codes: Collection[str]) -> pl.Expr:
+    """Whether any of the rules fired on a rollout."""
+    return pl.col("fired").list.eval(pl.element().struct.field("code").is_in(sorted(codes))).list.any().fill_null(False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +78,7 @@ def count(run: Run) -> Counts:
         pl.col("reward").filter(JUDGED).sum().alias("reward_sum"),
         finite.sum().alias("recorded"),
         pl.col("reward").filter(finite).sum().alias("recorded_sum"),
-        (finite & (pl.col("reward") >= run.pass_threshold - 1e-9)).sum().alias("recorded_passed"),
+        (finite & (pl.col("reward") >= run.pass_threshold - PASS_TOLERANCE)).sum().alias("recorded_passed"),
     )
     table = run.tasks.select("task_id", "group").join(table, on="task_id", how="left", maintain_order="left")
     whole = ("rows", "judged", "passed", "errored", "unscored", "missing", "recorded", "recorded_passed")

@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import polars as pl
 
 from blade.core.analysis import Score
 from blade.core.measure import Interval, Measure
-from blade.core.rollout import Outcome
 from blade.core.run import Run
-from blade.metrics.counts import Counts, Floats, Integers, count
+from blade.metrics.counts import Counts, Floats, Integers, count, fired
 from blade.metrics.intervals import mean_interval, rate_interval
 
 
@@ -38,15 +36,8 @@ def as_recorded_score(counts: Counts, kind: str) -> Score:
 
 def infra_excluded_score(run: Run, kind: str, infra_codes: frozenset[str]) -> Score:
     """Judged rollouts without those in which a rule sees machinery at work."""
-    fired = (
-        pl.col("fired")
-        .list.eval(pl.element().struct.field("code"))
-        .list.set_intersection(sorted(infra_codes))
-        .list.len()
-        > 0
-    )
-    kept = run.rollouts.filter(~fired.fill_null(False))
-    counts = count(_with_rollouts(run, kept))
+    kept = run.rollouts.filter(~fired(infra_codes))
+    counts = count(replace(run, rollouts=kept))
     tops = counts.passed if kind == "pass_at_1" else counts.reward_sum
     return _score(
         "infra_excluded", kind, counts, tops, counts.judged, "no rollout was judged without machinery failing"
@@ -117,7 +108,3 @@ def _score(name: str, kind: str, counts: Counts, tops: Floats | Integers, bottom
 def _lowest(run: Run) -> float:
     low = run.rollouts["reward"].min()
     return float(low) if isinstance(low, int | float) else 0.0
-
-
-def _with_rollouts(run: Run, rollouts: pl.DataFrame) -> Run:
-    return replace(run, rollouts=rollouts.filter(pl.col("outcome") != str(Outcome.MISSING)))

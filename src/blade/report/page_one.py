@@ -60,17 +60,12 @@ def name_of(headline: str) -> str:
 
 def _one(one: RunAnalysis) -> list[str]:
     lines = [f"# {safe(title(one))}", ""]
-    lines += [f"**Note:** {doubt}." for doubt in (*one.metrics.doubts, *_unexpected(one))]
+    lines += [f"**Note:** {doubt}." for doubt in (*one.metrics.doubts, *one.run.surprises)]
     lines += [f"**Left out on request:** {safe(', '.join(one.run.excluded))}."] if one.run.excluded else []
     for part in (score_lines, floor_lines, _readings, _stands_out, _why, _first, _cannot_show):
         found = part(one)
         lines += [*found, ""] if found else []
     return lines
-
-
-def _unexpected(one: RunAnalysis) -> list[str]:
-    """Where the rows do not fit what was expected."""
-    return [note for note in one.run.notes if "than expected" in note or "were expected" in note]
 
 
 def _why(one: RunAnalysis) -> list[str]:

@@ -12,11 +12,16 @@ import numpy as np
 import polars as pl
 
 from blade.core.analysis import Analysis, Metrics, RunAnalysis, Score, TaskResult, Variance
+from blade.core.diagnosis import Between
 from blade.core.errors import RequestError
 from blade.core.measure import Measure
 from blade.core.rollout import PASS_TOLERANCE, Outcome
 from blade.core.run import Run
-from blade.detectors import look, rules
+from blade.detectors import rules
+from blade.diagnose.between import between
+from blade.diagnose.diagnose import diagnose
+from blade.diagnose.keyed import with_keys_beside
+from blade.diagnose.look import look
 from blade.ingest.artifacts import find
 from blade.ingest.load import Wishes, load_runs, renamed
 from blade.ingest.names import Called, unique_names
@@ -35,6 +40,8 @@ from blade.metrics.usage import usage
 from blade.metrics.variance import pass_variance, reward_variance
 from blade.report.html import page
 
+MOST_PAIRS = 6
+"""Pairs of runs whose tasks are set against each other."""
 MOST_PLACES = 8
 """Places listed for a task in tasks.jsonl."""
 
@@ -70,7 +77,8 @@ def load(inputs: Sequence[str], options: Options) -> tuple[Run, ...]:
         raise RequestError("an earlier analysis cannot be read with other expectations, groups or formats", hint=hint)
     if found.bundles:
         runs += load_runs(found, _wishes(options))
-    return tuple(replace(run, read=reread) for run in runs)
+    readable = (replace(run, read=reread) for run in runs)
+    return tuple(run if options.metrics_only else with_keys_beside(run) for run in readable)
 
 
 def _needs_rows(options: Options) -> bool:
@@ -111,8 +119,42 @@ def analyze(runs: Sequence[Run], options: Options) -> Analysis:
     """Measure each run; with several, also each pair on the tasks that both have."""
     _check_exclusions(runs, options.exclude)
     runs = _told_apart(runs)
-    analyzed = tuple(measure(_excluded(run, options.exclude), run) for run in runs)
-    return Analysis(runs=analyzed, notes=options.notes, shared=_shared(analyzed), render=page)
+    analyzed = tuple(_diagnosed(measure(_excluded(run, options.exclude), run), options) for run in runs)
+    return Analysis(
+        runs=analyzed,
+        notes=options.notes,
+        shared=_shared(analyzed),
+        between=() if options.metrics_only else _between(analyzed),
+        render=page,
+    )
+
+
+def _diagnosed(one: RunAnalysis, options: Options) -> RunAnalysis:
+    """The run with its diagnosis, or why it has none."""
+    if options.metrics_only:
+        return replace(one, why_not="trajectories were not read (--metrics-only)")
+    found = diagnose(one.run)
+    names = {mode.id: mode.name for mode in found.partition.modes}
+    counted = found.partition.table.group_by("task_id", "mode").len()
+    modes: dict[str, dict[str, int]] = {}
+    for task, mode, times in sorted(counted.iter_rows()):
+        modes.setdefault(task, {})[names[mode]] = times
+    make = one.make_tasks
+    return replace(
+        one,
+        diagnosis=found,
+        make_tasks=lambda: tuple(replace(task, modes=modes.get(task.task_id, {})) for task in make()),
+    )
+
+
+def _between(analyzed: Sequence[RunAnalysis]) -> tuple[Between, ...]:
+    """Pairs of runs that share tasks, up to a number."""
+    found = []
+    for first, second in list(combinations(analyzed, 2))[:MOST_PAIRS]:
+        same = same_tasks(first.run.tasks, second.run.tasks)
+        if same.comparable:
+            found.append(between(first.run, second.run, same.pairs))
+    return tuple(found)
 
 
 def _told_apart(runs: Sequence[Run]) -> tuple[Run, ...]:

@@ -32,6 +32,9 @@ def analyze(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON of at most 6 kB.")] = False,
     full: Annotated[bool, typer.Option("--full", help="With --json: every number and task, however long.")] = False,
+    limit: Annotated[
+        int, typer.Option(metavar="N", min=1, help="With --json: how many findings (default 3); more than fit are left off.")
+    ] = 3,
     format_name: Annotated[
         str | None, typer.Option("--format", metavar="NAME", help="Read files as this format: gym, inspect or plain.")
     ] = None,
@@ -70,7 +73,7 @@ def analyze(
         int | None, typer.Option(metavar="N", min=1, help="Processes that read (default: the cores, for large files).")
     ] = None,
 ) -> None:
-    """Measure runs: scores with intervals, buckets, slices, what is missing, what does not add up.
+    """Measure and diagnose runs: scores with intervals, how each failure failed, where repeats part, what to do first.
 
     Example: blade analyze results/rollouts.jsonl -o out
     """
@@ -103,7 +106,7 @@ def analyze(
     written = _write(analysis, Path(out) if out is not None else None)
     if as_json:
         print(terminal.taken(analysis), file=sys.stderr)
-        sys.stdout.write(json_report.full(analysis) if full else json_report.summary(analysis, " ".join(runs)))
+        sys.stdout.write(json_report.full(analysis) if full else json_report.summary(analysis, " ".join(runs), limit=limit))
         print(written, file=sys.stderr)
     else:
         print(printable(terminal.taken(analysis)))

@@ -13,7 +13,7 @@ from blade.report import as_json
 from blade.report.html import page
 from blade.report.sections import report
 
-FILES = {"metrics.json", "tasks.jsonl", "rollouts.parquet", "tasks.parquet", "checks.parquet"}
+FILES = {"metrics.json", "tasks.jsonl", "findings.json", "rollouts.parquet", "tasks.parquet", "checks.parquet"}
 """What the folder of a run holds."""
 
 
@@ -41,6 +41,7 @@ def _fill(analysis: Analysis, staging: Path, out: Path) -> None:
         (folder / "tasks.jsonl").write_text(
             as_json.dump_lines(as_json.task(row) for row in one.tasks), encoding="utf-8"
         )
+        (folder / "findings.json").write_text(as_json.dump(as_json.findings(one)), encoding="utf-8")
         save(one.run, folder, at=out / one.run.name)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from blade.core.diagnosis import Between, Diagnosis
 from blade.core.measure import Interval, Measure
 from blade.core.run import Recorded, Run
 
@@ -31,6 +32,20 @@ class Stage:
     name: str
     rollouts: int
     share: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Funnel:
+    """Stages in order, and those that cannot apply to this run, with the reason."""
+
+    stages: tuple[Stage, ...]
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def largest_drop(self) -> Stage | None:
+        """The stage that the largest share of those before it did not reach; None when none was lost."""
+        lossy = [stage for stage in self.stages if stage.share is not None and stage.share < 1]
+        return min(lossy, key=lambda stage: stage.share or 0.0, default=None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +105,7 @@ class Metrics:
     buckets: Mapping[str, int]
     bucket_tasks: Mapping[str, tuple[str, ...]]
     incomplete_tasks: int
-    funnel: tuple[Stage, ...]
+    funnel: Funnel
     slices: Mapping[str, tuple[SliceValue, ...]]
     usage: tuple[Usage, ...]
     variance: Variance
@@ -116,6 +131,8 @@ class TaskResult:
     places: tuple[str, ...]
     findings: tuple[str, ...]
     slices: Mapping[str, str]
+    modes: Mapping[str, int] = field(default_factory=dict)
+    """How its failures failed, by the name of the mode."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,6 +143,9 @@ class RunAnalysis:
     metrics: Metrics
     make_tasks: Callable[[], tuple[TaskResult, ...]]
     recorded: tuple[Recorded, ...] = ()
+    diagnosis: Diagnosis | None = None
+    why_not: str = ""
+    """Why there is no diagnosis."""
 
     @cached_property
     def tasks(self) -> tuple[TaskResult, ...]:
@@ -142,6 +162,8 @@ class Analysis:
     """The user's own words about the run; quoted, never counted as evidence."""
     shared: Mapping[tuple[str, str], tuple[int, float, float]] = field(default_factory=dict)
     """For two runs: tasks that both have, and the headline of each on them."""
+    between: tuple[Between, ...] = ()
+    """For each pair of runs that share tasks: what only one of them solves."""
     render: Callable[[Analysis], str] | None = None
     """Turns the analysis into a page, where a pipeline handed that in."""
 

@@ -58,11 +58,56 @@ class Hit(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     length: int
 
 
+class Differs(StrEnum):
+    """The ways in which a rollout can differ from what was due, and what can stand in the way of a verdict."""
+
+    ERROR = "error"
+    """Machinery: provider, harness, sandbox or tool backend; `name` is the field that says so."""
+    NO_RECORD = "no record"
+    """The verifier left no account of the rollout, or says that it failed itself; `name` is the field."""
+    CUT = "cut"
+    """A limit ended the rollout; `name` is tokens, steps or time."""
+    NO_ANSWER = "no answer"
+    """Nothing to judge; `name` is output, answer or patch."""
+    NOT_MADE = "not made"
+    """No change at all where some were due; `name` is the tool of one that was due."""
+    UNWANTED = "unwanted"
+    """A change where the key wants none; `name` is the tool."""
+    MISSING = "missing"
+    """A change that was due and not made, beside others that were; `name` is the tool."""
+    EXTRA = "extra"
+    """A change that was not due, beside others that were; `name` is the tool."""
+    ARGUMENT = "argument"
+    """The right tool with another argument; `name` is the tool, `detail` the argument."""
+    LOOKUP = "lookup"
+    """A call of the key that changes nothing, and was not made; `name` is the tool."""
+    NOT_SAID = "not said"
+    """A statement that was due and not made; `name` is the statement."""
+    CHECK = "check"
+    """A test or criterion that did not hold; `name` is its name, `detail` the template of the verifier's words."""
+    ANSWER = "answer"
+    """The answer against the key; `name` says how they compare."""
+    SAID = "said"
+    """The verifier's own words; `name` is the field, `detail` their template."""
+
+
+class Difference(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """One way in which a rollout differs from what was due; light enough for the run table."""
+
+    kind: str
+    name: str = ""
+    detail: str = ""
+    step: int | None = None
+
+
 class Looked(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """What all rollout rules said about one rollout: fired at, could not look; the rest were quiet."""
 
     hits: tuple[Hit, ...] = ()
     cannot_look: tuple[str, ...] = ()
+    differs: tuple[Difference, ...] = ()
+    attempted: bool | None = None
+    feedback: bool | None = None
 
 
 NOTHING_SEEN = Looked()

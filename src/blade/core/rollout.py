@@ -8,6 +8,8 @@ from typing import Literal
 
 import msgspec
 
+from blade.core.due import NOTHING_DUE, Due
+
 
 class Outcome(StrEnum):
     """What became of a rollout; set once, in ingest, from structure and never from text."""
@@ -119,6 +121,7 @@ class Rollout(msgspec.Struct, frozen=True, kw_only=True):
     read_steps: Callable[[], tuple[Step, ...]] | None = None
     read_row: Callable[[], dict[str, object]] | None = None
     read_prompt: Callable[[], tuple[Step, ...]] | None = None
+    read_due: Callable[[], Due] | None = None
 
     @property
     def steps(self) -> tuple[Step, ...] | None:
@@ -129,6 +132,11 @@ class Rollout(msgspec.Struct, frozen=True, kw_only=True):
     def prompt(self) -> tuple[Step, ...]:
         """What the agent was given before its first turn; empty when it is not recorded."""
         return self.read_prompt() if self.read_prompt is not None else ()
+
+    @property
+    def due(self) -> Due:
+        """What the key wants and what the verifier said; read on each use."""
+        return self.read_due() if self.read_due is not None else NOTHING_DUE
 
     @property
     def row(self) -> dict[str, object]:

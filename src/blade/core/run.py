@@ -41,6 +41,9 @@ ROLLOUTS: dict[str, tuple[str, str]] = {
     "skeleton": ("List(UInt16)", "tools called, in order, as indexes into `tools`"),
     "fired": ("List(Struct)", "where rules fired: code, step, field, start, length; at most 3 a rule"),
     "cannot_look": ("List(String)", "rules that could not look"),
+    "differs": ("List(Difference)", "how a judged rollout differs from what was due: kind, name, detail, step"),
+    "attempted": ("Boolean", "whether the core action was attempted: a change, a patch or an answer"),
+    "feedback": ("Boolean", "whether a tool or test result came after the core action; null where none can"),
     "artifact": ("String", "file of the row"),
     "member": ("String", "member of an archive or document"),
     "offset": ("Int64", "first byte of the row"),
@@ -59,6 +62,8 @@ TASKS: dict[str, tuple[str, str]] = {
     "expected": ("String", "expected answer, at most 200 characters"),
     "key_expects": ("String", "what a key of actions wants: nothing, information, one change, several changes"),
     "repeats_expected": ("Int32", "rollouts that the run should hold"),
+    "key_artifact": ("String", "file that holds the key, where the rollouts' own rows do not"),
+    "key_offset": ("Int64", "first byte of the row that holds the key"),
     "group": ("String", "the unit that intervals rest on, where `--group` names a field"),
 }
 """Besides these, one `slice.<field>` column for each slice."""

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable, Iterator
 
-Checks = list[tuple[str, bool]]
+from blade.core.due import Check
+
+Get = Callable[[str], object]
 
 MOST = 200
 """Checks kept of one row; a larger set is a log, not a list of criteria."""
+LONGEST_NAME = 200
+LONGEST_WORDS = 4_000
+DEEPEST = 5
+"""How far below a field lists of passed and failed tests are looked for."""
 
-_NAME = ("name", "criteria", "criterion", "test", "id", "instruction", "label")
+_NAME = ("name", "criteria", "criterion", "test", "id", "instruction", "label", "info", "nl_assertion", "assertion")
 _VERDICT = ("passed", "outcome", "status", "result", "verdict", "met", "satisfied", "action_match", "score")
+_WORDS_IN = ("reason", "reasons", "justification", "explanation", "message", "error", "details")
 _WORDS = {
     "pass": True,
     "passed": True,
@@ -41,14 +49,32 @@ NAMES = (
     "step_results",
     "validation_results",
     "instruction_results",
+    "reward_components",
 )
 """Fields that may hold verdicts, looked at in this order; the first that does is taken."""
 
 PAIRED = (("instruction_id_list", "follow_instruction_list"),)
 """A list of names beside a list of booleans."""
 
-FIELDS = frozenset((*NAMES, *(name for name, _ in PAIRED)))
-"""A row that has none of these holds no checks."""
+TRACES = ("details", "test_details", "failures")
+"""Objects that give for each failed test what it printed."""
+
+NUMBERED = ("result", "results", "test_results")
+"""Lists of verdicts without names: true for a test that passed, false or a negative code for one that did not."""
+
+NESTED = ("metadata", "eval_report", "tests_status", "verifier_result", "reward_info")
+"""Objects that may hold lists of passed and failed tests somewhere inside."""
+
+_TOTAL = re.compile(r"^(?P<stem>.*?)_?(?:total|n_criteria|num_tests)$")
+_FAULT = re.compile(r"Error|Exception|Traceback|FAIL|assert", re.IGNORECASE)
+
+FIELDS = frozenset((*NAMES, *(name for name, _ in PAIRED), *TRACES, *NUMBERED, *NESTED))
+"""Beside these only totals hold checks."""
+
+
+def may_hold(names: Iterable[str]) -> bool:
+    """Whether a row with these keys may hold checks."""
+    return any(name in FIELDS or name.endswith("_total") for name in names)
 
 
 def verdict(value: object) -> bool | None:
@@ -60,39 +86,130 @@ def verdict(value: object) -> bool | None:
     return _WORDS.get(value.strip().lower()) if isinstance(value, str) else None
 
 
-def read_checks(get: Callable[[str], object]) -> Checks | None:
-    """Names and verdicts, in the artifact's order; None when the row holds none."""
-    for names, verdicts in PAIRED:
-        found = _paired(get(names), get(verdicts))
-        if found:
+def read_checks(names: Iterable[str], get: Get) -> tuple[Check, ...]:
+    """The checks of a row with these keys, in the artifact's order; empty when it holds none.
+
+    Shapes are tried in a fixed order and the first that holds any is taken: names beside booleans, named verdicts,
+    traces of failed tests, numbered verdicts, lists of passed and failed tests, and last totals such as 6 of 7.
+    """
+    have = tuple(names)
+    for shape in (_paired, _named_fields, _traces, _numbered, _nested, _totals):
+        found = tuple(shape(have, get))
+        if found and len(found) <= MOST:
             return found
-    for name in NAMES:
-        found = _from_value(get(name))
+    return ()
+
+
+def _paired(have: tuple[str, ...], get: Get) -> Iterator[Check]:
+    for first, second in PAIRED:
+        names, verdicts = (get(first), get(second)) if first in have and second in have else (None, None)
+        if isinstance(names, list) and isinstance(verdicts, list) and len(names) == len(verdicts):
+            for place, (name, value) in enumerate(zip(names, verdicts, strict=True)):
+                if isinstance(value, bool):
+                    yield Check(name=str(name)[:LONGEST_NAME], passed=value, field=f"{second}.{place}")
+
+
+def _named_fields(have: tuple[str, ...], get: Get) -> Iterator[Check]:
+    for field in NAMES:
+        found = _from_value(field, get(field)) if field in have else []
         if found:
-            return found
-    return None
+            yield from found
+            return
 
 
-def _paired(names: object, verdicts: object) -> Checks | None:
-    if not isinstance(names, list) or not isinstance(verdicts, list) or len(names) != len(verdicts):
-        return None
-    return [(str(name), value) for name, value in zip(names, verdicts, strict=True) if isinstance(value, bool)]
-
-
-def _from_value(value: object) -> Checks | None:
+def _from_value(field: str, value: object) -> list[Check]:
     if isinstance(value, dict) and 0 < len(value) <= MOST:
-        return _complete([(str(name), verdict(item)) for name, item in value.items()])
-    if isinstance(value, list) and 0 < len(value) <= MOST and all(isinstance(item, dict) for item in value):
-        return _complete([_named(index, item) for index, item in enumerate(value)])
-    return None
+        known = [(str(name), verdict(item), name, "") for name, item in value.items()]
+    elif isinstance(value, list) and 0 < len(value) <= MOST and all(isinstance(item, dict) for item in value):
+        known = [_named(place, item) for place, item in enumerate(value)]
+    else:
+        return []
+    checks = [
+        Check(name=name[:LONGEST_NAME], passed=passed, field=f"{field}.{where}", words=words[:LONGEST_WORDS])
+        for name, passed, where, words in known
+        if passed is not None
+    ]
+    return checks if len(checks) * 2 >= len(known) else []
 
 
-def _named(index: int, item: dict[str, object]) -> tuple[str, bool | None]:
-    name = next((item[field] for field in _NAME if isinstance(item.get(field), str | int)), index)
-    found = (verdict(item[field]) for field in _VERDICT if field in item)
-    return str(name)[:200], next((value for value in found if value is not None), None)
+def _named(place: int, item: dict[str, object]) -> tuple[str, bool | None, str, str]:
+    name = next((item[field] for field in _NAME if isinstance(item.get(field), str | int)), place)
+    verdicts = ((field, verdict(item[field])) for field in _VERDICT if field in item)
+    field, passed = next(((field, found) for field, found in verdicts if found is not None), ("", None))
+    return str(name), passed, f"{place}.{field}", _words_of(item)
 
 
-def _complete(checks: list[tuple[str, bool | None]]) -> Checks | None:
-    known = [(name, value) for name, value in checks if value is not None]
-    return known if known and len(known) * 2 >= len(checks) else None
+def _words_of(item: dict[str, object]) -> str:
+    for field in _WORDS_IN:
+        value = item.get(field)
+        if isinstance(value, list) and value:
+            value = value[0]
+        if isinstance(value, str) and value.strip():
+            return value
+    return ""
+
+
+def _traces(have: tuple[str, ...], get: Get) -> Iterator[Check]:
+    for field in TRACES:
+        value = get(field) if field in have else None
+        if isinstance(value, dict) and value and all(isinstance(text, str) for text in value.values()):
+            failed = [(str(name), str(text)) for name, text in value.items() if _FAULT.search(str(text)[-2_000:])]
+            if len(failed) == len(value):
+                for name, text in failed:
+                    yield Check(
+                        name=name[:LONGEST_NAME], passed=False, field=f"{field}.{name}", words=text[-LONGEST_WORDS:]
+                    )
+                return
+
+
+def _numbered(have: tuple[str, ...], get: Get) -> Iterator[Check]:
+    for field in NUMBERED:
+        value = get(field) if field in have else None
+        if isinstance(value, list) and value and all(isinstance(one, bool) or _is_code(one) for one in value):
+            for place, one in enumerate(value):
+                yield Check(name=f"test {place + 1}", passed=one is True, field=f"{field}.{place}")
+            return
+
+
+def _is_code(value: object) -> bool:
+    return isinstance(value, int) and value < 0
+
+
+def _nested(have: tuple[str, ...], get: Get) -> Iterator[Check]:
+    for field in NESTED:
+        value = get(field) if field in have else None
+        found = list(_listed(field, value, 0))
+        if found:
+            yield from found
+            return
+
+
+def _listed(path: str, value: object, depth: int) -> Iterator[Check]:
+    if not isinstance(value, dict) or depth > DEEPEST:
+        return
+    passed, failed = value.get("success"), value.get("failure")
+    if _is_names(passed) and _is_names(failed) and (passed or failed):
+        group = path.rpartition(".")[2]
+        for names, verdict_, where in ((passed, True, "success"), (failed, False, "failure")):
+            for place, name in enumerate(names if isinstance(names, list) else ()):
+                yield Check(name=f"{group}: {name}"[:LONGEST_NAME], passed=verdict_, field=f"{path}.{where}.{place}")
+        return
+    for name, item in value.items():
+        yield from _listed(f"{path}.{name}", item, depth + 1)
+
+
+def _is_names(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+
+
+def _totals(have: tuple[str, ...], get: Get) -> Iterator[Check]:
+    """`f2p_passed` of `f2p_total` as one check each, which holds when they are equal."""
+    for name in have:
+        match = _TOTAL.match(name)
+        field = f"{match['stem']}_passed" if match and match["stem"] else None
+        if field is None or field not in have:
+            continue
+        total, passed = get(name), get(field)
+        if isinstance(total, int) and isinstance(passed, int) and 0 <= passed <= total and total > 0:
+            stem = name[: -len("_total")] if name.endswith("_total") else name
+            yield Check(name=stem, passed=passed == total, field=field, words=f"{passed} of {total}")

@@ -119,6 +119,18 @@ _STATEMENTS = Field(
     "what the agent must tell the user",
     ("expected_outputs", "evaluation_criteria.communicate_info", "task.evaluation_criteria.communicate_info"),
 )
+_SCRIPT = Field(
+    "script",
+    "what the simulated user was told",
+    (
+        "user_instruction",
+        "user_scenario",
+        "task.user_scenario",
+        "user_script",
+        "scenario",
+        "verifier_metadata.user_scenario",
+    ),
+)
 _ANSWER = Field(
     "answer",
     "the answer that was extracted from the output",
@@ -232,6 +244,7 @@ TABLE: tuple[Field, ...] = (
     _EXPECTED,
     _ACTIONS,
     _STATEMENTS,
+    _SCRIPT,
     _ANSWER,
     _ERROR,
     _STOP,
@@ -318,6 +331,40 @@ def applying(names: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     return {field.name: tuple(p for p in field.paths if p.partition(".")[0] in have) for field in TABLE}
 
 
+SPEAKING_WORDS = (
+    "reason",
+    "message",
+    "error",
+    "stderr",
+    "traceback",
+    "verdict",
+    "status",
+    "failure",
+    "failed",
+    "feedback",
+    "exit_code",
+    "judge_output",
+    "explanation",
+    "outcome",
+    "result",
+    "invalid",
+    "labels",
+    "timed_out",
+    "timeout",
+    "exceeded",
+    "truncated",
+    "terminal_state",
+    "refusal",
+)
+"""A field whose name holds one of these may tell in the verifier's own words what went wrong."""
+
+ACCOUNTS = ("reward_info", "info", "metadata", "result", "verifier_result", "eval_report", "judge_diagnostics")
+"""Objects in which verifiers keep their account of a rollout."""
+
+RECORDS = ("reward_info", "verifier_result", "eval_report", "judge_output", "judge_evaluations", "rubric_judgements")
+"""Fields that only a verifier which reached the rollout fills."""
+
+
 def table() -> list[tuple[str, tuple[str, ...], str]]:
     """Our name, the foreign paths in order, and the meaning: what the documentation prints."""
     return [(field.name, field.paths, field.meaning) for field in TABLE]
@@ -326,6 +373,12 @@ def table() -> list[tuple[str, tuple[str, ...], str]]:
 def taken_as(path: str) -> str:
     """The names of ours that read `path`, joined by commas; empty when nobody reads it."""
     return ", ".join(field.name for field in TABLE if path in field.paths)
+
+
+def speaks(name: str) -> bool:
+    """Whether a field's name says that it may tell what went wrong."""
+    lowered = name.lower()
+    return any(word in lowered for word in SPEAKING_WORDS)
 
 
 def is_verdict(name: str) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import polars as pl
 
-from blade.core.finding import Hit
+from blade.core.finding import Difference, Hit
 
 
 class Light(msgspec.Struct, gc=False, kw_only=True):
@@ -43,6 +43,9 @@ class Light(msgspec.Struct, gc=False, kw_only=True):
     skeleton: list[int] | None = None
     fired: tuple[Hit, ...] = ()
     cannot_look: tuple[str, ...] = ()
+    differs: tuple[Difference, ...] = ()
+    attempted: bool | None = None
+    feedback: bool | None = None
     prompt_fp: int | None = None
     keys: dict[str, int] = {}
     extras: dict[str, str] = {}
@@ -54,6 +57,7 @@ class Light(msgspec.Struct, gc=False, kw_only=True):
 
 
 HIT = pl.Struct({"code": pl.String, "step": pl.Int32, "field": pl.String, "start": pl.Int32, "length": pl.Int32})
+DIFFERENCE = pl.Struct({"kind": pl.String, "name": pl.String, "detail": pl.String, "step": pl.Int32})
 
 COLUMNS: dict[str, pl.DataType] = {
     "role": pl.String(),
@@ -84,6 +88,9 @@ COLUMNS: dict[str, pl.DataType] = {
     "skeleton": pl.List(pl.UInt16),
     "fired": pl.List(HIT),
     "cannot_look": pl.List(pl.String),
+    "differs": pl.List(DIFFERENCE),
+    "attempted": pl.Boolean(),
+    "feedback": pl.Boolean(),
     "prompt_fp": pl.UInt64(),
     "member": pl.String(),
     "offset": pl.Int64(),
@@ -145,12 +152,22 @@ def _codes(name: str, values: Sequence[tuple[str, ...]]) -> pl.Series:
 
 
 def _hits(name: str, values: Sequence[tuple[Hit, ...]]) -> pl.Series:
+    return _structs(name, values, HIT)
+
+
+def differences(name: str, values: Sequence[tuple[Difference, ...]]) -> pl.Series:
+    """A column of differences, null where a rollout has none."""
+    return _structs(name, values, DIFFERENCE)
+
+
+def _structs(name: str, values: Sequence[tuple[msgspec.Struct, ...]], dtype: pl.Struct) -> pl.Series:
     texts = [msgspec.json.encode(value).decode() if value else None for value in values]
-    return pl.Series(name, texts, pl.String).str.json_decode(pl.List(HIT))
+    return pl.Series(name, texts, pl.String).str.json_decode(pl.List(dtype))
 
 
 _NESTED: dict[str, Callable[[str, Sequence[Any]], pl.Series]] = {
     "skeleton": _numbers,
     "cannot_look": _codes,
     "fired": _hits,
+    "differs": differences,
 }

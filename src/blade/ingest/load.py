@@ -128,7 +128,7 @@ def _run(number: int, groups: Sequence[Group], rows: Sequence[pl.DataFrame], rea
     if not missing.is_empty():
         rollouts = pl.concat([rollouts, tables.conform(missing, ROLLOUTS)], rechunk=True)
     others = [frame for other, frame in enumerate(rows) if other != number]
-    tasks = tables.task_table(mine, rollouts, expected, wishes.group, others)
+    tasks = tables.task_table(mine, rollouts, expected, wishes.group, others, files.names)
     order = tables.natural_order(rollouts)
     problems, problem_count = about.problems_of(group, groups, files, read.table, read.sidecars)
     return Run(

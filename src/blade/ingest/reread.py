@@ -12,12 +12,13 @@ import polars as pl
 from blade.core.errors import ArtifactError, RequestError
 from blade.core.rollout import Rollout, RolloutKey, Source
 from blade.core.run import Run
-from blade.ingest.decode import DEEPEST, Unusable, decode_whole
+from blade.ingest.decode import DEEPEST, Row, Unusable, decode_whole
 from blade.ingest.formats import Format, format_named
 from blade.ingest.jsonl import BOM, Torn, is_compressed, open_bytes, records
 from blade.ingest.light import Light
 
-_LIGHT = frozenset(field.name for field in msgspec.structs.fields(Light)) - {"fired", "cannot_look"}
+_LIGHT = frozenset(field.name for field in msgspec.structs.fields(Light)) - {"fired", "cannot_look", "differs"}
+_OF_THE_ROLLOUT = ("responses_create_params", "response", "reward", "score", "agent_ref")
 _AGAIN = "analyze the rollouts again"
 
 Spot = dict[str, Any]
@@ -33,7 +34,25 @@ def reread(run: Run, places: Sequence[tuple[str, int]]) -> list[Rollout]:
         ordered = sorted(here.values(), key=lambda spot: (spot["offset"] or 0, spot["member"] or ""))
         for spot, found in zip(ordered, _fetch(run, artifact, ordered), strict=True):
             data[artifact, _where(spot)] = _checked(spot, found)
-    return [_rollout(run, spot, data[spot["artifact"], _where(spot)]) for spot in spots]
+    keys = _keys(run, sorted({spot["task_id"] for spot in spots}))
+    return [_rollout(run, spot, data[spot["artifact"], _where(spot)], keys.get(spot["task_id"], {})) for spot in spots]
+
+
+def _keys(run: Run, tasks: list[str]) -> dict[str, Row]:
+    """For tasks whose rollouts hold no key: the row of the inputs that does; none where it can no longer be read."""
+    if "key_artifact" not in run.tasks.columns:
+        return {}
+    beside = run.tasks.filter(pl.col("task_id").is_in(tasks) & pl.col("key_artifact").is_not_null())
+    found: dict[str, Row] = {}
+    for task, artifact, offset in beside.select("task_id", "key_artifact", "key_offset").sort("key_offset").iter_rows():
+        path = Path(run.roots.get(artifact, artifact))
+        spot = {"artifact": artifact, "offset": offset, "member": None, "length": None, "line": None}
+        try:
+            row, _ = decode_whole(next(iter(_from_stream(path, [spot]) if is_compressed(path) else _from_file(path, [spot]))))
+        except (OSError, Torn, Unusable):
+            continue
+        found[task] = {name: raw for name, raw in row.items() if name not in _OF_THE_ROLLOUT}
+    return found
 
 
 def _spots(run: Run, places: Sequence[tuple[str, int]]) -> list[Spot]:
@@ -110,12 +129,13 @@ def _format(run: Run, artifact: str) -> Format:
     return format_named(next(entry.format for entry in run.artifacts if entry.path == artifact))
 
 
-def _rollout(run: Run, spot: Spot, data: bytes) -> Rollout:
+def _rollout(run: Run, spot: Spot, data: bytes, beside: Row) -> Rollout:
+    """The rollout of a row; what only the inputs say about its task is added."""
     light = Light(**{name: spot[name] for name in _LIGHT & spot.keys()})
     key = RolloutKey(run=run.name, task_id=spot["task_id"], repeat=spot["repeat"])
     try:
         row, _ = decode_whole(data)
-        return _format(run, spot["artifact"]).rollout(row, light, key, _source(spot))
+        return _format(run, spot["artifact"]).rollout({**beside, **row}, light, key, _source(spot))
     except Unusable as why:
         raise ArtifactError(f"{_source(spot)} has changed since it was read: {why}", hint=_AGAIN) from None
     except RecursionError:

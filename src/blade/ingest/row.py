@@ -10,8 +10,9 @@ import msgspec
 
 from blade.core.finding import Look
 from blade.core.rollout import Features, Outcome, Rollout, RolloutKey, Source, Step
-from blade.ingest import cells, checks, fields, verdict
+from blade.ingest import cells, fields, verdict
 from blade.ingest.decode import Row, decode_any, encode
+from blade.ingest.due import checks_of, read_due
 from blade.ingest.features import count, fingerprint
 from blade.ingest.key import key_expects
 from blade.ingest.light import Light
@@ -103,8 +104,7 @@ class RowReader:
         _spend(light, row, paths, response)
         if paths["answer"]:
             light.answer, light.answer_fp = _answer(row, paths)
-        if not checks.FIELDS.isdisjoint(row):
-            light.checks = checks.read_checks(lambda name: cells.value(row, name))
+        light.checks = [(check.name, check.passed) for check in checks_of(row)] or None
         self._follow(light, row, paths, response, source)
         self._note_settings(light, row, request, response)
         return light, odd
@@ -166,6 +166,7 @@ class RowReader:
         if self.look is not None:
             seen = self.look(_rollout(light, row, source, steps, features, error), bytes(raw))
             light.fired, light.cannot_look = seen.hits, seen.cannot_look
+            light.differs, light.attempted, light.feedback = seen.differs, seen.attempted, seen.feedback
 
     def _walk(self, light: Light, steps: tuple[Step, ...] | None) -> Features | None:
         if steps is None:
@@ -254,6 +255,7 @@ def _rollout(
         read_steps=None if steps is None else lambda: steps,
         read_row=lambda: {name: decode_any(raw) for name, raw in row.items()},
         read_prompt=lambda: prompt_of(row),
+        read_due=lambda: read_due(row),
     )
 
 

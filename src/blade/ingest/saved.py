@@ -16,7 +16,7 @@ from blade.core.rollout import Problem
 from blade.core.run import Artifact, Run, SchemaField, Stated
 from blade.ingest.names import safe_name
 
-VERSION = 1
+VERSION = 2
 _BLOCK = 1 << 16
 _META = "blade"
 

@@ -12,7 +12,7 @@ from blade.core.run import CHECKS, TASKS
 from blade.ingest.frames import kept, looked_up
 from blade.ingest.identity import natural_sorted
 from blade.ingest.join import Expected, usual_repeats
-from blade.ingest.light import EXTRA, HIT
+from blade.ingest.light import DIFFERENCE, EXTRA, HIT
 from blade.ingest.slices import label, slice_columns
 
 DTYPES: dict[str, pl.DataType] = {
@@ -24,6 +24,7 @@ DTYPES: dict[str, pl.DataType] = {
     "Boolean": pl.Boolean(),
     "List(UInt16)": pl.List(pl.UInt16),
     "List(Struct)": pl.List(HIT),
+    "List(Difference)": pl.List(DIFFERENCE),
     "List(String)": pl.List(pl.String),
 }
 
@@ -52,7 +53,12 @@ def ordered(frame: pl.DataFrame, order: pl.DataFrame) -> pl.DataFrame:
 
 
 def task_table(
-    mine: pl.DataFrame, rollouts: pl.DataFrame, expected: Expected, group: str | None, others: Sequence[pl.DataFrame]
+    mine: pl.DataFrame,
+    rollouts: pl.DataFrame,
+    expected: Expected,
+    group: str | None,
+    others: Sequence[pl.DataFrame],
+    names: Mapping[int, str],
 ) -> pl.DataFrame:
     """One row a task; `mine` are the identified rows of the run, `others` those of the runs beside it."""
     own = kept(mine, pl.col("role") != "dataset")
@@ -62,10 +68,23 @@ def task_table(
     )
     keys = mine.group_by("task_id").agg(pl.col(name).drop_nulls().min() for name in ("expected", "key_expects"))
     scores = task_scores(rollouts)
-    tasks = scores.select("task_id").join(about, on="task_id", how="left").join(keys, on="task_id", how="left")
+    tasks = scores.select("task_id")
+    for part in (about, keys, _key_places(mine, names)):
+        tasks = tasks.join(part, on="task_id", how="left")
     tasks = tasks.with_columns(_repeats_column(tasks, expected), _group_column(mine, tasks, group))
     counted = kept(mine, pl.col("task_id").is_in(tasks["task_id"].implode()))
     return conform(tasks, TASKS).join(slice_columns(counted, scores, others), on="task_id", how="left")
+
+
+def _key_places(mine: pl.DataFrame, names: Mapping[int, str]) -> pl.DataFrame:
+    """For tasks whose own rows hold no key: where the inputs hold one."""
+    keyed = pl.col("expected").is_not_null() | pl.col("key_expects").is_not_null()
+    own = ~pl.col("role").is_in(["inputs", "dataset"])
+    has_own = mine.filter(own & keyed).select("task_id").unique()
+    beside = mine.filter(~own & keyed).join(has_own, on="task_id", how="anti").sort("file", "offset")
+    first = beside.group_by("task_id", maintain_order=True).agg(pl.col("file").first(), key_offset=pl.col("offset").first())
+    artifact = pl.col("file").replace_strict(list(names), list(names.values()), return_dtype=pl.String, default=None)
+    return first.select("task_id", artifact.alias("key_artifact"), "key_offset")
 
 
 def _repeats_column(tasks: pl.DataFrame, expected: Expected) -> pl.Series:

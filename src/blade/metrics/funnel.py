@@ -1,24 +1,48 @@
-"""Ordered stages and how many rollouts reach each; a stage that cannot apply is left out."""
+"""Ordered stages and how many rollouts reach each; a stage that cannot apply is left out and named."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 
-from blade.core.analysis import Stage
+import polars as pl
+
+from blade.core.analysis import Funnel, Stage
 from blade.core.run import Run
 from blade.metrics.counts import JUDGED, PASSED, PRESENT
 
 
-def funnel(run: Run) -> tuple[Stage, ...]:
-    """Stages from expected to passed; `share` is of those that reached the stage before."""
+def funnel(run: Run) -> Funnel:
+    """Stages from expected to passed, each counted among those that reached the one before.
+
+    The core action is a change, a patch or an answer; feedback is a tool or test result after it.
+    """
+    known = run.rollouts.columns
     rows = run.rollouts
-    reached = [("expected", rows)] if run.expected_from is not None else []
-    reached.append(("started", rows := rows.filter(PRESENT)))
-    reached.append(("judged by the verifier", rows := rows.filter(JUDGED)))
-    reached.append(("passed", rows.filter(PASSED)))
-    counts = [frame.height for _, frame in reached]
+    stages: list[tuple[str, pl.Expr | None, str]] = [
+        ("started", PRESENT, ""),
+        ("attempted the core action", _flag(rows, "attempted", known), "no trajectory shows what was attempted"),
+        ("reached the verifier", JUDGED, ""),
+        ("received feedback", _flag(rows, "feedback", known), "no rollout calls a tool, so no result can come back"),
+        ("passed", PASSED, ""),
+    ]
+    reached = [("expected", rows.height)] if run.expected_from is not None else []
+    left_out = []
+    for name, condition, why in stages:
+        if condition is None:
+            left_out.append(f"{name} ({why})")
+            continue
+        rows = rows.filter(condition)
+        reached.append((name, rows.height))
+    counts = [count for _, count in reached]
     shares = [None, *(after / before if before else None for before, after in pairwise(counts))]
-    return tuple(
-        Stage(name=name, rollouts=frame.height, share=share)
-        for (name, frame), share in zip(reached, shares, strict=True)
+    return Funnel(
+        stages=tuple(Stage(name=n, rollouts=c, share=s) for (n, c), s in zip(reached, shares, strict=True)),
+        left_out=tuple(left_out),
     )
+
+
+def _flag(rows: pl.DataFrame, name: str, known: list[str]) -> pl.Expr | None:
+    """Whether a flag is set; None when no rollout has it."""
+    if name not in known or rows[name].null_count() == rows.height:
+        return None
+    return pl.col(name).fill_null(False)

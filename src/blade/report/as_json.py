@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import asdict
 from typing import Any
 
 from blade.core.analysis import SCHEMA_VERSION, Analysis, RunAnalysis, Score, TaskResult, Usage
+from blade.core.diagnosis import Contrast, Diagnosis, Finding, Headroom, Mode, Moment
+from blade.core.finding import Evidence
 from blade.core.measure import Interval, Measure
 from blade.report.page_one import leading
 
 MOST_BYTES = 6_000
+MOST_FINDINGS = 3
+LONGEST_WHAT = 300
+LONGEST_DOUBT = 240
 
 
 def metrics(one: RunAnalysis) -> dict[str, Any]:
@@ -54,7 +60,8 @@ def metrics(one: RunAnalysis) -> dict[str, Any]:
         "expected_from": run.expected_from,
         "buckets": dict(found.buckets),
         "incomplete_tasks": found.incomplete_tasks,
-        "funnel": [{"stage": s.name, "rollouts": s.rollouts, "share": s.share} for s in found.funnel],
+        "funnel": [{"stage": s.name, "rollouts": s.rollouts, "share": s.share} for s in found.funnel.stages],
+        "funnel_left_out": list(found.funnel.left_out),
         "slices": {field: {v.value: _slice(v) for v in values} for field, values in found.slices.items()},
         "variance": _variance(one),
         "tokens": _usages(found.usage, ("input_tokens", "output_tokens")),
@@ -156,8 +163,141 @@ def _usages(usage: Iterable[Usage], names: tuple[str, ...]) -> dict[str, Any] | 
     return found or None
 
 
+def findings(one: RunAnalysis) -> dict[str, Any]:
+    """The content of findings.json; what this version does not decide is null, with the reason."""
+    found = one.diagnosis
+    reasons = {"causes": "this version names modes and decides no cause", "detectors": "rules are in preview"}
+    if found is None:
+        return {"schema_version": SCHEMA_VERSION, "run": one.run.name, "modes": None, "reasons": {"modes": one.why_not}}
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "run": one.run.name,
+        "failed_rollouts": found.partition.table.height,
+        "modes": [_mode(mode, found) for mode in found.partition.modes],
+        "findings": [_finding(finding, found) for finding in found.findings],
+        "contrasts": [_contrast(contrast, found) for contrast in found.contrasts],
+        "habits": [asdict(habit) for habit in found.habits],
+        "interventions": [_intervention(finding, found) for finding in found.findings],
+        "doubts": [
+            {
+                "about": d.about,
+                "tasks": list(d.tasks),
+                "rollouts": d.rollouts,
+                "message": d.message,
+                "evidence": [_evidence(e, found) for e in d.evidence],
+            }
+            for d in found.doubts
+        ],
+        "detectors": None,
+        "causes": None,
+        "cut": list(found.cut),
+        "reasons": reasons,
+    }
+
+
+def _mode(mode: Mode, found: Diagnosis) -> dict[str, Any]:
+    evidence = _evidence(mode.evidence, found) if mode.evidence is not None else None
+    return {
+        "id": mode.id,
+        "name": mode.name,
+        "party": mode.party,
+        "grade": str(mode.grade),
+        "rollouts": mode.rollouts,
+        "tasks": mode.tasks,
+        "note": mode.note,
+        "place": _place(mode.evidence) if mode.evidence is not None else None,
+        "quote": mode.evidence.quote if mode.evidence is not None else None,
+        "evidence": evidence,
+    }
+
+
+def _finding(finding: Finding, found: Diagnosis) -> dict[str, Any]:
+    return {
+        "id": finding.id,
+        "title": finding.title,
+        "what": finding.what,
+        "against": finding.against,
+        "where": list(finding.where),
+        "fix": finding.fix,
+        "kind": finding.kind,
+        "grade": str(finding.grade),
+        "rollouts": finding.rollouts,
+        "tasks": list(finding.task_ids),
+        "places": list(finding.places),
+        "headroom": _headroom(finding.headroom),
+        "evidence": [_evidence(one, found) for one in finding.evidence],
+    }
+
+
+def _intervention(finding: Finding, found: Diagnosis) -> dict[str, Any]:
+    return {
+        "kind": finding.kind,
+        "action": finding.fix,
+        "causes": None,
+        "tasks": list(finding.task_ids),
+        "rollouts": finding.rollouts,
+        "headroom": _headroom(finding.headroom),
+        "evidence": [_evidence(one, found) for one in finding.evidence[:2]],
+    }
+
+
+def _headroom(room: Headroom) -> dict[str, Any]:
+    return {
+        "estimate": room.estimate,
+        "ci": _ci(room.interval),
+        "only_defect": room.only_defect,
+        "ceiling": room.ceiling,
+        "unreached_tasks": room.unreached_tasks,
+        "reason": room.reason,
+    }
+
+
+def _contrast(contrast: Contrast, found: Diagnosis) -> dict[str, Any]:
+    return {
+        "task_id": contrast.task_id,
+        "passing": list(contrast.passing),
+        "failing": list(contrast.failing),
+        "lucky": list(contrast.lucky),
+        "only_passing": list(contrast.only_passing),
+        "only_failing": list(contrast.only_failing),
+        "divergences": [
+            {
+                "party": d.party,
+                "failing": d.failing,
+                "passing": d.passing,
+                "shared_actions": d.shared,
+                "what": d.what,
+                "failed": _moment(d.failed, found),
+                "passed": _moment(d.passed, found),
+            }
+            for d in contrast.divergences
+        ],
+    }
+
+
+def _moment(moment: Moment, found: Diagnosis) -> dict[str, Any]:
+    return {
+        "did": moment.did,
+        "evidence": _evidence(moment.evidence, found) if moment.evidence is not None else None,
+        "before": _evidence(moment.before, found) if moment.before is not None else None,
+    }
+
+
+def _evidence(evidence: Evidence, found: Diagnosis) -> dict[str, Any]:
+    file, line = (found.files or {}).get((evidence.key.task_id, evidence.key.repeat), (None, None))
+    return {
+        "task_id": evidence.key.task_id,
+        "repeat": evidence.key.repeat,
+        "step": evidence.step,
+        "field": evidence.field,
+        "quote": evidence.quote,
+        "file": file,
+        "line": line,
+    }
+
+
 def task(row: TaskResult) -> dict[str, Any]:
-    """A row of tasks.jsonl; causes and modes are null until something diagnoses them."""
+    """A row of tasks.jsonl; causes are null until something decides them."""
     return {
         "task_id": row.task_id,
         "bucket": row.bucket,
@@ -171,9 +311,9 @@ def task(row: TaskResult) -> dict[str, Any]:
         "cause": None,
         "cause_code": None,
         "confidence": None,
-        "because": None if row.passed == row.judged and row.judged else "this version does not diagnose",
+        "because": None if row.passed == row.judged and row.judged else "this version names modes and decides no cause",
         "decided_by": None,
-        "modes": {},
+        "modes": dict(row.modes),
         "findings": list(row.findings),
         "places": list(row.places),
         "slices": dict(row.slices),
@@ -190,12 +330,13 @@ def dump_lines(values: Iterable[object]) -> str:
     return "".join(json.dumps(value, ensure_ascii=False, allow_nan=False) + "\n" for value in values)
 
 
-def summary(analysis: Analysis, names: str, most_bytes: int | None = MOST_BYTES) -> str:
+def summary(analysis: Analysis, names: str, most_bytes: int | None = MOST_BYTES, limit: int = MOST_FINDINGS) -> str:
     """What `--json` prints: at most 6 kB unless told otherwise, with commands that give the rest."""
-    runs = [_short(one) for one in analysis.runs]
+    runs = [_short(one, limit) for one in analysis.runs]
     more = {
         "everything": f"blade analyze {names} --json --full",
         "report": f"blade analyze {names} -o OUT",
+        "one task": f"blade explain {names} TASK",
         "one rollout": f"blade show {names} TASK#REPEAT",
         "any question": f'blade sql {names} "SELECT ..."',
     }
@@ -207,14 +348,38 @@ def summary(analysis: Analysis, names: str, most_bytes: int | None = MOST_BYTES)
 
 def full(analysis: Analysis) -> str:
     """What `--json --full` prints: every number and every task."""
-    return _line([{"metrics": metrics(one), "tasks": [task(row) for row in one.tasks]} for one in analysis.runs]) + "\n"
+    runs = [
+        {"metrics": metrics(one), "findings": findings(one), "tasks": [task(row) for row in one.tasks]}
+        for one in analysis.runs
+    ]
+    return _line(runs) + "\n"
 
 
 def _line(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-def _short(one: RunAnalysis) -> dict[str, Any]:
+def _short_finding(finding: Finding) -> dict[str, Any]:
+    first = finding.evidence[0] if finding.evidence else None
+    room = finding.headroom
+    return {
+        "id": finding.id,
+        "what": f"{finding.title}. {finding.what}"[:LONGEST_WHAT],
+        "grade": str(finding.grade),
+        "rollouts": finding.rollouts,
+        "tasks": finding.tasks,
+        "points": {"estimate": room.estimate, "ci": _ci(room.interval), "only_defect": room.only_defect, "ceiling": room.ceiling},
+        "place": _place(first) if first else finding.places[0],
+        "quote": first.quote[:LONGEST_WHAT] if first else None,
+        "fix": finding.fix,
+    }
+
+
+def _place(evidence: Evidence) -> str:
+    return str(evidence.key) + (f":{evidence.step}" if evidence.step is not None else "")
+
+
+def _short(one: RunAnalysis, limit: int) -> dict[str, Any]:
     lead = leading(one)
     return {
         "run": one.run.name,
@@ -223,8 +388,8 @@ def _short(one: RunAnalysis) -> dict[str, Any]:
         "n": {"tasks": lead.n, **{k: v for k, v in one.metrics.counts.items() if k != "total_tasks"}},
         "buckets": dict(one.metrics.buckets),
         "baselines": {b.name: b.value for b in one.metrics.baselines},
-        "findings": [],
-        "doubts": [*one.metrics.doubts],
+        "findings": [_short_finding(f) for f in (one.diagnosis.findings if one.diagnosis else ())[:limit]],
+        "doubts": [*one.metrics.doubts, *(d.message[:LONGEST_DOUBT] for d in (one.diagnosis.doubts if one.diagnosis else ()))],
         "reasons": {"headline": lead.reason} if lead.value is None else {},
     }
 
@@ -236,6 +401,11 @@ def _shrink(whole: dict[str, Any]) -> bool:
         runs.pop()
         whole["left_off"] += 1
         return True
+    for longest in ("doubts", "findings"):
+        if len(whole.get(longest, ())) > 1:
+            whole[longest].pop()
+            whole["shortened"] = True
+            return True
     names = whole.get("more", {})
     if names:
         whole["more"] = {}

@@ -4,6 +4,16 @@ from __future__ import annotations
 
 from blade.core.analysis import Analysis, RunAnalysis, SliceValue, Usage
 from blade.core.measure import Measure
+from blade.report.diagnosis import (
+    doubts_lines,
+    finding_lines,
+    findings_lines,
+    first_steps,
+    modes_lines,
+    prose,
+    shown_modes,
+    why_not,
+)
 from blade.report.numbers import amount, limits, listed, plural, points, score, share
 from blade.report.text import code, cut, safe, table
 
@@ -15,9 +25,6 @@ MOST_PAIRS = 6
 ENOUGH_TASKS = 10
 """Below this many tasks the spread between them says little."""
 MOST_RUNS = 8
-NOT_EXPLAINED = (
-    "This version counts failures and does not explain them: no claim about *why* a rollout failed is made here."
-)
 
 
 def page_one(analysis: Analysis) -> list[str]:
@@ -62,14 +69,11 @@ def _one(one: RunAnalysis) -> list[str]:
     lines = [f"# {safe(title(one))}", ""]
     lines += [f"**Note:** {doubt}." for doubt in (*one.metrics.doubts, *one.run.surprises)]
     lines += [f"**Left out on request:** {safe(', '.join(one.run.excluded))}."] if one.run.excluded else []
-    for part in (score_lines, floor_lines, _readings, _stands_out, _why, _first, _cannot_show):
+    for part in (score_lines, floor_lines, _readings, _stands_out, modes_lines, findings_lines, doubts_lines, _first):
         found = part(one)
         lines += [*found, ""] if found else []
-    return lines
-
-
-def _why(one: RunAnalysis) -> list[str]:
-    return [f"**Why they failed.** {NOT_EXPLAINED}"] if one.metrics.counts["failed_rollouts"] else []
+    lines += [why_not(one), ""] if one.diagnosis is None and one.metrics.counts["failed_rollouts"] else []
+    return [*lines, *_cannot_show(one), ""]
 
 
 def score_lines(one: RunAnalysis) -> list[str]:
@@ -216,7 +220,7 @@ def _ratio(usage: Usage) -> float:
 
 
 def _first(one: RunAnalysis) -> list[str]:
-    steps = [*filter(None, (_rerun(one), _disagreeing(one), _read(one)))]
+    steps = [*filter(None, (_rerun(one), _disagreeing(one))), *first_steps(one)] or [*filter(None, (_read(one),))]
     if len(steps) == 1:
         return [f"**First:** {steps[0]}"]
     return ["**First:** " + " ".join(f"({n}) {step}" for n, step in enumerate(steps, start=1))] if steps else []
@@ -287,13 +291,22 @@ def _several(analysis: Analysis) -> list[str]:
     for one in analysis.runs[:MOST_RUNS]:
         lines += [*(f"Note on {safe(one.run.name)}: {doubt}." for doubt in one.metrics.doubts), ""]
         lines += [f"**{safe(one.run.name)}.** " + " ".join(score_lines(one)).removeprefix("**Score.** "), ""]
-        lines += [line for part in (_readings(one), _first(one)) for line in (*part, "") if part]
+        lines += [line for part in (_readings(one), _how_failed(one), _first(one)) for line in (*part, "") if part]
         floor = _near_floor(one)
         lines += [f"{score(floor.value)} can be had by {safe(_how(floor))}.", ""] if floor else []
     if len(analysis.runs) > MOST_RUNS:
         lines += [f"{len(analysis.runs) - MOST_RUNS} more runs: see Aggregate Results.", ""]
-    lines += [*shared_lines(analysis), "", f"**Why they failed.** {NOT_EXPLAINED}", ""]
-    return lines
+    return [*lines, *shared_lines(analysis), ""]
+
+
+def _how_failed(one: RunAnalysis) -> list[str]:
+    """For a page with several runs: the commonest modes in a line, and the first finding."""
+    found, failed = one.diagnosis, one.metrics.counts["failed_rollouts"] or 0
+    if found is None or not failed:
+        return []
+    named = "; ".join(f"{prose(mode.name)} {mode.rollouts:,}" for mode in shown_modes(found)[:4])
+    lines = [f"How its {plural(failed, 'failure')} failed: {named}."]
+    return [*lines, *(finding_lines(1, found.findings[0])[:2] if found.findings else [])]
 
 
 def lost_lines(analysis: Analysis) -> list[str]:

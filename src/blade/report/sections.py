@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from blade.core.analysis import Analysis, RunAnalysis
+from blade.core.diagnosis import Between
 from blade.core.rollout import Problem
+from blade.report import diagnosis
 from blade.report.numbers import amount, limits, listed, plural, score, share, value_or_reason
 from blade.report.page_one import name_of, not_in_files, page_one, shared_lines
 from blade.report.text import code, cut, safe, table
@@ -232,8 +234,14 @@ def workflow_funnel(analysis: Analysis) -> list[str]:
 
 
 def _funnel(one: RunAnalysis) -> list[str]:
-    rows = [[stage.name, f"{stage.rollouts:,}", share(stage.share)] for stage in one.metrics.funnel]
-    return table(["stage", "rollouts", "of the stage before"], rows)
+    found = one.metrics.funnel
+    rows = [[stage.name, f"{stage.rollouts:,}", share(stage.share)] for stage in found.stages]
+    lines = table(["stage", "rollouts", "of the stage before"], rows)
+    drop = found.largest_drop
+    if drop is not None and drop.share is not None:
+        lines.append(f"Largest drop: {share(1 - drop.share)} of those before it did not come to \"{drop.name}\".")
+    lines += [f"Left out: {'; '.join(found.left_out)}."] if found.left_out else []
+    return [*lines, ""]
 
 
 def task_outcome_buckets(analysis: Analysis) -> list[str]:
@@ -254,26 +262,47 @@ def _buckets(one: RunAnalysis) -> list[str]:
     ]
 
 
-def _later(claim: str) -> Callable[[Analysis], list[str]]:
-    def section(analysis: Analysis) -> list[str]:
-        return [f"{claim} cannot be claimed: this version measures and does not diagnose.", ""]
+def dominant_failure_modes(analysis: Analysis) -> list[str]:
+    """How the failures failed, each once; findings beyond page one; habits."""
+    return _each(analysis, diagnosis.mode_section)
 
-    return section
+
+def sometimes_pass_deep_dives(analysis: Analysis) -> list[str]:
+    """What passing repeats did and failing ones did not."""
+    none = "No task has both a passing and a failing rollout: what sets them apart cannot be said."
+    return _each(analysis, lambda one: diagnosis.dives_section(one, "sometimes_pass", none))
+
+
+def never_pass_deep_dives(analysis: Analysis) -> list[str]:
+    """What every repeat of a task gets wrong."""
+    none = "Every task with a verdict has a passing rollout."
+    return _each(analysis, lambda one: diagnosis.dives_section(one, "never_pass", none))
 
 
 def cross_model_comparison(analysis: Analysis) -> list[str]:
     """The runs side by side, on the tasks they share."""
     if len(analysis.runs) == 1:
         return ["One run: no model can be set against another.", ""]
-    return [*shared_lines(analysis), "", "Whether a difference is more than noise is not tested here.", ""]
+    lines = [*shared_lines(analysis), "", "Whether a difference is more than noise is not tested here.", ""]
+    for pair in analysis.between:
+        lines += _between(pair)
+    return lines
+
+
+def _between(pair: Between) -> list[str]:
+    head = f"**{safe(pair.first)} and {safe(pair.second)}** on {plural(pair.shared, 'shared task')}: "
+    sides = [
+        f"{safe(pair.first)} alone solves {len(pair.only_first):,} ({safe(listed(pair.only_first, 8)) or 'none'})",
+        f"{safe(pair.second)} alone {len(pair.only_second):,} ({safe(listed(pair.only_second, 8)) or 'none'})",
+    ]
+    lines = [head + "; ".join(sides) + ". Model and behavior cannot be told apart here.", ""]
+    lines += [f"- {safe(name)} fails. {diagnosis.prose(text)}" for name, text in pair.divergences]
+    return [*lines, ""]
 
 
 def recommendations(analysis: Analysis) -> list[str]:
-    """What the numbers alone ask for."""
-    return [
-        "Interventions need a diagnosis and are not ranked here; what the numbers alone ask for stands under **First** on page one.",
-        "",
-    ]
+    """What to do, in the order of what it gives."""
+    return _each(analysis, diagnosis.recommendations)
 
 
 def reproducibility_notes(analysis: Analysis) -> list[str]:
@@ -297,9 +326,9 @@ SECTIONS: tuple[tuple[str, Callable[[Analysis], list[str]]], ...] = (
     ("Aggregate Results", aggregate_results),
     ("Workflow Funnel", workflow_funnel),
     ("Task Outcome Buckets", task_outcome_buckets),
-    ("Dominant Failure Modes", _later("How the failures failed")),
-    ("Sometimes-Pass Deep Dives", _later("What passing repeats did and failing ones did not")),
-    ("Never-Pass Deep Dives", _later("Why no repeat of a task passes")),
+    ("Dominant Failure Modes", dominant_failure_modes),
+    ("Sometimes-Pass Deep Dives", sometimes_pass_deep_dives),
+    ("Never-Pass Deep Dives", never_pass_deep_dives),
     ("Cross-Model Comparison", cross_model_comparison),
     ("Recommendations", recommendations),
     ("Reproducibility Notes", reproducibility_notes),

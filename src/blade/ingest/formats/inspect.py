@@ -235,7 +235,11 @@ def _score(scores: Any) -> dict[str, Any]:
     if not isinstance(first, dict):
         return {"reward": _number(first)}
     others = {name: _number(item.get("value")) == 1.0 for name, item in scores.items() if isinstance(item, dict)}
-    found: dict[str, Any] = {"reward": _number(first.get("value")), "extracted_answer": first.get("answer")}
+    found: dict[str, Any] = {
+        "reward": _number(first.get("value")),
+        "extracted_answer": first.get("answer"),
+        "explanation": first.get("explanation"),
+    }
     return found | ({"checks": others} if len(others) > 1 else {})
 
 

@@ -1,0 +1,205 @@
+"""What went wrong in a run: modes that partition the failures, contrasts, findings and doubts, each with its evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from blade.core.finding import Evidence
+from blade.core.measure import Interval
+
+if TYPE_CHECKING:
+    import polars as pl
+
+NOT_EXPLAINED = "not-explained"
+
+
+class Grade(StrEnum):
+    """How strongly a symptom is tied to failing; see docs/statistics.md."""
+
+    DIRECT = "direct"
+    SHOWN = "shown"
+    CONSISTENT = "consistent"
+    MIXED = "mixed"
+    HARMLESS = "harmless"
+    NOT_SETTLED = "not settled"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mode:
+    """One part of the partition of the failed rollouts."""
+
+    id: str
+    name: str
+    party: str
+    """agent, user, tool, harness, verifier, or unknown."""
+    grade: Grade
+    rollouts: int
+    tasks: int
+    note: str = ""
+    evidence: Evidence | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Partition:
+    """Every failed rollout with its one mode: the frame has task_id, repeat, mode, step and near, in order."""
+
+    modes: tuple[Mode, ...]
+    """By number of rollouts, `not explained` last."""
+    table: pl.DataFrame
+    differences: pl.DataFrame
+    """Of all judged rollouts, one row a difference that the verifier minds: task_id, repeat, passed, kind, name, detail, step."""
+    set_aside: frozenset[tuple[str, str, str]] = frozenset()
+    """Kind, name and detail of differences that passing rollouts share."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Moment:
+    """What one rollout did at a point: a quote with its place, and what the agent last said or thought before it."""
+
+    did: str
+    """In words: `calls cancel_reservation`, `says`, `ends`."""
+    evidence: Evidence | None
+    before: Evidence | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Divergence:
+    """Where a failing repeat leaves the way of a passing one, and whose doing it is."""
+
+    task_id: str
+    party: str
+    failing: int
+    passing: int
+    shared: int
+    """Actions that both had done before."""
+    what: str
+    failed: Moment
+    passed: Moment
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contrast:
+    """One sometimes-pass task: passing against failing repeats. Description, not proof."""
+
+    task_id: str
+    passing: tuple[int, ...]
+    failing: tuple[int, ...]
+    divergences: tuple[Divergence, ...]
+    only_passing: tuple[str, ...]
+    """Actions that every passing repeat has and no failing one."""
+    only_failing: tuple[str, ...]
+    lucky: tuple[int, ...] = ()
+    """Passing repeats that did less than every failure."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Habit:
+    """Something that rollouts do or leave out, fixed without looking at outcomes, and how it goes with failing."""
+
+    id: str
+    name: str
+    """In words: `never calls get_user_details`."""
+    grade: Grade
+    with_failed: int
+    with_passed: int
+    without_failed: int
+    without_passed: int
+    risk_difference: float | None
+    p_value: float | None
+    q_value: float | None
+    informative: int
+    mixed_in: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Headroom:
+    """What the score could gain, three ways; in points of the all-expected score as fractions."""
+
+    estimate: float | None
+    interval: Interval | None
+    only_defect: float
+    ceiling: float
+    unreached_tasks: int
+    reason: str | None = None
+    """Why there is no estimate."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """Something worth acting on, in four parts: what, against what, where, what to do."""
+
+    id: str
+    title: str
+    what: str
+    against: str
+    where: tuple[str, ...]
+    """Sentences with places and quotes."""
+    fix: str
+    kind: str
+    """harness, prompt, training, verifier, data, infrastructure."""
+    grade: Grade
+    rollouts: int
+    tasks: int
+    task_ids: tuple[str, ...]
+    places: tuple[str, ...]
+    evidence: tuple[Evidence, ...]
+    headroom: Headroom
+
+
+@dataclass(frozen=True, kw_only=True)
+class Doubt:
+    """A reason to doubt the benchmark rather than the model."""
+
+    about: str
+    """key, verifier, tool, user, limit or task."""
+    tasks: tuple[str, ...]
+    message: str
+    rollouts: int
+    evidence: tuple[Evidence, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dive:
+    """One task looked at closely: what was due, what each repeat did, where they part."""
+
+    task_id: str
+    bucket: str
+    why: str
+    """Why this task teaches something."""
+    due: str
+    repeats: tuple[tuple[str, str, str], ...]
+    """Place, outcome, and what the rollout did, in words."""
+    lines: tuple[str, ...]
+    evidence: tuple[Evidence, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Between:
+    """Two runs on the tasks that they share: what only one of them solves, and where they part."""
+
+    first: str
+    second: str
+    shared: int
+    only_first: tuple[str, ...]
+    only_second: tuple[str, ...]
+    divergences: tuple[tuple[str, str], ...]
+    """The run that fails, and in words where it leaves the way of the other."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Diagnosis:
+    """Everything said about why rollouts of a run failed."""
+
+    partition: Partition
+    findings: tuple[Finding, ...]
+    contrasts: tuple[Contrast, ...]
+    habits: tuple[Habit, ...]
+    doubts: tuple[Doubt, ...]
+    dives: tuple[Dive, ...]
+    cut: tuple[str, ...] = ()
+    """What was left unread, and by which rule."""
+    files: Mapping[tuple[str, int], tuple[str, int | None]] | None = None
+    """For rollouts that evidence points at: file and line."""

@@ -1,0 +1,56 @@
+"""What a rollout should have done and what its verifier said, in one shape whatever the harness called it."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class DueCall(msgspec.Struct, frozen=True, kw_only=True):
+    """A call that the key wants."""
+
+    tool: str
+    arguments: dict[str, object]
+    compared: tuple[str, ...] | None = None
+    """The arguments that the verifier looks at; None for all."""
+
+
+class Check(msgspec.Struct, frozen=True, kw_only=True):
+    """A test or criterion with its verdict, and where the row holds it."""
+
+    name: str
+    passed: bool
+    field: str
+    """Dotted path of the verdict in the row."""
+    words: str = ""
+    """What the verifier wrote about it."""
+
+
+class Said(msgspec.Struct, frozen=True, kw_only=True):
+    """A field in which the verifier or the harness speaks for itself."""
+
+    field: str
+    """Dotted path in the row."""
+    text: str
+    """As the row has it; a value that is no text is written as JSON."""
+
+
+class Due(msgspec.Struct, frozen=True, kw_only=True):
+    """The key of a task and the verifier's words on one rollout; what the row does not hold is None or empty."""
+
+    calls: tuple[DueCall, ...] | None = None
+    """None when the key is no list of calls; empty when it wants none."""
+    calls_field: str = ""
+    statements: tuple[str, ...] = ()
+    """What the agent must tell the user."""
+    answer: str | None = None
+    extracts: bool = False
+    """Whether the row has a field for the answer that was extracted from the output."""
+    checks: tuple[Check, ...] = ()
+    said: tuple[Said, ...] = ()
+    empty_records: tuple[str, ...] = ()
+    """Fields that hold the verifier's account in other rows, and nothing in this one."""
+    script: str | None = None
+    """What the simulated user was told."""
+
+
+NOTHING_DUE = Due()

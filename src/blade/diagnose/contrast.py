@@ -1,0 +1,270 @@
+"""Passing against failing repeats of one task: where they part, whose doing it is, and what each side said.
+
+A divergence is looked for in the order of blame that can be shown: the same call with another result is the tools';
+a fact of the user's script that passing repeats were told and the failing one was not is the user's; the rest is the
+agent's. This describes one task and proves nothing by itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from blade.core.diagnosis import Contrast, Divergence, Moment
+from blade.core.finding import Difference, Differs
+from blade.core.rollout import Step
+from blade.core.tools import changes_state
+from blade.diagnose import provenance, quotes
+from blade.diagnose.actions import Pairing, carried_out, changes, pair, parsed
+from blade.diagnose.script import facts, told
+from blade.diagnose.walks import Walk, shared_start
+
+MOST_LISTED = 4
+
+_AT_A_STEP = (Differs.ARGUMENT, Differs.UNWANTED, Differs.EXTRA)
+_LEFT_OUT = (Differs.NOT_MADE, Differs.MISSING)
+
+
+def contrast(task_id: str, walks: Sequence[Walk]) -> Contrast:
+    """The contrast of a task that has both outcomes among `walks`."""
+    passing = [walk for walk in walks if walk.passed]
+    failing = [walk for walk in walks if not walk.passed]
+    return Contrast(
+        task_id=task_id,
+        passing=tuple(walk.repeat for walk in passing),
+        failing=tuple(walk.repeat for walk in failing),
+        divergences=tuple(diverge(walk, nearest(walk, passing)) for walk in failing if walk.steps),
+        only_passing=_only(passing, failing),
+        only_failing=_only(failing, passing),
+        lucky=tuple(walk.repeat for walk in passing if _is_lucky(walk, failing)),
+    )
+
+
+def nearest(walk: Walk, passing: Sequence[Walk]) -> Walk:
+    """The passing repeat that goes the same way longest."""
+    return max(passing, key=lambda other: (shared_start(walk.actions, other.actions), -other.repeat))
+
+
+def diverge(failing: Walk, passing: Walk) -> Divergence:
+    """Where a failing repeat leaves the way of a passing one."""
+    shared = shared_start(failing.actions, passing.actions)
+    found = _by_tools(failing, passing, shared) or _by_user(failing, passing) or _by_agent(failing, passing, shared)
+    party, what, failed, passed = found
+    return Divergence(
+        task_id=failing.rollout.key.task_id,
+        party=party,
+        failing=failing.repeat,
+        passing=passing.repeat,
+        shared=shared,
+        what=what,
+        failed=failed,
+        passed=passed,
+    )
+
+
+Found = tuple[str, str, Moment, Moment]
+
+
+def _by_tools(failing: Walk, passing: Walk, shared: int) -> Found | None:
+    """The same call, made on the same way, returned an error on one side only."""
+    for mine, other in zip(failing.calls[:shared], passing.calls[:shared], strict=True):
+        bad, good = failing.result_of(mine), passing.result_of(other)
+        if bad is not None and good is not None and bad.failed and not good.failed:
+            return (
+                "tool",
+                f"`{mine.tool}` returned an error to the same call",
+                Moment(did="was refused", evidence=quotes.of_text(failing.rollout, bad)),
+                Moment(did="was answered", evidence=quotes.of_text(passing.rollout, good)),
+            )
+    return None
+
+
+def _by_user(failing: Walk, passing: Walk) -> Found | None:
+    """A fact of the script that the passing repeat was told and used, and the failing one never heard."""
+    wanted = facts(failing.due.script)
+    heard = told(failing.steps, wanted)
+    for call in passing.calls:
+        used = [fact for fact in wanted if fact.lower() in (call.arguments or "").lower() and fact not in heard]
+        given = told(passing.steps, used, before=call.index)
+        if given and not any(given[0].lower() in (one.arguments or "").lower() for one in failing.calls):
+            return _withheld(failing, passing, given[0], call)
+    return None
+
+
+def _withheld(failing: Walk, passing: Walk, fact: str, call: Step) -> Found:
+    asked = asks_for(failing, argument_of(call, fact))
+    reply = put_off(failing)
+    giving = next((s for s in passing.steps if s.party == "user" and fact.lower() in s.text.lower()), None)
+    what = f"the simulated user never gave `{fact}`, which its script holds"
+    return (
+        "user" if asked else "agent",
+        what if asked else f"never asks for `{argument_of(call, fact)}`, and the user does not give `{fact}` unasked",
+        Moment(did="says", evidence=quotes.of_text(failing.rollout, reply, _NOT_GIVING) if reply else None),
+        Moment(did="says", evidence=quotes.holding(passing.rollout, giving, fact) if giving else None),
+    )
+
+
+def argument_of(call: Step, fact: str) -> str:
+    """The name of the argument of a call that holds the fact; empty when none does."""
+    names = (name for name, value in parsed(call.arguments).items() if fact.lower() in str(value).lower())
+    return next(names, "")
+
+
+def asks_for(walk: Walk, argument: str) -> bool:
+    """Whether the agent names the argument in anything it says: `user_id` as "user ID"."""
+    phrase = re.sub(r"[^a-z0-9]+", " ", argument.lower()).strip()
+    said = (re.sub(r"[^a-z0-9]+", " ", s.text.lower()) for s in walk.steps if s.party == "agent" and s.kind == "message")
+    return bool(phrase) and any(phrase in text for text in said)
+
+
+DECLINING = ("cannot", "not ", "unable", "unfortunately")
+_NOT_GIVING = ("don't have", "do not have", "not have", "don't remember", "not sure", "unable to", "can't find")
+
+
+def put_off(walk: Walk) -> Step | None:
+    """What the user said instead: the message that puts the agent off, else its first."""
+    heard = [step for step in walk.steps if step.party == "user" and step.text.strip()]
+    off = (step for step in heard if any(words in step.text.lower() for words in _NOT_GIVING))
+    return next(off, heard[0] if heard else None)
+
+
+def _by_agent(failing: Walk, passing: Walk, shared: int) -> Found:
+    for difference in failing.differs:
+        if difference.kind in _AT_A_STEP and difference.step is not None:
+            return "agent", *_at_a_step(failing, passing, difference, shared)
+    for difference in failing.differs:
+        if difference.kind in _LEFT_OUT:
+            return "agent", *_left_out(failing, passing, difference, shared)
+    return "agent", *_first_parting(failing, passing, shared)
+
+
+def _at_a_step(failing: Walk, passing: Walk, difference: Difference, shared: int) -> tuple[str, Moment, Moment]:
+    call = next(step for step in failing.calls if step.index == difference.step)
+    words = words_of(difference.name)
+    if difference.kind == Differs.ARGUMENT:
+        return _other_argument(failing, passing, difference, call)
+    since = failing.calls[shared - 1].index if 0 < shared <= len(failing.calls) else -1
+    before = failing.said_before(call.index, min(since, call.index - 1))
+    return (
+        f"calls `{difference.name}`, which the key has not",
+        Moment(
+            did=f"calls {difference.name}",
+            evidence=quotes.of_call(failing.rollout, call),
+            before=quotes.of_text(failing.rollout, before, words) if before else None,
+        ),
+        _instead(passing, shared, (*DECLINING, *words)),
+    )
+
+
+def _other_argument(failing: Walk, passing: Walk, difference: Difference, call: Step) -> tuple[str, Moment, Moment]:
+    wrong = next(
+        one
+        for one in pairing_of(failing).wrong
+        if one.made.step.index == call.index and difference.detail in one.names
+    )
+    name, due, made = provenance.first_difference(
+        difference.detail, wrong.due.arguments.get(difference.detail), wrong.made.arguments.get(difference.detail)
+    )
+    right = next((one.step for due_call, one in pairing_of(passing).exact if due_call.tool == difference.name), None)
+    before = failing.said_before(call.index)
+    return (
+        f"gives `{difference.name}` {_named(name, made)} where the key has {_named(name, due)}",
+        Moment(
+            did=f"calls {difference.name}",
+            evidence=quotes.of_call(failing.rollout, call, made, name),
+            before=quotes.of_text(failing.rollout, before, (name, str(made))) if before else None,
+        ),
+        Moment(
+            did=f"calls {difference.name}",
+            evidence=quotes.of_call(passing.rollout, right, due, name) if right else None,
+        ),
+    )
+
+
+def _named(name: str, value: object) -> str:
+    return f"no `{name}`" if value is None else f"`{name}` {quotes.shown(value)}"
+
+
+def pairing_of(walk: Walk) -> Pairing:
+    """Due changes against those made."""
+    wanted = [call for call in walk.due.calls or () if changes_state(call.tool)]
+    return pair(wanted, changes(carried_out(walk.steps)))
+
+
+def _left_out(failing: Walk, passing: Walk, difference: Difference, shared: int) -> tuple[str, Moment, Moment]:
+    made = next((step for step in passing.calls if step.tool == difference.name), None)
+    words = (*DECLINING, *words_of(difference.name))
+    spoken = failing.most_about(words, after=-1)
+    return (
+        f"never calls `{difference.name}`, which was due",
+        Moment(did="says", evidence=quotes.of_text(failing.rollout, spoken, words) if spoken else None),
+        Moment(
+            did=f"calls {difference.name}", evidence=quotes.of_call(passing.rollout, made) if made else None
+        ),
+    )
+
+
+def _instead(walk: Walk, shared: int, words: Sequence[str]) -> Moment:
+    """What the agent of a passing repeat said at the same point: the message after it that speaks most of `words`."""
+    at = walk.calls[shared - 1].index if 0 < shared <= len(walk.calls) else -1
+    message = walk.most_about(words, after=at)
+    return Moment(did="says", evidence=quotes.of_text(walk.rollout, message, words) if message else None)
+
+
+def _first_parting(failing: Walk, passing: Walk, shared: int) -> tuple[str, Moment, Moment]:
+    mine = failing.calls[shared] if shared < len(failing.calls) else None
+    other = passing.calls[shared] if shared < len(passing.calls) else None
+    did = f"calls `{mine.tool}`" if mine else "calls nothing more"
+    instead = f"calls `{other.tool}`" if other else "calls nothing more"
+    return (
+        f"{did}, where the passing repeat {instead}",
+        _moment(failing, mine, shared),
+        _moment(passing, other, shared),
+    )
+
+
+def _moment(walk: Walk, call: Step | None, shared: int) -> Moment:
+    if call is None:
+        return _instead(walk, shared, ())
+    before = walk.said_before(call.index)
+    return Moment(
+        did=f"calls {call.tool}",
+        evidence=quotes.of_call(walk.rollout, call),
+        before=quotes.of_text(walk.rollout, before) if before else None,
+    )
+
+
+def _only(these: Sequence[Walk], those: Sequence[Walk]) -> tuple[str, ...]:
+    """What every one of these has and none of those: tools, whole calls that change something, arguments of a tool."""
+    if not these or not those:
+        return ()
+    tools = [tool for tool in these[0].tools if all(tool in w.tools for w in these)]
+    apart = [f"`{tool}`" for tool in tools if not any(tool in walk.tools for walk in those)]
+    calls = [
+        action
+        for action, step in zip(these[0].actions, these[0].calls, strict=True)
+        if changes_state(step.tool or "") and all(action in walk.actions for walk in these)
+    ]
+    apart += [f"`{quotes.shown(action, 120)}`" for action in calls if not any(action in w.actions for w in those)]
+    apart += [f"`{name}` of `{tool}`" for tool, name in _given(these) if not any((tool, name) in w.given for w in those)]
+    return tuple(dict.fromkeys(apart))[:MOST_LISTED]
+
+
+def _given(walks: Sequence[Walk]) -> list[tuple[str, str]]:
+    """Arguments, with their tools, that every one of the walks gives."""
+    return [pair_ for pair_ in walks[0].given if all(pair_ in walk.given for walk in walks)]
+
+
+def _is_lucky(walk: Walk, failing: Sequence[Walk]) -> bool:
+    """A pass that made fewer calls than any failure and left out a look-up that all of them made."""
+    if not failing or any(len(walk.calls) >= len(other.calls) for other in failing):
+        return False
+    if any(tool not in other.tools for tool in walk.tools for other in failing):
+        return False
+    looked = [tool for tool in failing[0].tools if not changes_state(tool)]
+    return any(tool not in walk.tools and all(tool in other.tools for other in failing) for tool in looked)
+
+
+def words_of(tool: str) -> tuple[str, ...]:
+    """The words of a tool's name, for finding the sentence that speaks of it."""
+    return tuple(word for word in re.split(r"[^A-Za-z]+|(?<=[a-z])(?=[A-Z])", tool) if len(word) > 3)

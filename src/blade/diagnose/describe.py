@@ -1,0 +1,90 @@
+"""What was due and what a rollout did, in a line of words."""
+
+from __future__ import annotations
+
+from blade.core.due import Due, DueCall
+from blade.core.finding import Difference, Differs
+from blade.core.tools import changes_state
+from blade.diagnose import provenance, quotes
+from blade.diagnose.contrast import pairing_of
+from blade.diagnose.walks import Walk
+
+MOST_CALLS = 3
+MOST_DIFFERENCES = 4
+
+
+def due_in_words(due: Due) -> str:
+    """The key in a line; what cannot be known is said."""
+    if due.calls is not None:
+        changes = [call for call in due.calls if changes_state(call.tool)]
+        said = f"say {', '.join(quotes.shown(one, 40) for one in due.statements[:3])}" if due.statements else ""
+        if not changes:
+            return f"no change{f'; {said}' if said else ''}"
+        listed = "; ".join(call_in_words(call) for call in changes[:MOST_CALLS])
+        more = f"; {len(changes) - MOST_CALLS} more" if len(changes) > MOST_CALLS else ""
+        return f"{listed}{more}{f'; {said}' if said else ''}"
+    if due.answer:
+        return f"answer {quotes.shown(' '.join(due.answer.split()), 160)}"
+    if due.checks:
+        return f"{len(due.checks)} tests or criteria"
+    return "not in these files"
+
+
+def call_in_words(call: DueCall) -> str:
+    """`cancel_reservation(reservation_id=H8Q05L)`."""
+    arguments = ", ".join(f"{name}={quotes.shown(value, 40)}" for name, value in call.arguments.items())
+    return f"`{quotes.shown(f'{call.tool}({arguments})', 150)}`"
+
+
+def done_in_words(walk: Walk) -> str:
+    """How a rollout differs from what was due, or what it did where that cannot be told."""
+    found = list(dict.fromkeys(text for one in walk.differs if (text := _difference(walk, one))))
+    if found:
+        more = f"; {len(found) - MOST_DIFFERENCES} more" if len(found) > MOST_DIFFERENCES else ""
+        return "; ".join(found[:MOST_DIFFERENCES]) + more
+    if walk.passed and walk.due.calls is not None:
+        return "as the key has it"
+    if walk.rollout.answer:
+        return f"answers {quotes.shown(' '.join(walk.rollout.answer.split()), 80)}"
+    return f"{len(walk.calls)} call{'' if len(walk.calls) == 1 else 's'}" if walk.calls else "no call"
+
+
+def _difference(walk: Walk, one: Difference) -> str:
+    at = f" (:{one.step})" if one.step is not None else ""
+    if one.kind == Differs.ARGUMENT:
+        return _argument(walk, one) + at
+    words = {
+        Differs.UNWANTED: f"calls `{one.name}`, the key wants no change",
+        Differs.EXTRA: f"calls `{one.name}` beyond the key",
+        Differs.NOT_MADE: f"no change; `{one.name}` was due",
+        Differs.MISSING: f"no `{one.name}`",
+        Differs.NOT_SAID: f"does not say {quotes.shown(one.name, 50)}",
+        Differs.CHECK: f"fails `{quotes.shown(one.name, 70)}`" + (f" ({quotes.shown(one.detail, 70)})" if one.detail else ""),
+        Differs.CUT: f"cut by the limit of {one.name}",
+        Differs.NO_RECORD: f"no account of the verifier in `{one.name}`",
+        Differs.ERROR: f"`{one.name}`: {quotes.shown(one.detail, 70)}",
+        Differs.NO_ANSWER: "no output" if one.name == "output" else "no answer handed in",
+        Differs.SAID: f"`{one.name}`: {quotes.shown(one.detail, 90)}",
+    }
+    if one.kind == Differs.ANSWER:
+        return _answer(walk, one.name)
+    return words.get(Differs(one.kind), "") + (at if one.kind in (Differs.UNWANTED, Differs.EXTRA) else "")
+
+
+def _answer(walk: Walk, how: str) -> str:
+    given = walk.rollout.answer
+    return f"answers {quotes.shown(' '.join(given.split()), 60)} ({how})" if given else f"no answer extracted ({how})"
+
+
+def _argument(walk: Walk, one: Difference) -> str:
+    for wrong in pairing_of(walk).wrong:
+        if wrong.made.step.index == one.step and one.detail in wrong.names:
+            name, due, made = provenance.first_difference(
+                one.detail, wrong.due.arguments.get(one.detail), wrong.made.arguments.get(one.detail)
+            )
+            if made is None:
+                return f"`{one.name}` leaves out `{name}` {quotes.shown(due, 30)}"
+            if due is None:
+                return f"`{one.name}` adds `{name}` {quotes.shown(made, 30)}"
+            return f"`{one.name}` with `{name}` {quotes.shown(made, 30)} for {quotes.shown(due, 30)}"
+    return f"`{one.name}` with another `{one.detail}`"

@@ -1,0 +1,210 @@
+"""One rollout against what was due: every way in which it differs, without looking at any other rollout.
+
+This runs inside the scan, once for each judged rollout, so that the partition of failures into modes needs no second
+pass. Passing rollouts are compared too: what they share with failing ones is not why those failed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+
+from blade.core.due import Check, Due, DueCall
+from blade.core.finding import Difference, Differs
+from blade.core.rollout import JUDGED, Outcome, Rollout, Step
+from blade.core.tools import changes_state
+from blade.diagnose.actions import carried_out, changes, pair
+from blade.diagnose.answers import Match, compare_answer
+from blade.diagnose.templates import mask, telling
+
+MOST = 24
+"""Differences kept of one rollout."""
+MOST_CHECKS = 10
+MOST_WORDS = 6
+SHORT = 200
+"""Longer words of the verifier are read in failing rollouts only."""
+LONGEST_NAME = 120
+SHORTEST_PROSE = 80
+"""A longer key may be answered in other words."""
+ABSENT = "absent"
+"""How an answer compares that cannot be compared otherwise, and does not hold the key."""
+_WORDS_ONLY = re.compile(r"[\[\]\"'\w .,&-]+")
+_PLAIN = re.compile(r"\w+")
+_DECLINED = ("not_attempted", "no_answer", "refused", "refusal", "abstained")
+
+LIMITS = {
+    "length": "tokens",
+    "max_tokens": "tokens",
+    "max_output_tokens": "tokens",
+    "token_limit": "tokens",
+    "token": "tokens",
+    "context": "tokens",
+    "context_length_exceeded": "tokens",
+    "model_length": "tokens",
+    "max_steps": "steps",
+    "max_turns": "steps",
+    "max_iterations": "steps",
+    "max_num_steps": "steps",
+    "step_limit": "steps",
+    "message": "steps",
+    "turn_limit": "steps",
+    "max_step": "steps",
+    "timeout": "time",
+    "timed_out": "time",
+    "time": "time",
+    "working": "time",
+    "time_limit": "time",
+}
+"""Words with which harnesses say that a limit ended a rollout, and which."""
+
+_LIMIT_FIELD = re.compile(
+    r"(?:^|[._])(?:agent_|container_)?(?P<what>timed_out|timeout|context_length_exceeded|max_steps)"
+)
+_VERIFIER_FIELD = re.compile(
+    r"(?:verifier|judge|evaluat|eval_|grader|scorer)\w*?(?:error|exception|invalid|timed_out)|invalid_judge"
+)
+_ERROR_FIELD = re.compile(r"(?:^|[._])(?:\w*_)?(?:error|exception|failure)\w*(?:[._]|$)")
+_MACHINERY = re.compile(
+    r"""connection(?:\s|_)?(?:error|refused|reset|aborted)|rate.?limit|too\ many\ requests|\b(?:429|500|502|503|504)\b
+    |service.unavailable|internal.server.error|bad.gateway|gateway.time|api.?(?:connection|timeout|status)?error|provider
+    |sandbox|container|docker|out.of.memory|oom|killed|no.space.left|econn|broken.pipe|ssl|dns|unreachable|quota|overloaded
+    |authentication|permission.denied|harness|crashed|infra""",
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+def differences(rollout: Rollout) -> tuple[Difference, ...]:
+    """How a judged rollout differs from what was due; empty for other outcomes and where nothing can be compared."""
+    if rollout.outcome not in JUDGED:
+        return ()
+    due = rollout.due
+    failed = rollout.outcome is Outcome.FAILED
+    found = [*_limits(rollout, due), *_machinery(rollout, due), *_records(due), *_output(rollout, due)]
+    found += [*_actions(rollout, due), *_statements(rollout, due), *_checks(due), *_answer(rollout, due)]
+    found += _words(due, failed)
+    return tuple(islice(dict.fromkeys(found), MOST))
+
+
+def _limits(rollout: Rollout, due: Due) -> Iterator[Difference]:
+    limit = LIMITS.get((rollout.stop or "").lower())
+    if limit is not None:
+        yield Difference(kind=Differs.CUT, name=limit, detail="stop")
+    for said in due.said:
+        match = _LIMIT_FIELD.search(said.field)
+        if match is not None and said.text == "true" and "eval" not in said.field:
+            yield Difference(kind=Differs.CUT, name=LIMITS.get(match["what"], "time"), detail=said.field)
+
+
+def _machinery(rollout: Rollout, due: Due) -> Iterator[Difference]:
+    for said in due.said:
+        if _VERIFIER_FIELD.search(said.field):
+            yield Difference(kind=Differs.NO_RECORD, name=said.field, detail=_template(said.text))
+        elif _ERROR_FIELD.search(said.field) and len(said.text) <= 4 * SHORT and _MACHINERY.search(said.text):
+            yield Difference(kind=Differs.ERROR, name=said.field, detail=_template(said.text))
+
+
+def _records(due: Due) -> Iterator[Difference]:
+    for name in due.empty_records:
+        yield Difference(kind=Differs.NO_RECORD, name=name)
+
+
+def _output(rollout: Rollout, due: Due) -> Iterator[Difference]:
+    features = rollout.features
+    if features is not None and rollout.read_steps is not None:
+        if features.agent_messages == 0 and features.calls == 0:
+            yield Difference(kind=Differs.NO_ANSWER, name="output")
+    declined = any(said.text.strip().lower() in _DECLINED for said in due.said)
+    if declined or (due.extracts and not (rollout.answer or "").strip()):
+        yield Difference(kind=Differs.NO_ANSWER, name="answer")
+
+
+def _actions(rollout: Rollout, due: Due) -> Iterator[Difference]:
+    steps = rollout.steps
+    if due.calls is None or steps is None:
+        return
+    made = carried_out(steps)
+    wanted = [call for call in due.calls if changes_state(call.tool)]
+    done = changes(made)
+    if wanted and not done:
+        for tool in dict.fromkeys(call.tool for call in wanted):
+            yield Difference(kind=Differs.NOT_MADE, name=tool)
+    elif wanted:
+        yield from _paired(wanted, rollout)
+    else:
+        for one in done:
+            yield Difference(kind=Differs.UNWANTED, name=one.tool, step=one.step.index)
+    yield from _lookups([call for call in due.calls if not changes_state(call.tool)], [one.tool for one in made])
+
+
+def _paired(wanted: list[DueCall], rollout: Rollout) -> Iterator[Difference]:
+    pairing = pair(wanted, changes(carried_out(rollout.steps or ())))
+    for wrong in pairing.wrong:
+        for name in wrong.names:
+            yield Difference(kind=Differs.ARGUMENT, name=wrong.due.tool, detail=name, step=wrong.made.step.index)
+    for call in pairing.missing:
+        yield Difference(kind=Differs.MISSING, name=call.tool)
+    for one in pairing.extra:
+        yield Difference(kind=Differs.EXTRA, name=one.tool, step=one.step.index)
+
+
+def _lookups(due: list[DueCall], made: list[str]) -> Iterator[Difference]:
+    for tool in dict.fromkeys(call.tool for call in due):
+        if tool not in made:
+            yield Difference(kind=Differs.LOOKUP, name=tool)
+
+
+def _statements(rollout: Rollout, due: Due) -> Iterator[Difference]:
+    if not due.statements or rollout.steps is None:
+        return
+    said = [step.text.lower().replace(",", "") for step in rollout.steps if step.party == "agent" and step.text]
+    for statement in due.statements:
+        wanted = statement.lower().replace(",", "")
+        if wanted and not any(wanted in text for text in said):
+            yield Difference(kind=Differs.NOT_SAID, name=statement[:LONGEST_NAME])
+
+
+def _checks(due: Due) -> Iterator[Difference]:
+    for check in islice((check for check in due.checks if not check.passed), MOST_CHECKS):
+        yield Difference(kind=Differs.CHECK, name=check.name[:LONGEST_NAME], detail=_check_words(check))
+
+
+def _check_words(check: Check) -> str:
+    return _template(check.words) if check.words else ""
+
+
+def _answer(rollout: Rollout, due: Due) -> Iterator[Difference]:
+    if due.answer is None or due.calls is not None:
+        return
+    text = final_text(rollout.steps)
+    answer = rollout.answer if due.extracts or len(text) > SHORT else rollout.answer or text or None
+    match = compare_answer(answer, due.answer, text)
+    if match is Match.UNKNOWN and _is_absent(due.answer, answer or text):
+        yield Difference(kind=Differs.ANSWER, name=ABSENT)
+    elif match is not Match.UNKNOWN and (rollout.outcome is Outcome.FAILED or match is Match.DIFFERENT):
+        yield Difference(kind=Differs.ANSWER, name=match.value)
+
+
+def _is_absent(key: str, text: str) -> bool:
+    """Whether a short key, in plain words, stands nowhere in what was answered."""
+    if len(key) > SHORTEST_PROSE or not text.strip() or _WORDS_ONLY.fullmatch(key) is None:
+        return False
+    return " ".join(_PLAIN.findall(key.casefold())) not in " ".join(_PLAIN.findall(text.casefold()))
+
+
+def final_text(steps: tuple[Step, ...] | None) -> str:
+    """The last thing that the agent said."""
+    spoken = (step.text for step in reversed(steps or ()) if step.party == "agent" and step.kind == "message")
+    return next((text for text in spoken if text.strip()), "")
+
+
+def _words(due: Due, failed: bool) -> list[Difference]:
+    kept = [said for said in due.said if failed or len(said.text) <= SHORT]
+    return [
+        Difference(kind=Differs.SAID, name=said.field, detail=_template(said.text)) for said in islice(kept, MOST_WORDS)
+    ]
+
+
+def _template(text: str) -> str:
+    start, end = telling(text)
+    return mask(text[start:end])

@@ -1,0 +1,103 @@
+"""Failures that share a difference: the groups from which findings are made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from blade.core.diagnosis import Partition
+from blade.core.finding import Differs
+
+Place = tuple[str, int]
+
+FAMILIES = {
+    Differs.UNWANTED: "extra",
+    Differs.EXTRA: "extra",
+    Differs.NOT_MADE: "left-out",
+    Differs.MISSING: "left-out",
+    Differs.ARGUMENT: "argument",
+    Differs.NOT_SAID: "not-said",
+    Differs.CHECK: "check",
+    Differs.ANSWER: "answer",
+    Differs.CUT: "limit",
+    Differs.ERROR: "machinery",
+    Differs.NO_RECORD: "no-verdict",
+    Differs.NO_ANSWER: "no-answer",
+    Differs.SAID: "words",
+}
+"""Kinds of difference that make one finding together."""
+
+_BY_KIND_ALONE = ("not-said", "no-verdict", "no-answer", "machinery")
+"""Families of which a run has one group, whatever the names inside."""
+_OWN_DETAIL = ("argument", "words")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Group:
+    """Rollouts that share a difference."""
+
+    family: str
+    name: str
+    detail: str
+    failing: tuple[Place, ...]
+    passing: tuple[Place, ...]
+    alone: tuple[Place, ...]
+    """Failing rollouts in which nothing else differs."""
+
+    @property
+    def id(self) -> str:
+        return ":".join(part for part in (self.family, self.name, self.detail) if part)
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(task for task, _ in self.failing))
+
+
+def groups(partition: Partition) -> list[Group]:
+    """Every group of two failures or more (one, where only few failed), largest first."""
+    long = _by_family(partition.differences)
+    defects = long.filter(~pl.col("family").is_in(["words"]) & ~pl.col("passed"))
+    counts = defects.group_by("task_id", "repeat").agg(pl.struct("family", "name", "detail").n_unique().alias("n"))
+    lonely = set(counts.filter(pl.col("n") == 1).select("task_id", "repeat").iter_rows())
+    several = set(counts.select("task_id", "repeat").iter_rows())
+    fewest = 2 if partition.table.height > 10 else 1
+    found = []
+    for (family, name, detail), rows in long.group_by("family", "name", "detail", maintain_order=True):
+        failing = _places(rows.filter(~pl.col("passed")))
+        if len(failing) < fewest:
+            continue
+        alone = [p for p in failing if (p not in several if family == "words" else p in lonely)]
+        found.append(
+            Group(
+                family=str(family),
+                name=str(name),
+                detail=str(detail),
+                failing=failing,
+                passing=_places(rows.filter(pl.col("passed"))),
+                alone=tuple(alone),
+            )
+        )
+    return sorted(found, key=lambda group: (-len(group.failing), -len(group.tasks), group.id))
+
+
+def _by_family(differences: pl.DataFrame) -> pl.DataFrame:
+    family = pl.col("kind").replace_strict(
+        [str(kind) for kind in FAMILIES], list(FAMILIES.values()), default=None, return_dtype=pl.String
+    )
+    long = differences.with_columns(family.alias("family")).drop_nulls("family")
+    named = pl.when(pl.col("family").is_in(_BY_KIND_ALONE)).then(pl.lit("")).otherwise(pl.col("name"))
+    detailed = pl.when(pl.col("family").is_in(_OWN_DETAIL)).then(pl.col("detail")).otherwise(pl.lit(""))
+    return long.with_columns(named.alias("name"), detailed.alias("detail"))
+
+
+def _places(rows: pl.DataFrame) -> tuple[Place, ...]:
+    return tuple(dict.fromkeys(rows.select("task_id", "repeat").iter_rows()))
+
+
+def spread(places: Sequence[Place]) -> str:
+    """`23 rollouts in 10 tasks`."""
+    tasks = len({task for task, _ in places})
+    rollouts = len(places)
+    return f"{rollouts:,} rollout{'' if rollouts == 1 else 's'} in {tasks:,} task{'' if tasks == 1 else 's'}"

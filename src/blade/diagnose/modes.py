@@ -1,0 +1,289 @@
+"""The partition: every failed rollout has exactly one mode, and what no rule explains is one of them.
+
+Precedence, first match: machinery; no verdict; a limit; no answer; the calls of the key; its statements; tests and
+criteria that tasks share; the answer of the key; the verifier's own words; other tests and criteria; a look-up of the
+key; not explained. Differences that
+passing rollouts share are set aside first: the verifier does not mind them.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import polars as pl
+
+from blade.core.diagnosis import NOT_EXPLAINED, Grade, Mode, Partition
+from blade.core.finding import Differs
+from blade.core.run import Run
+from blade.diagnose.differences import ABSENT
+from blade.diagnose.templates import cluster
+
+MINDED = 0.2
+"""A difference that stands in a larger share of passing rollouts among those that have it is set aside."""
+FEWEST_PASSES = 2
+FILLED = 0.5
+"""Share of judged rollouts in which the verifier's account must be there before its absence means anything."""
+MOST_TEMPLATES = 2_000
+"""Templates that are grouped; rarer ones stand for themselves."""
+
+_ACTIONS = (Differs.UNWANTED, Differs.NOT_MADE, Differs.MISSING, Differs.EXTRA, Differs.ARGUMENT)
+_WORD_ORDER = ("reason", "mode", "label", "message", "verdict", "status", "error", "explanation", "outcome", "result")
+"""Which of the verifier's fields speaks first; logs and exit codes come last."""
+_SAYS_NOTHING = frozenset(
+    ("fail", "failed", "failure", "incorrect", "wrong", "no", "false", "true", "error", "rejected", "unresolved", "f")
+    + ("other", "unknown", "incomplete", "user_stop", "agent_stop", "stop", "done", "finished", "terminated")
+)
+"""Words that repeat the verdict, or say how an ordinary rollout ends."""
+
+_KEYS = ["task_id", "repeat"]
+_WHAT = ["kind", "name", "detail"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Kind:
+    """How a mode is called, whose doing it is, and how it is tied to the verdict."""
+
+    name: str
+    party: str
+    grade: Grade = Grade.DIRECT
+
+
+KINDS = {
+    "machinery": _Kind(name="the machinery failed, and the reward is recorded all the same", party="harness"),
+    "no-verdict": _Kind(
+        name="no verdict: the verifier left no account, and the reward is recorded all the same", party="verifier"
+    ),
+    "cut-tokens": _Kind(name="cut by the token limit", party="agent"),
+    "cut-steps": _Kind(name="cut by the limit of steps", party="agent"),
+    "cut-time": _Kind(name="cut by the time limit", party="agent"),
+    "no-output": _Kind(name="the agent said nothing and called nothing", party="agent"),
+    "no-answer": _Kind(name="no answer was found in the output", party="agent"),
+    "not-extracted": _Kind(name="the output states the key, but no answer was extracted", party="verifier"),
+    "several-answers": _Kind(name="gave more than one answer", party="agent"),
+    "unwanted-change": _Kind(name="made a change where the key wants none", party="agent"),
+    "no-change": _Kind(name="made no change where one was due", party="agent"),
+    "wrong-argument": _Kind(name="right calls, wrong argument", party="agent"),
+    "part-way": _Kind(name="stopped part way: some of the changes due were made", party="agent"),
+    "more-than-due": _Kind(name="all that was due, and more", party="agent"),
+    "several-differences": _Kind(
+        name="several of these: changes missing, extra or with other arguments", party="agent"
+    ),
+    "not-said": _Kind(name="what had to be said was not said", party="agent"),
+    "one-check": _Kind(name="one test or criterion short", party="agent"),
+    "several-checks": _Kind(name="several tests or criteria not met", party="agent"),
+    "all-checks": _Kind(name="no test or criterion met", party="agent"),
+    "answer-different": _Kind(name="another answer than the key's", party="agent"),
+    "answer-equal": _Kind(name="an answer equal to the key, still rejected", party="verifier"),
+    "answer-absent": _Kind(name="the answer does not hold what the key wants", party="agent"),
+    "answer-contained": _Kind(name="the answer holds the key among other words, and was rejected", party="agent"),
+    "lookup-missing": _Kind(
+        name="a call of the key that changes nothing was not made", party="agent", grade=Grade.NOT_SETTLED
+    ),
+    NOT_EXPLAINED: _Kind(name="not explained by anything in these files", party="unknown", grade=Grade.NOT_SETTLED),
+}
+
+
+def partition(run: Run) -> Partition:
+    """The failed rollouts of a run by mode; the counts sum to the failures."""
+    failed = run.rollouts.filter(pl.col("outcome") == "failed").select(_KEYS)
+    long = _long(run)
+    set_aside = _set_aside(long)
+    minded = _minded(long, set_aside, run)
+    mine = minded.filter(~pl.col("passed"))
+    table = failed
+    for part in (_flags(mine), _checked(mine, run), _spoken(mine)):
+        table = table.join(part, on=_KEYS, how="left", maintain_order="left")
+    answered = run.rollouts["answer"].count() * 2 >= run.rollouts.height
+    counted = bool(run.checks["passed"].any())
+    table = table.with_columns(_mode(answered, counted).fill_null(NOT_EXPLAINED).alias("mode"), _near().alias("near"))
+    table = table.select(*_KEYS, "mode", "step", pl.col("near").fill_null(False))
+    return Partition(
+        modes=_modes(table), table=table, differences=minded, set_aside=frozenset(set_aside.iter_rows())
+    )
+
+
+def _long(run: Run) -> pl.DataFrame:
+    """One row a difference of a judged rollout."""
+    judged = run.rollouts.filter(pl.col("outcome").is_in(["passed", "failed"]))
+    long = judged.select(*_KEYS, (pl.col("outcome") == "passed").alias("passed"), "differs").drop_nulls("differs")
+    return long.explode("differs").unnest("differs")
+
+
+def _set_aside(long: pl.DataFrame) -> pl.DataFrame:
+    """Differences that passing rollouts share so often that the verifier does not mind them."""
+    per_rollout = long.unique([*_KEYS, *_WHAT], maintain_order=True)
+    shared = per_rollout.group_by(_WHAT).agg(pl.col("passed").sum().alias("passes"), pl.len().alias("all"))
+    often = (pl.col("passes") >= FEWEST_PASSES) & (pl.col("passes") >= MINDED * pl.col("all"))
+    spoken = (pl.col("kind") == Differs.SAID) & (pl.col("passes") > 0)
+    return shared.filter((often | spoken) & (pl.col("kind") != Differs.ANSWER)).select(_WHAT).sort(_WHAT)
+
+
+def _minded(long: pl.DataFrame, set_aside: pl.DataFrame, run: Run) -> pl.DataFrame:
+    """Without what is set aside, words that say nothing, and accounts that most rollouts lack."""
+    kept = long.join(set_aside, on=_WHAT, how="anti", nulls_equal=True, maintain_order="left")
+    says_nothing = pl.col("detail").str.to_lowercase().is_in(sorted(_SAYS_NOTHING))
+    kept = kept.filter((pl.col("kind") != Differs.SAID) | ~says_nothing)
+    return _grouped_words(kept.filter(~_never_filled(kept, run)))
+
+
+def _never_filled(long: pl.DataFrame, run: Run) -> pl.Expr:
+    """An account that is empty in most rollouts says nothing about this one."""
+    judged = run.rollouts.filter(pl.col("outcome").is_in(["passed", "failed"])).height
+    empty = (pl.col("kind") == Differs.NO_RECORD) & (pl.col("detail") == "")
+    often = long.filter(empty).group_by("name").len().filter(pl.col("len") > judged * (1 - FILLED))["name"].to_list()
+    return empty & pl.col("name").is_in(often)
+
+
+def _grouped_words(long: pl.DataFrame) -> pl.DataFrame:
+    """Templates of one group under the name of the group."""
+    spoken = pl.col("kind").is_in([Differs.SAID, Differs.CHECK]) & (pl.col("detail") != "")
+    counts = long.filter(spoken).group_by("detail").len().sort(["len", "detail"], descending=[True, False])
+    groups = cluster(dict(counts.head(MOST_TEMPLATES).iter_rows()))
+    if not groups:
+        return long
+    renamed = pl.col("detail").replace(list(groups), list(groups.values()))
+    return long.with_columns(pl.when(spoken).then(renamed).otherwise(pl.col("detail")).alias("detail"))
+
+
+def _flags(long: pl.DataFrame) -> pl.DataFrame:
+    """For each rollout: which kinds of difference it has, and the first step at which a call differs."""
+
+    def has(kind: Differs, *names: str) -> pl.Expr:
+        wanted = pl.col("kind") == kind
+        return (wanted & pl.col("name").is_in(names)).any() if names else wanted.any()
+
+    def count(kind: Differs) -> pl.Expr:
+        return (pl.col("kind") == kind).sum()
+
+    return long.group_by(_KEYS, maintain_order=True).agg(
+        machinery=has(Differs.ERROR),
+        no_verdict=has(Differs.NO_RECORD),
+        cut=pl.col("name").filter(pl.col("kind") == Differs.CUT).first(),
+        no_output=has(Differs.NO_ANSWER, "output"),
+        empty_answer=has(Differs.NO_ANSWER, "answer"),
+        no_answer=has(Differs.ANSWER, "none"),
+        not_extracted=has(Differs.ANSWER, "not extracted"),
+        several=has(Differs.ANSWER, "several"),
+        different=has(Differs.ANSWER, "different"),
+        equal=has(Differs.ANSWER, "equal", "other form"),
+        contained=has(Differs.ANSWER, "contained"),
+        absent=has(Differs.ANSWER, ABSENT),
+        unwanted=has(Differs.UNWANTED),
+        not_made=has(Differs.NOT_MADE),
+        arguments=count(Differs.ARGUMENT),
+        missing=count(Differs.MISSING),
+        extra=count(Differs.EXTRA),
+        not_said=has(Differs.NOT_SAID),
+        lookup=has(Differs.LOOKUP),
+        step=pl.col("step").filter(pl.col("kind").is_in(list(_ACTIONS))).drop_nulls().min(),
+    )
+
+
+def _checked(long: pl.DataFrame, run: Run) -> pl.DataFrame:
+    """For each rollout with a failed test or criterion: the commonest that it shares with others, and how many failed."""
+    checks = long.filter(pl.col("kind") == Differs.CHECK)
+    commonness = checks.group_by("name").agg(
+        pl.struct(_KEYS).n_unique().alias("times"), pl.col("task_id").n_unique().alias("tasks")
+    )
+    alone = run.tasks.height == 1
+    shared = (pl.col("tasks") > 1) | (alone & (pl.col("times") > 1))
+    numbered = pl.col("name").str.contains(r"^test \d+$")
+    commonness = commonness.with_columns((shared & ~numbered).alias("shared"))
+    ranked = checks.join(commonness, on="name", how="left").sort(
+        ["shared", "tasks", "times", "name"], descending=[True, True, True, False]
+    )
+    first = ranked.group_by(_KEYS, maintain_order=True).agg(
+        check=pl.when(pl.col("shared").first()).then(pl.col("name").first()), failed_checks=pl.len()
+    )
+    totals = run.checks.group_by(_KEYS).agg(all_checks=pl.len(), failed_of_all=(~pl.col("passed")).sum())
+    return first.join(totals, on=_KEYS, how="left")
+
+
+def _spoken(long: pl.DataFrame) -> pl.DataFrame:
+    """For each rollout: the verifier's words that speak first."""
+    said = long.filter(pl.col("kind") == Differs.SAID)
+    ranks = {name: _word_rank(name) for name in said["name"].unique()}
+    rank = pl.col("name").replace_strict(list(ranks), list(ranks.values()), return_dtype=pl.Int32).alias("rank")
+    ordered = said.with_columns(rank).sort([*_KEYS, "rank"], maintain_order=True)
+    return ordered.group_by(_KEYS, maintain_order=True).agg(
+        words=pl.col("detail").first(), field=pl.col("name").first()
+    )
+
+
+def _word_rank(field: str) -> int:
+    last = re.sub(r"\.\d+$", "", field).rpartition(".")[2].lower()
+    if "stderr" in last or "exit_code" in last or "traceback" in last:
+        return len(_WORD_ORDER) + ("exit_code" in last)
+    return next((place for place, word in enumerate(_WORD_ORDER) if word in last), len(_WORD_ORDER))
+
+
+def _mode(answered: bool, counted: bool) -> pl.Expr:
+    """The first mode that applies, in the order of the precedence.
+
+    `answered`: the verifier extracts answers; `counted`: it also lists the tests that passed.
+    """
+    argument, missing, extra = (pl.col(name) > 0 for name in ("arguments", "missing", "extra"))
+    chain = [
+        (pl.col("machinery"), "machinery"),
+        (pl.col("no_verdict"), "no-verdict"),
+        (pl.col("cut").is_not_null(), pl.concat_str(pl.lit("cut-"), "cut")),
+        (pl.col("no_output"), "no-output"),
+        (pl.col("not_extracted") & answered, "not-extracted"),
+        ((pl.col("no_answer") | pl.col("empty_answer")) & answered, "no-answer"),
+        (pl.col("several"), "several-answers"),
+        (pl.col("unwanted"), "unwanted-change"),
+        (pl.col("not_made"), "no-change"),
+        (argument & ~missing & ~extra, "wrong-argument"),
+        (missing & ~argument & ~extra, "part-way"),
+        (extra & ~argument & ~missing, "more-than-due"),
+        (argument | missing | extra, "several-differences"),
+        (pl.col("not_said"), "not-said"),
+        (pl.col("check").is_not_null(), pl.concat_str(pl.lit("check:"), "check")),
+        (pl.col("equal"), "answer-equal"),
+        (pl.col("different"), "answer-different"),
+        (pl.col("contained"), "answer-contained"),
+        (pl.col("absent"), "answer-absent"),
+        (pl.col("words").is_not_null(), pl.concat_str(pl.lit("said:"), "field", pl.lit(": "), "words")),
+        ((pl.col("failed_checks") == pl.col("all_checks")) & counted, "all-checks"),
+        (pl.col("failed_checks") == 1, "one-check"),
+        (pl.col("failed_checks") > 1, "several-checks"),
+        (pl.col("lookup"), "lookup-missing"),
+    ]
+    chosen = pl.lit(None, pl.String)
+    for condition, name in reversed(chain):
+        value = pl.lit(name) if isinstance(name, str) else name
+        chosen = pl.when(condition.fill_null(False)).then(value).otherwise(chosen)
+    return chosen
+
+
+def _near() -> pl.Expr:
+    """One argument, or one of three or more tests, from passing."""
+    one_argument = (pl.col("arguments") == 1) & (pl.col("missing") == 0) & (pl.col("extra") == 0)
+    return one_argument | ((pl.col("failed_of_all") == 1) & (pl.col("all_checks") >= 3))
+
+
+def _modes(table: pl.DataFrame) -> tuple[Mode, ...]:
+    counted = table.group_by("mode").agg(
+        rollouts=pl.len(), tasks=pl.col("task_id").n_unique(), near=pl.col("near").sum()
+    )
+    found = [_mode_of(*row) for row in counted.iter_rows()]
+    return tuple(sorted(found, key=lambda mode: (mode.id == NOT_EXPLAINED, -mode.rollouts, -mode.tasks, mode.id)))
+
+
+def _mode_of(mode: str, rollouts: int, tasks: int, near: int) -> Mode:
+    kind = KINDS.get(mode) or _open_kind(mode)
+    note = ""
+    if near and mode == "wrong-argument":
+        note = f"{near} of them one argument from the key"
+    elif near and mode.startswith("check:"):
+        note = f"{near} of them with nothing else failing"
+    return Mode(id=mode, name=kind.name, party=kind.party, grade=kind.grade, rollouts=rollouts, tasks=tasks, note=note)
+
+
+def _open_kind(mode: str) -> _Kind:
+    """Modes that are named after a test or after the verifier's words."""
+    kind, _, what = mode.partition(":")
+    if kind == "check":
+        return _Kind(name=f"`{what}` not met", party="agent")
+    return _Kind(name=f"the verifier says: {what.partition(': ')[2]}", party="agent")

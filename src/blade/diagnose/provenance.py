@@ -1,0 +1,71 @@
+"""Where a value comes from: which result, message or prompt held it before it was used."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from blade.core.due import DueCall
+from blade.core.rollout import Rollout, Step
+
+SHORTEST = 3
+"""Shorter values stand everywhere by chance."""
+
+
+def source(rollout: Rollout, value: object, before: int | None = None) -> Step | None:
+    """The last result or message, before a step, that holds the value; None when none does."""
+    pattern = _pattern(value)
+    if pattern is None:
+        return None
+    heard = [step for step in rollout.steps or () if step.party != "agent" and (before is None or step.index < before)]
+    return next((step for step in reversed(heard) if pattern.search(step.text)), None)
+
+
+def in_prompt(rollout: Rollout, value: object) -> bool:
+    """Whether what the agent was given holds the value."""
+    pattern = _pattern(value)
+    return pattern is not None and any(pattern.search(step.text) for step in rollout.prompt)
+
+
+def can_be_traced(value: object) -> bool:
+    """Whether a value is distinct enough to be looked for."""
+    return _pattern(value) is not None
+
+
+def _pattern(value: object) -> re.Pattern[str] | None:
+    if isinstance(value, bool) or value is None or isinstance(value, list | dict):
+        return None
+    text = " ".join(str(value).split())
+    if len(text) < SHORTEST or len(text) > 200:
+        return None
+    return re.compile(rf"(?<!\w){re.escape(text)}(?!\w)", re.IGNORECASE)
+
+
+def leaves(name: str, value: object) -> Iterator[tuple[str, object]]:
+    """The scalars inside an argument, each with the name nearest to it."""
+    if isinstance(value, Mapping):
+        for inner, item in value.items():
+            yield from leaves(str(inner), item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from leaves(name, item)
+    else:
+        yield name, value
+
+
+def first_difference(name: str, due: object, made: object) -> tuple[str, object, object]:
+    """The first scalar inside an argument that is not as it was due: its name, what was due, what was given."""
+    wanted, given = list(leaves(name, due)), list(leaves(name, made))
+    lacking = [leaf for leaf in wanted if leaf not in given]
+    added = [leaf for leaf in given if leaf not in wanted]
+    if not lacking and not added:
+        return name, due, made
+    inner = lacking[0][0] if lacking else added[0][0]
+    given_here = next((value for leaf, value in added if leaf == inner), added[0][1] if added else None)
+    return inner, lacking[0][1] if lacking else None, given_here
+
+
+def values_of(call: DueCall) -> list[tuple[str, object]]:
+    """The scalars that a due call holds and that can be traced."""
+    found = [leaf for name, value in call.arguments.items() for leaf in leaves(name, value)]
+    return [(name, value) for name, value in found if can_be_traced(value)]

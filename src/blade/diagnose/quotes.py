@@ -1,0 +1,101 @@
+"""Verbatim slices: the words of a step or of a row that show a point best, and where they stand."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+
+from blade.core.finding import Evidence
+from blade.core.rollout import Rollout, Step
+
+LONGEST = 180
+"""Characters of a quote; evidence may hold 300, but a line of a report should be read at a glance."""
+
+_SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?=\d)[^.!?\n]*)*[.!?]?")
+_REASONS = re.compile(
+    r"\b(?:since|because|eligible|not|cannot|can't|unable|policy|therefore|however|unfortunately|instead|assume|must|need)\b",
+    re.IGNORECASE,
+)
+
+
+def of_text(rollout: Rollout, step: Step, words: Sequence[str] = ()) -> Evidence | None:
+    """The sentence of a step that says most about `words` or gives a reason; None when the step has no text."""
+    quote = telling_sentence(step.text, words)
+    return Evidence(key=rollout.key, step=step.index, field="text", quote=quote) if quote else None
+
+
+def of_call(rollout: Rollout, step: Step, value: object = None, name: str = "") -> Evidence | None:
+    """The part of a call's arguments that holds `value`, else their beginning; the tool's name when there are none."""
+    text = step.arguments or ""
+    quote = _around(text, name, value) or text[:LONGEST].strip()
+    if quote and quote not in ("{}", "null"):
+        return Evidence(key=rollout.key, step=step.index, field="arguments", quote=quote)
+    return Evidence(key=rollout.key, step=step.index, field="tool", quote=step.tool) if step.tool else None
+
+
+def of_row(rollout: Rollout, field: str, quote: str) -> Evidence | None:
+    """A slice of a value of the row."""
+    return Evidence(key=rollout.key, step=None, field=field, quote=quote[:LONGEST]) if quote.strip() else None
+
+
+def holding(rollout: Rollout, step: Step, value: str) -> Evidence | None:
+    """The words around `value` in a step's text."""
+    place = step.text.lower().find(value.lower())
+    if place < 0:
+        return None
+    start, end = max(0, place - 50), min(len(step.text), place + len(value) + 50)
+    quote = _trimmed(step.text, start, end, place, place + len(value))
+    return Evidence(key=rollout.key, step=step.index, field="text", quote=quote)
+
+
+def _trimmed(text: str, start: int, end: int, first: int, last: int) -> str:
+    """A slice cut at white space or a line's end, which still holds what it is about."""
+    before, after = text[start:first], text[last:end]
+    if start > 0 and (space := max(before.rfind("\n"), before.find(" "))) >= 0:
+        start += space + 1
+    cut = after.find("\n") if "\n" in after else after.rfind(" ") if end < len(text) else -1
+    end = last + cut if cut >= 0 else end
+    return text[start:end].strip()
+
+
+def telling_sentence(text: str, words: Sequence[str]) -> str:
+    """A verbatim slice of at most `LONGEST` characters; empty for a blank text."""
+    if len(text.strip()) <= LONGEST:
+        return text.strip()
+    sentences = [match for match in _SENTENCE.finditer(text) if len(match[0].strip()) > 3]
+    if not sentences:
+        return text.strip()[:LONGEST]
+    best = max(sentences, key=lambda match: (weight(match[0], words), -match.start()))
+    return best[0].strip()[:LONGEST].strip()
+
+
+def reasons(text: str) -> int:
+    """Words that give a reason, two at most."""
+    return min(2, len(_REASONS.findall(text)))
+
+
+def weight(sentence: str, words: Sequence[str]) -> float:
+    """How much a text speaks of `words` and gives reasons."""
+    lowered = sentence.lower()
+    about = sum(word.lower() in lowered for word in words if word)
+    return 2 * about + reasons(sentence) + min(len(sentence), 60) / 1000
+
+
+def _around(text: str, name: str, value: object) -> str:
+    """`"payment_id": "x"` as the text has it, or the bare value."""
+    if value is None:
+        return ""
+    written = re.escape(json.dumps(value, ensure_ascii=False))
+    for key in filter(None, (name, "")):
+        match = re.search(rf'"{re.escape(key)}"\s*:\s*{written}', text)
+        if match is not None:
+            return match[0][:LONGEST]
+    found = json.dumps(value, ensure_ascii=False)
+    return found[:LONGEST] if found in text else ""
+
+
+def shown(value: object, width: int = 60) -> str:
+    """A value in a sentence: text as it is, anything else as JSON, cut to `width`."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= width else text[: width - 3] + "..."

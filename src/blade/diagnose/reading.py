@@ -1,0 +1,89 @@
+"""The few rollouts whose text is needed, chosen by rule and read in one sweep."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from blade.core.diagnosis import Partition
+from blade.core.run import Run
+from blade.diagnose.walks import Walk
+
+Place = tuple[str, int]
+
+MOST_CONTRASTED = 120
+"""Sometimes-pass tasks that are read."""
+MOST_NEVER = 80
+"""Never-pass tasks that are read."""
+MOST_EACH = 4
+"""Passing, and failing, rollouts read of one task."""
+MOST_OF_A_MODE = 6
+"""Rollouts of a mode that are read whatever their task."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """Rollouts that were read again, and by which rule others were not."""
+
+    walks: Mapping[Place, Walk]
+    sometimes: tuple[str, ...]
+    never: tuple[str, ...]
+    cut: tuple[str, ...]
+
+    def of(self, task_id: str) -> list[Walk]:
+        """The rollouts of a task that were read, in order of repeat."""
+        return [walk for (task, _), walk in self.walks.items() if task == task_id]
+
+    def at(self, places: Sequence[Place]) -> list[Walk]:
+        """Those of the places that were read."""
+        return [self.walks[place] for place in places if place in self.walks]
+
+
+def read(run: Run, partition: Partition) -> Reading:
+    """Read sometimes-pass tasks, then never-pass tasks, up to a number of each, and some rollouts of every mode."""
+    judged = run.rollouts.filter(pl.col("outcome").is_in(["passed", "failed"]) & pl.col("artifact").is_not_null())
+    sometimes, never = _failing_tasks(judged)
+    chosen = _of_tasks(judged, sometimes[:MOST_CONTRASTED]) + _of_tasks(judged, never[:MOST_NEVER])
+    chosen += _of_modes(partition)
+    places = [place for place in judged.select("task_id", "repeat").iter_rows() if place in set(chosen)]
+    found = run.read(run, places) if run.read is not None and places else []
+    walks = {
+        place: Walk(rollout=rollout, set_aside=partition.set_aside)
+        for place, rollout in zip(places, found, strict=bool(found))
+    }
+    return Reading(
+        walks=walks,
+        sometimes=tuple(sometimes[:MOST_CONTRASTED]),
+        never=tuple(never[:MOST_NEVER]),
+        cut=tuple(_cuts(len(sometimes), len(never))),
+    )
+
+
+def _failing_tasks(judged: pl.DataFrame) -> tuple[list[str], list[str]]:
+    """Tasks with both outcomes and tasks that only failed, in the order of the table."""
+    passed = pl.col("outcome") == "passed"
+    tasks = judged.group_by("task_id", maintain_order=True).agg(passes=passed.sum(), failures=(~passed).sum())
+    failing = tasks.filter(pl.col("failures") > 0)
+    return failing.filter(pl.col("passes") > 0)["task_id"].to_list(), failing.filter(pl.col("passes") == 0)["task_id"].to_list()
+
+
+def _of_tasks(judged: pl.DataFrame, tasks: Sequence[str]) -> list[Place]:
+    near = judged.filter(pl.col("task_id").is_in(list(tasks)))
+    kept = near.group_by("task_id", "outcome", maintain_order=True).head(MOST_EACH)
+    return list(kept.select("task_id", "repeat").iter_rows())
+
+
+def _of_modes(partition: Partition) -> list[Place]:
+    kept = partition.table.group_by("mode", maintain_order=True).head(MOST_OF_A_MODE)
+    return list(kept.select("task_id", "repeat").iter_rows())
+
+
+def _cuts(sometimes: int, never: int) -> list[str]:
+    said = []
+    if sometimes > MOST_CONTRASTED:
+        said.append(f"of {sometimes:,} sometimes-pass tasks the first {MOST_CONTRASTED} were read")
+    if never > MOST_NEVER:
+        said.append(f"of {never:,} never-pass tasks the first {MOST_NEVER} were read")
+    return said

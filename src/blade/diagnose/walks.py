@@ -1,0 +1,105 @@
+"""A rollout as the actions it took, in a form in which two rollouts can be laid side by side."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from blade.core.due import Due
+from blade.core.finding import Difference
+from blade.core.rollout import Outcome, Rollout, Step
+from blade.diagnose.actions import parsed
+from blade.diagnose.differences import differences
+from blade.diagnose.quotes import weight
+
+
+@dataclass(frozen=True, kw_only=True)
+class Walk:
+    """One rollout that was read again."""
+
+    rollout: Rollout
+    set_aside: frozenset[tuple[str, str, str]] = frozenset()
+    """Differences that the verifier does not mind."""
+
+    @property
+    def repeat(self) -> int:
+        return self.rollout.key.repeat
+
+    @property
+    def place(self) -> str:
+        return str(self.rollout.key)
+
+    @property
+    def passed(self) -> bool:
+        return self.rollout.outcome is Outcome.PASSED
+
+    @cached_property
+    def steps(self) -> tuple[Step, ...]:
+        return self.rollout.steps or ()
+
+    @cached_property
+    def due(self) -> Due:
+        return self.rollout.due
+
+    @cached_property
+    def differs(self) -> tuple[Difference, ...]:
+        found = differences(self.rollout)
+        return tuple(one for one in found if (one.kind, one.name, one.detail) not in self.set_aside)
+
+    @cached_property
+    def calls(self) -> tuple[Step, ...]:
+        return tuple(step for step in self.steps if step.kind == "call" and step.party == "agent")
+
+    @cached_property
+    def actions(self) -> tuple[str, ...]:
+        """The calls in canonical form: equal when tool and arguments are."""
+        return tuple(canonical(step) for step in self.calls)
+
+    @cached_property
+    def tools(self) -> tuple[str, ...]:
+        """Names of the tools called, each once, in order of first use."""
+        return tuple(dict.fromkeys(step.tool or "" for step in self.calls))
+
+    @cached_property
+    def given(self) -> tuple[tuple[str, str], ...]:
+        """Tool and argument, for every argument of a tool that a call gives a value."""
+        pairs = ((s.tool or "", n) for s in self.calls for n, v in parsed(s.arguments).items() if v not in (None, ""))
+        return tuple(dict.fromkeys(pairs))
+
+    def result_of(self, call: Step) -> Step | None:
+        return next((step for step in self.steps if step.kind == "result" and step.answers == call.index), None)
+
+    def message_after(self, index: int) -> Step | None:
+        """The first message of the agent after a step; the last one of all when there is none."""
+        spoken = [step for step in self.steps if step.party == "agent" and step.kind == "message" and step.text.strip()]
+        return next((step for step in spoken if step.index > index), spoken[-1] if spoken else None)
+
+    def most_about(self, words: Sequence[str], after: int) -> Step | None:
+        """The message of the agent, after a step, that speaks most of `words`; the first where none does."""
+        spoken = [s for s in self.steps if s.party == "agent" and s.kind == "message" and s.text.strip()]
+        later = [step for step in spoken if step.index > after] or spoken[-1:]
+        return max(later, key=lambda step: (weight(step.text, words), -step.index), default=None)
+
+    def said_before(self, index: int, since: int = -1) -> Step | None:
+        """What the agent last said or thought before a step, and after another."""
+        spoken = (
+            step
+            for step in reversed(self.steps)
+            if since < step.index < index
+            and step.party == "agent"
+            and step.kind in ("message", "reasoning")
+            and step.text.strip()
+        )
+        return next(spoken, None)
+
+
+def canonical(step: Step) -> str:
+    """Tool and arguments with sorted keys and single spaces, so that spelling of JSON does not matter."""
+    return f"{step.tool}({json.dumps(parsed(step.arguments), sort_keys=True, ensure_ascii=False)})"
+
+
+def shared_start(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many actions two walks have in common before they part."""
+    return next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))

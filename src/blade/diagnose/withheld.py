@@ -1,0 +1,57 @@
+"""Rollouts in which the simulated user kept back what its script gives, though it was asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from blade.core.finding import Evidence
+from blade.diagnose import quotes
+from blade.diagnose.actions import parsed
+from blade.diagnose.contrast import asks_for, put_off
+from blade.diagnose.provenance import leaves
+from blade.diagnose.script import facts, told
+from blade.diagnose.walks import Walk
+
+
+@dataclass(frozen=True, kw_only=True)
+class Withheld:
+    """A fact that a rollout needed, was not given, and never used."""
+
+    walk: Walk
+    fact: str
+    argument: str
+    reply: Evidence | None
+    """What the user said instead."""
+
+
+def withheld(walks: Sequence[Walk]) -> list[Withheld]:
+    """Of the failing rollouts of one task: those whose user never gave a fact that the task's calls use."""
+    used = _used(walks)
+    found = []
+    for walk in walks:
+        script = facts(walk.due.script)
+        heard = told(walk.steps, script)
+        for fact in script:
+            argument = used.get(fact.lower())
+            if walk.passed or argument is None or fact in heard or _calls_with(walk, fact):
+                continue
+            if asks_for(walk, argument):
+                reply = put_off(walk)
+                words = quotes.of_text(walk.rollout, reply, ("have", "remember", "not")) if reply else None
+                found.append(Withheld(walk=walk, fact=fact, argument=argument, reply=words))
+                break
+    return found
+
+
+def _used(walks: Sequence[Walk]) -> dict[str, str]:
+    """Values that the calls of a task use, made or due, with the name of the argument that takes them."""
+    arguments = [parsed(call.arguments) for walk in walks for call in walk.calls]
+    arguments += [call.arguments for call in walks[0].due.calls or ()]
+    return {
+        str(value).lower(): name for one in arguments for outer, item in one.items() for name, value in leaves(outer, item)
+    }
+
+
+def _calls_with(walk: Walk, fact: str) -> bool:
+    return any(fact.lower() in (call.arguments or "").lower() for call in walk.calls)

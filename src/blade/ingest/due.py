@@ -1,0 +1,215 @@
+"""What was due, and what the verifier said: foreign shapes of keys and accounts become one value."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import lru_cache
+
+import msgspec
+
+from blade.core.due import NOTHING_DUE, Check, Due, DueCall, Said
+from blade.ingest import cells, checks, fields
+from blade.ingest.decode import Row, decode_any, encode
+
+LARGEST_ACCOUNT = 1 << 18
+"""Bytes of an object in which the verifier's words are looked for."""
+LONGEST_SAID = 40_000
+MOST_SAID = 24
+DEEPEST = 3
+
+_SPEAKER = ("assistant", "agent", "")
+_ARGUMENTS = ("arguments", "kwargs", "args", "parameters", "input")
+_NOT_WORDS = frozenset(
+    (*fields.KEY_NAMES, *fields.ID_NAMES, "response", "responses_create_params", "judge_responses_create_params")
+)
+_QUIET = frozenset(("", "none", "null", "ok", "pass", "passed", "success", "completed", "correct", "true", "yes", "0"))
+"""Words that say that nothing is wrong."""
+_GOOD = ("correct", "match", "resolved", "valid", "success", "passed", "finished", "completed")
+"""A field with such a name is false when something is wrong, and then says no more than the verdict."""
+
+
+class _Plan(msgspec.Struct, frozen=True):
+    """Of the keys of a row: where key, account and script may be."""
+
+    actions: tuple[str, ...]
+    statements: tuple[str, ...]
+    expected: tuple[str, ...]
+    extracted: tuple[str, ...]
+    script: tuple[str, ...]
+    words: tuple[str, ...]
+    accounts: tuple[str, ...]
+    records: tuple[str, ...]
+    checks: bool
+
+
+@lru_cache(maxsize=4096)
+def _plan(names: tuple[str, ...]) -> _Plan | None:
+    paths = fields.applying(names)
+    words = tuple(name for name in names if name not in _NOT_WORDS and name not in fields.ACCOUNTS and _speaks(name))
+    plan = _Plan(
+        actions=paths["expected_actions"],
+        statements=paths["expected_statements"],
+        expected=paths["expected"],
+        extracted=tuple(name for name in paths["answer"] if name not in paths["expected"]),
+        script=paths["script"],
+        words=words,
+        accounts=tuple(name for name in names if name in fields.ACCOUNTS),
+        records=tuple(name for name in names if name in fields.RECORDS),
+        checks=checks.may_hold(names),
+    )
+    return plan if any(getattr(plan, name) for name in plan.__struct_fields__) else None
+
+
+def _speaks(name: str) -> bool:
+    return fields.speaks(name) and not name.startswith("_ng_") and not any(good in name.lower() for good in _GOOD)
+
+
+def read_due(row: Row) -> Due:
+    """What the key of a row wants and what its verifier said; foreign names are resolved by the field table."""
+    plan = _plan(tuple(row))
+    if plan is None:
+        return NOTHING_DUE
+    calls, calls_field = _calls(row, plan.actions)
+    statements = cells.first(row, plan.statements)
+    return Due(
+        calls=calls,
+        calls_field=calls_field,
+        statements=tuple(map(cells.as_text, statements)) if isinstance(statements, list) else (),
+        answer=_answer(row, plan.expected),
+        extracts=bool(plan.extracted),
+        checks=checks_of(row),
+        said=tuple(_said(row, plan)),
+        empty_records=tuple(name for name in plan.records if not cells.has(row[name])),
+        script=_script(row, plan.script),
+    )
+
+
+def checks_of(row: Row) -> tuple[Check, ...]:
+    """The tests and criteria of a row; empty when it holds none."""
+    plan = _plan(tuple(row))
+    return checks.read_checks(row, lambda name: _small(row, name)) if plan is not None and plan.checks else ()
+
+
+def _small(row: Row, name: str) -> object:
+    raw = row.get(name)
+    return decode_any(raw) if raw is not None and len(memoryview(raw)) <= LARGEST_ACCOUNT * 4 else None
+
+
+def _calls(row: Row, paths: tuple[str, ...]) -> tuple[tuple[DueCall, ...] | None, str]:
+    for path in paths:
+        value = cells.first(row, (path,))
+        calls = due_calls(value) if value is not None else None
+        if calls is not None:
+            return calls, path
+    return None, ""
+
+
+def due_calls(value: object) -> tuple[DueCall, ...] | None:
+    """The calls that a key wants; None when the value is no list of calls. Turns inside turns are read in order."""
+    if isinstance(value, dict):
+        value = [value]
+    if not isinstance(value, list):
+        return None
+    flat = [one for item in value for one in (item if isinstance(item, list) else [item])]
+    if not all(isinstance(one, dict) and _tool(one) for one in flat):
+        return None
+    mine = [one for one in flat if str(one.get("requestor") or "") in _SPEAKER]
+    return tuple(_call(one) for one in mine)
+
+
+def _tool(call: dict[str, object]) -> str:
+    function = call.get("function")
+    inner = function.get("name") if isinstance(function, dict) else function
+    found = call.get("name") or call.get("tool") or call.get("tool_name") or inner
+    return found if isinstance(found, str) else ""
+
+
+def _call(call: dict[str, object]) -> DueCall:
+    function = call.get("function")
+    holder = function if isinstance(function, dict) else call
+    arguments = next((holder[name] for name in _ARGUMENTS if holder.get(name) is not None), {})
+    compared = call.get("compare_args")
+    return DueCall(
+        tool=_tool(call),
+        arguments=_object(arguments),
+        compared=tuple(map(str, compared)) if isinstance(compared, list) else None,
+    )
+
+
+def _object(value: object) -> dict[str, object]:
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return {"": value}
+    return {str(name): item for name, item in value.items()} if isinstance(value, dict) else {}
+
+
+def _answer(row: Row, paths: tuple[str, ...]) -> str | None:
+    for path in paths:
+        value = cells.first(row, (path,))
+        if value is not None and due_calls(value) is None:
+            return cells.as_text(value)
+        if value == []:
+            return None
+    return None
+
+
+def _script(row: Row, paths: tuple[str, ...]) -> str | None:
+    value = cells.first(row, paths)
+    if isinstance(value, dict):
+        return "\n".join(_texts(value, 0)) or None
+    return value if isinstance(value, str) and value.strip() else None
+
+
+def _texts(value: object, depth: int) -> Iterator[str]:
+    if isinstance(value, str) and value.strip():
+        yield value
+    elif isinstance(value, dict) and depth < DEEPEST:
+        for item in value.values():
+            yield from _texts(item, depth + 1)
+
+
+def _said(row: Row, plan: _Plan) -> Iterator[Said]:
+    """The verifier's words in the order of the row; values that say that nothing is wrong are left out."""
+    found = 0
+    for said in _all_said(row, plan):
+        found += 1
+        if found > MOST_SAID:
+            return
+        yield said
+
+
+def _all_said(row: Row, plan: _Plan) -> Iterator[Said]:
+    for name in plan.words:
+        if len(memoryview(row[name])) <= LARGEST_ACCOUNT:
+            yield from _words(name, decode_any(row[name]), 0)
+    for name in plan.accounts:
+        if len(memoryview(row[name])) <= LARGEST_ACCOUNT:
+            yield from _account(name, decode_any(row[name]), 0)
+
+
+def _account(path: str, value: object, depth: int) -> Iterator[Said]:
+    if not isinstance(value, dict) or depth >= DEEPEST:
+        return
+    for name, item in value.items():
+        if isinstance(item, dict):
+            yield from _account(f"{path}.{name}", item, depth + 1)
+        elif name not in _NOT_WORDS and _speaks(str(name)):
+            yield from _words(f"{path}.{name}", item, depth)
+
+
+def _words(path: str, value: object, depth: int) -> Iterator[Said]:
+    if isinstance(value, str) and value.strip().lower() not in _QUIET:
+        yield Said(field=path, text=value[-LONGEST_SAID:])
+    elif (value is True or (isinstance(value, int | float) and value and "exit_code" in path)) and path:
+        yield Said(field=path, text=encode(value).decode())
+    elif isinstance(value, list) and depth < DEEPEST:
+        for place, item in enumerate(value[:MOST_SAID]):
+            if isinstance(item, str):
+                yield from _words(f"{path}.{place}", item, depth + 1)
+    elif isinstance(value, dict) and depth < DEEPEST and "error" in path.lower():
+        for name, item in value.items():
+            yield from _words(f"{path}.{name}", item, depth + 1)
+

@@ -1,0 +1,257 @@
+"""Modes, findings, doubts and deep dives as Markdown; every word from a rollout is escaped."""
+
+from __future__ import annotations
+
+from blade.core.analysis import RunAnalysis
+from blade.core.diagnosis import NOT_EXPLAINED, Diagnosis, Dive, Doubt, Finding, Habit, Headroom, Mode
+from blade.core.finding import Evidence
+from blade.report.numbers import listed, plural, points
+from blade.report.text import code, cut, safe, table
+
+MOST_MODES = 8
+MOST_FINDINGS = 3
+MOST_DOUBTS = 5
+MOST_HABITS = 6
+LONGEST_QUOTE = 80
+LONGEST_NAME = 120
+
+
+def prose(text: str) -> str:
+    """A sentence with names between backticks, as Markdown in which nothing else is markup."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:
+        return safe(text)
+    return "".join(code(part) if n % 2 else _inner(part) for n, part in enumerate(parts))
+
+
+def _inner(part: str) -> str:
+    """Escaped, with the white space at its ends kept as one space."""
+    lead = " " if part[:1].isspace() else ""
+    tail = " " if part[-1:].isspace() and part.strip() else ""
+    return f"{lead}{safe(part)}{tail}"
+
+
+def modes_lines(one: RunAnalysis) -> list[str]:
+    """The table of modes: it adds up to the failures."""
+    found = one.diagnosis
+    failed = one.metrics.counts["failed_rollouts"] or 0
+    if found is None or not failed:
+        return []
+    rows = [
+        [prose(_mode_name(mode)), f"{mode.rollouts:,}", f"{mode.tasks:,}", mode.party, str(mode.grade), example(mode)]
+        for mode in shown_modes(found)
+    ]
+    head = [f"how the {plural(failed, 'failure')} failed (each once)", "rollouts", "tasks", "party", "grade", "example"]
+    return table(head, rows)
+
+
+def shown_modes(found: Diagnosis) -> list[Mode]:
+    """At most eight modes; the smallest are put together, and what is not explained stays apart."""
+    modes = list(found.partition.modes)
+    if len(modes) <= MOST_MODES:
+        return modes
+    last = [mode for mode in modes if mode.id == NOT_EXPLAINED]
+    named = [mode for mode in modes if mode.id != NOT_EXPLAINED]
+    kept = named[: MOST_MODES - 1 - len(last)]
+    rest = named[len(kept) :]
+    mine = found.partition.table
+    tasks = mine.filter(mine["mode"].is_in([mode.id for mode in rest]))["task_id"].n_unique()
+    other = Mode(
+        id="other",
+        name=f"{len(rest)} other modes, listed in findings.json",
+        party="several",
+        grade=rest[0].grade,
+        rollouts=sum(mode.rollouts for mode in rest),
+        tasks=tasks,
+    )
+    return [*kept, other, *last]
+
+
+def _mode_name(mode: Mode) -> str:
+    return cut(mode.name, LONGEST_NAME) + (f" ({mode.note})" if mode.note else "")
+
+
+def example(mode: Mode) -> str:
+    """Place and quote, short."""
+    if mode.evidence is None:
+        return "-"
+    return f"{safe(place(mode.evidence))} {safe(_quoted(mode.evidence.quote))}"
+
+
+def place(evidence: Evidence) -> str:
+    """`39#1:6`; without a step where the quote is of the row."""
+    return f"{evidence.key}" + (f":{evidence.step}" if evidence.step is not None else "")
+
+
+def _quoted(quote: str) -> str:
+    return f'"{cut(" ".join(quote.split()), LONGEST_QUOTE)}"'
+
+
+def finding_lines(number: int, finding: Finding) -> list[str]:
+    """One finding in four parts."""
+    where = " ".join(prose(text) for text in (finding.against, *finding.where) if text)
+    places = _places(finding)
+    return [
+        f"**{number}. {prose(finding.title)}.** {prose(finding.what)} *{finding.grade}; {worth(finding.headroom)}.*",
+        *([where] if where else []),
+        *([f"Places: {safe(places)}."] if places else []),
+        f"*Do ({finding.kind}):* {prose(finding.fix)}.",
+        "",
+    ]
+
+
+def _places(finding: Finding) -> str:
+    named = [one for one in finding.places if one not in finding.against and not any(one in t for t in finding.where)]
+    return listed(named, 10) if named else ""
+
+
+def worth(room: Headroom) -> str:
+    """What mending it would give, three ways."""
+    said = []
+    if room.estimate is not None and room.interval is not None:
+        said.append(
+            f"about {points(room.estimate)} points ({points(room.interval.low)} to {points(room.interval.high)})"
+        )
+    if room.only_defect:
+        said.append(f"{points(room.only_defect)} where nothing else is wrong")
+    return ", ".join([*said, f"ceiling {points(room.ceiling)}"])
+
+
+def findings_lines(one: RunAnalysis) -> list[str]:
+    """The three findings of page one."""
+    if one.diagnosis is None:
+        return []
+    lines: list[str] = []
+    for number, finding in enumerate(one.diagnosis.findings[:MOST_FINDINGS], start=1):
+        lines += finding_lines(number, finding)
+    return lines
+
+
+def doubts_lines(one: RunAnalysis) -> list[str]:
+    """Doubts about the benchmark in one paragraph, kept apart from the model."""
+    if one.diagnosis is None or not one.diagnosis.doubts:
+        return []
+    shown = one.diagnosis.doubts[:MOST_DOUBTS]
+    more = len(one.diagnosis.doubts) - len(shown)
+    tail = f" {plural(more, 'more doubt')} in findings.json." if more > 0 else ""
+    return ["**Doubts about the benchmark (not the model).** " + " ".join(_doubt(doubt) for doubt in shown) + tail]
+
+
+def _doubt(doubt: Doubt) -> str:
+    return f"*{doubt.about.capitalize()}:* {prose(doubt.message)}."
+
+
+def why_not(one: RunAnalysis) -> str:
+    """Why nothing is said about failures."""
+    return f"Why rollouts failed is not looked at: {safe(one.why_not)}."
+
+
+def mode_section(one: RunAnalysis) -> list[str]:
+    """Section 6: modes, the findings beyond page one, and what goes with failing."""
+    found = one.diagnosis
+    if found is None:
+        return [why_not(one)]
+    if not one.metrics.counts["failed_rollouts"]:
+        return ["No judged rollout failed: there is no mode to name."]
+    lines = modes_lines(one)
+    lines += [f"Only a part was read for quotes and contrasts: {'; '.join(found.cut)}.", ""] if found.cut else []
+    for number, finding in enumerate(found.findings[MOST_FINDINGS:], start=MOST_FINDINGS + 1):
+        lines += finding_lines(number, finding)
+    return [*lines, *_habits(found)]
+
+
+def _habits(found: Diagnosis) -> list[str]:
+    telling = [habit for habit in found.habits if habit.grade in ("shown", "mixed", "harmless")][:MOST_HABITS]
+    if not found.habits:
+        return []
+    if not telling:
+        return [
+            f"Of {plural(len(found.habits), 'habit')} tested within tasks (a tool never called, a change without a look-up), "
+            "none is tied to failing beyond chance.",
+            "",
+        ]
+    rows = [[prose(h.name), str(h.grade), _counts(h), _test(h)] for h in telling]
+    return [
+        f"Habits that go with failing or passing, tested within tasks ({len(found.habits)} in one family):",
+        "",
+        *table(["habit", "grade", "passes with it, and without", "within tasks"], rows),
+    ]
+
+
+def _counts(habit: Habit) -> str:
+    with_it, without = habit.with_passed + habit.with_failed, habit.without_passed + habit.without_failed
+    return f"{habit.with_passed:,} of {with_it:,}, {habit.without_passed:,} of {without:,}"
+
+
+def _test(habit: Habit) -> str:
+    if habit.mixed_in:
+        worse, better = habit.mixed_in
+        return f"worse where the key wants {safe(worse)}, better where {safe(better)}"
+    if habit.risk_difference is None or habit.q_value is None:
+        return "no task can tell"
+    return f"{points(habit.risk_difference)} points more failures, q {habit.q_value:.3f}, {plural(habit.informative, 'task')}"
+
+
+def dives_section(one: RunAnalysis, bucket: str, none: str) -> list[str]:
+    """Sections 7 and 8: the tasks of one bucket that teach most."""
+    if one.diagnosis is None:
+        return [why_not(one)]
+    chosen = [dive for dive in one.diagnosis.dives if dive.bucket == bucket]
+    if not chosen:
+        return [none]
+    return [line for dive in chosen for line in _dive(dive)]
+
+
+def _dive(dive: Dive) -> list[str]:
+    rows = [[safe(where), outcome, prose(cut(did, 220))] for where, outcome, did in dive.repeats]
+    return [
+        f"**Task {safe(dive.task_id)}** ({prose(dive.why)}). Due: {prose(dive.due)}.",
+        "",
+        *table(["rollout", "outcome", "what it did"], rows),
+        *[f"- {prose(line)}" for line in dive.lines],
+        "",
+    ]
+
+
+def first_steps(one: RunAnalysis) -> list[str]:
+    """What the diagnosis asks for first: settle the doubts, then the two findings that give most."""
+    found = one.diagnosis
+    if found is None:
+        return []
+    steps = []
+    tasks = list(dict.fromkeys(t for doubt in found.doubts if doubt.about != "tool" for t in doubt.tasks))
+    if tasks:
+        abouts = " and ".join(dict.fromkeys(_SETTLE[doubt.about] for doubt in found.doubts if doubt.about != "tool"))
+        steps.append(f"settle {abouts}, and run {_named(tasks)} again before blaming the model.")
+    mine = [f for f in found.findings if f.kind not in ("harness", "infrastructure") or not tasks][:2]
+    return [*steps, *(f"{prose(f.fix)} ({plural(f.rollouts, 'rollout')})." for f in mine)]
+
+
+_SETTLE = {
+    "key": "the key",
+    "verifier": "the verifier",
+    "user": "the user simulator",
+    "limit": "the limit",
+    "task": "the task",
+}
+
+
+def _named(tasks: list[str]) -> str:
+    return f"{'task' if len(tasks) == 1 else 'tasks'} {safe(listed(tasks, 10))}"
+
+
+def recommendations(one: RunAnalysis) -> list[str]:
+    """Section 10: what to do, in the order of what it gives."""
+    found = one.diagnosis
+    if found is None:
+        return [why_not(one)]
+    rows = [
+        [str(n), f.kind, prose(cut(f.fix, 200)), worth(f.headroom), f"{f.rollouts:,}", safe(listed(list(f.task_ids), 8))]
+        for n, f in enumerate(found.findings, start=1)
+    ]
+    if not rows:
+        return ["Nothing that failed points at a remedy."]
+    return [
+        *table(["", "kind", "what to do", "points", "rollouts", "tasks"], rows),
+        "Points are of the score over all expected rollouts; they overlap, and do not add up.",
+    ]

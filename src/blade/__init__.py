@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from blade.core.analysis import Analysis
     from blade.core.run import Run
-    from blade.python import analyze, load_run
+    from blade.python import analyze, explain, load_run
 
 __version__ = "0.1.0"
 
-__all__ = ["Analysis", "Run", "__version__", "analyze", "load_run"]
+__all__ = ["Analysis", "Run", "__version__", "analyze", "explain", "load_run"]
 
 _HOMES = {
     "Analysis": "blade.core.analysis",
     "Run": "blade.core.run",
     "analyze": "blade.python",
+    "explain": "blade.python",
     "load_run": "blade.python",
 }
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 
 from blade.core.analysis import Analysis
+from blade.core.diagnosis import Contrast, Dive
 from blade.core.errors import RequestError
 from blade.core.run import Run
+from blade.diagnose.explain import explain as look_closely
 from blade.pipeline import Options, load
 from blade.pipeline import analyze as analyze_runs
 
@@ -40,3 +42,8 @@ def analyze(
     paths = [os.fspath(run) for run in runs if not isinstance(run, Run)]
     loaded = [run for run in runs if isinstance(run, Run)]
     return analyze_runs((*loaded, *(load(paths, options) if paths else ())), options)
+
+
+def explain(run: Run, task_id: str) -> tuple[Dive, Contrast | None]:
+    """One task closely: what was due, what each repeat did, and where repeats part; the contrast is None without both outcomes."""
+    return look_closely(run, task_id)

@@ -90,11 +90,11 @@ def test_a_label_is_no_constant_answer_where_no_answer_is_extracted(tmp_path: Pa
 
 def test_the_last_stages_of_the_funnel_are_the_counts_of_the_score(tmp_path: Path) -> None:
     rows = [row("a", 0, 1), row("a", 1, 0), row("b", 0, None), row("b", 1, 1)]
-    stages = {stage.name: (stage.rollouts, stage.share) for stage in analyzed(tmp_path, rows).metrics.funnel}
+    stages = {stage.name: (stage.rollouts, stage.share) for stage in analyzed(tmp_path, rows).metrics.funnel.stages}
     assert stages == {
         "expected": (4, None),
         "started": (4, 1.0),
-        "judged by the verifier": (3, 0.75),
+        "reached the verifier": (3, 0.75),
         "passed": (2, 2 / 3),
     }
 

@@ -33,7 +33,10 @@ def analyze(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON of at most 6 kB.")] = False,
     full: Annotated[bool, typer.Option("--full", help="With --json: every number and task, however long.")] = False,
     limit: Annotated[
-        int, typer.Option(metavar="N", min=1, help="With --json: how many findings (default 3); more than fit are left off.")
+        int,
+        typer.Option(
+            metavar="N", min=1, help="With --json: how many findings (default 3); more than fit are left off."
+        ),
     ] = 3,
     format_name: Annotated[
         str | None, typer.Option("--format", metavar="NAME", help="Read files as this format: gym, inspect or plain.")
@@ -106,7 +109,9 @@ def analyze(
     written = _write(analysis, Path(out) if out is not None else None)
     if as_json:
         print(terminal.taken(analysis), file=sys.stderr)
-        sys.stdout.write(json_report.full(analysis) if full else json_report.summary(analysis, " ".join(runs), limit=limit))
+        sys.stdout.write(
+            json_report.full(analysis) if full else json_report.summary(analysis, " ".join(runs), limit=limit)
+        )
         print(written, file=sys.stderr)
     else:
         print(printable(terminal.taken(analysis)))

@@ -11,13 +11,14 @@ from typing import NoReturn
 import typer
 
 from blade.cli.analyze import analyze
+from blade.cli.explain import explain
 from blade.cli.show import show
 from blade.cli.sql import sql
 from blade.core.errors import BladeError
 
 app = typer.Typer(
     name="blade",
-    help="Honest numbers from rollouts, offline: which tasks pass, how sure the score is, what is missing, what to read first.",
+    help="From rollouts, offline: which tasks failed, how each failure failed, how sure the score is, what to fix first.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -26,6 +27,7 @@ app = typer.Typer(
 )
 app.command()(analyze)
 app.command()(show)
+app.command()(explain)
 app.command()(sql)
 
 
@@ -43,7 +45,7 @@ def common(
         False, "--version", callback=_version, is_eager=True, help="Show the version and stop."
     ),
 ) -> None:
-    """Honest numbers from rollouts, offline: which tasks pass, how sure the score is, what is missing, what to read first."""
+    """From rollouts, offline: which tasks failed, how each failure failed, how sure the score is, what to fix first."""
 
 
 def main() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from blade.core.errors import RequestError
@@ -28,6 +29,23 @@ def parse(run: Run, place: str) -> tuple[str, int, int | None]:
     if match is None:
         raise RequestError(f"{place!r} is no place", hint="write TASK#REPEAT or TASK#REPEAT:STEP, for example 39#1:6")
     return match["task"], int(match["repeat"]), int(match["step"]) if match["step"] else None
+
+
+def task_of(run: Run, place: str) -> str:
+    """The task that a user names, by itself or by a place in it."""
+    match = _PLACE.match(place)
+    return match["task"] if match is not None and place not in set(run.tasks["task_id"]) else place
+
+
+def one_run(runs: Sequence[Run], path: str, name: str | None) -> Run:
+    """The run that is meant; raises when there are several and none is named, or none has the name."""
+    chosen = [run for run in runs if name in (None, run.name)]
+    names = ", ".join(run.name for run in runs)
+    if name is not None and not chosen:
+        raise RequestError(f"no run is called {name!r}", hint=f"runs here: {names}")
+    if len(chosen) != 1:
+        raise RequestError(f"{path} holds {len(runs)} runs: {names}", hint="choose one with --run NAME")
+    return chosen[0]
 
 
 def step_range(text: str) -> range:

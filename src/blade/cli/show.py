@@ -26,21 +26,16 @@ def show(
     Example: blade show results/rollouts.jsonl 39#1 --steps 4:12
     """
     from blade import pipeline
-    from blade.cli.places import parse, step_range
+    from blade.cli.places import one_run, parse, step_range
     from blade.report.rollout_text import show as lines_of
 
     runs = pipeline.load([run], pipeline.Options(metrics_only=True))
-    chosen = [each for each in runs if run_name in (None, each.name)]
-    if run_name is not None and not chosen:
-        raise RequestError(f"no run is called {run_name!r}", hint="runs here: " + ", ".join(each.name for each in runs))
-    if len(chosen) != 1:
-        names = ", ".join(each.name for each in runs)
-        raise RequestError(f"{run} holds {len(runs)} runs: {names}", hint="choose one with --run NAME")
-    task, repeat, step = parse(chosen[0], place)
+    chosen = one_run(runs, run, run_name)
+    task, repeat, step = parse(chosen, place)
     wanted = (
         step_range(steps) if steps else range(max(0, step - AROUND), step + AROUND + 1) if step is not None else None
     )
-    rollout = chosen[0][task, repeat]
+    rollout = chosen[task, repeat]
     if wanted is not None and not any(one.index in wanted for one in rollout.steps or ()):
         last = max((one.index for one in rollout.steps or ()), default=None)
         hint = f"it has steps 0 to {last}" if last is not None else "no trajectory is recorded"

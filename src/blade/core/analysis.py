@@ -40,6 +40,8 @@ class Funnel:
 
     stages: tuple[Stage, ...]
     left_out: tuple[str, ...] = ()
+    passed_otherwise: int = 0
+    """Passes that did not go through every stage: a task may want nothing done."""
 
     @property
     def largest_drop(self) -> Stage | None:

@@ -138,6 +138,8 @@ class Finding:
     where: tuple[str, ...]
     """Sentences with places and quotes."""
     fix: str
+    brief: str
+    """What to do, in half a line."""
     kind: str
     """harness, prompt, training, verifier, data, infrastructure."""
     grade: Grade

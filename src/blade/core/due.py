@@ -23,6 +23,8 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
     """Dotted path of the verdict in the row."""
     words: str = ""
     """What the verifier wrote about it."""
+    words_field: str = ""
+    """Dotted path of those words; empty where a path cannot name them."""
 
 
 class Said(msgspec.Struct, frozen=True, kw_only=True):

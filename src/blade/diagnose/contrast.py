@@ -113,7 +113,9 @@ def argument_of(call: Step, fact: str) -> str:
 def asks_for(walk: Walk, argument: str) -> bool:
     """Whether the agent names the argument in anything it says: `user_id` as "user ID"."""
     phrase = re.sub(r"[^a-z0-9]+", " ", argument.lower()).strip()
-    said = (re.sub(r"[^a-z0-9]+", " ", s.text.lower()) for s in walk.steps if s.party == "agent" and s.kind == "message")
+    said = (
+        re.sub(r"[^a-z0-9]+", " ", s.text.lower()) for s in walk.steps if s.party == "agent" and s.kind == "message"
+    )
     return bool(phrase) and any(phrase in text for text in said)
 
 
@@ -158,17 +160,17 @@ def _at_a_step(failing: Walk, passing: Walk, difference: Difference, shared: int
 
 def _other_argument(failing: Walk, passing: Walk, difference: Difference, call: Step) -> tuple[str, Moment, Moment]:
     wrong = next(
-        one
-        for one in pairing_of(failing).wrong
-        if one.made.step.index == call.index and difference.detail in one.names
+        one for one in pairing_of(failing).wrong if one.made.step.index == call.index and difference.detail in one.names
     )
     name, due, made = provenance.first_difference(
         difference.detail, wrong.due.arguments.get(difference.detail), wrong.made.arguments.get(difference.detail)
     )
     right = next((one.step for due_call, one in pairing_of(passing).exact if due_call.tool == difference.name), None)
     before = failing.said_before(call.index)
+    origin = provenance.source(failing.rollout, made, call.index)
+    stands = f" (it stands in :{origin.index}{f', {origin.tool}' if origin.tool else ''})" if origin is not None else ""
     return (
-        f"gives `{difference.name}` {_named(name, made)} where the key has {_named(name, due)}",
+        f"gives `{difference.name}` {_named(name, made)}{stands} where the key has {_named(name, due)}",
         Moment(
             did=f"calls {difference.name}",
             evidence=quotes.of_call(failing.rollout, call, made, name),
@@ -198,9 +200,7 @@ def _left_out(failing: Walk, passing: Walk, difference: Difference, shared: int)
     return (
         f"never calls `{difference.name}`, which was due",
         Moment(did="says", evidence=quotes.of_text(failing.rollout, spoken, words) if spoken else None),
-        Moment(
-            did=f"calls {difference.name}", evidence=quotes.of_call(passing.rollout, made) if made else None
-        ),
+        Moment(did=f"calls {difference.name}", evidence=quotes.of_call(passing.rollout, made) if made else None),
     )
 
 
@@ -240,13 +240,11 @@ def _only(these: Sequence[Walk], those: Sequence[Walk]) -> tuple[str, ...]:
         return ()
     tools = [tool for tool in these[0].tools if all(tool in w.tools for w in these)]
     apart = [f"`{tool}`" for tool in tools if not any(tool in walk.tools for walk in those)]
-    calls = [
-        action
-        for action, step in zip(these[0].actions, these[0].calls, strict=True)
-        if changes_state(step.tool or "") and all(action in walk.actions for walk in these)
+    calls = [action for action in these[0].changes if all(action in walk.changes for walk in these)]
+    apart += [f"`{quotes.shown(action, 120)}`" for action in calls if not any(action in w.changes for w in those)]
+    apart += [
+        f"`{name}` of `{tool}`" for tool, name in _given(these) if not any((tool, name) in w.given for w in those)
     ]
-    apart += [f"`{quotes.shown(action, 120)}`" for action in calls if not any(action in w.actions for w in those)]
-    apart += [f"`{name}` of `{tool}`" for tool, name in _given(these) if not any((tool, name) in w.given for w in those)]
     return tuple(dict.fromkeys(apart))[:MOST_LISTED]
 
 

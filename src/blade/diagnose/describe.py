@@ -11,6 +11,7 @@ from blade.diagnose.walks import Walk
 
 MOST_CALLS = 3
 MOST_DIFFERENCES = 4
+LONGEST_ARGUMENTS = 60
 
 
 def due_in_words(due: Due) -> str:
@@ -38,7 +39,7 @@ def call_in_words(call: DueCall) -> str:
 
 def done_in_words(walk: Walk) -> str:
     """How a rollout differs from what was due, or what it did where that cannot be told."""
-    found = list(dict.fromkeys(text for one in walk.differs if (text := _difference(walk, one))))
+    found = list(dict.fromkeys(filter(None, (_not_made(walk), *(_difference(walk, one) for one in walk.differs)))))
     if found:
         more = f"; {len(found) - MOST_DIFFERENCES} more" if len(found) > MOST_DIFFERENCES else ""
         return "; ".join(found[:MOST_DIFFERENCES]) + more
@@ -49,17 +50,29 @@ def done_in_words(walk: Walk) -> str:
     return f"{len(walk.calls)} call{'' if len(walk.calls) == 1 else 's'}" if walk.calls else "no call"
 
 
+def _not_made(walk: Walk) -> str:
+    due = [f"`{one.name}`" for one in walk.differs if one.kind == Differs.NOT_MADE]
+    return f"no change; {', '.join(due)} {'was' if len(due) == 1 else 'were'} due" if due else ""
+
+
+def _call(walk: Walk, step: int | None) -> str:
+    """A call with its arguments where they are short, and its place."""
+    call = next((one for one in walk.calls if one.index == step), None)
+    arguments = " ".join((call.arguments or "").split()) if call is not None else ""
+    shown = f" {arguments}" if 2 < len(arguments) <= LONGEST_ARGUMENTS else ""
+    return f"{shown} (:{step})"
+
+
 def _difference(walk: Walk, one: Difference) -> str:
-    at = f" (:{one.step})" if one.step is not None else ""
     if one.kind == Differs.ARGUMENT:
-        return _argument(walk, one) + at
+        return f"{_argument(walk, one)} (:{one.step})"
     words = {
-        Differs.UNWANTED: f"calls `{one.name}`, the key wants no change",
-        Differs.EXTRA: f"calls `{one.name}` beyond the key",
-        Differs.NOT_MADE: f"no change; `{one.name}` was due",
+        Differs.UNWANTED: f"calls `{one.name}`{_call(walk, one.step)}, the key wants no change",
+        Differs.EXTRA: f"calls `{one.name}`{_call(walk, one.step)} beyond the key",
         Differs.MISSING: f"no `{one.name}`",
         Differs.NOT_SAID: f"does not say {quotes.shown(one.name, 50)}",
-        Differs.CHECK: f"fails `{quotes.shown(one.name, 70)}`" + (f" ({quotes.shown(one.detail, 70)})" if one.detail else ""),
+        Differs.CHECK: f"fails `{quotes.shown(one.name, 70)}`"
+        + (f" ({quotes.shown(one.detail, 70)})" if one.detail else ""),
         Differs.CUT: f"cut by the limit of {one.name}",
         Differs.NO_RECORD: f"no account of the verifier in `{one.name}`",
         Differs.ERROR: f"`{one.name}`: {quotes.shown(one.detail, 70)}",
@@ -68,7 +81,7 @@ def _difference(walk: Walk, one: Difference) -> str:
     }
     if one.kind == Differs.ANSWER:
         return _answer(walk, one.name)
-    return words.get(Differs(one.kind), "") + (at if one.kind in (Differs.UNWANTED, Differs.EXTRA) else "")
+    return words.get(Differs(one.kind), "")
 
 
 def _answer(walk: Walk, how: str) -> str:

@@ -12,7 +12,8 @@ from blade.core.run import Run
 from blade.diagnose.contrast import contrast
 from blade.diagnose.dives import dives
 from blade.diagnose.doubts import doubts
-from blade.diagnose.findings import Context, failure_in_words, findings
+from blade.diagnose.exhibits import shown_by
+from blade.diagnose.findings import Context, findings
 from blade.diagnose.habits import habits
 from blade.diagnose.modes import partition
 from blade.diagnose.reading import Reading, read
@@ -34,7 +35,10 @@ def diagnose(run: Run) -> Diagnosis:
         doubts=doubts(context),
         dives=dives(context),
         cut=reading.cut,
-        files={place: _file(walk.rollout.source.artifact, walk.rollout.source.line) for place, walk in reading.walks.items()},
+        files={
+            place: _file(walk.rollout.source.artifact, walk.rollout.source.line)
+            for place, walk in reading.walks.items()
+        },
     )
 
 
@@ -51,9 +55,6 @@ def _evidence(mode: Mode, parts: Partition, reading: Reading) -> Evidence | None
     mine = parts.table.filter(pl.col("mode") == mode.id).sort("near", descending=True, maintain_order=True)
     places = list(mine.select("task_id", "repeat").iter_rows())
     taught = [place for place in places if place[0] in reading.sometimes]
-    for walk in reading.at([*taught, *places]):
-        name = mode.id.partition(":")[2] or next((one.name for one in walk.differs if one.step is not None), "")
-        _, found = failure_in_words(walk, name)
-        if found:
-            return found[0]
-    return None
+    return next(
+        (found for walk in reading.at([*taught, *places]) if (found := shown_by(walk, mode.id)) is not None), None
+    )

@@ -111,9 +111,8 @@ def _records(due: Due) -> Iterator[Difference]:
 
 def _output(rollout: Rollout, due: Due) -> Iterator[Difference]:
     features = rollout.features
-    if features is not None and rollout.read_steps is not None:
-        if features.agent_messages == 0 and features.calls == 0:
-            yield Difference(kind=Differs.NO_ANSWER, name="output")
+    if features is not None and features.agent_messages == 0 and features.calls == 0:
+        yield Difference(kind=Differs.NO_ANSWER, name="output")
     declined = any(said.text.strip().lower() in _DECLINED for said in due.said)
     if declined or (due.extracts and not (rollout.answer or "").strip()):
         yield Difference(kind=Differs.NO_ANSWER, name="answer")
@@ -199,9 +198,16 @@ def final_text(steps: tuple[Step, ...] | None) -> str:
 
 
 def _words(due: Due, failed: bool) -> list[Difference]:
+    """The verifier's words; an exit code only where it is all there is."""
     kept = [said for said in due.said if failed or len(said.text) <= SHORT]
+    spoken = [said for said in kept if "exit_code" not in said.field] or kept
     return [
-        Difference(kind=Differs.SAID, name=said.field, detail=_template(said.text)) for said in islice(kept, MOST_WORDS)
+        Difference(
+            kind=Differs.SAID,
+            name=said.field,
+            detail=_template(said.text) if "exit_code" not in said.field else said.text,
+        )
+        for said in islice(spoken, MOST_WORDS)
     ]
 
 

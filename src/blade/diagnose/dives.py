@@ -27,6 +27,12 @@ def dives(context: Context) -> tuple[Dive, ...]:
     return (*(_sometimes(one, context) for one in sometimes), *(_never_pass(task, context) for task in never))
 
 
+def dive_into(task_id: str, context: Context) -> Dive:
+    """One task, whatever it teaches."""
+    contrast = context.contrasts.get(task_id)
+    return _sometimes(contrast, context) if contrast is not None else _never_pass(task_id, context)
+
+
 def _teaches(contrast: Contrast) -> tuple[float, str]:
     best = max((clarity(one) for one in contrast.divergences), default=0.0)
     user = any(one.party != "agent" for one in contrast.divergences)
@@ -36,7 +42,8 @@ def _teaches(contrast: Contrast) -> tuple[float, str]:
 def _different(ranked: Sequence[Contrast], most: int) -> list[Contrast]:
     """The first of each way of parting, then the rest in order."""
     seen: list[str] = []
-    first, rest = [], []
+    first: list[Contrast] = []
+    rest: list[Contrast] = []
     for one in ranked:
         kinds = [d.what.partition("`, ")[0][:40] for d in one.divergences]
         fresh = not any(kind in seen for kind in kinds)
@@ -74,7 +81,10 @@ def _line(walk: Walk) -> tuple[str, str, str]:
 
 def _never(context: Context) -> list[str]:
     """Never-pass tasks, those first in which every repeat fails alike, one of each mode before a second."""
-    modes = {(task, repeat): mode for task, repeat, mode in context.partition.table.select("task_id", "repeat", "mode").iter_rows()}
+    modes = {
+        (task, repeat): mode
+        for task, repeat, mode in context.partition.table.select("task_id", "repeat", "mode").iter_rows()
+    }
     ranked = []
     for place, task in enumerate(context.reading.never):
         walks = context.reading.of(task)
@@ -97,13 +107,15 @@ def _never_pass(task: str, context: Context) -> Dive:
     walks = context.reading.of(task)
     lines: list[str] = []
     evidence: list[Evidence] = []
-    for text, found in filter(None, (_unseen(walks), _unresolved(walks, context), _first_words(walks))):
+    failing = [walk for walk in walks if not walk.passed]
+    for text, found in filter(None, (_unseen(failing), _unresolved(failing, context), _first_words(failing))):
         lines.append(text)
         evidence += found
+    passes = sum(walk.passed for walk in walks)
     return Dive(
         task_id=task,
-        bucket="never_pass",
-        why=f"0 of {len(walks)} read pass",
+        bucket="never_pass" if not passes else "always_pass",
+        why=f"{passes} of {len(walks)} read pass",
         due=due_in_words(walks[0].due) if walks else "not in these files",
         repeats=tuple(_line(walk) for walk in walks[:MOST_REPEATS]),
         lines=tuple(lines[:MOST_LINES]),
@@ -134,7 +146,12 @@ def _is_id(value: object) -> bool:
 
 def _unresolved(walks: Sequence[Walk], context: Context) -> tuple[str, tuple[Evidence, ...]] | None:
     """A look-up that passing rollouts usually make before the call that went wrong, and that no repeat makes."""
-    wrong = [one.name for walk in walks for one in walk.differs if one.kind in (Differs.ARGUMENT, Differs.EXTRA, Differs.UNWANTED, Differs.MISSING)]
+    wrong = [
+        one.name
+        for walk in walks
+        for one in walk.differs
+        if one.kind in (Differs.ARGUMENT, Differs.EXTRA, Differs.UNWANTED, Differs.MISSING)
+    ]
     for tool in dict.fromkeys(wrong):
         for look, before, total in usual_before(context.run, tool):
             if not any(look in walk.tools for walk in walks):

@@ -65,7 +65,9 @@ def _hidden_keys(context: Context) -> Iterator[Doubt]:
 def _is_hidden(value: object, walks: Sequence[Walk]) -> bool:
     if not isinstance(value, str) or not provenance.can_be_traced(value) or _PROSE.search(value):
         return False
-    heard = any(provenance.source(w.rollout, value) is not None or provenance.in_prompt(w.rollout, value) for w in walks)
+    heard = any(
+        provenance.source(w.rollout, value) is not None or provenance.in_prompt(w.rollout, value) for w in walks
+    )
     script = next((walk.due.script for walk in walks if walk.due.script), "") or ""
     return not heard and value.lower() not in script.lower()
 
@@ -73,17 +75,16 @@ def _is_hidden(value: object, walks: Sequence[Walk]) -> bool:
 def _shown_elsewhere(name: str, made: object, walks: Sequence[Walk]) -> tuple[Walk, Step] | None:
     """A record that was looked up and has the field once, with the value that the agent gave; not a list to choose from."""
     pattern = re.compile(rf'"{re.escape(name)}"\s*:\s*"?([^",}}]+)')
-    for walk in walks:
-        for step in walk.steps:
-            if step.kind == "result" and made is not None and not _LISTS.search(step.tool or ""):
-                if set(pattern.findall(step.text)) == {str(made)}:
-                    return walk, step
-    return None
+    records = ((w, s) for w in walks for s in w.steps if s.kind == "result" and _is_record(s.tool or ""))
+    return next(((w, s) for w, s in records if made is not None and set(pattern.findall(s.text)) == {str(made)}), None)
 
 
-def _hidden(
-    task: str, name: str, due: object, made: object, shown: tuple[Walk, Step], walks: Sequence[Walk]
-) -> Doubt:
+def _is_record(tool: str) -> bool:
+    """Whether a tool's result is the record of one thing, looked up and not changed."""
+    return _LISTS.search(tool) is None and not changes_state(tool)
+
+
+def _hidden(task: str, name: str, due: object, made: object, shown: tuple[Walk, Step], walks: Sequence[Walk]) -> Doubt:
     walk, step = shown
     evidence = quotes.holding(walk.rollout, step, str(made))
     failing = [one for one in walks if not one.passed]
@@ -178,7 +179,11 @@ def _done_without_verdict(context: Context) -> Iterator[Doubt]:
             tasks=tuple(walk.rollout.key.task_id for walk in whole),
             message=f"{', '.join(walk.place for walk in whole)} did all that the key wants and got no verdict"
             + (f' (it says :{evidence.step} "{evidence.quote}")' if evidence else "")
-            + (f"; each of the {len(walks)} without one ends after {next(iter(turns))} agent turns" if len(turns) == 1 < len(walks) else ""),
+            + (
+                f"; each of the {len(walks)} without one ends after {next(iter(turns))} agent turns"
+                if len(turns) == 1 < len(walks)
+                else ""
+            ),
             rollouts=len(whole),
             evidence=(evidence,) if evidence else (),
         )
@@ -218,7 +223,9 @@ def _same_wrong_answer(context: Context) -> Iterator[Doubt]:
     run = context.run
     if run.rollouts["answer"].count() == 0:
         return
-    per_task = run.rollouts.filter(pl.col("outcome").is_in(["passed", "failed"])).group_by("task_id", maintain_order=True)
+    per_task = run.rollouts.filter(pl.col("outcome").is_in(["passed", "failed"])).group_by(
+        "task_id", maintain_order=True
+    )
     told = per_task.agg(
         passes=(pl.col("outcome") == "passed").sum(),
         n=pl.len(),
@@ -226,9 +233,13 @@ def _same_wrong_answer(context: Context) -> Iterator[Doubt]:
         known=pl.col("answer_fp").count(),
         answer=pl.col("answer").first(),
     )
-    alike = told.filter((pl.col("passes") == 0) & (pl.col("n") >= 3) & (pl.col("answers") == 1) & (pl.col("known") == pl.col("n")))
+    alike = told.filter(
+        (pl.col("passes") == 0) & (pl.col("n") >= 3) & (pl.col("answers") == 1) & (pl.col("known") == pl.col("n"))
+    )
     if alike.height:
-        shown = "; ".join(f"{row['task_id']} ({quotes.shown(row['answer'], 40)})" for row in alike.head(4).iter_rows(named=True))
+        shown = "; ".join(
+            f"{row['task_id']} ({quotes.shown(row['answer'], 40)})" for row in alike.head(4).iter_rows(named=True)
+        )
         yield Doubt(
             about="key",
             tasks=tuple(alike["task_id"]),
@@ -284,5 +295,3 @@ def _user(context: Context) -> Iterator[Doubt]:
         rollouts=len(places),
         evidence=evidence,
     )
-
-

@@ -10,14 +10,15 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from blade.core.diagnosis import Contrast, Divergence, Finding, Grade, Headroom, Partition
+from blade.core.diagnosis import NOT_EXPLAINED, Contrast, Divergence, Finding, Grade, Headroom, Partition
 from blade.core.finding import Differs, Evidence
 from blade.core.rollout import Step
 from blade.core.run import Run
 from blade.diagnose import provenance, quotes
 from blade.diagnose.actions import Wrong
 from blade.diagnose.contrast import DECLINING, pairing_of, words_of
-from blade.diagnose.groups import Group, Place, groups, spread
+from blade.diagnose.exhibits import answer as answer_evidence
+from blade.diagnose.groups import Group, groups, spread
 from blade.diagnose.reading import Reading
 from blade.diagnose.templates import telling
 from blade.diagnose.walks import Walk
@@ -35,6 +36,8 @@ OVERLAP = 0.5
 
 Said = tuple[str, tuple[Evidence, ...]]
 
+_CALL_AS_TEXT = re.compile(r"</?tool_call>|<function=|<invoke|\"tool_calls\"\s*:")
+_NO_ID = re.compile(r"(?:don't|do not|not) (?:have|remember)", re.IGNORECASE)
 _DONE = re.compile(r"successfully|(?:has|have) been (?!transferred)")
 _NOT = re.compile(r"\b(?:not|cannot|can't|unable|unfortunately|transfer\w*)\b")
 
@@ -57,6 +60,7 @@ class _Draft:
     title: str
     what: str
     fix: str
+    brief: str
     kind: str
     where: tuple[Said, ...] = ()
     grade: Grade = Grade.DIRECT
@@ -66,8 +70,8 @@ class _Draft:
 def findings(context: Context) -> tuple[Finding, ...]:
     """The findings of a run, best to mend first; together they say different things."""
     drafted = [_finding(group, _DRAFTS[group.family](group, context), context) for group in groups(context.partition)]
-    user = _by_user(context)
-    ranked = sorted([*drafted, *([user] if user else [])], key=_rank)
+    others = [one for one in (_by_user(context), _parted(context)) if one is not None]
+    ranked = sorted([*drafted, *others], key=_rank)
     chosen: list[Finding] = []
     named: set[str] = set()
     for one in ranked:
@@ -98,6 +102,7 @@ def _finding(group: Group, draft: _Draft, context: Context) -> Finding:
         against=where[0][0] if where else "",
         where=tuple(text for text, _ in where[1:]),
         fix=draft.fix,
+        brief=draft.brief,
         kind=draft.kind,
         grade=draft.grade,
         rollouts=len(group.failing),
@@ -120,9 +125,10 @@ def _extra(group: Group, context: Context) -> _Draft:
     alone = f"; in {len(group.alone)} nothing else differs" if group.alone else ""
     return _Draft(
         title=f"It calls `{group.name}` where the key has no such call",
-        what=f"{spread(group.failing)} {_verb(group, 'make')} a `{group.name}` that the key has not{alone}.",
+        what=f"{spread(group.failing)} {_verb(group, 'call')} `{group.name}` where the key does not{alone}.",
         fix=f"before `{group.name}`, have the agent state the facts that allow it and check them against its "
         f"instructions; or let the tool refuse where they do not hold",
+        brief=f"a check before `{group.name}`",
         kind="prompt",
     )
 
@@ -131,14 +137,21 @@ def _left_out(group: Group, context: Context) -> _Draft:
     walks = context.reading.at(group.failing)
     silent = sum(not walk.calls for walk in walks)
     claims = [walk for walk in walks if _claims_done(walk, group.name)]
-    ends = [f"{silent} call nothing at all"] if silent else []
-    ends += [f"{len(claims)} close by saying that it was done, which is no proof"] if claims else []
-    said = f"; of {len(walks)} read, {' and '.join(ends)}" if ends else ""
+    moved = sum(bool(walk.calls) and "transfer" in (walk.calls[-1].tool or "") for walk in walks)
+    ends = [f"{silent} {'calls' if silent == 1 else 'call'} nothing at all"] if silent else []
+    ends += [f"{moved} {'hands' if moved == 1 else 'hand'} the user over instead"] if moved else []
+    ends += (
+        [f"{len(claims)} say{'s' if len(claims) == 1 else ''} at the end that it was done, which is no proof"]
+        if claims
+        else []
+    )
+    said = f"; of {len(walks)} read, {', '.join(ends)}" if ends else ""
     return _Draft(
         title=f"It does not make the `{group.name}` that is due",
-        what=f"{spread(group.failing)} {_verb(group, 'lack')} a `{group.name}` that the key has{said}.",
+        what=f"{spread(group.failing)} {_verb(group, 'lack')} `{group.name}`, which the key has{said}.",
         fix=f"have the agent list what the user asked for and, before it closes, the call that did each; "
         f"`{group.name}` is the one that is left out",
+        brief=f"a list of what is due before closing, for `{group.name}`",
         kind="prompt",
     )
 
@@ -168,6 +181,9 @@ def _argument(group: Group, context: Context) -> _Draft:
         what=f"{spread(group.failing)} {_verb(group, 'differ')} from the key in `{group.detail}` of `{group.name}`"
         f"{f'; in {len(group.alone)} in nothing else' if group.alone else ''}.{_seen_or_not(traced, len(unseen), blind)}",
         fix=look,
+        brief=f"`{giver}` before `{group.name}`"
+        if giver and blind
+        else f"`{group.detail}` checked before `{group.name}`",
         kind="prompt",
         where=tuple(_argument_examples(group, context, traced)),
     )
@@ -289,6 +305,7 @@ def _not_said(group: Group, context: Context) -> _Draft:
         what=f"{spread(group.failing)} never {_verb(group, 'state')} something that the key wants told to the user"
         f"{f'; in {len(group.alone)} nothing else is wrong' if group.alone else ''}.",
         fix="have the agent answer the user's questions one by one before it closes",
+        brief="every question answered before closing",
         kind="prompt",
         where=tuple(_unsaid(walk) for walk in context.reading.at(group.alone or group.failing)[:2]),
     )
@@ -303,24 +320,66 @@ def _unsaid(walk: Walk) -> Said:
 
 
 def _check(group: Group, context: Context) -> _Draft:
+    if not group.name:
+        return _criteria(group, context)
     near = f"; in {len(group.alone)} it is the only one" if group.alone else ""
     return _Draft(
         title=f"`{quotes.shown(group.name, 90)}` is not met",
         what=f"{spread(group.failing)} {_verb(group, 'fail')} it{near}.",
         fix="read the failing outputs beside this criterion: either the prompt does not ask for it plainly, or it is "
         "beyond what the model does",
+        brief=f"`{quotes.shown(group.name, 60)}`",
         kind="prompt",
         where=tuple(_failed_check(walk, group.name) for walk in context.reading.at(group.failing)[:2]),
         estimable=False,
     )
 
 
+def _criteria(group: Group, context: Context) -> _Draft:
+    """Tests and criteria that no two tasks share: how near the misses are, and whether the reward shows it."""
+    walks = context.reading.at(group.failing)
+    counted = [walk for walk in walks if any(check.passed for check in walk.due.checks)]
+    near = [walk for walk in counted if sum(not check.passed for check in walk.due.checks) == 1]
+    hidden = [
+        walk
+        for walk in counted
+        if not walk.rollout.reward and sum(c.passed for c in walk.due.checks) * 2 >= len(walk.due.checks)
+    ]
+    said = f" {len(near)} of {len(walks)} read {'misses' if len(near) == 1 else 'miss'} by one." if near else ""
+    said += (
+        f" The reward is all or nothing for {', '.join(walk.place for walk in hidden[:3])}: half or more of the criteria "
+        f"are met and it is 0."
+        if hidden
+        else ""
+    )
+    return _Draft(
+        title="Tests or criteria fail that no two tasks share",
+        what=f"{spread(group.failing)} {_verb(group, 'fail')} at least one.{said}",
+        fix="start with the misses by one; where the reward is all or nothing, look at the share that is met as well",
+        brief="the misses by one",
+        kind="training",
+        where=tuple(_failed_check(walk, "") for walk in (*near, *(w for w in walks if w not in near)))[:2],
+        estimable=False,
+    )
+
+
 def _failed_check(walk: Walk, name: str) -> Said:
     check = next((one for one in walk.due.checks if one.name.startswith(name) and not one.passed), None)
-    if check is None or not check.words.strip():
-        return f"{walk.place} fails it.", ()
+    met = sum(one.passed for one in walk.due.checks)
+    of = (
+        f" (meets {met} of {len(walk.due.checks)}, reward {walk.rollout.reward:g})"
+        if met and walk.rollout.reward is not None
+        else ""
+    )
+    if check is None:
+        return f"{walk.place}{of}.", ()
+    what = "" if name else f" fails `{quotes.shown(check.name, 100)}`"
+    if not check.words.strip():
+        return f"{walk.place}{of}{what or ' fails it'}.", ()
     start, end = telling(check.words)
-    return f'{walk.place}: "{check.words[start:end]}".', ()
+    words = check.words[start:end][: quotes.LONGEST].strip()
+    evidence = quotes.of_row(walk.rollout, check.words_field, words) if check.words_field else None
+    return f'{walk.place}{of}{what}: "{words}".', (evidence,) if evidence else ()
 
 
 def _words(group: Group, context: Context) -> _Draft:
@@ -328,6 +387,7 @@ def _words(group: Group, context: Context) -> _Draft:
         title=f"The verifier says: {quotes.shown(group.detail, 110)}",
         what=f"`{group.name}` says so in {spread(group.failing)}, and in no passing rollout.",
         fix="read one of them and decide whether the output or the verifier is at fault",
+        brief=f'"{quotes.shown(group.detail, 60)}" of the verifier',
         kind="training",
         where=tuple(_spoken(walk, group.name) for walk in context.reading.at(group.failing)[:2]),
         estimable=False,
@@ -340,7 +400,9 @@ def _spoken(walk: Walk, field: str) -> Said:
         return f"{walk.place}.", ()
     start, end = telling(said.text)
     evidence = quotes.of_row(walk.rollout, field, said.text[start:end])
-    return f'{walk.place}: "{said.text[start:end][: quotes.LONGEST]}".', (evidence,) if evidence else ()
+    answer = walk.rollout.answer
+    given = f"; it answers `{quotes.shown(' '.join(answer.split()), 100)}`" if answer else ""
+    return f'{walk.place}: "{said.text[start:end][: quotes.LONGEST]}"{given}.', (evidence,) if evidence else ()
 
 
 def _limit(group: Group, context: Context) -> _Draft:
@@ -348,6 +410,7 @@ def _limit(group: Group, context: Context) -> _Draft:
         title=f"The limit of {group.name} ends rollouts before they are done",
         what=f"{spread(group.failing)} {'is' if len(group.failing) == 1 else 'are'} cut by it.",
         fix=f"raise the limit of {group.name} for these tasks, or tell the agent how much is left",
+        brief=f"the limit of {group.name}",
         kind="harness",
     )
 
@@ -357,6 +420,7 @@ def _machinery(group: Group, context: Context) -> _Draft:
         title="The machinery fails, and the rollout counts as a failure",
         what=f"{spread(group.failing)} {'carries' if len(group.failing) == 1 else 'carry'} an error of provider, harness or sandbox and a reward all the same.",
         fix="repair it and run these rollouts again before blaming the model",
+        brief="the machinery",
         kind="infrastructure",
     )
 
@@ -366,17 +430,59 @@ def _no_verdict(group: Group, context: Context) -> _Draft:
         title="Rollouts without a verdict count as failures",
         what=f"{spread(group.failing)} {'has' if len(group.failing) == 1 else 'have'} no account of the verifier where other rollouts have one, and a reward all the same.",
         fix="find out why the verifier did not run (a step limit, a crash), and judge them again",
+        brief="the rollouts without a verdict",
         kind="harness",
     )
 
 
 def _no_answer(group: Group, context: Context) -> _Draft:
+    walks = context.reading.at(group.failing)
+    mute = [
+        walk for walk in walks if any(one.kind == Differs.NO_ANSWER and one.name == "output" for one in walk.differs)
+    ]
+    written = [walk for walk in walks if walk not in mute and _CALL_AS_TEXT.search(_last_text(walk))]
+    if walks and len(mute) == len(walks):
+        return _mute(group, walks)
+    said = (
+        f" In {len(written)} of {len(walks)} read the last message holds a call written as text, which nothing carried out."
+        if written
+        else ""
+    )
     return _Draft(
         title="Nothing is there to judge",
-        what=f"{spread(group.failing)} {_verb(group, 'end')} without an answer, a patch or any output.",
-        fix="say in the prompt how to hand in the answer, and have the harness ask once more when none came",
+        what=f"{spread(group.failing)} {_verb(group, 'end')} without an answer or a patch.{said}",
+        fix="have the harness carry out or send back calls that come as text"
+        if written
+        else "say in the prompt how to hand in the answer, and have the harness ask once more when none came",
+        brief="calls that come as text" if written else "how an answer is handed in",
         kind="harness",
     )
+
+
+def _mute(group: Group, walks: Sequence[Walk]) -> _Draft:
+    handed = [walk for walk in walks if walk.rollout.answer]
+    said = f" Of {len(walks)} read, {len(handed)} hand in something all the same." if handed else ""
+    return _Draft(
+        title="The agent never speaks",
+        what=f"{spread(group.failing)} {_verb(group, 'hold')} no word and no call of the agent.{said}",
+        fix="look at the harness first: the model was not asked, or what it said was not recorded",
+        brief="the harness, which lets the agent say nothing",
+        kind="harness",
+        where=tuple(_handed(walk) for walk in walks[:2]),
+    )
+
+
+def _handed(walk: Walk) -> Said:
+    if not walk.rollout.answer:
+        return f"{walk.place} has no step with a word in it.", ()
+    evidence = answer_evidence(walk.rollout)
+    begins = quotes.shown(" ".join(walk.rollout.answer.split()), 100)
+    return f"{walk.place} has no step with a word in it, and hands in `{begins}`.", (evidence,) if evidence else ()
+
+
+def _last_text(walk: Walk) -> str:
+    last = walk.message_after(walk.steps[-1].index) if walk.steps else None
+    return last.text[-4_000:] if last is not None else ""
 
 
 def _answer(group: Group, context: Context) -> _Draft:
@@ -393,6 +499,7 @@ def _answer(group: Group, context: Context) -> _Draft:
         fix="ask for the answer in the verifier's format"
         if group.name in ("not extracted", "several", "contained")
         else "compare the passing repeats of the same tasks: where some pass, the model can, and does not reliably",
+        brief="the answer format" if group.name in ("not extracted", "several", "contained") else "the wrong answers",
         kind="verifier" if group.name == "not extracted" else "training",
         where=tuple(_answered(walk) for walk in context.reading.at(group.failing)[:2]),
         estimable=False,
@@ -436,11 +543,58 @@ def _by_user(context: Context) -> Finding | None:
         what=f"In {spread(places)} the agent asks for `{kept[0].argument}` or the like, the script holds it, "
         f"and the user never says it.",
         fix="tell the simulated user to give its ids when asked, and run these tasks again before blaming the model",
+        brief="the user simulator",
         kind="harness",
-        where=tuple(_kept_back(one, context) for one in told_[:2]),
+        where=tuple(_kept_back(one, context) for one in _one_a_task(told_)[:2]),
         grade=Grade.CONSISTENT,
     )
     return replace(_finding(group, draft, context), headroom=_room(group, context))
+
+
+def _parted(context: Context) -> Finding | None:
+    """Failures that no key and no word of the verifier explains, in tasks that also pass: where the repeats part."""
+    table = context.partition.table
+    places = [
+        (task, repeat)
+        for task, repeat, mode in table.select("task_id", "repeat", "mode").iter_rows()
+        if mode == NOT_EXPLAINED and task in context.contrasts
+    ]
+    if not places:
+        return None
+    group = Group(family="parted", name="", detail="", failing=tuple(places), passing=(), alone=())
+    draft = _Draft(
+        title="Some repeats of a task fail, and nothing in these files says why",
+        what=f"{spread(places)} {_verb(group, 'fail')} beside passing repeats of the same task; the repeats part as follows.",
+        fix="read these beside each other, and have the verifier record what it found",
+        brief="an account of the verifier",
+        kind="verifier",
+        where=tuple(_parting(task, context) for task in dict.fromkeys(task for task, _ in places))[:2],
+        grade=Grade.NOT_SETTLED,
+        estimable=False,
+    )
+    return _finding(group, draft, context)
+
+
+def _parting(task: str, context: Context) -> Said:
+    """The answers of both sides where there are answers, else the clearest divergence."""
+    walks = context.reading.of(task)
+    lost = next((walk for walk in walks if not walk.passed and walk.rollout.answer), None)
+    won = next((walk for walk in walks if walk.passed and walk.rollout.answer), None)
+    if lost is not None and won is not None:
+        found = [one for one in (answer_evidence(lost.rollout), answer_evidence(won.rollout)) if one is not None]
+        said = [quotes.shown(" ".join((walk.rollout.answer or "").split()), 110) for walk in (lost, won)]
+        return f"{lost.place} answers `{said[0]}`; passing {won.place} answers `{said[1]}`.", tuple(found)
+    best = max(context.contrasts[task].divergences, key=clarity, default=None)
+    return divergence_in_words(best) if best is not None else ("", ())
+
+
+def _one_a_task(kept: Sequence[Withheld]) -> list[Withheld]:
+    """The clearest refusal of each task."""
+    ordered = sorted(kept, key=lambda one: 0 if one.reply is not None and _NO_ID.search(one.reply.quote) else 1)
+    first: dict[str, Withheld] = {}
+    for one in ordered:
+        first.setdefault(one.walk.rollout.key.task_id, one)
+    return list(first.values())
 
 
 def _room(group: Group, context: Context) -> Headroom:
@@ -452,7 +606,11 @@ def _kept_back(one: Withheld, context: Context) -> Said:
     if one.reply is not None:
         text += f'; the user says (:{one.reply.step}) "{one.reply.quote}"'
     contrast = context.contrasts.get(one.walk.rollout.key.task_id)
-    given = next((d for d in contrast.divergences if d.party == "user" and d.failing == one.walk.repeat), None) if contrast else None
+    given = (
+        next((d for d in contrast.divergences if d.party == "user" and d.failing == one.walk.repeat), None)
+        if contrast
+        else None
+    )
     passed = given.passed.evidence if given is not None else None
     if passed is not None:
         text += f'. In passing {passed.key}:{passed.step} it says "{passed.quote}"'
@@ -465,7 +623,8 @@ def _examples(group: Group, context: Context) -> tuple[Said, ...]:
     fitting = [
         max(telling_, key=clarity)
         for task in group.tasks
-        if (contrast := context.contrasts.get(task)) and (telling_ := [d for d in contrast.divergences if _shows(d, group)])
+        if (contrast := context.contrasts.get(task))
+        and (telling_ := [d for d in contrast.divergences if _shows(d, group)])
     ]
     best = sorted(fitting, key=lambda one: (-clarity(one), group.tasks.index(one.task_id)))
     shown = [divergence_in_words(one) for one in best[:2]]
@@ -530,9 +689,17 @@ def failure_in_words(walk: Walk, name: str) -> Said:
         said = f'; before it (:{words.step}) "{words.quote}"' if words else ""
         quote = _short(evidence) if evidence and evidence.field == "arguments" else ""
         return f"{walk.place}:{call.index} calls `{call.tool}`{quote}{said}.", tuple(p for p in (evidence, words) if p)
-    words = (*DECLINING, *words_of(name))
-    spoken = walk.most_about(words, after=-1)
-    evidence = quotes.of_text(walk.rollout, spoken, words) if spoken is not None else None
+    spoken = walk.most_about((*DECLINING, *words_of(name)), after=-1) if name else None
+    evidence = quotes.of_text(walk.rollout, spoken, (*DECLINING, *words_of(name))) if spoken is not None else None
+    if evidence is not None and any(word in evidence.quote.lower() for word in DECLINING):
+        return f'{walk.place}:{evidence.step} says "{evidence.quote}".', (evidence,)
+    return _ends(walk)
+
+
+def _ends(walk: Walk) -> Said:
+    last = walk.message_after(walk.steps[-1].index) if walk.steps else None
+    evidence = quotes.ending(walk.rollout, last) if last is not None else None
+    called = f" calls `{walk.calls[-1].tool}` last (:{walk.calls[-1].index}) and" if walk.calls else ""
     if evidence is None:
-        return f"{walk.place} ends without a word.", ()
-    return f'{walk.place}:{evidence.step} says "{evidence.quote}".', (evidence,)
+        return f"{walk.place}{called} ends without a word.", ()
+    return f'{walk.place}{called} ends with (:{evidence.step}) "{evidence.quote}".', (evidence,)

@@ -57,7 +57,7 @@ class Group:
 
 def groups(partition: Partition) -> list[Group]:
     """Every group of two failures or more (one, where only few failed), largest first."""
-    long = _by_family(partition.differences)
+    long = _single_checks(_by_family(partition.differences))
     defects = long.filter(~pl.col("family").is_in(["words"]) & ~pl.col("passed"))
     counts = defects.group_by("task_id", "repeat").agg(pl.struct("family", "name", "detail").n_unique().alias("n"))
     lonely = set(counts.filter(pl.col("n") == 1).select("task_id", "repeat").iter_rows())
@@ -90,6 +90,18 @@ def _by_family(differences: pl.DataFrame) -> pl.DataFrame:
     named = pl.when(pl.col("family").is_in(_BY_KIND_ALONE)).then(pl.lit("")).otherwise(pl.col("name"))
     detailed = pl.when(pl.col("family").is_in(_OWN_DETAIL)).then(pl.col("detail")).otherwise(pl.lit(""))
     return long.with_columns(named.alias("name"), detailed.alias("detail"))
+
+
+def _single_checks(long: pl.DataFrame) -> pl.DataFrame:
+    """Tests and criteria that belong to one task only make one group together."""
+    tasks = (
+        long.filter((pl.col("family") == "check") & ~pl.col("passed"))
+        .group_by("name")
+        .agg(pl.col("task_id").n_unique().alias("tasks"))
+    )
+    shared = tasks.filter(pl.col("tasks") > 1)["name"].to_list()
+    single = (pl.col("family") == "check") & ~pl.col("name").is_in(shared)
+    return long.with_columns(pl.when(single).then(pl.lit("")).otherwise(pl.col("name")).alias("name"))
 
 
 def _places(rows: pl.DataFrame) -> tuple[Place, ...]:

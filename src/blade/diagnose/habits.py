@@ -7,6 +7,7 @@ Each is tested within tasks and all of them in one family, so that trying many d
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import permutations
 
@@ -52,7 +53,7 @@ def habits(run: Run) -> tuple[Habit, ...]:
     found = [one for one in _candidates(judged, run.tools) if _is_told_apart(one.flags, tasks)]
     seen = [observe(tasks, one.flags, failed, chosen) for one in found]
     tested = [n for n, one in enumerate(seen) if one.association.p_value is not None]
-    values = benjamini_hochberg([seen[n].association.p_value or 0.0 for n in tested]) if tested else []
+    values: Iterable[float] = benjamini_hochberg([seen[n].association.p_value or 0.0 for n in tested]) if tested else []
     q = dict(zip(tested, map(float, values), strict=True))
     made = [
         Habit(

@@ -21,10 +21,10 @@ def look(rollout: Rollout, raw: bytes) -> Looked:
 def stages(rollout: Rollout) -> tuple[bool | None, bool | None]:
     """Whether the core action was attempted (a change, a patch or an answer), and whether a result came after it.
 
-    None where the artifact cannot show it: without a trajectory, or for feedback where the agent called nothing.
+    None where the artifact cannot show it: without a step, or for feedback where the agent called nothing.
     """
     steps = rollout.steps
-    if steps is None:
+    if not steps:
         return None, None
     core = _first_change(steps)
     if core is not None:

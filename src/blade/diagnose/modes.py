@@ -9,6 +9,8 @@ passing rollouts share are set aside first: the verifier does not mind them.
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import polars as pl
@@ -31,10 +33,33 @@ _ACTIONS = (Differs.UNWANTED, Differs.NOT_MADE, Differs.MISSING, Differs.EXTRA, 
 _WORD_ORDER = ("reason", "mode", "label", "message", "verdict", "status", "error", "explanation", "outcome", "result")
 """Which of the verifier's fields speaks first; logs and exit codes come last."""
 _SAYS_NOTHING = frozenset(
-    ("fail", "failed", "failure", "incorrect", "wrong", "no", "false", "true", "error", "rejected", "unresolved", "f")
-    + ("other", "unknown", "incomplete", "user_stop", "agent_stop", "stop", "done", "finished", "terminated")
+    (
+        "fail",
+        "failed",
+        "failure",
+        "incorrect",
+        "wrong",
+        "no",
+        "false",
+        "true",
+        "error",
+        "rejected",
+        "unresolved",
+        "f",
+        "other",
+        "unknown",
+        "incomplete",
+        "user_stop",
+        "agent_stop",
+        "stop",
+        "done",
+        "finished",
+        "terminated",
+    )
 )
 """Words that repeat the verdict, or say how an ordinary rollout ends."""
+
+_EXCEPTION = re.compile(r"^[\w.]*(?:Error|Exception|Failure|Interrupt|Timeout):")
 
 _KEYS = ["task_id", "repeat"]
 _WHAT = ["kind", "name", "detail"]
@@ -98,9 +123,7 @@ def partition(run: Run) -> Partition:
     counted = bool(run.checks["passed"].any())
     table = table.with_columns(_mode(answered, counted).fill_null(NOT_EXPLAINED).alias("mode"), _near().alias("near"))
     table = table.select(*_KEYS, "mode", "step", pl.col("near").fill_null(False))
-    return Partition(
-        modes=_modes(table), table=table, differences=minded, set_aside=frozenset(set_aside.iter_rows())
-    )
+    return Partition(modes=_modes(table), table=table, differences=minded, set_aside=frozenset(set_aside.iter_rows()))
 
 
 def _long(run: Run) -> pl.DataFrame:
@@ -139,11 +162,22 @@ def _grouped_words(long: pl.DataFrame) -> pl.DataFrame:
     """Templates of one group under the name of the group."""
     spoken = pl.col("kind").is_in([Differs.SAID, Differs.CHECK]) & (pl.col("detail") != "")
     counts = long.filter(spoken).group_by("detail").len().sort(["len", "detail"], descending=[True, False])
-    groups = cluster(dict(counts.head(MOST_TEMPLATES).iter_rows()))
+    times = dict(counts.head(MOST_TEMPLATES).iter_rows())
+    groups = _by_exception(cluster(times), times)
     if not groups:
         return long
     renamed = pl.col("detail").replace(list(groups), list(groups.values()))
     return long.with_columns(pl.when(spoken).then(renamed).otherwise(pl.col("detail")).alias("detail"))
+
+
+def _by_exception(groups: Mapping[str, str], times: Mapping[str, int]) -> dict[str, str]:
+    """Templates that occur once, under the class of their exception where others share it."""
+    sizes: Counter[str] = Counter()
+    for template, group in groups.items():
+        sizes[group] += times[template]
+    classes = {group: match[0] for group in sizes if (match := _EXCEPTION.match(group)) and sizes[group] == 1}
+    shared = [name for name, many in Counter(classes.values()).items() if many > 1]
+    return {t: f"{classes[g]} ..." if classes.get(g) in shared else g for t, g in groups.items()}
 
 
 def _flags(long: pl.DataFrame) -> pl.DataFrame:
@@ -224,7 +258,7 @@ def _mode(answered: bool, counted: bool) -> pl.Expr:
     `answered`: the verifier extracts answers; `counted`: it also lists the tests that passed.
     """
     argument, missing, extra = (pl.col(name) > 0 for name in ("arguments", "missing", "extra"))
-    chain = [
+    chain: list[tuple[pl.Expr, str | pl.Expr]] = [
         (pl.col("machinery"), "machinery"),
         (pl.col("no_verdict"), "no-verdict"),
         (pl.col("cut").is_not_null(), pl.concat_str(pl.lit("cut-"), "cut")),
@@ -252,7 +286,7 @@ def _mode(answered: bool, counted: bool) -> pl.Expr:
     ]
     chosen = pl.lit(None, pl.String)
     for condition, name in reversed(chain):
-        value = pl.lit(name) if isinstance(name, str) else name
+        value = name if isinstance(name, pl.Expr) else pl.lit(name)
         chosen = pl.when(condition.fill_null(False)).then(value).otherwise(chosen)
     return chosen
 

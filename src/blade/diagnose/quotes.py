@@ -25,6 +25,18 @@ def of_text(rollout: Rollout, step: Step, words: Sequence[str] = ()) -> Evidence
     return Evidence(key=rollout.key, step=step.index, field="text", quote=quote) if quote else None
 
 
+def ending(rollout: Rollout, step: Step) -> Evidence | None:
+    """The end of a step's text, from a line or a word on."""
+    text = step.text.rstrip()
+    if not text.strip():
+        return None
+    start = max(0, len(text) - LONGEST)
+    if start:
+        line, space = text.find("\n", start, len(text) - LONGEST // 3), text.find(" ", start, len(text) - LONGEST // 2)
+        start = line + 1 if line >= 0 else space + 1 if space >= 0 else start
+    return Evidence(key=rollout.key, step=step.index, field="text", quote=text[start:].strip())
+
+
 def of_call(rollout: Rollout, step: Step, value: object = None, name: str = "") -> Evidence | None:
     """The part of a call's arguments that holds `value`, else their beginning; the tool's name when there are none."""
     text = step.arguments or ""
@@ -65,9 +77,17 @@ def telling_sentence(text: str, words: Sequence[str]) -> str:
         return text.strip()
     sentences = [match for match in _SENTENCE.finditer(text) if len(match[0].strip()) > 3]
     if not sentences:
-        return text.strip()[:LONGEST]
+        return _at_a_word(text.strip())
     best = max(sentences, key=lambda match: (weight(match[0], words), -match.start()))
-    return best[0].strip()[:LONGEST].strip()
+    return _at_a_word(best[0].strip())
+
+
+def _at_a_word(text: str) -> str:
+    """The beginning of a text, cut between words where that loses little."""
+    if len(text) <= LONGEST:
+        return text
+    space = text.rfind(" ", LONGEST // 2, LONGEST)
+    return text[: space if space > 0 else LONGEST].strip()
 
 
 def reasons(text: str) -> int:

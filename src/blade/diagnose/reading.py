@@ -66,7 +66,9 @@ def _failing_tasks(judged: pl.DataFrame) -> tuple[list[str], list[str]]:
     passed = pl.col("outcome") == "passed"
     tasks = judged.group_by("task_id", maintain_order=True).agg(passes=passed.sum(), failures=(~passed).sum())
     failing = tasks.filter(pl.col("failures") > 0)
-    return failing.filter(pl.col("passes") > 0)["task_id"].to_list(), failing.filter(pl.col("passes") == 0)["task_id"].to_list()
+    return failing.filter(pl.col("passes") > 0)["task_id"].to_list(), failing.filter(pl.col("passes") == 0)[
+        "task_id"
+    ].to_list()
 
 
 def _of_tasks(judged: pl.DataFrame, tasks: Sequence[str]) -> list[Place]:

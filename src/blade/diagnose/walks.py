@@ -10,7 +10,7 @@ from functools import cached_property
 from blade.core.due import Due
 from blade.core.finding import Difference
 from blade.core.rollout import Outcome, Rollout, Step
-from blade.diagnose.actions import parsed
+from blade.diagnose.actions import carried_out, changes, parsed
 from blade.diagnose.differences import differences
 from blade.diagnose.quotes import weight
 
@@ -56,6 +56,11 @@ class Walk:
     def actions(self) -> tuple[str, ...]:
         """The calls in canonical form: equal when tool and arguments are."""
         return tuple(canonical(step) for step in self.calls)
+
+    @cached_property
+    def changes(self) -> tuple[str, ...]:
+        """In the same form, the calls that were carried out and change something."""
+        return tuple(canonical(made.step) for made in changes(carried_out(self.steps)))
 
     @cached_property
     def tools(self) -> tuple[str, ...]:

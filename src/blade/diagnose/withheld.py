@@ -49,7 +49,10 @@ def _used(walks: Sequence[Walk]) -> dict[str, str]:
     arguments = [parsed(call.arguments) for walk in walks for call in walk.calls]
     arguments += [call.arguments for call in walks[0].due.calls or ()]
     return {
-        str(value).lower(): name for one in arguments for outer, item in one.items() for name, value in leaves(outer, item)
+        str(value).lower(): name
+        for one in arguments
+        for outer, item in one.items()
+        for name, value in leaves(outer, item)
     }
 
 

@@ -119,34 +119,49 @@ def _named_fields(have: tuple[str, ...], get: Get) -> Iterator[Check]:
 
 def _from_value(field: str, value: object) -> list[Check]:
     if isinstance(value, dict) and 0 < len(value) <= MOST:
-        known = [(str(name), verdict(item), name, "") for name, item in value.items()]
+        known = [(str(name), verdict(item), str(name), "", "") for name, item in value.items()]
     elif isinstance(value, list) and 0 < len(value) <= MOST and all(isinstance(item, dict) for item in value):
         known = [_named(place, item) for place, item in enumerate(value)]
     else:
         return []
     checks = [
-        Check(name=name[:LONGEST_NAME], passed=passed, field=f"{field}.{where}", words=words[:LONGEST_WORDS])
-        for name, passed, where, words in known
+        Check(
+            name=name[:LONGEST_NAME],
+            passed=passed,
+            field=f"{field}.{where}",
+            words=words[:LONGEST_WORDS],
+            words_field=f"{field}.{words_at}" if words_at else "",
+        )
+        for name, passed, where, words, words_at in known
         if passed is not None
     ]
     return checks if len(checks) * 2 >= len(known) else []
 
 
-def _named(place: int, item: dict[str, object]) -> tuple[str, bool | None, str, str]:
+def _named(place: int, item: dict[str, object]) -> tuple[str, bool | None, str, str, str]:
     name = next((item[field] for field in _NAME if isinstance(item.get(field), str | int)), place)
     verdicts = ((field, verdict(item[field])) for field in _VERDICT if field in item)
     field, passed = next(((field, found) for field, found in verdicts if found is not None), ("", None))
-    return str(name), passed, f"{place}.{field}", _words_of(item)
+    words, inside = _words_of(item, passed)
+    return str(name), passed, f"{place}.{field}", words, f"{place}.{inside}" if inside else ""
 
 
-def _words_of(item: dict[str, object]) -> str:
+def _words_of(item: dict[str, object], passed: bool | None) -> tuple[str, str]:
+    """What is written about a check, and under which name; of several voters, one who voted as it was decided."""
+    votes = item.get("votes")
     for field in _WORDS_IN:
-        value = item.get(field)
+        value, inside = item.get(field), field
         if isinstance(value, list) and value:
-            value = value[0]
+            side = (
+                next((n for n, vote in enumerate(votes) if verdict(vote) is passed), 0)
+                if isinstance(votes, list)
+                else 0
+            )
+            place = side if side < len(value) else 0
+            value, inside = value[place], f"{field}.{place}"
         if isinstance(value, str) and value.strip():
-            return value
-    return ""
+            return value, inside
+    return "", ""
 
 
 def _traces(have: tuple[str, ...], get: Get) -> Iterator[Check]:
@@ -156,8 +171,13 @@ def _traces(have: tuple[str, ...], get: Get) -> Iterator[Check]:
             failed = [(str(name), str(text)) for name, text in value.items() if _FAULT.search(str(text)[-2_000:])]
             if len(failed) == len(value):
                 for name, text in failed:
+                    path = f"{field}.{name}"
                     yield Check(
-                        name=name[:LONGEST_NAME], passed=False, field=f"{field}.{name}", words=text[-LONGEST_WORDS:]
+                        name=name[:LONGEST_NAME],
+                        passed=False,
+                        field=path,
+                        words=text[-LONGEST_WORDS:],
+                        words_field="" if "." in name else path,
                     )
                 return
 
@@ -211,5 +231,5 @@ def _totals(have: tuple[str, ...], get: Get) -> Iterator[Check]:
             continue
         total, passed = get(name), get(field)
         if isinstance(total, int) and isinstance(passed, int) and 0 <= passed <= total and total > 0:
-            stem = name[: -len("_total")] if name.endswith("_total") else name
+            stem = name.removesuffix("_total")
             yield Check(name=stem, passed=passed == total, field=field, words=f"{passed} of {total}")

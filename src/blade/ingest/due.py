@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import islice
 
 import msgspec
 
@@ -79,7 +80,7 @@ def read_due(row: Row) -> Due:
         answer=_answer(row, plan.expected),
         extracts=bool(plan.extracted),
         checks=checks_of(row),
-        said=tuple(_said(row, plan)),
+        said=tuple(islice(_all_said(row, plan), MOST_SAID)),
         empty_records=tuple(name for name in plan.records if not cells.has(row[name])),
         script=_script(row, plan.script),
     )
@@ -171,17 +172,8 @@ def _texts(value: object, depth: int) -> Iterator[str]:
             yield from _texts(item, depth + 1)
 
 
-def _said(row: Row, plan: _Plan) -> Iterator[Said]:
-    """The verifier's words in the order of the row; values that say that nothing is wrong are left out."""
-    found = 0
-    for said in _all_said(row, plan):
-        found += 1
-        if found > MOST_SAID:
-            return
-        yield said
-
-
 def _all_said(row: Row, plan: _Plan) -> Iterator[Said]:
+    """The verifier's words in the order of the row; values that say that nothing is wrong are left out."""
     for name in plan.words:
         if len(memoryview(row[name])) <= LARGEST_ACCOUNT:
             yield from _words(name, decode_any(row[name]), 0)
@@ -212,4 +204,3 @@ def _words(path: str, value: object, depth: int) -> Iterator[Said]:
     elif isinstance(value, dict) and depth < DEEPEST and "error" in path.lower():
         for name, item in value.items():
             yield from _words(f"{path}.{name}", item, depth + 1)
-

@@ -48,7 +48,9 @@ def _keys(run: Run, tasks: list[str]) -> dict[str, Row]:
         path = Path(run.roots.get(artifact, artifact))
         spot = {"artifact": artifact, "offset": offset, "member": None, "length": None, "line": None}
         try:
-            row, _ = decode_whole(next(iter(_from_stream(path, [spot]) if is_compressed(path) else _from_file(path, [spot]))))
+            row, _ = decode_whole(
+                next(iter(_from_stream(path, [spot]) if is_compressed(path) else _from_file(path, [spot])))
+            )
         except (OSError, Torn, Unusable):
             continue
         found[task] = {name: raw for name, raw in row.items() if name not in _OF_THE_ROLLOUT}

@@ -82,7 +82,9 @@ def _key_places(mine: pl.DataFrame, names: Mapping[int, str]) -> pl.DataFrame:
     own = ~pl.col("role").is_in(["inputs", "dataset"])
     has_own = mine.filter(own & keyed).select("task_id").unique()
     beside = mine.filter(~own & keyed).join(has_own, on="task_id", how="anti").sort("file", "offset")
-    first = beside.group_by("task_id", maintain_order=True).agg(pl.col("file").first(), key_offset=pl.col("offset").first())
+    first = beside.group_by("task_id", maintain_order=True).agg(
+        pl.col("file").first(), key_offset=pl.col("offset").first()
+    )
     artifact = pl.col("file").replace_strict(list(names), list(names.values()), return_dtype=pl.String, default=None)
     return first.select("task_id", artifact.alias("key_artifact"), "key_offset")
 

@@ -16,13 +16,12 @@ def funnel(run: Run) -> Funnel:
 
     The core action is a change, a patch or an answer; feedback is a tool or test result after it.
     """
-    known = run.rollouts.columns
     rows = run.rollouts
     stages: list[tuple[str, pl.Expr | None, str]] = [
         ("started", PRESENT, ""),
-        ("attempted the core action", _flag(rows, "attempted", known), "no trajectory shows what was attempted"),
+        ("attempted the core action", _flag(rows, "attempted", True), "no trajectory shows what was attempted"),
         ("reached the verifier", JUDGED, ""),
-        ("received feedback", _flag(rows, "feedback", known), "no rollout calls a tool, so no result can come back"),
+        ("received feedback", _flag(rows, "feedback", False), "no rollout calls a tool, so no result can come back"),
         ("passed", PASSED, ""),
     ]
     reached = [("expected", rows.height)] if run.expected_from is not None else []
@@ -38,11 +37,12 @@ def funnel(run: Run) -> Funnel:
     return Funnel(
         stages=tuple(Stage(name=n, rollouts=c, share=s) for (n, c), s in zip(reached, shares, strict=True)),
         left_out=tuple(left_out),
+        passed_otherwise=run.rollouts.filter(PASSED).height - rows.height,
     )
 
 
-def _flag(rows: pl.DataFrame, name: str, known: list[str]) -> pl.Expr | None:
-    """Whether a flag is set; None when no rollout has it."""
-    if name not in known or rows[name].null_count() == rows.height:
+def _flag(rows: pl.DataFrame, name: str, unknown: bool) -> pl.Expr | None:
+    """Whether a flag is set, taken as `unknown` where a rollout cannot show it; None when none can."""
+    if rows[name].null_count() == rows.height:
         return None
-    return pl.col(name).fill_null(False)
+    return pl.col(name).fill_null(unknown)

@@ -64,12 +64,15 @@ def grade(seen: Graded, q: float | None) -> Grade:
     return Grade.CONSISTENT if rare and seen.fired_failed > 0 and not against else Grade.NOT_SETTLED
 
 
-def _opposite(hits: npt.NDArray[np.bool_], losses: npt.NDArray[np.bool_], slices: npt.ArrayLike | None) -> tuple[str, ...]:
+def _opposite(
+    hits: npt.NDArray[np.bool_], losses: npt.NDArray[np.bool_], slices: npt.ArrayLike | None
+) -> tuple[str, ...]:
     """Two slices in which the symptom goes clearly with failing and clearly with passing; empty when there are none."""
     if slices is None:
         return ()
     names = np.asarray(slices)
-    worse, better = [], []
+    worse: list[str] = []
+    better: list[str] = []
     for name in sorted({str(one) for one in names if one is not None}):
         here = names == name
         with_, without = hits & here, ~hits & here

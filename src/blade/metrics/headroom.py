@@ -20,8 +20,11 @@ METHOD = "t over tasks: affected rollouts take the mean of the task's unaffected
 
 
 def headroom(run: Run, affected: Sequence[Place], alone: Sequence[Place], *, estimable: bool = True) -> Headroom:
-    """The gain if `affected` rollouts did as well as their task's others; if those where it stands `alone` passed;
-    and if every affected failure passed. `estimable` is False for symptoms that are read from the verdict."""
+    """What mending a symptom would give.
+
+    If `affected` rollouts did as well as their task's others; if those failures passed in which it stands `alone`; and
+    if every affected failure passed. `estimable` is False for symptoms that are read from the verdict.
+    """
     gains = _gains(run, affected)
     failing = _failing(run)
     sizes = {task: size for task, (size, _) in gains.items()}
@@ -30,15 +33,19 @@ def headroom(run: Run, affected: Sequence[Place], alone: Sequence[Place], *, est
     ceiling = sum(1 / sizes[task] for task, repeat in set(affected) if (task, repeat) in failing) / n if n else 0.0
     reached = [gain for _, gain in gains.values() if gain is not None]
     unreached = len({task for task, _ in affected}) - sum(gain is not None for _, gain in gains.values())
-    why = "read from the verdict" if not estimable else "no task has rollouts with it and rollouts without" if not reached else None
+    why = (
+        "read from the verdict"
+        if not estimable
+        else "no task has rollouts with it and rollouts without"
+        if not reached
+        else None
+    )
     if why is not None:
         return Headroom(
             estimate=None, interval=None, only_defect=only, ceiling=ceiling, unreached_tasks=unreached, reason=why
         )
     estimate, interval = _limits([gain or 0.0 for _, gain in gains.values()])
-    return Headroom(
-        estimate=estimate, interval=interval, only_defect=only, ceiling=ceiling, unreached_tasks=unreached
-    )
+    return Headroom(estimate=estimate, interval=interval, only_defect=only, ceiling=ceiling, unreached_tasks=unreached)
 
 
 def _failing(run: Run) -> frozenset[Place]:

@@ -62,6 +62,7 @@ def metrics(one: RunAnalysis) -> dict[str, Any]:
         "incomplete_tasks": found.incomplete_tasks,
         "funnel": [{"stage": s.name, "rollouts": s.rollouts, "share": s.share} for s in found.funnel.stages],
         "funnel_left_out": list(found.funnel.left_out),
+        "funnel_passed_otherwise": found.funnel.passed_otherwise,
         "slices": {field: {v.value: _slice(v) for v in values} for field, values in found.slices.items()},
         "variance": _variance(one),
         "tokens": _usages(found.usage, ("input_tokens", "output_tokens")),
@@ -368,7 +369,12 @@ def _short_finding(finding: Finding) -> dict[str, Any]:
         "grade": str(finding.grade),
         "rollouts": finding.rollouts,
         "tasks": finding.tasks,
-        "points": {"estimate": room.estimate, "ci": _ci(room.interval), "only_defect": room.only_defect, "ceiling": room.ceiling},
+        "points": {
+            "estimate": room.estimate,
+            "ci": _ci(room.interval),
+            "only_defect": room.only_defect,
+            "ceiling": room.ceiling,
+        },
         "place": _place(first) if first else finding.places[0],
         "quote": first.quote[:LONGEST_WHAT] if first else None,
         "fix": finding.fix,
@@ -389,7 +395,10 @@ def _short(one: RunAnalysis, limit: int) -> dict[str, Any]:
         "buckets": dict(one.metrics.buckets),
         "baselines": {b.name: b.value for b in one.metrics.baselines},
         "findings": [_short_finding(f) for f in (one.diagnosis.findings if one.diagnosis else ())[:limit]],
-        "doubts": [*one.metrics.doubts, *(d.message[:LONGEST_DOUBT] for d in (one.diagnosis.doubts if one.diagnosis else ()))],
+        "doubts": [
+            *one.metrics.doubts,
+            *(d.message[:LONGEST_DOUBT] for d in (one.diagnosis.doubts if one.diagnosis else ())),
+        ],
         "reasons": {"headline": lead.reason} if lead.value is None else {},
     }
 

@@ -18,9 +18,7 @@ LONGEST_NAME = 120
 
 def prose(text: str) -> str:
     """A sentence with names between backticks, as Markdown in which nothing else is markup."""
-    parts = text.split("`")
-    if len(parts) % 2 == 0:
-        return safe(text)
+    parts = text.split("`")  # a name that was cut is a name to the end
     return "".join(code(part) if n % 2 else _inner(part) for n, part in enumerate(parts))
 
 
@@ -153,21 +151,29 @@ def mode_section(one: RunAnalysis) -> list[str]:
         return [why_not(one)]
     if not one.metrics.counts["failed_rollouts"]:
         return ["No judged rollout failed: there is no mode to name."]
-    lines = modes_lines(one)
+    lines = _all_modes(found) if len(found.partition.modes) > MOST_MODES else []
+    lines += [] if lines else ["The table of modes stands on page one; these findings stand behind its three.", ""]
     lines += [f"Only a part was read for quotes and contrasts: {'; '.join(found.cut)}.", ""] if found.cut else []
     for number, finding in enumerate(found.findings[MOST_FINDINGS:], start=MOST_FINDINGS + 1):
         lines += finding_lines(number, finding)
     return [*lines, *_habits(found)]
 
 
+def _all_modes(found: Diagnosis) -> list[str]:
+    """Every mode, where page one puts some together."""
+    rows = [
+        [prose(_mode_name(m)), f"{m.rollouts:,}", f"{m.tasks:,}", m.party, str(m.grade)] for m in found.partition.modes
+    ]
+    return table(["mode", "rollouts", "tasks", "party", "grade"], rows, "findings.json", 24)
+
+
 def _habits(found: Diagnosis) -> list[str]:
-    telling = [habit for habit in found.habits if habit.grade in ("shown", "mixed", "harmless")][:MOST_HABITS]
+    telling = [habit for habit in found.habits if _tells(habit)][:MOST_HABITS]
     if not found.habits:
         return []
     if not telling:
         return [
-            f"Of {plural(len(found.habits), 'habit')} tested within tasks (a tool never called, a change without a look-up), "
-            "none is tied to failing beyond chance.",
+            f"Of {plural(len(found.habits), 'habit')} tested within tasks, none is tied to failing beyond chance.",
             "",
         ]
     rows = [[prose(h.name), str(h.grade), _counts(h), _test(h)] for h in telling]
@@ -176,6 +182,11 @@ def _habits(found: Diagnosis) -> list[str]:
         "",
         *table(["habit", "grade", "passes with it, and without", "within tasks"], rows),
     ]
+
+
+def _tells(habit: Habit) -> bool:
+    """Tied to failing; or helpful in one slice and harmful in another, which a plain habit can be."""
+    return habit.grade == "shown" or (habit.grade == "mixed" and not habit.id.startswith("blind:"))
 
 
 def _counts(habit: Habit) -> str:
@@ -221,10 +232,11 @@ def first_steps(one: RunAnalysis) -> list[str]:
     steps = []
     tasks = list(dict.fromkeys(t for doubt in found.doubts if doubt.about != "tool" for t in doubt.tasks))
     if tasks:
-        abouts = " and ".join(dict.fromkeys(_SETTLE[doubt.about] for doubt in found.doubts if doubt.about != "tool"))
+        abouts = ", ".join(dict.fromkeys(_SETTLE[doubt.about] for doubt in found.doubts if doubt.about != "tool"))
         steps.append(f"settle {abouts}, and run {_named(tasks)} again before blaming the model.")
     mine = [f for f in found.findings if f.kind not in ("harness", "infrastructure") or not tasks][:2]
-    return [*steps, *(f"{prose(f.fix)} ({plural(f.rollouts, 'rollout')})." for f in mine)]
+    numbers = {f.id: n for n, f in enumerate(found.findings, start=1)}
+    return [*steps, *(f"finding {numbers[f.id]}: {prose(f.brief)} ({plural(f.rollouts, 'rollout')})." for f in mine)]
 
 
 _SETTLE = {
@@ -246,7 +258,14 @@ def recommendations(one: RunAnalysis) -> list[str]:
     if found is None:
         return [why_not(one)]
     rows = [
-        [str(n), f.kind, prose(cut(f.fix, 200)), worth(f.headroom), f"{f.rollouts:,}", safe(listed(list(f.task_ids), 8))]
+        [
+            str(n),
+            f.kind,
+            prose(cut(f.fix, 200)),
+            worth(f.headroom),
+            f"{f.rollouts:,}",
+            safe(listed(list(f.task_ids), 8)),
+        ]
         for n, f in enumerate(found.findings, start=1)
     ]
     if not rows:

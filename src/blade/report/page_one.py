@@ -66,14 +66,30 @@ def name_of(headline: str) -> str:
 
 
 def _one(one: RunAnalysis) -> list[str]:
-    lines = [f"# {safe(title(one))}", ""]
-    lines += [f"**Note:** {doubt}." for doubt in (*one.metrics.doubts, *one.run.surprises)]
-    lines += [f"**Left out on request:** {safe(', '.join(one.run.excluded))}."] if one.run.excluded else []
-    for part in (score_lines, floor_lines, _readings, _stands_out, modes_lines, findings_lines, doubts_lines, _first):
+    lines = [f"# {safe(title(one))}", "", *before_modes(one)]
+    for part in (modes_lines, findings_lines):
         found = part(one)
         lines += [*found, ""] if found else []
-    lines += [why_not(one), ""] if one.diagnosis is None and one.metrics.counts["failed_rollouts"] else []
-    return [*lines, *_cannot_show(one), ""]
+    return [*lines, *after_findings(one)]
+
+
+def before_modes(one: RunAnalysis) -> list[str]:
+    """Page one up to the table of failures: notes, score, floor, readings, what stands out."""
+    lines = [f"**Note:** {doubt}." for doubt in (*one.metrics.doubts, *one.run.surprises)]
+    lines += [f"**Left out on request:** {safe(', '.join(one.run.excluded))}."] if one.run.excluded else []
+    for part in (score_lines, floor_lines, _readings, _stands_out):
+        found = part(one)
+        lines += [*found, ""] if found else []
+    return lines
+
+
+def after_findings(one: RunAnalysis) -> list[str]:
+    """Page one after the findings: doubts, what to do first, what the files cannot show."""
+    lines = [why_not(one), ""] if one.diagnosis is None and one.metrics.counts["failed_rollouts"] else []
+    for part in (doubts_lines, _first, _cannot_show):
+        found = part(one)
+        lines += [*found, ""] if found else []
+    return lines
 
 
 def score_lines(one: RunAnalysis) -> list[str]:

@@ -239,7 +239,9 @@ def _funnel(one: RunAnalysis) -> list[str]:
     lines = table(["stage", "rollouts", "of the stage before"], rows)
     drop = found.largest_drop
     if drop is not None and drop.share is not None:
-        lines.append(f"Largest drop: {share(1 - drop.share)} of those before it did not come to \"{drop.name}\".")
+        lines.append(f'Largest drop: {share(1 - drop.share)} of those before it did not come to "{drop.name}".')
+    if found.passed_otherwise:
+        lines.append(f"{plural(found.passed_otherwise, 'more rollout')} passed without going through every stage.")
     lines += [f"Left out: {'; '.join(found.left_out)}."] if found.left_out else []
     return [*lines, ""]
 

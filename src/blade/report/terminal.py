@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
+from collections.abc import Sequence
 
 from blade.core.analysis import Analysis, RunAnalysis
 from blade.core.run import Artifact
+from blade.report.diagnosis import MOST_FINDINGS, shown_modes, worth
 from blade.report.numbers import limits, plural, score
-from blade.report.page_one import leading, lost_lines, name_of, page_one, shared_lines, title
+from blade.report.page_one import after_findings, before_modes, leading, lost_lines, name_of, shared_lines, title
 from blade.report.text import cut
 
 MOST_FILES = 4
@@ -39,11 +42,38 @@ def summary(analysis: Analysis) -> list[str]:
     """Page one without its marks; with several runs, a line each."""
     if len(analysis.runs) == 1:
         one = analysis.runs[0]
-        body = [_plain(line) for line in page_one(analysis)[1:] if line]
-        return [title(one), "", *_wrapped(body), *_problems(one)]
+        body = [_plain(line) for line in before_modes(one)]
+        after = [_plain(line) for line in after_findings(one)]
+        return [title(one), "", *_wrapped(body), *_modes(one), *_findings(one), *_wrapped(after), *_problems(one)]
     lines = [_line(one) for one in analysis.runs[:MOST_RUNS]]
     said = [_plain(line) for line in [*shared_lines(analysis), *lost_lines(analysis)]]
     return [*_aligned(lines), "", *_wrapped(said), *_problems_of_all(analysis)]
+
+
+def _modes(one: RunAnalysis) -> list[str]:
+    """The partition as aligned lines, between blank ones."""
+    failed = one.metrics.counts["failed_rollouts"] or 0
+    if one.diagnosis is None or not failed:
+        return []
+    rows = [
+        (
+            f"{m.rollouts:>6,}",
+            f"in {plural(m.tasks, 'task')}",
+            cut(_words(m.name) + (f" ({m.note})" if m.note else ""), 84),
+        )
+        for m in shown_modes(one.diagnosis)
+    ]
+    return ["", f"How the {plural(failed, 'failure')} failed (each once):", *_aligned(rows), ""]
+
+
+def _findings(one: RunAnalysis) -> list[str]:
+    """Each finding with one example."""
+    lines: list[str] = []
+    for number, f in enumerate(one.diagnosis.findings[:MOST_FINDINGS] if one.diagnosis else (), start=1):
+        lines += _wrapped([_words(f"{number}. {f.title}. {f.what} [{f.grade}; {worth(f.headroom)}]")])
+        lines += _wrapped([_words(f"   {f.against}")] if f.against else [], indent="   ")
+        lines += [*_wrapped([_words(f"   Do ({f.kind}): {f.fix}.")], indent="   "), ""]
+    return lines
 
 
 def _line(one: RunAnalysis) -> tuple[str, ...]:
@@ -59,18 +89,25 @@ def _line(one: RunAnalysis) -> tuple[str, ...]:
     )
 
 
-def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
+def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
 def _plain(line: str) -> str:
-    return line.replace("**", "").replace("`", "").replace("\\", "")
+    return (
+        re.sub(r"(?<![\w*])\*(?=\S)|(?<=\S)\*(?![\w*])", "", line.replace("**", "")).replace("`", "").replace("\\", "")
+    )
 
 
-def _wrapped(lines: list[str], width: int = 110) -> list[str]:
+def _words(text: str) -> str:
+    """A sentence of a finding, which is no Markdown but for names between backticks."""
+    return text.replace("`", "")
+
+
+def _wrapped(lines: list[str], width: int = 110, indent: str = "  ") -> list[str]:
     return [
-        part for line in lines for part in textwrap.wrap(line, width, subsequent_indent="  ", break_on_hyphens=False)
+        part for line in lines for part in textwrap.wrap(line, width, subsequent_indent=indent, break_on_hyphens=False)
     ]
 
 

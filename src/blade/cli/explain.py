@@ -1,0 +1,27 @@
+"""`blade explain`: one task, its repeats side by side."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+
+def explain(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="Rollouts file, folder, or an earlier analysis.")],
+    task: Annotated[str, typer.Argument(metavar="TASK", help="The task's id, for example 39; a place names its task.")],
+    run_name: Annotated[
+        str | None, typer.Option("--run", metavar="NAME", help="Which run, where the path holds several.")
+    ] = None,
+) -> None:
+    """One task: passing against failing repeats, first divergence by party, what was due against what was done.
+
+    Example: blade explain results/rollouts.jsonl 39
+    """
+    from blade import pipeline
+    from blade.cli.places import one_run, task_of
+    from blade.diagnose.explain import explain as look_closely
+    from blade.report.explain_text import explanation
+
+    chosen = one_run(pipeline.load([run], pipeline.Options()), run, run_name)
+    print("\n".join(explanation(*look_closely(chosen, task_of(chosen, task)))))

@@ -1,0 +1,117 @@
+"""The quote that shows why a rollout is in its mode."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from blade.core.finding import Difference, Differs, Evidence
+from blade.core.rollout import Rollout
+from blade.diagnose import provenance, quotes
+from blade.diagnose.contrast import DECLINING, pairing_of, words_of
+from blade.diagnose.templates import telling
+from blade.diagnose.walks import Walk
+from blade.ingest.fields import BY_NAME
+
+_AT_A_STEP = (Differs.ARGUMENT, Differs.UNWANTED, Differs.EXTRA)
+
+
+def shown_by(walk: Walk, mode: str) -> Evidence | None:
+    """A quote for a mode: the call that differs, the verifier's words, the answer, or what the agent said last."""
+    kind, _, rest = mode.partition(":")
+    if kind == "said":
+        return said(walk, rest.partition(": ")[0])
+    if kind == "check" or mode.endswith(("-check", "-checks")):
+        return check(walk, rest) or closing(walk)
+    if mode.startswith("answer-"):
+        return answer(walk.rollout) or closing(walk)
+    if mode in ("no-change", "part-way", "not-said"):
+        return declined(walk) if mode == "no-change" else closing(walk)
+    if mode.startswith("cut-"):
+        return stopped(walk) or closing(walk)
+    if mode in ("no-verdict", "no-answer", "not-extracted", "several-answers", "machinery"):
+        return next(_words(walk), None) or closing(walk)
+    step = next((one for one in walk.differs if one.kind in _AT_A_STEP and one.step is not None), None)
+    return call(walk, step) if step is not None else closing(walk)
+
+
+def call(walk: Walk, difference: Difference) -> Evidence | None:
+    """The call that differs: of an argument, the value that was given."""
+    made = next((step for step in walk.calls if step.index == difference.step), None)
+    if made is None:
+        return None
+    for wrong in pairing_of(walk).wrong if difference.kind == Differs.ARGUMENT else ():
+        if wrong.made.step.index == difference.step and difference.detail in wrong.names:
+            name, _, given = provenance.first_difference(
+                difference.detail,
+                wrong.due.arguments.get(difference.detail),
+                wrong.made.arguments.get(difference.detail),
+            )
+            return quotes.of_call(walk.rollout, made, given, name)
+    return quotes.of_call(walk.rollout, made)
+
+
+def said(walk: Walk, field: str) -> Evidence | None:
+    """The line of a verifier's field that tells most."""
+    found = next((one for one in walk.due.said if one.field == field), None)
+    if found is None:
+        return None
+    start, end = telling(found.text)
+    return quotes.of_row(walk.rollout, field, found.text[start:end])
+
+
+def _words(walk: Walk) -> Iterator[Evidence]:
+    named = [one.name for one in walk.differs if one.kind in (Differs.ERROR, Differs.NO_RECORD) and one.detail]
+    for name in named:
+        found = said(walk, name)
+        if found is not None:
+            yield found
+
+
+def check(walk: Walk, name: str) -> Evidence | None:
+    """What the verifier wrote about a test or criterion that failed."""
+    failed = [one for one in walk.due.checks if not one.passed and one.name.startswith(name) and one.words_field]
+    for one in failed:
+        start, end = telling(one.words)
+        found = quotes.of_row(walk.rollout, one.words_field, one.words[start:end])
+        if found is not None:
+            return found
+    return None
+
+
+def answer(rollout: Rollout) -> Evidence | None:
+    """The answer as the row has it, under the name that the row gives it."""
+    row = rollout.row
+    for path in BY_NAME["answer"].paths:
+        value = row.get(path)
+        if isinstance(value, str) and value.strip() and value.startswith(rollout.answer or "\0"):
+            return quotes.of_row(rollout, path, value.strip())
+    return None
+
+
+def stopped(walk: Walk) -> Evidence | None:
+    """The field that says why the rollout ended."""
+    field = next((one.detail for one in walk.differs if one.kind == Differs.CUT and one.detail != "stop"), None)
+    if field is not None:
+        return quotes.of_row(walk.rollout, field, "true")
+    row = walk.rollout.row
+    for path in BY_NAME["stop"].paths:
+        value: object = row
+        for part in path.split("."):
+            value = value.get(part) if isinstance(value, dict) else None
+        if isinstance(value, str) and value == walk.rollout.stop:
+            return quotes.of_row(walk.rollout, path, value)
+    return None
+
+
+def closing(walk: Walk) -> Evidence | None:
+    """What the agent said last."""
+    last = walk.message_after(walk.steps[-1].index) if walk.steps else None
+    return quotes.ending(walk.rollout, last) if last is not None else None
+
+
+def declined(walk: Walk) -> Evidence | None:
+    """What the agent said instead of doing what was due."""
+    due = next((one.name for one in walk.differs if one.kind == Differs.NOT_MADE), "")
+    words = (*DECLINING, *words_of(due))
+    spoken = walk.most_about(words, after=-1)
+    return quotes.of_text(walk.rollout, spoken, words) if spoken is not None else None

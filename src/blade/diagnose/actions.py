@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from blade.core.due import DueCall
 from blade.core.rollout import Step
@@ -60,6 +61,7 @@ def changes(made: Sequence[Made]) -> list[Made]:
     return [one for one in made if changes_state(one.tool)]
 
 
+@lru_cache(maxsize=1024)
 def parsed(arguments: str | None) -> Mapping[str, object]:
     """The arguments as an object; text that is none stands under the empty name."""
     if not arguments:

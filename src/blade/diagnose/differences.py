@@ -80,14 +80,20 @@ def differences(rollout: Rollout) -> tuple[Difference, ...]:
         return ()
     due = rollout.due
     failed = rollout.outcome is Outcome.FAILED
-    found = [*_limits(rollout, due), *_machinery(rollout, due), *_records(due), *_output(rollout, due)]
-    found += [*_actions(rollout, due), *_statements(rollout, due), *_checks(due), *_answer(rollout, due)]
-    found += _words(due, failed)
-    return tuple(islice(dict.fromkeys(found), MOST))
+    found = [*_limits(rollout, due), *_output(rollout, due)]
+    if due.said or due.empty_records:
+        found += [*_machinery(due), *_records(due), *_words(due, failed)]
+    if due.calls is not None:
+        found += [*_actions(rollout, due), *_statements(rollout, due)]
+    elif failed and due.answer is not None:
+        found += _answer(rollout, due.answer, due.extracts)
+    if due.checks:
+        found += _checks(due)
+    return tuple(islice(dict.fromkeys(found), MOST)) if found else ()
 
 
 def _limits(rollout: Rollout, due: Due) -> Iterator[Difference]:
-    limit = LIMITS.get((rollout.stop or "").lower())
+    limit = LIMITS.get(rollout.stop.lower()) if rollout.stop else None
     if limit is not None:
         yield Difference(kind=Differs.CUT, name=limit, detail="stop")
     for said in due.said:
@@ -96,7 +102,7 @@ def _limits(rollout: Rollout, due: Due) -> Iterator[Difference]:
             yield Difference(kind=Differs.CUT, name=LIMITS.get(match["what"], "time"), detail=said.field)
 
 
-def _machinery(rollout: Rollout, due: Due) -> Iterator[Difference]:
+def _machinery(due: Due) -> Iterator[Difference]:
     for said in due.said:
         if _VERIFIER_FIELD.search(said.field):
             yield Difference(kind=Differs.NO_RECORD, name=said.field, detail=_template(said.text))
@@ -113,7 +119,7 @@ def _output(rollout: Rollout, due: Due) -> Iterator[Difference]:
     features = rollout.features
     if features is not None and features.agent_messages == 0 and features.calls == 0:
         yield Difference(kind=Differs.NO_ANSWER, name="output")
-    declined = any(said.text.strip().lower() in _DECLINED for said in due.said)
+    declined = bool(due.said) and any(said.text.strip().lower() in _DECLINED for said in due.said)
     if declined or (due.extracts and not (rollout.answer or "").strip()):
         yield Difference(kind=Differs.NO_ANSWER, name="answer")
 
@@ -172,16 +178,14 @@ def _check_words(check: Check) -> str:
     return _template(check.words) if check.words else ""
 
 
-def _answer(rollout: Rollout, due: Due) -> Iterator[Difference]:
-    if due.answer is None or due.calls is not None:
-        return
+def _answer(rollout: Rollout, key: str, extracts: bool) -> Iterator[Difference]:
     text = final_text(rollout.steps)
-    answer = rollout.answer if due.extracts or len(text) > SHORT else rollout.answer or text or None
-    match = compare_answer(answer, due.answer, text)
-    if match is Match.UNKNOWN and _is_absent(due.answer, answer or text):
-        yield Difference(kind=Differs.ANSWER, name=ABSENT)
-    elif match is not Match.UNKNOWN and (rollout.outcome is Outcome.FAILED or match is Match.DIFFERENT):
+    answer = rollout.answer if extracts or len(text) > SHORT else rollout.answer or text or None
+    match = compare_answer(answer, key, text)
+    if match is not Match.UNKNOWN:
         yield Difference(kind=Differs.ANSWER, name=match.value)
+    elif _is_absent(key, answer or text):
+        yield Difference(kind=Differs.ANSWER, name=ABSENT)
 
 
 def _is_absent(key: str, text: str) -> bool:

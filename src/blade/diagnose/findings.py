@@ -27,6 +27,8 @@ from blade.metrics.headroom import headroom
 
 MOST = 8
 LONGEST_ARGUMENTS = 70
+MOST_PLACES = 200
+"""Places kept of one finding; the count is of all."""
 CLOSE = 3
 """Steps between words and the act that they explain."""
 BLIND = 0.3
@@ -108,7 +110,7 @@ def _finding(group: Group, draft: _Draft, context: Context) -> Finding:
         rollouts=len(group.failing),
         tasks=len(group.tasks),
         task_ids=group.tasks,
-        places=tuple(f"{task}#{repeat}" for task, repeat in group.failing),
+        places=tuple(f"{task}#{repeat}" for task, repeat in group.failing[:MOST_PLACES]),
         evidence=tuple(one for _, found in where for one in found),
         headroom=room,
     )

@@ -29,6 +29,9 @@ FAMILIES = {
 }
 """Kinds of difference that make one finding together."""
 
+MOST = 40
+"""Groups that are looked at, the largest."""
+
 _BY_KIND_ALONE = ("not-said", "no-verdict", "no-answer", "machinery")
 """Families of which a run has one group, whatever the names inside."""
 _OWN_DETAIL = ("argument", "words")
@@ -79,7 +82,7 @@ def groups(partition: Partition) -> list[Group]:
                 alone=tuple(alone),
             )
         )
-    return sorted(found, key=lambda group: (-len(group.failing), -len(group.tasks), group.id))
+    return sorted(found, key=lambda group: (-len(group.failing), -len(group.tasks), group.id))[:MOST]
 
 
 def _by_family(differences: pl.DataFrame) -> pl.DataFrame:

@@ -19,13 +19,13 @@ from blade.core.diagnosis import Grade, Habit
 from blade.core.run import Run
 from blade.core.tools import changes_state
 from blade.metrics.association import benjamini_hochberg
-from blade.metrics.grades import grade, observe
+from blade.metrics.grades import Graded, grade, observe
 
 FEWEST_TASKS = 5
 _LOOKS_UP = re.compile(r"(?:^|_)(?:get|find|search|look_?up|list|read|fetch|query|retrieve|view|check)(?:_|$)")
 MOST_TOOLS = 12
 """Tools whose order is looked at; with more, the commonest."""
-MOST_ROLLOUTS = 200_000
+NEVER = 1 << 40
 MOST_WALKS = 2_000
 FEWEST_WALKS = 3
 USUAL = 0.6
@@ -43,36 +43,39 @@ class _Candidate:
 def habits(run: Run) -> tuple[Habit, ...]:
     """Every habit that can be told apart in at least five tasks, most strongly tied to failing first."""
     judged = run.rollouts.filter(pl.col("outcome").is_in(["passed", "failed"]) & pl.col("calls").is_not_null())
-    if judged.is_empty() or judged.height > MOST_ROLLOUTS or not judged["calls"].sum():
+    if judged.is_empty() or not judged["calls"].sum():
         return ()
-    tasks = judged["task_id"].to_numpy()
+    tasks = judged["task_id"].rank("dense").to_numpy()
     failed = (judged["outcome"] == "failed").to_numpy()
-    slices = judged.join(run.tasks.select("task_id", "key_expects"), on="task_id", how="left", maintain_order="left")
-    wants = slices["key_expects"]
-    chosen = wants.to_numpy() if wants.null_count() == 0 else None
+    wants = judged.join(run.tasks, on="task_id", how="left", maintain_order="left")["key_expects"]
+    slices = wants.to_numpy() if wants.null_count() == 0 else None
     found = [one for one in _candidates(judged, run.tools) if _is_told_apart(one.flags, tasks)]
-    seen = [observe(tasks, one.flags, failed, chosen) for one in found]
+    seen = [observe(tasks, one.flags, failed, slices) for one in found]
     tested = [n for n, one in enumerate(seen) if one.association.p_value is not None]
     values: Iterable[float] = benjamini_hochberg([seen[n].association.p_value or 0.0 for n in tested]) if tested else []
     q = dict(zip(tested, map(float, values), strict=True))
-    made = [
-        Habit(
-            id=one.id,
-            name=one.name,
-            grade=grade(look, q.get(n)),
-            with_failed=look.fired_failed,
-            with_passed=look.fired_passed,
-            without_failed=look.failed - look.fired_failed,
-            without_passed=look.passed - look.fired_passed,
-            risk_difference=look.association.risk_difference,
-            p_value=look.association.p_value,
-            q_value=q.get(n),
-            informative=look.association.informative,
-            mixed_in=look.mixed_in,
+    return tuple(
+        sorted(
+            (_habit(one, look, q.get(n)) for n, (one, look) in enumerate(zip(found, seen, strict=True))), key=_strength
         )
-        for n, (one, look) in enumerate(zip(found, seen, strict=True))
-    ]
-    return tuple(sorted(made, key=_strength))
+    )
+
+
+def _habit(one: _Candidate, look: Graded, q: float | None) -> Habit:
+    return Habit(
+        id=one.id,
+        name=one.name,
+        grade=grade(look, q),
+        with_failed=look.fired_failed,
+        with_passed=look.fired_passed,
+        without_failed=look.failed - look.fired_failed,
+        without_passed=look.passed - look.fired_passed,
+        risk_difference=look.association.risk_difference,
+        p_value=look.association.p_value,
+        q_value=q,
+        informative=look.association.informative,
+        mixed_in=look.mixed_in,
+    )
 
 
 def _strength(habit: Habit) -> tuple[int, float, str]:
@@ -80,28 +83,41 @@ def _strength(habit: Habit) -> tuple[int, float, str]:
     return order.index(habit.grade), -abs(habit.risk_difference or 0.0), habit.id
 
 
-def _is_told_apart(flags: Flags, tasks: npt.NDArray[np.object_]) -> bool:
-    return len(set(tasks[flags])) >= FEWEST_TASKS and len(set(tasks[~flags])) >= FEWEST_TASKS
+def _is_told_apart(flags: Flags, tasks: npt.NDArray[np.int64]) -> bool:
+    return len(np.unique(tasks[flags])) >= FEWEST_TASKS and len(np.unique(tasks[~flags])) >= FEWEST_TASKS
 
 
 def _candidates(judged: pl.DataFrame, tools: tuple[str, ...]) -> list[_Candidate]:
-    walks = [tuple(walk or ()) for walk in judged["skeleton"].to_list()]
-    used = sorted({tool for walk in walks for tool in walk})
-    commonest = sorted(used, key=lambda tool: (-sum(tool in walk for walk in walks), tool))[:MOST_TOOLS]
-    found = [_Candidate(id="calls-nothing", name="calls nothing at all", flags=np.array([not walk for walk in walks]))]
-    for tool in commonest:
-        flags = np.array([tool not in walk for walk in walks])
-        found.append(_Candidate(id=f"never:{tools[tool]}", name=f"never calls `{tools[tool]}`", flags=flags))
-    for look, act in permutations(commonest, 2):
+    first = _first_uses(judged)
+    often = list(first)
+    nothing = judged["calls"].to_numpy() == 0
+    found = [_Candidate(id="calls-nothing", name="calls nothing at all", flags=nothing)]
+    for tool in often:
+        name = tools[tool]
+        found.append(_Candidate(id=f"never:{name}", name=f"never calls `{name}`", flags=first[tool] == NEVER))
+    for look, act in permutations(often, 2):
         if changes_state(tools[act]) and _LOOKS_UP.search(tools[look]) is not None:
-            flags = np.array([_acts_blind(walk, look, act) for walk in walks])
             name = f"calls `{tools[act]}` without `{tools[look]}` before it"
-            found.append(_Candidate(id=f"blind:{tools[act]}:{tools[look]}", name=name, flags=flags))
+            blind = (first[act] < NEVER) & (first[look] > first[act])
+            found.append(_Candidate(id=f"blind:{tools[act]}:{tools[look]}", name=name, flags=blind))
     return found
 
 
-def _acts_blind(walk: tuple[int, ...], look: int, act: int) -> bool:
-    return act in walk and look not in walk[: walk.index(act)]
+def _first_uses(judged: pl.DataFrame) -> dict[int, npt.NDArray[np.int64]]:
+    """For each of the commonest tools, the place of its first call in every rollout; `NEVER` where it is not called."""
+    walks = judged.select("skeleton").with_row_index("rollout").drop_nulls("skeleton")
+    calls = walks.with_columns(pl.int_ranges(pl.col("skeleton").list.len()).alias("place")).explode("skeleton", "place")
+    uses = calls.group_by("skeleton", "rollout").agg(pl.col("place").min())
+    often = (
+        uses.group_by("skeleton").len().sort(["len", "skeleton"], descending=[True, False])["skeleton"].head(MOST_TOOLS)
+    )
+    found = {}
+    for tool in often:
+        rows = uses.filter(pl.col("skeleton") == tool)
+        first = np.full(judged.height, NEVER, dtype=np.int64)
+        first[rows["rollout"].to_numpy()] = rows["place"].to_numpy()
+        found[int(tool)] = first
+    return found
 
 
 def usual_before(run: Run, tool: str) -> list[tuple[str, int, int]]:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from blade.core.finding import Looked
 from blade.core.rollout import Rollout, Step
 from blade.core.tools import changes_state
 from blade.detectors import look as look_with_rules
-from blade.diagnose.differences import differences, final_text
+from blade.diagnose.differences import differences
 
 
 def look(rollout: Rollout, raw: bytes) -> Looked:
     """Hits of the rules, differences from what was due, and the stages that a rollout reached; picklable."""
     seen = look_with_rules(rollout, raw)
     attempted, feedback = stages(rollout)
-    return msgspec.structs.replace(seen, differs=differences(rollout), attempted=attempted, feedback=feedback)
+    return Looked(
+        hits=seen.hits,
+        cannot_look=seen.cannot_look,
+        differs=differences(rollout),
+        attempted=attempted,
+        feedback=feedback,
+    )
 
 
 def stages(rollout: Rollout) -> tuple[bool | None, bool | None]:
@@ -23,15 +27,16 @@ def stages(rollout: Rollout) -> tuple[bool | None, bool | None]:
 
     None where the artifact cannot show it: without a step, or for feedback where the agent called nothing.
     """
-    steps = rollout.steps
-    if not steps:
+    features = rollout.features
+    if features is None or not features.steps:
         return None, None
-    core = _first_change(steps)
-    if core is not None:
-        return True, any(step.kind == "result" and step.index > core for step in steps)
-    answered = bool(rollout.answer) or bool(final_text(steps).strip())
-    called = any(step.kind == "call" for step in steps)
-    return answered, False if called else None
+    answered = bool(rollout.answer) or features.agent_messages > 0
+    if not features.calls:
+        return answered, None
+    core = _first_change(rollout.steps or ())
+    if core is None:
+        return answered, False
+    return True, any(step.kind == "result" and step.index > core for step in rollout.steps or ())
 
 
 def _first_change(steps: tuple[Step, ...]) -> int | None:

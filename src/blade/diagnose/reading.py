@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import polars as pl
 
@@ -32,9 +33,16 @@ class Reading:
     never: tuple[str, ...]
     cut: tuple[str, ...]
 
+    @cached_property
+    def _by_task(self) -> dict[str, list[Walk]]:
+        found: dict[str, list[Walk]] = {}
+        for (task, _), walk in self.walks.items():
+            found.setdefault(task, []).append(walk)
+        return found
+
     def of(self, task_id: str) -> list[Walk]:
         """The rollouts of a task that were read, in order of repeat."""
-        return [walk for (task, _), walk in self.walks.items() if task == task_id]
+        return self._by_task.get(task_id, [])
 
     def at(self, places: Sequence[Place]) -> list[Walk]:
         """Those of the places that were read."""
@@ -47,7 +55,7 @@ def read(run: Run, partition: Partition) -> Reading:
     sometimes, never = _failing_tasks(judged)
     chosen = _of_tasks(judged, sometimes[:MOST_CONTRASTED]) + _of_tasks(judged, never[:MOST_NEVER])
     chosen += _of_modes(partition)
-    places = [place for place in judged.select("task_id", "repeat").iter_rows() if place in set(chosen)]
+    places = _in_order(judged, chosen)
     found = run.read(run, places) if run.read is not None and places else []
     walks = {
         place: Walk(rollout=rollout, set_aside=partition.set_aside)
@@ -75,6 +83,13 @@ def _of_tasks(judged: pl.DataFrame, tasks: Sequence[str]) -> list[Place]:
     near = judged.filter(pl.col("task_id").is_in(list(tasks)))
     kept = near.group_by("task_id", "outcome", maintain_order=True).head(MOST_EACH)
     return list(kept.select("task_id", "repeat").iter_rows())
+
+
+def _in_order(judged: pl.DataFrame, chosen: Sequence[Place]) -> list[Place]:
+    """The places, each once, in the order of the table."""
+    wanted = pl.DataFrame(list(dict.fromkeys(chosen)), schema={"task_id": pl.String, "repeat": pl.Int32}, orient="row")
+    kept = judged.select("task_id", "repeat").join(wanted, on=["task_id", "repeat"], how="semi", maintain_order="left")
+    return list(kept.iter_rows())
 
 
 def _of_modes(partition: Partition) -> list[Place]:

@@ -4,27 +4,33 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from blade.core.rollout import Step
 
 MOST_FACTS = 40
+SHORTEST = 4
+LONG_NUMBER = 5
 
-_FACT = re.compile(
-    r"""[\w.+-]+@[\w-]+\.[\w.]+          # an e-mail address
-      | \#?\w*[A-Za-z_]\w*\d[\w-]*       # an id that holds digits: mia_li_3668, JG7FMM, #W123
-      | \#?\w*\d\w*[A-Za-z_][\w-]*
-      | \b\d{5,}\b                       # a zip code or a number
-    """,
-    re.VERBOSE,
-)
+_TOKEN = re.compile(r"[\w.+@#-]+")
 _NOT_FACTS = re.compile(r"^\d+(?:st|nd|rd|th|am|pm|k|x|kg|lb|min|hr|days?|hours?)$", re.IGNORECASE)
 
 
+@lru_cache(maxsize=4096)
 def facts(script: str | None) -> tuple[str, ...]:
-    """Ids, addresses and numbers of a script, in order: what an agent cannot know unless it is told."""
-    found = (match[0].strip("-_.") for match in _FACT.finditer(script or ""))
-    kept = dict.fromkeys(fact for fact in found if len(fact) >= 4 and _NOT_FACTS.match(fact) is None)
-    return tuple(kept)[:MOST_FACTS]
+    """Ids, addresses and long numbers of a script, in order: what an agent cannot know unless it is told."""
+    tokens = (match[0].strip("-_.+") for match in _TOKEN.finditer(script or ""))
+    return tuple(dict.fromkeys(token for token in tokens if _is_fact(token)))[:MOST_FACTS]
+
+
+def _is_fact(token: str) -> bool:
+    """An e-mail address, a word that holds digits, or a number of five digits or more."""
+    if len(token) < SHORTEST or _NOT_FACTS.match(token) is not None:
+        return False
+    if "@" in token:
+        return "." in token.partition("@")[2]
+    digits = sum(letter.isdigit() for letter in token)
+    return digits > 0 and (any(letter.isalpha() for letter in token) or (token.isdecimal() and digits >= LONG_NUMBER))
 
 
 def told(steps: Sequence[Step], wanted: Sequence[str], before: int | None = None) -> tuple[str, ...]:

@@ -71,25 +71,34 @@ def read_due(row: Row) -> Due:
     plan = _plan(tuple(row))
     if plan is None:
         return NOTHING_DUE
-    calls, calls_field = _calls(row, plan.actions)
-    statements = cells.first(row, plan.statements)
+    calls, calls_field = _calls(row, plan.actions) if plan.actions else (None, "")
+    speaks = plan.words or plan.accounts
     return Due(
         calls=calls,
         calls_field=calls_field,
-        statements=tuple(map(cells.as_text, statements)) if isinstance(statements, list) else (),
-        answer=_answer(row, plan.expected),
+        statements=_statements(row, plan.statements) if plan.statements else (),
+        answer=_answer(row, plan.expected) if plan.expected else None,
         extracts=bool(plan.extracted),
-        checks=checks_of(row),
-        said=tuple(islice(_all_said(row, plan), MOST_SAID)),
-        empty_records=tuple(name for name in plan.records if not cells.has(row[name])),
-        script=_script(row, plan.script),
+        checks=_checks(row) if plan.checks else (),
+        said=tuple(islice(_all_said(row, plan), MOST_SAID)) if speaks else (),
+        empty_records=tuple([name for name in plan.records if not cells.has(row[name])]) if plan.records else (),
+        script=_script(row, plan.script) if plan.script else None,
     )
+
+
+def _statements(row: Row, paths: tuple[str, ...]) -> tuple[str, ...]:
+    found = cells.first(row, paths)
+    return tuple(map(cells.as_text, found)) if isinstance(found, list) else ()
 
 
 def checks_of(row: Row) -> tuple[Check, ...]:
     """The tests and criteria of a row; empty when it holds none."""
     plan = _plan(tuple(row))
-    return checks.read_checks(row, lambda name: _small(row, name)) if plan is not None and plan.checks else ()
+    return _checks(row) if plan is not None and plan.checks else ()
+
+
+def _checks(row: Row) -> tuple[Check, ...]:
+    return checks.read_checks(row, lambda name: _small(row, name))
 
 
 def _small(row: Row, name: str) -> object:

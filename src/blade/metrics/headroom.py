@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import sqrt
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 from scipy.special import stdtrit
 
@@ -25,61 +26,52 @@ def headroom(run: Run, affected: Sequence[Place], alone: Sequence[Place], *, est
     If `affected` rollouts did as well as their task's others; if those failures passed in which it stands `alone`; and
     if every affected failure passed. `estimable` is False for symptoms that are read from the verdict.
     """
-    gains = _gains(run, affected)
-    failing = _failing(run)
-    sizes = {task: size for task, (size, _) in gains.items()}
-    n = len(sizes)
-    only = sum(1 / sizes[task] for task, repeat in set(alone) if (task, repeat) in failing) / n if n else 0.0
-    ceiling = sum(1 / sizes[task] for task, repeat in set(affected) if (task, repeat) in failing) / n if n else 0.0
-    reached = [gain for _, gain in gains.values() if gain is not None]
-    unreached = len({task for task, _ in affected}) - sum(gain is not None for _, gain in gains.values())
-    why = (
-        "read from the verdict"
-        if not estimable
-        else "no task has rollouts with it and rollouts without"
-        if not reached
-        else None
+    tasks = _per_task(run, affected, alone)
+    size, hits, rest = (tasks[name].to_numpy() for name in ("size", "hits", "rest"))
+    reached = (hits > 0) & (rest > 0)
+    share = np.divide(tasks["rest_passes"].to_numpy(), rest, out=np.zeros(len(size)), where=rest > 0)
+    gains = np.where(reached, (hits * share - tasks["hit_passes"].to_numpy()) / size, 0.0)
+    estimate, interval = _limits(gains) if estimable and reached.any() else (None, None)
+    return Headroom(
+        estimate=estimate,
+        interval=interval,
+        only_defect=float(np.mean(tasks["alone"].to_numpy() / size)) if len(size) else 0.0,
+        ceiling=float(np.mean((hits - tasks["hit_passes"].to_numpy()) / size)) if len(size) else 0.0,
+        unreached_tasks=int(((hits > 0) & (rest == 0)).sum()),
+        reason=_why_not(estimable, bool(reached.any())),
     )
-    if why is not None:
-        return Headroom(
-            estimate=None, interval=None, only_defect=only, ceiling=ceiling, unreached_tasks=unreached, reason=why
+
+
+def _why_not(estimable: bool, reached: bool) -> str | None:
+    if not estimable:
+        return "read from the verdict"
+    return None if reached else "no task has rollouts with it and rollouts without"
+
+
+def _per_task(run: Run, affected: Sequence[Place], alone: Sequence[Place]) -> pl.DataFrame:
+    """For each task: expected rollouts; judged ones with the symptom and without, and their passes; failures with it alone."""
+    rows = run.rollouts.select("task_id", "repeat", "outcome")
+    for name, places in (("hit", affected), ("alone", alone)):
+        schema = {"task_id": pl.String, "repeat": pl.Int32}
+        marks = pl.DataFrame(list(dict.fromkeys(places)), schema=schema, orient="row")
+        rows = rows.join(marks.with_columns(pl.lit(True).alias(name)), on=["task_id", "repeat"], how="left")
+    hit, only = pl.col("hit").fill_null(False), pl.col("alone").fill_null(False)
+    passed, failed = pl.col("outcome") == "passed", pl.col("outcome") == "failed"
+    return (
+        rows.group_by("task_id")
+        .agg(
+            size=pl.len(),
+            hits=(hit & (passed | failed)).sum(),
+            hit_passes=(hit & passed).sum(),
+            rest=(~hit & (passed | failed)).sum(),
+            rest_passes=(~hit & passed).sum(),
+            alone=(only & failed).sum(),
         )
-    estimate, interval = _limits([gain or 0.0 for _, gain in gains.values()])
-    return Headroom(estimate=estimate, interval=interval, only_defect=only, ceiling=ceiling, unreached_tasks=unreached)
-
-
-def _failing(run: Run) -> frozenset[Place]:
-    failed = run.rollouts.filter(pl.col("outcome") == "failed").select("task_id", "repeat")
-    return frozenset(failed.iter_rows())
-
-
-def _gains(run: Run, affected: Sequence[Place]) -> Mapping[str, tuple[int, float | None]]:
-    """For each task: expected rollouts, and the gain of its score; None where the symptom is absent or everywhere."""
-    marks = pl.DataFrame(
-        {"task_id": [task for task, _ in affected], "repeat": [repeat for _, repeat in affected]},
-        schema={"task_id": pl.String, "repeat": pl.Int32},
-    ).unique()
-    rows = run.rollouts.select("task_id", "repeat", "outcome").join(
-        marks.with_columns(pl.lit(True).alias("hit")), on=["task_id", "repeat"], how="left"
+        .sort("task_id")
     )
-    hit, judged = pl.col("hit").fill_null(False), pl.col("outcome").is_in(["passed", "failed"])
-    passed = pl.col("outcome") == "passed"
-    per_task = rows.group_by("task_id").agg(
-        size=pl.len(),
-        hits=(hit & judged).sum(),
-        hit_passes=(hit & passed).sum(),
-        rest=(~hit & judged).sum(),
-        rest_passes=(~hit & passed).sum(),
-    )
-    found: dict[str, tuple[int, float | None]] = {}
-    for task, size, hits, hit_passes, rest, rest_passes in sorted(per_task.iter_rows()):
-        gain = (hits * rest_passes / rest - hit_passes) / size if hits and rest else None
-        found[task] = (size, gain)
-    return found
 
 
-def _limits(gains: Sequence[float]) -> tuple[float, Interval | None]:
-    values = np.asarray(gains)
+def _limits(values: npt.NDArray[np.float64]) -> tuple[float, Interval | None]:
     mean, n = float(values.mean()), len(values)
     if n < 2:
         return mean, None

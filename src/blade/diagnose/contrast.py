@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 
 from blade.core.diagnosis import Contrast, Divergence, Moment
+from blade.core.due import DueCall
 from blade.core.finding import Difference, Differs
 from blade.core.rollout import Step
 from blade.core.tools import changes_state
@@ -198,10 +199,32 @@ def _left_out(failing: Walk, passing: Walk, difference: Difference, shared: int)
     words = (*DECLINING, *words_of(difference.name))
     spoken = failing.most_about(words, after=-1)
     return (
-        f"never calls `{difference.name}`, which was due",
+        left_out_in_words(failing, difference.name),
         Moment(did="says", evidence=quotes.of_text(failing.rollout, spoken, words) if spoken else None),
         Moment(did=f"calls {difference.name}", evidence=quotes.of_call(passing.rollout, made) if made else None),
     )
+
+
+def left_out_in_words(walk: Walk, tool: str) -> str:
+    """How a change that was due is lacking: refused, one of several, or never tried."""
+    refused = next((call for call in walk.calls if call.tool == tool and _was_refused(walk, call)), None)
+    lacking = next((call for call in pairing_of(walk).missing if call.tool == tool), None)
+    if any(made.tool == tool for made in carried_out(walk.steps)) and lacking is not None:
+        return f"leaves out `{call_in_words(lacking)}`, which was due"
+    if refused is not None:
+        return f"tries `{tool}` (:{refused.index}), is refused and does not get it done"
+    return f"never calls `{tool}`, which was due"
+
+
+def _was_refused(walk: Walk, call: Step) -> bool:
+    result = walk.result_of(call)
+    return result is not None and result.failed
+
+
+def call_in_words(call: DueCall) -> str:
+    """`cancel_reservation(reservation_id=H8Q05L)`, cut where it is long."""
+    arguments = ", ".join(f"{name}={quotes.shown(value, 40)}" for name, value in call.arguments.items())
+    return quotes.shown(f"{call.tool}({arguments})", 150)
 
 
 def _instead(walk: Walk, shared: int, words: Sequence[str]) -> Moment:
@@ -214,6 +237,9 @@ def _instead(walk: Walk, shared: int, words: Sequence[str]) -> Moment:
 def _first_parting(failing: Walk, passing: Walk, shared: int) -> tuple[str, Moment, Moment]:
     mine = failing.calls[shared] if shared < len(failing.calls) else None
     other = passing.calls[shared] if shared < len(passing.calls) else None
+    if mine is None and other is None:
+        what = "makes the same calls and ends otherwise" if shared else "says something else"
+        return what, _moment(failing, mine, shared), _moment(passing, other, shared)
     did = f"calls `{mine.tool}`" if mine else "calls nothing more"
     instead = f"calls `{other.tool}`" if other else "calls nothing more"
     return (

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from blade.core.due import Due, DueCall
+from blade.core.due import Due
 from blade.core.finding import Difference, Differs
 from blade.core.tools import changes_state
 from blade.diagnose import provenance, quotes
-from blade.diagnose.contrast import pairing_of
+from blade.diagnose.contrast import call_in_words, left_out_in_words, pairing_of
 from blade.diagnose.walks import Walk
 
 MOST_CALLS = 3
@@ -21,7 +21,7 @@ def due_in_words(due: Due) -> str:
         said = f"say {', '.join(quotes.shown(one, 40) for one in due.statements[:3])}" if due.statements else ""
         if not changes:
             return f"no change{f'; {said}' if said else ''}"
-        listed = "; ".join(call_in_words(call) for call in changes[:MOST_CALLS])
+        listed = "; ".join(f"`{call_in_words(call)}`" for call in changes[:MOST_CALLS])
         more = f"; {len(changes) - MOST_CALLS} more" if len(changes) > MOST_CALLS else ""
         return f"{listed}{more}{f'; {said}' if said else ''}"
     if due.answer:
@@ -29,12 +29,6 @@ def due_in_words(due: Due) -> str:
     if due.checks:
         return f"{len(due.checks)} tests or criteria"
     return "not in these files"
-
-
-def call_in_words(call: DueCall) -> str:
-    """`cancel_reservation(reservation_id=H8Q05L)`."""
-    arguments = ", ".join(f"{name}={quotes.shown(value, 40)}" for name, value in call.arguments.items())
-    return f"`{quotes.shown(f'{call.tool}({arguments})', 150)}`"
 
 
 def done_in_words(walk: Walk) -> str:
@@ -51,8 +45,12 @@ def done_in_words(walk: Walk) -> str:
 
 
 def _not_made(walk: Walk) -> str:
-    due = [f"`{one.name}`" for one in walk.differs if one.kind == Differs.NOT_MADE]
-    return f"no change; {', '.join(due)} {'was' if len(due) == 1 else 'were'} due" if due else ""
+    due = [one.name for one in walk.differs if one.kind == Differs.NOT_MADE]
+    refused = [tool for tool in due if any(call.tool == tool for call in walk.calls)]
+    if refused:
+        return "; ".join(left_out_in_words(walk, tool) for tool in due)
+    named = ", ".join(f"`{tool}`" for tool in due)
+    return f"no change; {named} {'was' if len(due) == 1 else 'were'} due" if due else ""
 
 
 def _call(walk: Walk, step: int | None) -> str:
@@ -69,7 +67,7 @@ def _difference(walk: Walk, one: Difference) -> str:
     words = {
         Differs.UNWANTED: f"calls `{one.name}`{_call(walk, one.step)}, the key wants no change",
         Differs.EXTRA: f"calls `{one.name}`{_call(walk, one.step)} beyond the key",
-        Differs.MISSING: f"no `{one.name}`",
+        Differs.MISSING: left_out_in_words(walk, one.name) if one.kind == Differs.MISSING else "",
         Differs.NOT_SAID: f"does not say {quotes.shown(one.name, 50)}",
         Differs.CHECK: f"fails `{quotes.shown(one.name, 70)}`"
         + (f" ({quotes.shown(one.detail, 70)})" if one.detail else ""),

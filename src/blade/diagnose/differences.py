@@ -85,7 +85,7 @@ def differences(rollout: Rollout) -> tuple[Difference, ...]:
         found += [*_machinery(due), *_records(due), *_words(due, failed)]
     if due.calls is not None:
         found += [*_actions(rollout, due), *_statements(rollout, due)]
-    elif failed and due.answer is not None:
+    elif failed and due.answer is not None and not any(one.kind == Differs.NO_ANSWER for one in found if due.said):
         found += _answer(rollout, due.answer, due.extracts)
     if due.checks:
         found += _checks(due)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from blade.core.diagnosis import Contrast, Dive
@@ -18,6 +19,7 @@ MOST = 4
 """Tasks of each kind."""
 MOST_REPEATS = 8
 MOST_LINES = 3
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}|\d{1,2}:\d{2}|\d{1,2}/\d{1,2}/\d{2,4}")
 
 
 def dives(context: Context) -> tuple[Dive, ...]:
@@ -56,10 +58,9 @@ def _sometimes(contrast: Contrast, context: Context) -> Dive:
     walks = context.reading.of(contrast.task_id)
     said = [divergence_in_words(one) for one in sorted(contrast.divergences, key=lambda d: -clarity(d))[:2]]
     lines = [text.partition(": ")[2] for text, _ in said]
-    if contrast.only_passing:
-        lines.append(f"Only passing repeats have {', '.join(contrast.only_passing)}.")
-    if contrast.only_failing:
-        lines.append(f"Only failing repeats have {', '.join(contrast.only_failing)}.")
+    for side, apart in (("passing", contrast.only_passing), ("failing", contrast.only_failing)):
+        named = [one for one in apart if "(" not in one]
+        lines += [f"Only {side} repeats have {', '.join(named)}."] if named else []
     if contrast.lucky:
         lucky = ", ".join(f"{contrast.task_id}#{repeat}" for repeat in contrast.lucky)
         lines.append(f"{lucky} passes with less than any failure did: a lucky pass, not one to learn from.")
@@ -141,7 +142,10 @@ def _unseen(walks: Sequence[Walk]) -> tuple[str, tuple[Evidence, ...]] | None:
 
 
 def _is_id(value: object) -> bool:
-    return isinstance(value, str) and any(c.isdigit() for c in value) and " " not in value
+    """A name with digits in it, which has to be looked up; a date or a time can be worked out."""
+    if not isinstance(value, str) or " " in value or _DATE.match(value):
+        return False
+    return any(c.isdigit() for c in value)
 
 
 def _unresolved(walks: Sequence[Walk], context: Context) -> tuple[str, tuple[Evidence, ...]] | None:

@@ -205,14 +205,19 @@ def _equal_but_rejected(context: Context) -> Iterator[Doubt]:
         walk = context.reading.walks.get((task, repeat))
         if walk is None:
             continue
-        given = quotes.shown(walk.rollout.answer or "(nothing extracted)", 60)
         last = walk.message_after(walk.steps[-1].index) if walk.steps else None
-        evidence = quotes.of_text(walk.rollout, last, (walk.due.answer or "", "answer")) if last is not None else None
-        said = f'; it says :{evidence.step} "{evidence.quote}"' if evidence and mode == "not-extracted" else ""
+        evidence = quotes.stating(walk.rollout, last) if last is not None else None
+        said = f' (:{evidence.step} "{evidence.quote}")' if evidence else ""
+        key = quotes.shown(walk.due.answer or "", 60)
+        message = (
+            f"{walk.place}: no answer was extracted, though the output states the key {key}{said}"
+            if mode == "not-extracted"
+            else f"{walk.place} answers {quotes.shown(walk.rollout.answer or '', 60)}, the key has {key}, and it was rejected"
+        )
         yield Doubt(
             about="verifier",
             tasks=(task,),
-            message=f"{walk.place} answers {given}, the key has {quotes.shown(walk.due.answer or '', 60)}, and it was rejected{said}",
+            message=message,
             rollouts=1,
             evidence=(evidence,) if evidence else (),
         )

@@ -15,8 +15,8 @@ from blade.core.finding import Differs, Evidence
 from blade.core.rollout import Step
 from blade.core.run import Run
 from blade.diagnose import provenance, quotes
-from blade.diagnose.actions import Wrong
-from blade.diagnose.contrast import DECLINING, pairing_of, words_of
+from blade.diagnose.actions import Wrong, carried_out
+from blade.diagnose.contrast import DECLINING, left_out_in_words, pairing_of, words_of
 from blade.diagnose.exhibits import answer as answer_evidence
 from blade.diagnose.groups import Group, groups, spread
 from blade.diagnose.reading import Reading
@@ -27,6 +27,9 @@ from blade.metrics.headroom import headroom
 
 MOST = 8
 LONGEST_ARGUMENTS = 70
+FEWEST_ENDINGS = 5
+TELLING = 0.6
+"""By how much the shares of passing and failing outputs must differ in how they end."""
 MOST_PLACES = 200
 """Places kept of one finding; the count is of all."""
 CLOSE = 3
@@ -139,8 +142,12 @@ def _left_out(group: Group, context: Context) -> _Draft:
     walks = context.reading.at(group.failing)
     silent = sum(not walk.calls for walk in walks)
     claims = [walk for walk in walks if _claims_done(walk, group.name)]
+    partly = sum(any(made.tool == group.name for made in carried_out(walk.steps)) for walk in walks)
+    tried = sum("is refused" in left_out_in_words(walk, group.name) for walk in walks)
     moved = sum(bool(walk.calls) and "transfer" in (walk.calls[-1].tool or "") for walk in walks)
     ends = [f"{silent} {'calls' if silent == 1 else 'call'} nothing at all"] if silent else []
+    ends += [f"{partly} {'makes' if partly == 1 else 'make'} some of those that are due"] if partly else []
+    ends += [f"{tried} {'tries' if tried == 1 else 'try'} and {'is' if tried == 1 else 'are'} refused"] if tried else []
     ends += [f"{moved} {'hands' if moved == 1 else 'hand'} the user over instead"] if moved else []
     ends += (
         [f"{len(claims)} say{'s' if len(claims) == 1 else ''} at the end that it was done, which is no proof"]
@@ -149,7 +156,9 @@ def _left_out(group: Group, context: Context) -> _Draft:
     )
     said = f"; of {len(walks)} read, {', '.join(ends)}" if ends else ""
     return _Draft(
-        title=f"It does not make the `{group.name}` that is due",
+        title=f"It makes some of the `{group.name}` calls that are due, not all"
+        if partly * 2 > len(walks)
+        else f"It does not make the `{group.name}` that is due",
         what=f"{spread(group.failing)} {_verb(group, 'lack')} `{group.name}`, which the key has{said}.",
         fix=f"have the agent list what the user asked for and, before it closes, the call that did each; "
         f"`{group.name}` is the one that is left out",
@@ -388,7 +397,7 @@ def _words(group: Group, context: Context) -> _Draft:
     return _Draft(
         title=f"The verifier says: {quotes.shown(group.detail, 110)}",
         what=f"`{group.name}` says so in {spread(group.failing)}, and in no passing rollout.",
-        fix="read one of them and decide whether the output or the verifier is at fault",
+        fix="read one of them: the verifier's word is all that these files say about why",
         brief=f'"{quotes.shown(group.detail, 60)}" of the verifier',
         kind="training",
         where=tuple(_spoken(walk, group.name) for walk in context.reading.at(group.failing)[:2]),
@@ -511,7 +520,7 @@ def _answer(group: Group, context: Context) -> _Draft:
 def _answered(walk: Walk) -> Said:
     answer, expected = walk.rollout.answer, walk.due.answer or ""
     last = walk.message_after(walk.steps[-1].index) if walk.steps else None
-    evidence = quotes.of_text(walk.rollout, last, (answer or "answer", "answer")) if last is not None else None
+    evidence = quotes.stating(walk.rollout, last) if last is not None else None
     given = f"answers {quotes.shown(answer, 60)}" if answer else "has no answer extracted"
     said = f' (:{evidence.step} "{evidence.quote}")' if evidence and not answer else ""
     return f"{walk.place} {given}{said}, the key has {quotes.shown(expected, 60)}.", (evidence,) if evidence else ()
@@ -566,7 +575,7 @@ def _parted(context: Context) -> Finding | None:
     group = Group(family="parted", name="", detail="", failing=tuple(places), passing=(), alone=())
     draft = _Draft(
         title="Some repeats of a task fail, and nothing in these files says why",
-        what=f"{spread(places)} {_verb(group, 'fail')} beside passing repeats of the same task; the repeats part as follows.",
+        what=f"{spread(places)} {_verb(group, 'fail')} beside passing repeats of the same task.{_endings(context)}",
         fix="read these beside each other, and have the verifier record what it found",
         brief="an account of the verifier",
         kind="verifier",
@@ -575,6 +584,25 @@ def _parted(context: Context) -> Finding | None:
         estimable=False,
     )
     return _finding(group, draft, context)
+
+
+def _endings(context: Context) -> str:
+    """A word with which the last line of nearly all passing outputs begins and that of nearly no failing one, or the reverse."""
+    words: dict[bool, list[str]] = {True: [], False: []}
+    for walk in context.reading.walks.values():
+        line = _last_text(walk).strip().rpartition("\n")[2]
+        words[walk.passed].append(line.split(" ")[0] if line else "")
+    passed, failed = words[True], words[False]
+    if min(len(passed), len(failed)) < FEWEST_ENDINGS:
+        return ""
+    for word in sorted({*passed, *failed}):
+        won, lost = passed.count(word), failed.count(word)
+        if word and abs(won / len(passed) - lost / len(failed)) >= TELLING:
+            return (
+                f' {won} of {len(passed)} passing rollouts read end with a line that begins "{quotes.shown(word, 30)}", '
+                f"{lost} of {len(failed)} failing ones."
+            )
+    return ""
 
 
 def _parting(task: str, context: Context) -> Said:
@@ -660,8 +688,9 @@ def divergence_in_words(one: Divergence) -> Said:
     passed, failed = one.passed, one.failed
     fail, win = f"{one.task_id}#{one.failing}", f"{one.task_id}#{one.passing}"
     text = f"Task {one.task_id}: "
-    if failed.before is not None:
-        text += f'{fail}:{failed.before.step} says "{failed.before.quote}", then '
+    said = failed.before if failed.before is not None and _is_close(failed.before, failed.evidence) else None
+    if said is not None:
+        text += f'{fail}:{said.step} says "{said.quote}", then '
     else:
         text += f"{fail} "
     text += one.what
@@ -669,8 +698,12 @@ def divergence_in_words(one: Divergence) -> Said:
         text += f" (:{failed.evidence.step}{_short(failed.evidence)})"
     if passed.evidence is not None:
         text += f"; passing {win}:{passed.evidence.step} {passed.did}{_short(passed.evidence)}"
-    found = tuple(piece for piece in (failed.before, failed.evidence, passed.evidence) if piece is not None)
+    found = tuple(piece for piece in (said, failed.evidence, passed.evidence) if piece is not None)
     return text + ".", found
+
+
+def _is_close(said: Evidence, act: Evidence | None) -> bool:
+    return act is not None and (act.step or 0) - (said.step or 0) <= CLOSE
 
 
 def _short(evidence: Evidence) -> str:
@@ -687,7 +720,8 @@ def failure_in_words(walk: Walk, name: str) -> Said:
     if call is not None:
         evidence = quotes.of_call(walk.rollout, call)
         before = walk.said_before(call.index)
-        words = quotes.of_text(walk.rollout, before, words_of(name)) if before is not None else None
+        near = before is not None and call.index - before.index <= CLOSE
+        words = quotes.of_text(walk.rollout, before, words_of(name)) if before is not None and near else None
         said = f'; before it (:{words.step}) "{words.quote}"' if words else ""
         quote = _short(evidence) if evidence and evidence.field == "arguments" else ""
         return f"{walk.place}:{call.index} calls `{call.tool}`{quote}{said}.", tuple(p for p in (evidence, words) if p)

@@ -29,6 +29,8 @@ FAMILIES = {
 }
 """Kinds of difference that make one finding together."""
 
+NUMBERED = r"^test \d+$"
+"""The name of a test that has none."""
 MOST = 40
 """Groups that are looked at, the largest."""
 
@@ -60,7 +62,7 @@ class Group:
 
 def groups(partition: Partition) -> list[Group]:
     """Every group of two failures or more (one, where only few failed), largest first."""
-    long = _single_checks(_by_family(partition.differences))
+    long = _single_checks(_named_checks(_by_family(partition.differences)))
     defects = long.filter(~pl.col("family").is_in(["words"]) & ~pl.col("passed"))
     counts = defects.group_by("task_id", "repeat").agg(pl.struct("family", "name", "detail").n_unique().alias("n"))
     lonely = set(counts.filter(pl.col("n") == 1).select("task_id", "repeat").iter_rows())
@@ -95,6 +97,13 @@ def _by_family(differences: pl.DataFrame) -> pl.DataFrame:
     return long.with_columns(named.alias("name"), detailed.alias("detail"))
 
 
+def _named_checks(long: pl.DataFrame) -> pl.DataFrame:
+    """Without tests that have only a number, where the verifier has words for what went wrong."""
+    if long.filter(pl.col("family") == "words").is_empty():
+        return long
+    return long.filter((pl.col("family") != "check") | ~pl.col("name").str.contains(NUMBERED))
+
+
 def _single_checks(long: pl.DataFrame) -> pl.DataFrame:
     """Tests and criteria that belong to one task only make one group together."""
     tasks = (
@@ -102,7 +111,7 @@ def _single_checks(long: pl.DataFrame) -> pl.DataFrame:
         .group_by("name")
         .agg(pl.col("task_id").n_unique().alias("tasks"))
     )
-    shared = tasks.filter(pl.col("tasks") > 1)["name"].to_list()
+    shared = tasks.filter((pl.col("tasks") > 1) & ~pl.col("name").str.contains(NUMBERED))["name"].to_list()
     single = (pl.col("family") == "check") & ~pl.col("name").is_in(shared)
     return long.with_columns(pl.when(single).then(pl.lit("")).otherwise(pl.col("name")).alias("name"))
 

@@ -19,6 +19,7 @@ from blade.core.diagnosis import NOT_EXPLAINED, Grade, Mode, Partition
 from blade.core.finding import Differs
 from blade.core.run import Run
 from blade.diagnose.differences import ABSENT
+from blade.diagnose.groups import NUMBERED
 from blade.diagnose.templates import cluster
 
 MINDED = 0.2
@@ -222,7 +223,7 @@ def _checked(long: pl.DataFrame, run: Run) -> pl.DataFrame:
     )
     alone = run.tasks.height == 1
     shared = (pl.col("tasks") > 1) | (alone & (pl.col("times") > 1))
-    numbered = pl.col("name").str.contains(r"^test \d+$")
+    numbered = pl.col("name").str.contains(NUMBERED)
     commonness = commonness.with_columns((shared & ~numbered).alias("shared"))
     ranked = checks.join(commonness, on="name", how="left").sort(
         ["shared", "tasks", "times", "name"], descending=[True, True, True, False]

@@ -13,6 +13,7 @@ LONGEST = 180
 """Characters of a quote; evidence may hold 300, but a line of a report should be read at a glance."""
 
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?=\d)[^.!?\n]*)*[.!?]?")
+_STATING = re.compile(r"\\boxed\s*\{|(?:final )?answer(?: is|:)", re.IGNORECASE)
 _REASONS = re.compile(
     r"\b(?:since|because|eligible|not|cannot|can't|unable|policy|therefore|however|unfortunately|instead|assume|must|need)\b",
     re.IGNORECASE,
@@ -23,6 +24,15 @@ def of_text(rollout: Rollout, step: Step, words: Sequence[str] = ()) -> Evidence
     """The sentence of a step that says most about `words` or gives a reason; None when the step has no text."""
     quote = telling_sentence(step.text, words)
     return Evidence(key=rollout.key, step=step.index, field="text", quote=quote) if quote else None
+
+
+def stating(rollout: Rollout, step: Step) -> Evidence | None:
+    """Where a text states its answer, the last time it does; its end where it does not."""
+    found = list(_STATING.finditer(step.text))
+    if not found:
+        return ending(rollout, step)
+    quote = _at_a_word(step.text[found[-1].start() :].strip())
+    return Evidence(key=rollout.key, step=step.index, field="text", quote=quote)
 
 
 def ending(rollout: Rollout, step: Step) -> Evidence | None:

@@ -106,7 +106,7 @@ def _places(finding: Finding) -> str:
 def worth(room: Headroom) -> str:
     """What mending it would give, three ways."""
     said = []
-    if room.estimate is not None and room.interval is not None:
+    if room.estimate is not None and room.interval is not None and room.interval.low < room.interval.high:
         said.append(
             f"about {points(room.estimate)} points ({points(room.interval.low)} to {points(room.interval.high)})"
         )

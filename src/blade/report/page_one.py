@@ -67,10 +67,10 @@ def name_of(headline: str) -> str:
 
 def _one(one: RunAnalysis) -> list[str]:
     lines = [f"# {safe(title(one))}", "", *before_modes(one)]
-    for part in (modes_lines, findings_lines):
+    for part in (modes_lines, findings_lines, doubts_lines):
         found = part(one)
         lines += [*found, ""] if found else []
-    return [*lines, *after_findings(one)]
+    return [*lines, *after_doubts(one)]
 
 
 def before_modes(one: RunAnalysis) -> list[str]:
@@ -83,10 +83,10 @@ def before_modes(one: RunAnalysis) -> list[str]:
     return lines
 
 
-def after_findings(one: RunAnalysis) -> list[str]:
-    """Page one after the findings: doubts, what to do first, what the files cannot show."""
+def after_doubts(one: RunAnalysis) -> list[str]:
+    """The end of page one: what to do first, what the files cannot show."""
     lines = [why_not(one), ""] if one.diagnosis is None and one.metrics.counts["failed_rollouts"] else []
-    for part in (doubts_lines, _first, _cannot_show):
+    for part in (_first, _cannot_show):
         found = part(one)
         lines += [*found, ""] if found else []
     return lines
@@ -320,7 +320,7 @@ def _how_failed(one: RunAnalysis) -> list[str]:
     found, failed = one.diagnosis, one.metrics.counts["failed_rollouts"] or 0
     if found is None or not failed:
         return []
-    named = "; ".join(f"{prose(mode.name)} {mode.rollouts:,}" for mode in shown_modes(found)[:4])
+    named = "; ".join(f"{mode.rollouts:,} {prose(mode.name)}" for mode in shown_modes(found)[:4])
     lines = [f"How its {plural(failed, 'failure')} failed: {named}."]
     return [*lines, *(finding_lines(1, found.findings[0])[:2] if found.findings else [])]
 

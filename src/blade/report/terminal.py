@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 from blade.core.analysis import Analysis, RunAnalysis
 from blade.core.run import Artifact
-from blade.report.diagnosis import MOST_FINDINGS, shown_modes, worth
+from blade.report.diagnosis import MOST_DOUBTS, MOST_FINDINGS, shown_modes, worth
 from blade.report.numbers import limits, plural, score
-from blade.report.page_one import after_findings, before_modes, leading, lost_lines, name_of, shared_lines, title
+from blade.report.page_one import after_doubts, before_modes, leading, lost_lines, name_of, shared_lines, title
 from blade.report.text import cut
 
 MOST_FILES = 4
@@ -43,11 +43,24 @@ def summary(analysis: Analysis) -> list[str]:
     if len(analysis.runs) == 1:
         one = analysis.runs[0]
         body = [_plain(line) for line in before_modes(one)]
-        after = [_plain(line) for line in after_findings(one)]
+        after = [*_doubts(one), *(_plain(line) for line in after_doubts(one))]
         return [title(one), "", *_wrapped(body), *_modes(one), *_findings(one), *_wrapped(after), *_problems(one)]
     lines = [_line(one) for one in analysis.runs[:MOST_RUNS]]
     said = [_plain(line) for line in [*shared_lines(analysis), *lost_lines(analysis)]]
-    return [*_aligned(lines), "", *_wrapped(said), *_problems_of_all(analysis)]
+    failed = [line for one in analysis.runs[:MOST_RUNS] for line in _in_short(one)]
+    return [*_aligned(lines), "", *_wrapped(said), *_wrapped(failed), *_problems_of_all(analysis)]
+
+
+def _in_short(one: RunAnalysis) -> list[str]:
+    """How a run's failures failed, and its first finding, in a line each."""
+    if one.diagnosis is None or not one.metrics.counts["failed_rollouts"]:
+        return []
+    modes = "; ".join(f"{mode.rollouts:,} {_words(mode.name)}" for mode in shown_modes(one.diagnosis)[:3])
+    lines = [f"{one.run.name}: {modes}."]
+    return [
+        *lines,
+        *(f"{one.run.name}, first: {_words(f.title)}. {_words(f.what)}" for f in one.diagnosis.findings[:1]),
+    ]
 
 
 def _modes(one: RunAnalysis) -> list[str]:
@@ -74,6 +87,12 @@ def _findings(one: RunAnalysis) -> list[str]:
         lines += _wrapped([_words(f"   {f.against}")] if f.against else [], indent="   ")
         lines += [*_wrapped([_words(f"   Do ({f.kind}): {f.fix}.")], indent="   "), ""]
     return lines
+
+
+def _doubts(one: RunAnalysis) -> list[str]:
+    found = one.diagnosis.doubts[:MOST_DOUBTS] if one.diagnosis else ()
+    said = " ".join(f"{doubt.about.capitalize()}: {_words(doubt.message)}." for doubt in found)
+    return [f"Doubts about the benchmark, not the model. {said}"] if said else []
 
 
 def _line(one: RunAnalysis) -> tuple[str, ...]:

@@ -241,6 +241,14 @@ def test_a_call_with_one_argument_is_wrong_where_that_differs() -> None:
     assert counts(pair([due("cancel", id="A1")], calls(("cancel", {"id": "B2"})))) == (0, 1, 0, 0)
 
 
+@pytest.mark.xfail(
+    strict=True, reason="_related counts added arguments against those of the key, though some are shared"
+)
+@pytest.mark.parametrize("added", [{"a": 1, "b": 2, "c": 3, "d": 4}, {"a": 1, "b": 9, "c": 3}])
+def test_a_call_that_shares_an_argument_is_wrong_also_where_others_are_added(added: Row) -> None:
+    assert counts(pair([due("set", a=1, b=2)], calls(("set", added)))) == (0, 1, 0, 0)
+
+
 def test_other_tools_never_pair() -> None:
     assert counts(pair([due("set", a=1)], calls(("put", {"a": 1})))) == (0, 0, 1, 1)
 

@@ -21,8 +21,10 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
     passed: bool
     field: str
     """Dotted path of the verdict in the row."""
+    required: bool = False
+    """Whether failing it alone fails the rollout, by the verifier's own word."""
     words: str = ""
-    """What the verifier wrote about it."""
+    """What the verifier wrote about it, or what it wanted."""
     words_field: str = ""
     """Dotted path of those words; empty where a path cannot name them."""
 

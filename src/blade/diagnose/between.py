@@ -9,7 +9,7 @@ import polars as pl
 from blade.core.diagnosis import Between
 from blade.core.run import Run
 from blade.diagnose.contrast import diverge
-from blade.diagnose.findings import divergence_in_words
+from blade.diagnose.examples import divergence_in_words
 from blade.diagnose.walks import Walk
 
 MOST_SHOWN = 3
@@ -46,7 +46,8 @@ def _parted(solver: Run, other: Run, pairs: Pairs) -> list[tuple[str, str]]:
     won = _first(solver, [a for a, _ in shown], "passed")
     lost = _first(other, [b for _, b in shown], "failed")
     both = [(good, bad) for good, bad in zip(won, lost, strict=True) if good.steps and bad.steps]
-    return [(other.name, divergence_in_words(diverge(bad, good))[0]) for good, bad in both]
+    texts = [divergence_in_words(diverge(bad, good))[0] for good, bad in both]
+    return [(other.name, text.replace("; passing ", f"; {solver.name} passes: ")) for text in texts]
 
 
 def _first(run: Run, tasks: Sequence[str], outcome: str) -> list[Walk]:

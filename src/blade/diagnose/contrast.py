@@ -41,6 +41,23 @@ def contrast(task_id: str, walks: Sequence[Walk]) -> Contrast:
     )
 
 
+TASK_FIELDS = ("difficulty", "level", "category", "problem_type", "task_type")
+"""Fields of a row that speak of the task: repeats that differ in one are not repeats."""
+
+
+def unlike(walks: Sequence[Walk]) -> str:
+    """How rollouts that count as repeats of one task were not given the same thing; empty when they were.
+
+    With a simulated user the first words differ by nature, and are not looked at.
+    """
+    for name in TASK_FIELDS:
+        values = {str(walk.rollout.row.get(name)) for walk in walks if walk.rollout.row.get(name) is not None}
+        if len(values) > 1:
+            return f"differ in `{name}` ({', '.join(sorted(values)[:3])})"
+    prompts = {"\n".join(" ".join(step.text.split()) for step in walk.rollout.prompt) for walk in walks}
+    return "do not share a prompt" if len(prompts) > 1 and not any(walk.due.script for walk in walks) else ""
+
+
 def nearest(walk: Walk, passing: Sequence[Walk]) -> Walk:
     """The passing repeat that goes the same way longest."""
     return max(passing, key=lambda other: (shared_start(walk.actions, other.actions), -other.repeat))
@@ -94,7 +111,7 @@ def _by_user(failing: Walk, passing: Walk) -> Found | None:
 
 def _withheld(failing: Walk, passing: Walk, fact: str, call: Step) -> Found:
     asked = asks_for(failing, argument_of(call, fact))
-    reply = put_off(failing)
+    reply = put_off(failing, argument_of(call, fact))
     giving = next((s for s in passing.steps if s.party == "user" and fact.lower() in s.text.lower()), None)
     what = f"the simulated user never gave `{fact}`, which its script holds"
     return (
@@ -113,10 +130,8 @@ def argument_of(call: Step, fact: str) -> str:
 
 def asks_for(walk: Walk, argument: str) -> bool:
     """Whether the agent names the argument in anything it says: `user_id` as "user ID"."""
-    phrase = re.sub(r"[^a-z0-9]+", " ", argument.lower()).strip()
-    said = (
-        re.sub(r"[^a-z0-9]+", " ", s.text.lower()) for s in walk.steps if s.party == "agent" and s.kind == "message"
-    )
+    phrase = _phrase(argument)
+    said = (_spaced(step.text) for step in walk.steps if step.party == "agent" and step.kind == "message")
     return bool(phrase) and any(phrase in text for text in said)
 
 
@@ -124,11 +139,20 @@ DECLINING = ("cannot", "not ", "unable", "unfortunately")
 _NOT_GIVING = ("don't have", "do not have", "not have", "don't remember", "not sure", "unable to", "can't find")
 
 
-def put_off(walk: Walk) -> Step | None:
-    """What the user said instead: the message that puts the agent off, else its first."""
+def put_off(walk: Walk, argument: str = "") -> Step | None:
+    """What the user said instead: the message that puts the agent off, one that names the argument before others."""
     heard = [step for step in walk.steps if step.party == "user" and step.text.strip()]
-    off = (step for step in heard if any(words in step.text.lower() for words in _NOT_GIVING))
-    return next(off, heard[0] if heard else None)
+    off = [step for step in heard if any(words in step.text.lower() for words in _NOT_GIVING)]
+    naming = [step for step in off if _phrase(argument) and _phrase(argument) in _spaced(step.text)]
+    return next(iter([*naming, *off, *heard]), None)
+
+
+def _phrase(argument: str) -> str:
+    return _spaced(argument).strip()
+
+
+def _spaced(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", " ", text.lower())
 
 
 def _by_agent(failing: Walk, passing: Walk, shared: int) -> Found:
@@ -146,8 +170,7 @@ def _at_a_step(failing: Walk, passing: Walk, difference: Difference, shared: int
     words = words_of(difference.name)
     if difference.kind == Differs.ARGUMENT:
         return _other_argument(failing, passing, difference, call)
-    since = failing.calls[shared - 1].index if 0 < shared <= len(failing.calls) else -1
-    before = failing.said_before(call.index, min(since, call.index - 1))
+    before = failing.said_before(call.index, words)
     return (
         f"calls `{difference.name}`, which the key has not",
         Moment(
@@ -196,7 +219,7 @@ def pairing_of(walk: Walk) -> Pairing:
 
 def _left_out(failing: Walk, passing: Walk, difference: Difference, shared: int) -> tuple[str, Moment, Moment]:
     made = next((step for step in passing.calls if step.tool == difference.name), None)
-    words = (*DECLINING, *words_of(difference.name))
+    words = (*due_ids(failing, difference.name), *DECLINING, *words_of(difference.name))
     spoken = failing.most_about(words, after=-1)
     return (
         left_out_in_words(failing, difference.name),
@@ -214,6 +237,14 @@ def left_out_in_words(walk: Walk, tool: str) -> str:
     if refused is not None:
         return f"tries `{tool}` (:{refused.index}), is refused and does not get it done"
     return f"never calls `{tool}`, which was due"
+
+
+def due_ids(walk: Walk, tool: str) -> tuple[str, ...]:
+    """Names with digits in the calls of a tool that were due and not made: what a sentence about them would hold."""
+    lacking = [call for call in pairing_of(walk).missing if call.tool == tool]
+    values = [value for call in lacking for name, value in provenance.values_of(call) if "user" not in name]
+    names = [value for value in values if isinstance(value, str) and " " not in value and re.search(r"\d", value)]
+    return tuple(dict.fromkeys(names))
 
 
 def _was_refused(walk: Walk, call: Step) -> bool:
@@ -242,6 +273,8 @@ def _first_parting(failing: Walk, passing: Walk, shared: int) -> tuple[str, Mome
         return what, _moment(failing, mine, shared), _moment(passing, other, shared)
     did = f"calls `{mine.tool}`" if mine else "calls nothing more"
     instead = f"calls `{other.tool}`" if other else "calls nothing more"
+    if did == instead:
+        instead = "gives it other arguments"
     return (
         f"{did}, where the passing repeat {instead}",
         _moment(failing, mine, shared),

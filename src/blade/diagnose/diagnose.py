@@ -9,11 +9,12 @@ import polars as pl
 from blade.core.diagnosis import Diagnosis, Mode, Partition
 from blade.core.finding import Evidence
 from blade.core.run import Run
-from blade.diagnose.contrast import contrast
+from blade.diagnose.context import Context
+from blade.diagnose.contrast import contrast, unlike
 from blade.diagnose.dives import dives
 from blade.diagnose.doubts import doubts
 from blade.diagnose.exhibits import shown_by
-from blade.diagnose.findings import Context, findings
+from blade.diagnose.findings import findings
 from blade.diagnose.habits import habits
 from blade.diagnose.modes import partition
 from blade.diagnose.reading import Reading, read
@@ -24,7 +25,7 @@ def diagnose(run: Run) -> Diagnosis:
     """Modes that partition the failures, contrasts, findings, doubts and deep dives; the artifacts are read once more."""
     parts = partition(run)
     reading = read(run, parts)
-    contrasts = {task: contrast(task, reading.of(task)) for task in reading.sometimes}
+    contrasts = {task: contrast(task, walks) for task in reading.sometimes if not unlike(walks := reading.of(task))}
     kept = [one for task in (*reading.sometimes, *reading.never) for one in withheld(reading.of(task))]
     context = Context(run=run, partition=parts, reading=reading, contrasts=contrasts, withheld=kept)
     return Diagnosis(

@@ -25,6 +25,7 @@ MOST_WORDS = 6
 SHORT = 200
 """Longer words of the verifier are read in failing rollouts only."""
 LONGEST_NAME = 120
+LONGEST_KEY = 200
 SHORTEST_PROSE = 80
 """A longer key may be answered in other words."""
 ABSENT = "absent"
@@ -181,6 +182,8 @@ def _check_words(check: Check) -> str:
 def _answer(rollout: Rollout, key: str, extracts: bool) -> Iterator[Difference]:
     text = final_text(rollout.steps)
     answer = rollout.answer if extracts or len(text) > SHORT else rollout.answer or text or None
+    if answer is None and len(key) > LONGEST_KEY:
+        return  # a rubric, not an answer that could be stated
     match = compare_answer(answer, key, text)
     if match is not Match.UNKNOWN:
         yield Difference(kind=Differs.ANSWER, name=match.value)

@@ -9,9 +9,10 @@ from blade.core.diagnosis import Contrast, Dive
 from blade.core.finding import Differs, Evidence
 from blade.core.tools import changes_state
 from blade.diagnose import provenance, quotes
+from blade.diagnose.context import Context
 from blade.diagnose.contrast import pairing_of
 from blade.diagnose.describe import done_in_words, due_in_words
-from blade.diagnose.findings import Context, clarity, divergence_in_words, failure_in_words
+from blade.diagnose.examples import clarity, divergence_in_words, failure_in_words
 from blade.diagnose.habits import usual_before
 from blade.diagnose.walks import Walk
 
@@ -109,7 +110,9 @@ def _never_pass(task: str, context: Context) -> Dive:
     lines: list[str] = []
     evidence: list[Evidence] = []
     failing = [walk for walk in walks if not walk.passed]
-    for text, found in filter(None, (_unseen(failing), _unresolved(failing, context), _first_words(failing))):
+    unseen = _unseen(failing)
+    unresolved = _unresolved(failing, context) if unseen is not None else None
+    for text, found in filter(None, (unseen, unresolved, _first_words(failing))):
         lines.append(text)
         evidence += found
     passes = sum(walk.passed for walk in walks)

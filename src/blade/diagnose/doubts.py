@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 import polars as pl
@@ -16,13 +16,22 @@ from blade.core.run import Run
 from blade.core.tools import changes_state
 from blade.diagnose import provenance, quotes
 from blade.diagnose.actions import carried_out, parsed
-from blade.diagnose.contrast import pairing_of
-from blade.diagnose.findings import Context
+from blade.diagnose.context import Context
+from blade.diagnose.contrast import pairing_of, unlike
+from blade.diagnose.examples import failure_in_words
 from blade.diagnose.groups import spread
+from blade.diagnose.user import hung_up
 from blade.diagnose.walks import Walk
 
 MOST = 8
 FEWEST_CALLS = 3
+FEWEST_WORDS = 5
+CITED = 0.5
+"""Share of the words of a refusal that one sentence of the instructions must hold."""
+_PAIRS = (("output", "expected"), ("actual", "expected"), ("got", "expected"), ("stdout", "expected_output"))
+"""Names under which a verifier records what it got and what it wanted."""
+_WORD = re.compile(r"[a-z]{4,}")
+_NOT_FOUND = re.compile(r"AssertionError: '([^']{4,80})' not found in")
 _PROSE = re.compile(r"\s\S+\s\S+\s")
 _LISTS = re.compile(r"(?:^|_)(?:search|list|find|query|browse)(?:_|$)")
 _ACTIONS = (Differs.UNWANTED, Differs.NOT_MADE, Differs.MISSING, Differs.EXTRA, Differs.ARGUMENT, Differs.NOT_SAID)
@@ -35,6 +44,11 @@ def doubts(context: Context) -> tuple[Doubt, ...]:
         *_idle_tools(context),
         *_done_without_verdict(context),
         *_equal_but_rejected(context),
+        *_equal_output(context),
+        *_hung_up(context),
+        *_refusals_by_rule(context),
+        *_untold_literals(context),
+        *_unlike_repeats(context),
         *_same_wrong_answer(context),
         *_always_failing_checks(context.run),
         *_silent_passes(context.run),
@@ -54,7 +68,7 @@ def _hidden_keys(context: Context) -> Iterator[Doubt]:
                     name, due, made = provenance.first_difference(
                         argument, wrong.due.arguments.get(argument), wrong.made.arguments.get(argument)
                     )
-                    if name in seen or not _is_hidden(due, walks):
+                    if name in seen or not _is_hidden(due, walks, context.reading.walks.values()):
                         continue
                     seen.append(name)
                     shown = _shown_elsewhere(name, made, walks)
@@ -62,14 +76,13 @@ def _hidden_keys(context: Context) -> Iterator[Doubt]:
                         yield _hidden(task, name, due, made, shown, walks)
 
 
-def _is_hidden(value: object, walks: Sequence[Walk]) -> bool:
+def _is_hidden(value: object, walks: Sequence[Walk], everywhere: Collection[Walk]) -> bool:
+    """Whether no result or message of any rollout read holds the value, nor the task's prompt or script."""
     if not isinstance(value, str) or not provenance.can_be_traced(value) or _PROSE.search(value):
         return False
-    heard = any(
-        provenance.source(w.rollout, value) is not None or provenance.in_prompt(w.rollout, value) for w in walks
-    )
-    script = next((walk.due.script for walk in walks if walk.due.script), "") or ""
-    return not heard and value.lower() not in script.lower()
+    heard = any(provenance.source(walk.rollout, value) is not None for walk in everywhere)
+    given = any(provenance.in_prompt(w.rollout, value) or value.lower() in (w.due.script or "").lower() for w in walks)
+    return not heard and not given
 
 
 def _shown_elsewhere(name: str, made: object, walks: Sequence[Walk]) -> tuple[Walk, Step] | None:
@@ -220,6 +233,118 @@ def _equal_but_rejected(context: Context) -> Iterator[Doubt]:
             message=message,
             rollouts=1,
             evidence=(evidence,) if evidence else (),
+        )
+
+
+def _equal_output(context: Context) -> Iterator[Doubt]:
+    """Output and expected output that the verifier recorded, equal but for white space, and rejected."""
+    found = [(walk, path) for walk in _failing(context) for path in _same_texts("", walk.rollout.row, 0)]
+    if found:
+        named = ", ".join(dict.fromkeys(walk.place for walk, _ in found))
+        yield Doubt(
+            about="verifier",
+            tasks=tuple(dict.fromkeys(walk.rollout.key.task_id for walk, _ in found)),
+            message=f"{named}: what the verifier got equals what it expected but for white space (`{found[0][1]}`), "
+            f"and was rejected",
+            rollouts=len({walk.place for walk, _ in found}),
+        )
+
+
+def _same_texts(path: str, value: object, depth: int) -> Iterator[str]:
+    if not isinstance(value, dict) or depth > 2:
+        return
+    for mine, other in _PAIRS:
+        got, wanted = value.get(mine), value.get(other)
+        if isinstance(got, str) and isinstance(wanted, str) and got.split() and got.split() == wanted.split():
+            yield f"{path}{mine}"
+    for name, item in value.items():
+        if name not in ("response", "responses_create_params"):
+            yield from _same_texts(f"{path}{name}.", item, depth + 1)
+
+
+def _failing(context: Context) -> list[Walk]:
+    return [walk for walk in context.reading.walks.values() if not walk.passed]
+
+
+def _hung_up(context: Context) -> Iterator[Doubt]:
+    """The simulated user gives the go-ahead and ends the talk in one message, so that nothing can be done."""
+    lacking = (Differs.NOT_MADE, Differs.MISSING)
+    left = [walk for walk in _failing(context) if any(one.kind in lacking for one in walk.differs)]
+    found = [(walk, evidence) for walk in left if (evidence := hung_up(walk)) is not None]
+    if found:
+        walk, evidence = found[0]
+        places = [(one.rollout.key.task_id, one.repeat) for one, _ in found]
+        yield Doubt(
+            about="user",
+            tasks=tuple(dict.fromkeys(task for task, _ in places)),
+            message=f"the simulated user gives the go-ahead and ends the talk in the same message in {spread(places)} "
+            f'({walk.place}:{evidence.step} "{evidence.quote}")',
+            rollouts=len(places),
+            evidence=(evidence,),
+        )
+
+
+def _refusals_by_rule(context: Context) -> Iterator[Doubt]:
+    """Never-pass tasks whose agent declines what the key wants with a sentence of its instructions."""
+    found = []
+    for task in context.reading.never:
+        cited = [_cited(walk) for walk in context.reading.of(task)]
+        if cited and all(one is not None for one in cited):
+            found += [(task, one) for one in cited[:1] if one is not None]
+    if found:
+        _, (evidence, rule) = found[0]
+        yield Doubt(
+            about="key",
+            tasks=tuple(task for task, _ in found),
+            message=f"in {len(found)} never-pass task{'s' if len(found) > 1 else ''} the agent declines what the key "
+            f'wants and cites its instructions: {evidence.key}:{evidence.step} "{evidence.quote}" (instructions: "{rule}")',
+            rollouts=len(found),
+            evidence=(evidence,),
+        )
+
+
+def _cited(walk: Walk) -> tuple[Evidence, str] | None:
+    """The agent's refusal of a change that was due, and the sentence of the prompt that it repeats."""
+    due = next((one.name for one in walk.differs if one.kind in (Differs.NOT_MADE, Differs.MISSING)), None)
+    text, found = failure_in_words(walk, due) if due is not None else ("", ())
+    if not found or " says " not in text:
+        return None
+    words = set(_WORD.findall(found[0].quote.lower()))
+    for step in walk.rollout.prompt:
+        for sentence in re.split(r"(?<=[.!?])\s+|\n", step.text if step.party == "system" else ""):
+            shared = words & set(_WORD.findall(sentence.lower()))
+            if len(shared) >= FEWEST_WORDS and len(shared) >= CITED * len(words):
+                return found[0], quotes.telling_sentence(sentence, ())
+    return None
+
+
+def _untold_literals(context: Context) -> Iterator[Doubt]:
+    """A text that a test looks for and that stands nowhere in the prompt."""
+    for walk in _failing(context):
+        for one in walk.due.checks:
+            match = _NOT_FOUND.search(one.words) if not one.passed and walk.rollout.prompt else None
+            if match is not None and not provenance.in_prompt(walk.rollout, match[1]):
+                evidence = quotes.of_row(walk.rollout, one.words_field, match[0]) if one.words_field else None
+                yield Doubt(
+                    about="verifier",
+                    tasks=(walk.rollout.key.task_id,),
+                    message=f"{walk.place}: `{quotes.shown(one.name, 60)}` looks for '{match[1]}', which the prompt nowhere asks for",
+                    rollouts=1,
+                    evidence=(evidence,) if evidence else (),
+                )
+                return
+
+
+def _unlike_repeats(context: Context) -> Iterator[Doubt]:
+    """Repeats of a task that were not given the same thing."""
+    odd = [(task, why) for task in context.reading.sometimes if (why := unlike(context.reading.of(task)))]
+    if odd:
+        which = f"task {odd[0][0]}" if len(odd) == 1 else f"{len(odd)} tasks, such as {odd[0][0]},"
+        yield Doubt(
+            about="task",
+            tasks=tuple(task for task, _ in odd),
+            message=f"the repeats of {which} {odd[0][1]}, so they are not set against each other",
+            rollouts=sum(len(context.reading.of(task)) for task, _ in odd),
         )
 
 

@@ -88,6 +88,24 @@ def answer(rollout: Rollout) -> Evidence | None:
     return None
 
 
+def judge_words(rollout: Rollout) -> Evidence | None:
+    """What a judge that was asked about the rollout replied: its end, where the verdict stands."""
+    evaluations = rollout.row.get("judge_evaluations")
+    for place, one in enumerate(evaluations if isinstance(evaluations, list) else ()):
+        response = one.get("response") if isinstance(one, dict) else None
+        output = response.get("output") if isinstance(response, dict) else None
+        for number, item in enumerate(output if isinstance(output, list) else ()):
+            content = item.get("content") if isinstance(item, dict) and item.get("type") == "message" else None
+            for inner, part in enumerate(content if isinstance(content, list) else ()):
+                text = part.get("text") if isinstance(part, dict) else None
+                if isinstance(text, str) and text.strip():
+                    path = f"judge_evaluations.{place}.response.output.{number}.content.{inner}.text"
+                    return quotes.of_row(
+                        rollout, path, quotes.telling_sentence(text, ("differ", "because", "not", "however"))
+                    )
+    return None
+
+
 def stopped(walk: Walk) -> Evidence | None:
     """The field that says why the rollout ended."""
     field = next((one.detail for one in walk.differs if one.kind == Differs.CUT and one.detail != "stop"), None)

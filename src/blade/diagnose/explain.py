@@ -7,9 +7,9 @@ import polars as pl
 from blade.core.diagnosis import Contrast, Dive
 from blade.core.errors import RequestError
 from blade.core.run import Run
+from blade.diagnose.context import Context
 from blade.diagnose.contrast import contrast
 from blade.diagnose.dives import dive_into
-from blade.diagnose.findings import Context
 from blade.diagnose.modes import partition
 from blade.diagnose.reading import Reading
 from blade.diagnose.walks import Walk

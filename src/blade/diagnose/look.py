@@ -25,17 +25,15 @@ def look(rollout: Rollout, raw: bytes) -> Looked:
 def stages(rollout: Rollout) -> tuple[bool | None, bool | None]:
     """Whether the core action was attempted (a change, a patch or an answer), and whether a result came after it.
 
-    None where the artifact cannot show it: without a step, or for feedback where the agent called nothing.
+    None where it cannot be told: without a step; for feedback, where the core action was an answer and nothing changed.
     """
     features = rollout.features
     if features is None or not features.steps:
         return None, None
-    answered = bool(rollout.answer) or features.agent_messages > 0
-    if not features.calls:
-        return answered, None
-    core = _first_change(rollout.steps or ())
+    answered = features.agent_messages > 0 or (features.calls > 0 and bool(rollout.answer))
+    core = _first_change(rollout.steps or ()) if features.calls else None
     if core is None:
-        return answered, False
+        return answered, None
     return True, any(step.kind == "result" and step.index > core for step in rollout.steps or ())
 
 

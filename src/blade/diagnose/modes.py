@@ -83,7 +83,7 @@ KINDS = {
     "cut-tokens": _Kind(name="cut by the token limit", party="agent"),
     "cut-steps": _Kind(name="cut by the limit of steps", party="agent"),
     "cut-time": _Kind(name="cut by the time limit", party="agent"),
-    "no-output": _Kind(name="the agent said nothing and called nothing", party="agent"),
+    "no-output": _Kind(name="the agent said nothing and called nothing", party="harness"),
     "no-answer": _Kind(name="no answer was found in the output", party="agent"),
     "not-extracted": _Kind(name="the output states the key, but no answer was extracted", party="verifier"),
     "several-answers": _Kind(name="gave more than one answer", party="agent"),

@@ -92,6 +92,12 @@ def telling_sentence(text: str, words: Sequence[str]) -> str:
     return _at_a_word(best[0].strip())
 
 
+def best_sentence(text: str, words: Sequence[str]) -> int:
+    """How many reasons and how much about `words` the best sentence of a text holds, in whole points."""
+    sentences = [match[0] for match in _SENTENCE.finditer(text[:4_000])]
+    return max((int(weight(sentence, words)) for sentence in sentences), default=0)
+
+
 def _at_a_word(text: str) -> str:
     """The beginning of a text, cut between words where that loses little."""
     if len(text) <= LONGEST:

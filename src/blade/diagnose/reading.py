@@ -20,6 +20,8 @@ MOST_NEVER = 80
 """Never-pass tasks that are read."""
 MOST_EACH = 4
 """Passing, and failing, rollouts read of one task."""
+MOST_PASSING = 40
+"""Tasks of which one passing rollout is read."""
 MOST_OF_A_MODE = 6
 """Rollouts of a mode that are read whatever their task."""
 
@@ -54,7 +56,7 @@ def read(run: Run, partition: Partition) -> Reading:
     judged = run.rollouts.filter(pl.col("outcome").is_in(["passed", "failed"]) & pl.col("artifact").is_not_null())
     sometimes, never = _failing_tasks(judged)
     chosen = _of_tasks(judged, sometimes[:MOST_CONTRASTED]) + _of_tasks(judged, never[:MOST_NEVER])
-    chosen += _of_modes(partition)
+    chosen += _of_modes(partition) + _that_pass(judged)
     places = _in_order(judged, chosen)
     found = run.read(run, places) if run.read is not None and places else []
     walks = {
@@ -90,6 +92,12 @@ def _in_order(judged: pl.DataFrame, chosen: Sequence[Place]) -> list[Place]:
     wanted = pl.DataFrame(list(dict.fromkeys(chosen)), schema={"task_id": pl.String, "repeat": pl.Int32}, orient="row")
     kept = judged.select("task_id", "repeat").join(wanted, on=["task_id", "repeat"], how="semi", maintain_order="left")
     return list(kept.iter_rows())
+
+
+def _that_pass(judged: pl.DataFrame) -> list[Place]:
+    """Some passes, one a task, for what they share."""
+    passed = judged.filter(pl.col("outcome") == "passed").group_by("task_id", maintain_order=True).head(1)
+    return list(passed.select("task_id", "repeat").head(MOST_PASSING).iter_rows())
 
 
 def _of_modes(partition: Partition) -> list[Place]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,7 +12,10 @@ from blade.core.finding import Difference
 from blade.core.rollout import Outcome, Rollout, Step
 from blade.diagnose.actions import carried_out, changes, parsed
 from blade.diagnose.differences import differences
-from blade.diagnose.quotes import weight
+from blade.diagnose.quotes import best_sentence, weight
+
+NEAR = 6
+"""Steps before an act in which its reason is looked for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,22 +90,31 @@ class Walk:
         later = [step for step in spoken if step.index > after] or spoken[-1:]
         return max(later, key=lambda step: (weight(step.text, words), -step.index), default=None)
 
-    def said_before(self, index: int, since: int = -1) -> Step | None:
-        """What the agent last said or thought before a step, and after another."""
-        spoken = (
+    def said_before(self, index: int, words: Sequence[str] = ()) -> Step | None:
+        """What the agent said or thought before a step: of the nearest, what gives a reason, else the last."""
+        spoken = [
             step
-            for step in reversed(self.steps)
-            if since < step.index < index
+            for step in self.steps
+            if index - NEAR <= step.index < index
             and step.party == "agent"
             and step.kind in ("message", "reasoning")
             and step.text.strip()
-        )
-        return next(spoken, None)
+        ]
+        return max(spoken, key=lambda step: (best_sentence(step.text, words), step.index), default=None)
 
 
 def canonical(step: Step) -> str:
     """Tool and arguments with sorted keys and single spaces, so that spelling of JSON does not matter."""
-    return f"{step.tool}({json.dumps(parsed(step.arguments), sort_keys=True, ensure_ascii=False)})"
+    return f"{step.tool}({json.dumps(_plain(parsed(step.arguments)), sort_keys=True, ensure_ascii=False)})"
+
+
+def _plain(value: object) -> object:
+    """The same value with whole numbers written alike."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, Mapping):
+        return {name: _plain(item) for name, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list) else value
 
 
 def shared_start(one: Sequence[str], other: Sequence[str]) -> int:

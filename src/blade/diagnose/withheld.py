@@ -9,7 +9,7 @@ from blade.core.finding import Evidence
 from blade.diagnose import quotes
 from blade.diagnose.actions import parsed
 from blade.diagnose.contrast import asks_for, put_off
-from blade.diagnose.provenance import leaves
+from blade.diagnose.provenance import leaves, source
 from blade.diagnose.script import facts, told
 from blade.diagnose.walks import Walk
 
@@ -23,6 +23,8 @@ class Withheld:
     argument: str
     reply: Evidence | None
     """What the user said instead."""
+    plain: bool
+    """Whether that names what was asked for."""
 
 
 def withheld(walks: Sequence[Walk]) -> list[Withheld]:
@@ -34,14 +36,20 @@ def withheld(walks: Sequence[Walk]) -> list[Withheld]:
         heard = told(walk.steps, script)
         for fact in script:
             argument = used.get(fact.lower())
-            if walk.passed or argument is None or fact in heard or _calls_with(walk, fact):
+            if walk.passed or argument is None or fact in heard or _has_it(walk, fact):
                 continue
             if asks_for(walk, argument):
-                reply = put_off(walk)
-                words = quotes.of_text(walk.rollout, reply, ("have", "remember", "not")) if reply else None
-                found.append(Withheld(walk=walk, fact=fact, argument=argument, reply=words))
+                found.append(_withheld(walk, fact, argument))
                 break
     return found
+
+
+def _withheld(walk: Walk, fact: str, argument: str) -> Withheld:
+    reply = put_off(walk, argument)
+    phrase = argument.replace("_", " ").lower()
+    words = quotes.of_text(walk.rollout, reply, (phrase, "have", "remember", "not")) if reply else None
+    plain = words is not None and phrase in words.quote.lower()
+    return Withheld(walk=walk, fact=fact, argument=argument, reply=words, plain=plain)
 
 
 def _used(walks: Sequence[Walk]) -> dict[str, str]:
@@ -56,5 +64,7 @@ def _used(walks: Sequence[Walk]) -> dict[str, str]:
     }
 
 
-def _calls_with(walk: Walk, fact: str) -> bool:
-    return any(fact.lower() in (call.arguments or "").lower() for call in walk.calls)
+def _has_it(walk: Walk, fact: str) -> bool:
+    """Whether the agent had the fact all the same: it used it, or a result held it."""
+    used = any(fact.lower() in (call.arguments or "").lower() for call in walk.calls)
+    return used or source(walk.rollout, fact) is not None

@@ -4,10 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
 from blade.core.due import Check
 
 Get = Callable[[str], object]
+
+
+class _Read(NamedTuple):
+    """A check as it was read, with paths below its field."""
+
+    name: str
+    passed: bool | None
+    where: str
+    required: bool = False
+    words: str = ""
+    words_at: str = ""
+
 
 MOST = 200
 """Checks kept of one row; a larger set is a log, not a list of criteria."""
@@ -18,6 +31,7 @@ DEEPEST = 5
 
 _NAME = ("name", "criteria", "criterion", "test", "id", "instruction", "label", "info", "nl_assertion", "assertion")
 _VERDICT = ("passed", "outcome", "status", "result", "verdict", "met", "satisfied", "action_match", "score")
+_REQUIRED = ("must_pass", "dealbreaker", "required", "critical")
 _WORDS_IN = ("reason", "reasons", "justification", "explanation", "message", "error", "details")
 _WORDS = {
     "pass": True,
@@ -104,9 +118,18 @@ def _paired(have: tuple[str, ...], get: Get) -> Iterator[Check]:
     for first, second in PAIRED:
         names, verdicts = (get(first), get(second)) if first in have and second in have else (None, None)
         if isinstance(names, list) and isinstance(verdicts, list) and len(names) == len(verdicts):
+            wanted = get("kwargs") if "kwargs" in have else None
             for place, (name, value) in enumerate(zip(names, verdicts, strict=True)):
                 if isinstance(value, bool):
-                    yield Check(name=str(name)[:LONGEST_NAME], passed=value, field=f"{second}.{place}")
+                    words = _wanted(wanted, place)
+                    yield Check(name=str(name)[:LONGEST_NAME], passed=value, field=f"{second}.{place}", words=words)
+
+
+def _wanted(kwargs: object, place: int) -> str:
+    """What an instruction asked for, where a list of settings stands beside the names."""
+    one = kwargs[place] if isinstance(kwargs, list) and place < len(kwargs) else None
+    given = {name: value for name, value in one.items() if value is not None} if isinstance(one, dict) else {}
+    return ", ".join(f"{name} {value}" for name, value in given.items())
 
 
 def _named_fields(have: tuple[str, ...], get: Get) -> Iterator[Check]:
@@ -119,31 +142,33 @@ def _named_fields(have: tuple[str, ...], get: Get) -> Iterator[Check]:
 
 def _from_value(field: str, value: object) -> list[Check]:
     if isinstance(value, dict) and 0 < len(value) <= MOST:
-        known = [(str(name), verdict(item), str(name), "", "") for name, item in value.items()]
+        known = [_Read(str(name), verdict(item), str(name)) for name, item in value.items()]
     elif isinstance(value, list) and 0 < len(value) <= MOST and all(isinstance(item, dict) for item in value):
         known = [_named(place, item) for place, item in enumerate(value)]
     else:
         return []
     checks = [
         Check(
-            name=name[:LONGEST_NAME],
-            passed=passed,
-            field=f"{field}.{where}",
-            words=words[:LONGEST_WORDS],
-            words_field=f"{field}.{words_at}" if words_at else "",
+            name=one.name[:LONGEST_NAME],
+            passed=one.passed,
+            field=f"{field}.{one.where}",
+            required=one.required,
+            words=one.words[:LONGEST_WORDS],
+            words_field=f"{field}.{one.words_at}" if one.words_at else "",
         )
-        for name, passed, where, words, words_at in known
-        if passed is not None
+        for one in known
+        if one.passed is not None
     ]
     return checks if len(checks) * 2 >= len(known) else []
 
 
-def _named(place: int, item: dict[str, object]) -> tuple[str, bool | None, str, str, str]:
+def _named(place: int, item: dict[str, object]) -> _Read:
     name = next((item[field] for field in _NAME if isinstance(item.get(field), str | int)), place)
     verdicts = ((field, verdict(item[field])) for field in _VERDICT if field in item)
     field, passed = next(((field, found) for field, found in verdicts if found is not None), ("", None))
     words, inside = _words_of(item, passed)
-    return str(name), passed, f"{place}.{field}", words, f"{place}.{inside}" if inside else ""
+    required = any(item.get(word) is True for word in _REQUIRED)
+    return _Read(str(name), passed, f"{place}.{field}", required, words, f"{place}.{inside}" if inside else "")
 
 
 def _words_of(item: dict[str, object], passed: bool | None) -> tuple[str, str]:

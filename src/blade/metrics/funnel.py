@@ -21,7 +21,7 @@ def funnel(run: Run) -> Funnel:
         ("started", PRESENT, ""),
         ("attempted the core action", _flag(rows, "attempted", True), "no trajectory shows what was attempted"),
         ("reached the verifier", JUDGED, ""),
-        ("received feedback", _flag(rows, "feedback", False), "no rollout calls a tool, so no result can come back"),
+        ("received feedback", _flag(rows, "feedback", True), "no rollout changes anything, so no result can come back"),
         ("passed", PASSED, ""),
     ]
     reached = [("expected", rows.height)] if run.expected_from is not None else []

@@ -6,7 +6,7 @@ from blade.core.analysis import RunAnalysis
 from blade.core.diagnosis import NOT_EXPLAINED, Diagnosis, Dive, Doubt, Finding, Habit, Headroom, Mode
 from blade.core.finding import Evidence
 from blade.report.numbers import listed, plural, points
-from blade.report.text import code, cut, safe, table
+from blade.report.text import code, cut, safe, safe_inside, table
 
 MOST_MODES = 8
 MOST_FINDINGS = 3
@@ -19,14 +19,14 @@ LONGEST_NAME = 120
 def prose(text: str) -> str:
     """A sentence with names between backticks, as Markdown in which nothing else is markup."""
     parts = text.split("`")  # a name that was cut is a name to the end
-    return "".join(code(part) if n % 2 else _inner(part) for n, part in enumerate(parts))
+    return "".join(code(part) if n % 2 else _inner(part, first=not n) for n, part in enumerate(parts))
 
 
-def _inner(part: str) -> str:
+def _inner(part: str, first: bool) -> str:
     """Escaped, with the white space at its ends kept as one space."""
     lead = " " if part[:1].isspace() else ""
     tail = " " if part[-1:].isspace() and part.strip() else ""
-    return f"{lead}{safe(part)}{tail}"
+    return f"{lead}{safe(part) if first else safe_inside(part)}{tail}"
 
 
 def modes_lines(one: RunAnalysis) -> list[str]:
@@ -90,7 +90,7 @@ def finding_lines(number: int, finding: Finding) -> list[str]:
     where = " ".join(prose(text) for text in (finding.against, *finding.where) if text)
     places = _places(finding)
     return [
-        f"**{number}. {prose(finding.title)}.** {prose(finding.what)} *{finding.grade}; {worth(finding.headroom)}.*",
+        f"**{number}. {prose(finding.title.rstrip('.'))}.** {prose(finding.what)} *{finding.grade}; {worth(finding.headroom)}.*",
         *([where] if where else []),
         *([f"Places: {safe(places)}."] if places else []),
         f"*Do ({finding.kind}):* {prose(finding.fix)}.",
@@ -171,6 +171,11 @@ def _habits(found: Diagnosis) -> list[str]:
     telling = [habit for habit in found.habits if _tells(habit)][:MOST_HABITS]
     if not found.habits:
         return []
+    if not any(habit.informative for habit in found.habits):
+        return [
+            "Habits (a tool never called, a change without a look-up) cannot be tested: no task has rollouts of both kinds.",
+            "",
+        ]
     if not telling:
         return [
             f"Of {plural(len(found.habits), 'habit')} tested within tasks, none is tied to failing beyond chance.",
@@ -244,7 +249,7 @@ _SETTLE = {
     "verifier": "the verifier",
     "user": "the user simulator",
     "limit": "the limit",
-    "task": "the task",
+    "task": "what the repeats are given",
 }
 
 

@@ -76,7 +76,7 @@ def _expected(one: RunAnalysis) -> str:
     if one.run.expected_from is None:
         return f"Expected rollouts are not known: {one.run.expected_why_not}."
     found = counts["total_rollouts"] or 0
-    return f"Expected {counts['expected_rollouts']:,} rollouts (from: {one.run.expected_from}); {found:,} found, {counts['missing_rollouts']:,} missing."
+    return f"Expected {plural(counts['expected_rollouts'] or 0, 'rollout')} (from: {one.run.expected_from}); {found:,} found, {counts['missing_rollouts']:,} missing."
 
 
 def _problems(one: RunAnalysis) -> list[str]:

@@ -83,7 +83,7 @@ def _findings(one: RunAnalysis) -> list[str]:
     """Each finding with one example."""
     lines: list[str] = []
     for number, f in enumerate(one.diagnosis.findings[:MOST_FINDINGS] if one.diagnosis else (), start=1):
-        lines += _wrapped([_words(f"{number}. {f.title}. {f.what} [{f.grade}; {worth(f.headroom)}]")])
+        lines += _wrapped([_words(f"{number}. {f.title.rstrip('.')}. {f.what} [{f.grade}; {worth(f.headroom)}]")])
         lines += _wrapped([_words(f"   {f.against}")] if f.against else [], indent="   ")
         lines += [*_wrapped([_words(f"   Do ({f.kind}): {f.fix}.")], indent="   "), ""]
     return lines

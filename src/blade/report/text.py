@@ -14,8 +14,12 @@ _LINE_START = re.compile(r"^([#+-]|\d+(?=[.)]))")
 
 def safe(text: str) -> str:
     """Text from an artifact as Markdown that shows just these characters, on one line."""
-    flat = " ".join(text.split())
-    return _LINE_START.sub(r"\\\1", _MARKUP.sub(r"\\\g<0>", flat)).replace("&", "&amp;")
+    return _LINE_START.sub(r"\\\1", safe_inside(text))
+
+
+def safe_inside(text: str) -> str:
+    """As `safe`, for text that does not begin a line."""
+    return _MARKUP.sub(r"\\\g<0>", " ".join(text.split())).replace("&", "&amp;")
 
 
 def printable(line: str) -> str:

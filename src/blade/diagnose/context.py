@@ -1,0 +1,41 @@
+"""What findings are made from, and the words of one before its numbers are known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from blade.core.diagnosis import Contrast, Grade, Partition
+from blade.core.finding import Evidence
+from blade.core.run import Run
+from blade.diagnose.reading import Reading
+from blade.diagnose.withheld import Withheld
+
+Said = tuple[str, tuple[Evidence, ...]]
+"""A sentence, and the evidence that it quotes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Context:
+    """Everything that findings are made from."""
+
+    run: Run
+    partition: Partition
+    reading: Reading
+    contrasts: Mapping[str, Contrast]
+    withheld: Sequence[Withheld]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draft:
+    """The words of a finding before its numbers are known."""
+
+    title: str
+    what: str
+    fix: str
+    brief: str
+    kind: str
+    where: tuple[Said, ...] = ()
+    """Sentences with places and quotes; examples of the group where there are none."""
+    grade: Grade = Grade.DIRECT
+    estimable: bool = True

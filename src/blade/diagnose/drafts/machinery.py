@@ -1,0 +1,108 @@
+"""What stands between a rollout and its verdict: limits, machinery, no verdict, nothing to judge."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from blade.core.finding import Differs
+from blade.diagnose import quotes
+from blade.diagnose.context import Context, Draft, Said
+from blade.diagnose.examples import last_text, verb
+from blade.diagnose.exhibits import answer as answer_evidence
+from blade.diagnose.groups import Group, spread
+from blade.diagnose.walks import Walk
+
+_CALL_AS_TEXT = re.compile(r"</?tool_call>|<function=|<invoke|\"tool_calls\"\s*:")
+_CHANGED_FILE = re.compile(r"^\+\+\+ b/(\S+)", re.MULTILINE)
+MOST_FILES = 8
+
+
+def limit(group: Group, context: Context) -> Draft:
+    """A limit of tokens, steps or time."""
+    return Draft(
+        title=f"The limit of {group.name} ends rollouts before they are done",
+        what=f"{spread(group.failing)} {'is' if len(group.failing) == 1 else 'are'} cut by it.",
+        fix=f"raise the limit of {group.name} for these tasks, or tell the agent how much is left",
+        brief=f"the limit of {group.name}",
+        kind="harness",
+    )
+
+
+def machinery(group: Group, context: Context) -> Draft:
+    """Provider, harness, sandbox or tool backend."""
+    return Draft(
+        title="The machinery fails, and the rollout counts as a failure",
+        what=f"{spread(group.failing)} {'carries' if len(group.failing) == 1 else 'carry'} an error of provider, harness "
+        f"or sandbox and a reward all the same.",
+        fix="repair it and run these rollouts again before blaming the model",
+        brief="the machinery",
+        kind="infrastructure",
+    )
+
+
+def no_verdict(group: Group, context: Context) -> Draft:
+    """The verifier left no account, or failed itself."""
+    return Draft(
+        title="Rollouts without a verdict count as failures",
+        what=f"{spread(group.failing)} {'has' if len(group.failing) == 1 else 'have'} no account of the verifier where "
+        f"other rollouts have one, and a reward all the same.",
+        fix="find out why the verifier did not run (a step limit, a crash), and judge them again",
+        brief="the rollouts without a verdict",
+        kind="harness",
+    )
+
+
+def no_answer(group: Group, context: Context) -> Draft:
+    """No output at all, or none that could be judged."""
+    walks = context.reading.at(group.failing)
+    mute = [walk for walk in walks if any(o.kind == Differs.NO_ANSWER and o.name == "output" for o in walk.differs)]
+    if walks and len(mute) == len(walks):
+        return _mute(group, walks)
+    written = [walk for walk in walks if walk not in mute and _CALL_AS_TEXT.search(last_text(walk))]
+    said = f" In {len(written)} of {len(walks)} read the last message holds a call written as text, which nothing carried out."
+    return Draft(
+        title="Nothing is there to judge",
+        what=f"{spread(group.failing)} {verb(group, 'end')} without an answer or a patch.{said if written else ''}",
+        fix="have the harness carry out or send back calls that come as text"
+        if written
+        else "say in the prompt how to hand in the answer, and have the harness ask once more when none came",
+        brief="calls that come as text" if written else "how an answer is handed in",
+        kind="harness",
+    )
+
+
+def _mute(group: Group, walks: Sequence[Walk]) -> Draft:
+    handed = [walk for walk in walks if walk.rollout.answer]
+    said = (
+        f" Of {len(walks)} read, {len(handed)} hand{'s' if len(handed) == 1 else ''} in something all the same."
+        if handed
+        else ""
+    )
+    return Draft(
+        title="The agent never speaks",
+        what=f"{spread(group.failing)} {verb(group, 'hold')} no word and no call of the agent.{said}",
+        fix="look at the harness first: the model was not asked, or what it said was not recorded",
+        brief="the harness, in which the agent says nothing",
+        kind="harness",
+        where=tuple(_handed(walk) for walk in walks[:1]),
+    )
+
+
+def _handed(walk: Walk) -> Said:
+    if not walk.rollout.answer:
+        return f"{walk.place} has no step with a word in it.", ()
+    evidence = answer_evidence(walk.rollout)
+    files = _CHANGED_FILE.findall(_whole_answer(walk))
+    what = (
+        f"a patch of {', '.join(files[:MOST_FILES])}"
+        if files
+        else f"`{quotes.shown(' '.join(walk.rollout.answer.split()), 100)}`"
+    )
+    return f"{walk.place} has no step with a word in it, and hands in {what}.", (evidence,) if evidence else ()
+
+
+def _whole_answer(walk: Walk) -> str:
+    evidence = answer_evidence(walk.rollout)
+    value = walk.rollout.row.get(evidence.field) if evidence is not None else None
+    return value if isinstance(value, str) else ""

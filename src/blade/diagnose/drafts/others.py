@@ -1,0 +1,123 @@
+"""Findings that do not rest on a shared difference: the simulated user, and failures that nothing explains."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from blade.core.diagnosis import NOT_EXPLAINED, Grade
+from blade.diagnose import quotes
+from blade.diagnose.context import Context, Draft, Said
+from blade.diagnose.examples import clarity, divergence_in_words, last_text, verb
+from blade.diagnose.exhibits import answer as answer_evidence
+from blade.diagnose.groups import Group, Place, spread
+from blade.diagnose.walks import Walk
+from blade.diagnose.withheld import Withheld
+
+FEWEST = 3
+TELLING = 0.6
+"""By how much the shares of passing and failing outputs must differ in how they begin or end."""
+
+
+def by_user(context: Context) -> tuple[Group, Draft] | None:
+    """The rollouts in which the simulated user kept back what it was asked for."""
+    kept = list(context.withheld)
+    if not kept:
+        return None
+    places = tuple((one.walk.rollout.key.task_id, one.walk.repeat) for one in kept)
+    group = Group(family="user", name="withheld", detail="", failing=places, passing=(), alone=places)
+    taught = [one for one in kept if one.walk.rollout.key.task_id in context.contrasts] or kept
+    asked = ", ".join(f"`{name}`" for name in dict.fromkeys(one.argument for one in kept))
+    return group, Draft(
+        title="The simulated user keeps back what its script gives",
+        what=f"In {spread(places)} the agent asks for {asked}, the script holds it, and the user never says it.",
+        fix="tell the simulated user to give its ids when asked, and run these tasks again before blaming the model",
+        brief="the user simulator",
+        kind="harness",
+        where=tuple(_kept_back(one, context) for one in _one_a_task(taught)[:2]),
+        grade=Grade.CONSISTENT,
+    )
+
+
+def _one_a_task(kept: Sequence[Withheld]) -> list[Withheld]:
+    """The plainest refusal of each task, those that name what was asked for first."""
+    first: dict[str, Withheld] = {}
+    for one in sorted(kept, key=lambda one: 0 if one.plain else 1):
+        first.setdefault(one.walk.rollout.key.task_id, one)
+    return list(first.values())
+
+
+def _kept_back(one: Withheld, context: Context) -> Said:
+    text = f"{one.walk.place} needs `{one.fact}`"
+    if one.reply is not None:
+        text += f'; the user says (:{one.reply.step}) "{one.reply.quote}"'
+    contrast = context.contrasts.get(one.walk.rollout.key.task_id)
+    parted = [d for d in contrast.divergences if d.party == "user" and d.failing == one.walk.repeat] if contrast else []
+    passed = parted[0].passed.evidence if parted else None
+    if passed is not None:
+        text += f'. In passing {passed.key}:{passed.step} it says "{passed.quote}"'
+    return f"{text}.", tuple(piece for piece in (one.reply, passed) if piece is not None)
+
+
+def unexplained(context: Context) -> tuple[Group, Draft] | None:
+    """Failures that no key and no word of the verifier explains: how their outputs look beside those that pass."""
+    table = context.partition.table
+    rows = table.filter(table["mode"] == NOT_EXPLAINED)
+    places: tuple[Place, ...] = tuple(rows.select("task_id", "repeat").iter_rows())
+    beside = tuple(place for place in places if place[0] in context.contrasts)
+    form = _form(context, context.reading.at(places))
+    if not form and not beside:
+        return None
+    group = Group(family="unexplained", name="", detail="", failing=places if form else beside, passing=(), alone=())
+    tasks = list(dict.fromkeys(task for task, _ in beside))
+    return group, Draft(
+        title="Its outputs look otherwise than those that pass"
+        if form
+        else "Some repeats of a task fail, and nothing here says why",
+        what=f"{spread(group.failing)} {verb(group, 'fail')} without a key or a word of the verifier to say why.{form}",
+        fix="say in the prompt how the output must begin and end"
+        if form
+        else "read these beside each other, and have the verifier record what it found",
+        brief="the form of the output" if form else "an account of the verifier",
+        kind="prompt" if form else "verifier",
+        where=tuple(_parting(task, context) for task in tasks[:2]),
+        grade=Grade.CONSISTENT if form else Grade.NOT_SETTLED,
+        estimable=False,
+    )
+
+
+def _form(context: Context, failing: Sequence[Walk]) -> str:
+    """A word with which passing outputs begin, or their last line, and failing ones do not, or the reverse."""
+    passing = [walk for walk in context.reading.walks.values() if walk.passed]
+    if len(failing) < FEWEST or not passing:
+        return ""
+    for where, pick in (("begin with", _first_word), ("end with a line that begins", _last_word)):
+        won, lost = [pick(walk) for walk in passing], [pick(walk) for walk in failing]
+        for word in sorted({*won, *lost} - {""}):
+            a, b = won.count(word), lost.count(word)
+            if abs(a / len(won) - b / len(lost)) >= TELLING:
+                shown = "a code fence" if word.startswith("```") else f'"{quotes.shown(word, 30)}"'
+                return f" {a} of {len(won)} passing outputs read {where} {shown}, {b} of {len(lost)} of these."
+    return ""
+
+
+def _first_word(walk: Walk) -> str:
+    last = walk.message_after(walk.steps[-1].index) if walk.steps else None
+    return (last.text.split(maxsplit=1) or [""])[0] if last is not None else ""
+
+
+def _last_word(walk: Walk) -> str:
+    line = last_text(walk).strip().rpartition("\n")[2]
+    return line.split(" ")[0] if line else ""
+
+
+def _parting(task: str, context: Context) -> Said:
+    """The answers of both sides where there are answers, else the clearest divergence."""
+    walks = context.reading.of(task)
+    lost = next((walk for walk in walks if not walk.passed and walk.rollout.answer), None)
+    won = next((walk for walk in walks if walk.passed and walk.rollout.answer), None)
+    if lost is not None and won is not None:
+        found = [one for one in (answer_evidence(lost.rollout), answer_evidence(won.rollout)) if one is not None]
+        said = [quotes.shown(" ".join((walk.rollout.answer or "").split()), 110) for walk in (lost, won)]
+        return f"{lost.place} answers `{said[0]}`; passing {won.place} answers `{said[1]}`.", tuple(found)
+    best = max(context.contrasts[task].divergences, key=clarity, default=None)
+    return divergence_in_words(best) if best is not None else ("", ())

@@ -1,0 +1,203 @@
+"""What the verifier looked at: statements, tests and criteria, answers, its own words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from blade.core.due import Check
+from blade.core.finding import Differs
+from blade.diagnose import quotes
+from blade.diagnose.context import Context, Draft, Said
+from blade.diagnose.examples import verb
+from blade.diagnose.exhibits import judge_words
+from blade.diagnose.groups import Group, spread
+from blade.diagnose.templates import telling
+from blade.diagnose.walks import Walk
+
+_COUNTS = re.compile(
+    r"Failed (?P<failed>\d+) of (?P<all>\d+) tests|TESTS=(?P<total>\d+) PASS=\d+ FAIL=(?P<fail>\d+)|(?P<bad>\d+) failed, (?P<good>\d+) passed"
+)
+
+
+def not_said(group: Group, context: Context) -> Draft:
+    """A statement that was due and not made."""
+    alone = f"; in {len(group.alone)} nothing else is wrong" if group.alone else ""
+    return Draft(
+        title="It does not say what had to be said",
+        what=f"{spread(group.failing)} never {verb(group, 'state')} something that the key wants told to the user{alone}.",
+        fix="look up what the wrong statements rest on, and have the agent answer the user's questions one by one",
+        brief="the statements that the key wants",
+        kind="prompt",
+        where=tuple(_unsaid(walk) for walk in context.reading.at(group.alone or group.failing)[:2]),
+    )
+
+
+def _unsaid(walk: Walk) -> Said:
+    wanted = next((one.name for one in walk.differs if one.kind == Differs.NOT_SAID), "")
+    spoken = [step for step in walk.steps if step.party == "agent" and step.kind == "message" and step.text.strip()]
+    numbered = [step for step in spoken if re.search(r"\d", step.text)] if re.search(r"\d", wanted) else []
+    step = next(reversed(numbered or spoken), None)
+    evidence = quotes.of_text(walk.rollout, step, ("total", "$", "can", *wanted.split())) if step is not None else None
+    said = f'; it says (:{evidence.step}) "{evidence.quote}"' if evidence else ""
+    return f"{walk.place} never says {quotes.shown(wanted, 60)}{said}.", (evidence,) if evidence else ()
+
+
+def check(group: Group, context: Context) -> Draft:
+    """A test or criterion that tasks share; those that no two tasks share are one finding together."""
+    if not group.name:
+        return _criteria(group, context)
+    near = f"; in {len(group.alone)} it is the only one" if group.alone else ""
+    return Draft(
+        title=f"`{quotes.shown(group.name, 90)}` is not met",
+        what=f"{spread(group.failing)} {verb(group, 'fail')} it{near}.",
+        fix="read the failing outputs beside this criterion: either the prompt does not ask for it plainly, or it is "
+        "beyond what the model does",
+        brief=f"`{quotes.shown(group.name, 60)}`",
+        kind="prompt",
+        where=tuple(_failed(walk, group.name) for walk in context.reading.at(group.failing)[:2]),
+        estimable=False,
+    )
+
+
+def _criteria(group: Group, context: Context) -> Draft:
+    """How near the misses are, whether one criterion decides, and whether the reward shows any of it."""
+    walks = context.reading.at(group.failing)
+    counted = [walk for walk in walks if any(one.passed for one in walk.due.checks)]
+    near = [walk for walk in counted if sum(not one.passed for one in walk.due.checks) == 1]
+    required = [walk for walk in walks if any(one.required and not one.passed for one in walk.due.checks)]
+    hidden = [walk for walk in counted if walk not in required and not walk.rollout.reward and _mostly_met(walk)]
+    said = [f"{len(near)} of {len(walks)} read {'misses' if len(near) == 1 else 'miss'} by one."] if near else []
+    if required:
+        named = ", ".join(walk.place for walk in required[:3])
+        said.append(f"{named} {'fails' if len(required) == 1 else 'fail'} one that must be met.")
+    if hidden:
+        named = ", ".join(walk.place for walk in hidden[:3])
+        said.append(f"For {named} the reward is 0 though half or more are met.")
+    first = [
+        *required,
+        *(w for w in near if w not in required),
+        *(w for w in walks if w not in near and w not in required),
+    ]
+    return Draft(
+        title="Tests or criteria fail that no two tasks share",
+        what=" ".join([f"{spread(group.failing)} {verb(group, 'fail')} at least one.", *said]),
+        fix="start with the criteria that must be met and the misses by one"
+        if near or required
+        else "read what the verifier says about each beside the output",
+        brief=f"the criteria ({len(near)} missed by one)" if near else "the criteria, task by task",
+        kind="training",
+        where=tuple(_failed(walk, "") for walk in first[:2]),
+        estimable=False,
+    )
+
+
+def _mostly_met(walk: Walk) -> bool:
+    return sum(one.passed for one in walk.due.checks) * 2 >= len(walk.due.checks)
+
+
+def _failed(walk: Walk, name: str) -> Said:
+    failed = [one for one in walk.due.checks if one.name.startswith(name) and not one.passed]
+    one = next((check_ for check_ in failed if check_.required), failed[0] if failed else None)
+    met, all_ = sum(check_.passed for check_ in walk.due.checks), len(walk.due.checks)
+    of = f" (meets {met} of {all_}, reward {walk.rollout.reward:g})" if met and walk.rollout.reward is not None else ""
+    if one is None:
+        return f"{walk.place}{of} fails it.", ()
+    what = "" if name else f" fails {'the must-pass ' if one.required else ''}`{quotes.shown(one.name, 100)}`"
+    words = _words_of(one)
+    evidence = quotes.of_row(walk.rollout, one.words_field, words) if one.words_field and words else None
+    quoted = f': "{words}"' if evidence else f" ({words})" if words else ""
+    return f"{walk.place}{of}{what or ' fails it'}{quoted}.", (evidence,) if evidence else ()
+
+
+def _words_of(check_: Check) -> str:
+    if not check_.words.strip():
+        return ""
+    start, end = telling(check_.words)
+    return check_.words[start:end][: quotes.LONGEST].strip()
+
+
+def words(group: Group, context: Context) -> Draft:
+    """What the verifier says of failures, and of no pass."""
+    return Draft(
+        title=f"The verifier says: {quotes.shown(group.detail, 110)}",
+        what=f"`{group.name}` says so in {spread(group.failing)}, and in no passing rollout.",
+        fix="read these beside each other: the verifier's word is what these files say about why",
+        brief=f'"{quotes.shown(group.detail, 60)}" of the verifier',
+        kind="training",
+        where=tuple(_spoken(walk, group.name) for walk in context.reading.at(group.failing)[:2]),
+        estimable=False,
+    )
+
+
+def _spoken(walk: Walk, field: str) -> Said:
+    said = next((one for one in walk.due.said if one.field == field), None)
+    if said is None:
+        return f"{walk.place}.", ()
+    start, end = telling(said.text)
+    quote = said.text[start:end][: quotes.LONGEST]
+    found = [quotes.of_row(walk.rollout, field, quote), judge_words(walk.rollout)]
+    judged = f'; the judge: "{found[1].quote}"' if found[1] is not None else ""
+    given = "" if judged else _answer_of(walk)
+    return f'{walk.place}: "{quote}"{_counts(said.text)}{judged}{given}.', tuple(
+        one for one in found if one is not None
+    )
+
+
+def _counts(log: str) -> str:
+    """How many tests failed, where a log counts them."""
+    match = next(iter(_COUNTS.finditer(log)), None)
+    if match is None:
+        return ""
+    failed = int(match["failed"] or match["fail"] or match["bad"])
+    total = int(match["all"] or match["total"] or 0) or failed + int(match["good"])
+    return f" ({failed} of {total} tests failed)"
+
+
+def _answer_of(walk: Walk) -> str:
+    answer_ = walk.rollout.answer
+    return f"; it answers `{quotes.shown(' '.join(answer_.split()), 100)}`" if answer_ else ""
+
+
+NAMES = {
+    "different": "It answers another value than the key's",
+    "several": "It gives more than one answer",
+    "contained": "It answers with the key among other words, and is rejected",
+    "absent": "Its answer does not hold what the key wants",
+}
+"""How an answer compares with the key; what is not here is a mode or a doubt, and no finding."""
+
+
+def answer(group: Group, context: Context) -> Draft:
+    """How the answers of failing rollouts compare with the key."""
+    form = group.name in ("several", "contained")
+    beside = any(task in context.contrasts for task in group.tasks)
+    return Draft(
+        title=NAMES.get(group.name, f"Its answer against the key: {group.name}"),
+        what=f"{spread(group.failing)}.",
+        fix="ask for the answer in the verifier's format"
+        if form
+        else "compare the passing repeats of the same tasks: where some pass, the model can, and does not reliably"
+        if beside
+        else "read these answers beside the key, and look for what they share",
+        brief="the answer format" if form else "the wrong answers",
+        kind="prompt" if form else "training",
+        where=tuple(_answered(walk) for walk in _first_of_tasks(context.reading.at(group.failing))[:2]),
+        estimable=False,
+    )
+
+
+def _first_of_tasks(walks: Sequence[Walk]) -> list[Walk]:
+    first: dict[str, Walk] = {}
+    for walk in walks:
+        first.setdefault(walk.rollout.key.task_id, walk)
+    return list(first.values())
+
+
+def _answered(walk: Walk) -> Said:
+    given, expected = walk.rollout.answer, walk.due.answer or ""
+    last = walk.message_after(walk.steps[-1].index) if walk.steps else None
+    evidence = quotes.stating(walk.rollout, last) if last is not None else None
+    answers = f"answers {quotes.shown(given, 60)}" if given else "has no answer extracted"
+    said = f' (:{evidence.step} "{evidence.quote}")' if evidence and not given else ""
+    return f"{walk.place} {answers}{said}, the key has {quotes.shown(expected, 60)}.", (evidence,) if evidence else ()

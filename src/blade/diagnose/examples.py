@@ -1,0 +1,122 @@
+"""Sentences that show a point: a divergence of two repeats, or what one failing rollout did and said."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from blade.core.diagnosis import Divergence
+from blade.core.finding import Evidence
+from blade.diagnose import quotes
+from blade.diagnose.context import Context, Said
+from blade.diagnose.contrast import DECLINING, due_ids, words_of
+from blade.diagnose.groups import Group, Place
+from blade.diagnose.walks import Walk
+
+LONGEST_ARGUMENTS = 70
+CLOSE = 6
+"""Steps between words and the act that they explain."""
+
+
+def examples(group: Group, context: Context) -> tuple[Said, ...]:
+    """A divergence that shows the difference, then a second one of another task; else what failing rollouts did."""
+    best = [divergence_in_words(one) for one in _telling(group, context)[:2]]
+    walks = context.reading.at(group.alone or group.failing)
+    rest = [failure_in_words(walk, group.name) for walk in walks[: 2 - len(best)]] if len(best) < 2 else []
+    return tuple(one for one in (*best, *rest) if one[0])
+
+
+def _telling(group: Group, context: Context) -> list[Divergence]:
+    """Divergences that show the group's difference, the clearest of each task, clearest first."""
+    found = []
+    for task in group.tasks:
+        contrast = context.contrasts.get(task)
+        fitting = [d for d in contrast.divergences if _shows(d, group.name, group.failing)] if contrast else []
+        found += [max(fitting, key=clarity)] if fitting else []
+    return sorted(found, key=lambda one: (-clarity(one), group.tasks.index(one.task_id)))
+
+
+def _shows(divergence: Divergence, name: str, failing: Sequence[Place]) -> bool:
+    return (divergence.task_id, divergence.failing) in failing and f"`{name}" in divergence.what
+
+
+def clarity(one: Divergence) -> float:
+    """How well a divergence shows its point: each side gives its reason, close to the act, from a shared start."""
+    said, act, instead = one.failed.before, one.failed.evidence, one.passed.evidence
+    words = words_of(one.what)
+    score = min(one.shared, 2) + (2.0 if act is not None else 0.0)
+    if said is not None:
+        near = act is not None and (act.step or 0) - (said.step or 0) <= CLOSE
+        score += 2 * quotes.reasons(said.quote) + quotes.weight(said.quote, words) / 2 + (2 if near else 0)
+    if instead is not None:
+        score += 2 * quotes.reasons(instead.quote) + quotes.weight(instead.quote, words) / 2
+    return score
+
+
+def divergence_in_words(one: Divergence) -> Said:
+    """`Task 39: 39#1:6 says "...", then calls cancel_reservation (:8), which the key has not; passing 39#0:4 says "...".`"""
+    passed, failed = one.passed, one.failed
+    said = failed.before if failed.before is not None and _is_close(failed.before, failed.evidence) else None
+    fail, win = f"{one.task_id}#{one.failing}", f"{one.task_id}#{one.passing}"
+    text = f'{fail}:{said.step} says "{said.quote}", then {one.what}' if said is not None else f"{fail} {one.what}"
+    if failed.evidence is not None:
+        text += f" (:{failed.evidence.step}{short(failed.evidence)})"
+    if passed.evidence is not None:
+        text += f"; passing {win}:{passed.evidence.step} {passed.did}{short(passed.evidence)}"
+    found = tuple(piece for piece in (said, failed.evidence, passed.evidence) if piece is not None)
+    return f"Task {one.task_id}: {text}.", found
+
+
+def _is_close(said: Evidence, act: Evidence | None) -> bool:
+    return act is not None and (act.step or 0) - (said.step or 0) <= CLOSE
+
+
+def short(evidence: Evidence) -> str:
+    """A quote beside a place; arguments as code, and only where they are short enough to be read."""
+    if evidence.field != "text":
+        return f" `{evidence.quote}`" if len(evidence.quote) <= LONGEST_ARGUMENTS else ""
+    return f' "{evidence.quote}"'
+
+
+def failure_in_words(walk: Walk, name: str) -> Said:
+    """What a failing rollout did or said about the tool, check or field that is named."""
+    step = next((one.step for one in walk.differs if one.name == name and one.step is not None), None)
+    call = next((one for one in walk.calls if one.index == step), None)
+    if call is not None:
+        evidence = quotes.of_call(walk.rollout, call)
+        before = walk.said_before(call.index, words_of(name))
+        words = quotes.of_text(walk.rollout, before, words_of(name)) if before is not None else None
+        said = f'; before it (:{words.step}) "{words.quote}"' if words else ""
+        quote = short(evidence) if evidence else ""
+        return f"{walk.place}:{call.index} calls `{call.tool}`{quote}{said}.", tuple(p for p in (evidence, words) if p)
+    return _declined(walk, name) or ends(walk)
+
+
+def _declined(walk: Walk, name: str) -> Said | None:
+    """What the agent said against doing it, about the very thing that was due."""
+    words = (*due_ids(walk, name), *DECLINING, *words_of(name))
+    spoken = walk.most_about(words, after=-1) if name else None
+    evidence = quotes.of_text(walk.rollout, spoken, words) if spoken is not None else None
+    if evidence is None or not any(word in evidence.quote.lower() for word in DECLINING):
+        return None
+    return f'{walk.place}:{evidence.step} says "{evidence.quote}".', (evidence,)
+
+
+def ends(walk: Walk) -> Said:
+    """How a rollout ends: its last call, and the end of the agent's last words."""
+    last = walk.message_after(walk.steps[-1].index) if walk.steps else None
+    evidence = quotes.ending(walk.rollout, last) if last is not None else None
+    called = f" calls `{walk.calls[-1].tool}` last (:{walk.calls[-1].index}) and" if walk.calls else ""
+    if evidence is None:
+        return f"{walk.place}{called} ends without a word.", ()
+    return f'{walk.place}{called} ends with (:{evidence.step}) "{evidence.quote}".', (evidence,)
+
+
+def last_text(walk: Walk) -> str:
+    """The end of the agent's last message."""
+    last = walk.message_after(walk.steps[-1].index) if walk.steps else None
+    return last.text[-4_000:] if last is not None else ""
+
+
+def verb(group: Group, word: str) -> str:
+    """The verb that goes with the group's rollouts."""
+    return word + "s" if len(group.failing) == 1 else word

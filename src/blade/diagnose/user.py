@@ -1,0 +1,42 @@
+"""What the simulated user did at the end of a talk: gave the go-ahead and hung up, or took its wish back."""
+
+from __future__ import annotations
+
+import re
+
+from blade.core.finding import Evidence
+from blade.core.rollout import Step
+from blade.diagnose import quotes
+from blade.diagnose.walks import Walk
+
+_GO_AHEAD = re.compile(
+    r"\b(?:yes|i confirm|go ahead|please proceed|proceed with|sounds good|that's correct)\b", re.IGNORECASE
+)
+_WITHDRAWS = re.compile(
+    r"""\b(?:hold\ off|never\ ?mind|i'll\ wait|leave\ (?:it|that|this|the\ \w+|everything)\b[^.!?]{0,30}\b(?:for\ now|as\ is)
+    |keep\ [^.!?]{0,50}\bas\ (?:is|it\ is)|let's\ skip|skip\ the|no\ longer\ (?:want|need)|don't\ (?:want|need)\ [^.!?]{0,40}
+    \b(?:anymore|after\ all))\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+def hung_up(walk: Walk) -> Evidence | None:
+    """The user's last words, where they give the go-ahead and the agent has no turn left to act on it."""
+    last = _last(walk)
+    if last is None or not _GO_AHEAD.search(last.text):
+        return None
+    if any(step.party == "agent" and step.index > last.index for step in walk.steps):
+        return None
+    return quotes.of_text(walk.rollout, last, ("go ahead", "proceed", "confirm", "yes"))
+
+
+def withdrew(walk: Walk) -> Evidence | None:
+    """The user's words, where it takes back something that it had asked for."""
+    heard = (step for step in walk.steps if step.party == "user")
+    step = next((one for one in heard if _WITHDRAWS.search(one.text)), None)
+    match = _WITHDRAWS.search(step.text) if step is not None else None
+    return quotes.holding(walk.rollout, step, match[0]) if step is not None and match is not None else None
+
+
+def _last(walk: Walk) -> Step | None:
+    return next((step for step in reversed(walk.steps) if step.party == "user" and step.text.strip()), None)

@@ -11,6 +11,8 @@ from typing import IO, TYPE_CHECKING, NamedTuple, cast
 
 import zstandard
 
+from blade.core.rollout import Source
+
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
@@ -31,6 +33,13 @@ class Record(NamedTuple):
     member: str | None = None
     broken: str = ""
     """Why the bytes could not be had."""
+
+
+def source_of(record: Record, artifact: str) -> Source:
+    """Where a record stands."""
+    return Source(
+        artifact=artifact, member=record.member, offset=record.offset, length=len(record.data), line=record.line
+    )
 
 
 class Torn(Exception):

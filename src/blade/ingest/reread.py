@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import polars as pl
 
 from blade.core.errors import ArtifactError, RequestError
@@ -15,9 +14,8 @@ from blade.core.run import Run
 from blade.ingest.decode import DEEPEST, Unusable, decode_whole
 from blade.ingest.formats import Format, format_named
 from blade.ingest.jsonl import BOM, Torn, is_compressed, open_bytes, records
-from blade.ingest.light import Light
+from blade.ingest.light import LIGHT, Light
 
-_LIGHT = frozenset(field.name for field in msgspec.structs.fields(Light)) - {"fired", "cannot_look"}
 _AGAIN = "analyze the rollouts again"
 
 Spot = dict[str, Any]
@@ -111,7 +109,7 @@ def _format(run: Run, artifact: str) -> Format:
 
 
 def _rollout(run: Run, spot: Spot, data: bytes) -> Rollout:
-    light = Light(**{name: spot[name] for name in _LIGHT & spot.keys()})
+    light = Light(**{name: spot[name] for name in LIGHT if name in spot})
     key = RolloutKey(run=run.name, task_id=spot["task_id"], repeat=spot["repeat"])
     try:
         row, _ = decode_whole(data)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import compress
+from operator import attrgetter
 from typing import Any, TypeVar
 
 import msgspec
@@ -36,7 +37,7 @@ class Batch:
         self.columns = columns
         self.paths = fields.applying(tuple(columns))
         """Of the field table, what these columns can hold."""
-        self._inside: dict[str, Column] = {name: columns[name] for name in (REQUEST, RESPONSE) if name in columns}
+        self._parts: dict[str, Column] = {}
 
     def __len__(self) -> int:
         return len(self.data)
@@ -73,14 +74,19 @@ class Batch:
         """One field of each row."""
         return self.columns[name] if name in self.columns else [None] * len(self)
 
-    def first(self, paths: Iterable[str], make: Callable[[Any], T | None]) -> list[T | None]:
+    def values(self, paths: Iterable[str]) -> Column:
+        """For each row the first value, in the order of the paths, that is there and is not null."""
+        return self.first(paths, None)
+
+    def first(self, paths: Iterable[str], make: Callable[[Any], T | None] | None) -> list[T | None]:
         """For each row what `make` makes of the first value, in the order of the paths, of which it makes anything."""
         found: list[T | None] = [None] * len(self)
         for path in paths:
             values = self._values(path, found)
             if any_there(values):
-                pairs = zip(found, values, strict=True)
-                found = [make(value) if old is None and value is not None else old for old, value in pairs]
+                if make is not None:
+                    values = [None if value is None else make(value) for value in values]
+                found = [new if old is None else old for old, new in zip(found, values, strict=True)]
             if None not in found:
                 break
         return found
@@ -92,31 +98,40 @@ class Batch:
     def where(self, kept: Sequence[bool]) -> Batch:
         """Some of the rows."""
         columns: dict[str, Column] = {name: list(compress(column, kept)) for name, column in self.columns.items()}
-        return Batch(list(compress(self.data, kept)), columns)
+        return Batch(list(compress(self.data, kept)), _without_empty(columns))
 
     def _values(self, path: str, found: Column) -> Column:
-        """Values at a path; those of rows that have found one already are not decoded."""
+        """Values at a path; None where a row has found one already."""
         top, *rest = path.split(".")
         if top in _READ:
-            return self._part(path)
-        values: Column = decoded(
-            [raw if old is None else None for raw, old in zip(self.columns[top], found, strict=True)]
-        )
+            values = self._part(path)
+            return [value if old is None else None for value, old in zip(values, found, strict=True)]
+        values = decoded([raw if old is None else None for raw, old in zip(self.columns[top], found, strict=True)])
         for name in rest:
             values = _inside(values, name)
         return values
 
     def _part(self, path: str) -> Column:
         """Values inside the request or the response."""
-        if path not in self._inside:
+        if path not in self._parts:
             before, _, name = path.rpartition(".")
-            self._inside[path] = _inside(self._part(before), name)
-        return self._inside[path]
+            if before == REQUEST:
+                values: Column = list(map(attrgetter(name), self.requests))
+            elif before == RESPONSE:
+                values = list(map(attrgetter(name), self.responses))
+            else:
+                values = _inside(self._part(before), name)
+            self._parts[path] = values
+        return self._parts[path]
 
 
 def any_there(values: Column) -> bool:
     """Whether any of the values is not None."""
     return values.count(None) < len(values)
+
+
+def _without_empty(columns: Mapping[str, Column]) -> dict[str, Column]:
+    return {name: column for name, column in columns.items() if any_there(column)}
 
 
 def decoded(raws: Column) -> list[Any]:
@@ -129,14 +144,7 @@ def decoded(raws: Column) -> list[Any]:
 def _inside(values: Column, name: str) -> Column:
     if not any_there(values):
         return values
-    return [
-        value.get(name)
-        if isinstance(value, dict)
-        else getattr(value, name)
-        if isinstance(value, Request | Response)
-        else None
-        for value in values
-    ]
+    return [value.get(name) if isinstance(value, dict) else None for value in values]
 
 
 def batch_of(data: Sequence[bytes], rows: Sequence[Row]) -> Batch:
@@ -185,4 +193,4 @@ class UsualRows:
         columns: dict[str, Column] = dict(zip(self._names, found, strict=True))
         for name, nothing in ((REQUEST, NO_REQUEST), (RESPONSE, NO_RESPONSE)):
             columns[name] = [None if one is msgspec.UNSET else one or nothing for one in columns[name]]
-        return Batch(data, {name: column for name, column in columns.items() if any_there(column)})
+        return Batch(data, _without_empty(columns))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache, partial
 from hashlib import blake2b
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import msgspec
@@ -29,6 +31,7 @@ OTHER_TOOLS = "(other tools)"
 
 _EVIDENCE_OF_A_ROLLOUT = ("reward", "score", "response", "messages", "output", "trajectory", "_ng_failure_class")
 _SAMPLING = ("temperature", "top_p", "max_output_tokens")
+_SAMPLED = attrgetter(*_SAMPLING)
 _INDEXES = ("index", "repeat", "attempt")
 _MOST_KEYS = 1024
 _NO_SCALAR = b"{[n"
@@ -78,7 +81,7 @@ class RowReader:
         self._metadata = Memo(metadata_fingerprint)
         self._small = Memo(_small)
         self._inside = Memo(_metadata_extras)
-        self._wants: dict[tuple[bytes | None, ...], str | None] = {}
+        self._wants: dict[tuple[str, ...], dict[tuple[bytes | None, ...], str | None]] = {}
         self._agent = Memo(lambda raw: cells.inside(raw, "name"))
         self._skills = Memo(lambda raw: cells.inside(raw, "hash"))
         self._toolset = Memo(_toolset)
@@ -124,7 +127,7 @@ class RowReader:
         paths = batch.paths
         agents = self._agent.column(batch.raw("agent_ref"))
         if None in agents:
-            named = batch.first(paths["agent"], lambda value: value)
+            named = batch.values(paths["agent"])
             agents = [agent or cells.name_text(name) for agent, name in zip(agents, named, strict=True)]
         found: Columns = {
             "agent": agents,
@@ -133,7 +136,7 @@ class RowReader:
             "id": batch.first(paths["id"], cells.name_text),
         }
         for name in _INDEXES:
-            values = batch.first(paths[name], lambda value: value)
+            values = batch.values(paths[name])
             found[name] = [cells.integer(value) for value in values]
             for place in _lost(values, found[name]):
                 why = f"{name} is {cells.shown(values[place])}, no place in an order: unused"
@@ -145,17 +148,17 @@ class RowReader:
         paths = batch.paths
         if not paths["expected_actions"]:
             return ()
-        tops = dict.fromkeys(
-            path.partition(".")[0] for path in (*paths["expected_actions"], *paths["expected_statements"])
-        )
-        columns = [batch.columns[name] for name in tops]
-        asked = [tuple([None if raw is None else bytes(raw) for raw in raws]) for raws in zip(*columns, strict=True)]
-        if len(self._wants) >= _MOST_KEYS:
-            self._wants.clear()
-        for raws in set(asked) - self._wants.keys():
-            key = Batch([b""], {name: [raw] for name, raw in zip(tops, raws, strict=True) if raw is not None})
-            self._wants[raws] = _key_expects(key)
-        return [self._wants[raws] for raws in asked]
+        reads = (*paths["expected_actions"], *paths["expected_statements"])
+        names = tuple(dict.fromkeys(path.partition(".")[0] for path in reads))
+        known = self._wants.setdefault(names, {})
+        if len(known) >= _MOST_KEYS:
+            known.clear()
+        columns = zip(*(batch.columns[name] for name in names), strict=True)
+        asked = [tuple([None if raw is None else bytes(raw) for raw in raws]) for raws in columns]
+        for raws in set(asked) - known.keys():
+            key = Batch([b""], {name: [raw] for name, raw in zip(names, raws, strict=True) if raw is not None})
+            known[raws] = _key_expects(key)
+        return [known[raws] for raws in asked]
 
     def _keys(self, batch: Batch) -> Columns:
         """A fingerprint of each of the task's own fields that says anything."""
@@ -234,20 +237,33 @@ class RowReader:
         found["cannot_look"] = [seen.cannot_look for seen in looked]
 
     def _note_settings(self, batch: Batch, found: Columns) -> None:
-        """Count what the rows say of the run; one with a list or an object for a setting says nothing."""
+        """Count what the rows say of the run."""
         of_request = [request.tools if cells.has(request.tools) else None for request in batch.requests]
         given = [one or other for one, other in zip(of_request, batch.raw("tools"), strict=True)]
-        asked = [(one.temperature, one.top_p, one.max_output_tokens) for one in batch.requests]
-        used = [(one.temperature, one.top_p, one.max_output_tokens) for one in batch.responses]
-        who = (found["agent"], found["model"], found["skills"])
-        for said in zip(*who, self._toolset.column(given), asked, used, strict=True):
-            try:
-                settings = self._said.get(said)
-            except TypeError:
-                continue
+        who = (found["agent"], found["model"], found["skills"], self._toolset.column(given))
+        asked, used = map(_SAMPLED, batch.requests), map(_SAMPLED, batch.responses)
+        for said, times in _counted(zip(*who, asked, used, strict=True)).items():
+            settings = self._said.get(said)
             if settings is None:
                 settings = self._said[said] = _settings(*said)
-            self.settings[settings] = self.settings.get(settings, 0) + 1
+            self.settings[settings] = self.settings.get(settings, 0) + times
+
+
+def _counted(said: Iterable[tuple[Any, ...]]) -> Counter[tuple[Any, ...]]:
+    """How often each was said; what holds a list or an object says nothing."""
+    listed = list(said)
+    try:
+        return Counter(listed)
+    except TypeError:
+        return Counter(one for one in listed if _is_hashable(one))
+
+
+def _is_hashable(value: object) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
 
 
 def _agent_spoke(batch: Batch, place: int) -> bool:
@@ -277,7 +293,7 @@ def _lost(values: Column, used: Column) -> list[int]:
 
 
 def _rewards(batch: Batch, odd: Odd) -> Columns:
-    values = batch.first(batch.paths["reward"], lambda value: value)
+    values = batch.values(batch.paths["reward"])
     rewards = [_reward(value) for value in values]
     for place in _lost(values, rewards):
         why = "not a finite number" if cells.finite(values[place]) is None else "too large to be averaged"
@@ -299,8 +315,8 @@ def _spent(batch: Batch) -> Columns:
     return {
         "input_tokens": [tokens if there else None for tokens, there in zip(given, some, strict=True)],
         "output_tokens": [tokens if there else None for tokens, there in zip(made, some, strict=True)],
-        "seconds": [cells.number(value) for value in batch.first(paths["seconds"], lambda value: value)],
-        "cost": [cells.number(value) for value in batch.first(paths["cost"], lambda value: value)],
+        "seconds": [cells.number(value) for value in batch.values(paths["seconds"])],
+        "cost": [cells.number(value) for value in batch.values(paths["cost"])],
     }
 
 
@@ -337,10 +353,10 @@ def _value(row: dict[str, Any], name: str) -> Any:
 
 
 def _key_expects(key: Batch) -> str | None:
-    actions = key.first(key.paths["expected_actions"], lambda value: value)[0]
+    actions = key.values(key.paths["expected_actions"])[0]
     if actions is None:
         return None
-    return key_expects(actions, key.first(key.paths["expected_statements"], lambda value: value)[0])
+    return key_expects(actions, key.values(key.paths["expected_statements"])[0])
 
 
 def _settings(

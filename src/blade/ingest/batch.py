@@ -105,6 +105,8 @@ class Batch:
         top, *rest = path.split(".")
         if top in _READ:
             values = self._part(path)
+            if not any_there(values):
+                return values
             return [value if old is None else None for value, old in zip(values, found, strict=True)]
         values = decoded([raw if old is None else None for raw, old in zip(self.columns[top], found, strict=True)])
         for name in rest:

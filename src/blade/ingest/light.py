@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -95,13 +96,12 @@ def _common(columns: Mapping[str, Column]) -> list[str]:
 
 def _column(name: str, values: Column | None, dtype: pl.DataType, height: int) -> pl.Series:
     if not values:
-        return pl.repeat(None, height, dtype=dtype, eager=True).alias(name)
-    if name in _NESTED:
-        return _NESTED[name](name, values)
-    if values.count(values[0]) == len(values):
-        # Most columns of a batch hold one value, or none: made at once, not row by row.
-        return pl.repeat(values[0], len(values), dtype=dtype, eager=True).alias(name)
-    return pl.Series(name, values, dtype, strict=False)
+        return pl.Series(name, [None], dtype).new_from_index(0, height)
+    make = _NESTED.get(name, partial(pl.Series, dtype=dtype, strict=False))
+    if values.count(values[0]) == height:
+        # Most columns of a part hold one value, or none: made at once, not row by row.
+        return make(name, values[:1]).new_from_index(0, height)
+    return make(name, values)
 
 
 # Nested values are handed over as text and taken apart inside polars: made from Python lists, a column of them costs

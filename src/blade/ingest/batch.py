@@ -17,13 +17,14 @@ import msgspec
 
 from blade.ingest import cells, fields
 from blade.ingest.decode import Row, decode_any
-from blade.ingest.request import NO_REQUEST, NO_RESPONSE, Request, Response, read_request, read_response
+from blade.ingest.request import NO_REQUEST, NO_RESPONSE, Request, Response, Usage, read_request, read_response
 
 T = TypeVar("T")
 Column = Sequence[Any]
 """One field of each row: raw JSON, but the request and the response decoded; None where the row does not have it."""
 
 REQUEST, RESPONSE = "responses_create_params", "response"
+_USAGE = "response.usage"
 _PROMPT_NAMES = fields.BY_NAME["prompt"].paths[1:]
 _TRAJECTORY_NAMES = fields.BY_NAME["trajectory"].paths[1:]
 _READ: Mapping[str, Callable[[msgspec.Raw], Any]] = {REQUEST: read_request, RESPONSE: read_response}
@@ -121,6 +122,9 @@ class Batch:
                 values: Column = list(map(attrgetter(name), self.requests))
             elif before == RESPONSE:
                 values = list(map(attrgetter(name), self.responses))
+            elif before == _USAGE:
+                usages = self._part(before)
+                values = [getattr(usage, name) if isinstance(usage, Usage) else None for usage in usages]
             else:
                 values = _inside(self._part(before), name)
             self._parts[path] = values

@@ -22,11 +22,21 @@ class Request(msgspec.Struct, gc=False):
     tools: msgspec.Raw = _RAW
 
 
+class Usage(msgspec.Struct, gc=False):
+    """`response.usage`, as the Responses API or chat completions have it."""
+
+    input_tokens: Any = None
+    output_tokens: Any = None
+    prompt_tokens: Any = None
+    completion_tokens: Any = None
+
+
 class Response(msgspec.Struct, gc=False):
     """`response`, as the Responses API has it."""
 
     output: msgspec.Raw = _RAW
-    usage: Any = None
+    usage: Usage | list[Any] | str | float | bool | None = None
+    """Anything but an object is not understood, and does no harm."""
     model: Any = None
     status: Any = None
     error: Any = None

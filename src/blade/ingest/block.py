@@ -5,7 +5,7 @@ A row with a value that cannot be read is read alone and mended, so that it cost
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import compress
 from typing import NamedTuple
@@ -14,9 +14,12 @@ from blade.core.rollout import Problem
 from blade.ingest.batch import Batch, UsualRows, batch_of
 from blade.ingest.decode import BAD_VALUE, DEEPEST, Row, Unusable, decode_row, is_sound, mend
 from blade.ingest.jsonl import Record, source_of
-from blade.ingest.row import Columns, RowReader
+from blade.ingest.light import Part
+from blade.ingest.row import RowReader
 
 _NO_ROLLOUT = "no reward or score, and no response, messages or output: not a rollout"
+_WIDEST = 300
+"""Fields that the rows of a batch have together."""
 _UNREADABLE = (*BAD_VALUE, RecursionError)
 
 
@@ -25,27 +28,12 @@ class Block:
     """Records and what they gave."""
 
     records: Sequence[Record]
-    parts: list[tuple[Sequence[int], Columns]] = field(default_factory=list)
-    """Places of rows that were read, and their columns of the light table."""
+    first: int = 0
+    """Records of the artifact before these."""
+    parts: list[Part] = field(default_factory=list)
+    """The rows that were read."""
     reasons: dict[int, str] = field(default_factory=dict)
     """What is wrong with a record, by its place."""
-
-    @property
-    def height(self) -> int:
-        """Rows that were read."""
-        return sum(len(places) for places, _ in self.parts)
-
-    def columns(self) -> Columns:
-        """The columns of all rows that were read, in the order of the records."""
-        if len(self.parts) == 1:
-            return self.parts[0][1]
-        places = [place for part, _ in self.parts for place in part]
-        order = sorted(range(len(places)), key=places.__getitem__)
-        found: Columns = {}
-        for name in dict.fromkeys(name for _, columns in self.parts for name in columns):
-            column = [value for part, columns in self.parts for value in columns.get(name) or [None] * len(part)]
-            found[name] = [column[place] for place in order]
-        return found
 
     def problems(self, artifact: str) -> list[Problem]:
         """In the order of the records."""
@@ -73,13 +61,16 @@ class BlockReader:
         self._as_row = as_row
         self._artifact = artifact
         self._usual = UsualRows()
+        self._before = 0
 
     def read(self, records: Sequence[Record]) -> Block:
         """One block; every record gave a row, a problem, or both."""
-        block = Block(records)
+        block = Block(records, self._before)
+        self._before += len(records)
         left = self._read_usual(block) if self._as_row is None else range(len(records))
         others = [other for place in left if (other := _other(block, place)) is not None]
-        self._read_others(block, others)
+        for alike in _narrow(others):
+            self._read_others(block, alike)
         self._usual.learn(other.row for other in others)
         return block
 
@@ -128,8 +119,6 @@ class BlockReader:
             block.reasons[other.place] = str(why)
 
     def _read_together(self, block: Block, others: Sequence[_Other]) -> None:
-        if not others:
-            return
         rows = [other.row for other in others]
         named = rows if self._as_row is None else [self._as_row(row) for row in rows]
         kept = self._read(block, [other.place for other in others], batch_of([other.data for other in others], named))
@@ -147,7 +136,7 @@ class BlockReader:
             places, batch = list(compress(places, kept)), batch.where(kept)
         if places:
             columns, odd = self._reader.read(batch, [block.records[place] for place in places], self._artifact)
-            block.parts.append((places, columns))
+            block.parts.append(Part([block.first + place for place in places], columns))
             block.reasons |= {places[row]: "; ".join(why) for row, why in odd.items()}
         return kept
 
@@ -167,6 +156,20 @@ def _other(block: Block, place: int) -> _Other | None:
     except Unusable as why:
         block.reasons[place] = str(why)
         return None
+
+
+def _narrow(others: Sequence[_Other]) -> Iterator[list[_Other]]:
+    """Neighbours that have few fields together: a batch is as wide as all of its rows."""
+    group: list[_Other] = []
+    names: set[str] = set()
+    for other in others:
+        if group and len(names | other.row.keys()) > _WIDEST:
+            yield group
+            group, names = [], set()
+        group.append(other)
+        names |= other.row.keys()
+    if group:
+        yield group
 
 
 def _mended(place: int, line: bytes) -> _Other:

@@ -21,8 +21,7 @@ def count(steps: tuple[Step, ...], stop: str | None) -> Features:
             agent_chars += len(step.arguments or "")
             this = (step.tool, step.arguments)
             streak = streak + 1 if this == previous else 1
-            if streak > longest:
-                longest = streak
+            longest = max(longest, streak)
             previous = this
             last_agent = step
         elif kind == "result":

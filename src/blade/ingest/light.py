@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import polars as pl
@@ -72,29 +73,53 @@ EXTRA = "extra:"
 CHECKS = pl.List(pl.Struct({"name": pl.String, "passed": pl.Boolean}))
 
 
-def to_frame(columns: Mapping[str, Column], height: int) -> pl.DataFrame:
-    """A table of the columns; a task's own fields are `key:<name>`, small values `extra:<name>`, in order of name."""
-    frame = {name: _column(name, columns.get(name), dtype, height) for name, dtype in COLUMNS.items()}
-    for name in sorted(name for name in columns if name.startswith(KEY)):
-        frame[name] = _column(name, columns[name], pl.UInt64(), height)
-    for name in _common(columns):
-        frame[name] = _column(name, columns[name], pl.String(), height)
-    if "checks" in columns and any(columns["checks"]):
+class Part(NamedTuple):
+    """Some rows of the light table: where they stand among the others, and their columns."""
+
+    places: Sequence[int]
+    columns: Mapping[str, Column]
+
+
+def to_frame(parts: Sequence[Part]) -> pl.DataFrame:
+    """All rows in order. A task's own fields are `key:<name>`, small values `extra:<name>`, in order of name."""
+    height = sum(len(part.places) for part in parts)
+    names = {name for part in parts for name in part.columns}
+    dtypes = COLUMNS | {name: pl.UInt64() for name in sorted(names) if name.startswith(KEY)}
+    dtypes |= {name: pl.String() for name in _common(parts)}
+    order = _order(parts)
+    columns = {name: _joined(parts, name, order) if name in names else () for name in (*dtypes, "checks")}
+    frame = {name: _column(name, columns[name], dtype, height) for name, dtype in dtypes.items()}
+    if any(columns["checks"]):
         values = [[{"name": n, "passed": p} for n, p in found] if found else None for found in columns["checks"]]
         frame["checks"] = pl.Series("checks", values, CHECKS)
     return pl.DataFrame(frame)
 
 
-def _common(columns: Mapping[str, Column]) -> list[str]:
+def _order(parts: Sequence[Part]) -> list[int] | None:
+    """Where each row goes to; None when they are in order."""
+    places = [place for part in parts for place in part.places]
+    order = sorted(range(len(places)), key=places.__getitem__)
+    return None if order == list(range(len(places))) else order
+
+
+def _joined(parts: Sequence[Part], name: str, order: list[int] | None) -> Column:
+    column: list[Any] = []
+    for part in parts:
+        column += part.columns.get(name) or [None] * len(part.places)
+    return column if order is None else [column[place] for place in order]
+
+
+def _common(parts: Sequence[Part]) -> list[str]:
     """Small values; where rows bring ever new ones, only those that could still become slices."""
-    names = sorted(name for name in columns if name.startswith(EXTRA))
-    if len(names) <= MOST_EXTRAS:
-        return names
-    counts = {name: len(columns[name]) - columns[name].count(None) for name in names}
-    return sorted(sorted(names, key=lambda name: (-counts[name], name))[:MOST_EXTRAS])
+    counts: Counter[str] = Counter()
+    for part in parts:
+        for name, column in part.columns.items():
+            if name.startswith(EXTRA):
+                counts[name] += len(column) - column.count(None)
+    return sorted(sorted(counts, key=lambda name: (-counts[name], name))[:MOST_EXTRAS])
 
 
-def _column(name: str, values: Column | None, dtype: pl.DataType, height: int) -> pl.Series:
+def _column(name: str, values: Column, dtype: pl.DataType, height: int) -> pl.Series:
     if not values:
         return pl.Series(name, [None], dtype).new_from_index(0, height)
     make = _NESTED.get(name, partial(pl.Series, dtype=dtype, strict=False))

@@ -13,7 +13,6 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import polars as pl
@@ -23,7 +22,7 @@ from blade.core.rollout import Problem, Source
 from blade.ingest.block import Block, BlockReader
 from blade.ingest.formats import Format, format_named
 from blade.ingest.jsonl import Record, Torn, is_compressed
-from blade.ingest.light import to_frame
+from blade.ingest.light import Part, to_frame
 from blade.ingest.row import MOST_TOOLS, OTHER_TOOLS, Settings
 from blade.ingest.workers import WORTH_WORKERS, cores, open_pool
 
@@ -140,39 +139,17 @@ def scan_chunk(
     )
     blocks = BlockReader(reader, format_.as_row, piece.shown)
     result = Scanned(chunk=piece)
-    waiting = _Waiting()
+    waiting: list[Part] = []
     for block in _blocks(piece, format_, blocks, result):
-        result.rows += block.height
-        waiting.add(block)
-        if waiting.height >= PART:
-            result.parts.append(keep(waiting.take(), len(result.parts)))
-    if waiting.height:
-        result.parts.append(keep(waiting.take(), len(result.parts)))
+        waiting += block.parts
+        result.rows += sum(len(part.places) for part in block.parts)
+        if sum(len(part.places) for part in waiting) >= PART:
+            result.parts.append(keep(to_frame(waiting), len(result.parts)))
+            waiting = []
+    if waiting:
+        result.parts.append(keep(to_frame(waiting), len(result.parts)))
     result.tools, result.settings, result.seen = tuple(reader.tools), reader.settings, blocks.seen
     return result
-
-
-class _Waiting:
-    """Blocks that are to become a part."""
-
-    def __init__(self) -> None:
-        self.height = 0
-        self._columns: dict[str, list[Any]] = {}
-
-    def add(self, block: Block) -> None:
-        if not block.height:
-            return
-        before, self.height = self.height, self.height + block.height
-        columns = block.columns()
-        for name in columns:
-            self._columns.setdefault(name, [None] * before)
-        for name, column in self._columns.items():
-            column.extend(columns.get(name) or [None] * block.height)
-
-    def take(self) -> pl.DataFrame:
-        frame = to_frame(self._columns, self.height)
-        self.height, self._columns = 0, {}
-        return frame
 
 
 def _blocks(piece: Chunk, format_: Format, blocks: BlockReader, result: Scanned) -> Iterator[Block]:
@@ -249,7 +226,7 @@ def gather(results: Sequence[Scanned]) -> Table:
         lines[file] = before + result.lines
     return Table(
         # In one piece: a column that is added later would otherwise make polars copy all the others into its shape.
-        rows=pl.concat(parts or [_placed(to_frame({}, 0), 0, 0, [])], how="diagonal_relaxed").collect().rechunk(),
+        rows=pl.concat(parts or [_placed(to_frame([]), 0, 0, [])], how="diagonal_relaxed").collect().rechunk(),
         tools=tools,
         problems={file: tuple(listed) for file, listed in problems.items()},
         problem_counts=problem_counts,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import pytest
@@ -255,7 +256,7 @@ FIELDS = (
     *("stop_reason", "judge_error", "trajectory"),
 )
 BROKEN: list[Any] = [
-    *(None, True, False, 0, -1, 1.5, 1e308, 2**63, 2**70, "", "x", "[", "{}", "null", "9" * 5_000, "\x00\u202e"),
+    *(None, True, False, 0, -1, 1.5, 1e308, 2**63, 2**70, "", "x", "[", "{}", "null", "9" * 500, "\x00\u202e"),
     *([], [None], [[]], [[[[]]]], [1, "a", None, {}], [True, -1, 2**65], {}, {"": ""}, {"a": None}, {"a.b": {"reason": "c"}}),
     *({"name": None}, {"name": 5, "arguments": []}, [{"name": "f", "arguments": "{"}], [{"name": "f", "arguments": 5}]),
     *([{"function": "f"}], [{"function": {"name": 5}}], [{"name": "f", "kwargs": {"a": 2**70}, "compare_args": [None, 1]}]),
@@ -299,19 +300,53 @@ def test_rows_in_which_every_field_is_broken_never_raise(tmp_path: Path, start: 
     assert analyzed(write_jsonl(tmp_path / "run.jsonl", rows)) > 0
 
 
-@pytest.mark.parametrize("value", BROKEN, ids=range(len(BROKEN)))
-def test_a_row_in_which_every_field_is_broken_alike_never_raises(tmp_path: Path, value: object) -> None:
-    broken = dict.fromkeys(FIELDS, value)
-    rows = [rollout(index=0, repeat=n, passed=n == 0, output=items) | broken for n, items in enumerate(OUTPUTS)]
-    analyzed(write_jsonl(tmp_path / "run.jsonl", rows))
+def test_rows_in_which_every_field_is_broken_alike_never_raise(tmp_path: Path) -> None:
+    rows = [
+        rollout(index=n, repeat=repeat, passed=repeat == 0, output=OUTPUTS[(n + repeat) % len(OUTPUTS)])
+        | dict.fromkeys(FIELDS, value)
+        for n, value in enumerate(BROKEN)
+        for repeat in range(3)
+    ]
+    assert analyzed(write_jsonl(tmp_path / "run.jsonl", rows)) > 0
 
 
-@pytest.mark.parametrize("value", BROKEN, ids=range(len(BROKEN)))
-def test_a_broken_key_beside_the_rollouts_never_raises(tmp_path: Path, value: object) -> None:
-    inputs = [{"_ng_task_index": 0, "_ng_rollout_index": n, "ground_truth": value} for n in range(3)]
+def test_broken_keys_beside_the_rollouts_never_raise(tmp_path: Path) -> None:
+    places = [(n, repeat) for n in range(len(BROKEN)) for repeat in range(3)]
+    inputs = [{"_ng_task_index": n, "_ng_rollout_index": repeat, "ground_truth": BROKEN[n]} for n, repeat in places]
     write_jsonl(tmp_path / "run_materialized_inputs.jsonl", inputs)
-    rows = [rollout(index=0, repeat=n, passed=n == 0, output=OUTPUTS[n]) for n in range(3)]
-    assert analyzed(write_jsonl(tmp_path / "run.jsonl", rows)) == 2
+    rows = [
+        rollout(index=n, repeat=repeat, passed=repeat == 0, output=OUTPUTS[(n + repeat) % len(OUTPUTS)])
+        for n, repeat in places
+    ]
+    assert analyzed(write_jsonl(tmp_path / "run.jsonl", rows)) == 2 * len(BROKEN)
+
+
+COUNTS_RAISE = pytest.mark.xfail(
+    strict=True, raises=(TypeError, ValueError), reason="verdicts._counts takes any number"
+)
+LOGS = [
+    pytest.param("Failed 0 of 0 tests", marks=COUNTS_RAISE),
+    pytest.param("TESTS=0 PASS=0 FAIL=0 SKIP=0", marks=COUNTS_RAISE),
+    "TESTS=3 PASS=1 FAIL=2 SKIP=0",
+    "0 failed, 0 passed",
+    pytest.param(f"Failed {'9' * 5_000} of 3 tests", marks=COUNTS_RAISE),
+    pytest.param(f"{'9' * 5_000} failed, 1 passed", marks=COUNTS_RAISE),
+]
+
+
+@pytest.mark.parametrize("log", LOGS, ids=range(len(LOGS)))
+def test_logs_that_count_tests_never_raise(tmp_path: Path, log: str) -> None:
+    rows = [rollout("t", repeat=0, passed=True), rollout("t", repeat=1, stderr=f"compiling\n{log}\n")]
+    assert analyzed(write_jsonl(tmp_path / "run.jsonl", rows)) == 1
+
+
+@pytest.mark.xfail(strict=True, reason="verdicts._COUNTS looks from every digit of a run of digits to its end")
+def test_a_log_of_digits_takes_no_longer_than_its_length(tmp_path: Path) -> None:
+    rows = [rollout("t", repeat=0, passed=True), rollout("t", repeat=1, stderr="9" * 18_000)]
+    path = write_jsonl(tmp_path / "run.jsonl", rows)
+    start = perf_counter()
+    analyzed(path)
+    assert perf_counter() - start < 0.8
 
 
 DEEP = json.dumps({"a": None}).replace("null", "[" * 600 + "]" * 600)

@@ -53,6 +53,8 @@ def main() -> None:
     if hasattr(signal, "SIGPIPE"):
         # A reader that has seen enough ends us, as it ends any other command.
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    # Tables that are no longer needed go back to the system soon. It must stand before polars is imported.
+    os.environ.setdefault("_RJEM_MALLOC_CONF", "dirty_decay_ms:50,muzzy_decay_ms:0")
     try:
         try:
             app()

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+import msgspec
+
 from blade.core.due import DueCall
 from blade.core.rollout import Step
 from blade.core.tools import changes_state
@@ -22,11 +24,14 @@ class Made:
     """A call that the agent made and that was carried out."""
 
     step: Step
-    arguments: Mapping[str, object]
 
     @property
     def tool(self) -> str:
         return self.step.tool or ""
+
+    @property
+    def arguments(self) -> Mapping[str, object]:
+        return parsed(self.step.arguments)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +58,7 @@ def carried_out(steps: Sequence[Step]) -> list[Made]:
     """The calls whose result, where there is one, reports no error; in order."""
     refused = {step.answers for step in steps if step.kind == "result" and step.failed and step.answers is not None}
     calls = [step for step in steps if step.kind == "call" and step.party == "agent" and step.index not in refused]
-    return [Made(step=step, arguments=parsed(step.arguments)) for step in calls]
+    return [Made(step=step) for step in calls]
 
 
 def changes(made: Sequence[Made]) -> list[Made]:
@@ -67,8 +72,8 @@ def parsed(arguments: str | None) -> Mapping[str, object]:
     if not arguments:
         return {}
     try:
-        value = json.loads(arguments)
-    except (ValueError, RecursionError):
+        value = msgspec.json.decode(arguments)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
         return {"": arguments}
     return value if isinstance(value, dict) else {"": value}
 

@@ -14,7 +14,7 @@ from blade.core.due import Check, Due, DueCall
 from blade.core.finding import Difference, Differs
 from blade.core.rollout import JUDGED, Outcome, Rollout, Step
 from blade.core.tools import changes_state
-from blade.diagnose.actions import carried_out, changes, pair
+from blade.diagnose.actions import Made, carried_out, changes, pair
 from blade.diagnose.answers import Match, compare_answer
 from blade.diagnose.templates import mask, telling
 
@@ -136,15 +136,15 @@ def _actions(rollout: Rollout, due: Due) -> Iterator[Difference]:
         for tool in dict.fromkeys(call.tool for call in wanted):
             yield Difference(kind=Differs.NOT_MADE, name=tool)
     elif wanted:
-        yield from _paired(wanted, rollout)
+        yield from _paired(wanted, done)
     else:
         for one in done:
             yield Difference(kind=Differs.UNWANTED, name=one.tool, step=one.step.index)
     yield from _lookups([call for call in due.calls if not changes_state(call.tool)], [one.tool for one in made])
 
 
-def _paired(wanted: list[DueCall], rollout: Rollout) -> Iterator[Difference]:
-    pairing = pair(wanted, changes(carried_out(rollout.steps or ())))
+def _paired(wanted: list[DueCall], done: list[Made]) -> Iterator[Difference]:
+    pairing = pair(wanted, done)
     for wrong in pairing.wrong:
         for name in wrong.names:
             yield Difference(kind=Differs.ARGUMENT, name=wrong.due.tool, detail=name, step=wrong.made.step.index)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import msgspec
 
-from blade.ingest.decode import Row, decode_any, encode
+from blade.ingest.decode import decode_any, encode
 
 _NULL = b"null"
-_decode = msgspec.json.Decoder().decode
 
 
 LARGEST = 1e15
@@ -19,45 +17,10 @@ LARGEST = 1e15
 
 def has(raw: bytes | msgspec.Raw | None) -> bool:
     """Whether a raw value is there and is not null."""
-    if raw is None:
+    if not raw:
         return False
     view = memoryview(raw)
-    return len(view) > len(_NULL) or (len(view) > 0 and bytes(view) != _NULL)
-
-
-def value(row: Row, name: str) -> Any:
-    """The value of a field; None when it is absent."""
-    raw = row.get(name)
-    return None if raw is None else _decode(raw)
-
-
-def at(row: Row, path: str) -> Any:
-    """The value at a dotted path; None when any part of it is absent."""
-    top, *rest = path.split(".")
-    found = value(row, top)
-    for name in rest:
-        found = found.get(name) if isinstance(found, dict) else None
-    return found
-
-
-def first(row: Row, paths: tuple[str, ...]) -> Any:
-    """The first value, in the order of the paths, that is there and is not null."""
-    for path in paths:
-        raw = row.get(path)
-        if raw is not None:
-            found = _decode(raw)
-        elif "." in path:
-            found = at(row, path)
-        else:
-            continue
-        if found is not None:
-            return found
-    return None
-
-
-def first_text(row: Row, paths: tuple[str, ...]) -> str | None:
-    """The first of the paths that holds a text with anything in it."""
-    return next((found for path in paths if path in row and (found := text(value(row, path)))), None)
+    return len(view) != len(_NULL) or bytes(view) != _NULL
 
 
 def integer(found: object) -> int | None:
@@ -121,7 +84,7 @@ def shown(found: object) -> str:
     return whole if len(whole) <= 40 else whole[:37] + "..."
 
 
-def inside(raw: msgspec.Raw | None, name: str) -> str | None:
+def inside(raw: bytes | msgspec.Raw, name: str) -> str | None:
     """A text inside an object."""
-    found = None if raw is None else decode_any(raw)
+    found = decode_any(raw)
     return text(found.get(name)) if isinstance(found, dict) else None

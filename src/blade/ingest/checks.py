@@ -79,6 +79,8 @@ NUMBERED = ("result", "results", "test_results")
 NESTED = ("metadata", "eval_report", "tests_status", "verifier_result", "reward_info")
 """Objects that may hold lists of passed and failed tests somewhere inside."""
 
+_BESIDE = ("kwargs", *(name for _, name in PAIRED))
+"""Fields that are read beside those that may hold verdicts."""
 _TOTAL = re.compile(r"^(?P<stem>.*?)_?(?:total|n_criteria|num_tests)$")
 _FAULT = re.compile(r"Error|Exception|Traceback|FAIL|assert", re.IGNORECASE)
 
@@ -89,6 +91,11 @@ FIELDS = frozenset((*NAMES, *(name for name, _ in PAIRED), *TRACES, *NUMBERED, *
 def may_hold(names: Iterable[str]) -> bool:
     """Whether a row with these keys may hold checks."""
     return any(name in FIELDS or name.endswith("_total") for name in names)
+
+
+def is_read(name: str) -> bool:
+    """Whether a field is read for checks."""
+    return name in FIELDS or name in _BESIDE or name.endswith(("_total", "_passed"))
 
 
 def verdict(value: object) -> bool | None:

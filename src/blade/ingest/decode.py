@@ -34,21 +34,31 @@ class Unusable(Exception):
 def decode_row(line: bytes) -> tuple[Row, str | None]:
     """The row, and what had to be mended to read it; raises `Unusable` with the reason when it is no row.
 
-    Values stay raw and unread. Where one of them turns out to hold `BAD_VALUE`, the line needs `mend_row`.
+    Values stay raw and unread. Where one of them turns out to hold `BAD_VALUE`, the line needs `mend`.
     """
     try:
         return _row.decode(line), None
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return mend_row(line)
+        return _mended_row(line)
 
 
 def decode_whole(line: bytes) -> tuple[Row, str | None]:
     """As `decode_row`, and every value of the row can be read and written again."""
+    return decode_row(line) if is_sound(line) else _mended_row(line)
+
+
+def is_sound(line: bytes) -> bool:
+    """Whether every value of the row can be read and written again."""
     try:
         encode(_any.decode(line))
     except BAD_VALUE:
-        return mend_row(line)
-    return decode_row(line)
+        return False
+    return True
+
+
+def _mended_row(line: bytes) -> tuple[Row, str]:
+    mended, why = mend(line)
+    return _row.decode(mended), why
 
 
 def decode_any(raw: bytes | msgspec.Raw) -> object:
@@ -61,13 +71,13 @@ def encode(value: object) -> bytes:
     return msgspec.json.encode(value, order="sorted")
 
 
-def mend_row(line: bytes) -> tuple[Row, str | None]:
+def mend(line: bytes) -> tuple[bytes, str]:
     """The row in standard JSON, and what was mended; raises `Unusable` when that cannot be done."""
     value, mended = _parse_leniently(line)
     if not isinstance(value, dict):
         raise Unusable(f"the line holds {_kind(value)}, not an object")
     try:
-        return _row.decode(msgspec.json.encode(_clean(value, 0))), mended
+        return msgspec.json.encode(_clean(value, 0)), mended
     except RecursionError:
         raise Unusable(f"nested deeper than {DEEPEST} levels") from None
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
+from typing import Any
 
 import msgspec
 
@@ -87,8 +88,26 @@ def read_due(row: Row) -> Due:
 
 
 def _statements(row: Row, paths: tuple[str, ...]) -> tuple[str, ...]:
-    found = cells.first(row, paths)
+    found = _first(row, paths)
     return tuple(map(cells.as_text, found)) if isinstance(found, list) else ()
+
+
+@lru_cache(maxsize=4096)
+def due_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Of the fields of a row, those that `read_due` reads; empty when they can hold nothing that was due or said."""
+    plan = _plan(names)
+    if plan is None:
+        return ()
+    paths = (*plan.actions, *plan.statements, *plan.expected, *plan.script)
+    read = {path.partition(".")[0] for path in paths} | {*plan.extracted, *plan.words, *plan.accounts, *plan.records}
+    checked = check_names(names)
+    return tuple(name for name in names if name in read or name in checked)
+
+
+@lru_cache(maxsize=4096)
+def check_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Of the fields of a row, those that hold tests and criteria, or what belongs to them."""
+    return tuple(name for name in names if checks.is_read(name)) if checks.may_hold(names) else ()
 
 
 def checks_of(row: Row) -> tuple[Check, ...]:
@@ -101,6 +120,19 @@ def _checks(row: Row) -> tuple[Check, ...]:
     return checks.read_checks(row, lambda name: _small(row, name))
 
 
+def _first(row: Row, paths: tuple[str, ...]) -> Any:
+    """The first value, in the order of the paths, that is there and is not null."""
+    for path in paths:
+        top, *rest = path.split(".")
+        raw = row.get(top)
+        found = decode_any(raw) if raw is not None else None
+        for name in rest:
+            found = found.get(name) if isinstance(found, dict) else None
+        if found is not None:
+            return found
+    return None
+
+
 def _small(row: Row, name: str) -> object:
     raw = row.get(name)
     return decode_any(raw) if raw is not None and len(memoryview(raw)) <= LARGEST_ACCOUNT * 4 else None
@@ -108,7 +140,7 @@ def _small(row: Row, name: str) -> object:
 
 def _calls(row: Row, paths: tuple[str, ...]) -> tuple[tuple[DueCall, ...] | None, str]:
     for path in paths:
-        value = cells.first(row, (path,))
+        value = _first(row, (path,))
         calls = due_calls(value) if value is not None else None
         if calls is not None:
             return calls, path
@@ -158,7 +190,7 @@ def _object(value: object) -> dict[str, object]:
 
 def _answer(row: Row, paths: tuple[str, ...]) -> str | None:
     for path in paths:
-        value = cells.first(row, (path,))
+        value = _first(row, (path,))
         if value is not None and due_calls(value) is None:
             return cells.as_text(value)
         if value == []:
@@ -167,7 +199,7 @@ def _answer(row: Row, paths: tuple[str, ...]) -> str | None:
 
 
 def _script(row: Row, paths: tuple[str, ...]) -> str | None:
-    value = cells.first(row, paths)
+    value = _first(row, paths)
     if isinstance(value, dict):
         return "\n".join(_texts(value, 0)) or None
     return value if isinstance(value, str) and value.strip() else None

@@ -11,7 +11,7 @@ from blade.core.rollout import Features, Kind, Step
 def count(steps: tuple[Step, ...], stop: str | None) -> Features:
     """The counters of a trajectory, in one walk."""
     calls = results = tool_errors = agent_messages = agent_chars = user_messages = refusals = 0
-    longest = streak = 0
+    longest = streak = answered = 0
     previous: tuple[str | None, str | None] | None = None
     last_agent: Step | None = None
     for step in steps:
@@ -27,6 +27,7 @@ def count(steps: tuple[Step, ...], stop: str | None) -> Features:
         elif kind == "result":
             results += 1
             tool_errors += step.failed
+            answered += step.answers is not None
         elif step.party == "agent":
             if kind in ("message", "refusal"):
                 last_agent = step
@@ -41,7 +42,7 @@ def count(steps: tuple[Step, ...], stop: str | None) -> Features:
         results=results,
         tool_errors=tool_errors,
         longest_repeat=longest,
-        orphan_calls=calls - sum(1 for step in steps if step.answers is not None),
+        orphan_calls=calls - answered,
         agent_messages=agent_messages,
         agent_chars=agent_chars,
         user_messages=user_messages,

@@ -11,6 +11,8 @@ from typing import IO, TYPE_CHECKING, NamedTuple, cast
 
 import zstandard
 
+from blade.core.rollout import Source
+
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
@@ -31,6 +33,13 @@ class Record(NamedTuple):
     member: str | None = None
     broken: str = ""
     """Why the bytes could not be had."""
+
+
+def source_of(record: Record, artifact: str) -> Source:
+    """Where a record stands."""
+    return Source(
+        artifact=artifact, member=record.member, offset=record.offset, length=len(record.data), line=record.line
+    )
 
 
 class Torn(Exception):
@@ -114,13 +123,16 @@ def first_bytes(path: Path, size: int) -> bytes:
 def records(path: Path, start: int = 0, end: int | None = None) -> Iterator[Record]:
     """Lines that begin in [start, end) of the decompressed bytes."""
     with open_bytes(path) as file:
-        offset = _first_line(file, start)
-        for number, line in enumerate(_lines(file), start=1):
-            if end is not None and offset >= end:
-                return
-            data = line.removeprefix(BOM) if offset == 0 else line
-            yield Record(b"" if data.isspace() else data, number, offset)
-            offset += len(line)
+        try:
+            offset = _first_line(file, start)
+            for number, line in enumerate(file, start=1):
+                if end is not None and offset >= end:
+                    return
+                data = line.removeprefix(BOM) if offset == 0 else line
+                yield Record(b"" if data.isspace() else data, number, offset)
+                offset += len(line)
+        except (EOFError, OSError, zlib.error, zstandard.ZstdError) as error:
+            raise Torn(f"compressed data cannot be read further ({error})") from None
 
 
 def _first_line(file: IO[bytes], start: int) -> int:
@@ -128,10 +140,3 @@ def _first_line(file: IO[bytes], start: int) -> int:
         return 0
     file.seek(start - 1)
     return start - 1 + len(file.readline())
-
-
-def _lines(file: IO[bytes]) -> Iterator[bytes]:
-    try:
-        yield from file
-    except (EOFError, OSError, zlib.error, zstandard.ZstdError) as error:
-        raise Torn(f"compressed data cannot be read further ({error})") from None

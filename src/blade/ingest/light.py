@@ -1,60 +1,32 @@
-"""The light row that the scan keeps of each row of an artifact, and its columns."""
+"""What the scan keeps of each row of an artifact: the columns of the light table."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
 
 import msgspec
 import polars as pl
 
 from blade.core.finding import Difference, Hit
+from blade.ingest.batch import Column
 
 
-class Light(msgspec.Struct, gc=False, kw_only=True):
-    """Everything that later stages need of a row, without its texts."""
+class Light(msgspec.Struct, gc=False):
+    """What is kept of a rollout that a rule may look at, beside its trajectory."""
 
-    role: str = "rollouts"
-    id: str | None = None
-    index: int | None = None
-    repeat: int | None = None
-    attempt: int | None = None
-    agent: str | None = None
-    model: str | None = None
-    skills: str | None = None
     outcome: str | None = None
     reward: float | None = None
-    error_class: str | None = None
-    stop: str | None = None
     answer: str | None = None
-    answer_fp: int | None = None
-    output_fp: int | None = None
     expected: str | None = None
-    key_expects: str | None = None
-    steps: int | None = None
-    calls: int | None = None
-    tool_errors: int | None = None
-    agent_chars: int | None = None
-    input_tokens: int | None = None
+    stop: str | None = None
     output_tokens: int | None = None
     seconds: float | None = None
-    cost: float | None = None
-    skeleton: list[int] | None = None
-    fired: tuple[Hit, ...] = ()
-    cannot_look: tuple[str, ...] = ()
-    differs: tuple[Difference, ...] = ()
-    attempted: bool | None = None
-    feedback: bool | None = None
-    prompt_fp: int | None = None
-    keys: dict[str, int] = {}
-    extras: dict[str, str] = {}
-    checks: list[tuple[str, bool]] | None = None
-    member: str | None = None
-    offset: int | None = None
-    length: int | None = None
-    line: int | None = None
 
+
+LIGHT = tuple(field.name for field in msgspec.structs.fields(Light))
 
 HIT = pl.Struct({"code": pl.String, "step": pl.Int32, "field": pl.String, "start": pl.Int32, "length": pl.Int32})
 DIFFERENCE = pl.Struct({"kind": pl.String, "name": pl.String, "detail": pl.String, "step": pl.Int32})
@@ -98,7 +70,6 @@ COLUMNS: dict[str, pl.DataType] = {
     "line": pl.Int64(),
 }
 
-_FIELDS = tuple(field.name for field in msgspec.structs.fields(Light))
 MOST_EXTRAS = 300
 """Columns of small values in a batch; the commonest are kept."""
 KEY = "key:"
@@ -106,36 +77,60 @@ EXTRA = "extra:"
 CHECKS = pl.List(pl.Struct({"name": pl.String, "passed": pl.Boolean}))
 
 
-def to_frame(rows: Sequence[Light]) -> pl.DataFrame:
-    """One column a field; a task's own fields become `key:<name>`, small values `extra:<name>`, in order of name."""
-    fields_ = dict(zip(_FIELDS, zip(*map(msgspec.structs.astuple, rows), strict=True), strict=True)) if rows else {}
-    columns = {name: _column(name, fields_.get(name, ()), dtype) for name, dtype in COLUMNS.items()}
-    for name in sorted({name for row in rows for name in row.keys}):
-        columns[KEY + name] = pl.Series(KEY + name, [row.keys.get(name) for row in rows], pl.UInt64)
-    for name in _common(rows):
-        columns[EXTRA + name] = pl.Series(EXTRA + name, [row.extras.get(name) for row in rows], pl.String)
-    if any(row.checks for row in rows):
-        values = [[{"name": n, "passed": p} for n, p in row.checks] if row.checks else None for row in rows]
-        columns["checks"] = pl.Series("checks", values, CHECKS)
-    return pl.DataFrame(columns)
+class Part(NamedTuple):
+    """Some rows of the light table: where they stand among the others, and their columns."""
+
+    places: Sequence[int]
+    columns: Mapping[str, Column]
 
 
-def _common(rows: Sequence[Light]) -> list[str]:
-    """Names of small values; where rows bring ever new ones, only those that could still become slices."""
-    counts = Counter(name for row in rows for name in row.extras)
-    if len(counts) <= MOST_EXTRAS:
-        return sorted(counts)
-    often = sorted(counts, key=lambda name: (-counts[name], name))
-    return sorted(often[:MOST_EXTRAS])
+def to_frame(parts: Sequence[Part]) -> pl.DataFrame:
+    """All rows in order. A task's own fields are `key:<name>`, small values `extra:<name>`, in order of name."""
+    height = sum(len(part.places) for part in parts)
+    names = {name for part in parts for name in part.columns}
+    dtypes = COLUMNS | {name: pl.UInt64() for name in sorted(names) if name.startswith(KEY)}
+    dtypes |= {name: pl.String() for name in _common(parts)}
+    order = _order(parts)
+    columns = {name: _joined(parts, name, order) if name in names else () for name in (*dtypes, "checks")}
+    frame = {name: _column(name, columns[name], dtype, height) for name, dtype in dtypes.items()}
+    if any(columns["checks"]):
+        values = [[{"name": n, "passed": p} for n, p in found] if found else None for found in columns["checks"]]
+        frame["checks"] = pl.Series("checks", values, CHECKS)
+    return pl.DataFrame(frame)
 
 
-def _column(name: str, values: Sequence[Any], dtype: pl.DataType) -> pl.Series:
-    if name in _NESTED:
-        return _NESTED[name](name, values)
-    if values and values.count(values[0]) == len(values):
-        # Most columns of a batch hold one value, or none: made at once, not row by row.
-        return pl.repeat(values[0], len(values), dtype=dtype, eager=True).alias(name)
-    return pl.Series(name, values, dtype, strict=False)
+def _order(parts: Sequence[Part]) -> list[int] | None:
+    """Where each row goes to; None when they are in order."""
+    places = [place for part in parts for place in part.places]
+    order = sorted(range(len(places)), key=places.__getitem__)
+    return None if order == list(range(len(places))) else order
+
+
+def _joined(parts: Sequence[Part], name: str, order: list[int] | None) -> Column:
+    column: list[Any] = []
+    for part in parts:
+        column += part.columns.get(name) or [None] * len(part.places)
+    return column if order is None else [column[place] for place in order]
+
+
+def _common(parts: Sequence[Part]) -> list[str]:
+    """Small values; where rows bring ever new ones, only those that could still become slices."""
+    counts: Counter[str] = Counter()
+    for part in parts:
+        for name, column in part.columns.items():
+            if name.startswith(EXTRA):
+                counts[name] += len(column) - column.count(None)
+    return sorted(sorted(counts, key=lambda name: (-counts[name], name))[:MOST_EXTRAS])
+
+
+def _column(name: str, values: Column, dtype: pl.DataType, height: int) -> pl.Series:
+    if not values:
+        return pl.Series(name, [None], dtype).new_from_index(0, height)
+    make = _NESTED.get(name, partial(pl.Series, dtype=dtype, strict=False))
+    if values.count(values[0]) == height:
+        # Most columns of a part hold one value, or none: made at once, not row by row.
+        return make(name, values[:1]).new_from_index(0, height)
+    return make(name, values)
 
 
 # Nested values are handed over as text and taken apart inside polars: made from Python lists, a column of them costs

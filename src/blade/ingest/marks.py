@@ -1,4 +1,4 @@
-"""Marks of a task in one row: the id that the artifact gives, fingerprints of its own fields and of its prompt."""
+"""Marks of a task in a row: fingerprints of its own fields and of its prompt."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from collections.abc import Callable
 from hashlib import blake2b
 from typing import Generic, TypeVar
 
-import msgspec
-
-from blade.ingest import cells, fields
-from blade.ingest.decode import Row, decode_any, encode
+from blade.ingest import cells
+from blade.ingest.batch import Column
+from blade.ingest.decode import decode_any, encode
 from blade.ingest.steps import before_agent
 
 _RESULT_WORDS = re.compile(
@@ -26,20 +25,7 @@ def hashed(data: bytes) -> int:
     return int.from_bytes(blake2b(data, digest_size=8).digest())
 
 
-def task_name(row: Row, metadata: msgspec.Raw) -> str | None:
-    """The id of the task: in the row, else in the request's metadata."""
-    for name in fields.ID_NAMES:
-        found = cells.name_text(cells.value(row, name)) if name in row else None
-        if found is not None:
-            return found
-    inside = decode_any(metadata) if cells.has(metadata) else None
-    if not isinstance(inside, dict):
-        return None
-    named = (cells.name_text(inside.get(name)) for name in fields.ID_NAMES)
-    return next((name for name in named if name is not None), None)
-
-
-def key_fingerprint(raw: msgspec.Raw) -> int | None:
+def key_fingerprint(raw: bytes) -> int | None:
     """Of one of the task's own fields; an empty text or null is no mark."""
     value = decode_any(raw)
     if isinstance(value, str):
@@ -47,7 +33,7 @@ def key_fingerprint(raw: msgspec.Raw) -> int | None:
     return hashed(encode(value)) if value is not None else None
 
 
-def metadata_fingerprint(raw: msgspec.Raw) -> int | None:
+def metadata_fingerprint(raw: bytes) -> int | None:
     """Of the verifier's metadata without what is a result: that is of the rollout, not of the task."""
     value = decode_any(raw)
     if isinstance(value, dict):
@@ -56,34 +42,32 @@ def metadata_fingerprint(raw: msgspec.Raw) -> int | None:
 
 
 class Memo(Generic[T]):
-    """What is made of a raw value; the rows of a run repeat theirs, so each is worked out once."""
+    """What is made of raw values; the rows of a run repeat theirs, so each is worked out once."""
 
-    def __init__(self, make: Callable[[msgspec.Raw], T]) -> None:
+    def __init__(self, make: Callable[[bytes], T | None]) -> None:
         self._make = make
-        self._known: dict[bytes, T] = {}
+        self._known: dict[bytes, T | None] = {}
         self._size = 0
 
-    def __call__(self, raw: msgspec.Raw) -> T:
-        key = bytes(raw)
+    def column(self, raws: Column) -> list[T | None]:
+        """What is made of each of them; None of what is absent."""
+        keys = [b"" if raw is None else bytes(raw) for raw in raws]
+        wanted = set(keys)
+        if not wanted <= self._known.keys():
+            self._learn(wanted)
         known = self._known
-        if key in known:
-            return known[key]
-        self._size += len(key)
-        if len(known) >= _MOST_KNOWN or self._size > _MOST_BYTES:
-            known.clear()
-            self._size = len(key)
-        made = known[key] = self._make(raw)
-        return made
+        return [known[key] for key in keys]
+
+    def _learn(self, wanted: set[bytes]) -> None:
+        if len(self._known) >= _MOST_KNOWN or self._size > _MOST_BYTES:
+            self._known.clear()
+            self._size = 0
+        for key in wanted - self._known.keys():
+            self._known[key] = self._make(key) if key else None
+            self._size += len(key)
 
 
-def prompt_raw(row: Row, request_input: msgspec.Raw) -> msgspec.Raw | None:
-    """The raw prompt of a row, in the order of the table; None when it has none."""
-    if cells.has(request_input):
-        return request_input
-    return next((row[name] for name in fields.BY_NAME["prompt"].paths[1:] if cells.has(row.get(name))), None)
-
-
-def prompt_fingerprint(raw: msgspec.Raw) -> int | None:
+def prompt_fingerprint(raw: bytes) -> int | None:
     """Of the messages up to the agent's first turn, white space collapsed; None when there is no text in them."""
     value = decode_any(raw)
     messages = before_agent(value) if isinstance(value, list) else [value]

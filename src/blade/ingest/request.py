@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
-T = TypeVar("T")
 _RAW = msgspec.Raw()
-_OBJECT = ord("{")
+_OBJECT, _LIST, _TEXT = b'{["'
 
 
 class Request(msgspec.Struct, gc=False):
     """`responses_create_params`."""
 
     input: msgspec.Raw = _RAW
-    metadata: msgspec.Raw = _RAW
+    metadata: Any = None
     model: Any = None
     temperature: Any = None
     top_p: Any = None
@@ -23,11 +22,21 @@ class Request(msgspec.Struct, gc=False):
     tools: msgspec.Raw = _RAW
 
 
+class Usage(msgspec.Struct, gc=False):
+    """`response.usage`, as the Responses API or chat completions have it."""
+
+    input_tokens: Any = None
+    output_tokens: Any = None
+    prompt_tokens: Any = None
+    completion_tokens: Any = None
+
+
 class Response(msgspec.Struct, gc=False):
     """`response`, as the Responses API has it."""
 
     output: msgspec.Raw = _RAW
-    usage: Any = None
+    usage: Usage | list[Any] | str | float | bool | None = None
+    """Anything but an object is not understood, and does no harm."""
     model: Any = None
     status: Any = None
     error: Any = None
@@ -41,21 +50,18 @@ class Response(msgspec.Struct, gc=False):
 
 _request = msgspec.json.Decoder(Request)
 _response = msgspec.json.Decoder(Response)
-_NO_REQUEST = Request()
-_NO_RESPONSE = Response()
+NO_REQUEST = Request()
+NO_RESPONSE = Response()
 
 
-def read_request(raw: msgspec.Raw | None) -> Request:
-    """The request; an empty one when the row has none or it is no object."""
-    return _decode(_request, raw, _NO_REQUEST)
+def read_request(raw: msgspec.Raw) -> Request:
+    """The request; an empty one when it is no object."""
+    return _request.decode(raw) if memoryview(raw)[0] == _OBJECT else NO_REQUEST
 
 
-def read_response(raw: msgspec.Raw | None) -> Response:
-    """The response; an empty one when the row has none or it is no object."""
-    return _decode(_response, raw, _NO_RESPONSE)
-
-
-def _decode(decoder: msgspec.json.Decoder[T], raw: msgspec.Raw | None, nothing: T) -> T:
-    if raw is None or memoryview(raw)[0] != _OBJECT:
-        return nothing
-    return decoder.decode(raw)
+def read_response(raw: msgspec.Raw) -> Response:
+    """The response; a list or a text is taken as its output, and anything else as an empty one."""
+    kind = memoryview(raw)[0]
+    if kind == _OBJECT:
+        return _response.decode(raw)
+    return Response(output=raw) if kind in (_LIST, _TEXT) else NO_RESPONSE

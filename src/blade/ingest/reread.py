@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import polars as pl
 
 from blade.core.errors import ArtifactError, RequestError
@@ -15,9 +14,8 @@ from blade.core.run import Run
 from blade.ingest.decode import DEEPEST, Row, Unusable, decode_whole
 from blade.ingest.formats import Format, format_named
 from blade.ingest.jsonl import BOM, Torn, is_compressed, open_bytes, records
-from blade.ingest.light import Light
+from blade.ingest.light import LIGHT, Light
 
-_LIGHT = frozenset(field.name for field in msgspec.structs.fields(Light)) - {"fired", "cannot_look", "differs"}
 _OF_THE_ROLLOUT = ("responses_create_params", "response", "reward", "score", "agent_ref")
 _AGAIN = "analyze the rollouts again"
 
@@ -40,17 +38,14 @@ def reread(run: Run, places: Sequence[tuple[str, int]]) -> list[Rollout]:
 
 def _keys(run: Run, tasks: list[str]) -> dict[str, Row]:
     """For tasks whose rollouts hold no key: the row of the inputs that does; none where it can no longer be read."""
-    if "key_artifact" not in run.tasks.columns:
-        return {}
     beside = run.tasks.filter(pl.col("task_id").is_in(tasks) & pl.col("key_artifact").is_not_null())
     found: dict[str, Row] = {}
     for task, artifact, offset in beside.select("task_id", "key_artifact", "key_offset").sort("key_offset").iter_rows():
         path = Path(run.roots.get(artifact, artifact))
         spot = {"artifact": artifact, "offset": offset, "member": None, "length": None, "line": None}
+        read = _from_stream if is_compressed(path) else _from_file
         try:
-            row, _ = decode_whole(
-                next(iter(_from_stream(path, [spot]) if is_compressed(path) else _from_file(path, [spot])))
-            )
+            row, _ = decode_whole(next(iter(read(path, [spot]))))
         except (OSError, Torn, Unusable):
             continue
         found[task] = {name: raw for name, raw in row.items() if name not in _OF_THE_ROLLOUT}
@@ -133,7 +128,7 @@ def _format(run: Run, artifact: str) -> Format:
 
 def _rollout(run: Run, spot: Spot, data: bytes, beside: Row) -> Rollout:
     """The rollout of a row; what only the inputs say about its task is added."""
-    light = Light(**{name: spot[name] for name in _LIGHT & spot.keys()})
+    light = Light(**{name: spot[name] for name in LIGHT if name in spot})
     key = RolloutKey(run=run.name, task_id=spot["task_id"], repeat=spot["repeat"])
     try:
         row, _ = decode_whole(data)

@@ -1,53 +1,50 @@
-"""One row of a JSONL artifact to a light row: every foreign name is resolved here, once."""
+"""Rows of a JSONL artifact to columns of the light table: every foreign name is resolved here, once."""
 
 from __future__ import annotations
 
-import zlib
-from functools import cache, lru_cache
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import cache, lru_cache, partial
 from hashlib import blake2b
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 import msgspec
 
+from blade.core.due import Due
 from blade.core.finding import Look
-from blade.core.rollout import Features, Outcome, Rollout, RolloutKey, Source, Step
+from blade.core.rollout import Features, RolloutKey, Source, Step
 from blade.ingest import cells, fields, verdict
+from blade.ingest.batch import Batch, Column, any_there
 from blade.ingest.decode import Row, decode_any, encode
-from blade.ingest.due import checks_of, read_due
+from blade.ingest.due import check_names, checks_of, due_names, read_due
 from blade.ingest.features import count, fingerprint
+from blade.ingest.jsonl import Record, source_of
 from blade.ingest.key import key_expects
-from blade.ingest.light import Light
-from blade.ingest.marks import (
-    Memo,
-    hashed,
-    key_fingerprint,
-    metadata_fingerprint,
-    prompt_fingerprint,
-    prompt_raw,
-    task_name,
-)
-from blade.ingest.request import Request, Response, read_request, read_response
-from blade.ingest.steps import after_prompt, before_agent, read_steps
+from blade.ingest.light import EXTRA, KEY, LIGHT, Light
+from blade.ingest.marks import Memo, hashed, key_fingerprint, metadata_fingerprint, prompt_fingerprint
+from blade.ingest.rollouts import LONGEST_ANSWER, agent_spoke, expected_text, prompt_steps, rollout, steps_of
 
-LONGEST_ANSWER = 200
 LONGEST_EXTRA = 48
 LARGEST_METADATA = 4096
 MOST_TOOLS = 60_000
 """Different tool names that are told apart; the table counts them in 16 bits."""
 OTHER_TOOLS = "(other tools)"
 
-_RAW = msgspec.Raw()
 _EVIDENCE_OF_A_ROLLOUT = ("reward", "score", "response", "messages", "output", "trajectory", "_ng_failure_class")
 _SAMPLING = ("temperature", "top_p", "max_output_tokens")
+_SAMPLED = attrgetter(*_SAMPLING)
 _INDEXES = ("index", "repeat", "attempt")
-_OUTCOMES = {str(outcome): outcome for outcome in Outcome}
 _MOST_KEYS = 1024
 _NO_SCALAR = b"{[n"
-Paths = dict[str, tuple[str, ...]]
-"""Of the field table, what the keys of a row can hold."""
 
 _TAKEN = frozenset(
     path.split(".")[0] for field in fields.TABLE for path in field.paths if path not in fields.KNOWN_SLICES
 ) | {"seed", "agent_ref", "skills_ref", "usage", "created_at", "created", "timestamp"}
+
+Columns = dict[str, Column]
+Odd = dict[int, list[str]]
+"""What is odd about a row, by its place in the batch."""
 
 
 class Settings(msgspec.Struct, frozen=True):
@@ -57,6 +54,18 @@ class Settings(msgspec.Struct, frozen=True):
     model: str | None
     skills: str | None
     values: tuple[tuple[str, str], ...]
+
+
+def is_rollout(row: Row) -> bool:
+    """Whether a row holds a verdict or anything that an agent said."""
+    return any(name in row for name in _EVIDENCE_OF_A_ROLLOUT)
+
+
+class Walked(NamedTuple):
+    """Trajectories of a batch; None where a row has none."""
+
+    steps: list[tuple[Step, ...] | None]
+    features: list[Features | None]
 
 
 class RowReader:
@@ -72,269 +81,318 @@ class RowReader:
         self._prompt = Memo(prompt_fingerprint)
         self._key = Memo(key_fingerprint)
         self._metadata = Memo(metadata_fingerprint)
-        self._wants: dict[tuple[bytes, ...], str | None] = {}
+        self._small = Memo(_small)
+        self._inside = Memo(_metadata_extras)
+        self._wants: dict[tuple[str, ...], dict[tuple[bytes | None, ...], str | None]] = {}
         self._agent = Memo(lambda raw: cells.inside(raw, "name"))
-        self._said: dict[tuple[object, ...], Settings] = {}
-        self._toolsets: dict[tuple[int, int], str] = {}
+        self._skills = Memo(lambda raw: cells.inside(raw, "hash"))
+        self._toolset = Memo(_toolset)
+        self._said: dict[tuple[Any, ...], Settings] = {}
 
-    def read(self, row: Row, source: Source) -> tuple[Light | None, str | None]:
-        """The light row, and what is odd about it; no light row when the row is no rollout (the reason is given)."""
-        if self.role == "rollouts" and not is_rollout(row):
-            return None, "no reward or score, and no response, messages or output: not a rollout"
-        paths = fields.applying(tuple(row))
-        request = read_request(row.get("responses_create_params"))
-        response = read_response(row.get("response"))
-        light = Light(
-            role=self.role,
-            keys=self._keys(row, paths["key"]),
-            prompt_fp=self._prompt(prompt) if (prompt := prompt_raw(row, request.input)) is not None else None,
-            expected=_expected(row, paths["expected"]),
-            key_expects=self._key_expects(row, paths) if paths["expected_actions"] else None,
-            extras=_extras(row),
-            member=source.member,
-            offset=source.offset,
-            length=source.length,
-            line=source.line,
-        )
-        odd = self._identify(light, row, paths, request, response)
+    def usable(self, batch: Batch) -> list[bool]:
+        """Which rows this reader reads; of an artifact of rollouts, those with a verdict or anything that an agent said."""
+        if self.role != "rollouts":
+            return [True] * len(batch)
+        evidence = [batch.columns[name] for name in _EVIDENCE_OF_A_ROLLOUT if name in batch.columns]
+        if any(None not in column for column in evidence):
+            return [True] * len(batch)
+        return [any(raws[place] is not None for raws in evidence) for place in range(len(batch))]
+
+    def read(self, batch: Batch, records: Sequence[Record], artifact: str) -> tuple[Columns, Odd]:
+        """Columns of the light table, and what is odd about some of the rows."""
+        odd: Odd = {}
+        found: Columns = {
+            "role": [self.role] * len(batch),
+            "prompt_fp": self._prompt.column(batch.prompts),
+            "expected": batch.first(batch.paths["expected"], expected_text),
+            "key_expects": self._key_expects(batch),
+            **self._keys(batch),
+            **self._extras(batch),
+            **self._identity(batch, odd),
+            **_places(records),
+        }
         if self.role in ("inputs", "dataset"):
-            return light, odd
-        odd = _both(odd, _judge(light, row, paths["reward"]))
-        light.stop = verdict.stop_of(row, response)
-        _spend(light, row, paths, response)
-        if paths["answer"]:
-            light.answer, light.answer_fp = _answer(row, paths)
-        light.checks = [(check.name, check.passed) for check in checks_of(row)] or None
-        self._follow(light, row, paths, response, source)
-        self._note_settings(light, row, request, response)
-        return light, odd
+            return found, odd
+        found |= _rewards(batch, odd) | _spent(batch) | _answers(batch) | _checks(batch)
+        found["stop"] = verdict.stops(batch)
+        errors = verdict.errors(batch)
+        self._judge(batch, found, errors)
+        if self.trajectories:
+            walked = self._walk(batch, found)
+            if self.look is not None:
+                sources = [source_of(record, artifact) for record in records]
+                self._look(self.look, batch, found, walked, errors, sources)
+        self._note_settings(batch, found)
+        return found, odd
 
-    def _identify(self, light: Light, row: Row, paths: Paths, request: Request, response: Response) -> str | None:
-        reference = row.get("agent_ref")
-        light.agent = self._agent(reference) if reference is not None else None
-        if light.agent is None:
-            light.agent = cells.name_text(cells.first(row, paths["agent"]))
-        light.model = (
-            cells.text(response.model) or cells.first_text(row, ("model", "model_name")) or cells.text(request.model)
-        )
-        light.skills = cells.inside(row["skills_ref"], "hash") if "skills_ref" in row else None
-        light.id = task_name(row, request.metadata)
-        odd = None
+    def _identity(self, batch: Batch, odd: Odd) -> Columns:
+        paths = batch.paths
+        agents = self._agent.column(batch.raw("agent_ref"))
+        if None in agents:
+            named = batch.values(paths["agent"])
+            agents = [agent or cells.name_text(name) for agent, name in zip(agents, named, strict=True)]
+        found: Columns = {
+            "agent": agents,
+            "model": batch.first(paths["model"], cells.text),
+            "skills": self._skills.column(batch.raw("skills_ref")),
+            "id": batch.first(paths["id"], cells.name_text),
+        }
         for name in _INDEXES:
-            if paths[name] and (found := cells.first(row, paths[name])) is not None:
-                place = cells.integer(found)
-                setattr(light, name, place)
-                if place is None:
-                    odd = _both(odd, f"{name} is {cells.shown(found)}, no place in an order: unused")
-        return odd
-
-    def _key_expects(self, row: Row, paths: Paths) -> str | None:
-        """What the key wants; the repeats of a task ask for the same, so it is worked out once."""
-        names = dict.fromkeys(
-            path.partition(".")[0] for path in (*paths["expected_actions"], *paths["expected_statements"])
-        )
-        raws = tuple([bytes(row[name]) for name in names])
-        if raws not in self._wants:
-            if len(self._wants) >= _MOST_KEYS:
-                self._wants.clear()
-            self._wants[raws] = _key_expects(row, paths)
-        return self._wants[raws]
-
-    def _keys(self, row: Row, names: tuple[str, ...]) -> dict[str, int]:
-        """A fingerprint of each of the task's own fields that says anything."""
-        found = {}
-        for name in names:
-            mark = self._metadata(row[name]) if name == "verifier_metadata" else self._key(row[name])
-            if mark is not None:
-                found[name] = mark
+            values = batch.values(paths[name])
+            found[name] = [cells.integer(value) for value in values]
+            for place in _lost(values, found[name]):
+                why = f"{name} is {cells.shown(values[place])}, no place in an order: unused"
+                odd.setdefault(place, []).append(why)
         return found
 
-    def _follow(self, light: Light, row: Row, paths: Paths, response: Response, source: Source) -> None:
-        """Walk the trajectory, set the outcome, and let the rules look."""
-        raw = _trajectory(row, response)
-        steps = steps_of(row, raw) if self.trajectories and raw else None
-        features = self._walk(light, steps)
-        error = verdict.error_of(row, paths["error"], response)
-        light.outcome, light.error_class = verdict.outcome(
-            role=self.role,
-            reward=light.reward,
-            threshold=self.threshold,
-            error=error,
-            response=response,
-            spoke=not verdict.is_broken(response) or _agent_spoke(row, raw, steps),
-        )
-        if self.look is not None:
-            seen = self.look(_rollout(light, row, source, steps, features, error), bytes(raw))
-            light.fired, light.cannot_look = seen.hits, seen.cannot_look
-            light.differs, light.attempted, light.feedback = seen.differs, seen.attempted, seen.feedback
+    def _key_expects(self, batch: Batch) -> Column:
+        """What the key wants; the repeats of a task ask for the same, so it is worked out once."""
+        paths = batch.paths
+        if not paths["expected_actions"]:
+            return ()
+        reads = (*paths["expected_actions"], *paths["expected_statements"])
+        names = tuple(dict.fromkeys(path.partition(".")[0] for path in reads))
+        known = self._wants.setdefault(names, {})
+        if len(known) >= _MOST_KEYS:
+            known.clear()
+        columns = zip(*(batch.columns[name] for name in names), strict=True)
+        asked = [tuple([None if raw is None else bytes(raw) for raw in raws]) for raws in columns]
+        for raws in set(asked) - known.keys():
+            key = Batch([b""], {name: [raw] for name, raw in zip(names, raws, strict=True) if raw is not None})
+            known[raws] = _key_expects(key)
+        return [known[raws] for raws in asked]
 
-    def _walk(self, light: Light, steps: tuple[Step, ...] | None) -> Features | None:
-        if steps is None:
-            return None
-        features = count(steps, light.stop)
-        light.steps, light.calls = features.steps, features.calls
-        light.tool_errors, light.agent_chars = features.tool_errors, features.agent_chars
-        light.output_fp = fingerprint(steps)
-        light.skeleton = [self._tool(step.tool or "") for step in steps if step.kind == "call"]
-        return features
+    def _keys(self, batch: Batch) -> Columns:
+        """A fingerprint of each of the task's own fields that says anything."""
+        found: Columns = {}
+        for name in batch.paths["key"]:
+            memo = self._metadata if name == "verifier_metadata" else self._key
+            marks = memo.column(batch.columns[name])
+            if any_there(marks):
+                found[KEY + name] = marks
+        return found
+
+    def _extras(self, batch: Batch) -> Columns:
+        """Small values that may turn out to be slices, as JSON text."""
+        plain, nested = _slice_names(tuple(batch.columns))
+        found: Columns = {EXTRA + name: self._small.column(batch.columns[name]) for name in plain}
+        for name in nested:
+            inside = [texts or {} for texts in self._inside.column(batch.columns[name])]
+            for key in dict.fromkeys(key for texts in inside for key in texts):
+                found[f"{EXTRA}{name}.{key}"] = [texts.get(key) for texts in inside]
+        return {name: column for name, column in found.items() if any_there(column)}
+
+    def _walk(self, batch: Batch, found: Columns) -> Walked:
+        """The trajectories of the batch; their counters go to `found`."""
+        raws = zip(batch.trajectories, batch.raw("messages"), strict=True)
+        steps = [None if raw is None else steps_of(raw, messages) for raw, messages in raws]
+        features = [None if one is None else count(one, stop) for one, stop in zip(steps, found["stop"], strict=True)]
+        for name in ("steps", "calls", "tool_errors", "agent_chars"):
+            found[name] = [None if one is None else getattr(one, name) for one in features]
+        found["output_fp"] = [None if one is None else fingerprint(one) for one in steps]
+        found["skeleton"] = [
+            [self._tool(step.tool or "") for step in one if step.kind == "call"] if one else None for one in steps
+        ]
+        return Walked(steps, features)
 
     def _tool(self, name: str) -> int:
         if name not in self.tools and len(self.tools) >= MOST_TOOLS:
             name = OTHER_TOOLS
         return self.tools.setdefault(name, len(self.tools))
 
-    def _note_settings(self, light: Light, row: Row, request: Request, response: Response) -> None:
-        raw = request.tools if cells.has(request.tools) else row.get("tools") or request.tools
-        tools = self._toolset(raw) if raw else None
-        asked = (request.temperature, request.top_p, request.max_output_tokens)
-        used = (response.temperature, response.top_p, response.max_output_tokens)
-        said = (light.agent, light.model, light.skills, tools, asked, used)
-        try:
+    def _judge(self, batch: Batch, found: Columns, errors: Column) -> None:
+        judged = [
+            verdict.outcome(
+                role=self.role,
+                reward=reward,
+                threshold=self.threshold,
+                error=error,
+                failed=verdict.is_broken(response) and not _agent_spoke(batch, place),
+            )
+            for place, (reward, error, response) in enumerate(
+                zip(found["reward"], errors, batch.responses, strict=True)
+            )
+        ]
+        found["outcome"], found["error_class"] = zip(*judged, strict=True)
+
+    def _look(
+        self, look: Look, batch: Batch, found: Columns, walked: Walked, errors: Column, sources: Sequence[Source]
+    ) -> None:
+        """Let the rules look at every row."""
+        lights = [Light(*values) for values in zip(*(found[name] for name in LIGHT), strict=True)]
+        keys = zip(found["id"], found["index"], found["repeat"], strict=True)
+        looked = []
+        names = due_names(tuple(batch.columns))
+        for place, (id_, index, repeat) in enumerate(keys):
+            data, raw = batch.data[place], batch.trajectories[place]
+            seen = rollout(
+                lights[place],
+                key=RolloutKey(run="", task_id=id_ or str(index), repeat=repeat or 0),
+                source=sources[place],
+                error=errors[place],
+                features=walked.features[place],
+                steps=walked.steps[place],
+                read_row=partial(decode_any, data),
+                read_prompt=partial(_prompt, batch, place),
+                read_due=partial(_due, batch, names, place) if names else None,
+            )
+            looked.append(look(seen, b"" if raw is None else bytes(raw)))
+        found["fired"] = [seen.hits for seen in looked]
+        found["cannot_look"] = [seen.cannot_look for seen in looked]
+        found["differs"] = [seen.differs for seen in looked]
+        found["attempted"] = [seen.attempted for seen in looked]
+        found["feedback"] = [seen.feedback for seen in looked]
+
+    def _note_settings(self, batch: Batch, found: Columns) -> None:
+        """Count what the rows say of the run."""
+        of_request = [request.tools if cells.has(request.tools) else None for request in batch.requests]
+        given = [one or other for one, other in zip(of_request, batch.raw("tools"), strict=True)]
+        who = (found["agent"], found["model"], found["skills"], self._toolset.column(given))
+        asked, used = map(_SAMPLED, batch.requests), map(_SAMPLED, batch.responses)
+        for said, times in _counted(zip(*who, asked, used, strict=True)).items():
             settings = self._said.get(said)
-        except TypeError:  # a setting that is a list or an object says nothing
-            return
-        if settings is None:
-            sampling = [cells.number(one if one is not None else other) for one, other in zip(asked, used, strict=True)]
-            settings = self._said[said] = _settings(light, tools, sampling)
-        self.settings[settings] = self.settings.get(settings, 0) + 1
-
-    def _toolset(self, raw: msgspec.Raw) -> str:
-        seen = (len(memoryview(raw)), zlib.crc32(raw))
-        if seen not in self._toolsets:
-            value = decode_any(raw)
-            digest = blake2b(encode(value), digest_size=4).hexdigest()
-            self._toolsets[seen] = f"{len(value)} tools ({digest})" if isinstance(value, list) and value else "none"
-        return self._toolsets[seen]
+            if settings is None:
+                settings = self._said[said] = _settings(*said)
+            self.settings[settings] = self.settings.get(settings, 0) + times
 
 
-def is_rollout(row: Row) -> bool:
-    """Whether a row holds a verdict or anything that an agent said."""
-    return any(name in row for name in _EVIDENCE_OF_A_ROLLOUT)
+def _counted(said: Iterable[tuple[Any, ...]]) -> Counter[tuple[Any, ...]]:
+    """How often each was said; what holds a list or an object says nothing."""
+    listed = list(said)
+    try:
+        return Counter(listed)
+    except TypeError:
+        return Counter(one for one in listed if _is_hashable(one))
 
 
-def steps_of(row: Row, raw: bytes | msgspec.Raw) -> tuple[Step, ...]:
-    """The steps of a row's trajectory; of chat messages, those from the agent's first turn on."""
-    if raw is row.get("messages"):
-        messages = decode_any(raw)
-        return read_steps(encode(after_prompt(messages))) if isinstance(messages, list) else read_steps(raw)
-    return read_steps(raw)
+def _is_hashable(value: object) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
 
 
-def rollout_of(row: Row, light: Light, key: RolloutKey, source: Source) -> Rollout:
-    """The rollout of a row that was read again, with its steps."""
-    response = read_response(row.get("response"))
-    raw = _trajectory(row, response)
-    steps = steps_of(row, raw) if raw else None
-    features = count(steps, light.stop) if steps is not None else None
-    paths = fields.applying(tuple(row))
-    light.expected = _expected(row, paths["expected"])
-    rollout = _rollout(light, row, source, steps, features, verdict.error_of(row, paths["error"], response))
-    return msgspec.structs.replace(rollout, key=key)
+def _agent_spoke(batch: Batch, place: int) -> bool:
+    raw = batch.trajectories[place]
+    return raw is not None and agent_spoke(steps_of(raw, batch.raw("messages")[place]))
 
 
-def _rollout(
-    light: Light,
-    row: Row,
-    source: Source,
-    steps: tuple[Step, ...] | None,
-    features: Features | None,
-    error: str | None,
-) -> Rollout:
-    return Rollout(
-        key=RolloutKey(run="", task_id=light.id or str(light.index), repeat=light.repeat or 0),
-        outcome=_OUTCOMES[light.outcome or "unscored"],
-        reward=light.reward,
-        answer=light.answer,
-        expected=light.expected,
-        stop=light.stop,
-        error=error,
-        tokens=light.output_tokens,
-        seconds=light.seconds,
-        source=source,
-        features=features,
-        read_steps=None if steps is None else lambda: steps,
-        read_row=lambda: {name: decode_any(raw) for name, raw in row.items()},
-        read_prompt=lambda: prompt_of(row),
-        read_due=lambda: read_due(row),
-    )
+def _prompt(batch: Batch, place: int) -> tuple[Step, ...]:
+    return prompt_steps(batch.prompts[place])
 
 
-def prompt_of(row: Row) -> tuple[Step, ...]:
-    """What the agent was given before its first turn, as steps."""
-    raw = prompt_raw(row, read_request(row.get("responses_create_params")).input)
-    value = decode_any(raw) if raw is not None else None
-    if isinstance(value, list):
-        return read_steps(encode(before_agent(value)))
-    return (Step(index=0, party="user", kind="message", text=cells.as_text(value)),) if value is not None else ()
+def _due(batch: Batch, names: tuple[str, ...], place: int) -> Due:
+    return read_due(_row(batch, names, place))
 
 
-def _settings(light: Light, tools: str | None, sampling: list[float | None]) -> Settings:
-    values = [(name, f"{value:g}") for name, value in zip(_SAMPLING, sampling, strict=True) if value is not None]
-    values += [("tools", tools)] if tools is not None else []
-    return Settings(light.agent, light.model, light.skills, tuple(values))
+def _row(batch: Batch, names: tuple[str, ...], place: int) -> Row:
+    """Some fields of a row, as far as it has them."""
+    return {name: raw for name in names if (raw := batch.columns[name][place]) is not None}
 
 
-def _both(one: str | None, other: str | None) -> str | None:
-    return f"{one}; {other}" if one and other else one or other
+def _places(records: Sequence[Record]) -> Columns:
+    return {
+        "member": [record.member for record in records],
+        "offset": [record.offset for record in records],
+        "length": [len(record.data) for record in records],
+        "line": [record.line for record in records],
+    }
 
 
-def _judge(light: Light, row: Row, paths: tuple[str, ...]) -> str | None:
-    value = cells.first(row, paths)
+def _lost(values: Column, used: Column) -> list[int]:
+    """Places of values that could not be used."""
+    if values.count(None) == used.count(None):
+        return []
+    pairs = enumerate(zip(values, used, strict=True))
+    return [place for place, (value, use) in pairs if use is None and value is not None]
+
+
+def _rewards(batch: Batch, odd: Odd) -> Columns:
+    values = batch.values(batch.paths["reward"])
+    rewards = [_reward(value) for value in values]
+    for place in _lost(values, rewards):
+        why = "not a finite number" if cells.finite(values[place]) is None else "too large to be averaged"
+        said = f"reward is {cells.shown(values[place])}, {why}: the rollout is not scored"
+        odd.setdefault(place, []).append(said)
+    return {"reward": rewards}
+
+
+def _reward(value: object) -> float | None:
     reward = cells.finite(value)
-    if reward is not None and abs(reward) <= cells.LARGEST:
-        light.reward = reward
-    if value is None or light.reward is not None:
-        return None
-    why = "not a finite number" if reward is None else "too large to be averaged"
-    return f"reward is {cells.shown(value)}, {why}: the rollout is not scored"
+    return reward if reward is not None and abs(reward) <= cells.LARGEST else None
 
 
-def _spend(light: Light, row: Row, paths: Paths, response: Response) -> None:
-    usages = [usage for usage in (response.usage, cells.value(row, "usage")) if isinstance(usage, dict)]
-    if usages:
-        spent_in = _tokens(usages, "input_tokens", "prompt_tokens")
-        spent_out = _tokens(usages, "output_tokens", "completion_tokens")
-        if spent_in or spent_out:
-            light.input_tokens, light.output_tokens = spent_in, spent_out
-    if paths["seconds"]:
-        light.seconds = cells.number(cells.first(row, paths["seconds"]))
-    if paths["cost"]:
-        light.cost = cells.number(cells.first(row, paths["cost"]))
+def _spent(batch: Batch) -> Columns:
+    paths = batch.paths
+    made = batch.first(paths["output_tokens"], cells.count)
+    given = batch.first(paths["input_tokens"], cells.count)
+    some = [bool(one or other) for one, other in zip(given, made, strict=True)]
+    return {
+        "input_tokens": [tokens if there else None for tokens, there in zip(given, some, strict=True)],
+        "output_tokens": [tokens if there else None for tokens, there in zip(made, some, strict=True)],
+        "seconds": [cells.number(value) for value in batch.values(paths["seconds"])],
+        "cost": [cells.number(value) for value in batch.values(paths["cost"])],
+    }
 
 
-def _tokens(usages: list[dict[str, object]], *names: str) -> int | None:
-    for usage in usages:
-        for name in names:
-            tokens = cells.count(usage.get(name))
-            if tokens is not None:
-                return tokens
-    return None
+def _answers(batch: Batch) -> Columns:
+    paths = batch.paths["answer"]
+    if "answer" in paths:
+        # `answer` is the model's where something else is the key; alone, it is the key.
+        others = [batch.columns[name] for name in batch.paths["expected"] if name != "answer"]
+        keyed = [any(column[place] is not None for column in others) for place in range(len(batch))]
+        own = [raw if key else None for raw, key in zip(batch.columns["answer"], keyed, strict=True)]
+        batch = Batch(batch.data, {**batch.columns, "answer": own})
+    texts = batch.first(paths, cells.as_text)
+    return {
+        "answer": [None if text is None else text[:LONGEST_ANSWER] for text in texts],
+        "answer_fp": [_text_fingerprint(text) if text else None for text in texts],
+    }
 
 
-def _expected(row: Row, paths: tuple[str, ...]) -> str | None:
-    for name in paths:
-        value = cells.value(row, name)
-        if value is not None and not (isinstance(value, list) and value and isinstance(value[0], dict)):
-            return cells.as_text(value)[:LONGEST_ANSWER]
-    return None
+@lru_cache(maxsize=4096)
+def _text_fingerprint(text: str) -> int:
+    return hashed(text.encode("utf-8", "replace"))
 
 
-def _answer(row: Row, paths: Paths) -> tuple[str | None, int | None]:
-    for name in paths["answer"]:
-        if name == "answer" and paths["expected"] == ("answer",):
-            continue  # `answer` is the model's where something else is the key; alone, it is the key.
-        value = cells.value(row, name)
-        if value is not None:
-            text = cells.as_text(value)
-            return text[:LONGEST_ANSWER], hashed(text.encode("utf-8", "replace")) if text else None
-    return None, None
+def _checks(batch: Batch) -> Columns:
+    names = check_names(tuple(batch.columns))
+    if not names:
+        return {}
+    found = [checks_of(_row(batch, names, place)) for place in range(len(batch))]
+    return {"checks": [[(check.name, check.passed) for check in checks] or None for checks in found]}
 
 
-def _key_expects(row: Row, paths: Paths) -> str | None:
-    actions = cells.first(row, paths["expected_actions"])
+def _key_expects(key: Batch) -> str | None:
+    actions = key.values(key.paths["expected_actions"])[0]
     if actions is None:
         return None
-    return key_expects(actions, cells.first(row, paths["expected_statements"]))
+    return key_expects(actions, key.values(key.paths["expected_statements"])[0])
+
+
+def _settings(
+    agent: str | None,
+    model: str | None,
+    skills: str | None,
+    tools: str | None,
+    asked: tuple[Any, ...],
+    used: tuple[Any, ...],
+) -> Settings:
+    sampling = [cells.number(one if one is not None else other) for one, other in zip(asked, used, strict=True)]
+    values = [(name, f"{value:g}") for name, value in zip(_SAMPLING, sampling, strict=True) if value is not None]
+    values += [("tools", tools)] if tools is not None else []
+    return Settings(agent, model, skills, tuple(values))
+
+
+def _toolset(raw: bytes) -> str:
+    value = decode_any(raw)
+    digest = blake2b(encode(value), digest_size=4).hexdigest()
+    return f"{len(value)} tools ({digest})" if isinstance(value, list) and value else "none"
+
+
+def _small(raw: bytes) -> str | None:
+    return str(raw, "utf-8") if len(raw) <= LONGEST_EXTRA and raw[0] not in _NO_SCALAR else None
 
 
 @cache
@@ -342,48 +400,17 @@ def _may_be_slice(name: str) -> bool:
     return name not in _TAKEN and not name.startswith("_") and not fields.is_verdict(name)
 
 
-def _extras(row: Row) -> dict[str, str]:
-    """Small values that may turn out to be slices, as JSON text."""
-    found = {}
-    plain, nested = _slice_names(tuple(row))
-    for name in plain:
-        raw = memoryview(row[name])
-        if len(raw) <= LONGEST_EXTRA and raw[0] not in _NO_SCALAR:
-            found[name] = str(raw, "utf-8")
-    for name in nested:
-        found.update(_metadata_extras(name, row[name]))
-    return found
-
-
 @lru_cache(maxsize=4096)
 def _slice_names(names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Of the keys of a row: those that may become slices, and objects whose keys may."""
+    """Of the fields of rows: those that may become slices, and objects whose fields may."""
     plain = tuple(name for name in names if name not in fields.METADATA_NAMES and _may_be_slice(name))
     return plain, tuple(name for name in names if name in fields.METADATA_NAMES)
 
 
-def _metadata_extras(name: str, raw: msgspec.Raw) -> dict[str, str]:
-    value = decode_any(raw) if len(memoryview(raw)) <= LARGEST_METADATA else None
+def _metadata_extras(raw: bytes) -> dict[str, str]:
+    value = decode_any(raw) if len(raw) <= LARGEST_METADATA else None
     if not isinstance(value, dict):
         return {}
     small = {key: item for key, item in value.items() if isinstance(item, str | int | float) and _may_be_slice(key)}
-    texts = {f"{name}.{key}": bytes(encode(item)).decode() for key, item in small.items() if key not in fields.ID_NAMES}
+    texts = {key: bytes(encode(item)).decode() for key, item in small.items() if key not in fields.ID_NAMES}
     return {key: text for key, text in texts.items() if len(text) <= LONGEST_EXTRA}
-
-
-def _trajectory(row: Row, response: Response) -> msgspec.Raw:
-    if cells.has(response.output):
-        return response.output
-    whole = row.get("response")
-    if whole is not None and bytes(memoryview(whole)[:1]) in (b'"', b"["):
-        return whole
-    for name in fields.BY_NAME["trajectory"].paths[1:]:
-        raw = row.get(name)
-        if raw is not None and cells.has(raw):
-            return raw
-    return _RAW
-
-
-def _agent_spoke(row: Row, raw: msgspec.Raw, steps: tuple[Step, ...] | None) -> bool:
-    walked = steps if steps is not None else steps_of(row, raw) if raw else ()
-    return any(step.party == "agent" and (step.kind == "call" or step.text.strip()) for step in walked)

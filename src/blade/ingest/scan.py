@@ -19,16 +19,17 @@ import polars as pl
 
 from blade.core.finding import Look
 from blade.core.rollout import Problem, Source
-from blade.ingest.decode import BAD_VALUE, DEEPEST, Row, Unusable, decode_row, mend_row
+from blade.ingest.block import Block, BlockReader
 from blade.ingest.formats import Format, format_named
 from blade.ingest.jsonl import Record, Torn, is_compressed
-from blade.ingest.light import Light, to_frame
+from blade.ingest.light import Part, to_frame
 from blade.ingest.row import MOST_TOOLS, OTHER_TOOLS, Settings
 from blade.ingest.workers import WORTH_WORKERS, cores, open_pool
 
-Read = Callable[[Row, Source], tuple[Light | None, str | None]]
-
-BATCH = 5_000
+PART = 5_000
+"""Rows of a part of the light table."""
+BLOCK = 1 << 20
+"""Bytes that are read as one batch: few enough to stay in the processor's cache."""
 CHUNK = 32 << 20
 MOST_PROBLEMS = 1_000
 """Problems listed one by one for a file; all are counted."""
@@ -59,7 +60,7 @@ class Chunk:
 
 @dataclass(kw_only=True)
 class Scanned:
-    """What a chunk gave: light rows in batches, problems, and what it says about the run and the schema."""
+    """What a chunk gave: parts of the light table, problems, and what it says about the run and the schema."""
 
     chunk: Chunk
     parts: list[pl.DataFrame | Path] = field(default_factory=list)
@@ -131,77 +132,56 @@ def scan_chunk(
     options: Options,
     keep: Callable[[pl.DataFrame, int], pl.DataFrame | Path] = lambda frame, number: frame,
 ) -> Scanned:
-    """Read one chunk; `keep` decides where a batch of light rows goes."""
+    """Read one chunk; `keep` decides where a part of the light table goes."""
     format_ = format_named(piece.format)
     reader = format_.reader(
         role=piece.role, threshold=options.threshold, look=options.look, trajectories=options.trajectories
     )
+    blocks = BlockReader(reader, format_.as_row, piece.shown)
     result = Scanned(chunk=piece)
-    batch: list[Light] = []
-    for light in _light_rows(piece, format_, reader.read, result):
-        batch.append(light)
-        if len(batch) == BATCH:
-            result.parts.append(keep(to_frame(batch), len(result.parts)))
-            batch.clear()
-    if batch:
-        result.parts.append(keep(to_frame(batch), len(result.parts)))
-    result.tools, result.settings = tuple(reader.tools), reader.settings
+    waiting: list[Part] = []
+    for block in _blocks(piece, format_, blocks, result):
+        waiting += block.parts
+        result.rows += sum(len(part.places) for part in block.parts)
+        if sum(len(part.places) for part in waiting) >= PART:
+            result.parts.append(keep(to_frame(waiting), len(result.parts)))
+            waiting = []
+    if waiting:
+        result.parts.append(keep(to_frame(waiting), len(result.parts)))
+    result.tools, result.settings, result.seen = tuple(reader.tools), reader.settings, blocks.seen
     return result
 
 
-def _light_rows(piece: Chunk, format_: Format, read: Read, result: Scanned) -> Iterator[Light]:
-    kinds: dict[tuple[str, ...], int] = {}
+def _blocks(piece: Chunk, format_: Format, blocks: BlockReader, result: Scanned) -> Iterator[Block]:
+    """Blocks of rows that were read; lines and problems go to `result`."""
+    waiting: list[Record] = []
+    size = 0
+    torn = None
     try:
         for record in format_.records(piece.path, piece.start, piece.end):
             result.lines = record.line or result.lines + 1
-            if not record.data and not record.broken:
-                continue
-            source = _source(piece, record)
-            try:
-                row, light, odd = _read(record, read, source)
-            except Unusable as why:
-                _problem(result, source, str(why))
-                continue
-            if odd:
-                _problem(result, source, odd)
-            if light is not None:
-                result.rows += 1
-                names = tuple(row)
-                kinds[names] = kinds.get(names, 0) + 1
-                yield light
-    except Torn as torn:
-        _problem(result, Source(artifact=piece.shown, line=result.lines + 1), str(torn))
-    for names, count in kinds.items():
-        for name in names:
-            result.seen[name] = result.seen.get(name, 0) + count
+            if record.data or record.broken:
+                waiting.append(record)
+                size += len(record.data)
+            if size >= BLOCK:
+                yield _read(blocks, waiting, piece, result)
+                waiting, size = [], 0
+    except Torn as error:
+        torn = Problem(source=Source(artifact=piece.shown, line=result.lines + 1), reason=str(error))
+    yield _read(blocks, waiting, piece, result)
+    if torn is not None:
+        _note(result, [torn])
 
 
-def _read(record: Record, read: Read, source: Source) -> tuple[Row, Light | None, str | None]:
-    """The row, its light row and what is odd; a row with a value that cannot be read is mended and read once more."""
-    if record.broken:
-        raise Unusable(record.broken)
-    row, mended = decode_row(record.data)
-    try:
-        try:
-            light, odd = read(row, source)
-        except BAD_VALUE:
-            row, mended = mend_row(record.data)
-            light, odd = read(row, source)
-    except RecursionError:
-        raise Unusable(f"nested deeper than {DEEPEST} levels") from None
-    return row, light, "; ".join(filter(None, (mended, odd))) or None
+def _read(blocks: BlockReader, records: Sequence[Record], piece: Chunk, result: Scanned) -> Block:
+    block = blocks.read(records)
+    _note(result, block.problems(piece.shown))
+    return block
 
 
-def _source(piece: Chunk, record: Record) -> Source:
-    return Source(
-        artifact=piece.shown, member=record.member, offset=record.offset, length=len(record.data), line=record.line
-    )
-
-
-def _problem(result: Scanned, source: Source, reason: str) -> None:
-    result.problem_count += 1
-    if len(result.problems) < MOST_PROBLEMS:
-        result.problems.append(Problem(source=source, reason=reason))
+def _note(result: Scanned, problems: Sequence[Problem]) -> None:
+    result.problem_count += len(problems)
+    result.problems += problems[: MOST_PROBLEMS - len(result.problems)]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -177,8 +177,10 @@ def compact(value: object) -> str:
 
 def is_set(raw: msgspec.Raw) -> bool:
     """Whether a raw field says anything: null, false, zero and what is empty do not."""
+    if not raw:
+        return False
     view = memoryview(raw)
-    return len(view) > _LONGEST_NOTHING or (len(view) > 0 and bytes(view) not in _NOTHING)
+    return len(view) > _LONGEST_NOTHING or bytes(view) not in _NOTHING
 
 
 def raw_text(raw: msgspec.Raw) -> str:

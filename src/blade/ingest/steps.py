@@ -106,25 +106,20 @@ class _Walk:
     def steps(self, items: Iterable[Item]) -> tuple[Step, ...]:
         """The steps of the items; several may come from one."""
         for index, item in enumerate(items):
-            text = _plain_text(item)
-            if text is None:
-                self._item(index, item)
-            else:
+            kind = item.type
+            if kind == "function_call":
+                self._add(self._call(index, item.name, item.arguments, item.call_id))
+            elif kind == "function_call_output":
+                self._add(self._result(index, _text(item.output), item.call_id, is_set(item.error)))
+            elif kind == "message" and (text := _plain_text(item)) is not None:
                 self._add(Step(index=index, party=_PARTY[item.role], kind="message", text=text))
+            elif kind == "reasoning":
+                self._add(Step(index=index, party="agent", kind="reasoning", text=_thoughts(item)))
+            elif kind is None or kind == "message":
+                self._message(index, item)
+            else:
+                self._rarer(index, item, kind)
         return tuple(self.found)
-
-    def _item(self, index: int, item: Item) -> None:
-        kind = item.type
-        if kind == "function_call":
-            self._add(self._call(index, item.name, item.arguments, item.call_id))
-        elif kind == "function_call_output":
-            self._add(self._result(index, _text(item.output), item.call_id, is_set(item.error)))
-        elif kind == "reasoning":
-            self._add(Step(index=index, party="agent", kind="reasoning", text=_thoughts(item)))
-        elif kind is None or kind == "message":
-            self._message(index, item)
-        else:
-            self._rarer(index, item, kind)
 
     def _rarer(self, index: int, item: Item, kind: str) -> None:
         call_id = item.call_id or item.tool_call_id or string(item.id)
@@ -222,8 +217,8 @@ class _Walk:
 
 
 def _plain_text(item: Item) -> str | None:
-    """The text of a message that holds nothing else, as most do; None for every other item."""
-    if item.type != "message" or item.role not in _SPEAKERS or item.tool_calls or item.reasoning_content:
+    """The text of a message that holds nothing else, as most do; None for every other message."""
+    if item.role not in _SPEAKERS or item.tool_calls or item.reasoning_content:
         return None
     said = item.content
     if isinstance(said, str):
@@ -256,4 +251,5 @@ def _text(said: str | list[Part] | None) -> str:
 
 
 def _thoughts(item: Item) -> str:
-    return "\n".join(text for text in (_text(item.summary), _text(item.content)) if text)
+    summary, whole = _text(item.summary), _text(item.content)
+    return f"{summary}\n{whole}" if summary and whole else summary or whole

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from blade.core.rollout import PASS_TOLERANCE, Outcome
 from blade.ingest import cells
-from blade.ingest.decode import Row
+from blade.ingest.batch import Batch
 from blade.ingest.request import Response
 
 LONGEST_CLASS = 80
 
 _NO_ERROR = ("", "none", "None", "null", False, 0)
 _ERROR_NAMES = ("type", "code", "class", "exception_type", "message")
-_STOP_IN_ROW = ("stop_reason", "finish_reason", "termination_reason")
 
 
 def judged(reward: float, threshold: float) -> Outcome:
@@ -20,31 +19,30 @@ def judged(reward: float, threshold: float) -> Outcome:
 
 
 def outcome(
-    *, role: str, reward: float | None, threshold: float, error: str | None, response: Response, spoke: bool
+    *, role: str, reward: float | None, threshold: float, error: str | None, failed: bool
 ) -> tuple[Outcome, str | None]:
-    """The outcome by the first rule that applies, and the class of the error that is recorded."""
+    """The outcome by the first rule that applies, and the class of the error that is recorded.
+
+    `failed`: the response says that it failed, and the agent said nothing.
+    """
     kind = error.splitlines()[0][:LONGEST_CLASS] if error else None
     if role == "failures":
         return Outcome.ERRORED, kind or "failure"
     if reward is None:
         return (Outcome.ERRORED, kind) if error else (Outcome.UNSCORED, None)
-    if reward <= 0 and not spoke and is_broken(response):
+    if reward <= 0 and failed:
         return Outcome.ERRORED, kind or "response failed"
     return judged(reward, threshold), kind
 
 
 def is_broken(response: Response) -> bool:
     """Whether the response itself says that it failed."""
-    return response.status == "failed" or error_text(response.error) is not None
+    return response.status == "failed" or (response.error is not None and error_text(response.error) is not None)
 
 
-def error_of(row: Row, paths: tuple[str, ...], response: Response) -> str | None:
-    """The first error that the harness recorded, in the order of the table."""
-    for path in paths:
-        found = error_text(response.error if path == "response.error" else cells.value(row, path))
-        if found is not None:
-            return found
-    return None
+def errors(batch: Batch) -> list[str | None]:
+    """The first error that the harness recorded for each row, in the order of the table."""
+    return batch.first(batch.paths["error"], error_text)
 
 
 def error_text(value: object) -> str | None:
@@ -56,15 +54,11 @@ def error_text(value: object) -> str | None:
     return cells.as_text(value).strip() or None
 
 
-def stop_of(row: Row, response: Response) -> str | None:
-    """Why the rollout ended, in the order of the table; `completed` where the response says that it is whole."""
-    details = response.incomplete_details
-    if isinstance(details, dict) and cells.text(details.get("reason")):
-        return cells.text(details.get("reason"))
-    found = cells.first_text(row, _STOP_IN_ROW)
-    if found:
-        return found
-    metadata = response.metadata if isinstance(response.metadata, dict) else {}
-    whole = response.status == "completed" or details is None
-    named = cells.text(metadata.get("stop_reason")) or cells.text(response.stop_reason)
-    return named or ("completed" if whole else None)
+def stops(batch: Batch) -> list[str | None]:
+    """Why each rollout ended, in the order of the table; `completed` where the response says that it is whole."""
+    named = batch.first(batch.paths["stop"], cells.text)
+    return [stop or _whole(response) for stop, response in zip(named, batch.responses, strict=True)]
+
+
+def _whole(response: Response) -> str | None:
+    return "completed" if response.status == "completed" or response.incomplete_details is None else None

@@ -19,7 +19,7 @@ from blade.core.rollout import Rollout, RolloutKey, Source
 from blade.ingest.decode import Row
 from blade.ingest.jsonl import Record
 from blade.ingest.light import Light
-from blade.ingest.row import Settings
+from blade.ingest.row import RowReader
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,19 +50,10 @@ class Facts:
     note: str = ""
 
 
-class Reader(Protocol):
-    """Turns rows into light rows; gathers tools and settings on the way."""
-
-    tools: dict[str, int]
-    settings: dict[Settings, int]
-
-    def read(self, row: Row, source: Source) -> tuple[Light | None, str | None]: ...
-
-
 class MakeReader(Protocol):
     """How a format makes its reader."""
 
-    def __call__(self, *, role: str, threshold: float, look: Look | None, trajectories: bool) -> Reader: ...
+    def __call__(self, *, role: str, threshold: float, look: Look | None, trajectories: bool) -> RowReader: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +67,8 @@ class Format:
     reader: MakeReader
     rollout: Callable[[Row, Light, RolloutKey, Source], Rollout]
     """The rollout of a row that is read again, with its steps."""
+    as_row: Callable[[Row], Row] | None = None
+    """A record under the names that rows have; None when it has them already."""
     fetch: Callable[[Path, Sequence[str]], Iterator[bytes]] | None = None
     """The bytes of some members, in their order; None when rows are byte ranges."""
     facts: Callable[[Path], Facts] = lambda path: Facts()

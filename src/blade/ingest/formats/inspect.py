@@ -20,7 +20,8 @@ from blade.ingest.decode import Row, Unusable, decode_any, decode_whole, encode
 from blade.ingest.formats import Facts, Format, Head
 from blade.ingest.jsonl import Record, Torn
 from blade.ingest.light import Light
-from blade.ingest.row import RowReader, rollout_of
+from blade.ingest.rollouts import rollout_of
+from blade.ingest.row import RowReader
 
 _LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 _ZIP = b"PK\x03\x04"
@@ -179,18 +180,14 @@ def _recorded(results: Mapping[str, Any]) -> dict[str, float]:
 
 
 class SampleReader(RowReader):
-    """Reads a sample as if it were a row: its fields get the names that rows have."""
+    """Reads samples of a log, which are always rollouts."""
 
     def __init__(self, *, role: str, threshold: float, look: Look | None, trajectories: bool) -> None:
         super().__init__(role="rollouts", threshold=threshold, look=look, trajectories=trajectories)
 
-    def read(self, row: Row, source: Source) -> tuple[Light | None, str | None]:
-        """As `RowReader.read`; the epoch, counted from 1 in the log, becomes the repeat, counted from 0."""
-        return super().read(as_row(row), source)
-
 
 def as_row(sample: Row) -> Row:
-    """The sample under our foreign names, attachments put back."""
+    """The sample under the names that rows have, attachments put back; the epoch, counted from 1, becomes the repeat."""
     value: dict[str, Any] = {n: decode_any(raw) for n, raw in sample.items() if n not in ("events", "transcript")}
     attachments = _object(value.get("attachments")) or _content(sample)
     if attachments:
@@ -279,6 +276,7 @@ FORMAT = Format(
     recognizes=recognizes,
     records=records,
     reader=SampleReader,
+    as_row=as_row,
     rollout=rollout,
     fetch=fetch,
     facts=facts,

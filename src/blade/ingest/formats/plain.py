@@ -2,7 +2,8 @@
 
 from blade.ingest import jsonl
 from blade.ingest.formats import Format, Head
-from blade.ingest.row import RowReader, rollout_of
+from blade.ingest.rollouts import rollout_of
+from blade.ingest.row import RowReader
 
 
 def recognizes(head: Head) -> bool:

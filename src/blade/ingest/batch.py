@@ -1,0 +1,201 @@
+"""Rows field by field, so that names are resolved once for many rows and their values are decoded together.
+
+A usual row is decoded in one pass by a struct with the fields that were seen before, request and response included. A row
+with a new field, or a response that is no object, is decoded as a map of raw values. Both become the same columns.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from itertools import compress
+from operator import attrgetter
+from typing import Any, TypeVar, cast
+
+import msgspec
+
+from blade.ingest import cells, fields
+from blade.ingest.decode import Row, decode_any
+from blade.ingest.request import NO_REQUEST, NO_RESPONSE, Request, Response, Usage, read_request, read_response
+
+T = TypeVar("T")
+Column = Sequence[Any]
+"""One field of each row: raw JSON, but the request and the response decoded; None where the row does not have it."""
+
+REQUEST, RESPONSE = "responses_create_params", "response"
+_USAGE = "response.usage"
+_PROMPT_NAMES = fields.BY_NAME["prompt"].paths[1:]
+_TRAJECTORY_NAMES = fields.BY_NAME["trajectory"].paths[1:]
+_READ: Mapping[str, Callable[[msgspec.Raw], Any]] = {REQUEST: read_request, RESPONSE: read_response}
+
+
+class Batch:
+    """Rows of one artifact: the JSON of each, and its fields as columns."""
+
+    def __init__(self, data: Sequence[bytes], columns: dict[str, Column]) -> None:
+        self.data = data
+        self.columns = columns
+        self.paths = fields.applying(tuple(columns))
+        """Of the field table, what these columns can hold."""
+        self._parts: dict[str, Column] = {}
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    @cached_property
+    def requests(self) -> list[Request]:
+        """The request of each row; an empty one where it has none."""
+        return [found or NO_REQUEST for found in self.raw(REQUEST)]
+
+    @cached_property
+    def responses(self) -> list[Response]:
+        """The response of each row; an empty one where it has none."""
+        return [found or NO_RESPONSE for found in self.raw(RESPONSE)]
+
+    @cached_property
+    def prompts(self) -> Column:
+        """The raw prompt of each row, in the order of the table; None where it has none."""
+        return self._first_raw([request.input for request in self.requests], _PROMPT_NAMES)
+
+    @cached_property
+    def trajectories(self) -> Column:
+        """The raw trajectory of each row, in the order of the table; None where it has none."""
+        return self._first_raw([response.output for response in self.responses], _TRAJECTORY_NAMES)
+
+    def _first_raw(self, found: Column, names: Sequence[str]) -> Column:
+        found = [raw if cells.has(raw) else None for raw in found]
+        for name in names:
+            if None in found and name in self.columns:
+                pairs = zip(found, self.columns[name], strict=True)
+                found = [other if one is None and cells.has(other) else one for one, other in pairs]
+        return found
+
+    def raw(self, name: str) -> Column:
+        """One field of each row."""
+        return self.columns[name] if name in self.columns else [None] * len(self)
+
+    def values(self, paths: Iterable[str]) -> Column:
+        """For each row the first value, in the order of the paths, that is there and is not null."""
+        return self.first(paths, None)
+
+    def first(self, paths: Iterable[str], make: Callable[[Any], T | None] | None) -> list[T | None]:
+        """For each row what `make` makes of the first value, in the order of the paths, of which it makes anything."""
+        found: list[T | None] = [None] * len(self)
+        for path in paths:
+            values = self._values(path, found)
+            if any_there(values):
+                if make is not None:
+                    values = [None if value is None else make(value) for value in values]
+                found = [new if old is None else old for old, new in zip(found, values, strict=True)]
+            if None not in found:
+                break
+        return found
+
+    def seen(self) -> dict[str, int]:
+        """In how many rows each field stands."""
+        return {name: len(column) - column.count(None) for name, column in self.columns.items()}
+
+    def where(self, kept: Sequence[bool]) -> Batch:
+        """Some of the rows."""
+        columns: dict[str, Column] = {name: list(compress(column, kept)) for name, column in self.columns.items()}
+        return Batch(list(compress(self.data, kept)), _without_empty(columns))
+
+    def _values(self, path: str, found: Column) -> Column:
+        """Values at a path; None where a row has found one already."""
+        top, *rest = path.split(".")
+        if top in _READ:
+            values = self._part(path)
+            if not any_there(values):
+                return values
+            return [value if old is None else None for value, old in zip(values, found, strict=True)]
+        values = decoded([raw if old is None else None for raw, old in zip(self.columns[top], found, strict=True)])
+        for name in rest:
+            values = _inside(values, name)
+        return values
+
+    def _part(self, path: str) -> Column:
+        """Values inside the request or the response."""
+        if path not in self._parts:
+            before, _, name = path.rpartition(".")
+            if before == REQUEST:
+                values: Column = list(map(attrgetter(name), self.requests))
+            elif before == RESPONSE:
+                values = list(map(attrgetter(name), self.responses))
+            elif before == _USAGE:
+                usages = self._part(before)
+                values = [getattr(usage, name) if isinstance(usage, Usage) else None for usage in usages]
+            else:
+                values = _inside(self._part(before), name)
+            self._parts[path] = values
+        return self._parts[path]
+
+
+def any_there(values: Column) -> bool:
+    """Whether any of the values is not None."""
+    return values.count(None) < len(values)
+
+
+def _without_empty(columns: Mapping[str, Column]) -> dict[str, Column]:
+    return {name: column for name, column in columns.items() if any_there(column)}
+
+
+def decoded(raws: Column) -> list[Any]:
+    """The values of raw JSON, None for what is absent or null."""
+    joined = b",".join([b"null" if raw is None else raw for raw in raws])
+    return cast(list[Any], decode_any(b"[" + joined + b"]"))
+
+
+def _inside(values: Column, name: str) -> Column:
+    if not any_there(values):
+        return values
+    return [value.get(name) if isinstance(value, dict) else None for value in values]
+
+
+def batch_of(data: Sequence[bytes], rows: Sequence[Row]) -> Batch:
+    """A batch of rows that were decoded as maps."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    columns: dict[str, Column] = {name: [row.get(name) for row in rows] for name in names}
+    for name in _READ.keys() & columns:
+        columns[name] = [None if raw is None else _READ[name](raw) for raw in columns[name]]
+    return Batch(data, columns)
+
+
+class UsualRows:
+    """Decodes rows whose fields are all known, in one pass each. It knows a field when it has been told of it."""
+
+    _MOST = 256
+    """Fields that are learned: a file that brings ever new ones has no usual rows."""
+    _PLAIN = re.compile(r'[^"\\\x00-\x1f]+')
+    """Names that a struct can have."""
+
+    def __init__(self) -> None:
+        self._names = {REQUEST: 0, RESPONSE: 1}
+        self._compile()
+
+    def _compile(self) -> None:
+        parts: list[tuple[str, Any, Any]] = [
+            (REQUEST, Request | None | msgspec.UnsetType, msgspec.UNSET),
+            (RESPONSE, Response | None | msgspec.UnsetType, msgspec.UNSET),
+        ]
+        renamed = {f"field_{place}": name for name, place in self._names.items() if name not in _READ}
+        parts += [(attribute, msgspec.Raw, None) for attribute in renamed]
+        made = msgspec.defstruct("UsualRow", parts, rename=renamed, forbid_unknown_fields=True, gc=False)
+        self.decode = msgspec.json.Decoder(made).decode
+        """The row as a struct; raises one of BAD_VALUE or RecursionError when it is no usual row."""
+
+    def learn(self, rows: Iterable[Row]) -> None:
+        """From now on rows with the fields of these are usual."""
+        names = {name for row in rows for name in row if self._PLAIN.fullmatch(name)}
+        new = sorted(names - self._names.keys())
+        if new and len(self._names) + len(new) <= self._MOST:
+            self._names |= {name: place for place, name in enumerate(new, start=len(self._names))}
+            self._compile()
+
+    def batch(self, data: Sequence[bytes], rows: Sequence[msgspec.Struct]) -> Batch:
+        """A batch of rows that were decoded since the last `learn`."""
+        found = zip(*map(msgspec.structs.astuple, rows), strict=True)
+        columns: dict[str, Column] = dict(zip(self._names, found, strict=True))
+        for name, nothing in ((REQUEST, NO_REQUEST), (RESPONSE, NO_RESPONSE)):
+            columns[name] = [None if one is msgspec.UNSET else one or nothing for one in columns[name]]
+        return Batch(data, _without_empty(columns))

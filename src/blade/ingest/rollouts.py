@@ -1,0 +1,100 @@
+"""Rollouts as rules see them: what is kept of a row, with its steps, its prompt and the row itself to be read on demand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from blade.core.due import Due
+from blade.core.rollout import Features, Outcome, Rollout, RolloutKey, Source, Step
+from blade.ingest import cells, verdict
+from blade.ingest.batch import batch_of
+from blade.ingest.decode import Row, decode_any, encode
+from blade.ingest.due import read_due
+from blade.ingest.features import count
+from blade.ingest.light import Light
+from blade.ingest.steps import after_prompt, before_agent, read_steps
+
+LONGEST_ANSWER = 200
+
+_OUTCOMES = {str(outcome): outcome for outcome in Outcome}
+
+
+def steps_of(raw: msgspec.Raw, messages: msgspec.Raw | None) -> tuple[Step, ...]:
+    """The steps of a trajectory; where it is the row's chat messages, those from the agent's first turn on."""
+    if raw is messages:
+        values = decode_any(raw)
+        return read_steps(encode(after_prompt(values))) if isinstance(values, list) else read_steps(raw)
+    return read_steps(raw)
+
+
+def agent_spoke(steps: tuple[Step, ...]) -> bool:
+    """Whether the agent called a tool or said anything."""
+    return any(step.party == "agent" and (step.kind == "call" or step.text.strip()) for step in steps)
+
+
+def expected_text(value: Any) -> str | None:
+    """The answer that the verifier wants; a list of objects is none."""
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return None
+    return cells.as_text(value)[:LONGEST_ANSWER]
+
+
+def rollout(
+    light: Light,
+    *,
+    key: RolloutKey,
+    source: Source,
+    error: str | None,
+    features: Features | None,
+    steps: tuple[Step, ...] | None,
+    read_row: Callable[[], Any],
+    read_prompt: Callable[[], tuple[Step, ...]],
+    read_due: Callable[[], Due] | None = None,
+) -> Rollout:
+    """The rollout of a row."""
+    return Rollout(
+        key=key,
+        outcome=_OUTCOMES[light.outcome or "unscored"],
+        reward=light.reward,
+        answer=light.answer,
+        expected=light.expected,
+        stop=light.stop,
+        error=error,
+        tokens=light.output_tokens,
+        seconds=light.seconds,
+        source=source,
+        features=features,
+        read_steps=None if steps is None else lambda: steps,
+        read_row=read_row,
+        read_prompt=read_prompt,
+        read_due=read_due,
+    )
+
+
+def prompt_steps(raw: msgspec.Raw | None) -> tuple[Step, ...]:
+    """What the agent was given before its first turn, as steps."""
+    value = decode_any(raw) if raw is not None else None
+    if isinstance(value, list):
+        return read_steps(encode(before_agent(value)))
+    return (Step(index=0, party="user", kind="message", text=cells.as_text(value)),) if value is not None else ()
+
+
+def rollout_of(row: Row, light: Light, key: RolloutKey, source: Source) -> Rollout:
+    """The rollout of a row that was read again, with its steps."""
+    batch = batch_of([b""], [row])
+    raw = batch.trajectories[0]
+    steps = steps_of(raw, row.get("messages")) if raw is not None else None
+    return rollout(
+        msgspec.structs.replace(light, expected=batch.first(batch.paths["expected"], expected_text)[0]),
+        key=key,
+        source=source,
+        error=verdict.errors(batch)[0],
+        features=count(steps, light.stop) if steps is not None else None,
+        steps=steps,
+        read_prompt=lambda: prompt_steps(batch.prompts[0]),
+        read_row=lambda: {name: decode_any(raw) for name, raw in row.items()},
+        read_due=lambda: read_due(row),
+    )

@@ -16,7 +16,7 @@ RUNS = {
     "arithmetic": ["examples/arithmetic/arithmetic.jsonl"],
     "ugly": ["tests/golden/ugly.jsonl"],
 }
-TEXTS = ("report.md", "metrics.json", "tasks.jsonl")
+TEXTS = ("report.md", "metrics.json", "findings.json", "tasks.jsonl")
 
 
 def analyze(inputs: list[str], out: Path, hash_seed: str) -> str:

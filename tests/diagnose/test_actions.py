@@ -86,6 +86,27 @@ def test_which_tools_change_something(tool: str, changing: bool) -> None:
     assert [one.tool for one in changes(calls((tool, {})))] == [tool] * changing
 
 
+@pytest.mark.xfail(
+    strict=True,
+    reason="changes_state finds reading words anywhere in a name: `_note`, `_plan` and `_list` are nouns here",
+)
+@pytest.mark.parametrize(
+    "tool",
+    [
+        "create_note",
+        "add_note",
+        "update_plan",
+        "delete_plan",
+        "create_list",
+        "update_list_item",
+        "set_is_active",
+        "open_ticket",
+    ],
+)
+def test_a_tool_that_creates_or_deletes_changes_something_whatever_its_object(tool: str) -> None:
+    assert [one.tool for one in changes(calls((tool, {})))] == [tool]
+
+
 @pytest.mark.parametrize(
     ("text", "value"),
     [

@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 
 import blade
 from blade.core.diagnosis import NOT_EXPLAINED, Grade, Partition
+from blade.core.errors import BladeError
 from blade.diagnose.modes import KINDS, partition
+from blade.ingest.saved import save
 from blade.report.sections import report
 from builders import Row, call, response, result, rollout, said, write_jsonl
 
@@ -93,10 +95,9 @@ PASSING = rollout("p", passed=True, pred="x", checks=HELD)
 
 def every() -> list[Row]:
     """One row a mode; two where the mode is named after something that tasks share."""
-    once = [rollout(f"t{n}", **({"pred": "x"} | fields)) for n, fields in enumerate(EVERY.values())]
-    twice = [
-        rollout(f"u{n}", **({"pred": "x"} | fields)) for n, fields in enumerate((*NAMED.values(), *NAMED.values()))
-    ]
+    answered: Row = {"pred": "x"}
+    once = [rollout(f"t{n}", **(answered | fields)) for n, fields in enumerate(EVERY.values())]
+    twice = [rollout(f"u{n}", **(answered | fields)) for n, fields in enumerate([*NAMED.values()] * 2)]
     return [*once, *twice, PASSING]
 
 
@@ -187,7 +188,7 @@ def test_whatever_is_added_moves_a_rollout_up_the_precedence(tmp_path: Path, lad
 
 
 def test_a_difference_that_passing_rollouts_share_is_set_aside(tmp_path: Path) -> None:
-    extra = {"expected_actions": want(SET), "response": response(did(SET, PAY))}
+    extra: Row = {"expected_actions": want(SET), "response": response(did(SET, PAY))}
     passing = [rollout("t", repeat=n, passed=True, **extra) for n in (1, 2)]
     assert mode_of(tmp_path, rollout(**extra)) == "more-than-due"
     assert mode_of(tmp_path, rollout(**extra), *passing) == NOT_EXPLAINED
@@ -195,26 +196,26 @@ def test_a_difference_that_passing_rollouts_share_is_set_aside(tmp_path: Path) -
 
 
 def test_one_lucky_pass_sets_nothing_aside(tmp_path: Path) -> None:
-    extra = {"expected_actions": want(SET), "response": response(did(SET, PAY))}
+    extra: Row = {"expected_actions": want(SET), "response": response(did(SET, PAY))}
     assert mode_of(tmp_path, rollout(**extra), rollout("t", repeat=1, passed=True, **extra)) == "more-than-due"
 
 
 @pytest.mark.parametrize(("failing", "mode"), [(8, NOT_EXPLAINED), (9, "more-than-due")])
 def test_a_difference_is_set_aside_from_a_fifth_of_passes_on(tmp_path: Path, failing: int, mode: str) -> None:
-    extra = {"expected_actions": want(SET), "response": response(did(SET, PAY))}
+    extra: Row = {"expected_actions": want(SET), "response": response(did(SET, PAY))}
     rows = [rollout("t", repeat=n, passed=n >= failing, **extra) for n in range(failing + 2)]
     assert modes(parted(tmp_path, *rows)) == {mode: failing}
 
 
 def test_what_else_differs_still_counts(tmp_path: Path) -> None:
-    extra = {"expected_actions": want(SET), "response": response(did(SET, PAY))}
+    extra: Row = {"expected_actions": want(SET), "response": response(did(SET, PAY))}
     passing = [rollout("t", repeat=n, passed=True, **extra) for n in (1, 2)]
     worse = rollout(expected_actions=want(SET), output=did(OTHER_SET, PAY))
     assert mode_of(tmp_path, worse, *passing) == "wrong-argument"
 
 
 def test_words_that_one_passing_rollout_has_too_are_set_aside(tmp_path: Path) -> None:
-    spoken = {"failure_reason": "it is late"}
+    spoken: Row = {"failure_reason": "it is late"}
     assert mode_of(tmp_path, rollout(**spoken)) == "said:failure_reason: it is late"
     assert mode_of(tmp_path, rollout(**spoken), rollout("p", passed=True, **spoken)) == NOT_EXPLAINED
 
@@ -232,7 +233,7 @@ def test_an_account_that_most_rollouts_lack_says_nothing(tmp_path: Path) -> None
 
 
 def test_no_answer_is_a_mode_only_where_answers_are_extracted_at_all(tmp_path: Path) -> None:
-    silent = {"pred": None, "response": response("I cannot tell.")}
+    silent: Row = {"pred": None, "response": response("I cannot tell.")}
     rows = [rollout("t", repeat=n, **silent) for n in range(3)]
     assert modes(parted(tmp_path, *rows)) == {NOT_EXPLAINED: 3}
     assert modes(parted(tmp_path, *rows, *(rollout("u", repeat=n, pred="x", passed=True) for n in range(3)))) == {
@@ -241,7 +242,7 @@ def test_no_answer_is_a_mode_only_where_answers_are_extracted_at_all(tmp_path: P
 
 
 def test_rollouts_that_were_not_judged_are_no_failures(tmp_path: Path) -> None:
-    extra = {"expected_actions": [], "response": response(did(PAY))}
+    extra: Row = {"expected_actions": [], "response": response(did(PAY))}
     rows = [rollout("t", repeat=0, **extra), rollout("t", repeat=1, **extra) | {"reward": None}]
     rows.append(rollout("t", repeat=2, **extra) | {"reward": None, "error": "sandbox died"})
     assert modes(parted(tmp_path, *rows)) == {"unwanted-change": 1}
@@ -250,6 +251,19 @@ def test_rollouts_that_were_not_judged_are_no_failures(tmp_path: Path) -> None:
 def test_a_run_without_failures_has_no_mode(tmp_path: Path) -> None:
     found = parted(tmp_path, rollout("t", passed=True))
     assert (found.modes, found.table.height) == ((), 0)
+
+
+@pytest.mark.xfail(
+    strict=True, raises=BladeError, reason="diagnose reads artifacts again and does not say why it cannot"
+)
+def test_a_saved_analysis_whose_rollouts_are_gone_is_still_measured(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "run.jsonl", [rollout("t", repeat=n, passed=n == 0) for n in range(2)])
+    folder = tmp_path / "out"
+    folder.mkdir()
+    save(blade.load_run(path), folder, at=folder)
+    path.unlink()
+    (one,) = blade.analyze(folder).runs
+    assert one.metrics.counts["failed_rollouts"] == 1
 
 
 # Near misses, and where.
@@ -318,7 +332,7 @@ def table_of(rows: list[Row]) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ..
     return found.table.rows(), [(m.id, m.name, m.party, m.grade, m.rollouts, m.tasks, m.note) for m in found.modes]
 
 
-@settings(max_examples=16, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(runs(), st.randoms(use_true_random=False))
 def test_the_partition_sums_to_the_failures_whatever_the_order_of_rows(rows: list[Row], shuffled: Any) -> None:
     table, found = table_of(rows)

@@ -58,7 +58,7 @@ def analyzed(folder: Path, *tasks: Task) -> tuple[RunAnalysis, str]:
     """The analysis of the rollouts and its report; the key is in the inputs and not in the rows."""
     rows, inputs = [], []
     for index, (prompt, wanted, repeats) in enumerate(tasks):
-        asked = {"responses_create_params": {"input": [{"role": "user", "content": prompt}]}}
+        asked: Row = {"responses_create_params": {"input": [{"role": "user", "content": prompt}]}}
         for repeat, (passed, output) in enumerate(repeats):
             rows.append(rollout(index=index, repeat=repeat, passed=passed, output=output, **asked))
             inputs.append({"_ng_task_index": index, "_ng_rollout_index": repeat, "ground_truth": wanted, **asked})
@@ -107,19 +107,24 @@ def test_a_name_that_no_repeat_resolves_is_said_in_the_never_pass_dive(tmp_path:
     dives = section(text, "Never-Pass Deep Dives")
     assert f"No repeat calls `{FIND}`" in dives
     assert "anything that the agent saw hold" in dives
-    for unseen in ("00000095", "00000096", "carlos.rodriguez7@atlas.com"):
+    for unseen in ("00000095", "carlos.rodriguez7@atlas.com"):
         assert unseen in dives.partition("anything that the agent saw hold")[2].splitlines()[0]
 
 
-@pytest.mark.xfail(
-    strict=True, reason="dives._is_id takes only values with a digit: an address without one is not named"
-)
 def test_an_address_without_a_digit_that_was_never_seen_is_named_too(tmp_path: Path) -> None:
     _, text = analyzed(
         tmp_path, *(resolved(number) for number in range(3)), unresolved(owner="carlos.rodriguez@atlas.com")
     )
     unseen = section(text, "Never-Pass Deep Dives").partition("anything that the agent saw hold")[2].splitlines()[0]
     assert "carlos.rodriguez@atlas.com" in unseen
+
+
+@pytest.mark.xfail(strict=True, reason="provenance.is_name takes the name of a column for something to look up")
+def test_a_value_that_the_agent_gave_itself_is_not_called_unseen(tmp_path: Path) -> None:
+    """Every repeat gives `field` as the key has it: that is not what it lacks."""
+    _, text = analyzed(tmp_path, *(resolved(number) for number in range(3)), unresolved())
+    unseen = section(text, "Never-Pass Deep Dives").partition("anything that the agent saw hold")[2].splitlines()[0]
+    assert "assigned_to_email" not in unseen
 
 
 def test_a_value_that_one_repeat_saw_is_not_called_unseen(tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ def test_a_fact_that_no_call_uses_is_not_needed(tmp_path: Path) -> None:
 
 def kept_back(folder: Path) -> Diagnosis:
     """The diagnosis of a task with one pass, and one failure that the user caused."""
-    about = {"user_instruction": SCRIPT, "expected_actions": KEY}
+    about: Row = {"user_instruction": SCRIPT, "expected_actions": KEY}
     rows = [
         rollout("t", repeat=0, passed=True, output=[ASKS, GIVES, CANCELS, result("ok")], **about),
         rollout("t", repeat=1, output=[ASKS, PUT_OFF, said("Then I cannot help.")], **about),

@@ -216,6 +216,22 @@ def test_the_verifiers_words(fields: Row, said_: list[tuple[str, str]]) -> None:
     assert [(one.field, one.text) for one in due(**fields).said] == said_
 
 
+@pytest.mark.xfail(strict=True, reason="_speaks drops names that hold a good word, and `invalid` holds `valid`")
+@pytest.mark.parametrize(
+    "name", ["trajectory_invalid_reasons", "incorrect_reason", "mismatch_message", "unresolved_reason"]
+)
+def test_a_name_that_denies_a_good_word_speaks(name: str) -> None:
+    assert [(one.field, one.text) for one in due(**{name: "the user hung up"}).said] == [(name, "the user hung up")]
+
+
+@pytest.mark.xfail(strict=True, reason="_plan reads `result` and `info` as accounts only: a text in them is not heard")
+@pytest.mark.parametrize("name", ["result", "verifier_result"])
+def test_a_text_where_others_have_an_account_speaks(name: str) -> None:
+    assert [(one.field, one.text) for one in due(**{name: "wrong answer on test 3"}).said] == [
+        (name, "wrong answer on test 3")
+    ]
+
+
 def test_an_account_that_is_empty_here() -> None:
     assert due(reward_info=None, eval_report={"a": 1}, judge_output=None).empty_records == (
         "reward_info",
@@ -342,11 +358,11 @@ def test_logs_that_count_tests_never_raise(tmp_path: Path, log: str) -> None:
 
 @pytest.mark.xfail(strict=True, reason="verdicts._COUNTS looks from every digit of a run of digits to its end")
 def test_a_log_of_digits_takes_no_longer_than_its_length(tmp_path: Path) -> None:
-    rows = [rollout("t", repeat=0, passed=True), rollout("t", repeat=1, stderr="9" * 18_000)]
+    rows = [rollout("t", repeat=0, passed=True), rollout("t", repeat=1, stderr="9" * 15_000)]
     path = write_jsonl(tmp_path / "run.jsonl", rows)
     start = perf_counter()
     analyzed(path)
-    assert perf_counter() - start < 0.8
+    assert perf_counter() - start < 0.6
 
 
 DEEP = json.dumps({"a": None}).replace("null", "[" * 600 + "]" * 600)
@@ -391,17 +407,17 @@ ANYTHING = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.dictionaries(st.sampled_from(FIELDS), ANYTHING, max_size=6))
 def test_anything_may_be_due(fields: Row) -> None:
     row, _ = decode_row(json.dumps({"reward": 0.0, **fields}).encode())
     found = read_due(row)
     assert all(one.tool for one in found.calls or ())
-    assert all(isinstance(one.text, str) and one.text for one in found.said)
+    assert all(one.field and one.text for one in found.said)
 
 
 @settings(
-    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 @given(st.lists(st.dictionaries(st.sampled_from(FIELDS), ANYTHING, max_size=8), min_size=2, max_size=6))
 def test_anything_may_be_due_through_the_whole_pipeline(tmp_path: Path, many: list[Row]) -> None:

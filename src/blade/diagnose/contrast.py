@@ -218,7 +218,9 @@ def pairing_of(walk: Walk) -> Pairing:
 
 
 def _left_out(failing: Walk, passing: Walk, difference: Difference, shared: int) -> tuple[str, Moment, Moment]:
-    made = next((step for step in passing.calls if step.tool == difference.name), None)
+    lacking = next((call for call in pairing_of(failing).missing if call.tool == difference.name), None)
+    right = [one.step for call, one in pairing_of(passing).exact if lacking is not None and call == lacking]
+    made = next((step for step in (*right, *passing.calls) if step.tool == difference.name), None)
     words = (*due_ids(failing, difference.name), *DECLINING, *words_of(difference.name))
     spoken = failing.most_about(words, after=-1)
     return (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from blade.core.diagnosis import Contrast, Dive
@@ -20,7 +19,6 @@ MOST = 4
 """Tasks of each kind."""
 MOST_REPEATS = 8
 MOST_LINES = 3
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}|\d{1,2}:\d{2}|\d{1,2}/\d{1,2}/\d{2,4}")
 
 
 def dives(context: Context) -> tuple[Dive, ...]:
@@ -131,7 +129,9 @@ def _unseen(walks: Sequence[Walk]) -> tuple[str, tuple[Evidence, ...]] | None:
     """Values of the key that no repeat ever saw."""
     due = walks[0].due.calls if walks else None
     wanted = [call for call in due or () if changes_state(call.tool)]
-    values = list(dict.fromkeys((n, v) for call in wanted for n, v in provenance.values_of(call) if _is_id(v)))
+    values = list(
+        dict.fromkeys((n, v) for call in wanted for n, v in provenance.values_of(call) if provenance.is_name(v))
+    )
     unseen = [
         (name, value)
         for name, value in values
@@ -142,13 +142,6 @@ def _unseen(walks: Sequence[Walk]) -> tuple[str, tuple[Evidence, ...]] | None:
     listed = ", ".join(f"`{name}` {quotes.shown(value, 40)}" for name, value in unseen[:3])
     more = f" and {len(unseen) - 3} more" if len(unseen) > 3 else ""
     return f"In no repeat read does anything that the agent saw hold {listed}{more} of the key.", ()
-
-
-def _is_id(value: object) -> bool:
-    """A name with digits in it, which has to be looked up; a date or a time can be worked out."""
-    if not isinstance(value, str) or " " in value or _DATE.match(value):
-        return False
-    return any(c.isdigit() for c in value)
 
 
 def _unresolved(walks: Sequence[Walk], context: Context) -> tuple[str, tuple[Evidence, ...]] | None:

@@ -19,10 +19,14 @@ CLOSE = 6
 
 def examples(group: Group, context: Context) -> tuple[Said, ...]:
     """A divergence that shows the difference, then a second one of another task; else what failing rollouts did."""
-    best = [divergence_in_words(one) for one in _telling(group, context)[:2]]
-    walks = context.reading.at(group.alone or group.failing)
-    rest = [failure_in_words(walk, group.name) for walk in walks[: 2 - len(best)]] if len(best) < 2 else []
-    return tuple(one for one in (*best, *rest) if one[0])
+    telling = _telling(group, context)[:2]
+    shown = [one.task_id for one in telling]
+    others: dict[str, Walk] = {}
+    for walk in context.reading.at(group.alone or group.failing):
+        if walk.rollout.key.task_id not in shown:
+            others.setdefault(walk.rollout.key.task_id, walk)
+    rest = [failure_in_words(walk, group.name) for walk in list(others.values())[: 2 - len(telling)]]
+    return tuple(one for one in (*map(divergence_in_words, telling), *rest) if one[0])
 
 
 def _telling(group: Group, context: Context) -> list[Divergence]:

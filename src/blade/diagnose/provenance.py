@@ -8,6 +8,9 @@ from collections.abc import Iterator, Mapping
 from blade.core.due import DueCall
 from blade.core.rollout import Rollout, Step
 
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}|\d{1,2}:\d{2}|\d{1,2}/\d{1,2}/\d{2,4}")
+LONG = 6
+"""Digits of a number that is a name and no amount."""
 SHORTEST = 3
 """Shorter values stand everywhere by chance."""
 
@@ -30,6 +33,16 @@ def in_prompt(rollout: Rollout, value: object) -> bool:
 def can_be_traced(value: object) -> bool:
     """Whether a value is distinct enough to be looked for."""
     return _pattern(value) is not None
+
+
+def is_name(value: object) -> bool:
+    """Whether a value names something that has to be looked up: an id, an address; no plain word, date or amount."""
+    text = str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
+    if " " in text or _DATE.match(text) or not can_be_traced(value):
+        return False
+    return (
+        "@" in text or "_" in text or (any(c.isdigit() for c in text) and (len(text) >= LONG or not text.isdecimal()))
+    )
 
 
 def _pattern(value: object) -> re.Pattern[str] | None:

@@ -28,6 +28,7 @@ class Trace:
     due: object
     made: object
     can_be_traced: bool
+    """The value due is a name that has to be looked up."""
     seen: bool
 
 
@@ -67,7 +68,7 @@ def trace(walk: Walk, wrong: Wrong, name: str) -> Trace:
         name=inner,
         due=due,
         made=made,
-        can_be_traced=provenance.can_be_traced(due),
+        can_be_traced=provenance.is_name(due),
         seen=seen or provenance.in_prompt(walk.rollout, due),
     )
 

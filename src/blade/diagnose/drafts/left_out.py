@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from blade.core.finding import Differs
+from blade.core.finding import Differs, Evidence
+from blade.diagnose import quotes
 from blade.diagnose.context import Context, Draft, Said
 from blade.diagnose.contrast import DECLINING, due_ids, left_out_in_words
 from blade.diagnose.examples import examples, failure_in_words, last_text, verb
@@ -24,7 +25,7 @@ REASONS = {
     "declined": "{n} decline{s}",
     "handed over": "{n} hand{s} the user over",
     "partly": "{n} make{s} only some of those that are due",
-    "left": "{n} leave{s} it undone without a word",
+    "left": "{n} leave{s} it undone",
 }
 """What stood in the way of a change that was due, first match, and how that is said."""
 
@@ -57,7 +58,17 @@ def _where(group: Group, context: Context, walks: list[Walk]) -> tuple[Said, ...
     by_user = [(walk, found) for walk in walks if (found := hung_up(walk) or withdrew(walk)) is not None]
     if len(by_user) * 2 > len(walks):
         return tuple((f'{w.place}: the user says (:{e.step}) "{e.quote}".', (e,)) for w, e in by_user[:2])
+    refused = [(walk, found) for walk in walks if (found := _error(walk, group.name)) is not None]
+    if len(refused) * 2 > len(walks):
+        return tuple((f'{w.place}: `{group.name}` is refused (:{e.step}) "{e.quote}".', (e,)) for w, e in refused[:2])
     return examples(group, context)
+
+
+def _error(walk: Walk, tool: str) -> Evidence | None:
+    """What the tool said when it refused the call."""
+    results = (walk.result_of(call) for call in walk.calls if call.tool == tool)
+    refusal = next((result for result in results if result is not None and result.failed), None)
+    return quotes.of_text(walk.rollout, refusal, ("error",)) if refusal is not None else None
 
 
 def reason(walk: Walk, tool: str) -> str:

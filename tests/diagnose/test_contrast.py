@@ -123,6 +123,16 @@ def test_a_refusal_that_both_sides_met_is_not_the_tools_doing(tmp_path: Path) ->
     assert one.party == "agent"
 
 
+@pytest.mark.xfail(
+    strict=True, reason="_by_tools blames a refusal also where the same call then succeeded in the same repeat"
+)
+def test_a_refusal_that_a_second_try_mended_is_not_the_tools_doing(tmp_path: Path) -> None:
+    look, busy = act("get_order", "order 7: open", id="7"), act("get_order", "Error: database is busy", id="7")
+    good = walk(look, agent("I cannot cancel this order."))
+    bad = walk(busy, look, agent("You are eligible."), act("cancel_order", id="7"))
+    assert only(contrast(tmp_path, (True, good), (False, bad), expected_actions=[])).party == "agent"
+
+
 def test_a_refusal_of_another_call_is_not_the_tools_doing(tmp_path: Path) -> None:
     good = walk(act("get_order", "order 7: open", id="7"), agent("Done."))
     bad = walk(act("get_order", "Error: no such order", id="8"), agent("Sorry."))

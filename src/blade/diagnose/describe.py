@@ -7,11 +7,13 @@ from blade.core.finding import Difference, Differs
 from blade.core.tools import changes_state
 from blade.diagnose import provenance, quotes
 from blade.diagnose.contrast import call_in_words, left_out_in_words, pairing_of
+from blade.diagnose.templates import telling
 from blade.diagnose.walks import Walk
 
 MOST_CALLS = 3
 MOST_DIFFERENCES = 4
 LONGEST_ARGUMENTS = 60
+LONGEST_ANSWER = 160
 
 
 def due_in_words(due: Due) -> str:
@@ -24,10 +26,10 @@ def due_in_words(due: Due) -> str:
         listed = "; ".join(f"`{call_in_words(call)}`" for call in changes[:MOST_CALLS])
         more = f"; {len(changes) - MOST_CALLS} more" if len(changes) > MOST_CALLS else ""
         return f"{listed}{more}{f'; {said}' if said else ''}"
+    if due.checks and (due.answer is None or len(due.answer) > LONGEST_ANSWER):
+        return f"{len(due.checks)} {'test or criterion' if len(due.checks) == 1 else 'tests or criteria'}"
     if due.answer:
-        return f"answer {quotes.shown(' '.join(due.answer.split()), 160)}"
-    if due.checks:
-        return f"{len(due.checks)} tests or criteria"
+        return f"answer {quotes.shown(' '.join(due.answer.split()), LONGEST_ANSWER)}"
     return "not in these files"
 
 
@@ -69,8 +71,7 @@ def _difference(walk: Walk, one: Difference) -> str:
         Differs.EXTRA: f"calls `{one.name}`{_call(walk, one.step)} beyond the key",
         Differs.MISSING: left_out_in_words(walk, one.name) if one.kind == Differs.MISSING else "",
         Differs.NOT_SAID: f"does not say {quotes.shown(one.name, 50)}",
-        Differs.CHECK: f"fails `{quotes.shown(one.name, 70)}`"
-        + (f" ({quotes.shown(one.detail, 70)})" if one.detail else ""),
+        Differs.CHECK: _check(walk, one) if one.kind == Differs.CHECK else "",
         Differs.CUT: f"cut by the limit of {one.name}",
         Differs.NO_RECORD: f"no account of the verifier in `{one.name}`",
         Differs.ERROR: f"`{one.name}`: {quotes.shown(one.detail, 70)}",
@@ -80,6 +81,14 @@ def _difference(walk: Walk, one: Difference) -> str:
     if one.kind == Differs.ANSWER:
         return _answer(walk, one.name)
     return words.get(Differs(one.kind), "")
+
+
+def _check(walk: Walk, one: Difference) -> str:
+    """A test or criterion that failed, with the verifier's words where there are any."""
+    failed = next((check for check in walk.due.checks if not check.passed and check.name.startswith(one.name)), None)
+    start, end = telling(failed.words) if failed is not None and failed.words.strip() else (0, 0)
+    words = f" ({quotes.shown(failed.words[start:end], 90)})" if failed is not None and end else ""
+    return f"fails `{quotes.shown(one.name, 70)}`{words}"
 
 
 def _answer(walk: Walk, how: str) -> str:

@@ -12,6 +12,7 @@ from blade.diagnose.context import Context
 from blade.diagnose.contrast import pairing_of
 from blade.diagnose.describe import done_in_words, due_in_words
 from blade.diagnose.examples import clarity, divergence_in_words, failure_in_words
+from blade.diagnose.exhibits import self_check
 from blade.diagnose.habits import usual_before
 from blade.diagnose.walks import Walk
 
@@ -56,7 +57,8 @@ def _different(ranked: Sequence[Contrast], most: int) -> list[Contrast]:
 def _sometimes(contrast: Contrast, context: Context) -> Dive:
     walks = context.reading.of(contrast.task_id)
     said = [divergence_in_words(one) for one in sorted(contrast.divergences, key=lambda d: -clarity(d))[:2]]
-    lines = [text.partition(": ")[2] for text, _ in said]
+    own = _self_checks(walks)
+    lines = [*(text.partition(": ")[2] for text, _ in said), *(text for text, _ in own)]
     for side, apart in (("passing", contrast.only_passing), ("failing", contrast.only_failing)):
         named = [one for one in apart if "(" not in one]
         lines += [f"Only {side} repeats have {', '.join(named)}."] if named else []
@@ -71,8 +73,20 @@ def _sometimes(contrast: Contrast, context: Context) -> Dive:
         due=due_in_words(walks[0].due),
         repeats=tuple(_line(walk) for walk in walks[:MOST_REPEATS]),
         lines=tuple(lines),
-        evidence=tuple(piece for _, found in said for piece in found),
+        evidence=tuple(piece for _, found in (*said, *own) for piece in found),
     )
+
+
+def _self_checks(walks: Sequence[Walk]) -> list[tuple[str, tuple[Evidence, ...]]]:
+    """A failing repeat whose own check passed: that is kept apart from the verifier's."""
+    checked = [(walk, found) for walk in walks if not walk.passed and (found := self_check(walk)) is not None]
+    return [
+        (
+            f'{walk.place}:{found.step} shows a check of its own that passed ("{found.quote}"); the verifier\'s did not.',
+            (found,),
+        )
+        for walk, found in checked[:1]
+    ]
 
 
 def _line(walk: Walk) -> tuple[str, str, str]:
@@ -110,7 +124,7 @@ def _never_pass(task: str, context: Context) -> Dive:
     failing = [walk for walk in walks if not walk.passed]
     unseen = _unseen(failing)
     unresolved = _unresolved(failing, context) if unseen is not None else None
-    for text, found in filter(None, (unseen, unresolved, _first_words(failing))):
+    for text, found in filter(None, (unseen, unresolved, *_self_checks(failing), _first_words(failing))):
         lines.append(text)
         evidence += found
     passes = sum(walk.passed for walk in walks)

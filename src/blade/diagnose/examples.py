@@ -110,8 +110,11 @@ def ends(walk: Walk) -> Said:
     last = walk.message_after(walk.steps[-1].index) if walk.steps else None
     evidence = quotes.ending(walk.rollout, last) if last is not None else None
     called = f" calls `{walk.calls[-1].tool}` last (:{walk.calls[-1].index}) and" if walk.calls else ""
+    if evidence is None and walk.calls:
+        given = quotes.of_call(walk.rollout, walk.calls[-1])
+        return f"{walk.place}{called} ends there{f': `{given.quote}`' if given else ''}.", (given,) if given else ()
     if evidence is None:
-        return f"{walk.place}{called} ends without a word.", ()
+        return f"{walk.place} ends without a word.", ()
     return f'{walk.place}{called} ends with (:{evidence.step}) "{evidence.quote}".', (evidence,)
 
 

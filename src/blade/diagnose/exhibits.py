@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from blade.core.finding import Difference, Differs, Evidence
@@ -12,6 +13,9 @@ from blade.diagnose.templates import telling
 from blade.diagnose.walks import Walk
 from blade.ingest.fields import BY_NAME
 
+_OWN_CHECK = re.compile(
+    r"\b\d+ passed\b(?!.*\b\d+ failed)|\bAll tests passed\b|\bRan \d+ tests? in [\d.]+s\s+OK\b", re.IGNORECASE
+)
 _AT_A_STEP = (Differs.ARGUMENT, Differs.UNWANTED, Differs.EXTRA)
 
 
@@ -103,6 +107,15 @@ def judge_words(rollout: Rollout) -> Evidence | None:
                     return quotes.of_row(
                         rollout, path, quotes.telling_sentence(text, ("differ", "because", "not", "however"))
                     )
+    return None
+
+
+def self_check(walk: Walk) -> Evidence | None:
+    """A check of the agent's own that passed, by a tool's result; it says nothing of the verifier's."""
+    for step in reversed(walk.steps):
+        match = _OWN_CHECK.search(step.text) if step.kind == "result" and not step.failed else None
+        if match is not None:
+            return quotes.holding(walk.rollout, step, match[0])
     return None
 
 

@@ -13,6 +13,7 @@ MOST_FINDINGS = 3
 MOST_DOUBTS = 5
 MOST_HABITS = 6
 LONGEST_QUOTE = 80
+LONGEST_CODE = 50
 LONGEST_NAME = 120
 
 
@@ -73,7 +74,9 @@ def example(mode: Mode) -> str:
     """Place and quote, short."""
     if mode.evidence is None:
         return "-"
-    return f"{safe(place(mode.evidence))} {safe(_quoted(mode.evidence.quote))}"
+    quote = mode.evidence.quote
+    shown = code(cut(quote, LONGEST_CODE)) if mode.evidence.field == "arguments" else safe(_quoted(quote))
+    return f"{safe(place(mode.evidence))} {shown}"
 
 
 def place(evidence: Evidence) -> str:
@@ -87,13 +90,13 @@ def _quoted(quote: str) -> str:
 
 def finding_lines(number: int, finding: Finding) -> list[str]:
     """One finding in four parts."""
-    where = " ".join(prose(text) for text in (finding.against, *finding.where) if text)
     places = _places(finding)
     return [
         f"**{number}. {prose(finding.title.rstrip('.'))}.** {prose(finding.what)} *{finding.grade}; {worth(finding.headroom)}.*",
-        *([where] if where else []),
-        *([f"Places: {safe(places)}."] if places else []),
-        f"*Do ({finding.kind}):* {prose(finding.fix)}.",
+        "",
+        *[f"- {prose(text)}" for text in (finding.against, *finding.where) if text],
+        *([f"- {'Also' if finding.against else 'Places:'} {safe(places)}."] if places else []),
+        f"- *Do ({finding.kind}):* {prose(finding.fix)}.",
         "",
     ]
 

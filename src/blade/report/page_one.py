@@ -322,7 +322,7 @@ def _how_failed(one: RunAnalysis) -> list[str]:
         return []
     named = "; ".join(f"{mode.rollouts:,} {prose(mode.name)}" for mode in shown_modes(found)[:4])
     lines = [f"How its {plural(failed, 'failure')} failed: {named}."]
-    return [*lines, *(finding_lines(1, found.findings[0])[:2] if found.findings else [])]
+    return [*lines, "", *(finding_lines(1, found.findings[0])[:3] if found.findings else [])]
 
 
 def lost_lines(analysis: Analysis) -> list[str]:

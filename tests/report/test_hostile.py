@@ -63,6 +63,48 @@ def analyzed(folder: Path, nasty: str) -> blade.Analysis:
     return blade.analyze(path, notes=(nasty,))
 
 
+def diagnosed(folder: Path, nasty: str) -> blade.Analysis:
+    """Two tasks whose tools, arguments, scripts, tests and verifier all speak nastily."""
+    rows = []
+    for place in range(4):
+        call = {
+            "type": "function_call",
+            "name": f"cancel {nasty}",
+            "arguments": json.dumps({nasty: nasty}),
+            "call_id": "c",
+        }
+        done = {"type": "function_call_output", "call_id": "c", "output": nasty}
+        talk = {"type": "message", "role": "assistant", "content": f"I cannot do {nasty}, because {nasty}."}
+        rows.append(
+            {
+                "task_id": f"t{place // 2}",
+                "reward": float(place % 2),
+                "expected_actions": [{"name": f"cancel {nasty}", "arguments": {nasty: "other"}}],
+                "user_instruction": f"You are {nasty}_123",
+                "failure_reason": nasty,
+                "details": {nasty: f"AssertionError: {nasty}"},
+                "response": {"output": [talk, call, done] if place else [talk]},
+            }
+        )
+    path = folder / "rollouts.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return blade.analyze(path)
+
+
+TAGS = {"h1", "h2", "h3", "p", "table", "thead", "tbody", "tr", "th", "td", "ul", "li", "strong", "em", "code"}
+
+
+@pytest.mark.parametrize("nasty", NASTY)
+def test_nothing_in_a_diagnosis_becomes_markup(nasty: str, tmp_path: Path) -> None:
+    analysis = diagnosed(tmp_path, nasty)
+    assert analysis.runs[0].diagnosis is not None
+    assert analysis.runs[0].diagnosis.findings
+    seen = Seen()
+    seen.feed(page(analysis).partition("<body>")[2])
+    assert seen.tags <= TAGS
+    assert seen.attributes == set()
+
+
 @pytest.mark.parametrize("nasty", NASTY)
 def test_nothing_from_a_rollout_becomes_markup(nasty: str, tmp_path: Path) -> None:
     html = page(analyzed(tmp_path, nasty))

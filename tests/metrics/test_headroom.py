@@ -28,7 +28,8 @@ def test_affected_rollouts_take_the_mean_of_their_tasks_others(tmp_path: Path) -
     assert room.ceiling == pytest.approx(0.05)
     assert room.only_defect == pytest.approx(0.025)
     assert room.unreached_tasks == 0
-    assert room.interval is not None and room.estimate is not None
+    assert room.interval is not None
+    assert room.estimate is not None
     assert room.interval.low < room.estimate < room.interval.high
 
 

@@ -96,7 +96,6 @@ def test_a_fact_that_no_script_holds_is_not_withheld(tmp_path: Path) -> None:
     assert one.party == "agent"
 
 
-@pytest.mark.xfail(strict=True, reason="asks_for looks for the argument's name inside words: `id` stands in `did`")
 def test_an_argument_named_inside_another_word_was_not_asked_for(tmp_path: Path) -> None:
     good = walk(agent("Who are you?"), user("It is mia_li_3668."), act("get_user", id="mia_li_3668"))
     bad = walk(agent("What did you want?"), user("A refund, please."), agent("No."))
@@ -123,9 +122,6 @@ def test_a_refusal_that_both_sides_met_is_not_the_tools_doing(tmp_path: Path) ->
     assert one.party == "agent"
 
 
-@pytest.mark.xfail(
-    strict=True, reason="_by_tools blames a refusal also where the same call then succeeded in the same repeat"
-)
 def test_a_refusal_that_a_second_try_mended_is_not_the_tools_doing(tmp_path: Path) -> None:
     look, busy = act("get_order", "order 7: open", id="7"), act("get_order", "Error: database is busy", id="7")
     good = walk(look, agent("I cannot cancel this order."))
@@ -215,9 +211,9 @@ def test_tools_changes_and_arguments_that_only_one_side_has(tmp_path: Path) -> N
     found = contrast(tmp_path, (True, good), (True, good), (False, bad))
     assert found.only_passing == (
         "`get_event`",
-        '`delete_event({"id": "1"})`',
         "`day` of `search_events`",
         "`id` of `get_event`",
+        '`delete_event({"id": "1"})`',
     )
     assert found.only_failing == ("`count_events`", '`delete_event({"id": "2"})`')
 
@@ -238,9 +234,6 @@ def test_an_argument_given_empty_is_not_given(tmp_path: Path, empty: str | None)
     assert found.only_passing == ("`day` of `search_events`",)
 
 
-@pytest.mark.xfail(
-    strict=True, reason="Walk.given takes an empty list or object for a value; elsewhere empties are absent"
-)
 @pytest.mark.parametrize("empty", [[], {}])
 def test_an_argument_given_as_an_empty_list_is_not_given(tmp_path: Path, empty: object) -> None:
     found = contrast(tmp_path, (True, act("search_events", days=["1"])), (False, act("search_events", days=empty)))
@@ -287,7 +280,6 @@ def test_a_task_without_both_outcomes_has_no_contrast(tmp_path: Path) -> None:
     assert (dive.bucket, found) == ("never_pass", None)
 
 
-@pytest.mark.xfail(strict=True, reason="calls are looked up by step index, and calls of one chat message share theirs")
 def test_calls_of_one_message_are_quoted_each_for_itself(tmp_path: Path) -> None:
     """The second of two calls in one chat message differs: its own arguments are shown, not the first one's."""
 

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 import blade
 from blade.core.diagnosis import NOT_EXPLAINED, Grade, Partition
-from blade.core.errors import BladeError
 from blade.diagnose.modes import KINDS, partition
 from blade.ingest.saved import save
 from blade.report.sections import report
@@ -253,9 +252,6 @@ def test_a_run_without_failures_has_no_mode(tmp_path: Path) -> None:
     assert (found.modes, found.table.height) == ((), 0)
 
 
-@pytest.mark.xfail(
-    strict=True, raises=BladeError, reason="diagnose reads artifacts again and does not say why it cannot"
-)
 def test_a_saved_analysis_whose_rollouts_are_gone_is_still_measured(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "run.jsonl", [rollout("t", repeat=n, passed=n == 0) for n in range(2)])
     folder = tmp_path / "out"
@@ -287,13 +283,11 @@ def test_one_of_three_tests_is_near_and_one_of_two_is_not(tmp_path: Path) -> Non
     ]
 
 
-@pytest.mark.xfail(strict=True, reason="only ten failed checks are kept of a rollout, and compared with all it has")
 def test_a_rollout_that_fails_twelve_of_twelve_tests_meets_none(tmp_path: Path) -> None:
     others = [rollout("p", passed=True, test_results=[True] * 12)]
     assert mode_of(tmp_path, rollout(test_results=[False] * 12), *others) == "all-checks"
 
 
-@pytest.mark.xfail(strict=True, reason="failed checks of one name are counted once, and compared with all checks")
 @pytest.mark.parametrize(
     ("names", "mode"),
     [((("case", False), ("case", False), ("other", True)), "several-checks"), ((("case", False),) * 2, "all-checks")],

@@ -102,7 +102,6 @@ def test_the_first_scalar_that_is_not_as_it_was_due(
     assert provenance.first_difference("card", due, made) == found
 
 
-@pytest.mark.xfail(strict=True, reason="first_difference compares strictly what `actions.same` takes for the same")
 @pytest.mark.parametrize(
     ("due", "made"),
     [

@@ -80,7 +80,6 @@ def test_words_around_a_value_hold_it(text: str, place: int, value: str) -> None
     assert value in found.quote
 
 
-@pytest.mark.xfail(strict=True, reason="the place is found in the lowered text, which may be longer than the text")
 def test_words_around_a_value_hold_it_also_behind_letters_that_grow_when_lowered() -> None:
     found = quotes.holding(ROLLOUT, spoken("İ" * 120 + " and W77 is the order, as I said before, of the man"), "W77")
     assert found is not None
@@ -265,7 +264,6 @@ def test_most_modes_come_with_a_quote(tmp_path: Path) -> None:
     assert set(mute) <= {"no-output"}
 
 
-@pytest.mark.xfail(strict=True, reason="_account joins names with dots: a name that holds one cannot be looked up")
 def test_a_name_with_a_dot_is_not_made_into_a_path(tmp_path: Path) -> None:
     rows = [rollout("a", repeat=0, metadata={"pkg.mod": {"failure_reason": "widget is missing"}})]
     (one,) = blade.analyze(write_jsonl(tmp_path / "run.jsonl", rows)).runs
@@ -273,7 +271,6 @@ def test_a_name_with_a_dot_is_not_made_into_a_path(tmp_path: Path) -> None:
         assert evidence.step is not None or "widget" in at(rows[0], evidence.field)
 
 
-@pytest.mark.xfail(strict=True, reason="what the inputs say about a task is quoted as words of the verifier in the row")
 def test_words_of_the_inputs_are_not_quoted_as_words_of_the_row(tmp_path: Path) -> None:
     rows = [rollout(index=0, repeat=0, output="I will look it up.")]
     inputs = {"_ng_task_index": 0, "_ng_rollout_index": 0, "ground_truth": [], "common_error": "forgets the sign"}

@@ -119,7 +119,6 @@ def test_an_address_without_a_digit_that_was_never_seen_is_named_too(tmp_path: P
     assert "carlos.rodriguez@atlas.com" in unseen
 
 
-@pytest.mark.xfail(strict=True, reason="provenance.is_name takes the name of a column for something to look up")
 def test_a_value_that_the_agent_gave_itself_is_not_called_unseen(tmp_path: Path) -> None:
     """Every repeat gives `field` as the key has it: that is not what it lacks."""
     _, text = analyzed(tmp_path, *(resolved(number) for number in range(3)), unresolved())
@@ -185,9 +184,6 @@ def test_an_argument_that_only_passing_repeats_give_is_said_in_the_sometimes_pas
     assert f"`{DATE}` of `{SEARCH}`" in only
 
 
-@pytest.mark.xfail(
-    strict=True, reason="contrast._only cuts at four, and whole changes come before arguments of look-ups"
-)
 def test_the_argument_is_said_also_where_many_changes_differ(tmp_path: Path) -> None:
     _, text = analyzed(tmp_path, dated(*(f"000000{number}" for number in range(71, 77))))
     assert f"`{DATE}` of `{SEARCH}`" in section(text, "Sometimes-Pass Deep Dives")

@@ -90,10 +90,6 @@ def test_it_becomes_a_doubt_about_the_benchmark(tmp_path: Path) -> None:
     assert [(doubt.about, doubt.tasks, doubt.rollouts) for doubt in found.doubts] == [("user", ("t",), 1)]
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="the finding that blames the agent for the same rollouts ranks first, and the user's is left out",
-)
 def test_it_becomes_a_finding_about_the_user(tmp_path: Path) -> None:
     found = kept_back(tmp_path)
     assert [(finding.id, finding.kind) for finding in found.findings if "t#1" in finding.places] == [

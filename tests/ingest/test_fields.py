@@ -75,7 +75,7 @@ READ: dict[str, tuple[list[Any], Callable[[Run], object], list[Any]]] = {
 }
 """For each line that gives one value: values to put in, how the value is read back, what it must be."""
 
-ELSEWHERE = {"prompt", "key", "expected_actions", "expected_statements", "tools", "sampling"}
+ELSEWHERE = {"prompt", "key", "expected_actions", "expected_statements", "tools", "sampling", "script"}
 """Lines that do not give one value; each has a test of its own below."""
 
 

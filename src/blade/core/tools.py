@@ -1,22 +1,51 @@
-"""Which tools change something, told from their names."""
+"""What is known of a call from its words alone: whether its tool changes something, whether its arguments can be read."""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
 
-_READING = re.compile(
-    r"""(?:^|[._/])(?:
-        get|list|search|find|look_?up|read|view|show|describe|count|check|fetch|query|retrieve|inspect|browse|
-        calculate|compute|think|note|plan|verify|validate|is|has|open|select|summari[sz]e|analy[sz]e|
-        transfer_to_human(?:_agents?)?|finish|done|submit_answer|respond
-    )(?:_|$|[A-Z])""",
-    re.VERBOSE,
+READING = frozenset(
+    """get list search find lookup read view show describe count check fetch query retrieve inspect browse calculate
+    compute verify validate select summarize summarise analyze analyse compare""".split()  # noqa: SIM905
 )
-_READING_PART = re.compile(r"_(?:get|list|search|find|lookup|read|view|fetch|query|retrieve)_")
+"""Verbs of tools that only look; the first known verb of a name decides."""
+CHANGING = frozenset(
+    """create add update delete remove set send write edit modify insert move rename assign reply forward cancel book
+    post put patch submit reset enable disable approve reject pay refund schedule""".split()  # noqa: SIM905
+)
+_READING_AT_FIRST = frozenset(("think", "note", "plan", "is", "has", "finish", "done", "respond", "wait", "noop"))
+"""Words that are a verb only where a name begins with them."""
+_OPENED_TO_READ = frozenset(("file", "url", "page", "website", "folder", "document", "link", "tab", "app"))
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_NO_CHANGE = re.compile(r"transfer_to_human|submit_answer|submit_final|final_answer")
+
+
+DEEPEST = 60
+"""Nesting of arguments that is looked into; deeper ones are taken as text."""
+
+
+def is_deep(text: str) -> bool:
+    """Whether JSON text is nested deeper than anything that a tool takes."""
+    if text.count("{") + text.count("[") <= DEEPEST:
+        return False
+    depth = deepest = 0
+    for letter in text:
+        depth += (letter in "{[") - (letter in "}]")
+        deepest = max(deepest, depth)
+    return deepest > DEEPEST
 
 
 @lru_cache(maxsize=4096)
 def changes_state(tool: str) -> bool:
-    """Whether a tool is taken to change something: its name does not say that it only reads."""
-    return _READING.search(tool) is None and _READING_PART.search(tool) is None
+    """Whether a tool is taken to change something: its name does not say that it only reads or ends the talk."""
+    words = [word.lower() for word in _WORD.findall(tool)]
+    if _NO_CHANGE.search(tool) or (words and words[0] in _READING_AT_FIRST):
+        return False
+    for place, word in enumerate(words):
+        after = words[place + 1] if place + 1 < len(words) else ""
+        if word in CHANGING or (word == "check" and after in ("in", "out")):
+            return True
+        if word in READING or (word == "look" and after == "up") or (word == "open" and after in _OPENED_TO_READ):
+            return False
+    return True

@@ -11,12 +11,17 @@ import msgspec
 
 from blade.core.due import DueCall
 from blade.core.rollout import Step
-from blade.core.tools import changes_state
+from blade.core.tools import changes_state, is_deep
 
 MOST_PAIRED = 60
 """Calls of each side that are paired; a longer list is compared up to there."""
 
-_EMPTY: tuple[object, ...] = (None, "", [], {})
+DEEPEST = 40
+MOST_ITEMS = 100
+"""Items of longer lists are compared as they are written."""
+
+EMPTY: tuple[object, ...] = (None, "", [], {})
+"""Values that are the same as none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,9 +61,9 @@ class Pairing:
 
 def carried_out(steps: Sequence[Step]) -> list[Made]:
     """The calls whose result, where there is one, reports no error; in order."""
-    refused = {step.answers for step in steps if step.kind == "result" and step.failed and step.answers is not None}
-    calls = [step for step in steps if step.kind == "call" and step.party == "agent" and step.index not in refused]
-    return [Made(step=step) for step in calls]
+    refused = {(step.answers, step.call_id) for step in steps if step.kind == "result" and step.failed}
+    calls = [step for step in steps if step.kind == "call" and step.party == "agent"]
+    return [Made(step=step) for step in calls if not refused or (step.index, step.call_id) not in refused]
 
 
 def changes(made: Sequence[Made]) -> list[Made]:
@@ -71,6 +76,8 @@ def parsed(arguments: str | None) -> Mapping[str, object]:
     """The arguments as an object; text that is none stands under the empty name."""
     if not arguments:
         return {}
+    if is_deep(arguments):
+        return {"": arguments}
     try:
         value = msgspec.json.decode(arguments)
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
@@ -82,7 +89,8 @@ def pair(due: Sequence[DueCall], made: Sequence[Made]) -> Pairing:
     """Pair each due call with the nearest one made of the same tool; equal ones first, then fewest differences."""
     left, free = list(due[:MOST_PAIRED]), list(made[:MOST_PAIRED])
     exact: list[tuple[DueCall, Made]] = []
-    for call in tuple(left):
+    # The most particular first: a call that is compared in one argument only may take what another needs.
+    for call in sorted(left, key=lambda one: -_particular(one)):
         same = next((one for one in free if one.tool == call.tool and not differing(call, one.arguments)), None)
         if same is not None:
             exact.append((call, same))
@@ -99,6 +107,10 @@ def pair(due: Sequence[DueCall], made: Sequence[Made]) -> Pairing:
     )
 
 
+def _particular(call: DueCall) -> int:
+    return len(call.arguments) if call.compared is None else len(call.compared)
+
+
 def _nearest(left: Sequence[DueCall], free: Sequence[Made]) -> list[Wrong]:
     """Pairs of one tool in order of how little they differ, each call in one pair at most."""
     options = [
@@ -109,19 +121,19 @@ def _nearest(left: Sequence[DueCall], free: Sequence[Made]) -> list[Wrong]:
     ]
     found: dict[int, Wrong] = {}
     used: list[int] = []
-    for count, place, other, names in sorted(options, key=lambda option: option[:3]):
+    for _, place, other, names in sorted(options, key=lambda option: option[:3]):
         call, one = left[place], free[other]
-        if place in found or other in used or not _related(call, one, count):
+        if place in found or other in used or not _related(call, one):
             continue
         found[place] = Wrong(due=call, made=one, names=names)
         used.append(other)
     return [found[place] for place in sorted(found)]
 
 
-def _related(call: DueCall, made: Made, count: int) -> bool:
+def _related(call: DueCall, made: Made) -> bool:
     """Whether two calls of one tool are the same intent: they share an argument, or there is only one to share."""
     names = [name for name in call.arguments if call.compared is None or name in call.compared]
-    return count < len(names) or len(names) <= 1
+    return len(names) <= 1 or any(same(call.arguments[name], made.arguments.get(name)) for name in names)
 
 
 def differing(call: DueCall, arguments: Mapping[str, object]) -> tuple[str, ...]:
@@ -131,9 +143,14 @@ def differing(call: DueCall, arguments: Mapping[str, object]) -> tuple[str, ...]
     return tuple(name for name in looked if not same(call.arguments.get(name), arguments.get(name)))
 
 
-def same(one: object, other: object) -> bool:
-    """Whether two argument values are the same: numbers by value, text without case and spacing, lists in any order."""
-    if one in _EMPTY and other in _EMPTY:
+def same(one: object, other: object, depth: int = 0) -> bool:
+    """Whether two argument values are the same: numbers by value, text without case and spacing, lists in any order.
+
+    What lies deeper than `DEEPEST` is taken to be the same.
+    """
+    if depth > DEEPEST:
+        return True
+    if one in EMPTY and other in EMPTY:
         return True
     if isinstance(one, str) != isinstance(other, str):
         one, other = _loaded(one), _loaded(other)
@@ -144,10 +161,14 @@ def same(one: object, other: object) -> bool:
     if isinstance(one, str) and isinstance(other, str):
         return " ".join(one.split()).casefold() == " ".join(other.split()).casefold()
     if isinstance(one, list) and isinstance(other, list):
-        return _same_items(one, other)
+        return _same_items(one, other, depth)
     if isinstance(one, dict) and isinstance(other, dict):
-        return all(same(one.get(name), other.get(name)) for name in {**one, **other})
+        return all(same(one.get(name), other.get(name), depth + 1) for name in {**one, **other})
     return False
+
+
+def _written(value: object) -> bytes:
+    return msgspec.json.encode(value, order="sorted")
 
 
 def _loaded(value: object) -> object:
@@ -160,12 +181,14 @@ def _loaded(value: object) -> object:
         return value
 
 
-def _same_items(one: list[object], other: list[object]) -> bool:
+def _same_items(one: list[object], other: list[object], depth: int) -> bool:
     if len(one) != len(other):
         return False
+    if len(one) > MOST_ITEMS:
+        return sorted(map(_written, one)) == sorted(map(_written, other))
     free = list(other)
     for item in one:
-        place = next((n for n, candidate in enumerate(free) if same(item, candidate)), None)
+        place = next((n for n, candidate in enumerate(free) if same(item, candidate, depth + 1)), None)
         if place is None:
             return False
         del free[place]

@@ -18,7 +18,7 @@ from blade.core.tools import changes_state
 from blade.diagnose import provenance, quotes
 from blade.diagnose.actions import Pairing, carried_out, changes, pair, parsed
 from blade.diagnose.script import facts, told
-from blade.diagnose.walks import Walk, shared_start
+from blade.diagnose.walks import Walk, canonical, shared_start
 
 MOST_LISTED = 4
 
@@ -87,7 +87,7 @@ def _by_tools(failing: Walk, passing: Walk, shared: int) -> Found | None:
     """The same call, made on the same way, returned an error on one side only."""
     for mine, other in zip(failing.calls[:shared], passing.calls[:shared], strict=True):
         bad, good = failing.result_of(mine), passing.result_of(other)
-        if bad is not None and good is not None and bad.failed and not good.failed:
+        if bad is not None and good is not None and bad.failed and not good.failed and not _got_through(failing, mine):
             return (
                 "tool",
                 f"`{mine.tool}` returned an error to the same call",
@@ -95,6 +95,12 @@ def _by_tools(failing: Walk, passing: Walk, shared: int) -> Found | None:
                 Moment(did="was answered", evidence=quotes.of_text(passing.rollout, good)),
             )
     return None
+
+
+def _got_through(walk: Walk, call: Step) -> bool:
+    """Whether the same call was answered later."""
+    again = [one for one in walk.calls if one.index > call.index and canonical(one) == canonical(call)]
+    return any(result is not None and not result.failed for result in map(walk.result_of, again))
 
 
 def _by_user(failing: Walk, passing: Walk) -> Found | None:
@@ -131,8 +137,8 @@ def argument_of(call: Step, fact: str) -> str:
 def asks_for(walk: Walk, argument: str) -> bool:
     """Whether the agent names the argument in anything it says: `user_id` as "user ID"."""
     phrase = _phrase(argument)
-    said = (_spaced(step.text) for step in walk.steps if step.party == "agent" and step.kind == "message")
-    return bool(phrase) and any(phrase in text for text in said)
+    said = (f" {_spaced(step.text)} " for step in walk.steps if step.party == "agent" and step.kind == "message")
+    return bool(phrase) and any(f" {phrase} " in text for text in said)
 
 
 DECLINING = ("cannot", "not ", "unable", "unfortunately")
@@ -166,7 +172,7 @@ def _by_agent(failing: Walk, passing: Walk, shared: int) -> Found:
 
 
 def _at_a_step(failing: Walk, passing: Walk, difference: Difference, shared: int) -> tuple[str, Moment, Moment]:
-    call = next(step for step in failing.calls if step.index == difference.step)
+    call = failing.call_at(difference.step, difference.name) or failing.calls[0]
     words = words_of(difference.name)
     if difference.kind == Differs.ARGUMENT:
         return _other_argument(failing, passing, difference, call)
@@ -301,11 +307,11 @@ def _only(these: Sequence[Walk], those: Sequence[Walk]) -> tuple[str, ...]:
         return ()
     tools = [tool for tool in these[0].tools if all(tool in w.tools for w in these)]
     apart = [f"`{tool}`" for tool in tools if not any(tool in walk.tools for walk in those)]
-    calls = [action for action in these[0].changes if all(action in walk.changes for walk in these)]
-    apart += [f"`{quotes.shown(action, 120)}`" for action in calls if not any(action in w.changes for w in those)]
     apart += [
         f"`{name}` of `{tool}`" for tool, name in _given(these) if not any((tool, name) in w.given for w in those)
     ]
+    calls = [action for action in these[0].changes if all(action in walk.changes for walk in these)]
+    apart += [f"`{quotes.shown(action, 120)}`" for action in calls if not any(action in w.changes for w in those)]
     return tuple(dict.fromkeys(apart))[:MOST_LISTED]
 
 

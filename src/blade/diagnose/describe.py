@@ -55,9 +55,9 @@ def _not_made(walk: Walk) -> str:
     return f"no change; {named} {'was' if len(due) == 1 else 'were'} due" if due else ""
 
 
-def _call(walk: Walk, step: int | None) -> str:
+def _call(walk: Walk, step: int | None, tool: str) -> str:
     """A call with its arguments where they are short, and its place."""
-    call = next((one for one in walk.calls if one.index == step), None)
+    call = walk.call_at(step, tool)
     arguments = " ".join((call.arguments or "").split()) if call is not None else ""
     shown = f" {arguments}" if 2 < len(arguments) <= LONGEST_ARGUMENTS else ""
     return f"{shown} (:{step})"
@@ -67,8 +67,8 @@ def _difference(walk: Walk, one: Difference) -> str:
     if one.kind == Differs.ARGUMENT:
         return f"{_argument(walk, one)} (:{one.step})"
     words = {
-        Differs.UNWANTED: f"calls `{one.name}`{_call(walk, one.step)}, the key wants no change",
-        Differs.EXTRA: f"calls `{one.name}`{_call(walk, one.step)} beyond the key",
+        Differs.UNWANTED: f"calls `{one.name}`{_call(walk, one.step, one.name)}, the key wants no change",
+        Differs.EXTRA: f"calls `{one.name}`{_call(walk, one.step, one.name)} beyond the key",
         Differs.MISSING: left_out_in_words(walk, one.name) if one.kind == Differs.MISSING else "",
         Differs.NOT_SAID: f"does not say {quotes.shown(one.name, 50)}",
         Differs.CHECK: _check(walk, one) if one.kind == Differs.CHECK else "",

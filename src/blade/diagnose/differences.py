@@ -67,10 +67,12 @@ _VERIFIER_FIELD = re.compile(
 )
 _ERROR_FIELD = re.compile(r"(?:^|[._])(?:\w*_)?(?:error|exception|failure)\w*(?:[._]|$)")
 _MACHINERY = re.compile(
-    r"""connection(?:\s|_)?(?:error|refused|reset|aborted)|rate.?limit|too\ many\ requests|\b(?:429|500|502|503|504)\b
-    |service.unavailable|internal.server.error|bad.gateway|gateway.time|api.?(?:connection|timeout|status)?error|provider
-    |sandbox|container|docker|out.of.memory|oom|killed|no.space.left|econn|broken.pipe|ssl|dns|unreachable|quota|overloaded
-    |authentication|permission.denied|harness|crashed|infra""",
+    r"""connection(?:\s|_)?(?:error|refused|reset|aborted)|rate.?limit(?:ed|error|\ exceeded)?\b|too\ many\ requests
+    |\b(?:http|status|error|code)\W{0,8}(?:429|50[0-4])\b|service.unavailable|internal.server.error|bad.gateway
+    |gateway.time|api.?(?:connection|timeout|status)error|provider.(?:error|returned|unavailable|timed)
+    |\b(?:sandbox|container|docker|worker|server|environment)\b[^.\n]{0,40}\b(?:failed|died|crash\w*|killed|exited|gone|timed|lost|not\ start)
+    |out.of.memory|\boom\b|no.space.left|\beconn|broken.pipe|\bssl.?error|\bdns\b|unreachable|quota.exceeded|overloaded
+    |authentication.?(?:error|failed)|invalid.api.key""",
     re.VERBOSE | re.IGNORECASE,
 )
 

@@ -84,7 +84,7 @@ def short(evidence: Evidence) -> str:
 def failure_in_words(walk: Walk, name: str) -> Said:
     """What a failing rollout did or said about the tool, check or field that is named."""
     step = next((one.step for one in walk.differs if one.name == name and one.step is not None), None)
-    call = next((one for one in walk.calls if one.index == step), None)
+    call = walk.call_at(step, name) if step is not None else None
     if call is not None:
         evidence = quotes.of_call(walk.rollout, call)
         before = walk.said_before(call.index, words_of(name))

@@ -40,7 +40,7 @@ def shown_by(walk: Walk, mode: str) -> Evidence | None:
 
 def call(walk: Walk, difference: Difference) -> Evidence | None:
     """The call that differs: of an argument, the value that was given."""
-    made = next((step for step in walk.calls if step.index == difference.step), None)
+    made = walk.call_at(difference.step, difference.name)
     if made is None:
         return None
     for wrong in pairing_of(walk).wrong if difference.kind == Differs.ARGUMENT else ():

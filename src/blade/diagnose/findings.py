@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 from blade.core.diagnosis import Finding
 from blade.diagnose.context import Context, Draft
 from blade.diagnose.drafts import DRAFTS
@@ -21,7 +24,8 @@ ELSEWHERE = ("answer:none", "answer:equal", "answer:other form", "answer:not ext
 
 def findings(context: Context) -> tuple[Finding, ...]:
     """The findings of a run, best to mend first; together they say different things."""
-    drafted = [(group, DRAFTS[group.family](group, context)) for group in groups(context.partition)]
+    mine = [group for group in map(_without_withheld(context), groups(context.partition)) if group.failing]
+    drafted = [(group, DRAFTS[group.family](group, context)) for group in mine]
     drafted += [one for one in (by_user(context), unexplained(context)) if one is not None]
     ranked = sorted((_finding(group, draft, context) for group, draft in drafted), key=_rank)
     chosen: list[Finding] = []
@@ -32,6 +36,19 @@ def findings(context: Context) -> tuple[Finding, ...]:
             chosen.append(one)
             named.update(one.places)
     return tuple(chosen)
+
+
+def _without_withheld(context: Context) -> Callable[[Group], Group]:
+    """What the simulated user kept back is not the agent's to do: such rollouts are not counted as left out."""
+    kept = {(one.walk.rollout.key.task_id, one.walk.repeat) for one in context.withheld}
+
+    def less(group: Group) -> Group:
+        if group.family != "left-out" or not kept:
+            return group
+        failing = tuple(place for place in group.failing if place not in kept)
+        return replace(group, failing=failing, alone=tuple(place for place in group.alone if place not in kept))
+
+    return less
 
 
 def _rank(finding: Finding) -> tuple[float, float, int, str]:

@@ -280,9 +280,12 @@ def _mode(answered: bool, counted: bool) -> pl.Expr:
         (pl.col("contained"), "answer-contained"),
         (pl.col("absent"), "answer-absent"),
         (pl.col("words").is_not_null(), pl.concat_str(pl.lit("said:"), "field", pl.lit(": "), "words")),
-        ((pl.col("failed_checks") == pl.col("all_checks")) & counted, "all-checks"),
-        (pl.col("failed_checks") == 1, "one-check"),
-        (pl.col("failed_checks") > 1, "several-checks"),
+        (
+            (pl.col("failed_of_all") == pl.col("all_checks")) & counted & pl.col("failed_checks").is_not_null(),
+            "all-checks",
+        ),
+        ((pl.col("failed_of_all") == 1) & pl.col("failed_checks").is_not_null(), "one-check"),
+        (pl.col("failed_checks") >= 1, "several-checks"),
         (pl.col("lookup"), "lookup-missing"),
     ]
     chosen = pl.lit(None, pl.String)

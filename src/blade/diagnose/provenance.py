@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from blade.core.due import DueCall
 from blade.core.rollout import Rollout, Step
+from blade.diagnose.actions import EMPTY, same
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}|\d{1,2}:\d{2}|\d{1,2}/\d{1,2}/\d{2,4}")
 LONG = 6
@@ -40,9 +41,7 @@ def is_name(value: object) -> bool:
     text = str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
     if " " in text or _DATE.match(text) or not can_be_traced(value):
         return False
-    return (
-        "@" in text or "_" in text or (any(c.isdigit() for c in text) and (len(text) >= LONG or not text.isdecimal()))
-    )
+    return "@" in text or (any(c.isdigit() for c in text) and (len(text) >= LONG or not text.isdecimal()))
 
 
 def _pattern(value: object) -> re.Pattern[str] | None:
@@ -69,13 +68,17 @@ def leaves(name: str, value: object) -> Iterator[tuple[str, object]]:
 def first_difference(name: str, due: object, made: object) -> tuple[str, object, object]:
     """The first scalar inside an argument that is not as it was due: its name, what was due, what was given."""
     wanted, given = list(leaves(name, due)), list(leaves(name, made))
-    lacking = [leaf for leaf in wanted if leaf not in given]
-    added = [leaf for leaf in given if leaf not in wanted]
+    lacking = [leaf for leaf in wanted if leaf[1] not in EMPTY and not _among(leaf, given)]
+    added = [leaf for leaf in given if leaf[1] not in EMPTY and not _among(leaf, wanted)]
     if not lacking and not added:
         return name, due, made
     inner = lacking[0][0] if lacking else added[0][0]
     given_here = next((value for leaf, value in added if leaf == inner), added[0][1] if added else None)
     return inner, lacking[0][1] if lacking else None, given_here
+
+
+def _among(leaf: tuple[str, object], others: list[tuple[str, object]]) -> bool:
+    return any(leaf[0] == name and same(leaf[1], value) for name, value in others)
 
 
 def values_of(call: DueCall) -> list[tuple[str, object]]:

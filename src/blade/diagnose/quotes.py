@@ -63,11 +63,11 @@ def of_row(rollout: Rollout, field: str, quote: str) -> Evidence | None:
 
 def holding(rollout: Rollout, step: Step, value: str) -> Evidence | None:
     """The words around `value` in a step's text."""
-    place = step.text.lower().find(value.lower())
-    if place < 0:
+    match = re.search(re.escape(value), step.text, re.IGNORECASE)
+    if match is None or not match[0].strip():
         return None
-    start, end = max(0, place - 50), min(len(step.text), place + len(value) + 50)
-    quote = _trimmed(step.text, start, end, place, place + len(value))
+    start, end = max(0, match.start() - 50), min(len(step.text), match.end() + 50)
+    quote = _trimmed(step.text, start, end, match.start(), match.end())
     return Evidence(key=rollout.key, step=step.index, field="text", quote=quote)
 
 

@@ -9,6 +9,7 @@ from functools import cached_property
 import polars as pl
 
 from blade.core.diagnosis import Partition
+from blade.core.errors import ArtifactError
 from blade.core.run import Run
 from blade.diagnose.walks import Walk
 
@@ -58,7 +59,10 @@ def read(run: Run, partition: Partition) -> Reading:
     chosen = _of_tasks(judged, sometimes[:MOST_CONTRASTED]) + _of_tasks(judged, never[:MOST_NEVER])
     chosen += _of_modes(partition) + _that_pass(judged)
     places = _in_order(judged, chosen)
-    found = run.read(run, places) if run.read is not None and places else []
+    try:
+        found = run.read(run, places) if run.read is not None and places else []
+    except ArtifactError as gone:
+        return Reading(walks={}, sometimes=(), never=(), cut=(f"nothing was read again: {gone.message}",))
     walks = {
         place: Walk(rollout=rollout, set_aside=partition.set_aside)
         for place, rollout in zip(places, found, strict=bool(found))

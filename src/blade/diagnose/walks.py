@@ -10,7 +10,7 @@ from functools import cached_property
 from blade.core.due import Due
 from blade.core.finding import Difference
 from blade.core.rollout import Outcome, Rollout, Step
-from blade.diagnose.actions import carried_out, changes, parsed
+from blade.diagnose.actions import EMPTY, carried_out, changes, parsed
 from blade.diagnose.differences import differences
 from blade.diagnose.quotes import best_sentence, weight
 
@@ -73,11 +73,19 @@ class Walk:
     @cached_property
     def given(self) -> tuple[tuple[str, str], ...]:
         """Tool and argument, for every argument of a tool that a call gives a value."""
-        pairs = ((s.tool or "", n) for s in self.calls for n, v in parsed(s.arguments).items() if v not in (None, ""))
+        pairs = ((s.tool or "", n) for s in self.calls for n, v in parsed(s.arguments).items() if v not in EMPTY)
         return tuple(dict.fromkeys(pairs))
 
     def result_of(self, call: Step) -> Step | None:
-        return next((step for step in self.steps if step.kind == "result" and step.answers == call.index), None)
+        results = [step for step in self.steps if step.kind == "result" and step.answers == call.index]
+        return next(
+            (step for step in results if step.call_id == call.call_id), results[0] if len(results) == 1 else None
+        )
+
+    def call_at(self, index: int | None, tool: str) -> Step | None:
+        """The call of a tool at a step; a message may make several."""
+        here = [step for step in self.calls if step.index == index]
+        return next((step for step in here if step.tool == tool), here[0] if here else None)
 
     def message_after(self, index: int) -> Step | None:
         """The first message of the agent after a step; the last one of all when there is none."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
@@ -11,6 +12,7 @@ from typing import Any
 import msgspec
 
 from blade.core.due import NOTHING_DUE, Check, Due, DueCall, Said
+from blade.core.tools import is_deep
 from blade.ingest import cells, checks, fields
 from blade.ingest.decode import Row, decode_any, encode
 
@@ -27,8 +29,14 @@ _NOT_WORDS = frozenset(
 )
 _QUIET = frozenset(("", "none", "null", "ok", "pass", "passed", "success", "completed", "correct", "true", "yes", "0"))
 """Words that say that nothing is wrong."""
-_GOOD = ("correct", "match", "resolved", "valid", "success", "passed", "finished", "completed")
-"""A field with such a name is false when something is wrong, and then says no more than the verdict."""
+_GOOD = frozenset(("correct", "match", "resolved", "valid", "success", "passed", "finished", "completed"))
+"""A field with such a word in its name is false when something is wrong, and then says no more than the verdict."""
+_TELLING = frozenset(("reason", "reasons", "message", "error", "explanation", "labels"))
+"""A field with such a word in its name tells more than yes and no."""
+_CALL_NAMES = frozenset(
+    ("name", "tool", "tool_name", "function", "id", "type", "action_id", "requestor", "info", "compare_args", "order")
+)
+"""What a call without arguments may hold."""
 
 
 class _Plan(msgspec.Struct, frozen=True):
@@ -64,7 +72,9 @@ def _plan(names: tuple[str, ...]) -> _Plan | None:
 
 
 def _speaks(name: str) -> bool:
-    return fields.speaks(name) and not name.startswith("_ng_") and not any(good in name.lower() for good in _GOOD)
+    words = frozenset(re.split(r"[^a-z0-9]+", name.lower()))
+    says_only_yes = not words.isdisjoint(_GOOD) and words.isdisjoint(_TELLING)
+    return fields.speaks(name) and not name.startswith("_ng_") and not says_only_yes
 
 
 def read_due(row: Row) -> Due:
@@ -89,7 +99,8 @@ def read_due(row: Row) -> Due:
 
 def _statements(row: Row, paths: tuple[str, ...]) -> tuple[str, ...]:
     found = _first(row, paths)
-    return tuple(map(cells.as_text, found)) if isinstance(found, list) else ()
+    said = found if isinstance(found, list) else []
+    return tuple(cells.as_text(one) for one in said if isinstance(one, str | int | float) and not isinstance(one, bool))
 
 
 @lru_cache(maxsize=4096)
@@ -154,10 +165,15 @@ def due_calls(value: object) -> tuple[DueCall, ...] | None:
     if not isinstance(value, list):
         return None
     flat = [one for item in value for one in (item if isinstance(item, list) else [item])]
-    if not all(isinstance(one, dict) and _tool(one) for one in flat):
+    if not all(isinstance(one, dict) and _tool(one) and _is_call(one) for one in flat):
         return None
     mine = [one for one in flat if str(one.get("requestor") or "") in _SPEAKER]
     return tuple(_call(one) for one in mine)
+
+
+def _is_call(one: dict[str, object]) -> bool:
+    """Whether an object with a name is a call: it has arguments, or nothing that a call has not."""
+    return isinstance(one.get("function"), dict) or any(name in one for name in _ARGUMENTS) or one.keys() <= _CALL_NAMES
 
 
 def _tool(call: dict[str, object]) -> str:
@@ -181,6 +197,8 @@ def _call(call: dict[str, object]) -> DueCall:
 
 def _object(value: object) -> dict[str, object]:
     if isinstance(value, str):
+        if is_deep(value):
+            return {"": value}
         try:
             value = json.loads(value)
         except (ValueError, RecursionError):
@@ -224,9 +242,13 @@ def _all_said(row: Row, plan: _Plan) -> Iterator[Said]:
 
 
 def _account(path: str, value: object, depth: int) -> Iterator[Said]:
+    if isinstance(value, str) and depth == 0:
+        yield from _words(path, value, depth)
     if not isinstance(value, dict) or depth >= DEEPEST:
         return
     for name, item in value.items():
+        if "." in name:
+            continue  # a path could not name it
         if isinstance(item, dict):
             yield from _account(f"{path}.{name}", item, depth + 1)
         elif name not in _NOT_WORDS and _speaks(str(name)):

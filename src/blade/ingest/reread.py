@@ -12,11 +12,17 @@ from blade.core.errors import ArtifactError, RequestError
 from blade.core.rollout import Rollout, RolloutKey, Source
 from blade.core.run import Run
 from blade.ingest.decode import DEEPEST, Row, Unusable, decode_whole
+from blade.ingest.fields import BY_NAME
 from blade.ingest.formats import Format, format_named
 from blade.ingest.jsonl import BOM, Torn, is_compressed, open_bytes, records
 from blade.ingest.light import LIGHT, Light
 
-_OF_THE_ROLLOUT = ("responses_create_params", "response", "reward", "score", "agent_ref")
+_OF_THE_TASK = frozenset(
+    path.partition(".")[0]
+    for name in ("key", "expected", "expected_actions", "expected_statements", "script")
+    for path in BY_NAME[name].paths
+)
+"""Fields of the inputs that speak of the task; what else stands there is no word of a verifier."""
 _AGAIN = "analyze the rollouts again"
 
 Spot = dict[str, Any]
@@ -48,7 +54,7 @@ def _keys(run: Run, tasks: list[str]) -> dict[str, Row]:
             row, _ = decode_whole(next(iter(read(path, [spot]))))
         except (OSError, Torn, Unusable):
             continue
-        found[task] = {name: raw for name, raw in row.items() if name not in _OF_THE_ROLLOUT}
+        found[task] = {name: raw for name, raw in row.items() if name in _OF_THE_TASK}
     return found
 
 

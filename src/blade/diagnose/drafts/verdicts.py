@@ -16,7 +16,8 @@ from blade.diagnose.templates import telling
 from blade.diagnose.walks import Walk
 
 _COUNTS = re.compile(
-    r"Failed (?P<failed>\d+) of (?P<all>\d+) tests|TESTS=(?P<total>\d+) PASS=\d+ FAIL=(?P<fail>\d+)|(?P<bad>\d+) failed, (?P<good>\d+) passed"
+    r"Failed (?P<failed>\d{1,6}) of (?P<all>\d{1,6}) tests|TESTS=(?P<total>\d{1,6}) PASS=\d{1,6} FAIL=(?P<fail>\d{1,6})"
+    r"|(?<!\d)(?P<bad>\d{1,6}) failed, (?P<good>\d{1,6}) passed"
 )
 
 
@@ -150,8 +151,8 @@ def _counts(log: str) -> str:
     if match is None:
         return ""
     failed = int(match["failed"] or match["fail"] or match["bad"])
-    total = int(match["all"] or match["total"] or 0) or failed + int(match["good"])
-    return f" ({failed} of {total} tests failed)"
+    total = int(match["all"] or match["total"] or failed + int(match["good"] or 0))
+    return f" ({failed} of {total} tests failed)" if total else ""
 
 
 def _answer_of(walk: Walk) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from blade.core.diagnosis import Contrast, Grade, Partition
 from blade.core.finding import Evidence
@@ -24,6 +24,8 @@ class Context:
     reading: Reading
     contrasts: Mapping[str, Contrast]
     withheld: Sequence[Withheld]
+    unlike: Mapping[str, str] = field(default_factory=dict)
+    """Tasks whose repeats were not given the same thing, and how they differ."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -51,11 +51,13 @@ def unlike(walks: Sequence[Walk]) -> str:
     With a simulated user the first words differ by nature, and are not looked at.
     """
     for name in TASK_FIELDS:
-        values = {str(walk.rollout.row.get(name)) for walk in walks if walk.rollout.row.get(name) is not None}
+        values = {str(walk.row[name]) for walk in walks if walk.row.get(name) is not None}
         if len(values) > 1:
             return f"differ in `{name}` ({', '.join(sorted(values)[:3])})"
+    if any(walk.due.script for walk in walks):
+        return ""
     prompts = {"\n".join(" ".join(step.text.split()) for step in walk.rollout.prompt) for walk in walks}
-    return "do not share a prompt" if len(prompts) > 1 and not any(walk.due.script for walk in walks) else ""
+    return "do not share a prompt" if len(prompts) > 1 else ""
 
 
 def nearest(walk: Walk, passing: Sequence[Walk]) -> Walk:

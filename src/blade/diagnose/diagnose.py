@@ -25,9 +25,10 @@ def diagnose(run: Run) -> Diagnosis:
     """Modes that partition the failures, contrasts, findings, doubts and deep dives; the artifacts are read once more."""
     parts = partition(run)
     reading = read(run, parts)
-    contrasts = {task: contrast(task, walks) for task in reading.sometimes if not unlike(walks := reading.of(task))}
+    odd = {task: why for task in reading.sometimes if (why := unlike(reading.of(task)))}
+    contrasts = {task: contrast(task, reading.of(task)) for task in reading.sometimes if task not in odd}
     kept = [one for task in (*reading.sometimes, *reading.never) for one in withheld(reading.of(task))]
-    context = Context(run=run, partition=parts, reading=reading, contrasts=contrasts, withheld=kept)
+    context = Context(run=run, partition=parts, reading=reading, contrasts=contrasts, withheld=kept, unlike=odd)
     return Diagnosis(
         partition=_with_evidence(parts, reading),
         findings=findings(context),

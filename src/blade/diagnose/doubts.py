@@ -17,7 +17,7 @@ from blade.core.tools import changes_state
 from blade.diagnose import provenance, quotes
 from blade.diagnose.actions import carried_out, parsed
 from blade.diagnose.context import Context
-from blade.diagnose.contrast import pairing_of, unlike
+from blade.diagnose.contrast import pairing_of
 from blade.diagnose.examples import failure_in_words
 from blade.diagnose.groups import spread
 from blade.diagnose.user import hung_up
@@ -135,6 +135,8 @@ def _idle_tools(context: Context) -> Iterator[Doubt]:
 
 def _asked_changes(walk: Walk) -> Iterator[tuple[Step, str, object, object]]:
     """Calls that ask for another value of a field than an earlier result about the same thing shows."""
+    if not walk.changes:
+        return
     states: list[tuple[Step, Mapping[str, object]]] = []
     results = {step.answers: step for step in walk.steps if step.kind == "result" and step.answers is not None}
     for made in carried_out(walk.steps):
@@ -238,7 +240,7 @@ def _equal_but_rejected(context: Context) -> Iterator[Doubt]:
 
 def _equal_output(context: Context) -> Iterator[Doubt]:
     """Output and expected output that the verifier recorded, equal but for white space, and rejected."""
-    found = [(walk, path) for walk in _failing(context) for path in _same_texts("", walk.rollout.row, 0)]
+    found = [(walk, path) for walk in _failing(context) for path in _same_texts("", walk.row, 0)]
     if found:
         named = ", ".join(dict.fromkeys(walk.place for walk, _ in found))
         yield Doubt(
@@ -337,7 +339,7 @@ def _untold_literals(context: Context) -> Iterator[Doubt]:
 
 def _unlike_repeats(context: Context) -> Iterator[Doubt]:
     """Repeats of a task that were not given the same thing."""
-    odd = [(task, why) for task in context.reading.sometimes if (why := unlike(context.reading.of(task)))]
+    odd = list(context.unlike.items())
     if odd:
         which = f"task {odd[0][0]}" if len(odd) == 1 else f"{len(odd)} tasks, such as {odd[0][0]},"
         yield Doubt(

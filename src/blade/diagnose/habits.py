@@ -48,7 +48,7 @@ def habits(run: Run) -> tuple[Habit, ...]:
     tasks = judged["task_id"].rank("dense").to_numpy()
     failed = (judged["outcome"] == "failed").to_numpy()
     wants = judged.join(run.tasks, on="task_id", how="left", maintain_order="left")["key_expects"]
-    slices = wants.to_numpy() if wants.null_count() == 0 else None
+    slices = wants.to_numpy().astype(str) if wants.null_count() == 0 else None
     found = [one for one in _candidates(judged, run.tools) if _is_told_apart(one.flags, tasks)]
     seen = [observe(tasks, one.flags, failed, slices) for one in found]
     tested = [n for n, one in enumerate(seen) if one.association.p_value is not None]

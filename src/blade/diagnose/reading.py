@@ -15,9 +15,9 @@ from blade.diagnose.walks import Walk
 
 Place = tuple[str, int]
 
-MOST_CONTRASTED = 120
+MOST_CONTRASTED = 80
 """Sometimes-pass tasks that are read."""
-MOST_NEVER = 80
+MOST_NEVER = 40
 """Never-pass tasks that are read."""
 MOST_EACH = 4
 """Passing, and failing, rollouts read of one task."""

@@ -47,6 +47,10 @@ class Walk:
         return self.rollout.due
 
     @cached_property
+    def row(self) -> dict[str, object]:
+        return self.rollout.row
+
+    @cached_property
     def differs(self) -> tuple[Difference, ...]:
         found = differences(self.rollout)
         return tuple(one for one in found if (one.kind, one.name, one.detail) not in self.set_aside)

@@ -15,6 +15,10 @@ RARE = 0.05
 """Share of passing rollouts below which a symptom is still consistent with causing failure."""
 ENOUGH_PASSES = 20
 ENOUGH_INFORMATIVE = 10
+FEWEST = 5
+"""Rollouts with a symptom, and without, that a slice needs before its sign counts."""
+
+Flags = npt.NDArray[np.bool_]
 SMALL = 0.05
 """A risk difference that is ruled out above this is harmless."""
 
@@ -64,24 +68,22 @@ def grade(seen: Graded, q: float | None) -> Grade:
     return Grade.CONSISTENT if rare and seen.fired_failed > 0 and not against else Grade.NOT_SETTLED
 
 
-def _opposite(
-    hits: npt.NDArray[np.bool_], losses: npt.NDArray[np.bool_], slices: npt.ArrayLike | None
-) -> tuple[str, ...]:
+def _opposite(hits: Flags, losses: Flags, slices: npt.ArrayLike | None) -> tuple[str, ...]:
     """Two slices in which the symptom goes clearly with failing and clearly with passing; empty when there are none."""
     if slices is None:
         return ()
-    names = np.asarray(slices)
+    names, codes = np.unique(np.asarray(slices), return_inverse=True)
     worse: list[str] = []
     better: list[str] = []
-    for name in sorted({str(one) for one in names if one is not None}):
-        here = names == name
+    for code, name in enumerate(names):
+        here = codes == code
         with_, without = hits & here, ~hits & here
-        if with_.sum() < 5 or without.sum() < 5:
+        if with_.sum() < FEWEST or without.sum() < FEWEST:
             continue
         gap = float(losses[with_].mean() - losses[without].mean())
         error = _error(losses[with_]) + _error(losses[without])
         if abs(gap) > 1.96 * error**0.5 and abs(gap) > SMALL:
-            (worse if gap > 0 else better).append(name)
+            (worse if gap > 0 else better).append(str(name))
     return (worse[0], better[0]) if worse and better else ()
 
 

@@ -161,6 +161,9 @@ class Doubt:
     message: str
     rollouts: int
     evidence: tuple[Evidence, ...] = ()
+    code: str = ""
+    """The rule that saw it."""
+    strong: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

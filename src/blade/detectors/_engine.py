@@ -160,7 +160,7 @@ def _loaded(package: str, path: str) -> Loaded:
         raise ValueError(f"{path}: no function {name} under @detector; file and function have one name")
     if not declared.code.startswith(FAMILIES.get(family, "?")):
         raise ValueError(f"{path}: {declared.code} is no code of the family {family!r}")
-    message, sections = _read_docstring(path, module.__doc__)
+    message, sections = read_docstring(path, module.__doc__)
     rule = Rule(
         code=declared.code,
         name=name.replace("_", "-"),
@@ -176,7 +176,8 @@ def _loaded(package: str, path: str) -> Loaded:
     return Loaded(rule, declared)
 
 
-def _read_docstring(path: str, docstring: str | None) -> tuple[str, tuple[tuple[str, str], ...]]:
+def read_docstring(path: str, docstring: str | None) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """The message of a rule's file and its sections; ValueError when it has not the form."""
     message, _, rest = inspect.cleandoc(docstring or "").partition("\n")
     sections: list[tuple[str, list[str]]] = []
     for line in rest.splitlines():

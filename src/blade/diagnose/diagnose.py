@@ -12,12 +12,12 @@ from blade.core.run import Run
 from blade.diagnose.context import Context
 from blade.diagnose.contrast import contrast, unlike
 from blade.diagnose.dives import dives
-from blade.diagnose.doubts import doubts
 from blade.diagnose.exhibits import shown_by
 from blade.diagnose.findings import findings
 from blade.diagnose.habits import habits
 from blade.diagnose.modes import partition
 from blade.diagnose.reading import Reading, read
+from blade.diagnose.rules import doubts
 from blade.diagnose.withheld import withheld
 
 

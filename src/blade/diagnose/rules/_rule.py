@@ -1,0 +1,96 @@
+"""How a rule over a run is declared, found and run."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+
+from blade.core.diagnosis import Doubt
+from blade.core.finding import Cause
+from blade.detectors import Rule, read_docstring
+from blade.diagnose.context import Context
+
+Body = Callable[[Context], Iterator[Doubt]]
+
+FAMILIES = {"task": "TSK", "data": "DAT", "infra": "INF"}
+PACKAGE = "blade.diagnose.rules"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Declared:
+    """A rule's function with what it declares; made by `run_rule`."""
+
+    code: str
+    suggests: Cause
+    strong: bool
+    body: Body
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunRule:
+    """A rule over a run: what a reader may know, and what runs it."""
+
+    rule: Rule
+    strong: bool
+    """Enough by itself for a cause; two weak ones of different kinds are needed otherwise."""
+    body: Body
+
+
+def run_rule(code: str, *, suggests: Cause, strong: bool = False) -> Callable[[Body], Declared]:
+    """Declare a rule over a run: it yields one doubt for each thing it sees, with the tasks it is about."""
+
+    def declare(body: Body) -> Declared:
+        return Declared(code=code, suggests=suggests, strong=strong, body=body)
+
+    return declare
+
+
+@cache
+def run_rules() -> tuple[RunRule, ...]:
+    """Every rule over runs, by code; ValueError when a file breaks the form or a code is used twice."""
+    path = importlib.import_module(PACKAGE).__path__
+    modules = [module.name for module in pkgutil.walk_packages(path, PACKAGE + ".") if not module.ispkg]
+    found = sorted((_loaded(name) for name in modules if not _is_private(name)), key=lambda one: one.rule.code)
+    codes = [one.rule.code for one in found]
+    if len(set(codes)) != len(codes):
+        raise ValueError(f"a code is used twice among {', '.join(codes)}")
+    return tuple(found)
+
+
+def _is_private(module: str) -> bool:
+    return module.rpartition(".")[2].startswith("_")
+
+
+def _loaded(path: str) -> RunRule:
+    family, _, name = path.removeprefix(PACKAGE + ".").rpartition(".")
+    module = importlib.import_module(path)
+    declared = getattr(module, name, None)
+    if not isinstance(declared, Declared) or declared.body.__name__ != name:
+        raise ValueError(f"{path}: no function {name} under @run_rule; file and function have one name")
+    if not declared.code.startswith(FAMILIES.get(family, "?")):
+        raise ValueError(f"{path}: {declared.code} is no code of the family {family!r}")
+    message, sections = read_docstring(path, module.__doc__)
+    rule = Rule(
+        code=declared.code,
+        name=name.replace("_", "-"),
+        family=family,
+        message=message,
+        sections=sections,
+        cause=declared.suggests,
+        kind="direct",
+        reads=("rollouts",),
+        scope="run",
+        status="stable",
+    )
+    return RunRule(rule=rule, strong=declared.strong, body=declared.body)
+
+
+def doubts(context: Context) -> tuple[Doubt, ...]:
+    """What every rule over runs sees, strong rules first, each doubt with the code of its rule."""
+    ordered = sorted(run_rules(), key=lambda one: (not one.strong, one.rule.code))
+    return tuple(
+        replace(doubt, code=one.rule.code, strong=one.strong) for one in ordered for doubt in one.body(context)
+    )

@@ -1,0 +1,1 @@
+"""Rules of the family data over whole runs."""

@@ -1,0 +1,33 @@
+"""Rollouts that count as repeats of one task were not given the same thing.
+
+Why it matters
+    Their scores are averaged, and their outputs compared, as if the task were one.
+
+What to do
+    Give each task an id of its own, or make its prompt the same in every repeat.
+
+Limits
+    With a simulated user the first words differ by nature, and are not looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from blade.core.diagnosis import Doubt
+from blade.core.finding import Cause
+from blade.diagnose.context import Context
+from blade.diagnose.rules._rule import run_rule
+
+
+@run_rule("DAT001", suggests=Cause.DATA)
+def unlike_repeats(context: Context) -> Iterator[Doubt]:
+    odd = list(context.unlike.items())
+    if odd:
+        which = f"task {odd[0][0]}" if len(odd) == 1 else f"{len(odd)} tasks, such as {odd[0][0]},"
+        yield Doubt(
+            about="task",
+            tasks=tuple(task for task, _ in odd),
+            message=f"the repeats of {which} {odd[0][1]}, so they are not set against each other",
+            rollouts=sum(len(context.reading.of(task)) for task, _ in odd),
+        )

@@ -1,0 +1,53 @@
+"""Every repeat of a never-pass task gives one and the same wrong answer.
+
+Why it matters
+    Either the model is sure of something wrong, or the key is.
+
+What to do
+    Work the task out by hand, and correct the key if it is wrong.
+
+Limits
+    One model that is wrong in the same way each time looks the same; three repeats are needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from blade.core.diagnosis import Doubt
+from blade.core.finding import Cause
+from blade.diagnose import quotes
+from blade.diagnose.context import Context
+from blade.diagnose.rules._rule import run_rule
+
+
+@run_rule("TSK008", suggests=Cause.TASK)
+def one_wrong_answer(context: Context) -> Iterator[Doubt]:
+    run = context.run
+    if run.rollouts["answer"].count() == 0:
+        return
+    per_task = run.rollouts.filter(pl.col("outcome").is_in(["passed", "failed"])).group_by(
+        "task_id", maintain_order=True
+    )
+    told = per_task.agg(
+        passes=(pl.col("outcome") == "passed").sum(),
+        n=pl.len(),
+        answers=pl.col("answer_fp").n_unique(),
+        known=pl.col("answer_fp").count(),
+        answer=pl.col("answer").first(),
+    )
+    alike = told.filter(
+        (pl.col("passes") == 0) & (pl.col("n") >= 3) & (pl.col("answers") == 1) & (pl.col("known") == pl.col("n"))
+    )
+    if alike.height:
+        shown = "; ".join(
+            f"{row['task_id']} ({quotes.shown(row['answer'], 40)})" for row in alike.head(4).iter_rows(named=True)
+        )
+        yield Doubt(
+            about="key",
+            tasks=tuple(alike["task_id"]),
+            message=f"{alike.height} never-pass task{'s' if alike.height > 1 else ''} get one and the same wrong answer from every repeat: {shown}",
+            rollouts=int(alike["n"].sum()),
+        )

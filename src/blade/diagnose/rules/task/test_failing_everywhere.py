@@ -1,0 +1,45 @@
+"""A test fails in every rollout of a task while its siblings mostly hold.
+
+Why it matters
+    The test may ask for something that the task does not.
+
+What to do
+    Read the test beside the prompt.
+
+Limits
+    A single hard requirement that no rollout meets looks the same; three rollouts are needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from blade.core.diagnosis import Doubt
+from blade.core.finding import Cause
+from blade.diagnose import quotes
+from blade.diagnose.context import Context
+from blade.diagnose.rules._rule import run_rule
+
+FEWEST_CALLS = 3
+
+
+@run_rule("TSK009", suggests=Cause.TASK)
+def test_failing_everywhere(context: Context) -> Iterator[Doubt]:
+    run = context.run
+    if run.checks.is_empty():
+        return
+    per = run.checks.group_by("task_id", "name").agg(n=pl.len(), held=pl.col("passed").sum())
+    siblings = per.group_by("task_id").agg(all=pl.col("n").sum(), kept=pl.col("held").sum(), most=pl.col("n").max())
+    joined = per.join(siblings, on="task_id").filter(
+        (pl.col("held") == 0) & (pl.col("n") >= FEWEST_CALLS) & (pl.col("kept") * 2 > pl.col("all"))
+    )
+    for row in joined.sort("task_id", "name").head(2).iter_rows(named=True):
+        yield Doubt(
+            about="verifier",
+            tasks=(row["task_id"],),
+            message=f"Task {row['task_id']}: `{quotes.shown(row['name'], 80)}` fails in {row['n']} of {row['n']} rollouts "
+            f"while {row['kept']} of its {row['all']} checks hold",
+            rollouts=row["n"],
+        )

@@ -1,0 +1,45 @@
+"""The simulated user gives the go-ahead and ends the talk in the same message.
+
+Why it matters
+    The agent has no turn left to do what it was just told to do.
+
+What to do
+    Tell the simulated user to wait until its wish is carried out.
+
+Limits
+    The go-ahead is told by English words, and only rollouts that lack a change that was due are looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from blade.core.diagnosis import Doubt
+from blade.core.finding import Cause, Differs
+from blade.diagnose.context import Context
+from blade.diagnose.groups import spread
+from blade.diagnose.rules._rule import run_rule
+from blade.diagnose.user import hung_up
+from blade.diagnose.walks import Walk
+
+
+@run_rule("TSK005", suggests=Cause.TASK)
+def user_ends_early(context: Context) -> Iterator[Doubt]:
+    lacking = (Differs.NOT_MADE, Differs.MISSING)
+    left = [walk for walk in _failing(context) if any(one.kind in lacking for one in walk.differs)]
+    found = [(walk, evidence) for walk in left if (evidence := hung_up(walk)) is not None]
+    if found:
+        walk, evidence = found[0]
+        places = [(one.rollout.key.task_id, one.repeat) for one, _ in found]
+        yield Doubt(
+            about="user",
+            tasks=tuple(dict.fromkeys(task for task, _ in places)),
+            message=f"the simulated user gives the go-ahead and ends the talk in the same message in {spread(places)} "
+            f'({walk.place}:{evidence.step} "{evidence.quote}")',
+            rollouts=len(places),
+            evidence=(evidence,),
+        )
+
+
+def _failing(context: Context) -> list[Walk]:
+    return [walk for walk in context.reading.walks.values() if not walk.passed]

@@ -93,8 +93,9 @@ def run_tables() -> str:
 def detector_pages() -> str:
     """The catalogue of rules, each page taken from the docstring of its file."""
     from blade.detectors import _page
+    from blade.diagnose.catalogue import all_rules
 
-    return _page.catalogue().strip() + "\n"
+    return _page.catalogue(all_rules()).strip() + "\n"
 
 
 def command_reference() -> str:

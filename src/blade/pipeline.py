@@ -12,8 +12,9 @@ import numpy as np
 import polars as pl
 
 from blade.core.analysis import Analysis, Metrics, RunAnalysis, Score, TaskResult, Variance
-from blade.core.diagnosis import Between
+from blade.core.diagnosis import Between, Diagnosis
 from blade.core.errors import RequestError
+from blade.core.finding import Cause
 from blade.core.measure import Measure
 from blade.core.rollout import PASS_TOLERANCE, Outcome
 from blade.core.run import Run
@@ -30,7 +31,7 @@ from blade.ingest.saved import load_saved
 from blade.metrics import repeats, scores
 from blade.metrics.baselines import baselines
 from blade.metrics.buckets import bucket_names, buckets
-from blade.metrics.counts import Counts, count, fired
+from blade.metrics.counts import PASSED, Counts, count, fired
 from blade.metrics.funnel import funnel
 from blade.metrics.headline import doubts, headline
 from blade.metrics.recorded import recompute
@@ -119,7 +120,10 @@ def analyze(runs: Sequence[Run], options: Options) -> Analysis:
     """Measure each run; with several, also each pair on the tasks that both have."""
     _check_exclusions(runs, options.exclude)
     runs = _told_apart(runs)
-    analyzed = tuple(_diagnosed(measure(_excluded(run, options.exclude), run), options) for run in runs)
+    kept = [_excluded(run, options.exclude) for run in runs]
+    elsewhere = _passed_elsewhere(kept) if not options.metrics_only else {}
+    measured = (measure(mine, whole) for mine, whole in zip(kept, runs, strict=True))
+    analyzed = tuple(_diagnosed(one, elsewhere.get(one.run.name, frozenset()), options) for one in measured)
     return Analysis(
         runs=analyzed,
         notes=options.notes,
@@ -129,21 +133,42 @@ def analyze(runs: Sequence[Run], options: Options) -> Analysis:
     )
 
 
-def _diagnosed(one: RunAnalysis, options: Options) -> RunAnalysis:
+def _passed_elsewhere(runs: Sequence[Run]) -> dict[str, frozenset[str]]:
+    """For each run: its tasks that another run passes, where they are the same tasks."""
+    found: dict[str, set[str]] = {run.name: set() for run in runs}
+    for first, second in list(combinations(runs, 2))[:MOST_PAIRS]:
+        same = same_tasks(first.tasks, second.tasks)
+        left, right = (set(run.rollouts.filter(PASSED)["task_id"]) for run in (first, second))
+        if same.comparable:
+            found[first.name] |= {mine for mine, other in same.pairs if other in right}
+            found[second.name] |= {other for mine, other in same.pairs if mine in left}
+    return {name: frozenset(tasks) for name, tasks in found.items()}
+
+
+def suspects_of(found: Diagnosis) -> list[str]:
+    """Tasks whose failures are put down to the benchmark itself."""
+    return [task for task, cause in found.causes.items() if cause.cause in (Cause.TASK, Cause.DATA)]
+
+
+def _diagnosed(one: RunAnalysis, elsewhere: frozenset[str], options: Options) -> RunAnalysis:
     """The run with its diagnosis, or why it has none."""
     if options.metrics_only:
         return replace(one, why_not="trajectories were not read (--metrics-only)")
-    found = diagnose(one.run)
+    found = diagnose(one.run, elsewhere)
     names = {mode.id: mode.name for mode in found.partition.modes}
     counted = found.partition.table.group_by("task_id", "mode").len()
     modes: dict[str, dict[str, int]] = {}
     for task, mode, times in sorted(counted.iter_rows()):
         modes.setdefault(task, {})[names[mode]] = times
     make = one.make_tasks
+    score = scores.suspects_excluded_score(one.run, one.metrics.headline, suspects_of(found))
     return replace(
         one,
+        metrics=replace(one.metrics, scores=(*one.metrics.scores[:-1], score)),
         diagnosis=found,
-        make_tasks=lambda: tuple(replace(task, modes=modes.get(task.task_id, {})) for task in make()),
+        make_tasks=lambda: tuple(
+            replace(task, modes=modes.get(task.task_id, {}), cause=found.causes.get(task.task_id)) for task in make()
+        ),
     )
 
 
@@ -213,7 +238,7 @@ def _scores(run: Run, counts: Counts, kind: str) -> tuple[Score, ...]:
         scores.judged_score(counts, kind),
         scores.all_expected_score(run, counts, kind),
         scores.infra_excluded_score(run, kind, _infra_codes()),
-        scores.no_suspects_score(),
+        scores.suspects_excluded_score(run, kind, None),
     )
 
 
@@ -337,7 +362,9 @@ def _excluded(run: Run, wishes: Sequence[str]) -> Run:
     rows, said = run.rollouts, []
     for wish in wishes:
         before = rows.height
-        rows = rows.filter(~_matches(wish))
+        rows = rows.filter(
+            ~(pl.col("task_id").is_in(suspects_of(diagnose(run))) if wish == "suspect" else _matches(wish))
+        )
         said.append(f"{wish} ({before - rows.height} rollouts)")
     if not said:
         return run
@@ -356,11 +383,7 @@ def _matches(wish: str) -> pl.Expr:
         return (pl.col("task_id") == task) & (pl.col("repeat").cast(pl.String) == repeat)
     if kind == "code" and value:
         return fired([value])
-    if wish == "suspect":
-        raise RequestError(
-            "no rule of this version marks tasks as suspect", hint="leave tasks out by id: --exclude task:ID"
-        )
-    raise RequestError(f"cannot leave out {wish!r}", hint="use infra, task:ID, rollout:ID#REPEAT or code:CODE")
+    raise RequestError(f"cannot leave out {wish!r}", hint="use infra, suspect, task:ID, rollout:ID#REPEAT or code:CODE")
 
 
 def _infra_codes() -> frozenset[str]:

@@ -11,6 +11,7 @@ from typing import NoReturn
 import typer
 
 from blade.cli.analyze import analyze
+from blade.cli.detectors import detectors
 from blade.cli.explain import explain
 from blade.cli.show import show
 from blade.cli.sql import sql
@@ -29,6 +30,7 @@ app.command()(analyze)
 app.command()(show)
 app.command()(explain)
 app.command()(sql)
+app.command()(detectors)
 
 
 def _version(wanted: bool) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from blade.core.diagnosis import Between, Diagnosis
+from blade.core.diagnosis import Between, Diagnosis, TaskCause
 from blade.core.measure import Interval, Measure
 from blade.core.run import Recorded, Run
 
@@ -135,6 +135,8 @@ class TaskResult:
     slices: Mapping[str, str]
     modes: Mapping[str, int] = field(default_factory=dict)
     """How its failures failed, by the name of the mode."""
+    cause: TaskCause | None = None
+    """For a task with a rollout that did not pass, where a diagnosis was made."""
 
 
 @dataclass(frozen=True, kw_only=True)

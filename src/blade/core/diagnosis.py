@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from blade.core.finding import Evidence
+from blade.core.finding import Cause, Evidence
 from blade.core.measure import Interval
 
 if TYPE_CHECKING:
@@ -115,6 +115,49 @@ class Habit:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Lookout:
+    """What one rule over rollouts saw in a run: fired, quiet, could not look; and how that goes with failing."""
+
+    code: str
+    name: str
+    message: str
+    suggests: Cause
+    kind: str
+    status: str
+    grade: Grade
+    fired: int
+    """Rollouts."""
+    looked: int
+    skipped: int
+    tasks: int
+    fired_failed: int
+    fired_passed: int
+    failed: int
+    """Judged failures that were looked at."""
+    passed: int
+    risk_difference: float | None
+    odds_ratio: float | None
+    p_value: float | None
+    q_value: float | None
+    informative: int
+    reason: str | None = None
+    """Why it has no lift."""
+    evidence: tuple[Evidence, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskCause:
+    """The verdict on one task: one cause, or None where the evidence does not settle it."""
+
+    cause: Cause | None
+    confidence: str | None
+    """sure, likely or weak."""
+    because: str
+    decided_by: str
+    """The step that decided and the codes it rests on, or the person."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Headroom:
     """What the score could gain, three ways; in points of the all-expected score as fractions."""
 
@@ -202,6 +245,9 @@ class Diagnosis:
     findings: tuple[Finding, ...]
     contrasts: tuple[Contrast, ...]
     habits: tuple[Habit, ...]
+    lookouts: tuple[Lookout, ...]
+    causes: Mapping[str, TaskCause]
+    """For every task with a rollout that did not pass."""
     doubts: tuple[Doubt, ...]
     dives: tuple[Dive, ...]
     cut: tuple[str, ...] = ()

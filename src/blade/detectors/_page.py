@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import groupby
 
 from blade.detectors._engine import Rule, rules
@@ -21,9 +22,9 @@ def page(rule: Rule) -> str:
     return "\n".join([f"# {_title(rule)}", "", *_body(rule, level=2)])
 
 
-def catalogue() -> str:
-    """`docs/detectors.md`: a table of all rules, then the page of each."""
-    every = rules()
+def catalogue(every: Sequence[Rule] | None = None) -> str:
+    """`docs/detectors.md`: a table of all rules, then the page of each; rules over rollouts unless others are given."""
+    every = rules() if every is None else every
     lines = ["# Detectors", "", "Made from the rules' own files by `blade.detectors.catalogue`; edit those.", ""]
     for family, group in groupby(sorted(every, key=lambda rule: (rule.family, rule.code)), lambda rule: rule.family):
         lines += [f"## {family.capitalize()}", "", "| code | name | what it sees | suggests | kind | status |"]

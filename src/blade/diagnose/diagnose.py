@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import polars as pl
@@ -9,32 +10,44 @@ import polars as pl
 from blade.core.diagnosis import Diagnosis, Mode, Partition
 from blade.core.finding import Evidence
 from blade.core.run import Run
+from blade.diagnose import habits, lookouts
+from blade.diagnose.causes import causes
 from blade.diagnose.context import Context
 from blade.diagnose.contrast import contrast, unlike
 from blade.diagnose.dives import dives
 from blade.diagnose.exhibits import shown_by
 from blade.diagnose.findings import findings
-from blade.diagnose.habits import habits
 from blade.diagnose.modes import partition
 from blade.diagnose.reading import Reading, read
 from blade.diagnose.rules import doubts
 from blade.diagnose.withheld import withheld
+from blade.metrics.association import benjamini_hochberg
+from blade.metrics.grades import Graded
 
 
-def diagnose(run: Run) -> Diagnosis:
-    """Modes that partition the failures, contrasts, findings, doubts and deep dives; the artifacts are read once more."""
+def diagnose(run: Run, passed_elsewhere: frozenset[str] = frozenset()) -> Diagnosis:
+    """Modes, contrasts, findings, doubts, causes and deep dives; the artifacts are read once more.
+
+    `passed_elsewhere` are tasks of this run that another run of the benchmark passes.
+    """
     parts = partition(run)
     reading = read(run, parts)
     odd = {task: why for task in reading.sometimes if (why := unlike(reading.of(task)))}
     contrasts = {task: contrast(task, reading.of(task)) for task in reading.sometimes if task not in odd}
     kept = [one for task in (*reading.sometimes, *reading.never) for one in withheld(reading.of(task))]
     context = Context(run=run, partition=parts, reading=reading, contrasts=contrasts, withheld=kept, unlike=odd)
+    seen, done = lookouts.observed(run), habits.observed(run)
+    q = _family([look.association.p_value if rule.blind else None for rule, look in seen], [one for _, one in done])
+    looked = lookouts.lookouts(run, seen, q[: len(seen)], reading)
+    raised = doubts(context)
     return Diagnosis(
         partition=_with_evidence(parts, reading),
         findings=findings(context),
         contrasts=tuple(contrasts.values()),
-        habits=habits(run),
-        doubts=doubts(context),
+        habits=habits.habits(done, q[len(seen) :]),
+        lookouts=looked,
+        causes=causes(run, parts, raised, looked, passed_elsewhere),
+        doubts=raised,
         dives=dives(context),
         cut=reading.cut,
         files={
@@ -42,6 +55,17 @@ def diagnose(run: Run) -> Diagnosis:
             for place, walk in reading.walks.items()
         },
     )
+
+
+def _family(of_rules: Sequence[float | None], of_habits: Sequence[Graded]) -> list[float | None]:
+    """q-values of everything that is tested in a report, rules first; None where nothing could be tested."""
+    values = [*of_rules, *(look.association.p_value for look in of_habits)]
+    tested = [place for place, value in enumerate(values) if value is not None]
+    found = benjamini_hochberg([values[place] or 0.0 for place in tested]) if tested else ()
+    q: list[float | None] = [None] * len(values)
+    for place, value in zip(tested, found, strict=True):
+        q[place] = float(value)
+    return q
 
 
 def _file(artifact: str, line: int | None) -> tuple[str, int | None]:

@@ -7,7 +7,7 @@ Each is tested within tasks and all of them in one family, so that trying many d
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import permutations
 
@@ -18,7 +18,6 @@ import polars as pl
 from blade.core.diagnosis import Grade, Habit
 from blade.core.run import Run
 from blade.core.tools import changes_state
-from blade.metrics.association import benjamini_hochberg
 from blade.metrics.grades import Graded, grade, observe
 
 FEWEST_TASKS = 5
@@ -34,34 +33,38 @@ Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Candidate:
+class Candidate:
+    """A habit before it is tested."""
+
     id: str
     name: str
     flags: Flags
 
 
-def habits(run: Run) -> tuple[Habit, ...]:
-    """Every habit that can be told apart in at least five tasks, most strongly tied to failing first."""
+def observed(run: Run) -> list[tuple[Candidate, Graded]]:
+    """Every habit that can be told apart in at least five tasks, with how it goes with failing."""
     judged = run.rollouts.filter(pl.col("outcome").is_in(["passed", "failed"]) & pl.col("calls").is_not_null())
     if judged.is_empty() or not judged["calls"].sum():
-        return ()
+        return []
+    tasks, failed, slices = rollout_facts(judged, run)
+    found = [one for one in _candidates(judged, run.tools) if _is_told_apart(one.flags, tasks)]
+    return [(one, observe(tasks, one.flags, failed, slices)) for one in found]
+
+
+def rollout_facts(judged: pl.DataFrame, run: Run) -> tuple[npt.NDArray[np.int64], Flags, npt.NDArray[np.str_] | None]:
+    """Of judged rollouts: the task as a number, whether it failed, and what its key wants where all keys say."""
     tasks = judged["task_id"].rank("dense").to_numpy()
     failed = (judged["outcome"] == "failed").to_numpy()
-    wants = judged.join(run.tasks, on="task_id", how="left", maintain_order="left")["key_expects"]
-    slices = wants.to_numpy().astype(str) if wants.null_count() == 0 else None
-    found = [one for one in _candidates(judged, run.tools) if _is_told_apart(one.flags, tasks)]
-    seen = [observe(tasks, one.flags, failed, slices) for one in found]
-    tested = [n for n, one in enumerate(seen) if one.association.p_value is not None]
-    values: Iterable[float] = benjamini_hochberg([seen[n].association.p_value or 0.0 for n in tested]) if tested else []
-    q = dict(zip(tested, map(float, values), strict=True))
-    return tuple(
-        sorted(
-            (_habit(one, look, q.get(n)) for n, (one, look) in enumerate(zip(found, seen, strict=True))), key=_strength
-        )
-    )
+    wants = judged.select("task_id").join(run.tasks, on="task_id", how="left", maintain_order="left")["key_expects"]
+    return tasks, failed, wants.to_numpy().astype(str) if wants.null_count() == 0 else None
 
 
-def _habit(one: _Candidate, look: Graded, q: float | None) -> Habit:
+def habits(seen: Sequence[tuple[Candidate, Graded]], q: Sequence[float | None]) -> tuple[Habit, ...]:
+    """Habits with their grades, most strongly tied to failing first; `q` is each one's value in the whole family."""
+    return tuple(sorted((_habit(one, look, value) for (one, look), value in zip(seen, q, strict=True)), key=_strength))
+
+
+def _habit(one: Candidate, look: Graded, q: float | None) -> Habit:
     return Habit(
         id=one.id,
         name=one.name,
@@ -87,19 +90,19 @@ def _is_told_apart(flags: Flags, tasks: npt.NDArray[np.int64]) -> bool:
     return len(np.unique(tasks[flags])) >= FEWEST_TASKS and len(np.unique(tasks[~flags])) >= FEWEST_TASKS
 
 
-def _candidates(judged: pl.DataFrame, tools: tuple[str, ...]) -> list[_Candidate]:
+def _candidates(judged: pl.DataFrame, tools: tuple[str, ...]) -> list[Candidate]:
     first = _first_uses(judged)
     often = list(first)
     nothing = judged["calls"].to_numpy() == 0
-    found = [_Candidate(id="calls-nothing", name="calls nothing at all", flags=nothing)]
+    found = [Candidate(id="calls-nothing", name="calls nothing at all", flags=nothing)]
     for tool in often:
         name = tools[tool]
-        found.append(_Candidate(id=f"never:{name}", name=f"never calls `{name}`", flags=first[tool] == NEVER))
+        found.append(Candidate(id=f"never:{name}", name=f"never calls `{name}`", flags=first[tool] == NEVER))
     for look, act in permutations(often, 2):
         if changes_state(tools[act]) and _LOOKS_UP.search(tools[look]) is not None:
             name = f"calls `{tools[act]}` without `{tools[look]}` before it"
             blind = (first[act] < NEVER) & (first[look] > first[act])
-            found.append(_Candidate(id=f"blind:{tools[act]}:{tools[look]}", name=name, flags=blind))
+            found.append(Candidate(id=f"blind:{tools[act]}:{tools[look]}", name=name, flags=blind))
     return found
 
 

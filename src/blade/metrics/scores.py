@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
 
 from blade.core.analysis import Score
 from blade.core.measure import Interval, Measure
@@ -44,10 +46,17 @@ def infra_excluded_score(run: Run, kind: str, infra_codes: frozenset[str]) -> Sc
     )
 
 
-def no_suspects_score() -> Score:
-    """Nothing marks a task as suspect yet; the place is kept so that a reader sees that it was not forgotten."""
-    reason = "no rule of this version marks tasks as suspect"
-    return Score(name="suspects_excluded", value=None, interval=None, n_tasks=0, n_rollouts=0, reason=reason)
+def suspects_excluded_score(run: Run, kind: str, suspects: Collection[str] | None) -> Score:
+    """Judged rollouts of tasks that nothing speaks against; `suspects` is None where no diagnosis was made."""
+    if suspects is None:
+        reason = "tasks are suspected by a diagnosis, and none was made"
+        return Score(name="suspects_excluded", value=None, interval=None, n_tasks=0, n_rollouts=0, reason=reason)
+    rest = replace(
+        run,
+        rollouts=run.rollouts.filter(~pl.col("task_id").is_in(sorted(suspects))),
+        tasks=run.tasks.filter(~pl.col("task_id").is_in(sorted(suspects))),
+    )
+    return replace(judged_score(count(rest), kind), name="suspects_excluded")
 
 
 def as_measure(score: Score, name: str) -> Measure:

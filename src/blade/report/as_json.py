@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
 from blade.core.analysis import SCHEMA_VERSION, Analysis, RunAnalysis, Score, TaskResult, Usage
-from blade.core.diagnosis import Contrast, Diagnosis, Finding, Headroom, Mode, Moment
+from blade.core.diagnosis import Contrast, Diagnosis, Finding, Headroom, Lookout, Mode, Moment
 from blade.core.finding import Evidence
 from blade.core.measure import Interval, Measure
 from blade.report.page_one import leading
@@ -167,7 +168,6 @@ def _usages(usage: Iterable[Usage], names: tuple[str, ...]) -> dict[str, Any] | 
 def findings(one: RunAnalysis) -> dict[str, Any]:
     """The content of findings.json; what this version does not decide is null, with the reason."""
     found = one.diagnosis
-    reasons = {"causes": "this version names modes and decides no cause", "detectors": "rules are in preview"}
     if found is None:
         return {"schema_version": SCHEMA_VERSION, "run": one.run.name, "modes": None, "reasons": {"modes": one.why_not}}
     return {
@@ -181,6 +181,8 @@ def findings(one: RunAnalysis) -> dict[str, Any]:
         "interventions": [_intervention(finding, found) for finding in found.findings],
         "doubts": [
             {
+                "code": d.code,
+                "strong": d.strong,
                 "about": d.about,
                 "tasks": list(d.tasks),
                 "rollouts": d.rollouts,
@@ -189,10 +191,41 @@ def findings(one: RunAnalysis) -> dict[str, Any]:
             }
             for d in found.doubts
         ],
-        "detectors": None,
-        "causes": None,
+        "detectors": [_lookout(one, found) for one in found.lookouts],
+        "causes": dict(
+            sorted(Counter(str(c.cause) if c.cause else "not settled" for c in found.causes.values()).items())
+        ),
         "cut": list(found.cut),
-        "reasons": reasons,
+    }
+
+
+def _lookout(one: Lookout, found: Diagnosis) -> dict[str, Any]:
+    lift = {
+        "scope": "within tasks",
+        "risk_difference": one.risk_difference,
+        "odds_ratio": one.odds_ratio,
+        "p": one.p_value,
+        "q": one.q_value,
+        "tasks": one.informative,
+    }
+    return {
+        "code": one.code,
+        "name": one.name,
+        "message": one.message,
+        "suggests": str(one.suggests),
+        "status": one.status,
+        "grade": str(one.grade),
+        "fired": one.fired,
+        "looked": one.looked,
+        "skipped": one.skipped,
+        "tasks": one.tasks,
+        "fired_failed": one.fired_failed,
+        "fired_passed": one.fired_passed,
+        "failed": one.failed,
+        "passed": one.passed,
+        "lift": lift if one.reason is None else None,
+        "reason": one.reason,
+        "evidence": [_evidence(piece, found) for piece in one.evidence],
     }
 
 
@@ -309,15 +342,25 @@ def task(row: TaskResult) -> dict[str, Any]:
         "unscored": row.unscored,
         "missing": row.missing,
         "mean_reward": row.mean_reward,
-        "cause": None,
-        "cause_code": None,
-        "confidence": None,
-        "because": None if row.passed == row.judged and row.judged else "this version names modes and decides no cause",
-        "decided_by": None,
+        **_cause(row),
         "modes": dict(row.modes),
         "findings": list(row.findings),
         "places": list(row.places),
         "slices": dict(row.slices),
+    }
+
+
+def _cause(row: TaskResult) -> dict[str, Any]:
+    found = row.cause
+    if found is None:
+        why = None if row.passed == row.rollouts and not row.missing else "no diagnosis was made"
+        return {"cause": None, "cause_code": None, "confidence": None, "because": why, "decided_by": None}
+    return {
+        "cause": str(found.cause) if found.cause else None,
+        "cause_code": found.cause.code if found.cause else None,
+        "confidence": found.confidence,
+        "because": found.because,
+        "decided_by": found.decided_by,
     }
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from blade.core.analysis import RunAnalysis
 from blade.core.diagnosis import NOT_EXPLAINED, Diagnosis, Dive, Doubt, Finding, Habit, Headroom, Mode
-from blade.core.finding import Evidence
+from blade.core.finding import Cause, Evidence
 from blade.report.numbers import listed, plural, points
 from blade.report.text import code, cut, safe, safe_inside, table
 
@@ -159,7 +161,7 @@ def mode_section(one: RunAnalysis) -> list[str]:
     lines += [f"Only a part was read for quotes and contrasts: {'; '.join(found.cut)}.", ""] if found.cut else []
     for number, finding in enumerate(found.findings[MOST_FINDINGS:], start=MOST_FINDINGS + 1):
         lines += finding_lines(number, finding)
-    return [*lines, *_habits(found)]
+    return [*lines, *rules_table(found), *_habits(found)]
 
 
 def _all_modes(found: Diagnosis) -> list[str]:
@@ -209,6 +211,53 @@ def _test(habit: Habit) -> str:
     if habit.risk_difference is None or habit.q_value is None:
         return "no task can tell"
     return f"{points(habit.risk_difference)} points more failures, q {habit.q_value:.3f}, {plural(habit.informative, 'task')}"
+
+
+def causes_lines(one: RunAnalysis) -> list[str]:
+    """How many tasks each cause has, in one line, with what is not settled."""
+    if one.diagnosis is None or not one.diagnosis.causes:
+        return []
+    counts = Counter(str(found.cause) if found.cause else "not settled" for found in one.diagnosis.causes.values())
+    named = ", ".join(f"{counts[name]:,} {name}" for name in (*map(str, Cause), "not settled") if counts[name])
+    return [f"**Causes** of the {plural(len(one.diagnosis.causes), 'task')} with a rollout that did not pass: {named}."]
+
+
+def causes_table(one: RunAnalysis) -> list[str]:
+    """The tasks of each cause, with the reason for the first."""
+    if one.diagnosis is None or not one.diagnosis.causes:
+        return []
+    groups: dict[tuple[str, str], list[str]] = {}
+    first: dict[tuple[str, str], str] = {}
+    for task, found in one.diagnosis.causes.items():
+        name = (str(found.cause) if found.cause else "not settled", found.confidence or "-")
+        groups.setdefault(name, []).append(task)
+        first.setdefault(name, found.because)
+    order = [*map(str, Cause), "not settled"]
+    rows = [
+        [name, sure, f"{len(tasks):,}", safe(listed(tasks, 10)), prose(cut(first[name, sure], 200))]
+        for (name, sure), tasks in sorted(groups.items(), key=lambda item: (order.index(item[0][0]), item[0][1]))
+    ]
+    return table(["cause", "confidence", "tasks", "which", "because, for the first"], rows, "tasks.jsonl", 16)
+
+
+def rules_table(found: Diagnosis) -> list[str]:
+    """Rules that fired, with what they are worth; alarms that are as common in passes are called harmless."""
+    fired = [one for one in found.lookouts if one.fired]
+    if not fired:
+        return []
+    rows = [
+        [
+            one.code,
+            prose(cut(one.message, 110)),
+            str(one.grade) + ("" if one.status == "stable" else ", preview"),
+            f"{one.fired_failed:,} of {one.failed:,}",
+            f"{one.fired_passed:,} of {one.passed:,}",
+            f"{one.skipped:,}" if one.skipped else "-",
+        ]
+        for one in fired
+    ]
+    head = ["rule", "what it saw", "grade", "fired in failures", "in passes", "could not look"]
+    return ["Rules that fired (a preview rule decides no cause):", "", *table(head, rows, "findings.json", 16)]
 
 
 def dives_section(one: RunAnalysis, bucket: str, none: str) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from blade.core.analysis import Analysis, RunAnalysis, SliceValue, Usage
 from blade.core.measure import Measure
 from blade.report.diagnosis import (
+    causes_lines,
     doubts_lines,
     finding_lines,
     findings_lines,
@@ -67,7 +68,7 @@ def name_of(headline: str) -> str:
 
 def _one(one: RunAnalysis) -> list[str]:
     lines = [f"# {safe(title(one))}", "", *before_modes(one)]
-    for part in (modes_lines, findings_lines, doubts_lines):
+    for part in (modes_lines, causes_lines, findings_lines, doubts_lines):
         found = part(one)
         lines += [*found, ""] if found else []
     return [*lines, *after_doubts(one)]

@@ -256,7 +256,7 @@ def _buckets(one: RunAnalysis) -> list[str]:
         [name.replace("_", " "), f"{len(tasks):,}", safe(listed(tasks))]
         for name, tasks in one.metrics.bucket_tasks.items()
     ]
-    lines = table(["bucket", "tasks", "which"], rows)
+    lines = [*table(["bucket", "tasks", "which"], rows), *diagnosis.causes_table(one)]
     incomplete = one.metrics.incomplete_tasks
     return [
         *lines,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from blade.core.analysis import Analysis, RunAnalysis
 from blade.core.run import Artifact
-from blade.report.diagnosis import MOST_DOUBTS, MOST_FINDINGS, shown_modes, worth
+from blade.report.diagnosis import MOST_DOUBTS, MOST_FINDINGS, causes_lines, shown_modes, worth
 from blade.report.numbers import limits, plural, score
 from blade.report.page_one import after_doubts, before_modes, leading, lost_lines, name_of, shared_lines, title
 from blade.report.text import cut
@@ -76,7 +76,8 @@ def _modes(one: RunAnalysis) -> list[str]:
         )
         for m in shown_modes(one.diagnosis)
     ]
-    return ["", f"How the {plural(failed, 'failure')} failed (each once):", *_aligned(rows), ""]
+    causes = [_plain(line) for line in causes_lines(one)]
+    return ["", f"How the {plural(failed, 'failure')} failed (each once):", *_aligned(rows), *_wrapped(causes), ""]
 
 
 def _findings(one: RunAnalysis) -> list[str]:

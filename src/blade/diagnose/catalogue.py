@@ -1,0 +1,15 @@
+"""Every rule there is, whatever it looks at."""
+
+from __future__ import annotations
+
+from blade.detectors import Rule, rules
+from blade.diagnose.rules import run_rules
+
+
+def all_rules() -> tuple[Rule, ...]:
+    """Rules over rollouts and rules over runs, by code; ValueError when two have one code."""
+    found = sorted([*rules(), *(one.rule for one in run_rules())], key=lambda rule: rule.code)
+    codes = [rule.code for rule in found]
+    if len(set(codes)) != len(codes):
+        raise ValueError(f"a code is used twice among {', '.join(codes)}")
+    return tuple(found)

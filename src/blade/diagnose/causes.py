@@ -1,0 +1,246 @@
+"""One cause a task, or an honest null: the first step that applies decides, and says on what it rests.
+
+F are the rollouts of a task that did not pass. Machinery, data and the benchmark itself are settled before the model is
+blamed; that an answer is wrong is what is to be explained, and explains nothing by itself.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import polars as pl
+
+from blade.core.diagnosis import Doubt, Grade, Lookout, Partition, TaskCause
+from blade.core.finding import Cause
+from blade.core.run import Run
+
+INFRA_MODES = {
+    "machinery": "the machinery failed",
+    "no-verdict": "the verifier left no account",
+    "no-output": "the agent never spoke",
+}
+"""Modes that are the harness's doing, whatever the model."""
+BEHAVIOR_MODES = {
+    "cut-tokens": "cut by the token limit",
+    "cut-steps": "cut by the limit of steps",
+    "cut-time": "cut by the time limit",
+    "no-answer": "no answer was handed in",
+    "several-answers": "more than one answer was given",
+}
+"""Modes that are the agent's own, and no question of knowing."""
+COMPARABLE = (
+    "answer-",
+    "check:",
+    "one-check",
+    "several-checks",
+    "all-checks",
+    "said:",
+    "not-said",
+    "wrong-",
+    "unwanted-",
+)
+COMPARED_CALLS = ("no-change", "part-way", "more-than-due", "several-differences")
+"""Modes in which a verdict was reached on something that was handed in."""
+RESTS_ON = (Grade.DIRECT, Grade.SHOWN, Grade.CONSISTENT)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """What is known of one task."""
+
+    task_id: str
+    outcomes: Counter[str]
+    modes: Counter[str]
+    """Of its failed rollouts."""
+    doubts: tuple[Doubt, ...]
+    fired_failed: Counter[str]
+    """By code of a rule that a cause may rest on: failed rollouts in which it fired."""
+    fired_passed: Counter[str]
+    answers: int
+    """Different answers of its failed rollouts."""
+    passed_elsewhere: bool
+    looked: bool
+    """Whether the rules could look at its rollouts."""
+
+    @property
+    def failures(self) -> int:
+        """Rollouts that did not pass."""
+        return sum(self.outcomes.values()) - self.outcomes["passed"]
+
+
+Step = Callable[[Facts, Mapping[str, Lookout]], TaskCause | None]
+
+
+def causes(
+    run: Run, parts: Partition, doubts: tuple[Doubt, ...], seen: tuple[Lookout, ...], passed_elsewhere: frozenset[str]
+) -> dict[str, TaskCause]:
+    """The cause of every task with a rollout that did not pass, in the order of the table."""
+    usable = {one.code: one for one in seen if one.status == "stable" and one.grade in RESTS_ON}
+    return {facts.task_id: _decide(facts, usable) for facts in _facts(run, parts, doubts, usable, passed_elsewhere)}
+
+
+def _decide(facts: Facts, rules: Mapping[str, Lookout]) -> TaskCause:
+    return next(found for step in STEPS if (found := step(facts, rules)) is not None)
+
+
+def no_rows(facts: Facts, rules: Mapping[str, Lookout]) -> TaskCause | None:
+    """1. Nothing is there."""
+    if facts.outcomes["missing"] < facts.failures:
+        return None
+    return TaskCause(cause=None, confidence=None, because="no rows", decided_by="step 1: no rows")
+
+
+def machinery(facts: Facts, rules: Mapping[str, Lookout]) -> TaskCause | None:
+    """2. At least half of F errored, or failed by the machinery."""
+    broken = facts.outcomes["errored"] + sum(facts.modes[mode] for mode in INFRA_MODES)
+    fired = _most_fired(facts, rules, Cause.INFRA)
+    broken = max(broken, facts.outcomes["errored"] + (facts.fired_failed[fired] if fired else 0))
+    if broken * 2 < facts.failures or not broken:
+        return None
+    modes = [INFRA_MODES[mode] for mode in INFRA_MODES if facts.modes[mode]]
+    why = [f"{facts.outcomes['errored']} errored"] if facts.outcomes["errored"] else []
+    why += modes or ([rules[fired].message.rstrip(".")] if fired else [])
+    return TaskCause(
+        cause=Cause.INFRA,
+        confidence="sure" if broken == facts.failures else "likely",
+        because=f"{broken} of {facts.failures} rollouts that did not pass: {', '.join(why)}",
+        decided_by=f"step 2: machinery{f' ({fired})' if fired else ''}",
+    )
+
+
+def benchmark(facts: Facts, rules: Mapping[str, Lookout]) -> TaskCause | None:
+    """3. A strong rule about data or task fires, or two weak ones of different kinds."""
+    for cause, families in ((Cause.DATA, ("DAT",)), (Cause.TASK, ("TSK",))):
+        mine = [doubt for doubt in facts.doubts if doubt.code.startswith(families)]
+        strong = [doubt for doubt in mine if doubt.strong]
+        codes = list(dict.fromkeys(doubt.code for doubt in mine))
+        if strong or len(codes) >= 2:
+            return TaskCause(
+                cause=cause,
+                confidence="sure" if strong else "likely",
+                because=(strong or mine)[0].message,
+                decided_by=f"step 3: {', '.join(codes)}",
+            )
+    return None
+
+
+def behavior(facts: Facts, rules: Mapping[str, Lookout]) -> TaskCause | None:
+    """4. At least half of the judged failures carry a finding of behavior or answer, and more often than the passes."""
+    judged = facts.outcomes["failed"]
+    by_mode = sum(facts.modes[mode] for mode in BEHAVIOR_MODES)
+    if judged and by_mode * 2 >= judged:
+        named = [BEHAVIOR_MODES[mode] for mode in BEHAVIOR_MODES if facts.modes[mode]]
+        because = f"{by_mode} of {judged} failures: {', '.join(named)}"
+        return TaskCause(cause=Cause.BEHAVIOR, confidence="sure", because=because, decided_by="step 4: modes")
+    fired = _most_fired(facts, rules, Cause.BEHAVIOR)
+    if fired is None or facts.fired_failed[fired] * 2 < judged:
+        return None
+    if (
+        facts.outcomes["passed"]
+        and facts.fired_passed[fired] / facts.outcomes["passed"] >= facts.fired_failed[fired] / judged
+    ):
+        return None
+    rule = rules[fired]
+    return TaskCause(
+        cause=Cause.BEHAVIOR,
+        confidence={Grade.DIRECT: "sure", Grade.SHOWN: "likely"}.get(rule.grade, "weak"),
+        because=f"{facts.fired_failed[fired]} of {judged} failures: {rule.message.rstrip('.')} ({rule.grade})",
+        decided_by=f"step 4: {fired}",
+    )
+
+
+def model(facts: Facts, rules: Mapping[str, Lookout]) -> TaskCause | None:
+    """5 and 6. A verdict was reached, the rules looked and were quiet: knowledge where no repeat passes, else unreliable."""
+    compared = sum(n for mode, n in facts.modes.items() if mode.startswith(COMPARABLE) or mode in COMPARED_CALLS)
+    if not facts.looked or compared * 2 < facts.outcomes["failed"] or not compared or facts.doubts:
+        return None
+    if facts.outcomes["passed"]:
+        because = f"passes {facts.outcomes['passed']} of {facts.outcomes['passed'] + facts.outcomes['failed']}, and no rule explains the rest"
+        return TaskCause(
+            cause=Cause.UNRELIABLE, confidence="likely", because=because, decided_by="step 6: sometimes passes"
+        )
+    if facts.passed_elsewhere:
+        because, sure = "another run passes it, and no rule explains the failures here", "sure"
+    elif facts.answers > 1:
+        because, sure = f"{facts.answers} different wrong results, and no rule explains them", "likely"
+    else:
+        because, sure = "one wrong result every time, and no rule explains it", "weak"
+    return TaskCause(cause=Cause.KNOWLEDGE, confidence=sure, because=because, decided_by="step 5: never passes")
+
+
+def unsettled(facts: Facts, rules: Mapping[str, Lookout]) -> TaskCause | None:
+    """7. What was missing."""
+    weak = [doubt.code for doubt in facts.doubts]
+    if not facts.looked:
+        because = "no trajectory that the rules could look at"
+    elif weak:
+        because = f"one weak doubt about the benchmark ({weak[0]}), which is not enough for a cause"
+    else:
+        because = "nothing says what the verifier compared"
+    return TaskCause(cause=None, confidence=None, because=because, decided_by="step 7: not settled")
+
+
+STEPS: tuple[Step, ...] = (no_rows, machinery, benchmark, behavior, model, unsettled)
+"""In order; the first that decides is the cause."""
+
+
+def _most_fired(facts: Facts, rules: Mapping[str, Lookout], cause: Cause) -> str | None:
+    codes = [code for code, rule in rules.items() if rule.suggests is cause and facts.fired_failed[code]]
+    return max(codes, key=lambda code: (facts.fired_failed[code], code), default=None)
+
+
+def _facts(
+    run: Run,
+    parts: Partition,
+    doubts: tuple[Doubt, ...],
+    rules: Mapping[str, Lookout],
+    passed_elsewhere: frozenset[str],
+) -> list[Facts]:
+    outcomes: dict[str, Counter[str]] = {}
+    for task, outcome, times in run.rollouts.group_by("task_id", "outcome", maintain_order=True).len().iter_rows():
+        outcomes.setdefault(task, Counter())[outcome] = times
+    modes: dict[str, Counter[str]] = {}
+    for task, mode, times in parts.table.group_by("task_id", "mode", maintain_order=True).len().iter_rows():
+        modes.setdefault(task, Counter())[mode] = times
+    doubted: dict[str, list[Doubt]] = {}
+    for doubt in doubts:
+        for task in doubt.tasks:
+            doubted.setdefault(task, []).append(doubt)
+    failed, passed = _fired(run, rules, "failed"), _fired(run, rules, "passed")
+    answers = _different(run)
+    looked = set(run.rollouts.filter(pl.col("steps").is_not_null())["task_id"])
+    return [
+        Facts(
+            task_id=task,
+            outcomes=outcomes[task],
+            modes=modes.get(task, Counter()),
+            doubts=tuple(doubted.get(task, ())),
+            fired_failed=failed.get(task, Counter()),
+            fired_passed=passed.get(task, Counter()),
+            answers=answers.get(task, 0),
+            passed_elsewhere=task in passed_elsewhere,
+            looked=task in looked,
+        )
+        for task in run.tasks["task_id"]
+        if task in outcomes and sum(outcomes[task].values()) > outcomes[task]["passed"]
+    ]
+
+
+def _fired(run: Run, rules: Mapping[str, Lookout], outcome: str) -> dict[str, Counter[str]]:
+    """By task: rollouts with an outcome in which each usable rule fired."""
+    rows = run.rollouts.filter(pl.col("outcome") == outcome).select("task_id", "repeat", "fired").drop_nulls("fired")
+    long = rows.explode("fired").select("task_id", "repeat", pl.col("fired").struct.field("code")).unique()
+    found: dict[str, Counter[str]] = {}
+    for task, code, times in long.group_by("task_id", "code").len().sort("task_id", "code").iter_rows():
+        if code in rules:
+            found.setdefault(task, Counter())[code] = times
+    return found
+
+
+def _different(run: Run) -> dict[str, int]:
+    """By task: different answers, or outputs where none is extracted, of failed rollouts."""
+    rows = run.rollouts.filter(pl.col("outcome") == "failed")
+    given = pl.coalesce(pl.col("answer_fp"), pl.col("output_fp"))
+    return dict(rows.group_by("task_id").agg(given.drop_nulls().n_unique()).iter_rows())

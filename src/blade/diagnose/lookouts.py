@@ -1,0 +1,88 @@
+"""What every rule over rollouts saw in a run, and how strongly it is tied to failing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+import polars as pl
+
+from blade.core.diagnosis import Grade, Lookout
+from blade.core.finding import Evidence, Hit
+from blade.core.run import Run
+from blade.detectors import Rule, find, rules
+from blade.diagnose.habits import rollout_facts
+from blade.diagnose.reading import Reading
+from blade.metrics.counts import fired
+from blade.metrics.grades import Graded, grade, observe
+
+MOST_EVIDENCE = 3
+READS_VERDICT = "it reads the verdict or the key, so its lift would test itself"
+
+
+def observed(run: Run) -> list[tuple[Rule, Graded]]:
+    """Every rule with its association over the judged rollouts that it looked at."""
+    judged = run.rollouts.filter(pl.col("outcome").is_in(["passed", "failed"]))
+    found = []
+    for rule in rules():
+        looked = judged.filter(~_cannot(rule.code))
+        tasks, failed, slices = rollout_facts(looked, run)
+        hits = looked.select(fired([rule.code]).alias("hit"))["hit"].to_numpy().astype(np.bool_)
+        found.append((rule, observe(tasks, hits, failed, slices)))
+    return found
+
+
+def _cannot(code: str) -> pl.Expr:
+    return pl.col("cannot_look").list.contains(code).fill_null(False)
+
+
+def lookouts(
+    run: Run, seen: Sequence[tuple[Rule, Graded]], q: Sequence[float | None], reading: Reading
+) -> tuple[Lookout, ...]:
+    """Every rule with its grade and counts, by code; `q` is each one's value in the whole family."""
+    return tuple(_lookout(run, rule, look, value, reading) for (rule, look), value in zip(seen, q, strict=True))
+
+
+def _lookout(run: Run, rule: Rule, seen: Graded, q: float | None, reading: Reading) -> Lookout:
+    rows = run.rollouts.filter(pl.col("artifact").is_not_null())
+    skipped = rows.filter(_cannot(rule.code)).height
+    hit = rows.filter(fired([rule.code]))
+    found = seen.association
+    return Lookout(
+        code=rule.code,
+        name=rule.name,
+        message=rule.message,
+        suggests=rule.cause,
+        kind=rule.kind,
+        status=rule.status,
+        grade=Grade.DIRECT if rule.kind == "direct" else grade(seen, q),
+        fired=hit.height,
+        looked=rows.height - skipped,
+        skipped=skipped,
+        tasks=hit["task_id"].n_unique(),
+        fired_failed=seen.fired_failed,
+        fired_passed=seen.fired_passed,
+        failed=seen.failed,
+        passed=seen.passed,
+        risk_difference=found.risk_difference if rule.blind else None,
+        odds_ratio=found.odds_ratio if rule.blind else None,
+        p_value=found.p_value if rule.blind else None,
+        q_value=q,
+        informative=found.informative,
+        reason=None if rule.blind and found.p_value is not None else found.reason if rule.blind else READS_VERDICT,
+        evidence=tuple(_evidence(rule.code, hit, reading)),
+    )
+
+
+def _evidence(code: str, hit: pl.DataFrame, reading: Reading) -> list[Evidence]:
+    """Quotes of the first rollouts that were read, failing ones first."""
+    ordered = hit.sort(pl.col("outcome") == "passed", maintain_order=True)
+    found: list[Evidence] = []
+    for task, repeat, hits in ordered.select("task_id", "repeat", "fired").iter_rows():
+        walk = reading.walks.get((task, repeat))
+        if walk is None or len(found) >= MOST_EVIDENCE:
+            continue
+        one = next(one for one in hits if one["code"] == code)
+        found.append(find(walk.rollout, msgspec.convert(one, Hit)))
+    return found

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from blade.core.analysis import Analysis, Metrics, RunAnalysis, Score, TaskResult, Variance
-from blade.core.diagnosis import Between, Diagnosis
+from blade.core.diagnosis import Between, Diagnosis, Label
 from blade.core.errors import RequestError
 from blade.core.finding import Cause
 from blade.core.measure import Measure
@@ -24,6 +24,7 @@ from blade.diagnose.diagnose import diagnose
 from blade.diagnose.keyed import with_keys_beside
 from blade.diagnose.look import look
 from blade.ingest.artifacts import find
+from blade.ingest.labels import labels_for
 from blade.ingest.load import Wishes, load_runs, renamed
 from blade.ingest.names import Called, unique_names
 from blade.ingest.reread import reread
@@ -58,6 +59,8 @@ class Options:
     group: str | None = None
     exclude: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    labels: tuple[Label, ...] = ()
+    """Verdicts of people, which overrule the rules."""
     metrics_only: bool = False
     workers: int | None = None
     pool: Executor | None = None
@@ -154,7 +157,7 @@ def _diagnosed(one: RunAnalysis, elsewhere: frozenset[str], options: Options) ->
     """The run with its diagnosis, or why it has none."""
     if options.metrics_only:
         return replace(one, why_not="trajectories were not read (--metrics-only)")
-    found = diagnose(one.run, elsewhere)
+    found = diagnose(one.run, elsewhere, labels_for(one.run, options.labels))
     names = {mode.id: mode.name for mode in found.partition.modes}
     counted = found.partition.table.group_by("task_id", "mode").len()
     modes: dict[str, dict[str, int]] = {}

@@ -53,8 +53,13 @@ def analyze(
     exclude: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="WHAT", help="Leave out and score again: infra, task:ID, rollout:ID#REPEAT, code:CODE. Repeatable."
+            metavar="WHAT",
+            help="Leave out and score again: infra, suspect, task:ID, rollout:ID#REPEAT, code:CODE. Repeatable.",
         ),
+    ] = None,
+    labels: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Verdicts of people (`blade label`): they overrule the rules."),
     ] = None,
     notes: Annotated[
         Path | None,
@@ -84,6 +89,7 @@ def analyze(
         raise RequestError("the output folder has no name", hint="-o DIR; is a variable unset?")
     with started_early(runs, workers) as pool, bar("reading") as advance:
         from blade import pipeline
+        from blade.ingest.labels import read_labels
 
         options = pipeline.Options(
             format=format_name,
@@ -93,6 +99,7 @@ def analyze(
             group=group,
             exclude=tuple(exclude or ()),
             notes=_notes(notes),
+            labels=read_labels(labels) if labels is not None else (),
             metrics_only=metrics_only,
             workers=workers,
             pool=pool,

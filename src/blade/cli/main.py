@@ -13,6 +13,7 @@ import typer
 from blade.cli.analyze import analyze
 from blade.cli.detectors import detectors
 from blade.cli.explain import explain
+from blade.cli.label import label
 from blade.cli.show import show
 from blade.cli.sql import sql
 from blade.core.errors import BladeError
@@ -31,6 +32,7 @@ app.command()(show)
 app.command()(explain)
 app.command()(sql)
 app.command()(detectors)
+app.command()(label)
 
 
 def _version(wanted: bool) -> None:

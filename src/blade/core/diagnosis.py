@@ -146,6 +146,19 @@ class Lookout:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Label:
+    """A person's verdict on a task, with the marks by which other runs know it."""
+
+    task_id: str
+    cause: Cause | None
+    """None: the person says that it cannot be settled."""
+    note: str = ""
+    id_mark: str | None = None
+    key_fp: int | None = None
+    prompt_fp: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class TaskCause:
     """The verdict on one task: one cause, or None where the evidence does not settle it."""
 
@@ -155,6 +168,8 @@ class TaskCause:
     because: str
     decided_by: str
     """The step that decided and the codes it rests on, or the person."""
+    rules_said: Cause | None = None
+    """Where a person decided: what the rules had said."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,6 +207,19 @@ class Finding:
     places: tuple[str, ...]
     evidence: tuple[Evidence, ...]
     headroom: Headroom
+    adds: float = 0.0
+    """What its ceiling adds to that of the findings ranked before it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Together:
+    """All findings of a report mended at once, counted once."""
+
+    headroom: Headroom
+    failures: int
+    """Failed rollouts that some finding names."""
+    remain: int
+    """Failed rollouts that none names."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -243,6 +271,7 @@ class Diagnosis:
 
     partition: Partition
     findings: tuple[Finding, ...]
+    together: Together
     contrasts: tuple[Contrast, ...]
     habits: tuple[Habit, ...]
     lookouts: tuple[Lookout, ...]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from blade.core.diagnosis import Doubt, Grade, Lookout, Partition, TaskCause
+from blade.core.diagnosis import Doubt, Grade, Label, Lookout, Partition, TaskCause
 from blade.core.finding import Cause
 from blade.core.run import Run
 
@@ -79,6 +79,21 @@ def causes(
     """The cause of every task with a rollout that did not pass, in the order of the table."""
     usable = {one.code: one for one in seen if one.status == "stable" and one.grade in RESTS_ON}
     return {facts.task_id: _decide(facts, usable) for facts in _facts(run, parts, doubts, usable, passed_elsewhere)}
+
+
+def overruled(found: Mapping[str, TaskCause], labels: Mapping[str, Label]) -> dict[str, TaskCause]:
+    """The causes with a person's verdicts in place of the rules'."""
+    return {task: _by_person(labels[task], cause) if task in labels else cause for task, cause in found.items()}
+
+
+def _by_person(label: Label, rules: TaskCause) -> TaskCause:
+    return TaskCause(
+        cause=label.cause,
+        confidence="sure",
+        because=label.note or "a person's verdict",
+        decided_by="person",
+        rules_said=rules.cause,
+    )
 
 
 def _decide(facts: Facts, rules: Mapping[str, Lookout]) -> TaskCause:

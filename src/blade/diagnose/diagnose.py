@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import polars as pl
 
-from blade.core.diagnosis import Diagnosis, Mode, Partition
+from blade.core.diagnosis import Diagnosis, Label, Mode, Partition
 from blade.core.finding import Evidence
 from blade.core.run import Run
 from blade.diagnose import habits, lookouts
-from blade.diagnose.causes import causes
+from blade.diagnose.causes import causes, overruled
 from blade.diagnose.context import Context
 from blade.diagnose.contrast import contrast, unlike
 from blade.diagnose.dives import dives
@@ -25,10 +25,12 @@ from blade.metrics.association import benjamini_hochberg
 from blade.metrics.grades import Graded
 
 
-def diagnose(run: Run, passed_elsewhere: frozenset[str] = frozenset()) -> Diagnosis:
+def diagnose(
+    run: Run, passed_elsewhere: frozenset[str] = frozenset(), labels: Mapping[str, Label] | None = None
+) -> Diagnosis:
     """Modes, contrasts, findings, doubts, causes and deep dives; the artifacts are read once more.
 
-    `passed_elsewhere` are tasks of this run that another run of the benchmark passes.
+    `passed_elsewhere` are tasks of this run that another run of the benchmark passes; `labels` a person's verdicts.
     """
     parts = partition(run)
     reading = read(run, parts)
@@ -40,13 +42,15 @@ def diagnose(run: Run, passed_elsewhere: frozenset[str] = frozenset()) -> Diagno
     q = _family([look.association.p_value if rule.blind else None for rule, look in seen], [one for _, one in done])
     looked = lookouts.lookouts(run, seen, q[: len(seen)], reading)
     raised = doubts(context)
+    named, together = findings(context)
     return Diagnosis(
         partition=_with_evidence(parts, reading),
-        findings=findings(context),
+        findings=named,
+        together=together,
         contrasts=tuple(contrasts.values()),
         habits=habits.habits(done, q[len(seen) :]),
         lookouts=looked,
-        causes=causes(run, parts, raised, looked, passed_elsewhere),
+        causes=overruled(causes(run, parts, raised, looked, passed_elsewhere), labels or {}),
         doubts=raised,
         dives=dives(context),
         cut=reading.cut,

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from blade.core.diagnosis import Finding
+from blade.core.diagnosis import Finding, Together
 from blade.diagnose.context import Context, Draft
 from blade.diagnose.drafts import DRAFTS
 from blade.diagnose.drafts.others import by_user, unexplained
 from blade.diagnose.examples import examples
-from blade.diagnose.groups import Group, groups
+from blade.diagnose.groups import Group, Place, groups
 from blade.metrics.headroom import headroom
 
 MOST = 8
@@ -22,20 +22,38 @@ ELSEWHERE = ("answer:none", "answer:equal", "answer:other form", "answer:not ext
 """Groups that are a mode or a doubt about the verifier, and no finding of their own."""
 
 
-def findings(context: Context) -> tuple[Finding, ...]:
-    """The findings of a run, best to mend first; together they say different things."""
+def findings(context: Context) -> tuple[tuple[Finding, ...], Together]:
+    """The findings of a run, best to mend first, which say different things; and what mending all of them would give."""
     mine = [group for group in map(_without_withheld(context), groups(context.partition)) if group.failing]
     drafted = [(group, DRAFTS[group.family](group, context)) for group in mine]
     drafted += [one for one in (by_user(context), unexplained(context)) if one is not None]
-    ranked = sorted((_finding(group, draft, context) for group, draft in drafted), key=_rank)
-    chosen: list[Finding] = []
-    named: set[str] = set()
-    for one in ranked:
-        fresh = [place for place in one.places if place not in named]
-        if one.id not in ELSEWHERE and len(fresh) > OVERLAP * len(one.places) and len(chosen) < MOST:
-            chosen.append(one)
-            named.update(one.places)
-    return tuple(chosen)
+    ranked = sorted(
+        ((_finding(group, draft, context), group) for group, draft in drafted), key=lambda one: _rank(one[0])
+    )
+    chosen: list[tuple[Finding, Group]] = []
+    named: set[Place] = set()
+    for one, group in ranked:
+        fresh = [place for place in group.failing if place not in named]
+        if one.id not in ELSEWHERE and len(fresh) > OVERLAP * len(group.failing) and len(chosen) < MOST:
+            chosen.append((_with_adds(one, fresh, context), group))
+            named.update(group.failing)
+    return tuple(one for one, _ in chosen), _together([group for _, group in chosen], context)
+
+
+def _with_adds(finding: Finding, fresh: Sequence[Place], context: Context) -> Finding:
+    return replace(finding, adds=headroom(context.run, fresh, (), estimable=False).ceiling)
+
+
+def _together(chosen: Sequence[Group], context: Context) -> Together:
+    """The union of what the findings name."""
+    places = list(dict.fromkeys(place for group in chosen for place in (*group.failing, *group.passing)))
+    failing = {place for group in chosen for place in group.failing}
+    alone = [place for group in chosen for place in group.alone]
+    return Together(
+        headroom=headroom(context.run, places, alone),
+        failures=len(failing),
+        remain=context.partition.table.height - len(failing),
+    )
 
 
 def _without_withheld(context: Context) -> Callable[[Group], Group]:

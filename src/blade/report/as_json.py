@@ -176,6 +176,11 @@ def findings(one: RunAnalysis) -> dict[str, Any]:
         "failed_rollouts": found.partition.table.height,
         "modes": [_mode(mode, found) for mode in found.partition.modes],
         "findings": [_finding(finding, found) for finding in found.findings],
+        "together": {
+            "headroom": _headroom(found.together.headroom),
+            "failures": found.together.failures,
+            "remain": found.together.remain,
+        },
         "contrasts": [_contrast(contrast, found) for contrast in found.contrasts],
         "habits": [asdict(habit) for habit in found.habits],
         "interventions": [_intervention(finding, found) for finding in found.findings],
@@ -259,6 +264,7 @@ def _finding(finding: Finding, found: Diagnosis) -> dict[str, Any]:
         "tasks": list(finding.task_ids),
         "places": list(finding.places),
         "headroom": _headroom(finding.headroom),
+        "adds": finding.adds,
         "evidence": [_evidence(one, found) for one in finding.evidence],
     }
 
@@ -267,12 +273,19 @@ def _intervention(finding: Finding, found: Diagnosis) -> dict[str, Any]:
     return {
         "kind": finding.kind,
         "action": finding.fix,
-        "causes": None,
+        "causes": _causes_of(finding, found),
         "tasks": list(finding.task_ids),
         "rollouts": finding.rollouts,
         "headroom": _headroom(finding.headroom),
         "evidence": [_evidence(one, found) for one in finding.evidence[:2]],
     }
+
+
+def _causes_of(finding: Finding, found: Diagnosis) -> list[str]:
+    """Causes of the tasks that a finding is about, commonest first."""
+    causes = [found.causes[task].cause for task in finding.task_ids if task in found.causes]
+    counts = Counter(str(cause) for cause in causes if cause is not None)
+    return [name for name, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
 
 
 def _headroom(room: Headroom) -> dict[str, Any]:

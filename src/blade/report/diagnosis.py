@@ -219,7 +219,19 @@ def causes_lines(one: RunAnalysis) -> list[str]:
         return []
     counts = Counter(str(found.cause) if found.cause else "not settled" for found in one.diagnosis.causes.values())
     named = ", ".join(f"{counts[name]:,} {name}" for name in (*map(str, Cause), "not settled") if counts[name])
-    return [f"**Causes** of the {plural(len(one.diagnosis.causes), 'task')} with a rollout that did not pass: {named}."]
+    return [
+        f"**Causes** of the {plural(len(one.diagnosis.causes), 'task')} with a rollout that did not pass: {named}.{_labelled(one.diagnosis)}"
+    ]
+
+
+def _labelled(found: Diagnosis) -> str:
+    """How often people and rules agree, where people have spoken."""
+    people = [cause for cause in found.causes.values() if cause.decided_by == "person"]
+    if not people:
+        return ""
+    settled = [cause for cause in people if cause.rules_said is not None]
+    agreed = sum(cause.rules_said == cause.cause for cause in settled)
+    return f" {plural(len(people), 'task')} labelled by a person; of {len(settled):,} that the rules had settled they agree on {agreed:,}."
 
 
 def causes_table(one: RunAnalysis) -> list[str]:
@@ -310,7 +322,7 @@ def _named(tasks: list[str]) -> str:
 
 
 def recommendations(one: RunAnalysis) -> list[str]:
-    """Section 10: what to do, in the order of what it gives."""
+    """Section 10: what to do, in the order of what it gives; what all of it gives together; what not to learn from."""
     found = one.diagnosis
     if found is None:
         return [why_not(one)]
@@ -320,14 +332,34 @@ def recommendations(one: RunAnalysis) -> list[str]:
             f.kind,
             prose(cut(f.fix, 200)),
             worth(f.headroom),
+            points(f.adds),
             f"{f.rollouts:,}",
-            safe(listed(list(f.task_ids), 8)),
+            _some(f.task_ids),
         ]
         for n, f in enumerate(found.findings, start=1)
     ]
-    if not rows:
-        return ["Nothing that failed points at a remedy."]
+    lines = table(["", "kind", "what to do", "points", "adds at most", "rollouts", "tasks"], rows) if rows else []
+    lines += _together(found) if rows else ["Nothing that failed points at a remedy.", ""]
+    return [*lines, *_not_to_learn_from(found)]
+
+
+def _some(tasks: tuple[str, ...]) -> str:
+    return safe(listed(list(tasks), 8))
+
+
+def _together(found: Diagnosis) -> list[str]:
+    all_ = found.together
+    named = f"they name {all_.failures:,} of {plural(all_.failures + all_.remain, 'failure')}"
+    rest = f"{all_.remain:,} remain without a remedy. Points are of the score over all expected rollouts."
+    return [f"Together, counted once: {worth(all_.headroom)}; {named}, {rest}", ""]
+
+
+def _not_to_learn_from(found: Diagnosis) -> list[str]:
+    """Passes that are no example."""
+    lucky = [f"{one.task_id}#{repeat}" for one in found.contrasts for repeat in one.lucky]
+    if not lucky:
+        return []
     return [
-        *table(["", "kind", "what to do", "points", "rollouts", "tasks"], rows),
-        "Points are of the score over all expected rollouts; they overlap, and do not add up.",
+        f"Passes not to train on, since they did less than every failure of their task: {safe(listed(lucky, 12))}.",
+        "",
     ]

@@ -1,0 +1,42 @@
+"""`blade label`: a person's verdict on a task."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from blade.core.errors import RequestError
+
+
+def label(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="Rollouts file, folder, or an earlier analysis.")],
+    task: Annotated[str, typer.Argument(metavar="TASK", help="The task's id; a place names its task.")],
+    cause: Annotated[
+        str,
+        typer.Option(metavar="CAUSE", help="knowledge, unreliable, behavior, task, infra, data; none: not settled."),
+    ],
+    note: Annotated[str, typer.Option(metavar="TEXT", help="Why, in your words; the report quotes it.")] = "",
+    labels: Annotated[Path, typer.Option(metavar="FILE", help="Where verdicts are kept.")] = Path("labels.jsonl"),
+    run_name: Annotated[
+        str | None, typer.Option("--run", metavar="NAME", help="Which run, where the path holds several.")
+    ] = None,
+) -> None:
+    """Say what made a task fail: it overrules the rules wherever the labels are given, and is scored against them.
+
+    Example: blade label results/rollouts.jsonl 25 --cause task --note "the key has a wrong date of birth"
+    """
+    from blade import pipeline
+    from blade.cli.places import one_run, task_of
+    from blade.core.finding import Cause
+    from blade.ingest.labels import label_of, write_label
+
+    known = [*map(str, Cause), "none"]
+    if cause not in known:
+        raise RequestError(f"{cause!r} is no cause", hint=f"one of {', '.join(known)}")
+    chosen = one_run(pipeline.load([run], pipeline.Options(metrics_only=True)), run, run_name)
+    made = label_of(chosen, task_of(chosen, task), None if cause == "none" else Cause(cause), note)
+    total = write_label(labels, made)
+    print(f"task {made.task_id}: {cause}; {labels} has {total} label{'' if total == 1 else 's'}")
+    print(f"blade analyze {run} --labels {labels} uses it")

@@ -1,0 +1,111 @@
+"""Two rollouts of a task give the same output, and one passed while the other failed.
+
+Why it matters
+    The verdict is not a function of what the model did: the verifier is unsteady, or judges something not recorded.
+
+What to do
+    Run the verifier several times on one output; take chance out of it, or take the majority of several verdicts.
+
+Limits
+    The same output is the same texts, tools and arguments. Rollouts in which tools or users answered differently are
+    left out, and so are those whose only words are that the work is done. Rollouts that were not read are looked at only where
+    they hold a single message.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import polars as pl
+
+from blade.core.diagnosis import Doubt
+from blade.core.finding import Cause, Evidence
+from blade.core.rollout import Step
+from blade.diagnose import quotes
+from blade.diagnose.context import Context
+from blade.diagnose.rules._rule import run_rule
+from blade.diagnose.rules.task._words import reward_of
+from blade.diagnose.walks import Walk
+
+MOST_NAMED = 3
+SINGLE = 2
+"""Steps of a rollout that holds no more than a thought and a message."""
+_CLOSING = re.compile(r"\W*(?:all |task |i(?:'m| am) )?(?:done|finished|completed?|submitted|ok(?:ay)?)\W*", re.IGNORECASE)
+
+Place = tuple[str, int]
+Pair = tuple[Place, Place]
+
+
+@run_rule("TSK012", suggests=Cause.TASK, strong=True)
+def same_output_judged_differently(context: Context) -> Iterator[Doubt]:
+    pairs = list(_pairs(context))
+    if pairs:
+        named = "; ".join(_in_words(context, pair) for pair in pairs[:MOST_NAMED])
+        more = f"; {len(pairs) - MOST_NAMED} more tasks" if len(pairs) > MOST_NAMED else ""
+        yield Doubt(
+            about="verifier",
+            tasks=tuple(task for (task, _), _ in pairs),
+            message=f"the same output passed and failed: {named}{more}",
+            rollouts=2 * len(pairs),
+            evidence=tuple(_evidence(context, pairs[0])),
+        )
+
+
+def _pairs(context: Context) -> Iterator[Pair]:
+    """One passing and one failing rollout of each task that judges one output both ways."""
+    shared = ("task_id", "output_fp", "answer_fp")
+    judged = context.run.rollouts.filter(
+        pl.col("outcome").is_in(["passed", "failed"]) & pl.col("output_fp").is_not_null()
+    )
+    both = judged.filter(pl.col("outcome").n_unique().over(*shared) > 1)
+    seen: set[str] = set()
+    for _, rows in both.group_by(*shared, maintain_order=True):
+        task = str(rows["task_id"][0])
+        if task not in seen and task not in context.unlike and (pair := _pair(context, task, rows)) is not None:
+            seen.add(task)
+            yield pair
+
+
+def _pair(context: Context, task: str, rows: pl.DataFrame) -> Pair | None:
+    passing = [(task, repeat) for repeat in rows.filter(pl.col("outcome") == "passed")["repeat"]]
+    failing = [(task, repeat) for repeat in rows.filter(pl.col("outcome") == "failed")["repeat"]]
+    walks = context.reading.walks
+    read = [(one, other) for one in passing for other in failing if one in walks and other in walks]
+    if read:
+        return next(((one, other) for one, other in read if _is_alike(walks[one], walks[other])), None)
+    single = rows.filter((pl.col("calls") == 0) & (pl.col("steps") <= SINGLE)).height == rows.height
+    return (passing[0], failing[0]) if single and _shares_prompt(context, task) else None
+
+
+def _is_alike(one: Walk, other: Walk) -> bool:
+    """Whether the two heard the same, and said more than that they are done."""
+    if _heard(one) != _heard(other):
+        return False
+    return bool(one.calls) or not all(_CLOSING.fullmatch(step.text) for step in _spoken(one))
+
+
+def _heard(walk: Walk) -> list[str]:
+    return [" ".join(step.text.split()) for step in walk.steps if step.party != "agent"]
+
+
+def _spoken(walk: Walk) -> list[Step]:
+    return [step for step in walk.steps if step.party == "agent" and step.kind == "message" and step.text.strip()]
+
+
+def _shares_prompt(context: Context, task: str) -> bool:
+    return bool(context.run.tasks.filter(pl.col("task_id") == task)["prompt_fp"].count())
+
+
+def _in_words(context: Context, pair: Pair) -> str:
+    (task, passing), (_, failing) = pair
+    table = context.run.rollouts.filter(pl.col("task_id") == task)
+    rewards = [table.filter(pl.col("repeat") == repeat)["reward"].item() for repeat in (passing, failing)]
+    return f"{task}#{passing} gets {rewards[0]:g} and {task}#{failing} gets {rewards[1]:g}"
+
+
+def _evidence(context: Context, pair: Pair) -> Iterator[Evidence]:
+    for walk in context.reading.at(pair):
+        spoken = _spoken(walk)
+        said = quotes.ending(walk.rollout, spoken[-1]) if spoken else None
+        yield from (one for one in (reward_of(walk), said) if one is not None)

@@ -1,0 +1,172 @@
+"""The verifier or the test code itself raised, and the rollout counts as failed.
+
+Why it matters
+    Nobody judged the answer: the reward of 0 says nothing about the model.
+
+What to do
+    Repair the verifier or the test file, and judge these rollouts again.
+
+Limits
+    A traceback counts only if it ends in a file of the verifier, on a name that neither prompt nor agent uses. A test
+    that hangs or asserts is no crash; a field that speaks of the candidate's code, or of time, is not looked at.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+
+import polars as pl
+
+from blade.core.diagnosis import Doubt
+from blade.core.finding import Cause, Differs
+from blade.diagnose import quotes
+from blade.diagnose.context import Context
+from blade.diagnose.groups import Place, spread
+from blade.diagnose.rules._rule import run_rule
+from blade.diagnose.rules.task._words import Spoken, agent_words, given_words, quoted, verifier_words
+from blade.diagnose.templates import telling
+from blade.diagnose.walks import Walk
+
+LOOKED_BACK = 4_000
+"""Characters before an error in which the place that raised it is looked for."""
+LOOKED_ON = 600
+MOST_ERRORS = 20
+"""Errors of one text that are looked at."""
+
+_JUDGE = re.compile(r"judge")
+_THEIRS = re.compile(
+    r"""\b(?:solutions?|candidates?|submi\w+|predict\w*|extracted|answers?|outputs?|responses?|patch|student|model|agent
+    |syntax\w*|assert\w*|time[ds]?|timeout|limit)\b|AssertionError|SyntaxError|IndentationError""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""Words in an error of the verifier that may speak of what was judged."""
+_RAISED = re.compile(
+    r"^(?:E +)?(?P<error>(?P<kind>NameError|ImportError|SyntaxError|IndentationError|AttributeError): [^\n]{1,300})$",
+    re.MULTILINE,
+)
+_FRAME = re.compile(r'File "(?P<path>[^"\n]{1,300})", line \d+[^\n]{0,200}(?:\n[ \t]*(?P<code>[^\n]{0,300}))?')
+_PYTEST = re.compile(r"^(?P<path>\S{1,300}\.py):\d+: (?:Name|Import|Syntax|Indentation|Attribute)Error$", re.MULTILINE)
+_OWN_FILE = re.compile(
+    r"(?:^|/)(?:test_[^/]*|[^/]*_test|tests?|conftest|verif[^/]*|grade[^/]*|grading|scor(?:e|er|ing)|evaluat[^/]*)\.py$"
+)
+_LIBRARY = re.compile(r"(?:site|dist)-packages|/lib/python\d")
+_NAME = re.compile(r"name '(\w+)' is not defined")
+_IMPORTED = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
+_OF_MODULE = re.compile(r"module '([\w.]+)' has no attribute '(\w+)'")
+_OF_TEST = re.compile(r"'Test\w*' object has no attribute '(\w+)'")
+_COMMON = frozenset(
+    ("numpy", "pandas", "scipy", "matplotlib", "sklearn", "torch", "requests", "pytest", "sympy", "networkx", "cocotb")
+)
+
+
+@run_rule("TSK013", suggests=Cause.TASK, strong=True)
+def verifier_crashed(context: Context) -> Iterator[Doubt]:
+    yield from _by_its_own_word(context)
+    yield from _by_traceback(context)
+
+
+def _by_its_own_word(context: Context) -> Iterator[Doubt]:
+    """Fields in which the verifier says that it failed itself, one doubt a field."""
+    said = context.partition.differences.filter(
+        (pl.col("kind") == Differs.NO_RECORD) & (pl.col("detail") != "") & ~pl.col("passed")
+    )
+    for (name,), rows in said.group_by("name", maintain_order=True):
+        places = list(rows.select("task_id", "repeat").unique(maintain_order=True).iter_rows())
+        told = [(walk, text) for walk in context.reading.at(places) if (text := _of_itself(walk, str(name)))]
+        about_it = {template for walk, _ in told for template in _details(walk, str(name))}
+        kept = rows.filter(pl.col("detail").is_in(list(about_it))).select("task_id", "repeat").unique(maintain_order=True)
+        if told:
+            yield _doubt(list(kept.iter_rows()), told[0][0], (str(name), told[0][1]), _telling_line(told[0][1]))
+
+
+def _of_itself(walk: Walk, field: str) -> str:
+    """What a field says of the verifier; empty where it may speak of what was judged, or of time."""
+    text = next((said.text for said in walk.due.said if said.field == field), "")
+    if _JUDGE.search(field):
+        return "" if "time" in field and not text else text
+    return "" if "time" in field or _THEIRS.search(text) else text
+
+
+def _details(walk: Walk, field: str) -> list[str]:
+    return [one.detail for one in walk.differs if one.kind == Differs.NO_RECORD and one.name == field]
+
+
+def _telling_line(text: str) -> str:
+    start, end = telling(text)
+    return text[start:end]
+
+
+def _by_traceback(context: Context) -> Iterator[Doubt]:
+    """Errors that test code raised on its own names, one doubt an error."""
+    found: dict[str, list[tuple[Walk, Spoken]]] = {}
+    for walk in (one for one in context.reading.walks.values() if not one.passed):
+        for spoken in verifier_words(walk):
+            for error in _own_errors(walk, spoken[1]):
+                found.setdefault(error, []).append((walk, spoken))
+    if not found:
+        return
+    passing = [text for walk in context.reading.walks.values() if walk.passed for _, text in verifier_words(walk)]
+    for error, seen in found.items():
+        if not any(error in text for text in passing):
+            places = list(dict.fromkeys((walk.rollout.key.task_id, walk.repeat) for walk, _ in seen))
+            yield _doubt(places, *seen[0], error)
+
+
+def _own_errors(walk: Walk, text: str) -> Iterator[str]:
+    matches = [match for match, _ in zip(_RAISED.finditer(text), range(MOST_ERRORS), strict=False)]
+    if not matches:
+        return
+    made, given = agent_words(walk), given_words(walk)
+    if not made.strip():
+        return
+    for match in matches:
+        path, code = _raised_in(text, match)
+        own = bool(path) and _OWN_FILE.search(path) is not None and _LIBRARY.search(path) is None
+        if own and path.rpartition("/")[2] not in made and not (len(code) > 3 and code in made):
+            if _is_its_own(match["kind"], match["error"], text, made + given):
+                yield match["error"].strip()
+
+
+def _raised_in(text: str, match: re.Match[str]) -> tuple[str, str]:
+    """The file that raised an error and the line there; empty where it is not told."""
+    frames = list(_FRAME.finditer(text, max(0, match.start() - LOOKED_BACK), match.start()))
+    if frames:
+        return frames[-1]["path"], (frames[-1]["code"] or "").strip()
+    place = _PYTEST.search(text, match.end(), min(len(text), match.end() + LOOKED_ON))
+    return (place["path"], "") if place is not None else ("", "")
+
+
+def _is_its_own(kind: str, error: str, text: str, known: str) -> bool:
+    """Whether an error is about a name of the test code: one that neither prompt nor agent uses."""
+    if kind in ("SyntaxError", "IndentationError"):
+        return True
+    if (match := _NAME.search(error) or _OF_TEST.search(error)) is not None:
+        return not _stands(match[1], known)
+    if (match := _OF_MODULE.search(error)) is not None:
+        return _is_library(match[1]) and not _stands(match[2], known)
+    if (match := _IMPORTED.search(error)) is not None:
+        return (_is_library(match[2]) or _LIBRARY.search(error) is not None) and not _stands(match[1], known)
+    return False
+
+
+def _is_library(module: str) -> bool:
+    top = module.partition(".")[0]
+    return top in sys.stdlib_module_names or top in _COMMON
+
+
+def _stands(name: str, text: str) -> bool:
+    return re.search(rf"\b{re.escape(name)}\b", text) is not None
+
+
+def _doubt(places: list[Place], walk: Walk, spoken: Spoken, quote: str) -> Doubt:
+    evidence = quoted(walk, spoken, quote)
+    where = f" (`{spoken[0]}`)" if spoken[0] else ""
+    return Doubt(
+        about="verifier",
+        tasks=tuple(dict.fromkeys(task for task, _ in places)),
+        message=f"the verifier itself failed in {spread(places)}: {walk.place}{where} says {quotes.shown(quote, 160)}",
+        rollouts=len(places),
+        evidence=(evidence,) if evidence else (),
+    )

@@ -1,0 +1,98 @@
+"""A person's verdicts on tasks: a file of one row a task, matched to runs by what the task is, not by its place."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+
+from blade.core.diagnosis import Label
+from blade.core.errors import ArtifactError, RequestError
+from blade.core.finding import Cause
+from blade.core.run import Run
+
+NAME = "labels.jsonl"
+
+
+def read_labels(path: Path) -> tuple[Label, ...]:
+    """The labels of a file, in its order; raises with file and line where one cannot be used."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeError) as error:
+        raise ArtifactError(
+            f"cannot read labels from {path}: {error}", hint="`blade label` writes such a file"
+        ) from None
+    return tuple(_label(line, f"{path}:{number}") for number, line in enumerate(lines, start=1) if line.strip())
+
+
+def _label(line: str, where: str) -> Label:
+    known = ", ".join(map(str, Cause))
+    try:
+        row = json.loads(line)
+        cause = Cause(row["cause"]) if row["cause"] is not None else None
+        return Label(
+            task_id=str(row["task_id"]),
+            id_mark=row.get("id_mark"),
+            key_fp=row.get("key_fp"),
+            prompt_fp=row.get("prompt_fp"),
+            cause=cause,
+            note=str(row.get("note") or ""),
+        )
+    except (ValueError, KeyError, TypeError, AttributeError):
+        hint = f"a row is {{task_id, cause, note}}; causes are {known}"
+        raise ArtifactError(f"{where} is no label", hint=hint) from None
+
+
+def label_of(run: Run, task_id: str, cause: Cause | None, note: str) -> Label:
+    """A label for a task of a run, with the marks by which other runs know it."""
+    rows = run.tasks.filter(pl.col("task_id") == task_id)
+    if rows.is_empty():
+        raise RequestError(f"run {run.name} has no task {task_id!r}", hint="`blade analyze` lists the tasks")
+    task = rows.row(0, named=True)
+    marks = {name: task[name] for name in ("id_mark", "key_fp", "prompt_fp")}
+    return Label(task_id=task_id, cause=cause, note=note, **marks)
+
+
+def write_label(path: Path, label: Label) -> int:
+    """Add a label to a file, in place of an earlier one of the same task; returns how many the file then has."""
+    earlier = read_labels(path) if path.exists() else ()
+    kept = [one for one in earlier if (one.task_id, one.key_fp) != (label.task_id, label.key_fp)]
+    rows = [json.dumps(_row(one), ensure_ascii=False) for one in (*kept, label)]
+    draft = path.with_name(f".{path.name}.tmp")
+    try:
+        draft.write_text("".join(row + "\n" for row in rows), encoding="utf-8")
+        draft.replace(path)
+    except OSError as error:
+        raise RequestError(f"cannot write {path}: {error.strerror}", hint="give a file that can be written") from None
+    return len(rows)
+
+
+def _row(label: Label) -> dict[str, object]:
+    return {
+        "task_id": label.task_id,
+        "cause": str(label.cause) if label.cause else None,
+        "note": label.note,
+        "id_mark": label.id_mark,
+        "key_fp": label.key_fp,
+        "prompt_fp": label.prompt_fp,
+    }
+
+
+def labels_for(run: Run, labels: Sequence[Label]) -> dict[str, Label]:
+    """The labels that are about tasks of a run: the same key, else the same prompt, else the same id where neither is known."""
+    found: dict[str, Label] = {}
+    for task_id, id_mark, key, prompt in run.tasks.select("task_id", "id_mark", "key_fp", "prompt_fp").iter_rows():
+        for label in labels:
+            if _is_about(label, task_id, id_mark, key, prompt):
+                found[task_id] = label
+    return found
+
+
+def _is_about(label: Label, task_id: str, id_mark: str | None, key: int | None, prompt: int | None) -> bool:
+    if label.key_fp is not None and key is not None:
+        return label.key_fp == key and (label.id_mark is None or id_mark is None or label.id_mark == id_mark)
+    if label.prompt_fp is not None and prompt is not None:
+        return label.prompt_fp == prompt
+    return label.task_id == task_id

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from blade.core.finding import Difference, Differs, Evidence
 from blade.core.rollout import Rollout
@@ -124,13 +126,22 @@ def stopped(walk: Walk) -> Evidence | None:
     field = next((one.detail for one in walk.differs if one.kind == Differs.CUT and one.detail != "stop"), None)
     if field is not None:
         return quotes.of_row(walk.rollout, field, "true")
-    row = walk.rollout.row
-    for path in BY_NAME["stop"].paths:
+    quote = walk.rollout.stop
+    return in_row(walk.rollout, Evidence(key=walk.rollout.key, step=None, field="stop", quote=quote)) if quote else None
+
+
+def in_row(rollout: Rollout, evidence: Evidence) -> Evidence | None:
+    """Evidence of a rollout's own field under the name that the row gives it; None when the row has it nowhere."""
+    if evidence.step is not None or evidence.field not in BY_NAME:
+        return evidence
+    row = rollout.row
+    for path in BY_NAME[evidence.field].paths:
         value: object = row
         for part in path.split("."):
             value = value.get(part) if isinstance(value, dict) else None
-        if isinstance(value, str) and value == walk.rollout.stop:
-            return quotes.of_row(walk.rollout, path, value)
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        if value is not None and evidence.quote in text:
+            return replace(evidence, field=path)
     return None
 
 

@@ -12,6 +12,7 @@ from blade.core.diagnosis import Grade, Lookout
 from blade.core.finding import Evidence, Hit
 from blade.core.run import Run
 from blade.detectors import Rule, find, rules
+from blade.diagnose.exhibits import in_row
 from blade.diagnose.habits import rollout_facts
 from blade.diagnose.reading import Reading
 from blade.metrics.counts import fired
@@ -84,5 +85,6 @@ def _evidence(code: str, hit: pl.DataFrame, reading: Reading) -> list[Evidence]:
         if walk is None or len(found) >= MOST_EVIDENCE:
             continue
         one = next(one for one in hits if one["code"] == code)
-        found.append(find(walk.rollout, msgspec.convert(one, Hit)))
+        quoted = in_row(walk.rollout, find(walk.rollout, msgspec.convert(one, Hit)))
+        found += [quoted] if quoted is not None else []
     return found

@@ -59,13 +59,17 @@ def read(run: Run, partition: Partition) -> Reading:
     chosen = _of_tasks(judged, sometimes[:MOST_CONTRASTED]) + _of_tasks(judged, never[:MOST_NEVER])
     chosen += _of_modes(partition) + _that_pass(judged)
     places = _in_order(judged, chosen)
+    if run.read is None:
+        return Reading(
+            walks={}, sometimes=(), never=(), cut=("nothing was read again: the artifacts are out of reach",)
+        )
     try:
-        found = run.read(run, places) if run.read is not None and places else []
+        found = run.read(run, places) if places else []
     except ArtifactError as gone:
         return Reading(walks={}, sometimes=(), never=(), cut=(f"nothing was read again: {gone.message}",))
     walks = {
         place: Walk(rollout=rollout, set_aside=partition.set_aside)
-        for place, rollout in zip(places, found, strict=bool(found))
+        for place, rollout in zip(places, found, strict=True)
     }
     return Reading(
         walks=walks,

@@ -8,8 +8,8 @@ What to do
 
 Limits
     The same output is the same texts, tools and arguments. Rollouts in which tools or users answered differently are
-    left out, and so are those whose only words are that the work is done. Rollouts that were not read are looked at only where
-    they hold a single message.
+    left out, and so are those whose only words are that the work is done. Rollouts that were not read are looked at
+    only where they hold a single message.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ from blade.diagnose.walks import Walk
 MOST_NAMED = 3
 SINGLE = 2
 """Steps of a rollout that holds no more than a thought and a message."""
-_CLOSING = re.compile(r"\W*(?:all |task |i(?:'m| am) )?(?:done|finished|completed?|submitted|ok(?:ay)?)\W*", re.IGNORECASE)
+_CLOSING = re.compile(
+    r"\W*(?:all |task |i(?:'m| am) )?(?:done|finished|completed?|submitted|ok(?:ay)?)\W*", re.IGNORECASE
+)
 
 Place = tuple[str, int]
 Pair = tuple[Place, Place]

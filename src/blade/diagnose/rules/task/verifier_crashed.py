@@ -34,6 +34,8 @@ LOOKED_BACK = 4_000
 LOOKED_ON = 600
 MOST_ERRORS = 20
 """Errors of one text that are looked at."""
+SHORTEST_LINE = 3
+"""Characters; a shorter line of code stands anywhere by chance."""
 
 _JUDGE = re.compile(r"judge")
 _THEIRS = re.compile(
@@ -76,7 +78,9 @@ def _by_its_own_word(context: Context) -> Iterator[Doubt]:
         places = list(rows.select("task_id", "repeat").unique(maintain_order=True).iter_rows())
         told = [(walk, text) for walk in context.reading.at(places) if (text := _of_itself(walk, str(name)))]
         about_it = {template for walk, _ in told for template in _details(walk, str(name))}
-        kept = rows.filter(pl.col("detail").is_in(list(about_it))).select("task_id", "repeat").unique(maintain_order=True)
+        kept = (
+            rows.filter(pl.col("detail").is_in(list(about_it))).select("task_id", "repeat").unique(maintain_order=True)
+        )
         if told:
             yield _doubt(list(kept.iter_rows()), told[0][0], (str(name), told[0][1]), _telling_line(told[0][1]))
 
@@ -84,9 +88,8 @@ def _by_its_own_word(context: Context) -> Iterator[Doubt]:
 def _of_itself(walk: Walk, field: str) -> str:
     """What a field says of the verifier; empty where it may speak of what was judged, or of time."""
     text = next((said.text for said in walk.due.said if said.field == field), "")
-    if _JUDGE.search(field):
-        return "" if "time" in field and not text else text
-    return "" if "time" in field or _THEIRS.search(text) else text
+    theirs = _JUDGE.search(field) is None and ("time" in field or _THEIRS.search(text) is not None)
+    return "" if theirs else text
 
 
 def _details(walk: Walk, field: str) -> list[str]:
@@ -123,22 +126,24 @@ def _own_errors(walk: Walk, text: str) -> Iterator[str]:
         return
     for match in matches:
         path, code = _raised_in(text, match)
-        own = bool(path) and _OWN_FILE.search(path) is not None and _LIBRARY.search(path) is None
-        if own and path.rpartition("/")[2] not in made and not (len(code) > 3 and code in made):
-            if _is_its_own(match["kind"], match["error"], text, made + given):
-                yield match["error"].strip()
+        own = _OWN_FILE.search(path) is not None and _LIBRARY.search(path) is None
+        theirs = path.rpartition("/")[2] in made or (len(code) > SHORTEST_LINE and code in made)
+        if own and not theirs and _is_its_own(match["kind"], match["error"], f"{made}\n{given}"):
+            yield match["error"].strip()
 
 
 def _raised_in(text: str, match: re.Match[str]) -> tuple[str, str]:
     """The file that raised an error and the line there; empty where it is not told."""
     frames = list(_FRAME.finditer(text, max(0, match.start() - LOOKED_BACK), match.start()))
     if frames:
-        return frames[-1]["path"], (frames[-1]["code"] or "").strip()
+        between = text[frames[-1].end() : match.start()].splitlines()
+        joined = all(not line.strip() or line[0] in " \tE" for line in between)
+        return (frames[-1]["path"], (frames[-1]["code"] or "").strip()) if joined else ("", "")
     place = _PYTEST.search(text, match.end(), min(len(text), match.end() + LOOKED_ON))
     return (place["path"], "") if place is not None else ("", "")
 
 
-def _is_its_own(kind: str, error: str, text: str, known: str) -> bool:
+def _is_its_own(kind: str, error: str, known: str) -> bool:
     """Whether an error is about a name of the test code: one that neither prompt nor agent uses."""
     if kind in ("SyntaxError", "IndentationError"):
         return True

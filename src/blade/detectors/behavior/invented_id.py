@@ -1,0 +1,154 @@
+"""A tool did not find an id that nobody had given: it stands in nothing that the agent had read.
+
+Why it matters
+    The agent made the id up instead of looking it up or asking for it. Where the tool does not refuse, the same habit
+    changes somebody else's record.
+
+What to do
+    Give the agent a tool that finds the id, name that tool in the error, and tell it to ask where it has none.
+
+Limits
+    Only calls whose result says that something was not found or is not valid are looked at: elsewhere an id may be one
+    that the agent was free to make. An id is letters and digits, or six digits and more; one whose digits were heard in
+    another form is taken as given. Ids in the descriptions of tools are not read. Where neither a prompt nor a word of
+    the user is recorded, nothing is said.
+"""
+
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+from blade.core.finding import Cause, Evidence
+from blade.core.rollout import Rollout, Step
+from blade.core.tools import is_deep
+from blade.detectors._engine import detector
+from blade.detectors._phrases import any_of
+
+PHRASES = (
+    r"\bnot found\b",
+    r"\b(?:does not|did not|doesn't|didn't|do not|don't) (?:exist|match)\b",
+    r"\bno (?:such|matching|record)\b",
+    r"\b(?:invalid|unknown|unrecogni[sz]ed|nonexistent|non-existent)\b",
+    r"\bnot (?:a )?(?:valid|known|recogni[sz]ed)\b",
+)
+"""Words in which a tool says that there is no such thing."""
+HEAD = 300
+"""Characters of a result in which that is expected; a longer result speaks of other things too."""
+LONG_NUMBER = 6
+"""Digits of a number that is a name and no amount."""
+LONGEST_ID = 64
+TELLING_DIGITS = 4
+"""Digits in a row that, once heard, make an id one that was only written in another form."""
+
+_ID = re.compile(r"#?[A-Za-z0-9](?:[A-Za-z0-9_-]*[A-Za-z0-9])?")
+_NO_ID = re.compile(
+    r"""(?:19|20)\d\d(?:[-_]?(?:q[1-4]|h[12]|w\d\d|fy|\d{2,4}|\d\d[-_]\d\d(?:t[\d-]*z?)?))?  # years, quarters, dates
+      | (?:q[1-4]|fy|h[12])[-_]?(?:19|20)?\d\d
+      | (?:\d{1,2}[-_]?)?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[-_]?\d{1,2}(?:[-_]?\d{2,4})?
+      | \d{1,2}[-_]\d{1,2}[-_]\d{2,4}
+      | t?\d+(?:[a-z]{1,5})                                                    # an amount with its unit, an ordinal
+      | [a-z]{1,6}\d                                                           # a variable, a version
+      | (?:utf|sha|md|base|int|float|uint|iso|latin|python|http|h|mp|cp|ascii)[-_]?\d+(?:[-_]\d+)?
+      | \+?\d{3}-\d{3,4}-\d{4}                                                 # a telephone number
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_NO_NAME = re.compile(
+    r"amount|price|cost|total|budget|limit|size|count|date|time|since|until|start|end|offset|seed|phone|zip|postal|year|"
+    r"width|height|port|value|quer|text|message|content|body|command|code_?block|script|sql|path|file|url|email|expression|"
+    r"pattern|regex|old_str|new_str|input|summary|title|description|note|reason|subject|keyword|password",
+    re.IGNORECASE,
+)
+"""Names of arguments that hold what an agent may compose or reckon."""
+_SIGNS = {code: None for code in range(128) if not chr(code).isalnum()}
+_SPOKEN = ("underscore", "hyphen", "dash")
+_DIGITS = re.compile(rf"\d{{{TELLING_DIGITS},}}")
+
+
+_denies = any_of(PHRASES)
+
+
+@detector("BEH008", suggests=Cause.BEHAVIOR, kind="associated", reads=("steps",), phrases=PHRASES)
+def invented_id(rollout: Rollout) -> Iterator[Evidence]:
+    steps = rollout.steps or ()
+    denied = {(step.answers, step.call_id) for step in steps if step.kind == "result" and _is_denial(step)}
+    prompt: str | None = None
+    for place, call in enumerate(steps) if denied else ():
+        if call.kind != "call" or not denied & {(call.index, call.call_id), (call.index, None)}:
+            continue
+        unheard = _unheard(call, _heard(steps[:place], denied))
+        if unheard and prompt is None:
+            prompt = "\n".join(step.text for step in rollout.prompt)
+        if not prompt and not any(step.party == "user" and step.text.strip() for step in steps[:place]):
+            continue
+        for one in _unheard_in([prompt or ""], unheard):
+            if one in (call.arguments or ""):
+                yield Evidence(key=rollout.key, step=call.index, field="arguments", quote=one)
+
+
+def _is_denial(step: Step) -> bool:
+    short = step.failed or len(step.text) <= HEAD
+    return short and _denies.search(step.text[:HEAD]) is not None
+
+
+def _heard(before: tuple[Step, ...], denied: set[tuple[int | None, str | None]]) -> list[str]:
+    """What others said before a call, and arguments that a tool took; the latest first."""
+    words = []
+    for step in reversed(before):
+        if step.party != "agent":
+            words.append(step.text)
+        elif step.kind == "call" and not denied & {(step.index, step.call_id), (step.index, None)}:
+            words.append(step.arguments or "")
+    return words
+
+
+def _unheard(call: Step, heard: list[str]) -> list[str]:
+    return _unheard_in(heard, list(dict.fromkeys(_ids(call))))
+
+
+def _unheard_in(heard: list[str], ids: list[str]) -> list[str]:
+    """The ids that were not heard in any form; most are found as they stand, which is quick."""
+    odd = [one for one in ids if not any(form in words for form in (one, *_DIGITS.findall(one)) for words in heard)]
+    flat = _flat("\n".join(heard)) if odd else ""
+    return [one for one in odd if _flat(one) not in flat]
+
+
+def _flat(text: str) -> str:
+    """Letters and digits alone: case, spaces and signs do not make another id, spoken or written."""
+    text = text.lower().translate(_SIGNS)
+    for word in _SPOKEN:
+        text = text.replace(word, "")
+    return text
+
+
+def _ids(call: Step) -> Iterator[str]:
+    text = call.arguments or ""
+    if is_deep(text):
+        return
+    try:
+        value = msgspec.json.decode(text)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return
+    if isinstance(value, dict):
+        yield from _leaves("", value)
+
+
+def _leaves(name: str, value: object) -> Iterator[str]:
+    if isinstance(value, dict):
+        for inner, item in value.items():
+            yield from _leaves(str(inner), item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _leaves(name, item)
+    elif isinstance(value, str | int) and not isinstance(value, bool) and not _NO_NAME.search(name):
+        text = str(value)
+        if len(text) <= LONGEST_ID and _looks_like_an_id(text):
+            yield text
+
+
+def _looks_like_an_id(text: str) -> bool:
+    if not _ID.fullmatch(text) or _NO_ID.fullmatch(text):
+        return False
+    digits = sum(char.isdigit() for char in text)
+    return digits >= 2 if any(char.isalpha() for char in text) else digits >= LONG_NUMBER

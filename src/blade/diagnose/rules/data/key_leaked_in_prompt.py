@@ -1,0 +1,96 @@
+"""The prompt states the answer that the verifier wants.
+
+Why it matters
+    The task measures copying, and its passes count as much as others.
+
+What to do
+    Take the answer out of the prompt.
+
+Limits
+    Looks for a distinctive answer right behind words such as "answer:" only: two words, or six characters with a
+    digit, or an id that the key passes to a tool. Words that tasks with other keys have too are an example, and left
+    out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from blade.core.diagnosis import Doubt
+from blade.core.finding import Cause, Evidence
+from blade.diagnose import provenance, quotes
+from blade.diagnose.context import Context
+from blade.diagnose.rules._rule import run_rule
+from blade.diagnose.rules.data._given import given_texts
+from blade.diagnose.walks import Walk
+
+SHORTEST = 6
+LONGEST = 200
+MOST_VALUES = 12
+_BEFORE = (
+    r"(?:^|(?<=[.;!?(\[{\"*#>|])|(?<=[.;!?(\[{\"*#>|][ \t])|\b(?:the|correct|final|right|true|gold|reference|expected)[ \t]+)"
+    r"(?:answer(?:[ \t]key)?|solution|expected(?:[ _]answer)?|ground[ _]truth|gold(?:[ _]answer)?|(?:reference|correct)[ _]answer)"
+    r"[\"*`]{0,3}[ \t]*(?::|=|->|\u2192)[ \t]*\n?[\"'`*$(\[\\]{0,3}"
+)
+_AFTER = r"(?![\w-])(?!\.\d)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Leak:
+    """An answer that stands in a prompt, and the words that give it away."""
+
+    walk: Walk
+    value: str
+    words: str
+    evidence: Evidence | None
+
+
+@run_rule("DAT004", suggests=Cause.DATA)
+def key_leaked_in_prompt(context: Context) -> Iterator[Doubt]:
+    firsts: dict[str, Walk] = {}
+    for (task, _), walk in context.reading.walks.items():
+        firsts.setdefault(task, walk)
+    found = [leak for walk in firsts.values() if (leak := _leak(walk)) is not None]
+    kept = [leak for leak in found if not _is_example(leak, list(firsts.values()))]
+    if kept:
+        first = kept[0]
+        tasks = tuple(leak.walk.rollout.key.task_id for leak in kept)
+        yield Doubt(
+            about="task",
+            tasks=tasks,
+            message=f"the prompt of {len(tasks)} task{'s' if len(tasks) > 1 else ''} states the key: {tasks[0]} wants "
+            f'{quotes.shown(first.value)}, and its prompt says "{quotes.shown(first.words, 120)}"',
+            rollouts=sum(len(context.reading.of(task)) for task in tasks),
+            evidence=(first.evidence,) if first.evidence else (),
+        )
+
+
+def _leak(walk: Walk) -> _Leak | None:
+    values = _distinctive(walk)
+    if not values:
+        return None
+    for path, text in given_texts(walk):
+        for value in values:
+            match = re.search(_BEFORE + re.escape(value) + _AFTER, text, re.IGNORECASE | re.MULTILINE)
+            if match is not None:
+                words = match[0].strip()
+                return _Leak(walk=walk, value=value, words=words, evidence=quotes.of_row(walk.rollout, path, words))
+    return None
+
+
+def _distinctive(walk: Walk) -> list[str]:
+    """The answer, or the ids that the key passes to tools, where they are not found in a text by chance."""
+    answer = (walk.due.answer or "").strip()
+    wordy = len(answer.split()) > 1 or any(letter.isdigit() for letter in answer)
+    if SHORTEST <= len(answer) <= LONGEST and wordy and any(letter.isalnum() for letter in answer):
+        return [answer]
+    named = [value for call in walk.due.calls or () for _, value in provenance.values_of(call)]
+    return list(dict.fromkeys(str(value) for value in named if provenance.is_name(value)))[:MOST_VALUES]
+
+
+def _is_example(leak: _Leak, walks: Sequence[Walk]) -> bool:
+    """Whether the prompt of a task that wants something else has the same words."""
+    others = (walk for walk in walks if leak.value not in _distinctive(walk))
+    return any(leak.words in step.text for walk in others for step in walk.rollout.prompt)

@@ -1,0 +1,460 @@
+"""Rules over whole runs: for each of them rows on which it must fire, with its quotes, and rows on which it must not."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+import blade
+from blade.core.diagnosis import Doubt
+from blade.diagnose.rules import run_rules
+from builders import Row, call, response, result, rollout, said, write_jsonl
+from evidence import stands_in
+
+HEADINGS = ("Why it matters", "What to do", "Limits")
+FAMILIES = {"task": "TSK", "data": "DAT", "infra": "INF"}
+ABOUT = ("key", "verifier", "tool", "user", "limit", "task")
+
+
+class Fires(NamedTuple):
+    """Rows on which a rule must fire: the tasks that it names, what it is about, and quotes that it must give."""
+
+    code: str
+    case: str
+    rows: list[Row]
+    tasks: tuple[str, ...]
+    about: str
+    quotes: tuple[str, ...] = ()
+
+
+class Quiet(NamedTuple):
+    """Rows on which a rule must not fire."""
+
+    code: str
+    case: str
+    rows: list[Row]
+
+
+def doubts(folder: Path, rows: list[Row], code: str, **wishes: Any) -> list[Doubt]:
+    """The doubts that a rule has about some rows, through the public door."""
+    analysis = blade.analyze(write_jsonl(folder / "run.jsonl", rows), **wishes)
+    return [doubt for run in analysis.runs for doubt in run.diagnosis.doubts if doubt.code == code]
+
+
+def want(tool: str, **arguments: object) -> Row:
+    return {"name": tool, "kwargs": arguments}
+
+
+def acted(*steps: tuple[str, Row, str]) -> list[Row]:
+    """Calls with their results, and a closing word."""
+    items: list[Row] = []
+    for place, (tool, arguments, text) in enumerate(steps):
+        items += [call(tool, json.dumps(arguments), f"c{place}"), result(text, f"c{place}")]
+    return [*items, said("I have taken care of it.")]
+
+
+def repeats(*rows: Row) -> list[Row]:
+    return [row | {"_ng_rollout_index": place} for place, row in enumerate(rows)]
+
+
+def asked(task: str, prompt: str, **more: Any) -> Row:
+    """A rollout whose prompt is a list of messages, as most harnesses write it."""
+    given = {"input": [{"role": "user", "content": prompt}]}
+    return rollout(task, **({"responses_create_params": given} | more))
+
+
+def six(*rows: Row) -> list[Row]:
+    """The rows beside six passing tasks that share nothing."""
+    others = [asked(f"other{n}", f"How many are {n} and one?", passed=True, output=f"{n + 1}") for n in range(6)]
+    return [*rows, *others]
+
+
+# hidden-key-value, idle-tool: agents with tools
+
+RECORD = '{"reservation_id": "A1B2C3", "dob": "1981-05-26"}'
+
+
+def booked(dob: str, *, record: str = RECORD, **more: Any) -> Row:
+    """A rollout that looks a record up and books with a date of birth; the key wants another."""
+    items = acted(
+        ("get_reservation_details", {"reservation_id": "A1B2C3"}, record),
+        ("update_reservation", {"reservation_id": "A1B2C3", "dob": dob}, "ok"),
+    )
+    key = [want("update_reservation", reservation_id="A1B2C3", dob="1985-04-04")]
+    return rollout("t", **({"output": items, "expected_actions": key} | more))
+
+
+def cabin(before: str, asks: str, after: str) -> list[Row]:
+    """A record, a call that asks for another cabin, and what it returns."""
+    shown = {"reservation_id": "A1B2C3", "cabin": before}
+    return acted(
+        ("get_reservation_details", {"reservation_id": "A1B2C3"}, json.dumps(shown)),
+        ("update_reservation", {"reservation_id": "A1B2C3", "cabin": asks}, json.dumps(shown | {"cabin": after})),
+    )
+
+
+def cabins(after: str, times: int) -> list[Row]:
+    return repeats(*(rollout("t", output=cabin("business", "economy", after)) for _ in range(times)))
+
+
+# user-ends-early, user-withholds, refusal-by-rule, done-without-verdict: talk with a simulated user
+
+CANCEL = [want("cancel_reservation", reservation_id="JG7FMM")]
+SCRIPT = "You are Mia Li, your user id is mia_li_3668. Cancel JG7FMM."
+ASKS = said("Please give me your user ID.")
+PUT_OFF = said("I don't remember it, sorry.", "user")
+GO_AHEAD = said("Yes, please go ahead. ###STOP###", "user")
+CANCELS = [call("cancel_reservation", '{"reservation_id": "JG7FMM"}'), result("ok")]
+RULE = "Reservations cannot be cancelled when any portion of the flight was already flown by the passenger."
+REFUSAL = "Unfortunately this reservation cannot be cancelled, because a portion of the flight was already flown."
+
+
+def talked(*items: Row, **more: Any) -> Row:
+    return rollout("t", output=list(items), expected_actions=CANCEL, **more)
+
+
+def refused(words: str = REFUSAL, rule: str = RULE) -> Row:
+    given = {"input": [{"role": "system", "content": f"Be kind. {rule}"}, {"role": "user", "content": "Cancel it."}]}
+    return talked(said(words), responses_create_params=given)
+
+
+def withheld(*items: Row) -> Row:
+    key = [want("cancel_reservation", user_id="mia_li_3668", reservation_id="JG7FMM")]
+    return rollout("t", output=list(items), user_instruction=SCRIPT, expected_actions=key)
+
+
+def unjudged(*items: Row, record: object = None) -> list[Row]:
+    """A rollout with or without the verifier's account, beside one that has it."""
+    judged = rollout(
+        "u", output=acted(("pay", {"n": 1}, "ok")), expected_actions=CANCEL, reward_info={"r_actions": 0.0}
+    )
+    return [talked(*items, reward_info=record), judged]
+
+
+# the verifier's words
+
+CRASH = (
+    'Traceback (most recent call last):\n  File "/tests/test_sum.py", line 9, in test_sum\n    check({name})\n{error}'
+)
+
+
+def tested(task: str, words: str, *, passed: bool = False, **more: Any) -> Row:
+    """A rollout about whose test the verifier wrote something."""
+    shown = {"output": "def total(xs): return sum(xs)", "prompt": "Write total(xs).", "failure_reason": words}
+    return rollout(task, **({"passed": passed} | shown | more))
+
+
+def crashed(error: str, **more: Any) -> Row:
+    return tested("t", CRASH.format(name="EXPECTED_TABLE", error=error), **more)
+
+
+NO_NAME = "NameError: name 'EXPECTED_TABLE' is not defined"
+NO_MODULE = "ModuleNotFoundError: No module named 'cocotb'"
+
+
+def agreeing(**fields: Any) -> list[Row]:
+    """Rollouts in which verdicts and reward agree."""
+    return [rollout(f"good{n}", passed=True, **fields) for n in range(3)]
+
+
+def checks(*verdicts: bool) -> list[Row]:
+    return [{"name": f"has part {n}", "passed": verdict} for n, verdict in enumerate(verdicts)]
+
+
+def printed(output: str, *, passed: bool = False) -> Row:
+    return rollout("t", passed=passed, metadata={"output": output, "expected": "1 2 3\n4 "})
+
+
+NOT_IN = "Traceback (most recent call last):\nAssertionError: 'Error executing command' not found in 'it failed'"
+
+FIRES = [
+    Fires("TSK001", "a record shows another value", [booked("1981-05-26")], ("t",), "key", ('"dob": "1981-05-26"',)),
+    Fires("TSK002", "the old value comes back", cabins("business", 3), ("t",), "tool", ('"cabin": "economy"', '"cabin": "business"')),
+    Fires("TSK003", "another way of writing it", [rollout("t", extracted_answer="4.0", expected_answer="4", output="So it is 4.0")], ("t",), "verifier", ("So it is 4.0",)),
+    Fires("TSK003", "nothing was extracted", [rollout("t", extracted_answer=None, expected_answer="42", output="So \\boxed{42}")], ("t",), "verifier", ("\\boxed{42}",)),
+    Fires("TSK004", "a line break", [printed("1 2 3 4")], ("t",), "verifier"),
+    Fires("TSK005", "yes and stop", [talked(said("Shall I?"), GO_AHEAD)], ("t",), "user", ("Yes, please go ahead. ###STOP###",)),
+    Fires("TSK006", "each repeat cites the rule", repeats(refused(), refused()), ("t",), "key", ("a portion of the flight was already flown",)),
+    Fires("TSK007", "an untold message", [rollout("t", prompt="Run it.", details={"test_fails": NOT_IN})], ("t",), "verifier", ("'Error executing command' not found in",)),
+    Fires("TSK008", "three times the same", repeats(*(rollout("t", extracted_answer="7", expected_answer="8") for _ in range(3))), ("t",), "key"),
+    Fires("TSK009", "one of four never holds", repeats(*(rollout("t", checks=checks(True, True, True, False)) for _ in range(3))), ("t",), "verifier"),
+    Fires("TSK010", "no word and no call", [rollout("t", passed=True, output=[])], ("t",), "verifier"),
+    Fires("TSK011", "asked and not given", [withheld(ASKS, PUT_OFF, said("Then I cannot help."))], ("t",), "user", ("I don't remember it, sorry.",)),
+    Fires("INF003", "all done, no account", unjudged(*CANCELS, said("It is cancelled.")), ("t",), "limit", ("It is cancelled.",)),
+    Fires("DAT001", "two prompts", repeats(rollout("t", prompt="Add 1 and 2.", passed=True), rollout("t", prompt="Add 3 and 4.")), ("t",), "task"),
+    Fires("DAT001", "two levels", repeats(rollout("t", difficulty="easy", passed=True), rollout("t", difficulty="hard")), ("t",), "task"),
+    Fires("TSK012", "one text", repeats(rollout("t", output="It is 41.", passed=True), rollout("t", output="It is 41.")), ("t",), "verifier", ("1.0", "0.0", "It is 41.")),
+    Fires("TSK012", "the same calls and results", repeats(*(rollout("t", passed=p, output=acted(("pay", {"n": 1}, "ok"))) for p in (False, True))), ("t",), "verifier", ("1.0", "0.0")),
+    Fires("TSK013", "the judge failed", [rollout("t", judge_error="APIError: no reply from the judge")], ("t",), "verifier", ("no reply from the judge",)),
+    Fires("TSK013", "the judge's reply is of no use", [rollout("t", invalid_judge_response=True), rollout("u", passed=True)], ("t",), "verifier", ("true",)),
+    Fires("TSK013", "a name of the test", [crashed(NO_NAME)], ("t",), "verifier", (NO_NAME,)),
+    Fires("TSK013", "a test that is no Python", [tested("t", 'File "/tests/test_sum.py", line 3\n    check(1\n         ^\nSyntaxError: \'(\' was never closed')], ("t",), "verifier", ("SyntaxError: '(' was never closed",)),
+    Fires("TSK013", "a library without the name", [crashed("AttributeError: module 'numpy' has no attribute 'float'")], ("t",), "verifier", ("module 'numpy' has no attribute 'float'",)),
+    Fires("TSK013", "as pytest writes it", [tested("t", f"    def test_sum():\n>       check(EXPECTED_TABLE)\nE       {NO_NAME}\n\ntests/test_sum.py:9: NameError")], ("t",), "verifier", (NO_NAME,)),
+    Fires("TSK014", "correct and no reward", [rollout("t", is_correct=True), *agreeing(is_correct=True)], ("t",), "verifier", ("0.0", "true")),
+    Fires("TSK014", "a number for a verdict", [rollout("t", is_correct=1.0)], ("t",), "verifier", ("0.0", "1.0")),
+    Fires("TSK014", "not resolved and rewarded", [rollout("t", passed=True, resolved=False), *agreeing(resolved=True)], ("t",), "verifier", ("1.0", "false")),
+    Fires("TSK014", "inside the account", [rollout("t", reward_info={"success": True}), *agreeing(reward_info={"success": True})], ("t",), "verifier", ("0.0", "true")),
+    Fires("TSK014", "every test passed", [rollout("t", checks=checks(True, True)), *agreeing(checks=checks(True, True))], ("t",), "verifier", ("0.0", "true")),
+    Fires("TSK014", "every test failed", [rollout("t", passed=True, checks=checks(False, False)), *agreeing(checks=checks(True, True))], ("t",), "verifier", ("1.0", "false")),
+    Fires("TSK015", "the tests' own module", [tested("t", NO_MODULE)], ("t",), "verifier", (NO_MODULE,)),
+    Fires("TSK015", "two tasks, one doubt", [tested("t", NO_MODULE), tested("u", NO_MODULE)], ("t", "u"), "verifier", (NO_MODULE,)),
+    Fires("TSK015", "a command", [tested("t", "run.sh: line 3: iverilog: command not found")], ("t",), "verifier", ("iverilog: command not found",)),
+    Fires("TSK015", "a command of sh", [tested("t", "sh: 1: node: not found")], ("t",), "verifier", ("sh: 1: node: not found",)),
+    Fires("TSK015", "a shared library", [tested("t", "ImportError: libGL.so.1: cannot open shared object file: No such file")], ("t",), "verifier", ("libGL.so.1: cannot open shared object file",)),
+    Fires("TSK015", "an interpreter", [tested("t", "env: 'ruby': No such file or directory")], ("t",), "verifier", ("env: 'ruby': No such file",)),
+    Fires("TSK015", "the prompt names it", [tested("t", NO_MODULE, prompt="Use cocotb.", output="import cocotb")], ("t",), "verifier", (NO_MODULE,)),
+    Fires("TSK015", "two tasks import it", [tested(t, NO_MODULE, output="import cocotb") for t in "tu"], ("t", "u"), "verifier", (NO_MODULE,)),
+    Fires("DAT002", "one task under two ids", [rollout(t, prompt="Add 1 and 2.", expected_answer="3") for t in ("t", "u", "v")], ("t", "u", "v"), "task", ("Add 1 and 2.",)),
+    Fires("DAT003", "two answers", six(*(asked(t, "What is 6 x 7?", expected_answer=a) for t, a in (("t", "42"), ("u", "43")))), ("t", "u"), "key", ("What is 6 x 7?",)),
+    Fires("DAT004", "answer: X", [asked("t", "Find the code.\nAnswer: QX-7781", expected_answer="QX-7781")], ("t",), "task", ("Answer: QX-7781",)),
+    Fires("DAT004", "expected: X", [rollout("t", prompt="Who was it? (expected: Ada Lovelace)", expected_answer="Ada Lovelace")], ("t",), "task", ("expected: Ada Lovelace",)),
+    Fires("DAT004", "an id that the key uses", [asked("t", "Cancel my flight. Solution: JG7FMM", expected_actions=CANCEL)], ("t",), "task", ("Solution: JG7FMM",)),
+]  # fmt: skip
+
+QUIET = [
+    Quiet("TSK001", "the prompt gives the value", [booked("1981-05-26", prompt="Born 1985-04-04.")]),
+    Quiet("TSK001", "no record shows another", [booked("1981-05-26", record="{}")]),
+    Quiet("TSK001", "it passed", [booked("1981-05-26", passed=True)]),
+    Quiet("TSK002", "two calls", cabins("business", 2)),
+    Quiet("TSK002", "the change is made", cabins("economy", 3)),
+    Quiet("TSK003", "another answer", [rollout("t", extracted_answer="5", expected_answer="4")]),
+    Quiet("TSK003", "it passed", [rollout("t", extracted_answer="4.0", expected_answer="4", passed=True)]),
+    Quiet("TSK004", "other words", [printed("1 2 3 5")]),
+    Quiet("TSK004", "it passed", [printed("1 2 3 4", passed=True)]),
+    Quiet("TSK004", "nothing was printed", [rollout("t", metadata={"output": "", "expected": "\n"})]),
+    Quiet("TSK005", "the agent acts", [talked(said("Shall I?"), GO_AHEAD, said("Wait."))]),
+    Quiet("TSK005", "no go-ahead", [talked(said("Shall I?"), said("No, thanks. ###STOP###", "user"))]),
+    Quiet("TSK005", "nothing was due", [rollout("t", output=[said("Shall I?"), GO_AHEAD], expected_actions=[])]),
+    Quiet("TSK006", "no such rule", [refused(rule="Speak English.")]),
+    Quiet("TSK006", "one repeat does not cite it", repeats(refused(), refused("I will look into it."))),
+    Quiet("TSK007", "the prompt names it", [rollout("t", prompt="Print Error executing command.", details={"test": NOT_IN})]),
+    Quiet("TSK007", "it passed", [rollout("t", passed=True, prompt="Run it.", details={"test": NOT_IN})]),
+    Quiet("TSK008", "two repeats", repeats(*(rollout("t", extracted_answer="7", expected_answer="8") for _ in range(2)))),
+    Quiet("TSK008", "other answers", repeats(*(rollout("t", extracted_answer=n, expected_answer="8") for n in "779"))),
+    Quiet("TSK008", "one passed", repeats(*(rollout("t", extracted_answer="7", expected_answer="7", passed=n > 1) for n in range(3)))),
+    Quiet("TSK009", "two rollouts", repeats(*(rollout("t", checks=checks(True, True, True, False)) for _ in range(2)))),
+    Quiet("TSK009", "siblings fail too", repeats(*(rollout("t", checks=checks(True, False, False, False)) for _ in range(3)))),
+    Quiet("TSK009", "it holds once", repeats(*(rollout("t", checks=checks(True, True, True, n == 1)) for n in range(3)))),
+    Quiet("TSK010", "it failed", [rollout("t", output=[])]),
+    Quiet("TSK010", "a word", [rollout("t", passed=True, output="4")]),
+    Quiet("TSK010", "a call", [rollout("t", passed=True, output=[call("pay"), result("ok")])]),
+    Quiet("TSK011", "it was given", [withheld(ASKS, said("mia_li_3668", "user"))]),
+    Quiet("TSK011", "it was not asked for", [withheld(said("How can I help?"), PUT_OFF)]),
+    Quiet("INF003", "not all done", unjudged(said("I will do it."))),
+    Quiet("INF003", "the account is there", unjudged(*CANCELS, said("It is cancelled."), record={"r_actions": 0.0})),
+    Quiet("DAT001", "one prompt", repeats(rollout("t", prompt="Add.", passed=True), rollout("t", prompt="Add. \n"))),
+    Quiet("DAT001", "a simulated user", repeats(*(rollout("t", prompt=p, passed=p == "Hi", user_instruction=SCRIPT) for p in ("Hi", "Hello")))),
+    Quiet("DAT001", "both failed", repeats(rollout("t", prompt="Add 1 and 2."), rollout("t", prompt="Add 3 and 4."))),
+    Quiet("TSK012", "other outputs", repeats(rollout("t", output="It is 41.", passed=True), rollout("t", output="It is 42."))),
+    Quiet("TSK012", "other tasks", [rollout("t", output="It is 41.", passed=True), rollout("u", output="It is 41.")]),
+    Quiet("TSK012", "both failed", repeats(rollout("t", output="It is 41."), rollout("t", output="It is 41."))),
+    Quiet("TSK012", "no output", repeats(rollout("t", output=[], passed=True), rollout("t", output=[]))),
+    Quiet("TSK012", "the tools answered differently", repeats(*(rollout("t", passed=p, output=acted(("draw", {}, f"card {p}"))) for p in (False, True)))),
+    Quiet("TSK012", "the prompts differ", repeats(*(rollout("t", passed=p, output="hit", prompt=f"You hold {p}.") for p in (False, True)))),
+    Quiet("TSK012", "the patches differ", repeats(*(rollout("t", passed=p, output="See the patch.", model_patch=f"+{p}") for p in (False, True)))),
+    Quiet("TSK012", "only that it is done", repeats(rollout("t", output="Done.", passed=True), rollout("t", output="Done."))),
+    Quiet("TSK013", "an assertion in the test", [crashed("AssertionError: 3 != 4")]),
+    Quiet("TSK013", "a name of the task", [crashed("NameError: name 'total' is not defined")]),
+    Quiet("TSK013", "raised in the solution", [tested("t", f'Traceback:\n  File "/tests/test_sum.py", line 9, in test\n    go()\n  File "/app/sum.py", line 2, in total\n    return zs\n{NO_NAME}')]),
+    Quiet("TSK013", "the agent wrote the test", [crashed(NO_NAME, output="I wrote tests/test_sum.py for you.")]),
+    Quiet("TSK013", "the line is the agent's", [crashed(NO_NAME, output="check(EXPECTED_TABLE)")]),
+    Quiet("TSK013", "an import from the repository", [crashed("ImportError: cannot import name 'fresh' from 'shop.cart' (/testbed/shop/cart.py)")]),
+    Quiet("TSK013", "an object of the solution", [crashed("AttributeError: 'NoneType' object has no attribute 'total'")]),
+    Quiet("TSK013", "a passing rollout has it too", [crashed(NO_NAME), tested("u", NO_NAME, passed=True)]),
+    Quiet("TSK013", "it speaks of the solution", [rollout("t", evaluation_error="the candidate raised ValueError")]),
+    Quiet("TSK013", "the evaluation took too long", [rollout("t", eval_timed_out=True)]),
+    Quiet("TSK013", "it passed", [rollout("t", passed=True, judge_error="no reply")]),
+    Quiet("TSK014", "they agree", [rollout("t", is_correct=False), *agreeing(is_correct=True)]),
+    Quiet("TSK014", "part of the reward", [rollout("t", reward=0.7, passed=True, is_correct=True), *agreeing(is_correct=True)]),
+    Quiet("TSK014", "another verdict sides with it", [rollout("t", is_correct=True, is_correct_plus=False), *agreeing(is_correct=True)]),
+    Quiet("TSK014", "a test sides with it", [rollout("t", is_correct=True, checks=checks(True, False)), *agreeing(is_correct=True)]),
+    Quiet("TSK014", "a limit explains it", [rollout("t", resolved=True, agent_timed_out=True), *agreeing(resolved=True)]),
+    Quiet("TSK014", "the harness came to its end", [rollout(t, success=True) for t in "tuvw"]),
+    Quiet("TSK014", "some tests passed", [rollout("t", checks=checks(True, False)), *agreeing(checks=checks(True, True))]),
+    Quiet("TSK014", "one optional test failed", [rollout("t", passed=True, checks=checks(True, False)), *agreeing(checks=checks(True, True))]),
+    Quiet("TSK014", "no verdict", [rollout("t", is_correct=None), rollout("u", is_correct="yes"), rollout("v", correct=0.5)]),
+    Quiet("TSK015", "a module of the solution", [tested("t", "ModuleNotFoundError: No module named 'solution'")]),
+    Quiet("TSK015", "the agent made it", [tested("t", NO_MODULE, output="I wrote cocotb.py")]),
+    Quiet("TSK015", "the task asks for it", [tested("t", NO_MODULE, prompt="Write cocotb.py.")]),
+    Quiet("TSK015", "part of a package", [tested("t", "ModuleNotFoundError: No module named 'shop.cart'")]),
+    Quiet("TSK015", "only the agent asked for it", [tested("t", NO_MODULE, output="import cocotb")]),
+    Quiet("TSK015", "a passing rollout shows it", [tested("t", NO_MODULE), tested("u", NO_MODULE, passed=True)]),
+    Quiet("TSK015", "a passing rollout loads it", [tested("t", NO_MODULE), tested("u", "fine", passed=True, output="import cocotb")]),
+    Quiet("TSK015", "something else is not found", [tested("t", "KeyError: page not found: 404")]),
+    Quiet("TSK015", "an agent's own tool failed", [rollout("t", output=acted(("bash", {"cmd": "x"}, NO_MODULE)))]),
+    Quiet("DAT002", "another key", [rollout(t, prompt="Add.", expected_answer=a) for t, a in (("t", "3"), ("u", "4"))]),
+    Quiet("DAT002", "another prompt", [rollout(t, prompt=p, expected_answer="3") for t, p in (("t", "1+2"), ("u", "2+1"))]),
+    Quiet("DAT002", "repeats of one task", repeats(*(rollout("t", prompt="Add.", expected_answer="3") for _ in range(2)))),
+    Quiet("DAT002", "no key", [rollout(t, prompt="Add.") for t in "tu"]),
+    Quiet("DAT003", "a template", [rollout(t, prompt="Do the task.", expected_answer=f"{n} items") for n, t in enumerate("tuvwxyz")]),
+    Quiet("DAT003", "the same answer", six(*(asked(t, "What is 6 x 7?", expected_answer=a, question=t) for t, a in (("t", "42"), ("u", " 42"))))),
+    Quiet("DAT003", "a simulated user", six(*(asked(t, "Policy.", user_instruction=f"You want {t}.", expected_actions=[want("cancel", id=t)]) for t in "tu"))),
+    Quiet("DAT003", "marks that differ by a seed", six(*(asked(t, "Go.", verifier_metadata={"seed": t}) for t in "tu"))),
+    Quiet("DAT004", "an option", [asked("t", "Which? A) Ada Lovelace B) Alan Turing. Answer: one letter", expected_answer="Ada Lovelace")]),
+    Quiet("DAT004", "a given", [asked("t", "Ada Lovelace wrote it. Who was first?", expected_answer="Ada Lovelace")]),
+    Quiet("DAT004", "somebody's answer", [asked("t", "Student answer: QX-7781. Is it right?", expected_answer="QX-7781")]),
+    Quiet("DAT004", "an example for all", [asked(t, f"E.g. Answer: QX-7781\n{t}?", expected_answer=a) for t, a in (("t", "QX-7781"), ("u", "QX-7782"))]),
+    Quiet("DAT004", "too short", [asked("t", "Answer: 42", expected_answer="42")]),
+    Quiet("DAT004", "the start of another number", [asked("t", "Answer: 123456.5", expected_answer="123456")]),
+    Quiet("DAT004", "an id that the user gives", [asked("t", "Cancel JG7FMM.", expected_actions=CANCEL)]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", FIRES, ids=[f"{one.code}-{one.case}" for one in FIRES])
+def test_fires(tmp_path: Path, case: Fires) -> None:
+    (doubt,) = doubts(tmp_path, case.rows, case.code)
+    assert (doubt.tasks, doubt.about) == (case.tasks, case.about)
+    assert doubt.rollouts > 0
+    assert doubt.strong is next(one.strong for one in run_rules() if one.rule.code == case.code)
+    given = [one.quote for one in doubt.evidence]
+    assert all(any(quote in words for words in given) for quote in case.quotes), given
+    for one in doubt.evidence:
+        rows = repeated_of(case.rows, one.key.task_id)
+        place = {"step": one.step, "field": one.field, "quote": one.quote}
+        assert stands_in(place, rows[one.key.repeat]), place
+
+
+def repeated_of(rows: list[Row], task: str) -> dict[int, Row]:
+    """The rows of a task by repeat, numbered in order where they are not."""
+    mine = [row for row in rows if row.get("task_id") == task]
+    return {row.get("_ng_rollout_index", place): row for place, row in enumerate(mine)}
+
+
+@pytest.mark.parametrize("case", QUIET, ids=[f"{one.code}-{one.case}" for one in QUIET])
+def test_stays_quiet(tmp_path: Path, case: Quiet) -> None:
+    assert doubts(tmp_path, case.rows, case.code) == []
+
+
+def test_every_rule_has_a_case_that_fires_and_two_that_do_not() -> None:
+    codes = {one.rule.code for one in run_rules()}
+    assert {one.code for one in FIRES} == codes
+    quiet = Counter(one.code for one in QUIET)
+    assert {code for code in codes if quiet[code] < 2} == set()
+
+
+# the form of the catalogue
+
+
+@pytest.mark.parametrize("one", run_rules(), ids=lambda one: one.rule.code)
+def test_form(one: Any) -> None:
+    rule = one.rule
+    assert rule.code.startswith(FAMILIES[rule.family])
+    assert rule.code[3:].isdecimal()
+    assert len(rule.code) == 6
+    assert rule.message.endswith(".")
+    headings = [section[0] if isinstance(section, tuple) else section.title for section in rule.sections]
+    assert tuple(headings) == HEADINGS
+    assert rule.cause.value == rule.family
+
+
+def test_codes_are_unique() -> None:
+    codes = [one.rule.code for one in run_rules()]
+    assert len(set(codes)) == len(codes)
+
+
+def test_strong_rules_are_those_of_the_definition() -> None:
+    strong = {one.rule.name for one in run_rules() if one.strong}
+    assert strong == {
+        "same-output-judged-differently",
+        "verifier-crashed",
+        "verifier-contradicts-itself",
+        "equal-still-rejected",
+        "equal-output-rejected",
+        "dependency-missing",
+        "same-prompt-different-keys",
+    }
+
+
+@pytest.mark.parametrize("case", FIRES, ids=[f"{one.code}-{one.case}" for one in FIRES])
+def test_what_a_doubt_is_about_is_one_of_six(tmp_path: Path, case: Fires) -> None:
+    analysis = blade.analyze(write_jsonl(tmp_path / "run.jsonl", case.rows))
+    for doubt in analysis.runs[0].diagnosis.doubts:
+        assert doubt.about in ABOUT
+        assert set(doubt.tasks) <= set(analysis.runs[0].run.tasks["task_id"])
+        assert "\n" not in doubt.message or doubt.code == "TSK003"
+
+
+# hostile rows
+
+ODD: list[object] = [
+    None,
+    True,
+    0,
+    -1,
+    1e308,
+    "",
+    "\x00",
+    "\ud800",
+    "(" * 300,
+    [],
+    [[]],
+    [None],
+    {},
+    {"": {}},
+    {"a.b": [1]},
+]
+FIELDS = (
+    "is_correct", "resolved", "passed", "success", "checks", "test_results", "details", "reward_info", "metadata",
+    "judge_error", "invalid_judge_response", "failure_reason", "expected_answer", "extracted_answer", "expected_actions",
+    "user_instruction", "prompt", "responses_create_params", "difficulty", "error", "output", "verifier_metadata",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_odd_values_never_raise(tmp_path: Path, field: str) -> None:
+    rows = [
+        rollout(f"t{n // 2}", repeat=n % 2, passed=bool(n % 2), output="It is 41.", **{field: value})
+        for n, value in enumerate(value for one in ODD for value in (one, one))
+    ]
+    blade.analyze(write_jsonl(tmp_path / "run.jsonl", rows))
+
+
+LONG = 200_000
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        'File "' * (LONG // 6),
+        "E   NameError: name 'x' is not defined\n" * (LONG // 40),
+        'File "/tests/test_a.py", line 1\n' * (LONG // 32),
+        "No module named " * (LONG // 16),
+        "a" * LONG + ": command not found",
+        "No module named\n" + "a.b-c+" * (LONG // 6),
+    ],
+    ids=["frames", "errors", "places", "modules", "one long word", "no break"],
+)
+def test_long_words_take_no_long_time(tmp_path: Path, words: str) -> None:
+    rows = [
+        tested("t", words),
+        tested("t", words, judge_error=words),
+        tested("u", "", prompt=words, expected_answer="QX-7781"),
+    ]
+    blade.analyze(write_jsonl(tmp_path / "run.jsonl", repeats(*rows)))
+
+
+def test_a_response_without_output_is_no_doubt_of_the_new_rules(tmp_path: Path) -> None:
+    rows = [rollout("t", response=response([], error=None)), rollout("u", response=None, output=None)]
+    assert doubts(tmp_path, rows, "TSK012") == []
+
+
+def test_rewards_above_one_are_not_at_the_top_of_the_run(tmp_path: Path) -> None:
+    rows = [rollout("t", reward=1.0, resolved=False), rollout("u", reward=2.0, resolved=True)]
+    assert doubts(tmp_path, rows, "TSK014") == []
+
+
+def test_one_missing_thing_is_one_doubt(tmp_path: Path) -> None:
+    rows = [tested("t", NO_MODULE), tested("u", "sh: 1: node: not found"), tested("v", NO_MODULE)]
+    assert [doubt.tasks for doubt in doubts(tmp_path, rows, "TSK015")] == [("t", "v"), ("u",)]
+
+
+def test_an_output_judged_both_ways_beyond_those_read_is_seen_in_the_table(tmp_path: Path) -> None:
+    others = [rollout("t", repeat=n, passed=n % 2 == 0, prompt="Go.", output=f"It is {n}.") for n in range(12)]
+    late = [rollout("t", repeat=12 + n, passed=n == 0, prompt="Go.", output="It is 41.") for n in range(2)]
+    (doubt,) = doubts(tmp_path, [*others, *late], "TSK012")
+    assert "t#12 gets 1 and t#13 gets 0" in doubt.message

@@ -129,10 +129,10 @@ def withheld(*items: Row) -> Row:
 
 def unjudged(*items: Row, record: object = None) -> list[Row]:
     """A rollout with or without the verifier's account, beside one that has it."""
-    judged = rollout(
+    other = rollout(
         "u", output=acted(("pay", {"n": 1}, "ok")), expected_actions=CANCEL, reward_info={"r_actions": 0.0}
     )
-    return [talked(*items, reward_info=record), judged]
+    return [talked(*items, reward_info=record), other]
 
 
 # the verifier's words
@@ -142,14 +142,14 @@ CRASH = (
 )
 
 
-def tested(task: str, words: str, *, passed: bool = False, **more: Any) -> Row:
+def judged(task: str, words: str, *, passed: bool = False, **more: Any) -> Row:
     """A rollout about whose test the verifier wrote something."""
     shown = {"output": "def total(xs): return sum(xs)", "prompt": "Write total(xs).", "failure_reason": words}
     return rollout(task, **({"passed": passed} | shown | more))
 
 
 def crashed(error: str, **more: Any) -> Row:
-    return tested("t", CRASH.format(name="EXPECTED_TABLE", error=error), **more)
+    return judged("t", CRASH.format(name="EXPECTED_TABLE", error=error), **more)
 
 
 NO_NAME = "NameError: name 'EXPECTED_TABLE' is not defined"
@@ -192,23 +192,23 @@ FIRES = [
     Fires("TSK013", "the judge failed", [rollout("t", judge_error="APIError: no reply from the judge")], ("t",), "verifier", ("no reply from the judge",)),
     Fires("TSK013", "the judge's reply is of no use", [rollout("t", invalid_judge_response=True), rollout("u", passed=True)], ("t",), "verifier", ("true",)),
     Fires("TSK013", "a name of the test", [crashed(NO_NAME)], ("t",), "verifier", (NO_NAME,)),
-    Fires("TSK013", "a test that is no Python", [tested("t", 'File "/tests/test_sum.py", line 3\n    check(1\n         ^\nSyntaxError: \'(\' was never closed')], ("t",), "verifier", ("SyntaxError: '(' was never closed",)),
+    Fires("TSK013", "a test that is no Python", [judged("t", 'File "/tests/test_sum.py", line 3\n    check(1\n         ^\nSyntaxError: \'(\' was never closed')], ("t",), "verifier", ("SyntaxError: '(' was never closed",)),
     Fires("TSK013", "a library without the name", [crashed("AttributeError: module 'numpy' has no attribute 'float'")], ("t",), "verifier", ("module 'numpy' has no attribute 'float'",)),
-    Fires("TSK013", "as pytest writes it", [tested("t", f"    def test_sum():\n>       check(EXPECTED_TABLE)\nE       {NO_NAME}\n\ntests/test_sum.py:9: NameError")], ("t",), "verifier", (NO_NAME,)),
+    Fires("TSK013", "as pytest writes it", [judged("t", f"    def test_sum():\n>       check(EXPECTED_TABLE)\nE       {NO_NAME}\n\ntests/test_sum.py:9: NameError")], ("t",), "verifier", (NO_NAME,)),
     Fires("TSK014", "correct and no reward", [rollout("t", is_correct=True), *agreeing(is_correct=True)], ("t",), "verifier", ("0.0", "true")),
     Fires("TSK014", "a number for a verdict", [rollout("t", is_correct=1.0)], ("t",), "verifier", ("0.0", "1.0")),
     Fires("TSK014", "not resolved and rewarded", [rollout("t", passed=True, resolved=False), *agreeing(resolved=True)], ("t",), "verifier", ("1.0", "false")),
     Fires("TSK014", "inside the account", [rollout("t", reward_info={"success": True}), *agreeing(reward_info={"success": True})], ("t",), "verifier", ("0.0", "true")),
     Fires("TSK014", "every test passed", [rollout("t", checks=checks(True, True)), *agreeing(checks=checks(True, True))], ("t",), "verifier", ("0.0", "true")),
     Fires("TSK014", "every test failed", [rollout("t", passed=True, checks=checks(False, False)), *agreeing(checks=checks(True, True))], ("t",), "verifier", ("1.0", "false")),
-    Fires("TSK015", "the tests' own module", [tested("t", NO_MODULE)], ("t",), "verifier", (NO_MODULE,)),
-    Fires("TSK015", "two tasks, one doubt", [tested("t", NO_MODULE), tested("u", NO_MODULE)], ("t", "u"), "verifier", (NO_MODULE,)),
-    Fires("TSK015", "a command", [tested("t", "run.sh: line 3: iverilog: command not found")], ("t",), "verifier", ("iverilog: command not found",)),
-    Fires("TSK015", "a command of sh", [tested("t", "sh: 1: node: not found")], ("t",), "verifier", ("sh: 1: node: not found",)),
-    Fires("TSK015", "a shared library", [tested("t", "ImportError: libGL.so.1: cannot open shared object file: No such file")], ("t",), "verifier", ("libGL.so.1: cannot open shared object file",)),
-    Fires("TSK015", "an interpreter", [tested("t", "env: 'ruby': No such file or directory")], ("t",), "verifier", ("env: 'ruby': No such file",)),
-    Fires("TSK015", "the prompt names it", [tested("t", NO_MODULE, prompt="Use cocotb.", output="import cocotb")], ("t",), "verifier", (NO_MODULE,)),
-    Fires("TSK015", "two tasks import it", [tested(t, NO_MODULE, output="import cocotb") for t in "tu"], ("t", "u"), "verifier", (NO_MODULE,)),
+    Fires("TSK015", "the tests' own module", [judged("t", NO_MODULE)], ("t",), "verifier", (NO_MODULE,)),
+    Fires("TSK015", "two tasks, one doubt", [judged("t", NO_MODULE), judged("u", NO_MODULE)], ("t", "u"), "verifier", (NO_MODULE,)),
+    Fires("TSK015", "a command", [judged("t", "run.sh: line 3: iverilog: command not found")], ("t",), "verifier", ("iverilog: command not found",)),
+    Fires("TSK015", "a command of sh", [judged("t", "sh: 1: node: not found")], ("t",), "verifier", ("sh: 1: node: not found",)),
+    Fires("TSK015", "a shared library", [judged("t", "ImportError: libGL.so.1: cannot open shared object file: No such file")], ("t",), "verifier", ("libGL.so.1: cannot open shared object file",)),
+    Fires("TSK015", "an interpreter", [judged("t", "env: 'ruby': No such file or directory")], ("t",), "verifier", ("env: 'ruby': No such file",)),
+    Fires("TSK015", "the prompt names it", [judged("t", NO_MODULE, prompt="Use cocotb.", output="import cocotb")], ("t",), "verifier", (NO_MODULE,)),
+    Fires("TSK015", "two tasks import it", [judged(t, NO_MODULE, output="import cocotb") for t in "tu"], ("t", "u"), "verifier", (NO_MODULE,)),
     Fires("DAT002", "one task under two ids", [rollout(t, prompt="Add 1 and 2.", expected_answer="3") for t in ("t", "u", "v")], ("t", "u", "v"), "task", ("Add 1 and 2.",)),
     Fires("DAT003", "two answers", six(*(asked(t, "What is 6 x 7?", expected_answer=a) for t, a in (("t", "42"), ("u", "43")))), ("t", "u"), "key", ("What is 6 x 7?",)),
     Fires("DAT004", "answer: X", [asked("t", "Find the code.\nAnswer: QX-7781", expected_answer="QX-7781")], ("t",), "task", ("Answer: QX-7781",)),
@@ -260,12 +260,12 @@ QUIET = [
     Quiet("TSK012", "only that it is done", repeats(rollout("t", output="Done.", passed=True), rollout("t", output="Done."))),
     Quiet("TSK013", "an assertion in the test", [crashed("AssertionError: 3 != 4")]),
     Quiet("TSK013", "a name of the task", [crashed("NameError: name 'total' is not defined")]),
-    Quiet("TSK013", "raised in the solution", [tested("t", f'Traceback:\n  File "/tests/test_sum.py", line 9, in test\n    go()\n  File "/app/sum.py", line 2, in total\n    return zs\n{NO_NAME}')]),
+    Quiet("TSK013", "raised in the solution", [judged("t", f'Traceback:\n  File "/tests/test_sum.py", line 9, in test\n    go()\n  File "/app/sum.py", line 2, in total\n    return zs\n{NO_NAME}')]),
     Quiet("TSK013", "the agent wrote the test", [crashed(NO_NAME, output="I wrote tests/test_sum.py for you.")]),
     Quiet("TSK013", "the line is the agent's", [crashed(NO_NAME, output="check(EXPECTED_TABLE)")]),
     Quiet("TSK013", "an import from the repository", [crashed("ImportError: cannot import name 'fresh' from 'shop.cart' (/testbed/shop/cart.py)")]),
     Quiet("TSK013", "an object of the solution", [crashed("AttributeError: 'NoneType' object has no attribute 'total'")]),
-    Quiet("TSK013", "a passing rollout has it too", [crashed(NO_NAME), tested("u", NO_NAME, passed=True)]),
+    Quiet("TSK013", "a passing rollout has it too", [crashed(NO_NAME), judged("u", NO_NAME, passed=True)]),
     Quiet("TSK013", "it speaks of the solution", [rollout("t", evaluation_error="the candidate raised ValueError")]),
     Quiet("TSK013", "the evaluation took too long", [rollout("t", eval_timed_out=True)]),
     Quiet("TSK013", "it passed", [rollout("t", passed=True, judge_error="no reply")]),
@@ -278,14 +278,14 @@ QUIET = [
     Quiet("TSK014", "some tests passed", [rollout("t", checks=checks(True, False)), *agreeing(checks=checks(True, True))]),
     Quiet("TSK014", "one optional test failed", [rollout("t", passed=True, checks=checks(True, False)), *agreeing(checks=checks(True, True))]),
     Quiet("TSK014", "no verdict", [rollout("t", is_correct=None), rollout("u", is_correct="yes"), rollout("v", correct=0.5)]),
-    Quiet("TSK015", "a module of the solution", [tested("t", "ModuleNotFoundError: No module named 'solution'")]),
-    Quiet("TSK015", "the agent made it", [tested("t", NO_MODULE, output="I wrote cocotb.py")]),
-    Quiet("TSK015", "the task asks for it", [tested("t", NO_MODULE, prompt="Write cocotb.py.")]),
-    Quiet("TSK015", "part of a package", [tested("t", "ModuleNotFoundError: No module named 'shop.cart'")]),
-    Quiet("TSK015", "only the agent asked for it", [tested("t", NO_MODULE, output="import cocotb")]),
-    Quiet("TSK015", "a passing rollout shows it", [tested("t", NO_MODULE), tested("u", NO_MODULE, passed=True)]),
-    Quiet("TSK015", "a passing rollout loads it", [tested("t", NO_MODULE), tested("u", "fine", passed=True, output="import cocotb")]),
-    Quiet("TSK015", "something else is not found", [tested("t", "KeyError: page not found: 404")]),
+    Quiet("TSK015", "a module of the solution", [judged("t", "ModuleNotFoundError: No module named 'solution'")]),
+    Quiet("TSK015", "the agent made it", [judged("t", NO_MODULE, output="I wrote cocotb.py")]),
+    Quiet("TSK015", "the task asks for it", [judged("t", NO_MODULE, prompt="Write cocotb.py.")]),
+    Quiet("TSK015", "part of a package", [judged("t", "ModuleNotFoundError: No module named 'shop.cart'")]),
+    Quiet("TSK015", "only the agent asked for it", [judged("t", NO_MODULE, output="import cocotb")]),
+    Quiet("TSK015", "a passing rollout shows it", [judged("t", NO_MODULE), judged("u", NO_MODULE, passed=True)]),
+    Quiet("TSK015", "a passing rollout loads it", [judged("t", NO_MODULE), judged("u", "fine", passed=True, output="import cocotb")]),
+    Quiet("TSK015", "something else is not found", [judged("t", "KeyError: page not found: 404")]),
     Quiet("TSK015", "an agent's own tool failed", [rollout("t", output=acted(("bash", {"cmd": "x"}, NO_MODULE)))]),
     Quiet("DAT002", "another key", [rollout(t, prompt="Add.", expected_answer=a) for t, a in (("t", "3"), ("u", "4"))]),
     Quiet("DAT002", "another prompt", [rollout(t, prompt=p, expected_answer="3") for t, p in (("t", "1+2"), ("u", "2+1"))]),
@@ -431,9 +431,9 @@ LONG = 200_000
 )
 def test_long_words_take_no_long_time(tmp_path: Path, words: str) -> None:
     rows = [
-        tested("t", words),
-        tested("t", words, judge_error=words),
-        tested("u", "", prompt=words, expected_answer="QX-7781"),
+        judged("t", words),
+        judged("t", words, judge_error=words),
+        judged("u", "", prompt=words, expected_answer="QX-7781"),
     ]
     blade.analyze(write_jsonl(tmp_path / "run.jsonl", repeats(*rows)))
 
@@ -449,7 +449,7 @@ def test_rewards_above_one_are_not_at_the_top_of_the_run(tmp_path: Path) -> None
 
 
 def test_one_missing_thing_is_one_doubt(tmp_path: Path) -> None:
-    rows = [tested("t", NO_MODULE), tested("u", "sh: 1: node: not found"), tested("v", NO_MODULE)]
+    rows = [judged("t", NO_MODULE), judged("u", "sh: 1: node: not found"), judged("v", NO_MODULE)]
     assert [doubt.tasks for doubt in doubts(tmp_path, rows, "TSK015")] == [("t", "v"), ("u",)]
 
 

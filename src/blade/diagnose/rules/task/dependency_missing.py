@@ -32,7 +32,7 @@ MOST_LINES = 40
 """Messages of one text that are looked at."""
 
 _MISSING = re.compile(
-    r"""(?:ModuleNotFoundError|ImportError):\ No\ module\ named\ '?(?P<module>[\w.]+)
+    r"""(?:ModuleNotFoundError|ImportError):\ No\ module\ named\ '?(?P<module>[\w.]+)'?
     |(?:ImportError:|loading\ shared\ libraries:)\ (?P<library>[\w.+-]+\.so[\w.]*):\ cannot\ open\ shared\ object\ file
     |(?:^|[\s:])(?P<command>[\w.+-]+):\ command\ not\ found
     |\bsh:\ (?:line\ )?\d+:\ (?P<program>[\w.+-]+):\ not\ found

@@ -57,7 +57,7 @@ REPORT: list[tuple[Differs, Row, list[tuple[str, str, int | None]]]] = [
     (Differs.NO_ANSWER, failed(output=""), [("output", "", None)]),
     (Differs.NO_ANSWER, failed(extracted_answer=None, expected_answer="4"), [("answer", "", None)]),
     (Differs.NO_ANSWER, failed(extracted_answer=" ", expected_answer="4"), [("answer", "", None)]),
-    (Differs.NO_ANSWER, failed(verdict="not_attempted"), [("answer", "", None)]),
+    (Differs.NO_ANSWER, failed(verdict="not_attempted"), [("declined", "", None)]),
     (Differs.NOT_MADE, failed(expected_actions=[want("cancel", id="A1")]), [("cancel", "", None)]),
     (Differs.NOT_MADE, acted(("get_order", {}), expected_actions=[want("cancel", id="A1"), want("cancel", id="A2")]), [("cancel", "", None)]),
     (Differs.UNWANTED, acted(("get_order", {}), ("cancel", {"id": "A1"}), expected_actions=[]), [("cancel", "", 2)]),
@@ -75,7 +75,7 @@ REPORT: list[tuple[Differs, Row, list[tuple[str, str, int | None]]]] = [
     (Differs.ANSWER, failed(extracted_answer=None, expected_answer="4", output="So \\boxed{4}"), [("not extracted", "", None)]),
     (Differs.ANSWER, failed(extracted_answer="Obama", expected_answer="Barack Obama"), [("absent", "", None)]),
     (Differs.SAID, failed(failure_reason="the table has no column `price`"), [("failure_reason", "the table has no column <text>", None)]),
-    (Differs.SAID, failed(exit_code=3), [("exit_code", "3", None)]),
+    (Differs.SAID, failed(exit_code=3), [("exit_code", "exit_code 3", None)]),
 ]  # fmt: skip
 
 
@@ -117,7 +117,7 @@ QUIET: list[tuple[Differs, Row]] = [
     (Differs.EXTRA, acted(("cancel", {}), expected_actions=[])),
     (Differs.ARGUMENT, acted(("set", {"a": 1.0, "b": ["y", "x"], "c": ""}), expected_actions=[want("set", a=1, b=["x", "y"])])),
     (Differs.ARGUMENT, acted(("get_order", {"id": "B"}), expected_actions=[want("get_order", id="A")])),
-    (Differs.LOOKUP, acted(("get_order", {"id": "B"}), expected_actions=[want("get_order", id="A")])),
+    (Differs.LOOKUP, acted(("get_order", {"id": "A"}), expected_actions=[want("get_order", id="A")])),
     (Differs.NOT_SAID, failed(output="It costs 1327 in all.", expected_actions=[], expected_outputs=["1,327"])),
     (Differs.NOT_SAID, failed(output="x", expected_actions=[], expected_outputs=[""])),
     (Differs.CHECK, failed(checks=[{"name": "has title", "passed": True}])),

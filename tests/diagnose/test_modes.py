@@ -60,6 +60,10 @@ def checks(*failing: str) -> list[Row]:
 EVERY: dict[str, Row] = {
     "machinery": {"error": "APIConnectionError: connection reset by peer"},
     "no-verdict": {"reward_info": None},
+    "verifier-failed": {"verifier_error": "the grader could not be started"},
+    "declined": {"verdict": "not_attempted", "expected_answer": "4"},
+    "judged-wrong": {"judge_output": "I read it twice and it leaves out the second half of what was asked."},
+    "cut-memory": {"memory_limit_exceeded": True},
     "cut-tokens": {"stop_reason": "max_output_tokens"},
     "cut-steps": {"stop_reason": "max_turns"},
     "cut-time": {"agent_timed_out": True},
@@ -103,7 +107,7 @@ def every() -> list[Row]:
 def test_every_mode_in_one_table_that_sums_to_the_failures(tmp_path: Path) -> None:
     found = parted(tmp_path, *every())
     assert modes(found) == dict.fromkeys(EVERY, 1) | dict.fromkeys(NAMED, 2)
-    assert set(KINDS) == set(EVERY)
+    assert set(KINDS) == set(EVERY) | {"call-missing"}
     assert sum(mode.rollouts for mode in found.modes) == found.table.height == len(EVERY) + 2 * len(NAMED)
     assert found.table.select("task_id", "repeat").is_unique().all()
 
@@ -121,9 +125,10 @@ def test_each_mode_says_whose_doing_it_is_and_how_it_is_tied_to_the_verdict(tmp_
     assert unsettled == {"lookup-missing", NOT_EXPLAINED}
     assert {mode.grade for mode in found.values() if mode.id not in unsettled} == {Grade.DIRECT}
     parties = {mode.id: mode.party for mode in found.values()}
-    assert parties["machinery"] == "harness"
+    assert {parties["machinery"], parties["no-output"]} == {"harness"}
     assert {mode for mode, party in parties.items() if party == "verifier"} == {
         "no-verdict",
+        "verifier-failed",
         "not-extracted",
         "answer-equal",
     }
@@ -153,10 +158,10 @@ ACTING: list[tuple[str, Row]] = [
     ("not-said", {"expected_outputs": ["327"]}),
     ("more-than-due", {"response": response(did(SET, PAY))}),
     ("several-differences", {"response": response(did(OTHER_SET, PAY))}),
-    ("no-change", {"response": response("done")}),
+    ("no-change", {"response": response(did(LOOK))}),
     ("unwanted-change", {"expected_actions": [], "response": response(did(SET))}),
     ("cut-steps", {"stop_reason": "max_steps"}),
-    ("no-verdict", {"judge_error": "no reply"}),
+    ("verifier-failed", {"judge_error": "no reply"}),
     ("machinery", {"error": "rate limit reached"}),
 ]
 ANSWERING: list[tuple[str, Row]] = [
@@ -169,7 +174,7 @@ ANSWERING: list[tuple[str, Row]] = [
     ("no-answer", {"pred": None, "response": response("I cannot tell.")}),
     ("no-output", {"response": response("")}),
     ("cut-tokens", {"stop_reason": "length"}),
-    ("no-verdict", {"judge_error": "no reply"}),
+    ("verifier-failed", {"judge_error": "no reply"}),
     ("machinery", {"error": "rate limit reached"}),
 ]
 
@@ -337,3 +342,46 @@ def test_the_partition_sums_to_the_failures_whatever_the_order_of_rows(rows: lis
     order = list(rows)
     shuffled.shuffle(order)
     assert table_of(order) == (table, found)
+
+
+def test_where_no_key_wants_a_change_its_look_ups_are_judged(tmp_path: Path) -> None:
+    asked = want(LOOK)
+    rows = [
+        rollout("a", repeat=0, passed=True, output=did(LOOK), expected_actions=asked),
+        rollout("a", repeat=1, output=did(("get_order", {"id": "y"})), expected_actions=asked),
+        rollout("a", repeat=2, output=did(("get_weather", {"city": "x"})), expected_actions=asked),
+    ]
+    found = dict(parted(tmp_path, *rows).table.select("repeat", "mode").iter_rows())
+    assert found == {1: "wrong-argument", 2: "call-missing"}
+
+
+def test_an_agent_that_acts_in_text_is_not_blamed_for_calls(tmp_path: Path) -> None:
+    row = rollout(expected_actions=want(PAY), output="```bash\nls\n```", failure_reason="command_mismatch")
+    assert mode_of(tmp_path, row, PASSING) == "said:failure_reason: command_mismatch"
+
+
+HEARD: dict[str, Row] = {
+    "said:parse_failed: parse_failed": {"parse_failed": True},
+    "said:metadata.report.patch_successfully_applied: patch_successfully_applied: false": {
+        "metadata": {"report": {"patch_successfully_applied": False}}
+    },
+    "cut-time": {"agent_timeout_error": 1},
+    "machinery": {"error": "vllm.engine.EngineDeadError: EngineCore encountered an issue"},
+    "several-checks": {"metadata": {"verifier_result": {"rewards": {"n_passed": 21, "n_criteria": 23}}}},
+}
+
+
+@pytest.mark.parametrize("mode", HEARD)
+def test_flags_totals_and_harness_errors_are_heard(tmp_path: Path, mode: str) -> None:
+    assert mode_of(tmp_path, rollout(pred="x") | HEARD[mode], PASSING) == mode
+
+
+def test_a_total_that_is_nearly_met_is_near(tmp_path: Path) -> None:
+    near = parted(tmp_path, rollout("t", pred="x", f2p_passed=76, f2p_total=82, p2p_passed=9, p2p_total=9), PASSING)
+    assert near.table["near"].to_list() == [True]
+
+
+def test_one_pass_does_not_silence_a_word_of_many_failures(tmp_path: Path) -> None:
+    rows = [rollout(f"t{n}", failure_reason="missing_citation") for n in range(9)]
+    found = parted(tmp_path, *rows, rollout("p", passed=True, failure_reason="missing_citation"))
+    assert modes(found) == {"said:failure_reason: missing_citation": 9}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
+from time import process_time
 from typing import Any, NamedTuple
 
 import pytest
@@ -32,17 +33,20 @@ class Fires(NamedTuple):
 
 
 class Quiet(NamedTuple):
-    """Rows on which a rule must not fire."""
+    """Rows on which a rule must not fire; `alone` where the rest of the run would change what the rule sees."""
 
     code: str
     case: str
     rows: list[Row]
+    alone: bool = False
 
 
 def doubts(folder: Path, rows: list[Row], code: str, **wishes: Any) -> list[Doubt]:
     """The doubts that a rule has about some rows, through the public door."""
     analysis = blade.analyze(write_jsonl(folder / "run.jsonl", rows), **wishes)
-    return [doubt for run in analysis.runs for doubt in run.diagnosis.doubts if doubt.code == code]
+    found = [doubt for run in analysis.runs if run.diagnosis is not None for doubt in run.diagnosis.doubts]
+    assert {doubt.about for doubt in found} <= set(ABOUT)
+    return [doubt for doubt in found if doubt.code == code]
 
 
 def want(tool: str, **arguments: object) -> Row:
@@ -129,9 +133,7 @@ def withheld(*items: Row) -> Row:
 
 def unjudged(*items: Row, record: object = None) -> list[Row]:
     """A rollout with or without the verifier's account, beside one that has it."""
-    other = rollout(
-        "u", output=acted(("pay", {"n": 1}, "ok")), expected_actions=CANCEL, reward_info={"r_actions": 0.0}
-    )
+    other = rollout("u", output=acted(("pay", {"n": 1}, "ok")), expected_actions=CANCEL, reward_info={"r_actions": 0.0})
     return [talked(*items, reward_info=record), other]
 
 
@@ -175,7 +177,7 @@ FIRES = [
     Fires("TSK001", "a record shows another value", [booked("1981-05-26")], ("t",), "key", ('"dob": "1981-05-26"',)),
     Fires("TSK002", "the old value comes back", cabins("business", 3), ("t",), "tool", ('"cabin": "economy"', '"cabin": "business"')),
     Fires("TSK003", "another way of writing it", [rollout("t", extracted_answer="4.0", expected_answer="4", output="So it is 4.0")], ("t",), "verifier", ("So it is 4.0",)),
-    Fires("TSK003", "nothing was extracted", [rollout("t", extracted_answer=None, expected_answer="42", output="So \\boxed{42}")], ("t",), "verifier", ("\\boxed{42}",)),
+    Fires("TSK003", "nothing was extracted", [rollout("t", extracted_answer=None, expected_answer="42", output="So \\boxed{42}"), rollout("u", passed=True, extracted_answer="7", expected_answer="7")], ("t",), "verifier", ("\\boxed{42}",)),
     Fires("TSK004", "a line break", [printed("1 2 3 4")], ("t",), "verifier"),
     Fires("TSK005", "yes and stop", [talked(said("Shall I?"), GO_AHEAD)], ("t",), "user", ("Yes, please go ahead. ###STOP###",)),
     Fires("TSK006", "each repeat cites the rule", repeats(refused(), refused()), ("t",), "key", ("a portion of the flight was already flown",)),
@@ -185,7 +187,7 @@ FIRES = [
     Fires("TSK010", "no word and no call", [rollout("t", passed=True, output=[])], ("t",), "verifier"),
     Fires("TSK011", "asked and not given", [withheld(ASKS, PUT_OFF, said("Then I cannot help."))], ("t",), "user", ("I don't remember it, sorry.",)),
     Fires("INF003", "all done, no account", unjudged(*CANCELS, said("It is cancelled.")), ("t",), "limit", ("It is cancelled.",)),
-    Fires("DAT001", "two prompts", repeats(rollout("t", prompt="Add 1 and 2.", passed=True), rollout("t", prompt="Add 3 and 4.")), ("t",), "task"),
+    Fires("DAT001", "two prompts", repeats(rollout("t", prompt="Add 1 and 2.", expected_answer="3", passed=True), rollout("t", prompt="Add 2 and 1.", expected_answer="3")), ("t",), "task"),
     Fires("DAT001", "two levels", repeats(rollout("t", difficulty="easy", passed=True), rollout("t", difficulty="hard")), ("t",), "task"),
     Fires("TSK012", "one text", repeats(rollout("t", output="It is 41.", passed=True), rollout("t", output="It is 41.")), ("t",), "verifier", ("1.0", "0.0", "It is 41.")),
     Fires("TSK012", "the same calls and results", repeats(*(rollout("t", passed=p, output=acted(("pay", {"n": 1}, "ok"))) for p in (False, True))), ("t",), "verifier", ("1.0", "0.0")),
@@ -220,8 +222,8 @@ QUIET = [
     Quiet("TSK001", "the prompt gives the value", [booked("1981-05-26", prompt="Born 1985-04-04.")]),
     Quiet("TSK001", "no record shows another", [booked("1981-05-26", record="{}")]),
     Quiet("TSK001", "it passed", [booked("1981-05-26", passed=True)]),
-    Quiet("TSK002", "two calls", cabins("business", 2)),
-    Quiet("TSK002", "the change is made", cabins("economy", 3)),
+    Quiet("TSK002", "two calls", cabins("business", 2), alone=True),
+    Quiet("TSK002", "the change is made", cabins("economy", 3), alone=True),
     Quiet("TSK003", "another answer", [rollout("t", extracted_answer="5", expected_answer="4")]),
     Quiet("TSK003", "it passed", [rollout("t", extracted_answer="4.0", expected_answer="4", passed=True)]),
     Quiet("TSK004", "other words", [printed("1 2 3 5")]),
@@ -245,11 +247,11 @@ QUIET = [
     Quiet("TSK010", "a call", [rollout("t", passed=True, output=[call("pay"), result("ok")])]),
     Quiet("TSK011", "it was given", [withheld(ASKS, said("mia_li_3668", "user"))]),
     Quiet("TSK011", "it was not asked for", [withheld(said("How can I help?"), PUT_OFF)]),
-    Quiet("INF003", "not all done", unjudged(said("I will do it."))),
-    Quiet("INF003", "the account is there", unjudged(*CANCELS, said("It is cancelled."), record={"r_actions": 0.0})),
+    Quiet("INF003", "not all done", unjudged(said("I will do it.")), alone=True),
+    Quiet("INF003", "the account is there", unjudged(*CANCELS, said("It is cancelled."), record={"r_actions": 0.0}), alone=True),
     Quiet("DAT001", "one prompt", repeats(rollout("t", prompt="Add.", passed=True), rollout("t", prompt="Add. \n"))),
     Quiet("DAT001", "a simulated user", repeats(*(rollout("t", prompt=p, passed=p == "Hi", user_instruction=SCRIPT) for p in ("Hi", "Hello")))),
-    Quiet("DAT001", "both failed", repeats(rollout("t", prompt="Add 1 and 2."), rollout("t", prompt="Add 3 and 4."))),
+    Quiet("DAT001", "both failed", repeats(*(rollout("t", prompt=p, expected_answer="3") for p in ("1+2", "2+1")))),
     Quiet("TSK012", "other outputs", repeats(rollout("t", output="It is 41.", passed=True), rollout("t", output="It is 42."))),
     Quiet("TSK012", "other tasks", [rollout("t", output="It is 41.", passed=True), rollout("u", output="It is 41.")]),
     Quiet("TSK012", "both failed", repeats(rollout("t", output="It is 41."), rollout("t", output="It is 41."))),
@@ -265,40 +267,40 @@ QUIET = [
     Quiet("TSK013", "the line is the agent's", [crashed(NO_NAME, output="check(EXPECTED_TABLE)")]),
     Quiet("TSK013", "an import from the repository", [crashed("ImportError: cannot import name 'fresh' from 'shop.cart' (/testbed/shop/cart.py)")]),
     Quiet("TSK013", "an object of the solution", [crashed("AttributeError: 'NoneType' object has no attribute 'total'")]),
-    Quiet("TSK013", "a passing rollout has it too", [crashed(NO_NAME), judged("u", NO_NAME, passed=True)]),
+    Quiet("TSK013", "a passing rollout has it too", [crashed(NO_NAME), judged("u", NO_NAME, passed=True)], alone=True),
     Quiet("TSK013", "it speaks of the solution", [rollout("t", evaluation_error="the candidate raised ValueError")]),
     Quiet("TSK013", "the evaluation took too long", [rollout("t", eval_timed_out=True)]),
-    Quiet("TSK013", "it passed", [rollout("t", passed=True, judge_error="no reply")]),
-    Quiet("TSK014", "they agree", [rollout("t", is_correct=False), *agreeing(is_correct=True)]),
-    Quiet("TSK014", "part of the reward", [rollout("t", reward=0.7, passed=True, is_correct=True), *agreeing(is_correct=True)]),
+    Quiet("TSK013", "it passed", [rollout("t", passed=True, judge_error="no reply")], alone=True),
+    Quiet("TSK014", "they agree", [rollout("t", is_correct=False), *agreeing(is_correct=True)], alone=True),
+    Quiet("TSK014", "part of the reward", [rollout("t", reward=0.7, passed=True, is_correct=True), *agreeing(is_correct=True)], alone=True),
     Quiet("TSK014", "another verdict sides with it", [rollout("t", is_correct=True, is_correct_plus=False), *agreeing(is_correct=True)]),
     Quiet("TSK014", "a test sides with it", [rollout("t", is_correct=True, checks=checks(True, False)), *agreeing(is_correct=True)]),
     Quiet("TSK014", "a limit explains it", [rollout("t", resolved=True, agent_timed_out=True), *agreeing(resolved=True)]),
-    Quiet("TSK014", "the harness came to its end", [rollout(t, success=True) for t in "tuvw"]),
-    Quiet("TSK014", "some tests passed", [rollout("t", checks=checks(True, False)), *agreeing(checks=checks(True, True))]),
-    Quiet("TSK014", "one optional test failed", [rollout("t", passed=True, checks=checks(True, False)), *agreeing(checks=checks(True, True))]),
-    Quiet("TSK014", "no verdict", [rollout("t", is_correct=None), rollout("u", is_correct="yes"), rollout("v", correct=0.5)]),
+    Quiet("TSK014", "the harness came to its end", [rollout(t, success=True) for t in "tuvw"], alone=True),
+    Quiet("TSK014", "some tests passed", [rollout("t", checks=checks(True, False)), *agreeing(checks=checks(True, True))], alone=True),
+    Quiet("TSK014", "one optional test failed", [rollout("t", passed=True, checks=checks(True, False)), *agreeing(checks=checks(True, True))], alone=True),
+    Quiet("TSK014", "no verdict", [rollout("t", is_correct=None), rollout("u", is_correct="yes"), rollout("v", correct=0.5)], alone=True),
     Quiet("TSK015", "a module of the solution", [judged("t", "ModuleNotFoundError: No module named 'solution'")]),
     Quiet("TSK015", "the agent made it", [judged("t", NO_MODULE, output="I wrote cocotb.py")]),
     Quiet("TSK015", "the task asks for it", [judged("t", NO_MODULE, prompt="Write cocotb.py.")]),
     Quiet("TSK015", "part of a package", [judged("t", "ModuleNotFoundError: No module named 'shop.cart'")]),
-    Quiet("TSK015", "only the agent asked for it", [judged("t", NO_MODULE, output="import cocotb")]),
-    Quiet("TSK015", "a passing rollout shows it", [judged("t", NO_MODULE), judged("u", NO_MODULE, passed=True)]),
-    Quiet("TSK015", "a passing rollout loads it", [judged("t", NO_MODULE), judged("u", "fine", passed=True, output="import cocotb")]),
+    Quiet("TSK015", "only the agent asked for it", [judged("t", NO_MODULE, output="import cocotb")], alone=True),
+    Quiet("TSK015", "a passing rollout shows it", [judged("t", NO_MODULE), judged("u", NO_MODULE, passed=True)], alone=True),
+    Quiet("TSK015", "a passing rollout loads it", [judged("t", NO_MODULE), judged("u", "fine", passed=True, output="import cocotb")], alone=True),
     Quiet("TSK015", "something else is not found", [judged("t", "KeyError: page not found: 404")]),
     Quiet("TSK015", "an agent's own tool failed", [rollout("t", output=acted(("bash", {"cmd": "x"}, NO_MODULE)))]),
-    Quiet("DAT002", "another key", [rollout(t, prompt="Add.", expected_answer=a) for t, a in (("t", "3"), ("u", "4"))]),
-    Quiet("DAT002", "another prompt", [rollout(t, prompt=p, expected_answer="3") for t, p in (("t", "1+2"), ("u", "2+1"))]),
-    Quiet("DAT002", "repeats of one task", repeats(*(rollout("t", prompt="Add.", expected_answer="3") for _ in range(2)))),
-    Quiet("DAT002", "no key", [rollout(t, prompt="Add.") for t in "tu"]),
-    Quiet("DAT003", "a template", [rollout(t, prompt="Do the task.", expected_answer=f"{n} items") for n, t in enumerate("tuvwxyz")]),
-    Quiet("DAT003", "the same answer", six(*(asked(t, "What is 6 x 7?", expected_answer=a, question=t) for t, a in (("t", "42"), ("u", " 42"))))),
-    Quiet("DAT003", "a simulated user", six(*(asked(t, "Policy.", user_instruction=f"You want {t}.", expected_actions=[want("cancel", id=t)]) for t in "tu"))),
-    Quiet("DAT003", "marks that differ by a seed", six(*(asked(t, "Go.", verifier_metadata={"seed": t}) for t in "tu"))),
+    Quiet("DAT002", "another key", [rollout(t, prompt="Add.", expected_answer=a) for t, a in (("t", "3"), ("u", "4"))], alone=True),
+    Quiet("DAT002", "another prompt", [rollout(t, prompt=p, expected_answer="3") for t, p in (("t", "1+2"), ("u", "2+1"))], alone=True),
+    Quiet("DAT002", "repeats of one task", repeats(*(rollout("t", prompt="Add.", expected_answer="3") for _ in range(2))), alone=True),
+    Quiet("DAT002", "no key", [rollout(t, prompt="Add.") for t in "tu"], alone=True),
+    Quiet("DAT003", "a template", [rollout(t, prompt="Do the task.", expected_answer=f"{n} items") for n, t in enumerate("tuvwxyz")], alone=True),
+    Quiet("DAT003", "the same answer", six(*(asked(t, "What is 6 x 7?", expected_answer=a, question=t) for t, a in (("t", "42"), ("u", " 42")))), alone=True),
+    Quiet("DAT003", "a simulated user", six(*(asked(t, "Policy.", user_instruction=f"You want {t}.", expected_actions=[want("cancel", id=t)]) for t in "tu")), alone=True),
+    Quiet("DAT003", "marks that differ by a seed", six(*(asked(t, "Go.", verifier_metadata={"seed": t}) for t in "tu")), alone=True),
     Quiet("DAT004", "an option", [asked("t", "Which? A) Ada Lovelace B) Alan Turing. Answer: one letter", expected_answer="Ada Lovelace")]),
     Quiet("DAT004", "a given", [asked("t", "Ada Lovelace wrote it. Who was first?", expected_answer="Ada Lovelace")]),
     Quiet("DAT004", "somebody's answer", [asked("t", "Student answer: QX-7781. Is it right?", expected_answer="QX-7781")]),
-    Quiet("DAT004", "an example for all", [asked(t, f"E.g. Answer: QX-7781\n{t}?", expected_answer=a) for t, a in (("t", "QX-7781"), ("u", "QX-7782"))]),
+    Quiet("DAT004", "an example for all", [asked(t, f"E.g. Answer: QX-7781\n{t}?", expected_answer=a) for t, a in (("t", "QX-7781"), ("u", "QX-7782"))], alone=True),
     Quiet("DAT004", "too short", [asked("t", "Answer: 42", expected_answer="42")]),
     Quiet("DAT004", "the start of another number", [asked("t", "Answer: 123456.5", expected_answer="123456")]),
     Quiet("DAT004", "an id that the user gives", [asked("t", "Cancel JG7FMM.", expected_actions=CANCEL)]),
@@ -325,7 +327,23 @@ def repeated_of(rows: list[Row], task: str) -> dict[int, Row]:
     return {row.get("_ng_rollout_index", place): row for place, row in enumerate(mine)}
 
 
-@pytest.mark.parametrize("case", QUIET, ids=[f"{one.code}-{one.case}" for one in QUIET])
+def renamed(case: int, row: Row) -> Row:
+    return row | {"task_id": f"{case}-{row['task_id']}"}
+
+
+@pytest.mark.parametrize("code", dict.fromkeys(one.code for one in QUIET if not one.alone))
+def test_fires_on_its_task_and_on_no_other_of_the_run(tmp_path: Path, code: str) -> None:
+    fires = next(one for one in FIRES if one.code == code)
+    quiet = [one for one in QUIET if one.code == code and not one.alone]
+    rows = [renamed(place, row) for place, one in enumerate(quiet) for row in one.rows]
+    (doubt,) = doubts(tmp_path, fires.rows + rows, code)
+    assert doubt.tasks == fires.tasks, [one.case for one in quiet]
+
+
+ALONE = [one for one in QUIET if one.alone]
+
+
+@pytest.mark.parametrize("case", ALONE, ids=[f"{one.code}-{one.case}" for one in ALONE])
 def test_stays_quiet(tmp_path: Path, case: Quiet) -> None:
     assert doubts(tmp_path, case.rows, case.code) == []
 
@@ -370,15 +388,6 @@ def test_strong_rules_are_those_of_the_definition() -> None:
     }
 
 
-@pytest.mark.parametrize("case", FIRES, ids=[f"{one.code}-{one.case}" for one in FIRES])
-def test_what_a_doubt_is_about_is_one_of_six(tmp_path: Path, case: Fires) -> None:
-    analysis = blade.analyze(write_jsonl(tmp_path / "run.jsonl", case.rows))
-    for doubt in analysis.runs[0].diagnosis.doubts:
-        assert doubt.about in ABOUT
-        assert set(doubt.tasks) <= set(analysis.runs[0].run.tasks["task_id"])
-        assert "\n" not in doubt.message or doubt.code == "TSK003"
-
-
 # hostile rows
 
 ODD: list[object] = [
@@ -405,37 +414,36 @@ FIELDS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("field", FIELDS)
-def test_odd_values_never_raise(tmp_path: Path, field: str) -> None:
+def test_odd_values_never_raise(tmp_path: Path) -> None:
+    odd = [(field, value) for field in FIELDS for value in ODD]
     rows = [
-        rollout(f"t{n // 2}", repeat=n % 2, passed=bool(n % 2), output="It is 41.", **{field: value})
-        for n, value in enumerate(value for one in ODD for value in (one, one))
+        rollout(f"t{n}", repeat=repeat, passed=repeat == 0, output="It is 41.") | {field: value}
+        for n, (field, value) in enumerate(odd)
+        for repeat in range(2)
     ]
-    blade.analyze(write_jsonl(tmp_path / "run.jsonl", rows))
+    assert len(doubts(tmp_path, rows, "TSK012")) == 1
 
 
 LONG = 200_000
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        'File "' * (LONG // 6),
-        "E   NameError: name 'x' is not defined\n" * (LONG // 40),
-        'File "/tests/test_a.py", line 1\n' * (LONG // 32),
-        "No module named " * (LONG // 16),
-        "a" * LONG + ": command not found",
-        "No module named\n" + "a.b-c+" * (LONG // 6),
-    ],
-    ids=["frames", "errors", "places", "modules", "one long word", "no break"],
+SLOW = (
+    'File "' * (LONG // 6),
+    "E   NameError: name 'x' is not defined\n" * (LONG // 40),
+    'File "/tests/test_a.py", line 1\n' * (LONG // 32),
+    "No module named " * (LONG // 16),
+    "a" * LONG + ": command not found",
+    "No module named\n" + "a.b-c+" * (LONG // 6),
+    "answer: " * (LONG // 8),
 )
-def test_long_words_take_no_long_time(tmp_path: Path, words: str) -> None:
-    rows = [
-        judged("t", words),
-        judged("t", words, judge_error=words),
-        judged("u", "", prompt=words, expected_answer="QX-7781"),
-    ]
-    blade.analyze(write_jsonl(tmp_path / "run.jsonl", repeats(*rows)))
+
+
+def test_words_written_to_be_slow_take_no_long_time(tmp_path: Path) -> None:
+    rows = [judged(f"t{n}", words, judge_error=words) for n, words in enumerate(SLOW)]
+    rows += [rollout(f"u{n}", prompt=words, expected_answer="QX-7781") for n, words in enumerate(SLOW)]
+    start = process_time()
+    blade.analyze(write_jsonl(tmp_path / "run.jsonl", rows))
+    assert process_time() - start < 5
 
 
 def test_a_response_without_output_is_no_doubt_of_the_new_rules(tmp_path: Path) -> None:
@@ -446,6 +454,22 @@ def test_a_response_without_output_is_no_doubt_of_the_new_rules(tmp_path: Path) 
 def test_rewards_above_one_are_not_at_the_top_of_the_run(tmp_path: Path) -> None:
     rows = [rollout("t", reward=1.0, resolved=False), rollout("u", reward=2.0, resolved=True)]
     assert doubts(tmp_path, rows, "TSK014") == []
+
+
+@pytest.mark.xfail(
+    reason="modes.partition asks that half of all rollouts have an answer before it says `not-extracted`"
+)
+def test_an_extractor_that_finds_nothing_in_any_rollout_is_a_doubt(tmp_path: Path) -> None:
+    rows = [
+        rollout(f"t{n}", extracted_answer=None, expected_answer=f"4{n}", output=f"So \\boxed{{4{n}}}") for n in range(3)
+    ]
+    assert doubts(tmp_path, rows, "TSK003")
+
+
+def test_a_yes_to_being_transferred_is_no_go_ahead(tmp_path: Path) -> None:
+    asks = said("I cannot cancel it. Shall I transfer you to a human agent?")
+    row = talked(asks, said("Yes, please transfer me to a human agent. ###TRANSFER###", "user"))
+    assert doubts(tmp_path, [row], "TSK005") == []
 
 
 def test_one_missing_thing_is_one_doubt(tmp_path: Path) -> None:

@@ -61,8 +61,8 @@ def test_an_object_of_verdicts(field: str) -> None:
         ({"instruction": "x"}, "x"),
         ({"nl_assertion": "x"}, "x"),
         ({"name": None, "id": "x"}, "x"),
-        ({"name": ["x"]}, "0"),
-        ({}, "0"),
+        ({"name": ["x"]}, "item 1"),
+        ({}, "item 1"),
     ],
 )
 def test_what_a_check_is_called(item: Row, name: str) -> None:

@@ -235,6 +235,8 @@ class Doubt:
     code: str = ""
     """The rule that saw it."""
     strong: bool = False
+    preview: bool = False
+    """A rule in preview is shown, and decides no cause."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,6 +12,8 @@ class DueCall(msgspec.Struct, frozen=True, kw_only=True):
     arguments: dict[str, object]
     compared: tuple[str, ...] | None = None
     """The arguments that the verifier looks at; None for all."""
+    alternatives: bool = False
+    """Whether each argument is a list of values of which one is wanted; an empty text among them: it may be left out."""
 
 
 class Check(msgspec.Struct, frozen=True, kw_only=True):
@@ -21,6 +23,10 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
     passed: bool
     field: str
     """Dotted path of the verdict in the row."""
+    held: int | None = None
+    """Of a total such as 6 of 7: how many held; None where the check is one test."""
+    of: int = 1
+    """How many tests it stands for."""
     required: bool = False
     """Whether failing it alone fails the rollout, by the verifier's own word."""
     words: str = ""
@@ -55,6 +61,16 @@ class Due(msgspec.Struct, frozen=True, kw_only=True):
     """Fields that hold the verifier's account in other rows, and nothing in this one."""
     script: str | None = None
     """What the simulated user was told."""
+
+    @property
+    def met(self) -> int:
+        """Tests and criteria that hold."""
+        return sum(int(one.passed) if one.held is None else one.held for one in self.checks)
+
+    @property
+    def asked(self) -> int:
+        """Tests and criteria in all."""
+        return sum(one.of for one in self.checks)
 
 
 NOTHING_DUE = Due()

@@ -41,6 +41,8 @@ ROLLOUTS: dict[str, tuple[str, str]] = {
     "skeleton": ("List(UInt16)", "tools called, in order, as indexes into `tools`"),
     "fired": ("List(Struct)", "where rules fired: code, step, field, start, length; at most 3 a rule"),
     "cannot_look": ("List(String)", "rules that could not look"),
+    "checks_met": ("Int32", "tests and criteria that hold"),
+    "checks_asked": ("Int32", "tests and criteria in all"),
     "differs": ("List(Difference)", "how a judged rollout differs from what was due: kind, name, detail, step"),
     "attempted": ("Boolean", "whether the core action was attempted: a change, a patch or an answer"),
     "feedback": ("Boolean", "whether a tool or test result came after the core action; null where none can"),

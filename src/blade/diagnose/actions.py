@@ -140,7 +140,13 @@ def differing(call: DueCall, arguments: Mapping[str, object]) -> tuple[str, ...]
     """Names of the arguments that are not as the key has them; empties and absences are the same."""
     names = list(call.arguments) + [name for name in arguments if name not in call.arguments]
     looked = names if call.compared is None else [name for name in names if name in call.compared]
-    return tuple(name for name in looked if not same(call.arguments.get(name), arguments.get(name)))
+    agrees = _is_accepted if call.alternatives else same
+    return tuple(name for name in looked if not agrees(call.arguments.get(name), arguments.get(name)))
+
+
+def _is_accepted(values: object, given: object) -> bool:
+    """Whether a value is one of those that are accepted; an argument that the key does not name is not."""
+    return isinstance(values, list) and any(same(value, given) for value in values)
 
 
 def same(one: object, other: object, depth: int = 0) -> bool:

@@ -19,6 +19,7 @@ from blade.core.run import Run
 INFRA_MODES = {
     "machinery": "the machinery failed",
     "no-verdict": "the verifier left no account",
+    "verifier-failed": "the verifier failed itself",
     "no-output": "the agent never spoke",
 }
 """Modes that are the harness's doing, whatever the model."""
@@ -26,6 +27,8 @@ BEHAVIOR_MODES = {
     "cut-tokens": "cut by the token limit",
     "cut-steps": "cut by the limit of steps",
     "cut-time": "cut by the time limit",
+    "cut-memory": "cut by the memory limit",
+    "declined": "the agent declined or abstained",
     "no-answer": "no answer was handed in",
     "several-answers": "more than one answer was given",
 }
@@ -40,6 +43,8 @@ COMPARABLE = (
     "not-said",
     "wrong-",
     "unwanted-",
+    "judged-",
+    "call-",
 )
 COMPARED_CALLS = ("no-change", "part-way", "more-than-due", "several-differences")
 """Modes in which a verdict was reached on something that was handed in."""
@@ -220,7 +225,7 @@ def _facts(
     for task, mode, times in parts.table.group_by("task_id", "mode", maintain_order=True).len().iter_rows():
         modes.setdefault(task, Counter())[mode] = times
     doubted: dict[str, list[Doubt]] = {}
-    for doubt in doubts:
+    for doubt in (one for one in doubts if not one.preview):
         for task in doubt.tasks:
             doubted.setdefault(task, []).append(doubt)
     failed, passed = _fired(run, rules, "failed"), _fired(run, rules, "passed")

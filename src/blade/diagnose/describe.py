@@ -27,7 +27,7 @@ def due_in_words(due: Due) -> str:
         more = f"; {len(changes) - MOST_CALLS} more" if len(changes) > MOST_CALLS else ""
         return f"{listed}{more}{f'; {said}' if said else ''}"
     if due.checks and (due.answer is None or len(due.answer) > LONGEST_ANSWER):
-        return f"{len(due.checks)} {'test or criterion' if len(due.checks) == 1 else 'tests or criteria'}"
+        return f"{due.asked:,} {'test or criterion' if due.asked == 1 else 'tests or criteria'}"
     if due.answer:
         return f"answer {quotes.shown(' '.join(due.answer.split()), LONGEST_ANSWER)}"
     return "not in these files"

@@ -10,13 +10,14 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from blade.core.due import Check, Due, DueCall
+from blade.core.due import Check, Due, DueCall, Said
 from blade.core.finding import Difference, Differs
 from blade.core.rollout import JUDGED, Outcome, Rollout, Step
 from blade.core.tools import changes_state
 from blade.diagnose.actions import Made, carried_out, changes, pair
 from blade.diagnose.answers import Match, compare_answer
 from blade.diagnose.templates import mask, telling
+from blade.ingest.fields import HARNESS_ERRORS, JUDGES
 
 MOST = 24
 """Differences kept of one rollout."""
@@ -32,6 +33,11 @@ ABSENT = "absent"
 """How an answer compares that cannot be compared otherwise, and does not hold the key."""
 _WORDS_ONLY = re.compile(r"[\[\]\"'\w .,&-]+")
 _PLAIN = re.compile(r"\w+")
+_SET = ("true", "1", "1.0")
+"""A flag that is set."""
+A_JUDGE = "a judge"
+"""Stands for what a judge says in sentences, which no two judgements share."""
+MOST_JUDGED_WORDS = 6
 _DECLINED = ("not_attempted", "no_answer", "refused", "refusal", "abstained")
 
 LIMITS = {
@@ -56,12 +62,25 @@ LIMITS = {
     "time": "time",
     "working": "time",
     "time_limit": "time",
+    "memory_limit_exceeded": "memory",
+    "oom": "memory",
 }
 """Words with which harnesses say that a limit ended a rollout, and which."""
 
 _LIMIT_FIELD = re.compile(
-    r"(?:^|[._])(?:agent_|container_)?(?P<what>timed_out|timeout|context_length_exceeded|max_steps)"
+    r"(?:^|[._])(?:agent_)?(?P<what>timed_out|timeout|context_length_exceeded|max_steps|memory_limit_exceeded|oom)"
 )
+_CONTEXT = re.compile(r"context.?(?:length|window)|maximum context|prompt is too long", re.IGNORECASE)
+_TIMED_OUT = re.compile(
+    r"\b(?:agent|task|solution|program|process|command)\w*.{0,20}(?:timed?.?out|timeout)|killed after \d", re.IGNORECASE
+)
+_PATCH = re.compile(r"git apply|corrupt patch|patch (?:does not|failed|did not|not) |hunk #?\d+ failed", re.IGNORECASE)
+_MODEL_SIDE = re.compile(
+    r"compil|syntax|assert|wrong.?answer|mismatch|incorrect|parse|format|invalid (?:json|answer|action)|not found in|"
+    r"no such (?:column|table)|execution_error|runtime_error|failed test|test.?fail|tool_call|max_(?:steps|turns)|NameError|TypeError|ValueError",
+    re.IGNORECASE,
+)
+"""Errors of what the model handed in, and not of the machinery."""
 _VERIFIER_FIELD = re.compile(
     r"(?:verifier|judge|evaluat|eval_|grader|scorer)\w*?(?:error|exception|invalid|timed_out)|invalid_judge"
 )
@@ -88,7 +107,7 @@ def differences(rollout: Rollout) -> tuple[Difference, ...]:
         found += [*_machinery(due), *_records(due), *_words(due, failed)]
     if due.calls is not None:
         found += [*_actions(rollout, due), *_statements(rollout, due)]
-    elif failed and due.answer is not None and not any(one.kind == Differs.NO_ANSWER for one in found if due.said):
+    elif failed and due.answer is not None and not any(one.name == "declined" for one in found):
         found += _answer(rollout, due.answer, due.extracts)
     if due.checks:
         found += _checks(due)
@@ -100,17 +119,42 @@ def _limits(rollout: Rollout, due: Due) -> Iterator[Difference]:
     if limit is not None:
         yield Difference(kind=Differs.CUT, name=limit, detail="stop")
     for said in due.said:
+        found = _limit_of(said)
+        if found is not None:
+            yield Difference(kind=Differs.CUT, name=found, detail=said.field)
+
+
+def _limit_of(said: Said) -> str | None:
+    """The limit that a word of the harness speaks of."""
+    last = said.field.rpartition(".")[2]
+    if said.text in _SET and "eval" not in said.field and "container" not in said.field:
         match = _LIMIT_FIELD.search(said.field)
-        if match is not None and said.text == "true" and "eval" not in said.field:
-            yield Difference(kind=Differs.CUT, name=LIMITS.get(match["what"], "time"), detail=said.field)
+        return LIMITS.get(match["what"], "time") if match is not None else None
+    if last in HARNESS_ERRORS and len(said.text) <= 4 * SHORT:
+        return "tokens" if _CONTEXT.search(said.text) else "time" if _TIMED_OUT.search(said.text) else None
+    return "time" if last in ("returncode", "exit_code") and said.text == "124" else None
 
 
 def _machinery(due: Due) -> Iterator[Difference]:
     for said in due.said:
-        if _VERIFIER_FIELD.search(said.field):
+        if _limit_of(said) is not None:
+            continue
+        if _VERIFIER_FIELD.search(said.field) and not _PATCH.search(said.text):
             yield Difference(kind=Differs.NO_RECORD, name=said.field, detail=_template(said.text))
-        elif _ERROR_FIELD.search(said.field) and len(said.text) <= 4 * SHORT and _MACHINERY.search(said.text):
+        elif _is_machinery(said):
             yield Difference(kind=Differs.ERROR, name=said.field, detail=_template(said.text))
+
+
+def _is_machinery(said: Said) -> bool:
+    """Whether words are the harness speaking of itself: by where they stand, unless by what they say they are not."""
+    if "container_timed_out" in said.field and said.text in _SET:
+        return True
+    if len(said.text) > 4 * SHORT:
+        return False
+    if _ERROR_FIELD.search(said.field) and _MACHINERY.search(said.text):
+        return True
+    recorded = said.field.rpartition(".")[2] in HARNESS_ERRORS and said.text.strip().lower() not in ("other", "unknown")
+    return recorded and said.text not in _SET and not _MODEL_SIDE.search(said.text)
 
 
 def _records(due: Due) -> Iterator[Difference]:
@@ -122,9 +166,15 @@ def _output(rollout: Rollout, due: Due) -> Iterator[Difference]:
     features = rollout.features
     if features is not None and features.agent_messages == 0 and features.calls == 0:
         yield Difference(kind=Differs.NO_ANSWER, name="output")
-    declined = bool(due.said) and any(said.text.strip().lower() in _DECLINED for said in due.said)
-    if declined or (due.extracts and not (rollout.answer or "").strip()):
+    if due.said and any(_has_declined(said) for said in due.said):
+        yield Difference(kind=Differs.NO_ANSWER, name="declined")
+    elif due.extracts and not (rollout.answer or "").strip():
         yield Difference(kind=Differs.NO_ANSWER, name="answer")
+
+
+def _has_declined(said: Said) -> bool:
+    last = said.field.rpartition(".")[2].removeprefix("is_")
+    return said.text.strip().lower() in _DECLINED or (last in _DECLINED and said.text in _SET)
 
 
 def _actions(rollout: Rollout, due: Due) -> Iterator[Difference]:
@@ -142,7 +192,7 @@ def _actions(rollout: Rollout, due: Due) -> Iterator[Difference]:
     else:
         for one in done:
             yield Difference(kind=Differs.UNWANTED, name=one.tool, step=one.step.index)
-    yield from _lookups([call for call in due.calls if not changes_state(call.tool)], [one.tool for one in made])
+    yield from _lookups([call for call in due.calls if not changes_state(call.tool)], made, whole=not wanted)
 
 
 def _paired(wanted: list[DueCall], done: list[Made]) -> Iterator[Difference]:
@@ -156,10 +206,20 @@ def _paired(wanted: list[DueCall], done: list[Made]) -> Iterator[Difference]:
         yield Difference(kind=Differs.EXTRA, name=one.tool, step=one.step.index)
 
 
-def _lookups(due: list[DueCall], made: list[str]) -> Iterator[Difference]:
-    for tool in dict.fromkeys(call.tool for call in due):
-        if tool not in made:
-            yield Difference(kind=Differs.LOOKUP, name=tool)
+def _lookups(due: list[DueCall], made: list[Made], *, whole: bool) -> Iterator[Difference]:
+    """Look-ups of the key that were not made; where the key has nothing else, also those made with other arguments."""
+    if not whole:
+        tools = {one.tool for one in made}
+        for tool in dict.fromkeys(call.tool for call in due):
+            if tool not in tools:
+                yield Difference(kind=Differs.LOOKUP, name=tool)
+        return
+    pairing = pair(due, made)
+    for wrong in pairing.wrong:
+        for name in wrong.names:
+            yield Difference(kind=Differs.LOOKUP, name=wrong.due.tool, detail=name, step=wrong.made.step.index)
+    for call in pairing.missing:
+        yield Difference(kind=Differs.LOOKUP, name=call.tool)
 
 
 def _statements(rollout: Rollout, due: Due) -> Iterator[Difference]:
@@ -209,15 +269,29 @@ def final_text(steps: tuple[Step, ...] | None) -> str:
 def _words(due: Due, failed: bool) -> list[Difference]:
     """The verifier's words; an exit code only where it is all there is."""
     kept = [said for said in due.said if failed or len(said.text) <= SHORT]
-    spoken = [said for said in kept if "exit_code" not in said.field] or kept
+    spoken = [said for said in kept if not _is_code(said)] or kept
     return [
-        Difference(
-            kind=Differs.SAID,
-            name=said.field,
-            detail=_template(said.text) if "exit_code" not in said.field else said.text,
-        )
-        for said in islice(spoken, MOST_WORDS)
+        Difference(kind=Differs.SAID, name=said.field, detail=_in_short(said)) for said in islice(spoken, MOST_WORDS)
     ]
+
+
+def _is_code(said: Said) -> bool:
+    return "exit_code" in said.field or "returncode" in said.field
+
+
+def _in_short(said: Said) -> str:
+    """The words as a template: a flag by its name, a code as it is, a judge's sentences by one word for all."""
+    last = said.field.rpartition(".")[2]
+    if _is_code(said):
+        return f"{last} {said.text}"
+    if said.text in _SET:
+        return last
+    if said.text == "false":
+        return f"{last}: false"
+    short = _template(said.text)
+    if said.field.partition(".")[0] in JUDGES and len(said.text.split()) > MOST_JUDGED_WORDS:
+        return A_JUDGE
+    return short
 
 
 def _template(text: str) -> str:

@@ -13,8 +13,10 @@ from blade.diagnose import provenance, quotes
 from blade.diagnose.contrast import DECLINING, pairing_of, words_of
 from blade.diagnose.templates import telling
 from blade.diagnose.walks import Walk
-from blade.ingest.fields import BY_NAME
+from blade.ingest.fields import BY_NAME, JUDGES
 
+SHORT_WORD = 30
+_BECAUSE = ("because", "differ", "not ", "however", "instead", "incorrect", "wrong", "missing")
 _OWN_CHECK = re.compile(
     r"\b\d+ passed\b(?!.*\b\d+ failed)|\bAll tests passed\b|\bRan \d+ tests? in [\d.]+s\s+OK\b", re.IGNORECASE
 )
@@ -26,6 +28,8 @@ def shown_by(walk: Walk, mode: str) -> Evidence | None:
     kind, _, rest = mode.partition(":")
     if kind == "said":
         return said(walk, rest.partition(": ")[0])
+    if mode == "judged-wrong":
+        return judge_words(walk)
     if kind == "check" or mode.endswith(("-check", "-checks")):
         return check(walk, rest) or closing(walk)
     if mode.startswith("answer-"):
@@ -34,7 +38,7 @@ def shown_by(walk: Walk, mode: str) -> Evidence | None:
         return declined(walk) if mode == "no-change" else closing(walk)
     if mode.startswith("cut-"):
         return stopped(walk) or closing(walk)
-    if mode in ("no-verdict", "no-answer", "not-extracted", "several-answers", "machinery"):
+    if mode in ("no-verdict", "verifier-failed", "no-answer", "not-extracted", "several-answers", "machinery"):
         return next(_words(walk), None) or closing(walk)
     step = next((one for one in walk.differs if one.kind in _AT_A_STEP and one.step is not None), None)
     return call(walk, step) if step is not None else closing(walk)
@@ -61,6 +65,8 @@ def said(walk: Walk, field: str) -> Evidence | None:
     found = next((one for one in walk.due.said if one.field == field), None)
     if found is None:
         return None
+    if field.partition(".")[0] in JUDGES:
+        return quotes.of_row(walk.rollout, field, quotes.telling_sentence(found.text, _BECAUSE))
     start, end = telling(found.text)
     return quotes.of_row(walk.rollout, field, found.text[start:end])
 
@@ -94,22 +100,13 @@ def answer(rollout: Rollout) -> Evidence | None:
     return None
 
 
-def judge_words(rollout: Rollout) -> Evidence | None:
-    """What a judge that was asked about the rollout replied: its end, where the verdict stands."""
-    evaluations = rollout.row.get("judge_evaluations")
-    for place, one in enumerate(evaluations if isinstance(evaluations, list) else ()):
-        response = one.get("response") if isinstance(one, dict) else None
-        output = response.get("output") if isinstance(response, dict) else None
-        for number, item in enumerate(output if isinstance(output, list) else ()):
-            content = item.get("content") if isinstance(item, dict) and item.get("type") == "message" else None
-            for inner, part in enumerate(content if isinstance(content, list) else ()):
-                text = part.get("text") if isinstance(part, dict) else None
-                if isinstance(text, str) and text.strip():
-                    path = f"judge_evaluations.{place}.response.output.{number}.content.{inner}.text"
-                    return quotes.of_row(
-                        rollout, path, quotes.telling_sentence(text, ("differ", "because", "not", "however"))
-                    )
-    return None
+def judge_words(walk: Walk) -> Evidence | None:
+    """The reason that a judge gives, in its own words."""
+    spoken = (one for one in walk.due.said if one.field.partition(".")[0] in JUDGES and len(one.text) > SHORT_WORD)
+    reply = next(spoken, None)
+    if reply is None:
+        return None
+    return quotes.of_row(walk.rollout, reply.field, quotes.telling_sentence(reply.text, _BECAUSE))
 
 
 def self_check(walk: Walk) -> Evidence | None:

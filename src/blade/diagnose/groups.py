@@ -29,7 +29,7 @@ FAMILIES = {
 }
 """Kinds of difference that make one finding together."""
 
-NUMBERED = r"^test \d+$"
+NUMBERED = r"^(?:(?:test|item) \d+|tests)$"
 """The name of a test that has none."""
 MOST = 40
 """Groups that are looked at, the largest."""

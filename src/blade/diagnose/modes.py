@@ -18,20 +18,22 @@ import polars as pl
 from blade.core.diagnosis import NOT_EXPLAINED, Grade, Mode, Partition
 from blade.core.finding import Differs
 from blade.core.run import Run
-from blade.diagnose.differences import ABSENT
+from blade.diagnose.differences import A_JUDGE, ABSENT
 from blade.diagnose.groups import NUMBERED
 from blade.diagnose.templates import cluster
 
 MINDED = 0.2
 """A difference that stands in a larger share of passing rollouts among those that have it is set aside."""
 FEWEST_PASSES = 2
+NEARLY = 0.1
+"""Share of ten tests or more that may fail in a near miss."""
 FILLED = 0.5
 """Share of judged rollouts in which the verifier's account must be there before its absence means anything."""
 MOST_TEMPLATES = 2_000
 """Templates that are grouped; rarer ones stand for themselves."""
 
 _ACTIONS = (Differs.UNWANTED, Differs.NOT_MADE, Differs.MISSING, Differs.EXTRA, Differs.ARGUMENT)
-_WORD_ORDER = ("reason", "mode", "label", "message", "verdict", "status", "error", "explanation", "outcome", "result")
+_WORD_ORDER = ("label", "reason", "mode", "message", "verdict", "status", "error", "explanation", "outcome", "result")
 """Which of the verifier's fields speaks first; logs and exit codes come last."""
 _SAYS_NOTHING = frozenset(
     (
@@ -60,6 +62,13 @@ _SAYS_NOTHING = frozenset(
 )
 """Words that repeat the verdict, or say how an ordinary rollout ends."""
 
+_PARTIES = (
+    ("user", re.compile(r"\buser_(?:failure|error|simulator)|\buser (?:simulator|turn)|simulated user", re.IGNORECASE)),
+    ("tool", re.compile(r"\btool_(?:failure|error|backend)|\bbackend\b", re.IGNORECASE)),
+    ("harness", re.compile(r"\binfra|\bsandbox|\bcontainer|\bprovider|\bharness", re.IGNORECASE)),
+)
+_BEFORE_JUDGING = r"^(?:\w*(?:apply|parse|parsing|format|schema|compile|build|syntax|extract)\w*_failed|invalid_format|\w*patch\w*: false)$"
+"""Flags that say that something failed before anything could be judged."""
 _EXCEPTION = re.compile(r"^[\w.]*(?:Error|Exception|Failure|Interrupt|Timeout):")
 
 _KEYS = ["task_id", "repeat"]
@@ -80,6 +89,13 @@ KINDS = {
     "no-verdict": _Kind(
         name="no verdict: the verifier left no account, and the reward is recorded all the same", party="verifier"
     ),
+    "verifier-failed": _Kind(
+        name="the verifier says that it failed itself, and the reward is recorded all the same", party="verifier"
+    ),
+    "declined": _Kind(name="the agent declined, or said that it does not know", party="agent"),
+    "judged-wrong": _Kind(name="a judge rejected it, in words of its own", party="agent"),
+    "call-missing": _Kind(name="a call that the key wants was not made", party="agent"),
+    "cut-memory": _Kind(name="cut by the memory limit", party="agent"),
     "cut-tokens": _Kind(name="cut by the token limit", party="agent"),
     "cut-steps": _Kind(name="cut by the limit of steps", party="agent"),
     "cut-time": _Kind(name="cut by the time limit", party="agent"),
@@ -121,8 +137,11 @@ def partition(run: Run) -> Partition:
     for part in (_flags(mine), _checked(mine, run), _spoken(mine)):
         table = table.join(part, on=_KEYS, how="left", maintain_order="left")
     answered = run.rollouts["answer"].count() * 2 >= run.rollouts.height
-    counted = bool(run.checks["passed"].any())
-    table = table.with_columns(_mode(answered, counted).fill_null(NOT_EXPLAINED).alias("mode"), _near().alias("near"))
+    only_reads = not run.tasks["key_expects"].is_in(["one change", "several changes"]).any()
+    counted = bool((run.rollouts["checks_met"] > 0).any())
+    table = table.with_columns(
+        _mode(answered, counted, only_reads).fill_null(NOT_EXPLAINED).alias("mode"), _near().alias("near")
+    )
     table = table.select(*_KEYS, "mode", "step", pl.col("near").fill_null(False))
     return Partition(modes=_modes(table), table=table, differences=minded, set_aside=frozenset(set_aside.iter_rows()))
 
@@ -139,13 +158,17 @@ def _set_aside(long: pl.DataFrame) -> pl.DataFrame:
     per_rollout = long.unique([*_KEYS, *_WHAT], maintain_order=True)
     shared = per_rollout.group_by(_WHAT).agg(pl.col("passed").sum().alias("passes"), pl.len().alias("all"))
     often = (pl.col("passes") >= FEWEST_PASSES) & (pl.col("passes") >= MINDED * pl.col("all"))
-    spoken = (pl.col("kind") == Differs.SAID) & (pl.col("passes") > 0)
-    return shared.filter((often | spoken) & (pl.col("kind") != Differs.ANSWER)).select(_WHAT).sort(_WHAT)
+    spoken = (pl.col("kind") == Differs.SAID) & (pl.col("passes") > 0) & (pl.col("passes") >= MINDED * pl.col("all"))
+    kept = (pl.col("kind") == Differs.ANSWER) | (pl.col("detail") == A_JUDGE)
+    return shared.filter((often | spoken) & ~kept).select(_WHAT).sort(_WHAT)
 
 
 def _minded(long: pl.DataFrame, set_aside: pl.DataFrame, run: Run) -> pl.DataFrame:
     """Without what is set aside, words that say nothing, and accounts that most rollouts lack."""
     kept = long.join(set_aside, on=_WHAT, how="anti", nulls_equal=True, maintain_order="left")
+    if not run.rollouts["calls"].sum():
+        # An agent that acts in text: its calls cannot be compared with those of the key.
+        kept = kept.filter(~pl.col("kind").is_in([*_ACTIONS, Differs.LOOKUP]))
     says_nothing = pl.col("detail").str.to_lowercase().is_in(sorted(_SAYS_NOTHING))
     kept = kept.filter((pl.col("kind") != Differs.SAID) | ~says_nothing)
     return _grouped_words(kept.filter(~_never_filled(kept, run)))
@@ -193,7 +216,10 @@ def _flags(long: pl.DataFrame) -> pl.DataFrame:
 
     return long.group_by(_KEYS, maintain_order=True).agg(
         machinery=has(Differs.ERROR),
-        no_verdict=has(Differs.NO_RECORD),
+        no_verdict=((pl.col("kind") == Differs.NO_RECORD) & (pl.col("detail") == "")).any(),
+        verifier_failed=((pl.col("kind") == Differs.NO_RECORD) & (pl.col("detail") != "")).any(),
+        declined=has(Differs.NO_ANSWER, "declined"),
+        lookup_argument=((pl.col("kind") == Differs.LOOKUP) & (pl.col("detail") != "")).any(),
         cut=pl.col("name").filter(pl.col("kind") == Differs.CUT).first(),
         no_output=has(Differs.NO_ANSWER, "output"),
         empty_answer=has(Differs.NO_ANSWER, "answer"),
@@ -231,7 +257,9 @@ def _checked(long: pl.DataFrame, run: Run) -> pl.DataFrame:
     first = ranked.group_by(_KEYS, maintain_order=True).agg(
         check=pl.when(pl.col("shared").first()).then(pl.col("name").first()), failed_checks=pl.len()
     )
-    totals = run.checks.group_by(_KEYS).agg(all_checks=pl.len(), failed_of_all=(~pl.col("passed")).sum())
+    totals = run.rollouts.select(
+        *_KEYS, all_checks="checks_asked", failed_of_all=pl.col("checks_asked") - pl.col("checks_met")
+    )
     return first.join(totals, on=_KEYS, how="left")
 
 
@@ -241,8 +269,12 @@ def _spoken(long: pl.DataFrame) -> pl.DataFrame:
     ranks = {name: _word_rank(name) for name in said["name"].unique()}
     rank = pl.col("name").replace_strict(list(ranks), list(ranks.values()), return_dtype=pl.Int32).alias("rank")
     ordered = said.with_columns(rank).sort([*_KEYS, "rank"], maintain_order=True)
+    flag = pl.col("detail").str.contains(_BEFORE_JUDGING)
     return ordered.group_by(_KEYS, maintain_order=True).agg(
-        words=pl.col("detail").first(), field=pl.col("name").first()
+        words=pl.col("detail").first(),
+        field=pl.col("name").first(),
+        flag=pl.col("detail").filter(flag).first(),
+        flagged_in=pl.col("name").filter(flag).first(),
     )
 
 
@@ -253,17 +285,21 @@ def _word_rank(field: str) -> int:
     return next((place for place, word in enumerate(_WORD_ORDER) if word in last), len(_WORD_ORDER))
 
 
-def _mode(answered: bool, counted: bool) -> pl.Expr:
+def _mode(answered: bool, counted: bool, only_reads: bool) -> pl.Expr:
     """The first mode that applies, in the order of the precedence.
 
-    `answered`: the verifier extracts answers; `counted`: it also lists the tests that passed.
+    `answered`: the verifier extracts answers; `counted`: it also lists the tests that passed;
+    `only_reads`: no key wants a change, so that its look-ups are what is judged.
     """
     argument, missing, extra = (pl.col(name) > 0 for name in ("arguments", "missing", "extra"))
+    words = pl.col("words")
     chain: list[tuple[pl.Expr, str | pl.Expr]] = [
         (pl.col("machinery"), "machinery"),
-        (pl.col("no_verdict"), "no-verdict"),
+        (pl.col("verifier_failed"), "verifier-failed"),
+        (pl.col("no_verdict") & ~(pl.col("empty_answer") & answered), "no-verdict"),
         (pl.col("cut").is_not_null(), pl.concat_str(pl.lit("cut-"), "cut")),
         (pl.col("no_output"), "no-output"),
+        (pl.col("declined"), "declined"),
         (pl.col("not_extracted") & answered, "not-extracted"),
         ((pl.col("no_answer") | pl.col("empty_answer")) & answered, "no-answer"),
         (pl.col("several"), "several-answers"),
@@ -274,18 +310,22 @@ def _mode(answered: bool, counted: bool) -> pl.Expr:
         (extra & ~argument & ~missing, "more-than-due"),
         (argument | missing | extra, "several-differences"),
         (pl.col("not_said"), "not-said"),
+        (pl.col("flag").is_not_null(), pl.concat_str(pl.lit("said:"), "flagged_in", pl.lit(": "), "flag")),
         (pl.col("check").is_not_null(), pl.concat_str(pl.lit("check:"), "check")),
         (pl.col("equal"), "answer-equal"),
         (pl.col("different"), "answer-different"),
+        (words.is_not_null() & (words != A_JUDGE), pl.concat_str(pl.lit("said:"), "field", pl.lit(": "), "words")),
         (pl.col("contained"), "answer-contained"),
         (pl.col("absent"), "answer-absent"),
-        (pl.col("words").is_not_null(), pl.concat_str(pl.lit("said:"), "field", pl.lit(": "), "words")),
+        (words == A_JUDGE, "judged-wrong"),
         (
             (pl.col("failed_of_all") == pl.col("all_checks")) & counted & pl.col("failed_checks").is_not_null(),
             "all-checks",
         ),
         ((pl.col("failed_of_all") == 1) & pl.col("failed_checks").is_not_null(), "one-check"),
         (pl.col("failed_checks") >= 1, "several-checks"),
+        (pl.col("lookup_argument") & pl.lit(only_reads), "wrong-argument"),
+        (pl.col("lookup") & pl.lit(only_reads), "call-missing"),
         (pl.col("lookup"), "lookup-missing"),
     ]
     chosen = pl.lit(None, pl.String)
@@ -296,9 +336,11 @@ def _mode(answered: bool, counted: bool) -> pl.Expr:
 
 
 def _near() -> pl.Expr:
-    """One argument, or one of three or more tests, from passing."""
+    """One argument, one of three or more tests, or a tenth of ten or more, from passing."""
     one_argument = (pl.col("arguments") == 1) & (pl.col("missing") == 0) & (pl.col("extra") == 0)
-    return one_argument | ((pl.col("failed_of_all") == 1) & (pl.col("all_checks") >= 3))
+    few = (pl.col("failed_of_all") == 1) & (pl.col("all_checks") >= 3)
+    most = (pl.col("failed_of_all") <= NEARLY * pl.col("all_checks")) & (pl.col("all_checks") >= 10)
+    return one_argument | few | most
 
 
 def _modes(table: pl.DataFrame) -> tuple[Mode, ...]:
@@ -324,4 +366,13 @@ def _open_kind(mode: str) -> _Kind:
     kind, _, what = mode.partition(":")
     if kind == "check":
         return _Kind(name=f"`{what}` not met", party="agent")
-    return _Kind(name=f"the verifier says: {what.partition(': ')[2]}", party="agent")
+    words = what.partition(": ")[2]
+    return _Kind(name=f"the verifier says: {words}", party=_party(f"{what.partition(': ')[0]} {words}"))
+
+
+def _party(words: str) -> str:
+    """Whose doing it is, where the verifier's words say so."""
+    for party, pattern in _PARTIES:
+        if pattern.search(words):
+            return party
+    return "agent"

@@ -12,6 +12,9 @@ from blade.diagnose.walks import Walk
 _GO_AHEAD = re.compile(
     r"\b(?:yes|i confirm|go ahead|please proceed|proceed with|sounds good|that's correct)\b", re.IGNORECASE
 )
+_HANDED_OVER = re.compile(
+    r"\btransfer (?:me|to)\b|human agent|speak (?:to|with) (?:a|an) (?:human|person)", re.IGNORECASE
+)
 _WITHDRAWS = re.compile(
     r"""\b(?:hold\ off|never\ ?mind|i'll\ wait|leave\ (?:it|that|this|the\ \w+|everything)\b[^.!?]{0,30}\b(?:for\ now|as\ is)
     |keep\ [^.!?]{0,50}\bas\ (?:is|it\ is)|let's\ skip|skip\ the|no\ longer\ (?:want|need)|don't\ (?:want|need)\ [^.!?]{0,40}
@@ -23,7 +26,7 @@ _WITHDRAWS = re.compile(
 def hung_up(walk: Walk) -> Evidence | None:
     """The user's last words, where they give the go-ahead and the agent has no turn left to act on it."""
     last = _last(walk)
-    if last is None or not _GO_AHEAD.search(last.text):
+    if last is None or not _GO_AHEAD.search(last.text) or _HANDED_OVER.search(last.text):
         return None
     if any(step.party == "agent" and step.index > last.index for step in walk.steps):
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from blade.core.due import Check
 
@@ -22,17 +22,30 @@ class _Read(NamedTuple):
     words_at: str = ""
 
 
-MOST = 200
-"""Checks kept of one row; a larger set is a log, not a list of criteria."""
+MOST = 5_000
+"""Checks read of one row; a larger set is a log, not a list of criteria."""
 LONGEST_NAME = 200
 LONGEST_WORDS = 4_000
 DEEPEST = 5
 """How far below a field lists of passed and failed tests are looked for."""
 
-_NAME = ("name", "criteria", "criterion", "test", "id", "instruction", "label", "info", "nl_assertion", "assertion")
+_NAME = (
+    "name",
+    "test_name",
+    "step_id",
+    "criteria",
+    "criterion",
+    "test",
+    "id",
+    "instruction",
+    "label",
+    "info",
+    "nl_assertion",
+    "assertion",
+)
 _VERDICT = ("passed", "outcome", "status", "result", "verdict", "met", "satisfied", "action_match", "score")
 _REQUIRED = ("must_pass", "dealbreaker", "required", "critical")
-_WORDS_IN = ("reason", "reasons", "justification", "explanation", "message", "error", "details")
+_WORDS_IN = ("reason", "reasons", "justification", "explanation", "message", "error", "details", "stderr", "status")
 _WORDS = {
     "pass": True,
     "passed": True,
@@ -81,7 +94,9 @@ NESTED = ("metadata", "eval_report", "tests_status", "verifier_result", "reward_
 
 _BESIDE = ("kwargs", *(name for _, name in PAIRED))
 """Fields that are read beside those that may hold verdicts."""
-_TOTAL = re.compile(r"^(?P<stem>.*?)_?(?:total|n_criteria|num_tests)$")
+_TOTALS = ("total", "n_criteria", "num_tests", "tests_total", "total_tests", "n_tests")
+_HELD = ("passed", "n_passed", "num_passed", "tests_passed", "passed_tests")
+"""Names of a number of tests, and of how many of them held; or one stem with `_total` and `_passed`."""
 _FAULT = re.compile(r"Error|Exception|Traceback|FAIL|assert", re.IGNORECASE)
 
 FIELDS = frozenset((*NAMES, *(name for name, _ in PAIRED), *TRACES, *NUMBERED, *NESTED))
@@ -90,12 +105,12 @@ FIELDS = frozenset((*NAMES, *(name for name, _ in PAIRED), *TRACES, *NUMBERED, *
 
 def may_hold(names: Iterable[str]) -> bool:
     """Whether a row with these keys may hold checks."""
-    return any(name in FIELDS or name.endswith("_total") for name in names)
+    return any(name in FIELDS or name.endswith("_total") or name in _TOTALS for name in names)
 
 
 def is_read(name: str) -> bool:
     """Whether a field is read for checks."""
-    return name in FIELDS or name in _BESIDE or name.endswith(("_total", "_passed"))
+    return name in FIELDS or name in (*_BESIDE, *_TOTALS, *_HELD) or name.endswith(("_total", "_passed"))
 
 
 def verdict(value: object) -> bool | None:
@@ -170,7 +185,7 @@ def _from_value(field: str, value: object) -> list[Check]:
 
 
 def _named(place: int, item: dict[str, object]) -> _Read:
-    name = next((item[field] for field in _NAME if isinstance(item.get(field), str | int)), place)
+    name = next((item[field] for field in _NAME if isinstance(item.get(field), str | int)), f"item {place + 1}")
     verdicts = ((field, verdict(item[field])) for field in _VERDICT if field in item)
     field, passed = next(((field, found) for field, found in verdicts if found is not None), ("", None))
     words, inside = _words_of(item, passed)
@@ -255,13 +270,31 @@ def _is_names(value: object) -> bool:
 
 
 def _totals(have: tuple[str, ...], get: Get) -> Iterator[Check]:
-    """`f2p_passed` of `f2p_total` as one check each, which holds when they are equal."""
-    for name in have:
-        match = _TOTAL.match(name)
-        field = f"{match['stem']}_passed" if match and match["stem"] else None
-        if field is None or field not in have:
-            continue
-        total, passed = get(name), get(field)
-        if isinstance(total, int) and isinstance(passed, int) and 0 <= passed <= total and total > 0:
-            stem = name.removesuffix("_total")
-            yield Check(name=stem, passed=passed == total, field=field, words=f"{passed} of {total}")
+    """`f2p_passed` of `f2p_total` as one check each, which holds when they are equal; also inside a verifier's account."""
+    yield from _counted("", {name: get(name) for name in have if is_read(name) and name not in NESTED}, 0)
+    for field in NESTED:
+        if field in have:
+            yield from _counted(f"{field}.", get(field), 0)
+
+
+def _counted(path: str, value: object, depth: int) -> Iterator[Check]:
+    if not isinstance(value, dict) or depth > DEEPEST:
+        return
+    pairs = [
+        (name[: -len("_total")], name, f"{name[: -len('_total')]}_passed")
+        for name in value
+        if name.endswith("_total") and name != "_total"
+    ]
+    pairs += [("tests", total, held) for total in _TOTALS for held in _HELD if total in value and held in value][:1]
+    for stem, total_name, held_name in pairs:
+        total, held = value[total_name], value.get(held_name)
+        if _is_count(total) and _is_count(held) and 0 <= held <= total and total > 0:
+            words = f"{held} of {total}"
+            yield Check(name=stem, passed=held == total, field=f"{path}{held_name}", words=words, held=held, of=total)
+    for name, item in value.items():
+        if isinstance(item, dict) and "." not in name:
+            yield from _counted(f"{path}{name}.", item, depth + 1)
+
+
+def _is_count(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool)

@@ -31,6 +31,14 @@ _QUIET = frozenset(("", "none", "null", "ok", "pass", "passed", "success", "comp
 """Words that say that nothing is wrong."""
 _GOOD = frozenset(("correct", "match", "resolved", "valid", "success", "passed", "finished", "completed"))
 """A field with such a word in its name is false when something is wrong, and then says no more than the verdict."""
+_PRINTED = ("stdout", "actual_output")
+"""What a program printed is an answer, but nothing was extracted where it printed nothing."""
+_EVALUATIONS = "judge_evaluations"
+_SPECIFIC = frozenset(
+    ("patch", "applied", "format", "schema", "compile", "compiled", "parse", "parsed", "syntax", "build", "extracted")
+)
+"""What may fail before anything is judged: a field that says that it did not succeed tells more than the verdict."""
+_FLAGS = re.compile(r"error|fail|timeout|timed_out|exceeded|invalid|truncated|refus|attempted|hallucinat|abstain|oom")
 _TELLING = frozenset(("reason", "reasons", "message", "error", "explanation", "labels"))
 """A field with such a word in its name tells more than yes and no."""
 _CALL_NAMES = frozenset(
@@ -61,7 +69,7 @@ def _plan(names: tuple[str, ...]) -> _Plan | None:
         actions=paths["expected_actions"],
         statements=paths["expected_statements"],
         expected=paths["expected"],
-        extracted=tuple(name for name in paths["answer"] if name not in paths["expected"]),
+        extracted=tuple(name for name in paths["answer"] if name not in (*paths["expected"], *_PRINTED)),
         script=paths["script"],
         words=words,
         accounts=tuple(name for name in names if name in fields.ACCOUNTS),
@@ -73,8 +81,12 @@ def _plan(names: tuple[str, ...]) -> _Plan | None:
 
 def _speaks(name: str) -> bool:
     words = frozenset(re.split(r"[^a-z0-9]+", name.lower()))
+    if name.startswith(("_ng_", "num_")):
+        return False
+    if words & _SPECIFIC and words & {*_GOOD, "successfully", "applied", "ok", "exists"}:
+        return True
     says_only_yes = not words.isdisjoint(_GOOD) and words.isdisjoint(_TELLING)
-    return fields.speaks(name) and not name.startswith("_ng_") and not says_only_yes
+    return fields.speaks(name) and not says_only_yes
 
 
 def read_due(row: Row) -> Due:
@@ -164,11 +176,25 @@ def due_calls(value: object) -> tuple[DueCall, ...] | None:
         value = [value]
     if not isinstance(value, list):
         return None
+    if value and all(_is_named_by_key(one) for one in value):
+        return tuple(
+            DueCall(tool=tool, arguments=_object(arguments), alternatives=True)
+            for one in value
+            for tool, arguments in one.items()
+        )
     flat = [one for item in value for one in (item if isinstance(item, list) else [item])]
     if not all(isinstance(one, dict) and _tool(one) and _is_call(one) for one in flat):
         return None
     mine = [one for one in flat if str(one.get("requestor") or "") in _SPEAKER]
     return tuple(_call(one) for one in mine)
+
+
+def _is_named_by_key(one: object) -> bool:
+    """Whether an object is `{tool: {argument: [values that are accepted]}}`."""
+    if not isinstance(one, dict) or len(one) != 1:
+        return False
+    arguments = next(iter(one.values()))
+    return isinstance(arguments, dict) and bool(arguments) and all(isinstance(v, list) for v in arguments.values())
 
 
 def _is_call(one: dict[str, object]) -> bool:
@@ -239,6 +265,22 @@ def _all_said(row: Row, plan: _Plan) -> Iterator[Said]:
     for name in plan.accounts:
         if len(memoryview(row[name])) <= LARGEST_ACCOUNT:
             yield from _account(name, decode_any(row[name]), 0)
+    if _EVALUATIONS in row and len(memoryview(row[_EVALUATIONS])) <= LARGEST_ACCOUNT:
+        yield from islice(_replies(decode_any(row[_EVALUATIONS])), 1)
+
+
+def _replies(evaluations: object) -> Iterator[Said]:
+    """What a judge replied that was asked as a model is."""
+    for place, one in enumerate(evaluations if isinstance(evaluations, list) else ()):
+        response = one.get("response") if isinstance(one, dict) else None
+        output = response.get("output") if isinstance(response, dict) else None
+        for number, item in enumerate(output if isinstance(output, list) else ()):
+            content = item.get("content") if isinstance(item, dict) and item.get("type") == "message" else None
+            for inner, part in enumerate(content if isinstance(content, list) else ()):
+                text = part.get("text") if isinstance(part, dict) else None
+                if isinstance(text, str) and text.strip():
+                    path = f"{_EVALUATIONS}.{place}.response.output.{number}.content.{inner}.text"
+                    yield Said(field=path, text=text[-LONGEST_SAID:])
 
 
 def _account(path: str, value: object, depth: int) -> Iterator[Said]:
@@ -256,14 +298,39 @@ def _account(path: str, value: object, depth: int) -> Iterator[Said]:
 
 
 def _words(path: str, value: object, depth: int) -> Iterator[Said]:
-    if isinstance(value, str) and value.strip().lower() not in _QUIET:
-        yield Said(field=path, text=value[-LONGEST_SAID:])
-    elif (value is True or (isinstance(value, int | float) and value and "exit_code" in path)) and path:
-        yield Said(field=path, text=encode(value).decode())
+    if isinstance(value, str):
+        if value.strip().lower() not in _QUIET:
+            yield Said(field=path, text=value[-LONGEST_SAID:])
+    elif isinstance(value, bool | int | float):
+        if _is_alarm(path.rpartition(".")[2].lower(), value):
+            yield Said(field=path, text=encode(value).decode())
     elif isinstance(value, list) and depth < DEEPEST:
         for place, item in enumerate(value[:MOST_SAID]):
-            if isinstance(item, str):
-                yield from _words(f"{path}.{place}", item, depth + 1)
+            yield from _item(f"{path}.{place}", item, depth + 1)
     elif isinstance(value, dict) and depth < DEEPEST and "error" in path.lower():
         for name, item in value.items():
             yield from _words(f"{path}.{name}", item, depth + 1)
+
+
+def _is_alarm(name: str, value: float | bool) -> bool:
+    """A flag that is set, a code that is not zero, or something specific that did not succeed."""
+    specific = not _SPECIFIC.isdisjoint(re.split(r"[^a-z0-9]+", name))
+    if isinstance(value, bool):
+        return (not specific or _FLAGS.search(name) is not None) if value else specific and not _FLAGS.search(name)
+    if "exit_code" in name or "returncode" in name:
+        return value != 0
+    return (
+        value == 1 and _FLAGS.search(name) is not None and not name.endswith(("failed", "failures", "errors", "count"))
+    )
+
+
+def _item(path: str, item: object, depth: int) -> Iterator[Said]:
+    """One of a list of words: a text, or an object that says that something failed and explains it."""
+    if isinstance(item, str):
+        yield from _words(path, item, depth)
+    elif isinstance(item, dict) and any(
+        item.get(name) in (False, 0, 0.0) for name in ("reward", "passed", "score", "valid")
+    ):
+        for name in ("explanation", "reason", "message"):
+            if isinstance(item.get(name), str):
+                yield from _words(f"{path}.{name}", item[name], depth)

@@ -149,7 +149,10 @@ _ANSWER = Field(
         "prediction",
         "pred",
         "pred_text",
+        "metadata.model_patch",
         "answer",
+        "stdout",
+        "actual_output",
     ),
 )
 _ERROR = Field(
@@ -355,11 +358,23 @@ SPEAKING_WORDS = (
     "truncated",
     "terminal_state",
     "refusal",
+    "exception",
+    "returncode",
+    "attempted",
+    "hallucination",
+    "abstain",
+    "oom",
 )
 """A field whose name holds one of these may tell in the verifier's own words what went wrong."""
 
 ACCOUNTS = ("reward_info", "info", "metadata", "result", "verifier_result", "eval_report", "judge_diagnostics")
 """Objects in which verifiers keep their account of a rollout."""
+
+JUDGES = ("judge_output", "judge_evaluations", "judge_diagnostics", "explanation", "judge_response")
+"""Fields in which a judge speaks in sentences of its own."""
+
+HARNESS_ERRORS = ("error", "error_class", "error_kind", "exception", "exception_info", "exception_type", "agent_error")
+"""Fields in which a harness records that it failed itself."""
 
 RECORDS = ("reward_info", "verifier_result", "eval_report", "judge_output", "judge_evaluations", "rubric_judgements")
 """Fields that only a verifier which reached the rollout fills."""

@@ -60,6 +60,8 @@ COLUMNS: dict[str, pl.DataType] = {
     "skeleton": pl.List(pl.UInt16),
     "fired": pl.List(HIT),
     "cannot_look": pl.List(pl.String),
+    "checks_met": pl.Int32(),
+    "checks_asked": pl.Int32(),
     "differs": pl.List(DIFFERENCE),
     "attempted": pl.Boolean(),
     "feedback": pl.Boolean(),

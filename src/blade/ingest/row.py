@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from blade.core.due import Due
+from blade.core.due import Check, Due
 from blade.core.finding import Look
 from blade.core.rollout import Features, RolloutKey, Source, Step
 from blade.ingest import cells, fields, verdict
@@ -30,6 +30,8 @@ LARGEST_METADATA = 4096
 MOST_TOOLS = 60_000
 """Different tool names that are told apart; the table counts them in 16 bits."""
 OTHER_TOOLS = "(other tools)"
+MOST_CHECKS = 100
+"""Tests of a row that failed, and that held, which the table keeps; their numbers are of all."""
 
 _EVIDENCE_OF_A_ROLLOUT = ("reward", "score", "response", "messages", "output", "trajectory", "_ng_failure_class")
 _SAMPLING = ("temperature", "top_p", "max_output_tokens")
@@ -360,8 +362,21 @@ def _checks(batch: Batch) -> Columns:
     names = check_names(tuple(batch.columns))
     if not names:
         return {}
-    found = [checks_of(_row(batch, names, place)) for place in range(len(batch))]
-    return {"checks": [[(check.name, check.passed) for check in checks] or None for checks in found]}
+    found = [Due(checks=checks_of(_row(batch, names, place))) for place in range(len(batch))]
+    return {
+        "checks": [_kept(due.checks) for due in found],
+        "checks_met": [due.met if due.checks else None for due in found],
+        "checks_asked": [due.asked if due.checks else None for due in found],
+    }
+
+
+def _kept(checks: Sequence[Check]) -> list[tuple[str, bool]] | None:
+    """What the table keeps of the checks of a row: the first that failed and the first that held."""
+    failed = [(check.name, False) for check in checks if not check.passed][:MOST_CHECKS]
+    held = [(check.name, True) for check in checks if check.passed][:MOST_CHECKS]
+    if len(failed) + len(held) == len(checks):
+        return [(check.name, check.passed) for check in checks] or None
+    return failed + held
 
 
 def _key_expects(key: Batch) -> str | None:

@@ -40,11 +40,13 @@ _ERROR_HEAD = re.compile(
       | command\s(?:failed|timed\sout)
       | \{\s*["'](?:output|result|content|message)["']\s*:\s*["']error\b
       | \{\s*["'](?:success|ok)["']\s*:\s*false
-      | \{\s*["'](?:status)["']\s*:\s*["'](?:error|failed)
+      | \{\s*["'](?:status)["']\s*:\s*["'](?:error|fail|denied|rejected|refused)
       | \{\s*["']is_?error["']\s*:\s*true
       | \{\s*["'](?:returncode|exit_?code)["']\s*:\s*-?[1-9]
       | (?:exit\scode|exit\sstatus|return\scode):?\s*-?[1-9]
       | failed\sto\s
+      | (?:fehler|erreur|errore|erro|ошибка|错误|錯誤|エラー|오류)\s*(?::|\uff1a)
+      | (?:no\sse\spudo|impossible\sde|konnte\snicht)\s
     )""",
     re.IGNORECASE | re.VERBOSE,
 )

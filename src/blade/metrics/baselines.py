@@ -22,6 +22,10 @@ def _do_nothing(run: Run) -> Measure:
     wants = run.tasks["key_expects"].drop_nulls()
     if wants.is_empty():
         return Measure(name=DO_NOTHING, value=None, n=0, reason="no key is a list of actions")
+    if not wants.is_in(["one change", "several changes"]).any():
+        return Measure(
+            name=DO_NOTHING, value=None, n=len(wants), reason="no key wants a change, so its look-ups are judged"
+        )
     return Measure(
         name=DO_NOTHING,
         value=int((wants == "nothing").sum()) / len(wants),

@@ -17,7 +17,7 @@ KEY_EXPECTS = ("nothing", "information", "one change", "several changes")
 def slices(run: Run, counts: Counts, kind: str) -> dict[str, tuple[SliceValue, ...]]:
     """For each field, its values in order of name; `key_expects` comes first wherever keys are actions."""
     found = {}
-    if run.tasks["key_expects"].count():
+    if run.tasks["key_expects"].is_in(["one change", "several changes"]).any():
         found["key_expects"] = _values(run.tasks["key_expects"], counts, kind, KEY_EXPECTS)
     for name in run.tasks.columns:
         if name.startswith(PREFIX):

@@ -339,7 +339,7 @@ def recommendations(one: RunAnalysis) -> list[str]:
         for n, f in enumerate(found.findings, start=1)
     ]
     lines = table(["", "kind", "what to do", "points", "adds at most", "rollouts", "tasks"], rows) if rows else []
-    lines += _together(found) if rows else ["Nothing that failed points at a remedy.", ""]
+    lines += _together(one, found) if rows else ["Nothing that failed points at a remedy.", ""]
     return [*lines, *_not_to_learn_from(found)]
 
 
@@ -347,10 +347,11 @@ def _some(tasks: tuple[str, ...]) -> str:
     return safe(listed(list(tasks), 8))
 
 
-def _together(found: Diagnosis) -> list[str]:
+def _together(one: RunAnalysis, found: Diagnosis) -> list[str]:
     all_ = found.together
     named = f"they name {all_.failures:,} of {plural(all_.failures + all_.remain, 'failure')}"
-    rest = f"{all_.remain:,} remain without a remedy. Points are of the score over all expected rollouts."
+    unit = "the score" if one.metrics.headline == "pass_at_1" else "the pass rate, not of the mean reward,"
+    rest = f"{all_.remain:,} remain without a remedy. Points are of {unit} over all expected rollouts."
     return [f"Together, counted once: {worth(all_.headroom)}; {named}, {rest}", ""]
 
 

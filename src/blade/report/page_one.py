@@ -23,6 +23,9 @@ CLOSE = 0.10
 WIDE = 0.15
 """A gap between slices that is worth a line."""
 MOST_PAIRS = 6
+ENOUGH_ROLLOUTS = 30
+TELLING_RATIO = 1.5
+"""How far medians of passes and failures must lie apart before they are worth a line."""
 ENOUGH_TASKS = 10
 """Below this many tasks the spread between them says little."""
 MOST_RUNS = 8
@@ -213,14 +216,15 @@ def _noise(one: RunAnalysis) -> str:
     spread = one.metrics.variance
     if spread.se_same_tasks is None or spread.se_new_tasks is None or leading(one).n < ENOUGH_TASKS or not spread.total:
         return ""
-    return (
-        f"Run again on the same tasks, the score would move by about {points(1.96 * spread.se_same_tasks)} points either way; "
-        f"on other tasks of this kind by {points(1.96 * spread.se_new_tasks)}."
-    )
+    again = f"Run again on the same tasks, the score would move by about {points(1.96 * spread.se_same_tasks)} points either way"
+    if spread.se_new_tasks < spread.se_same_tasks:
+        return f"{again}; too few tasks differ to say more of other tasks."
+    return f"{again}; on other tasks of this kind by {points(1.96 * spread.se_new_tasks)}."
 
 
 def _spending(one: RunAnalysis) -> str:
-    telling = [u for u in one.metrics.usage if u.passed_n >= 5 and u.failed_n >= 5 and _ratio(u) >= 1.3]
+    enough = [u for u in one.metrics.usage if min(u.passed_n, u.failed_n) >= ENOUGH_ROLLOUTS]
+    telling = [u for u in enough if _ratio(u) >= TELLING_RATIO]
     if not telling:
         return ""
     most = max(telling, key=lambda u: (_ratio(u), u.name))

@@ -23,8 +23,8 @@ from blade.detectors._phrases import any_of
 
 PHRASES = (
     r"<tool_call>\s*[{<\[\w]",
-    r"<.?tool.calls?.begin.?>",
-    r"<\|tool_call(?:s_section_begin|_begin)?\|>",
+    r"tool.calls?.begin.>",
+    r"<\|tool_call\|>",
     r"<\|python_tag\|>",
     r"\[TOOL_CALLS\]\s*[\[{\w]",
     r"<function=[\w.-]+>",
@@ -33,8 +33,8 @@ PHRASES = (
     r"<tool_use>\s*[<{]",
     r"\bto=functions\.\w+",
     r"```(?:tool_code|tool_call|tool_use)\b",
-    r"\"tool_calls\"\s*:\s*\[\s*\{",
-    r"\"function_call\"\s*:\s*\{",
+    r"\btool_calls\"\s*:\s*\[\s*\{",
+    r"\bfunction_call\"\s*:\s*\{",
 )
 """As Qwen and Hermes, DeepSeek, Kimi, Llama, Mistral, Anthropic, gpt-oss, Gemini and OpenAI write their calls."""
 ENDINGS = re.compile(

@@ -33,10 +33,11 @@ SHORTEST_CYCLE = 2
     when=lambda f: f.calls >= ROUNDS * SHORTEST_CYCLE,
 )
 def call_cycle(rollout: Rollout) -> Iterator[Evidence]:
-    calls = [step for step in rollout.steps or () if step.kind == "call"]
+    arguments = [step.arguments for step in rollout.steps or () if step.kind == "call"]
     # Every round after the first repeats the arguments of the first.
-    if len({call.arguments for call in calls}) > len(calls) - (ROUNDS - 1) * SHORTEST_CYCLE:
+    if len(set(arguments)) > len(arguments) - (ROUNDS - 1) * SHORTEST_CYCLE:
         return
+    calls = rollout.calls
     made = [(call.tool or "", call.arguments or "") for call in calls]
     cycle = _first_cycle(made)
     if cycle is None:

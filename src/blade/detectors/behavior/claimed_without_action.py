@@ -23,9 +23,11 @@ from blade.detectors._phrases import any_of
 
 _DONE = (
     r"(?:cancell?ed|updated|booked|rebooked|changed|modified|refunded|exchanged|processed|created|deleted|removed|"
-    r"added|sent|scheduled|rescheduled|upgraded|downgraded|issued|initiated|placed)"
+    r"added|sent|scheduled|rescheduled|upgraded|downgraded|issued|placed)"
 )
-PHRASES = (
+PHRASES = (rf"(?:ve|been|successfully|now|just|also|already) {_DONE}\b",)
+"""What every claim holds; told apart from other talk by `CLAIMS`."""
+CLAIMS = (
     rf"\bI(?:.ve| have)(?: now| just| also| already| successfully){{0,2}} {_DONE}\b",
     rf"\bI(?: just| also| successfully) {_DONE}\b",
     rf"\b(?:has|have|was|were)(?: now| just| all| both)?(?: been)?(?: now)? successfully {_DONE}\b",
@@ -33,9 +35,9 @@ PHRASES = (
     rf"\bsuccessfully {_DONE} (?:your|the)\b",
 )
 
-_claims = any_of(PHRASES)
+_claims = any_of(CLAIMS)
 _no_claim = re.compile(
-    r"\b(?:if|once|when|after|until|unless|before|whether|not|never|no|none|cannot|would|should|could|might|may|already|any|"
+    r"\b(?:if|once|when|after|until|unless|before|whether|not|never|no|none|nothing|cannot|would|should|could|might|may|already|any|"
     r"which|that|by the airline|please|will)\b|n['\u2019]t\b",
     re.IGNORECASE,
 )
@@ -46,8 +48,10 @@ _sentence = re.compile(r"[.!?:;\n]\s*")
 @detector("BEH009", suggests=Cause.BEHAVIOR, kind="associated", reads=("steps",), phrases=PHRASES)
 def claimed_without_action(rollout: Rollout) -> Iterator[Evidence]:
     steps = rollout.steps or ()
+    if _may_have_changed(steps):
+        return
     last = _last_call(steps)
-    if last is None or _may_have_changed(steps):
+    if last is None:
         return
     for step in steps[last + 1 :]:
         if step.party == "agent" and step.kind == "message":

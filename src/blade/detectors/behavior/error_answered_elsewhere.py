@@ -1,4 +1,4 @@
-"""A tool's error names an argument, and the agent's next call of that tool changes only others, and fails too.
+"""A tool's error names an argument, and the agent's next call of that tool changes only others, for the same error.
 
 Why it matters
     The agent was told what is wrong and mended something else, so the next call fails in the same place.
@@ -8,13 +8,15 @@ What to do
     errors.
 
 Limits
-    An argument counts as named when the error holds its name as code would write it, or its value. A number of fewer
-    than six digits is taken for an amount and not for a value that is named. An agent that first makes another change,
-    such as creating what was missing, or that asks the tool for another operation, is not counted.
+    An argument counts as named when the error holds its name as code would write it, or a value of it that is an id, a
+    date or in quotes; a number of fewer than six digits is taken for an amount. An agent that first makes another change,
+    such as creating what was missing, that asks the tool for another operation, or that gets another error, is not
+    counted.
 """
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 import msgspec
 
@@ -25,12 +27,13 @@ from blade.detectors._engine import detector
 
 HEAD = 600
 """Characters of an error in which an argument is looked for; further down it quotes what it was given."""
-SHORTEST_VALUE = 4
-LONGEST_VALUE = 120
 ID_DIGITS = 6
 """Digits of a number that names something."""
 OPERATIONS = frozenset(("command", "action", "operation", "op", "method", "mode", "type", "tool", "function"))
 """Arguments that choose what a tool does: with another one it is another call."""
+_WORD = re.compile(r"[\w#@.-]{4,}")
+_QUOTED = re.compile(r"""["'`]([^"'`\n]{4,120})["'`]""")
+_SPEAKS_OF_ARGUMENTS = re.compile(r"param|argument|field|property|required|must be")
 _CODE_NAME = re.compile(r"\w+_\w+|[a-z]+[A-Z]\w*")
 _AROUND_NAME = r"""["'`]{0}["'`]|\b{0} (?:argument|parameter|param|field|property|is required|must be)\b|\b(?:argument|parameter|param|field|property):? {0}\b"""
 
@@ -46,70 +49,78 @@ Arguments = dict[str, object]
 )
 def error_answered_elsewhere(rollout: Rollout) -> Iterator[Evidence]:
     steps = rollout.steps or ()
-    failing = [step.tool for step in steps if step.failed]
-    if len(set(failing)) == len(failing):
+    errors = [step.text for step in steps if step.failed]
+    if len(set(errors)) == len(errors):
         return
-    answers = {(step.answers, step.call_id): step for step in steps if step.kind == "result"}
-    before: dict[str, tuple[Step, Step]] = {}
-    for call in steps:
-        if call.kind != "call" or not call.tool:
-            continue
-        result = answers.get((call.index, call.call_id)) or answers.get((call.index, None))
-        failed = result is not None and result.failed
-        last = before.pop(call.tool, None)
-        if failed and last is not None and _answers_elsewhere(last[0], last[1], call):
-            quote = last[1].text.strip()[:LONGEST_QUOTE]
-            yield Evidence(key=rollout.key, step=last[1].index, field="text", quote=quote)
-            arguments = (call.arguments or "")[:LONGEST_QUOTE]
-            yield Evidence(key=rollout.key, step=call.index, field="arguments", quote=arguments)
-        if failed and result is not None:
-            before[call.tool] = (call, result)
-        elif changes_state(call.tool):
+    for first, second in _same_errors(steps):
+        calls = (_call(steps, first), _call(steps, second))
+        if calls[0] is not None and calls[1] is not None and _answers_elsewhere(calls[0], first, calls[1]):
+            quote = first.text.strip()[:LONGEST_QUOTE]
+            yield Evidence(key=rollout.key, step=first.index, field="text", quote=quote)
+            arguments = (calls[1].arguments or "")[:LONGEST_QUOTE]
+            yield Evidence(key=rollout.key, step=calls[1].index, field="arguments", quote=arguments)
+
+
+def _same_errors(steps: tuple[Step, ...]) -> Iterator[tuple[Step, Step]]:
+    """Errors of a tool that came twice in its row of results, with no change carried out between."""
+    before: dict[str | None, Step] = {}
+    for step in steps:
+        if step.failed:
+            last = before.get(step.tool)
+            before[step.tool] = step
+            if last is not None and last.text == step.text and _may_name(step.text[:HEAD]):
+                yield last, step
+        elif step.kind == "result" and changes_state(step.tool or ""):
             before.clear()
+
+
+def _call(steps: tuple[Step, ...], result: Step) -> Step | None:
+    return next(
+        (s for s in steps if s.kind == "call" and (s.index, s.call_id) == (result.answers, result.call_id)), None
+    )
 
 
 def _answers_elsewhere(call: Step, error: Step, following: Step) -> bool:
     """Whether the error names arguments of the call, and the following call keeps them and changes others."""
+    text = error.text[:HEAD]
+    values = _values(text)
+    if call.arguments == following.arguments or following.index <= error.index:
+        return False
     first, second = _arguments(call), _arguments(following)
-    if first is None or second is None or following.index <= error.index:
+    if first is None or second is None:
         return False
     changed = {name for name in first.keys() | second.keys() if first.get(name) != second.get(name)}
     if not changed or changed & OPERATIONS or len(changed) == len(first.keys() | second.keys()):
         return False
-    text = error.text[:HEAD]
-    named = {name for name, value in first.items() if _names(text, name, value)}
-    named |= {name for name in second.keys() - first.keys() if _names(text, name, None)}
-    return bool(named) and not named & changed
+    if any(_names(text, values, name, first.get(name)) for name in changed):
+        return False
+    return any(_names(text, values, name, value) for name, value in first.items() if name not in changed)
 
 
-def _names(text: str, name: str, value: object) -> bool:
+@lru_cache(maxsize=1024)
+def _values(text: str) -> tuple[str, ...]:
+    """What an error may quote of a call, in small letters: ids, dates, words in quotes; no amounts."""
+    words = [word.strip(".-") for word in _WORD.findall(text.lower())]
+    ids = [word for word in words if word and not word.isalpha() and (len(word) >= ID_DIGITS or not word.isdecimal())]
+    return (*ids, *_QUOTED.findall(text.lower()))
+
+
+@lru_cache(maxsize=1024)
+def _may_name(text: str) -> bool:
+    return bool(_values(text)) or _SPEAKS_OF_ARGUMENTS.search(text) is not None
+
+
+def _names(text: str, values: tuple[str, ...], name: str, value: object) -> bool:
     if name in text and re.search(_written(name), text):
         return True
-    return any(_holds(text, leaf) for leaf in _leaves(value))
+    shown = str(value).lower() if values and value is not None else ""
+    return any(word in shown for word in values)
 
 
 def _written(name: str) -> str:
     """The pattern of an argument's name as errors write it; a plain word must be marked as a name."""
     escaped = re.escape(name)
     return rf"(?<!\w){escaped}(?!\w)" if _CODE_NAME.fullmatch(name) else _AROUND_NAME.format(escaped)
-
-
-def _holds(text: str, leaf: str) -> bool:
-    return leaf.lower() in text.lower() and bool(re.search(rf"(?<!\w){re.escape(leaf)}(?!\w)", text, re.IGNORECASE))
-
-
-def _leaves(value: object) -> Iterator[str]:
-    """The texts inside an argument that an error could name, and the numbers that are rather names."""
-    if isinstance(value, dict):
-        for item in value.values():
-            yield from _leaves(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _leaves(item)
-    elif isinstance(value, str) and SHORTEST_VALUE <= len(value.strip()) <= LONGEST_VALUE:
-        yield value.strip()
-    elif isinstance(value, int) and len(str(value)) >= ID_DIGITS:
-        yield str(value)
 
 
 def _arguments(call: Step) -> Arguments | None:

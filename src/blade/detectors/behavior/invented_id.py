@@ -8,14 +8,15 @@ What to do
     Give the agent a tool that finds the id, name that tool in the error, and tell it to ask where it has none.
 
 Limits
-    Only calls whose result says that something was not found or is not valid are looked at: elsewhere an id may be one
-    that the agent was free to make. An id is letters and digits, or six digits and more; one whose digits were heard in
+    Only errors that say that something was not found or is not valid are looked at: elsewhere an id may be one that the
+    agent was free to make. An id is letters and digits, or six digits and more; one whose digits were heard in
     another form is taken as given. Ids in the descriptions of tools are not read. Where neither a prompt nor a word of
     the user is recorded, nothing is said.
 """
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 import msgspec
 
@@ -26,15 +27,14 @@ from blade.detectors._engine import detector
 from blade.detectors._phrases import any_of
 
 PHRASES = (
-    r"\bnot found\b",
-    r"\b(?:does not|did not|doesn't|didn't|do not|don't) (?:exist|match)\b",
-    r"\bno (?:such|matching|record)\b",
+    r"\bnot (?:found|exist|valid|recogni[sz]ed)\b",
+    r"n't exist\b",
+    r"\bno such\b",
     r"\b(?:invalid|unknown|unrecogni[sz]ed|nonexistent|non-existent)\b",
-    r"\bnot (?:a )?(?:valid|known|recogni[sz]ed)\b",
 )
 """Words in which a tool says that there is no such thing."""
 HEAD = 300
-"""Characters of a result in which that is expected; a longer result speaks of other things too."""
+"""Characters at the start of an error in which that is expected."""
 LONG_NUMBER = 6
 """Digits of a number that is a name and no amount."""
 LONGEST_ID = 64
@@ -63,6 +63,7 @@ _NO_NAME = re.compile(
 """Names of arguments that hold what an agent may compose or reckon."""
 _SIGNS = {code: None for code in range(128) if not chr(code).isalnum()}
 _SPOKEN = ("underscore", "hyphen", "dash")
+_DIGIT = re.compile(r"\d")
 _DIGITS = re.compile(rf"\d{{{TELLING_DIGITS},}}")
 
 
@@ -72,45 +73,41 @@ _denies = any_of(PHRASES)
 @detector("BEH008", suggests=Cause.BEHAVIOR, kind="associated", reads=("steps",), phrases=PHRASES)
 def invented_id(rollout: Rollout) -> Iterator[Evidence]:
     steps = rollout.steps or ()
-    denied = {(step.answers, step.call_id) for step in steps if step.kind == "result" and _is_denial(step)}
+    denied = {(step.answers, step.call_id) for step in steps if step.failed and _denies.search(step.text[:HEAD])}
     prompt: str | None = None
+    judged: set[str] = set()
     for place, call in enumerate(steps) if denied else ():
         if call.kind != "call" or not denied & {(call.index, call.call_id), (call.index, None)}:
             continue
-        unheard = _unheard(call, _heard(steps[:place], denied))
-        if unheard and prompt is None:
+        ids = [one for one in dict.fromkeys(_ids(call)) if one not in judged]
+        judged.update(ids)
+        unheard = _unheard(ids, _heard(steps[:place], denied)) if ids else ids
+        if not unheard:
+            continue
+        if prompt is None:
             prompt = "\n".join(step.text for step in rollout.prompt)
         if not prompt and not any(step.party == "user" and step.text.strip() for step in steps[:place]):
             continue
-        for one in _unheard_in([prompt or ""], unheard):
+        for one in _unheard(unheard, prompt):
             if one in (call.arguments or ""):
                 yield Evidence(key=rollout.key, step=call.index, field="arguments", quote=one)
 
 
-def _is_denial(step: Step) -> bool:
-    short = step.failed or len(step.text) <= HEAD
-    return short and _denies.search(step.text[:HEAD]) is not None
+def _heard(before: tuple[Step, ...], denied: set[tuple[int | None, str | None]]) -> str:
+    """What others said before a call, and arguments that a tool took."""
+    words = [step.text for step in before if step.party != "agent"]
+    words += [
+        step.arguments or ""
+        for step in before
+        if step.kind == "call" and not denied & {(step.index, step.call_id), (step.index, None)}
+    ]
+    return "\n".join(words)
 
 
-def _heard(before: tuple[Step, ...], denied: set[tuple[int | None, str | None]]) -> list[str]:
-    """What others said before a call, and arguments that a tool took; the latest first."""
-    words = []
-    for step in reversed(before):
-        if step.party != "agent":
-            words.append(step.text)
-        elif step.kind == "call" and not denied & {(step.index, step.call_id), (step.index, None)}:
-            words.append(step.arguments or "")
-    return words
-
-
-def _unheard(call: Step, heard: list[str]) -> list[str]:
-    return _unheard_in(heard, list(dict.fromkeys(_ids(call))))
-
-
-def _unheard_in(heard: list[str], ids: list[str]) -> list[str]:
+def _unheard(ids: list[str], heard: str) -> list[str]:
     """The ids that were not heard in any form; most are found as they stand, which is quick."""
-    odd = [one for one in ids if not any(form in words for form in (one, *_DIGITS.findall(one)) for words in heard)]
-    flat = _flat("\n".join(heard)) if odd else ""
+    odd = [one for one in ids if one not in heard and not any(digits in heard for digits in _DIGITS.findall(one))]
+    flat = _flat(heard) if odd else ""
     return [one for one in odd if _flat(one) not in flat]
 
 
@@ -141,14 +138,18 @@ def _leaves(name: str, value: object) -> Iterator[str]:
     elif isinstance(value, list):
         for item in value:
             yield from _leaves(name, item)
-    elif isinstance(value, str | int) and not isinstance(value, bool) and not _NO_NAME.search(name):
+    elif isinstance(value, str | int) and not isinstance(value, bool):
         text = str(value)
-        if len(text) <= LONGEST_ID and _looks_like_an_id(text):
+        if len(text) <= LONGEST_ID and _looks_like_an_id(text) and not _is_composed(name):
             yield text
 
 
 def _looks_like_an_id(text: str) -> bool:
-    if not _ID.fullmatch(text) or _NO_ID.fullmatch(text):
-        return False
-    digits = sum(char.isdigit() for char in text)
-    return digits >= 2 if any(char.isalpha() for char in text) else digits >= LONG_NUMBER
+    if text.isdecimal():
+        return len(text) >= LONG_NUMBER and not _NO_ID.fullmatch(text)
+    return _ID.fullmatch(text) is not None and len(_DIGIT.findall(text)) > 1 and not _NO_ID.fullmatch(text)
+
+
+@lru_cache(maxsize=1024)
+def _is_composed(name: str) -> bool:
+    return _NO_NAME.search(name) is not None

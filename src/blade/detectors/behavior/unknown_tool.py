@@ -27,10 +27,10 @@ SURE = (
 """Words that speak of the tool itself."""
 NAMED = (
     r"\b(?:unknown|unrecogni[sz]ed|undefined|no such) (?:function|action|method)\b",
-    r"\b(?:tool|function|action|method)(?: with name| named)?:? \W?[\w.:/-]+\W? (?:is |was |could |does |do |is currently )?(?:not|n.t)(?: be)? (?:found|exist|available|recogni[sz]ed|registered|defined|known|a valid)\b",
+    r"\b(?:tool|function|action|method)(?: with name| named)?:? ['`<]?[\w.:-]+['`>]? (?:is |was |could |does |do |is currently )?(?:not|n't)(?: be)? (?:found|exist|available|recogni[sz]ed|registered|defined|known|a valid)\b",
     r"\b(?:function|action|method) not (?:found|recogni[sz]ed|registered)\b",
     r"\bis not (?:a |an )?(?:valid|known|available|registered|recogni[sz]ed|defined) (?:function|action|method|command name)s?\b",
-    r"\bdon.t exist, these are the only available\b",
+    r"\bdon't exist, these are the only available\b",
 )
 """Words that may be about a function of a query or a step in a game: they count when the result names the tool."""
 HEAD = 300
@@ -49,8 +49,8 @@ def unknown_tool(rollout: Rollout) -> Iterator[Evidence]:
 
 def _denies(step: Step) -> bool:
     """Whether a result says that its tool does not exist; a list of tools or a page that says so of others does not."""
-    head = step.text[:HEAD]
-    tool = step.tool or ""
-    found = _named.search(head) if tool and tool.lower() in head.lower() else None
-    found = found or _sure.search(head)
-    return found is not None and (step.failed or len(step.text) <= 2 * HEAD or "available" in head.lower())
+    head = step.text[:HEAD].lower()
+    named = bool(step.tool) and (step.tool or "").lower() in head and _named.search(head) is not None
+    if not named and ("tool" not in head or _sure.search(head) is None):
+        return False
+    return step.failed or len(step.text) <= 2 * HEAD or "available" in head

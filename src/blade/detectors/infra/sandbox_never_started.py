@@ -25,8 +25,8 @@ _START = (
     r"provisioning|spawning|initiali[sz]ing|booting|allocating|building|setting up|acquiring)"
 )
 PHRASES = (
-    rf"\b(?:failed|unable|failure|cannot|can.t|could not|couldn.t|error|timed out|timeout)(?: to| while| when| in)?:? {_START}(?: [\w'/.:-]+){{0,3}} {_BOX}\b",
-    rf"\b{_BOX}(?: [\w'/.:-]+){{0,3}} (?:failed|was unable|could not|did not|never|unable)(?: to)?(?: be)? (?:start|created|started|create|launch|boot|initiali[sz]e|become ready|come up|provisioned|built)",
+    rf"\b(?:failed|unable|failure|cannot|can't|could not|couldn't|error|timed out|timeout)(?: to| while| when| in)?:? {_START}(?: \w+){{0,2}} {_BOX}\b",
+    rf"\b{_BOX}(?: \w+){{0,2}} (?:failed|was unable|could not|did not|never|unable)(?: to)?(?: be)? (?:start|created|started|create|launch|boot|initiali[sz]e|become ready|come up|provisioned|built)",
     rf"\b{_BOX} (?:creation|startup|start|start-up|launch|provisioning|initiali[sz]ation|setup|build) (?:failed|failure|error|timed out|timeout)",
     r"\b(?:Sandbox|Container|Environment|Runtime|Docker)(?:Creat(?:e|ion)|Start(?:up)?|Build|Launch|Init(?:iali[sz]ation)?|Setup|Provision(?:ing)?)(?:Timeout)?(?:Error|Exception|Failed|Failure)\b",
     r"\bAgentRuntime(?:Unavailable|NotReady|Build|NotFound)Error\b",

@@ -39,7 +39,8 @@ PHRASES = (
     r"\binternal server error\b",
     r"\b(?:read|request) timed out\b",
     r"\btimed out (?:while |when )?(?:contacting|connecting|waiting for (?:the )?(?:server|response|backend|upstream))\b",
-    r"\b(?:http|status|code|error|returned)\W{1,8}50[0234]\b",
+    r"\b(?:http|status|code|error):? 50[0234]\b",
+    r"(?:status|code)\": ?\"?50[0234]\b",
 )
 ENOUGH = 3
 FEWEST = 2
@@ -51,15 +52,15 @@ RUNS_CODE = frozenset(
 )
 """Words in the names of tools whose results are the output of the agent's own programs."""
 ENVELOPE = (
-    "a an the an and with by for of from to tool call function api http https request response result results output "
+    "a an the and with by for of from to tool call function api http https request response result results output "
     "content message msg error errors err exception code status detail details title html head body h1 center doctype p "
     "server remote backend service host url failed fail unable null none false true type text is was returned got data "
-    "reason success ok isError mcp execution executing get post client statuscode status_code error_code 500 502 503 504"
+    "reason success ok iserror mcp execution executing get post client statuscode status_code error_code"
 )
 """Words that may stand before an error that does not open as one."""
 
 _down = any_of(PHRASES)
-_envelope = frozenset(ENVELOPE.lower().split())
+_envelope = frozenset(ENVELOPE.split())
 _word = re.compile(r"[^\W_]+(?:_[^\W_]+)*")
 _part = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 
@@ -81,7 +82,7 @@ def _report(step: Step) -> re.Match[str] | None:
     found = _down.search(step.text[:HEAD])
     if found is None or _runs_code(step.tool or ""):
         return None
-    before = _word.findall(step.text[: found.start()].lower())
+    before = [word for word in _word.findall(step.text[: found.start()].lower()) if not word.isdecimal()]
     return found if step.failed or _envelope.issuperset(before) else None
 
 

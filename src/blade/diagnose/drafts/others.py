@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from statistics import median
 
 from blade.core.diagnosis import NOT_EXPLAINED, Grade
 from blade.diagnose import quotes
@@ -14,6 +16,10 @@ from blade.diagnose.walks import Walk
 from blade.diagnose.withheld import Withheld
 
 FEWEST = 3
+_FORM = re.compile(r"```|<\w|[{\[#]|\*\*|\w+:$")
+"""Beginnings that are form: a fence, a tag, JSON, a heading, a label with a colon."""
+OFTEN = 2.0
+"""How many times more of something is worth a sentence."""
 TELLING = 0.6
 """By how much the shares of passing and failing outputs must differ in how they begin or end."""
 
@@ -64,16 +70,20 @@ def unexplained(context: Context) -> tuple[Group, Draft] | None:
     rows = table.filter(table["mode"] == NOT_EXPLAINED)
     places: tuple[Place, ...] = tuple(rows.select("task_id", "repeat").iter_rows())
     beside = tuple(place for place in places if place[0] in context.contrasts)
-    form = _form(context, context.reading.at(places))
-    if not form and not beside:
+    walks = context.reading.at(places)
+    form = _form(context, walks)
+    more = _more(context, walks)
+    if not form and not beside and not more:
         return None
-    group = Group(family="unexplained", name="", detail="", failing=places if form else beside, passing=(), alone=())
+    group = Group(
+        family="unexplained", name="", detail="", failing=places if form or more else beside, passing=(), alone=()
+    )
     tasks = list(dict.fromkeys(task for task, _ in beside))
     return group, Draft(
         title="Its outputs look otherwise than those that pass"
         if form
         else "Some repeats of a task fail, and nothing here says why",
-        what=f"{spread(group.failing)} {verb(group, 'fail')} without a key or a word of the verifier to say why.{form}",
+        what=f"{spread(group.failing)} {verb(group, 'fail')} without a key or a word of the verifier to say why.{form}{more}",
         fix="say in the prompt how the output must begin and end"
         if form
         else "read these beside each other, and have the verifier record what it found",
@@ -92,12 +102,28 @@ def _form(context: Context, failing: Sequence[Walk]) -> str:
         return ""
     for where, pick in (("begin with", _first_word), ("end with a line that begins", _last_word)):
         won, lost = [pick(walk) for walk in passing], [pick(walk) for walk in failing]
-        for word in sorted({*won, *lost} - {""}):
+        for word in sorted(word for word in {*won, *lost} if _FORM.match(word)):
             a, b = won.count(word), lost.count(word)
             if abs(a / len(won) - b / len(lost)) >= TELLING:
                 shown = "a code fence" if word.startswith("```") else f'"{quotes.shown(word, 30)}"'
                 return f" {a} of {len(won)} passing outputs read {where} {shown}, {b} of {len(lost)} of these."
     return ""
+
+
+def _more(context: Context, failing: Sequence[Walk]) -> str:
+    """Calls and time of these against passing rollouts, where they are a multiple."""
+    passing = [walk for walk in context.reading.walks.values() if walk.passed]
+    if len(failing) < FEWEST or len(passing) < FEWEST:
+        return ""
+    said = []
+    for name, values in (
+        ("calls", [[float(len(walk.calls)) for walk in side] for side in (failing, passing)]),
+        ("seconds", [[walk.rollout.seconds for walk in side if walk.rollout.seconds] for side in (failing, passing)]),
+    ):
+        mine, theirs = (median(side) if side else 0.0 for side in values)
+        if theirs > 0 and mine >= OFTEN * theirs:
+            said.append(f"{mine:,.0f} {name} in the median against {theirs:,.0f} in passing ones")
+    return f" They take {' and '.join(said)}." if said else ""
 
 
 def _first_word(walk: Walk) -> str:

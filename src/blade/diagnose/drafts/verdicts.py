@@ -9,11 +9,13 @@ from blade.core.due import Check
 from blade.core.finding import Differs
 from blade.diagnose import quotes
 from blade.diagnose.context import Context, Draft, Said
+from blade.diagnose.differences import A_JUDGE
 from blade.diagnose.examples import verb
 from blade.diagnose.exhibits import judge_words
 from blade.diagnose.groups import Group, spread
 from blade.diagnose.templates import telling
 from blade.diagnose.walks import Walk
+from blade.ingest.fields import JUDGES
 
 _COUNTS = re.compile(
     r"Failed (?P<failed>\d{1,6}) of (?P<all>\d{1,6}) tests|TESTS=(?P<total>\d{1,6}) PASS=\d{1,6} FAIL=(?P<fail>\d{1,6})"
@@ -64,8 +66,8 @@ def check(group: Group, context: Context) -> Draft:
 def _criteria(group: Group, context: Context) -> Draft:
     """How near the misses are, whether one criterion decides, and whether the reward shows any of it."""
     walks = context.reading.at(group.failing)
-    counted = [walk for walk in walks if any(one.passed for one in walk.due.checks)]
-    near = [walk for walk in counted if sum(not one.passed for one in walk.due.checks) == 1]
+    counted = [walk for walk in walks if walk.due.met]
+    near = [walk for walk in counted if walk.due.asked - walk.due.met == 1]
     required = [walk for walk in walks if any(one.required and not one.passed for one in walk.due.checks)]
     hidden = [walk for walk in counted if walk not in required and not walk.rollout.reward and _mostly_met(walk)]
     said = [f"{len(near)} of {len(walks)} read {'misses' if len(near) == 1 else 'miss'} by one."] if near else []
@@ -94,13 +96,13 @@ def _criteria(group: Group, context: Context) -> Draft:
 
 
 def _mostly_met(walk: Walk) -> bool:
-    return sum(one.passed for one in walk.due.checks) * 2 >= len(walk.due.checks)
+    return walk.due.met * 2 >= walk.due.asked
 
 
 def _failed(walk: Walk, name: str) -> Said:
     failed = [one for one in walk.due.checks if one.name.startswith(name) and not one.passed]
     one = next((check_ for check_ in failed if check_.required), failed[0] if failed else None)
-    met, all_ = sum(check_.passed for check_ in walk.due.checks), len(walk.due.checks)
+    met, all_ = walk.due.met, walk.due.asked
     of = f" (meets {met} of {all_}, reward {walk.rollout.reward:g})" if met and walk.rollout.reward is not None else ""
     if one is None:
         return f"{walk.place}{of} fails it.", ()
@@ -119,10 +121,14 @@ def _words_of(check_: Check) -> str:
 
 
 def words(group: Group, context: Context) -> Draft:
-    """What the verifier says of failures, and of no pass."""
+    """What the verifier says of failures, and rarely of a pass."""
+    passes = f"{len(group.passing)} passing" if group.passing else "no passing"
+    judged = group.detail == A_JUDGE
     return Draft(
-        title=f"The verifier says: {quotes.shown(group.detail, 110)}",
-        what=f"`{group.name}` says so in {spread(group.failing)}, and in no passing rollout.",
+        title="A judge rejects it, in words of its own"
+        if judged
+        else f"The verifier says: {quotes.shown(group.detail, 110)}",
+        what=f"`{group.name}` says so in {spread(group.failing)}, and in {passes} rollout{'s' if len(group.passing) > 1 else ''}.",
         fix="read these beside each other: the verifier's word is what these files say about why",
         brief=f'"{quotes.shown(group.detail, 60)}" of the verifier',
         kind="training",
@@ -135,9 +141,12 @@ def _spoken(walk: Walk, field: str) -> Said:
     said = next((one for one in walk.due.said if one.field == field), None)
     if said is None:
         return f"{walk.place}.", ()
+    if walk.due.said and field.partition(".")[0] in JUDGES:
+        evidence = judge_words(walk)
+        return f'{walk.place}: "{evidence.quote}".' if evidence else f"{walk.place}.", (evidence,) if evidence else ()
     start, end = telling(said.text)
     quote = said.text[start:end][: quotes.LONGEST]
-    found = [quotes.of_row(walk.rollout, field, quote), judge_words(walk.rollout)]
+    found = [quotes.of_row(walk.rollout, field, quote), judge_words(walk)]
     judged = f'; the judge: "{found[1].quote}"' if found[1] is not None else ""
     given = "" if judged else _answer_of(walk)
     return f'{walk.place}: "{quote}"{_counts(said.text)}{judged}{given}.', tuple(
@@ -199,6 +208,8 @@ def _answered(walk: Walk) -> Said:
     given, expected = walk.rollout.answer, walk.due.answer or ""
     last = walk.message_after(walk.steps[-1].index) if walk.steps else None
     evidence = quotes.stating(walk.rollout, last) if last is not None else None
-    answers = f"answers {quotes.shown(given, 60)}" if given else "has no answer extracted"
+    answers = (
+        f"answers {quotes.shown(given, 60)}" if given else "has no answer extracted" if walk.due.extracts else "says"
+    )
     said = f' (:{evidence.step} "{evidence.quote}")' if evidence and not given else ""
     return f"{walk.place} {answers}{said}, the key has {quotes.shown(expected, 60)}.", (evidence,) if evidence else ()

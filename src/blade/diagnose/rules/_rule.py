@@ -10,7 +10,7 @@ from functools import cache
 
 from blade.core.diagnosis import Doubt
 from blade.core.finding import Cause
-from blade.detectors import Rule, read_docstring
+from blade.detectors import Rule, Status, read_docstring
 from blade.diagnose.context import Context
 
 Body = Callable[[Context], Iterator[Doubt]]
@@ -26,6 +26,7 @@ class Declared:
     code: str
     suggests: Cause
     strong: bool
+    status: Status
     body: Body
 
 
@@ -39,11 +40,16 @@ class RunRule:
     body: Body
 
 
-def run_rule(code: str, *, suggests: Cause, strong: bool = False) -> Callable[[Body], Declared]:
-    """Declare a rule over a run: it yields one doubt for each thing it sees, with the tasks it is about."""
+def run_rule(
+    code: str, *, suggests: Cause, strong: bool = False, status: Status = "preview"
+) -> Callable[[Body], Declared]:
+    """Declare a rule over a run: it yields one doubt for each thing it sees, with the tasks it is about.
+
+    It is stable when it has fired, and rightly, on data that was not written for it; until then it decides no cause.
+    """
 
     def declare(body: Body) -> Declared:
-        return Declared(code=code, suggests=suggests, strong=strong, body=body)
+        return Declared(code=code, suggests=suggests, strong=strong, status=status, body=body)
 
     return declare
 
@@ -83,7 +89,7 @@ def _loaded(path: str) -> RunRule:
         kind="direct",
         reads=("rollouts",),
         scope="run",
-        status="stable",
+        status=declared.status,
     )
     return RunRule(rule=rule, strong=declared.strong, body=declared.body)
 
@@ -92,5 +98,7 @@ def doubts(context: Context) -> tuple[Doubt, ...]:
     """What every rule over runs sees, strong rules first, each doubt with the code of its rule."""
     ordered = sorted(run_rules(), key=lambda one: (not one.strong, one.rule.code))
     return tuple(
-        replace(doubt, code=one.rule.code, strong=one.strong) for one in ordered for doubt in one.body(context)
+        replace(doubt, code=one.rule.code, strong=one.strong, preview=one.rule.status == "preview")
+        for one in ordered
+        for doubt in one.body(context)
     )

@@ -20,7 +20,7 @@ from blade.diagnose.context import Context
 from blade.diagnose.rules._rule import run_rule
 
 
-@run_rule("DAT001", suggests=Cause.DATA)
+@run_rule("DAT001", suggests=Cause.DATA, status="stable")
 def unlike_repeats(context: Context) -> Iterator[Doubt]:
     odd = list(context.unlike.items())
     if odd:

@@ -29,7 +29,7 @@ from blade.diagnose.walks import Walk
 _ACTIONS = (Differs.UNWANTED, Differs.NOT_MADE, Differs.MISSING, Differs.EXTRA, Differs.ARGUMENT, Differs.NOT_SAID)
 
 
-@run_rule("INF003", suggests=Cause.INFRA)
+@run_rule("INF003", suggests=Cause.INFRA, status="stable")
 def done_without_verdict(context: Context) -> Iterator[Doubt]:
     places = context.partition.table.filter(pl.col("mode") == "no-verdict").select("task_id", "repeat")
     walks = context.reading.at(list(places.iter_rows()))

@@ -25,7 +25,7 @@ _PAIRS = (("output", "expected"), ("actual", "expected"), ("got", "expected"), (
 """Names under which a verifier records what it got and what it wanted."""
 
 
-@run_rule("TSK004", suggests=Cause.TASK, strong=True)
+@run_rule("TSK004", suggests=Cause.TASK, strong=True, status="stable")
 def equal_output_rejected(context: Context) -> Iterator[Doubt]:
     found = [(walk, path) for walk in _failing(context) for path in _same_texts("", walk.row, 0)]
     if found:

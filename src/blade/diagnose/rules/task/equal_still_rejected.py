@@ -23,7 +23,7 @@ from blade.diagnose.context import Context
 from blade.diagnose.rules._rule import run_rule
 
 
-@run_rule("TSK003", suggests=Cause.TASK, strong=True)
+@run_rule("TSK003", suggests=Cause.TASK, strong=True, status="stable")
 def equal_still_rejected(context: Context) -> Iterator[Doubt]:
     places = context.partition.table.filter(pl.col("mode").is_in(["answer-equal", "not-extracted"]))
     for task, repeat, mode in places.select("task_id", "repeat", "mode").head(3).iter_rows():

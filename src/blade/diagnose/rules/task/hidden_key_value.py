@@ -30,7 +30,7 @@ _PROSE = re.compile(r"\s\S+\s\S+\s")
 _LISTS = re.compile(r"(?:^|_)(?:search|list|find|query|browse)(?:_|$)")
 
 
-@run_rule("TSK001", suggests=Cause.TASK)
+@run_rule("TSK001", suggests=Cause.TASK, status="stable")
 def hidden_key_value(context: Context) -> Iterator[Doubt]:
     for task in (*context.reading.sometimes, *context.reading.never):
         walks = context.reading.of(task)

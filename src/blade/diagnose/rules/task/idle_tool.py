@@ -28,7 +28,7 @@ from blade.diagnose.walks import Walk
 FEWEST_CALLS = 3
 
 
-@run_rule("TSK002", suggests=Cause.TASK)
+@run_rule("TSK002", suggests=Cause.TASK, status="stable")
 def idle_tool(context: Context) -> Iterator[Doubt]:
     asked: Counter[tuple[str, str]] = Counter()
     changed: Counter[tuple[str, str]] = Counter()

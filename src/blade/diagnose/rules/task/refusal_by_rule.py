@@ -29,7 +29,7 @@ CITED = 0.5
 _WORD = re.compile(r"[a-z]{4,}")
 
 
-@run_rule("TSK006", suggests=Cause.TASK)
+@run_rule("TSK006", suggests=Cause.TASK, status="stable")
 def refusal_by_rule(context: Context) -> Iterator[Doubt]:
     found = []
     for task in context.reading.never:

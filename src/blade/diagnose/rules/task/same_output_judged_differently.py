@@ -15,7 +15,7 @@ Limits
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import polars as pl
 
@@ -61,23 +61,28 @@ def _pairs(context: Context) -> Iterator[Pair]:
         pl.col("outcome").is_in(["passed", "failed"]) & pl.col("output_fp").is_not_null()
     )
     both = judged.filter(pl.col("outcome").n_unique().over(*shared) > 1)
+    single = (pl.col("calls") == 0) & (pl.col("steps") <= SINGLE)
+    groups = both.group_by(*shared, maintain_order=True).agg("repeat", "outcome", single.all().alias("single"))
+    one_prompt = set(context.run.tasks.drop_nulls("prompt_fp")["task_id"])
     seen: set[str] = set()
-    for _, rows in both.group_by(*shared, maintain_order=True):
-        task = str(rows["task_id"][0])
-        if task not in seen and task not in context.unlike and (pair := _pair(context, task, rows)) is not None:
+    for task, repeats, outcomes, alone in groups.select("task_id", "repeat", "outcome", "single").iter_rows():
+        if task in seen or task in context.unlike:
+            continue
+        places = [((task, repeat), outcome == "passed") for repeat, outcome in zip(repeats, outcomes, strict=True)]
+        pair = _pair(context.reading.walks, places, known=bool(alone) and task in one_prompt)
+        if pair is not None:
             seen.add(task)
             yield pair
 
 
-def _pair(context: Context, task: str, rows: pl.DataFrame) -> Pair | None:
-    passing = [(task, repeat) for repeat in rows.filter(pl.col("outcome") == "passed")["repeat"]]
-    failing = [(task, repeat) for repeat in rows.filter(pl.col("outcome") == "failed")["repeat"]]
-    walks = context.reading.walks
+def _pair(walks: Mapping[Place, Walk], places: list[tuple[Place, bool]], *, known: bool) -> Pair | None:
+    """A pass and a failure that heard the same; unread ones only where it is known that there was nothing to hear."""
+    passing = [place for place, passed in places if passed]
+    failing = [place for place, passed in places if not passed]
     read = [(one, other) for one in passing for other in failing if one in walks and other in walks]
     if read:
         return next(((one, other) for one, other in read if _is_alike(walks[one], walks[other])), None)
-    single = rows.filter((pl.col("calls") == 0) & (pl.col("steps") <= SINGLE)).height == rows.height
-    return (passing[0], failing[0]) if single and _shares_prompt(context, task) else None
+    return (passing[0], failing[0]) if known else None
 
 
 def _is_alike(one: Walk, other: Walk) -> bool:
@@ -93,10 +98,6 @@ def _heard(walk: Walk) -> list[str]:
 
 def _spoken(walk: Walk) -> list[Step]:
     return [step for step in walk.steps if step.party == "agent" and step.kind == "message" and step.text.strip()]
-
-
-def _shares_prompt(context: Context, task: str) -> bool:
-    return bool(context.run.tasks.filter(pl.col("task_id") == task)["prompt_fp"].count())
 
 
 def _in_words(context: Context, pair: Pair) -> str:

@@ -25,7 +25,7 @@ from blade.diagnose.walks import Walk
 _NOT_FOUND = re.compile(r"AssertionError: '([^']{4,80})' not found in")
 
 
-@run_rule("TSK007", suggests=Cause.TASK)
+@run_rule("TSK007", suggests=Cause.TASK, status="stable")
 def untold_literal(context: Context) -> Iterator[Doubt]:
     for walk in _failing(context):
         for one in walk.due.checks:

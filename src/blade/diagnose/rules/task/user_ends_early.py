@@ -23,7 +23,7 @@ from blade.diagnose.user import hung_up
 from blade.diagnose.walks import Walk
 
 
-@run_rule("TSK005", suggests=Cause.TASK)
+@run_rule("TSK005", suggests=Cause.TASK, status="stable")
 def user_ends_early(context: Context) -> Iterator[Doubt]:
     lacking = (Differs.NOT_MADE, Differs.MISSING)
     left = [walk for walk in _failing(context) if any(one.kind in lacking for one in walk.differs)]

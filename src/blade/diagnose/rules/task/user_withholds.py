@@ -22,7 +22,7 @@ from blade.diagnose.groups import spread
 from blade.diagnose.rules._rule import run_rule
 
 
-@run_rule("TSK011", suggests=Cause.TASK)
+@run_rule("TSK011", suggests=Cause.TASK, status="stable")
 def user_withholds(context: Context) -> Iterator[Doubt]:
     kept = list(context.withheld)
     if not kept:

@@ -391,7 +391,8 @@ def _matches(wish: str) -> pl.Expr:
 
 def _infra_codes() -> frozenset[str]:
     """Rules that are by themselves enough to call a rollout the machinery's failure."""
-    return frozenset(rule.code for rule in rules() if rule.family == "infra" and rule.kind == "direct")
+    stable = (rule for rule in rules() if rule.status == "stable")
+    return frozenset(rule.code for rule in stable if rule.family == "infra" and rule.kind == "direct")
 
 
 def ask(runs: Sequence[Run], query: str) -> pl.DataFrame:

@@ -53,6 +53,8 @@ class Partition:
     """Of all judged rollouts, one row a difference that the verifier minds: task_id, repeat, passed, kind, name, detail, step."""
     set_aside: frozenset[tuple[str, str, str]] = frozenset()
     """Kind, name and detail of differences that passing rollouts share."""
+    only_reads: bool = False
+    """No key wants a change, so that its look-ups are what is judged."""
 
 
 @dataclass(frozen=True, kw_only=True)

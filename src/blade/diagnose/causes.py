@@ -59,6 +59,8 @@ class Facts:
     outcomes: Counter[str]
     modes: Counter[str]
     """Of its failed rollouts."""
+    parties: Counter[str]
+    """Whose doing they are."""
     doubts: tuple[Doubt, ...]
     fired_failed: Counter[str]
     """By code of a rule that a cause may rest on: failed rollouts in which it fired."""
@@ -131,7 +133,16 @@ def machinery(facts: Facts, rules: Mapping[str, Lookout]) -> TaskCause | None:
 
 
 def benchmark(facts: Facts, rules: Mapping[str, Lookout]) -> TaskCause | None:
-    """3. A strong rule about data or task fires, or two weak ones of different kinds."""
+    """3. A strong rule about data or task fires, two weak ones of different kinds, or the verifier blames user or tools."""
+    blamed = facts.parties["user"] + facts.parties["tool"]
+    if blamed and blamed * 2 >= facts.outcomes["failed"]:
+        named = next(mode for mode in facts.modes if mode.startswith("said:"))
+        return TaskCause(
+            cause=Cause.TASK,
+            confidence="likely",
+            because=f"{blamed} of {facts.outcomes['failed']} failures: the verifier says {named.partition(': ')[2]}",
+            decided_by="step 3: the verifier's words",
+        )
     for cause, families in ((Cause.DATA, ("DAT",)), (Cause.TASK, ("TSK",))):
         mine = [doubt for doubt in facts.doubts if doubt.code.startswith(families)]
         strong = [doubt for doubt in mine if doubt.strong]
@@ -221,6 +232,7 @@ def _facts(
     outcomes: dict[str, Counter[str]] = {}
     for task, outcome, times in run.rollouts.group_by("task_id", "outcome", maintain_order=True).len().iter_rows():
         outcomes.setdefault(task, Counter())[outcome] = times
+    party = {mode.id: mode.party for mode in parts.modes}
     modes: dict[str, Counter[str]] = {}
     for task, mode, times in parts.table.group_by("task_id", "mode", maintain_order=True).len().iter_rows():
         modes.setdefault(task, Counter())[mode] = times
@@ -236,6 +248,7 @@ def _facts(
             task_id=task,
             outcomes=outcomes[task],
             modes=modes.get(task, Counter()),
+            parties=_parties(modes.get(task, Counter()), party),
             doubts=tuple(doubted.get(task, ())),
             fired_failed=failed.get(task, Counter()),
             fired_passed=passed.get(task, Counter()),
@@ -246,6 +259,13 @@ def _facts(
         for task in run.tasks["task_id"]
         if task in outcomes and sum(outcomes[task].values()) > outcomes[task]["passed"]
     ]
+
+
+def _parties(modes: Counter[str], party: Mapping[str, str]) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for mode, times in modes.items():
+        found[party[mode]] += times
+    return found
 
 
 def _fired(run: Run, rules: Mapping[str, Lookout], outcome: str) -> dict[str, Counter[str]]:

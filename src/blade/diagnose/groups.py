@@ -62,7 +62,7 @@ class Group:
 
 def groups(partition: Partition) -> list[Group]:
     """Every group of two failures or more (one, where only few failed), largest first."""
-    long = _single_checks(_named_checks(_by_family(partition.differences)))
+    long = _single_checks(_named_checks(_by_family(_with_look_ups(partition))))
     defects = long.filter(~pl.col("family").is_in(["words"]) & ~pl.col("passed"))
     counts = defects.group_by("task_id", "repeat").agg(pl.struct("family", "name", "detail").n_unique().alias("n"))
     lonely = set(counts.filter(pl.col("n") == 1).select("task_id", "repeat").iter_rows())
@@ -85,6 +85,15 @@ def groups(partition: Partition) -> list[Group]:
             )
         )
     return sorted(found, key=lambda group: (-len(group.failing), -len(group.tasks), group.id))[:MOST]
+
+
+def _with_look_ups(partition: Partition) -> pl.DataFrame:
+    """The differences; where look-ups are what is judged, they are named like changes."""
+    if not partition.only_reads:
+        return partition.differences
+    kind = pl.when(pl.col("detail") == "").then(pl.lit(str(Differs.MISSING))).otherwise(pl.lit(str(Differs.ARGUMENT)))
+    named = pl.when(pl.col("kind") == Differs.LOOKUP).then(kind).otherwise(pl.col("kind")).alias("kind")
+    return partition.differences.with_columns(named)
 
 
 def _by_family(differences: pl.DataFrame) -> pl.DataFrame:

@@ -143,7 +143,13 @@ def partition(run: Run) -> Partition:
         _mode(answered, counted, only_reads).fill_null(NOT_EXPLAINED).alias("mode"), _near().alias("near")
     )
     table = table.select(*_KEYS, "mode", "step", pl.col("near").fill_null(False))
-    return Partition(modes=_modes(table), table=table, differences=minded, set_aside=frozenset(set_aside.iter_rows()))
+    return Partition(
+        modes=_modes(table),
+        table=table,
+        differences=minded,
+        set_aside=frozenset(set_aside.iter_rows()),
+        only_reads=only_reads,
+    )
 
 
 def _long(run: Run) -> pl.DataFrame:

@@ -236,7 +236,7 @@ class RowReader:
                 steps=walked.steps[place],
                 read_row=partial(decode_any, data),
                 read_prompt=partial(_prompt, batch, place),
-                read_due=partial(_due, batch, names, place) if names else None,
+                read_due=partial(_as_it_is, read_due(_row(batch, names, place))) if names else None,
             )
             looked.append(look(seen, b"" if raw is None else bytes(raw)))
         found["fired"] = [seen.hits for seen in looked]
@@ -284,8 +284,8 @@ def _prompt(batch: Batch, place: int) -> tuple[Step, ...]:
     return prompt_steps(batch.prompts[place])
 
 
-def _due(batch: Batch, names: tuple[str, ...], place: int) -> Due:
-    return read_due(_row(batch, names, place))
+def _as_it_is(due: Due) -> Due:
+    return due
 
 
 def _row(batch: Batch, names: tuple[str, ...], place: int) -> Row:

@@ -21,7 +21,12 @@ from blade.detectors._engine import detector
 
 
 @detector(
-    "ANS002", suggests=Cause.BEHAVIOR, kind="direct", reads=("steps", "answer|steps"), when=lambda f: f.empty_final
+    "ANS002",
+    suggests=Cause.BEHAVIOR,
+    kind="direct",
+    reads=("steps", "answer|steps"),
+    when=lambda f: f.empty_final,
+    status="stable",
 )
 def empty_final_answer(rollout: Rollout) -> Iterator[Evidence]:
     if rollout.answer:

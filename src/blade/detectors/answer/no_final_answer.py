@@ -24,7 +24,14 @@ def _spoke_alone(features: Features) -> bool:
     return features.agent_messages > 0 and features.user_messages == 0
 
 
-@detector("ANS005", suggests=Cause.BEHAVIOR, kind="direct", reads=("steps", "answer|steps"), when=_spoke_alone)
+@detector(
+    "ANS005",
+    suggests=Cause.BEHAVIOR,
+    kind="direct",
+    reads=("steps", "answer|steps"),
+    when=_spoke_alone,
+    status="stable",
+)
 def no_final_answer(rollout: Rollout) -> Iterator[Evidence]:
     if rollout.answer is not None and rollout.answer.strip():
         return

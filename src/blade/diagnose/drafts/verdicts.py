@@ -130,7 +130,7 @@ def words(group: Group, context: Context) -> Draft:
         else f"The verifier says: {quotes.shown(group.detail, 110)}",
         what=f"`{group.name}` says so in {spread(group.failing)}, and in {passes} rollout{'s' if len(group.passing) > 1 else ''}.",
         fix="read these beside each other: the verifier's word is what these files say about why",
-        brief=f'"{quotes.shown(group.detail, 60)}" of the verifier',
+        brief="what the judge says" if judged else f'"{quotes.shown(group.detail, 60)}" of the verifier',
         kind="training",
         where=tuple(_spoken(walk, group.name) for walk in context.reading.at(group.failing)[:2]),
         estimable=False,

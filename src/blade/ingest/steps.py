@@ -45,6 +45,9 @@ _ERROR_HEAD = re.compile(
       | \{\s*["'](?:returncode|exit_?code)["']\s*:\s*-?[1-9]
       | (?:exit\scode|exit\sstatus|return\scode):?\s*-?[1-9]
       | failed\sto\s
+      | (?:unknown|unrecogni[sz]ed|invalid|no\ssuch)\s(?:tool|function)\b
+      | (?:the\s)?(?:tool|function)\s\W?[\w.:-]{1,80}\W?\s(?:is\s|was\s|does\s)?not\s(?:found|exist|available|a\svalid|registered)
+      | \W?[\w.:-]{1,80}\W?\sis\snot\sa\svalid\s(?:tool|function)\b
       | (?:fehler|erreur|errore|erro|ошибка|错误|錯誤|エラー|오류)\s*(?::|\uff1a)
       | (?:no\sse\spudo|impossible\sde|konnte\snicht)\s
     )""",

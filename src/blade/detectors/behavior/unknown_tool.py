@@ -40,10 +40,10 @@ _sure = any_of(SURE)
 _named = any_of(NAMED)
 
 
-@detector("BEH007", suggests=Cause.BEHAVIOR, kind="associated", reads=("steps",), phrases=(*SURE, *NAMED))
+@detector("BEH007", suggests=Cause.BEHAVIOR, kind="associated", reads=("steps",), when=lambda f: f.tool_errors > 0)
 def unknown_tool(rollout: Rollout) -> Iterator[Evidence]:
     for step in rollout.steps or ():
-        if step.kind == "result" and _denies(step):
+        if step.kind == "result" and step.failed and _denies(step):
             yield Evidence(key=rollout.key, step=step.index, field="text", quote=step.text[:HEAD].strip())
 
 
@@ -51,6 +51,4 @@ def _denies(step: Step) -> bool:
     """Whether a result says that its tool does not exist; a list of tools or a page that says so of others does not."""
     head = step.text[:HEAD].lower()
     named = bool(step.tool) and (step.tool or "").lower() in head and _named.search(head) is not None
-    if not named and ("tool" not in head or _sure.search(head) is None):
-        return False
-    return step.failed or len(step.text) <= 2 * HEAD or "available" in head
+    return named or ("tool" in head and _sure.search(head) is not None)

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator
 
 from blade.core.finding import LONGEST_QUOTE, Cause, Evidence
-from blade.core.rollout import Rollout
+from blade.core.rollout import Features, Rollout
 from blade.detectors._engine import detector
 from blade.detectors._phrases import any_of
 
@@ -46,13 +46,20 @@ _own_doing = re.compile(r"\b(?:docker|podman|kubectl|minikube|vagrant|venv|virtu
 """Words in a call that show that the agent started something of its own."""
 
 
-@detector("INF005", suggests=Cause.INFRA, kind="direct", reads=("steps|error", "error|steps"), phrases=PHRASES)
+def _nothing_worked(features: Features) -> bool:
+    """Every result is an error, or nobody said or called anything."""
+    silent = features.agent_messages == 0 and features.calls == 0
+    return features.results == features.tool_errors and (features.tool_errors > 0 or silent)
+
+
+@detector("INF005", suggests=Cause.INFRA, kind="direct", reads=("steps|error", "error|steps"), when=_nothing_worked)
 def sandbox_never_started(rollout: Rollout) -> Iterator[Evidence]:
     steps = rollout.steps or ()
     results = [step for step in steps if step.kind == "result"]
-    told = {id(step): found for step in results[:FIRST] if (found := _not_started.search(step.text[:HEAD]))}
-    if any(not step.failed and id(step) not in told for step in results):
+    spoke = any(step.party == "agent" and step.kind == "message" and step.text.strip() for step in steps)
+    if any(not step.failed for step in results) or ((spoke or rollout.calls) and not results):
         return
+    told = {id(step): found for step in results[:FIRST] if (found := _not_started.search(step.text[:HEAD]))}
     if rollout.error and (found := _not_started.search(rollout.error)):
         yield Evidence(key=rollout.key, step=None, field="error", quote=_around(rollout.error, found))
     own = {step.index for step in steps if step.kind == "call" and _own_doing.search(step.arguments or "")}

@@ -51,21 +51,11 @@ RUNS_CODE = frozenset(
     "bash shell sh terminal console powershell python ipython jupyter repl notebook command cmd code script".split()  # noqa: SIM905
 )
 """Words in the names of tools whose results are the output of the agent's own programs."""
-ENVELOPE = (
-    "a an the and with by for of from to tool call function api http https request response result results output "
-    "content message msg error errors err exception code status detail details title html head body h1 center doctype p "
-    "server remote backend service host url failed fail unable null none false true type text is was returned got data "
-    "reason success ok iserror mcp execution executing get post client statuscode status_code error_code"
-)
-"""Words that may stand before an error that does not open as one."""
-
 _down = any_of(PHRASES)
-_envelope = frozenset(ENVELOPE.split())
-_word = re.compile(r"[^\W_]+(?:_[^\W_]+)*")
 _part = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 
 
-@detector("INF004", suggests=Cause.INFRA, kind="direct", reads=("steps",), phrases=PHRASES)
+@detector("INF004", suggests=Cause.INFRA, kind="direct", reads=("steps",), when=lambda f: f.tool_errors >= FEWEST)
 def tool_backend_down(rollout: Rollout) -> Iterator[Evidence]:
     results = [step for step in rollout.steps or () if step.kind == "result"]
     down = [(step, found) for step in results if (found := _report(step)) is not None]
@@ -79,11 +69,9 @@ def tool_backend_down(rollout: Rollout) -> Iterator[Evidence]:
 
 def _report(step: Step) -> re.Match[str] | None:
     """The words in which a result reports a failure of its backend; None where it speaks of one in passing."""
-    found = _down.search(step.text[:HEAD])
-    if found is None or _runs_code(step.tool or ""):
+    if not step.failed or _runs_code(step.tool or ""):
         return None
-    before = [word for word in _word.findall(step.text[: found.start()].lower()) if not word.isdecimal()]
-    return found if step.failed or _envelope.issuperset(before) else None
+    return _down.search(step.text[:HEAD])
 
 
 def _runs_code(tool: str) -> bool:

@@ -7,7 +7,7 @@ import pytest
 
 from blade.core.diagnosis import Grade
 from blade.metrics.association import benjamini_hochberg
-from blade.metrics.grades import grade, observe
+from blade.metrics.grades import grade, observe, slices_of
 
 
 def test_a_symptom_that_goes_with_failing_in_every_task_is_shown() -> None:
@@ -33,7 +33,7 @@ def test_opposite_signs_in_two_slices_are_mixed() -> None:
     slices = np.where(tasks < 20, "a", "b")
     fired = tasks % 2 == 0
     failed = np.where(tasks < 20, fired, ~fired)
-    seen = observe(tasks, fired, failed, slices)
+    seen = observe(tasks, fired, failed, slices_of(slices))
     assert seen.mixed_in == ("a", "b")
     assert grade(seen, None) is Grade.MIXED
 

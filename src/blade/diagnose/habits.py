@@ -18,7 +18,7 @@ import polars as pl
 from blade.core.diagnosis import Grade, Habit
 from blade.core.run import Run
 from blade.core.tools import changes_state
-from blade.metrics.grades import Graded, grade, observe
+from blade.metrics.grades import Graded, Slices, grade, observe, slices_of
 
 FEWEST_TASKS = 5
 _LOOKS_UP = re.compile(r"(?:^|_)(?:get|find|search|look_?up|list|read|fetch|query|retrieve|view|check)(?:_|$)")
@@ -51,12 +51,12 @@ def observed(run: Run) -> list[tuple[Candidate, Graded]]:
     return [(one, observe(tasks, one.flags, failed, slices)) for one in found]
 
 
-def rollout_facts(judged: pl.DataFrame, run: Run) -> tuple[npt.NDArray[np.int64], Flags, npt.NDArray[np.str_] | None]:
+def rollout_facts(judged: pl.DataFrame, run: Run) -> tuple[npt.NDArray[np.int64], Flags, Slices | None]:
     """Of judged rollouts: the task as a number, whether it failed, and what its key wants where all keys say."""
     tasks = judged["task_id"].rank("dense").to_numpy()
     failed = (judged["outcome"] == "failed").to_numpy()
     wants = judged.select("task_id").join(run.tasks, on="task_id", how="left", maintain_order="left")["key_expects"]
-    return tasks, failed, wants.to_numpy().astype(str) if wants.null_count() == 0 else None
+    return tasks, failed, slices_of(wants.to_numpy().astype(str)) if wants.null_count() == 0 else None
 
 
 def habits(seen: Sequence[tuple[Candidate, Graded]], q: Sequence[float | None]) -> tuple[Habit, ...]:

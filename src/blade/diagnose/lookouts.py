@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from blade.core.diagnosis import Grade, Lookout
@@ -15,9 +16,11 @@ from blade.detectors import Rule, find, rules
 from blade.diagnose.exhibits import in_row
 from blade.diagnose.habits import rollout_facts
 from blade.diagnose.reading import Reading
+from blade.metrics.association import within_tasks
 from blade.metrics.counts import fired
-from blade.metrics.grades import Graded, grade, observe
+from blade.metrics.grades import Graded, Slices, grade, observe
 
+Facts = tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_], Slices | None]
 MOST_EVIDENCE = 3
 READS_VERDICT = "it reads the verdict or the key, so its lift would test itself"
 
@@ -25,13 +28,35 @@ READS_VERDICT = "it reads the verdict or the key, so its lift would test itself"
 def observed(run: Run) -> list[tuple[Rule, Graded]]:
     """Every rule with its association over the judged rollouts that it looked at."""
     judged = run.rollouts.filter(pl.col("outcome").is_in(["passed", "failed"]))
-    found = []
-    for rule in rules():
-        looked = judged.filter(~_cannot(rule.code))
-        tasks, failed, slices = rollout_facts(looked, run)
-        hits = looked.select(fired([rule.code]).alias("hit"))["hit"].to_numpy().astype(np.bool_)
-        found.append((rule, observe(tasks, hits, failed, slices)))
-    return found
+    whole = rollout_facts(judged, run)
+    hit = judged.select("fired").drop_nulls().explode("fired").select(pl.col("fired").struct.field("code")).unique()
+    codes = set(hit["code"])
+    return [
+        (rule, _observed(rule.code, judged, whole, run) if rule.code in codes else _quiet(rule.code, judged))
+        for rule in rules()
+    ]
+
+
+def _observed(code: str, judged: pl.DataFrame, whole: Facts, run: Run) -> Graded:
+    looked = judged.filter(~_cannot(code))
+    tasks, failed, slices = whole if looked.height == judged.height else rollout_facts(looked, run)
+    hits = looked.select(fired([code]).alias("hit"))["hit"].to_numpy().astype(np.bool_)
+    return observe(tasks, hits, failed, slices)
+
+
+def _quiet(code: str, judged: pl.DataFrame) -> Graded:
+    """A rule that fired nowhere: there is nothing to test."""
+    looked = judged.filter(~_cannot(code))
+    failed = int((looked["outcome"] == "failed").sum())
+    nothing = within_tasks([], [], [])
+    return Graded(
+        grade=Grade.NOT_SETTLED,
+        association=nothing,
+        fired_failed=0,
+        fired_passed=0,
+        failed=failed,
+        passed=looked.height - failed,
+    )
 
 
 def _cannot(code: str) -> pl.Expr:

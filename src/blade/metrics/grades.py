@@ -37,9 +37,21 @@ class Graded:
     """Slices in which the sign differs."""
 
 
-def observe(
-    tasks: npt.ArrayLike, fired: npt.ArrayLike, failed: npt.ArrayLike, slices: npt.ArrayLike | None = None
-) -> Graded:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Slices:
+    """The slice of each rollout, as a place among the names."""
+
+    names: tuple[str, ...]
+    codes: npt.NDArray[np.int64]
+
+
+def slices_of(values: npt.ArrayLike) -> Slices:
+    """The slices of rollouts, given by name."""
+    names, codes = np.unique(np.asarray(values), return_inverse=True)
+    return Slices(names=tuple(map(str, names)), codes=codes)
+
+
+def observe(tasks: npt.ArrayLike, fired: npt.ArrayLike, failed: npt.ArrayLike, slices: Slices | None = None) -> Graded:
     """The association of a symptom over judged rollouts, before the family of tests is known."""
     hits, losses = np.asarray(fired, dtype=bool), np.asarray(failed, dtype=bool)
     return Graded(
@@ -68,11 +80,11 @@ def grade(seen: Graded, q: float | None) -> Grade:
     return Grade.CONSISTENT if rare and seen.fired_failed > 0 and not against else Grade.NOT_SETTLED
 
 
-def _opposite(hits: Flags, losses: Flags, slices: npt.ArrayLike | None) -> tuple[str, ...]:
+def _opposite(hits: Flags, losses: Flags, slices: Slices | None) -> tuple[str, ...]:
     """Two slices in which the symptom goes clearly with failing and clearly with passing; empty when there are none."""
     if slices is None:
         return ()
-    names, codes = np.unique(np.asarray(slices), return_inverse=True)
+    names, codes = slices.names, slices.codes
     worse: list[str] = []
     better: list[str] = []
     for code, name in enumerate(names):

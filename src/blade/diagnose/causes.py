@@ -6,9 +6,9 @@ blamed; that an answer is wrong is what is to be explained, and explains nothing
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import polars as pl
 
@@ -51,20 +51,36 @@ COMPARED_CALLS = ("no-change", "part-way", "more-than-due", "several-differences
 RESTS_ON = (Grade.DIRECT, Grade.SHOWN, Grade.CONSISTENT)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Facts:
+@dataclass(frozen=True)
+class Counts:
+    """How often each of some names occurs; hashable, so that tasks that are alike are decided once."""
+
+    pairs: tuple[tuple[str, int], ...] = ()
+
+    def __getitem__(self, name: str) -> int:
+        return next((times for one, times in self.pairs if one == name), 0)
+
+    def items(self) -> tuple[tuple[str, int], ...]:
+        """Names with their numbers."""
+        return self.pairs
+
+    def total(self) -> int:
+        """All of them together."""
+        return sum(times for _, times in self.pairs)
+
+
+class Facts(NamedTuple):
     """What is known of one task."""
 
-    task_id: str
-    outcomes: Counter[str]
-    modes: Counter[str]
+    outcomes: Counts
+    modes: Counts
     """Of its failed rollouts."""
-    parties: Counter[str]
+    parties: Counts
     """Whose doing they are."""
     doubts: tuple[Doubt, ...]
-    fired_failed: Counter[str]
+    fired_failed: Counts
     """By code of a rule that a cause may rest on: failed rollouts in which it fired."""
-    fired_passed: Counter[str]
+    fired_passed: Counts
     answers: int
     """Different answers of its failed rollouts."""
     passed_elsewhere: bool
@@ -74,7 +90,7 @@ class Facts:
     @property
     def failures(self) -> int:
         """Rollouts that did not pass."""
-        return sum(self.outcomes.values()) - self.outcomes["passed"]
+        return self.outcomes.total() - self.outcomes["passed"]
 
 
 Step = Callable[[Facts, Mapping[str, Lookout]], TaskCause | None]
@@ -85,7 +101,13 @@ def causes(
 ) -> dict[str, TaskCause]:
     """The cause of every task with a rollout that did not pass, in the order of the table."""
     usable = {one.code: one for one in seen if one.status == "stable" and one.grade in RESTS_ON}
-    return {facts.task_id: _decide(facts, usable) for facts in _facts(run, parts, doubts, usable, passed_elsewhere)}
+    decided: dict[Facts, TaskCause] = {}
+    found = {}
+    for task, facts in _facts(run, parts, doubts, usable, passed_elsewhere):
+        if facts not in decided:
+            decided[facts] = _decide(facts, usable)
+        found[task] = decided[facts]
+    return found
 
 
 def overruled(found: Mapping[str, TaskCause], labels: Mapping[str, Label]) -> dict[str, TaskCause]:
@@ -136,7 +158,7 @@ def benchmark(facts: Facts, rules: Mapping[str, Lookout]) -> TaskCause | None:
     """3. A strong rule about data or task fires, two weak ones of different kinds, or the verifier blames user or tools."""
     blamed = facts.parties["user"] + facts.parties["tool"]
     if blamed and blamed * 2 >= facts.outcomes["failed"]:
-        named = next(mode for mode in facts.modes if mode.startswith("said:"))
+        named = next(mode for mode, _ in facts.modes.items() if mode.startswith("said:"))
         return TaskCause(
             cause=Cause.TASK,
             confidence="likely",
@@ -228,14 +250,11 @@ def _facts(
     doubts: tuple[Doubt, ...],
     rules: Mapping[str, Lookout],
     passed_elsewhere: frozenset[str],
-) -> list[Facts]:
-    outcomes: dict[str, Counter[str]] = {}
-    for task, outcome, times in run.rollouts.group_by("task_id", "outcome", maintain_order=True).len().iter_rows():
-        outcomes.setdefault(task, Counter())[outcome] = times
+) -> Iterator[tuple[str, Facts]]:
+    """Tasks with a rollout that did not pass, in the order of the table."""
     party = {mode.id: mode.party for mode in parts.modes}
-    modes: dict[str, Counter[str]] = {}
-    for task, mode, times in parts.table.group_by("task_id", "mode", maintain_order=True).len().iter_rows():
-        modes.setdefault(task, Counter())[mode] = times
+    outcomes, modes = _counted(run.rollouts, "outcome"), _counted(parts.table, "mode")
+    parties = {one: _parties(one, party) for one in set(modes.values())}
     doubted: dict[str, list[Doubt]] = {}
     for doubt in (one for one in doubts if not one.preview):
         for task in doubt.tasks:
@@ -243,40 +262,47 @@ def _facts(
     failed, passed = _fired(run, rules, "failed"), _fired(run, rules, "passed")
     answers = _different(run)
     looked = set(run.rollouts.filter(pl.col("steps").is_not_null())["task_id"])
-    return [
-        Facts(
-            task_id=task,
-            outcomes=outcomes[task],
-            modes=modes.get(task, Counter()),
-            parties=_parties(modes.get(task, Counter()), party),
-            doubts=tuple(doubted.get(task, ())),
-            fired_failed=failed.get(task, Counter()),
-            fired_passed=passed.get(task, Counter()),
-            answers=answers.get(task, 0),
-            passed_elsewhere=task in passed_elsewhere,
-            looked=task in looked,
-        )
-        for task in run.tasks["task_id"]
-        if task in outcomes and sum(outcomes[task].values()) > outcomes[task]["passed"]
-    ]
+    nothing = Counts()
+    for task in run.tasks["task_id"]:
+        mine = outcomes.get(task, nothing)
+        if mine.total() > mine["passed"]:
+            failures = modes.get(task, nothing)
+            yield (
+                task,
+                Facts(
+                    outcomes=mine,
+                    modes=failures,
+                    parties=parties.get(failures, nothing),
+                    doubts=tuple(doubted.get(task, ())),
+                    fired_failed=failed.get(task, nothing),
+                    fired_passed=passed.get(task, nothing),
+                    answers=answers.get(task, 0),
+                    passed_elsewhere=task in passed_elsewhere,
+                    looked=task in looked,
+                ),
+            )
 
 
-def _parties(modes: Counter[str], party: Mapping[str, str]) -> Counter[str]:
-    found: Counter[str] = Counter()
+def _counted(rows: pl.DataFrame, column: str) -> dict[str, Counts]:
+    """By task: how often each value of a column occurs, in the order of the values."""
+    found: dict[str, list[tuple[str, int]]] = {}
+    for task, value, times in rows.group_by("task_id", column).len().sort("task_id", column).iter_rows():
+        found.setdefault(task, []).append((value, times))
+    return {task: Counts(tuple(pairs)) for task, pairs in found.items()}
+
+
+def _parties(modes: Counts, party: Mapping[str, str]) -> Counts:
+    found: dict[str, int] = {}
     for mode, times in modes.items():
-        found[party[mode]] += times
-    return found
+        found[party[mode]] = found.get(party[mode], 0) + times
+    return Counts(tuple(sorted(found.items())))
 
 
-def _fired(run: Run, rules: Mapping[str, Lookout], outcome: str) -> dict[str, Counter[str]]:
+def _fired(run: Run, rules: Mapping[str, Lookout], outcome: str) -> dict[str, Counts]:
     """By task: rollouts with an outcome in which each usable rule fired."""
     rows = run.rollouts.filter(pl.col("outcome") == outcome).select("task_id", "repeat", "fired").drop_nulls("fired")
     long = rows.explode("fired").select("task_id", "repeat", pl.col("fired").struct.field("code")).unique()
-    found: dict[str, Counter[str]] = {}
-    for task, code, times in long.group_by("task_id", "code").len().sort("task_id", "code").iter_rows():
-        if code in rules:
-            found.setdefault(task, Counter())[code] = times
-    return found
+    return _counted(long.filter(pl.col("code").is_in(list(rules))), "code")
 
 
 def _different(run: Run) -> dict[str, int]:

@@ -219,7 +219,9 @@ def model(facts: Facts, rules: Mapping[str, Lookout]) -> TaskCause | None:
     elif facts.answers > 1:
         because, sure = f"{facts.answers} different wrong results, and no rule explains them", "likely"
     else:
-        because, sure = "one wrong result every time, and no rule explains it", "weak"
+        once = facts.outcomes["failed"] == 1
+        because = "its one judged rollout failed" if once else "one wrong result every time"
+        because, sure = f"{because}, and no rule explains it", "weak"
     return TaskCause(cause=Cause.KNOWLEDGE, confidence=sure, because=because, decided_by="step 5: never passes")
 
 

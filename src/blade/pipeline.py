@@ -20,9 +20,11 @@ from blade.core.rollout import PASS_TOLERANCE, Outcome
 from blade.core.run import Run
 from blade.detectors import rules
 from blade.diagnose.between import between
+from blade.diagnose.catalogue import all_rules
 from blade.diagnose.diagnose import diagnose
 from blade.diagnose.keyed import with_keys_beside
 from blade.diagnose.look import look
+from blade.diagnose.rules import run_rules
 from blade.ingest.artifacts import find
 from blade.ingest.labels import labels_for
 from blade.ingest.load import Wishes, load_runs, renamed
@@ -351,7 +353,7 @@ def _shared(analyzed: Sequence[RunAnalysis]) -> dict[tuple[str, str], tuple[int,
 
 def _check_exclusions(runs: Sequence[Run], wishes: Sequence[str]) -> None:
     """A task, a rollout or a rule that does not exist is a slip of the pen, not a wish."""
-    codes = [rule.code for rule in rules()]
+    codes = [rule.code for rule in all_rules()]
     for wish in wishes:
         kind, _, value = wish.partition(":")
         if kind == "code" and value not in codes:
@@ -366,13 +368,23 @@ def _excluded(run: Run, wishes: Sequence[str]) -> Run:
     for wish in wishes:
         before = rows.height
         rows = rows.filter(
-            ~(pl.col("task_id").is_in(suspects_of(diagnose(run))) if wish == "suspect" else _matches(wish))
+            ~(_matches(wish) if (tasks := _doubted(run, wish)) is None else pl.col("task_id").is_in(tasks))
         )
         said.append(f"{wish} ({before - rows.height} rollouts)")
     if not said:
         return run
     kept = run.tasks.filter(pl.col("task_id").is_in(rows["task_id"].unique().implode()))
     return replace(run, rollouts=rows, tasks=kept, excluded=(*run.excluded, *said))
+
+
+def _doubted(run: Run, wish: str) -> list[str] | None:
+    """The tasks that a wish leaves out by a diagnosis: suspects, or those that a rule over runs names; None for others."""
+    if wish == "suspect":
+        return suspects_of(diagnose(run))
+    code = wish.removeprefix("code:")
+    if not any(one.rule.code == code for one in run_rules()):
+        return None
+    return [task for doubt in diagnose(run).doubts if doubt.code == code for task in doubt.tasks]
 
 
 def _matches(wish: str) -> pl.Expr:

@@ -138,3 +138,9 @@ def test_suspects_are_left_out_on_request(tmp_path: Path) -> None:
     one = analyze(runs, Options(exclude=("suspect",))).runs[0]
     assert one.run.excluded == ("suspect (2 rollouts)",)
     assert one.metrics.measures["pass_at_1"].value == 1.0
+
+
+def test_what_a_rule_over_runs_names_is_left_out_by_its_code(tmp_path: Path) -> None:
+    rows = [answered("t", n, "42") | {"reward": 0.0} for n in range(2)] + [answered("u", n, "42") for n in range(2)]
+    runs = load([str(write_jsonl(tmp_path / "run.jsonl", rows))], Options())
+    assert analyze(runs, Options(exclude=("code:TSK003",))).runs[0].run.excluded == ("code:TSK003 (2 rollouts)",)

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
-from typing import Literal, NamedTuple, TypeVar
+from typing import Literal, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
@@ -136,48 +136,71 @@ def detector(
     return declare
 
 
-def load(package: str) -> tuple[Loaded, ...]:
-    """Every rule under `package`, by code; ValueError when a file breaks the form or a code is used twice."""
+class Declared(Protocol):
+    """What a decorator of rules makes of a function."""
+
+    @property
+    def code(self) -> str: ...
+    @property
+    def body(self) -> Callable[..., object]: ...
+
+
+class File(NamedTuple):
+    """What a rule's file says about it: its name, its family, its message and its sections."""
+
+    name: str
+    family: str
+    message: str
+    sections: tuple[tuple[str, str], ...]
+
+
+D = TypeVar("D", bound=Declared)
+
+
+def rule_files(package: str, kind: type[D]) -> list[tuple[File, D]]:
+    """Every rule of a kind under `package`, by code; ValueError when a file breaks the form or a code is used twice."""
     path = importlib.import_module(package).__path__
-    found = [
-        _loaded(package, module.name)
-        for module in sorted(pkgutil.walk_packages(path, package + "."), key=lambda module: module.name)
-        if not module.ispkg and not module.name.rpartition(".")[2].startswith("_")
-    ]
+    modules = [module.name for module in pkgutil.walk_packages(path, package + ".") if not module.ispkg]
+    found = [_rule_file(package, name, kind) for name in modules if not name.rpartition(".")[2].startswith("_")]
     owners: dict[str, str] = {}
-    for rule, _ in found:
-        if rule.code in owners:
-            raise ValueError(f"{rule.code} is the code of both {owners[rule.code]} and {rule.name}")
-        owners[rule.code] = rule.name
-    return tuple(sorted(found, key=lambda loaded: loaded.rule.code))
+    for file, declared in sorted(found, key=lambda one: one[0].name):
+        if declared.code in owners:
+            raise ValueError(f"{declared.code} is the code of both {owners[declared.code]} and {file.name}")
+        owners[declared.code] = file.name
+    return sorted(found, key=lambda one: one[1].code)
 
 
-def _loaded(package: str, path: str) -> Loaded:
+def _rule_file(package: str, path: str, kind: type[D]) -> tuple[File, D]:
     family, _, name = path.removeprefix(package + ".").rpartition(".")
     module = importlib.import_module(path)
     declared = getattr(module, name, None)
-    if not isinstance(declared, Detector) or declared.body.__name__ != name:
-        raise ValueError(f"{path}: no function {name} under @detector; file and function have one name")
+    if not isinstance(declared, kind) or declared.body.__name__ != name:
+        raise ValueError(f"{path}: no function {name} under its decorator; file and function have one name")
     if not declared.code.startswith(FAMILIES.get(family, "?")):
         raise ValueError(f"{path}: {declared.code} is no code of the family {family!r}")
-    message, sections = read_docstring(path, module.__doc__)
+    message, sections = _read_docstring(path, module.__doc__)
+    return File(name.replace("_", "-"), family, message, sections), declared
+
+
+def load(package: str) -> tuple[Loaded, ...]:
+    """Every rule over rollouts under `package`, by code; ValueError when a file breaks the form or a code is used twice."""
+    return tuple(_loaded(file, declared) for file, declared in rule_files(package, Detector))
+
+
+def _loaded(file: File, declared: Detector) -> Loaded:
     rule = Rule(
         code=declared.code,
-        name=name.replace("_", "-"),
-        family=family,
-        message=message,
-        sections=sections,
         cause=declared.suggests,
         kind=declared.kind,
         reads=declared.reads,
         scope=declared.scope,
         status=declared.status,
+        **file._asdict(),
     )
     return Loaded(rule, declared)
 
 
-def read_docstring(path: str, docstring: str | None) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """The message of a rule's file and its sections; ValueError when it has not the form."""
+def _read_docstring(path: str, docstring: str | None) -> tuple[str, tuple[tuple[str, str], ...]]:
     message, _, rest = inspect.cleandoc(docstring or "").partition("\n")
     sections: list[tuple[str, list[str]]] = []
     for line in rest.splitlines():

@@ -16,7 +16,7 @@ from blade.core.finding import Difference, Differs
 from blade.core.rollout import Step
 from blade.core.tools import changes_state
 from blade.diagnose import provenance, quotes
-from blade.diagnose.actions import Pairing, carried_out, changes, pair, parsed
+from blade.diagnose.actions import carried_out, parsed
 from blade.diagnose.script import facts, told
 from blade.diagnose.walks import Walk, canonical, shared_start
 
@@ -192,12 +192,12 @@ def _at_a_step(failing: Walk, passing: Walk, difference: Difference, shared: int
 
 def _other_argument(failing: Walk, passing: Walk, difference: Difference, call: Step) -> tuple[str, Moment, Moment]:
     wrong = next(
-        one for one in pairing_of(failing).wrong if one.made.step.index == call.index and difference.detail in one.names
+        one for one in failing.pairing.wrong if one.made.step.index == call.index and difference.detail in one.names
     )
     name, due, made = provenance.first_difference(
         difference.detail, wrong.due.arguments.get(difference.detail), wrong.made.arguments.get(difference.detail)
     )
-    right = next((one.step for due_call, one in pairing_of(passing).exact if due_call.tool == difference.name), None)
+    right = next((one.step for due_call, one in passing.pairing.exact if due_call.tool == difference.name), None)
     before = failing.said_before(call.index)
     origin = provenance.source(failing.rollout, made, call.index)
     stands = f" (it stands in :{origin.index}{f', {origin.tool}' if origin.tool else ''})" if origin is not None else ""
@@ -219,15 +219,9 @@ def _named(name: str, value: object) -> str:
     return f"no `{name}`" if value is None else f"`{name}` {quotes.shown(value)}"
 
 
-def pairing_of(walk: Walk) -> Pairing:
-    """Due changes against those made."""
-    wanted = [call for call in walk.due.calls or () if changes_state(call.tool)]
-    return pair(wanted, changes(carried_out(walk.steps)))
-
-
 def _left_out(failing: Walk, passing: Walk, difference: Difference, shared: int) -> tuple[str, Moment, Moment]:
-    lacking = next((call for call in pairing_of(failing).missing if call.tool == difference.name), None)
-    right = [one.step for call, one in pairing_of(passing).exact if lacking is not None and call == lacking]
+    lacking = next((call for call in failing.pairing.missing if call.tool == difference.name), None)
+    right = [one.step for call, one in passing.pairing.exact if lacking is not None and call == lacking]
     made = next((step for step in (*right, *passing.calls) if step.tool == difference.name), None)
     words = (*due_ids(failing, difference.name), *DECLINING, *words_of(difference.name))
     spoken = failing.most_about(words, after=-1)
@@ -241,7 +235,7 @@ def _left_out(failing: Walk, passing: Walk, difference: Difference, shared: int)
 def left_out_in_words(walk: Walk, tool: str) -> str:
     """How a change that was due is lacking: refused, one of several, or never tried."""
     refused = next((call for call in walk.calls if call.tool == tool and _was_refused(walk, call)), None)
-    lacking = next((call for call in pairing_of(walk).missing if call.tool == tool), None)
+    lacking = next((call for call in walk.pairing.missing if call.tool == tool), None)
     if any(made.tool == tool for made in carried_out(walk.steps)) and lacking is not None:
         return f"leaves out `{call_in_words(lacking)}`, which was due"
     if refused is not None:
@@ -251,7 +245,7 @@ def left_out_in_words(walk: Walk, tool: str) -> str:
 
 def due_ids(walk: Walk, tool: str) -> tuple[str, ...]:
     """Names with digits in the calls of a tool that were due and not made: what a sentence about them would hold."""
-    lacking = [call for call in pairing_of(walk).missing if call.tool == tool]
+    lacking = [call for call in walk.pairing.missing if call.tool == tool]
     values = [value for call in lacking for name, value in provenance.values_of(call) if "user" not in name]
     names = [value for value in values if isinstance(value, str) and " " not in value and re.search(r"\d", value)]
     return tuple(dict.fromkeys(names))

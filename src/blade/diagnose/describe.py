@@ -6,7 +6,7 @@ from blade.core.due import Due
 from blade.core.finding import Difference, Differs
 from blade.core.tools import changes_state
 from blade.diagnose import provenance, quotes
-from blade.diagnose.contrast import call_in_words, left_out_in_words, pairing_of
+from blade.diagnose.contrast import call_in_words, left_out_in_words
 from blade.diagnose.templates import telling
 from blade.diagnose.walks import Walk
 
@@ -97,7 +97,7 @@ def _answer(walk: Walk, how: str) -> str:
 
 
 def _argument(walk: Walk, one: Difference) -> str:
-    for wrong in pairing_of(walk).wrong:
+    for wrong in walk.pairing.wrong:
         if wrong.made.step.index == one.step and one.detail in wrong.names:
             name, due, made = provenance.first_difference(
                 one.detail, wrong.due.arguments.get(one.detail), wrong.made.arguments.get(one.detail)

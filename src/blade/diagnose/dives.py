@@ -9,7 +9,6 @@ from blade.core.finding import Differs, Evidence
 from blade.core.tools import changes_state
 from blade.diagnose import provenance, quotes
 from blade.diagnose.context import Context
-from blade.diagnose.contrast import pairing_of
 from blade.diagnose.describe import done_in_words, due_in_words
 from blade.diagnose.examples import clarity, divergence_in_words, failure_in_words
 from blade.diagnose.exhibits import self_check
@@ -179,6 +178,6 @@ def _first_words(walks: Sequence[Walk]) -> tuple[str, tuple[Evidence, ...]] | No
     if not failing:
         return None
     walk = failing[0]
-    wrong = next(iter(pairing_of(walk).wrong), None)
+    wrong = next(iter(walk.pairing.wrong), None)
     name = wrong.due.tool if wrong is not None else next((one.name for one in walk.differs if one.name), "")
     return failure_in_words(walk, name)

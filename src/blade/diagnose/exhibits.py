@@ -10,7 +10,7 @@ from dataclasses import replace
 from blade.core.finding import Difference, Differs, Evidence
 from blade.core.rollout import Rollout
 from blade.diagnose import provenance, quotes
-from blade.diagnose.contrast import DECLINING, pairing_of, words_of
+from blade.diagnose.contrast import DECLINING, words_of
 from blade.diagnose.templates import telling
 from blade.diagnose.walks import Walk
 from blade.ingest.fields import BY_NAME, JUDGES
@@ -49,7 +49,7 @@ def call(walk: Walk, difference: Difference) -> Evidence | None:
     made = walk.call_at(difference.step, difference.name)
     if made is None:
         return None
-    for wrong in pairing_of(walk).wrong if difference.kind == Differs.ARGUMENT else ():
+    for wrong in walk.pairing.wrong if difference.kind == Differs.ARGUMENT else ():
         if wrong.made.step.index == difference.step and difference.detail in wrong.names:
             name, _, given = provenance.first_difference(
                 difference.detail,

@@ -10,7 +10,8 @@ from functools import cached_property
 from blade.core.due import Due
 from blade.core.finding import Difference
 from blade.core.rollout import Outcome, Rollout, Step
-from blade.diagnose.actions import EMPTY, carried_out, changes, parsed
+from blade.core.tools import changes_state
+from blade.diagnose.actions import EMPTY, Pairing, carried_out, changes, pair, parsed
 from blade.diagnose.differences import differences
 from blade.diagnose.quotes import best_sentence, weight
 
@@ -68,6 +69,12 @@ class Walk:
     def changes(self) -> tuple[str, ...]:
         """In the same form, the calls that were carried out and change something."""
         return tuple(canonical(made.step) for made in changes(carried_out(self.steps)))
+
+    @cached_property
+    def pairing(self) -> Pairing:
+        """Changes that were due against those made."""
+        wanted = [call for call in self.due.calls or () if changes_state(call.tool)]
+        return pair(wanted, changes(carried_out(self.steps)))
 
     @cached_property
     def tools(self) -> tuple[str, ...]:

@@ -9,7 +9,6 @@ from blade.core.rollout import Step
 from blade.diagnose import provenance, quotes
 from blade.diagnose.actions import Wrong
 from blade.diagnose.context import Context, Draft, Said
-from blade.diagnose.contrast import pairing_of
 from blade.diagnose.examples import verb
 from blade.diagnose.groups import Group, spread
 from blade.diagnose.walks import Walk
@@ -55,7 +54,7 @@ def argument(group: Group, context: Context) -> Draft:
 
 
 def _wrongs(walk: Walk, group: Group) -> list[Wrong]:
-    return [one for one in pairing_of(walk).wrong if one.due.tool == group.name and group.detail in one.names]
+    return [one for one in walk.pairing.wrong if one.due.tool == group.name and group.detail in one.names]
 
 
 def trace(walk: Walk, wrong: Wrong, name: str) -> Trace:
@@ -88,7 +87,7 @@ def _giver(group: Group, context: Context) -> str | None:
     """The tool whose result gave passing repeats the value that was due."""
     names: dict[str, int] = {}
     for walk in (walk for task in group.tasks for walk in context.reading.of(task) if walk.passed):
-        for due, made in pairing_of(walk).exact:
+        for due, made in walk.pairing.exact:
             if due.tool == group.name:
                 _, value, _ = provenance.first_difference(group.detail, due.arguments.get(group.detail), None)
                 step = provenance.source(walk.rollout, value, made.step.index)
@@ -144,7 +143,7 @@ def _by(step: Step) -> str:
 def _right_use(one: Trace, context: Context) -> tuple[Walk, Step, Step | None] | None:
     """A passing repeat's call with the value that was due, and where that repeat had it from."""
     for walk in (walk for walk in context.reading.of(one.walk.rollout.key.task_id) if walk.passed):
-        for due, made in pairing_of(walk).exact:
+        for due, made in walk.pairing.exact:
             if due.tool == one.wrong.due.tool and due.arguments == one.wrong.due.arguments:
                 return walk, made.step, provenance.source(walk.rollout, one.due, made.step.index)
     return None

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 
 from blade.core.diagnosis import Doubt
 from blade.core.finding import Cause
-from blade.detectors import Rule, Status, read_docstring
+from blade.detectors import Rule, Status, rule_files
 from blade.diagnose.context import Context
 
 Body = Callable[[Context], Iterator[Doubt]]
 
-FAMILIES = {"task": "TSK", "data": "DAT", "infra": "INF"}
 PACKAGE = "blade.diagnose.rules"
 
 
@@ -57,39 +55,18 @@ def run_rule(
 @cache
 def run_rules() -> tuple[RunRule, ...]:
     """Every rule over runs, by code; ValueError when a file breaks the form or a code is used twice."""
-    path = importlib.import_module(PACKAGE).__path__
-    modules = [module.name for module in pkgutil.walk_packages(path, PACKAGE + ".") if not module.ispkg]
-    found = sorted((_loaded(name) for name in modules if not _is_private(name)), key=lambda one: one.rule.code)
-    codes = [one.rule.code for one in found]
-    if len(set(codes)) != len(codes):
-        raise ValueError(f"a code is used twice among {', '.join(codes)}")
-    return tuple(found)
+    return tuple(_loaded(file._asdict(), declared) for file, declared in rule_files(PACKAGE, Declared))
 
 
-def _is_private(module: str) -> bool:
-    return module.rpartition(".")[2].startswith("_")
-
-
-def _loaded(path: str) -> RunRule:
-    family, _, name = path.removeprefix(PACKAGE + ".").rpartition(".")
-    module = importlib.import_module(path)
-    declared = getattr(module, name, None)
-    if not isinstance(declared, Declared) or declared.body.__name__ != name:
-        raise ValueError(f"{path}: no function {name} under @run_rule; file and function have one name")
-    if not declared.code.startswith(FAMILIES.get(family, "?")):
-        raise ValueError(f"{path}: {declared.code} is no code of the family {family!r}")
-    message, sections = read_docstring(path, module.__doc__)
+def _loaded(file: dict[str, Any], declared: Declared) -> RunRule:
     rule = Rule(
         code=declared.code,
-        name=name.replace("_", "-"),
-        family=family,
-        message=message,
-        sections=sections,
         cause=declared.suggests,
         kind="direct",
         reads=("rollouts",),
         scope="run",
         status=declared.status,
+        **file,
     )
     return RunRule(rule=rule, strong=declared.strong, body=declared.body)
 

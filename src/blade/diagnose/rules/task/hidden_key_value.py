@@ -22,7 +22,6 @@ from blade.core.rollout import Step
 from blade.core.tools import changes_state
 from blade.diagnose import provenance, quotes
 from blade.diagnose.context import Context
-from blade.diagnose.contrast import pairing_of
 from blade.diagnose.rules._rule import run_rule
 from blade.diagnose.walks import Walk
 
@@ -36,7 +35,7 @@ def hidden_key_value(context: Context) -> Iterator[Doubt]:
         walks = context.reading.of(task)
         seen: list[str] = []
         for walk in (one for one in walks if not one.passed):
-            for wrong in pairing_of(walk).wrong:
+            for wrong in walk.pairing.wrong:
                 for argument in wrong.names:
                     name, due, made = provenance.first_difference(
                         argument, wrong.due.arguments.get(argument), wrong.made.arguments.get(argument)

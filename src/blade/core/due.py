@@ -49,7 +49,6 @@ class Due(msgspec.Struct, frozen=True, kw_only=True):
 
     calls: tuple[DueCall, ...] | None = None
     """None when the key is no list of calls; empty when it wants none."""
-    calls_field: str = ""
     statements: tuple[str, ...] = ()
     """What the agent must tell the user."""
     answer: str | None = None

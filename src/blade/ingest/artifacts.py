@@ -26,7 +26,6 @@ SUFFIXES = (
 )
 """A file's name without its ending, and what it is when it ends so."""
 
-SIDECARS = tuple(role for _, role in SUFFIXES)
 _ROLLOUT_ENDINGS = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".eval", ".json", ".ndjson", ".ndjson.gz", ".ndjson.zst")
 _CONFIG_ENDINGS = (".yaml", ".yml")
 _HEAD_BYTES = 1 << 16

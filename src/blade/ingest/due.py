@@ -94,11 +94,9 @@ def read_due(row: Row) -> Due:
     plan = _plan(tuple(row))
     if plan is None:
         return NOTHING_DUE
-    calls, calls_field = _calls(row, plan.actions) if plan.actions else (None, "")
     speaks = plan.words or plan.accounts
     return Due(
-        calls=calls,
-        calls_field=calls_field,
+        calls=_calls(row, plan.actions) if plan.actions else None,
         statements=_statements(row, plan.statements) if plan.statements else (),
         answer=_answer(row, plan.expected) if plan.expected else None,
         extracts=bool(plan.extracted),
@@ -161,13 +159,10 @@ def _small(row: Row, name: str) -> object:
     return decode_any(raw) if raw is not None and len(memoryview(raw)) <= LARGEST_ACCOUNT * 4 else None
 
 
-def _calls(row: Row, paths: tuple[str, ...]) -> tuple[tuple[DueCall, ...] | None, str]:
-    for path in paths:
-        value = _first(row, (path,))
-        calls = due_calls(value) if value is not None else None
-        if calls is not None:
-            return calls, path
-    return None, ""
+def _calls(row: Row, paths: tuple[str, ...]) -> tuple[DueCall, ...] | None:
+    """The first field, in the order of the table, that holds a list of calls."""
+    found = (due_calls(value) for path in paths if (value := _first(row, (path,))) is not None)
+    return next((calls for calls in found if calls is not None), None)
 
 
 def due_calls(value: object) -> tuple[DueCall, ...] | None:

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 from blade.core.analysis import SCHEMA_VERSION, Analysis, RunAnalysis, Score, TaskResult, Usage
-from blade.core.diagnosis import Contrast, Diagnosis, Finding, Headroom, Lookout, Mode, Moment
+from blade.core.diagnosis import Contrast, Diagnosis, Dive, Finding, Headroom, Lookout, Mode, Moment
 from blade.core.finding import Evidence
 from blade.core.measure import Interval, Measure
 from blade.report.page_one import leading
@@ -182,6 +182,7 @@ def findings(one: RunAnalysis) -> dict[str, Any]:
             "remain": found.together.remain,
         },
         "contrasts": [_contrast(contrast, found) for contrast in found.contrasts],
+        "dives": [_dive(dive, found) for dive in found.dives],
         "habits": [asdict(habit) for habit in found.habits],
         "interventions": [_intervention(finding, found) for finding in found.findings],
         "doubts": [
@@ -319,6 +320,18 @@ def _contrast(contrast: Contrast, found: Diagnosis) -> dict[str, Any]:
             }
             for d in contrast.divergences
         ],
+    }
+
+
+def _dive(dive: Dive, found: Diagnosis) -> dict[str, Any]:
+    return {
+        "task_id": dive.task_id,
+        "bucket": dive.bucket,
+        "why": dive.why,
+        "due": dive.due,
+        "repeats": [{"place": where, "outcome": outcome, "did": did} for where, outcome, did in dive.repeats],
+        "lines": list(dive.lines),
+        "evidence": [_evidence(one, found) for one in dive.evidence],
     }
 
 

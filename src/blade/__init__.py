@@ -12,18 +12,21 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from blade.core.analysis import Analysis
     from blade.core.run import Run
-    from blade.python import analyze, explain, load_run
+    from blade.core.trial import Trial
+    from blade.python import analyze, explain, load_run, try_rule
 
 __version__ = "0.1.0"
 
-__all__ = ["Analysis", "Run", "__version__", "analyze", "explain", "load_run"]
+__all__ = ["Analysis", "Run", "Trial", "__version__", "analyze", "explain", "load_run", "try_rule"]
 
 _HOMES = {
     "Analysis": "blade.core.analysis",
     "Run": "blade.core.run",
     "analyze": "blade.python",
     "explain": "blade.python",
+    "Trial": "blade.core.trial",
     "load_run": "blade.python",
+    "try_rule": "blade.python",
 }
 
 

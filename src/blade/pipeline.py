@@ -14,10 +14,12 @@ import polars as pl
 from blade.core.analysis import Analysis, Metrics, RunAnalysis, Score, TaskResult, Variance
 from blade.core.diagnosis import Between, Diagnosis, Label
 from blade.core.errors import RequestError
-from blade.core.finding import Cause
+from blade.core.finding import Cause, Look
 from blade.core.measure import Measure
 from blade.core.rollout import PASS_TOLERANCE, Outcome
 from blade.core.run import Run
+from blade.core.tools import NOTHING_TAUGHT, Tools, taught
+from blade.core.trial import Trial
 from blade.detectors import rules
 from blade.diagnose.between import between
 from blade.diagnose.catalogue import all_rules
@@ -25,6 +27,8 @@ from blade.diagnose.diagnose import diagnose
 from blade.diagnose.keyed import with_keys_beside
 from blade.diagnose.look import look
 from blade.diagnose.rules import run_rules
+from blade.diagnose.taught import Looking, looked_again
+from blade.diagnose.trial import TRIED, trial
 from blade.ingest.artifacts import find
 from blade.ingest.labels import labels_for
 from blade.ingest.load import Wishes, load_runs, renamed
@@ -43,6 +47,7 @@ from blade.metrics.slices import slices
 from blade.metrics.usage import usage
 from blade.metrics.variance import pass_variance, reward_variance
 from blade.report.html import page
+from blade.teach import Book, Taught, parse
 
 MOST_PAIRS = 6
 """Pairs of runs whose tasks are set against each other."""
@@ -63,6 +68,8 @@ class Options:
     notes: tuple[str, ...] = ()
     labels: tuple[Label, ...] = ()
     """Verdicts of people, which overrule the rules."""
+    book: Book | None = None
+    """What the benchmark's package teaches."""
     metrics_only: bool = False
     workers: int | None = None
     pool: Executor | None = None
@@ -72,19 +79,68 @@ class Options:
 
 def load(inputs: Sequence[str], options: Options) -> tuple[Run, ...]:
     """Every run that the inputs stand for, in order of name; a folder of an earlier analysis gives its runs."""
+    book = options.book
+    looking = look if book is None else _looking(book)
+    saved, fresh = _loaded(inputs, options, looking)
+    runs = (*saved, *(replace(run, taught_by=_named(book)) for run in fresh))
+    if options.metrics_only:
+        return runs
+    with taught(_tools(book)):
+        return tuple(map(with_keys_beside, runs))
+
+
+def _as_taught(options: Options) -> Options:
+    """The options with what the package says where the user said nothing."""
+    book = options.book
+    if book is None:
+        return options
+    threshold = book.pass_threshold if options.pass_threshold is None else options.pass_threshold
+    return replace(options, pass_threshold=threshold, group=options.group or book.group)
+
+
+def _looking(book: Book) -> Looking:
+    return Looking(rules=tuple((one.name, one.rule) for one in book.labels), stages=book.funnel, first=look)
+
+
+def _named(book: Book | None) -> str | None:
+    return f"{book.path} ({book.digest})" if book is not None else None
+
+
+def _tools(book: Book | None) -> Tools:
+    return book.tools if book is not None else NOTHING_TAUGHT
+
+
+def _loaded(inputs: Sequence[str], options: Options, look: Look) -> tuple[list[Run], list[Run]]:
+    """Runs of earlier analyses, and runs that were read now, in which `look` looked at every rollout."""
     if options.pass_threshold is not None and not math.isfinite(options.pass_threshold):
         raise RequestError(
             f"{options.pass_threshold} is no threshold", hint="give a number, for example --pass-threshold 0.5"
         )
-    found = find(inputs, options.format)
-    runs = [_with_threshold(load_saved(folder, name), options.pass_threshold) for name, folder in found.analyses]
-    if runs and _needs_rows(options):
+    found, as_taught = find(inputs, options.format), _as_taught(options)
+    saved = [_with_threshold(load_saved(folder, name), as_taught.pass_threshold) for name, folder in found.analyses]
+    other = [run for run in saved if options.book is not None and run.taught_by != _named(options.book)]
+    if other:
+        hint = "give the rollouts themselves"
+        raise RequestError("an earlier analysis cannot be read under another package", hint=hint)
+    if saved and _needs_rows(options):
         hint = "give the rollouts themselves, or analyze the folder without those options"
         raise RequestError("an earlier analysis cannot be read with other expectations, groups or formats", hint=hint)
-    if found.bundles:
-        runs += load_runs(found, _wishes(options))
-    readable = (replace(run, read=reread) for run in runs)
-    return tuple(run if options.metrics_only else with_keys_beside(run) for run in readable)
+    fresh = load_runs(found, _wishes(as_taught, look)) if found.bundles else []
+    return [replace(run, read=reread) for run in saved], [replace(run, read=reread) for run in fresh]
+
+
+def try_rule(inputs: Sequence[str], text: str, options: Options) -> tuple[Trial, ...]:
+    """A rule tried on every run of the inputs; RuleError when the text is none."""
+    rule = parse(text)
+    looking = Looking(rules=((TRIED, rule),))
+    saved, fresh = _loaded(inputs, options, looking)
+    return tuple(trial(run, rule, text) for run in (*(looked_again(run, looking) for run in saved), *fresh))
+
+
+def try_on(run: Run, text: str) -> Trial:
+    """A rule tried on a run that is loaded: its rollouts are read again."""
+    rule = parse(text)
+    return trial(looked_again(run, Looking(rules=((TRIED, rule),))), rule, text)
 
 
 def _needs_rows(options: Options) -> bool:
@@ -106,13 +162,16 @@ def _with_threshold(run: Run, threshold: float | None) -> Run:
     return replace(run, rollouts=rows, pass_threshold=threshold)
 
 
-def _wishes(options: Options) -> Wishes:
+def _wishes(options: Options, look: Look) -> Wishes:
     return Wishes(
         format=options.format,
         threshold=1.0 if options.pass_threshold is None else options.pass_threshold,
         expect_tasks=options.expect_tasks,
         expect_repeats=options.expect_repeats,
         group=options.group,
+        task_id=options.book.task_id if options.book is not None else None,
+        slices=options.book.slices if options.book is not None else (),
+        tools=_tools(options.book),
         trajectories=not options.metrics_only,
         workers=options.workers,
         pool=options.pool,
@@ -123,11 +182,18 @@ def _wishes(options: Options) -> Wishes:
 
 def analyze(runs: Sequence[Run], options: Options) -> Analysis:
     """Measure each run; with several, also each pair on the tasks that both have."""
-    _check_exclusions(runs, options.exclude)
+    with taught(_tools(options.book)):
+        return _analyzed(runs, options)
+
+
+def _analyzed(runs: Sequence[Run], options: Options) -> Analysis:
+    labels = options.book.labels if options.book is not None else ()
+    _check_exclusions(runs, options.exclude, [one.name for one in labels])
     runs = _told_apart(runs)
-    kept = [_excluded(run, options.exclude) for run in runs]
+    kept = [_excluded(run, options.exclude, labels) for run in runs]
     elsewhere = _passed_elsewhere(kept) if not options.metrics_only else {}
-    measured = (measure(mine, whole) for mine, whole in zip(kept, runs, strict=True))
+    stages = [name for name, _ in options.book.funnel] if options.book is not None else []
+    measured = (measure(mine, whole, stages) for mine, whole in zip(kept, runs, strict=True))
     analyzed = tuple(_diagnosed(one, elsewhere.get(one.run.name, frozenset()), options) for one in measured)
     return Analysis(
         runs=analyzed,
@@ -159,7 +225,8 @@ def _diagnosed(one: RunAnalysis, elsewhere: frozenset[str], options: Options) ->
     """The run with its diagnosis, or why it has none."""
     if options.metrics_only:
         return replace(one, why_not="trajectories were not read (--metrics-only)")
-    found = diagnose(one.run, elsewhere, labels_for(one.run, options.labels))
+    taught_labels = options.book.labels if options.book is not None else ()
+    found = diagnose(one.run, elsewhere, labels_for(one.run, options.labels), taught_labels)
     names = {mode.id: mode.name for mode in found.partition.modes}
     counted = found.partition.table.group_by("task_id", "mode").len()
     modes: dict[str, dict[str, int]] = {}
@@ -193,20 +260,23 @@ def _told_apart(runs: Sequence[Run]) -> tuple[Run, ...]:
     return tuple(run if run.name == name else renamed(run, name) for run, name in zip(runs, names, strict=True))
 
 
-def measure(run: Run, whole: Run) -> RunAnalysis:
-    """Every number of one run; what its sidecars state is compared with the `whole`, before anything was left out."""
+def measure(run: Run, whole: Run, stages: Sequence[str] = ()) -> RunAnalysis:
+    """Every number of one run; what its sidecars state is compared with the `whole`, before anything was left out.
+
+    `stages` are those of a package's own funnel.
+    """
     counts = count(run)
     kind, why = headline(run)
     in_bucket = buckets(run, counts, kind)
     return RunAnalysis(
         run=run,
-        metrics=_metrics(run, counts, kind, why, in_bucket),
+        metrics=_metrics(run, counts, kind, why, in_bucket, stages),
         make_tasks=lambda: _tasks(run, counts, in_bucket),
         recorded=recompute(whole),
     )
 
 
-def _metrics(run: Run, counts: Counts, kind: str, why: str, in_bucket: list[str]) -> Metrics:
+def _metrics(run: Run, counts: Counts, kind: str, why: str, in_bucket: list[str], stages: Sequence[str]) -> Metrics:
     k = repeats.usual_repeats(counts)
     names = bucket_names(kind)
     by_bucket = {name: tuple(t for t, b in zip(counts.tasks, in_bucket, strict=True) if b == name) for name in names}
@@ -223,7 +293,7 @@ def _metrics(run: Run, counts: Counts, kind: str, why: str, in_bucket: list[str]
         buckets={name: len(tasks) for name, tasks in by_bucket.items()},
         bucket_tasks=by_bucket,
         incomplete_tasks=int(np.sum(counts.judged < counts.expected)),
-        funnel=funnel(run),
+        funnel=funnel(run, stages),
         slices=slices(run, counts, kind),
         usage=usage(run),
         variance=_variance(run, counts, kind),
@@ -351,9 +421,9 @@ def _shared(analyzed: Sequence[RunAnalysis]) -> dict[tuple[str, str], tuple[int,
     return found
 
 
-def _check_exclusions(runs: Sequence[Run], wishes: Sequence[str]) -> None:
+def _check_exclusions(runs: Sequence[Run], wishes: Sequence[str], labels: Sequence[str]) -> None:
     """A task, a rollout or a rule that does not exist is a slip of the pen, not a wish."""
-    codes = [rule.code for rule in all_rules()]
+    codes = [*(rule.code for rule in all_rules()), *labels]
     for wish in wishes:
         kind, _, value = wish.partition(":")
         if kind == "code" and value not in codes:
@@ -362,13 +432,13 @@ def _check_exclusions(runs: Sequence[Run], wishes: Sequence[str]) -> None:
             raise RequestError(f"no run has {kind} {value!r}", hint="write task:ID or rollout:ID#REPEAT")
 
 
-def _excluded(run: Run, wishes: Sequence[str]) -> Run:
+def _excluded(run: Run, wishes: Sequence[str], labels: Sequence[Taught]) -> Run:
     """The run without what the user leaves out; expected rollouts that go are no longer expected."""
     rows, said = run.rollouts, []
     for wish in wishes:
         before = rows.height
         rows = rows.filter(
-            ~(_matches(wish) if (tasks := _doubted(run, wish)) is None else pl.col("task_id").is_in(tasks))
+            ~(_matches(wish) if (tasks := _doubted(run, wish, labels)) is None else pl.col("task_id").is_in(tasks))
         )
         said.append(f"{wish} ({before - rows.height} rollouts)")
     if not said:
@@ -377,10 +447,10 @@ def _excluded(run: Run, wishes: Sequence[str]) -> Run:
     return replace(run, rollouts=rows, tasks=kept, excluded=(*run.excluded, *said))
 
 
-def _doubted(run: Run, wish: str) -> list[str] | None:
+def _doubted(run: Run, wish: str, labels: Sequence[Taught]) -> list[str] | None:
     """The tasks that a wish leaves out by a diagnosis: suspects, or those that a rule over runs names; None for others."""
     if wish == "suspect":
-        return suspects_of(diagnose(run))
+        return suspects_of(diagnose(run, taught=labels))
     code = wish.removeprefix("code:")
     if not any(one.rule.code == code for one in run_rules()):
         return None

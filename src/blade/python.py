@@ -8,8 +8,9 @@ from blade.core.analysis import Analysis
 from blade.core.diagnosis import Contrast, Dive
 from blade.core.errors import RequestError
 from blade.core.run import Run
+from blade.core.trial import Trial
 from blade.diagnose.explain import explain as look_closely
-from blade.pipeline import Options, load
+from blade.pipeline import Options, load, try_on
 from blade.pipeline import analyze as analyze_runs
 
 
@@ -47,3 +48,8 @@ def analyze(
 def explain(run: Run, task_id: str) -> tuple[Dive, Contrast | None]:
     """One task closely: what was due, what each repeat did, and where repeats part; the contrast is None without both outcomes."""
     return look_closely(run, task_id)
+
+
+def try_rule(run: Run, rule: str) -> Trial:
+    """A rule as a one-off detector over a run: counts, grade, slices, five places; RuleError when the text is no rule."""
+    return try_on(run, rule)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -65,6 +66,13 @@ def analyze(
         Path | None,
         typer.Option(metavar="FILE", help="Your words about the run: quoted in the inventory, never counted."),
     ] = None,
+    package: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="What the benchmark's package teaches: DIR/skill/blade.yaml. Default: benchmarks/NAME, where it has one.",
+        ),
+    ] = None,
     group: Annotated[
         str | None,
         typer.Option(
@@ -89,6 +97,7 @@ def analyze(
         raise RequestError("the output folder has no name", hint="-o DIR; is a variable unset?")
     with started_early(runs, workers) as pool, bar("reading") as advance:
         from blade import pipeline
+        from blade.cli.packages import book_of, given_book
         from blade.ingest.labels import read_labels
 
         options = pipeline.Options(
@@ -100,12 +109,16 @@ def analyze(
             exclude=tuple(exclude or ()),
             notes=_notes(notes),
             labels=read_labels(labels) if labels is not None else (),
+            book=given_book(package),
             metrics_only=metrics_only,
             workers=workers,
             pool=pool,
             progress=advance,
         )
         loaded = pipeline.load(runs, options)
+        if options.book is None and (found := book_of(loaded)) is not None:
+            options = replace(options, book=found)
+            loaded = pipeline.load(runs, options)
     from blade.report import as_json as json_report
     from blade.report import terminal
 

@@ -16,6 +16,7 @@ from blade.cli.explain import explain
 from blade.cli.label import label
 from blade.cli.show import show
 from blade.cli.sql import sql
+from blade.cli.try_rule import try_rule
 from blade.core.errors import BladeError
 
 app = typer.Typer(
@@ -30,6 +31,7 @@ app = typer.Typer(
 app.command()(analyze)
 app.command()(show)
 app.command()(explain)
+app.command("try")(try_rule)
 app.command()(sql)
 app.command()(detectors)
 app.command()(label)

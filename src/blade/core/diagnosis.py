@@ -145,6 +145,8 @@ class Lookout:
     reason: str | None = None
     """Why it has no lift."""
     evidence: tuple[Evidence, ...] = ()
+    taught: bool = False
+    """A label of the benchmark's package."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -108,6 +108,8 @@ class Looked(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     differs: tuple[Difference, ...] = ()
     attempted: bool | None = None
     feedback: bool | None = None
+    reached: tuple[str, ...] = ()
+    """Stages of a package's funnel."""
 
 
 NOTHING_SEEN = Looked()

@@ -46,6 +46,7 @@ ROLLOUTS: dict[str, tuple[str, str]] = {
     "differs": ("List(Difference)", "how a judged rollout differs from what was due: kind, name, detail, step"),
     "attempted": ("Boolean", "whether the core action was attempted: a change, a patch or an answer"),
     "feedback": ("Boolean", "whether a tool or test result came after the core action; null where none can"),
+    "reached": ("List(String)", "stages of the package's funnel that it reached"),
     "artifact": ("String", "file of the row"),
     "member": ("String", "member of an archive or document"),
     "offset": ("Int64", "first byte of the row"),
@@ -169,6 +170,8 @@ class Run:
     """Things about identity and shape that a reader of the numbers must know."""
     roots: Mapping[str, str] = field(default_factory=dict)
     """Where each artifact is on this machine; written out only relative to the folder of an analysis."""
+    taught_by: str | None = None
+    """File and hash of the package whose rules looked at the rollouts."""
     read: ReadRollouts | None = None
     """Reads rollouts again from the artifacts; None when they are out of reach."""
 
@@ -182,11 +185,15 @@ class Run:
         if not isinstance(place, tuple) or len(place) != 2:
             raise RequestError(f"{place!r} names no rollout", hint="write run[TASK, REPEAT], for example run['39', 1]")
         task_id, repeat = place
+        return self.reread([(str(task_id), int(repeat))])[0]
+
+    def reread(self, places: Sequence[tuple[str, int]]) -> list[Rollout]:
+        """The rollouts at the places, in that order; raises when the artifacts are out of reach or have changed."""
         if self.read is None:
             raise ArtifactError(
                 f"the artifacts of run {self.name} cannot be read again", hint="analyze the rollouts file itself"
             )
-        return self.read(self, [(str(task_id), int(repeat))])[0]
+        return self.read(self, places)
 
 
 ReadRollouts = Callable[[Run, Sequence[tuple[str, int]]], list[Rollout]]

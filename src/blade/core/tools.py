@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import lru_cache
 
 READING = frozenset(
@@ -36,9 +41,41 @@ def is_deep(text: str) -> bool:
     return deepest > DEEPEST
 
 
-@lru_cache(maxsize=4096)
+@dataclass(frozen=True, kw_only=True)
+class Tools:
+    """Names of tools, with `*`, that change something and that only read, whatever the names suggest."""
+
+    changing: tuple[str, ...] = ()
+    reading: tuple[str, ...] = ()
+
+
+NOTHING_TAUGHT = Tools()
+_TAUGHT: ContextVar[Tools] = ContextVar("tools", default=NOTHING_TAUGHT)
+
+
+@contextmanager
+def taught(tools: Tools) -> Iterator[None]:
+    """Within it, tools that a package names change something or only read, as the package says."""
+    before = _TAUGHT.set(tools)
+    try:
+        yield
+    finally:
+        _TAUGHT.reset(before)
+
+
 def changes_state(tool: str) -> bool:
-    """Whether a tool is taken to change something: its name does not say that it only reads or ends the talk."""
+    """Whether a tool is taken to change something: by what is taught, else unless its name says that it only reads or ends the talk."""
+    return _changes(tool, _TAUGHT.get())
+
+
+@lru_cache(maxsize=4096)
+def _changes(tool: str, tools: Tools) -> bool:
+    if any(fnmatchcase(tool, name) for name in tools.changing):
+        return True
+    return not any(fnmatchcase(tool, name) for name in tools.reading) and _sounds_changing(tool)
+
+
+def _sounds_changing(tool: str) -> bool:
     words = [word.lower() for word in _WORD.findall(tool)]
     if _NO_CHANGE.search(tool) or (words and words[0] in _READING_AT_FIRST):
         return False

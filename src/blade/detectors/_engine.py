@@ -347,6 +347,18 @@ def _hit(code: str, rollout: Rollout, evidence: Evidence) -> Hit:
     return Hit(code=code, step=evidence.step, field=evidence.field, start=start, length=len(quote))
 
 
+def hit_of(code: str, rollout: Rollout, evidence: Evidence | None) -> Hit:
+    """The hit of a rule that is not of the catalogue; one without words where its quote cannot be found again."""
+    try:
+        return _hit(code, rollout, evidence) if evidence is not None else _without_words(code)
+    except ValueError:
+        return _without_words(code)
+
+
+def _without_words(code: str) -> Hit:
+    return Hit(code=code, step=None, field="", start=0, length=0)
+
+
 def _value(rollout: Rollout, step: int | None, field: str) -> str | None:
     """The text that evidence points at; steps that share an index are read as one text, line by line."""
     if step is not None:

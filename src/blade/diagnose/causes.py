@@ -136,6 +136,21 @@ def no_rows(facts: Facts, rules: Mapping[str, Lookout]) -> TaskCause | None:
     return TaskCause(cause=None, confidence=None, because="no rows", decided_by="step 1: no rows")
 
 
+def labelled(facts: Facts, rules: Mapping[str, Lookout]) -> TaskCause | None:
+    """A label of the package that is enough for failing holds in at least half of F."""
+    mine = [code for code, rule in rules.items() if rule.taught and rule.kind == "direct"]
+    best = max(mine, key=lambda code: (facts.fired_failed[code], code), default=None)
+    if best is None or not facts.fired_failed[best] or facts.fired_failed[best] * 2 < facts.failures:
+        return None
+    times = facts.fired_failed[best]
+    return TaskCause(
+        cause=rules[best].suggests,
+        confidence="sure" if times == facts.failures else "likely",
+        because=f"{times} of {facts.failures} rollouts that did not pass: {rules[best].message.rstrip('.')}",
+        decided_by=f"the package's label {best}",
+    )
+
+
 def machinery(facts: Facts, rules: Mapping[str, Lookout]) -> TaskCause | None:
     """2. At least half of F errored, or failed by the machinery."""
     broken = facts.outcomes["errored"] + sum(facts.modes[mode] for mode in INFRA_MODES)
@@ -237,7 +252,7 @@ def unsettled(facts: Facts, rules: Mapping[str, Lookout]) -> TaskCause | None:
     return TaskCause(cause=None, confidence=None, because=because, decided_by="step 7: not settled")
 
 
-STEPS: tuple[Step, ...] = (no_rows, machinery, benchmark, behavior, model, unsettled)
+STEPS: tuple[Step, ...] = (no_rows, labelled, machinery, benchmark, behavior, model, unsettled)
 """In order; the first that decides is the cause."""
 
 

@@ -20,17 +20,23 @@ from blade.diagnose.findings import findings
 from blade.diagnose.modes import partition
 from blade.diagnose.reading import Reading, read
 from blade.diagnose.rules import doubts
+from blade.diagnose.taught import as_rule
 from blade.diagnose.withheld import withheld
 from blade.metrics.association import benjamini_hochberg
 from blade.metrics.grades import Graded
+from blade.teach import Taught
 
 
 def diagnose(
-    run: Run, passed_elsewhere: frozenset[str] = frozenset(), labels: Mapping[str, Label] | None = None
+    run: Run,
+    passed_elsewhere: frozenset[str] = frozenset(),
+    labels: Mapping[str, Label] | None = None,
+    taught: Sequence[Taught] = (),
 ) -> Diagnosis:
     """Modes, contrasts, findings, doubts, causes and deep dives; the artifacts are read once more.
 
-    `passed_elsewhere` are tasks of this run that another run of the benchmark passes; `labels` a person's verdicts.
+    `passed_elsewhere` are tasks of this run that another run of the benchmark passes; `labels` a person's verdicts;
+    `taught` the rules of its package, whose hits stand in the run's table.
     """
     parts = partition(run)
     reading = read(run, parts)
@@ -38,11 +44,11 @@ def diagnose(
     contrasts = {task: contrast(task, reading.of(task)) for task in reading.sometimes if task not in odd}
     kept = [one for task in (*reading.sometimes, *reading.never) for one in withheld(reading.of(task))]
     context = Context(run=run, partition=parts, reading=reading, contrasts=contrasts, withheld=kept, unlike=odd)
-    seen, done = lookouts.observed(run), habits.observed(run)
+    seen, done = lookouts.observed(run, [as_rule(one) for one in taught]), habits.observed(run)
     q = _family([look.association.p_value if rule.blind else None for rule, look in seen], [one for _, one in done])
     looked = lookouts.lookouts(run, seen, q[: len(seen)], reading)
     raised = doubts(context)
-    named, together = findings(context)
+    named, together = findings(context, [(one, look) for one in taught for look in looked if look.code == one.name])
     return Diagnosis(
         partition=_with_evidence(parts, reading),
         findings=named,

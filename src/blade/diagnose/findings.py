@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from blade.core.diagnosis import Finding, Together
+from blade.core.diagnosis import Finding, Lookout, Together
 from blade.diagnose.context import Context, Draft
 from blade.diagnose.drafts import DRAFTS
 from blade.diagnose.drafts.others import by_user, unexplained
+from blade.diagnose.drafts.taught import by_label
 from blade.diagnose.examples import examples
 from blade.diagnose.groups import Group, Place, groups
 from blade.metrics.headroom import headroom
+from blade.teach import Taught
 
 MOST = 8
 MOST_PLACES = 200
@@ -22,11 +24,12 @@ ELSEWHERE = ("answer:none", "answer:equal", "answer:other form", "answer:not ext
 """Groups that are a mode or a doubt about the verifier, and no finding of their own."""
 
 
-def findings(context: Context) -> tuple[tuple[Finding, ...], Together]:
+def findings(context: Context, taught: Sequence[tuple[Taught, Lookout]] = ()) -> tuple[tuple[Finding, ...], Together]:
     """The findings of a run, best to mend first, which say different things; and what mending all of them would give."""
     mine = [group for group in map(_without_withheld(context), groups(context.partition)) if group.failing]
     drafted = [(group, DRAFTS[group.family](group, context)) for group in mine]
     drafted += [one for one in (by_user(context), unexplained(context)) if one is not None]
+    drafted += [by_label(label, seen, context) for label, seen in taught if label.fix is not None and seen.fired_failed]
     ranked = sorted(
         ((_finding(group, draft, context), group) for group, draft in drafted), key=lambda one: _rank(one[0])
     )
@@ -34,7 +37,8 @@ def findings(context: Context) -> tuple[tuple[Finding, ...], Together]:
     named: set[Place] = set()
     for one, group in ranked:
         fresh = [place for place in group.failing if place not in named]
-        if one.id not in ELSEWHERE and len(fresh) > OVERLAP * len(group.failing) and len(chosen) < MOST:
+        says_more = group.family == "label" or len(fresh) > OVERLAP * len(group.failing)
+        if one.id not in ELSEWHERE and says_more and len(chosen) < MOST:
             chosen.append((_with_adds(one, fresh, context), group))
             named.update(group.failing)
     return tuple(one for one, _ in chosen), _together([group for _, group in chosen], context)

@@ -25,15 +25,15 @@ MOST_EVIDENCE = 3
 READS_VERDICT = "it reads the verdict or the key, so its lift would test itself"
 
 
-def observed(run: Run) -> list[tuple[Rule, Graded]]:
-    """Every rule with its association over the judged rollouts that it looked at."""
+def observed(run: Run, taught: Sequence[Rule] = ()) -> list[tuple[Rule, Graded]]:
+    """Every rule, of the catalogue and `taught`, with its association over the judged rollouts that it looked at."""
     judged = run.rollouts.filter(pl.col("outcome").is_in(["passed", "failed"]))
     whole = rollout_facts(judged, run)
     hit = judged.select("fired").drop_nulls().explode("fired").select(pl.col("fired").struct.field("code")).unique()
     codes = set(hit["code"])
     return [
         (rule, _observed(rule.code, judged, whole, run) if rule.code in codes else _quiet(rule.code, judged))
-        for rule in rules()
+        for rule in (*rules(), *taught)
     ]
 
 
@@ -75,6 +75,9 @@ def _lookout(run: Run, rule: Rule, seen: Graded, q: float | None, reading: Readi
     skipped = rows.filter(_cannot(rule.code)).height
     hit = rows.filter(fired([rule.code]))
     found = seen.association
+    taught = rule.family == "package"
+    # A team may call a label enough for failing; rollouts that carry it and pass say otherwise.
+    disproved = taught and seen.fired_passed > 0
     return Lookout(
         code=rule.code,
         name=rule.name,
@@ -82,7 +85,7 @@ def _lookout(run: Run, rule: Rule, seen: Graded, q: float | None, reading: Readi
         suggests=rule.cause,
         kind=rule.kind,
         status=rule.status,
-        grade=Grade.DIRECT if rule.kind == "direct" else grade(seen, q),
+        grade=Grade.DIRECT if rule.kind == "direct" and not disproved else grade(seen, q),
         fired=hit.height,
         looked=rows.height - skipped,
         skipped=skipped,
@@ -98,6 +101,7 @@ def _lookout(run: Run, rule: Rule, seen: Graded, q: float | None, reading: Readi
         informative=found.informative,
         reason=None if rule.blind and found.p_value is not None else found.reason if rule.blind else READS_VERDICT,
         evidence=tuple(_evidence(rule.code, hit, reading)),
+        taught=taught,
     )
 
 
@@ -110,6 +114,8 @@ def _evidence(code: str, hit: pl.DataFrame, reading: Reading) -> list[Evidence]:
         if walk is None or len(found) >= MOST_EVIDENCE:
             continue
         one = next(one for one in hits if one["code"] == code)
+        if not one["length"]:
+            continue
         quoted = in_row(walk.rollout, find(walk.rollout, msgspec.convert(one, Hit)))
         found += [quoted] if quoted is not None else []
     return found

@@ -65,6 +65,7 @@ COLUMNS: dict[str, pl.DataType] = {
     "differs": pl.List(DIFFERENCE),
     "attempted": pl.Boolean(),
     "feedback": pl.Boolean(),
+    "reached": pl.List(pl.String),
     "prompt_fp": pl.UInt64(),
     "member": pl.String(),
     "offset": pl.Int64(),
@@ -148,6 +149,10 @@ def _codes(name: str, values: Sequence[tuple[str, ...]]) -> pl.Series:
     return pl.Series(name, [",".join(value) if value else None for value in values], pl.String).str.split(",")
 
 
+def _lines(name: str, values: Sequence[tuple[str, ...]]) -> pl.Series:
+    return pl.Series(name, ["\n".join(value) if value else None for value in values], pl.String).str.split("\n")
+
+
 def _hits(name: str, values: Sequence[tuple[Hit, ...]]) -> pl.Series:
     return _structs(name, values, HIT)
 
@@ -165,6 +170,7 @@ def _structs(name: str, values: Sequence[tuple[msgspec.Struct, ...]], dtype: pl.
 _NESTED: dict[str, Callable[[str, Sequence[Any]], pl.Series]] = {
     "skeleton": _numbers,
     "cannot_look": _codes,
+    "reached": _lines,
     "fired": _hits,
     "differs": differences,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
@@ -12,8 +13,10 @@ import polars as pl
 from blade.core.errors import ArtifactError, RequestError
 from blade.core.finding import Look
 from blade.core.run import ROLLOUTS, Run
+from blade.core.tools import NOTHING_TAUGHT, Tools
 from blade.ingest import about, tables
 from blade.ingest.artifacts import Found, stem_of
+from blade.ingest.fields import BY_NAME
 from blade.ingest.formats import Facts
 from blade.ingest.identity import identify, natural
 from blade.ingest.join import expect, join, missing_rows
@@ -22,6 +25,7 @@ from blade.ingest.names import NAMELESS, Called, is_nameable, unique_names
 from blade.ingest.plan import Files, plan
 from blade.ingest.scan import Chunk, Options, Table, gather, scan, temporary_folder
 from blade.ingest.sidecars import Sidecars, read_sidecars
+from blade.ingest.slices import label
 from blade.ingest.tell_apart import Group, assign
 
 MOST_NAMED = 3
@@ -37,6 +41,11 @@ class Wishes:
     expect_tasks: int | None = None
     expect_repeats: int | None = None
     group: str | None = None
+    task_id: str | None = None
+    """The field that names the task, where a package says so."""
+    slices: tuple[str, ...] = ()
+    """Fields that cut the tasks, before all others."""
+    tools: Tools = NOTHING_TAUGHT
     trajectories: bool = True
     workers: int | None = None
     pool: Executor | None = None
@@ -61,10 +70,10 @@ def load_runs(found: Found, wishes: Wishes) -> list[Run]:
     read = _read(found, wishes)
     owners = read.files.owners
     bundle = pl.col("file").replace_strict(range(len(owners)), owners, return_dtype=pl.Int32).alias("bundle")
-    rows = read.table.rows.with_columns(bundle)
+    rows = _with_id(read.table.rows.with_columns(bundle), wishes.task_id)
     groups, rows = assign(rows, found.bundles, read.table, [fact.benchmark for fact in read.facts])
     if wishes.group is not None and EXTRA + wishes.group not in rows.columns:
-        raise _no_such_field(wishes.group, rows)
+        raise _no_such_field(wishes.group, "group by", rows)
     mine = [identify(group.select(rows)) for group in groups]
     runs = [_run(number, groups, mine, read, wishes) for number in range(len(groups))]
     named = _named(runs, groups, read.files)
@@ -83,7 +92,7 @@ def _read(found: Found, wishes: Wishes) -> _Scan:
         wishes.progress(done[0], len(pieces))
 
     look = wishes.look if wishes.trajectories else None
-    options = Options(threshold=wishes.threshold, look=look, trajectories=wishes.trajectories)
+    options = Options(threshold=wishes.threshold, look=look, trajectories=wishes.trajectories, tools=wishes.tools)
     with temporary_folder() as folder:
         table = gather(
             scan(pieces, options, workers=wishes.workers, pool=wishes.pool, folder=Path(folder), progress=advance)
@@ -110,10 +119,22 @@ def _nothing_usable(table: Table) -> ArtifactError:
     return ArtifactError(f"no row is a usable rollout: {listed or 'the files hold none'}{more}", hint=hint)
 
 
-def _no_such_field(group: str, rows: pl.DataFrame) -> RequestError:
+def _with_id(rows: pl.DataFrame, field: str | None) -> pl.DataFrame:
+    """The rows under the ids that the field gives, where a package names one."""
+    if field is None or field in BY_NAME["id"].paths:
+        return rows
+    column = EXTRA + field
+    if column not in rows.columns:
+        raise _no_such_field(field, "know tasks by", rows)
+    names = {text: label(json.loads(text)) for text in rows[column].drop_nulls().unique()}
+    given = pl.col(column).replace_strict(names, default=None, return_dtype=pl.String)
+    return rows.with_columns(given.fill_null(pl.col("id")).alias("id"))
+
+
+def _no_such_field(field: str, use: str, rows: pl.DataFrame) -> RequestError:
     known = sorted(name.removeprefix(EXTRA) for name in rows.columns if name.startswith(EXTRA))
     hint = f"fields with small values are: {', '.join(known[:12])}" if known else "no field has small values"
-    return RequestError(f"no row has a field {group!r} to group by", hint=hint)
+    return RequestError(f"no row has a field {field!r} to {use}", hint=hint)
 
 
 def _run(number: int, groups: Sequence[Group], rows: Sequence[pl.DataFrame], read: _Scan, wishes: Wishes) -> Run:
@@ -128,7 +149,8 @@ def _run(number: int, groups: Sequence[Group], rows: Sequence[pl.DataFrame], rea
     if not missing.is_empty():
         rollouts = pl.concat([rollouts, tables.conform(missing, ROLLOUTS)], rechunk=True)
     others = [frame for other, frame in enumerate(rows) if other != number]
-    tasks = tables.task_table(mine, rollouts, expected, wishes.group, others, files.names)
+    cuts = tables.Cuts(group=wishes.group, slices=wishes.slices)
+    tasks = tables.task_table(mine, rollouts, expected, cuts, others, files.names)
     order = tables.natural_order(rollouts)
     problems, problem_count = about.problems_of(group, groups, files, read.table, read.sidecars)
     return Run(

@@ -244,6 +244,7 @@ class RowReader:
         found["differs"] = [seen.differs for seen in looked]
         found["attempted"] = [seen.attempted for seen in looked]
         found["feedback"] = [seen.feedback for seen in looked]
+        found["reached"] = [seen.reached for seen in looked]
 
     def _note_settings(self, batch: Batch, found: Columns) -> None:
         """Count what the rows say of the run."""

@@ -16,7 +16,7 @@ from blade.core.rollout import Problem
 from blade.core.run import Artifact, Run, SchemaField, Stated
 from blade.ingest.names import safe_name
 
-VERSION = 2
+VERSION = 3
 _BLOCK = 1 << 16
 _META = "blade"
 
@@ -43,6 +43,7 @@ def save(run: Run, folder: Path, *, at: Path) -> None:
         "excluded": run.excluded,
         "surprises": run.surprises,
         "notes": run.notes,
+        "taught_by": run.taught_by,
         "sources": [_source(shown, Path(path), at) for shown, path in sorted(run.roots.items()) if Path(path).exists()],
     }
     meta = {_META: msgspec.json.encode(about).decode()}
@@ -83,6 +84,7 @@ def _run(about: dict[str, Any], frames: list[pl.DataFrame], roots: dict[str, str
         "expected_from",
         "expected_why_not",
         "duplicates",
+        "taught_by",
     )
     return Run(
         **{field: about[field] for field in plain},

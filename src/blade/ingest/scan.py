@@ -19,6 +19,7 @@ import polars as pl
 
 from blade.core.finding import Look
 from blade.core.rollout import Problem, Source
+from blade.core.tools import NOTHING_TAUGHT, Tools, taught
 from blade.ingest.block import Block, BlockReader
 from blade.ingest.formats import Format, format_named
 from blade.ingest.jsonl import Record, Torn, is_compressed
@@ -42,6 +43,7 @@ class Options:
     threshold: float = 1.0
     look: Look | None = None
     trajectories: bool = True
+    tools: Tools = NOTHING_TAUGHT
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,12 +142,13 @@ def scan_chunk(
     blocks = BlockReader(reader, format_.as_row, piece.shown)
     result = Scanned(chunk=piece)
     waiting: list[Part] = []
-    for block in _blocks(piece, format_, blocks, result):
-        waiting += block.parts
-        result.rows += sum(len(part.places) for part in block.parts)
-        if sum(len(part.places) for part in waiting) >= PART:
-            result.parts.append(keep(to_frame(waiting), len(result.parts)))
-            waiting = []
+    with taught(options.tools):
+        for block in _blocks(piece, format_, blocks, result):
+            waiting += block.parts
+            result.rows += sum(len(part.places) for part in block.parts)
+            if sum(len(part.places) for part in waiting) >= PART:
+                result.parts.append(keep(to_frame(waiting), len(result.parts)))
+                waiting = []
     if waiting:
         result.parts.append(keep(to_frame(waiting), len(result.parts)))
     result.tools, result.settings, result.seen = tuple(reader.tools), reader.settings, blocks.seen

@@ -18,17 +18,20 @@ MOST_FIELDS = 8
 _INPUTS = ("inputs", "dataset")
 
 
-def slice_columns(rows: pl.DataFrame, scores: pl.DataFrame, others: Sequence[pl.DataFrame] = ()) -> pl.DataFrame:
+def slice_columns(
+    rows: pl.DataFrame, scores: pl.DataFrame, others: Sequence[pl.DataFrame] = (), wanted: Sequence[str] = ()
+) -> pl.DataFrame:
     """`task_id` and one `slice.<field>` column each; `scores` holds each task's pass rate, and bars verdicts in disguise.
 
     Fields of the inputs count; without inputs, fields that are the same in every repeat of each task, where enough tasks
     have repeats; else those that are the same in every run that has the task (`others`); else only names that are
-    known to speak of the task.
+    known to speak of the task. Fields that are `wanted` come first, and count where one task has one value.
     """
+    known = (*wanted, *KNOWN_SLICES)
     tasks = scores.select("task_id").sort("task_id")
     found = 0
-    for name in _candidates(rows):
-        values = _by_task(rows, name, others)
+    for name in _candidates(rows, known):
+        values = _by_task(rows, name, others, known)
         labelled = None if values is None else _labels(values)
         if labelled is None or _fixes_outcome(labelled, scores):
             continue
@@ -40,18 +43,21 @@ def slice_columns(rows: pl.DataFrame, scores: pl.DataFrame, others: Sequence[pl.
     return tasks
 
 
-def _candidates(rows: pl.DataFrame) -> list[str]:
+def _candidates(rows: pl.DataFrame, known: Sequence[str]) -> list[str]:
     """Fields with small values, names that are known to speak of the task first."""
     names = [name for name in rows.columns if name.startswith(EXTRA) and rows[name].count()]
-    ranks = {known: place for place, known in enumerate(KNOWN_SLICES)}
-    return sorted(names, key=lambda name: (ranks.get(_last(name), len(ranks)), name))
+    return sorted(names, key=lambda name: (_rank(name, known), name))
 
 
-def _last(name: str) -> str:
-    return name.removeprefix(EXTRA).rpartition(".")[2]
+def _rank(name: str, known: Sequence[str]) -> int:
+    """Place among the known names, by the whole path or its last part; their number when it is none of them."""
+    path = name.removeprefix(EXTRA)
+    return next((place for place, one in enumerate(known) if one in (path, path.rpartition(".")[2])), len(known))
 
 
-def _by_task(rows: pl.DataFrame, name: str, others: Sequence[pl.DataFrame]) -> pl.DataFrame | None:
+def _by_task(
+    rows: pl.DataFrame, name: str, others: Sequence[pl.DataFrame], known: Sequence[str]
+) -> pl.DataFrame | None:
     """One value a task; None when the field is not the task's own."""
     valued = rows.filter(pl.col(name).is_not_null())
     inputs = valued.filter(pl.col("role").is_in(_INPUTS))
@@ -64,7 +70,7 @@ def _by_task(rows: pl.DataFrame, name: str, others: Sequence[pl.DataFrame]) -> p
     if (
         inputs.is_empty()
         and not repeated
-        and _last(name) not in KNOWN_SLICES
+        and _rank(name, known) == len(known)
         and not _same_in_runs(source, name, others)
     ):
         return None

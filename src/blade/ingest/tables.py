@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import polars as pl
 
@@ -52,11 +53,18 @@ def ordered(frame: pl.DataFrame, order: pl.DataFrame) -> pl.DataFrame:
     return frame[keys.select(pl.arg_sort_by(keys.columns)).to_series()]
 
 
+class Cuts(NamedTuple):
+    """Fields by which the user wants tasks grouped, and cut into slices."""
+
+    group: str | None = None
+    slices: tuple[str, ...] = ()
+
+
 def task_table(
     mine: pl.DataFrame,
     rollouts: pl.DataFrame,
     expected: Expected,
-    group: str | None,
+    cuts: Cuts,
     others: Sequence[pl.DataFrame],
     names: Mapping[int, str],
 ) -> pl.DataFrame:
@@ -71,9 +79,9 @@ def task_table(
     tasks = scores.select("task_id")
     for part in (about, keys, _key_places(mine, names)):
         tasks = tasks.join(part, on="task_id", how="left")
-    tasks = tasks.with_columns(_repeats_column(tasks, expected), _group_column(mine, tasks, group))
+    tasks = tasks.with_columns(_repeats_column(tasks, expected), _group_column(mine, tasks, cuts.group))
     counted = kept(mine, pl.col("task_id").is_in(tasks["task_id"].implode()))
-    return conform(tasks, TASKS).join(slice_columns(counted, scores, others), on="task_id", how="left")
+    return conform(tasks, TASKS).join(slice_columns(counted, scores, others, cuts.slices), on="task_id", how="left")
 
 
 def _key_places(mine: pl.DataFrame, names: Mapping[int, str]) -> pl.DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 import polars as pl
@@ -11,17 +12,21 @@ from blade.core.run import Run
 from blade.metrics.counts import JUDGED, PASSED, PRESENT
 
 
-def funnel(run: Run) -> Funnel:
+def funnel(run: Run, taught: Sequence[str] = ()) -> Funnel:
     """Stages from expected to passed, each counted among those that reached the one before.
 
-    The core action is a change, a patch or an answer; feedback is a tool or test result after it.
+    The core action is a change, a patch or an answer; feedback is a tool or test result after it. A package's own
+    stages (`taught`) stand in place of these two.
     """
     rows = run.rollouts
+    between = [(name, _reached(rows, name), "no rollout has a trajectory") for name in taught]
+    attempted = ("attempted the core action", _flag(rows, "attempted", True), "no trajectory shows what was attempted")
+    feedback = "no rollout changes anything, so no result can come back"
     stages: list[tuple[str, pl.Expr | None, str]] = [
         ("started", PRESENT, ""),
-        ("attempted the core action", _flag(rows, "attempted", True), "no trajectory shows what was attempted"),
+        *(between or [attempted]),
         ("reached the verifier", JUDGED, ""),
-        ("received feedback", _flag(rows, "feedback", True), "no rollout changes anything, so no result can come back"),
+        *([] if between else [("received feedback", _flag(rows, "feedback", True), feedback)]),
         ("passed", PASSED, ""),
     ]
     reached = [("expected", rows.height)] if run.expected_from is not None else []
@@ -39,6 +44,13 @@ def funnel(run: Run) -> Funnel:
         left_out=tuple(left_out),
         passed_otherwise=run.rollouts.filter(PASSED).height - rows.height,
     )
+
+
+def _reached(rows: pl.DataFrame, name: str) -> pl.Expr | None:
+    """Whether a rollout reached a stage of the package; None when no rollout can show it."""
+    if rows["steps"].null_count() == rows.height:
+        return None
+    return pl.col("reached").list.contains(name).fill_null(False) | pl.col("steps").is_null()
 
 
 def _flag(rows: pl.DataFrame, name: str, unknown: bool) -> pl.Expr | None:

@@ -1,0 +1,38 @@
+"""`blade try`: any rule as a one-off detector."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from blade.cli.progress import bar
+
+
+def try_rule(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="Rollouts file, folder, glob, or an earlier analysis.")],
+    rule: Annotated[
+        str, typer.Argument(metavar="RULE", help="A rule over fields and steps; docs/teaching.md shows the language.")
+    ],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    workers: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Processes that read (default: the cores, for large files).")
+    ] = None,
+) -> None:
+    """Test a hunch: where a rule holds, how that goes with failing, in which slices, and five places to read.
+
+    Example: blade try results/rollouts.jsonl 'call cancel_order[not earlier call get_order]'
+    """
+    from blade import pipeline
+    from blade.report.trial_text import trial_json, trial_text
+    from blade.teach import parse
+
+    parse(rule)
+    with bar("reading") as advance:
+        trials = pipeline.try_rule([run], rule, pipeline.Options(workers=workers, progress=advance))
+    if as_json:
+        import msgspec
+
+        print(msgspec.json.format(msgspec.json.encode([trial_json(one) for one in trials])).decode())
+    else:
+        print("\n".join(trial_text(trials)))

@@ -211,17 +211,35 @@ class Finding:
     places: tuple[str, ...]
     evidence: tuple[Evidence, ...]
     headroom: Headroom
+
+
+@dataclass(frozen=True, kw_only=True)
+class Intervention:
+    """Something to do, with the tasks and rollouts it is for and what it could give."""
+
+    kind: str
+    """harness, prompt, training, verifier, data, infrastructure."""
+    action: str
+    source: str
+    """The finding or the code of the rule that it comes from."""
+    causes: tuple[Cause, ...]
+    """Of its tasks, commonest first."""
+    task_ids: tuple[str, ...]
+    places: tuple[str, ...]
+    """Rollouts that did not pass."""
+    headroom: Headroom
+    evidence: tuple[Evidence, ...]
     adds: float = 0.0
-    """What its ceiling adds to that of the findings ranked before it."""
+    """What its ceiling adds to that of the interventions ranked before it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Together:
-    """All findings of a report mended at once, counted once."""
+    """All interventions of a report at once, counted once."""
 
     headroom: Headroom
     failures: int
-    """Failed rollouts that some finding names."""
+    """Failed rollouts that some intervention names."""
     remain: int
     """Failed rollouts that none names."""
 
@@ -241,6 +259,8 @@ class Doubt:
     strong: bool = False
     preview: bool = False
     """A rule in preview is shown, and decides no cause."""
+    places: tuple[tuple[str, int], ...] = ()
+    """Rollouts that it spoils; empty where it is about every failure of its tasks."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -277,6 +297,7 @@ class Diagnosis:
 
     partition: Partition
     findings: tuple[Finding, ...]
+    interventions: tuple[Intervention, ...]
     together: Together
     contrasts: tuple[Contrast, ...]
     habits: tuple[Habit, ...]

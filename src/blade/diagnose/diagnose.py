@@ -17,6 +17,7 @@ from blade.diagnose.contrast import contrast, unlike
 from blade.diagnose.dives import dives
 from blade.diagnose.exhibits import shown_by
 from blade.diagnose.findings import findings
+from blade.diagnose.interventions import interventions
 from blade.diagnose.modes import partition
 from blade.diagnose.reading import Reading, read
 from blade.diagnose.rules import doubts
@@ -48,15 +49,18 @@ def diagnose(
     q = _family([look.association.p_value if rule.blind else None for rule, look in seen], [one for _, one in done])
     looked = lookouts.lookouts(run, seen, q[: len(seen)], reading)
     raised = doubts(context)
-    named, together = findings(context, [(one, look) for one in taught for look in looked if look.code == one.name])
+    named = findings(context, [(one, look) for one in taught for look in looked if look.code == one.name])
+    decided = overruled(causes(run, parts, raised, looked, passed_elsewhere), labels or {})
+    remedies, together = interventions(context, named, raised, looked, decided)
     return Diagnosis(
         partition=_with_evidence(parts, reading),
-        findings=named,
+        findings=tuple(finding for finding, _ in named),
+        interventions=remedies,
         together=together,
         contrasts=tuple(contrasts.values()),
         habits=habits.habits(done, q[len(seen) :]),
         lookouts=looked,
-        causes=overruled(causes(run, parts, raised, looked, passed_elsewhere), labels or {}),
+        causes=decided,
         doubts=raised,
         dives=dives(context),
         cut=reading.cut,

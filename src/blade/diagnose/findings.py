@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from blade.core.diagnosis import Finding, Lookout, Together
+from blade.core.diagnosis import Finding, Lookout
 from blade.diagnose.context import Context, Draft
 from blade.diagnose.drafts import DRAFTS
 from blade.diagnose.drafts.others import by_user, unexplained
@@ -24,8 +24,8 @@ ELSEWHERE = ("answer:none", "answer:equal", "answer:other form", "answer:not ext
 """Groups that are a mode or a doubt about the verifier, and no finding of their own."""
 
 
-def findings(context: Context, taught: Sequence[tuple[Taught, Lookout]] = ()) -> tuple[tuple[Finding, ...], Together]:
-    """The findings of a run, best to mend first, which say different things; and what mending all of them would give."""
+def findings(context: Context, taught: Sequence[tuple[Taught, Lookout]] = ()) -> list[tuple[Finding, Group]]:
+    """The findings of a run with their rollouts, best to mend first; they say different things."""
     mine = [group for group in map(_without_withheld(context), groups(context.partition)) if group.failing]
     drafted = [(group, DRAFTS[group.family](group, context)) for group in mine]
     drafted += [one for one in (by_user(context), unexplained(context)) if one is not None]
@@ -39,25 +39,9 @@ def findings(context: Context, taught: Sequence[tuple[Taught, Lookout]] = ()) ->
         fresh = [place for place in group.failing if place not in named]
         says_more = group.family == "label" or len(fresh) > OVERLAP * len(group.failing)
         if one.id not in ELSEWHERE and says_more and len(chosen) < MOST:
-            chosen.append((_with_adds(one, fresh, context), group))
+            chosen.append((one, group))
             named.update(group.failing)
-    return tuple(one for one, _ in chosen), _together([group for _, group in chosen], context)
-
-
-def _with_adds(finding: Finding, fresh: Sequence[Place], context: Context) -> Finding:
-    return replace(finding, adds=headroom(context.run, fresh, (), estimable=False).ceiling)
-
-
-def _together(chosen: Sequence[Group], context: Context) -> Together:
-    """The union of what the findings name."""
-    places = list(dict.fromkeys(place for group in chosen for place in (*group.failing, *group.passing)))
-    failing = {place for group in chosen for place in group.failing}
-    alone = [place for group in chosen for place in group.alone]
-    return Together(
-        headroom=headroom(context.run, places, alone),
-        failures=len(failing),
-        remain=context.partition.table.height - len(failing),
-    )
+    return chosen
 
 
 def _without_withheld(context: Context) -> Callable[[Group], Group]:

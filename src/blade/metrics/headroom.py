@@ -49,7 +49,7 @@ def _why_not(estimable: bool, reached: bool) -> str | None:
 
 
 def _per_task(run: Run, affected: Sequence[Place], alone: Sequence[Place]) -> pl.DataFrame:
-    """For each task: expected rollouts; judged ones with the symptom and without, and their passes; failures with it alone."""
+    """For each task: expected rollouts; those with the symptom, judged or not, and judged ones without, and their passes; failures with it alone."""
     rows = run.rollouts.select("task_id", "repeat", "outcome")
     for name, places in (("hit", affected), ("alone", alone)):
         schema = {"task_id": pl.String, "repeat": pl.Int32}
@@ -61,7 +61,7 @@ def _per_task(run: Run, affected: Sequence[Place], alone: Sequence[Place]) -> pl
         rows.group_by("task_id")
         .agg(
             size=pl.len(),
-            hits=(hit & (passed | failed)).sum(),
+            hits=hit.sum(),
             hit_passes=(hit & passed).sum(),
             rest=(~hit & (passed | failed)).sum(),
             rest_passes=(~hit & passed).sum(),

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 from blade.core.analysis import SCHEMA_VERSION, Analysis, RunAnalysis, Score, TaskResult, Usage
-from blade.core.diagnosis import Contrast, Diagnosis, Dive, Finding, Headroom, Lookout, Mode, Moment
+from blade.core.diagnosis import Contrast, Diagnosis, Dive, Finding, Headroom, Intervention, Lookout, Mode, Moment
 from blade.core.finding import Evidence
 from blade.core.measure import Interval, Measure
 from blade.report.page_one import leading
@@ -18,6 +18,8 @@ MOST_BYTES = 6_000
 MOST_FINDINGS = 3
 LONGEST_WHAT = 300
 LONGEST_DOUBT = 240
+MOST_PLACES = 200
+"""Places listed of one intervention; the count is of all."""
 
 
 def metrics(one: RunAnalysis) -> dict[str, Any]:
@@ -186,7 +188,7 @@ def findings(one: RunAnalysis) -> dict[str, Any]:
         "contrasts": [_contrast(contrast, found) for contrast in found.contrasts],
         "dives": [_dive(dive, found) for dive in found.dives],
         "habits": [asdict(habit) for habit in found.habits],
-        "interventions": [_intervention(finding, found) for finding in found.findings],
+        "interventions": [_intervention(one, found) for one in found.interventions],
         "doubts": [
             {
                 "code": d.code,
@@ -267,28 +269,23 @@ def _finding(finding: Finding, found: Diagnosis) -> dict[str, Any]:
         "tasks": list(finding.task_ids),
         "places": list(finding.places),
         "headroom": _headroom(finding.headroom),
-        "adds": finding.adds,
         "evidence": [_evidence(one, found) for one in finding.evidence],
     }
 
 
-def _intervention(finding: Finding, found: Diagnosis) -> dict[str, Any]:
+def _intervention(one: Intervention, found: Diagnosis) -> dict[str, Any]:
     return {
-        "kind": finding.kind,
-        "action": finding.fix,
-        "causes": _causes_of(finding, found),
-        "tasks": list(finding.task_ids),
-        "rollouts": finding.rollouts,
-        "headroom": _headroom(finding.headroom),
-        "evidence": [_evidence(one, found) for one in finding.evidence[:2]],
+        "kind": one.kind,
+        "action": one.action,
+        "source": one.source,
+        "causes": [str(cause) for cause in one.causes],
+        "tasks": list(one.task_ids),
+        "rollouts": len(one.places),
+        "places": list(one.places[:MOST_PLACES]),
+        "headroom": _headroom(one.headroom),
+        "adds": one.adds,
+        "evidence": [_evidence(piece, found) for piece in one.evidence],
     }
-
-
-def _causes_of(finding: Finding, found: Diagnosis) -> list[str]:
-    """Causes of the tasks that a finding is about, commonest first."""
-    causes = [found.causes[task].cause for task in finding.task_ids if task in found.causes]
-    counts = Counter(str(cause) for cause in causes if cause is not None)
-    return [name for name, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
 
 
 def _headroom(room: Headroom) -> dict[str, Any]:

@@ -329,16 +329,19 @@ def recommendations(one: RunAnalysis) -> list[str]:
     rows = [
         [
             str(n),
-            f.kind,
-            prose(cut(f.fix, 200)),
-            worth(f.headroom),
-            points(f.adds),
-            f"{f.rollouts:,}",
-            _some(f.task_ids),
+            each.kind,
+            prose(cut(each.action, 240)),
+            ", ".join(map(str, each.causes)) or "-",
+            worth(each.headroom),
+            points(each.adds),
+            f"{len(each.places):,}",
+            _some(each.task_ids),
         ]
-        for n, f in enumerate(found.findings, start=1)
+        for n, each in enumerate(found.interventions, start=1)
     ]
-    lines = table(["", "kind", "what to do", "points", "adds at most", "rollouts", "tasks"], rows) if rows else []
+    lines = (
+        table(["", "kind", "what to do", "causes", "points", "adds at most", "rollouts", "tasks"], rows) if rows else []
+    )
     lines += _together(one, found) if rows else ["Nothing that failed points at a remedy.", ""]
     return [*lines, *_not_to_learn_from(found)]
 

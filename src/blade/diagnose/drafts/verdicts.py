@@ -22,6 +22,8 @@ _COUNTS = re.compile(
     r"|(?<!\d)(?P<bad>\d{1,6}) failed, (?P<good>\d{1,6}) passed"
 )
 
+MOST_NAMED = 4
+
 
 def not_said(group: Group, context: Context) -> Draft:
     """A statement that was due and not made."""
@@ -85,14 +87,28 @@ def _criteria(group: Group, context: Context) -> Draft:
     return Draft(
         title="Tests or criteria fail that no two tasks share",
         what=" ".join([f"{spread(group.failing)} {verb(group, 'fail')} at least one.", *said]),
-        fix="start with the criteria that must be met and the misses by one"
-        if near or required
-        else "read what the verifier says about each beside the output",
+        fix=_train(group, context, "where a criterion is missed by one" if near else "where a criterion is missed"),
         brief=f"the criteria ({len(near)} missed by one)" if near else "the criteria, task by task",
         kind="training",
         where=tuple(_failed(walk, "") for walk in first[:2]),
         estimable=False,
     )
+
+
+def _train(group: Group, context: Context, where: str) -> str:
+    """What to train on: passing repeats of the same tasks, where there are any that earned it."""
+    taught = [
+        f"{task}#{repeat}"
+        for task in group.tasks
+        if task in context.contrasts
+        for repeat in context.contrasts[task].passing
+        if repeat not in context.contrasts[task].lucky
+    ]
+    if taught:
+        more = f" and {len(taught) - MOST_NAMED} more" if len(taught) > MOST_NAMED else ""
+        return f"train on the passing repeats of the same tasks ({', '.join(taught[:MOST_NAMED])}{more}), {where}"
+    few = "this task" if len(group.tasks) == 1 else f"these {len(group.tasks)} tasks"
+    return f"train on solved tasks of this kind, {where}; no repeat of {few} passes, so none can teach it"
 
 
 def _mostly_met(walk: Walk) -> bool:
@@ -129,7 +145,11 @@ def words(group: Group, context: Context) -> Draft:
         if judged
         else f"The verifier says: {quotes.shown(group.detail, 110)}",
         what=f"`{group.name}` says so in {spread(group.failing)}, and in {passes} rollout{'s' if len(group.passing) > 1 else ''}.",
-        fix="read these beside each other: the verifier's word is what these files say about why",
+        fix=_train(
+            group,
+            context,
+            "where a judge rejects" if judged else f'where the verifier says "{quotes.shown(group.detail, 60)}"',
+        ),
         brief="what the judge says" if judged else f'"{quotes.shown(group.detail, 60)}" of the verifier',
         kind="training",
         where=tuple(_spoken(walk, group.name) for walk in context.reading.at(group.failing)[:2]),
@@ -181,15 +201,12 @@ NAMES = {
 def answer(group: Group, context: Context) -> Draft:
     """How the answers of failing rollouts compare with the key."""
     form = group.name in ("several", "contained")
-    beside = any(task in context.contrasts for task in group.tasks)
     return Draft(
         title=NAMES.get(group.name, f"Its answer against the key: {group.name}"),
         what=f"{spread(group.failing)}.",
         fix="ask for the answer in the verifier's format"
         if form
-        else "compare the passing repeats of the same tasks: where some pass, the model can, and does not reliably"
-        if beside
-        else "read these answers beside the key, and look for what they share",
+        else _train(group, context, "where the answer is another than the key's"),
         brief="the answer format" if form else "the wrong answers",
         kind="prompt" if form else "training",
         where=tuple(_answered(walk) for walk in _first_of_tasks(context.reading.at(group.failing))[:2]),

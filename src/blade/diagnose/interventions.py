@@ -1,0 +1,224 @@
+"""What to do, ranked by what it would give: remedies from findings, from doubts about the benchmark, and from rules.
+
+A remedy most of whose rollouts stand in one ranked before it is left out, so that nothing is told twice; a doubt about
+the benchmark stays beside a finding about the model, since one of the two is wrong.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from blade.core.diagnosis import Doubt, Finding, Grade, Intervention, Lookout, TaskCause, Together
+from blade.core.finding import Cause, Evidence
+from blade.core.run import Run
+from blade.detectors import Rule
+from blade.diagnose import quotes
+from blade.diagnose.catalogue import all_rules
+from blade.diagnose.context import Context
+from blade.diagnose.groups import Group, Place
+from blade.diagnose.lookouts import READS_VERDICT
+from blade.metrics.counts import fired
+from blade.metrics.headroom import headroom
+
+MOST = 12
+OVERLAP = 0.5
+MOST_EVIDENCE = 2
+LONGEST_QUOTE = 80
+KIND_OF_DOUBT = {
+    "key": "data",
+    "task": "data",
+    "verifier": "verifier",
+    "tool": "harness",
+    "user": "harness",
+    "limit": "harness",
+}
+KIND_OF_FAMILY = {"infra": "infrastructure", "answer": "harness", "behavior": "prompt"}
+RESTS_ON = (Grade.DIRECT, Grade.SHOWN, Grade.CONSISTENT)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Remedy:
+    """Something to do, before it is ranked."""
+
+    kind: str
+    action: str
+    source: str
+    failing: tuple[Place, ...]
+    passing: tuple[Place, ...] = ()
+    alone: tuple[Place, ...] = ()
+    estimable: bool = True
+    evidence: tuple[Evidence, ...] = ()
+    doubts: bool = False
+    """About the benchmark, not the model."""
+
+
+def interventions(
+    context: Context,
+    findings: Sequence[tuple[Finding, Group]],
+    doubts: Sequence[Doubt],
+    looked: Sequence[Lookout],
+    causes: Mapping[str, TaskCause],
+) -> tuple[tuple[Intervention, ...], Together]:
+    """What to do, best first, and what all of it would give together, counted once."""
+    run = context.run
+    catalogue = {rule.code: rule for rule in all_rules()}
+    remedies = [_of_finding(one, group) for one, group in findings]
+    settled = [one for one in doubts if not one.preview]
+    for code in dict.fromkeys(one.code for one in settled):
+        remedies.append(_of_doubts([one for one in settled if one.code == code], catalogue[code], run))
+    told = {place for one in remedies for place in one.failing if not one.doubts}
+    by_rule = [_of_rule(one, catalogue[one.code], run) for one in looked if _calls_for_something(one)]
+    # A finding speaks of the very rollouts, a rule of the kind: where both name them, the finding does.
+    remedies += [one for one in by_rule if not _is_told(one, told)]
+    remedies += [one for one in (_run_again(run),) if one is not None]
+    ranked = sorted(
+        ((_measured(one, run, causes), one) for one in remedies if one.failing), key=lambda one: _rank(*one)
+    )
+    chosen = _told_once(ranked, run)
+    return tuple(one for one, _ in chosen), _together([remedy for _, remedy in chosen], context)
+
+
+def _calls_for_something(one: Lookout) -> bool:
+    return not one.taught and one.status == "stable" and one.grade in RESTS_ON and one.fired_failed > 0
+
+
+def _of_finding(one: Finding, group: Group) -> _Remedy:
+    return _Remedy(
+        kind=one.kind,
+        action=one.fix,
+        source=one.id,
+        failing=group.failing,
+        passing=group.passing,
+        alone=group.alone,
+        estimable=one.headroom.reason != "read from the verdict",
+        evidence=one.evidence,
+    )
+
+
+def _of_doubts(doubts: Sequence[Doubt], rule: Rule, run: Run) -> _Remedy:
+    """One remedy for all that a rule doubts; its rollouts are those of the tasks that did not pass, or those it names."""
+    evidence = tuple(piece for one in doubts for piece in one.evidence)
+    whole = [task for one in doubts if not one.places for task in one.tasks]
+    rows = run.rollouts.filter(pl.col("task_id").is_in(whole) & (pl.col("outcome") != "passed"))
+    named = (place for one in doubts for place in one.places)
+    return _Remedy(
+        kind=KIND_OF_DOUBT[doubts[0].about],
+        action=_action(rule, evidence),
+        source=rule.code,
+        failing=tuple(dict.fromkeys((*named, *_places(rows)))),
+        estimable=False,
+        evidence=evidence,
+        doubts=True,
+    )
+
+
+def _of_rule(one: Lookout, rule: Rule, run: Run) -> _Remedy:
+    rows = run.rollouts.filter(fired([one.code]))
+    failing = _places(rows.filter(pl.col("outcome") != "passed"))
+    return _Remedy(
+        kind=KIND_OF_FAMILY[rule.family],
+        action=_action(rule, one.evidence),
+        source=one.code,
+        failing=failing,
+        passing=_places(rows.filter(pl.col("outcome") == "passed")),
+        alone=failing if one.kind == "direct" else (),
+        estimable=one.reason != READS_VERDICT,
+        evidence=one.evidence,
+    )
+
+
+def _run_again(run: Run) -> _Remedy | None:
+    """Rollouts that nobody judged."""
+    rows = run.rollouts.filter(pl.col("outcome").is_in(["errored", "unscored", "missing"]))
+    if rows.is_empty():
+        return None
+    counts = Counter(rows["outcome"])
+    classes = Counter(rows["error_class"].drop_nulls())
+    named = ", ".join(
+        f"`{name}` {times}" for name, times in sorted(classes.items(), key=lambda one: (-one[1], one[0]))[:3]
+    )
+    what = ", ".join(
+        f"{counts[outcome]} {outcome}" for outcome in ("errored", "unscored", "missing") if counts[outcome]
+    )
+    return _Remedy(
+        kind="infrastructure",
+        action=f"run again what was not judged ({what}{f': {named}' if named else ''}) before blaming the model",
+        source="not judged",
+        failing=_places(rows),
+        doubts=True,
+    )
+
+
+def _action(rule: Rule, evidence: Sequence[Evidence]) -> str:
+    """What the rule's page says to do, with the words that it saw."""
+    said = " ".join(dict(rule.sections)["What to do"].split()).rstrip(".")
+    shown = quotes.shown(" ".join(evidence[0].quote.split()), LONGEST_QUOTE) if evidence else ""
+    first = said[0].lower() + said[1:]
+    return f"{first} (`{shown.replace('`', chr(39))}`)" if shown else first
+
+
+def _places(rows: pl.DataFrame) -> tuple[Place, ...]:
+    return tuple(rows.select("task_id", "repeat").iter_rows())
+
+
+def _measured(one: _Remedy, run: Run, causes: Mapping[str, TaskCause]) -> Intervention:
+    tasks = tuple(dict.fromkeys(task for task, _ in one.failing))
+    return Intervention(
+        kind=one.kind,
+        action=one.action,
+        source=one.source,
+        causes=_causes_of(tasks, causes),
+        task_ids=tasks,
+        places=tuple(f"{task}#{repeat}" for task, repeat in one.failing),
+        headroom=headroom(run, one.failing + one.passing, one.alone, estimable=one.estimable),
+        evidence=one.evidence[:MOST_EVIDENCE],
+    )
+
+
+def _causes_of(tasks: Sequence[str], causes: Mapping[str, TaskCause]) -> tuple[Cause, ...]:
+    """Causes of the tasks, commonest first."""
+    counts = Counter(cause for task in tasks if task in causes and (cause := causes[task].cause) is not None)
+    return tuple(sorted(counts, key=lambda cause: (-counts[cause], cause)))
+
+
+def _rank(one: Intervention, remedy: _Remedy) -> tuple[float, float, float, int, str]:
+    room = one.headroom
+    low = room.interval.low if room.interval is not None else -1.0
+    return -room.only_defect, -low, -room.ceiling, remedy.doubts, one.source
+
+
+def _is_told(remedy: _Remedy, known: Set[Place]) -> bool:
+    return sum(place in known for place in remedy.failing) >= OVERLAP * len(remedy.failing)
+
+
+def _told_once(ranked: Sequence[tuple[Intervention, _Remedy]], run: Run) -> list[tuple[Intervention, _Remedy]]:
+    chosen: list[tuple[Intervention, _Remedy]] = []
+    named: set[Place] = set()
+    of_kind: dict[str, set[Place]] = {}
+    for one, remedy in ranked:
+        known = of_kind.get(remedy.kind, set()) if remedy.doubts or remedy.source.startswith("label:") else named
+        fresh = [place for place in remedy.failing if place not in named]
+        if _is_told(remedy, known) or len(chosen) == MOST:
+            continue
+        adds = headroom(run, fresh, (), estimable=False).ceiling
+        chosen.append((replace(one, adds=adds), remedy))
+        named.update(remedy.failing)
+        of_kind.setdefault(remedy.kind, set()).update(remedy.failing)
+    return chosen
+
+
+def _together(chosen: Sequence[_Remedy], context: Context) -> Together:
+    """The union of what the remedies name."""
+    places = list(dict.fromkeys(place for one in chosen for place in (*one.failing, *one.passing)))
+    alone = [place for one in chosen for place in one.alone]
+    failed = set(context.partition.table.select("task_id", "repeat").iter_rows())
+    named = {place for one in chosen for place in one.failing}
+    return Together(
+        headroom=headroom(context.run, places, alone),
+        failures=len(named & failed),
+        remain=len(failed - named),
+    )

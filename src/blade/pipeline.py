@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from blade.core.analysis import Analysis, Metrics, RunAnalysis, Score, TaskResult, Variance
-from blade.core.diagnosis import Between, Diagnosis, Label
+from blade.core.diagnosis import Between, Diagnosis, Elsewhere, Label
 from blade.core.errors import RequestError
 from blade.core.finding import Cause, Look
 from blade.core.measure import Measure
@@ -24,6 +24,7 @@ from blade.detectors import rules
 from blade.diagnose.between import between
 from blade.diagnose.catalogue import all_rules
 from blade.diagnose.diagnose import diagnose
+from blade.diagnose.elsewhere import elsewhere
 from blade.diagnose.keyed import with_keys_beside
 from blade.diagnose.look import look
 from blade.diagnose.rules import run_rules
@@ -38,7 +39,7 @@ from blade.ingest.saved import load_saved
 from blade.metrics import repeats, scores
 from blade.metrics.baselines import baselines
 from blade.metrics.buckets import bucket_names, buckets
-from blade.metrics.counts import PASSED, Counts, count, fired
+from blade.metrics.counts import Counts, count, fired
 from blade.metrics.funnel import funnel
 from blade.metrics.headline import doubts, headline
 from blade.metrics.recorded import recompute
@@ -191,10 +192,10 @@ def _analyzed(runs: Sequence[Run], options: Options) -> Analysis:
     _check_exclusions(runs, options.exclude, [one.name for one in labels])
     runs = _told_apart(runs)
     kept = [_excluded(run, options.exclude, labels) for run in runs]
-    elsewhere = _passed_elsewhere(kept) if not options.metrics_only else {}
+    seen = elsewhere(kept, list(_same(kept))) if not options.metrics_only else {}
     stages = [name for name, _ in options.book.funnel] if options.book is not None else []
     measured = (measure(mine, whole, stages) for mine, whole in zip(kept, runs, strict=True))
-    analyzed = tuple(_diagnosed(one, elsewhere.get(one.run.name, frozenset()), options) for one in measured)
+    analyzed = tuple(_diagnosed(one, seen.get(one.run.name, Elsewhere()), options) for one in measured)
     return Analysis(
         runs=analyzed,
         notes=options.notes,
@@ -204,16 +205,12 @@ def _analyzed(runs: Sequence[Run], options: Options) -> Analysis:
     )
 
 
-def _passed_elsewhere(runs: Sequence[Run]) -> dict[str, frozenset[str]]:
-    """For each run: its tasks that another run passes, where they are the same tasks."""
-    found: dict[str, set[str]] = {run.name: set() for run in runs}
+def _same(runs: Sequence[Run]) -> Iterator[tuple[Run, Run, Sequence[tuple[str, str]]]]:
+    """Pairs of runs that have the same tasks, with the tasks; up to a number."""
     for first, second in list(combinations(runs, 2))[:MOST_PAIRS]:
         same = same_tasks(first.tasks, second.tasks)
-        left, right = (set(run.rollouts.filter(PASSED)["task_id"]) for run in (first, second))
         if same.comparable:
-            found[first.name] |= {mine for mine, other in same.pairs if other in right}
-            found[second.name] |= {other for mine, other in same.pairs if mine in left}
-    return {name: frozenset(tasks) for name, tasks in found.items()}
+            yield first, second, same.pairs
 
 
 def suspects_of(found: Diagnosis) -> list[str]:
@@ -221,7 +218,7 @@ def suspects_of(found: Diagnosis) -> list[str]:
     return [task for task, cause in found.causes.items() if cause.cause in (Cause.TASK, Cause.DATA)]
 
 
-def _diagnosed(one: RunAnalysis, elsewhere: frozenset[str], options: Options) -> RunAnalysis:
+def _diagnosed(one: RunAnalysis, elsewhere: Elsewhere, options: Options) -> RunAnalysis:
     """The run with its diagnosis, or why it has none."""
     if options.metrics_only:
         return replace(one, why_not="trajectories were not read (--metrics-only)")
@@ -246,12 +243,7 @@ def _diagnosed(one: RunAnalysis, elsewhere: frozenset[str], options: Options) ->
 
 def _between(analyzed: Sequence[RunAnalysis]) -> tuple[Between, ...]:
     """Pairs of runs that share tasks, up to a number."""
-    found = []
-    for first, second in list(combinations(analyzed, 2))[:MOST_PAIRS]:
-        same = same_tasks(first.run.tasks, second.run.tasks)
-        if same.comparable:
-            found.append(between(first.run, second.run, same.pairs))
-    return tuple(found)
+    return tuple(between(first, second, pairs) for first, second, pairs in _same([one.run for one in analyzed]))
 
 
 def _told_apart(runs: Sequence[Run]) -> tuple[Run, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -160,6 +160,16 @@ class Label:
     id_mark: str | None = None
     key_fp: int | None = None
     prompt_fp: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Elsewhere:
+    """What other runs of the benchmark say about the tasks of a run, by its own task ids."""
+
+    passed: frozenset[str] = frozenset()
+    """Tasks that another run passes."""
+    same_wrong: Mapping[str, int] = field(default_factory=dict)
+    """Tasks that nobody passes and to which other models, so many, give the very wrong answer of this run."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from blade.core.diagnosis import Contrast, Grade, Partition
+from blade.core.diagnosis import Contrast, Elsewhere, Grade, Partition
 from blade.core.finding import Evidence
 from blade.core.run import Run
 from blade.diagnose.reading import Reading
@@ -24,6 +24,7 @@ class Context:
     reading: Reading
     contrasts: Mapping[str, Contrast]
     withheld: Sequence[Withheld]
+    elsewhere: Elsewhere = field(default_factory=Elsewhere)
     unlike: Mapping[str, str] = field(default_factory=dict)
     """Tasks whose repeats were not given the same thing, and how they differ."""
 

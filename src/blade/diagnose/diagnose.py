@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import polars as pl
 
-from blade.core.diagnosis import Diagnosis, Label, Mode, Partition
+from blade.core.diagnosis import Diagnosis, Elsewhere, Label, Mode, Partition
 from blade.core.finding import Evidence
 from blade.core.run import Run
 from blade.diagnose import habits, lookouts
@@ -30,27 +30,30 @@ from blade.teach import Taught
 
 def diagnose(
     run: Run,
-    passed_elsewhere: frozenset[str] = frozenset(),
+    elsewhere: Elsewhere | None = None,
     labels: Mapping[str, Label] | None = None,
     taught: Sequence[Taught] = (),
 ) -> Diagnosis:
     """Modes, contrasts, findings, doubts, causes and deep dives; the artifacts are read once more.
 
-    `passed_elsewhere` are tasks of this run that another run of the benchmark passes; `labels` a person's verdicts;
+    `elsewhere` is what other runs of the benchmark say; `labels` a person's verdicts;
     `taught` the rules of its package, whose hits stand in the run's table.
     """
+    elsewhere = elsewhere or Elsewhere()
     parts = partition(run)
     reading = read(run, parts)
     odd = {task: why for task in reading.sometimes if (why := unlike(reading.of(task)))}
     contrasts = {task: contrast(task, reading.of(task)) for task in reading.sometimes if task not in odd}
     kept = [one for task in (*reading.sometimes, *reading.never) for one in withheld(reading.of(task))]
-    context = Context(run=run, partition=parts, reading=reading, contrasts=contrasts, withheld=kept, unlike=odd)
+    context = Context(
+        run=run, partition=parts, reading=reading, contrasts=contrasts, withheld=kept, elsewhere=elsewhere, unlike=odd
+    )
     seen, done = lookouts.observed(run, [as_rule(one) for one in taught]), habits.observed(run)
     q = _family([look.association.p_value if rule.blind else None for rule, look in seen], [one for _, one in done])
     looked = lookouts.lookouts(run, seen, q[: len(seen)], reading)
     raised = doubts(context)
     named = findings(context, [(one, look) for one in taught for look in looked if look.code == one.name])
-    decided = overruled(causes(run, parts, raised, looked, passed_elsewhere), labels or {})
+    decided = overruled(causes(run, parts, raised, looked, elsewhere.passed), labels or {})
     remedies, together = interventions(context, named, raised, looked, decided)
     return Diagnosis(
         partition=_with_evidence(parts, reading),

@@ -11,7 +11,10 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 
+from blade.compare.compare import MARGIN
+from blade.compare.compare import compare as compare_runs
 from blade.core.analysis import Analysis, Metrics, RunAnalysis, Score, TaskResult, Variance
+from blade.core.comparison import Comparison
 from blade.core.diagnosis import Between, Diagnosis, Elsewhere, Label
 from blade.core.errors import RequestError
 from blade.core.finding import Cause, Look
@@ -467,6 +470,21 @@ def _infra_codes() -> frozenset[str]:
     """Rules that are by themselves enough to call a rollout the machinery's failure."""
     stable = (rule for rule in rules() if rule.status == "stable")
     return frozenset(rule.code for rule in stable if rule.family == "infra" and rule.kind == "direct")
+
+
+def compare(inputs: Sequence[str], options: Options, margin: float = MARGIN) -> tuple[Comparison, ...]:
+    """The first run against each of the others; every input must hold one run."""
+    runs = [_one_run(each, options) for each in inputs]
+    analyzed = [analyze([run], options).runs[0] for run in _told_apart(runs)]
+    return tuple(compare_runs(analyzed[0], other, margin) for other in analyzed[1:])
+
+
+def _one_run(path: str, options: Options) -> Run:
+    runs = load([path], options)
+    if len(runs) != 1:
+        names = ", ".join(run.name for run in runs)
+        raise RequestError(f"{path} holds {len(runs)} runs: {names}", hint="give a file or folder with one run each")
+    return runs[0]
 
 
 def ask(runs: Sequence[Run], query: str) -> pl.DataFrame:

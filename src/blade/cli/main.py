@@ -11,6 +11,7 @@ from typing import NoReturn
 import typer
 
 from blade.cli.analyze import analyze
+from blade.cli.compare import compare
 from blade.cli.detectors import detectors
 from blade.cli.explain import explain
 from blade.cli.label import label
@@ -29,6 +30,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(analyze)
+app.command()(compare)
 app.command()(show)
 app.command()(explain)
 app.command("try")(try_rule)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from blade.core.analysis import Analysis
@@ -24,6 +25,20 @@ def write(analysis: Analysis, out: Path) -> None:
         with tempfile.TemporaryDirectory(prefix=".blade-", dir=out) as staging:
             _fill(analysis, Path(staging), out)
             _clear(out, {one.run.name for one in analysis.runs})
+            _move(Path(staging), out)
+    except OSError as error:
+        raise RequestError(
+            f"cannot write to {out}: {error.strerror or error}", hint="give a folder that can be written"
+        ) from None
+
+
+def write_texts(out: Path, texts: Mapping[str, str]) -> None:
+    """Write files by name; an interrupt leaves what was there before."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".blade-", dir=out) as staging:
+            for name, text in texts.items():
+                (Path(staging) / name).write_text(text, encoding="utf-8")
             _move(Path(staging), out)
     except OSError as error:
         raise RequestError(

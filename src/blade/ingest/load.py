@@ -16,6 +16,7 @@ from blade.core.run import ROLLOUTS, Run
 from blade.core.tools import NOTHING_TAUGHT, Tools
 from blade.ingest import about, tables
 from blade.ingest.artifacts import Found, stem_of
+from blade.ingest.constants import constants
 from blade.ingest.fields import BY_NAME
 from blade.ingest.formats import Facts
 from blade.ingest.identity import identify, natural
@@ -158,7 +159,7 @@ def _run(number: int, groups: Sequence[Group], rows: Sequence[pl.DataFrame], rea
         benchmark=about.benchmark_of(group, said, files),
         model=group.model or next((fact.model for fact in said if fact.model), None),
         agent=group.agent or next((fact.agent for fact in said if fact.agent), None) or _only_agent(inputs),
-        settings=about.settings_of(group, files, read.table, said),
+        settings={**constants(mine), **about.settings_of(group, files, read.table, said)},
         rollouts=tables.ordered(rollouts, order),
         tasks=tables.ordered(tasks, order),
         checks=tables.check_table(joined.rollouts, order),

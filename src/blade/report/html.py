@@ -54,15 +54,18 @@ blockquote { margin: .5rem 0; padding: .2rem 1rem; border-left: 3px solid var(--
 
 
 def page(analysis: Analysis) -> str:
+    """The report of an analysis as one page."""
+    return render(report(analysis), heading(analysis))
+
+
+def render(markdown: str, title: str) -> str:
     """One self-contained HTML page; whatever stands in the artifacts reaches it as text only."""
-    markdown = report(analysis)
     body = nh3.clean(
         MarkdownIt("commonmark", {"html": False}).enable("table").render(markdown), tags=_TAGS, attributes={}
     )
-    title = escape(heading(analysis))
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
-        f"<title>{title}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n{body}</body>\n</html>\n"
+        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n{body}</body>\n</html>\n"
     )

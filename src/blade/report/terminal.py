@@ -11,7 +11,7 @@ from blade.core.run import Artifact
 from blade.report.diagnosis import MOST_DOUBTS, MOST_FINDINGS, causes_lines, shown_modes, worth
 from blade.report.numbers import limits, plural, score
 from blade.report.page_one import after_doubts, before_modes, leading, lost_lines, name_of, shared_lines, title
-from blade.report.text import cut
+from blade.report.text import cut, printable
 
 MOST_FILES = 4
 MOST_RUNS = 12
@@ -112,6 +112,11 @@ def _line(one: RunAnalysis) -> tuple[str, ...]:
 def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def plain_lines(lines: Sequence[str]) -> list[str]:
+    """Lines of Markdown without its marks, wrapped for a terminal."""
+    return [printable(line) for line in _wrapped([_plain(line) for line in lines])]
 
 
 def _plain(line: str) -> str:

@@ -1,0 +1,106 @@
+"""`blade compare`: why did the score change."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from blade.core.errors import RequestError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from blade.core.comparison import Comparison
+
+
+def compare(
+    baseline: Annotated[str, typer.Argument(metavar="BASE", help="Rollouts file, folder, or an earlier analysis.")],
+    candidates: Annotated[list[str], typer.Argument(metavar="CAND...", help="The run or runs to set against it.")],
+    out: Annotated[
+        str | None,
+        typer.Option("-o", "--out", metavar="DIR", help="Write report.md, report.html and comparison.json there."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, its long lists shortened.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="With --json: all of it.")] = False,
+    at: Annotated[
+        str | None,
+        typer.Option(metavar="TERM", help="Print the score after this step of the ledger, and nothing else."),
+    ] = None,
+    margin: Annotated[float, typer.Option(metavar="POINTS", min=0, help="Differences below this count as none.")] = 2.0,
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="WHAT", help="Leave out: infra, suspect, task:ID, rollout:ID#REPEAT, code:CODE. Repeatable."
+        ),
+    ] = None,
+    pass_threshold: Annotated[
+        float | None, typer.Option(metavar="X", help="The reward that counts as a pass (default 1.0).")
+    ] = None,
+) -> None:
+    """Why did the score change: verdict, a ledger that adds up, tasks that flipped, what was held fixed.
+
+    Example: blade compare runs/base.jsonl runs/new.jsonl -o out
+    """
+    from blade import pipeline
+    from blade.report.comparison import story, title
+    from blade.report.terminal import plain_lines
+
+    if out == "":
+        raise RequestError("the output folder has no name", hint="-o DIR; is a variable unset?")
+    options = pipeline.Options(exclude=tuple(exclude or ()), pass_threshold=pass_threshold)
+    found = pipeline.compare([baseline, *candidates], options, margin / 100)
+    if at is not None:
+        print("\n".join(_at(one, at) for one in found))
+        return
+    written = _write(found, out)
+    if as_json:
+        sys.stdout.write(_json(found, full=full))
+        print(written, file=sys.stderr)
+        return
+    for one in found:
+        print("\n".join([title(one), "", *plain_lines(story(one)), ""]))
+    print(written)
+
+
+def _at(one: Comparison, term: str) -> str:
+    """The score after a step; all terms are named when it is none of them."""
+    known = {each.term: each for each in one.ledger}
+    if term not in known:
+        raise RequestError(f"the ledger has no term {term!r}", hint=f"terms: {', '.join(known)}")
+    return repr(known[term].score_after)
+
+
+def _json(found: Sequence[Comparison], *, full: bool) -> str:
+    import json
+
+    from blade.report.comparison_json import comparison, short
+
+    made = [comparison(one) if full else short(one) for one in found]
+    return json.dumps(made[0] if len(made) == 1 else made, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _write(found: Sequence[Comparison], out: str | None) -> str:
+    if out is None:
+        return "nothing was written; -o DIR writes report.md, report.html and comparison.json"
+    from blade.cli.write import write_texts
+    from blade.compare.groups import told_apart
+    from blade.report.as_json import dump
+    from blade.report.comparison import comparison_report, several, title
+    from blade.report.comparison_json import comparison
+    from blade.report.html import render
+
+    runs = [found[0].baseline, *(one.candidate for one in found)]
+    report = comparison_report(found[0]) if len(found) == 1 else several(found, told_apart(runs))
+    made = [comparison(one) for one in found]
+    write_texts(
+        Path(out),
+        {
+            "report.md": report,
+            "report.html": render(report, title(found[0])),
+            "comparison.json": dump(made[0] if len(made) == 1 else made),
+        },
+    )
+    return f"written: {Path(out) / 'report.html'}, report.md and comparison.json"

@@ -1,0 +1,158 @@
+"""Two runs against each other as JSON values; fractions, not percent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from blade.core.analysis import SCHEMA_VERSION
+from blade.core.comparison import Change, Comparison, Flip, Held, Shift, SliceChange, Term
+from blade.core.measure import Interval
+from blade.report.comparison import drivers
+
+MOST_SHORT = 5
+
+
+def comparison(one: Comparison) -> dict[str, Any]:
+    """The content of comparison.json."""
+    before, after = one.own
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "baseline": one.baseline.name,
+        "candidate": one.candidate.name,
+        "metric": one.headline,
+        "verdict": str(one.verdict),
+        "because": one.expected.because,
+        "delta": {
+            "score": "all_expected",
+            "baseline": before,
+            "candidate": after,
+            "delta": one.delta,
+            "shared": {
+                "baseline": one.expected.baseline,
+                "candidate": one.expected.candidate,
+                "delta": one.expected.delta,
+            },
+            **_change(one.expected),
+            "judged": {
+                "baseline": one.judged.baseline,
+                "candidate": one.judged.candidate,
+                "delta": one.judged.delta,
+                "verdict": str(one.judged.verdict),
+                **_change(one.judged),
+            },
+        },
+        "margin": one.margin,
+        "tasks": {
+            "shared": len(one.joined.pairs),
+            "only_baseline": list(one.joined.only_baseline),
+            "only_candidate": list(one.joined.only_candidate),
+            "joined_by": dict(one.joined.joined_by),
+            "key_changed": list(one.joined.key_changed),
+            "unproven": one.joined.unproven,
+            "id_conflict": list(one.joined.id_conflict),
+        },
+        "transitions": [{"from": a, "to": b, "tasks": n} for (a, b), n in one.transitions.items()],
+        "flips": [_flip(flip) for flip in one.flips],
+        "held_fixed": {held.aspect: _held(held) for held in one.held},
+        "ledger": [_term(term) for term in one.ledger],
+        "drivers": drivers(one),
+        "slices": [_slice(each) for each in one.slices],
+        "shifts": [_shift(each) for each in one.shifts],
+        "spent": {s.name: {"baseline": s.baseline, "candidate": s.candidate} for s in one.spent},
+        "traps": list(one.traps),
+    }
+
+
+def short(one: Comparison) -> dict[str, Any]:
+    """The same, short enough to read: lists are cut, and say how much was left off."""
+    whole = comparison(one)
+    for name in ("flips", "slices", "shifts"):
+        whole[f"{name}_left_off"] = max(0, len(whole[name]) - MOST_SHORT)
+        whole[name] = whole[name][:MOST_SHORT]
+    for name in ("only_baseline", "only_candidate"):
+        whole["tasks"][name] = len(whole["tasks"][name])
+    whole["drivers"] = whole["drivers"][:MOST_SHORT]
+    for term in whole["ledger"]:
+        term.pop("slices")
+    return whole
+
+
+def _change(found: Change) -> dict[str, Any]:
+    return {
+        "ci": _interval(found.interval),
+        "p_value": found.p_value,
+        "method": found.method,
+        "mde": found.mde,
+        "equivalence_bound": found.equivalence_bound,
+        "n": found.n,
+        "reason": found.reason,
+    }
+
+
+def _interval(interval: Interval | None) -> list[float] | None:
+    return [interval.low, interval.high] if interval is not None else None
+
+
+def _term(term: Term) -> dict[str, Any]:
+    return {
+        "term": term.term,
+        "points": term.points,
+        "ci": _interval(term.interval),
+        "rollouts": term.rollouts,
+        "tasks": term.tasks,
+        "score_after": term.score_after,
+        "what": term.what,
+        "evidence": list(term.places),
+        "slices": [_slice(each) for each in term.slices],
+    }
+
+
+def _flip(flip: Flip) -> dict[str, Any]:
+    return {
+        "task_id": flip.task_id,
+        "candidate_id": flip.candidate_id,
+        "from": flip.before,
+        "to": flip.after,
+        "baseline_passed": flip.baseline_passed,
+        "candidate_passed": flip.candidate_passed,
+        "places": list(flip.places),
+        "parting": flip.parting,
+    }
+
+
+def _held(held: Held) -> dict[str, Any]:
+    return {
+        "state": held.state,
+        "baseline": held.baseline,
+        "candidate": held.candidate,
+        "note": held.note,
+        "diff": list(held.diff),
+    }
+
+
+def _slice(each: SliceChange) -> dict[str, Any]:
+    return {
+        "field": each.field,
+        "value": each.value,
+        "tasks": each.tasks,
+        "baseline": each.baseline,
+        "candidate": each.candidate,
+        "p_value": each.p_value,
+        "q_value": each.q_value,
+    }
+
+
+def _shift(each: Shift) -> dict[str, Any]:
+    return {
+        "kind": each.kind,
+        "id": each.id,
+        "name": each.name,
+        "baseline": each.baseline,
+        "candidate": each.candidate,
+        "baseline_of": each.baseline_of,
+        "candidate_of": each.candidate_of,
+        "new": each.is_new,
+        "gone": each.is_gone,
+        "q_value": each.q_value,
+        "matters": each.matters,
+    }

@@ -13,11 +13,13 @@ import polars as pl
 
 from blade.compare.compare import MARGIN
 from blade.compare.compare import compare as compare_runs
+from blade.compare.history import history as history_of
 from blade.core.analysis import Analysis, Metrics, RunAnalysis, Score, TaskResult, Variance
 from blade.core.comparison import Comparison
 from blade.core.diagnosis import Between, Diagnosis, Elsewhere, Label
 from blade.core.errors import RequestError
 from blade.core.finding import Cause, Look
+from blade.core.history import Entry
 from blade.core.measure import Measure
 from blade.core.rollout import PASS_TOLERANCE, Outcome
 from blade.core.run import Run
@@ -477,6 +479,11 @@ def compare(inputs: Sequence[str], options: Options, margin: float = MARGIN) -> 
     runs = [_one_run(each, options) for each in inputs]
     analyzed = [analyze([run], options).runs[0] for run in _told_apart(runs)]
     return tuple(compare_runs(analyzed[0], other, margin) for other in analyzed[1:])
+
+
+def history(inputs: Sequence[str], margin: float = MARGIN) -> tuple[Entry, ...]:
+    """The runs of the inputs in the order given, each against the one before."""
+    return history_of([(path, _one_run(path, Options())) for path in inputs], margin)
 
 
 def _one_run(path: str, options: Options) -> Run:

@@ -14,6 +14,8 @@ from blade.cli.analyze import analyze
 from blade.cli.compare import compare
 from blade.cli.detectors import detectors
 from blade.cli.explain import explain
+from blade.cli.gate import gate
+from blade.cli.history import history
 from blade.cli.label import label
 from blade.cli.show import show
 from blade.cli.sql import sql
@@ -31,6 +33,8 @@ app = typer.Typer(
 )
 app.command()(analyze)
 app.command()(compare)
+app.command()(gate)
+app.command()(history)
 app.command()(show)
 app.command()(explain)
 app.command("try")(try_rule)

@@ -109,6 +109,8 @@ def _ids(joined: Joined) -> Iterator[str]:
 
 
 def _keys(joined: Joined) -> Iterator[str]:
+    if joined.unproven:
+        yield f"{joined.unproven} of {len(joined.pairs)} shared tasks are joined by id alone: nothing proves that they are the same"
     if joined.key_changed:
         named = ", ".join(joined.key_changed[:MOST_NAMED])
         yield f"the key of {len(joined.key_changed)} shared tasks changed ({named})"

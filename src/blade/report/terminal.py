@@ -109,7 +109,7 @@ def _line(one: RunAnalysis) -> tuple[str, ...]:
     )
 
 
-def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
@@ -117,6 +117,21 @@ def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
 def plain_lines(lines: Sequence[str]) -> list[str]:
     """Lines of Markdown without its marks, wrapped for a terminal."""
     return [printable(line) for line in _wrapped([_plain(line) for line in lines])]
+
+
+def plain_table(markdown: str) -> list[str]:
+    """Markdown as a terminal shows it: tables with aligned columns, other lines without their marks."""
+    lines: list[str] = []
+    rows: list[list[str]] = []
+    for line in [*markdown.splitlines(), ""]:
+        if line.startswith("|"):
+            if not line.startswith("| ---") and set(line) - set("|- "):
+                rows.append([_plain(cell.strip()) for cell in line.strip("|").split(" | ")])
+            continue
+        lines += _aligned(rows) if rows else []
+        rows = []
+        lines += [_plain(line.removeprefix("# "))] if line else []
+    return [printable(line) for line in lines]
 
 
 def _plain(line: str) -> str:

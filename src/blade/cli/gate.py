@@ -1,0 +1,52 @@
+"""`blade gate`: the comparison as an exit code for CI."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def gate(
+    baseline: Annotated[str, typer.Argument(metavar="BASE", help="Rollouts file, folder, or an earlier analysis.")],
+    candidate: Annotated[str, typer.Argument(metavar="CAND", help="The run that wants to pass.")],
+    policy: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="TOML: metric, max_drop, margin (points), coverage, inconclusive."),
+    ] = None,
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="WHAT", help="Leave out: infra, suspect, task:ID, rollout:ID#REPEAT, code:CODE. Repeatable."
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Write JUnit XML there.")] = None,
+) -> None:
+    """Pass or stop a candidate: exit 0 holds, 1 does not, 3 cannot be settled, 2 could not be asked.
+
+    Example: blade gate runs/base.jsonl runs/new.jsonl --policy gate.toml --junit gate.xml
+    """
+    from blade import pipeline
+    from blade.cli.write import write_texts
+    from blade.compare.gate import gate as decide
+    from blade.compare.gate import read_policy
+    from blade.core.gate import Policy, State
+    from blade.report.gate_text import gate_json, gate_junit, gate_text
+
+    rules = read_policy(policy) if policy is not None else Policy()
+    options = pipeline.Options(exclude=tuple(exclude or ()))
+    (compared,) = pipeline.compare([baseline, candidate], options, rules.margin)
+    decided = decide(compared, rules)
+    if junit is not None:
+        write_texts(junit.parent, {junit.name: gate_junit(decided)})
+    if as_json:
+        import json
+
+        print(json.dumps(gate_json(decided), ensure_ascii=False))
+    else:
+        print("\n".join(gate_text(decided)))
+    sys.stdout.flush()
+    raise typer.Exit({State.PASS: 0, State.FAIL: 1, State.INCONCLUSIVE: 3}[decided.state])

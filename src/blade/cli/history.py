@@ -1,0 +1,47 @@
+"""`blade history`: analyses of one benchmark over time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def history(
+    analyses: Annotated[list[str], typer.Argument(metavar="OUT...", help="Analyses, or runs, oldest first.")],
+    out: Annotated[
+        str | None,
+        typer.Option("-o", "--out", metavar="DIR", help="Write history.md, history.html and history.json there."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    margin: Annotated[float, typer.Option(metavar="POINTS", min=0, help="Differences below this count as none.")] = 2.0,
+) -> None:
+    """Scores with intervals, real changes, and modes that came and went, in the order given.
+
+    Example: blade history out/monday out/tuesday out/wednesday
+    """
+    import json
+
+    from blade import pipeline
+    from blade.report.history_text import history_json, history_report
+    from blade.report.terminal import plain_table
+
+    entries = pipeline.history(analyses, margin / 100)
+    if out:
+        from blade.cli.write import write_texts
+        from blade.report.as_json import dump
+        from blade.report.html import render
+
+        report = history_report(entries)
+        texts = {
+            "history.md": report,
+            "history.html": render(report, "History"),
+            "history.json": dump(history_json(entries)),
+        }
+        write_texts(Path(out), texts)
+    if as_json:
+        print(json.dumps(history_json(entries), ensure_ascii=False))
+    else:
+        print("\n".join(plain_table(history_report(entries))))
+        print(f"written: {Path(out) / 'history.html'}" if out else "nothing was written; -o DIR writes the history")

@@ -19,6 +19,7 @@ from blade.core.comparison import Comparison
 from blade.core.diagnosis import Between, Diagnosis, Elsewhere, Label
 from blade.core.errors import RequestError
 from blade.core.finding import Cause, Look
+from blade.core.health import Health
 from blade.core.history import Entry
 from blade.core.measure import Measure
 from blade.core.rollout import PASS_TOLERANCE, Outcome
@@ -35,6 +36,7 @@ from blade.diagnose.look import look
 from blade.diagnose.rules import run_rules
 from blade.diagnose.taught import Looking, looked_again
 from blade.diagnose.trial import TRIED, trial
+from blade.health.health import health as health_of
 from blade.ingest.artifacts import find
 from blade.ingest.labels import labels_for
 from blade.ingest.load import Wishes, load_runs, renamed
@@ -484,6 +486,16 @@ def compare(inputs: Sequence[str], options: Options, margin: float = MARGIN) -> 
 def history(inputs: Sequence[str], margin: float = MARGIN) -> tuple[Entry, ...]:
     """The runs of the inputs in the order given, each against the one before."""
     return history_of([(path, _one_run(path, Options())) for path in inputs], margin)
+
+
+def health(inputs: Sequence[str], options: Options) -> Health:
+    """The health of the benchmark that the inputs are runs of; raises where they do not share tasks."""
+    analyzed = analyze(load(inputs, options), options).runs
+    for other in analyzed[1:]:
+        if not same_tasks(analyzed[0].run.tasks, other.run.tasks).comparable:
+            hint = "give runs of one benchmark"
+            raise RequestError(f"{analyzed[0].run.name} and {other.run.name} do not have the same tasks", hint=hint)
+    return health_of(analyzed)
 
 
 def _one_run(path: str, options: Options) -> Run:

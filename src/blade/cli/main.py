@@ -15,6 +15,7 @@ from blade.cli.compare import compare
 from blade.cli.detectors import detectors
 from blade.cli.explain import explain
 from blade.cli.gate import gate
+from blade.cli.health import health
 from blade.cli.history import history
 from blade.cli.label import label
 from blade.cli.show import show
@@ -35,6 +36,7 @@ app.command()(analyze)
 app.command()(compare)
 app.command()(gate)
 app.command()(history)
+app.command()(health)
 app.command()(show)
 app.command()(explain)
 app.command("try")(try_rule)

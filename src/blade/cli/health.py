@@ -1,0 +1,51 @@
+"""`blade health`: is the benchmark itself sound?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def health(
+    runs: Annotated[
+        list[str], typer.Argument(metavar="RUN...", help="Runs of one benchmark; it gets sharper with several.")
+    ],
+    out: Annotated[
+        str | None,
+        typer.Option("-o", "--out", metavar="DIR", help="Write health.md, health.html and health.json there."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON with the ten most suspect tasks.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="With --json: every task.")] = False,
+) -> None:
+    """Six questions about a benchmark, its noise and floor, and the tasks that do not deserve trust, with reasons.
+
+    Example: blade health runs/a.jsonl runs/b.jsonl -o out
+    """
+    from blade import pipeline
+    from blade.cli.write import write_texts
+    from blade.report.as_json import dump
+    from blade.report.health_text import MOST_JSON, health_json, health_report, title
+    from blade.report.html import render
+    from blade.report.terminal import plain_table
+
+    found = pipeline.health(runs, pipeline.Options())
+    report = health_report(found)
+    if out:
+        texts = {
+            "health.md": report,
+            "health.html": render(report, title(found)),
+            "health.json": dump(health_json(found)),
+        }
+        write_texts(Path(out), texts)
+    if as_json:
+        print(json.dumps(health_json(found, None if full else MOST_JSON), ensure_ascii=False))
+    else:
+        print("\n".join(plain_table(report)))
+        print(
+            f"written: {Path(out) / 'health.html'}, health.md and health.json"
+            if out
+            else "nothing was written; -o DIR writes the report"
+        )

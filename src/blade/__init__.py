@@ -11,19 +11,35 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from blade.core.analysis import Analysis
+    from blade.core.comparison import Comparison
     from blade.core.run import Run
     from blade.core.trial import Trial
-    from blade.python import analyze, explain, load_run, try_rule
+    from blade.python import analyze, compare, explain, health, load_run, try_rule
 
 __version__ = "0.1.0"
 
-__all__ = ["Analysis", "Run", "Trial", "__version__", "analyze", "explain", "load_run", "try_rule"]
+__all__ = [
+    "Analysis",
+    "Comparison",
+    "Run",
+    "Trial",
+    "__version__",
+    "analyze",
+    "compare",
+    "explain",
+    "health",
+    "load_run",
+    "try_rule",
+]
 
 _HOMES = {
     "Analysis": "blade.core.analysis",
+    "Comparison": "blade.core.comparison",
     "Run": "blade.core.run",
     "analyze": "blade.python",
+    "compare": "blade.python",
     "explain": "blade.python",
+    "health": "blade.python",
     "Trial": "blade.core.trial",
     "load_run": "blade.python",
     "try_rule": "blade.python",

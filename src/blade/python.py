@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 
+from blade.compare.compare import compare as compare_runs
 from blade.core.analysis import Analysis
+from blade.core.comparison import Comparison
 from blade.core.diagnosis import Contrast, Dive
 from blade.core.errors import RequestError
+from blade.core.health import Health
 from blade.core.run import Run
 from blade.core.trial import Trial
 from blade.diagnose.explain import explain as look_closely
+from blade.health.health import health as health_of
 from blade.pipeline import Options, load, try_on
 from blade.pipeline import analyze as analyze_runs
 
@@ -43,6 +47,19 @@ def analyze(
     paths = [os.fspath(run) for run in runs if not isinstance(run, Run)]
     loaded = [run for run in runs if isinstance(run, Run)]
     return analyze_runs((*loaded, *(load(paths, options) if paths else ())), options)
+
+
+def compare(
+    baseline: Run | str | os.PathLike[str], candidate: Run | str | os.PathLike[str], *, margin: float = 0.02
+) -> Comparison:
+    """Why did the score change; `margin` is a fraction, below which differences count as none."""
+    before, after = (analyze(run).runs[0] for run in (baseline, candidate))
+    return compare_runs(before, after, margin)
+
+
+def health(*runs: Run | str | os.PathLike[str]) -> Health:
+    """Is the benchmark of these runs sound."""
+    return health_of(analyze(*runs).runs)
 
 
 def explain(run: Run, task_id: str) -> tuple[Dive, Contrast | None]:

@@ -71,3 +71,59 @@ def test_letters_of_a_choice_agree_by_chance(tmp_path: Path) -> None:
 
 def test_one_model_that_errs_alike_twice_is_one_model(tmp_path: Path) -> None:
     assert [doubted(one) for one in runs(tmp_path, {3: "999"}, {3: "999"}, models=("a", "a"))] == [[], []]
+
+
+def judged(folder: Path, verdicts: dict[str, list[list[bool]]], words: str = "") -> list[Diagnosis]:
+    """Runs by model; for each task whether each repeat passes. `words` is what the verifier says of failures of task 0."""
+    paths = []
+    for model, tasks in verdicts.items():
+        rows = [
+            rollout(
+                f"t{task}",
+                repeat=repeat,
+                passed=passed,
+                model=model,
+                prompt=f"question {task}",
+                output=[said(f"{model} {task} {repeat}")],
+            )
+            | (
+                {"error_message": words if task == 0 else f"wrong at {task * 31 + repeat}, {model}"}
+                if not passed
+                else {}
+            )
+            for task, repeats in enumerate(tasks)
+            for repeat, passed in enumerate(repeats)
+        ]
+        paths.append(str(write_jsonl(folder / model / "rollouts.jsonl", rows)))
+    found = [one.diagnosis for one in analyze(load(paths, Options()), Options()).runs]
+    return [one for one in found if one is not None]
+
+
+def codes(found: Diagnosis, code: str) -> list[str]:
+    return [task for doubt in found.doubts if doubt.code == code for task in doubt.tasks]
+
+
+def test_a_weak_run_that_passes_what_a_strong_one_never_does_is_noted(tmp_path: Path) -> None:
+    yes, no = [True] * 3, [False] * 3
+    strong, weak = judged(tmp_path, {"strong": [no, *[yes] * 11], "weak": [yes, *[no] * 11]})
+    assert codes(strong, "TSK017") == ["t0"]
+    assert codes(weak, "TSK017") == []
+
+
+def test_two_repeats_are_too_few_to_say_always(tmp_path: Path) -> None:
+    yes, no = [True] * 2, [False] * 2
+    strong, _ = judged(tmp_path, {"strong": [no, *[yes] * 11], "weak": [yes, *[no] * 11]})
+    assert codes(strong, "TSK017") == []
+
+
+def test_one_message_of_every_run_is_noted(tmp_path: Path) -> None:
+    no, some = [False] * 3, [True, False, True]
+    found = judged(tmp_path, {"a": [no, *[some] * 11], "b": [no, *[some] * 11]}, "fixture orders.csv is not there")
+    assert [codes(one, "TSK018") for one in found] == [["t0"], ["t0"]]
+
+
+def test_a_message_that_most_tasks_have_is_nothing_special(tmp_path: Path) -> None:
+    no = [False] * 3
+    rows = {"a": [no] * 12, "b": [no] * 12}
+    found = judged(tmp_path, rows, "wrong at 0, a")
+    assert codes(found[0], "TSK018") == []

@@ -341,7 +341,7 @@ def test_fires_on_its_task_and_on_no_other_of_the_run(tmp_path: Path, code: str)
 
 
 ALONE = [one for one in QUIET if one.alone]
-OF_SEVERAL_RUNS = {"TSK016"}
+OF_SEVERAL_RUNS = {"TSK016", "TSK017", "TSK018"}
 """Tested in test_elsewhere.py."""
 
 

@@ -170,6 +170,10 @@ class Elsewhere:
     """Tasks that another run passes."""
     same_wrong: Mapping[str, int] = field(default_factory=dict)
     """Tasks that nobody passes and to which other models, so many, give the very wrong answer of this run."""
+    weaker_passes: Mapping[str, str] = field(default_factory=dict)
+    """Tasks that this run always fails, and a run with a lower score always passes: its name."""
+    same_words: Mapping[str, str] = field(default_factory=dict)
+    """Tasks that nobody passes and of which the verifier says one and the same in every failure of every run."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,9 +11,9 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 
-from blade.compare.compare import MARGIN
-from blade.compare.compare import compare as compare_runs
-from blade.compare.history import history as history_of
+from blade.comparing.compare import MARGIN
+from blade.comparing.compare import compare as compare_runs
+from blade.comparing.history import history as history_of
 from blade.core.analysis import Analysis, Metrics, RunAnalysis, Score, TaskResult, Variance
 from blade.core.comparison import Comparison
 from blade.core.diagnosis import Between, Diagnosis, Elsewhere, Label
@@ -36,7 +36,6 @@ from blade.diagnose.look import look
 from blade.diagnose.rules import run_rules
 from blade.diagnose.taught import Looking, looked_again
 from blade.diagnose.trial import TRIED, trial
-from blade.health.health import health as health_of
 from blade.ingest.artifacts import find
 from blade.ingest.labels import labels_for
 from blade.ingest.load import Wishes, load_runs, renamed
@@ -55,6 +54,7 @@ from blade.metrics.slices import slices
 from blade.metrics.usage import usage
 from blade.metrics.variance import pass_variance, reward_variance
 from blade.report.html import page
+from blade.soundness.health import health as health_of
 from blade.teach import Book, Taught, parse
 
 MOST_PAIRS = 6

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from blade.compare.compare import compare as compare_runs
+from blade.comparing.compare import compare as compare_runs
 from blade.core.analysis import Analysis
 from blade.core.comparison import Comparison
 from blade.core.diagnosis import Contrast, Dive
@@ -13,9 +13,9 @@ from blade.core.health import Health
 from blade.core.run import Run
 from blade.core.trial import Trial
 from blade.diagnose.explain import explain as look_closely
-from blade.health.health import health as health_of
 from blade.pipeline import Options, load, try_on
 from blade.pipeline import analyze as analyze_runs
+from blade.soundness.health import health as health_of
 
 
 def load_run(

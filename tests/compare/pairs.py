@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from blade.compare.compare import compare
+from blade.comparing.compare import compare
 from blade.core.comparison import Comparison
 from blade.pipeline import Options, load, measure
 from builders import Row, rollout, said, write_jsonl

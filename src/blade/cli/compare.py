@@ -86,7 +86,7 @@ def _write(found: Sequence[Comparison], out: str | None) -> str:
     if out is None:
         return "nothing was written; -o DIR writes report.md, report.html and comparison.json"
     from blade.cli.write import write_texts
-    from blade.compare.groups import told_apart
+    from blade.comparing.groups import told_apart
     from blade.report.as_json import dump
     from blade.report.comparison import comparison_report, several, title
     from blade.report.comparison_json import comparison

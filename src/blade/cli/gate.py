@@ -31,8 +31,8 @@ def gate(
     """
     from blade import pipeline
     from blade.cli.write import write_texts
-    from blade.compare.gate import gate as decide
-    from blade.compare.gate import read_policy
+    from blade.comparing.gate import gate as decide
+    from blade.comparing.gate import read_policy
     from blade.core.gate import Policy, State
     from blade.report.gate_text import gate_json, gate_junit, gate_text
 

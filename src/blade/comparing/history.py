@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from blade.compare.change import expected_change, floor_of, headline_of
+from blade.comparing.change import expected_change, floor_of, headline_of
 from blade.core.comparison import Change
 from blade.core.history import Entry
 from blade.core.run import Run

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from blade.compare.cells import classed
-from blade.compare.change import expected_change, floor_of, headline_of, judged_change, own_score
-from blade.compare.flips import flips_of
-from blade.compare.held import held_fixed
-from blade.compare.shifts import shifts_of
-from blade.compare.slices import slices_of
-from blade.compare.terms import terms_of
-from blade.compare.traps import traps_of
+from blade.comparing.cells import classed
+from blade.comparing.change import expected_change, floor_of, headline_of, judged_change, own_score
+from blade.comparing.flips import flips_of
+from blade.comparing.held import held_fixed
+from blade.comparing.shifts import shifts_of
+from blade.comparing.slices import slices_of
+from blade.comparing.terms import terms_of
+from blade.comparing.traps import traps_of
 from blade.core.analysis import RunAnalysis
 from blade.core.comparison import Comparison, Joined, Shift, Spent
 from blade.core.run import Run

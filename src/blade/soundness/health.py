@@ -10,8 +10,6 @@ import numpy as np
 from blade.core.analysis import RunAnalysis
 from blade.core.health import Health, Plan, Suspect
 from blade.core.run import Run
-from blade.health.questions import questions
-from blade.health.suspicion import suspicion
 from blade.metrics.counts import count
 from blade.metrics.same_task import same_tasks
 from blade.metrics.variance import (
@@ -22,6 +20,8 @@ from blade.metrics.variance import (
     repeats_needed,
     tasks_needed,
 )
+from blade.soundness.questions import questions
+from blade.soundness.suspicion import suspicion
 
 EFFECTS = (0.02, 0.05, 0.10)
 ENOUGH_RUNS = 5

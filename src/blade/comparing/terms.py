@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from blade.compare.cells import BEHAVIOR, Classed
+from blade.comparing.cells import BEHAVIOR, Classed
 from blade.core.comparison import SliceChange, Term
 from blade.core.run import Run
 from blade.detectors import rules

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from blade.compare.verdict import are_identical, change
+from blade.comparing.verdict import are_identical, change
 from blade.core.comparison import Change, Verdict
 from blade.core.run import Run
 from blade.metrics.counts import Counts, count

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from blade.compare.cells import Classed
+from blade.comparing.cells import Classed
 from blade.core.comparison import SliceChange
 from blade.core.run import Run
 from blade.metrics.association import benjamini_hochberg

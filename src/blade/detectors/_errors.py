@@ -23,6 +23,7 @@ _part = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _object = re.compile(
     r"""["'](?:error\w*|exception|fault)["']\s*:\s*(?!null|none|false|""|''|\[\]|\{\}|0\b)
       | ["'](?:status|code|status_?code|http_?status|error_?code)["']\s*:\s*["']?[45]\d\d\b
+      | ["'](?:code|type)["']\s*:\s*["']\w*(?:error|exception|exceeded|reached|denied|failed|failure|unavailable|timeout)["']
       | ["'](?:success|ok)["']\s*:\s*false
       | ^\s*\{\s*["'](?:detail|message)["']\s*:[^,]*\}\s*$
     """,
@@ -32,8 +33,8 @@ _opens = re.compile(
     r"""\W*(?:<[^>]{1,60}>\W*)*(?:
         (?:http|status|code|response)\W+(?:(?:status|code|error)\W+){0,3}[45]\d\d\b
       | [45]\d\d(?!\w)
-      | [\w.]*(?:error|exception|fault|failure|timeout)\b
-      | (?:[\w./-]+:?\s){0,4}(?:error|failed|failure|timed\sout|timeout|unavailable|unreachable|refused|denied|exceeded?|reached|
+      | [\w.]*(?:error|exception|fault|failure|timeout|broken\spipe|fetch\sfailed)\b
+      | (?:[\w./-]+:?\s){0,6}(?:error|failed|failure|timed\sout|timeout|unavailable|unreachable|refused|denied|exceeded?|reached|
             not\s(?:found|available|responding|exist|one|a|registered|recogni[sz]ed|supported|running|ready))\b
       | (?:this|your|the)\s(?:request|call|query)\b
       | (?:unknown|unsupported|invalid|unrecogni[sz]ed|no|too\smany|cannot|could\snot|unable)(?![a-z])

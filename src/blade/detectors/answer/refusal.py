@@ -9,8 +9,9 @@ What to do
     verifier rewards it.
 
 Limits
-    Refusing may be what the task wants, as when a policy forbids what a user asks for. Saying that one thing cannot be
-    done is not declining the task. In languages other than English only a short message that stands alone is known.
+    Refusing may be what the task wants, as where the request does harm. Saying that one thing cannot be done is not
+    declining the task, and an agent with tools that turns down a user's wish may follow its policy: both are left out.
+    In languages other than English only a short message that stands alone is known.
 """
 
 import re
@@ -29,18 +30,25 @@ PHRASES = (
     rf"\bI ?{_NOT}(?: and will not)? (?:{_HELP}|{_MAKE})\b",
     r"\bI(?: must|.ll have to| have to| need to| will have to| am going to|.m going to)?(?: respectfully| politely)? (?:decline|refuse|refrain)\b",
     r"\bI(?:.m| am) (?:declining|refusing|not comfortable|not going to)\b",
+    r"\bI (?:do not|don.t) feel comfortable\b",
+    r"\bI (?:can ?not|can.t) in good conscience\b",
+    r"\bmy (?:guidelines|polic(?:y|ies)|principles)\b",
+    r"\bI.d rather not\b",
     r"\bsomething (?:that )?I(?: can|.m able to| am able to|.m going to| am going to| will) ?(?:help|do|assist|provide|support)?",
     r"\b(?:against|violates?|violating) (?:my|our|the|your|content|safety|usage)? ?(?:\w+ )?(?:guidelines|polic(?:y|ies)|principles|terms)\b",
 )
 """What every refusal holds; told apart from other talk by `DECLINES`."""
 DECLINES = (
     rf"\bI ?{_NOT}(?: and will not)? {_HELP}\b(?! (?:without|until|unless|but))",
-    rf"\bI ?{_NOT}(?: and will not)? (?:provide|engage|comply|share)\b(?! (?:without|until|unless))",
+    rf"\bI ?{_NOT}(?: and will not)? (?:provide|engage|comply|share)\b(?! (?:without|until|unless)|.{{0,60}}\bbut\b)",
     rf"\bI ?{_NOT}(?: and will not)? {_MAKE} (?:\w+ )?{_IT}\b",
     rf"\bI ?{_NOT} answer\b(?! (?:without|until|unless|before))",
     r"\bI(?: must|.ll have to| have to| need to| will have to| am going to|.m going to)(?: respectfully| politely)? (?:decline|refuse|refrain)\b",
     r"(?<![:\"'\u201c] )\bI (?:refuse|decline) to\b",
     r"\bI(?:.m| am) (?:declining|refusing) (?:this|that|the|to|your)\b",
+    r"\bI (?:can ?not|can.t) in good conscience\b",
+    r"\bmy (?:guidelines|polic(?:y|ies)|principles) (?:prevent|forbid|prohibit|do not allow|don.t allow)",
+    r"\bI (?:do not|don.t) feel comfortable (?:with |do|writ|help|assist|provid|produc|generat|creat|shar|complet)",
     r"\bI(?:.m| am) not (?:comfortable|going to) (?:with |do |writ|help|assist|provid|produc|generat|creat|shar|complet)",
     r"\b(?:not|isn.t) something (?:that )?I(?: can|.m able to| am able to|.m going to| am going to| will)\b",
     r"\bI.d rather not (?:do|help|write|answer|share|provide)\b",
@@ -65,6 +73,12 @@ _declines = any_of(DECLINES)
 _elsewhere = re.compile("|".join(ELSEWHERE), FLAGS & ~re.ASCII)
 
 
+def _serves_a_user(rollout: Rollout) -> bool:
+    """Whether the agent talks with a user and has tools: to decline a wish is then often its work."""
+    parties = {"tools" if step.kind == "call" else step.party for step in rollout.steps or ()}
+    return {"tools", "user"} <= parties
+
+
 def _is_short(features: Features) -> bool:
     return features.agent_messages == 1 and features.calls == 0 and features.agent_chars <= SHORT
 
@@ -76,6 +90,7 @@ def _is_short(features: Features) -> bool:
     reads=("steps",),
     when=lambda f: f.refusals > 0 or _is_short(f),
     phrases=PHRASES,
+    status="stable",
 )
 def refusal(rollout: Rollout) -> Iterator[Evidence]:
     said = [
@@ -84,7 +99,7 @@ def refusal(rollout: Rollout) -> Iterator[Evidence]:
     for step in said:
         if step.kind == "refusal":
             yield Evidence(key=rollout.key, step=step.index, field="text", quote=step.text.strip()[:OPENING])
-    if said and said[-1].kind == "message":
+    if said and said[-1].kind == "message" and not _serves_a_user(rollout):
         opening = said[-1].text[:OPENING]
         alone = rollout.features is not None and _is_short(rollout.features)
         found = _declines.search(opening) or (_elsewhere.search(opening) if alone else None)

@@ -25,9 +25,11 @@ _DONE = (
     r"(?:cancell?ed|updated|booked|rebooked|changed|modified|refunded|exchanged|processed|created|deleted|removed|"
     r"added|sent|scheduled|rescheduled|upgraded|downgraded|issued|placed|submitted|initiated|closed|renamed|moved|"
     r"applied|activated|deactivated|enabled|disabled|assigned|posted|saved|filed|registered|reserved|paid|"
-    r"replaced|reset|restored|merged|published|archived|notified|approved|rejected|set up|completed|switched)"
+    r"replaced|reset|restored|merged|published|archived|notified|enrolled|approved|rejected|set up|completed|switched)"
 )
-_NOUN = r"(?:cancell?ation|refund|booking|transfer|update|exchange|return|payment|reservation|change|order|upgrade|request)"
+_NOUN = (
+    r"(?:cancell?ation|refund|booking|transfer|update|exchange|return|payment|reservation|change|order|upgrade|request)"
+)
 _ADVERB = r"(?: now| just| also| already| successfully| gone ahead and| all| both| went ahead and)"
 PHRASES = (
     rf"\b(?:ve|have|has|been|successfully|now|just|also|already|ahead and|is|are|was|were|I|we) {_DONE}\b",
@@ -45,7 +47,7 @@ OWN = (
 PASSIVE = (
     rf"\b(?:has|have|was|were)(?: now| just| all| both)?(?: been)?(?: now)? successfully {_DONE}\b",
     rf"\b(?:has|have)(?: now| just| both| all)? been {_DONE}\b(?! by\b)",
-    rf"\b(?:your|the) (?:\w+ ){{1,3}}(?:is|are)(?: now| all)? {_DONE}\b(?! by\b)",
+    rf"\b(?:your|the) (?:\w+ ){{1,3}}(?:is|are) now {_DONE}\b(?! by\b)",
     rf"\b{_NOUN}(?: is| was| has been)? (?:complete|completed|successful)\b",
 )
 """Claims that do not: they may report what a tool has shown, so its results must not hold the word."""
@@ -60,6 +62,7 @@ _no_claim = re.compile(
 )
 """Words before a claim in its sentence that make it a condition, a denial or a report."""
 _sentence = re.compile(r"[.!?:;\n]\s*")
+_sentence_end = re.compile(r"[.!?;](?=\s|$)|\n")
 
 
 @detector("BEH009", suggests=Cause.BEHAVIOR, kind="associated", reads=("steps",), phrases=PHRASES)
@@ -76,15 +79,27 @@ def claimed_without_action(rollout: Rollout) -> Iterator[Evidence]:
             yield Evidence(key=rollout.key, step=step.index, field="text", quote=quote)
 
 
+def claims(text: str) -> Iterator[str]:
+    """The sentences of a message that claim something done, whole."""
+    for begin, found in _claimed(text):
+        end = _sentence_end.search(text, found.end())
+        yield text[begin : end.start() if end else len(text)]
+
+
 def _claim(text: str, shown: str) -> str | None:
     """The first claim in a message, from the beginning of its sentence; a passive one only of what no result shows."""
+    for begin, found in _claimed(text):
+        if found.re is _own or _stem(found[0]) not in shown:
+            return text[max(begin, found.end() - LONGEST_QUOTE) : found.end()]
+    return None
+
+
+def _claimed(text: str) -> Iterator[tuple[int, re.Match[str]]]:
+    """Where the sentence of each claim begins, and the claim; conditions, denials and reports are left out."""
     for found in sorted([*_own.finditer(text), *_passive.finditer(text)], key=lambda one: one.start()):
         begin = max((end.end() for end in _sentence.finditer(text, 0, found.start())), default=0)
-        begin = max(begin, found.end() - LONGEST_QUOTE)
-        reported = found.re is _passive and _stem(found[0]) in shown
-        if not reported and not _no_claim.search(text, begin, found.end()):
-            return text[begin : found.end()]
-    return None
+        if not _no_claim.search(text, max(begin, found.end() - LONGEST_QUOTE), found.end()):
+            yield begin, found
 
 
 def _stem(claim: str) -> str:

@@ -70,7 +70,7 @@ _DIGITS = re.compile(rf"\d{{{TELLING_DIGITS},}}")
 _denies = any_of(PHRASES)
 
 
-@detector("BEH008", suggests=Cause.BEHAVIOR, kind="associated", reads=("steps",), phrases=PHRASES)
+@detector("BEH008", suggests=Cause.BEHAVIOR, kind="associated", reads=("steps",), phrases=PHRASES, status="stable")
 def invented_id(rollout: Rollout) -> Iterator[Evidence]:
     steps = rollout.steps or ()
     denied = {(step.answers, step.call_id) for step in steps if step.failed and _denies.search(step.text[:HEAD])}

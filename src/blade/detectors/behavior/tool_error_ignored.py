@@ -29,6 +29,7 @@ ADMITS = (
     r"\b(?:sorry|apologi[sz]e)",
     r"\b(?:issue|problem|trouble|difficult|incorrect|invalid|not found|no such|unavailable|wrong|try again|retry|instead)",
     r"\btransfer",
+    r"\b(?:remains?|still|rather than|unless|needs? to|would (?:need|have) to)\b",
 )
 
 _admits = any_of(ADMITS)

@@ -19,7 +19,7 @@ from functools import lru_cache
 from blade.core.finding import Cause, Evidence
 from blade.core.rollout import Rollout, Step
 from blade.detectors._engine import detector
-from blade.detectors._errors import HEAD, error_words, is_about_errors
+from blade.detectors._errors import HEAD, error_words, is_about_errors, runs_code
 from blade.detectors._phrases import FLAGS, any_of
 
 _DENIED = r"(?:unknown|unrecogni[sz]ed|unsupported|unavailable|undefined|unregistered|invalid|nonexistent|non-existent|no[ _]such)"
@@ -31,18 +31,22 @@ SURE = (
     r"\btool (?:is )?not (?:found|recogni[sz]ed|registered|enabled|available)\b",
 )
 """Words that speak of the tool itself."""
-PHRASES = (
-    *SURE,
-    rf"\b{_DENIED}[ _]{_TOOL}",
-    rf"\b{_TOOL}\b.{{0,90}}\bnot (?:be )?(?:found|exist|available|recogni[sz]ed|registered|defined|known|enabled|a valid|one of)",
-    r"\b(?:does not|doesn't|do not|don't) exist\b",
-    r"\bis not (?:one of|a valid|defined|registered|recogni[sz]ed|available|supported|implemented)",
-    rf"\bno (?:handler|{_TOOL}) (?:for|named|called|matches|matching|found|registered)",
-    r"\b(?:KeyError|NotImplementedError)\b",
+_NOT_THERE = (
+    r"(?:\b(?:not|no|cannot|never|nicht|pas)|n.t)\W+(?:\w+\W+){0,3}?(?:found|find|exist|know|recogni|regist|avail|defin|enabl|support"
+    r"|implement|valid|allow|in your|in the|on the|one of|among|list|offer|attribute|match|tool|function|action|method|gefunden|trouv)"
 )
-"""What may be a denial; it counts where the result denies the name that was called."""
+PHRASES = (
+    _NOT_THERE,
+    rf"\b{_DENIED}\b",
+    rf"\b{_DENIED}_",
+    r"\b(?:disabled|inconnue?|desconocid[ao]|unbekannte[rs]?)\b",
+    r"NotFound",
+    rf"\bno (?:handler|command|{_TOOL})",
+    r"\b(?:KeyError|NotImplementedError|AttributeError)\b",
+)
+"""What denies that something is there; it counts where a short result denies the tool that was called, by name."""
 _BEFORE = (
-    rf"(?:{_DENIED}|\bno|\bnot found|\b{_TOOL}s? not found|inconnue?|desconocid[ao]|unbekannte[rs]?)"
+    rf"(?:{_DENIED}|\bno (?:handler|command|{_TOOL})|\bnot found|\b{_TOOL}s? not found|inconnue?|desconocid[ao]|unbekannte[rs]?)"
     rf"(?:[ _](?:{_TOOL}|handler|name|call|command|registered|matches|matching|found|for|under|the|with|named|called|by)){{0,6}}"
 )
 _AFTER = (
@@ -52,6 +56,11 @@ _AFTER = (
 )
 
 _sure = any_of(SURE)
+_not_there = any_of(PHRASES)
+_noun = re.compile(
+    r"(?:tool|function|action|method|handler|werkzeug|outil|herramienta|strumento)(?!\w*[\"']\s*:)", re.IGNORECASE
+)
+"""A word for a tool that is not the key of a record."""
 
 
 @detector(
@@ -70,12 +79,12 @@ def unknown_tool(rollout: Rollout) -> Iterator[Evidence]:
 
 def _denies(step: Step) -> bool:
     """Whether a result says that its tool does not exist; a list of tools or a page that says so of others does not."""
+    tool, head = step.tool or "", step.text[:HEAD]
+    short = len(step.text) <= HEAD and not runs_code(tool)
+    if tool and tool.lower() in head.lower() and (short or step.failed):
+        others = head.replace(tool, "")
+        return _denial(tool).search(head) is not None or bool(_noun.search(others) and _not_there.search(others))
     words = error_words(step)
-    if not words:
-        return False
-    named = bool(step.tool) and (step.tool or "").lower() in words.lower()
-    if named and _denial(step.tool or "").search(words):
-        return True
     return _sure.search(words) is not None and not is_about_errors(words)
 
 

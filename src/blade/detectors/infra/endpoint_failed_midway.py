@@ -27,15 +27,14 @@ PHRASES = (
     r"\b(?:prompt|input|request|messages?)[ _](?:is |are )?(?:too[ _](?:long|large)|exceeds?)",
     r"exceed\w* (?:\w+ )?(?:limit|context|maximum)",
     r"content[ _-]?(?:filter|management|policy|moderation)",
-    r"\b(?:api|server|provider|llm|model|internal[ _]server|service[ _]?unavailable|bad[ _]?request|invalid[ _]?request|permission[ _]?denied|authentication|not[ _]?found)(?:connection|status|timeout|response)?[ _]?error\b",
+    r"\b\w{0,24}(?:api|server|provider|llm|model|engine|service|request|permission|authentication|connection|inference)\w{0,16}[ _]?(?:error|exception)\b",
+    r"\b(?:internal[ _]server|service[ _]unavailable|bad[ _]request|permission[ _]denied)\b",
     r"\b(?:litellm|openai|anthropic|vertexai|bedrock|azure|cohere|mistral|google)[\w.]*(?:error|exception)",
-    r"\bAPI(?:Connection|Status|Timeout|Response)?Error\b",
     r"\b(?:error code|status code|http)\W{1,4}(?:4\d\d|5\d\d)\b",
     r"^\W*5(?:0[0-4]|2\d)\b",
     r"\bupstream connect error\b",
     r"\b(?:PERMISSION_DENIED|RECITATION|PROHIBITED_CONTENT|INVALID_ARGUMENT|FAILED_PRECONDITION|UNAVAILABLE|DEADLINE_EXCEEDED)\b",
     r"\bmodel[ _](?:is )?(?:not[ _]available|not[ _]found|unavailable|overloaded)\b",
-    r"\bconnection error\b",
 )
 """What errors of an endpoint hold, whoever writes them."""
 STOPS = ("content_filter", "content-filter", "safety", "recitation", "blocklist", "prohibited_content", "model_error")
@@ -63,7 +62,9 @@ def _stopped(features: Features) -> bool:
     phrases=PHRASES,
 )
 def endpoint_failed_midway(rollout: Rollout) -> Iterator[Evidence]:
-    acts = [step for step in rollout.steps or () if step.party == "agent" and (step.text.strip() or step.kind == "call")]
+    acts = [
+        step for step in rollout.steps or () if step.party == "agent" and (step.text.strip() or step.kind == "call")
+    ]
     if not acts:
         return
     if rollout.stop is not None and rollout.stop.lower() in STOPS:

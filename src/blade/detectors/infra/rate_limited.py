@@ -21,7 +21,8 @@ from blade.detectors._phrases import any_of
 
 PHRASES = (
     r"\brate[ _-]?limit",
-    r"\btoo[ _]?many[ _]?(?:requests|tokens|calls|queries)\b",
+    r"\b(?:usage|concurrency|request)[ _]limit",
+    r"\btoo[ _]?many[ _]?(?:concurrent )?(?:requests|tokens|calls|queries)\b",
     r"\bthrottl(?:ed|ing)",
     r"\brate exceeded\b",
     r"\bresource[ _]?exhausted\b",

@@ -25,7 +25,6 @@ from blade.diagnose.withheld import withheld
 from blade.metrics.association import benjamini_hochberg
 from blade.metrics.grades import Graded
 
-
 AGENT = "agent"
 
 

@@ -32,10 +32,10 @@ _token = re.compile(r"#?[A-Za-z0-9](?:[A-Za-z0-9_-]*[A-Za-z0-9])?")
 _iso = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)\b")
 _month = "|".join(f"{name}[a-z]*" for name in MONTHS)
 _spoken = re.compile(
-    rf"\b(?:({_month})\.? (\d{{1,2}})(?:st|nd|rd|th)?|(\d{{1,2}})(?:st|nd|rd|th)? (?:of )?({_month}))\b", re.I
+    rf"\b(?:({_month})\.? (\d{{1,2}})(?:st|nd|rd|th)?|(\d{{1,2}})(?:st|nd|rd|th)? (?:of )?({_month}))\b", re.IGNORECASE
 )
 _money = re.compile(r"[$\u20ac\u00a3] ?(\d[\d,]*(?:\.\d+)?)|\b(\d[\d,]*(?:\.\d+)?) (?:dollars|euros|USD|EUR)\b")
-_money_name = re.compile(r"amount|price|total|refund|payment|cost|fee|sum", re.I)
+_money_name = re.compile(r"amount|price|total|refund|payment|cost|fee|sum", re.IGNORECASE)
 _word = re.compile(r"[A-Za-z][a-z_]{2,19}")
 _NO_VALUE = frozenset("the your a an be our match reflect this that you it its their my use include".split())  # noqa: SIM905
 
@@ -158,7 +158,7 @@ def _other_word(claim: _Claim, name: str, value: object) -> bool:
         return False
     noun = re.escape(name.rpartition("_")[2])
     set_to = rf"\b{noun}\b(?: \S+){{0,5}}? (?:set|changed|updated|switched|moved|raised|lowered)(?: from \S+)? to [\"'*`]*([A-Za-z][\w-]*)"
-    found = re.search(set_to, claim.sentence, re.I)
+    found = re.search(set_to, claim.sentence, re.IGNORECASE)
     word = found[1].lower() if found else ""
     return (
         bool(word)

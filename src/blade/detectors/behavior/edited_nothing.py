@@ -22,12 +22,13 @@ from blade.detectors._engine import detector
 from blade.detectors._errors import runs_code
 
 _wants = re.compile(
-    r"\b(?:fix|implement|resolve|refactor|patch|modify|rewrite|edit|repair|add|port|migrate|rename|update|make)\b", re.I
+    r"\b(?:fix|implement|resolve|refactor|patch|modify|rewrite|edit|repair|add|port|migrate|rename|update|make)\b",
+    re.IGNORECASE,
 )
 _code = re.compile(
     r"\b(?:repositor(?:y|ies)|repo|codebase|source (?:code|tree|files?)|pull request|patch|diff|failing tests?|test suite|"
     r"github issue|working (?:directory|tree))\b",
-    re.I,
+    re.IGNORECASE,
 )
 _part = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 FILES = frozenset("read view open cat grep find glob ls list search file files dir tree editor".split())  # noqa: SIM905
@@ -41,7 +42,7 @@ _writes = re.compile(
 )
 """Words of a command that may change a file."""
 _devnull = re.compile(r"\d?>>?\s*(?:&\d|/dev/null)|2>&1")
-_gives = re.compile(r"^diff --git |^\+\+\+ \S|^\*\*\* Begin Patch|```(?:diff|patch)|<patch>", re.M)
+_gives = re.compile(r"^diff --git |^\+\+\+ \S|^\*\*\* Begin Patch|```(?:diff|patch)|<patch>", re.MULTILINE)
 """A patch in a message."""
 
 

@@ -8,6 +8,7 @@ record or the agent's own program says about errors is content.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from blade.core.rollout import Step
 
@@ -68,6 +69,7 @@ def is_about_errors(words: str) -> bool:
     return _tells.search(words) is not None
 
 
+@lru_cache(maxsize=1024)
 def runs_code(tool: str) -> bool:
     """Whether a tool runs what the agent writes."""
     return not RUNS_CODE.isdisjoint(word.lower() for word in _part.findall(tool))

@@ -22,7 +22,7 @@ from blade.core.rollout import Features, Rollout
 from blade.detectors._engine import detector
 from blade.detectors._phrases import FLAGS, any_of
 
-_NOT = r"(?:can ?not|can.t|won.t|will not|am unable to|.m unable to|am not able to|.m not able to|won.t be able to|could not)"
+_NOT = r"(?:can ?not|can.t|won.t|will not|am unable to|.m unable to|am not able to|.m not able to|won.t be able to)"
 _HELP = r"(?:help|assist|comply|fulfill?|engage|participate|continue|proceed|support)"
 _MAKE = r"(?:provide|share|write|create|generate|produce|give|do|complete|answer|offer|discuss|carry out)"
 _IT = r"(?:that|this|it|such|any|the request|your request|the task|instructions|content|information|details|advice|guidance)"

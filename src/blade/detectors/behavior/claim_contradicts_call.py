@@ -25,9 +25,15 @@ from blade.core.tools import changes_state, is_deep
 from blade.detectors._engine import detector
 from blade.detectors.behavior.claimed_without_action import PHRASES, claims
 
+CLOSING = 2
+"""Messages at the end that close a rollout; the very last is often a farewell."""
 SHORTEST_ID = 5
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
+_digit = re.compile(r"\d")
+_set_to = re.compile(
+    r"\b(?:set|changed|updated|switched|moved|raised|lowered)(?: from \S+)? to [\"'*`]*([A-Za-z][\w-]*)", re.IGNORECASE
+)
 _token = re.compile(r"#?[A-Za-z0-9](?:[A-Za-z0-9_-]*[A-Za-z0-9])?")
 _iso = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)\b")
 _month = "|".join(f"{name}[a-z]*" for name in MONTHS)
@@ -40,11 +46,20 @@ _word = re.compile(r"[A-Za-z][a-z_]{2,19}")
 _NO_VALUE = frozenset("the your a an be our match reflect this that you it its their my use include".split())  # noqa: SIM905
 
 
+Day = tuple[int, int]
+"""Month and day."""
+Told = str | float | Day
+
+
 class _Claim(NamedTuple):
-    """A sentence of a closing message, and everything that the changes and their results hold."""
+    """A sentence of a closing message that claims something done, and the values that it states."""
 
     sentence: str
-    known: str
+    ids: tuple[str, ...]
+    days: frozenset[Day]
+    amounts: tuple[float, ...]
+    set_to: tuple[str, str] | tuple[()]
+    """The word to which it says that something was set, behind the words before; empty where it says nothing of it."""
 
 
 @detector("BEH010", suggests=Cause.BEHAVIOR, kind="associated", reads=("steps",), phrases=PHRASES)
@@ -53,14 +68,30 @@ def claim_contradicts_call(rollout: Rollout) -> Iterator[Evidence]:
     made = _carried_out(steps)
     if not made:
         return
-    last, known = made[-1][0], "\n".join(f"{call.arguments}\n{result.text}" for call, result in made)
-    for step in (one for one in steps if one.index > last.index and one.party == "agent" and one.kind == "message"):
-        for sentence in claims(step.text):
-            found = _contradiction(_Claim(sentence, known), last.arguments or "")
+    last = made[-1][0]
+    said = [step for step in steps if step.index > last.index and step.party == "agent" and step.kind == "message"]
+    for step in said[-CLOSING:]:
+        for claim in map(_claim, claims(step.text)):
+            found = _contradiction(claim, last.arguments or "", made) if any(claim[1:]) else None
             if found is not None:
-                yield Evidence(key=rollout.key, step=step.index, field="text", quote=sentence[:LONGEST_QUOTE].strip())
+                quote = claim.sentence[:LONGEST_QUOTE].strip()
+                yield Evidence(key=rollout.key, step=step.index, field="text", quote=quote)
                 yield Evidence(key=rollout.key, step=last.index, field="arguments", quote=found)
                 return
+
+
+def _claim(sentence: str) -> _Claim:
+    found = _set_to.search(sentence)
+    set_to = (sentence[: found.start()], found[1].lower()) if found else ()
+    if not _digit.search(sentence):
+        return _Claim(sentence, (), frozenset(), (), set_to)
+    tokens = dict.fromkeys(token for token in _token.findall(sentence) if len(token) >= SHORTEST_ID)
+    amounts = (float((one or other).replace(",", "")) for one, other in _money.findall(sentence))
+    return _Claim(sentence, tuple(filter(_is_id, tokens)), frozenset(_days(sentence)), tuple(amounts), set_to)
+
+
+def _is_id(token: str) -> bool:
+    return any(letter.isdigit() for letter in token) and any(letter.isalpha() for letter in token)
 
 
 def _carried_out(steps: tuple[Step, ...]) -> list[tuple[Step, Step]]:
@@ -72,19 +103,33 @@ def _carried_out(steps: tuple[Step, ...]) -> list[tuple[Step, Step]]:
     return [(calls[key], step) for step in results if (key := (step.answers or 0, step.call_id)) in calls]
 
 
-def _contradiction(claim: _Claim, arguments: str) -> str | None:
-    """The value of the call that a sentence contradicts, as the call writes it."""
+def _contradiction(claim: _Claim, arguments: str, made: list[tuple[Step, Step]]) -> str | None:
+    """The value of the call that a sentence contradicts, as the call writes it; None where a change shows what it states."""
     leaves = list(_leaves("", _decoded(arguments)))
     for name, value in leaves:
-        against = (
-            _other_word(claim, name, value)
-            or _other_id(claim, value, [str(one) for _, one in leaves])
-            or _other_date(claim, value, [str(one) for _, one in leaves])
-            or _other_amount(claim, name, value, leaves)
-        )
-        if against and str(value) in arguments:
-            return str(value)[:LONGEST_QUOTE]
+        told = _told_instead(claim, name, value, leaves)
+        if told is not None and str(value) in arguments:
+            known = "\n".join(f"{call.arguments}\n{result.text}" for call, result in made)
+            return None if _is_shown(told, known) else str(value)[:LONGEST_QUOTE]
     return None
+
+
+def _told_instead(claim: _Claim, name: str, value: object, leaves: list[tuple[str, object]]) -> Told | None:
+    """What the sentence states in place of an argument's value."""
+    values = [str(one) for _, one in leaves]
+    return (
+        _other_word(claim, name, value)
+        or _other_id(claim, value, values)
+        or _other_day(claim, value, values)
+        or _other_amount(claim, name, value, leaves)
+    )
+
+
+def _is_shown(told: Told, known: str) -> bool:
+    """Whether changes or their results hold what was stated: then it reports them."""
+    if isinstance(told, float):
+        return told in [float(number) for number in re.findall(r"\d+(?:\.\d+)?", known)]
+    return told in _days(known) if isinstance(told, tuple) else told in known.lower()
 
 
 def _decoded(arguments: str) -> object:
@@ -111,22 +156,17 @@ def _shape(text: str) -> str:
     return re.sub(r"[A-Za-z]", "A", re.sub(r"\d", "9", text.lstrip("#")))
 
 
-def _other_id(claim: _Claim, value: object, values: list[str]) -> bool:
-    """Whether the sentence names one id of the same form, and none of the call's."""
+def _other_id(claim: _Claim, value: object, values: list[str]) -> str | None:
+    """The one id of the same form in the sentence, where it names none of the call's."""
     text = str(value)
+    if not claim.ids or len(text) < SHORTEST_ID or not _token.fullmatch(text) or not _is_id(text):
+        return None
     shape = _shape(text)
-    if len(text) < SHORTEST_ID or "9" not in shape or "A" not in shape or not _token.fullmatch(text):
-        return False
-    mine = [token for token in dict.fromkeys(_token.findall(claim.sentence)) if _shape(token) == shape]
-    alike = {one.lstrip("#").lower() for one in values if _shape(one) == shape}
-    return (
-        len(mine) == 1
-        and mine[0].lstrip("#").lower() not in alike
-        and mine[0].lstrip("#").lower() not in claim.known.lower()
-    )
+    mine = [token.lstrip("#").lower() for token in claim.ids if _shape(token) == shape]
+    return mine[0] if len(mine) == 1 and mine[0] not in {one.lstrip("#").lower() for one in values} else None
 
 
-def _days(text: str) -> set[tuple[int, int]]:
+def _days(text: str) -> set[Day]:
     """Month and day of every date in a text."""
     found = {(int(month), int(day)) for _, month, day in _iso.findall(text)}
     for before, day, day_first, after in _spoken.findall(text):
@@ -134,35 +174,26 @@ def _days(text: str) -> set[tuple[int, int]]:
     return found
 
 
-def _other_date(claim: _Claim, value: object, values: list[str]) -> bool:
-    """Whether the sentence names one day, and neither the call nor its result has it."""
-    if not isinstance(value, str) or not _iso.fullmatch(value):
-        return False
-    told = _days(claim.sentence)
-    return len(told) == 1 and not told & _days(claim.known) and not told & _days("\n".join(values))
+def _other_day(claim: _Claim, value: object, values: list[str]) -> Day | None:
+    """The one day that the sentence names, where the call has others only."""
+    if len(claim.days) != 1 or not isinstance(value, str) or not _iso.fullmatch(value):
+        return None
+    (day,) = claim.days
+    return None if day in _days("\n".join(values)) else day
 
 
-def _other_amount(claim: _Claim, name: str, value: object, leaves: list[tuple[str, object]]) -> bool:
-    """Whether the sentence names one amount of money, and the call had one other that is no part of a sum."""
-    amounts = [one for _, one in leaves if isinstance(one, int | float)]
-    told = [float((one or other).replace(",", "")) for one, other in _money.findall(claim.sentence)]
-    if len(amounts) != 1 or len(told) != 1 or not isinstance(value, int | float) or not _money_name.search(name):
-        return False
-    known = [float(number) for number in re.findall(r"\d+(?:\.\d+)?", claim.known)]
-    return told[0] not in known and told[0] != float(value)
+def _other_amount(claim: _Claim, name: str, value: object, leaves: list[tuple[str, object]]) -> float | None:
+    """The one amount of money that the sentence names, where the call had one other, so that neither is a sum."""
+    if len(claim.amounts) != 1 or not isinstance(value, int | float) or not _money_name.search(name):
+        return None
+    alone = sum(isinstance(one, int | float) for _, one in leaves) == 1
+    return claim.amounts[0] if alone and claim.amounts[0] != float(value) else None
 
 
-def _other_word(claim: _Claim, name: str, value: object) -> bool:
-    """Whether the sentence says that the argument, by its name, was set to another word."""
-    if not isinstance(value, str) or not _word.fullmatch(value):
-        return False
-    noun = re.escape(name.rpartition("_")[2])
-    set_to = rf"\b{noun}\b(?: \S+){{0,5}}? (?:set|changed|updated|switched|moved|raised|lowered)(?: from \S+)? to [\"'*`]*([A-Za-z][\w-]*)"
-    found = re.search(set_to, claim.sentence, re.IGNORECASE)
-    word = found[1].lower() if found else ""
-    return (
-        bool(word)
-        and word not in _NO_VALUE
-        and word not in claim.known.lower()
-        and value.lower() not in claim.sentence.lower()
-    )
+def _other_word(claim: _Claim, name: str, value: object) -> str | None:
+    """Another word to which the sentence says that the argument, by its name, was set."""
+    if not claim.set_to or not isinstance(value, str) or not _word.fullmatch(value):
+        return None
+    before, word = claim.set_to
+    named = re.search(rf"\b{re.escape(name.rpartition('_')[2])}\b", before, re.IGNORECASE)
+    return word if named and word not in _NO_VALUE and value.lower() not in claim.sentence.lower() else None

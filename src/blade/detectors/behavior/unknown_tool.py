@@ -31,18 +31,18 @@ SURE = (
     r"\btool (?:is )?not (?:found|recogni[sz]ed|registered|enabled|available)\b",
 )
 """Words that speak of the tool itself."""
-_NOT_THERE = (
-    r"(?:\b(?:not|no|cannot|never|nicht|pas)|n.t)\W+(?:\w+\W+){0,3}?(?:found|find|exist|know|recogni|regist|avail|defin|enabl|support"
-    r"|implement|valid|allow|in your|in the|on the|one of|among|list|offer|attribute|match|tool|function|action|method|gefunden|trouv)"
-)
 PHRASES = (
-    _NOT_THERE,
-    rf"\b{_DENIED}\b",
-    rf"\b{_DENIED}_",
-    r"\b(?:disabled|inconnue?|desconocid[ao]|unbekannte[rs]?)\b",
-    r"NotFound",
-    rf"\bno (?:handler|command|{_TOOL})",
-    r"\b(?:KeyError|NotImplementedError|AttributeError)\b",
+    _DENIED,
+    r"not (?:be )?(?:an? |in |one |on |among |currently )?(?:found|exist|valid|registered|available|recogni|defin|enabl)",
+    r"not (?:an? |in |one |on |among |currently )?(?:implement|support|known|your|the|of|allowed|tool|function|action|method)",
+    r"n.t (?:exist|recogni|know|find|have)",
+    "no (?:handler|command|attribute|function|tool|method|action)",
+    "no longer (?:available|supported|exist)",
+    "(?:not|cannot) (?:find|recogni)",
+    "disabled",
+    "notfound",
+    "(?:inconnu|desconocid|unbekannt|nicht gefunden|introuvable|no existe)",
+    "(?:KeyError|NotImplementedError|AttributeError)",
 )
 """What denies that something is there; it counts where a short result denies the tool that was called, by name."""
 _BEFORE = (
@@ -51,8 +51,8 @@ _BEFORE = (
 )
 _AFTER = (
     r"(?:(?:is|was|does|do|could|has|tool|function|action|currently|been)\W+){0,3}"
-    r"(?:not|n't|doesn't|isn't|unknown|unavailable|unsupported|undefined|no longer)\W+(?:be\W+|an?\W+)?"
-    r"(?:found|exists?|available|recogni[sz]ed|registered|defined|known|enabled|supported|implemented|valid|one of|among|in the|tool|function|action|method)"
+    r"(?:(?:not|n't) (?:be |an? |in |one )?(?:found|exist|available|recogni|registered|defin|known|enabl|support|implement|valid|of|your|the)"
+    r"|unknown|unavailable|unsupported|undefined|no longer (?:available|supported|exist))"
 )
 
 _sure = any_of(SURE)

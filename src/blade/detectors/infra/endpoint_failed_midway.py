@@ -31,12 +31,35 @@ PHRASES = (
     r"\b(?:internal[ _]server|service[ _]unavailable|bad[ _]request|permission[ _]denied)\b",
     r"\b(?:litellm|openai|anthropic|vertexai|bedrock|azure|cohere|mistral|google)[\w.]*(?:error|exception)",
     r"\b(?:error code|status code|http)\W{1,4}(?:4\d\d|5\d\d)\b",
-    r"^\W*5(?:0[0-4]|2\d)\b",
+    r"^\W*5(?:0[0-4]|2\d) ",
     r"\bupstream connect error\b",
     r"\b(?:PERMISSION_DENIED|RECITATION|PROHIBITED_CONTENT|INVALID_ARGUMENT|FAILED_PRECONDITION|UNAVAILABLE|DEADLINE_EXCEEDED)\b",
     r"\bmodel[ _](?:is )?(?:not[ _]available|not[ _]found|unavailable|overloaded)\b",
 )
 """What errors of an endpoint hold, whoever writes them."""
+STEMS = (
+    "overloaded",
+    "context.?(?:length|size|window)",
+    "(?:prompt|input|request|messages?).(?:is |are )?too.(?:long|large)",
+    "exceed",
+    "content.?(?:filter|management|policy|moderation)",
+    r"error\b",
+    "exception",
+    "internal.server",
+    "service.unavailable",
+    "bad.request",
+    "permission.denied",
+    r"(?:error code|status code|http)\W{1,4}[45]\d\d",
+    r"\b5(?:0[0-4]|2\d) ",
+    "upstream connect",
+    "recitation",
+    "prohibited_content",
+    "invalid_argument",
+    "failed_precondition",
+    "unavailable",
+    "model.(?:is )?not.(?:available|found)",
+)
+"""What every one of `PHRASES` holds: quick to look for in bytes."""
 STOPS = ("content_filter", "content-filter", "safety", "recitation", "blocklist", "prohibited_content", "model_error")
 LONGEST = 600
 """Characters of a message that is an error and nothing else."""
@@ -59,7 +82,7 @@ def _stopped(features: Features) -> bool:
     kind="direct",
     reads=("steps", "error|steps", "stop|steps"),
     when=_stopped,
-    phrases=PHRASES,
+    phrases=STEMS,
 )
 def endpoint_failed_midway(rollout: Rollout) -> Iterator[Evidence]:
     acts = [

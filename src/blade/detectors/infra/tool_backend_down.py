@@ -53,6 +53,43 @@ PHRASES = (
     r"\breturned 5(?:0[0-4]|2[0-9])\b",
     r"\bbeing rebuilt\b|\bunder maintenance\b",
 )
+STEMS = (
+    "connect",
+    "econn",
+    "enotfound",
+    "etimedout",
+    "eai_again",
+    "unreach",
+    "time.?out",
+    "timed.?out",
+    r"\b(?:reach|resolve|establish|contact)\b",
+    "retries exceeded",
+    "remote end",
+    "upstream",
+    "gateway",
+    "unavailable",
+    "offline",
+    r"\bdown\b",
+    "not respond",
+    "no response",
+    "not answer",
+    "not reachable",
+    "internal",
+    "network",
+    "fetch failed",
+    "hang up",
+    "broken pipe",
+    "server",
+    "operationalerror",
+    "getaddrinfo",
+    "name resolution",
+    "circuit breaker",
+    r"(?:http|status|code|error|returned)[\W_]{1,8}5[02]\d",
+    r"\"\W{0,4}5[02]\d\b",
+    "being rebuilt",
+    "maintenance",
+)
+"""What every one of `PHRASES` holds: quick to look for in bytes."""
 ELSEWHERE = (
     r"nicht (?:erreichbar|verf.gbar)",
     r"(?:indisponible|injoignable)",
@@ -75,12 +112,12 @@ _elsewhere = any_of(ELSEWHERE)
     kind="direct",
     reads=("steps",),
     when=lambda f: f.tool_errors >= FEWEST,
-    phrases=PHRASES,
+    phrases=STEMS,
 )
 def tool_backend_down(rollout: Rollout) -> Iterator[Evidence]:
     results = [step for step in rollout.steps or () if step.kind == "result"]
     down = [(step, found) for step in results if (found := _report(step)) is not None]
-    if not _is_enough(results, [step for step, _ in down]):
+    if not down or not _is_enough(results, [step for step, _ in down]):
         return
     for step, found in down:
         begin = max(0, found.end() - LONGEST_QUOTE)
@@ -96,7 +133,7 @@ def _is_enough(results: list[Step], down: list[Step]) -> bool:
 
 def _report(step: Step) -> re.Match[str] | None:
     """The words in which a result reports a failure of its backend; None where it speaks of one in passing."""
-    if runs_code(step.tool or ""):
-        return None
     words = error_words(step)
+    if not words or runs_code(step.tool or ""):
+        return None
     return _down.search(words) or (_elsewhere.search(words) if step.failed else None)

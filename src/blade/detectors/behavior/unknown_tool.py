@@ -33,7 +33,7 @@ SURE = (
 """Words that speak of the tool itself."""
 PHRASES = (
     _DENIED,
-    r"not (?:be )?(?:an? |in |one |on |among |currently )?(?:found|exist|valid|registered|available|recogni|defin|enabl)",
+    r"not (?:be |been )?(?:an? |in |one |on |among |currently )?(?:found|exist|valid|registered|available|recogni|defin|enabl)",
     r"not (?:an? |in |one |on |among |currently )?(?:implement|support|known|your|the|of|allowed|tool|function|action|method)",
     r"n.t (?:exist|recogni|know|find|have)",
     "no (?:handler|command|attribute|function|tool|method|action)",
@@ -51,7 +51,7 @@ _BEFORE = (
 )
 _AFTER = (
     r"(?:(?:is|was|does|do|could|has|tool|function|action|currently|been)\W+){0,3}"
-    r"(?:(?:not|n't) (?:be |an? |in |one )?(?:found|exist|available|recogni|registered|defin|known|enabl|support|implement|valid|of|your|the)"
+    r"(?:(?:not|n't) (?:be |been |an? |in |one )?(?:found|exist|available|recogni|registered|defin|known|enabl|support|implement|valid|of|your|the)"
     r"|unknown|unavailable|unsupported|undefined|no longer (?:available|supported|exist))"
 )
 
@@ -92,5 +92,6 @@ def _denies(step: Step) -> bool:
 def _denial(tool: str) -> re.Pattern[str]:
     """A denial right before or behind the name of a tool, or an error that is nothing but the name."""
     name = rf"(?<!\w){re.escape(tool)}(?!\w)"
+    subject = rf"(?<!for )(?<!in )(?<!of )(?<!by )(?<!to )(?<!with ){name}"
     bare = r"\b(?:KeyError|NotImplementedError|AttributeError)\W+"
-    return re.compile(rf"{_BEFORE}\W{{0,4}}{name}|{name}\W{{1,4}}{_AFTER}|{bare}{name}", FLAGS)
+    return re.compile(rf"{_BEFORE}\W{{0,4}}{name}|{subject}\W{{1,4}}{_AFTER}|{bare}{name}", FLAGS)

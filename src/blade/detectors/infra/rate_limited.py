@@ -32,7 +32,8 @@ PHRASES = (
     r"\bretry[ _-]after\b",
     r"\bslow down\b",
     r"\brequests? too (?:quickly|fast|often|frequent)",
-    r"\b(?:http|status|code|error)\W{1,8}429\b",
+    r"(?:http|status|code|error)\W{1,8}429\b",
+    r"\bhttp/[\d.]+ 429\b",
     r"\b429\W{1,3}(?:client|too|error|rate|quota)",
 )
 """What errors of this kind hold, whoever writes them."""

@@ -48,7 +48,9 @@ PHRASES = (
     r"\b(?:Operational|\w{0,12}Server\w{0,12})Error\b",
     r"\b(?:getaddrinfo|name resolution|circuit breaker)\b",
     r"\bgrpc\b.{0,24}\bunavailable\b",
-    r"\b(?:http|status|code|error)[\W_]{1,8}5(?:0[0-4]|2[0-9])\b",
+    r"(?:http|status|code|error)[\W_]{1,8}5(?:0[0-4]|2[0-9])\b",
+    r"\bhttp/[\d.]+ 5(?:0[0-4]|2[0-9])\b",
+    r"\bserviceunavailable|\bnot responding\b|\bdid not respond\b",
     r"^\W*5(?:0[0-4]|2[0-9])\b",
     r"\breturned 5(?:0[0-4]|2[0-9])\b",
     r"\bbeing rebuilt\b|\bunder maintenance\b",
@@ -86,6 +88,7 @@ STEMS = (
     "circuit breaker",
     r"(?:http|status|code|error|returned)[\W_]{1,8}5[02]\d",
     r"\"\W{0,4}5[02]\d\b",
+    r"http/[\d.]+ 5",
     "being rebuilt",
     "maintenance",
 )

@@ -34,6 +34,7 @@ PHRASES = (
     r"\bI (?:can ?not|can.t) in good conscience\b",
     r"\bmy (?:guidelines|polic(?:y|ies)|principles)\b",
     r"\bI.d rather not\b",
+    r"\bagainst my\b",
     r"\bsomething (?:that )?I(?: can|.m able to| am able to|.m going to| am going to| will) ?(?:help|do|assist|provide|support)?",
     r"\b(?:against|violates?|violating) (?:my|our|the|your|content|safety|usage)? ?(?:\w+ )?(?:guidelines|polic(?:y|ies)|principles|terms)\b",
 )

@@ -32,7 +32,7 @@ _NOUN = (
 )
 _ADVERB = r"(?: now| just| also| already| successfully| gone ahead and| all| both| went ahead and)"
 PHRASES = (
-    rf"\b(?:ve|have|has|been|successfully|now|just|also|already|ahead and|is|are|was|were|I|we) {_DONE}\b",
+    rf"\b(?:ve|have|has|been|successfully|now|just|also|already|all|both|ahead and|is|are|was|were|I|we) {_DONE}\b",
     rf"\b{_NOUN}(?: is| was| has been)? (?:complete|completed|successful)\b",
     r"\btransferred \W?\d",
 )

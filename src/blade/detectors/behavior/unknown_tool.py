@@ -34,7 +34,7 @@ SURE = (
 PHRASES = (
     _DENIED,
     r"not (?:be |been )?(?:an? |in |one |on |among |currently )?(?:found|exist|valid|registered|available|recogni|defin|enabl)",
-    r"not (?:an? |in |one |on |among |currently )?(?:implement|support|known|your|the|of|allowed|tool|function|action|method)",
+    r"not (?:be |been )?(?:an? |in |one |on |among |currently )?(?:implement|support|known|your|the|of|allowed|tool|function|action|method)",
     r"n.t (?:exist|recogni|know|find|have)",
     "no (?:handler|command|attribute|function|tool|method|action)",
     "no longer (?:available|supported|exist)",

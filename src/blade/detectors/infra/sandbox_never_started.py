@@ -81,7 +81,8 @@ def sandbox_never_started(rollout: Rollout) -> Iterator[Evidence]:
         return
     told = {id(step): found for step in results[:FIRST] if (found := _not_started.search(step.text[:HEAD]))}
     error = rollout.error or ""
-    found = None if _no_thing.search(error) else _no_sandbox.search(error[:HEAD])
+    words = _no_sandbox if all(step.failed for step in results) else _not_started
+    found = None if _no_thing.search(error) else words.search(error[:HEAD])
     if found:
         yield Evidence(key=rollout.key, step=None, field="error", quote=_around(error, found))
     own = {step.index for step in steps if step.kind == "call" and _own_doing.search(step.arguments or "")}

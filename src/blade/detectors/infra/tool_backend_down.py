@@ -51,13 +51,12 @@ PHRASES = (
     r"(?:http|status|code|error)[\W_]{1,8}5(?:0[0-4]|2[0-9])\b",
     r"\bhttp/[\d.]+ 5(?:0[0-4]|2[0-9])\b",
     r"\bserviceunavailable|\bnot responding\b|\bdid not respond\b",
-    r"^\W*5(?:0[0-4]|2[0-9])\b",
+    r"^\W{0,4}5(?:0[0-4]|2[0-9])\b",
     r"\breturned 5(?:0[0-4]|2[0-9])\b",
     r"\bbeing rebuilt\b|\bunder maintenance\b",
 )
 STEMS = (
-    "connect",
-    "econn",
+    "conn(?:ect|refused|reset|aborted)",
     "enotfound",
     "etimedout",
     "eai_again",

@@ -453,7 +453,8 @@ def _doubted(run: Run, wish: str, labels: Sequence[Taught]) -> list[str] | None:
     code = wish.removeprefix("code:")
     if not any(one.rule.code == code for one in run_rules()):
         return None
-    return [task for doubt in diagnose(run).doubts if doubt.code == code for task in doubt.tasks]
+    found = diagnose(run)
+    return [task for doubt in (*found.doubts, *found.across) if doubt.code == code for task in doubt.tasks]
 
 
 def _matches(wish: str) -> pl.Expr:

@@ -39,6 +39,8 @@ class Case(msgspec.Struct, forbid_unknown_fields=True):
     answer: str | None = None
     outcome: Outcome = Outcome.FAILED
     row: dict[str, object] = {}
+    prompt: str | None = None
+    """What the user asked for, where a rule reads it."""
 
 
 def read_case(path: Path) -> Case:
@@ -86,7 +88,12 @@ def rollout_of(case: Case) -> Rollout:
         features=None if steps is None else count(steps, case.stop),
         read_steps=None if steps is None else lambda: steps,
         read_row=lambda: case.row,
+        read_prompt=lambda: prompt_of(case),
     )
+
+
+def prompt_of(case: Case) -> tuple[Step, ...]:
+    return () if case.prompt is None else (Step(index=0, party="user", kind="message", text=case.prompt),)
 
 
 def raw_of(rollout: Rollout, *, ascii_only: bool = False) -> bytes:

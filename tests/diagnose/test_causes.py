@@ -14,7 +14,7 @@ from blade.core.errors import ArtifactError
 from blade.core.finding import Cause
 from blade.ingest.labels import label_of, labels_for, read_labels, write_label
 from blade.pipeline import Options, analyze, load
-from builders import Row, response, rollout, write_jsonl
+from builders import Row, call, response, result, rollout, said, write_jsonl
 
 
 def causes(folder: Path, rows: list[Row]) -> dict[str, TaskCause]:
@@ -55,6 +55,23 @@ def test_a_limit_is_behavior(tmp_path: Path) -> None:
     found = causes(tmp_path, rows)["t"]
     assert (found.cause, found.confidence) == (Cause.BEHAVIOR, "sure")
     assert found.because == "2 of 3 failures: cut by the token limit"
+
+
+def test_going_round_where_a_repeat_passes_is_behavior(tmp_path: Path) -> None:
+    def walked(repeat: int, calls: int) -> Row:
+        items = [
+            item
+            for n in range(calls)
+            for item in (call("search", f'{{"q": "lamp {n}"}}', f"c{n}"), result("none", f"c{n}"))
+        ]
+        more: dict[str, Any] = {"extracted_answer": "41" if calls > 2 else "42", "expected_answer": "42"}
+        return rollout(
+            "t", repeat=repeat, passed=calls <= 2, prompt="Find it.", output=[*items, said("So it is.")], **more
+        )
+
+    found = causes(tmp_path, [walked(0, 2), walked(1, 2), walked(2, 12)])["t"]
+    assert (found.cause, found.confidence) == (Cause.BEHAVIOR, "weak")
+    assert found.decided_by == "step 4: BEH011"
 
 
 def test_never_passing_with_different_answers_is_knowledge(tmp_path: Path) -> None:

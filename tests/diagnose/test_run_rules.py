@@ -17,8 +17,8 @@ from builders import Row, call, response, result, rollout, said, write_jsonl
 from evidence import stands_in
 
 HEADINGS = ("Why it matters", "What to do", "Limits")
-FAMILIES = {"task": "TSK", "data": "DAT", "infra": "INF"}
-ABOUT = ("key", "verifier", "tool", "user", "limit", "task")
+FAMILIES = {"task": "TSK", "data": "DAT", "infra": "INF", "behavior": "BEH"}
+ABOUT = ("key", "verifier", "tool", "user", "limit", "task", "agent")
 
 
 class Fires(NamedTuple):
@@ -44,7 +44,8 @@ class Quiet(NamedTuple):
 def doubts(folder: Path, rows: list[Row], code: str, **wishes: Any) -> list[Doubt]:
     """The doubts that a rule has about some rows, through the public door."""
     analysis = blade.analyze(write_jsonl(folder / "run.jsonl", rows), **wishes)
-    found = [doubt for run in analysis.runs if run.diagnosis is not None for doubt in run.diagnosis.doubts]
+    diagnoses = [run.diagnosis for run in analysis.runs if run.diagnosis is not None]
+    found = [doubt for one in diagnoses for doubt in (*one.doubts, *one.across)]
     assert {doubt.about for doubt in found} <= set(ABOUT)
     return [doubt for doubt in found if doubt.code == code]
 
@@ -171,6 +172,17 @@ def printed(output: str, *, passed: bool = False) -> Row:
     return rollout("t", passed=passed, metadata={"output": output, "expected": "1 2 3\n4 "})
 
 
+def walked(calls: int, *, passed: bool = False, distinct: bool = False, tool: str = "search") -> Row:
+    """A rollout with so many calls, each of them alike unless they are to be told apart."""
+    words = ("red", "blue", "green", "grey", "white", "black", "pink", "brown", "gold", "teal", "plum", "rust")
+    asked_for = [words[n % len(words)] if distinct else f"lamp {n}" for n in range(calls)]
+    return rollout("t", passed=passed, prompt="Find it.", output=acted(*((tool, {"q": q}, "none") for q in asked_for)))
+
+
+def leaks(prompt: str, answer: str = "QX-7781") -> list[Row]:
+    return [asked("t", prompt, expected_answer=answer)]
+
+
 NOT_IN = "Traceback (most recent call last):\nAssertionError: 'Error executing command' not found in 'it failed'"
 
 FIRES = [
@@ -211,6 +223,29 @@ FIRES = [
     Fires("TSK015", "an interpreter", [judged("t", "env: 'ruby': No such file or directory")], ("t",), "verifier", ("env: 'ruby': No such file",)),
     Fires("TSK015", "the prompt names it", [judged("t", NO_MODULE, prompt="Use cocotb.", output="import cocotb")], ("t",), "verifier", (NO_MODULE,)),
     Fires("TSK015", "two tasks import it", [judged(t, NO_MODULE, output="import cocotb") for t in "tu"], ("t", "u"), "verifier", (NO_MODULE,)),
+    *(
+        Fires("TSK015", what, [judged(t, words) for t in "tu"], ("t", "u"), "verifier", (quote,))
+        for what, quote, words in (
+            ("a module of Node", "'express'", "Error: Cannot find module 'express'"),
+            ("a crate", "`serde`", "error[E0463]: can't find crate for `serde`"),
+            ("a package of Java", "org.junit", "/tests/Main.java:3: error: package org.junit does not exist"),
+            ("a package of R", "testthat", "there is no package called 'testthat'"),
+            ("a library to link", "-lgmp", "/usr/bin/ld: cannot find -lgmp"),
+            ("a header", "gmp.h", "fatal error: gmp.h: No such file or directory"),
+            ("a command of zsh", "cargo", "zsh: command not found: cargo"),
+            ("a gem", "rspec", "LoadError: cannot load such file -- rspec"),
+        )
+    ),
+    Fires("BEH011", "the same search again and again", repeats(walked(3, passed=True), walked(12)), ("t",), "agent", ('"q": "lamp 11"',)),
+    Fires("BEH011", "beside two passes", repeats(walked(2, passed=True), walked(4, passed=True), walked(10)), ("t",), "agent"),
+    Fires("TSK010", "no call where a change is due", [talked(said("It is done."), passed=True), rollout("u", output="no", expected_actions=CANCEL)], ("t",), "verifier"),
+    Fires("TSK014", "a word for a verdict", [rollout("t", verdict="correct"), *agreeing(verdict="correct")], ("t",), "verifier", ("0.0", "correct")),
+    Fires("TSK014", "the judge's word", [rollout("t", passed=True, judgement="no"), *agreeing(judgement="yes")], ("t",), "verifier", ("1.0", "no")),
+    Fires("TSK013", "a file of its own", [judged("t", CRASH.format(name="GOLD", error="FileNotFoundError: [Errno 2] No such file or directory: '/eval/gold_table.json'"))], ("t",), "verifier", ("gold_table.json",)),
+    Fires("TSK005", "a short yes in other words", [talked(said("Shall I cancel it?"), said("Sure, do it. <END>", "user"))], ("t",), "user", ("Sure, do it.",)),
+    Fires("DAT004", "the correct answer is X", leaks("Find the code. The correct answer is QX-7781."), ("t",), "task", ("correct answer is QX-7781",)),
+    Fires("DAT004", "between brackets", leaks("Find the code.\n[GOLD] QX-7781"), ("t",), "task", ("GOLD] QX-7781",)),
+    Fires("DAT004", "a key", leaks("Find the code. (key: QX-7781)"), ("t",), "task", ("key: QX-7781",)),
     Fires("DAT002", "one task under two ids", [rollout(t, prompt="Add 1 and 2.", expected_answer="3") for t in ("t", "u", "v")], ("t", "u", "v"), "task", ("Add 1 and 2.",)),
     Fires("DAT003", "two answers", six(*(asked(t, "What is 6 x 7?", expected_answer=a) for t, a in (("t", "42"), ("u", "43")))), ("t", "u"), "key", ("What is 6 x 7?",)),
     Fires("DAT004", "answer: X", [asked("t", "Find the code.\nAnswer: QX-7781", expected_answer="QX-7781")], ("t",), "task", ("Answer: QX-7781",)),
@@ -289,6 +324,24 @@ QUIET = [
     Quiet("TSK015", "a passing rollout loads it", [judged("t", NO_MODULE), judged("u", "fine", passed=True, output="import cocotb")], alone=True),
     Quiet("TSK015", "something else is not found", [judged("t", "KeyError: page not found: 404")]),
     Quiet("TSK015", "an agent's own tool failed", [rollout("t", output=acted(("bash", {"cmd": "x"}, NO_MODULE)))]),
+    *(
+        Quiet("TSK015", what, [judged(t, words) for t in "tu"], alone=True)
+        for what, words in (
+            ("a file of the solution in Node", "Error: Cannot find module './solution'"),
+            ("a package of the solution in Java", "error: package com.solution does not exist"),
+            ("a header of the solution", "fatal error: solution.h: No such file or directory"),
+            ("an error that is not found", "KeyError: not found"),
+        )
+    ),
+    Quiet("BEH011", "many calls, each another", repeats(walked(3, passed=True), walked(12, distinct=True)), alone=True),
+    Quiet("BEH011", "a pass is as long", repeats(walked(12, passed=True), walked(12)), alone=True),
+    Quiet("BEH011", "no pass", repeats(walked(3), walked(12)), alone=True),
+    Quiet("BEH011", "a few more", repeats(walked(3, passed=True), walked(8)), alone=True),
+    Quiet("TSK010", "an answer is due, not a change", [rollout("t", passed=True, output="4", expected_answer="4")]),
+    Quiet("TSK014", "a grade that is no verdict", [rollout("t", grade="C"), *agreeing(grade="A")], alone=True),
+    Quiet("TSK005", "a reply with a but", [talked(said("Shall I cancel it?"), said("I'll think about it. <END>", "user"))]),
+    Quiet("TSK013", "a key that the task uses", [crashed("KeyError: 'total'")]),
+    Quiet("DAT004", "the code itself is asked about", leaks("Is QX-7781 a valid code?")),
     Quiet("DAT002", "another key", [rollout(t, prompt="Add.", expected_answer=a) for t, a in (("t", "3"), ("u", "4"))], alone=True),
     Quiet("DAT002", "another prompt", [rollout(t, prompt=p, expected_answer="3") for t, p in (("t", "1+2"), ("u", "2+1"))], alone=True),
     Quiet("DAT002", "repeats of one task", repeats(*(rollout("t", prompt="Add.", expected_answer="3") for _ in range(2))), alone=True),

@@ -150,6 +150,21 @@ class Lookout:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Alarm:
+    """A word in results that alarms a reader, in passing and failing rollouts of the same tasks."""
+
+    word: str
+    fired_failed: int
+    failed: int
+    """Failing rollouts that were read, of tasks that also pass."""
+    fired_passed: int
+    passed: int
+    harmless: bool
+    """At least as common in passes of the same tasks as in failures."""
+    evidence: tuple[Evidence, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Label:
     """A person's verdict on a task, with the marks by which other runs know it."""
 
@@ -260,10 +275,10 @@ class Together:
 
 @dataclass(frozen=True, kw_only=True)
 class Doubt:
-    """A reason to doubt the benchmark rather than the model."""
+    """What a rule over a run saw: a reason to doubt the benchmark rather than the model, or the agent's way with a task."""
 
     about: str
-    """key, verifier, tool, user, limit or task."""
+    """key, verifier, tool, user, limit or task; agent where it is no doubt about the benchmark."""
     tasks: tuple[str, ...]
     message: str
     rollouts: int
@@ -319,7 +334,12 @@ class Diagnosis:
     causes: Mapping[str, TaskCause]
     """For every task with a rollout that did not pass."""
     doubts: tuple[Doubt, ...]
+    """About the benchmark."""
     dives: tuple[Dive, ...]
+    across: tuple[Doubt, ...] = ()
+    """What rules over runs saw in the agent, one repeat against others."""
+    alarms: tuple[Alarm, ...] = ()
+    """Alarming words in results, and whether they mean anything."""
     cut: tuple[str, ...] = ()
     """What was left unread, and by which rule."""
     files: Mapping[tuple[str, int], tuple[str, int | None]] | None = None

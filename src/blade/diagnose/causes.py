@@ -88,6 +88,11 @@ class Facts(NamedTuple):
     """Whether the rules could look at its rollouts."""
 
     @property
+    def doubted(self) -> tuple[Doubt, ...]:
+        """Doubts about the benchmark."""
+        return tuple(doubt for doubt in self.doubts if doubt.about != "agent")
+
+    @property
     def failures(self) -> int:
         """Rollouts that did not pass."""
         return self.outcomes.total() - self.outcomes["passed"]
@@ -202,6 +207,10 @@ def behavior(facts: Facts, rules: Mapping[str, Lookout]) -> TaskCause | None:
         named = [BEHAVIOR_MODES[mode] for mode in BEHAVIOR_MODES if facts.modes[mode]]
         because = f"{by_mode} of {judged} failures: {', '.join(named)}"
         return TaskCause(cause=Cause.BEHAVIOR, confidence="sure", because=because, decided_by="step 4: modes")
+    across = next((one for one in facts.doubts if one.code.startswith("BEH") and one.rollouts * 2 >= judged), None)
+    if across is not None:
+        decided = f"step 4: {across.code}"
+        return TaskCause(cause=Cause.BEHAVIOR, confidence="weak", because=across.message, decided_by=decided)
     fired = _most_fired(facts, rules, Cause.BEHAVIOR)
     if fired is None or facts.fired_failed[fired] * 2 < judged:
         return None
@@ -222,7 +231,7 @@ def behavior(facts: Facts, rules: Mapping[str, Lookout]) -> TaskCause | None:
 def model(facts: Facts, rules: Mapping[str, Lookout]) -> TaskCause | None:
     """5 and 6. A verdict was reached, the rules looked and were quiet: knowledge where no repeat passes, else unreliable."""
     compared = sum(n for mode, n in facts.modes.items() if mode.startswith(COMPARABLE) or mode in COMPARED_CALLS)
-    if not facts.looked or compared * 2 < facts.outcomes["failed"] or not compared or facts.doubts:
+    if not facts.looked or compared * 2 < facts.outcomes["failed"] or not compared or facts.doubted:
         return None
     if facts.outcomes["passed"]:
         because = f"passes {facts.outcomes['passed']} of {facts.outcomes['passed'] + facts.outcomes['failed']}, and no rule explains the rest"
@@ -242,7 +251,7 @@ def model(facts: Facts, rules: Mapping[str, Lookout]) -> TaskCause | None:
 
 def unsettled(facts: Facts, rules: Mapping[str, Lookout]) -> TaskCause | None:
     """7. What was missing."""
-    weak = [doubt.code for doubt in facts.doubts]
+    weak = [doubt.code for doubt in facts.doubted]
     if not facts.looked:
         because = "no trajectory that the rules could look at"
     elif weak:

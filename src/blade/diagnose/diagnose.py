@@ -11,6 +11,7 @@ from blade.core.diagnosis import Diagnosis, Elsewhere, Label, Mode, Partition
 from blade.core.finding import Evidence
 from blade.core.run import Run
 from blade.diagnose import habits, lookouts
+from blade.diagnose.alarms import alarms
 from blade.diagnose.causes import causes, overruled
 from blade.diagnose.context import Context
 from blade.diagnose.contrast import contrast, unlike
@@ -26,6 +27,8 @@ from blade.diagnose.withheld import withheld
 from blade.metrics.association import benjamini_hochberg
 from blade.metrics.grades import Graded
 from blade.teach import Taught
+
+AGENT = "agent"
 
 
 def diagnose(
@@ -64,8 +67,10 @@ def diagnose(
         habits=habits.habits(done, q[len(seen) :]),
         lookouts=looked,
         causes=decided,
-        doubts=raised,
+        doubts=tuple(one for one in raised if one.about != AGENT),
+        across=tuple(one for one in raised if one.about == AGENT),
         dives=dives(context),
+        alarms=alarms(reading),
         cut=reading.cut,
         files={
             place: _file(walk.rollout.source.artifact, walk.rollout.source.line)

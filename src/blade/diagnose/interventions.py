@@ -35,6 +35,7 @@ KIND_OF_DOUBT = {
     "tool": "harness",
     "user": "harness",
     "limit": "harness",
+    "agent": "prompt",
 }
 KIND_OF_FAMILY = {"infra": "infrastructure", "answer": "harness", "behavior": "prompt"}
 RESTS_ON = (Grade.DIRECT, Grade.SHOWN, Grade.CONSISTENT)
@@ -112,7 +113,7 @@ def _of_doubts(doubts: Sequence[Doubt], rule: Rule, run: Run) -> _Remedy:
         failing=tuple(dict.fromkeys((*named, *_places(rows)))),
         estimable=False,
         evidence=evidence,
-        doubts=True,
+        doubts=doubts[0].about != "agent",
     )
 
 

@@ -12,6 +12,18 @@ from blade.diagnose.walks import Walk
 _GO_AHEAD = re.compile(
     r"\b(?:yes|i confirm|go ahead|please proceed|proceed with|sounds good|that's correct)\b", re.IGNORECASE
 )
+_ASKS = re.compile(
+    r"""\b(?:confirm|shall\ i|should\ i|may\ i|do\ you\ want\ me\ to|would\ you\ like\ (?:me\ to|to\ (?:proceed|go|continue))|proceed\?
+    |go\ ahead\?|is\ (?:that|this)\ (?:ok|okay|correct|right|fine))""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""How an agent asks for a go-ahead."""
+_HOLDS_BACK = re.compile(
+    r"\b(?:no|not|never|later|think|leave|wait|instead|another|other|but|unless|if|what|which|why|how|transfer|sorry)\b|n['\u2019]t\b|\?",
+    re.IGNORECASE,
+)
+"""Words in a reply that make it anything but a plain yes."""
+SHORT_REPLY = 160
 _HANDED_OVER = re.compile(
     r"\btransfer (?:me|to)\b|human agent|speak (?:to|with) (?:a|an) (?:human|person)", re.IGNORECASE
 )
@@ -26,11 +38,22 @@ _WITHDRAWS = re.compile(
 def hung_up(walk: Walk) -> Evidence | None:
     """The user's last words, where they give the go-ahead and the agent has no turn left to act on it."""
     last = _last(walk)
-    if last is None or not _GO_AHEAD.search(last.text) or _HANDED_OVER.search(last.text):
+    if last is None or not _agrees(walk, last) or _HANDED_OVER.search(last.text):
         return None
     if any(step.party == "agent" and step.index > last.index for step in walk.steps):
         return None
     return quotes.of_text(walk.rollout, last, ("go ahead", "proceed", "confirm", "yes"))
+
+
+def _agrees(walk: Walk, reply: Step) -> bool:
+    """Whether the user says yes: in the usual words, or by a short reply without a but to a question for a go-ahead."""
+    if _GO_AHEAD.search(reply.text):
+        return True
+    said = [
+        step for step in walk.steps if step.party == "agent" and step.kind == "message" and step.index < reply.index
+    ]
+    asked = bool(said) and _ASKS.search(said[-1].text) is not None
+    return asked and len(reply.text) <= SHORT_REPLY and not _HOLDS_BACK.search(reply.text)
 
 
 def withdrew(walk: Walk) -> Evidence | None:

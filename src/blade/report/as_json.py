@@ -9,7 +9,19 @@ from dataclasses import asdict
 from typing import Any
 
 from blade.core.analysis import SCHEMA_VERSION, Analysis, RunAnalysis, Score, TaskResult, Usage
-from blade.core.diagnosis import Contrast, Diagnosis, Dive, Finding, Headroom, Intervention, Lookout, Mode, Moment
+from blade.core.diagnosis import (
+    Alarm,
+    Contrast,
+    Diagnosis,
+    Dive,
+    Doubt,
+    Finding,
+    Headroom,
+    Intervention,
+    Lookout,
+    Mode,
+    Moment,
+)
 from blade.core.finding import Evidence
 from blade.core.measure import Interval, Measure
 from blade.report.page_one import leading
@@ -189,23 +201,30 @@ def findings(one: RunAnalysis) -> dict[str, Any]:
         "dives": [_dive(dive, found) for dive in found.dives],
         "habits": [asdict(habit) for habit in found.habits],
         "interventions": [_intervention(one, found) for one in found.interventions],
-        "doubts": [
-            {
-                "code": d.code,
-                "strong": d.strong,
-                "about": d.about,
-                "tasks": list(d.tasks),
-                "rollouts": d.rollouts,
-                "message": d.message,
-                "evidence": [_evidence(e, found) for e in d.evidence],
-            }
-            for d in found.doubts
-        ],
+        "doubts": [_doubt(doubt, found) for doubt in found.doubts],
+        "across_repeats": [_doubt(doubt, found) for doubt in found.across],
+        "alarms": [_alarm(alarm, found) for alarm in found.alarms],
         "detectors": [_lookout(one, found) for one in found.lookouts],
         "causes": dict(
             sorted(Counter(str(c.cause) if c.cause else "not settled" for c in found.causes.values()).items())
         ),
         "cut": list(found.cut),
+    }
+
+
+def _alarm(alarm: Alarm, found: Diagnosis) -> dict[str, Any]:
+    return asdict(alarm) | {"evidence": [_evidence(one, found) for one in alarm.evidence]}
+
+
+def _doubt(doubt: Doubt, found: Diagnosis) -> dict[str, Any]:
+    return {
+        "code": doubt.code,
+        "strong": doubt.strong,
+        "about": doubt.about,
+        "tasks": list(doubt.tasks),
+        "rollouts": doubt.rollouts,
+        "message": doubt.message,
+        "evidence": [_evidence(one, found) for one in doubt.evidence],
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from blade.core.analysis import RunAnalysis
-from blade.core.diagnosis import NOT_EXPLAINED, Diagnosis, Dive, Doubt, Finding, Habit, Headroom, Mode
+from blade.core.diagnosis import NOT_EXPLAINED, Alarm, Diagnosis, Dive, Doubt, Finding, Habit, Headroom, Mode
 from blade.core.finding import Cause, Evidence
 from blade.report.numbers import listed, plural, points
 from blade.report.text import code, cut, safe, safe_inside, table
@@ -161,7 +161,7 @@ def mode_section(one: RunAnalysis) -> list[str]:
     lines += [f"Only a part was read for quotes and contrasts: {'; '.join(found.cut)}.", ""] if found.cut else []
     for number, finding in enumerate(found.findings[MOST_FINDINGS:], start=MOST_FINDINGS + 1):
         lines += finding_lines(number, finding)
-    return [*lines, *rules_table(found), *_habits(found)]
+    return [*lines, *rules_table(found), *_across(found), *_alarms(found), *_habits(found)]
 
 
 def _all_modes(found: Diagnosis) -> list[str]:
@@ -270,6 +270,38 @@ def rules_table(found: Diagnosis) -> list[str]:
     ]
     head = ["rule", "what it saw", "grade", "fired in failures", "in passes", "could not look"]
     return ["Rules that fired (a preview rule decides no cause):", "", *table(head, rows, "findings.json", 16)]
+
+
+def _across(found: Diagnosis) -> list[str]:
+    """What rules over runs saw in the agent, one repeat against others."""
+    shown = [f"- {prose(one.message)} ({one.code}{', preview' if one.preview else ''})." for one in found.across]
+    more = len(shown) - MOST_DOUBTS
+    tail = [f"- {more:,} more in findings.json."] if more > 0 else []
+    return ["Repeats of one task set against each other:", "", *shown[:MOST_DOUBTS], *tail, ""] if shown else []
+
+
+def _alarms(found: Diagnosis) -> list[str]:
+    """Alarming words that passes of the same tasks hold as often; those that failures hold more often are named after."""
+    if not found.alarms:
+        return []
+    harmless = [_alarm(one) for one in found.alarms if one.harmless]
+    others = [_alarm(one) for one in found.alarms if not one.harmless and one.fired_failed]
+    lines = []
+    if harmless:
+        lines += [
+            "Alarming words in results that are harmless here, since passes of the same tasks hold them as often: "
+        ]
+        lines[-1] += "; ".join(harmless) + "."
+    if others:
+        lines += ["Not called harmless: " + "; ".join(others) + "."]
+    return [text for line in lines for text in (line, "")]
+
+
+def _alarm(one: Alarm) -> str:
+    return (
+        f"{code(one.word)} in {one.fired_passed:,} of {one.passed:,} passes and {one.fired_failed:,} of "
+        f"{one.failed:,} failures"
+    )
 
 
 def dives_section(one: RunAnalysis, bucket: str, none: str) -> list[str]:

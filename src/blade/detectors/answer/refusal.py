@@ -9,26 +9,79 @@ What to do
     verifier rewards it.
 
 Limits
-    Refusing may be what the task wants, as when a policy forbids what a user asks for. A refusal in other words than
-    the usual ones, or in another language, is missed.
+    Refusing may be what the task wants, as where the request does harm. Saying that one thing cannot be done is not
+    declining the task, and an agent with tools that turns down a user's wish may follow its policy: both are left out.
+    In languages other than English only a short message that stands alone is known.
 """
 
+import re
 from collections.abc import Iterator
 
 from blade.core.finding import Cause, Evidence
-from blade.core.rollout import Rollout
+from blade.core.rollout import Features, Rollout
 from blade.detectors._engine import detector
-from blade.detectors._phrases import any_of
+from blade.detectors._phrases import FLAGS, any_of
 
+_NOT = r"(?:can ?not|can.t|won.t|will not|am unable to|.m unable to|am not able to|.m not able to|won.t be able to)"
+_HELP = r"(?:help|assist|comply|fulfill?|engage|participate|continue|proceed|support)"
+_MAKE = r"(?:provide|share|write|create|generate|produce|give|do|complete|answer|offer|discuss|carry out)"
+_IT = r"(?:that|this|it|such|any|the request|your request|the task|instructions|content|information|details|advice|guidance)"
 PHRASES = (
-    r"\bI (?:can ?not|can.t|won.t|will not)(?: and will not)? (?:help|assist|comply|fulfill?|provide|answer|engage)\b",
-    r"\bI(?:.m| am) (?:unable|not able) to (?:help|assist|comply|fulfill?|provide|answer|engage)\b",
-    r"\bI must (?:decline|refuse)\b",
+    rf"\bI ?{_NOT}(?: and will not)? (?:{_HELP}|{_MAKE})\b",
+    r"\bI(?: must|.ll have to| have to| need to| will have to| am going to|.m going to)?(?: respectfully| politely)? (?:decline|refuse|refrain)\b",
+    r"\bI(?:.m| am) (?:declining|refusing|not comfortable|not going to)\b",
+    r"\bI (?:do not|don.t) feel comfortable\b",
+    r"\bI (?:can ?not|can.t) in good conscience\b",
+    r"\bmy (?:guidelines|polic(?:y|ies)|principles)\b",
+    r"\bI.d rather not\b",
+    r"\bagainst my\b",
+    r"\bsomething (?:that )?I(?: can|.m able to| am able to|.m going to| am going to| will) ?(?:help|do|assist|provide|support)?",
+    r"\b(?:against|violates?|violating) (?:my|our|the|your|content|safety|usage)? ?(?:\w+ )?(?:guidelines|polic(?:y|ies)|principles|terms)\b",
 )
+"""What every refusal holds; told apart from other talk by `DECLINES`."""
+DECLINES = (
+    rf"\bI ?{_NOT}(?: and will not)? {_HELP}\b(?! (?:without|until|unless|but))",
+    rf"\bI ?{_NOT}(?: and will not)? (?:provide|engage|comply|share)\b(?! (?:without|until|unless)|.{{0,60}}\bbut\b)",
+    rf"\bI ?{_NOT}(?: and will not)? {_MAKE} (?:\w+ )?{_IT}\b",
+    rf"\bI ?{_NOT} answer\b(?! (?:without|until|unless|before))",
+    r"\bI(?: must|.ll have to| have to| need to| will have to| am going to|.m going to)(?: respectfully| politely)? (?:decline|refuse|refrain)\b",
+    r"(?<![:\"'\u201c] )\bI (?:refuse|decline) to\b",
+    r"\bI(?:.m| am) (?:declining|refusing) (?:this|that|the|to|your)\b",
+    r"\bI (?:can ?not|can.t) in good conscience\b",
+    r"\bmy (?:guidelines|polic(?:y|ies)|principles) (?:prevent|forbid|prohibit|do not allow|don.t allow)",
+    r"\bI (?:do not|don.t) feel comfortable (?:with |do|writ|help|assist|provid|produc|generat|creat|shar|complet)",
+    r"\bI(?:.m| am) not (?:comfortable|going to) (?:with |do |writ|help|assist|provid|produc|generat|creat|shar|complet)",
+    r"\b(?:not|isn.t) something (?:that )?I(?: can|.m able to| am able to|.m going to| am going to| will)\b",
+    r"\bI.d rather not (?:do|help|write|answer|share|provide)\b",
+    r"\b(?:is|goes) against my (?:guidelines|polic|principles|programming)",
+)
+ELSEWHERE = (
+    r"no puedo (?:ayudar|asistir|cumplir|proporcionar|hacer eso)",
+    r"kann ich (?:\w+ )?nicht (?:helfen|weiterhelfen|unterst)|ich kann (?:\w+ ){0,3}nicht (?:helfen|beantworten|unterst)",
+    r"je ne peux pas (?:vous aider|aider|r.pondre|fournir|faire cela)",
+    r"non posso (?:aiutar|assister|fornire)",
+    r"n.o posso (?:ajudar|auxiliar|fornecer)",
+    "无法(?:协助|帮助|提供|满足|完成|回答)|不能(?:协助|帮助|提供)",
+    "お手伝いできません|お答えできません|対応できません",
+    "не могу (?:помочь|выполнить|предоставить)",
+)
+"""The same in other languages; looked for in a short message that stands alone."""
 OPENING = 300
 """Characters of the last message in which a refusal is taken for one; further down it is about details."""
+SHORT = 400
 
-_declines = any_of(PHRASES)
+_declines = any_of(DECLINES)
+_elsewhere = re.compile("|".join(ELSEWHERE), FLAGS & ~re.ASCII)
+
+
+def _serves_a_user(rollout: Rollout) -> bool:
+    """Whether the agent talks with a user and has tools: to decline a wish is then often its work."""
+    parties = {"tools" if step.kind == "call" else step.party for step in rollout.steps or ()}
+    return {"tools", "user"} <= parties
+
+
+def _is_short(features: Features) -> bool:
+    return features.agent_messages == 1 and features.calls == 0 and features.agent_chars <= SHORT
 
 
 @detector(
@@ -36,8 +89,9 @@ _declines = any_of(PHRASES)
     suggests=Cause.BEHAVIOR,
     kind="associated",
     reads=("steps",),
-    when=lambda f: f.refusals > 0,
+    when=lambda f: f.refusals > 0 or _is_short(f),
     phrases=PHRASES,
+    status="stable",
 )
 def refusal(rollout: Rollout) -> Iterator[Evidence]:
     said = [
@@ -46,7 +100,9 @@ def refusal(rollout: Rollout) -> Iterator[Evidence]:
     for step in said:
         if step.kind == "refusal":
             yield Evidence(key=rollout.key, step=step.index, field="text", quote=step.text.strip()[:OPENING])
-    if said and said[-1].kind == "message":
-        found = _declines.search(said[-1].text[:OPENING])
+    if said and said[-1].kind == "message" and not _serves_a_user(rollout):
+        opening = said[-1].text[:OPENING]
+        alone = rollout.features is not None and _is_short(rollout.features)
+        found = _declines.search(opening) or (_elsewhere.search(opening) if alone else None)
         if found:
             yield Evidence(key=rollout.key, step=said[-1].index, field="text", quote=found[0])

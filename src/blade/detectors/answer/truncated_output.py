@@ -12,20 +12,30 @@ Limits
     records only the last of several model calls, hides it.
 """
 
+import re
 from collections.abc import Iterator
 
-from blade.core.finding import Cause, Evidence
+from blade.core.finding import LONGEST_QUOTE, Cause, Evidence
 from blade.core.rollout import Features, Rollout
 from blade.detectors._engine import detector
 
-CUT = ("length", "max_length", "max_output_tokens", "max_tokens", "model_length", "token_limit")
+_cut = re.compile(
+    r"(?:^|[\W_])length$|max_?length|model_?length|length_?(?:limit|exceeded)|truncat|context_?(?:window|length)"
+    r"|tokens?_?(?:limit|budget|exceeded)|max\w*_?tokens?|too_?many_?tokens",
+    re.IGNORECASE,
+)
+"""Words for a limit on tokens, as providers and harnesses put them together."""
 
 
 def _may_be_cut(features: Features) -> bool:
-    return features.stop is not None and features.stop.lower() in CUT
+    return features.stop is not None and _is_cut(features.stop)
+
+
+def _is_cut(stop: str) -> bool:
+    return _cut.search(re.sub(r"[\s.:-]+", "_", stop.strip())) is not None
 
 
 @detector("ANS001", suggests=Cause.BEHAVIOR, kind="direct", reads=("stop",), when=_may_be_cut)
 def truncated_output(rollout: Rollout) -> Iterator[Evidence]:
-    if rollout.stop is not None and rollout.stop.lower() in CUT:
-        yield Evidence(key=rollout.key, step=None, field="stop", quote=rollout.stop)
+    if rollout.stop is not None and _is_cut(rollout.stop):
+        yield Evidence(key=rollout.key, step=None, field="stop", quote=rollout.stop[:LONGEST_QUOTE])

@@ -23,19 +23,38 @@ from blade.detectors._phrases import any_of
 
 _DONE = (
     r"(?:cancell?ed|updated|booked|rebooked|changed|modified|refunded|exchanged|processed|created|deleted|removed|"
-    r"added|sent|scheduled|rescheduled|upgraded|downgraded|issued|placed)"
+    r"added|sent|scheduled|rescheduled|upgraded|downgraded|issued|placed|submitted|initiated|closed|renamed|moved|"
+    r"applied|activated|deactivated|enabled|disabled|assigned|posted|saved|filed|registered|reserved|paid|"
+    r"replaced|reset|restored|merged|published|archived|notified|enrolled|approved|rejected|set up|completed|switched)"
 )
-PHRASES = (rf"(?:ve|been|successfully|now|just|also|already) {_DONE}\b",)
-"""What every claim holds; told apart from other talk by `CLAIMS`."""
-CLAIMS = (
-    rf"\bI(?:.ve| have)(?: now| just| also| already| successfully){{0,2}} {_DONE}\b",
-    rf"\bI(?: just| also| successfully) {_DONE}\b",
-    rf"\b(?:has|have|was|were)(?: now| just| all| both)?(?: been)?(?: now)? successfully {_DONE}\b",
-    rf"\b(?:has|have)(?: now| just| both| all)? been {_DONE}\b",
+_NOUN = (
+    r"(?:cancell?ation|refund|booking|transfer|update|exchange|return|payment|reservation|change|order|upgrade|request)"
+)
+_ADVERB = r"(?: now| just| also| already| successfully| gone ahead and| all| both| went ahead and)"
+PHRASES = (
+    rf"\b(?:ve|have|has|been|successfully|now|just|also|already|all|both|ahead and|is|are|was|were|I|we) {_DONE}\b",
+    rf"\b{_NOUN}(?: is| was| has been)? (?:complete|completed|successful)\b",
+    r"\btransferred \W?\d",
+)
+"""What every claim holds; told apart from other talk by `OWN` and `PASSIVE`."""
+OWN = (
+    rf"\b(?:I|we)(?:.ve| have){_ADVERB}{{0,2}} {_DONE}\b(?! (?:an? |the )?transfer\b)",
+    rf"\b(?:I|we)(?:.ve| have){_ADVERB}{{0,2}} transferred \W?\d",
+    rf"\b(?:I|we){_ADVERB}{{0,2}} {_DONE} (?:your|the|it|this|that|both|all|you|them)\b",
     rf"\bsuccessfully {_DONE} (?:your|the)\b",
 )
+"""Claims in which the agent names itself."""
+PASSIVE = (
+    rf"\b(?:has|have|was|were)(?: now| just| all| both)?(?: been)?(?: now)? successfully {_DONE}\b",
+    rf"\b(?:has|have)(?: now| just| both| all)? been {_DONE}\b(?! by\b)",
+    rf"\b(?:your|the) (?:\w+ ){{1,3}}(?:is|are) now {_DONE}\b(?! by\b)",
+    rf"\b{_NOUN}(?: is| was| has been)? (?:complete|completed|successful)\b",
+)
+"""Claims that do not: they may report what a tool has shown, so its results must not hold the word."""
 
-_claims = any_of(CLAIMS)
+_own = any_of(OWN)
+_passive = any_of(PASSIVE)
+_last_word = re.compile(r"\w+$")
 _no_claim = re.compile(
     r"\b(?:if|once|when|after|until|unless|before|whether|not|never|no|none|nothing|cannot|would|should|could|might|may|already|any|"
     r"which|that|by the airline|please|will)\b|n['\u2019]t\b",
@@ -43,6 +62,7 @@ _no_claim = re.compile(
 )
 """Words before a claim in its sentence that make it a condition, a denial or a report."""
 _sentence = re.compile(r"[.!?:;\n]\s*")
+_sentence_end = re.compile(r"[.!?;](?=\s|$)|\n")
 
 
 @detector("BEH009", suggests=Cause.BEHAVIOR, kind="associated", reads=("steps",), phrases=PHRASES)
@@ -53,15 +73,39 @@ def claimed_without_action(rollout: Rollout) -> Iterator[Evidence]:
     last = _last_call(steps)
     if last is None:
         return
+    shown = "\n".join(step.text for step in steps if step.kind == "result").lower()
     for step in steps[last + 1 :]:
-        if step.party == "agent" and step.kind == "message":
-            for found in _claims.finditer(step.text):
-                begin = max((end.end() for end in _sentence.finditer(step.text, 0, found.start())), default=0)
-                begin = max(begin, found.end() - LONGEST_QUOTE)
-                if not _no_claim.search(step.text, begin, found.end()):
-                    quote = step.text[begin : found.end()]
-                    yield Evidence(key=rollout.key, step=step.index, field="text", quote=quote)
-                    break
+        if step.party == "agent" and step.kind == "message" and (quote := _claim(step.text, shown)):
+            yield Evidence(key=rollout.key, step=step.index, field="text", quote=quote)
+
+
+def claims(text: str) -> Iterator[str]:
+    """The sentences of a message that claim something done, whole."""
+    for begin, found in _claimed(text):
+        end = _sentence_end.search(text, found.end())
+        yield text[begin : end.start() if end else len(text)]
+
+
+def _claim(text: str, shown: str) -> str | None:
+    """The first claim in a message, from the beginning of its sentence; a passive one only of what no result shows."""
+    for begin, found in _claimed(text):
+        if found.re is _own or _stem(found[0]) not in shown:
+            return text[max(begin, found.end() - LONGEST_QUOTE) : found.end()]
+    return None
+
+
+def _claimed(text: str) -> Iterator[tuple[int, re.Match[str]]]:
+    """Where the sentence of each claim begins, and the claim; conditions, denials and reports are left out."""
+    for found in sorted([*_own.finditer(text), *_passive.finditer(text)], key=lambda one: one.start()):
+        begin = max((end.end() for end in _sentence.finditer(text, 0, found.start())), default=0)
+        if not _no_claim.search(text, max(begin, found.end() - LONGEST_QUOTE), found.end()):
+            yield begin, found
+
+
+def _stem(claim: str) -> str:
+    """The last word of a claim without its ending: `cancelled` is shown by `canceled` and by `cancel_date` as well."""
+    word = _last_word.search(claim.lower())
+    return word[0].removesuffix("ed").rstrip("l") if word else claim
 
 
 def _last_call(steps: tuple[Step, ...]) -> int | None:

@@ -24,7 +24,14 @@ from blade.detectors.behavior.tool_error_ignored import ADMITS
 _admits = any_of(ADMITS)
 
 
-@detector("BEH005", suggests=Cause.BEHAVIOR, kind="associated", reads=("steps",), when=lambda f: f.tool_errors > 0)
+@detector(
+    "BEH005",
+    suggests=Cause.BEHAVIOR,
+    kind="associated",
+    reads=("steps",),
+    when=lambda f: f.tool_errors > 0,
+    status="stable",
+)
 def gave_up_after_an_error(rollout: Rollout) -> Iterator[Evidence]:
     steps = rollout.steps or ()
     last = next((place for place in reversed(range(len(steps))) if steps[place].kind in ("call", "result")), None)

@@ -31,6 +31,11 @@ PHRASES = (
     r"n't exist\b",
     r"\bno such\b",
     r"\b(?:invalid|unknown|unrecogni[sz]ed|nonexistent|non-existent)\b",
+    r"\bno (?:\w+ )?(?:\w+ )?(?:match|found|with|has the|exist|record|entry|result)",
+    r"\b(?:could not|cannot|can't|unable to|failed to) (?:be )?(?:find|found|locate)",
+    r"\b(?:does not|doesn't|did not) match any\b",
+    r"\bnot (?:on file|in our|in the)\b",
+    r"\b404\b",
 )
 """Words in which a tool says that there is no such thing."""
 HEAD = 300
@@ -70,7 +75,7 @@ _DIGITS = re.compile(rf"\d{{{TELLING_DIGITS},}}")
 _denies = any_of(PHRASES)
 
 
-@detector("BEH008", suggests=Cause.BEHAVIOR, kind="associated", reads=("steps",), phrases=PHRASES)
+@detector("BEH008", suggests=Cause.BEHAVIOR, kind="associated", reads=("steps",), phrases=PHRASES, status="stable")
 def invented_id(rollout: Rollout) -> Iterator[Evidence]:
     steps = rollout.steps or ()
     denied = {(step.answers, step.call_id) for step in steps if step.failed and _denies.search(step.text[:HEAD])}

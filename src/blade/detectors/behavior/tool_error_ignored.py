@@ -29,6 +29,10 @@ ADMITS = (
     r"\b(?:sorry|apologi[sz]e)",
     r"\b(?:issue|problem|trouble|difficult|incorrect|invalid|not found|no such|unavailable|wrong|try again|retry|instead)",
     r"\btransfer",
+    r"\b(?:no (?:pude|puedo|se pudo|ha sido posible)|lamento|lo siento|malheureusement|leider|konnte|purtroppo|infelizmente)\b",
+    r"\bd.sol|\b(?:declin|reject|refus|denied|another|different|alternativ)",
+    "抱歉|无法|失败|错误|申し訳|できません|エラー|к сожалению|не удалось|ошибка",
+    r"\b(?:remains?|still|rather than|unless|needs? to|would (?:need|have) to)\b",
 )
 
 _admits = any_of(ADMITS)

@@ -24,6 +24,7 @@ from blade.detectors._engine import detector
     kind="direct",
     reads=("steps", "answer|steps"),
     when=lambda f: f.agent_messages == 0 and f.calls == 0,
+    status="stable",
 )
 def agent_never_spoke(rollout: Rollout) -> Iterator[Evidence]:
     steps = rollout.steps or ()

@@ -7,9 +7,8 @@ What to do
     Lower the concurrency of the run or raise the quota, and run the affected rollouts again.
 
 Limits
-    An agent that waits and calls again may lose nothing, so the symptom alone does not explain a failure. Errors are
-    told from their first words: a long result that speaks of rate limits further down is not counted, a short one that
-    quotes somebody else's is.
+    An agent that waits and calls again may lose nothing, so the symptom alone does not explain a failure. Results are
+    looked at where they are errors by mark or by form; a document that speaks of rate limits is not one.
 """
 
 from collections.abc import Iterator
@@ -17,25 +16,60 @@ from collections.abc import Iterator
 from blade.core.finding import Cause, Evidence
 from blade.core.rollout import Rollout
 from blade.detectors._engine import detector
+from blade.detectors._errors import error_words
 from blade.detectors._phrases import any_of
 
 PHRASES = (
-    r"\btoo many requests\b",
-    r"\brate[ _-]?limit(?:ed|s)?[ _-]?(?:error|exceeded|reached|hit)\b",
-    r"\brate[ _-]limited\b",
-    r"\bexceeded (?:your|the|my|our)? ?(?:\w+ )?rate[ _-]?limit",
-    r"\b(?:http|status|code|error)\W{1,8}429\b",
+    r"\brate[ _-]?limit",
+    r"\b(?:usage|concurrency|request)[ _]limit",
+    r"\btoo[ _]?many[ _]?(?:concurrent )?(?:requests|tokens|calls|queries)\b",
+    r"\bthrottl(?:ed|ing)",
+    r"\brate exceeded\b",
+    r"\bresource[ _]?exhausted\b",
+    r"\b(?:current|insufficient|request|token|api|exceeded your)[ _]quota",
+    r"\bquota (?:exceeded|exhausted|metric)",
+    r"\b(?:requests?|tokens|queries|calls) per (?:sec|min|hour|day)",
+    r"\bretry[ _-]after\b",
+    r"\bslow down\b",
+    r"\brequests? too (?:quickly|fast|often|frequent)",
+    r"(?:http|status|code|error)\W{1,8}429\b",
+    r"\bhttp/[\d.]+ 429\b",
+    r"\b429\W{1,3}(?:client|too|error|rate|quota)",
 )
-HEAD = 300
-"""Characters at the start of a result in which an error is expected."""
+"""What errors of this kind hold, whoever writes them."""
+ELSEWHERE = (
+    r"demasiadas (?:solicitudes|peticiones)",
+    r"trop de requ",
+    r"zu viele anfragen",
+    r"troppe richieste",
+    r"muitas (?:requisi|solicita)",
+    "请求过于频繁|请求频率|限流|配额",
+    "リクエストが多すぎ|レート制限",
+    "слишком много запросов",
+)
+"""The same in other languages; known by the mark of the result, since bytes are not searched for them."""
+STATUS = "429"
 
 _limited = any_of(PHRASES)
+_elsewhere = any_of(ELSEWHERE)
 
 
-@detector("INF002", suggests=Cause.INFRA, kind="associated", reads=("steps|error",), phrases=PHRASES)
+@detector(
+    "INF002",
+    suggests=Cause.INFRA,
+    kind="associated",
+    reads=("steps|error",),
+    when=lambda f: f.tool_errors > 0,
+    phrases=(*PHRASES, STATUS),
+)
 def rate_limited(rollout: Rollout) -> Iterator[Evidence]:
-    if rollout.error and (found := _limited.search(rollout.error)):
-        yield Evidence(key=rollout.key, step=None, field="error", quote=found[0])
+    error = rollout.error or ""
+    if (found := _limited.search(error)) or error.strip() == STATUS:
+        yield Evidence(key=rollout.key, step=None, field="error", quote=found[0] if found else error)
     for step in rollout.steps or ():
-        if step.party == "tool" and (found := _limited.search(step.text[:HEAD])):
+        words = error_words(step)
+        found = _limited.search(words) or (_elsewhere.search(words) if step.failed else None)
+        if found:
             yield Evidence(key=rollout.key, step=step.index, field="text", quote=found[0])
+        elif words.strip(" .:") in (STATUS, f"HTTP {STATUS}"):
+            yield Evidence(key=rollout.key, step=step.index, field="text", quote=words.strip())

@@ -7,59 +7,119 @@ What to do
     Look at the service behind the tool at the time of the run, bring it up, and run these rollouts again.
 
 Limits
-    Three such results are counted, or two where there are no others; an agent that got through later is counted too. An
-    internal error may come of arguments that the server does not expect. Tools that run what the agent writes are left
+    Three such results are counted, or two where the tool gave no others; an agent that got through later is counted too.
+    An internal error may come of arguments that the server does not expect. Tools that run what the agent writes are left
     out, since their output is that of its own programs.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from blade.core.finding import LONGEST_QUOTE, Cause, Evidence
 from blade.core.rollout import Rollout, Step
 from blade.detectors._engine import detector
+from blade.detectors._errors import error_words, runs_code
 from blade.detectors._phrases import any_of
 
+_SERVICE = r"(?:service|server|backend|database|system|endpoint|host|api|tool|index|cluster|gateway|network)"
 PHRASES = (
-    r"\bconnection (?:was |has been )?(?:refused|reset|aborted|closed by|timed out)",
+    r"\bconnection (?:\w+ ){0,3}(?:refused|reset|aborted|closed|lost|dropped|failed|timed out|error|broken)",
+    r"\bconnection error\b",
     r"\bE?CONN(?:REFUSED|RESET|ABORTED)\b",
-    r"\bConnection(?:Refused|Reset|Aborted)Error\b",
-    r"\b(?:Connect|Read|Pool|Gateway)Timeout(?:Error)?\b",
-    r"\bfailed to establish a new connection\b",
-    r"\bmax retries exceeded with url\b",
-    r"\ball connection attempts failed\b",
-    r"\bcannot connect to host\b",
-    r"\bserver disconnected\b",
-    r"\bremote end closed connection\b",
-    r"\bupstream (?:connect error|request timeout|server error)",
-    r"\bno healthy upstream\b",
+    r"\b(?:ENOTFOUND|ETIMEDOUT|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)\b",
+    r"\bConnection\w{0,12}Error\b",
+    r"\b\w{0,12}Timeout(?:Error|Exception)\b",
+    r"\b(?:Connect|Read|Pool|Gateway)Timeout\b",
+    r"\b(?:could not|cannot|can't|unable to|failed to) (?:\w+ )?(?:connect|reach|resolve|establish|contact)\b",
+    r"\bmax retries exceeded\b",
+    r"\bconnection attempts failed\b",
+    r"\b(?:server disconnected|remote end closed)\b",
+    r"\b(?:no healthy upstream|upstream \w+ ?\w* ?(?:error|timeout|returned|failed))",
     r"\bbad gateway\b",
     r"\bgateway time-?out\b",
-    r"\bservice (?:is )?(?:temporarily |currently )?unavailable\b",
-    r"\binternal server error\b",
-    r"\b(?:read|request) timed out\b",
-    r"\btimed out (?:while |when )?(?:contacting|connecting|waiting for (?:the )?(?:server|response|backend|upstream))\b",
-    r"\b(?:http|status|code|error):? 50[0234]\b",
-    r"(?:status|code)\": ?\"?50[0234]\b",
+    rf"\b{_SERVICE}(?: is| was| has become)?(?: \w+)? (?:unavailable|unreachable|offline|down)\b",
+    rf"\b{_SERVICE}\b.{{0,40}} (?:not respond|no response|did not answer|not reachable)",
+    r"\binternal (?:server )?error\b",
+    r"\b(?:read|request|call|query|operation|tool|execution)\b.{0,24}\btime(?:d |-)?out\b",
+    r"\btimed? ?out (?:after|waiting|while|when)\b",
+    r"\bnetwork (?:error|failure|request failed|is unreachable)\b",
+    r"\b(?:fetch failed|socket hang up|broken pipe)\b",
+    r"\b(?:Operational|\w{0,12}Server\w{0,12})Error\b",
+    r"\b(?:getaddrinfo|name resolution|circuit breaker)\b",
+    r"\bgrpc\b.{0,24}\bunavailable\b",
+    r"(?:http|status|code|error)[\W_]{1,8}5(?:0[0-4]|2[0-9])\b",
+    r"\bhttp/[\d.]+ 5(?:0[0-4]|2[0-9])\b",
+    r"\bserviceunavailable|\bnot responding\b|\bdid not respond\b",
+    r"^\W{0,4}5(?:0[0-4]|2[0-9])\b",
+    r"\breturned 5(?:0[0-4]|2[0-9])\b",
+    r"\bbeing rebuilt\b|\bunder maintenance\b",
 )
+STEMS = (
+    "conn(?:ect|refused|reset|aborted)",
+    "enotfound",
+    "etimedout",
+    "eai_again",
+    "unreach",
+    "time.?out",
+    "timed.?out",
+    r"\b(?:reach|resolve|establish|contact)\b",
+    "retries exceeded",
+    "remote end",
+    "upstream",
+    "gateway",
+    "unavailable",
+    "offline",
+    r"\bdown\b",
+    "not respond",
+    "no response",
+    "not answer",
+    "not reachable",
+    "internal",
+    "network",
+    "fetch failed",
+    "hang up",
+    "broken pipe",
+    "server",
+    "operationalerror",
+    "getaddrinfo",
+    "name resolution",
+    "circuit breaker",
+    r"(?:http|status|code|error|returned)[\W_]{1,8}5[02]\d",
+    r"\"\W{0,4}5[02]\d\b",
+    r"http/[\d.]+ 5",
+    "being rebuilt",
+    "maintenance",
+)
+"""What every one of `PHRASES` holds: quick to look for in bytes."""
+ELSEWHERE = (
+    r"nicht (?:erreichbar|verf.gbar)",
+    r"(?:indisponible|injoignable)",
+    r"no (?:est. )?disponible",
+    r"non (?:disponibile|raggiungibile)",
+    "服务不可用|无法连接|连接失败|超时",
+    "недоступ",
+)
+"""The same in other languages; known by the mark of the result, since bytes are not searched for them."""
 ENOUGH = 3
 FEWEST = 2
-"""Results that are enough where every one of them reports it."""
-HEAD = 300
-"""Characters at the start of a result in which an error is expected."""
-RUNS_CODE = frozenset(
-    "bash shell sh terminal console powershell python ipython jupyter repl notebook command cmd code script".split()  # noqa: SIM905
-)
-"""Words in the names of tools whose results are the output of the agent's own programs."""
+"""Results that are enough where every result of the tool reports it."""
 _down = any_of(PHRASES)
-_part = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_elsewhere = any_of(ELSEWHERE)
 
 
-@detector("INF004", suggests=Cause.INFRA, kind="direct", reads=("steps",), when=lambda f: f.tool_errors >= FEWEST)
+@detector(
+    "INF004",
+    suggests=Cause.INFRA,
+    kind="direct",
+    reads=("steps",),
+    when=lambda f: f.tool_errors >= FEWEST,
+    phrases=STEMS,
+)
 def tool_backend_down(rollout: Rollout) -> Iterator[Evidence]:
     results = [step for step in rollout.steps or () if step.kind == "result"]
     down = [(step, found) for step in results if (found := _report(step)) is not None]
-    if len(down) < ENOUGH and not FEWEST <= len(down) == len(results):
+    if not down or not _is_enough(results, [step for step, _ in down]):
         return
     for step, found in down:
         begin = max(0, found.end() - LONGEST_QUOTE)
@@ -67,12 +127,15 @@ def tool_backend_down(rollout: Rollout) -> Iterator[Evidence]:
         yield Evidence(key=rollout.key, step=step.index, field="text", quote=quote)
 
 
+def _is_enough(results: list[Step], down: list[Step]) -> bool:
+    """Whether several results report it, or all that one tool gave."""
+    mine, of_all = Counter(step.tool for step in down), Counter(step.tool for step in results)
+    return len(down) >= ENOUGH or any(FEWEST <= times == of_all[tool] for tool, times in mine.items())
+
+
 def _report(step: Step) -> re.Match[str] | None:
     """The words in which a result reports a failure of its backend; None where it speaks of one in passing."""
-    if not step.failed or _runs_code(step.tool or ""):
+    words = error_words(step)
+    if not words or runs_code(step.tool or ""):
         return None
-    return _down.search(step.text[:HEAD])
-
-
-def _runs_code(tool: str) -> bool:
-    return not RUNS_CODE.isdisjoint(word.lower() for word in _part.findall(tool))
+    return _down.search(words) or (_elsewhere.search(words) if step.failed else None)

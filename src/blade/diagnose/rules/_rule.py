@@ -62,7 +62,7 @@ def _loaded(file: dict[str, Any], declared: Declared) -> RunRule:
     rule = Rule(
         code=declared.code,
         cause=declared.suggests,
-        kind="direct",
+        kind="associated" if declared.suggests is Cause.BEHAVIOR else "direct",
         reads=("rollouts",),
         scope="run",
         status=declared.status,

@@ -30,9 +30,11 @@ SHORTEST = 6
 LONGEST = 200
 MOST_VALUES = 12
 _BEFORE = (
-    r"(?:^|(?<=[.;!?(\[{\"*#>|])|(?<=[.;!?(\[{\"*#>|][ \t])|\b(?:the|correct|final|right|true|gold|reference|expected)[ \t]+)"
-    r"(?:answer(?:[ \t]key)?|solution|expected(?:[ _]answer)?|ground[ _]truth|gold(?:[ _]answer)?|(?:reference|correct)[ _]answer)"
-    r"[\"*`]{0,3}[ \t]*(?::|=|->|\u2192)[ \t]*\n?[\"'`*$(\[\\]{0,3}"
+    r"(?:^|(?<=[.;!?(\[{\"*#<>|])|(?<=[.;!?(\[{\"*#<>|][ \t])|\b(?:the|correct|final|right|true|gold|reference|expected)[ \t]+)"
+    r"(?:answer(?:[ \t]key)?|solution|key|label|target|expected(?:[ _](?:answer|output|result|value))?|ground[ _]truth"
+    r"|gold(?:[ _]answer)?|(?:reference|correct)[ _](?:answer|value|result|option)"
+    r"|(?:correct|right|true|gold|reference|expected)[ \t]answer(?:[ \t]\w+){0,3}[ \t](?=is|should|must)|answer[ \t]you[ \t]need[ \t](?=is))"
+    r"[\"*`]{0,3}[ \t]*(?::|=|->|\u2192|\]|>|is|should[ \t]be|must[ \t]be)[ \t]*\n?[\"'`*$(\[\\]{0,3}"
 )
 _AFTER = r"(?![\w-])(?!\.\d)"
 

@@ -34,14 +34,39 @@ MOST_LINES = 40
 _MISSING = re.compile(
     r"""(?:ModuleNotFoundError|ImportError):\ No\ module\ named\ '?(?P<module>[\w.]+)'?
     |(?:ImportError:|loading\ shared\ libraries:)\ (?P<library>[\w.+-]+\.so[\w.]*):\ cannot\ open\ shared\ object\ file
-    |(?:^|[\s:])(?P<command>[\w.+-]+):\ command\ not\ found
+    |(?:^|[\s:])(?P<command>[\w.+-]+):\ command\ not\ found(?!:)
+    |\bcommand\ not\ found:\ (?P<unknown>[\w.+-]+)
+    |^(?!\w*Error)(?P<absent>[\w.+-]+):\ not\ found$
+    |'(?P<windows>[\w.+-]+)'\ is\ not\ recognized\ as\ an\ internal\ or\ external\ command
+    |Cannot\ find\ (?:module|package)\ ['"](?P<node>@?\w[\w@/-]*)['"]
+    |cannot\ find\ package\ "(?P<go>[\w.]+/[\w./-]+)"
+    |can't\ find\ crate\ for\ `(?P<crate>\w+)`
+    |error:\ package\ (?P<java>[\w.]+)\ does\ not\ exist
+    |there\ is\ no\ package\ called\ .(?P<r>[\w.]+).
+    |ld:\ cannot\ find\ -l(?P<linked>[\w.+-]+)
+    |fatal\ error:\ (?P<header>[\w/.+-]+\.h(?:pp)?):\ No\ such\ file
+    |cannot\ load\ such\ file\ --\ (?P<gem>[\w/-]+)
+    |The\ '(?P<distribution>[\w.-]+)[^']*'\ distribution\ was\ not\ found
+    |Missing\ optional\ dependency\ '(?P<optional>[\w.-]+)'
     |\bsh:\ (?:line\ )?\d+:\ (?P<program>[\w.+-]+):\ not\ found
     |\benv:\ .?(?P<interpreter>[\w.+-]+).?:\ No\ such\ file\ or\ directory
     |exec:\ "(?P<executable>[\w.+-]+)":\ executable\ file\ not\ found
     |FileNotFoundError:\ \[Errno\ 2\]\ No\ such\ file\ or\ directory:\ '(?P<started>python3?|node|npm|java|javac|gcc|g\+\+|go|cargo|rustc|ruby|perl|php|bash|git|make|cmake|iverilog|verilator|docker)'""",
     re.VERBOSE | re.MULTILINE,
 )
-_HINTS = ("No module named", "cannot open shared object", "not found", "No such file or directory")
+_HINTS = (
+    "No module named",
+    "cannot open shared object",
+    "not found",
+    "No such file",
+    "is not recognized",
+    "annot find ",
+    "can't find crate",
+    "does not exist",
+    "no package called",
+    "cannot load such file",
+    "Missing optional",
+)
 _ANYBODYS = re.compile(
     r"(?:your_|my_?)?(?:answer|app|candidate|code|common|config|conftest|core|func|function|helpers?|impl|lib|main|models?|module"
     r"|package|program|project|script|server|settings|solutions?|src|submission|task|tests?|tools|user_code|utils?)",
@@ -86,7 +111,7 @@ def _missing(walk: Walk) -> Iterator[_Seen]:
         for match, _ in zip(_MISSING.finditer(spoken[1]), range(MOST_LINES), strict=False):
             kind = match.lastgroup or ""
             what = match[kind].rstrip(".")
-            if what in told or (kind == "module" and ("." in what or _ANYBODYS.fullmatch(what))):
+            if what in told or (kind == "module" and "." in what) or _is_anybodys(what):
                 continue
             told.add(what)
             made, given = agent_words(walk), given_words(walk)
@@ -95,9 +120,14 @@ def _missing(walk: Walk) -> Iterator[_Seen]:
                 yield _Seen(walk=walk, what=what, kind=kind, spoken=spoken, quote=match[0], asked=asked)
 
 
+def _is_anybodys(what: str) -> bool:
+    """Whether a part of a name is one that a solution's own file may have."""
+    return any(_ANYBODYS.fullmatch(part) for part in re.split(r"[./]", what) if part not in ("h", "hpp"))
+
+
 def _makes(what: str, text: str) -> bool:
     """Whether a text speaks of a file or folder of that name, which is then the task's or the solution's own."""
-    return re.search(rf"(?<![\w.-]){re.escape(what)}(?:\.py\b|/)", text) is not None
+    return re.search(rf"(?<![\w.-]){re.escape(what)}(?:\.(?:py|js|ts|rs|go|java|rb|h|c|cpp)\b|/)", text) is not None
 
 
 def _names(what: str, text: str) -> bool:

@@ -1,4 +1,4 @@
-"""A rollout passed without a word or a call of the agent.
+"""A rollout passed without work: the agent said and called nothing, or called nothing where the key wants a change.
 
 Why it matters
     The verifier rewards doing nothing, so other passes may mean as little.
@@ -25,14 +25,16 @@ from blade.diagnose.rules._rule import run_rule
 @run_rule("TSK010", suggests=Cause.TASK)
 def silent_pass(context: Context) -> Iterator[Doubt]:
     run = context.run
-    silent = run.rollouts.filter(
-        (pl.col("outcome") == "passed") & (pl.col("agent_chars") == 0) & (pl.col("calls") == 0)
-    )
+    due = run.tasks.filter(pl.col("key_expects").is_in(["one change", "several changes"]))["task_id"].to_list()
+    idle = run.rollouts.filter((pl.col("outcome") == "passed") & (pl.col("calls") == 0))
+    silent = idle.filter((pl.col("agent_chars") == 0) | pl.col("task_id").is_in(due))
     if silent.height:
         places = [f"{task}#{repeat}" for task, repeat in silent.select("task_id", "repeat").head(4).iter_rows()]
+        mute = not silent["agent_chars"].sum()
+        how = "without a word or a call" if mute else "without a call, though the key wants a change"
         yield Doubt(
             about="verifier",
             tasks=tuple(dict.fromkeys(silent["task_id"])),
-            message=f"{silent.height} rollout{'s' if silent.height > 1 else ''} passed without a word or a call ({', '.join(places)})",
+            message=f"{silent.height} rollout{'s' if silent.height > 1 else ''} passed {how} ({', '.join(places)})",
             rollouts=silent.height,
         )

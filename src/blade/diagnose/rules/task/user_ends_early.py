@@ -7,7 +7,8 @@ What to do
     Tell the simulated user to wait until its wish is carried out.
 
 Limits
-    The go-ahead is told by English words, and only rollouts that lack a change that was due are looked at.
+    The go-ahead is told by English words, or by a short reply without a but to a question for one; only rollouts that
+    lack a change that was due are looked at.
 """
 
 from __future__ import annotations

@@ -8,8 +8,9 @@ What to do
 
 Limits
     Looks at rewards of nothing and of the most that the run gives: part of the reward is no verdict. Quiet where
-    anything else in the row sides with the reward (another verdict, an error, a limit). `passed`, `success` and tests
-    count only if they agree with the reward in most rollouts that were read.
+    anything else in the row sides with the reward (another verdict, an error, a limit). Fields that may
+    mean something else, such as `success` or `grade`, and tests count only if they agree with the reward in most
+    rollouts that were read.
 """
 
 from __future__ import annotations
@@ -32,8 +33,22 @@ from blade.diagnose.walks import Walk
 
 VERDICTS = ("is_correct", "correct", "resolved", "all_pass", "rubric_all_pass", "execution_match")
 """Fields that can mean nothing but the verdict."""
-LIKELY = ("passed", "success")
-"""Fields that may also say that the harness came to an end."""
+LIKELY = (
+    "passed",
+    "success",
+    "verdict",
+    "judge_verdict",
+    "judgement",
+    "judgment",
+    "grade",
+    "matched",
+    "match",
+    "is_match",
+    "equivalent",
+    "accepted",
+    "solved",
+)
+"""Fields that may also say something else, such as that the harness came to an end."""
 TESTS = "tests"
 ACCOUNTS = ("reward_info", "info", "metadata", "result", "verifier_result", "eval_report")
 """Objects in which a verdict may stand, one level down."""
@@ -87,9 +102,10 @@ def _is_extreme(walk: Walk, most: float) -> bool:
 def _verdicts(walk: Walk) -> Iterator[_Seen]:
     for path, value in _fields(walk.row):
         name = path.rpartition(".")[2]
-        says = _as_verdict(value) if name in VERDICTS or name in LIKELY else None
+        known = name in LIKELY or (name in VERDICTS and not isinstance(value, str))
+        says = _as_verdict(value) if known else None
         if says is not None:
-            yield _Seen(walk=walk, name=name, path=path, says=says, words=json.dumps(value))
+            yield _Seen(walk=walk, name=name, path=path, says=says, words=_written(value))
     if (seen := _by_tests(walk)) is not None:
         yield seen
 
@@ -128,7 +144,10 @@ def _fields(row: Mapping[str, object]) -> Iterator[tuple[str, object]]:
 
 
 def _as_verdict(value: object) -> bool | None:
-    """A boolean, or a number that is exactly 0 or 1."""
+    """A boolean, a number that is exactly 0 or 1, or a word for yes or no."""
+    if isinstance(value, str):
+        word = value.strip().lower()
+        return True if word in _YES else False if word in _NO else None
     return bool(value) if isinstance(value, bool | int | float) and value in (0, 1) else None
 
 
@@ -148,12 +167,9 @@ def _side(name: str, value: object) -> bool | None:
     """What a field says of the rollout by its name and value; None for a field that is no verdict, and for the reward."""
     if name in ("reward", "score"):
         return None
-    if isinstance(value, str):
-        word = value.strip().lower()
-        return True if word in _YES else False if word in _NO else None
     says = _as_verdict(value)
-    if says is None:
-        return None
+    if says is None or isinstance(value, str):
+        return says
     if _BAD.search(name):
         return False if says else None
     return says if _GOOD.search(name) else None

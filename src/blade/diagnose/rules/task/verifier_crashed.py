@@ -45,7 +45,7 @@ _THEIRS = re.compile(
 )
 """Words in an error of the verifier that may speak of what was judged."""
 _RAISED = re.compile(
-    r"^(?:E +)?(?P<error>(?P<kind>NameError|ImportError|SyntaxError|IndentationError|AttributeError): [^\n]{1,300})$",
+    r"^(?:E +)?(?P<error>(?P<kind>NameError|ImportError|SyntaxError|IndentationError|AttributeError|KeyError|FileNotFoundError|PermissionError): [^\n]{1,300})$",
     re.MULTILINE,
 )
 _FRAME = re.compile(r'File "(?P<path>[^"\n]{1,300})", line \d+[^\n]{0,200}(?:\n[ \t]*(?P<code>[^\n]{0,300}))?')
@@ -57,6 +57,7 @@ _LIBRARY = re.compile(r"(?:site|dist)-packages|/lib/python\d")
 _NAME = re.compile(r"name '(\w+)' is not defined")
 _IMPORTED = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
 _OF_MODULE = re.compile(r"module '([\w.]+)' has no attribute '(\w+)'")
+_KEY = re.compile(r"'(?:[^']*/)?([\w.-]{3,})'$")
 _OF_TEST = re.compile(r"'Test\w*' object has no attribute '(\w+)'")
 _COMMON = frozenset(
     ("numpy", "pandas", "scipy", "matplotlib", "sklearn", "torch", "requests", "pytest", "sympy", "networkx", "cocotb")
@@ -148,6 +149,10 @@ def _is_its_own(kind: str, error: str, known: str) -> bool:
     if kind in ("SyntaxError", "IndentationError"):
         return True
     if (match := _NAME.search(error) or _OF_TEST.search(error)) is not None:
+        return not _stands(match[1], known)
+    if (
+        match := _KEY.search(error) if kind in ("KeyError", "FileNotFoundError", "PermissionError") else None
+    ) is not None:
         return not _stands(match[1], known)
     if (match := _OF_MODULE.search(error)) is not None:
         return _is_library(match[1]) and not _stands(match[2], known)

@@ -1,0 +1,104 @@
+"""The task asks for a change of code or files, and the agent changed no file and gave no patch.
+
+Why it matters
+    There is nothing to test, so the rollout fails whatever the agent understood.
+
+What to do
+    Look at the end of the rollout: an agent that explains a fix without making it needs to be told to make it; one
+    whose edits all failed needs errors that say why.
+
+Limits
+    Whether a file was changed is told from the names of tools and from the words of shell commands; a program of the
+    agent's that writes files in an unusual way is missed. Whether a change was asked for is told from the prompt, and
+    from a verifier that misses a patch; where neither is recorded nothing is said.
+"""
+
+import re
+from collections.abc import Iterator
+
+from blade.core.finding import LONGEST_QUOTE, Cause, Evidence
+from blade.core.rollout import Rollout, Step
+from blade.detectors._engine import detector
+from blade.detectors._errors import runs_code
+
+_wants = re.compile(
+    r"\b(?:fix|implement|resolve|refactor|patch|modify|rewrite|edit|repair|add|port|migrate|rename|update|make)\b",
+    re.IGNORECASE,
+)
+_code = re.compile(
+    r"\b(?:repositor(?:y|ies)|repo|codebase|source (?:code|tree|files?)|pull request|patch|diff|failing tests?|test suite|"
+    r"github issue|working (?:directory|tree))\b",
+    re.IGNORECASE,
+)
+_part = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+FILES = frozenset("read view open cat grep find glob ls list search file files dir tree editor".split())  # noqa: SIM905
+EDITS = frozenset(
+    "edit write create replace patch insert append save update modify delete remove rename move apply undo".split()  # noqa: SIM905
+)
+_writes = re.compile(
+    r">>?\s*[\w./~$\"'-]|\btee\b|\bsed\b[^|]*\s-\w*i|\bperl\b[^|]*\s-\w*i|\bgit (?:apply|am|mv|rm|checkout|restore|stash|commit|cherry-pick)\b"
+    r"|\bpatch\b|\b(?:mv|cp|rm|touch|mkdir|truncate|dd|rsync|unzip|install)\b|\bopen\([^)]*[\"'][wax]b?\+?[\"']|write_(?:text|bytes)|\.write\("
+    r"|writeFile|apply_patch|\b(?:black|isort|autopep8|prettier|gofmt|rustfmt)\b|\bed\b|<<"
+)
+"""Words of a command that may change a file."""
+_devnull = re.compile(r"\d?>>?\s*(?:&\d|/dev/null)|2>&1")
+_gives = re.compile(r"^diff --git |^\+\+\+ \S|^\*\*\* Begin Patch|```(?:diff|patch)|<patch>", re.MULTILINE)
+"""A patch in a message."""
+
+
+@detector(
+    "BEH012",
+    suggests=Cause.BEHAVIOR,
+    kind="direct",
+    reads=("steps", "answer|steps"),
+    when=lambda f: f.calls > 0 and f.results > 0 and f.user_messages == 0,
+    status="stable",
+)
+def edited_nothing(rollout: Rollout) -> Iterator[Evidence]:
+    if (rollout.answer or "").strip():
+        return
+    steps = rollout.steps or ()
+    calls = [step for step in steps if step.kind == "call"]
+    answered = any(step.kind == "result" for step in steps) and not any(step.party == "user" for step in steps)
+    if not answered or not any(map(_handles_files, calls)) or any(_changed(call, steps) for call in calls):
+        return
+    said = [step for step in steps if step.party == "agent" and step.kind == "message" and step.text.strip()]
+    if any(_gives.search(step.text) for step in said) or not _wants_a_change(rollout):
+        return
+    field, last = ("text", said[-1]) if said and said[-1].index > calls[-1].index else ("arguments", calls[-1])
+    words = last.text.strip() if field == "text" else last.arguments or ""
+    if words:
+        yield Evidence(key=rollout.key, step=last.index, field=field, quote=words[-LONGEST_QUOTE:].strip())
+
+
+def _wants_a_change(rollout: Rollout) -> bool:
+    """Whether the prompt asks for a change of code, or the verifier misses a patch."""
+    asked = [step.text for step in rollout.prompt if step.party == "user"] or [step.text for step in rollout.prompt]
+    if any(_wants.search(text) and _code.search(text) for text in asked):
+        return True
+    return any("patch" in said.field for said in rollout.due.said)
+
+
+def _words(tool: str) -> set[str]:
+    return {word.lower() for word in _part.findall(tool)}
+
+
+def _handles_files(call: Step) -> bool:
+    return runs_code(call.tool or "") or not FILES.isdisjoint(_words(call.tool or ""))
+
+
+def _changed(call: Step, steps: tuple[Step, ...]) -> bool:
+    """Whether a call may have changed a file, and did not fail."""
+    failed = any(
+        s.kind == "result" and s.failed and (s.answers, s.call_id) == (call.index, call.call_id) for s in steps
+    )
+    return not failed and _writes_files(call.tool or "", _devnull.sub("", call.arguments or ""))
+
+
+def _writes_files(tool: str, arguments: str) -> bool:
+    """A tool that edits by its name, a shell command that writes, or an editor that is asked for more than to view."""
+    if runs_code(tool):
+        return _writes.search(arguments) is not None
+    if "editor" in tool:
+        return re.search(r'"command"\s*:\s*"(?!view)', arguments) is not None
+    return not EDITS.isdisjoint(_words(tool))

@@ -1,0 +1,1 @@
+"""Rules of the family behavior over whole runs."""

@@ -1,0 +1,143 @@
+"""A world's files: rollouts and sidecars as NeMo Gym writes them, and the truth beside them. Same seed, same bytes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from blade.simulate.catalogue import plants, worlds
+from blade.simulate.draft import Row
+from blade.simulate.mechanism import World
+from blade.simulate.plan import Part, Played, cause_of, parts, played
+from blade.simulate.truth import Planted, RunTruth, TaskTruth, Truth
+
+TASKS = 80
+REPEATS = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """What to make."""
+
+    world: str = "all"
+    tasks: int = TASKS
+    repeats: int = REPEATS
+    seed: int = 1
+    plant: tuple[str, ...] = ()
+    """Names of mechanisms; all that fit where none is named."""
+    clean: bool = False
+    """Plant nothing."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Made:
+    """One world: its files by name, and what is true of them, which stands in none of these."""
+
+    world: str
+    files: Mapping[str, bytes]
+    truth: Truth
+
+
+def generate(wanted: Wanted) -> tuple[Made, ...]:
+    """Every wanted world; RequestError for a world or a mechanism that does not exist."""
+    chosen = [(world, () if wanted.clean else plants(world, wanted.plant)) for world in worlds(wanted.world)]
+    return tuple(
+        made(world, parts(world, planted, wanted.tasks, wanted.seed), wanted.repeats, wanted.seed)
+        for world, planted in chosen
+        if planted or wanted.clean
+    )
+
+
+def made(world: World, all_parts: tuple[Part, ...], repeats: int, seed: int) -> Made:
+    """The files and the truth of tasks whose fate is decided."""
+    files: dict[str, bytes] = {}
+    runs = {}
+    for number, model in enumerate(world.models):
+        rolled = [(part, list(played(world, part, number, repeats, seed))) for part in all_parts]
+        files |= _files(world, model, rolled)
+        runs[model] = _truth(rolled, number)
+    truth = Truth(world=world.name, seed=seed, runs=runs)
+    return Made(world=world.name, files=files, truth=truth)
+
+
+Rolled = list[tuple[Part, list[Played]]]
+
+
+def _files(world: World, model: str, rolled: Rolled) -> dict[str, bytes]:
+    kept: dict[str, list[Row]] = {"rollouts": [], "failures": [], "nowhere": []}
+    inputs = []
+    for part, rollouts in rolled:
+        for one in rollouts:
+            kept[one.draft.kept].append(_row(world, model, part, one))
+            inputs.append(_input(world, part, one.repeat))
+    stem = f"{model}_rollouts"
+    files = {f"{stem}.jsonl": _lines(kept["rollouts"]), f"{stem}_materialized_inputs.jsonl": _lines(inputs)}
+    return files | ({f"{stem}_failures.jsonl": _lines(kept["failures"])} if kept["failures"] else {})
+
+
+def _lines(rows: list[Row]) -> bytes:
+    return b"".join(json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in rows)
+
+
+def _stamps(world: World, part: Part, repeat: int) -> Row:
+    agent = {"type": "responses_api_agents", "name": f"{world.name}_simulated_agent"}
+    return {"_ng_task_index": part.task.index, "_ng_rollout_index": repeat, "agent_ref": agent}
+
+
+def _input(world: World, part: Part, repeat: int) -> Row:
+    return {"responses_create_params": world.request(part.task)} | part.task.fields | _stamps(world, part, repeat)
+
+
+def _row(world: World, model: str, part: Part, one: Played) -> Row:
+    draft = one.draft
+    request = world.request(part.task) | ({"input": draft.opening} if draft.opening is not None else {})
+    rng = Random(f"{model}/{part.task.task_id}/{one.repeat}")
+    response: dict[str, Any] = {
+        "id": f"resp_{rng.getrandbits(96):024x}",
+        "object": "response",
+        "model": model,
+        "output": draft.items,
+        "usage": _usage(request, draft.items),
+    }
+    row = {"responses_create_params": request, "response": response | draft.response, "reward": draft.reward}
+    return row | part.task.fields | draft.instead | draft.fields | _stamps(world, part, one.repeat)
+
+
+def _usage(request: Row, items: list[Row]) -> Row:
+    given, written = len(json.dumps(request["input"])) // 4, len(json.dumps(items)) // 4
+    return {"input_tokens": given, "output_tokens": written, "total_tokens": given + written}
+
+
+def _truth(rolled: Rolled, run: int) -> RunTruth:
+    tasks: dict[str, TaskTruth] = {}
+    must: dict[str, tuple[str, ...]] = {}
+    may: dict[str, tuple[str, ...]] = {}
+    harmless: list[Planted] = []
+    faults: list[Planted] = []
+    for part, rollouts in rolled:
+        one, cause = part.mechanism, cause_of(part, run)
+        hit = tuple(f"{part.task.task_id}#{r.repeat}" for r in rollouts if r.hit and r.draft.kept != "nowhere")
+        fault = one is not None and one.kind == "fault" and not (one.one_run and run)
+        tasks[part.task.task_id] = TaskTruth(
+            index=part.task.index,
+            cause=cause,
+            mechanism=one.name if one else None,
+            clean=not fault,
+            places=hit,
+        )
+        for codes, places in ((one.must, must), (one.may, may)) if one is not None else ():
+            places |= {code: (*places.get(code, ()), *hit) for code in codes}
+        marks = [planted for r in rollouts if r.hit for planted in _marks(part, r)]
+        (harmless if one is not None and one.kind == "harmless" else faults).extend(marks)
+    ordered = [{code: places[code] for code in sorted(places)} for places in (must, may)]
+    return RunTruth(tasks=tasks, must=ordered[0], may=ordered[1], harmless=tuple(harmless), faults=tuple(faults))
+
+
+def _marks(part: Part, rollout: Played) -> list[Planted]:
+    place = f"{part.task.task_id}#{rollout.repeat}"
+    return [
+        Planted(place=place, step=mark.step, field=mark.field, quote=mark.quote) for mark in rollout.draft.marks
+    ]

@@ -8,8 +8,14 @@ from pathlib import Path
 
 from blade import pipeline
 from blade.core.analysis import Analysis
+from blade.diagnose.catalogue import all_rules
+from blade.metrics.counts import fired as fired_by
+from blade.metrics.headroom import headroom
+from blade.simulate.calibration import Calibration, Estimate, calibrated
+from blade.simulate.effects import SYMPTOMS, Effect, symptoms_run
 from blade.simulate.generate import Made, Wanted, generate
 from blade.simulate.score import Proof, score, together
+from blade.simulate.text import RuleName
 
 
 def write_files(files: Mapping[str, bytes], folder: Path) -> None:
@@ -42,3 +48,42 @@ def _proved(wanted: Wanted) -> Proof:
             write_files(made.files, Path(folder) / made.world)
             proofs.append(scored(made, Path(folder) / made.world))
     return together(proofs)
+
+
+def calibrate(seeds: Iterable[int]) -> Calibration:
+    """Grades and headroom of symptoms without an effect, and of one with a known effect, for each seed."""
+    costly = tuple(SYMPTOMS)
+    plain = [_graded(symptoms_run(seed, None)) for seed in seeds]
+    known = [_graded(symptoms_run(seed, costly[seed % len(costly)])) for seed in seeds]
+    return calibrated([one for run in plain for one in run], [one for run in known for one in run])
+
+
+def _graded(effect: Effect) -> list[Estimate]:
+    """Each symptom of a run: its grade, and its headroom beside the true gain."""
+    with tempfile.TemporaryDirectory(prefix="blade-") as folder:
+        write_files(effect.made.files, Path(folder))
+        (one,) = analyzed(Path(folder)).runs
+    assert one.diagnosis is not None
+    found = []
+    for rule in one.diagnosis.lookouts:
+        if rule.code in effect.gains:
+            fired = one.run.rollouts.filter(fired_by([rule.code])).select("task_id", "repeat").rows()
+            room = headroom(one.run, fired, ())
+            found.append(
+                Estimate(
+                    code=rule.code,
+                    grade=rule.grade,
+                    tested=rule.p_value is not None,
+                    gain=effect.gains[rule.code],
+                    headroom=room,
+                )
+            )
+    return found
+
+
+def rule_names() -> dict[str, RuleName]:
+    """Every rule by code, as a reader of a proof is told of it."""
+    return {
+        one.code: RuleName(name=one.name, status=one.status, scope="task" if one.scope == "run" else one.scope)
+        for one in all_rules()
+    }

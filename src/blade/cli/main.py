@@ -15,6 +15,7 @@ from blade.cli.detectors import detectors
 from blade.cli.explain import explain
 from blade.cli.label import label
 from blade.cli.show import show
+from blade.cli.simulate import simulate
 from blade.cli.sql import sql
 from blade.core.errors import BladeError
 
@@ -33,6 +34,7 @@ app.command()(explain)
 app.command()(sql)
 app.command()(detectors)
 app.command()(label)
+app.command()(simulate)
 
 
 def _version(wanted: bool) -> None:

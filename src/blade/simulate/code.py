@@ -8,14 +8,28 @@ from random import Random
 from blade.simulate.draft import Draft, Item, Row, Task, called, said
 
 TOOLS = [
-    {"type": "function", "name": name, "parameters": {"type": "object", "properties": {one: {"type": "string"} for one in given}}}
+    {
+        "type": "function",
+        "name": name,
+        "parameters": {"type": "object", "properties": {one: {"type": "string"} for one in given}},
+    }
     for name, given in {"bash": ("command",), "edit_file": ("path", "old", "new"), "read_file": ("path",)}.items()
 ]
 LIBRARY = (
-    ("durations", "parse_duration", "turns text such as `1h30m` into seconds", ("hours", "minutes", "empty", "negative")),
+    (
+        "durations",
+        "parse_duration",
+        "turns text such as `1h30m` into seconds",
+        ("hours", "minutes", "empty", "negative"),
+    ),
     ("slugs", "slugify", "makes a title fit for an address", ("spaces", "accents", "length", "symbols")),
     ("intervals", "merge", "joins intervals that overlap", ("touching", "nested", "order", "single")),
-    ("limiter", "RateLimiter.allow", "refuses a call when too many came in a window", ("burst", "window", "reset", "clock")),
+    (
+        "limiter",
+        "RateLimiter.allow",
+        "refuses a call when too many came in a window",
+        ("burst", "window", "reset", "clock"),
+    ),
     ("retry", "retry", "calls again when a server answers 503", ("attempts", "backoff", "giveup", "result")),
     ("roman", "to_roman", "writes a number in Roman numerals", ("small", "subtractive", "large", "zero")),
     ("ledger", "balance", "sums entries by account", ("rounding", "currency", "refunds", "empty")),
@@ -53,7 +67,7 @@ class Code:
     """The world of issues."""
 
     name = "code"
-    models = ("merlin-coder",)
+    models: tuple[str, ...] = ("merlin-coder",)
 
     def task(self, index: int, rng: Random) -> Issue:
         """One issue about one function."""
@@ -81,7 +95,10 @@ class Code:
     def slip(self, task: Issue, rng: Random, variant: int) -> Draft:
         """A patch that leaves one or two tests failing; another variant fails others."""
         many = len(task.aspects)
-        failing = {task.aspects[variant % many], task.aspects[(variant * 3 + 1) % many if variant % 2 else variant % many]}
+        failing = {
+            task.aspects[variant % many],
+            task.aspects[(variant * 3 + 1) % many if variant % 2 else variant % many],
+        }
         left = tuple(one for one in task.aspects if one in failing)
         return handed_in(task, rng, work(task, rng, left), left)
 
@@ -106,7 +123,9 @@ def handed_in(task: Issue, rng: Random, items: list[Item], failing: tuple[str, .
 def complaint(task: Issue, rng: Random, aspect: str) -> str:
     """What a failed assertion says."""
     got, wanted = rng.randint(2, 99), rng.randint(100, 999)
-    return f"AssertionError: assert {got} == {wanted}\n +  where {got} = {task.function}('{aspect}-{rng.randint(1, 99)}')"
+    return (
+        f"AssertionError: assert {got} == {wanted}\n +  where {got} = {task.function}('{aspect}-{rng.randint(1, 99)}')"
+    )
 
 
 def patch(task: Issue, rng: Random, failing: tuple[str, ...]) -> str:
@@ -134,7 +153,11 @@ def read(task: Issue, rng: Random) -> list[Item]:
 
 def edited(task: Issue, rng: Random, failing: tuple[str, ...]) -> list[Item]:
     """The agent changes the file."""
-    new = "    " + "; ".join(f"handle_{one}()" for one in task.aspects if one not in failing) + f"  # {rng.randint(1, 999)}"
+    new = (
+        "    "
+        + "; ".join(f"handle_{one}()" for one in task.aspects if one not in failing)
+        + f"  # {rng.randint(1, 999)}"
+    )
     return called(rng, "edit_file", {"path": task.path, "old": "    return None", "new": new}, "edited 1 place")
 
 

@@ -65,7 +65,7 @@ class Draft:
 
 def words_of(item: Item) -> str:
     """The text of an item, whatever its kind."""
-    content = item.get("content", item.get("output", item.get("arguments", "")))
+    content: Any = next((item[name] for name in ("content", "output", "arguments", "summary") if name in item), "")
     return content if isinstance(content, str) else "".join(str(part.get("text", "")) for part in content)
 
 

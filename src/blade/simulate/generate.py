@@ -79,7 +79,16 @@ def _files(world: World, model: str, rolled: Rolled) -> dict[str, bytes]:
 
 
 def _lines(rows: list[Row]) -> bytes:
-    return b"".join(json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in rows)
+    return b"".join(map(_line, rows))
+
+
+def _line(row: Row) -> bytes:
+    return json.dumps(row, ensure_ascii=False).encode() + b"\n"
+
+
+def row_of(world: World, model: str, part: Part, one: Played) -> bytes:
+    """One rollout as a line of the rollouts file."""
+    return _line(_row(world, model, part, one))
 
 
 def _stamps(world: World, part: Part, repeat: int) -> Row:
@@ -138,6 +147,4 @@ def _truth(rolled: Rolled, run: int) -> RunTruth:
 
 def _marks(part: Part, rollout: Played) -> list[Planted]:
     place = f"{part.task.task_id}#{rollout.repeat}"
-    return [
-        Planted(place=place, step=mark.step, field=mark.field, quote=mark.quote) for mark in rollout.draft.marks
-    ]
+    return [Planted(place=place, step=mark.step, field=mark.field, quote=mark.quote) for mark in rollout.draft.marks]

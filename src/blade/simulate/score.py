@@ -66,6 +66,8 @@ class Proof:
     mechanisms: Mapping[str, Tally] = field(default_factory=dict)
     """By world and name: tasks, and those whose cause is right."""
     rules: Mapping[str, Tally] = field(default_factory=dict)
+    strays: tuple[str, ...] = ()
+    """Where a rule fires and nothing was planted for it."""
     misses: tuple[Miss, ...] = ()
     clean: int = 0
     """Tasks in which nothing but the model fails."""
@@ -90,6 +92,7 @@ def together(proofs: Iterable[Proof]) -> Proof:
         causes=_summed(one.causes for one in every),
         mechanisms=_summed(one.mechanisms for one in every),
         rules=_summed(one.rules for one in every),
+        strays=tuple(stray for one in every for stray in one.strays),
         misses=tuple(miss for one in every for miss in one.misses),
         clean=sum(one.clean for one in every),
         accused=tuple(name for one in every for name in one.accused),
@@ -125,12 +128,15 @@ class _Scored:
         self.hits = _hits(found)
 
     def proof(self) -> Proof:
-        rows = list(self._tasks())
+        rows, rules = list(self._tasks()), list(self._rules())
         clean = [(task, one) for task, one in self.truth.tasks.items() if one.clean]
         return Proof(
             causes=_causes(rows),
-            mechanisms=_summed({self._mechanism(one): Tally(planted=1, right=said == one.cause)} for _, one, said in rows),
-            rules=self._rules(),
+            mechanisms=_summed(
+                {self._mechanism(one): Tally(planted=1, right=said == one.cause)} for _, one, said in rows
+            ),
+            rules={code: tally for code, tally, _ in rules},
+            strays=tuple(self._stray(code, place) for code, _, strays in rules for place in strays),
             misses=tuple(self._miss(task, one) for task, one, said in rows if said != one.cause),
             clean=len(clean),
             accused=tuple(why for task, one in clean for why in self._accusations(task, one)),
@@ -166,21 +172,32 @@ class _Scored:
         task, _, repeat = place.rpartition("#")
         return f"{self.ids[task]}#{repeat}"
 
-    def _rules(self) -> dict[str, Tally]:
-        """Rules over rollouts by rollout, rules over runs by task."""
+    def _rules(self) -> Iterator[tuple[str, Tally, list[str]]]:
+        """Each rule with where it fires astray; rules over rollouts by rollout, rules over runs by task."""
         over_rollouts = {one.code for one in self.diagnosis.lookouts}
+        fired = self._fired()
+        for code in sorted({*fired, *self.truth.must, *over_rollouts}):
+            must, may = (
+                self._units(places.get(code, ()), code in over_rollouts) for places in (self.truth.must, self.truth.may)
+            )
+            hit = fired.get(code, set())
+            strays = sorted(hit - must - may)
+            yield code, Tally(planted=len(must), right=len(must & hit), wrong=len(strays)), strays
+
+    def _fired(self) -> dict[str, set[str]]:
+        """By code: rollouts in which a rule fired, or tasks that it names."""
         fired: dict[str, set[str]] = {}
         for place, hits in self.hits.items():
             for code, _, _ in hits:
                 fired.setdefault(code, set()).add(place)
         for doubt in self.diagnosis.doubts:
             fired.setdefault(doubt.code, set()).update(doubt.tasks)
-        codes = sorted({*fired, *self.truth.must, *over_rollouts} - {""})
-        return {code: self._rule(code, fired.get(code, set()), code in over_rollouts) for code in codes}
+        return fired
 
-    def _rule(self, code: str, fired: set[str], by_rollout: bool) -> Tally:
-        must, may = (self._units(places.get(code, ()), by_rollout) for places in (self.truth.must, self.truth.may))
-        return Tally(planted=len(must), right=len(must & fired), wrong=len(fired - must - may))
+    def _stray(self, code: str, place: str) -> str:
+        task = place.rpartition("#")[0] or place
+        names = {self.ids[name]: one.mechanism or "nothing planted" for name, one in self.truth.tasks.items()}
+        return f"{code} in {self.world} {self.seed} {self.name} {place} ({names.get(task, names.get(place))})"
 
     def _units(self, places: Iterable[str], by_rollout: bool) -> set[str]:
         return {self._place(one) if by_rollout else self.ids[one.rpartition("#")[0]] for one in places}
@@ -219,7 +236,9 @@ class _Scored:
     def _taken_for_machinery(self, place: str, one: Planted) -> bool:
         table = self.diagnosis.partition.differences.select("task_id", "repeat", "kind", "name", "step", "passed")
         return any(
-            f"{task}#{repeat}" == place and kind in (Differs.ERROR, Differs.NO_RECORD) and not passed
+            f"{task}#{repeat}" == place
+            and kind in (Differs.ERROR, Differs.NO_RECORD)
+            and not passed
             and (step == one.step if one.step is not None else name == one.field)
             for task, repeat, kind, name, step, passed in table.iter_rows()
         )

@@ -42,7 +42,7 @@ class Single:
     """The world of questions; two models answer the same ones."""
 
     name = "single"
-    models = ("plover-9b", "curlew-32b")
+    models: tuple[str, ...] = ("plover-9b", "curlew-32b")
 
     def task(self, index: int, rng: Random) -> Question:
         """A sum, a choice or a value to find, in turn."""

@@ -26,8 +26,13 @@ You help customers with orders: cancel an order, change its address or delivery 
 - Gift cards that were already used are never refunded, whatever the reason.
 - Do one thing at a time, and tell the customer when it is done."""
 
-CHANGES = {"cancel": "cancel_order", "address": "change_address", "date": "reschedule_delivery", "refund": "refund_item"}
-LOOKS = ("get_customer", "get_order")
+CHANGES = {
+    "cancel": "cancel_order",
+    "address": "change_address",
+    "date": "reschedule_delivery",
+    "refund": "refund_item",
+    "note": "set_delivery_note",
+}
 PARAMETERS: dict[str, tuple[str, ...]] = {
     "get_customer": ("customer_id",),
     "get_order": ("order_id",),
@@ -35,6 +40,7 @@ PARAMETERS: dict[str, tuple[str, ...]] = {
     "change_address": ("order_id", "street", "city"),
     "reschedule_delivery": ("order_id", "date"),
     "refund_item": ("order_id", "item_id", "method"),
+    "set_delivery_note": ("order_id", "delivery_note"),
     "escalate": ("summary",),
 }
 TOOLS = [
@@ -86,7 +92,7 @@ class Tools:
     """The world of customer service."""
 
     name = "tools"
-    models = ("kestrel-70b",)
+    models: tuple[str, ...] = ("kestrel-70b",)
 
     def task(self, index: int, rng: Random) -> Case:
         """One wish about one order."""
@@ -113,10 +119,15 @@ def finished(task: Case, rng: Random, items: list[Item], reward: float) -> Draft
 
 
 OPENINGS = {
-    "cancel": ("Hi, I'd like to cancel an order.", "Please cancel something for me.", "I no longer need what I ordered."),
+    "cancel": (
+        "Hi, I'd like to cancel an order.",
+        "Please cancel something for me.",
+        "I no longer need what I ordered.",
+    ),
     "address": ("Hello, my parcel goes to the wrong address.", "I moved. Can you redirect an order?"),
     "date": ("Can my delivery come on another day?", "I need a different delivery date, please."),
     "refund": ("I want my money back for an item.", "One thing in my order is not right. Refund, please."),
+    "note": ("Can you tell the driver something?", "I want another note on my parcel."),
 }
 
 
@@ -127,7 +138,13 @@ def first_words(task: Case, rng: Random) -> str:
 
 def talk(task: Case, rng: Random, arguments: Row) -> list[Item]:
     """A whole conversation that ends in a change with these arguments."""
-    return [*known(task, rng), *looked_up(task, rng), *agreed(task, rng), *change(task, rng, arguments), *ended(task, rng)]
+    return [
+        *known(task, rng),
+        *looked_up(task, rng),
+        *agreed(task, rng),
+        *change(task, rng, arguments),
+        *ended(task, rng),
+    ]
 
 
 def known(task: Case, rng: Random) -> list[Item]:
@@ -170,6 +187,7 @@ SAYS = {
     "address": "have it sent elsewhere",
     "date": "move the delivery",
     "refund": "have one item refunded",
+    "note": "have another note to the driver",
 }
 
 
@@ -253,7 +271,11 @@ def _mistakes(wish: str, customer: Row, order: Row, due: Row) -> tuple[Row, ...]
         return ({"city": order["city"] + " North"}, {"street": due["street"].split(" ", 1)[1]}, other)
     if wish == "date":
         return ({"date": "2026-06-01"}, {"date": order["delivery_date"][:-2] + "17"}, other)
-    return ({"item_id": order["items"][1]["item_id"]}, {"method": customer["methods"][1]}, {"item_id": order["items"][2]["item_id"]})
+    return (
+        {"item_id": order["items"][1]["item_id"]},
+        {"method": customer["methods"][1]},
+        {"item_id": order["items"][2]["item_id"]},
+    )
 
 
 def wanting_nothing(task: Case) -> Case:

@@ -16,7 +16,7 @@ def nothing_handed_in(task: Issue, draft: Draft) -> Draft:
     return draft
 
 
-@mechanism("code", cause=Cause.BEHAVIOR)
+@mechanism("code", cause=Cause.BEHAVIOR, may=("ANS005",))
 def no_patch(task: Issue, rng: Random) -> Draft:
     """The agent explains what it would change, and changes nothing."""
     words = rng.choice(
@@ -28,7 +28,7 @@ def no_patch(task: Issue, rng: Random) -> Draft:
     return nothing_handed_in(task, handed_in(task, rng, [*read(task, rng), said(words)], task.aspects))
 
 
-@mechanism("code", cause=Cause.BEHAVIOR, must=("BEH001",))
+@mechanism("code", cause=Cause.BEHAVIOR, must=("BEH001",), may=("ANS005",))
 def reads_one_file_for_ever(task: Issue, rng: Random) -> Draft:
     """The agent prints the same file again and again, and hands nothing in."""
     look = (rng.choice(("bash", "read_file")), {"command": f"cat {task.path}"}, "def f(value):\n    return None\n")
@@ -36,7 +36,7 @@ def reads_one_file_for_ever(task: Issue, rng: Random) -> Draft:
     return nothing_handed_in(task, handed_in(task, rng, [*items, said("I will look at it once more.")], task.aspects))
 
 
-@mechanism("code", cause=Cause.BEHAVIOR, may=("BEH001",))
+@mechanism("code", cause=Cause.BEHAVIOR, may=("BEH001", "ANS005"))
 def out_of_turns(task: Issue, rng: Random) -> Draft:
     """The limit of turns ends the rollout before anything is handed in."""
     steps = [
@@ -67,7 +67,7 @@ def own_code_too_slow(task: Issue, rng: Random) -> Draft:
     return draft
 
 
-@mechanism("code", cause=Cause.BEHAVIOR, must=("BEH002",))
+@mechanism("code", cause=Cause.BEHAVIOR, must=("BEH002",), may=("ANS005",))
 def edit_that_failed(task: Issue, rng: Random) -> Draft:
     """The edit is refused, and the agent sums up as if the file were changed."""
     words = rng.choice(
@@ -88,4 +88,6 @@ def edit_that_failed(task: Issue, rng: Random) -> Draft:
 def one_hard_case(task: Issue, rng: Random) -> Draft:
     """One case that the issue names is hard, and every repeat fails its test: a hard but valid task."""
     hard = task.aspects[-1:]
-    return handed_in(task, rng, [*read(task, rng), *edited(task, rng, hard), *tested(task, rng), said(summary(task, rng))], hard)
+    return handed_in(
+        task, rng, [*read(task, rng), *edited(task, rng, hard), *tested(task, rng), said(summary(task, rng))], hard
+    )

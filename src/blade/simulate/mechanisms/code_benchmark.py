@@ -58,7 +58,7 @@ def test_code_raises(task: Issue, rng: Random) -> Draft:
     return failing_with(task, rng, crash(task))
 
 
-@mechanism("code", cause=Cause.TASK, must=("TSK007",), may=("TSK009", "TSK008"), doses=(1.0,), rest="pass")
+@mechanism("code", cause=Cause.TASK, must=("TSK007", "TSK009"), may=("TSK008",), doses=(1.0,), rest="pass")
 def words_nobody_asked_for(task: Issue, rng: Random) -> Draft:
     """A test looks for a message that the issue nowhere names."""
     wanted = Random(task.nonce).choice(("value out of bounds, see manual", "Ungueltige Eingabe", "E-7731: rejected"))
@@ -72,8 +72,11 @@ def only_white_space_differs(task: Issue, rng: Random) -> Draft:
     expected = "\n".join(f"{one}: {len(one)}" for one in task.aspects)
     got = rng.choice((expected + "\n", expected.replace("\n", " \n"), expected.replace("\n", "\r\n")))
     draft = handed_in(task, rng, work(task, rng, ()), task.aspects[:1])
-    draft.fields |= {"expected_output": expected, "actual_output": got}
     draft.fields["test_results"][0]["message"] = "outputs differ"
+    if rng.random() < 0.5:
+        draft.fields |= {"expected_output": expected, "actual_output": got}
+    else:
+        draft.fields["metadata"] = {"inputs": "3", "expected": expected, "output": got, "error_message": "Wrong Answer"}
     return draft
 
 
@@ -85,7 +88,7 @@ def every_test_holds_and_still_no(task: Issue, rng: Random) -> Draft:
     return draft
 
 
-@mechanism("code", cause=Cause.DATA, must=("DAT001",), may=("TSK008",))
+@mechanism("code", cause=Cause.DATA, must=("DAT001",), may=("TSK008",), doses=(0.25, 0.5, 0.75))
 def another_issue(task: Issue, rng: Random) -> Draft:
     """Some rows that count as repeats of a task were given another issue, and judged by the first one's tests."""
     other = f"Issue {rng.randint(900, 999)}: the command line prints its help twice. Print it once."

@@ -28,7 +28,9 @@ PROBES = (
 def alarming_log_and_a_slip(task: Issue, rng: Random) -> Draft:
     """The agent's own test run logs alarms that belong to the test; the patch misses a case."""
     words = rng.choice(LOGS)
-    return _with(task, rng, called(rng, "bash", {"command": "python -m pytest -v"}, words), words, rng.choice(task.aspects))
+    return _with(
+        task, rng, called(rng, "bash", {"command": "python -m pytest -v"}, words), words, rng.choice(task.aspects)
+    )
 
 
 @mechanism("code", kind="harmless", doses=(0.5, 1.0))
@@ -63,6 +65,8 @@ def _with(task: Issue, rng: Random, seen: list[Item], words: str, missed: str | 
 @mechanism("code", cause=Cause.UNRELIABLE, kind="harmless", doses=(0.5,))
 def first_try_fails(task: Issue, rng: Random) -> Draft:
     """The agent's first test run fails and it goes on; in the end one case is still wrong."""
-    words = f"FAILED tests/test_public.py::test_one - {complaint(task, rng, task.aspects[0])}\n1 failed, 1 passed in 0.2s"
+    words = (
+        f"FAILED tests/test_public.py::test_one - {complaint(task, rng, task.aspects[0])}\n1 failed, 1 passed in 0.2s"
+    )
     seen = called(rng, "bash", {"command": "python -m pytest -q tests/test_public.py"}, words)
     return _with(task, rng, seen, words, rng.choice(task.aspects))

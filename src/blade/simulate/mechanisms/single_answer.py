@@ -85,7 +85,9 @@ def lucky_guess(task: Question, rng: Random) -> Draft:
     return answered(task, rng, rng.choice(task.wrong))
 
 
-@mechanism("single", cause=Cause.KNOWLEDGE, kind="model", must=("ANS001",), may=("ANS005",), rest="mostly slip", doses=(0.25,))
+@mechanism(
+    "single", cause=Cause.KNOWLEDGE, kind="model", must=("ANS001",), may=("ANS005",), rest="mostly slip", doses=(0.25,)
+)
 def wrong_and_one_cut(task: Question, rng: Random) -> Draft:
     """All repeats but one give different wrong answers; that one is cut by the token limit."""
     draft = judged(task, rng, None, working(task, rng, task.answer)[:40])

@@ -44,7 +44,9 @@ def fixed(task: Question, rng: Random) -> Draft:
     return answered(task, Random(task.task_id), task.answer)
 
 
-@mechanism("single", cause=Cause.TASK, must=("TSK012",), may=("TSK003",), doses=(0.5, 0.75), otherwise=fixed)
+@mechanism(
+    "single", cause=Cause.TASK, must=("TSK012",), may=("TSK003",), doses=(0.5, 0.75), otherwise=fixed, rest="pass"
+)
 def moody_judge(task: Question, rng: Random) -> Draft:
     """Word for word the same output passes in one repeat and fails in another."""
     draft = fixed(task, rng)
@@ -57,7 +59,9 @@ def verdict_against_reward(task: Question, rng: Random) -> Draft:
     """The verifier's own verdict says right, and the reward says wrong."""
     draft = answered(task, rng, task.answer)
     draft.reward = 0.0
-    draft.fields |= rng.choice(({"is_correct": True}, {"verdict": "correct"}, {"judge_verdict": "yes", "is_correct": 1.0}))
+    draft.fields |= rng.choice(
+        ({"is_correct": True}, {"verdict": "correct"}, {"judge_verdict": "yes", "is_correct": 1.0})
+    )
     return draft
 
 
@@ -67,7 +71,7 @@ CRASHES = (
     'Traceback (most recent call last):\n  File "/app/grader/main.py", line 31, in grade\n    return table[row.key]\n'
     "TypeError: unhashable type: 'list'",
     "grader raised AttributeError: 'NoneType' object has no attribute 'strip' (grader/normalize.py:14)",
-    'panicked at src/judge.rs:204: called `Option::unwrap()` on a `None` value',
+    "panicked at src/judge.rs:204: called `Option::unwrap()` on a `None` value",
 )
 
 
@@ -77,7 +81,7 @@ def verifier_raised(task: Question, rng: Random) -> Draft:
     draft = answered(task, rng, task.answer)
     words = rng.choice(CRASHES)
     draft.reward = 0.0
-    draft.fields = {"extracted_answer": None, "verifier_error": words}
+    draft.fields = rng.choice(({"extracted_answer": None}, {})) | {"verifier_error": words}
     draft.mark(words, "verifier_error")
     return draft
 
@@ -111,7 +115,7 @@ def key_in_the_prompt(task: Question, rng: Random) -> Question:
     return replace(task, prompt=prompt + rng.choice(LEAKS).format(shown), answer=shown, key=shown)
 
 
-@mechanism("single", cause=Cause.DATA, must=("DAT001",), may=("TSK008",))
+@mechanism("single", cause=Cause.DATA, must=("DAT001",), may=("TSK008",), doses=(0.25, 0.5, 0.75))
 def another_question(task: Question, rng: Random) -> Draft:
     """Some rows that count as repeats of a task were given another question, judged by the first one's key."""
     other = f"Name the third month after {rng.choice(('March', 'June', 'August'))}, in capitals."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from blade.core.finding import Cause
-from blade.simulate.draft import Draft, Item, called, said, user
+from blade.simulate.draft import Draft, Item, as_text, called, said, user
 from blade.simulate.mechanism import mechanism
 from blade.simulate.tools import Case, agreed, finished, known, looked_up
 
@@ -32,7 +32,9 @@ REFUSED = (
 
 def stopped(task: Case, rng: Random, items: list[Item], last: str | None = None) -> Draft:
     """A conversation that ends without the change."""
-    closing = [] if last is None else [said(last), user(rng.choice(("Okay. ###STOP###", "###STOP###", "Thanks. ###STOP###")))]
+    closing = (
+        [] if last is None else [said(last), user(rng.choice(("Okay. ###STOP###", "###STOP###", "Thanks. ###STOP###")))]
+    )
     return finished(task, rng, [*items, *closing], 0.0)
 
 
@@ -88,8 +90,6 @@ UNREADABLE = (
 @mechanism("tools", cause=Cause.BEHAVIOR, must=("BEH003",), may=("BEH001", "BEH002", "BEH005", "BEH006"))
 def arguments_that_do_not_parse(task: Case, rng: Random) -> Draft:
     """The agent writes the arguments of the change as broken JSON, twice, and stops."""
-    from blade.simulate.draft import as_text
-
     tries = [called(rng, task.tool, rng.choice(MANGLED)(as_text(task.arguments)), rng.choice(UNREADABLE)) for _ in "ab"]
     items = [*met(task, rng), *(item for one in tries for item in one)]
     return stopped(task, rng, items, rng.choice(LEAVE))
@@ -125,9 +125,9 @@ def mends_the_wrong_argument(task: Case, rng: Random) -> Draft:
     first, *others = task.arguments
     words = rng.choice((f"Error: `{first}` is not in the expected form", f'{{"error": "bad value for {first}"}}'))
     tries: list[Item] = []
-    for number in range(3):
-        given = dict(task.arguments) | {others[-1]: f"{task.arguments[others[-1]]}{' ' * 0}{'' if not number else number}"}
-        tries += called(rng, task.tool, given | {first: f"order {task.order['order_id']}"}, words)
+    for ending in ("", " please", " now"):
+        changed = {first: f"order {task.order['order_id']}", others[-1]: f"{task.arguments[others[-1]]}{ending}"}
+        tries += called(rng, task.tool, dict(task.arguments) | changed, words)
     return stopped(task, rng, [*met(task, rng), *tries], rng.choice(GIVES_UP))
 
 
@@ -144,7 +144,9 @@ MADE_UP = ("update_order_everything", "admin_override", "send_change_request", "
 def tool_that_is_not_there(task: Case, rng: Random) -> Draft:
     """The agent calls tools that nobody offers, and then ends."""
     names = rng.sample(MADE_UP, 2)
-    tries = [item for name in names for item in called(rng, name, task.arguments, rng.choice(NO_SUCH_TOOL).format(name))]
+    tries = [
+        item for name in names for item in called(rng, name, task.arguments, rng.choice(NO_SUCH_TOOL).format(name))
+    ]
     return stopped(task, rng, [*met(task, rng), *tries], rng.choice(GIVES_UP))
 
 
@@ -170,9 +172,7 @@ def says_it_is_done(task: Case, rng: Random) -> Draft:
 @mechanism("tools", cause=Cause.BEHAVIOR, must=("ANS004",), may=("BEH009",))
 def call_in_plain_text(task: Case, rng: Random) -> Draft:
     """The agent's last message holds the call as text, in the syntax of some model family."""
-    import json
-
-    body = json.dumps(task.arguments)
+    body = as_text(task.arguments)
     words = rng.choice(
         (
             f'<tool_call>\n{{"name": "{task.tool}", "arguments": {body}}}\n</tool_call>',

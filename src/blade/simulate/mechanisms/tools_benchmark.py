@@ -8,7 +8,7 @@ from random import Random
 from blade.core.finding import Cause
 from blade.simulate.draft import Draft, Row, called, said, user
 from blade.simulate.mechanism import mechanism
-from blade.simulate.tools import Case, agreed, change, ended, finished, known, looked_up, talk, wanting_nothing
+from blade.simulate.tools import CHANGES, Case, agreed, aimed, change, ended, finished, known, looked_up, talk, wanting_nothing
 
 
 def as_recorded(task: Case, rng: Random) -> Draft:
@@ -29,7 +29,16 @@ def _shown(task: Case) -> Row:
     }
 
 
-@mechanism("tools", cause=Cause.TASK, must=("TSK001",), may=("TSK008",), does="bend", play=as_recorded, doses=(1.0,), rest="pass")
+@mechanism(
+    "tools",
+    cause=Cause.TASK,
+    must=("TSK001",),
+    may=("TSK008",),
+    does="bend",
+    play=as_recorded,
+    doses=(1.0,),
+    rest="pass",
+)
 def key_wants_what_nobody_can_see(task: Case, rng: Random) -> Case:
     """The key wants an id that stands in no record, no script and no result, where the record shows another."""
     name = "item_id" if task.wish == "refund" else "order_id"
@@ -37,16 +46,34 @@ def key_wants_what_nobody_can_see(task: Case, rng: Random) -> Case:
     return replace(task, due=({"name": task.tool, "kwargs": task.arguments | {name: hidden}},))
 
 
-@mechanism("tools", cause=Cause.TASK, must=("TSK002",), may=("TSK012",), doses=(1.0,))
-def tool_that_does_nothing(task: Case, rng: Random) -> Draft:
-    """The tool says yes and returns the record as it was; the state is judged, and nothing has changed."""
-    before = {name: task.order.get(name) for name in task.arguments if name in task.order}
-    old = before | {"status": task.order["status"], "delivery_date": task.order["delivery_date"]}
-    if "date" in task.arguments:
-        old["date"] = task.order["delivery_date"]
-    done = called(rng, task.tool, task.arguments, {"ok": True, "message": "updated"} | old)
+def says_yes_and_does_nothing(task: Case, rng: Random) -> Draft:
+    """The tool says yes, and returns the record as it was."""
+    old = {name: task.order[name] for name in task.arguments}
+    answer = rng.choice(({"ok": True}, {"status": "success"}, {"message": "Order updated."}))
+    done = called(rng, task.tool, task.arguments, answer | old)
     items = [*known(task, rng), *looked_up(task, rng), *agreed(task, rng), *done, *ended(task, rng)]
     return finished(task, rng, items, 0.0)
+
+
+@mechanism(
+    "tools",
+    cause=Cause.TASK,
+    must=("TSK002",),
+    may=("TSK012",),
+    does="bend",
+    play=says_yes_and_does_nothing,
+    doses=(1.0,),
+    rest="pass",
+)
+def tool_that_does_nothing(task: Case, rng: Random) -> Case:
+    """A tool says yes and never changes anything; the state of the records is judged."""
+    old, new = rng.sample(("leave at the door", "ring twice", "give to the neighbour", "call first"), 2)
+    order = task.order | {"delivery_note": old}
+    script = (
+        f"You are {task.name}, customer id {task.customer['customer_id']}. The note to the driver should be: {new}."
+    )
+    due = {"order_id": order["order_id"], "delivery_note": new}
+    return replace(task, wish="note", order=order, due=({"name": CHANGES["note"], "kwargs": due},), script=script)
 
 
 HANGS_UP = (
@@ -83,13 +110,24 @@ def keeps_to_the_policy(task: Case, rng: Random) -> Draft:
     return draft
 
 
-@mechanism("tools", cause=Cause.TASK, must=("TSK006",), may=("ANS003", "TSK008"), does="bend", play=keeps_to_the_policy, doses=(1.0,), rest="pass")
+@mechanism(
+    "tools",
+    cause=Cause.TASK,
+    must=("TSK006",),
+    may=("ANS003", "TSK008"),
+    does="bend",
+    play=keeps_to_the_policy,
+    doses=(1.0,),
+    rest="pass",
+)
 def key_against_the_policy(task: Case, rng: Random) -> Case:
     """The key wants a refund that the policy forbids in so many words; every repeat declines by that rule."""
     card = {"item_id": f"IT{rng.randint(10000, 99999)}", "name": "gift card, already used", "price": 50}
     order = task.order | {"items": [card, *task.order["items"][1:]]}
     due = {"order_id": order["order_id"], "item_id": card["item_id"], "method": order["payment_method"]}
-    script = f"You are {task.name}, customer id {task.customer['customer_id']}. You want a refund of the used gift card."
+    script = (
+        f"You are {task.name}, customer id {task.customer['customer_id']}. You want a refund of the used gift card."
+    )
     return replace(task, wish="refund", order=order, due=({"name": "refund_item", "kwargs": due},), script=script)
 
 
@@ -132,5 +170,18 @@ def checks_hold_and_reward_does_not(task: Case, rng: Random) -> Draft:
     """The verifier's account says that every action matches, and the reward is 0."""
     items = [*known(task, rng), *looked_up(task, rng), *agreed(task, rng), *change(task, rng, task.arguments)]
     draft = finished(task, rng, [*items, *ended(task, rng)], 0.0)
-    draft.fields = {"reward_info": {"reward": 1.0, "info": {"r_actions": 1.0}, "actions": list(task.due)}, "success": True}
+    draft.fields = {
+        "reward_info": {"reward": 1.0, "info": {"r_actions": 1.0}, "actions": list(task.due)},
+        "success": True,
+    }
+    return draft
+
+
+@mechanism("tools", cause=Cause.DATA, must=("DAT001",), doses=(0.25, 0.5, 0.75))
+def script_of_somebody_else(task: Case, rng: Random) -> Draft:
+    """Some rows that count as repeats of a task gave the user another script, and kept the key of the first."""
+    other = aimed(task.index, rng.choice(("cancel", "date")), task.customer, task.order, rng)
+    draft = finished(task, rng, talk(other, rng, other.arguments), 0.0)
+    draft.instead = {"user_instruction": other.script}
+    draft.mark(other.script, "user_instruction")
     return draft

@@ -109,3 +109,15 @@ def waits_for_a_job(task: Case, rng: Random) -> Draft:
     ]
     items = [*known(task, rng), *polls, *agreed(task, rng), *change(task, rng, task.arguments), *ended(task, rng)]
     return finished(task, rng, items, 1.0)
+
+
+def without_looking(task: Case, rng: Random) -> Draft:
+    """The change is made at once, and happens to be right."""
+    items = [*known(task, rng), *agreed(task, rng), *change(task, rng, task.arguments), *ended(task, rng)]
+    return finished(task, rng, items, 1.0)
+
+
+@mechanism("tools", cause=Cause.UNRELIABLE, kind="model", doses=(0.5, 0.75), otherwise=without_looking)
+def lucky_without_looking(task: Case, rng: Random) -> Draft:
+    """Careful repeats make a plain mistake; the pass skips the look-ups and is lucky."""
+    return finished(task, rng, talk(task, rng, rng.choice(task.wrong)), 0.0)

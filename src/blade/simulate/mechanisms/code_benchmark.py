@@ -43,8 +43,10 @@ def crash(task: Issue) -> str:
     """How the test code itself fails; the same in each repeat of a task."""
     return Random(task.nonce).choice(
         (
-            f'Traceback (most recent call last):\n  File "/eval/run_tests.py", line 61, in collect\n    cases = SUITES["{task.nonce}"]\n'
-            f"KeyError: '{task.nonce}'",
+            (
+                f'Traceback (most recent call last):\n  File "/eval/run_tests.py", line 61, in collect\n    cases = SUITES["{task.nonce}"]\n'
+                f"KeyError: '{task.nonce}'"
+            ),
             "INTERNALERROR> AttributeError: 'Config' object has no attribute 'bench_options'\nINTERNALERROR>   File \"/eval/conftest.py\", line 12",
             "fixture 'golden_cases' not found\n> available fixtures: cache, capsys, tmp_path",
             'File "/eval/conftest.py", line 7\n    def load(:\n             ^\nSyntaxError: invalid syntax',

@@ -55,12 +55,18 @@ def declined(task: Question, rng: Random) -> Draft:
 
 
 WANDERING = (
-    "One could begin with the first figure. Or with the last one; both ways are common in practice. It depends on what "
-    "the reader has in mind, and there are good reasons for each.",
-    "There are several things to consider. The text gives some values, and the question refers to them. Before going "
-    "further it would be useful to look at how such problems are usually set up.",
-    "Interesting question! Problems like this train careful reading. I would start by listing what is known, then what "
-    "is asked, and only then combine them.",
+    (
+        "One could begin with the first figure. Or with the last one; both ways are common in practice. It depends on what "
+        "the reader has in mind, and there are good reasons for each."
+    ),
+    (
+        "There are several things to consider. The text gives some values, and the question refers to them. Before going "
+        "further it would be useful to look at how such problems are usually set up."
+    ),
+    (
+        "Interesting question! Problems like this train careful reading. I would start by listing what is known, then what "
+        "is asked, and only then combine them."
+    ),
 )
 
 

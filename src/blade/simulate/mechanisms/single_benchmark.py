@@ -66,10 +66,14 @@ def verdict_against_reward(task: Question, rng: Random) -> Draft:
 
 
 CRASHES = (
-    'Traceback (most recent call last):\n  File "/srv/verifier/compare.py", line 88, in score\n    '
-    "weight = rubric['weight']\nKeyError: 'weight'",
-    'Traceback (most recent call last):\n  File "/app/grader/main.py", line 31, in grade\n    return table[row.key]\n'
-    "TypeError: unhashable type: 'list'",
+    (
+        'Traceback (most recent call last):\n  File "/srv/verifier/compare.py", line 88, in score\n    '
+        "weight = rubric['weight']\nKeyError: 'weight'"
+    ),
+    (
+        'Traceback (most recent call last):\n  File "/app/grader/main.py", line 31, in grade\n    return table[row.key]\n'
+        "TypeError: unhashable type: 'list'"
+    ),
     "grader raised AttributeError: 'NoneType' object has no attribute 'strip' (grader/normalize.py:14)",
     "panicked at src/judge.rs:204: called `Option::unwrap()` on a `None` value",
 )

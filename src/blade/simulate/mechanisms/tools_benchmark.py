@@ -8,7 +8,19 @@ from random import Random
 from blade.core.finding import Cause
 from blade.simulate.draft import Draft, Row, called, said, user
 from blade.simulate.mechanism import mechanism
-from blade.simulate.tools import CHANGES, Case, agreed, aimed, change, ended, finished, known, looked_up, talk, wanting_nothing
+from blade.simulate.tools import (
+    CHANGES,
+    Case,
+    agreed,
+    aimed,
+    change,
+    ended,
+    finished,
+    known,
+    looked_up,
+    talk,
+    wanting_nothing,
+)
 
 
 def as_recorded(task: Case, rng: Random) -> Draft:

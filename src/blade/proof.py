@@ -8,10 +8,12 @@ from pathlib import Path
 
 from blade import pipeline
 from blade.core.analysis import Analysis
+from blade.core.diagnosis import Lookout
+from blade.core.run import Run
 from blade.diagnose.catalogue import all_rules
 from blade.metrics.counts import fired as fired_by
 from blade.metrics.headroom import headroom
-from blade.simulate.calibration import Calibration, Estimate, calibrated
+from blade.simulate.calibration import Calibration, Estimate, Graded, calibrated
 from blade.simulate.effects import SYMPTOMS, Effect, symptoms_run
 from blade.simulate.generate import Made, Wanted, generate
 from blade.simulate.score import Proof, score, together
@@ -53,32 +55,32 @@ def _proved(wanted: Wanted) -> Proof:
 def calibrate(seeds: Iterable[int]) -> Calibration:
     """Grades and headroom of symptoms without an effect, and of one with a known effect, for each seed."""
     costly = tuple(SYMPTOMS)
-    plain = [_graded(symptoms_run(seed, None)) for seed in seeds]
-    known = [_graded(symptoms_run(seed, costly[seed % len(costly)])) for seed in seeds]
-    return calibrated([one for run in plain for one in run], [one for run in known for one in run])
+    without = [_graded(symptoms_run(seed, None)) for seed in seeds]
+    with_one = [_graded(symptoms_run(seed, costly[seed % len(costly)])) for seed in seeds]
+    return calibrated(without, with_one)
 
 
-def _graded(effect: Effect) -> list[Estimate]:
-    """Each symptom of a run: its grade, and its headroom beside the true gain."""
+def _graded(effect: Effect) -> Graded:
+    """Each symptom of a run with its grade and its headroom beside the true gain, and the grades of habits."""
     with tempfile.TemporaryDirectory(prefix="blade-") as folder:
         write_files(effect.made.files, Path(folder))
         (one,) = analyzed(Path(folder)).runs
-    assert one.diagnosis is not None
-    found = []
-    for rule in one.diagnosis.lookouts:
-        if rule.code in effect.gains:
-            fired = one.run.rollouts.filter(fired_by([rule.code])).select("task_id", "repeat").rows()
-            room = headroom(one.run, fired, ())
-            found.append(
-                Estimate(
-                    code=rule.code,
-                    grade=rule.grade,
-                    tested=rule.p_value is not None,
-                    gain=effect.gains[rule.code],
-                    headroom=room,
-                )
-            )
-    return found
+    if one.diagnosis is None:
+        raise ValueError("a run without a diagnosis cannot be graded")
+    symptoms = (_estimate(one.run, rule, effect) for rule in one.diagnosis.lookouts if rule.code in effect.gains)
+    habits = tuple(habit.grade for habit in one.diagnosis.habits if habit.p_value is not None)
+    return Graded(symptoms=tuple(symptoms), habits=habits)
+
+
+def _estimate(run: Run, rule: Lookout, effect: Effect) -> Estimate:
+    fired = run.rollouts.filter(fired_by([rule.code])).select("task_id", "repeat").rows()
+    return Estimate(
+        code=rule.code,
+        grade=rule.grade,
+        tested=rule.p_value is not None,
+        gain=effect.gains[rule.code],
+        headroom=headroom(run, fired, ()),
+    )
 
 
 def rule_names() -> dict[str, RuleName]:

@@ -19,7 +19,7 @@ def ran(*arguments: object) -> str:
 
 
 def test_a_folder_for_each_world_and_the_truth_beside_it(tmp_path: Path) -> None:
-    ran("-o", tmp_path, "--tasks", 12, "--repeats", 2)
+    ran("-o", tmp_path, "--tasks", 12, "--repeats", 3)
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         *("code", "code_truth.json", "single", "single_truth.json", "tools", "tools_truth.json")
     ]

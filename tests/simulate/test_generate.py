@@ -46,7 +46,8 @@ def rows(made: Made, model: str) -> dict[str, dict[str, Any]]:
 
 
 def task_of(row: dict[str, Any]) -> str:
-    return str(row.get("task_id") or row.get("instance_id") or row["id"])
+    names = ("task_id", "instance_id", "problem_id", "question_id", "id")
+    return str(next(row[name] for name in names if name in row))
 
 
 def at(row: dict[str, Any], path: str) -> str:
@@ -100,8 +101,9 @@ def test_each_mechanism_says_what_it_is() -> None:
         assert one.kind == "fault" or one.cause in (None, Cause.KNOWLEDGE, Cause.UNRELIABLE), one.name
 
 
-def test_what_was_planted_stands_in_the_row() -> None:
-    for made in everything():
+@pytest.mark.parametrize("seed", [3, 4])
+def test_what_was_planted_stands_in_the_row(seed: int) -> None:
+    for made in generate(Wanted(tasks=100, seed=seed)):
         for model, run in made.truth.runs.items():
             kept = rows(made, model)
             for one in (*run.harmless, *run.faults):
@@ -110,12 +112,13 @@ def test_what_was_planted_stands_in_the_row() -> None:
                 assert one.quote in text or json.dumps(one.quote, ensure_ascii=False)[1:-1] in text, one
 
 
-def test_causes_go_with_the_rewards() -> None:
-    for made in everything():
+@pytest.mark.parametrize("repeats", [3, 4, 7])
+def test_causes_go_with_the_rewards(repeats: int) -> None:
+    for made in generate(Wanted(tasks=100, repeats=repeats, seed=5)):
         for model, run in made.truth.runs.items():
             kept = rows(made, model)
             for task, truth in run.tasks.items():
-                rewards = [kept[place]["reward"] for r in range(4) if (place := f"{task}#{r}") in kept]
+                rewards = [kept[place]["reward"] for r in range(repeats) if (place := f"{task}#{r}") in kept]
                 failing = any(reward != 1.0 for reward in rewards)
                 assert failing == (truth.cause is not None), (task, truth)
                 if truth.cause is Cause.UNRELIABLE:

@@ -49,6 +49,7 @@ def test_symptoms_without_an_effect_are_rarely_called_shown() -> None:
     seen = calibration().shown_without_effect
     assert seen.n >= 60
     assert (seen.value or 0.0) <= MOST_SHOWN
+    assert (calibration().habits_without_effect.value or 0.0) <= MOST_SHOWN
 
 
 def test_headroom_is_right_within_its_interval() -> None:

@@ -9,7 +9,7 @@ import pytest
 from blade.core.diagnosis import Grade, Headroom
 from blade.core.measure import Interval
 from blade.proof import analyzed, scored, write_files
-from blade.simulate.calibration import Estimate, Share, calibrated
+from blade.simulate.calibration import Estimate, Graded, Share, calibrated
 from blade.simulate.generate import Wanted, generate
 from blade.simulate.score import Proof, Tally, together
 
@@ -74,7 +74,9 @@ def test_an_interval_holds_the_truth_or_does_not(gain: float, inside: bool) -> N
     room = Headroom(estimate=0.01, interval=limits, only_defect=0.0, ceiling=0.0, unreached_tasks=0)
     one = Estimate(code="BEH001", grade=Grade.SHOWN, tested=True, gain=gain, headroom=room)
     assert one.inside is inside
-    found = calibrated([one], [one])
+    run = Graded(symptoms=(one,), habits=(Grade.SHOWN, Grade.HARMLESS))
+    found = calibrated([run], [run])
+    assert found.habits_without_effect == Share(hits=1, n=2)
     assert found.shown_without_effect == Share(hits=1, n=1)
     assert found.mean_without_effect == 0.01
     assert found.gain_inside.n == (1 if gain else 0)

@@ -20,7 +20,7 @@ def simulate(
     out: Annotated[str, typer.Option("-o", "--out", metavar="DIR", help="Where the runs go: a folder for each world.")],
     world: Annotated[str, typer.Option(metavar="NAME", help="single, tools, code or all.")] = "all",
     tasks: Annotated[int, typer.Option(metavar="N", min=1, help="Tasks in each world.")] = 80,
-    repeats: Annotated[int, typer.Option(metavar="N", min=2, help="Rollouts of each task.")] = 4,
+    repeats: Annotated[int, typer.Option(metavar="N", min=3, help="Rollouts of each task.")] = 4,
     seed: Annotated[int, typer.Option(metavar="N", help="The same seed gives the same bytes.")] = 1,
     plant: Annotated[
         list[str] | None,

@@ -27,6 +27,14 @@ class Estimate:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Graded:
+    """One run: its symptoms, and the grades of the habits that could be tested."""
+
+    symptoms: tuple[Estimate, ...]
+    habits: tuple[Grade, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Share:
     """So many of so many."""
 
@@ -45,6 +53,8 @@ class Calibration:
 
     shown_without_effect: Share
     """Symptoms called shown among those tested, in runs in which none has an effect."""
+    habits_without_effect: Share
+    """Habits called shown among those tested, there."""
     zero_inside: Share
     """Intervals that hold 0, there."""
     mean_without_effect: float | None
@@ -57,11 +67,14 @@ class Calibration:
     """What these symptoms really cost, on average."""
 
 
-def calibrated(plain: Sequence[Estimate], known: Sequence[Estimate]) -> Calibration:
-    """`plain` are symptoms of runs without any effect, `known` those of runs in which one symptom has one."""
-    costly = [one for one in known if one.gain > 0]
+def calibrated(without: Sequence[Graded], with_one: Sequence[Graded]) -> Calibration:
+    """Runs without any effect, and runs in which one symptom has one."""
+    plain = [one for run in without for one in run.symptoms]
+    costly = [one for run in with_one for one in run.symptoms if one.gain > 0]
+    habits = [grade for run in without for grade in run.habits]
     return Calibration(
         shown_without_effect=_shown(plain),
+        habits_without_effect=Share(hits=sum(one is Grade.SHOWN for one in habits), n=len(habits)),
         zero_inside=_inside(plain),
         mean_without_effect=_mean([one.headroom.estimate for one in plain]),
         shown_with_effect=_shown(costly),

@@ -9,6 +9,7 @@ from random import Random
 from typing import Any
 
 from blade.simulate.catalogue import plants, worlds
+from blade.simulate.dialect import path_of, spoken
 from blade.simulate.draft import Row
 from blade.simulate.mechanism import World
 from blade.simulate.plan import Part, Played, cause_of, parts, played
@@ -57,8 +58,8 @@ def made(world: World, all_parts: tuple[Part, ...], repeats: int, seed: int) -> 
     runs = {}
     for number, model in enumerate(world.models):
         rolled = [(part, list(played(world, part, number, repeats, seed))) for part in all_parts]
-        files |= _files(world, model, rolled)
-        runs[model] = _truth(rolled, number)
+        files |= _files(world, model, rolled, seed)
+        runs[model] = _truth(rolled, number, seed)
     truth = Truth(world=world.name, seed=seed, runs=runs)
     return Made(world=world.name, files=files, truth=truth)
 
@@ -66,13 +67,13 @@ def made(world: World, all_parts: tuple[Part, ...], repeats: int, seed: int) -> 
 Rolled = list[tuple[Part, list[Played]]]
 
 
-def _files(world: World, model: str, rolled: Rolled) -> dict[str, bytes]:
+def _files(world: World, model: str, rolled: Rolled, seed: int) -> dict[str, bytes]:
     kept: dict[str, list[Row]] = {"rollouts": [], "failures": [], "nowhere": []}
     inputs = []
     for part, rollouts in rolled:
         for one in rollouts:
-            kept[one.draft.kept].append(_row(world, model, part, one))
-            inputs.append(_input(world, part, one.repeat))
+            kept[one.draft.kept].append(spoken(_row(world, model, part, one), seed))
+            inputs.append(spoken(_input(world, part, one.repeat), seed))
     stem = f"{model}_rollouts"
     files = {f"{stem}.jsonl": _lines(kept["rollouts"]), f"{stem}_materialized_inputs.jsonl": _lines(inputs)}
     return files | ({f"{stem}_failures.jsonl": _lines(kept["failures"])} if kept["failures"] else {})
@@ -120,7 +121,7 @@ def _usage(request: Row, items: list[Row]) -> Row:
     return {"input_tokens": given, "output_tokens": written, "total_tokens": given + written}
 
 
-def _truth(rolled: Rolled, run: int) -> RunTruth:
+def _truth(rolled: Rolled, run: int, seed: int) -> RunTruth:
     tasks: dict[str, TaskTruth] = {}
     must: dict[str, tuple[str, ...]] = {}
     may: dict[str, tuple[str, ...]] = {}
@@ -139,12 +140,15 @@ def _truth(rolled: Rolled, run: int) -> RunTruth:
         )
         for codes, places in ((one.must, must), (one.may, may)) if one is not None else ():
             places |= {code: (*places.get(code, ()), *hit) for code in codes}
-        marks = [planted for r in rollouts if r.hit for planted in _marks(part, r)]
+        marks = [planted for r in rollouts if r.hit for planted in _marks(part, r, seed)]
         (harmless if one is not None and one.kind == "harmless" else faults).extend(marks)
     ordered = [{code: places[code] for code in sorted(places)} for places in (must, may)]
     return RunTruth(tasks=tasks, must=ordered[0], may=ordered[1], harmless=tuple(harmless), faults=tuple(faults))
 
 
-def _marks(part: Part, rollout: Played) -> list[Planted]:
+def _marks(part: Part, rollout: Played, seed: int) -> list[Planted]:
     place = f"{part.task.task_id}#{rollout.repeat}"
-    return [Planted(place=place, step=mark.step, field=mark.field, quote=mark.quote) for mark in rollout.draft.marks]
+    return [
+        Planted(place=place, step=mark.step, field=path_of(mark.field, seed), quote=mark.quote)
+        for mark in rollout.draft.marks
+    ]

@@ -48,6 +48,7 @@ def reached(proof: Proof, calibration: Calibration) -> str:
         ("clean tasks accused", "0", f"{len(proof.accused)} of {proof.clean}"),
         ("harmless strings blamed", "0", f"{len(proof.blamed)} of {proof.harmless}"),
         ("symptoms without an effect called shown", f"at most {MOST_SHOWN:.2f}", _of(calibration.shown_without_effect)),
+        ("habits without an effect called shown", f"at most {MOST_SHOWN:.2f}", _of(calibration.habits_without_effect)),
         (
             "headroom of a symptom without an effect",
             "about 0",

@@ -21,6 +21,9 @@ def simulate(
     world: Annotated[str, typer.Option(metavar="NAME", help="single, tools, code or all.")] = "all",
     tasks: Annotated[int, typer.Option(metavar="N", min=1, help="Tasks in each world.")] = 80,
     repeats: Annotated[int, typer.Option(metavar="N", min=3, help="Rollouts of each task.")] = 4,
+    share: Annotated[
+        float, typer.Option(metavar="X", min=0.0, max=1.0, help="Share of tasks in which something is planted.")
+    ] = 0.6,
     seed: Annotated[int, typer.Option(metavar="N", help="The same seed gives the same bytes.")] = 1,
     plant: Annotated[
         list[str] | None,
@@ -43,7 +46,9 @@ def simulate(
         raise RequestError("the output folder has no name", hint="-o DIR; is a variable unset?")
     if clean and plant:
         raise RequestError("--clean plants nothing, and --plant names something", hint="leave one of them out")
-    wanted = Wanted(world=world, tasks=tasks, repeats=repeats, seed=seed, plant=tuple(plant or ()), clean=clean)
+    wanted = Wanted(
+        world=world, tasks=tasks, repeats=repeats, share=share, seed=seed, plant=tuple(plant or ()), clean=clean
+    )
     made = generate(wanted)
     if not made:
         raise RequestError(f"{', '.join(plant or ())} does not fit {world}", hint="--world all")

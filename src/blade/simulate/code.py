@@ -139,7 +139,27 @@ def patch(task: Issue, rng: Random, failing: tuple[str, ...]) -> str:
 
 def work(task: Issue, rng: Random, failing: tuple[str, ...]) -> list[Item]:
     """Read, edit, run the public tests, sum up."""
-    return [*read(task, rng), *edited(task, rng, failing), *tested(task, rng), said(summary(task, rng))]
+    return [
+        *explored(task, rng),
+        *read(task, rng),
+        *edited(task, rng, failing),
+        *tested(task, rng),
+        said(summary(task, rng)),
+    ]
+
+
+def explored(task: Issue, rng: Random) -> list[Item]:
+    """Some agents look around first, and search for what is not there."""
+    looks = (
+        ("ls", "README.md\nsrc\ntests"),
+        (f"grep -rn {task.module} docs", ""),
+        ("git log --oneline -3", "4f1c2aa tidy\n90be1d0 release\n1b22c07 first"),
+    )
+    return [
+        item
+        for look in rng.sample(looks, rng.randint(0, 2))
+        for item in called(rng, "bash", {"command": look[0]}, look[1])
+    ]
 
 
 def read(task: Issue, rng: Random) -> list[Item]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from random import Random
 from typing import Any
@@ -11,11 +11,12 @@ from typing import Any
 from blade.simulate.catalogue import plants, worlds
 from blade.simulate.dialect import path_of, spoken
 from blade.simulate.draft import Row
-from blade.simulate.mechanism import World
+from blade.simulate.mechanism import Kind, Mechanism, World
 from blade.simulate.plan import Part, Played, cause_of, parts, played
 from blade.simulate.truth import Planted, RunTruth, TaskTruth, Truth
 
 TASKS = 80
+PLANTED = 0.6
 REPEATS = 4
 
 
@@ -26,6 +27,8 @@ class Wanted:
     world: str = "all"
     tasks: int = TASKS
     repeats: int = REPEATS
+    share: float = PLANTED
+    """Of tasks with a mechanism; the others are easy, hard or done now and then."""
     seed: int = 1
     plant: tuple[str, ...] = ()
     """Names of mechanisms; all that fit where none is named."""
@@ -46,7 +49,7 @@ def generate(wanted: Wanted) -> tuple[Made, ...]:
     """Every wanted world; RequestError for a world or a mechanism that does not exist."""
     chosen = [(world, () if wanted.clean else plants(world, wanted.plant)) for world in worlds(wanted.world)]
     return tuple(
-        made(world, parts(world, planted, wanted.tasks, wanted.seed), wanted.repeats, wanted.seed)
+        made(world, parts(world, planted, wanted.tasks, wanted.share, wanted.seed), wanted.repeats, wanted.seed)
         for world, planted in chosen
         if planted or wanted.clean
     )
@@ -122,33 +125,51 @@ def _usage(request: Row, items: list[Row]) -> Row:
 
 
 def _truth(rolled: Rolled, run: int, seed: int) -> RunTruth:
-    tasks: dict[str, TaskTruth] = {}
-    must: dict[str, tuple[str, ...]] = {}
-    may: dict[str, tuple[str, ...]] = {}
-    harmless: list[Planted] = []
-    faults: list[Planted] = []
+    return RunTruth(
+        tasks={part.task.task_id: _task_truth(part, rollouts, run) for part, rollouts in rolled},
+        must=_codes(rolled, lambda one: one.must),
+        may=_codes(rolled, lambda one: one.may),
+        harmless=_marked(rolled, seed, lambda kind: kind == "harmless"),
+        faults=_marked(rolled, seed, lambda kind: kind != "harmless"),
+    )
+
+
+def _task_truth(part: Part, rollouts: list[Played], run: int) -> TaskTruth:
+    one = part.mechanism
+    return TaskTruth(
+        index=part.task.index,
+        cause=cause_of(part, run),
+        mechanism=one.name if one is not None else None,
+        clean=one is None or one.kind != "fault",
+        places=_hit(part, rollouts),
+    )
+
+
+def _hit(part: Part, rollouts: list[Played]) -> tuple[str, ...]:
+    """Rollouts with a row in which the mechanism was planted."""
+    return tuple(_place(part, one) for one in rollouts if one.hit and one.draft.kept != "nowhere")
+
+
+def _place(part: Part, one: Played) -> str:
+    return f"{part.task.task_id}#{one.repeat}"
+
+
+def _codes(rolled: Rolled, of: Callable[[Mechanism], tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    """By code of a rule: rollouts with a mechanism that names it."""
+    found: dict[str, tuple[str, ...]] = {}
     for part, rollouts in rolled:
-        one, cause = part.mechanism, cause_of(part, run)
-        hit = tuple(f"{part.task.task_id}#{r.repeat}" for r in rollouts if r.hit and r.draft.kept != "nowhere")
-        fault = one is not None and one.kind == "fault" and not (one.one_run and run)
-        tasks[part.task.task_id] = TaskTruth(
-            index=part.task.index,
-            cause=cause,
-            mechanism=one.name if one else None,
-            clean=not fault,
-            places=hit,
-        )
-        for codes, places in ((one.must, must), (one.may, may)) if one is not None else ():
-            places |= {code: (*places.get(code, ()), *hit) for code in codes}
-        marks = [planted for r in rollouts if r.hit for planted in _marks(part, r, seed)]
-        (harmless if one is not None and one.kind == "harmless" else faults).extend(marks)
-    ordered = [{code: places[code] for code in sorted(places)} for places in (must, may)]
-    return RunTruth(tasks=tasks, must=ordered[0], may=ordered[1], harmless=tuple(harmless), faults=tuple(faults))
+        for code in of(part.mechanism) if part.mechanism is not None else ():
+            found[code] = (*found.get(code, ()), *_hit(part, rollouts))
+    return {code: found[code] for code in sorted(found)}
 
 
-def _marks(part: Part, rollout: Played, seed: int) -> list[Planted]:
-    place = f"{part.task.task_id}#{rollout.repeat}"
-    return [
-        Planted(place=place, step=mark.step, field=path_of(mark.field, seed), quote=mark.quote)
-        for mark in rollout.draft.marks
-    ]
+def _marked(rolled: Rolled, seed: int, wanted: Callable[[Kind], bool]) -> tuple[Planted, ...]:
+    """What was planted in so many words by mechanisms of some kinds."""
+    return tuple(
+        Planted(place=_place(part, one), step=mark.step, field=path_of(mark.field, seed), quote=mark.quote)
+        for part, rollouts in rolled
+        if part.mechanism is not None and wanted(part.mechanism.kind)
+        for one in rollouts
+        for mark in one.draft.marks
+        if one.hit
+    )

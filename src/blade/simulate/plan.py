@@ -10,8 +10,6 @@ from blade.core.finding import Cause
 from blade.simulate.draft import Draft, Task
 from blade.simulate.mechanism import Mechanism, World
 
-PLANTED = 0.6
-"""Share of tasks with a mechanism; the others are easy, hard or done now and then."""
 LEVELS = ("easy", "easy", "sometimes", "hard")
 
 
@@ -35,10 +33,10 @@ class Played:
     hit: bool
 
 
-def parts(world: World, plants: Sequence[Mechanism], tasks: int, seed: int) -> tuple[Part, ...]:
-    """The tasks of a world in order, each with what is planted in it."""
+def parts(world: World, plants: Sequence[Mechanism], tasks: int, share: float, seed: int) -> tuple[Part, ...]:
+    """The tasks of a world in order, each with what is planted in it; a share of them has something planted."""
     rng = Random(f"{seed}/{world.name}/plan")
-    wanted = _drawn(plants, round(tasks * PLANTED) if plants else 0, rng)
+    wanted = _drawn(plants, round(tasks * share) if plants else 0, rng)
     wanted += [None] * (tasks - sum(1 + (one is not None and one.twin is not None) for one in wanted))
     rng.shuffle(wanted)
     found: list[Part] = []

@@ -103,8 +103,9 @@ class Tools:
         return finished(task, rng, talk(task, rng, task.arguments), 1.0)
 
     def slip(self, task: Case, rng: Random, variant: int) -> Draft:
-        """The right tool with a wrong argument."""
-        return finished(task, rng, talk(task, rng, task.wrong[variant % len(task.wrong)]), 0.0)
+        """The right tool with a wrong argument, or the right change and one that nobody asked for."""
+        ways = [talk(task, rng, wrong) for wrong in task.wrong] + [talk(task, rng, task.arguments, also=True)]
+        return finished(task, rng, ways[variant % len(ways)], 0.0)
 
     def request(self, task: Case) -> Row:
         """The policy and the tools; the user's first words are each rollout's own."""
@@ -136,13 +137,19 @@ def first_words(task: Case, rng: Random) -> str:
     return f"{rng.choice(OPENINGS[task.wish])}{rng.choice(('', ' Thanks.', ' It is fairly urgent.'))}"
 
 
-def talk(task: Case, rng: Random, arguments: Row) -> list[Item]:
-    """A whole conversation that ends in a change with these arguments."""
+def talk(task: Case, rng: Random, arguments: Row, *, also: bool = False) -> list[Item]:
+    """A whole conversation with a change, and with a second one that is not due where `also` is given."""
+    extra = (
+        called(rng, "cancel_order", {"order_id": _other_order(task), "reason": "duplicate"}, {"ok": True})
+        if also
+        else []
+    )
     return [
         *known(task, rng),
         *looked_up(task, rng),
         *agreed(task, rng),
         *change(task, rng, arguments),
+        *extra,
         *ended(task, rng),
     ]
 
@@ -161,12 +168,21 @@ def known(task: Case, rng: Random) -> list[Item]:
     return [said(ask), user(told)]
 
 
+def _other_order(task: Case) -> str:
+    return str(task.customer["orders"][1])
+
+
 def looked_up(task: Case, rng: Random) -> list[Item]:
-    """Both records are read."""
+    """Both records are read, now and then with a word in between."""
+    aside = [said(ASIDES[rng.randrange(len(ASIDES))])] if rng.random() < 0.2 else []
     return [
+        *aside,
         *called(rng, "get_customer", {"customer_id": task.customer["customer_id"]}, task.customer),
         *called(rng, "get_order", {"order_id": task.order["order_id"]}, task.order),
     ]
+
+
+ASIDES = ("One moment, I am opening your account.", "Thanks, let me have a look.", "I will check that for you.")
 
 
 def agreed(task: Case, rng: Random) -> list[Item]:

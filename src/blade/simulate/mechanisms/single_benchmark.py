@@ -113,10 +113,7 @@ LEAKS = (
 @mechanism("single", must=("DAT004",), does="bend")
 def key_in_the_prompt(task: Question, rng: Random) -> Question:
     """The prompt states the answer; the task passes."""
-    number = f"{rng.randint(10**6, 10**7 - 1)}"
-    shown = task.answer if len(task.answer) > 5 else number
-    prompt = task.prompt if shown == task.answer else f"Which code stands on parcel {task.index}? It reads {number}."
-    return replace(task, prompt=prompt + rng.choice(LEAKS).format(shown), answer=shown, key=shown)
+    return replace(task, prompt=task.prompt + rng.choice(LEAKS).format(task.answer))
 
 
 @mechanism("single", cause=Cause.DATA, must=("DAT001",), may=("TSK008",), doses=(0.25, 0.5, 0.75))

@@ -63,3 +63,21 @@ def hedged_and_wrong(task: Question, rng: Random) -> Draft:
     draft = answered(task, rng, answer, f"{words} {closing(task, rng, answer)}")
     draft.mark(words)
     return draft
+
+
+RETRIES = (
+    "HTTP 503 from the endpoint, second attempt succeeded",
+    "rate limited for 2 s",
+    "connection reset by peer; resumed",
+    "timeout after 60 s, tried again",
+)
+
+
+@mechanism("single", cause=Cause.UNRELIABLE, kind="harmless", doses=(0.5, 0.75))
+def retried_by_the_harness(task: Question, rng: Random) -> Draft:
+    """The harness notes that a first request failed; the reply came, and its answer is plainly wrong."""
+    draft = answered(task, rng, rng.choice(task.wrong))
+    words = rng.choice(RETRIES)
+    draft.fields |= {"num_retries": 1, "retry_note": words}
+    draft.mark(words, "retry_note")
+    return draft

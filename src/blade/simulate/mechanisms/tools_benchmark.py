@@ -193,7 +193,7 @@ def checks_hold_and_reward_does_not(task: Case, rng: Random) -> Draft:
 def script_of_somebody_else(task: Case, rng: Random) -> Draft:
     """Some rows that count as repeats of a task gave the user another script, and kept the key of the first."""
     other = aimed(task.index, rng.choice(("cancel", "date")), task.customer, task.order, rng)
-    draft = finished(task, rng, talk(other, rng, other.arguments), 0.0)
+    draft = finished(replace(other, due=task.due), rng, talk(other, rng, other.arguments), 0.0)
     draft.instead = {"user_instruction": other.script}
     draft.mark(other.script, "user_instruction")
     return draft

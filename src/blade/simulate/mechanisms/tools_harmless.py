@@ -6,7 +6,7 @@ from dataclasses import replace
 from random import Random
 
 from blade.core.finding import Cause
-from blade.simulate.draft import Draft, called, said, user
+from blade.simulate.draft import Draft, Row, called, said, user
 from blade.simulate.mechanism import mechanism
 from blade.simulate.tools import Case, agreed, change, ended, finished, known, looked_up, talk, wanting_nothing
 
@@ -40,9 +40,19 @@ NOTES = (
 @mechanism("tools", kind="harmless", doses=(0.5, 1.0))
 def record_with_an_old_incident(task: Case, rng: Random) -> Draft:
     """A note in the order record tells of an incident that was settled long ago; the task passes."""
+    return _noted(task, rng, task.arguments, 1.0)
+
+
+@mechanism("tools", cause=Cause.UNRELIABLE, kind="harmless", doses=(0.5, 0.75))
+def record_with_an_old_incident_and_a_slip(task: Case, rng: Random) -> Draft:
+    """The same notes, and the change that follows has a wrong argument."""
+    return _noted(task, rng, rng.choice(task.wrong), 0.0)
+
+
+def _noted(task: Case, rng: Random, arguments: Row, reward: float) -> Draft:
     words = rng.choice(NOTES)
     noted = replace(task, order=task.order | {"notes": [words]})
-    draft = finished(task, rng, talk(noted, rng, task.arguments), 1.0)
+    draft = finished(task, rng, talk(noted, rng, arguments), reward)
     draft.mark(words)
     return draft
 
@@ -67,7 +77,7 @@ def error_then_mended_then_a_slip(task: Case, rng: Random) -> Draft:
     return _after_setback(task, rng, rng.choice(task.wrong), 0.0)
 
 
-def _after_setback(task: Case, rng: Random, arguments: dict[str, object], reward: float) -> Draft:
+def _after_setback(task: Case, rng: Random, arguments: Row, reward: float) -> Draft:
     words = rng.choice(SETBACKS)
     failed = called(rng, "get_order", {"order_id": task.order["order_id"]}, words)
     items = [*known(task, rng), *failed, *looked_up(task, rng), *agreed(task, rng)]

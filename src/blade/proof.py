@@ -21,10 +21,12 @@ from blade.simulate.text import RuleName
 
 
 def write_files(files: Mapping[str, bytes], folder: Path) -> None:
-    """Put files in a folder, which is made where it is not there."""
+    """Put files in a folder, which is made where it is not there; each is whole or not there at all."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, data in files.items():
-        (folder / name).write_bytes(data)
+        part = folder / f".{name}.part"
+        part.write_bytes(data)
+        part.replace(folder / name)
 
 
 def analyzed(folder: Path) -> Analysis:

@@ -28,6 +28,13 @@ def test_a_folder_for_each_world_and_the_truth_beside_it(tmp_path: Path) -> None
     assert (tmp_path / "tools" / "kestrel-70b_rollouts.jsonl").stat().st_size > 0
 
 
+def test_nothing_of_an_earlier_simulation_is_left_beside_the_rows(tmp_path: Path) -> None:
+    ran("-o", tmp_path, "--world", "code", "--tasks", 10, "--plant", "killed-by-the-host")
+    assert (tmp_path / "code" / "merlin-coder_rollouts_failures.jsonl").exists()
+    ran("-o", tmp_path, "--world", "code", "--tasks", 10, "--clean")
+    assert not (tmp_path / "code" / "merlin-coder_rollouts_failures.jsonl").exists()
+
+
 @pytest.mark.slow
 def test_a_score_is_printed_and_written(tmp_path: Path) -> None:
     text = ran("-o", tmp_path, "--world", "code", "--tasks", 12, "--plant", "no-patch", "--score")

@@ -65,10 +65,19 @@ def _write(made: tuple[Made, ...], out: Path) -> None:
     try:
         for one in made:
             write_files(one.files, out / one.world)
+            _clear(out / one.world, one)
         write_files({f"{one.world}_truth.json": one.truth.as_json().encode() for one in made}, out)
     except OSError as error:
         hint = "give a folder that can be written"
         raise RequestError(f"cannot write to {out}: {error.strerror or error}", hint=hint) from None
+
+
+def _clear(folder: Path, made: Made) -> None:
+    """Sidecars that an earlier simulation left, and this one does not have, would be read with its rows."""
+    for model in made.truth.runs:
+        for path in sorted(folder.glob(f"{model}_rollouts*.jsonl")):
+            if path.name not in made.files:
+                path.unlink()
 
 
 def _score(made: tuple[Made, ...], out: Path, seed: int) -> None:

@@ -23,10 +23,11 @@ NOT_FOUND = (
     "ValueError: unknown order id",
 )
 REFUSED = (
-    '{"error": "date must be in the form YYYY-MM-DD"}',
-    "Error: field `order_id` is required",
-    '{"ok": false, "error": "validation failed: reason is too short"}',
-    "Invalid request: missing parameter",
+    '{{"error": "{} must not be empty"}}',
+    "Error: field `{}` is required",
+    '{{"ok": false, "error": "validation failed: {}"}}',
+    "Invalid request: missing parameter {}",
+    "422 Unprocessable Entity: {}: field required",
 )
 
 
@@ -61,7 +62,7 @@ def round_and_round(task: Case, rng: Random) -> Draft:
 @mechanism("tools", cause=Cause.BEHAVIOR, must=("BEH002",), may=("BEH009",))
 def error_passed_over(task: Case, rng: Random) -> Draft:
     """The change is refused by the tool, and the agent says that it is done."""
-    words = rng.choice(REFUSED)
+    words = rng.choice(REFUSED).format(list(task.arguments)[-1])
     tried = called(rng, task.tool, _broken(task), words)
     draft = stopped(task, rng, [*met(task, rng), *tried], rng.choice(ALL_DONE))
     draft.mark(words)

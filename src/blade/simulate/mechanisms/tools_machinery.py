@@ -96,7 +96,7 @@ def agent_absent(task: Case, rng: Random) -> Draft:
 
 
 @mechanism("tools", cause=Cause.INFRA)
-def only_the_greeting_was_kept(task: Case, rng: Random) -> Draft:
+def worker_killed_in_the_middle(task: Case, rng: Random) -> Draft:
     """The harness reports that its worker was killed, and the talk stops after the yes."""
     draft = finished(task, rng, [*known(task, rng), *looked_up(task, rng), *agreed(task, rng)], 0.0)
     words = rng.choice(

@@ -70,12 +70,12 @@ def words_nobody_asked_for(task: Issue, rng: Random) -> Draft:
 
 @mechanism("code", cause=Cause.TASK, must=("TSK004",), may=("TSK009", "TSK008", "TSK003"), doses=(1.0,))
 def only_white_space_differs(task: Issue, rng: Random) -> Draft:
-    """The verifier compares printed output; what it got differs by a line break, and is rejected."""
+    """Printed output is compared, and differs by a line break only; the fields that hold it differ from task to task."""
     expected = "\n".join(f"{one}: {len(one)}" for one in task.aspects)
     got = rng.choice((expected + "\n", expected.replace("\n", " \n"), expected.replace("\n", "\r\n")))
     draft = handed_in(task, rng, work(task, rng, ()), task.aspects[:1])
     draft.fields["test_results"][0]["message"] = "outputs differ"
-    if rng.random() < 0.5:
+    if Random(task.nonce).random() < 0.5:
         draft.fields |= {"expected_output": expected, "actual_output": got}
     else:
         draft.fields["metadata"] = {"inputs": "3", "expected": expected, "output": got, "error_message": "Wrong Answer"}

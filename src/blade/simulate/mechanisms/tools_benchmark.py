@@ -88,6 +88,31 @@ def tool_that_does_nothing(task: Case, rng: Random) -> Case:
     return replace(task, wish="note", order=order, due=({"name": CHANGES["note"], "kwargs": due},), script=script)
 
 
+def old_record_comes_back(task: Case, rng: Random) -> Draft:
+    """A tool that works for other orders says yes, and returns this one as it was."""
+    old = task.order | {"date": task.order["delivery_date"]}
+    answer = rng.choice(({"ok": True}, {"status": "success"}, {"message": "Order updated."}))
+    done = called(rng, task.tool, task.arguments, answer | {name: old[name] for name in task.arguments})
+    items = [*known(task, rng), *looked_up(task, rng), *agreed(task, rng), *done, *ended(task, rng)]
+    return finished(task, rng, items, 0.0)
+
+
+@mechanism(
+    "tools",
+    cause=Cause.TASK,
+    must=("TSK002",),
+    may=("TSK012",),
+    does="bend",
+    play=old_record_comes_back,
+    doses=(1.0,),
+    rest="pass",
+)
+def tool_that_skips_this_record(task: Case, rng: Random) -> Case:
+    """A tool that works elsewhere says yes for this order and changes nothing; the state is judged."""
+    wish = rng.choice(("address", "date"))
+    return replace(aimed(task.index, wish, task.customer, task.order, rng), task_id=task.task_id)
+
+
 HANGS_UP = (
     "Yes, go ahead with that. ###STOP###",
     "Sounds right, please proceed. ###STOP###",

@@ -19,6 +19,7 @@ from blade.cli.health import health
 from blade.cli.history import history
 from blade.cli.label import label
 from blade.cli.show import show
+from blade.cli.simulate import simulate
 from blade.cli.sql import sql
 from blade.cli.try_rule import try_rule
 from blade.core.errors import BladeError
@@ -43,6 +44,7 @@ app.command("try")(try_rule)
 app.command()(sql)
 app.command()(detectors)
 app.command()(label)
+app.command()(simulate)
 
 
 def _version(wanted: bool) -> None:

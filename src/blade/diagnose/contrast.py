@@ -8,6 +8,7 @@ agent's. This describes one task and proves nothing by itself.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from blade.core.diagnosis import Contrast, Divergence, Moment
@@ -55,9 +56,23 @@ def unlike(walks: Sequence[Walk]) -> str:
         if len(values) > 1:
             return f"differ in `{name}` ({', '.join(sorted(values)[:3])})"
     if any(walk.due.script for walk in walks):
-        return ""
-    prompts = {"\n".join(" ".join(step.text.split()) for step in walk.rollout.prompt) for walk in walks}
-    return "do not share a prompt" if len(prompts) > 1 else ""
+        return "do not share a script of the simulated user" if len({_told(walk) for walk in walks}) > 1 else ""
+    return "do not share a prompt" if len({_told(walk) for walk in walks}) > 1 else ""
+
+
+def others(walks: Sequence[Walk]) -> list[Walk]:
+    """Of rollouts that were not given the same thing, those that were given something else than most of them."""
+    counts = Counter(_told(walk) for walk in walks)
+    usual, times = counts.most_common(1)[0] if counts else ("", 0)
+    return [walk for walk in walks if _told(walk) != usual] if times * 2 > len(walks) else []
+
+
+def _told(walk: Walk) -> str:
+    """What a rollout was given: its script where a user is simulated, else its prompt, with single spaces."""
+    script = walk.due.script
+    if script:
+        return " ".join(script.split())
+    return "\n".join(" ".join(step.text.split()) for step in walk.rollout.prompt)
 
 
 def nearest(walk: Walk, passing: Sequence[Walk]) -> Walk:
@@ -304,14 +319,14 @@ def _only(these: Sequence[Walk], those: Sequence[Walk]) -> tuple[str, ...]:
     tools = [tool for tool in these[0].tools if all(tool in w.tools for w in these)]
     apart = [f"`{tool}`" for tool in tools if not any(tool in walk.tools for walk in those)]
     apart += [
-        f"`{name}` of `{tool}`" for tool, name in _given(these) if not any((tool, name) in w.given for w in those)
+        f"`{name}` of `{tool}`" for tool, name in _told(these) if not any((tool, name) in w.given for w in those)
     ]
     calls = [action for action in these[0].changes if all(action in walk.changes for walk in these)]
     apart += [f"`{quotes.shown(action, 120)}`" for action in calls if not any(action in w.changes for w in those)]
     return tuple(dict.fromkeys(apart))[:MOST_LISTED]
 
 
-def _given(walks: Sequence[Walk]) -> list[tuple[str, str]]:
+def _told(walks: Sequence[Walk]) -> list[tuple[str, str]]:
     """Arguments, with their tools, that every one of the walks gives."""
     return [pair_ for pair_ in walks[0].given if all(pair_ in walk.given for walk in walks)]
 

@@ -45,7 +45,8 @@ def diagnose(
     elsewhere = elsewhere or Elsewhere()
     parts = partition(run)
     reading = read(run, parts)
-    odd = {task: why for task in reading.sometimes if (why := unlike(reading.of(task)))}
+    failing = (*reading.sometimes, *reading.never)
+    odd = {task: why for task in failing if (why := unlike(reading.of(task)))}
     contrasts = {task: contrast(task, reading.of(task)) for task in reading.sometimes if task not in odd}
     kept = [one for task in (*reading.sometimes, *reading.never) for one in withheld(reading.of(task))]
     context = Context(

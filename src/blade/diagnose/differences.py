@@ -165,11 +165,16 @@ def _records(due: Due) -> Iterator[Difference]:
 def _output(rollout: Rollout, due: Due) -> Iterator[Difference]:
     features = rollout.features
     if features is not None and features.agent_messages == 0 and features.calls == 0:
-        yield Difference(kind=Differs.NO_ANSWER, name="output")
+        yield Difference(kind=Differs.NO_ANSWER, name="answer" if _has_thought(rollout) else "output")
     if due.said and any(_has_declined(said) for said in due.said):
         yield Difference(kind=Differs.NO_ANSWER, name="declined")
     elif due.extracts and not (rollout.answer or "").strip():
         yield Difference(kind=Differs.NO_ANSWER, name="answer")
+
+
+def _has_thought(rollout: Rollout) -> bool:
+    """Whether the agent thought, though it said nothing: then it was asked, and what is missing is its answer."""
+    return any(step.kind == "reasoning" and step.text.strip() for step in rollout.steps or ())
 
 
 def _has_declined(said: Said) -> bool:

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from blade.core.diagnosis import Doubt
 from blade.core.finding import Cause
 from blade.diagnose.context import Context
+from blade.diagnose.contrast import others
 from blade.diagnose.rules._rule import run_rule
 
 
@@ -30,4 +31,5 @@ def unlike_repeats(context: Context) -> Iterator[Doubt]:
             tasks=tuple(task for task, _ in odd),
             message=f"the repeats of {which} {odd[0][1]}, so they are not set against each other",
             rollouts=sum(len(context.reading.of(task)) for task, _ in odd),
+            places=tuple((task, walk.repeat) for task, _ in odd for walk in others(context.reading.of(task))),
         )

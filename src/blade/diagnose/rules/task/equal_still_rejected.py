@@ -17,32 +17,38 @@ from collections.abc import Iterator
 import polars as pl
 
 from blade.core.diagnosis import Doubt
-from blade.core.finding import Cause
+from blade.core.finding import Cause, Evidence
 from blade.diagnose import quotes
 from blade.diagnose.context import Context
 from blade.diagnose.rules._rule import run_rule
+from blade.diagnose.walks import Walk
+
+_UNREAD = "an answer that equals the key was rejected"
 
 
 @run_rule("TSK003", suggests=Cause.TASK, strong=True, status="stable")
 def equal_still_rejected(context: Context) -> Iterator[Doubt]:
-    places = context.partition.table.filter(pl.col("mode").is_in(["answer-equal", "not-extracted"]))
-    for task, repeat, mode in places.select("task_id", "repeat", "mode").head(3).iter_rows():
-        walk = context.reading.walks.get((task, repeat))
-        if walk is None:
-            continue
-        last = walk.message_after(walk.steps[-1].index) if walk.steps else None
-        evidence = quotes.stating(walk.rollout, last) if last is not None else None
-        said = f' (:{evidence.step} "{evidence.quote}")' if evidence else ""
-        key = quotes.shown(walk.due.answer or "", 60)
-        message = (
-            f"{walk.place}: no answer was extracted, though the output states the key {key}{said}"
-            if mode == "not-extracted"
-            else f"{walk.place} answers {quotes.shown(walk.rollout.answer or '', 60)}, the key has {key}, and it was rejected"
-        )
+    table = context.partition.table.filter(pl.col("mode").is_in(["answer-equal", "not-extracted"]))
+    for (task,), rows in table.group_by("task_id", maintain_order=True):
+        places = [(str(task), repeat) for repeat in rows["repeat"]]
+        walk = next(iter(context.reading.at(places)), None)
+        message, evidence = _told(walk, rows["mode"][0]) if walk is not None else (f"{task}: {_UNREAD}", None)
         yield Doubt(
             about="verifier",
-            tasks=(task,),
+            tasks=(str(task),),
             message=message,
-            rollouts=1,
+            rollouts=len(places),
+            places=tuple(places),
             evidence=(evidence,) if evidence else (),
         )
+
+
+def _told(walk: Walk, mode: str) -> tuple[str, Evidence | None]:
+    last = walk.message_after(walk.steps[-1].index) if walk.steps else None
+    evidence = quotes.stating(walk.rollout, last) if last is not None else None
+    said = f' (:{evidence.step} "{evidence.quote}")' if evidence else ""
+    key = quotes.shown(walk.due.answer or "", 60)
+    if mode == "not-extracted":
+        return f"{walk.place}: no answer was extracted, though the output states the key {key}{said}", evidence
+    given = quotes.shown(walk.rollout.answer or "", 60)
+    return f"{walk.place} answers {given}, the key has {key}, and it was rejected", evidence

@@ -81,5 +81,6 @@ def _hidden(task: str, name: str, due: object, made: object, shown: tuple[Walk, 
         f"{f'`{step.tool}`' if step.tool else 'a result'} says {quotes.shown(made)} ({walk.place}:{step.index}), "
         f"and {min(alike, len(failing))} of {len(failing)} failing repeats give that",
         rollouts=len(failing),
+        places=tuple((task, one.repeat) for one in failing),
         evidence=(evidence,) if evidence else (),
     )

@@ -13,8 +13,9 @@ Limits
 
 from __future__ import annotations
 
-from collections import Counter
+import json
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from blade.core.diagnosis import Doubt
 from blade.core.finding import Cause
@@ -30,22 +31,42 @@ FEWEST_CALLS = 3
 
 @run_rule("TSK002", suggests=Cause.TASK, status="stable")
 def idle_tool(context: Context) -> Iterator[Doubt]:
-    asked: Counter[tuple[str, str]] = Counter()
-    changed: Counter[tuple[str, str]] = Counter()
-    first: dict[tuple[str, str], tuple[Walk, Step, str, str]] = {}
-    rollouts: dict[tuple[str, str], list[str]] = {}
-    for walk in context.reading.walks.values():
-        for call, name, wanted, shown in _asked_changes(walk):
-            what = (call.tool or "", name)
-            asked[what] += 1
-            if str(shown).lower() == str(wanted).lower():
-                changed[what] += 1
-            else:
-                first.setdefault(what, (walk, call, str(wanted), str(shown)))
-                rollouts.setdefault(what, []).append(walk.place)
-    for what in sorted(asked):
-        if asked[what] >= FEWEST_CALLS and not changed[what]:
-            yield _idle(what, asked[what], first[what], rollouts[what])
+    asked = [_Asked(walk, *one) for walk in context.reading.walks.values() for one in _asked_changes(walk)]
+    tools: dict[tuple[str, str], list[_Asked]] = {}
+    for one in asked:
+        tools.setdefault((one.call.tool or "", one.name), []).append(one)
+    for what in sorted(tools):
+        if _is_idle(tools[what]):
+            yield _idle(what, tools[what])
+        else:
+            yield from (_idle(what, mine) for mine in _by_record(tools[what]) if _is_idle(mine))
+
+
+class _Asked(NamedTuple):
+    """A call that asks for another value of a field, and what its result shows."""
+
+    walk: Walk
+    call: Step
+    name: str
+    wanted: object
+    shown: object
+
+    @property
+    def done(self) -> bool:
+        return str(self.shown).lower() == str(self.wanted).lower()
+
+
+def _is_idle(asked: Sequence[_Asked]) -> bool:
+    return len(asked) >= FEWEST_CALLS and not any(one.done for one in asked)
+
+
+def _by_record(asked: Sequence[_Asked]) -> list[list[_Asked]]:
+    """The calls of one tool by the ids they name: it may skip some records only."""
+    records: dict[str, list[_Asked]] = {}
+    for one in asked:
+        ids = {name: value for name, value in parsed(one.call.arguments).items() if name.endswith("id")}
+        records.setdefault(json.dumps(ids, sort_keys=True), []).append(one)
+    return [records[ids] for ids in sorted(records)]
 
 
 def _asked_changes(walk: Walk) -> Iterator[tuple[Step, str, object, object]]:
@@ -78,18 +99,20 @@ def _earlier(
     return None
 
 
-def _idle(what: tuple[str, str], times: int, first: tuple[Walk, Step, str, str], places: list[str]) -> Doubt:
+def _idle(what: tuple[str, str], asked: Sequence[_Asked]) -> Doubt:
     tool, name = what
-    walk, call, wanted, shown = first
+    walk, call, _, wanted, shown = asked[0]
     result = walk.result_of(call)
-    evidence = [quotes.of_call(walk.rollout, call, wanted, name)]
-    evidence += [quotes.holding(walk.rollout, result, shown)] if result is not None else []
+    evidence = [quotes.of_call(walk.rollout, call, str(wanted), name)]
+    evidence += [quotes.holding(walk.rollout, result, str(shown))] if result is not None else []
+    places = tuple(dict.fromkeys((one.walk.rollout.key.task_id, one.walk.repeat) for one in asked))
     return Doubt(
         about="tool",
-        tasks=tuple(dict.fromkeys(place.rpartition("#")[0] for place in places)),
-        message=f"`{tool}` never changes `{name}`: {times} of {times} calls that ask for another return the old "
-        f"({walk.place}:{call.index} asks {quotes.shown(wanted)}, "
-        f":{result.index if result is not None else '?'} shows {quotes.shown(shown)})",
-        rollouts=len(set(places)),
+        tasks=tuple(dict.fromkeys(task for task, _ in places)),
+        message=f"`{tool}` never changes `{name}`: {len(asked)} of {len(asked)} calls that ask for another return the old "
+        f"({walk.place}:{call.index} asks {quotes.shown(str(wanted))}, "
+        f":{result.index if result is not None else '?'} shows {quotes.shown(str(shown))})",
+        rollouts=len(places),
+        places=places,
         evidence=tuple(one for one in evidence if one is not None),
     )

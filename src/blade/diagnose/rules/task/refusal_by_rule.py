@@ -44,6 +44,7 @@ def refusal_by_rule(context: Context) -> Iterator[Doubt]:
             message=f"in {len(found)} never-pass task{'s' if len(found) > 1 else ''} the agent declines what the key "
             f'wants and cites its instructions: {evidence.key}:{evidence.step} "{evidence.quote}" (instructions: "{rule}")',
             rollouts=len(found),
+            places=tuple((task, one.repeat) for task, _ in found for one in context.reading.of(task)),
             evidence=(evidence,),
         )
 

@@ -38,6 +38,7 @@ def user_ends_early(context: Context) -> Iterator[Doubt]:
             message=f"the simulated user gives the go-ahead and ends the talk in the same message in {spread(places)} "
             f'({walk.place}:{evidence.step} "{evidence.quote}")',
             rollouts=len(places),
+            places=tuple(places),
             evidence=(evidence,),
         )
 

@@ -34,5 +34,6 @@ def user_withholds(context: Context) -> Iterator[Doubt]:
         tasks=tuple(dict.fromkeys(task for task, _ in places)),
         message=f"the simulated user keeps back what its script gives in {spread(places)}",
         rollouts=len(places),
+        places=tuple(places),
         evidence=evidence,
     )

@@ -31,6 +31,7 @@ from blade.ingest.load import Wishes, load_runs, renamed
 from blade.ingest.names import Called, unique_names
 from blade.ingest.reread import reread
 from blade.ingest.saved import load_saved
+from blade.ingest.workers import rare_sweeps
 from blade.metrics import repeats, scores
 from blade.metrics.baselines import baselines
 from blade.metrics.buckets import bucket_names, buckets
@@ -70,6 +71,7 @@ class Options:
     progress: Callable[[int, int], None] = lambda done, total: None
 
 
+@rare_sweeps()
 def load(inputs: Sequence[str], options: Options) -> tuple[Run, ...]:
     """Every run that the inputs stand for, in order of name; a folder of an earlier analysis gives its runs."""
     if options.pass_threshold is not None and not math.isfinite(options.pass_threshold):
@@ -121,6 +123,7 @@ def _wishes(options: Options) -> Wishes:
     )
 
 
+@rare_sweeps()
 def analyze(runs: Sequence[Run], options: Options) -> Analysis:
     """Measure each run; with several, also each pair on the tasks that both have."""
     _check_exclusions(runs, options.exclude)
@@ -160,20 +163,24 @@ def _diagnosed(one: RunAnalysis, elsewhere: frozenset[str], options: Options) ->
     if options.metrics_only:
         return replace(one, why_not="trajectories were not read (--metrics-only)")
     found = diagnose(one.run, elsewhere, labels_for(one.run, options.labels))
-    names = {mode.id: mode.name for mode in found.partition.modes}
-    counted = found.partition.table.group_by("task_id", "mode").len()
-    modes: dict[str, dict[str, int]] = {}
-    for task, mode, times in sorted(counted.iter_rows()):
-        modes.setdefault(task, {})[names[mode]] = times
-    make = one.make_tasks
     score = scores.suspects_excluded_score(one.run, one.metrics.headline, suspects_of(found))
     return replace(
         one,
         metrics=replace(one.metrics, scores=(*one.metrics.scores[:-1], score)),
         diagnosis=found,
-        make_tasks=lambda: tuple(
-            replace(task, modes=modes.get(task.task_id, {}), cause=found.causes.get(task.task_id)) for task in make()
-        ),
+        make_tasks=lambda: _with_diagnosis(one.make_tasks(), found),
+    )
+
+
+def _with_diagnosis(tasks: Sequence[TaskResult], found: Diagnosis) -> tuple[TaskResult, ...]:
+    """The tasks with the modes of their failures and their causes."""
+    names = {mode.id: mode.name for mode in found.partition.modes}
+    counted = found.partition.table.group_by("task_id", "mode").len()
+    modes: dict[str, dict[str, int]] = {}
+    for task, mode, times in sorted(counted.iter_rows()):
+        modes.setdefault(task, {})[names[mode]] = times
+    return tuple(
+        replace(task, modes=modes.get(task.task_id, {}), cause=found.causes.get(task.task_id)) for task in tasks
     )
 
 

@@ -66,8 +66,8 @@ def _per_task(run: Run, affected: Sequence[Place], alone: Sequence[Place]) -> pl
 
 def _those(rows: pl.DataFrame, places: Sequence[Place]) -> pl.DataFrame:
     """The rows of some rollouts, each once."""
-    ids, repeats = zip(*places, strict=True) if places else ((), ())
-    wanted = pl.DataFrame({"task_id": pl.Series(ids, dtype=pl.String), "repeat": pl.Series(repeats, dtype=pl.Int32)})
+    ids = pl.Series("task_id", [task for task, _ in places], pl.String)
+    wanted = pl.DataFrame([ids, pl.Series("repeat", [repeat for _, repeat in places], pl.Int32)])
     return rows.join(wanted, on=["task_id", "repeat"], how="semi")
 
 

@@ -43,7 +43,6 @@ from blade.metrics.same_task import same_tasks
 from blade.metrics.slices import slices
 from blade.metrics.usage import usage
 from blade.metrics.variance import pass_variance, reward_variance
-from blade.report.html import page
 
 MOST_PAIRS = 6
 """Pairs of runs whose tasks are set against each other."""
@@ -137,8 +136,15 @@ def analyze(runs: Sequence[Run], options: Options) -> Analysis:
         notes=options.notes,
         shared=_shared(analyzed),
         between=() if options.metrics_only else _between(analyzed),
-        render=page,
+        render=_page,
     )
+
+
+def _page(analysis: Analysis) -> str:
+    # What turns Markdown into a page takes a while to load, and most commands write none.
+    from blade.report.html import page
+
+    return page(analysis)
 
 
 def _passed_elsewhere(runs: Sequence[Run]) -> dict[str, frozenset[str]]:
@@ -290,7 +296,8 @@ def _counts(run: Run, counts: Counts) -> dict[str, int | None]:
 def _variance(run: Run, counts: Counts, kind: str) -> Variance:
     if kind == "pass_at_1":
         return pass_variance(counts.judged, counts.passed)
-    judged = run.rollouts.filter(pl.col("outcome").is_in([str(Outcome.PASSED), str(Outcome.FAILED)]))
+    rows = run.rollouts.select("task_id", "outcome", "reward")
+    judged = rows.filter(pl.col("outcome").is_in([str(Outcome.PASSED), str(Outcome.FAILED)]))
     return reward_variance(judged["task_id"].to_numpy(), judged["reward"].to_numpy())
 
 
@@ -329,7 +336,9 @@ def _tasks(run: Run, counts: Counts, in_bucket: list[str]) -> tuple[TaskResult, 
 
 def _places(run: Run) -> pl.DataFrame:
     """For each task in order: repeats that did not pass, and codes of the rules that fired."""
-    bad = run.rollouts.filter(pl.col("outcome").is_in(["failed", "errored", "unscored"]))
+    bad = run.rollouts.select("task_id", "repeat", "outcome").filter(
+        pl.col("outcome").is_in(["failed", "errored", "unscored"])
+    )
     repeats_ = bad.group_by("task_id", maintain_order=True).agg(pl.col("repeat").head(MOST_PLACES).alias("places"))
     fired = run.rollouts.select("task_id", "fired").drop_nulls("fired").explode("fired")
     codes = fired.group_by("task_id").agg(pl.col("fired").struct.field("code").unique().sort().alias("codes"))

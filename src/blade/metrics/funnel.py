@@ -16,7 +16,7 @@ def funnel(run: Run) -> Funnel:
 
     The core action is a change, a patch or an answer; feedback is a tool or test result after it.
     """
-    rows = run.rollouts
+    rows = run.rollouts.select("outcome", "attempted", "feedback")
     stages: list[tuple[str, pl.Expr | None, str]] = [
         ("started", PRESENT, ""),
         ("attempted the core action", _flag(rows, "attempted", True), "no trajectory shows what was attempted"),
@@ -37,7 +37,7 @@ def funnel(run: Run) -> Funnel:
     return Funnel(
         stages=tuple(Stage(name=n, rollouts=c, share=s) for (n, c), s in zip(reached, shares, strict=True)),
         left_out=tuple(left_out),
-        passed_otherwise=run.rollouts.filter(PASSED).height - rows.height,
+        passed_otherwise=run.rollouts.select("outcome").filter(PASSED).height - rows.height,
     )
 
 

@@ -259,6 +259,8 @@ def main() -> int:
         print(f"error: no such command: {blade[0]}\nhint: make setup, or name it with --blade", file=sys.stderr)
         return 2
     use_cores(CORES)
+    # An installed BLADE has its bytecode; a shell that keeps none would have each process compile every module again.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     bench = Bench(
         blade=tuple(blade),
         folder=options.folder,

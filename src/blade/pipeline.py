@@ -42,6 +42,7 @@ from blade.ingest.load import Wishes, load_runs, renamed
 from blade.ingest.names import Called, unique_names
 from blade.ingest.reread import reread
 from blade.ingest.saved import load_saved
+from blade.ingest.workers import rare_sweeps
 from blade.metrics import repeats, scores
 from blade.metrics.baselines import baselines
 from blade.metrics.buckets import bucket_names, buckets
@@ -53,7 +54,6 @@ from blade.metrics.same_task import same_tasks
 from blade.metrics.slices import slices
 from blade.metrics.usage import usage
 from blade.metrics.variance import pass_variance, reward_variance
-from blade.report.html import page
 from blade.soundness.health import health as health_of
 from blade.teach import Book, Taught, parse
 
@@ -85,6 +85,7 @@ class Options:
     progress: Callable[[int, int], None] = lambda done, total: None
 
 
+@rare_sweeps()
 def load(inputs: Sequence[str], options: Options) -> tuple[Run, ...]:
     """Every run that the inputs stand for, in order of name; a folder of an earlier analysis gives its runs."""
     book = options.book
@@ -188,6 +189,7 @@ def _wishes(options: Options, look: Look) -> Wishes:
     )
 
 
+@rare_sweeps()
 def analyze(runs: Sequence[Run], options: Options) -> Analysis:
     """Measure each run; with several, also each pair on the tasks that both have."""
     with taught(_tools(options.book)):
@@ -208,8 +210,15 @@ def _analyzed(runs: Sequence[Run], options: Options) -> Analysis:
         notes=options.notes,
         shared=_shared(analyzed),
         between=() if options.metrics_only else _between(analyzed),
-        render=page,
+        render=_page,
     )
+
+
+def _page(analysis: Analysis) -> str:
+    # What turns Markdown into a page takes a while to load, and most commands write none.
+    from blade.report.html import page
+
+    return page(analysis)
 
 
 def _same(runs: Sequence[Run]) -> Iterator[tuple[Run, Run, Sequence[tuple[str, str]]]]:
@@ -231,20 +240,24 @@ def _diagnosed(one: RunAnalysis, elsewhere: Elsewhere, options: Options) -> RunA
         return replace(one, why_not="trajectories were not read (--metrics-only)")
     taught_labels = options.book.labels if options.book is not None else ()
     found = diagnose(one.run, elsewhere, labels_for(one.run, options.labels), taught_labels)
-    names = {mode.id: mode.name for mode in found.partition.modes}
-    counted = found.partition.table.group_by("task_id", "mode").len()
-    modes: dict[str, dict[str, int]] = {}
-    for task, mode, times in sorted(counted.iter_rows()):
-        modes.setdefault(task, {})[names[mode]] = times
-    make = one.make_tasks
     score = scores.suspects_excluded_score(one.run, one.metrics.headline, suspects_of(found))
     return replace(
         one,
         metrics=replace(one.metrics, scores=(*one.metrics.scores[:-1], score)),
         diagnosis=found,
-        make_tasks=lambda: tuple(
-            replace(task, modes=modes.get(task.task_id, {}), cause=found.causes.get(task.task_id)) for task in make()
-        ),
+        make_tasks=lambda: _with_diagnosis(one.make_tasks(), found),
+    )
+
+
+def _with_diagnosis(tasks: Sequence[TaskResult], found: Diagnosis) -> tuple[TaskResult, ...]:
+    """The tasks with the modes of their failures and their causes."""
+    names = {mode.id: mode.name for mode in found.partition.modes}
+    counted = found.partition.table.group_by("task_id", "mode").len()
+    modes: dict[str, dict[str, int]] = {}
+    for task, mode, times in sorted(counted.iter_rows()):
+        modes.setdefault(task, {})[names[mode]] = times
+    return tuple(
+        replace(task, modes=modes.get(task.task_id, {}), cause=found.causes.get(task.task_id)) for task in tasks
     )
 
 
@@ -352,7 +365,8 @@ def _counts(run: Run, counts: Counts) -> dict[str, int | None]:
 def _variance(run: Run, counts: Counts, kind: str) -> Variance:
     if kind == "pass_at_1":
         return pass_variance(counts.judged, counts.passed)
-    judged = run.rollouts.filter(pl.col("outcome").is_in([str(Outcome.PASSED), str(Outcome.FAILED)]))
+    rows = run.rollouts.select("task_id", "outcome", "reward")
+    judged = rows.filter(pl.col("outcome").is_in([str(Outcome.PASSED), str(Outcome.FAILED)]))
     return reward_variance(judged["task_id"].to_numpy(), judged["reward"].to_numpy())
 
 
@@ -391,7 +405,9 @@ def _tasks(run: Run, counts: Counts, in_bucket: list[str]) -> tuple[TaskResult, 
 
 def _places(run: Run) -> pl.DataFrame:
     """For each task in order: repeats that did not pass, and codes of the rules that fired."""
-    bad = run.rollouts.filter(pl.col("outcome").is_in(["failed", "errored", "unscored"]))
+    bad = run.rollouts.select("task_id", "repeat", "outcome").filter(
+        pl.col("outcome").is_in(["failed", "errored", "unscored"])
+    )
     repeats_ = bad.group_by("task_id", maintain_order=True).agg(pl.col("repeat").head(MOST_PLACES).alias("places"))
     fired = run.rollouts.select("task_id", "fired").drop_nulls("fired").explode("fired")
     codes = fired.group_by("task_id").agg(pl.col("fired").struct.field("code").unique().sort().alias("codes"))

@@ -449,6 +449,7 @@ def test_an_escaped_letter_opens_every_gate() -> None:
     assert set(search(b'"\\u0072ate limit"')) == {3, 4}
     assert set(search(b'"a Rate Limit"')) == {3}
     assert not search(b'"nothing"')
+    assert not search(b'"\\u001b[31mred\\u001b[0m"')
 
 
 @pytest.mark.parametrize("phrase", ["caf\xe9", r"(?=x)", r"(?i:x)", r"(x)\1", r"\x41", "(", "[a"])

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from blade import pipeline
 from blade.core.due import NOTHING_DUE, Due
 from blade.ingest.decode import decode_row
-from blade.ingest.due import due_calls, read_due
+from blade.ingest.due import KnownDue, due_calls, read_due
 from blade.ingest.key import key_expects
 from blade.report.sections import report
 from builders import Row, call, result, rollout, said, write_bytes, write_jsonl
@@ -405,6 +405,16 @@ def test_anything_may_be_due(fields: Row) -> None:
     found = read_due(row)
     assert all(one.tool for one in found.calls or ())
     assert all(one.field and one.text for one in found.said)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.dictionaries(st.sampled_from(FIELDS), ANYTHING, max_size=4), min_size=1, max_size=4))
+def test_what_is_known_already_is_what_would_be_read(several: list[Row]) -> None:
+    rows = [decode_row(json.dumps(fields).encode())[0] for fields in [*several, *several]]
+    names = dict.fromkeys(name for row in rows for name in row)
+    known = KnownDue().column({name: [row.get(name) for row in rows] for name in names})
+    read = [read_due({name: row[name] for name in names if name in row}) for row in rows]
+    assert (known or [NOTHING_DUE] * len(rows)) == read
 
 
 @settings(

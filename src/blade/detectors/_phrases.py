@@ -28,8 +28,9 @@ _CONTROLS = "nrtf"
 _KEPT = {"s": _SPACE, "d": r"\d", "w": r"\w", "S": _ANY, "D": _ANY, "W": _ANY, "\\": r"\\+"}
 _ESCAPED_IN_JSON = '"\\/' + "".join(map(chr, range(32)))
 _CLASS = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]")
-_UNREADABLE = r"\\u00"
-"""An escape may hide any ASCII character of a phrase: such bytes open every gate."""
+_UNREADABLE = r"\\u00(?:0[9a-d]|[2-7])"
+"""An escape may hide a letter, a sign or white space of a phrase: such bytes open every gate. The control characters that
+colour a log are none of these."""
 _MEMORY = 64 << 20
 
 
@@ -120,5 +121,7 @@ def _loosen_class(phrase: str, place: int) -> tuple[str, int]:
 
 
 def _literal(char: str) -> str:
+    if char < " " and char not in "\t\n\v\f\r":
+        return _ANY
     escapes = r"\\*" if char in _ESCAPED_IN_JSON else ""
     return escapes + (char if char.isalnum() or char in " _" else f"\\x{ord(char):02x}")

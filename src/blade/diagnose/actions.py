@@ -154,6 +154,8 @@ def same(one: object, other: object, depth: int = 0) -> bool:
 
     What lies deeper than `DEEPEST` is taken to be the same.
     """
+    if type(one) is str and type(other) is str:
+        return one == other or _in_short(one) == _in_short(other)
     if depth > DEEPEST:
         return True
     if one in EMPTY and other in EMPTY:
@@ -165,12 +167,16 @@ def same(one: object, other: object, depth: int = 0) -> bool:
     if isinstance(one, int | float) and isinstance(other, int | float):
         return one == other
     if isinstance(one, str) and isinstance(other, str):
-        return " ".join(one.split()).casefold() == " ".join(other.split()).casefold()
+        return _in_short(one) == _in_short(other)
     if isinstance(one, list) and isinstance(other, list):
         return _same_items(one, other, depth)
     if isinstance(one, dict) and isinstance(other, dict):
         return all(same(one.get(name), other.get(name), depth + 1) for name in {**one, **other})
     return False
+
+
+def _in_short(text: str) -> str:
+    return " ".join(text.split()).casefold()
 
 
 def _written(value: object) -> bytes:

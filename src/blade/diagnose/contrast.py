@@ -56,18 +56,18 @@ def unlike(walks: Sequence[Walk]) -> str:
         if len(values) > 1:
             return f"differ in `{name}` ({', '.join(sorted(values)[:3])})"
     if any(walk.due.script for walk in walks):
-        return "do not share a script of the simulated user" if len({_told(walk) for walk in walks}) > 1 else ""
-    return "do not share a prompt" if len({_told(walk) for walk in walks}) > 1 else ""
+        return "do not share a script of the simulated user" if len({_was_given(walk) for walk in walks}) > 1 else ""
+    return "do not share a prompt" if len({_was_given(walk) for walk in walks}) > 1 else ""
 
 
 def others(walks: Sequence[Walk]) -> list[Walk]:
     """Of rollouts that were not given the same thing, those that were given something else than most of them."""
-    counts = Counter(_told(walk) for walk in walks)
+    counts = Counter(_was_given(walk) for walk in walks)
     usual, times = counts.most_common(1)[0] if counts else ("", 0)
-    return [walk for walk in walks if _told(walk) != usual] if times * 2 > len(walks) else []
+    return [walk for walk in walks if _was_given(walk) != usual] if times * 2 > len(walks) else []
 
 
-def _told(walk: Walk) -> str:
+def _was_given(walk: Walk) -> str:
     """What a rollout was given: its script where a user is simulated, else its prompt, with single spaces."""
     script = walk.due.script
     if script:
@@ -318,9 +318,7 @@ def _only(these: Sequence[Walk], those: Sequence[Walk]) -> tuple[str, ...]:
         return ()
     tools = [tool for tool in these[0].tools if all(tool in w.tools for w in these)]
     apart = [f"`{tool}`" for tool in tools if not any(tool in walk.tools for walk in those)]
-    apart += [
-        f"`{name}` of `{tool}`" for tool, name in _told(these) if not any((tool, name) in w.given for w in those)
-    ]
+    apart += [f"`{name}` of `{tool}`" for tool, name in _told(these) if not any((tool, name) in w.given for w in those)]
     calls = [action for action in these[0].changes if all(action in walk.changes for walk in these)]
     apart += [f"`{quotes.shown(action, 120)}`" for action in calls if not any(action in w.changes for w in those)]
     return tuple(dict.fromkeys(apart))[:MOST_LISTED]

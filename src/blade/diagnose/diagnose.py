@@ -96,12 +96,13 @@ def _file(artifact: str, line: int | None) -> tuple[str, int | None]:
 
 
 def _with_evidence(parts: Partition, reading: Reading) -> Partition:
-    return replace(parts, modes=tuple(replace(mode, evidence=_evidence(mode, parts, reading)) for mode in parts.modes))
+    table = reading.those_read(parts.table)
+    return replace(parts, modes=tuple(replace(mode, evidence=_evidence(mode, table, reading)) for mode in parts.modes))
 
 
-def _evidence(mode: Mode, parts: Partition, reading: Reading) -> Evidence | None:
+def _evidence(mode: Mode, table: pl.DataFrame, reading: Reading) -> Evidence | None:
     """A quote of one rollout of the mode: near misses and tasks that sometimes pass first."""
-    mine = parts.table.filter(pl.col("mode") == mode.id).sort("near", descending=True, maintain_order=True)
+    mine = table.filter(pl.col("mode") == mode.id).sort("near", descending=True, maintain_order=True)
     places = list(mine.select("task_id", "repeat").iter_rows())
     taught = [place for place in places if place[0] in reading.sometimes]
     return next(

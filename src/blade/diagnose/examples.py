@@ -40,7 +40,7 @@ def _telling(group: Group, context: Context) -> list[Divergence]:
 
 
 def _shows(divergence: Divergence, name: str, failing: Sequence[Place]) -> bool:
-    return (divergence.task_id, divergence.failing) in failing and f"`{name}" in divergence.what
+    return f"`{name}" in divergence.what and (divergence.task_id, divergence.failing) in failing
 
 
 def clarity(one: Divergence) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import polars as pl
 
@@ -55,7 +56,7 @@ class Group:
     def id(self) -> str:
         return ":".join(part for part in (self.family, self.name, self.detail) if part)
 
-    @property
+    @cached_property
     def tasks(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(task for task, _ in self.failing))
 
@@ -64,16 +65,17 @@ def groups(partition: Partition) -> list[Group]:
     """Every group of two failures or more (one, where only few failed), largest first."""
     long = _single_checks(_named_checks(_by_family(_with_look_ups(partition))))
     defects = long.filter(~pl.col("family").is_in(["words"]) & ~pl.col("passed"))
-    counts = defects.group_by("task_id", "repeat").agg(pl.struct("family", "name", "detail").n_unique().alias("n"))
-    lonely = set(counts.filter(pl.col("n") == 1).select("task_id", "repeat").iter_rows())
-    several = set(counts.select("task_id", "repeat").iter_rows())
+    counts = defects.unique(["task_id", "repeat", "family", "name", "detail"]).group_by("task_id", "repeat").len("n")
+    long = long.join(counts, on=["task_id", "repeat"], how="left", maintain_order="left")
     fewest = 2 if partition.table.height > 10 else 1
     found = []
     for (family, name, detail), rows in long.group_by("family", "name", "detail", maintain_order=True):
-        failing = _places(rows.filter(~pl.col("passed")))
+        failed = rows.filter(~pl.col("passed"))
+        failing = _places(failed)
         if len(failing) < fewest:
             continue
-        alone = [p for p in failing if (p not in several if family == "words" else p in lonely)]
+        # Words come on top of what differs; where they are all there is, the rollout has no other difference.
+        alone = pl.col("n").is_null() if family == "words" else pl.col("n") == 1
         found.append(
             Group(
                 family=str(family),
@@ -81,7 +83,7 @@ def groups(partition: Partition) -> list[Group]:
                 detail=str(detail),
                 failing=failing,
                 passing=_places(rows.filter(pl.col("passed"))),
-                alone=tuple(alone),
+                alone=_places(failed.filter(alone)),
             )
         )
     return sorted(found, key=lambda group: (-len(group.failing), -len(group.tasks), group.id))[:MOST]

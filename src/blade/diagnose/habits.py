@@ -43,7 +43,8 @@ class Candidate:
 
 def observed(run: Run) -> list[tuple[Candidate, Graded]]:
     """Every habit that can be told apart in at least five tasks, with how it goes with failing."""
-    judged = run.rollouts.filter(pl.col("outcome").is_in(["passed", "failed"]) & pl.col("calls").is_not_null())
+    rows = run.rollouts.select("task_id", "outcome", "calls", "skeleton")
+    judged = rows.filter(pl.col("outcome").is_in(["passed", "failed"]) & pl.col("calls").is_not_null())
     if judged.is_empty() or not judged["calls"].sum():
         return []
     tasks, failed, slices = rollout_facts(judged, run)
@@ -55,7 +56,8 @@ def rollout_facts(judged: pl.DataFrame, run: Run) -> tuple[npt.NDArray[np.int64]
     """Of judged rollouts: the task as a number, whether it failed, and what its key wants where all keys say."""
     tasks = judged["task_id"].rank("dense").to_numpy()
     failed = (judged["outcome"] == "failed").to_numpy()
-    wants = judged.select("task_id").join(run.tasks, on="task_id", how="left", maintain_order="left")["key_expects"]
+    keys = run.tasks.select("task_id", "key_expects")
+    wants = judged.select("task_id").join(keys, on="task_id", how="left", maintain_order="left")["key_expects"]
     return tasks, failed, slices_of(wants.to_numpy().astype(str)) if wants.null_count() == 0 else None
 
 
@@ -128,7 +130,8 @@ def usual_before(run: Run, tool: str) -> list[tuple[str, int, int]]:
     if tool not in run.tools:
         return []
     act = run.tools.index(tool)
-    passing = run.rollouts.filter((pl.col("outcome") == "passed") & pl.col("skeleton").list.contains(act))
+    walked = run.rollouts.select("outcome", "skeleton")
+    passing = walked.filter((pl.col("outcome") == "passed") & pl.col("skeleton").list.contains(act))
     walks = [tuple(walk) for walk in passing["skeleton"].head(MOST_WALKS).to_list()]
     looks = sorted({look for walk in walks for look in walk if _LOOKS_UP.search(run.tools[look])})
     counts = [(run.tools[look], sum(look in walk[: walk.index(act)] for walk in walks), len(walks)) for look in looks]

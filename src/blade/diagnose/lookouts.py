@@ -27,7 +27,8 @@ READS_VERDICT = "it reads the verdict or the key, so its lift would test itself"
 
 def observed(run: Run, taught: Sequence[Rule] = ()) -> list[tuple[Rule, Graded]]:
     """Every rule, of the catalogue and `taught`, with its association over the judged rollouts that it looked at."""
-    judged = run.rollouts.filter(pl.col("outcome").is_in(["passed", "failed"]))
+    rows = run.rollouts.select("task_id", "outcome", "fired", "cannot_look")
+    judged = rows.filter(pl.col("outcome").is_in(["passed", "failed"]))
     whole = rollout_facts(judged, run)
     hit = judged.select("fired").drop_nulls().explode("fired").select(pl.col("fired").struct.field("code")).unique()
     codes = set(hit["code"])
@@ -67,13 +68,21 @@ def lookouts(
     run: Run, seen: Sequence[tuple[Rule, Graded]], q: Sequence[float | None], reading: Reading
 ) -> tuple[Lookout, ...]:
     """Every rule with its grade and counts, by code; `q` is each one's value in the whole family."""
-    return tuple(_lookout(run, rule, look, value, reading) for (rule, look), value in zip(seen, q, strict=True))
+    rows = run.rollouts.select("task_id", "repeat", "outcome", "artifact", "fired", "cannot_look")
+    rows = rows.filter(pl.col("artifact").is_not_null())
+    hits, blind = rows.drop_nulls("fired"), rows.drop_nulls("cannot_look")
+    return tuple(
+        _lookout(rule, look, value, reading, rows.height, hits, blind)
+        for (rule, look), value in zip(seen, q, strict=True)
+    )
 
 
-def _lookout(run: Run, rule: Rule, seen: Graded, q: float | None, reading: Reading) -> Lookout:
-    rows = run.rollouts.filter(pl.col("artifact").is_not_null())
-    skipped = rows.filter(_cannot(rule.code)).height
-    hit = rows.filter(fired([rule.code]))
+def _lookout(
+    rule: Rule, seen: Graded, q: float | None, reading: Reading, rows: int, hits: pl.DataFrame, blind: pl.DataFrame
+) -> Lookout:
+    """Of a number of rows: `hits` are those in which any rule fired, `blind` those at which any could not look."""
+    skipped = blind.filter(_cannot(rule.code)).height
+    hit = hits.filter(fired([rule.code]))
     found = seen.association
     taught = rule.family == "package"
     # A team may call a label enough for failing; rollouts that carry it and pass say otherwise.
@@ -87,7 +96,7 @@ def _lookout(run: Run, rule: Rule, seen: Graded, q: float | None, reading: Readi
         status=rule.status,
         grade=Grade.DIRECT if rule.kind == "direct" and not disproved else grade(seen, q),
         fired=hit.height,
-        looked=rows.height - skipped,
+        looked=rows - skipped,
         skipped=skipped,
         tasks=hit["task_id"].n_unique(),
         fired_failed=seen.fired_failed,
@@ -107,12 +116,12 @@ def _lookout(run: Run, rule: Rule, seen: Graded, q: float | None, reading: Readi
 
 def _evidence(code: str, hit: pl.DataFrame, reading: Reading) -> list[Evidence]:
     """Quotes of the first rollouts that were read, failing ones first."""
-    ordered = hit.sort(pl.col("outcome") == "passed", maintain_order=True)
+    ordered = reading.those_read(hit).sort(pl.col("outcome") == "passed", maintain_order=True)
     found: list[Evidence] = []
     for task, repeat, hits in ordered.select("task_id", "repeat", "fired").iter_rows():
-        walk = reading.walks.get((task, repeat))
-        if walk is None or len(found) >= MOST_EVIDENCE:
-            continue
+        if len(found) >= MOST_EVIDENCE:
+            break
+        walk = reading.walks[task, repeat]
         one = next(one for one in hits if one["code"] == code)
         if not one["length"]:
             continue

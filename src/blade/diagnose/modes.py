@@ -128,7 +128,7 @@ KINDS = {
 
 def partition(run: Run) -> Partition:
     """The failed rollouts of a run by mode; the counts sum to the failures."""
-    failed = run.rollouts.filter(pl.col("outcome") == "failed").select(_KEYS)
+    failed = run.rollouts.select(*_KEYS, "outcome").filter(pl.col("outcome") == "failed").drop("outcome")
     long = _long(run)
     set_aside = _set_aside(long)
     minded = _minded(long, set_aside, run)
@@ -154,8 +154,9 @@ def partition(run: Run) -> Partition:
 
 def _long(run: Run) -> pl.DataFrame:
     """One row a difference of a judged rollout."""
-    judged = run.rollouts.filter(pl.col("outcome").is_in(["passed", "failed"]))
-    long = judged.select(*_KEYS, (pl.col("outcome") == "passed").alias("passed"), "differs").drop_nulls("differs")
+    rows = run.rollouts.select(*_KEYS, "outcome", "differs")
+    judged = rows.filter(pl.col("outcome").is_in(["passed", "failed"]) & pl.col("differs").is_not_null())
+    long = judged.select(*_KEYS, (pl.col("outcome") == "passed").alias("passed"), "differs")
     return long.explode("differs").unnest("differs")
 
 
@@ -182,7 +183,7 @@ def _minded(long: pl.DataFrame, set_aside: pl.DataFrame, run: Run) -> pl.DataFra
 
 def _never_filled(long: pl.DataFrame, run: Run) -> pl.Expr:
     """An account that is empty in most rollouts says nothing about this one."""
-    judged = run.rollouts.filter(pl.col("outcome").is_in(["passed", "failed"])).height
+    judged = int(run.rollouts["outcome"].is_in(["passed", "failed"]).sum())
     empty = (pl.col("kind") == Differs.NO_RECORD) & (pl.col("detail") == "")
     often = long.filter(empty).group_by("name").len().filter(pl.col("len") > judged * (1 - FILLED))["name"].to_list()
     return empty & pl.col("name").is_in(often)

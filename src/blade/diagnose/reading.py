@@ -47,6 +47,14 @@ class Reading:
         """The rollouts of a task that were read, in order of repeat."""
         return self._by_task.get(task_id, [])
 
+    @cached_property
+    def _places(self) -> pl.DataFrame:
+        return pl.DataFrame(list(self.walks), schema={"task_id": pl.String, "repeat": pl.Int32}, orient="row")
+
+    def those_read(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """The rows, in their order, whose rollouts were read."""
+        return rows.join(self._places, on=["task_id", "repeat"], how="semi", maintain_order="left")
+
     def at(self, places: Sequence[Place]) -> list[Walk]:
         """Those of the places that were read."""
         return [self.walks[place] for place in places if place in self.walks]
@@ -54,7 +62,8 @@ class Reading:
 
 def read(run: Run, partition: Partition) -> Reading:
     """Read sometimes-pass tasks, then never-pass tasks, up to a number of each, and some rollouts of every mode."""
-    judged = run.rollouts.filter(pl.col("outcome").is_in(["passed", "failed"]) & pl.col("artifact").is_not_null())
+    rows = run.rollouts.select("task_id", "repeat", "outcome", "artifact")
+    judged = rows.filter(pl.col("outcome").is_in(["passed", "failed"]) & pl.col("artifact").is_not_null())
     sometimes, never = _failing_tasks(judged)
     chosen = _of_tasks(judged, sometimes[:MOST_CONTRASTED]) + _of_tasks(judged, never[:MOST_NEVER])
     chosen += _of_modes(partition) + _that_pass(judged)

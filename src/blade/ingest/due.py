@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import Any
@@ -105,6 +105,56 @@ def read_due(row: Row) -> Due:
         empty_records=tuple([name for name in plan.records if not cells.has(row[name])]) if plan.records else (),
         script=_script(row, plan.script) if plan.script else None,
     )
+
+
+class KnownDue:
+    """Reads what is due in the rows of an artifact: the repeats of a task want the same, so it is worked out once."""
+
+    _MOST = 1024
+    _LARGEST = 1 << 13
+    """Bytes of a field that other rows may well have too; where there is a longer one, every row is read."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[object, ...], Due] = {}
+
+    def column(self, columns: Mapping[str, Sequence[Any]]) -> list[Due] | None:
+        """As `read_due`, of each row; None when the fields can hold nothing that was due or said."""
+        names = due_names(tuple(columns))
+        if not names:
+            return None
+        rows = list(zip(*(columns[name] for name in names), strict=True))
+        read = _read_values(names)
+        if any(raw is not None and len(memoryview(raw)) > self._LARGEST for name in read for raw in columns[name]):
+            return [_read_some(names, raws) for raws in rows]
+        marks = [_marks(columns[name], whole=name in read) for name in names]
+        return [self._due(names, key, raws) for key, raws in zip(zip(*marks, strict=True), rows, strict=True)]
+
+    def _due(self, names: tuple[str, ...], key: tuple[object, ...], raws: tuple[Any, ...]) -> Due:
+        due = self._known.get((names, key))
+        if due is None:
+            if len(self._known) >= self._MOST:
+                self._known.clear()
+            due = self._known[names, key] = _read_some(names, raws)
+        return due
+
+
+def _marks(raws: Sequence[Any], *, whole: bool) -> list[object]:
+    """What tells the values of a field apart: all that they hold, or only whether there is one."""
+    return [None if raw is None else bytes(raw) for raw in raws] if whole else [raw is not None for raw in raws]
+
+
+def _read_some(names: tuple[str, ...], raws: tuple[Any, ...]) -> Due:
+    return read_due({name: raw for name, raw in zip(names, raws, strict=True) if raw is not None})
+
+
+@lru_cache(maxsize=4096)
+def _read_values(names: tuple[str, ...]) -> frozenset[str]:
+    """Of `due_names`: those whose values matter; of the others only whether a row has them."""
+    plan = _plan(names)
+    paths = (*plan.actions, *plan.statements, *plan.expected, *plan.script) if plan is not None else ()
+    read = {path.partition(".")[0] for path in paths}
+    read |= {*plan.words, *plan.accounts, *plan.records} if plan is not None else set()
+    return frozenset(name for name in names if name in read or checks.is_read(name))
 
 
 def _statements(row: Row, paths: tuple[str, ...]) -> tuple[str, ...]:

@@ -174,7 +174,9 @@ def missing_rows(rollouts: pl.DataFrame, inputs: pl.DataFrame, expected: Expecte
 
 def _repeats_of(rows: pl.DataFrame, tasks: list[str]) -> dict[str, list[int]]:
     """The repeats that rows have of each of the tasks."""
-    mine = rows.filter(pl.col("task_id").is_in(tasks)) if not rows.is_empty() else rows.clear()
+    if not tasks or rows.is_empty():
+        return {}
+    mine = rows.select("task_id", "repeat").filter(pl.col("task_id").is_in(tasks))
     return dict(mine.group_by("task_id").agg(pl.col("repeat").unique()).iter_rows())
 
 

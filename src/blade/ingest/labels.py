@@ -83,6 +83,8 @@ def _row(label: Label) -> dict[str, object]:
 def labels_for(run: Run, labels: Sequence[Label]) -> dict[str, Label]:
     """The labels that are about tasks of a run: the same key, else the same prompt, else the same id where neither is known."""
     found: dict[str, Label] = {}
+    if not labels:
+        return found
     for task_id, id_mark, key, prompt in run.tasks.select("task_id", "id_mark", "key_fp", "prompt_fp").iter_rows():
         for label in labels:
             if _is_about(label, task_id, id_mark, key, prompt):

@@ -74,7 +74,7 @@ def rollout(
     )
 
 
-def prompt_steps(raw: msgspec.Raw | None) -> tuple[Step, ...]:
+def prompt_steps(raw: bytes | msgspec.Raw | None) -> tuple[Step, ...]:
     """What the agent was given before its first turn, as steps."""
     value = decode_any(raw) if raw is not None else None
     if isinstance(value, list):

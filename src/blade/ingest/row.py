@@ -17,7 +17,7 @@ from blade.core.rollout import Features, RolloutKey, Source, Step
 from blade.ingest import cells, fields, verdict
 from blade.ingest.batch import Batch, Column, any_there
 from blade.ingest.decode import Row, decode_any, encode
-from blade.ingest.due import check_names, checks_of, due_names, read_due
+from blade.ingest.due import KnownDue, check_names, checks_of
 from blade.ingest.features import count, fingerprint
 from blade.ingest.jsonl import Record, source_of
 from blade.ingest.key import key_expects
@@ -89,6 +89,8 @@ class RowReader:
         self._agent = Memo(lambda raw: cells.inside(raw, "name"))
         self._skills = Memo(lambda raw: cells.inside(raw, "hash"))
         self._toolset = Memo(_toolset)
+        self._due = KnownDue()
+        self._given = Memo(prompt_steps)
         self._said: dict[tuple[Any, ...], Settings] = {}
 
     def usable(self, batch: Batch) -> list[bool]:
@@ -224,7 +226,7 @@ class RowReader:
         lights = [Light(*values) for values in zip(*(found[name] for name in LIGHT), strict=True)]
         keys = zip(found["id"], found["index"], found["repeat"], strict=True)
         looked = []
-        names = due_names(tuple(batch.columns))
+        due = self._due.column(batch.columns)
         for place, (id_, index, repeat) in enumerate(keys):
             data, raw = batch.data[place], batch.trajectories[place]
             seen = rollout(
@@ -235,8 +237,8 @@ class RowReader:
                 features=walked.features[place],
                 steps=walked.steps[place],
                 read_row=partial(decode_any, data),
-                read_prompt=partial(_prompt, batch, place),
-                read_due=partial(_as_it_is, read_due(_row(batch, names, place))) if names else None,
+                read_prompt=partial(self._read_prompt, batch, place),
+                read_due=None if due is None else partial(_as_it_is, due[place]),
             )
             looked.append(look(seen, b"" if raw is None else bytes(raw)))
         found["fired"] = [seen.hits for seen in looked]
@@ -245,6 +247,9 @@ class RowReader:
         found["attempted"] = [seen.attempted for seen in looked]
         found["feedback"] = [seen.feedback for seen in looked]
         found["reached"] = [seen.reached for seen in looked]
+
+    def _read_prompt(self, batch: Batch, place: int) -> tuple[Step, ...]:
+        return self._given.column(batch.prompts[place : place + 1])[0] or ()
 
     def _note_settings(self, batch: Batch, found: Columns) -> None:
         """Count what the rows say of the run."""
@@ -279,10 +284,6 @@ def _is_hashable(value: object) -> bool:
 def _agent_spoke(batch: Batch, place: int) -> bool:
     raw = batch.trajectories[place]
     return raw is not None and agent_spoke(steps_of(raw, batch.raw("messages")[place]))
-
-
-def _prompt(batch: Batch, place: int) -> tuple[Step, ...]:
-    return prompt_steps(batch.prompts[place])
 
 
 def _as_it_is(due: Due) -> Due:

@@ -100,7 +100,7 @@ def scan(
 ) -> list[Scanned]:
     """Every chunk's result in the order given.
 
-    Large work goes to spawned workers, which leave Parquet parts in `folder`: those of `pool` where a caller has
+    Large work goes to workers, which leave Parquet parts in `folder`: those of `pool` where a caller has
     started some already.
     """
     wanted = min(workers if workers is not None else cores(), len(pieces))

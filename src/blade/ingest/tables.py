@@ -88,8 +88,9 @@ def _key_places(mine: pl.DataFrame, names: Mapping[int, str]) -> pl.DataFrame:
     """For tasks whose own rows hold no key: where the inputs hold one."""
     keyed = pl.col("expected").is_not_null() | pl.col("key_expects").is_not_null()
     own = ~pl.col("role").is_in(["inputs", "dataset"])
-    has_own = mine.filter(own & keyed).select("task_id").unique()
-    beside = mine.filter(~own & keyed).join(has_own, on="task_id", how="anti").sort("file", "offset")
+    mine = mine.select("task_id", "role", "expected", "key_expects", "file", "offset").filter(keyed)
+    has_own = mine.filter(own).select("task_id").unique()
+    beside = mine.filter(~own).join(has_own, on="task_id", how="anti").sort("file", "offset")
     first = beside.group_by("task_id", maintain_order=True).agg(
         pl.col("file").first(), key_offset=pl.col("offset").first()
     )

@@ -73,8 +73,8 @@ Combo = tuple[int, str | None, str | None, str | None]
 
 def _makers(rows: pl.DataFrame) -> dict[Combo, tuple[int, Maker]]:
     """Each combination of bundle, agent, model and skills that rows have, and the run that it stands for."""
-    own = rows.filter(pl.col("role").is_in(_OWN))
-    combos = own.select("bundle", "agent", "model", "skills").unique().rows()
+    own = rows.select("role", "bundle", "agent", "model", "skills").filter(pl.col("role").is_in(_OWN))
+    combos = own.drop("role").unique().rows()
     return {combo: (combo[0], _completed(combo, combos)) for combo in combos}
 
 

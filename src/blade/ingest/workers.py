@@ -1,4 +1,8 @@
-"""Processes that scan. They take a third of a second to start, so a caller may start them before it needs them."""
+"""Processes that scan. They take a third of a second to start, so a caller may start them before it needs them.
+
+On Linux they are forked from a server that has imported what they need and has done nothing else: the imports are paid
+for once, and their memory is shared. Elsewhere each worker is a process of its own from the start.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +23,22 @@ WORTH_WORKERS = 64 << 20
 """Below this many bytes starting workers costs more than it saves."""
 MOST_WORKERS = 4
 """The disk does not feed more."""
+NEEDED = ("blade.ingest.scan", "blade.ingest.formats.gym", "blade.diagnose.look")
+"""Modules that a worker imports sooner or later."""
 OBJECTS_BETWEEN_SWEEPS = 100_000
-"""Rows make no cycles: looking for them as often as Python does by itself takes a twentieth of a worker's time."""
+"""Rows make no cycles: looking for them as often as Python does by itself takes a twentieth of a worker's time, and more
+where an analysis holds a million places."""
+
+
+@contextmanager
+def rare_sweeps() -> Iterator[None]:
+    """Within it the collector of cycles runs seldom, and as before afterwards; works as a decorator too."""
+    before = gc.get_threshold()
+    gc.set_threshold(OBJECTS_BETWEEN_SWEEPS)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def cores() -> int:
@@ -46,7 +64,7 @@ def started_early(inputs: Sequence[str], wanted: int | None) -> Iterator[Executo
 
 @contextmanager
 def open_pool(number: int) -> Iterator[Executor]:
-    """Spawned workers that leave interrupts to their parent; what they have not begun is dropped when something raises."""
+    """Workers that leave interrupts to their parent; what they have not begun is dropped when something raises."""
     pool = ProcessPoolExecutor(number, mp_context=get_context("spawn"), initializer=_prepare)
     try:
         yield pool

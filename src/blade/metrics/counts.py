@@ -15,6 +15,8 @@ from blade.core.run import Run
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
+COUNTED = ("task_id", "outcome", "reward", "artifact")
+"""The columns of the rollouts that `count` reads."""
 JUDGED = pl.col("outcome").is_in([str(Outcome.PASSED), str(Outcome.FAILED)])
 PASSED = pl.col("outcome") == str(Outcome.PASSED)
 PRESENT = pl.col("outcome") != str(Outcome.MISSING)

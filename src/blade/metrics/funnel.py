@@ -18,7 +18,7 @@ def funnel(run: Run, taught: Sequence[str] = ()) -> Funnel:
     The core action is a change, a patch or an answer; feedback is a tool or test result after it. A package's own
     stages (`taught`) stand in place of these two.
     """
-    rows = run.rollouts
+    rows = run.rollouts.select("outcome", "attempted", "feedback", "reached", "steps")
     between = [(name, _reached(rows, name), "no rollout has a trajectory") for name in taught]
     attempted = ("attempted the core action", _flag(rows, "attempted", True), "no trajectory shows what was attempted")
     feedback = "no rollout changes anything, so no result can come back"
@@ -42,7 +42,7 @@ def funnel(run: Run, taught: Sequence[str] = ()) -> Funnel:
     return Funnel(
         stages=tuple(Stage(name=n, rollouts=c, share=s) for (n, c), s in zip(reached, shares, strict=True)),
         left_out=tuple(left_out),
-        passed_otherwise=run.rollouts.filter(PASSED).height - rows.height,
+        passed_otherwise=run.rollouts.select("outcome").filter(PASSED).height - rows.height,
     )
 
 

@@ -13,7 +13,7 @@ _CLOSE = 1e-9
 
 def rewards_of(run: Run) -> pl.Series:
     """Every finite reward as recorded."""
-    return run.rollouts.filter(PRESENT)["reward"].drop_nulls()
+    return run.rollouts.select("outcome", "reward").filter(PRESENT)["reward"].drop_nulls()
 
 
 def headline(run: Run) -> tuple[str, str]:

@@ -51,24 +51,24 @@ def _why_not(estimable: bool, reached: bool) -> str | None:
 def _per_task(run: Run, affected: Sequence[Place], alone: Sequence[Place]) -> pl.DataFrame:
     """For each task: expected rollouts; those with the symptom, judged or not, and judged ones without, and their passes; failures with it alone."""
     rows = run.rollouts.select("task_id", "repeat", "outcome")
-    for name, places in (("hit", affected), ("alone", alone)):
-        schema = {"task_id": pl.String, "repeat": pl.Int32}
-        marks = pl.DataFrame(list(dict.fromkeys(places)), schema=schema, orient="row")
-        rows = rows.join(marks.with_columns(pl.lit(True).alias(name)), on=["task_id", "repeat"], how="left")
-    hit, only = pl.col("hit").fill_null(False), pl.col("alone").fill_null(False)
-    passed, failed = pl.col("outcome") == "passed", pl.col("outcome") == "failed"
+    passed, failed = (pl.col("outcome") == "passed").sum(), (pl.col("outcome") == "failed").sum()
+    tasks = rows.group_by("task_id").agg(size=pl.len(), judged=passed + failed, passes=passed)
+    hit = _those(rows, affected).group_by("task_id").agg(hits=pl.len(), hit_judged=passed + failed, hit_passes=passed)
+    only = _those(rows, alone).group_by("task_id").agg(alone=failed)
+    for marks in (hit, only):
+        tasks = tasks.join(marks, on="task_id", how="left")
     return (
-        rows.group_by("task_id")
-        .agg(
-            size=pl.len(),
-            hits=hit.sum(),
-            hit_passes=(hit & passed).sum(),
-            rest=(~hit & (passed | failed)).sum(),
-            rest_passes=(~hit & passed).sum(),
-            alone=(only & failed).sum(),
-        )
+        tasks.with_columns(pl.col("hits", "hit_judged", "hit_passes", "alone").fill_null(0))
+        .with_columns(rest=pl.col("judged") - pl.col("hit_judged"), rest_passes=pl.col("passes") - pl.col("hit_passes"))
         .sort("task_id")
     )
+
+
+def _those(rows: pl.DataFrame, places: Sequence[Place]) -> pl.DataFrame:
+    """The rows of some rollouts, each once."""
+    ids = pl.Series("task_id", [task for task, _ in places], pl.String)
+    wanted = pl.DataFrame([ids, pl.Series("repeat", [repeat for _, repeat in places], pl.Int32)])
+    return rows.join(wanted, on=["task_id", "repeat"], how="semi")
 
 
 def _limits(values: npt.NDArray[np.float64]) -> tuple[float, Interval | None]:

@@ -28,6 +28,8 @@ _STATS: dict[str, Callable[[pl.Series], object]] = {
 
 def recompute(run: Run) -> tuple[Recorded, ...]:
     """Each stated number that rows can give, beside what they give; numbers of single tasks are summed up in one line."""
+    if not run.stated:
+        return ()
     rows = _main_rows(run)
     whole = [_recorded(stated, rows) for stated in run.stated if stated.index is None]
     per_task = [stated for stated in run.stated if stated.index is not None]

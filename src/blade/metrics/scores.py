@@ -11,7 +11,7 @@ import polars as pl
 from blade.core.analysis import Score
 from blade.core.measure import Interval, Measure
 from blade.core.run import Run
-from blade.metrics.counts import Counts, Floats, Integers, count, fired
+from blade.metrics.counts import COUNTED, Counts, Floats, Integers, count, fired
 from blade.metrics.intervals import mean_interval, rate_interval
 
 
@@ -38,7 +38,7 @@ def as_recorded_score(counts: Counts, kind: str) -> Score:
 
 def infra_excluded_score(run: Run, kind: str, infra_codes: frozenset[str]) -> Score:
     """Judged rollouts without those in which a rule sees machinery at work."""
-    kept = run.rollouts.filter(~fired(infra_codes))
+    kept = run.rollouts.select(*COUNTED, "fired").filter(~fired(infra_codes))
     counts = count(replace(run, rollouts=kept))
     tops = counts.passed if kind == "pass_at_1" else counts.reward_sum
     return _score(
@@ -53,7 +53,7 @@ def suspects_excluded_score(run: Run, kind: str, suspects: Collection[str] | Non
         return Score(name="suspects_excluded", value=None, interval=None, n_tasks=0, n_rollouts=0, reason=reason)
     rest = replace(
         run,
-        rollouts=run.rollouts.filter(~pl.col("task_id").is_in(sorted(suspects))),
+        rollouts=run.rollouts.select(COUNTED).filter(~pl.col("task_id").is_in(sorted(suspects))),
         tasks=run.tasks.filter(~pl.col("task_id").is_in(sorted(suspects))),
     )
     return replace(judged_score(count(rest), kind), name="suspects_excluded")

@@ -286,7 +286,6 @@ QUIET = [
     Quiet("INF003", "the account is there", unjudged(*CANCELS, said("It is cancelled."), record={"r_actions": 0.0}), alone=True),
     Quiet("DAT001", "one prompt", repeats(rollout("t", prompt="Add.", passed=True), rollout("t", prompt="Add. \n"))),
     Quiet("DAT001", "a simulated user", repeats(*(rollout("t", prompt=p, passed=p == "Hi", user_instruction=SCRIPT) for p in ("Hi", "Hello")))),
-    Quiet("DAT001", "both failed", repeats(*(rollout("t", prompt=p, expected_answer="3") for p in ("1+2", "2+1")))),
     Quiet("TSK012", "other outputs", repeats(rollout("t", output="It is 41.", passed=True), rollout("t", output="It is 42."))),
     Quiet("TSK012", "other tasks", [rollout("t", output="It is 41.", passed=True), rollout("u", output="It is 41.")]),
     Quiet("TSK012", "both failed", repeats(rollout("t", output="It is 41."), rollout("t", output="It is 41."))),

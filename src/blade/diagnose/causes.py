@@ -6,7 +6,7 @@ blamed; that an answer is wrong is what is to be explained, and explains nothing
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -48,6 +48,8 @@ COMPARABLE = (
 )
 COMPARED_CALLS = ("no-change", "part-way", "more-than-due", "several-differences")
 """Modes in which a verdict was reached on something that was handed in."""
+VERIFIER_CRASHED = "TSK013"
+"""The verifier's own code raised: a fault of the benchmark, and not of what it runs on."""
 RESTS_ON = (Grade.DIRECT, Grade.SHOWN, Grade.CONSISTENT)
 
 
@@ -78,6 +80,8 @@ class Facts(NamedTuple):
     parties: Counts
     """Whose doing they are."""
     doubts: tuple[Doubt, ...]
+    explaining: tuple[Doubt, ...]
+    """Weak ones that stand in at least half of F, and in no rollout of the run that passes."""
     fired_failed: Counts
     """By code of a rule that a cause may rest on: failed rollouts in which it fired."""
     fired_passed: Counts
@@ -158,14 +162,15 @@ def labelled(facts: Facts, rules: Mapping[str, Lookout]) -> TaskCause | None:
 
 def machinery(facts: Facts, rules: Mapping[str, Lookout]) -> TaskCause | None:
     """2. At least half of F errored, or failed by the machinery."""
-    broken = facts.outcomes["errored"] + sum(facts.modes[mode] for mode in INFRA_MODES)
+    raised = any(doubt.code == VERIFIER_CRASHED for doubt in facts.doubts)
+    modes = [mode for mode in INFRA_MODES if facts.modes[mode] and not (raised and mode == "verifier-failed")]
+    broken = facts.outcomes["errored"] + sum(facts.modes[mode] for mode in modes)
     fired = _most_fired(facts, rules, Cause.INFRA)
     broken = max(broken, facts.outcomes["errored"] + (facts.fired_failed[fired] if fired else 0))
     if broken * 2 < facts.failures or not broken:
         return None
-    modes = [INFRA_MODES[mode] for mode in INFRA_MODES if facts.modes[mode]]
     why = [f"{facts.outcomes['errored']} errored"] if facts.outcomes["errored"] else []
-    why += modes or ([rules[fired].message.rstrip(".")] if fired else [])
+    why += [INFRA_MODES[mode] for mode in modes] or ([rules[fired].message.rstrip(".")] if fired else [])
     return TaskCause(
         cause=Cause.INFRA,
         confidence="sure" if broken == facts.failures else "likely",
@@ -175,7 +180,9 @@ def machinery(facts: Facts, rules: Mapping[str, Lookout]) -> TaskCause | None:
 
 
 def benchmark(facts: Facts, rules: Mapping[str, Lookout]) -> TaskCause | None:
-    """3. A strong rule about data or task fires, two weak ones of different kinds, or the verifier blames user or tools."""
+    """3. A strong rule about data or task fires, two weak ones of different kinds, a weak one that stands in the failures and
+    in no pass, or the verifier blames user or tools.
+    """
     blamed = facts.parties["user"] + facts.parties["tool"]
     if blamed and blamed * 2 >= facts.outcomes["failed"]:
         named = next(mode for mode, _ in facts.modes.items() if mode.startswith("said:"))
@@ -189,11 +196,12 @@ def benchmark(facts: Facts, rules: Mapping[str, Lookout]) -> TaskCause | None:
         mine = [doubt for doubt in facts.doubts if doubt.code.startswith(families)]
         strong = [doubt for doubt in mine if doubt.strong]
         codes = list(dict.fromkeys(doubt.code for doubt in mine))
-        if strong or len(codes) >= 2:
+        explaining = [doubt for doubt in facts.explaining if doubt.code.startswith(families)]
+        if strong or len(codes) >= 2 or explaining:
             return TaskCause(
                 cause=cause,
-                confidence="sure" if strong else "likely",
-                because=(strong or mine)[0].message,
+                confidence="sure" if strong else "likely" if len(codes) >= 2 else "weak",
+                because=(strong or explaining or mine)[0].message,
                 decided_by=f"step 3: {', '.join(codes)}",
             )
     return None
@@ -285,13 +293,24 @@ def _facts(
     for doubt in (one for one in doubts if not one.preview):
         for task in doubt.tasks:
             doubted.setdefault(task, []).append(doubt)
+    passing = (
+        set(
+            run.rollouts.select("task_id", "repeat", "outcome")
+            .filter(pl.col("outcome") == "passed")
+            .select("task_id", "repeat")
+            .iter_rows()
+        )
+        if doubted
+        else set()
+    )
     failed, passed = _fired(run, rules, "failed"), _fired(run, rules, "passed")
     answers = _different(run)
-    looked = set(run.rollouts.filter(pl.col("steps").is_not_null())["task_id"])
+    looked = set(run.rollouts.select("task_id", "steps").drop_nulls("steps")["task_id"].unique())
     nothing = Counts()
-    for task in run.tasks["task_id"]:
+    failing = {one for one in outcomes.values() if one.total() > one["passed"]}
+    for task in run.tasks["task_id"].to_list():
         mine = outcomes.get(task, nothing)
-        if mine.total() > mine["passed"]:
+        if mine in failing:
             failures = modes.get(task, nothing)
             yield (
                 task,
@@ -300,6 +319,7 @@ def _facts(
                     modes=failures,
                     parties=parties.get(failures, nothing),
                     doubts=tuple(doubted.get(task, ())),
+                    explaining=_explaining(task, mine, doubted.get(task, ()), passing),
                     fired_failed=failed.get(task, nothing),
                     fired_passed=passed.get(task, nothing),
                     answers=answers.get(task, 0),
@@ -309,12 +329,29 @@ def _facts(
             )
 
 
+def _explaining(
+    task: str, outcomes: Counts, doubts: Sequence[Doubt], passing: Set[tuple[str, int]]
+) -> tuple[Doubt, ...]:
+    """Weak doubts whose rollouts are at least half of a task's failures, and none of which passes anywhere."""
+    lost = outcomes.total() - outcomes["passed"]
+    return tuple(
+        doubt
+        for doubt in doubts
+        if not doubt.strong
+        and doubt.places
+        and sum(place[0] == task for place in doubt.places) * 2 >= lost
+        and passing.isdisjoint(doubt.places)
+    )
+
+
 def _counted(rows: pl.DataFrame, column: str) -> dict[str, Counts]:
     """By task: how often each value of a column occurs, in the order of the values."""
-    found: dict[str, list[tuple[str, int]]] = {}
-    for task, value, times in rows.group_by("task_id", column).len().sort("task_id", column).iter_rows():
-        found.setdefault(task, []).append((value, times))
-    return {task: Counts(tuple(pairs)) for task, pairs in found.items()}
+    times = rows.select("task_id", column).group_by("task_id", column).len().sort("task_id", column)
+    alike = times.group_by("task_id", maintain_order=True).agg(column, "len").group_by(column, "len").agg("task_id")
+    found: dict[str, Counts] = {}
+    for values, numbers, tasks in alike.iter_rows():
+        found |= dict.fromkeys(tasks, Counts(tuple(zip(values, numbers, strict=True))))
+    return found
 
 
 def _parties(modes: Counts, party: Mapping[str, str]) -> Counts:
@@ -326,13 +363,14 @@ def _parties(modes: Counts, party: Mapping[str, str]) -> Counts:
 
 def _fired(run: Run, rules: Mapping[str, Lookout], outcome: str) -> dict[str, Counts]:
     """By task: rollouts with an outcome in which each usable rule fired."""
-    rows = run.rollouts.filter(pl.col("outcome") == outcome).select("task_id", "repeat", "fired").drop_nulls("fired")
+    rows = run.rollouts.select("task_id", "repeat", "outcome", "fired").drop_nulls("fired")
+    rows = rows.filter(pl.col("outcome") == outcome).drop("outcome")
     long = rows.explode("fired").select("task_id", "repeat", pl.col("fired").struct.field("code")).unique()
     return _counted(long.filter(pl.col("code").is_in(list(rules))), "code")
 
 
 def _different(run: Run) -> dict[str, int]:
     """By task: different answers, or outputs where none is extracted, of failed rollouts."""
-    rows = run.rollouts.filter(pl.col("outcome") == "failed")
+    rows = run.rollouts.select("task_id", "outcome", "answer_fp", "output_fp").filter(pl.col("outcome") == "failed")
     given = pl.coalesce(pl.col("answer_fp"), pl.col("output_fp"))
     return dict(rows.group_by("task_id").agg(given.drop_nulls().n_unique()).iter_rows())

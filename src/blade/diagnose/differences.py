@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import islice
 
 from blade.core.due import Check, Due, DueCall, Said
@@ -67,6 +68,23 @@ LIMITS = {
 }
 """Words with which harnesses say that a limit ended a rollout, and which."""
 
+_HUMPS = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_BETWEEN = re.compile(r"[\W_]+")
+_IS_LIMIT = re.compile(
+    r"\b(?:max(?:imum)?|limit|exceed\w*|reached|budget|cap|exhausted|out of|ran out|too many|timed? ?out)\b"
+)
+_LIMITED = {
+    "time": re.compile(r"\b(?:time|timed|timeout|deadline|seconds|wall ?clock|duration)\b"),
+    "memory": re.compile(r"\b(?:memory|oom)\b"),
+    "steps": re.compile(r"\b(?:steps?|turns?|iterations?|rounds?|actions?|messages?|moves?|interactions?)\b"),
+    "tokens": re.compile(r"\b(?:tokens?|context|length|completion|output)\b"),
+}
+"""What a word that speaks of a limit must hold, by limit."""
+_TOO_SLOW = re.compile(
+    r"\btime(?:d)?[ _-]?out|\btime.?limit|did not (?:finish|complete|return) (?:within|in)|killed after \d|took longer than \d"
+    r"|exceeded (?:the )?(?:limit of )?\d+(?:\.\d+)? ?s(?:ec|$|\b)",
+    re.IGNORECASE,
+)
 _LIMIT_FIELD = re.compile(
     r"(?:^|[._])(?:agent_)?(?P<what>timed_out|timeout|context_length_exceeded|max_steps|memory_limit_exceeded|oom)"
 )
@@ -110,18 +128,30 @@ def differences(rollout: Rollout) -> tuple[Difference, ...]:
     elif failed and due.answer is not None and not any(one.name == "declined" for one in found):
         found += _answer(rollout, due.answer, due.extracts)
     if due.checks:
-        found += _checks(due)
+        found += [*_slow(due), *_checks(due)]
     return tuple(islice(dict.fromkeys(found), MOST)) if found else ()
 
 
 def _limits(rollout: Rollout, due: Due) -> Iterator[Difference]:
-    limit = LIMITS.get(rollout.stop.lower()) if rollout.stop else None
+    limit = _limit_word(rollout.stop) if rollout.stop else None
     if limit is not None:
         yield Difference(kind=Differs.CUT, name=limit, detail="stop")
     for said in due.said:
         found = _limit_of(said)
         if found is not None:
             yield Difference(kind=Differs.CUT, name=found, detail=said.field)
+
+
+@lru_cache(maxsize=1024)
+def _limit_word(stop: str) -> str | None:
+    """The limit that ended a rollout by the word of its harness: one that is known, or one built like them."""
+    word = stop.lower()
+    if word in LIMITS or len(word) > LONGEST_NAME:
+        return LIMITS.get(word)
+    plain = _BETWEEN.sub(" ", _HUMPS.sub(" ", stop)).lower()
+    if _IS_LIMIT.search(plain) is None:
+        return None
+    return next((limit for limit, pattern in _LIMITED.items() if pattern.search(plain)), None)
 
 
 def _limit_of(said: Said) -> str | None:
@@ -235,6 +265,13 @@ def _statements(rollout: Rollout, due: Due) -> Iterator[Difference]:
         wanted = statement.lower().replace(",", "")
         if wanted and not any(wanted in text for text in said):
             yield Difference(kind=Differs.NOT_SAID, name=statement[:LONGEST_NAME])
+
+
+def _slow(due: Due) -> Iterator[Difference]:
+    """What was handed in ran into a time limit: every test that fails says so."""
+    lost = [check for check in due.checks if not check.passed]
+    if lost and all(check.words and _TOO_SLOW.search(check.words[: 4 * SHORT]) for check in lost):
+        yield Difference(kind=Differs.CUT, name="time", detail="tests")
 
 
 def _checks(due: Due) -> Iterator[Difference]:

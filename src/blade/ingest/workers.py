@@ -23,8 +23,6 @@ WORTH_WORKERS = 64 << 20
 """Below this many bytes starting workers costs more than it saves."""
 MOST_WORKERS = 4
 """The disk does not feed more."""
-NEEDED = ("blade.ingest.scan", "blade.ingest.formats.gym", "blade.diagnose.look")
-"""Modules that a worker imports sooner or later."""
 OBJECTS_BETWEEN_SWEEPS = 100_000
 """Rows make no cycles: looking for them as often as Python does by itself takes a twentieth of a worker's time, and more
 where an analysis holds a million places."""

@@ -1,0 +1,55 @@
+"""The prompt of a task has a hole: a placeholder stands where something should have been filled in, and no rollout passes.
+
+Why it matters
+    The agent was not given what the question is about, so nothing can be learned from its failing.
+
+What to do
+    Fill in what is missing, and run these tasks again.
+
+Limits
+    Holes are told by their form (`{{name}}`, `${NAME}`, `[insert ...]`, a line that is only `None`), and only where no
+    passing rollout that was read has the same in its prompt; a hole that is simply empty is not seen.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from blade.core.diagnosis import Doubt
+from blade.core.finding import Cause
+from blade.diagnose import quotes
+from blade.diagnose.context import Context
+from blade.diagnose.rules._rule import run_rule
+from blade.diagnose.walks import Walk
+
+_HOLE = re.compile(
+    r"""\{\{[\s\w.|-]{1,40}\}\} | \$\{\w{1,40}\} | %\(\w{1,40}\)s | ^[^\w\n]{0,3}\{\w{1,40}\}[^\w\n]{0,3}$
+    | \[object\ Object\] | ^[^\w\n$]{0,3}\$[A-Z_]{3,40}[^\w\n]{0,3}$ | [<\[][^<>\[\]\n]{0,30}\b(?:missing|unavailable|not\ available)\s*[>\]]
+    | [<\[]\s*(?:please\s+)?(?:insert|paste|placeholder|fill|add|your|missing|todo|tbd|document|passage|context|text|content)\b[^<>\[\]\n]{0,40}[>\]]
+    | ^\s*(?:none|null|nan|undefined|n/a|todo|tbd|\#n/a|\#ref!)\s*$
+    """,
+    re.VERBOSE | re.IGNORECASE | re.MULTILINE,
+)
+LONGEST_PROMPT = 200_000
+
+
+@run_rule("DAT005", suggests=Cause.DATA)
+def hole_in_the_prompt(context: Context) -> Iterator[Doubt]:
+    usual = {hole for walk in context.reading.walks.values() if walk.passed for hole in _holes(walk)}
+    for task in context.reading.never:
+        walks = context.reading.of(task)
+        holes = [hole for hole in (_holes(walks[0]) if walks else ()) if hole not in usual]
+        if holes:
+            yield Doubt(
+                about="task",
+                tasks=(task,),
+                message=f"{task}: the prompt has a hole, {quotes.shown(holes[0], 60)}, and no rollout passes",
+                rollouts=len(walks),
+                places=tuple((task, walk.repeat) for walk in walks),
+            )
+
+
+def _holes(walk: Walk) -> list[str]:
+    text = "\n".join(step.text for step in walk.rollout.prompt)[:LONGEST_PROMPT]
+    return [found.group(0).strip() for found in _HOLE.finditer(text)]

@@ -289,20 +289,11 @@ def _facts(
     party = {mode.id: mode.party for mode in parts.modes}
     outcomes, modes = _counted(run.rollouts, "outcome"), _counted(parts.table, "mode")
     parties = {one: _parties(one, party) for one in set(modes.values())}
+    passing = _passing(run) if doubts else frozenset()
     doubted: dict[str, list[Doubt]] = {}
-    for doubt in (one for one in doubts if not one.preview):
+    for doubt in (one for one in doubts if _counts(one, passing)):
         for task in doubt.tasks:
             doubted.setdefault(task, []).append(doubt)
-    passing = (
-        set(
-            run.rollouts.select("task_id", "repeat", "outcome")
-            .filter(pl.col("outcome") == "passed")
-            .select("task_id", "repeat")
-            .iter_rows()
-        )
-        if doubted
-        else set()
-    )
     failed, passed = _fired(run, rules, "failed"), _fired(run, rules, "passed")
     answers = _different(run)
     looked = set(run.rollouts.select("task_id", "steps").drop_nulls("steps")["task_id"].unique())
@@ -319,7 +310,7 @@ def _facts(
                     modes=failures,
                     parties=parties.get(failures, nothing),
                     doubts=tuple(doubted.get(task, ())),
-                    explaining=_explaining(task, mine, doubted.get(task, ()), passing),
+                    explaining=_explaining(task, mine, doubted.get(task, ())),
                     fired_failed=failed.get(task, nothing),
                     fired_passed=passed.get(task, nothing),
                     answers=answers.get(task, 0),
@@ -329,19 +320,21 @@ def _facts(
             )
 
 
-def _explaining(
-    task: str, outcomes: Counts, doubts: Sequence[Doubt], passing: Set[tuple[str, int]]
-) -> tuple[Doubt, ...]:
-    """Weak doubts whose rollouts are at least half of a task's failures, and none of which passes anywhere."""
+def _passing(run: Run) -> frozenset[tuple[str, int]]:
+    rows = run.rollouts.select("task_id", "repeat", "outcome").filter(pl.col("outcome") == "passed")
+    return frozenset(rows.select("task_id", "repeat").iter_rows())
+
+
+def _counts(doubt: Doubt, passing: Set[tuple[str, int]]) -> bool:
+    """Whether a doubt counts: its rule is stable, and it is strong or stands in no rollout that passes."""
+    return not doubt.preview and (doubt.strong or passing.isdisjoint(doubt.places))
+
+
+def _explaining(task: str, outcomes: Counts, doubts: Sequence[Doubt]) -> tuple[Doubt, ...]:
+    """Weak doubts whose rollouts are at least half of a task's failures."""
     lost = outcomes.total() - outcomes["passed"]
-    return tuple(
-        doubt
-        for doubt in doubts
-        if not doubt.strong
-        and doubt.places
-        and sum(place[0] == task for place in doubt.places) * 2 >= lost
-        and passing.isdisjoint(doubt.places)
-    )
+    weak = (doubt for doubt in doubts if not doubt.strong and doubt.places)
+    return tuple(doubt for doubt in weak if sum(place[0] == task for place in doubt.places) * 2 >= lost)
 
 
 def _counted(rows: pl.DataFrame, column: str) -> dict[str, Counts]:

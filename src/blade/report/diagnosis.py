@@ -134,14 +134,24 @@ def doubts_lines(one: RunAnalysis) -> list[str]:
     """Doubts about the benchmark in one paragraph, kept apart from the model."""
     if one.diagnosis is None or not one.diagnosis.doubts:
         return []
-    shown = one.diagnosis.doubts[:MOST_DOUBTS]
-    more = len(one.diagnosis.doubts) - len(shown)
+    told = doubts_told(one.diagnosis)
+    more = len(told) - MOST_DOUBTS
     tail = f" {plural(more, 'more doubt')} in findings.json." if more > 0 else ""
-    return ["**Doubts about the benchmark (not the model).** " + " ".join(_doubt(doubt) for doubt in shown) + tail]
+    shown = [f"*{about.capitalize()}:* {prose(text)}." for about, text in told[:MOST_DOUBTS]]
+    return ["**Doubts about the benchmark (not the model).** " + " ".join(shown) + tail]
 
 
-def _doubt(doubt: Doubt) -> str:
-    return f"*{doubt.about.capitalize()}:* {prose(doubt.message)}."
+def doubts_told(found: Diagnosis) -> list[tuple[str, str]]:
+    """What each rule doubts, about what and in words: the first thing that it saw, and in which other tasks it saw more."""
+    by_code: dict[str, list[Doubt]] = {}
+    for doubt in found.doubts:
+        by_code.setdefault(doubt.code, []).append(doubt)
+    return [(mine[0].about, mine[0].message + _elsewhere(mine)) for mine in by_code.values()]
+
+
+def _elsewhere(doubts: list[Doubt]) -> str:
+    others = dict.fromkeys(task for doubt in doubts[1:] for task in doubt.tasks if task not in doubts[0].tasks)
+    return f" (and so in {plural(len(others), 'more task')}: {listed(list(others), 5)})" if others else ""
 
 
 def why_not(one: RunAnalysis) -> str:

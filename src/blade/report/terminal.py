@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from blade.core.analysis import Analysis, RunAnalysis
 from blade.core.run import Artifact
-from blade.report.diagnosis import MOST_DOUBTS, MOST_FINDINGS, causes_lines, shown_modes, worth
+from blade.report.diagnosis import MOST_DOUBTS, MOST_FINDINGS, causes_lines, doubts_told, shown_modes, worth
 from blade.report.numbers import limits, plural, score
 from blade.report.page_one import after_doubts, before_modes, leading, lost_lines, name_of, shared_lines, title
 from blade.report.text import cut, printable
@@ -91,8 +91,8 @@ def _findings(one: RunAnalysis) -> list[str]:
 
 
 def _doubts(one: RunAnalysis) -> list[str]:
-    found = one.diagnosis.doubts[:MOST_DOUBTS] if one.diagnosis else ()
-    said = " ".join(f"{doubt.about.capitalize()}: {_words(doubt.message)}." for doubt in found)
+    found = doubts_told(one.diagnosis)[:MOST_DOUBTS] if one.diagnosis else ()
+    said = " ".join(f"{about.capitalize()}: {_words(text)}." for about, text in found)
     return [f"Doubts about the benchmark, not the model. {said}"] if said else []
 
 

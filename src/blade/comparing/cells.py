@@ -74,7 +74,9 @@ def _class(codes: Sequence[str]) -> pl.Expr:
     return (
         pl.when(pl.col("outcome") == "missing")
         .then(0)
-        .when(pl.col("outcome").is_in(["errored", "unscored"]) | fired(_infra()))
+        .when(
+            pl.col("outcome").is_in(["errored", "unscored"]) | _differs(Differs.NO_ANSWER, "output") | fired(_infra())
+        )
         .then(1)
         .when(_differs(Differs.CUT))
         .then(2)
@@ -84,8 +86,9 @@ def _class(codes: Sequence[str]) -> pl.Expr:
     )
 
 
-def _differs(kind: Differs) -> pl.Expr:
+def _differs(kind: Differs, name: str | None = None) -> pl.Expr:
     said = pl.element().struct.field("kind") == str(kind)
+    said = said if name is None else said & (pl.element().struct.field("name") == name)
     return pl.col("differs").list.eval(said).list.any().fill_null(False)
 
 

@@ -13,6 +13,8 @@ MOST_DRIVERS = 3
 MOST_FLIPS = 12
 MOST_SHIFTS = 12
 SURE = 0.05
+FEWEST_MOVED = 2
+"""Rollouts by which a mode must change to be told."""
 SMALL = 0.0005
 """Points of the score, as a fraction, below which a term is not told."""
 NAMES = {
@@ -50,9 +52,9 @@ def title(one: Comparison) -> str:
 
 def story(one: Comparison) -> list[str]:
     """What happened, in at most fifteen lines."""
-    lines = [verdict_line(one), *judged_lines(one)]
+    lines = [verdict_line(one), *judged_lines(one), *(f"**Beware:** {safe(trap)}." for trap in one.traps[:4])]
     lines += [f"**{n}.** {driver}" for n, driver in enumerate(drivers(one)[:MOST_DRIVERS], start=1)]
-    lines += [held_line(one), *_moved(one), *(f"**Beware:** {safe(trap)}." for trap in one.traps[:4]), *_cost(one)]
+    lines += [held_line(one), *_moved(one), *_cost(one)]
     return lines[:15]
 
 
@@ -81,9 +83,10 @@ def _bound(one: Comparison) -> str:
     found = one.expected
     if one.verdict in (Verdict.IMPROVED, Verdict.REGRESSED):
         return ""
-    because = prose(found.because[0].upper() + found.because[1:])
+    because = prose(found.because)
     if found.equivalence_bound is None:
-        return f"{because}."
+        return f"Why: {because}."
+    because = f"Why: {because}"
     ruled_out = f"anything beyond {points(found.equivalence_bound)} points either way is ruled out"
     mde = f"; four times in five these tasks would show {points(found.mde)}" if found.mde else ""
     return f"{because}; {ruled_out}{mde}."
@@ -112,12 +115,22 @@ def drivers(one: Comparison) -> list[str]:
 def _driver(term: Term, one: Comparison) -> str:
     limits_ = f" ({_signed(term.interval.low)} to {_signed(term.interval.high)})" if term.interval is not None else ""
     text = f"{_signed(term.points)} points{limits_} by {term_name(term.term)}: {prose(term.what)}"
+    if term.term == "unexplained":
+        text += _modes(one)
     sliced = [each for each in term.slices if each.q_value is not None and each.q_value <= SURE]
     if sliced:
         text += "; " + "; ".join(_slice(each) for each in sliced[:2])
     return (
         f"{text}{f', e.g. {safe(listed(list(term.places), 3))}' if term.places and term.term != 'unexplained' else ''}."
     )
+
+
+def _modes(one: Comparison) -> str:
+    """The modes that moved most, where anything moved."""
+    moved = [s for s in one.shifts if s.kind == "mode" and abs(s.candidate - s.baseline) >= FEWEST_MOVED]
+    moved.sort(key=lambda s: (-abs(s.candidate / max(1, s.candidate_of) - s.baseline / max(1, s.baseline_of)), s.id))
+    told = [f"{prose(s.name)} ({s.baseline} to {s.candidate})" for s in moved[:3]]
+    return f"; of the failures, {'; '.join(told)}" if told else ""
 
 
 def term_name(term: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from blade import pipeline
@@ -16,8 +17,10 @@ from blade.metrics.headroom import headroom
 from blade.simulate.calibration import Calibration, Estimate, Graded, calibrated
 from blade.simulate.effects import SYMPTOMS, Effect, symptoms_run
 from blade.simulate.generate import Made, Wanted, generate
+from blade.simulate.ranking import ranking
 from blade.simulate.score import Proof, score, together
 from blade.simulate.text import RuleName
+from blade.soundness.health import health
 
 
 def write_files(files: Mapping[str, bytes], folder: Path) -> None:
@@ -36,8 +39,10 @@ def analyzed(folder: Path) -> Analysis:
 
 
 def scored(made: Made, folder: Path) -> Proof:
-    """What the analysis of a world that was written to a folder gets right."""
-    return score(made.truth, analyzed(folder))
+    """What the analysis of a world that was written to a folder gets right, and how it ranks its broken tasks."""
+    found = analyzed(folder)
+    truth = made.truth.runs[found.runs[0].run.name]
+    return replace(score(made.truth, found), ranking=ranking(truth.tasks, health(found.runs).suspects))
 
 
 def prove(seeds: Iterable[int], wanted: Wanted) -> Proof:

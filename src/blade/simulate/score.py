@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import reduce
 
 from blade.core.analysis import Analysis, RunAnalysis
 from blade.core.diagnosis import Diagnosis, Grade
 from blade.core.finding import Cause, Differs
+from blade.simulate.ranking import NOT_RANKED, Ranking
 from blade.simulate.truth import Planted, RunTruth, TaskTruth, Truth
 
 BLAMES = (Grade.DIRECT, Grade.SHOWN, Grade.CONSISTENT)
@@ -77,6 +79,8 @@ class Proof:
     """Strings that mean nothing."""
     blamed: tuple[str, ...] = ()
     """Those of them that something rests on."""
+    ranking: Ranking = NOT_RANKED
+    """Broken tasks among the most suspect."""
 
     @property
     def tasks(self) -> Tally:
@@ -98,6 +102,7 @@ def together(proofs: Iterable[Proof]) -> Proof:
         accused=tuple(name for one in every for name in one.accused),
         harmless=sum(one.harmless for one in every),
         blamed=tuple(name for one in every for name in one.blamed),
+        ranking=reduce(Ranking.plus, (one.ranking for one in every), NOT_RANKED),
     )
 
 

@@ -32,6 +32,7 @@ def page(proof: Proof, calibration: Calibration, rules: Mapping[str, RuleName], 
         ("Against what was to be reached", reached(proof, calibration)),
         ("Causes", causes(proof)),
         ("Rules", rule_table(proof, rules)),
+        ("Broken tasks among the most suspect", suspects(proof)),
         ("What is planted", mechanism_table(proof, plants)),
         ("Causes that are missed", misses(proof)),
         ("Rules that fire where nothing was planted for them", strays(proof)),
@@ -39,6 +40,25 @@ def page(proof: Proof, calibration: Calibration, rules: Mapping[str, RuleName], 
         ("Harmless strings blamed", listed(proof.blamed)),
     )
     return "\n\n".join(f"## {title}\n\n{body}" for title, body in parts) + "\n"
+
+
+def suspects(proof: Proof) -> str:
+    """How `blade health` ranks broken tasks, beside the trivial ranking by how seldom a task passes."""
+    found = proof.ranking
+    said = (
+        f"{found.broken} of {found.tasks} tasks have a key, a verifier, a tool, a user or a prompt that is broken, among hard "
+        f"but valid ones. `blade health` calls {found.called} suspect, {found.called_rightly} of them rightly. Of the "
+        f"{found.broken} most suspect tasks of these worlds, world by world:"
+    )
+    rows = [
+        ("suspicion", f"{found.by_suspicion} of {found.broken}", _ratio(found.by_suspicion, found.broken)),
+        ("lowest pass rate", f"{found.by_pass_rate} of {found.broken}", _ratio(found.by_pass_rate, found.broken)),
+    ]
+    return f"{said}\n\n{table(('ranked by', 'broken among them', 'precision'), rows)}"
+
+
+def _ratio(part: int, whole: int) -> str:
+    return f"{part / whole:.2f}" if whole else ""
 
 
 def reached(proof: Proof, calibration: Calibration) -> str:

@@ -102,7 +102,7 @@ def _what(name: str, mine: pl.DataFrame, cells: Classed) -> str:
         return f"{counts}: {message}"
     if name == VERIFIER:
         return f"{mine.height} rollouts whose output the other run gave too were judged otherwise"
-    return f"what is left: pass rates of rollouts of the same class changed ({counts} carry no symptom)"
+    return f"rollouts with none of these symptoms ({counts}) and those with one pass at another rate"
 
 
 def _places(mine: pl.DataFrame) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ NAMES = {
     "verifier": "the verifier",
     "limits": "limits",
     "format": "the form of the answer",
-    "unexplained": "everything else",
+    "unexplained": "what no symptom explains",
 }
 
 
@@ -166,7 +166,8 @@ def _moved(one: Comparison) -> list[str]:
     worse = [flip for flip in one.flips if not _is_better(flip)]
     if not one.flips:
         return []
-    first = next((flip for flip in worse if flip.parting), None) or next((f for f in one.flips if f.parting), None)
+    sides = [*better, *worse] if (one.expected.delta or 0.0) > 0 else [*worse, *better]
+    first = next((flip for flip in sides if flip.parting), None)
     told = f"**{plural(len(one.flips), 'task')} changed bucket:** {len(worse)} for the worse, {len(better)} for the better."
     return [f"{told} {prose(cut(first.parting, 420))}" if first is not None else told]
 

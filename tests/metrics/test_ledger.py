@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from blade.metrics.ledger import Cells, ledger, rounded
+from blade.metrics.ledger import Cells, ledger
 
 CLASSES = ("missing", "infrastructure", "limits", "format", "behavior:X")
 TERMS = ("missing", "infrastructure", "verifier", "limits", "format", "behavior:X", "unexplained")
@@ -113,12 +113,3 @@ def test_the_same_outputs_judged_otherwise_are_the_verifiers() -> None:
     terms = dict(zip(found.terms, found.points.tolist(), strict=True))
     assert terms["verifier"] == pytest.approx(-1 / 2)
     assert terms["unexplained"] == 0
-
-
-@settings(max_examples=200, deadline=None)
-@given(st.lists(st.floats(-1, 1), min_size=1, max_size=9))
-def test_rounded_points_add_up(points: list[float]) -> None:
-    total = sum(points)
-    found = rounded(points, total, 3)
-    assert sum(found) == pytest.approx(round(total, 3), abs=1e-9)
-    assert all(abs(a - b) < 0.0011 for a, b in zip(found, points, strict=True))

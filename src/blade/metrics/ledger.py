@@ -119,15 +119,3 @@ def _from(one: _Quantities, other: _Quantities) -> _Quantities:
         return np.nan_to_num(np.where(np.isnan(mine), theirs, mine), nan=0.0)
 
     return _Quantities(shares=fill(one.shares, other.shares), means=fill(one.means, other.means))
-
-
-def rounded(points: Sequence[float], total: float, digits: int) -> list[float]:
-    """The points rounded so that they add up to the rounded total, by the largest remainder."""
-    unit = 10.0**-digits
-    exact = [point / unit for point in points]
-    floors = [int(np.floor(value)) for value in exact]
-    short = round(total / unit) - sum(floors)
-    order = sorted(range(len(exact)), key=lambda place: (floors[place] - exact[place], place))
-    for place in order[: max(0, short)]:
-        floors[place] += 1
-    return [value * unit for value in floors]

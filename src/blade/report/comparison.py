@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from blade.core.comparison import Change, Comparison, Flip, Held, Shift, SliceChange, Term, Verdict
 from blade.report.diagnosis import prose
-from blade.report.numbers import POINTS, amount, listed, plural, points, score
+from blade.report.numbers import POINTS, adding_up, amount, listed, plural, points, score
 from blade.report.text import code, cut, safe, table
 
 MOST_DRIVERS = 3
@@ -189,7 +189,7 @@ def ledger_lines(one: Comparison) -> list[str]:
         return ["No shared task: the change cannot be taken apart."]
     before, after = one.own
     rows = [["baseline", "", "", score(before), "", "", ""]]
-    shown = _rounded(one)
+    shown = adding_up([term.points * POINTS for term in one.ledger], (one.delta or 0.0) * POINTS, 1)
     for term, value in zip(one.ledger, shown, strict=True):
         rows.append(
             [
@@ -206,17 +206,6 @@ def ledger_lines(one: Comparison) -> list[str]:
     lines = table(["term", "points", "95 %", "score after", "rollouts", "tasks it moves", "what"], rows, most=40)
     told = "Terms are taken one after the other and sum to the change; `--at TERM` prints the score after a step."
     return [*lines, told]
-
-
-def _rounded(one: Comparison) -> list[float]:
-    """Points to one place that add up to the rounded change, by the largest remainder."""
-    exact = [term.points * POINTS * 10 for term in one.ledger]
-    total = round((one.delta or 0.0) * POINTS * 10)
-    floors = [int(value // 1) for value in exact]
-    order = sorted(range(len(exact)), key=lambda place: (floors[place] - exact[place], place))
-    for place in order[: max(0, total - sum(floors))]:
-        floors[place] += 1
-    return [value / 10 for value in floors]
 
 
 def held_lines(one: Comparison) -> list[str]:

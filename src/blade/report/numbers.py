@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import floor
+
 from blade.core.measure import Interval, Measure
 
 POINTS = 100
@@ -52,3 +55,13 @@ def listed(names: tuple[str, ...] | list[str], most: int = 12) -> str:
 def value_or_reason(measure: Measure) -> str:
     """A measure as a score, or why there is none."""
     return score(measure.value) if measure.value is not None else f"none ({measure.reason})"
+
+
+def adding_up(values: Sequence[float], total: float, places: int) -> list[float]:
+    """The values rounded so that they add up to the rounded total, by the largest remainder."""
+    unit = 10**places
+    floors = [floor(value * unit) for value in values]
+    order = sorted(range(len(values)), key=lambda place: (floors[place] - values[place] * unit, place))
+    for place in order[: max(0, round(total * unit) - sum(floors))]:
+        floors[place] += 1
+    return [value / unit for value in floors]

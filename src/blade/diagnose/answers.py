@@ -12,6 +12,8 @@ import re
 from enum import StrEnum
 from fractions import Fraction
 
+from blade.diagnose.moments import as_moment, as_number
+
 LONGEST = 200
 """The table cuts stored texts there; what may be cut is not compared."""
 TAIL = 2000
@@ -102,7 +104,7 @@ def _compare_scalars(answer: str, key: str) -> Match:
         # "B.", "Option B" and "Answer: B" are how an option is decorated, as "(B)" is.
         decorated = len(wanted) == 1 and wanted.isalpha() and any(mark in answer for mark in ".: ")
         return Match.OTHER_FORM if decorated else Match.EQUAL
-    for rule in (_as_option, _as_number, _as_yes_no, _as_formula):
+    for rule in (_as_moment, _as_option, _as_words, _as_number, _as_yes_no, _as_formula):
         verdict = rule(said, wanted)
         if verdict is not None:
             return verdict
@@ -456,6 +458,27 @@ _NEGATION = re.compile(
 )
 _NAME = re.compile(r"[^\W\d_]+(?:[ '-][^\W\d_]+){0,3}")
 _ID = re.compile(r"[^\W\d_]\w*")
+
+
+def _as_moment(said: str, wanted: str) -> Match | None:
+    """A day or a time of day, written in two ways; a number such as 12.30 is one only where letters say so."""
+    if not any(letter.isalpha() or letter in ":-" for letter in wanted + said):
+        return None
+    mine, key = as_moment(said), as_moment(wanted)
+    if mine is None or key is None or type(mine) is not type(key):
+        return None
+    return _agreed(mine == key)
+
+
+def _as_words(said: str, wanted: str) -> Match | None:
+    """A number in words on one side and in digits on the other."""
+    in_words = [as_number(text) for text in (said, wanted)]
+    in_digits = [_number(text) for text in (said, wanted)]
+    if in_words[0] is not None and in_digits[1] is not None:
+        return _agreed(in_words[0] == in_digits[1])
+    if in_words[1] is not None and in_digits[0] is not None:
+        return _agreed(in_words[1] == in_digits[0])
+    return None
 
 
 def _as_yes_no(said: str, wanted: str) -> Match | None:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import polars as pl
 
 from blade.core.diagnosis import Doubt, Grade, Label, Lookout, Partition, TaskCause
-from blade.core.finding import Cause
+from blade.core.finding import Cause, Differs
 from blade.core.run import Run
 
 INFRA_MODES = {
@@ -50,6 +50,9 @@ COMPARED_CALLS = ("no-change", "part-way", "more-than-due", "several-differences
 """Modes in which a verdict was reached on something that was handed in."""
 VERIFIER_CRASHED = "TSK013"
 """The verifier's own code raised: a fault of the benchmark, and not of what it runs on."""
+_OF_ACTIONS = [
+    str(kind) for kind in (Differs.UNWANTED, Differs.NOT_MADE, Differs.MISSING, Differs.EXTRA, Differs.ARGUMENT)
+]
 RESTS_ON = (Grade.DIRECT, Grade.SHOWN, Grade.CONSISTENT)
 
 
@@ -363,7 +366,14 @@ def _fired(run: Run, rules: Mapping[str, Lookout], outcome: str) -> dict[str, Co
 
 
 def _different(run: Run) -> dict[str, int]:
-    """By task: different answers, or outputs where none is extracted, of failed rollouts."""
-    rows = run.rollouts.select("task_id", "outcome", "answer_fp", "output_fp").filter(pl.col("outcome") == "failed")
-    given = pl.coalesce(pl.col("answer_fp"), pl.col("output_fp"))
+    """By task: different results of failed rollouts: answers, else how they differ from what was due, else outputs."""
+    columns = ("task_id", "outcome", "answer_fp", "output_fp", "differs")
+    rows = run.rollouts.select(columns).filter(pl.col("outcome") == "failed")
+    acted = rows["differs"].list.eval(pl.element().struct.field("kind").is_in(_OF_ACTIONS)).list.any()
+    ways = rows["differs"].list.eval(
+        pl.format("{} {} {}", *(pl.element().struct.field(n) for n in ("kind", "name", "detail")))
+    )
+    # Two talks never read alike: where calls are judged, the result is what was done.
+    rows = rows.with_columns(pl.when(acted).then(ways.list.sort().list.join("|")).alias("ways"))
+    given = pl.coalesce(pl.col("answer_fp").cast(pl.String), "ways", pl.col("output_fp").cast(pl.String))
     return dict(rows.group_by("task_id").agg(given.drop_nulls().n_unique()).iter_rows())

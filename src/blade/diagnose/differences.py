@@ -80,6 +80,7 @@ _LIMITED = {
     "tokens": re.compile(r"\b(?:tokens?|context|length|completion|output)\b"),
 }
 """What a word that speaks of a limit must hold, by limit."""
+_LOG_FIELD = re.compile(r"(?:test|run)_(?:log|output)$")
 _TOO_SLOW = re.compile(
     r"\btime(?:d)?[ _-]?out|\btime.?limit|did not (?:finish|complete|return) (?:within|in)|killed after \d|took longer than \d"
     r"|exceeded (?:the )?(?:limit of )?\d+(?:\.\d+)? ?s(?:ec|$|\b)",
@@ -268,9 +269,11 @@ def _statements(rollout: Rollout, due: Due) -> Iterator[Difference]:
 
 
 def _slow(due: Due) -> Iterator[Difference]:
-    """What was handed in ran into a time limit: every test that fails says so."""
+    """What was handed in ran into a time limit: every test that fails says so, or the log where tests say nothing."""
     lost = [check for check in due.checks if not check.passed]
-    if lost and all(check.words and _TOO_SLOW.search(check.words[: 4 * SHORT]) for check in lost):
+    logs = [said.text for said in due.said if _LOG_FIELD.search(said.field)] if lost and not lost[0].words else []
+    words = [check.words[: 4 * SHORT] for check in lost] if not logs else logs
+    if lost and all(text and _TOO_SLOW.search(text) for text in words):
         yield Difference(kind=Differs.CUT, name="time", detail="tests")
 
 

@@ -24,7 +24,8 @@ from blade.diagnose.rules._rule import run_rule
 from blade.diagnose.walks import Walk
 
 _HOLE = re.compile(
-    r"""\{\{[\s\w.|-]{1,40}\}\} | \$\{\w{1,40}\} | %\(\w{1,40}\)s | ^[^\w\n]{0,3}\{\w{1,40}\}[^\w\n]{0,3}$
+    r"""\{\{[\s\w.|-]{1,40}\}\} | \$\{[\w.]{1,40}\} | %\(\w{1,40}\)s | \[\[\s*\w{2,40}\s*\]\] | (?<![\w{(=:\[,])\{[a-z]+(?:_[a-z]+){1,4}\}(?![\w})])
+    | <[A-Z][A-Z_]{3,40}> | ^[^\w\n]{0,3}\{\w{1,40}\}[^\w\n]{0,3}$
     | \[object\ Object\] | ^[^\w\n$]{0,3}\$[A-Z_]{3,40}[^\w\n]{0,3}$ | [<\[][^<>\[\]\n]{0,30}\b(?:missing|unavailable|not\ available)\s*[>\]]
     | [<\[]\s*(?:please\s+)?(?:insert|paste|placeholder|fill|add|your|missing|todo|tbd|document|passage|context|text|content)\b[^<>\[\]\n]{0,40}[>\]]
     | ^\s*(?:none|null|nan|undefined|n/a|todo|tbd|\#n/a|\#ref!)\s*$

@@ -77,7 +77,7 @@ def _asked_changes(walk: Walk) -> Iterator[tuple[Step, str, object, object]]:
     results = {step.answers: step for step in walk.steps if step.kind == "result" and step.answers is not None}
     for made in carried_out(walk.steps):
         result = results.get(made.step.index)
-        state = parsed(result.text) if result is not None and result.text.lstrip().startswith("{") else {}
+        state = _state(result.text) if result is not None and result.text.lstrip().startswith("{") else {}
         for name, wanted in made.arguments.items():
             if not isinstance(wanted, str) or name.endswith("id") or name not in state:
                 continue
@@ -86,6 +86,13 @@ def _asked_changes(walk: Walk) -> Iterator[tuple[Step, str, object, object]]:
                 yield made.step, name, wanted, state[name]
         if state:
             states.append((made.step, state))
+
+
+def _state(text: str) -> dict[str, object]:
+    """The fields of a record, and of a record inside it: tools wrap what they show in `order` or `data`."""
+    found = parsed(text)
+    inner = [value for value in found.values() if isinstance(value, dict)]
+    return {**{name: value for one in inner for name, value in one.items()}, **found}
 
 
 def _earlier(

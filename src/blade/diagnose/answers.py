@@ -467,7 +467,7 @@ def _as_moment(said: str, wanted: str) -> Match | None:
     mine, key = as_moment(said), as_moment(wanted)
     if mine is None or key is None or type(mine) is not type(key):
         return None
-    return _agreed(mine == key)
+    return _same_value(mine == key)
 
 
 def _as_words(said: str, wanted: str) -> Match | None:
@@ -475,10 +475,14 @@ def _as_words(said: str, wanted: str) -> Match | None:
     in_words = [as_number(text) for text in (said, wanted)]
     in_digits = [_number(text) for text in (said, wanted)]
     if in_words[0] is not None and in_digits[1] is not None:
-        return _agreed(in_words[0] == in_digits[1])
+        return _same_value(in_words[0] == in_digits[1])
     if in_words[1] is not None and in_digits[0] is not None:
-        return _agreed(in_words[1] == in_digits[0])
+        return _same_value(in_words[1] == in_digits[0])
     return None
+
+
+def _same_value(same: bool) -> Match:
+    return Match.OTHER_FORM if same else Match.DIFFERENT
 
 
 def _as_yes_no(said: str, wanted: str) -> Match | None:

@@ -272,7 +272,7 @@ def _slow(due: Due) -> Iterator[Difference]:
     """What was handed in ran into a time limit: every test that fails says so, or the log where tests say nothing."""
     lost = [check for check in due.checks if not check.passed]
     logs = [said.text for said in due.said if _LOG_FIELD.search(said.field)] if lost and not lost[0].words else []
-    words = [check.words[: 4 * SHORT] for check in lost] if not logs else logs
+    words = logs or [check.words[: 4 * SHORT] for check in lost]
     if lost and all(text and _TOO_SLOW.search(text) for text in words):
         yield Difference(kind=Differs.CUT, name="time", detail="tests")
 

@@ -94,8 +94,8 @@ def runs_code(tool: str) -> bool:
 def said_to_all(steps: Sequence[Step]) -> str:
     """What all results say in the same words, numbers aside, though different things were asked for; empty where they differ.
 
-    The words report trouble, and name neither the tools that were called nor anything that every call has: an answer
-    to a mistake that the agent makes again and again does.
+    The words name neither the tools that were called nor anything that every call has: an answer to a mistake that the
+    agent makes again and again does.
     """
     results = [step for step in steps if step.kind == "result"]
     texts = {_varies.sub(" ", step.text).strip() for step in results}
@@ -103,8 +103,12 @@ def said_to_all(steps: Sequence[Step]) -> str:
     if len(results) < 2 or len(texts) != 1 or len(asked) < 2:
         return ""
     text = results[0].text
-    trouble = len(text) <= HEAD and _amiss.search(text) is not None and _all_well.search(text) is None
-    return text if trouble and not _is_about_calls(text, steps) else ""
+    return text if len(text) <= HEAD and not _is_about_calls(text, steps) else ""
+
+
+def reports_trouble(text: str) -> bool:
+    """Whether a text has a word for something amiss, and none for all being well."""
+    return _amiss.search(text) is not None and _all_well.search(text) is None
 
 
 def _is_about_calls(text: str, steps: Sequence[Step]) -> bool:

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from blade.core.finding import LONGEST_QUOTE, Cause, Evidence
 from blade.core.rollout import Features, Rollout, Step
 from blade.detectors._engine import detector
-from blade.detectors._errors import error_words, runs_code, said_to_all
+from blade.detectors._errors import error_words, reports_trouble, runs_code, said_to_all
 from blade.detectors._phrases import any_of
 
 _BOX = r"(?:sandbox|container|docker|pod|environment|runtime|virtual machine|vm|microvm|workspace)(?:es|s)?"
@@ -106,7 +106,7 @@ def sandbox_never_started(rollout: Rollout) -> Iterator[Evidence]:
 def _one_answer_to_all(steps: tuple[Step, ...], results: list[Step]) -> bool:
     """Whether all commands of a sandbox, unlike each other, got one and the same trouble for an answer."""
     calls = [step for step in steps if step.kind == "call"]
-    if not any(runs_code(step.tool or "") for step in calls) or not said_to_all(steps):
+    if not any(runs_code(step.tool or "") for step in calls) or not reports_trouble(said_to_all(steps)):
         return False
     if len(results) > MOST and not all(step.failed for step in results):
         return False

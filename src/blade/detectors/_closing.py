@@ -41,7 +41,7 @@ PERHAPS = (
 _plain = any_of(PLAIN)
 _perhaps = any_of(PERHAPS)
 _mended = re.compile(rf"\b{_MENDS}(?: \S+){{0,3}} (?:errors?|failures?|issues?|problems?|bugs?)\b", re.IGNORECASE)
-_code = re.compile(r"```.*?```|`[^`\n]+`", re.DOTALL)
+_code = re.compile(r"```.*?```|`[^`\n]+`|\S*[/\\]\S+|\b\w+\.[a-z]{1,4}\b(?!\s[a-z])", re.DOTALL)
 _so_that = re.compile(r"\b(?:so that|so|now|no longer)\b.{0,60}$", re.IGNORECASE)
 _sentence = re.compile(r"(?<=[.!?;])\s+|\n+")
 _IRREGULAR = "done|made|sent|set|put|taken|gone|given|paid|cut|begun|written|built|taught|brought|found"

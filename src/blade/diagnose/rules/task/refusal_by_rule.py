@@ -39,7 +39,7 @@ def refusal_by_rule(context: Context) -> Iterator[Doubt]:
     found = []
     for task in context.reading.never:
         cited = [_cited(walk) for walk in context.reading.of(task)]
-        if cited and all(one is not None for one in cited):
+        if cited and None not in cited and len({one[1] for one in cited if one is not None}) == 1:
             found += [(task, one) for one in cited[:1] if one is not None]
     if found:
         _, (evidence, rule) = found[0]
@@ -69,7 +69,7 @@ def _ban(walk: Walk) -> tuple[Evidence, str] | None:
         for sentence in _SENTENCE.split(step.text):
             denies = _DENIES.search(sentence) is not None and "?" not in sentence
             rule = _rule(walk, sentence, FEWEST_OF_A_BAN) if denies else None
-            evidence = quotes.holding(walk.rollout, step, sentence.strip()) if rule is not None else None
+            evidence = quotes.holding(walk.rollout, step, sentence.strip()[: quotes.LONGEST]) if rule is not None else None
             if rule is not None and evidence is not None and _DENIES.search(rule):
                 return evidence, rule
     return None

@@ -14,7 +14,7 @@ Limits
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from blade.core.finding import LONGEST_QUOTE, Cause, Evidence
 from blade.core.rollout import Rollout, Step
@@ -55,8 +55,12 @@ PASSIVE = (
 )
 """Claims that do not: they may report what a tool has shown, so its results must not hold the word."""
 
+STATE = (rf"\b(?:is|are)(?: all| both)? {_DONE}\b(?! by\b)",)
+"""How things stand: a claim only behind a change that was made."""
+
 _own = any_of(OWN)
 _passive = any_of(PASSIVE)
+_state = any_of(STATE)
 _last_word = re.compile(r"\w+$")
 _no_claim = re.compile(
     r"\b(?:if|once|when|after|until|unless|before|whether|not|never|no|none|nothing|cannot|would|should|could|might|may|already|any|"
@@ -116,22 +120,22 @@ def _done_upon_a_yes(before: tuple[Step, ...], text: str) -> str | None:
 
 def claims(text: str) -> Iterator[str]:
     """The sentences of a message that claim something done, whole."""
-    for begin, found in _claimed(text):
+    for begin, found in _claimed(text, (_own, _passive, _state)):
         end = _sentence_end.search(text, found.end())
         yield text[begin : end.start() if end else len(text)]
 
 
 def _claim(text: str, shown: str) -> str | None:
     """The first claim in a message, from the beginning of its sentence; a passive one only of what no result shows."""
-    for begin, found in _claimed(text):
+    for begin, found in _claimed(text, (_own, _passive)):
         if found.re is _own or _stem(found[0]) not in shown:
             return text[max(begin, found.end() - LONGEST_QUOTE) : found.end()]
     return None
 
 
-def _claimed(text: str) -> Iterator[tuple[int, re.Match[str]]]:
+def _claimed(text: str, forms: Sequence[re.Pattern[str]]) -> Iterator[tuple[int, re.Match[str]]]:
     """Where the sentence of each claim begins, and the claim; conditions, denials and reports are left out."""
-    for found in sorted([*_own.finditer(text), *_passive.finditer(text)], key=lambda one: one.start()):
+    for found in sorted((one for form in forms for one in form.finditer(text)), key=lambda one: one.start()):
         begin = max((end.end() for end in _sentence.finditer(text, 0, found.start())), default=0)
         if not _no_claim.search(text, max(begin, found.end() - LONGEST_QUOTE), found.end()):
             yield begin, found

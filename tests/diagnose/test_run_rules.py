@@ -354,7 +354,10 @@ QUIET = [
     Quiet("DAT004", "a given", [asked("t", "Ada Lovelace wrote it. Who was first?", expected_answer="Ada Lovelace")]),
     Quiet("DAT004", "somebody's answer", [asked("t", "Student answer: QX-7781. Is it right?", expected_answer="QX-7781")]),
     Quiet("DAT004", "an example for all", [asked(t, f"E.g. Answer: QX-7781\n{t}?", expected_answer=a) for t, a in (("t", "QX-7781"), ("u", "QX-7782"))], alone=True),
-    Quiet("DAT004", "too short", [asked("t", "Answer: 42", expected_answer="42")]),
+    Quiet("DAT004", "a choice of answers", [asked("t", "Answer: 42 or 43?", expected_answer="42")]),
+    Quiet("DAT004", "a count of lines", [asked("t", "Expected output: 3 lines of text", expected_answer="3")]),
+    Quiet("DAT004", "worked examples", [asked("t", "2 + 2\nAnswer: 4\n2 + 3\nAnswer: 5\n1 + 3?", expected_answer="4")]),
+    Quiet("DAT004", "a short answer that all tasks want", [asked(t, f"{t}? Answer: B", expected_answer="B") for t in "tu"], alone=True),
     Quiet("DAT004", "the start of another number", [asked("t", "Answer: 123456.5", expected_answer="123456")]),
     Quiet("DAT004", "an id that the user gives", [asked("t", "Cancel JG7FMM.", expected_actions=CANCEL)]),
 ]  # fmt: skip

@@ -45,7 +45,9 @@ _code = re.compile(r"```.*?```|`[^`\n]+`|\S*[/\\]\S+|\b\w+\.[a-z]{1,4}\b(?!\s[a-
 _so_that = re.compile(r"\b(?:so that|so|now|no longer)\b.{0,60}$", re.IGNORECASE)
 _sentence = re.compile(r"(?<=[.!?;])\s+|\n+")
 _IRREGULAR = "done|made|sent|set|put|taken|gone|given|paid|cut|begun|written|built|taught|brought|found"
-_READ = "|".join(sorted({*(f"{verb.removesuffix('e')}ed" for verb in READING), "found", "seen", "looked", "reviewed", "received"}))
+_READ = "|".join(
+    sorted({*(f"{verb.removesuffix('e')}ed" for verb in READING), "found", "seen", "looked", "reviewed", "received"})
+)
 _LOOKED = rf"(?!(?:{_READ}|noted|noticed|understood|asked|mentioned|wanted|hoped|needed|located|confirmed|indeed)\b)"
 DONE = (
     rf"\b(?:have|has|.ve|.s|had)(?: now| just| also| all| both| successfully| been| gone ahead and)* {_LOOKED}(?:\w+ed|{_IRREGULAR})\b",

@@ -63,7 +63,10 @@ _amiss = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 """Words of which a text that reports trouble has at least one."""
-_all_well = re.compile(r"\bno (?:output|errors?|warnings?|changes?|content)\b|success|\bexit(?:ed)?(?: with)?(?: code| status)?:? 0\b", re.IGNORECASE)
+_all_well = re.compile(
+    r"\bno (?:output|errors?|warnings?|changes?|content)\b|success|\bexit(?:ed)?(?: with)?(?: code| status)?:? 0\b",
+    re.IGNORECASE,
+)
 
 
 def error_words(step: Step) -> str:
@@ -120,7 +123,10 @@ def _is_about_calls(text: str, steps: Sequence[Step]) -> bool:
 
 
 def _of_arguments(text: str) -> bool:
-    return re.search(r"\b(?:arguments?|parameters?|fields?|json|schema|required|syntax)\b", text, re.IGNORECASE) is not None
+    return (
+        re.search(r"\b(?:arguments?|parameters?|fields?|json|schema|required|syntax)\b", text, re.IGNORECASE)
+        is not None
+    )
 
 
 def _given(arguments: str | None) -> str:

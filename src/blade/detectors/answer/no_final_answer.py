@@ -20,14 +20,11 @@ from blade.core.finding import LONGEST_QUOTE, Cause, Evidence
 from blade.core.rollout import Features, Rollout
 from blade.detectors._engine import detector
 
-
 _error = re.compile(r"error|exception|traceback|crash", re.IGNORECASE)
 _raised = re.compile(
     r"Traceback|\b\w*(?:Error|Exception|Timeout)\b|panic|\braised\b|unreachable|timed out|connection|\bHTTP\b|\b5\d\d\b"
 )
-_of_the_answer = re.compile(
-    r"\b(?:extract\w*|pars(?:e|ing)|answers?|boxed|regex|format)\b(?!\.\w)", re.IGNORECASE
-)
+_of_the_answer = re.compile(r"\b(?:extract\w*|pars(?:e|ing)|answers?|boxed|regex|format)\b(?!\.\w)", re.IGNORECASE)
 
 
 def _verifier_failed(rollout: Rollout) -> bool:

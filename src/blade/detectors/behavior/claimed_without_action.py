@@ -79,7 +79,8 @@ _asks_leave = re.compile(
     re.IGNORECASE,
 )
 _asks_to_know = re.compile(
-    r"\b(?:what|which|when|where|who|how|why|have|know|give|provide|tell|share|else|other|more|help|assist)\b", re.IGNORECASE
+    r"\b(?:what|which|when|where|who|how|why|have|know|give|provide|tell|share|else|other|more|help|assist)\b",
+    re.IGNORECASE,
 )
 _holds_back = re.compile(r"\b(?:no|not|never|later|wait|but|unless|if|instead|sorry)\b|n['\u2019]t\b|\?", re.IGNORECASE)
 
@@ -91,6 +92,7 @@ _holds_back = re.compile(r"\b(?:no|not|never|later|wait|but|unless|if|instead|so
     reads=("steps",),
     when=lambda f: f.calls > 0 and f.user_messages > 0,
     phrases=PHRASES,
+    status="stable",
 )
 def claimed_without_action(rollout: Rollout) -> Iterator[Evidence]:
     steps = rollout.steps or ()
@@ -110,7 +112,11 @@ def claimed_without_action(rollout: Rollout) -> Iterator[Evidence]:
 def _done_upon_a_yes(before: tuple[Step, ...], text: str) -> str | None:
     """The sentence that reports something done, where the user has just said yes to a question for leave."""
     talk = [step for step in before if step.kind in ("message", "call")][-2:]
-    if [step.party for step in talk] != ["agent", "user"] or any(step.kind == "call" for step in talk) or may_admit(text):
+    if (
+        [step.party for step in talk] != ["agent", "user"]
+        or any(step.kind == "call" for step in talk)
+        or may_admit(text)
+    ):
         return None
     asked = re.split(r"(?<=[.!])\s", talk[0].text)[-1]
     leave = "?" in asked and _asks_leave.search(asked) and not _asks_to_know.search(asked)

@@ -31,7 +31,9 @@ _code = re.compile(
     r"github issue|working (?:directory|tree))\b",
     re.IGNORECASE,
 )
-_source_file = re.compile(r"\b[\w./-]+\.(?:py|pyi|js|jsx|ts|tsx|go|rs|java|kt|rb|php|c|cc|cpp|h|hpp|cs|swift|scala|sv|v|vhd|lua|pl|r|jl)\b")
+_source_file = re.compile(
+    r"\b[\w./-]+\.(?:py|pyi|js|jsx|ts|tsx|go|rs|java|kt|rb|php|c|cc|cpp|h|hpp|cs|swift|scala|sv|v|vhd|lua|pl|r|jl)\b"
+)
 _part = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 FILES = frozenset("read view open cat grep find glob ls list search file files dir tree editor".split())  # noqa: SIM905
 EDITS = frozenset(

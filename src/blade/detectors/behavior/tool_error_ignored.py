@@ -21,7 +21,15 @@ from blade.detectors._closing import may_admit
 from blade.detectors._engine import detector
 from blade.detectors._errors import error_words
 
-@detector("BEH002", suggests=Cause.BEHAVIOR, kind="associated", reads=("steps",), when=lambda f: f.results > 0)
+
+@detector(
+    "BEH002",
+    suggests=Cause.BEHAVIOR,
+    kind="associated",
+    reads=("steps",),
+    when=lambda f: f.results > 0,
+    status="stable",
+)
 def tool_error_ignored(rollout: Rollout) -> Iterator[Evidence]:
     steps = rollout.steps or ()
     for place, step in enumerate(steps):

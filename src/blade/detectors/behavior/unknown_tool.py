@@ -70,6 +70,7 @@ _noun = re.compile(
     reads=("steps",),
     when=lambda f: f.tool_errors > 0,
     phrases=PHRASES,
+    status="stable",
 )
 def unknown_tool(rollout: Rollout) -> Iterator[Evidence]:
     for step in rollout.steps or ():

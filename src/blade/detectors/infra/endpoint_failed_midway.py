@@ -85,6 +85,7 @@ def _stopped(features: Features) -> bool:
     reads=("steps", "error|steps", "stop|steps"),
     when=_stopped,
     phrases=STEMS,
+    status="stable",
 )
 def endpoint_failed_midway(rollout: Rollout) -> Iterator[Evidence]:
     acts = [

@@ -80,13 +80,15 @@ def _nobody_acted(features: Features) -> bool:
     reads=("steps|error", "error|steps"),
     when=_nobody_acted,
     phrases=PHRASES,
+    status="stable",
 )
 def sandbox_never_started(rollout: Rollout) -> Iterator[Evidence]:
     steps = rollout.steps or ()
     results = [step for step in steps if step.kind == "result"]
     if _one_answer_to_all(steps, results):
-        quote = results[0].text.strip()[:LONGEST_QUOTE].strip()
-        yield Evidence(key=rollout.key, step=results[0].index, field="text", quote=quote)
+        for step in results[:FIRST]:
+            quote = step.text.strip()[:LONGEST_QUOTE].strip()
+            yield Evidence(key=rollout.key, step=step.index, field="text", quote=quote)
         return
     spoke = any(step.party == "agent" and step.kind == "message" and step.text.strip() for step in steps)
     if not all(map(_is_error, results)) or ((spoke or rollout.calls) and not results):

@@ -30,7 +30,7 @@ def no_patch(task: Issue, rng: Random) -> Draft:
     return nothing_handed_in(task, handed_in(task, rng, [*read(task, rng), said(words)], task.aspects))
 
 
-@mechanism("code", cause=Cause.BEHAVIOR, must=("BEH001",), may=("ANS005", "BEH012"))
+@mechanism("code", cause=Cause.BEHAVIOR, must=("BEH001",), may=("ANS005", "BEH011", "BEH012"))
 def reads_one_file_for_ever(task: Issue, rng: Random) -> Draft:
     """The agent prints the same file again and again, and hands nothing in."""
     look = (rng.choice(("bash", "read_file")), {"command": f"cat {task.path}"}, "def f(value):\n    return None\n")
@@ -38,7 +38,7 @@ def reads_one_file_for_ever(task: Issue, rng: Random) -> Draft:
     return nothing_handed_in(task, handed_in(task, rng, [*items, said("I will look at it once more.")], task.aspects))
 
 
-@mechanism("code", cause=Cause.BEHAVIOR, may=("BEH001", "BEH012", "ANS005"))
+@mechanism("code", cause=Cause.BEHAVIOR, may=("BEH001", "BEH011", "BEH012", "ANS005"))
 def out_of_turns(task: Issue, rng: Random) -> Draft:
     """The limit of turns ends the rollout before anything is handed in."""
     steps = [
@@ -86,10 +86,10 @@ def edit_that_failed(task: Issue, rng: Random) -> Draft:
     return nothing_handed_in(task, draft)
 
 
-LOST = (
-    ("bash", lambda task, n: {"command": f"sed -n '{n * 20},{n * 20 + 40}p' {task.path}"}),
-    ("bash", lambda task, n: {"command": f"grep -n return {task.path} | head -{n + 2}"}),
-    ("read_file", lambda task, n: {"path": task.path, "from": n * 10}),
+LOST: tuple[tuple[str, str, str], ...] = (
+    ("bash", "command", "sed -n '{n}0,{n}9p' {path}"),
+    ("bash", "command", "grep -n return {path} | head -{n}"),
+    ("read_file", "path", "{path}:{n}0"),
 )
 
 
@@ -106,8 +106,9 @@ def goes_over_the_same_lines(task: Issue, rng: Random) -> Draft:
     looks = rng.sample(LOST, 2)
     items = []
     for n in range(rng.randint(8, 12)):
-        for tool, arguments in looks:
-            items += called(rng, tool, arguments(task, n), f"    return None  # line {n * 20 + 3}\n")
+        for tool, name, text in looks:
+            given = {name: text.format(n=n + 1, path=task.path)}
+            items += called(rng, tool, given, f"    return None  # line {n * 20 + 3}\n")
     left = task.aspects[: rng.randint(1, 3)]
     return handed_in(task, rng, [*items, *edited(task, rng, left), said(summary(task, rng))], left)
 

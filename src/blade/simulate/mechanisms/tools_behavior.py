@@ -44,7 +44,7 @@ def met(task: Case, rng: Random) -> list[Item]:
     return [*known(task, rng), *looked_up(task, rng), *agreed(task, rng)]
 
 
-@mechanism("tools", cause=Cause.BEHAVIOR, must=("BEH001",))
+@mechanism("tools", cause=Cause.BEHAVIOR, must=("BEH001",), may=("BEH011",))
 def same_call_over_and_over(task: Case, rng: Random) -> Draft:
     """The agent reads the same record again and again, and never makes the change."""
     look = ("get_order", {"order_id": task.order["order_id"]}, task.order)
@@ -52,7 +52,7 @@ def same_call_over_and_over(task: Case, rng: Random) -> Draft:
     return stopped(task, rng, [*met(task, rng), *again], rng.choice(LEAVE))
 
 
-@mechanism("tools", cause=Cause.BEHAVIOR, must=("BEH004",))
+@mechanism("tools", cause=Cause.BEHAVIOR, must=("BEH004",), may=("BEH011",))
 def round_and_round(task: Case, rng: Random) -> Draft:
     """Two look-ups are made in turn, with the same arguments, and the change is never made."""
     rounds = [item for _ in range(rng.randint(3, 5)) for item in looked_up(task, rng)]
@@ -240,7 +240,7 @@ STEPS_OUT = (
 )
 
 
-@mechanism("tools", cause=Cause.BEHAVIOR, may=("BEH001", "BEH004"))
+@mechanism("tools", cause=Cause.BEHAVIOR, may=("BEH001", "BEH004", "BEH011"))
 def out_of_steps(task: Case, rng: Random) -> Draft:
     """The agent talks and looks up until the limit of steps ends the rollout."""
     chat = [

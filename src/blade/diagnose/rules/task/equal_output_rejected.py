@@ -23,7 +23,23 @@ from blade.diagnose.rules._rule import run_rule
 from blade.diagnose.walks import Walk
 
 WANTED = frozenset("expected expect want wanted reference ref gold golden target truth correct desired".split())  # noqa: SIM905
-GOT = frozenset("actual got output outputs stdout observed received produced obtained printed result out generated".split())  # noqa: SIM905
+GOT = frozenset(
+    [
+        "actual",
+        "got",
+        "output",
+        "outputs",
+        "stdout",
+        "observed",
+        "received",
+        "produced",
+        "obtained",
+        "printed",
+        "result",
+        "out",
+        "generated",
+    ]
+)
 """Words in the names of fields that hold what was wanted, and what was got."""
 DEEPEST = 4
 MOST_ITEMS = 200

@@ -42,7 +42,11 @@ def one_wrong_answer(context: Context) -> Iterator[Doubt]:
         answer=pl.col("answer").first(),
     )
     alike = told.filter(
-        pl.col("rejected") & (pl.col("passes") == 0) & (pl.col("n") >= 3) & (pl.col("answers") == 1) & (pl.col("known") == pl.col("n"))
+        pl.col("rejected")
+        & (pl.col("passes") == 0)
+        & (pl.col("n") >= 3)
+        & (pl.col("answers") == 1)
+        & (pl.col("known") == pl.col("n"))
     )
     if alike.height:
         shown = "; ".join(

@@ -69,7 +69,9 @@ def _ban(walk: Walk) -> tuple[Evidence, str] | None:
         for sentence in _SENTENCE.split(step.text):
             denies = _DENIES.search(sentence) is not None and "?" not in sentence
             rule = _rule(walk, sentence, FEWEST_OF_A_BAN) if denies else None
-            evidence = quotes.holding(walk.rollout, step, sentence.strip()[: quotes.LONGEST]) if rule is not None else None
+            evidence = (
+                quotes.holding(walk.rollout, step, sentence.strip()[: quotes.LONGEST]) if rule is not None else None
+            )
             if rule is not None and evidence is not None and _DENIES.search(rule):
                 return evidence, rule
     return None

@@ -27,7 +27,9 @@ from blade.diagnose.walks import Walk
 @run_rule("TSK005", suggests=Cause.TASK, status="stable")
 def user_ends_early(context: Context) -> Iterator[Doubt]:
     lacking = (Differs.NOT_MADE, Differs.MISSING)
-    left = [walk for walk in _failing(context) if any(one.kind in lacking for one in walk.differs) and _ended_well(walk)]
+    left = [
+        walk for walk in _failing(context) if any(one.kind in lacking for one in walk.differs) and _ended_well(walk)
+    ]
     found = [(walk, evidence) for walk in left if (evidence := hung_up(walk)) is not None]
     if found:
         walk, evidence = found[0]

@@ -74,7 +74,7 @@ class _Seen:
     words: str
 
 
-@run_rule("TSK014", suggests=Cause.TASK, strong=True)
+@run_rule("TSK014", suggests=Cause.TASK, strong=True, status="stable")
 def verifier_contradicts_itself(context: Context) -> Iterator[Doubt]:
     most = context.run.rollouts["reward"].max()
     if not isinstance(most, int | float):

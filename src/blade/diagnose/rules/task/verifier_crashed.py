@@ -80,7 +80,7 @@ _COMMON = frozenset(
 )
 
 
-@run_rule("TSK013", suggests=Cause.TASK, strong=True)
+@run_rule("TSK013", suggests=Cause.TASK, strong=True, status="stable")
 def verifier_crashed(context: Context) -> Iterator[Doubt]:
     yield from _by_its_own_word(context)
     told: set[str] = set()

@@ -10,9 +10,8 @@ What to do
 
 Limits
     Refusing may be what the task wants, as where the request does harm. Saying that one thing cannot be done is not
-    declining the task, and an agent with tools that turns down a user's wish may follow its policy: both are left out,
-    and so is a message from which an answer was taken. In languages other than English, and in words of leave and rules,
-    only a short message that stands alone is known.
+    declining the task, and an agent with tools that turns down a user's wish may follow its policy: both are left out.
+    In languages other than English, and in words of leave and rules, only a short message that stands alone is known.
 """
 
 import re
@@ -70,7 +69,7 @@ ELSEWHERE = (
 """The same in other languages; looked for in a short message that stands alone."""
 LEAVE = (
     r"\bI ?(?:won.t|will not) be \w+ing\b",
-    r"\b(?:not|n.t) (?:\w+ )?(?:allowed|permitted|authori[sz]ed|willing|supposed|in a position) to\b",
+    r"\bI(?:.m| am) not (?:\w+ )?(?:allowed|permitted|authori[sz]ed|willing|supposed|in a position) to\b",
     r"\b(?:outside|beyond) (?:of )?(?:what I|my (?:remit|scope|guidelines|limits|purview))",
     r"\bI(?:.m| am|.ll| will| would|.d| have|.ve)?(?: going| have)?(?: to)? (?:pass on|turn (?:this|that|it) down|prefer not to|opt not to|choose not to)\b",
     r"\b(?:against|conflicts? with|violates?|breach(?:es)?) (?:my|the|our) (?:\w+ )?(?:guidelines|polic\w+|rules|principles|instructions)\b",
@@ -113,8 +112,7 @@ def refusal(rollout: Rollout) -> Iterator[Evidence]:
     for step in said:
         if step.kind == "refusal":
             yield Evidence(key=rollout.key, step=step.index, field="text", quote=step.text.strip()[:OPENING])
-    answered = bool((rollout.answer or "").strip())
-    if said and said[-1].kind == "message" and not answered and not _serves_a_user(rollout):
+    if said and said[-1].kind == "message" and not _serves_a_user(rollout):
         alone = rollout.features is not None and _is_short(rollout.features)
         found = _declining(said[-1].text[:OPENING], alone)
         if found:

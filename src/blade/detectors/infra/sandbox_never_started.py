@@ -62,6 +62,8 @@ _no_sandbox = any_of(ERRORS)
 _no_thing = re.compile(r"environment variable|\b(?:judge|verifier|grader)\b", re.IGNORECASE)
 _own_doing = re.compile(r"\b(?:docker|podman|kubectl|minikube|vagrant|venv|virtualenv|conda)\b", re.IGNORECASE)
 """Words in a call that show that the agent started something of its own."""
+_changes_folder = re.compile(r"\bcd [^&;]+(?:&&|;)\s*")
+_first_word = re.compile(r"^\W*\w+\W+([\w./-]+)")
 _only_looks = re.compile(r"\b(?:ls|pwd|whoami|id|echo|date|uname|env|hostname|true|git status)\b")
 """Commands that work in every sandbox that is there."""
 
@@ -112,9 +114,16 @@ def _one_answer_to_all(steps: tuple[Step, ...], results: list[Step]) -> bool:
         return False
     if len(results) > MOST and not all(step.failed for step in results):
         return False
-    own = any(_own_doing.search(step.arguments or "") for step in calls)
+    programs = {(step.tool, _program(step.arguments)) for step in calls}
+    own = len(programs) < 2 or any(_own_doing.search(step.arguments or "") for step in calls)
     looks = any(_only_looks.search(step.arguments or "") for step in calls)
     return not own and (looks or len(results) >= ENOUGH)
+
+
+def _program(arguments: str | None) -> str:
+    """The first word of a command, behind a change of folder: what one program of the agent's says is its own affair."""
+    found = _first_word.search(_changes_folder.sub("", arguments or ""))
+    return found[1] if found else ""
 
 
 def _is_error(step: Step) -> bool:

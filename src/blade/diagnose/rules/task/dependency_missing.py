@@ -53,7 +53,7 @@ _MISSING = re.compile(
     |exec:\ "(?P<executable>[\w.+-]+)":\ executable\ file\ not\ found
     |\b(?:package|module|library|dependency|distribution|plugin|gem|crate|extension|program|binary|executable)\ ["'`]?(?P<lacking>\w[\w.+@/-]*)["'`]?
         \ (?:(?:is|was|are|could|has|be|been)\ )*(?:not|never)\ (?:be\ |been\ )?(?:installed|found|available|present|importable|provided|on\ the\ path)\b
-    |\b(?:missing|unmet|uninstalled|requires|no)\ (?:\w+\ )?(?:package|module|library|dependency|plugin)s?:?\ ["'`](?P<lacked>\w[\w.+@/-]*)["'`]
+    |\b(?:[Mm]issing|[Uu]nmet|[Uu]ninstalled|[Rr]equires|[Nn]o)\ (?:\w+\ )?(?:package|module|library|dependency|plugin)s?:?\ ["'`](?P<lacked>\w[\w.+@/-]*)["'`]
     |["'`](?P<uninstalled>\w[\w.+-]*)["'`]\ (?:is|was)\ not\ installed\b
     |FileNotFoundError:\ \[Errno\ 2\]\ No\ such\ file\ or\ directory:\ '(?P<started>python3?|node|npm|java|javac|gcc|g\+\+|go|cargo|rustc|ruby|perl|php|bash|git|make|cmake|iverilog|verilator|docker)'""",
     re.VERBOSE | re.MULTILINE,

@@ -186,10 +186,15 @@ def leaks(prompt: str, answer: str = "QX-7781") -> list[Row]:
 NOT_IN = "Traceback (most recent call last):\nAssertionError: 'Error executing command' not found in 'it failed'"
 
 
-def tested(words: str, output: str = "Done.") -> Row:
+def both_fail(words: str, output: str = "Done.") -> Row:
     """A rollout whose two tests fail with the same words."""
     results = [{"name": name, "status": "failed", "message": words} for name in ("test_a", "test_b")]
     return rollout("t", output=output, test_results=results)
+
+
+def named(got: str, wanted: str) -> Row:
+    """What was got and what was wanted, under the names of some verifier."""
+    return {wanted: "1 2\n3", got: "1 2 \n3\n"}
 
 
 BANS = ("Opened bottles are never taken back by our shop.", "I am sorry: the shop never takes opened bottles back.")
@@ -268,7 +273,7 @@ FIRES = [
     Fires("DAT004", "expected: X", [rollout("t", prompt="Who was it? (expected: Ada Lovelace)", expected_answer="Ada Lovelace")], ("t",), "task", ("expected: Ada Lovelace",)),
     Fires("DAT004", "an id that the key uses", [asked("t", "Cancel my flight. Solution: JG7FMM", expected_actions=CANCEL)], ("t",), "task", ("Solution: JG7FMM",)),
     *(
-        Fires("TSK004", f"{got} beside {wanted}", [rollout("t", **{wanted: "1 2\n3", got: "1 2 \n3\n"})], ("t",), "verifier")
+        Fires("TSK004", f"{got} beside {wanted}", [rollout("t", **named(got, wanted))], ("t",), "verifier")
         for got, wanted in (("program_stdout", "reference_output"), ("observed", "golden"), ("gotText", "wantText"))
     ),
     Fires("TSK004", "inside the list of cases", [rollout("t", cases=[{"n": 1}, {"expected": "1 2", "received": "1  2"}])], ("t",), "verifier"),
@@ -276,7 +281,7 @@ FIRES = [
     Fires("TSK014", "two rewards", [rollout("t", reward_info={"reward": 1.0}), *agreeing(reward_info={"reward": 1.0})], ("t",), "verifier"),
     Fires("TSK014", "the key's own words", [rollout("t", verdict="correct", extracted_answer="7", expected_answer="7")], ("t",), "verifier"),
     *(
-        Fires("TSK013", what, repeats(*(tested(words, output=f"Patch {n}.") for n in range(2))), ("t",), "verifier")
+        Fires("TSK013", what, repeats(*(both_fail(words, output=f"Patch {n}.") for n in range(2))), ("t",), "verifier")
         for what, words in (
             ("the runner's own stage", "fixture 'reference_rows' not found\navailable fixtures: tmp_path"),
             ("a file of the runner", 'Traceback (most recent call last):\n  File "/opt/harness/load.py", line 4, in load\n    CASES[301]\nKeyError: \'301\''),
@@ -415,10 +420,10 @@ QUIET = [
     Quiet("TSK006", "it denies something else", [banned("I do not see the bottles on your list.")]),
     Quiet("TSK008", "the verifier failed", repeats(*(rollout("t", extracted_answer="7", expected_answer="8", judge_error="no reply") for _ in range(3)))),
     Quiet("TSK008", "the key's own answer", repeats(*(rollout("t", extracted_answer="8", expected_answer="8") for _ in range(3)))),
-    Quiet("TSK013", "one repeat says something else", repeats(tested("fixture 'rows' not found"), tested("AssertionError: 3 != 4"))),
-    Quiet("TSK013", "all assert alike", repeats(*(tested("AssertionError: total is 3") for _ in range(2)))),
-    Quiet("TSK013", "a fixture that the agent made", repeats(*(tested("fixture 'rows' not found", output="I added the fixture 'rows'.") for _ in range(2)))),
-    Quiet("TSK013", "all too slow", repeats(*(tested("error during setup: killed after 10 seconds") for _ in range(2)))),
+    Quiet("TSK013", "one repeat says something else", repeats(both_fail("fixture 'rows' not found"), both_fail("AssertionError: 3 != 4"))),
+    Quiet("TSK013", "all assert alike", repeats(*(both_fail("AssertionError: total is 3") for _ in range(2)))),
+    Quiet("TSK013", "a fixture that the agent made", repeats(*(both_fail("fixture 'rows' not found", output="I added the fixture 'rows'.") for _ in range(2)))),
+    Quiet("TSK013", "all too slow", repeats(*(both_fail("error during setup: killed after 10 seconds") for _ in range(2)))),
     Quiet("TSK015", "a record that is not there", [judged(t, "order 'A1' was not found") for t in "tu"], alone=True),
     Quiet("TSK015", "no such thing in a list", [judged(t, "the module total is not what was expected") for t in "tu"], alone=True),
 ]  # fmt: skip

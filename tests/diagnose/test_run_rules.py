@@ -82,6 +82,8 @@ def six(*rows: Row) -> list[Row]:
 
 RECORD = '{"reservation_id": "A1B2C3", "dob": "1981-05-26"}'
 
+SEVERAL = '{"passengers": [{"dob": "1981-05-26"}, {"dob": "1990-01-02"}]}'
+
 
 def booked(dob: str, *, record: str = RECORD, **more: Any) -> Row:
     """A rollout that looks a record up and books with a date of birth; the key wants another."""
@@ -302,9 +304,11 @@ FIRES = [
         Fires("DAT004", f"a short one: {words!r}", [asked("t", f"How many? {words}", expected_answer="17"), asked("u", "Who?", expected_answer="9")], ("t",), "task")
         for words in ("(solution: 17)", "\n// answer = 17", "\n<!-- key: 17 -->", "\nGround truth: 17", "The expected answer is 17.")
     ),
+    Fires("TSK001", "a record with several", [booked("1981-05-26", record=SEVERAL)], ("t",), "key", ("1981-05-26",)),
 ]  # fmt: skip
 
 QUIET = [
+    Quiet("TSK001", "several, and more than one thing differs", [booked("1981-05-26", record=SEVERAL, expected_actions=[want("update_reservation", reservation_id="A1B2C3", dob="1985-04-04", cabin="economy")])]),
     Quiet("TSK001", "the prompt gives the value", [booked("1981-05-26", prompt="Born 1985-04-04.")]),
     Quiet("TSK001", "no record shows another", [booked("1981-05-26", record="{}")]),
     Quiet("TSK001", "it passed", [booked("1981-05-26", passed=True)]),

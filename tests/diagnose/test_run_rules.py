@@ -286,7 +286,7 @@ FIRES = [
         Fires("TSK013", what, repeats(*(both_fail(words, output=f"Patch {n}.") for n in range(2))), ("t",), "verifier")
         for what, words in (
             ("the runner's own stage", "fixture 'reference_rows' not found\navailable fixtures: tmp_path"),
-            ("a file of the runner", 'Traceback (most recent call last):\n  File "/opt/harness/load.py", line 4, in load\n    CASES[301]\nKeyError: \'301\''),
+            ("a file of the runner", 'Traceback (most recent call last):\n  File "/srv/harness/load.py", line 4, in load\n    CASES[301]\nKeyError: \'301\''),
             ("while it collects", "error during collection: plugin hook 'bench_rows' raised TypeError"),
             ("its own plugin", "INTERNALERROR> TypeError: 'NoneType' object is not iterable"),
         )

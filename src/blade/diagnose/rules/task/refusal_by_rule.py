@@ -8,7 +8,7 @@ What to do
 
 Limits
     Words are compared, not meaning: a rule that is cited where it does not apply looks the same. A message that declines
-    in no usual words counts where it has most words of a prohibition, and denies as that does.
+    in no usual words counts where two repeats or more have most words of one prohibition, and deny as that does.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
 def refusal_by_rule(context: Context) -> Iterator[Doubt]:
     found = []
     for task in context.reading.never:
-        cited = [_cited(walk) for walk in context.reading.of(task)]
+        walks = context.reading.of(task)
+        cited = [_cited(walk) or (_ban(walk) if len(walks) > 1 else None) for walk in walks]
         if cited and None not in cited and len({one[1] for one in cited if one is not None}) == 1:
             found += [(task, one) for one in cited[:1] if one is not None]
     if found:
@@ -60,11 +61,13 @@ def _cited(walk: Walk) -> tuple[Evidence, str] | None:
         return None
     text, found = failure_in_words(walk, due)
     rule = _rule(walk, found[0].quote, FEWEST_WORDS) if found and " says " in text else None
-    return (found[0], rule) if rule is not None else _ban(walk)
+    return (found[0], rule) if rule is not None else None
 
 
 def _ban(walk: Walk) -> tuple[Evidence, str] | None:
-    """A sentence of the agent that repeats a prohibition of its instructions, denial and all."""
+    """A sentence of the agent that repeats a prohibition of its instructions, denial and all, where no change was made."""
+    if walk.changes or all(one.kind not in (Differs.NOT_MADE, Differs.MISSING) for one in walk.differs):
+        return None
     for step in reversed([one for one in walk.steps if one.party == "agent" and one.kind == "message"]):
         for sentence in _SENTENCE.split(step.text):
             denies = _DENIES.search(sentence) is not None and "?" not in sentence
@@ -72,7 +75,7 @@ def _ban(walk: Walk) -> tuple[Evidence, str] | None:
             evidence = (
                 quotes.holding(walk.rollout, step, sentence.strip()[: quotes.LONGEST]) if rule is not None else None
             )
-            if rule is not None and evidence is not None and _DENIES.search(rule):
+            if rule is not None and evidence is not None and _DENIES.search(rule) and _repeats(sentence, rule):
                 return evidence, rule
     return None
 
@@ -86,6 +89,12 @@ def _rule(walk: Walk, said: str, fewest: int) -> str | None:
             if len(shared) >= fewest and len(shared) >= CITED * len(words):
                 return quotes.telling_sentence(sentence, ())
     return None
+
+
+def _repeats(sentence: str, rule: str) -> bool:
+    """Whether a sentence has the better part of a rule's words."""
+    words = _stems(rule)
+    return len(words & _stems(sentence)) >= CITED * len(words)
 
 
 def _stems(text: str) -> set[str]:

@@ -67,6 +67,8 @@ def count(steps: tuple[Step, ...], stop: str | None) -> Features:
         tool_errors=sum(step.failed for step in results),
         longest_repeat=max(repeats),
         orphan_calls=len(calls) - sum(step.answers is not None for step in results),
+        user_messages=sum(s.party == "user" for s in steps),
+        agent_chars=sum(len(s.text) for s in steps if s.party == "agent"),
         agent_messages=sum(
             s.party == "agent" and s.kind in ("message", "refusal") and bool(s.text.strip()) for s in steps
         ),

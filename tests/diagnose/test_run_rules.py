@@ -82,6 +82,8 @@ def six(*rows: Row) -> list[Row]:
 
 RECORD = '{"reservation_id": "A1B2C3", "dob": "1981-05-26"}'
 
+SEVERAL = '{"passengers": [{"dob": "1981-05-26"}, {"dob": "1990-01-02"}]}'
+
 
 def booked(dob: str, *, record: str = RECORD, **more: Any) -> Row:
     """A rollout that looks a record up and books with a date of birth; the key wants another."""
@@ -185,6 +187,27 @@ def leaks(prompt: str, answer: str = "QX-7781") -> list[Row]:
 
 NOT_IN = "Traceback (most recent call last):\nAssertionError: 'Error executing command' not found in 'it failed'"
 
+
+def both_fail(words: str, output: str = "Done.") -> Row:
+    """A rollout whose two tests fail with the same words."""
+    results = [{"name": name, "status": "failed", "message": words} for name in ("test_a", "test_b")]
+    return rollout("t", output=output, test_results=results)
+
+
+def named(got: str, wanted: str) -> Row:
+    """What was got and what was wanted, under the names of some verifier."""
+    return {wanted: "1 2\n3", got: "1 2 \n3\n"}
+
+
+BANS = ("Opened bottles are never taken back by our shop.", "I am sorry: the shop never takes opened bottles back.")
+
+
+def banned(words: str) -> Row:
+    """The agent declines in words that are not the usual ones of a refusal."""
+    rule = "- Opened bottles are never taken back by the shop, whoever asks."
+    return refused(words, rule)
+
+
 FIRES = [
     Fires("TSK001", "a record shows another value", [booked("1981-05-26")], ("t",), "key", ('"dob": "1981-05-26"',)),
     Fires("TSK002", "the old value comes back", cabins("business", 3), ("t",), "tool", ('"cabin": "economy"', '"cabin": "business"')),
@@ -253,9 +276,41 @@ FIRES = [
     Fires("DAT004", "answer: X", [asked("t", "Find the code.\nAnswer: QX-7781", expected_answer="QX-7781")], ("t",), "task", ("Answer: QX-7781",)),
     Fires("DAT004", "expected: X", [rollout("t", prompt="Who was it? (expected: Ada Lovelace)", expected_answer="Ada Lovelace")], ("t",), "task", ("expected: Ada Lovelace",)),
     Fires("DAT004", "an id that the key uses", [asked("t", "Cancel my flight. Solution: JG7FMM", expected_actions=CANCEL)], ("t",), "task", ("Solution: JG7FMM",)),
+    *(
+        Fires("TSK004", f"{got} beside {wanted}", [rollout("t", **named(got, wanted))], ("t",), "verifier")
+        for got, wanted in (("program_stdout", "reference_output"), ("observed", "golden"), ("gotText", "wantText"))
+    ),
+    Fires("TSK004", "inside the list of cases", [rollout("t", cases=[{"n": 1}, {"expected": "1 2", "received": "1  2"}])], ("t",), "verifier"),
+    Fires("TSK006", "a ban in other words", repeats(*(banned(words) for words in BANS)), ("t",), "key"),
+    Fires("TSK014", "two rewards", [rollout("t", reward_info={"reward": 1.0}), *agreeing(reward_info={"reward": 1.0})], ("t",), "verifier"),
+    Fires("TSK014", "the key's own words", [rollout("t", verdict="correct", extracted_answer="7", expected_answer="7")], ("t",), "verifier"),
+    *(
+        Fires("TSK013", what, repeats(*(both_fail(words, output=f"Patch {n}.") for n in range(2))), ("t",), "verifier")
+        for what, words in (
+            ("the runner's own stage", "fixture 'reference_rows' not found\navailable fixtures: tmp_path"),
+            ("a file of the runner", 'Traceback (most recent call last):\n  File "/srv/harness/load.py", line 4, in load\n    CASES[301]\nKeyError: \'301\''),
+            ("while it collects", "error during collection: plugin hook 'bench_rows' raised TypeError"),
+            ("its own plugin", "INTERNALERROR> TypeError: 'NoneType' object is not iterable"),
+        )
+    ),
+    *(
+        Fires("TSK015", f"in the words: {words}", [judged(t, words) for t in "tu"], ("t", "u"), "verifier")
+        for words in (
+            "dependency 'respx' was not found in the image",
+            "the library freezer is not available here",
+            "Missing plugin: 'xdist2'",
+            "`polarz` is not installed",
+        )
+    ),
+    *(
+        Fires("DAT004", f"a short one: {words!r}", [asked("t", f"How many? {words}", expected_answer="17"), asked("u", "Who?", expected_answer="9")], ("t",), "task")
+        for words in ("(solution: 17)", "\n// answer = 17", "\n<!-- key: 17 -->", "\nGround truth: 17", "The expected answer is 17.")
+    ),
+    Fires("TSK001", "a record with several", [booked("1981-05-26", record=SEVERAL)], ("t",), "key", ("1981-05-26",)),
 ]  # fmt: skip
 
 QUIET = [
+    Quiet("TSK001", "several, and more than one thing differs", [booked("1981-05-26", record=SEVERAL, expected_actions=[want("update_reservation", reservation_id="A1B2C3", dob="1985-04-04", cabin="economy")])]),
     Quiet("TSK001", "the prompt gives the value", [booked("1981-05-26", prompt="Born 1985-04-04.")]),
     Quiet("TSK001", "no record shows another", [booked("1981-05-26", record="{}")]),
     Quiet("TSK001", "it passed", [booked("1981-05-26", passed=True)]),
@@ -358,9 +413,27 @@ QUIET = [
     Quiet("DAT004", "a given", [asked("t", "Ada Lovelace wrote it. Who was first?", expected_answer="Ada Lovelace")]),
     Quiet("DAT004", "somebody's answer", [asked("t", "Student answer: QX-7781. Is it right?", expected_answer="QX-7781")]),
     Quiet("DAT004", "an example for all", [asked(t, f"E.g. Answer: QX-7781\n{t}?", expected_answer=a) for t, a in (("t", "QX-7781"), ("u", "QX-7782"))], alone=True),
-    Quiet("DAT004", "too short", [asked("t", "Answer: 42", expected_answer="42")]),
+    Quiet("DAT004", "a choice of answers", [asked("t", "Answer: 42 or 43?", expected_answer="42")]),
+    Quiet("DAT004", "a count of lines", [asked("t", "Expected output: 3 lines of text", expected_answer="3")]),
+    Quiet("DAT004", "worked examples", [asked("t", "2 + 2\nAnswer: 4\n2 + 3\nAnswer: 5\n1 + 3?", expected_answer="4")]),
+    Quiet("DAT004", "a short answer that all tasks want", [asked(t, f"{t}? Answer: B", expected_answer="B") for t in "tu"], alone=True),
     Quiet("DAT004", "the start of another number", [asked("t", "Answer: 123456.5", expected_answer="123456")]),
     Quiet("DAT004", "an id that the user gives", [asked("t", "Cancel JG7FMM.", expected_actions=CANCEL)]),
+    Quiet("TSK004", "an answer that was extracted", [rollout("t", extracted_answer=" 7", expected_answer="7")]),
+    Quiet("TSK004", "two wants", [rollout("t", expected="1 2", expected_output="1  2")]),
+    Quiet("TSK004", "what was put in", [rollout("t", stdin="1 2", expected="1 2")]),
+    Quiet("TSK005", "the harness ended it", [talked(said("Shall I?"), GO_AHEAD, error="worker lost (signal 9)")]),
+    Quiet("TSK005", "thanks for a report", [talked(said("It is done, you will get a confirmation."), said("Okay. ###STOP###", "user"))]),
+    Quiet("TSK006", "a question about the rule", [banned("Do you know that opened bottles are never taken back by the shop?")]),
+    Quiet("TSK006", "it denies something else", [banned("I do not see the bottles on your list.")]),
+    Quiet("TSK008", "the verifier failed", repeats(*(rollout("t", extracted_answer="7", expected_answer="8", judge_error="no reply") for _ in range(3)))),
+    Quiet("TSK008", "the key's own answer", repeats(*(rollout("t", extracted_answer="8", expected_answer="8") for _ in range(3)))),
+    Quiet("TSK013", "one repeat says something else", repeats(both_fail("fixture 'rows' not found"), both_fail("AssertionError: 3 != 4"))),
+    Quiet("TSK013", "all assert alike", repeats(*(both_fail("AssertionError: total is 3") for _ in range(2)))),
+    Quiet("TSK013", "a fixture that the agent made", repeats(*(both_fail("fixture 'rows' not found", output="I added the fixture 'rows'.") for _ in range(2)))),
+    Quiet("TSK013", "all too slow", repeats(*(both_fail("error during setup: killed after 10 seconds") for _ in range(2)))),
+    Quiet("TSK015", "a record that is not there", [judged(t, "order 'A1' was not found") for t in "tu"], alone=True),
+    Quiet("TSK015", "no such thing in a list", [judged(t, "the module total is not what was expected") for t in "tu"], alone=True),
 ]  # fmt: skip
 
 

@@ -89,10 +89,14 @@ def test_every_world_plants_every_cause() -> None:
         assert causes >= {*Cause, None} - {Cause.KNOWLEDGE, Cause.UNRELIABLE}
 
 
+NOT_PLANTED = {"TSK017", "TSK018"}
+"""Rules that need runs of unequal strength, or one verifier's message in several runs."""
+
+
 def test_mechanisms_name_rules_that_exist_and_each_rule_is_planted() -> None:
     codes = {rule.code for rule in all_rules()}
     assert {code for one in mechanisms() for code in (*one.must, *one.may)} <= codes
-    assert codes == {code for one in mechanisms() for code in one.must}
+    assert codes - NOT_PLANTED == {code for one in mechanisms() for code in one.must}
 
 
 def test_each_mechanism_says_what_it_is() -> None:

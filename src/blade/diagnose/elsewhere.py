@@ -17,6 +17,11 @@ ENOUGH_REPEATS = 3
 COMMON = 0.1
 """An answer to more than this share of the tasks is one that agrees by chance."""
 
+_ENTRY = pl.element().struct.field
+_IN_DOUBT = _ENTRY("kind").is_in(["error", "no record"]) | (_ENTRY("kind").eq("answer") & _ENTRY("name").eq("equal"))
+REJECTED = ~pl.col("differs").list.eval(_IN_DOUBT).list.any().fill_null(False)
+"""Rollouts whose answer is wrong by the verifier's word: it did not fail itself, and the answer is not that of the key."""
+
 Pairs = Sequence[tuple[str, str]]
 
 
@@ -125,7 +130,7 @@ def _wrong(run: Run) -> dict[str, int]:
         run.rollouts.filter(JUDGED)
         .group_by("task_id")
         .agg(
-            lost=~PASSED.any(),
+            lost=~PASSED.any() & REJECTED.all(),
             kinds=pl.col("answer_fp").n_unique(),
             unknown=pl.col("answer_fp").null_count(),
             answer=pl.col("answer_fp").first(),

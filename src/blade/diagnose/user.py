@@ -18,6 +18,7 @@ _ASKS = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 """How an agent asks for a go-ahead."""
+_QUESTION = re.compile(r"[^.!?\n]*\?|[^.!?\n]*\bplease confirm\b[^.!?\n]*", re.IGNORECASE)
 _HOLDS_BACK = re.compile(
     r"\b(?:no|not|never|later|think|leave|wait|instead|another|other|but|unless|if|what|which|why|how|transfer|sorry)\b|n['\u2019]t\b|\?",
     re.IGNORECASE,
@@ -52,7 +53,7 @@ def _agrees(walk: Walk, reply: Step) -> bool:
     said = [
         step for step in walk.steps if step.party == "agent" and step.kind == "message" and step.index < reply.index
     ]
-    asked = bool(said) and _ASKS.search(said[-1].text) is not None
+    asked = bool(said) and any(_ASKS.search(question) for question in _QUESTION.findall(said[-1].text))
     return asked and len(reply.text) <= SHORT_REPLY and not _HOLDS_BACK.search(reply.text)
 
 

@@ -195,7 +195,7 @@ class _Scored:
         for place, hits in self.hits.items():
             for code, _, _ in hits:
                 fired.setdefault(code, set()).add(place)
-        for doubt in self.diagnosis.doubts:
+        for doubt in (*self.diagnosis.doubts, *self.diagnosis.across):
             fired.setdefault(doubt.code, set()).update(doubt.tasks)
         return fired
 

@@ -11,7 +11,7 @@ What to do
 Limits
     Refusing may be what the task wants, as where the request does harm. Saying that one thing cannot be done is not
     declining the task, and an agent with tools that turns down a user's wish may follow its policy: both are left out.
-    In languages other than English only a short message that stands alone is known.
+    In languages other than English, and in words of leave and rules, only a short message that stands alone is known.
 """
 
 import re
@@ -57,20 +57,32 @@ DECLINES = (
 )
 ELSEWHERE = (
     r"no puedo (?:ayudar|asistir|cumplir|proporcionar|hacer eso)",
-    r"kann ich (?:\w+ )?nicht (?:helfen|weiterhelfen|unterst)|ich kann (?:\w+ ){0,3}nicht (?:helfen|beantworten|unterst)",
-    r"je ne peux pas (?:vous aider|aider|r.pondre|fournir|faire cela)",
-    r"non posso (?:aiutar|assister|fornire)",
-    r"n.o posso (?:ajudar|auxiliar|fornecer)",
+    r"(?:kann|darf|werde) ich (?:\w+ ){0,6}nicht (?:helfen|weiterhelfen|unterst|beantworten)",
+    r"ich (?:kann|darf|werde) (?:\w+ ){0,6}nicht (?:helfen|weiterhelfen|beantworten|unterst)",
+    r"je ne (?:peux|puis) (?:\w+ ){0,2}(?:pas )?(?:vous aider|aider|r.pondre|fournir|faire cela)",
+    r"non posso (?:\w+ )?(?:aiutar|assister|fornire|rispondere)",
+    r"n.o posso (?:\w+ )?(?:ajudar|auxiliar|fornecer|responder)",
     "无法(?:协助|帮助|提供|满足|完成|回答)|不能(?:协助|帮助|提供)",
     "お手伝いできません|お答えできません|対応できません",
     "не могу (?:помочь|выполнить|предоставить)",
 )
 """The same in other languages; looked for in a short message that stands alone."""
+LEAVE = (
+    r"\bI ?(?:won.t|will not) be \w+ing\b",
+    r"\bI(?:.m| am) not (?:\w+ )?(?:allowed|permitted|authori[sz]ed|willing|supposed|in a position) to\b",
+    r"\b(?:outside|beyond) (?:of )?(?:what I|my (?:remit|scope|guidelines|limits|purview))",
+    r"\bI(?:.m| am|.ll| will| would|.d| have|.ve)?(?: going| have)?(?: to)? (?:pass on|turn (?:this|that|it) down|prefer not to|opt not to|choose not to)\b",
+    r"\b(?:against|conflicts? with|violates?|breach(?:es)?) (?:my|the|our) (?:\w+ )?(?:guidelines|polic\w+|rules|principles|instructions)\b",
+)
+"""Forms that speak of leave and will rather than of knowing; looked for in a short message that stands alone."""
 OPENING = 300
 """Characters of the last message in which a refusal is taken for one; further down it is about details."""
 SHORT = 400
 
 _declines = any_of(DECLINES)
+_alone = any_of(LEAVE)
+_figure = re.compile(r"\bhelp (?:but|\w+ing)\b", re.IGNORECASE)
+"""*I cannot help noticing* declines nothing."""
 _elsewhere = re.compile("|".join(ELSEWHERE), FLAGS & ~re.ASCII)
 
 
@@ -101,8 +113,14 @@ def refusal(rollout: Rollout) -> Iterator[Evidence]:
         if step.kind == "refusal":
             yield Evidence(key=rollout.key, step=step.index, field="text", quote=step.text.strip()[:OPENING])
     if said and said[-1].kind == "message" and not _serves_a_user(rollout):
-        opening = said[-1].text[:OPENING]
         alone = rollout.features is not None and _is_short(rollout.features)
-        found = _declines.search(opening) or (_elsewhere.search(opening) if alone else None)
+        found = _declining(said[-1].text[:OPENING], alone)
         if found:
             yield Evidence(key=rollout.key, step=said[-1].index, field="text", quote=found[0])
+
+
+def _declining(opening: str, alone: bool) -> re.Match[str] | None:
+    """The words that decline; a figure of speech with a verb behind it is passed over."""
+    plain = (one for one in _declines.finditer(opening) if not _figure.search(opening, one.start(), one.end() + 20))
+    found = next(plain, None)
+    return found or ((_elsewhere.search(opening) or _alone.search(opening)) if alone else None)

@@ -35,7 +35,7 @@ def _is_cut(stop: str) -> bool:
     return _cut.search(re.sub(r"[\s.:-]+", "_", stop.strip())) is not None
 
 
-@detector("ANS001", suggests=Cause.BEHAVIOR, kind="direct", reads=("stop",), when=_may_be_cut)
+@detector("ANS001", suggests=Cause.BEHAVIOR, kind="direct", reads=("stop",), when=_may_be_cut, status="stable")
 def truncated_output(rollout: Rollout) -> Iterator[Evidence]:
     if rollout.stop is not None and _is_cut(rollout.stop):
         yield Evidence(key=rollout.key, step=None, field="stop", quote=rollout.stop[:LONGEST_QUOTE])

@@ -31,6 +31,7 @@ SHORTEST_CYCLE = 2
     kind="associated",
     reads=("steps",),
     when=lambda f: f.calls >= ROUNDS * SHORTEST_CYCLE,
+    status="stable",
 )
 def call_cycle(rollout: Rollout) -> Iterator[Evidence]:
     arguments = [step.arguments for step in rollout.steps or () if step.kind == "call"]

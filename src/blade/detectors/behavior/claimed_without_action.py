@@ -8,17 +8,20 @@ What to do
 
 Limits
     Whether a tool changes something is told from its name: one that is named like a look-up and changes something is
-    taken for a look-up. A claim in other words or in another language is missed, and so is one in a rollout without any
-    call, where nothing tells that there were tools. A passive claim may report what others did.
+    taken for a look-up. A claim is known by the verbs of changes; where the user has just said yes to a question and no
+    call follows, by any verb. One in another language is missed, and so is one in a rollout without any call, where
+    nothing tells that there were tools. A passive claim may report what others did.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from blade.core.finding import LONGEST_QUOTE, Cause, Evidence
 from blade.core.rollout import Rollout, Step
 from blade.core.tools import changes_state
+from blade.detectors._closing import may_admit, says_done
 from blade.detectors._engine import detector
+from blade.detectors._errors import error_words
 from blade.detectors._phrases import any_of
 
 _DONE = (
@@ -52,8 +55,12 @@ PASSIVE = (
 )
 """Claims that do not: they may report what a tool has shown, so its results must not hold the word."""
 
+STATE = (rf"\b(?:is|are)(?: all| both)? {_DONE}\b(?! by\b)",)
+"""How things stand: a claim only behind a change that was made."""
+
 _own = any_of(OWN)
 _passive = any_of(PASSIVE)
+_state = any_of(STATE)
 _last_word = re.compile(r"\w+$")
 _no_claim = re.compile(
     r"\b(?:if|once|when|after|until|unless|before|whether|not|never|no|none|nothing|cannot|would|should|could|might|may|already|any|"
@@ -65,7 +72,28 @@ _sentence = re.compile(r"[.!?:;\n]\s*")
 _sentence_end = re.compile(r"[.!?;](?=\s|$)|\n")
 
 
-@detector("BEH009", suggests=Cause.BEHAVIOR, kind="associated", reads=("steps",), phrases=PHRASES)
+SHORT_REPLY = 80
+"""Characters of a reply that is a yes and nothing more."""
+_asks_leave = re.compile(
+    r"\b(?:shall|should|may|can) (?:I|we)\b|\b(?:do|would|are) you\b|\bis (?:that|this|it|everything)\b|\b(?:confirm|correct|right|okay|proceed|go ahead)\b",
+    re.IGNORECASE,
+)
+_asks_to_know = re.compile(
+    r"\b(?:what|which|when|where|who|how|why|have|know|give|provide|tell|share|else|other|more|help|assist)\b",
+    re.IGNORECASE,
+)
+_holds_back = re.compile(r"\b(?:no|not|never|later|wait|but|unless|if|instead|sorry)\b|n['\u2019]t\b|\?", re.IGNORECASE)
+
+
+@detector(
+    "BEH009",
+    suggests=Cause.BEHAVIOR,
+    kind="associated",
+    reads=("steps",),
+    when=lambda f: f.calls > 0 and f.user_messages > 0,
+    phrases=PHRASES,
+    status="stable",
+)
 def claimed_without_action(rollout: Rollout) -> Iterator[Evidence]:
     steps = rollout.steps or ()
     if _may_have_changed(steps):
@@ -74,29 +102,46 @@ def claimed_without_action(rollout: Rollout) -> Iterator[Evidence]:
     if last is None:
         return
     shown = "\n".join(step.text for step in steps if step.kind == "result").lower()
-    for step in steps[last + 1 :]:
-        if step.party == "agent" and step.kind == "message" and (quote := _claim(step.text, shown)):
-            yield Evidence(key=rollout.key, step=step.index, field="text", quote=quote)
+    for place, step in enumerate(steps[last + 1 :], last + 1):
+        if step.party == "agent" and step.kind == "message":
+            quote = _claim(step.text, shown) or _done_upon_a_yes(steps[:place], step.text)
+            if quote:
+                yield Evidence(key=rollout.key, step=step.index, field="text", quote=quote)
+
+
+def _done_upon_a_yes(before: tuple[Step, ...], text: str) -> str | None:
+    """The sentence that reports something done, where the user has just said yes to a question for leave."""
+    talk = [step for step in before if step.kind in ("message", "call")][-2:]
+    if (
+        [step.party for step in talk] != ["agent", "user"]
+        or any(step.kind == "call" for step in talk)
+        or may_admit(text)
+    ):
+        return None
+    asked = re.split(r"(?<=[.!])\s", talk[0].text)[-1]
+    leave = "?" in asked and _asks_leave.search(asked) and not _asks_to_know.search(asked)
+    plain = len(talk[1].text) <= SHORT_REPLY and not _holds_back.search(talk[1].text)
+    return next((sentence[-LONGEST_QUOTE:] for sentence in says_done(text)), None) if leave and plain else None
 
 
 def claims(text: str) -> Iterator[str]:
     """The sentences of a message that claim something done, whole."""
-    for begin, found in _claimed(text):
+    for begin, found in _claimed(text, (_own, _passive, _state)):
         end = _sentence_end.search(text, found.end())
         yield text[begin : end.start() if end else len(text)]
 
 
 def _claim(text: str, shown: str) -> str | None:
     """The first claim in a message, from the beginning of its sentence; a passive one only of what no result shows."""
-    for begin, found in _claimed(text):
+    for begin, found in _claimed(text, (_own, _passive)):
         if found.re is _own or _stem(found[0]) not in shown:
             return text[max(begin, found.end() - LONGEST_QUOTE) : found.end()]
     return None
 
 
-def _claimed(text: str) -> Iterator[tuple[int, re.Match[str]]]:
+def _claimed(text: str, forms: Sequence[re.Pattern[str]]) -> Iterator[tuple[int, re.Match[str]]]:
     """Where the sentence of each claim begins, and the claim; conditions, denials and reports are left out."""
-    for found in sorted([*_own.finditer(text), *_passive.finditer(text)], key=lambda one: one.start()):
+    for found in sorted((one for form in forms for one in form.finditer(text)), key=lambda one: one.start()):
         begin = max((end.end() for end in _sentence.finditer(text, 0, found.start())), default=0)
         if not _no_claim.search(text, max(begin, found.end() - LONGEST_QUOTE), found.end()):
             yield begin, found
@@ -115,12 +160,16 @@ def _last_call(steps: tuple[Step, ...]) -> int | None:
 def _may_have_changed(steps: tuple[Step, ...]) -> bool:
     """Whether a call that changes something was carried out, or was left without a result that says otherwise."""
     for step in reversed(steps):
-        if step.kind == "result" and not step.failed and changes_state(step.tool or ""):
+        if step.kind == "result" and not _is_error(step) and changes_state(step.tool or ""):
             return True
-    failed = {(step.answers, step.call_id) for step in steps if step.kind == "result" and step.failed}
+    failed = {(step.answers, step.call_id) for step in steps if step.kind == "result" and _is_error(step)}
     return any(
         step.kind == "call"
         and changes_state(step.tool or "")
         and not failed & {(step.index, step.call_id), (step.index, None)}
         for step in steps
     )
+
+
+def _is_error(step: Step) -> bool:
+    return step.failed or bool(error_words(step))

@@ -9,8 +9,9 @@ What to do
 
 Limits
     Whether a file was changed is told from the names of tools and from the words of shell commands; a program of the
-    agent's that writes files in an unusual way is missed. Whether a change was asked for is told from the prompt, and
-    from a verifier that misses a patch; where neither is recorded nothing is said.
+    agent's that writes files in an unusual way is missed. Whether a change was asked for is told from the prompt, from a
+    verifier that misses a patch, and from what was handed in, where it is recorded as empty and the prompt names a source
+    file; where none of these is recorded nothing is said.
 """
 
 import re
@@ -29,6 +30,9 @@ _code = re.compile(
     r"\b(?:repositor(?:y|ies)|repo|codebase|source (?:code|tree|files?)|pull request|patch|diff|failing tests?|test suite|"
     r"github issue|working (?:directory|tree))\b",
     re.IGNORECASE,
+)
+_source_file = re.compile(
+    r"\b[\w./-]+\.(?:py|pyi|js|jsx|ts|tsx|go|rs|java|kt|rb|php|c|cc|cpp|h|hpp|cs|swift|scala|sv|v|vhd|lua|pl|r|jl)\b"
 )
 _part = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 FILES = frozenset("read view open cat grep find glob ls list search file files dir tree editor".split())  # noqa: SIM905
@@ -75,6 +79,8 @@ def _wants_a_change(rollout: Rollout) -> bool:
     """Whether the prompt asks for a change of code, or the verifier misses a patch."""
     asked = [step.text for step in rollout.prompt if step.party == "user"] or [step.text for step in rollout.prompt]
     if any(_wants.search(text) and _code.search(text) for text in asked):
+        return True
+    if rollout.answer is not None and any(map(_source_file.search, asked)):
         return True
     return any("patch" in said.field for said in rollout.due.said)
 

@@ -10,18 +10,16 @@ What to do
 
 Limits
     Stopping is right where the error says that what was asked for cannot be done, and where only the user could go on.
-    An agent that does not admit the failure is the business of BEH002, which knows admitting by the same words.
+    An agent that does not admit the failure is the business of BEH002; words that may be meant as admitting or not, such
+    as *instead*, are the business of neither.
 """
 
 from collections.abc import Iterator
 
 from blade.core.finding import LONGEST_QUOTE, Cause, Evidence
 from blade.core.rollout import Rollout
+from blade.detectors._closing import admits
 from blade.detectors._engine import detector
-from blade.detectors._phrases import any_of
-from blade.detectors.behavior.tool_error_ignored import ADMITS
-
-_admits = any_of(ADMITS)
 
 
 @detector(
@@ -41,7 +39,7 @@ def gave_up_after_an_error(rollout: Rollout) -> Iterator[Evidence]:
     said = [
         step for step in steps[last + 1 :] if step.party == "agent" and step.kind == "message" and step.text.strip()
     ]
-    found = _admits.search(said[0].text) if said else None
+    found = admits(said[0].text) if said else None
     if found is None:
         return
     if error.text.strip():

@@ -24,6 +24,7 @@ from blade.core.finding import Cause, Evidence
 from blade.core.rollout import Rollout, Step
 from blade.core.tools import is_deep
 from blade.detectors._engine import detector
+from blade.detectors._errors import error_words
 from blade.detectors._phrases import any_of
 
 PHRASES = (
@@ -78,7 +79,7 @@ _denies = any_of(PHRASES)
 @detector("BEH008", suggests=Cause.BEHAVIOR, kind="associated", reads=("steps",), phrases=PHRASES, status="stable")
 def invented_id(rollout: Rollout) -> Iterator[Evidence]:
     steps = rollout.steps or ()
-    denied = {(step.answers, step.call_id) for step in steps if step.failed and _denies.search(step.text[:HEAD])}
+    denied = {(step.answers, step.call_id) for step in steps if error_words(step) and _denies.search(step.text[:HEAD])}
     prompt: str | None = None
     judged: set[str] = set()
     for place, call in enumerate(steps) if denied else ():

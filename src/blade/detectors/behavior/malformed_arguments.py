@@ -26,6 +26,7 @@ from blade.detectors._engine import detector
     kind="associated",
     reads=("steps",),
     when=lambda f: f.tool_errors > 0 or f.orphan_calls > 0,
+    status="stable",
 )
 def malformed_arguments(rollout: Rollout) -> Iterator[Evidence]:
     steps = rollout.steps or ()

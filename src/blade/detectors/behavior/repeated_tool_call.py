@@ -28,6 +28,7 @@ REPEATS = 3
     kind="associated",
     reads=("steps",),
     when=lambda f: f.longest_repeat >= REPEATS,
+    status="stable",
 )
 def repeated_tool_call(rollout: Rollout) -> Iterator[Evidence]:
     for (tool, arguments), group in groupby(rollout.calls, key=lambda step: (step.tool or "", step.arguments or "")):

@@ -25,7 +25,7 @@ from blade.detectors._phrases import FLAGS, any_of
 _DENIED = r"(?:unknown|unrecogni[sz]ed|unsupported|unavailable|undefined|unregistered|invalid|nonexistent|non-existent|no[ _]such)"
 _TOOL = r"(?:tool|function|action|method)"
 SURE = (
-    rf"\b{_DENIED}[ _]tool(?:s|[ _]name|[ _]call)?\b",
+    rf"\b{_DENIED}[ _]tool(?:s|[ _]name|[ _]call)?\b(?![ _](?:arguments?|args|inputs?|parameters?|params|json|schema|outputs?|results?|responses?|format|use|usage|id)\b)",
     r"\bis not (?:a |an |one of the )?(?:valid|known|available|registered|recogni[sz]ed|existing|enabled) tools?\b",
     r"\bno tool (?:named|called|registered|with name|with the name|by the name|found)\b",
     r"\btool (?:is )?not (?:found|recogni[sz]ed|registered|enabled|available)\b",
@@ -70,6 +70,7 @@ _noun = re.compile(
     reads=("steps",),
     when=lambda f: f.tool_errors > 0,
     phrases=PHRASES,
+    status="stable",
 )
 def unknown_tool(rollout: Rollout) -> Iterator[Evidence]:
     for step in rollout.steps or ():

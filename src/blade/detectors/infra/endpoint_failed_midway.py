@@ -32,6 +32,7 @@ PHRASES = (
     r"\b(?:litellm|openai|anthropic|vertexai|bedrock|azure|cohere|mistral|google)[\w.]*(?:error|exception)",
     r"\b(?:error code|status code|http)\W{1,4}(?:4\d\d|5\d\d)\b",
     r"^\W*5(?:0[0-4]|2\d) ",
+    r"^\W{0,3}(?:50[0-4]|52\d|408|429)\W{0,3}$",
     r"\bupstream connect error\b",
     r"\b(?:PERMISSION_DENIED|RECITATION|PROHIBITED_CONTENT|INVALID_ARGUMENT|FAILED_PRECONDITION|UNAVAILABLE|DEADLINE_EXCEEDED)\b",
     r"\bmodel[ _](?:is )?(?:not[ _]available|not[ _]found|unavailable|overloaded)\b",
@@ -51,6 +52,7 @@ STEMS = (
     "permission.denied",
     r"(?:error code|status code|http)\W{1,4}[45]\d\d",
     r"\b5(?:0[0-4]|2\d) ",
+    r"\b(?:50[0-4]|52\d|408|429)\b",
     "upstream connect",
     "recitation",
     "prohibited_content",
@@ -83,6 +85,7 @@ def _stopped(features: Features) -> bool:
     reads=("steps", "error|steps", "stop|steps"),
     when=_stopped,
     phrases=STEMS,
+    status="stable",
 )
 def endpoint_failed_midway(rollout: Rollout) -> Iterator[Evidence]:
     acts = [

@@ -24,6 +24,7 @@ from blade.detectors._engine import detector
     kind="direct",
     reads=("error|steps|answer",),
     when=lambda f: f.agent_messages == 0 and f.calls == 0,
+    status="stable",
 )
 def provider_error(rollout: Rollout) -> Iterator[Evidence]:
     said = any(step.party == "agent" and (step.text.strip() or step.kind == "call") for step in rollout.steps or ())

@@ -7,16 +7,17 @@ What to do
     Lower the concurrency of the run or raise the quota, and run the affected rollouts again.
 
 Limits
-    An agent that waits and calls again may lose nothing, so the symptom alone does not explain a failure. Results are
-    looked at where they are errors by mark or by form; a document that speaks of rate limits is not one.
+    A tool that works later in the rollout was waited for, and is not counted; what the wait cost is not known. Results are
+    looked at where they are errors by mark or by form, or are the same for every call; a document that speaks of rate
+    limits is not one.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from blade.core.finding import Cause, Evidence
-from blade.core.rollout import Rollout
+from blade.core.rollout import Rollout, Step
 from blade.detectors._engine import detector
-from blade.detectors._errors import error_words
+from blade.detectors._errors import HEAD, error_words, said_to_all
 from blade.detectors._phrases import any_of
 
 PHRASES = (
@@ -35,6 +36,12 @@ PHRASES = (
     r"(?:http|status|code|error)\W{1,8}429\b",
     r"\bhttp/[\d.]+ 429\b",
     r"\b429\W{1,3}(?:client|too|error|rate|quota)",
+    r"\b(?:quota|limit|allowance|budget)\b.{0,30}\b(?:this|per|each|every|current) (?:second|minute|hour|day|window)",
+    r"\b(?:calls|requests|queries|api|concurren\w+|connections|traffic)\b.{0,24}\b(?:limit|quota|cap|ceiling|allowance)\b",
+    r"\b(?:limit|quota|cap|ceiling|allowance)\b.{0,16}\b(?:calls|requests|queries|api|concurren\w+|connections)\b",
+    r"\b(?:high|heavy|peak|too much) (?:demand|load|traffic)\b",
+    r"\bat (?:full |max(?:imum)? )?capacity\b",
+    r"\b(?:server|service|system|api|backend|gateway|model) (?:is |are )?(?:currently |temporarily |too )?(?:busy|overloaded|saturated)\b",
 )
 """What errors of this kind hold, whoever writes them."""
 ELSEWHERE = (
@@ -61,15 +68,29 @@ _elsewhere = any_of(ELSEWHERE)
     reads=("steps|error",),
     when=lambda f: f.tool_errors > 0,
     phrases=(*PHRASES, STATUS),
+    status="stable",
 )
 def rate_limited(rollout: Rollout) -> Iterator[Evidence]:
     error = rollout.error or ""
     if (found := _limited.search(error)) or error.strip() == STATUS:
         yield Evidence(key=rollout.key, step=None, field="error", quote=found[0] if found else error)
-    for step in rollout.steps or ():
-        words = error_words(step)
+    steps = rollout.steps or ()
+    to_all = said_to_all(steps)
+    for place, step in enumerate(steps):
+        if step.kind != "result" or _works_later(steps[place + 1 :], step.tool):
+            continue
+        words = error_words(step) or (step.text if to_all else "")
         found = _limited.search(words) or (_elsewhere.search(words) if step.failed else None)
         if found:
             yield Evidence(key=rollout.key, step=step.index, field="text", quote=found[0])
         elif words.strip(" .:") in (STATUS, f"HTTP {STATUS}"):
             yield Evidence(key=rollout.key, step=step.index, field="text", quote=words.strip())
+
+
+def _works_later(later: Sequence[Step], tool: str | None) -> bool:
+    """Whether the tool gives something else than an error afterwards: the agent waited, and got through."""
+    return any(step.kind == "result" and step.tool == tool and not _turns_away(step) for step in later)
+
+
+def _turns_away(step: Step) -> bool:
+    return bool(error_words(step)) or (len(step.text) <= HEAD and _limited.search(step.text) is not None)

@@ -7,8 +7,9 @@ What to do
     Read the error: a missing image, a full host and a quota are the usual reasons. Mend it and run these rollouts again.
 
 Limits
-    Told from the words of the error and of the first results. A sandbox that dies later is not counted. An error about
-    the sandbox of the verifier is worded in the same way, and is counted.
+    Told from the words of the error and of the first results, or from one trouble in the same words as the answer to
+    all commands, whatever they asked for; three of them, or two of which one only looks. A sandbox that dies later is not
+    counted. An error about the sandbox of the verifier is worded in the same way, and is counted.
 """
 
 import re
@@ -17,7 +18,7 @@ from collections.abc import Iterator
 from blade.core.finding import LONGEST_QUOTE, Cause, Evidence
 from blade.core.rollout import Features, Rollout, Step
 from blade.detectors._engine import detector
-from blade.detectors._errors import error_words, runs_code
+from blade.detectors._errors import error_words, reports_trouble, runs_code, said_to_all
 from blade.detectors._phrases import any_of
 
 _BOX = r"(?:sandbox|container|docker|pod|environment|runtime|virtual machine|vm|microvm|workspace)(?:es|s)?"
@@ -51,18 +52,27 @@ HEAD = 600
 """Characters at the start of a result or of an error in which the reason is expected."""
 FIRST = 3
 """Results in which it is looked for."""
+ENOUGH = 3
+"""Commands with one answer; two where one of them cannot fail for reasons of its own."""
+MOST = 20
+"""Results of a rollout in which one answer to all is looked for, unless all of them are marked as errors."""
 
 _not_started = any_of(PHRASES)
 _no_sandbox = any_of(ERRORS)
 _no_thing = re.compile(r"environment variable|\b(?:judge|verifier|grader)\b", re.IGNORECASE)
 _own_doing = re.compile(r"\b(?:docker|podman|kubectl|minikube|vagrant|venv|virtualenv|conda)\b", re.IGNORECASE)
 """Words in a call that show that the agent started something of its own."""
+_changes_folder = re.compile(r"\bcd [^&;]+(?:&&|;)\s*")
+_first_word = re.compile(r"^\W*\w+\W+([\w./-]+)")
+_only_looks = re.compile(r"\b(?:ls|pwd|whoami|id|echo|date|uname|env|hostname|true|git status)\b")
+"""Commands that work in every sandbox that is there."""
 
 
 def _nobody_acted(features: Features) -> bool:
-    """Every result is an error, or nobody said or called anything."""
+    """Every result is an error, or nobody said or called anything; a few results may all be one error without a mark."""
     silent = features.agent_messages == 0 and features.calls == 0
-    return features.results == features.tool_errors and (features.tool_errors > 0 or silent)
+    few = 1 < features.results <= MOST
+    return few or (features.results == features.tool_errors and (features.tool_errors > 0 or silent))
 
 
 @detector(
@@ -72,10 +82,16 @@ def _nobody_acted(features: Features) -> bool:
     reads=("steps|error", "error|steps"),
     when=_nobody_acted,
     phrases=PHRASES,
+    status="stable",
 )
 def sandbox_never_started(rollout: Rollout) -> Iterator[Evidence]:
     steps = rollout.steps or ()
     results = [step for step in steps if step.kind == "result"]
+    if _one_answer_to_all(steps, results):
+        for step in results[:FIRST]:
+            quote = step.text.strip()[:LONGEST_QUOTE].strip()
+            yield Evidence(key=rollout.key, step=step.index, field="text", quote=quote)
+        return
     spoke = any(step.party == "agent" and step.kind == "message" and step.text.strip() for step in steps)
     if not all(map(_is_error, results)) or ((spoke or rollout.calls) and not results):
         return
@@ -89,6 +105,25 @@ def sandbox_never_started(rollout: Rollout) -> Iterator[Evidence]:
     for step in results[:FIRST]:
         if id(step) in told and step.answers not in own:
             yield Evidence(key=rollout.key, step=step.index, field="text", quote=_around(step.text, told[id(step)]))
+
+
+def _one_answer_to_all(steps: tuple[Step, ...], results: list[Step]) -> bool:
+    """Whether all commands of a sandbox, unlike each other, got one and the same trouble for an answer."""
+    calls = [step for step in steps if step.kind == "call"]
+    if not any(runs_code(step.tool or "") for step in calls) or not reports_trouble(said_to_all(steps)):
+        return False
+    if len(results) > MOST and not all(step.failed for step in results):
+        return False
+    programs = {(step.tool, _program(step.arguments)) for step in calls}
+    own = len(programs) < 2 or any(_own_doing.search(step.arguments or "") for step in calls)
+    looks = any(_only_looks.search(step.arguments or "") for step in calls)
+    return not own and (looks or len(results) >= ENOUGH)
+
+
+def _program(arguments: str | None) -> str:
+    """The first word of a command, behind a change of folder: what one program of the agent's says is its own affair."""
+    found = _first_word.search(_changes_folder.sub("", arguments or ""))
+    return found[1] if found else ""
 
 
 def _is_error(step: Step) -> bool:

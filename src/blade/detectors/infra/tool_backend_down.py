@@ -115,6 +115,7 @@ _elsewhere = any_of(ELSEWHERE)
     reads=("steps",),
     when=lambda f: f.tool_errors >= FEWEST,
     phrases=STEMS,
+    status="stable",
 )
 def tool_backend_down(rollout: Rollout) -> Iterator[Evidence]:
     results = [step for step in rollout.steps or () if step.kind == "result"]

@@ -16,19 +16,21 @@ def nothing_handed_in(task: Issue, draft: Draft) -> Draft:
     return draft
 
 
-@mechanism("code", cause=Cause.BEHAVIOR, may=("ANS005",))
+@mechanism("code", cause=Cause.BEHAVIOR, must=("BEH012",), may=("ANS005",))
 def no_patch(task: Issue, rng: Random) -> Draft:
     """The agent explains what it would change, and changes nothing."""
     words = rng.choice(
         (
             f"To mend this, one would change `{task.function}` so that each case has a branch of its own.",
             "The cause is clear: the early return. Taking it out should do.",
+            f"Here is my plan: first a guard for bad input in {task.path}, then the loop. That covers the issue.",
+            "I would suggest to split the function in two. Let me know if you want me to go on.",
         )
     )
     return nothing_handed_in(task, handed_in(task, rng, [*read(task, rng), said(words)], task.aspects))
 
 
-@mechanism("code", cause=Cause.BEHAVIOR, must=("BEH001",), may=("ANS005",))
+@mechanism("code", cause=Cause.BEHAVIOR, must=("BEH001",), may=("ANS005", "BEH011", "BEH012"))
 def reads_one_file_for_ever(task: Issue, rng: Random) -> Draft:
     """The agent prints the same file again and again, and hands nothing in."""
     look = (rng.choice(("bash", "read_file")), {"command": f"cat {task.path}"}, "def f(value):\n    return None\n")
@@ -36,7 +38,7 @@ def reads_one_file_for_ever(task: Issue, rng: Random) -> Draft:
     return nothing_handed_in(task, handed_in(task, rng, [*items, said("I will look at it once more.")], task.aspects))
 
 
-@mechanism("code", cause=Cause.BEHAVIOR, may=("BEH001", "ANS005"))
+@mechanism("code", cause=Cause.BEHAVIOR, may=("BEH001", "BEH011", "BEH012", "ANS005"))
 def out_of_turns(task: Issue, rng: Random) -> Draft:
     """The limit of turns ends the rollout before anything is handed in."""
     steps = [
@@ -67,7 +69,7 @@ def own_code_too_slow(task: Issue, rng: Random) -> Draft:
     return draft
 
 
-@mechanism("code", cause=Cause.BEHAVIOR, must=("BEH002",), may=("ANS005",))
+@mechanism("code", cause=Cause.BEHAVIOR, must=("BEH002",), may=("ANS005", "BEH012"))
 def edit_that_failed(task: Issue, rng: Random) -> Draft:
     """The edit is refused, and the agent sums up as if the file were changed."""
     words = rng.choice(
@@ -82,6 +84,33 @@ def edit_that_failed(task: Issue, rng: Random) -> Draft:
     draft = handed_in(task, rng, [*read(task, rng), *tried, said(summary(task, rng))], task.aspects)
     draft.mark(words)
     return nothing_handed_in(task, draft)
+
+
+LOST: tuple[tuple[str, str, str], ...] = (
+    ("bash", "command", "sed -n '{n}0,{n}9p' {path}"),
+    ("bash", "command", "grep -n return {path} | head -{n}"),
+    ("read_file", "path", "{path}:{n}0"),
+)
+
+
+@mechanism(
+    "code",
+    cause=Cause.BEHAVIOR,
+    must=("BEH011",),
+    may=("BEH001", "BEH004", "ANS005"),
+    doses=(0.25, 0.5),
+    rest="pass",
+)
+def goes_over_the_same_lines(task: Issue, rng: Random) -> Draft:
+    """The agent reads its way up and down one file many times more than a passing repeat does, and edits in haste."""
+    looks = rng.sample(LOST, 2)
+    items = []
+    for n in range(rng.randint(8, 12)):
+        for tool, name, text in looks:
+            given = {name: text.format(n=n + 1, path=task.path)}
+            items += called(rng, tool, given, f"    return None  # line {n * 20 + 3}\n")
+    left = task.aspects[: rng.randint(1, 3)]
+    return handed_in(task, rng, [*items, *edited(task, rng, left), said(summary(task, rng))], left)
 
 
 @mechanism("code", cause=Cause.KNOWLEDGE, kind="model", doses=(1.0,), may=("TSK009", "TSK008"))

@@ -24,7 +24,9 @@ SAYS_SO = (
 )
 
 
-@mechanism("code", cause=Cause.INFRA, must=("INF005",), may=("ANS005", "INF004", "BEH001", "BEH002", "BEH005"))
+@mechanism(
+    "code", cause=Cause.INFRA, must=("INF005",), may=("ANS005", "BEH012", "INF004", "BEH001", "BEH002", "BEH005")
+)
 def no_sandbox(task: Issue, rng: Random) -> Draft:
     """The sandbox never starts: every command comes back with the same error."""
     words = rng.choice(NO_SANDBOX)
@@ -43,7 +45,7 @@ DIES = (
 )
 
 
-@mechanism("code", cause=Cause.INFRA, may=("ANS005", "INF005", "INF004", "BEH001", "BEH002", "BEH005"))
+@mechanism("code", cause=Cause.INFRA, may=("ANS005", "BEH012", "INF005", "INF004", "BEH001", "BEH002", "BEH005"))
 def sandbox_dies(task: Issue, rng: Random) -> Draft:
     """The sandbox dies after the first look, and no later command works; the harness says so."""
     words = rng.choice(DIES)

@@ -11,7 +11,7 @@ from blade.simulate.mechanism import mechanism
 from blade.simulate.single import Question, answered, judged
 
 
-@mechanism("single", cause=Cause.TASK, must=("TSK003",), may=("TSK008", "TSK012"))
+@mechanism("single", cause=Cause.TASK, must=("TSK003",), may=("TSK008", "TSK012", "TSK016"))
 def same_value_rejected(task: Question, rng: Random) -> Draft:
     """The answer is the key's in another spelling, and is rejected."""
     if task.answer in "ABCD":
@@ -33,7 +33,7 @@ def stated_but_not_extracted(task: Question, rng: Random) -> Draft:
     return draft
 
 
-@mechanism("single", cause=Cause.TASK, must=("TSK008",), does="bend")
+@mechanism("single", cause=Cause.TASK, must=("TSK008", "TSK016"), does="bend")
 def wrong_key(task: Question, rng: Random) -> Question:
     """The key is wrong: every model gives one and the same answer, and it is rejected."""
     return replace(task, key=task.wrong[-1])
@@ -90,7 +90,7 @@ def verifier_raised(task: Question, rng: Random) -> Draft:
     return draft
 
 
-@mechanism("single", cause=Cause.DATA, must=("DAT003",), may=("TSK008",), does="twin")
+@mechanism("single", cause=Cause.DATA, must=("DAT003",), may=("TSK008", "TSK016"), does="twin")
 def one_prompt_two_keys(task: Question, rng: Random) -> Question:
     """Two tasks have the same prompt, and want different answers."""
     return replace(task, key=task.wrong[0])
@@ -140,7 +140,9 @@ def hollow(task: Question, rng: Random) -> Draft:
     return judged(task, rng, None, f"{rng.choice(ASKS)} {rng.choice(OFFERS)}")
 
 
-@mechanism("single", cause=Cause.DATA, may=("ANS005", "ANS003"), does="bend", play=hollow, doses=(1.0,))
+@mechanism(
+    "single", cause=Cause.DATA, must=("DAT005",), may=("ANS005", "ANS003"), does="bend", play=hollow, doses=(1.0,)
+)
 def hole_in_the_prompt(task: Question, rng: Random) -> Question:
     """The document that the question is about was never filled in."""
     prompt = f"Document {task.index}:\n---\n{rng.choice(HOLES)}\n---\nWhich account number does the document name?"

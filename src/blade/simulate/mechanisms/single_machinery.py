@@ -62,7 +62,7 @@ JUDGE_DOWN = (
 )
 
 
-@mechanism("single", cause=Cause.INFRA, may=("TSK012", "TSK013", "INF001", "INF002", "INF004"))
+@mechanism("single", cause=Cause.INFRA, may=("TSK012", "TSK013", "TSK016", "INF001", "INF002", "INF004", "INF007"))
 def judge_unreachable(task: Question, rng: Random) -> Draft:
     """The judge cannot be reached, and a reward of 0 is recorded."""
     draft = answered(task, rng, task.answer, closing(task, rng, task.answer))

@@ -44,7 +44,7 @@ def met(task: Case, rng: Random) -> list[Item]:
     return [*known(task, rng), *looked_up(task, rng), *agreed(task, rng)]
 
 
-@mechanism("tools", cause=Cause.BEHAVIOR, must=("BEH001",))
+@mechanism("tools", cause=Cause.BEHAVIOR, must=("BEH001",), may=("BEH011",))
 def same_call_over_and_over(task: Case, rng: Random) -> Draft:
     """The agent reads the same record again and again, and never makes the change."""
     look = ("get_order", {"order_id": task.order["order_id"]}, task.order)
@@ -52,7 +52,7 @@ def same_call_over_and_over(task: Case, rng: Random) -> Draft:
     return stopped(task, rng, [*met(task, rng), *again], rng.choice(LEAVE))
 
 
-@mechanism("tools", cause=Cause.BEHAVIOR, must=("BEH004",))
+@mechanism("tools", cause=Cause.BEHAVIOR, must=("BEH004",), may=("BEH011",))
 def round_and_round(task: Case, rng: Random) -> Draft:
     """Two look-ups are made in turn, with the same arguments, and the change is never made."""
     rounds = [item for _ in range(rng.randint(3, 5)) for item in looked_up(task, rng)]
@@ -187,6 +187,52 @@ def call_in_plain_text(task: Case, rng: Random) -> Draft:
     return draft
 
 
+TOLD = {
+    "cancel": (
+        "I have cancelled order {order_id} for you.",
+        "Order {order_id} has been cancelled.",
+        "All done: {order_id} is cancelled.",
+    ),
+    "address": (
+        "I've changed the address of {order_id}.",
+        "The address of order {order_id} has been updated.",
+        "Your parcel {order_id} has been redirected.",
+    ),
+    "date": (
+        "I have rescheduled the delivery to {date}.",
+        "Your delivery has been moved to {date}.",
+        "It is arranged, the parcel comes on {date}.",
+    ),
+    "refund": (
+        "I have refunded {item_id} to {method}.",
+        "The refund for item {item_id} has been issued.",
+        "{item_id} is refunded, the money goes to {method}.",
+    ),
+}
+"""What the agent reports, with the values that the user asked for."""
+
+
+def _other_than_told(task: Case) -> dict[str, str]:
+    """The due arguments with the value of which the agent will speak replaced."""
+    given = {name: str(value) for name, value in task.arguments.items()}
+    if task.wish == "date":
+        return given | {"date": "2026-06-02"}
+    if task.wish == "refund":
+        return given | {"item_id": str(task.order["items"][1]["item_id"])}
+    return given | {"order_id": str(task.customer["orders"][1])}
+
+
+@mechanism("tools", cause=Cause.BEHAVIOR, must=("BEH010",))
+def tells_another_value(task: Case, rng: Random) -> Draft:
+    """The call passes one value and the agent reports another, the one that the user had asked for."""
+    made = _other_than_told(task)
+    words = rng.choice(TOLD[task.wish]).format(**task.arguments)
+    items = [*met(task, rng), *called(rng, task.tool, made, rng.choice(({"ok": True}, {"status": "done"})) | made)]
+    draft = stopped(task, rng, items, words)
+    draft.mark(words)
+    return draft
+
+
 STEPS_OUT = (
     {"termination_reason": "max_steps"},
     {"stop_reason": "max_turns_exceeded"},
@@ -194,7 +240,7 @@ STEPS_OUT = (
 )
 
 
-@mechanism("tools", cause=Cause.BEHAVIOR, may=("BEH001", "BEH004"))
+@mechanism("tools", cause=Cause.BEHAVIOR, may=("BEH001", "BEH004", "BEH011"))
 def out_of_steps(task: Case, rng: Random) -> Draft:
     """The agent talks and looks up until the limit of steps ends the rollout."""
     chat = [

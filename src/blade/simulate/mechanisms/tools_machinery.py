@@ -77,7 +77,7 @@ DIED = (
 )
 
 
-@mechanism("tools", cause=Cause.INFRA, may=("INF001", "INF004", "INF002"))
+@mechanism("tools", cause=Cause.INFRA, must=("INF007",), may=("INF001", "INF004", "INF002"))
 def endpoint_died_half_way(task: Case, rng: Random) -> Draft:
     """The model's endpoint fails in the middle of the talk, and a reward of 0 is recorded."""
     draft = finished(task, rng, [*known(task, rng), *looked_up(task, rng)], 0.0)

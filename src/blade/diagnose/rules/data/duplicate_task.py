@@ -28,7 +28,7 @@ MOST_OF_ONE = 5
 MARKS = ("key_fp", "prompt_fp")
 
 
-@run_rule("DAT002", suggests=Cause.DATA)
+@run_rule("DAT002", suggests=Cause.DATA, status="stable")
 def duplicate_task(context: Context) -> Iterator[Doubt]:
     marked = context.run.tasks.drop_nulls(MARKS)
     alike = marked.filter(pl.col("task_id").n_unique().over(*MARKS) > 1)

@@ -35,7 +35,7 @@ _HOLE = re.compile(
 LONGEST_PROMPT = 200_000
 
 
-@run_rule("DAT005", suggests=Cause.DATA)
+@run_rule("DAT005", suggests=Cause.DATA, status="stable")
 def hole_in_the_prompt(context: Context) -> Iterator[Doubt]:
     usual = {hole for walk in context.reading.walks.values() if walk.passed for hole in _holes(walk)}
     for task in context.reading.never:

@@ -7,9 +7,9 @@ What to do
     Take the answer out of the prompt.
 
 Limits
-    Looks for a distinctive answer right behind words such as "answer:" only: two words, or six characters with a
-    digit, or an id that the key passes to a tool. Words that tasks with other keys have too are an example, and left
-    out.
+    Looks for an answer right behind words such as "answer:" only, or for an id that the key passes to a tool. A short
+    answer, such as a letter or a small number, must end its line or sentence there, and stand behind such words once.
+    Words that tasks with other keys have too are an example, and left out.
 """
 
 from __future__ import annotations
@@ -30,13 +30,16 @@ SHORTEST = 6
 LONGEST = 200
 MOST_VALUES = 12
 _BEFORE = (
-    r"(?:^|(?<=[.;!?(\[{\"*#<>|])|(?<=[.;!?(\[{\"*#<>|][ \t])|\b(?:the|correct|final|right|true|gold|reference|expected)[ \t]+)"
+    r"(?:^|(?<=[.;:!?(\[{\"*#<>|/-])|(?<=[.;:!?(\[{\"*#<>|/-][ \t])|\b(?:the|correct|final|right|true|gold|reference|expected)[ \t]+)"
     r"(?:answer(?:[ \t]key)?|solution|key|label|target|expected(?:[ _](?:answer|output|result|value))?|ground[ _]truth"
     r"|gold(?:[ _]answer)?|(?:reference|correct)[ _](?:answer|value|result|option)"
     r"|(?:correct|right|true|gold|reference|expected)[ \t]answer(?:[ \t]\w+){0,3}[ \t](?=is|should|must)|answer[ \t]you[ \t]need[ \t](?=is))"
     r"[\"*`]{0,3}[ \t]*(?::|=|->|\u2192|\]|>|is|should[ \t]be|must[ \t]be)[ \t]*\n?[\"'`*$(\[\\]{0,3}"
 )
 _AFTER = r"(?![\w-])(?!\.\d)"
+_ENDS = r"[\"'`*)\]$\\]{0,3}[ \t]*(?:[.;)\]>}](?!\w)|--|\*/|$)"
+"""What must follow a short answer: the end of its line, its sentence or its brackets."""
+_ANY_VALUE = r"[\"'`*$(\[\\]{0,3}([\w.,+-]*\w)"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,16 +73,32 @@ def key_leaked_in_prompt(context: Context) -> Iterator[Doubt]:
 
 
 def _leak(walk: Walk) -> _Leak | None:
-    values = _distinctive(walk)
+    values = _wanted(walk)
     if not values:
         return None
     for path, text in given_texts(walk):
         for value in values:
-            match = re.search(_BEFORE + re.escape(value) + _AFTER, text, re.IGNORECASE | re.MULTILINE)
-            if match is not None:
-                words = match[0].strip()
+            words = _stated(value, text)
+            if words:
                 return _Leak(walk=walk, value=value, words=words, evidence=quotes.of_row(walk.rollout, path, words))
     return None
+
+
+def _stated(value: str, text: str) -> str:
+    """The words of a text that give the value as the answer; empty where none do, or others give a short one too."""
+    ends = _ENDS if len(value) < SHORTEST else ""
+    match = re.search(f"{_BEFORE}{re.escape(value)}{_AFTER}{ends}", text, re.IGNORECASE | re.MULTILINE)
+    if match is None:
+        return ""
+    given = {one.casefold() for one in re.findall(_BEFORE + _ANY_VALUE, text, re.IGNORECASE | re.MULTILINE)}
+    return "" if ends and len(given) > 1 else match[0].strip()
+
+
+def _wanted(walk: Walk) -> list[str]:
+    """The answer, however short, or the ids that the key passes to tools."""
+    answer = (walk.due.answer or "").strip()
+    short = len(answer) < SHORTEST and any(letter.isalnum() for letter in answer)
+    return [answer] if short else _distinctive(walk)
 
 
 def _distinctive(walk: Walk) -> list[str]:
@@ -93,6 +112,8 @@ def _distinctive(walk: Walk) -> list[str]:
 
 
 def _is_example(leak: _Leak, walks: Sequence[Walk]) -> bool:
-    """Whether the prompt of a task that wants something else has the same words."""
-    others = (walk for walk in walks if leak.value not in _distinctive(walk))
+    """Whether the prompt of a task that wants something else has the same words; of a short answer also where all want it."""
+    others = [walk for walk in walks if leak.value not in _wanted(walk)]
+    if len(leak.value) < SHORTEST and not others:
+        return True
     return any(leak.words in step.text for walk in others for step in walk.rollout.prompt)

@@ -29,7 +29,7 @@ MOST_SHARED = 1 / 3
 MOST_NAMED = 3
 
 
-@run_rule("DAT003", suggests=Cause.DATA, strong=True)
+@run_rule("DAT003", suggests=Cause.DATA, strong=True, status="stable")
 def same_prompt_different_keys(context: Context) -> Iterator[Doubt]:
     tasks = context.run.tasks
     alike = tasks.drop_nulls(["prompt_fp", "key_fp"]).filter(pl.len().over("prompt_fp") > 1)

@@ -51,6 +51,10 @@ _MISSING = re.compile(
     |\bsh:\ (?:line\ )?\d+:\ (?P<program>[\w.+-]+):\ not\ found
     |\benv:\ .?(?P<interpreter>[\w.+-]+).?:\ No\ such\ file\ or\ directory
     |exec:\ "(?P<executable>[\w.+-]+)":\ executable\ file\ not\ found
+    |\b(?:package|module|library|dependency|distribution|plugin|gem|crate|extension|program|binary|executable)\ ["'`]?(?P<lacking>\w[\w.+@/-]*)["'`]?
+        \ (?:(?:is|was|are|could|has|be|been)\ )*(?:not|never)\ (?:be\ |been\ )?(?:installed|found|available|present|importable|provided|on\ the\ path)\b
+    |\b(?:[Mm]issing|[Uu]nmet|[Uu]ninstalled|[Rr]equires|[Nn]o)\ (?:\w+\ )?(?:package|module|library|dependency|plugin)s?:?\ ["'`](?P<lacked>\w[\w.+@/-]*)["'`]
+    |["'`](?P<uninstalled>\w[\w.+-]*)["'`]\ (?:is|was)\ not\ installed\b
     |FileNotFoundError:\ \[Errno\ 2\]\ No\ such\ file\ or\ directory:\ '(?P<started>python3?|node|npm|java|javac|gcc|g\+\+|go|cargo|rustc|ruby|perl|php|bash|git|make|cmake|iverilog|verilator|docker)'""",
     re.VERBOSE | re.MULTILINE,
 )
@@ -66,6 +70,12 @@ _HINTS = (
     "no package called",
     "cannot load such file",
     "Missing optional",
+    " not ",
+    "issing ",
+    "requires ",
+    "unmet ",
+    " never ",
+    "no ",
 )
 _ANYBODYS = re.compile(
     r"(?:your_|my_?)?(?:answer|app|candidate|code|common|config|conftest|core|func|function|helpers?|impl|lib|main|models?|module"

@@ -7,13 +7,14 @@ What to do
     Compare outputs by words in the verifier.
 
 Limits
-    Looks only at outputs that the verifier records beside what it expected. White space may matter in a task about
-    layout.
+    Looks only at outputs that the verifier records beside what it expected, under names that say which is which. White
+    space may matter in a task about layout. Answers that were extracted from a message are the business of TSK003.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 
 from blade.core.diagnosis import Doubt
 from blade.core.finding import Cause
@@ -21,8 +22,29 @@ from blade.diagnose.context import Context
 from blade.diagnose.rules._rule import run_rule
 from blade.diagnose.walks import Walk
 
-_PAIRS = (("output", "expected"), ("actual", "expected"), ("got", "expected"), ("stdout", "expected_output"))
-"""Names under which a verifier records what it got and what it wanted."""
+WANTED = frozenset("expected expect want wanted reference ref gold golden target truth correct desired".split())  # noqa: SIM905
+GOT = frozenset(
+    [
+        "actual",
+        "got",
+        "output",
+        "outputs",
+        "stdout",
+        "observed",
+        "received",
+        "produced",
+        "obtained",
+        "printed",
+        "result",
+        "out",
+        "generated",
+    ]
+)
+"""Words in the names of fields that hold what was wanted, and what was got."""
+DEEPEST = 4
+MOST_ITEMS = 200
+_WORD = re.compile(r"[a-z]+|[A-Z][a-z]*")
+_GIVEN = ("response", "responses_create_params")
 
 
 @run_rule("TSK004", suggests=Cause.TASK, strong=True, status="stable")
@@ -40,15 +62,34 @@ def equal_output_rejected(context: Context) -> Iterator[Doubt]:
 
 
 def _same_texts(path: str, value: object, depth: int) -> Iterator[str]:
-    if not isinstance(value, dict) or depth > 2:
+    if depth > DEEPEST:
         return
-    for mine, other in _PAIRS:
-        got, wanted = value.get(mine), value.get(other)
-        if isinstance(got, str) and isinstance(wanted, str) and got.split() and got.split() == wanted.split():
-            yield f"{path}{mine}"
-    for name, item in value.items():
-        if name not in ("response", "responses_create_params"):
-            yield from _same_texts(f"{path}{name}.", item, depth + 1)
+    if isinstance(value, dict):
+        yield from (f"{path}{name}" for name in _same_here(value))
+    for name, item in _inside(value):
+        yield from _same_texts(f"{path}{name}.", item, depth + 1)
+
+
+def _same_here(value: Mapping[str, object]) -> Iterator[str]:
+    """Names of fields with what was got, beside one that wants the same words."""
+    texts = {name: text for name, text in value.items() if isinstance(text, str) and text.strip()}
+    wanted = [text.split() for name, text in texts.items() if not WANTED.isdisjoint(_words(name))]
+    for name, text in texts.items():
+        words = _words(name)
+        if WANTED.isdisjoint(words) and not GOT.isdisjoint(words) and text.split() in wanted:
+            yield name
+
+
+def _words(name: str) -> list[str]:
+    return [word.lower() for word in _WORD.findall(name)]
+
+
+def _inside(value: object) -> Iterator[tuple[str, object]]:
+    """What an object or a list holds, without what was asked and said."""
+    if isinstance(value, dict):
+        yield from ((str(name), item) for name, item in value.items() if name not in _GIVEN)
+    elif isinstance(value, list):
+        yield from ((str(place), item) for place, item in enumerate(value[:MOST_ITEMS]))
 
 
 def _failing(context: Context) -> list[Walk]:

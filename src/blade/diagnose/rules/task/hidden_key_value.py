@@ -7,8 +7,9 @@ What to do
     Look the value up in the benchmark's data; correct the key or the record.
 
 Limits
-    Looks only where a record that was looked up shows another value for that field. A value that must be worked
-    out is not told apart from one that is hidden unless it holds letters or digits of an id.
+    Looks only where a record that was looked up shows another value for that field; it may show several where nothing
+    else in the call differs from the key. A value that must be worked out is not told apart from one that is hidden unless
+    it holds letters or digits of an id.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def hidden_key_value(context: Context) -> Iterator[Doubt]:
                     if name in seen or not _is_hidden(due, walks, context.reading.walks.values()):
                         continue
                     seen.append(name)
-                    shown = _shown_elsewhere(name, made, walks)
+                    shown = _shown_elsewhere(name, made, walks, alone=len(wrong.names) == 1)
                     if shown is not None:
                         yield _hidden(task, name, due, made, shown, walks)
 
@@ -57,11 +58,18 @@ def _is_hidden(value: object, walks: Sequence[Walk], everywhere: Collection[Walk
     return not heard and not given
 
 
-def _shown_elsewhere(name: str, made: object, walks: Sequence[Walk]) -> tuple[Walk, Step] | None:
-    """A record that was looked up and has the field once, with the value that the agent gave; not a list to choose from."""
+def _shown_elsewhere(name: str, made: object, walks: Sequence[Walk], *, alone: bool) -> tuple[Walk, Step] | None:
+    """A record that was looked up and has the field once, with the value that the agent gave; not a list to choose from.
+
+    Where that value is `alone` in differing from the key, the record is the one that the key is about, and may hold others.
+    """
     pattern = re.compile(rf'"{re.escape(name)}"\s*:\s*"?([^",}}]+)')
     records = ((w, s) for w in walks for s in w.steps if s.kind == "result" and _is_record(s.tool or ""))
-    return next(((w, s) for w, s in records if made is not None and set(pattern.findall(s.text)) == {str(made)}), None)
+    for walk, step in records if made is not None else ():
+        values = set(pattern.findall(step.text))
+        if str(made) in values and (alone or len(values) == 1):
+            return walk, step
+    return None
 
 
 def _is_record(tool: str) -> bool:

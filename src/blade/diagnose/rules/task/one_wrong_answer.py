@@ -7,7 +7,8 @@ What to do
     Work the task out by hand, and correct the key if it is wrong.
 
 Limits
-    One model that is wrong in the same way each time looks the same; three repeats are needed.
+    One model that is wrong in the same way each time looks the same; three repeats are needed. Where the verifier failed
+    itself, or the answer is the key's word for word, nothing says that the answer is wrong.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from blade.core.diagnosis import Doubt
 from blade.core.finding import Cause
 from blade.diagnose import quotes
 from blade.diagnose.context import Context
+from blade.diagnose.elsewhere import REJECTED
 from blade.diagnose.rules._rule import run_rule
 
 
@@ -32,6 +34,7 @@ def one_wrong_answer(context: Context) -> Iterator[Doubt]:
         "task_id", maintain_order=True
     )
     told = per_task.agg(
+        rejected=REJECTED.all(),
         passes=(pl.col("outcome") == "passed").sum(),
         n=pl.len(),
         answers=pl.col("answer_fp").n_unique(),
@@ -39,7 +42,11 @@ def one_wrong_answer(context: Context) -> Iterator[Doubt]:
         answer=pl.col("answer").first(),
     )
     alike = told.filter(
-        (pl.col("passes") == 0) & (pl.col("n") >= 3) & (pl.col("answers") == 1) & (pl.col("known") == pl.col("n"))
+        pl.col("rejected")
+        & (pl.col("passes") == 0)
+        & (pl.col("n") >= 3)
+        & (pl.col("answers") == 1)
+        & (pl.col("known") == pl.col("n"))
     )
     if alike.height:
         shown = "; ".join(

@@ -7,7 +7,8 @@ What to do
     Set the key against the instructions, and correct the one that is wrong.
 
 Limits
-    Words are compared, not meaning: a rule that is cited where it does not apply looks the same.
+    Words are compared, not meaning: a rule that is cited where it does not apply looks the same. A message that declines
+    in no usual words counts where two repeats or more have most words of one prohibition, and deny as that does.
 """
 
 from __future__ import annotations
@@ -24,17 +25,22 @@ from blade.diagnose.rules._rule import run_rule
 from blade.diagnose.walks import Walk
 
 FEWEST_WORDS = 5
+FEWEST_OF_A_BAN = 4
 CITED = 0.5
 """Share of the words of a refusal that one sentence of the instructions must hold."""
 _WORD = re.compile(r"[a-z]{4,}")
+_ENDING = re.compile(r"(?:ing|ed|es|s)$")
+_DENIES = re.compile(r"\b(?:not|never|no|cannot|only|forbidden|prohibited|nor|without)\b|n['\u2019]t\b", re.IGNORECASE)
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
 
 
 @run_rule("TSK006", suggests=Cause.TASK, status="stable")
 def refusal_by_rule(context: Context) -> Iterator[Doubt]:
     found = []
     for task in context.reading.never:
-        cited = [_cited(walk) for walk in context.reading.of(task)]
-        if cited and all(one is not None for one in cited):
+        walks = context.reading.of(task)
+        cited = [_cited(walk) or (_ban(walk) if len(walks) > 1 else None) for walk in walks]
+        if cited and None not in cited and len({one[1] for one in cited if one is not None}) == 1:
             found += [(task, one) for one in cited[:1] if one is not None]
     if found:
         _, (evidence, rule) = found[0]
@@ -52,13 +58,45 @@ def refusal_by_rule(context: Context) -> Iterator[Doubt]:
 def _cited(walk: Walk) -> tuple[Evidence, str] | None:
     """The agent's refusal of a change that was due, and the sentence of the prompt that it repeats."""
     due = next((one.name for one in walk.differs if one.kind in (Differs.NOT_MADE, Differs.MISSING)), None)
-    text, found = failure_in_words(walk, due) if due is not None else ("", ())
-    if not found or " says " not in text:
+    if due is None:
         return None
-    words = set(_WORD.findall(found[0].quote.lower()))
-    for step in walk.rollout.prompt:
-        for sentence in re.split(r"(?<=[.!?])\s+|\n", step.text if step.party == "system" else ""):
-            shared = words & set(_WORD.findall(sentence.lower()))
-            if len(shared) >= FEWEST_WORDS and len(shared) >= CITED * len(words):
-                return found[0], quotes.telling_sentence(sentence, ())
+    text, found = failure_in_words(walk, due)
+    rule = _rule(walk, found[0].quote, FEWEST_WORDS) if found and " says " in text else None
+    return (found[0], rule) if rule is not None else None
+
+
+def _ban(walk: Walk) -> tuple[Evidence, str] | None:
+    """A sentence of the agent that repeats a prohibition of its instructions, denial and all, where no change was made."""
+    if walk.changes or all(one.kind not in (Differs.NOT_MADE, Differs.MISSING) for one in walk.differs):
+        return None
+    for step in reversed([one for one in walk.steps if one.party == "agent" and one.kind == "message"]):
+        for sentence in _SENTENCE.split(step.text):
+            denies = _DENIES.search(sentence) is not None and "?" not in sentence
+            rule = _rule(walk, sentence, FEWEST_OF_A_BAN) if denies else None
+            evidence = (
+                quotes.holding(walk.rollout, step, sentence.strip()[: quotes.LONGEST]) if rule is not None else None
+            )
+            if rule is not None and evidence is not None and _DENIES.search(rule) and _repeats(sentence, rule):
+                return evidence, rule
     return None
+
+
+def _rule(walk: Walk, said: str, fewest: int) -> str | None:
+    """The sentence of the instructions that has most of the words said."""
+    words = _stems(said)
+    for step in (one for one in walk.rollout.prompt if one.party == "system"):
+        for sentence in _SENTENCE.split(step.text):
+            shared = words & _stems(sentence)
+            if len(shared) >= fewest and len(shared) >= CITED * len(words):
+                return quotes.telling_sentence(sentence, ())
+    return None
+
+
+def _repeats(sentence: str, rule: str) -> bool:
+    """Whether a sentence has the better part of a rule's words."""
+    words = _stems(rule)
+    return len(words & _stems(sentence)) >= CITED * len(words)
+
+
+def _stems(text: str) -> set[str]:
+    return {_ENDING.sub("", word) for word in _WORD.findall(text.lower())}

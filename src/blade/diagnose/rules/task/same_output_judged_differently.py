@@ -39,7 +39,7 @@ Place = tuple[str, int]
 Pair = tuple[Place, Place]
 
 
-@run_rule("TSK012", suggests=Cause.TASK, strong=True)
+@run_rule("TSK012", suggests=Cause.TASK, strong=True, status="stable")
 def same_output_judged_differently(context: Context) -> Iterator[Doubt]:
     pairs = list(_pairs(context))
     if pairs:

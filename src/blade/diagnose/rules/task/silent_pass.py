@@ -22,7 +22,7 @@ from blade.diagnose.context import Context
 from blade.diagnose.rules._rule import run_rule
 
 
-@run_rule("TSK010", suggests=Cause.TASK)
+@run_rule("TSK010", suggests=Cause.TASK, status="stable")
 def silent_pass(context: Context) -> Iterator[Doubt]:
     run = context.run
     due = run.tasks.filter(pl.col("key_expects").is_in(["one change", "several changes"]))["task_id"].to_list()

@@ -8,7 +8,7 @@ What to do
 
 Limits
     The go-ahead is told by English words, or by a short reply without a but to a question for one; only rollouts that
-    lack a change that was due are looked at.
+    lack a change that was due are looked at, and none that the harness says it ended by an error.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ from blade.diagnose.walks import Walk
 @run_rule("TSK005", suggests=Cause.TASK, status="stable")
 def user_ends_early(context: Context) -> Iterator[Doubt]:
     lacking = (Differs.NOT_MADE, Differs.MISSING)
-    left = [walk for walk in _failing(context) if any(one.kind in lacking for one in walk.differs)]
+    left = [
+        walk for walk in _failing(context) if any(one.kind in lacking for one in walk.differs) and _ended_well(walk)
+    ]
     found = [(walk, evidence) for walk in left if (evidence := hung_up(walk)) is not None]
     if found:
         walk, evidence = found[0]
@@ -41,6 +43,10 @@ def user_ends_early(context: Context) -> Iterator[Doubt]:
             places=tuple(places),
             evidence=(evidence,),
         )
+
+
+def _ended_well(walk: Walk) -> bool:
+    return not (walk.rollout.error or "").strip() and all(one.kind != Differs.ERROR for one in walk.differs)
 
 
 def _failing(context: Context) -> list[Walk]:

@@ -9,8 +9,8 @@ What to do
 Limits
     Looks at rewards of nothing and of the most that the run gives: part of the reward is no verdict. Quiet where
     anything else in the row sides with the reward (another verdict, an error, a limit). Fields that may
-    mean something else, such as `success` or `grade`, and tests count only if they agree with the reward in most
-    rollouts that were read.
+    mean something else, such as `success` or `grade`, a second reward and tests count only if they agree with the reward
+    in most rollouts that were read, or the answer is the key's word for word.
 """
 
 from __future__ import annotations
@@ -49,6 +49,8 @@ LIKELY = (
     "solved",
 )
 """Fields that may also say something else, such as that the harness came to an end."""
+SECOND = "reward"
+"""A reward inside the verifier's account, beside that of the row."""
 TESTS = "tests"
 ACCOUNTS = ("reward_info", "info", "metadata", "result", "verifier_result", "eval_report")
 """Objects in which a verdict may stand, one level down."""
@@ -72,7 +74,7 @@ class _Seen:
     words: str
 
 
-@run_rule("TSK014", suggests=Cause.TASK, strong=True)
+@run_rule("TSK014", suggests=Cause.TASK, strong=True, status="stable")
 def verifier_contradicts_itself(context: Context) -> Iterator[Doubt]:
     most = context.run.rollouts["reward"].max()
     if not isinstance(most, int | float):
@@ -85,12 +87,19 @@ def verifier_contradicts_itself(context: Context) -> Iterator[Doubt]:
         for seen in _verdicts(walk):
             (agree if seen.says is walk.passed else against).setdefault(seen.name, []).append(seen)
     told: set[str] = set()
-    for name in (*VERDICTS, *LIKELY, TESTS):
+    for name in (*VERDICTS, *LIKELY, SECOND, TESTS):
         sure = name in VERDICTS or len(agree.get(name, [])) > len(against.get(name, []))
-        kept = [one for one in against.get(name, []) if one.walk.place not in told and not _is_explained(one)]
-        if sure and kept:
+        mine = [one for one in against.get(name, []) if sure or _is_keys(one)]
+        kept = [one for one in mine if one.walk.place not in told and not _is_explained(one)]
+        if kept:
             told |= {one.walk.place for one in kept}
             yield _doubt(kept)
+
+
+def _is_keys(seen: _Seen) -> bool:
+    """Whether a verdict says yes to an answer that is the key's word for word."""
+    answer, key = seen.walk.rollout.answer, seen.walk.due.answer
+    return seen.says and bool(answer and answer.strip()) and answer == key
 
 
 def _is_extreme(walk: Walk, most: float) -> bool:
@@ -102,7 +111,7 @@ def _is_extreme(walk: Walk, most: float) -> bool:
 def _verdicts(walk: Walk) -> Iterator[_Seen]:
     for path, value in _fields(walk.row):
         name = path.rpartition(".")[2]
-        known = name in LIKELY or (name in VERDICTS and not isinstance(value, str))
+        known = name in LIKELY or (name in VERDICTS and not isinstance(value, str)) or (name == SECOND and name != path)
         says = _as_verdict(value) if known else None
         if says is not None:
             yield _Seen(walk=walk, name=name, path=path, says=says, words=_written(value))

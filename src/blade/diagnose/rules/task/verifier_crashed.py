@@ -7,15 +7,16 @@ What to do
     Repair the verifier or the test file, and judge these rollouts again.
 
 Limits
-    A traceback counts only if it ends in a file of the verifier, on a name that neither prompt nor agent uses. A test
-    that hangs or asserts is no crash; a field that speaks of the candidate's code, or of time, is not looked at.
+    A traceback counts only if it ends in a file of the verifier, on a name that neither prompt nor agent uses; where all
+    tests of every repeat say the same, it is enough that nothing of the solution stands in it. A test that hangs or
+    asserts is no crash; a field that speaks of the candidate's code, or of time, is not looked at.
 """
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import polars as pl
 
@@ -54,6 +55,21 @@ _OWN_FILE = re.compile(
     r"(?:^|/)(?:test_[^/]*|[^/]*_test|tests?|conftest|verif[^/]*|grade[^/]*|grading|scor(?:e|er|ing)|evaluat[^/]*)\.py$"
 )
 _LIBRARY = re.compile(r"(?:site|dist)-packages|/lib/python\d")
+_OWN_FOLDER = re.compile(
+    r"/(?:eval\w*|grad(?:er|ing)\w*|verif\w*|judg\w*|scor(?:er|ing)\w*|harness\w*|checker\w*|runner\w*|hidden_tests)/"
+)
+_STAGE = re.compile(
+    r"INTERNALERROR>|\bfixture ['\"][^'\"\n]+['\"] not found|\berrors? (?:at|during|while|in) (?:\w+ )?(?:setup|set-up|setting up|collect\w*|load\w*"
+    r"|teardown|discover\w*)\b|\b(?:setup|collection|discovery|beforeAll|beforeEach|setUpClass|setUpModule)\b[^\n]{0,20}\b(?:fail|error)",
+    re.IGNORECASE,
+)
+"""Words of a test runner about a stage before any test: collecting, setting up, its own plugins."""
+_NO_CRASH = re.compile(
+    r"\bAssert\w*|\btime[ds]?[ -]?out\b|\btime limit\b|\b(?:seconds|killed|memory|segmentation)\b|No module named|not installed|cannot import name",
+    re.IGNORECASE,
+)
+_NAMED = re.compile(r"['\"`]([^'\"`\n]{3,80})['\"`]|\b([\w./-]+\.\w{1,4}):\d+")
+FEWEST_REPEATS = 2
 _NAME = re.compile(r"name '(\w+)' is not defined")
 _IMPORTED = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
 _OF_MODULE = re.compile(r"module '([\w.]+)' has no attribute '(\w+)'")
@@ -64,10 +80,14 @@ _COMMON = frozenset(
 )
 
 
-@run_rule("TSK013", suggests=Cause.TASK, strong=True)
+@run_rule("TSK013", suggests=Cause.TASK, strong=True, status="stable")
 def verifier_crashed(context: Context) -> Iterator[Doubt]:
     yield from _by_its_own_word(context)
-    yield from _by_traceback(context)
+    told: set[str] = set()
+    for doubt in _by_traceback(context):
+        told.update(doubt.tasks)
+        yield doubt
+    yield from _by_every_test(context, told)
 
 
 def _by_its_own_word(context: Context) -> Iterator[Doubt]:
@@ -116,6 +136,40 @@ def _by_traceback(context: Context) -> Iterator[Doubt]:
         if not any(error in text for text in passing):
             places = list(dict.fromkeys((walk.rollout.key.task_id, walk.repeat) for walk, _ in seen))
             yield _doubt(places, *seen[0], error)
+
+
+def _by_every_test(context: Context, told: Collection[str]) -> Iterator[Doubt]:
+    """Tasks of which all tests of all repeats fail in the same words, before anything of the solution is reached."""
+    for task in (one for one in context.reading.never if one not in told):
+        walks = context.reading.of(task)
+        checks = [check for walk in walks for check in walk.due.checks]
+        words = {check.words.strip() for check in checks}
+        tested = all(walk.due.checks and agent_words(walk).strip() for walk in walks)
+        if len(walks) < FEWEST_REPEATS or len(words) != 1 or not tested or any(check.passed for check in checks):
+            continue
+        if all(_is_before_it(walk, checks[0].words) for walk in walks):
+            spoken = (checks[0].words_field, checks[0].words)
+            yield _doubt([(task, walk.repeat) for walk in walks], walks[0], spoken, _telling_line(checks[0].words))
+
+
+def _is_before_it(walk: Walk, text: str) -> bool:
+    """Whether words tell of a failure of the verifier's own files or of a stage before its tests, and name nothing given."""
+    if not text.strip() or _NO_CRASH.search(text):
+        return False
+    paths = [match["path"] for match in _FRAME.finditer(text)]
+    own = bool(paths) and all(_is_own(path) for path in paths)
+    if not own and (paths or not _STAGE.search(text)):
+        return False
+    known = f"{agent_words(walk)}\n{given_words(walk)}"
+    named = (one or other for one, other in _NAMED.findall(text))
+    return not any(name in known for name in named if not name.isdecimal())
+
+
+def _is_own(path: str) -> bool:
+    """Whether a file is the verifier's, by its name or its folder, and no test that may trip over the solution."""
+    if _LIBRARY.search(path) or path.rpartition("/")[2].startswith("test_"):
+        return False
+    return _OWN_FILE.search(path) is not None or _OWN_FOLDER.search(path) is not None
 
 
 def _own_errors(walk: Walk, text: str) -> Iterator[str]:

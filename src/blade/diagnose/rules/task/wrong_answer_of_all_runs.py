@@ -25,7 +25,7 @@ from blade.diagnose.rules._rule import run_rule
 MOST_SHOWN = 3
 
 
-@run_rule("TSK016", suggests=Cause.TASK, strong=True)
+@run_rule("TSK016", suggests=Cause.TASK, strong=True, status="stable")
 def wrong_answer_of_all_runs(context: Context) -> Iterator[Doubt]:
     shared = context.elsewhere.same_wrong
     for task in (task for task in context.run.tasks["task_id"] if task in shared):

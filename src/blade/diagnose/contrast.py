@@ -61,14 +61,16 @@ def unlike(walks: Sequence[Walk]) -> str:
 
 
 def others(walks: Sequence[Walk]) -> list[Walk]:
-    """Of rollouts that were not given the same thing, those whose thing is not the task's: all where that cannot be told."""
+    """Of rollouts that were not given the same thing, those whose thing is not the task's: all where that cannot be told.
+
+    The task's is what some rollout could do, else what most were given.
+    """
+    passing = {_was_given(walk) for walk in walks if walk.passed}
+    if len(passing) == 1:
+        return [walk for walk in walks if _was_given(walk) not in passing]
     counts = Counter(_was_given(walk) for walk in walks)
     usual, times = counts.most_common(1)[0] if counts else ("", 0)
-    if times * 2 > len(walks):
-        return [walk for walk in walks if _was_given(walk) != usual]
-    # As many were given one thing as another: the task is what some rollout could do.
-    passing = {_was_given(walk) for walk in walks if walk.passed}
-    return [walk for walk in walks if _was_given(walk) not in passing] if len(passing) == 1 else list(walks)
+    return [walk for walk in walks if _was_given(walk) != usual] if times * 2 > len(walks) else list(walks)
 
 
 def _was_given(walk: Walk) -> str:

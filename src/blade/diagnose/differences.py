@@ -82,9 +82,10 @@ _LIMITED = {
 """What a word that speaks of a limit must hold, by limit."""
 _LOG_FIELD = re.compile(r"(?:test|run)_(?:log|output)$")
 _TOO_SLOW = re.compile(
-    r"\btime(?:d)?[ _-]?out|\btime.?limit|did not (?:finish|complete|return) (?:within|in)|killed after \d|took longer than \d"
+    r"\btimed[ _-]?out\b|(?<![\w-])timeout(?:error|expired|exception)?\b(?=\s*[:>(]|\s*after|\s*at\b|$)|\btime.?limit.{0,12}exceed"
+    r"|\bexceeded (?:the )?time|did not (?:finish|complete|return) (?:within|in)|killed after \d|took longer than \d"
     r"|exceeded (?:the )?(?:limit of )?\d+(?:\.\d+)? ?s(?:ec|$|\b)",
-    re.IGNORECASE,
+    re.IGNORECASE | re.MULTILINE,
 )
 _LIMIT_FIELD = re.compile(
     r"(?:^|[._])(?:agent_)?(?P<what>timed_out|timeout|context_length_exceeded|max_steps|memory_limit_exceeded|oom)"
@@ -103,6 +104,11 @@ _MODEL_SIDE = re.compile(
 _VERIFIER_FIELD = re.compile(
     r"(?:verifier|judge|evaluat|eval_|grader|scorer)\w*?(?:error|exception|invalid|timed_out)|invalid_judge"
 )
+_CRASHED = re.compile(
+    r"\b(?:evaluat(?:or|ion)|verifier|grader|scorer|judge|checker)[ _-]?(?:exception|error|crash(?:ed)?|fail(?:ed|ure)|raised)\b",
+    re.IGNORECASE,
+)
+_TRACE = re.compile(r"\bTraceback \(most recent call|^\s*\w*(?:Error|Exception): ", re.MULTILINE)
 _ERROR_FIELD = re.compile(r"(?:^|[._])(?:\w*_)?(?:error|exception|failure)\w*(?:[._]|$)")
 _MACHINERY = re.compile(
     r"""connection(?:\s|_)?(?:error|refused|reset|aborted)|rate.?limit(?:ed|error|\ exceeded)?\b|too\ many\ requests
@@ -170,10 +176,18 @@ def _machinery(due: Due) -> Iterator[Difference]:
     for said in due.said:
         if _limit_of(said) is not None:
             continue
-        if _VERIFIER_FIELD.search(said.field) and not _PATCH.search(said.text):
+        of_verifier = _VERIFIER_FIELD.search(said.field) and not _PATCH.search(said.text)
+        if of_verifier or _says_it_crashed(said, due):
             yield Difference(kind=Differs.NO_RECORD, name=said.field, detail=_template(said.text))
         elif _is_machinery(said):
             yield Difference(kind=Differs.ERROR, name=said.field, detail=_template(said.text))
+
+
+def _says_it_crashed(said: Said, due: Due) -> bool:
+    """Whether the verifier's account says that the verifier raised: by name, or where no code was handed in that could."""
+    if "." not in said.field or len(said.text) > 4 * SHORT:
+        return False
+    return _CRASHED.search(said.text) is not None or (due.calls is not None and _TRACE.search(said.text) is not None)
 
 
 def _is_machinery(said: Said) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from blade.core.finding import Evidence
@@ -12,6 +12,8 @@ from blade.diagnose.contrast import asks_for, put_off
 from blade.diagnose.provenance import leaves, source
 from blade.diagnose.script import facts, told
 from blade.diagnose.walks import Walk
+
+LONG_NUMBER = 8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,13 +37,31 @@ def withheld(walks: Sequence[Walk]) -> list[Withheld]:
         script = facts(walk.due.script)
         heard = told(walk.steps, script)
         for fact in script:
-            argument = used.get(fact.lower())
-            if walk.passed or argument is None or fact in heard or _has_it(walk, fact):
+            if walk.passed or fact in heard or _has_it(walk, fact):
                 continue
-            if asks_for(walk, argument):
+            argument = next((name for name in _arguments(fact, used, walk, heard) if asks_for(walk, name)), None)
+            if argument is not None:
                 found.append(_withheld(walk, fact, argument))
                 break
     return found
+
+
+def _arguments(fact: str, used: Mapping[str, str], walk: Walk, heard: Sequence[str]) -> tuple[str, ...]:
+    """Names under which an agent may ask for a fact: the argument that takes it, or what it is by its form.
+
+    Who the user is, is asked for by address or number; where it tells none of them and nothing is done, it keeps it back.
+    """
+    if fact.lower() in used:
+        return (used[fact.lower()],)
+    names = _names(fact)
+    stuck = not walk.changes and not any(_names(other) for other in heard)
+    return names if stuck else ()
+
+
+def _names(fact: str) -> tuple[str, ...]:
+    if "@" in fact:
+        return ("email", "e_mail")
+    return ("phone", "phone_number", "telephone") if fact.lstrip("+").isdecimal() and len(fact) >= LONG_NUMBER else ()
 
 
 def _withheld(walk: Walk, fact: str, argument: str) -> Withheld:

@@ -55,10 +55,12 @@ def error_text(value: object) -> str | None:
 
 
 def stops(batch: Batch) -> list[str | None]:
-    """Why each rollout ended, in the order of the table; `completed` where the response says that it is whole."""
+    """Why each rollout ended, in the order of the table; else `completed` or `failed`, as the response says of itself."""
     named = batch.first(batch.paths["stop"], cells.text)
     return [stop or _whole(response) for stop, response in zip(named, batch.responses, strict=True)]
 
 
 def _whole(response: Response) -> str | None:
+    if response.status == "failed":
+        return "failed"
     return "completed" if response.status == "completed" or response.incomplete_details is None else None

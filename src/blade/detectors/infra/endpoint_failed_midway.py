@@ -62,7 +62,16 @@ STEMS = (
     "model.(?:is )?not.(?:available|found)",
 )
 """What every one of `PHRASES` holds: quick to look for in bytes."""
-STOPS = ("content_filter", "content-filter", "safety", "recitation", "blocklist", "prohibited_content", "model_error")
+STOPS = (
+    "failed",
+    "content_filter",
+    "content-filter",
+    "safety",
+    "recitation",
+    "blocklist",
+    "prohibited_content",
+    "model_error",
+)
 LONGEST = 600
 """Characters of a message that is an error and nothing else."""
 

@@ -98,7 +98,7 @@ class _Seen:
     """Whether only the agent asked for it."""
 
 
-@run_rule("TSK015", suggests=Cause.TASK, strong=True)
+@run_rule("TSK015", suggests=Cause.TASK, strong=True, status="stable")
 def dependency_missing(context: Context) -> Iterator[Doubt]:
     found: dict[str, list[_Seen]] = {}
     for walk in (one for one in context.reading.walks.values() if not one.passed):

@@ -30,7 +30,6 @@ def test_no_clean_task_is_accused() -> None:
     assert proof().accused == ()
 
 
-@pytest.mark.xfail(reason="0.84 of about 820 causes; docs/proof.md lists the misses")
 def test_causes_are_right() -> None:
     assert (proof().tasks.recall or 0.0) >= CAUSES_RIGHT
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from blade.core.diagnosis import Grade, Headroom
+from blade.core.finding import Cause
 from blade.core.measure import Interval
 from blade.proof import analyzed, scored, write_files
 from blade.simulate.calibration import Estimate, Graded, Share, calibrated
-from blade.simulate.generate import Wanted, generate
+from blade.simulate.generate import Made, Wanted, generate
 from blade.simulate.score import Proof, Tally, together
 
 
@@ -38,12 +40,25 @@ def test_a_fault_that_is_seen_counts_for_its_cause_and_its_rule(tmp_path: Path) 
 
 
 def test_a_fault_that_is_taken_for_another_counts_against_both(tmp_path: Path) -> None:
-    proof = proved(tmp_path, "hole-in-the-prompt")
+    (made,) = generate(Wanted(world="single", tasks=20, plant=("never-committed",)))
+    write_files(made.files, tmp_path / made.world)
+    proof = scored(told_otherwise(made, Cause.BEHAVIOR, Cause.DATA), tmp_path / made.world)
     missed = len(proof.misses)
     assert missed > 0
     assert proof.causes["data"] == Tally(planted=missed)
-    assert sum(tally.wrong for tally in proof.causes.values()) == missed
-    assert {miss.truth for miss in proof.misses} == {"data"}
+    assert proof.causes["behavior"] == Tally(wrong=missed)
+    assert {(miss.truth, miss.said) for miss in proof.misses} == {("data", "behavior")}
+
+
+def told_otherwise(made: Made, was: Cause, now: Cause) -> Made:
+    """The same rows with another truth."""
+    runs = {
+        name: replace(
+            run, tasks={t: replace(one, cause=now) if one.cause is was else one for t, one in run.tasks.items()}
+        )
+        for name, run in made.truth.runs.items()
+    }
+    return replace(made, truth=replace(made.truth, runs=runs))
 
 
 def test_rows_that_do_not_belong_together_are_found_by_their_index(tmp_path: Path) -> None:

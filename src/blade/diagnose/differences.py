@@ -110,7 +110,7 @@ _CRASHED = re.compile(
 )
 _TRACE = re.compile(r"\bTraceback \(most recent call|^\s*\w*(?:Error|Exception): ", re.MULTILINE)
 _ERROR_FIELD = re.compile(r"(?:^|[._])(?:\w*_)?(?:error|exception|failure)\w*(?:[._]|$)")
-_MACHINERY = re.compile(
+MACHINERY = re.compile(
     r"""connection(?:\s|_)?(?:error|refused|reset|aborted)|rate.?limit(?:ed|error|\ exceeded)?\b|too\ many\ requests
     |\b(?:http|status|error|code)\W{0,8}(?:429|50[0-4])\b|service.unavailable|internal.server.error|bad.gateway
     |gateway.time|api.?(?:connection|timeout|status)error|provider.(?:error|returned|unavailable|timed)
@@ -119,6 +119,7 @@ _MACHINERY = re.compile(
     |authentication.?(?:error|failed)|invalid.api.key""",
     re.VERBOSE | re.IGNORECASE,
 )
+"""Words of machinery that failed: of endpoints, networks, containers and quotas."""
 
 
 def differences(rollout: Rollout) -> tuple[Difference, ...]:
@@ -196,7 +197,7 @@ def _is_machinery(said: Said) -> bool:
         return True
     if len(said.text) > 4 * SHORT:
         return False
-    if _ERROR_FIELD.search(said.field) and _MACHINERY.search(said.text):
+    if _ERROR_FIELD.search(said.field) and MACHINERY.search(said.text):
         return True
     recorded = said.field.rpartition(".")[2] in HARNESS_ERRORS and said.text.strip().lower() not in ("other", "unknown")
     return recorded and said.text not in _SET and not _MODEL_SIDE.search(said.text)

@@ -24,6 +24,7 @@ from blade.core.diagnosis import Doubt
 from blade.core.finding import Cause, Differs
 from blade.diagnose import quotes
 from blade.diagnose.context import Context
+from blade.diagnose.differences import MACHINERY
 from blade.diagnose.groups import Place, spread
 from blade.diagnose.rules._rule import run_rule
 from blade.diagnose.rules.task._words import Spoken, agent_words, given_words, quoted, verifier_words
@@ -107,8 +108,10 @@ def _by_its_own_word(context: Context) -> Iterator[Doubt]:
 
 
 def _of_itself(walk: Walk, field: str) -> str:
-    """What a field says of the verifier; empty where it may speak of what was judged, or of time."""
+    """What a field says of the verifier; empty where it may speak of what was judged, of time, or of what it runs on."""
     text = next((said.text for said in walk.due.said if said.field == field), "")
+    if MACHINERY.search(text):
+        return ""
     theirs = _JUDGE.search(field) is None and ("time" in field or _THEIRS.search(text) is not None)
     return "" if theirs else text
 

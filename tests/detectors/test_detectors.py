@@ -66,6 +66,7 @@ def count(steps: tuple[Step, ...], stop: str | None) -> Features:
         results=len(results),
         tool_errors=sum(step.failed for step in results),
         longest_repeat=max(repeats),
+        alike_results=len(results) if len({step.text for step in results}) == 1 else 0,
         orphan_calls=len(calls) - sum(step.answers is not None for step in results),
         user_messages=sum(s.party == "user" for s in steps),
         agent_chars=sum(len(s.text) for s in steps if s.party == "agent"),

@@ -92,6 +92,8 @@ class Features(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     tool_errors: int = 0
     longest_repeat: int = 0
     """Longest run of consecutive calls with the same tool and arguments."""
+    alike_results: int = 0
+    """Results, where all of them are the same text."""
     orphan_calls: int = 0
     agent_messages: int = 0
     """Messages of the agent that hold any text."""

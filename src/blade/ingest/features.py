@@ -12,6 +12,8 @@ def count(steps: tuple[Step, ...], stop: str | None) -> Features:
     """The counters of a trajectory, in one walk."""
     calls = results = tool_errors = agent_messages = agent_chars = user_messages = refusals = 0
     longest = streak = answered = 0
+    alike = True
+    first: str | None = None
     previous: tuple[str | None, str | None] | None = None
     last_agent: Step | None = None
     for step in steps:
@@ -26,6 +28,8 @@ def count(steps: tuple[Step, ...], stop: str | None) -> Features:
             last_agent = step
         elif kind == "result":
             results += 1
+            first = step.text if first is None else first
+            alike = alike and step.text == first
             tool_errors += step.failed
             answered += step.answers is not None
         elif step.party == "agent":
@@ -42,6 +46,7 @@ def count(steps: tuple[Step, ...], stop: str | None) -> Features:
         results=results,
         tool_errors=tool_errors,
         longest_repeat=longest,
+        alike_results=results if alike else 0,
         orphan_calls=calls - answered,
         agent_messages=agent_messages,
         agent_chars=agent_chars,

@@ -9,17 +9,18 @@ What to do
 Limits
     Three such results are counted, or two where the tool gave no others; an agent that got through later is counted too.
     An internal error may come of arguments that the server does not expect. Tools that run what the agent writes are left
-    out, since their output is that of its own programs.
+    out, since their output is that of its own programs; but where two tools or more give one and the same text to three
+    calls or more, whatever they are asked, that text is no content in any language.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from blade.core.finding import LONGEST_QUOTE, Cause, Evidence
 from blade.core.rollout import Rollout, Step
 from blade.detectors._engine import detector
-from blade.detectors._errors import error_words, runs_code
+from blade.detectors._errors import error_words, runs_code, said_to_all
 from blade.detectors._phrases import any_of
 
 _SERVICE = r"(?:service|server|backend|database|system|endpoint|host|api|tool|index|cluster|gateway|network)"
@@ -102,6 +103,8 @@ ELSEWHERE = (
 )
 """The same in other languages; known by the mark of the result, since bytes are not searched for them."""
 ENOUGH = 3
+SHORTEST = 12
+"""Characters of a text that says more than that all is well."""
 FEWEST = 2
 """Results that are enough where every result of the tool reports it."""
 _down = any_of(PHRASES)
@@ -113,12 +116,15 @@ _elsewhere = any_of(ELSEWHERE)
     suggests=Cause.INFRA,
     kind="direct",
     reads=("steps",),
-    when=lambda f: f.tool_errors >= FEWEST,
+    when=lambda f: f.tool_errors >= FEWEST or f.alike_results >= ENOUGH,
     phrases=STEMS,
     status="stable",
 )
 def tool_backend_down(rollout: Rollout) -> Iterator[Evidence]:
     results = [step for step in rollout.steps or () if step.kind == "result"]
+    if (words := _whatever_is_asked(rollout.steps or ())) != "":
+        yield Evidence(key=rollout.key, step=results[0].index, field="text", quote=words[:LONGEST_QUOTE])
+        return
     down = [(step, found) for step in results if (found := _report(step)) is not None]
     if not down or not _is_enough(results, [step for step, _ in down]):
         return
@@ -126,6 +132,19 @@ def tool_backend_down(rollout: Rollout) -> Iterator[Evidence]:
         begin = max(0, found.end() - LONGEST_QUOTE)
         quote = step.text[begin : begin + LONGEST_QUOTE].strip()
         yield Evidence(key=rollout.key, step=step.index, field="text", quote=quote)
+
+
+def _whatever_is_asked(steps: Sequence[Step]) -> str:
+    """The one text with which different tools answer whatever they are asked, in any language; empty where it may be content."""
+    results = [step for step in steps if step.kind == "result"]
+    tools = {step.tool for step in steps if step.kind == "call"}
+    if len(results) < ENOUGH or len(tools) < FEWEST or len({step.text for step in results}) > 1:
+        return ""
+    words = said_to_all(steps).strip()
+    sound = (
+        words.lower().startswith(("ok", "success", "done", "{", "[", "true", "null", "none")) or len(words) < SHORTEST
+    )
+    return "" if sound else words
 
 
 def _is_enough(results: list[Step], down: list[Step]) -> bool:

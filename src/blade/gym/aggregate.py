@@ -1,0 +1,183 @@
+"""`gym eval aggregate`: shards of a run put together and summed up by agent, without a server.
+
+The reference's keys come first, in its order and with its numbers; ours follow under `blade/...`. What was expected is
+taken from the materialized inputs beside the shards, so that rollouts which never came are seen.
+"""
+
+from __future__ import annotations
+
+import glob
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from blade.core.errors import ArtifactError, RequestError
+from blade.core.rollout import Problem
+from blade.gym import honest
+from blade.gym.files import replacing, sidecar
+from blade.gym.groups import in_order, number_tasks, reward_table, rollout_info
+from blade.gym.passes import family
+from blade.gym.profile import task_row, tried_of
+from blade.gym.rows import AGENT, NAMELESS, GymRow, Key, Read, lines_of, read_inputs, read_keys, read_rollouts
+from blade.gym.stats import describe, frame
+from blade.ingest.artifacts import role_of
+
+OVERLAP = "shards need distinct _ng_task_index values: stamp them into the input before it is cut into shards"
+NO_SAMPLE = {AGENT: {"name": NAMELESS}}
+"""What the reference writes as `sample`: it does not look at inputs here."""
+HEADLINES = ("blade/pass@1", "blade/rollout_pass_rate", "blade/coverage")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shards:
+    """Files that a pattern stands for."""
+
+    files: list[Path]
+    left_out: list[tuple[Path, str]]
+    """Files that the pattern matches and that are no shards, and what they are."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Aggregate:
+    """Everything that the command writes and says."""
+
+    agents: list[dict[str, Any]]
+    """The entries of `_aggregate_metrics.json`, in order of name."""
+    read: Read
+    rows: list[GymRow]
+    """Every rollout once, by task and repeat: the order of the merged file."""
+    copies: int
+    problems: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Plan:
+    """What the sidecars of all shards say, by agent."""
+
+    due: dict[str, Counter[int]] | None
+    """Rollouts that each task was to have; None where a shard has no inputs beside it."""
+    failed: dict[str, set[Key]]
+
+
+def find_shards(patterns: str, output: Path) -> Shards:
+    """The shards of comma-separated patterns, each once, in order; sidecars and an earlier merge are left out."""
+    matched: dict[Path, bool] = {}
+    for pattern in filter(None, map(str.strip, patterns.split(","))):
+        for path in sorted(glob.glob(pattern, recursive=True)):
+            matched.setdefault(Path(path), glob.has_magic(pattern))
+    left_out = [(path, f"the {role_of(path)} sidecar") for path in matched if role_of(path) != "rollouts"]
+    left_out += [(path, "a folder") for path in matched if path.is_dir()]
+    shards = [path for path in matched if path not in dict(left_out)]
+    # A pattern may match what an earlier call merged; a file that is named, or stands alone, is meant.
+    earlier = [path for path in shards if matched[path] and len(shards) > 1 and path.resolve() == output.resolve()]
+    left_out += [(path, "the output of an earlier merge") for path in earlier]
+    files = [path for path in shards if path not in earlier]
+    if not files:
+        raise RequestError(f"No shards matched input_glob={patterns!r}", hint=_why_none(left_out))
+    return Shards(files=files, left_out=left_out)
+
+
+def _why_none(left_out: Sequence[tuple[Path, str]]) -> str:
+    if not left_out:
+        return "quote the pattern, and look where the command runs"
+    return "it matches only " + ", ".join(f"{path} ({what})" for path, what in left_out[:3])
+
+
+def aggregate(files: list[Path], *, threshold: float = 1.0) -> Aggregate:
+    """Sum up the rollouts of all files by agent; raises when they claim the same rollouts, or hold none."""
+    read = read_rollouts(files)
+    if not read.rows and read.problems:
+        first = read.problems[0]
+        raise ArtifactError(
+            f"no usable rollout among {len(read.problems)} line(s); {first.source}: {first.reason}",
+            hint="rows need _ng_task_index and _ng_rollout_index; `blade analyze` reads rollouts without them",
+        )
+    rows, copies = in_order(read, OVERLAP)
+    plan = _plan(files, read.problems)
+    agents = [_agent(name, mine, plan, threshold) for name, mine in _by_agent(rows)]
+    return Aggregate(agents=agents, read=read, rows=rows, copies=copies, problems=tuple(read.problems))
+
+
+def _by_agent(rows: Sequence[GymRow]) -> list[tuple[str, list[GymRow]]]:
+    groups: dict[str, list[GymRow]] = {}
+    for row in rows:
+        groups.setdefault(row.agent or NAMELESS, []).append(row)
+    return sorted(groups.items())
+
+
+def _plan(files: Sequence[Path], problems: list[Problem]) -> _Plan:
+    failed: dict[str, set[Key]] = {}
+    keys: dict[str, set[Key]] = {}
+    inputs = [sidecar(path, "_materialized_inputs.jsonl") for path in files]
+    for path in filter(None, inputs):
+        for row in read_inputs(path, problems):
+            keys.setdefault(row.agent, set()).add(row.key)
+    for path in filter(None, (sidecar(path, "_failures.jsonl") for path in files)):
+        for agent, key in read_keys(path, problems):
+            failed.setdefault(agent, set()).add(key)
+    due = {agent: Counter(task for task, _ in mine) for agent, mine in keys.items()}
+    return _Plan(due=due if None not in inputs else None, failed=failed)
+
+
+def _agent(name: str, rows: list[GymRow], plan: _Plan, threshold: float) -> dict[str, Any]:
+    """One entry of the file."""
+    due = _due(name, rows, plan)
+    errored = plan.failed.get(name, set()) - {row.key for row in rows}
+    found = frame(rows)
+    (pooled,) = describe(found, np.zeros(len(rows), dtype=np.int64))
+    tasks, places = number_tasks(rows)
+    ours = honest.of_agent(tried_of(rows, due, len(errored), threshold))
+    metrics = {**pooled, **family(reward_table(rows, places, len(tasks))), **ours}
+    return {
+        AGENT: {"name": name},
+        "agent_metrics": metrics,
+        "key_metrics": _key_metrics(metrics),
+        "group_level_metrics": _groups(rows, describe(found, places), due, threshold),
+    }
+
+
+def _due(name: str, rows: Sequence[GymRow], plan: _Plan) -> Counter[int] | None:
+    """What inputs say, if they cover what is there: inputs that know fewer rollouts are of another run."""
+    due = plan.due.get(name) if plan.due is not None else None
+    there = Counter(row.task for row in rows)
+    return due if due is not None and all(due[task] >= count for task, count in there.items()) else None
+
+
+def _key_metrics(metrics: dict[str, Any]) -> dict[str, Any]:
+    highest = [name for name in metrics if name.startswith("blade/pass@") and name.removeprefix("blade/pass@").isdigit()]
+    wanted = {*HEADLINES, *highest[-1:]}
+    return {name: value for name, value in metrics.items() if name.startswith("mean/") or name in wanted}
+
+
+def _groups(
+    rows: Sequence[GymRow], described: Sequence[dict[str, Any]], due: Counter[int] | None, threshold: float
+) -> list[dict[str, Any]]:
+    tasks, places = number_tasks(rows)
+    known = Counter({task: due[task] for task in tasks}) if due is not None else None
+    ours = honest.of_tasks(tried_of(rows, known, 0, threshold))
+    infos: list[list[dict[str, Any]]] = [[] for _ in tasks]
+    for place, row in zip(places.tolist(), rows, strict=True):
+        infos[place].append(rollout_info(row))
+    return [
+        task_row(task, stats, NO_SAMPLE, len(mine), mine) | extra
+        for task, stats, mine, extra in zip(tasks, described, infos, ours, strict=True)
+    ]
+
+
+def write_merged(found: Aggregate, output: Path) -> None:
+    """Every rollout once, in order of task and repeat, as its line stands in its shard."""
+    with replacing(output) as merged:
+        merged.writelines(line + b"\n" for line in _lines(found))
+
+
+def _lines(found: Aggregate) -> Iterator[bytes]:
+    """Each file gives its own lines in order; they are drawn as the rollouts want them."""
+    mine: dict[int, list[GymRow]] = {}
+    for row in found.rows:
+        mine.setdefault(row.file, []).append(row)
+    lines = {number: lines_of(found.read.files[number], rows) for number, rows in mine.items()}
+    return (next(lines[row.file]) for row in found.rows)

@@ -60,7 +60,8 @@ def profile(
 
     Example: gym eval profile --inputs results/r_materialized_inputs.jsonl --rollouts results/r.jsonl
     """
-    from blade.gym import files, overrides as extra, text
+    from blade.gym import files, text
+    from blade.gym import overrides as extra
     from blade.gym.profile import profile as make
 
     known = ("materialized_inputs_jsonl_fpath", "rollouts_jsonl_fpath", "allow_partial_rollouts")
@@ -88,7 +89,9 @@ def aggregate(
         str | None,
         typer.Option("-o", "--output", metavar="FILE", help="The merged rollouts; metrics are named after it."),
     ] = None,
-    merge: Annotated[bool, typer.Option("--merge/--no-merge", help="Write the merged rollouts, or metrics only.")] = True,
+    merge: Annotated[
+        bool, typer.Option("--merge/--no-merge", help="Write the merged rollouts, or metrics only.")
+    ] = True,
     pass_threshold: Threshold = 1.0,
     config: Annotated[
         list[str] | None,
@@ -102,8 +105,10 @@ def aggregate(
 
     Example: gym eval aggregate -i 'results/shard*.jsonl' -o results/rollouts.jsonl
     """
-    from blade.gym import files, overrides as extra, text
-    from blade.gym.aggregate import aggregate as make, find_shards, write_merged
+    from blade.gym import files, text
+    from blade.gym import overrides as extra
+    from blade.gym.aggregate import aggregate as make
+    from blade.gym.aggregate import find_shards, write_merged
 
     known = ("input_glob", "output_jsonl_fpath", "merge_shards", "config_paths")
     given = extra.parse(overrides or (), known)

@@ -148,7 +148,9 @@ def _due(name: str, rows: Sequence[GymRow], plan: _Plan) -> Counter[int] | None:
 
 
 def _key_metrics(metrics: dict[str, Any]) -> dict[str, Any]:
-    highest = [name for name in metrics if name.startswith("blade/pass@") and name.removeprefix("blade/pass@").isdigit()]
+    highest = [
+        name for name in metrics if name.startswith("blade/pass@") and name.removeprefix("blade/pass@").isdigit()
+    ]
     wanted = {*HEADLINES, *highest[-1:]}
     return {name: value for name, value in metrics.items() if name.startswith("mean/") or name in wanted}
 

@@ -64,8 +64,8 @@ def reward_table(rows: Sequence[GymRow], places: Integers, tasks: int) -> Floats
 
 def rollout_info(row: GymRow) -> dict[str, Any]:
     """One entry of `rollout_infos`; here the row's own numbers go before those of `usage`."""
-    info: dict[str, Any] = {"rollout_id": f"{row.task}:{row.repeat}", TASK: row.task, REPEAT: row.repeat}
-    if row.reward is not NO_REWARD:
-        info["reward"] = row.reward
-    info |= row.usage
-    return info | {name: value for name, value in row.own.items() if name != "reward"}
+    head = {"rollout_id": f"{row.task}:{row.repeat}", TASK: row.task, REPEAT: row.repeat}
+    if type(row.reward) is float:
+        return {**head, "reward": row.reward, **row.usage, **row.own}
+    rest = {name: value for name, value in row.own.items() if name != "reward"}
+    return {**head, **({} if row.reward is NO_REWARD else {"reward": row.reward}), **row.usage, **rest}

@@ -35,11 +35,11 @@ class Tried:
 
     @property
     def judged(self) -> Integers:
-        return (~np.isnan(self.rewards)).sum(axis=1)
+        return np.count_nonzero(~np.isnan(self.rewards), axis=1)
 
     @property
     def passed(self) -> Integers:
-        return (self.rewards >= self.threshold - PASS_TOLERANCE).sum(axis=1)
+        return np.count_nonzero(self.rewards >= self.threshold - PASS_TOLERANCE, axis=1)
 
     @property
     def variances(self) -> Floats:

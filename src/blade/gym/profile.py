@@ -20,7 +20,7 @@ from blade.gym import honest
 from blade.gym.files import sidecar
 from blade.gym.groups import MOST_NAMED, in_order, number_tasks, reward_table, rollout_info
 from blade.gym.rows import AGENT, REPEAT, TASK, GymRow, InputRow, Key, Read, read_inputs, read_keys, read_rollouts
-from blade.gym.stats import Integers, describe, frame
+from blade.gym.stats import Frame, Integers, describe, frame
 from blade.ingest.decode import Row
 
 TWICE = "one rollout must have one row: was a file appended to twice? Remove the row that does not count"
@@ -69,9 +69,10 @@ def profile(rollouts: Path, inputs: Path, *, allow_partial: bool = False, thresh
         raise ArtifactError("two agents claim the same rollout", hint=TWICE)
     _check(by_key, planned, read, allow_partial)
     failed = _failed(rollouts, by_key, planned, problems)
+    numbers = frame(rows)
     return Profile(
-        tasks=_tasks(rows, planned, threshold),
-        agents=_agents(rows, planned, failed, threshold),
+        tasks=_tasks(rows, numbers, planned, threshold),
+        agents=_agents(rows, numbers, planned, failed, threshold),
         completion=_completion(by_key, planned),
         copies=copies,
         problems=tuple(problems),
@@ -139,7 +140,9 @@ def _completion(rows: dict[Key, GymRow], planned: dict[Key, InputRow]) -> Comple
     )
 
 
-def _tasks(rows: Sequence[GymRow], planned: dict[Key, InputRow], threshold: float) -> list[dict[str, Any]]:
+def _tasks(
+    rows: Sequence[GymRow], numbers: Frame, planned: dict[Key, InputRow], threshold: float
+) -> list[dict[str, Any]]:
     """A row for every task that has a rollout, in order of task."""
     tasks, places = number_tasks(rows)
     due = Counter(task for task, _ in planned)
@@ -151,7 +154,7 @@ def _tasks(rows: Sequence[GymRow], planned: dict[Key, InputRow], threshold: floa
         threshold=threshold,
     )
     infos = _infos(rows, sizes)
-    described = describe(frame(rows), places)
+    described = describe(numbers, places)
     return [
         task_row(task, stats, _sample(planned[(task, mine[0][REPEAT])].row), due[task], mine) | ours
         for task, stats, mine, ours in zip(tasks, described, infos, honest.of_tasks(tried), strict=True)
@@ -185,18 +188,22 @@ def _sample(row: Row | None) -> dict[str, Any]:
 
 
 def _agents(
-    rows: Sequence[GymRow], planned: dict[Key, InputRow], failed: Counter[str], threshold: float
+    rows: Sequence[GymRow], numbers: Frame, planned: dict[Key, InputRow], failed: Counter[str], threshold: float
 ) -> list[dict[str, Any]]:
     """An entry for every agent that has a rollout, in order of name; agents are named by the inputs."""
     owners = [planned[row.key].agent for row in rows]
-    names, places = np.unique(np.array(owners, dtype=object), return_inverse=True) if owners else ([], np.zeros(0, int))
+    names = sorted(set(owners))
+    where = {name: place for place, name in enumerate(names)}
+    places = np.array([where[owner] for owner in owners], dtype=np.int64)
     order = np.argsort(places, kind="stable")
-    described = describe(frame(rows).take(order), places[order])
+    described = describe(numbers.take(order), places[order])
+    due: dict[str, Counter[int]] = {name: Counter() for name in names}
+    for name, task in ((row.agent, row.task) for row in planned.values() if row.agent in due):
+        due[name][task] += 1
     entries = []
-    for name, stats in zip(list(names), described, strict=True):
-        mine = [row for row, owner in zip(rows, owners, strict=True) if owner == name]
-        due = Counter(row.task for row in planned.values() if row.agent == name)
-        tried = tried_of(mine, due, failed[name], threshold)
+    for name, stats in zip(names, described, strict=True):
+        mine = [rows[place] for place in np.flatnonzero(places == where[name]).tolist()]
+        tried = tried_of(mine, due[name], failed[name], threshold)
         entries.append({**stats, AGENT: {"name": name}, **honest.of_agent(tried)})
     return entries
 

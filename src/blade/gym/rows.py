@@ -15,7 +15,7 @@ import msgspec
 from blade.core.errors import ArtifactError
 from blade.core.rollout import Problem, Source
 from blade.ingest import cells
-from blade.ingest.decode import BAD_VALUE, Row, Unusable, decode_any, decode_row, mend
+from blade.ingest.decode import Row, Unusable, decode_row, mend
 from blade.ingest.jsonl import BOM, Record, Torn, is_compressed, records
 
 TASK = "_ng_task_index"
@@ -30,16 +30,19 @@ Key = tuple[int, int]
 """Index of the task, index of the rollout."""
 Number = int | float
 
-_NUMERIC = frozenset(b"-0123456789tf")
+
+class _Part(msgspec.Struct):
+    """An object inside a row, of which nothing else is looked at: `usage` of the response, `name` of the agent."""
+
+    usage: Any = None
+    name: Any = None
 
 
-class _Response(msgspec.Struct):
-    """The one part of a response that is counted."""
+Cells = dict[str, int | float | bool | str | list[Any] | _Part | None]
+"""A row: numbers and texts as they are, objects passed over."""
 
-    usage: dict[str, Any] | None = None
-
-
-_response = msgspec.json.Decoder(_Response)
+_cells = msgspec.json.Decoder(Cells)
+_KINDS = frozenset((int, float, bool))
 
 
 class GymRow(msgspec.Struct, gc=False):
@@ -97,7 +100,7 @@ def read_rollouts(files: list[Path]) -> Read:
     read = Read(files=files)
     for number, path in enumerate(files):
 
-        def take(row: Row, record: Record, number: int = number) -> None:
+        def take(row: Cells, record: Record, number: int = number) -> None:
             read.rows.append(_rollout(row, record, number))
 
         _each(path, read.problems, take)
@@ -108,29 +111,24 @@ def read_inputs(path: Path, problems: list[Problem], whole: Container[Key] = ())
     """Every usable materialized input, in the order of the file; those whose key is in `whole` with the row itself."""
     rows: list[InputRow] = []
 
-    def take(row: Row, record: Record) -> None:
+    def take(row: Cells, record: Record) -> None:
         task, repeat = key = _key(row)
-        rows.append(InputRow(task, repeat, agent_of(row) or NAMELESS, record.line or 0, row if key in whole else None))
+        kept = decode_row(record.data)[0] if key in whole else None
+        rows.append(InputRow(task, repeat, _agent(row) or NAMELESS, record.line or 0, kept))
 
     _each(path, problems, take)
     return rows
 
 
 def read_keys(path: Path, problems: list[Problem]) -> list[tuple[str, Key]]:
-    """Agent and key of every row of a sidecar; rows without a key are passed over."""
+    """Agent and key of every row of a sidecar."""
     keys: list[tuple[str, Key]] = []
 
-    def take(row: Row, _: Record) -> None:
-        keys.append((agent_of(row) or NAMELESS, _key(row)))
+    def take(row: Cells, _: Record) -> None:
+        keys.append((_agent(row) or NAMELESS, _key(row)))
 
     _each(path, problems, take)
     return keys
-
-
-def agent_of(row: Row) -> str | None:
-    """The name in `agent_ref`."""
-    raw = row.get(AGENT)
-    return cells.inside(raw, "name") if raw is not None else None
 
 
 def lines_of(path: Path, rows: Iterable[GymRow]) -> Iterator[bytes]:
@@ -148,7 +146,7 @@ def lines_of(path: Path, rows: Iterable[GymRow]) -> Iterator[bytes]:
             yield data.removeprefix(BOM)[: row.length].strip()
 
 
-def _each(path: Path, problems: list[Problem], take: Callable[[Row, Record], None]) -> None:
+def _each(path: Path, problems: list[Problem], take: Callable[[Cells, Record], None]) -> None:
     """Hand over each row of a file; what cannot be used becomes a problem."""
 
     def problem(line: int | None, reason: str) -> None:
@@ -157,22 +155,23 @@ def _each(path: Path, problems: list[Problem], take: Callable[[Row, Record], Non
     try:
         for record in _records(path):
             try:
-                _take_line(record, take, problem)
+                row, mended = _decode(record.data)
+                take(row, record)
             except Unusable as error:
                 problem(record.line, str(error))
+            else:
+                if mended:
+                    problem(record.line, f"read all the same: {mended}")
     except Torn as torn:
         problem(None, str(torn))
 
 
-def _take_line(record: Record, take: Callable[[Row, Record], None], problem: Callable[[int | None, str], None]) -> None:
-    row, mended = decode_row(record.data)
+def _decode(line: bytes) -> tuple[Cells, str | None]:
     try:
-        take(row, record)
-    except BAD_VALUE:
-        line, mended = mend(record.data)
-        take(decode_row(line)[0], record)
-    if mended:
-        problem(record.line, f"read all the same: {mended}")
+        return _cells.decode(line), None
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        standard, mended = mend(line)
+        return _cells.decode(standard), mended
 
 
 def _records(path: Path) -> Iterator[Record]:
@@ -182,15 +181,14 @@ def _records(path: Path) -> Iterator[Record]:
         raise ArtifactError(f"cannot read {path}: {error.strerror or error}", hint="check the path") from None
 
 
-def _rollout(row: Row, record: Record, file: int) -> GymRow:
+def _rollout(row: Cells, record: Record, file: int) -> GymRow:
     task, repeat = _key(row)
-    raw = row.get("reward")
     return GymRow(
         task,
         repeat,
-        agent_of(row),
-        NO_REWARD if raw is None else _reward(decode_any(raw)),
-        _own(row),
+        _agent(row),
+        _reward(row.get("reward", NO_REWARD)),
+        _numbers(row),
         _usage(row.get("response")),
         file,
         record.line or 0,
@@ -199,44 +197,37 @@ def _rollout(row: Row, record: Record, file: int) -> GymRow:
     )
 
 
+def _agent(row: Cells) -> str | None:
+    found = row.get(AGENT)
+    return cells.text(found.name) if isinstance(found, _Part) else None
+
+
 def _reward(found: object) -> object:
-    """NaN and infinities, which mending leaves as text, are no reward."""
-    return None if isinstance(found, str) and found in ("nan", "inf", "-inf") else found
+    """NaN and infinities, which mending leaves as text, are no reward; neither is an object."""
+    return None if isinstance(found, _Part) or found in ("nan", "inf", "-inf") else found
 
 
-def _key(row: Row) -> Key:
-    try:
-        task, repeat = row[TASK], row[REPEAT]
-    except KeyError as missing:
-        raise Unusable(f"no {missing.args[0]}: the row cannot be joined with its task") from None
-    found = cells.integer(decode_any(task)), cells.integer(decode_any(repeat))
+def _key(row: Cells) -> Key:
+    found = [cells.integer(row.get(name)) for name in (TASK, REPEAT)]
     if found[0] is None or found[1] is None:
-        name, raw = (TASK, task) if found[0] is None else (REPEAT, repeat)
-        raise Unusable(f"{name} is {cells.shown(decode_any(raw))}, not an index")
+        name = TASK if found[0] is None else REPEAT
+        if row.get(name) is None:
+            raise Unusable(f"no {name}: the row cannot be joined with its task")
+        value = row[name]
+        raise Unusable(f"{name} is {'an object' if isinstance(value, _Part) else cells.shown(value)}, not an index")
     return found[0], found[1]
 
 
-def _own(row: Row) -> dict[str, Number]:
-    return {
-        name: value
-        for name, raw in row.items()
-        if memoryview(raw)[0] in _NUMERIC and name not in (TASK, REPEAT)
-        if (value := _number(decode_any(raw))) is not None
-    }
+def _usage(response: object) -> dict[str, Number]:
+    usage = response.usage if isinstance(response, _Part) else None
+    return _numbers(usage) if isinstance(usage, dict) else {}
 
 
-def _usage(raw: msgspec.Raw | None) -> dict[str, Number]:
-    if raw is None:
-        return {}
-    try:
-        usage = _response.decode(raw).usage
-    except msgspec.MsgspecError:
-        return {}  # a response that is null, a list or a text has no usage
-    return {name: value for name, found in (usage or {}).items() if (value := _number(found)) is not None}
-
-
-def _number(found: object) -> Number | None:
-    """A number that can be counted with, booleans as 0 and 1; None for anything else."""
-    if type(found) is float or type(found) is int:
-        return found if cells.finite(found) is not None else None
-    return int(found) if isinstance(found, bool) else None
+def _numbers(row: dict[str, Any]) -> dict[str, Number]:
+    """Finite numbers, booleans as 0 and 1, without the two indices."""
+    found = {name: value for name, value in row.items() if type(value) in _KINDS}
+    found.pop(TASK, None)
+    found.pop(REPEAT, None)
+    if bool in map(type, found.values()):
+        found = {name: int(value) if value is True or value is False else value for name, value in found.items()}
+    return found

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -42,12 +43,13 @@ def frame(rows: Sequence[GymRow]) -> Frame:
     merged = [row.own | row.usage for row in rows]
     shapes = dict.fromkeys(map(tuple, merged))
     names = tuple(dict.fromkeys(name for shape in shapes for name in shape))
-    columns = np.array([[values.get(name, np.nan) for values in merged] for name in names], dtype=np.float64)
-    return Frame(
-        names=names,
-        columns=columns.reshape(len(names), len(rows)),
-        whole=len(shapes) == 1 and _whole(merged),
+    alike = len(shapes) == 1
+    values = (
+        (row.values() for row in merged) if alike else ([row.get(name, np.nan) for name in names] for row in merged)
     )
+    table = np.fromiter(chain.from_iterable(values), dtype=np.float64, count=len(rows) * len(names))
+    columns = np.ascontiguousarray(table.reshape(len(rows), len(names)).T)
+    return Frame(names=names, columns=columns, whole=alike and _whole(merged))
 
 
 def _whole(rows: Sequence[dict[str, Number]]) -> bool:

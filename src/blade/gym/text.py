@@ -20,11 +20,11 @@ MOST_PROBLEMS = 5
 def profile_lines(found: Profile, rows: Path, agents: Path) -> list[str]:
     """The summary of `gym eval profile`."""
     done = found.completion
+    inputs = f"{done.tasks} total; {done.complete} complete; {done.partial} partial"
     return [
         "Profiling outputs:",
         f"Reward profile completion: {done.completed}/{done.expected} rollout rows ({done.percent:.2f}%)",
-        f"Input rows: {done.tasks} total; {done.complete} complete; {done.partial} partial; "
-        f"{done.without} without rollouts dropped from output.",
+        f"Input rows: {inputs}; {done.without} without rollouts dropped from output.",
         f"Reward profiling outputs: {rows}",
         f"Agent-level metrics: {agents}",
         *(told(entry[AGENT]["name"], entry) for entry in found.agents),

@@ -96,8 +96,11 @@ def aggregate(files: list[Path], *, threshold: float = 1.0) -> Aggregate:
             f"no usable rollout among {len(read.problems)} line(s); {first.source}: {first.reason}",
             hint="rows need _ng_task_index and _ng_rollout_index; `blade analyze` reads rollouts without them",
         )
+    inputs = [_agents_of_inputs(path, read.problems) for path in files]
+    for row in read.rows:
+        row.agent = row.agent or (inputs[row.file] or {}).get(row.key)
     rows, copies = in_order(read, OVERLAP)
-    plan = _plan(files, read.problems)
+    plan = _plan(files, inputs, read.problems)
     agents = [_agent(name, mine, plan, threshold) for name, mine in _by_agent(rows)]
     return Aggregate(agents=agents, read=read, rows=rows, copies=copies, problems=tuple(read.problems))
 
@@ -109,17 +112,21 @@ def _by_agent(rows: Sequence[GymRow]) -> list[tuple[str, list[GymRow]]]:
     return sorted(groups.items())
 
 
-def _plan(files: Sequence[Path], problems: list[Problem]) -> _Plan:
+def _agents_of_inputs(shard: Path, problems: list[Problem]) -> dict[Key, str] | None:
+    """The rollouts that the inputs beside a shard ask for, and whom; None where it has none."""
+    path = sidecar(shard, "_materialized_inputs.jsonl")
+    return {row.key: row.agent for row in read_inputs(path, problems)} if path is not None else None
+
+
+def _plan(files: Sequence[Path], inputs: Sequence[dict[Key, str] | None], problems: list[Problem]) -> _Plan:
     failed: dict[str, set[Key]] = {}
-    keys: dict[str, set[Key]] = {}
-    inputs = [sidecar(path, "_materialized_inputs.jsonl") for path in files]
-    for path in filter(None, inputs):
-        for row in read_inputs(path, problems):
-            keys.setdefault(row.agent, set()).add(row.key)
     for path in filter(None, (sidecar(path, "_failures.jsonl") for path in files)):
         for agent, key in read_keys(path, problems):
             failed.setdefault(agent, set()).add(key)
-    due = {agent: Counter(task for task, _ in mine) for agent, mine in keys.items()}
+    keys = {(agent, key) for mine in inputs for key, agent in (mine or {}).items()}
+    due: dict[str, Counter[int]] = {}
+    for agent, (task, _) in keys:
+        due.setdefault(agent, Counter())[task] += 1
     return _Plan(due=due if None not in inputs else None, failed=failed)
 
 

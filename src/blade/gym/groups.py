@@ -57,9 +57,15 @@ def reward_table(rows: Sequence[GymRow], places: Integers, tasks: int) -> Floats
     sizes = np.bincount(places, minlength=tasks)
     starts = np.cumsum(sizes) - sizes
     table = np.full((tasks, int(sizes.max(initial=0))), np.nan)
-    rewards = [np.nan if (value := finite(row.reward)) is None else value for row in rows]
-    table[places, np.arange(len(rows)) - starts[places]] = rewards
+    table[places, np.arange(len(rows)) - starts[places]] = [_reward(row.reward) for row in rows]
     return table
+
+
+def _reward(found: object) -> float:
+    if type(found) is float:
+        return found
+    value = finite(found)
+    return np.nan if value is None else value
 
 
 def rollout_info(row: GymRow) -> dict[str, Any]:

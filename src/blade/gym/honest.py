@@ -35,11 +35,12 @@ class Tried:
 
     @property
     def judged(self) -> Integers:
-        return np.count_nonzero(~np.isnan(self.rewards), axis=1)
+        return np.asarray(np.count_nonzero(~np.isnan(self.rewards), axis=1), dtype=np.int64)
 
     @property
     def passed(self) -> Integers:
-        return np.count_nonzero(self.rewards >= self.threshold - PASS_TOLERANCE, axis=1)
+        reached = self.rewards >= self.threshold - PASS_TOLERANCE
+        return np.asarray(np.count_nonzero(reached, axis=1), dtype=np.int64)
 
     @property
     def variances(self) -> Floats:

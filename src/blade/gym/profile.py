@@ -69,14 +69,22 @@ def profile(rollouts: Path, inputs: Path, *, allow_partial: bool = False, thresh
         raise ArtifactError("two agents claim the same rollout", hint=TWICE)
     _check(by_key, planned, read, allow_partial)
     failed = _failed(rollouts, by_key, planned, problems)
-    numbers = frame(rows)
+    tasks, agents = of_rows(rows, planned, failed, threshold)
     return Profile(
-        tasks=_tasks(rows, numbers, planned, threshold),
-        agents=_agents(rows, numbers, planned, failed, threshold),
+        tasks=tasks,
+        agents=agents,
         completion=_completion(by_key, planned),
         copies=copies,
         problems=tuple(problems),
     )
+
+
+def of_rows(
+    rows: Sequence[GymRow], planned: dict[Key, InputRow], failed: Counter[str], threshold: float
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The rows of the tasks and the entries of the agents, from rollouts in order and the inputs of all of them."""
+    numbers = frame(rows)
+    return _tasks(rows, numbers, planned, threshold), _agents(rows, numbers, planned, failed, threshold)
 
 
 def _firsts(rows: Sequence[GymRow]) -> set[Key]:

@@ -19,11 +19,11 @@ from blade.core.errors import ArtifactError, RequestError
 from blade.core.rollout import Problem
 from blade.gym import honest
 from blade.gym.files import replacing, sidecar
-from blade.gym.groups import in_order, number_tasks, reward_table, rollout_info
+from blade.gym.groups import columns, in_order, tried_of, undisturbed
 from blade.gym.passes import family
-from blade.gym.profile import task_row, tried_of
+from blade.gym.profile import infos_of, task_row
 from blade.gym.rows import AGENT, NAMELESS, GymRow, Key, Read, lines_of, read_inputs, read_keys, read_rollouts
-from blade.gym.stats import describe, frame
+from blade.gym.stats import Frame, describe, frame
 from blade.ingest.artifacts import role_of
 
 OVERLAP = "shards need distinct _ng_task_index values: stamp them into the input before it is cut into shards"
@@ -89,6 +89,11 @@ def _why_none(left_out: Sequence[tuple[Path, str]]) -> str:
 
 def aggregate(files: list[Path], *, threshold: float = 1.0) -> Aggregate:
     """Sum up the rollouts of all files by agent; raises when they claim the same rollouts, or hold none."""
+    with undisturbed():
+        return _aggregate(files, threshold)
+
+
+def _aggregate(files: list[Path], threshold: float) -> Aggregate:
     read = read_rollouts(files)
     if not read.rows and read.problems:
         first = read.problems[0]
@@ -134,16 +139,15 @@ def _agent(name: str, rows: list[GymRow], plan: _Plan, threshold: float) -> dict
     """One entry of the file."""
     due = _due(name, rows, plan)
     errored = plan.failed.get(name, set()) - {row.key for row in rows}
-    found = frame(rows)
+    found, counted = frame(rows), columns(rows)
     (pooled,) = describe(found, np.zeros(len(rows), dtype=np.int64))
-    tasks, places = number_tasks(rows)
-    ours = honest.of_agent(tried_of(rows, due, len(errored), threshold))
-    metrics = {**pooled, **family(reward_table(rows, places, len(tasks))), **ours}
+    ours = honest.of_agent(tried_of(counted, due, errored=len(errored), threshold=threshold))
+    metrics = {**pooled, **family(tried_of(counted, None).rewards), **ours}
     return {
         AGENT: {"name": name},
         "agent_metrics": metrics,
         "key_metrics": _key_metrics(metrics),
-        "group_level_metrics": _groups(rows, describe(found, places), due, threshold),
+        "group_level_metrics": _groups(rows, found, due, threshold),
     }
 
 
@@ -162,18 +166,17 @@ def _key_metrics(metrics: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in metrics.items() if name.startswith("mean/") or name in wanted}
 
 
-def _groups(
-    rows: Sequence[GymRow], described: Sequence[dict[str, Any]], due: Counter[int] | None, threshold: float
-) -> list[dict[str, Any]]:
-    tasks, places = number_tasks(rows)
-    known = Counter({task: due[task] for task in tasks}) if due is not None else None
-    ours = honest.of_tasks(tried_of(rows, known, 0, threshold))
-    infos: list[list[dict[str, Any]]] = [[] for _ in tasks]
-    for place, row in zip(places.tolist(), rows, strict=True):
-        infos[place].append(rollout_info(row))
+def _groups(rows: Sequence[GymRow], found: Frame, due: Counter[int] | None, threshold: float) -> list[dict[str, Any]]:
+    counted = columns(rows)
+    tasks, places = counted.number()
+    known = {task: due[task] for task in tasks.tolist()} if due is not None else None
+    tried = tried_of(counted, known, threshold=threshold)
+    infos = infos_of(rows, tried.rows)
     return [
-        task_row(task, stats, NO_SAMPLE, len(mine), mine) | extra
-        for task, stats, mine, extra in zip(tasks, described, infos, ours, strict=True)
+        task_row(task, stats, NO_SAMPLE, len(mine), mine) | ours
+        for task, stats, mine, ours in zip(
+            tasks.tolist(), describe(found, places), infos, honest.of_tasks(tried), strict=True
+        )
     ]
 
 

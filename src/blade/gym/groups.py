@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import gc
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
 from blade.core.errors import ArtifactError
+from blade.gym import honest
 from blade.gym.rows import NO_REWARD, REPEAT, TASK, GymRow, Read, lines_of
 from blade.gym.stats import Floats, Integers
 from blade.ingest.cells import finite
 
 MOST_NAMED = 5
 """Keys and lines told in a message."""
+_BY_KEY = attrgetter("task", "repeat")
 
 
 def in_order(read: Read, hint: str) -> tuple[list[GymRow], int]:
     """Rows by task and rollout, and how many exact copies were left out; raises when two rows claim one rollout."""
-    rows = sorted(read.rows, key=lambda row: (row.task, row.repeat))
+    rows = sorted(read.rows, key=_BY_KEY)
+    if len(set(map(_BY_KEY, rows))) == len(rows):
+        return rows, 0
     kept: dict[tuple[str | None, int, int], GymRow] = {}
     clashes: list[tuple[GymRow, GymRow]] = []
     for row in rows:
@@ -46,19 +54,31 @@ def _clash(read: Read, clashes: Sequence[tuple[GymRow, GymRow]], hint: str) -> A
     return ArtifactError(message, hint=hint)
 
 
-def number_tasks(rows: Sequence[GymRow]) -> tuple[list[int], Integers]:
-    """The tasks in order, and for each row the place of its task among them; rows must be in order."""
-    tasks, places = np.unique(np.array([row.task for row in rows], dtype=np.int64), return_inverse=True)
-    return tasks.tolist(), places
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Columns:
+    """What is counted of rollouts in order, a number a rollout."""
+
+    tasks: Integers
+    """Index of the task."""
+    rewards: Floats
+    """NaN where a rollout has no finite reward."""
+
+    def take(self, places: Integers) -> Columns:
+        """The rollouts at some places."""
+        return Columns(tasks=self.tasks[places], rewards=self.rewards[places])
+
+    def number(self) -> tuple[Integers, Integers]:
+        """The tasks in order, and for each rollout the place of its task among them."""
+        tasks, places = np.unique(self.tasks, return_inverse=True)
+        return tasks, places
 
 
-def reward_table(rows: Sequence[GymRow], places: Integers, tasks: int) -> Floats:
-    """Task x repeat, in order of repeat; NaN where a rollout has no finite reward or is not there."""
-    sizes = np.bincount(places, minlength=tasks)
-    starts = np.cumsum(sizes) - sizes
-    table = np.full((tasks, int(sizes.max(initial=0))), np.nan)
-    table[places, np.arange(len(rows)) - starts[places]] = [_reward(row.reward) for row in rows]
-    return table
+def columns(rows: Sequence[GymRow]) -> Columns:
+    """Tasks and rewards of rollouts."""
+    return Columns(
+        tasks=np.fromiter((row.task for row in rows), dtype=np.int64, count=len(rows)),
+        rewards=np.fromiter((_reward(row.reward) for row in rows), dtype=np.float64, count=len(rows)),
+    )
 
 
 def _reward(found: object) -> float:
@@ -68,10 +88,49 @@ def _reward(found: object) -> float:
     return np.nan if value is None else value
 
 
+def tried_of(
+    found: Columns, due: Mapping[int, int] | None, *, errored: int = 0, threshold: float = 1.0
+) -> honest.Tried:
+    """The rollouts of one agent; `due` says how many each task was to have, and also names tasks without any."""
+    planned = np.array(sorted(due or ()), dtype=np.int64)
+    tasks = np.union1d(found.tasks, planned)
+    places = np.searchsorted(tasks, found.tasks)
+    sizes = np.bincount(places, minlength=len(tasks))
+    return honest.Tried(
+        rewards=reward_table(found.rewards, places, sizes),
+        rows=sizes,
+        expected=np.array([due.get(task, 0) for task in tasks.tolist()], dtype=np.int64) if due is not None else None,
+        errored=errored,
+        threshold=threshold,
+    )
+
+
+def reward_table(rewards: Floats, places: Integers, sizes: Integers) -> Floats:
+    """Task x repeat, in order of repeat; NaN where a rollout has no reward or is not there."""
+    starts = np.cumsum(sizes) - sizes
+    table = np.full((len(sizes), int(sizes.max(initial=0))), np.nan)
+    table[places, np.arange(len(rewards)) - starts[places]] = rewards
+    return table
+
+
 def rollout_info(row: GymRow) -> dict[str, Any]:
     """One entry of `rollout_infos`; here the row's own numbers go before those of `usage`."""
-    head = {"rollout_id": f"{row.task}:{row.repeat}", TASK: row.task, REPEAT: row.repeat}
-    if type(row.reward) is float:
-        return {**head, "reward": row.reward, **row.usage, **row.own}
-    rest = {name: value for name, value in row.own.items() if name != "reward"}
-    return {**head, **({} if row.reward is NO_REWARD else {"reward": row.reward}), **row.usage, **rest}
+    task, repeat, reward = row.task, row.repeat, row.reward
+    name = f"{task}:{repeat}"
+    if type(reward) is float:
+        return {"rollout_id": name, TASK: task, REPEAT: repeat, "reward": reward, **row.usage, **row.own}
+    rest = {field: value for field, value in row.own.items() if field != "reward"}
+    given = {} if reward is NO_REWARD else {"reward": reward}
+    return {"rollout_id": name, TASK: task, REPEAT: repeat, **given, **row.usage, **rest}
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Many small objects are made and none in a circle: the collector of circles would only look at them again."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()

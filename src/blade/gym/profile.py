@@ -7,8 +7,9 @@ printed here.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,9 @@ from blade.core.errors import ArtifactError
 from blade.core.rollout import Problem
 from blade.gym import honest
 from blade.gym.files import sidecar
-from blade.gym.groups import MOST_NAMED, in_order, number_tasks, reward_table, rollout_info
+from blade.gym.groups import MOST_NAMED, Columns, columns, in_order, rollout_info, tried_of, undisturbed
 from blade.gym.rows import AGENT, REPEAT, TASK, GymRow, InputRow, Key, Read, read_inputs, read_keys, read_rollouts
-from blade.gym.stats import Frame, Integers, describe, frame
+from blade.gym.stats import Frame, Integers, as_read, describe, frame
 from blade.ingest.decode import Row
 
 TWICE = "one rollout must have one row: was a file appended to twice? Remove the row that does not count"
@@ -60,10 +61,11 @@ class Profile:
 
 def profile(rollouts: Path, inputs: Path, *, allow_partial: bool = False, threshold: float = 1.0) -> Profile:
     """Join rollouts with their inputs and describe them; raises where the two do not belong together."""
-    read = read_rollouts([rollouts])
-    rows, copies = in_order(read, TWICE)
-    problems = read.problems
-    planned = _planned(inputs, problems, _firsts(rows))
+    with undisturbed():
+        read = read_rollouts([rollouts])
+        rows, copies = in_order(read, TWICE)
+        problems = read.problems
+        planned = read_plan(inputs, problems, rows)
     by_key = {row.key: row for row in rows}
     if len(by_key) < len(rows):
         raise ArtifactError("two agents claim the same rollout", hint=TWICE)
@@ -83,21 +85,27 @@ def of_rows(
     rows: Sequence[GymRow], planned: dict[Key, InputRow], failed: Counter[str], threshold: float
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The rows of the tasks and the entries of the agents, from rollouts in order and the inputs of all of them."""
-    numbers = frame(rows)
-    return _tasks(rows, numbers, planned, threshold), _agents(rows, numbers, planned, failed, threshold)
+    with undisturbed():
+        joined = _Joined(rows=rows, planned=planned, columns=columns(rows), frame=frame(rows), threshold=threshold)
+        return _tasks(joined), _agents(joined, failed)
 
 
-def _firsts(rows: Sequence[GymRow]) -> set[Key]:
-    """The first rollout of each task: its input is the task's `sample`."""
-    firsts: dict[int, Key] = {}
-    for row in rows:
-        firsts.setdefault(row.task, row.key)
-    return set(firsts.values())
+@dataclass(frozen=True, kw_only=True)
+class _Joined:
+    """Rollouts in order with what is counted of them, and their inputs."""
+
+    rows: Sequence[GymRow]
+    planned: dict[Key, InputRow]
+    columns: Columns
+    frame: Frame
+    threshold: float
 
 
-def _planned(path: Path, problems: list[Problem], whole: set[Key]) -> dict[Key, InputRow]:
+def read_plan(path: Path, problems: list[Problem], rows: Sequence[GymRow]) -> dict[Key, InputRow]:
+    """The inputs by key; that of the first rollout of each task is kept whole, for the task's `sample`."""
+    firsts = {row.task: row.key for row in reversed(rows)}
     planned: dict[Key, InputRow] = {}
-    for row in read_inputs(path, problems, whole):
+    for row in read_inputs(path, problems, set(firsts.values())):
         if planned.setdefault(row.key, row) is not row:
             first = planned[row.key]
             message = f"{path}:{row.line} has the key of line {first.line}: task {row.task}, rollout {row.repeat}"
@@ -148,29 +156,25 @@ def _completion(rows: dict[Key, GymRow], planned: dict[Key, InputRow]) -> Comple
     )
 
 
-def _tasks(
-    rows: Sequence[GymRow], numbers: Frame, planned: dict[Key, InputRow], threshold: float
-) -> list[dict[str, Any]]:
+def _tasks(joined: _Joined) -> list[dict[str, Any]]:
     """A row for every task that has a rollout, in order of task."""
-    tasks, places = number_tasks(rows)
-    due = Counter(task for task, _ in planned)
-    sizes = np.bincount(places, minlength=len(tasks))
-    tried = honest.Tried(
-        rewards=reward_table(rows, places, len(tasks)),
-        rows=sizes,
-        expected=np.array([due[task] for task in tasks], dtype=np.int64),
-        threshold=threshold,
-    )
-    infos = _infos(rows, sizes)
-    described = describe(numbers, places)
+    tasks, places = joined.columns.number()
+    planned = Counter(map(attrgetter("task"), joined.planned.values()))
+    due = {task: planned[task] for task in tasks.tolist()}
+    tried = tried_of(joined.columns, due, threshold=joined.threshold)
+    infos = infos_of(joined.rows, tried.rows)
+    described = describe(joined.frame, places)
     return [
-        task_row(task, stats, _sample(planned[(task, mine[0][REPEAT])].row), due[task], mine) | ours
-        for task, stats, mine, ours in zip(tasks, described, infos, honest.of_tasks(tried), strict=True)
+        task_row(task, stats, _sample(joined.planned[(task, mine[0][REPEAT])].row), due[task], mine) | ours
+        for task, stats, mine, ours in zip(due, described, infos, honest.of_tasks(tried), strict=True)
     ]
 
 
-def _infos(rows: Sequence[GymRow], sizes: Integers) -> list[list[dict[str, Any]]]:
-    infos = [rollout_info(row) for row in rows]
+def infos_of(rows: Sequence[GymRow], sizes: Integers) -> list[list[dict[str, Any]]]:
+    """The `rollout_infos` of tasks of these sizes."""
+    home, back = as_read(rows)
+    made = [rollout_info(row) for row in home]
+    infos = [made[place] for place in back.tolist()]
     ends = np.cumsum(sizes).tolist()
     return [infos[end - size : end] for end, size in zip(ends, sizes.tolist(), strict=True)]
 
@@ -195,36 +199,26 @@ def _sample(row: Row | None) -> dict[str, Any]:
     return {name: value for name, value in (row or {}).items() if name not in (TASK, REPEAT)}
 
 
-def _agents(
-    rows: Sequence[GymRow], numbers: Frame, planned: dict[Key, InputRow], failed: Counter[str], threshold: float
-) -> list[dict[str, Any]]:
+def _agents(joined: _Joined, failed: Counter[str]) -> list[dict[str, Any]]:
     """An entry for every agent that has a rollout, in order of name; agents are named by the inputs."""
-    owners = [planned[row.key].agent for row in rows]
+    owners = [joined.planned[row.key].agent for row in joined.rows]
     names = sorted(set(owners))
     where = {name: place for place, name in enumerate(names)}
-    places = np.array([where[owner] for owner in owners], dtype=np.int64)
+    places = np.fromiter(map(where.__getitem__, owners), dtype=np.int64, count=len(owners))
     order = np.argsort(places, kind="stable")
-    described = describe(numbers.take(order), places[order])
-    due: dict[str, Counter[int]] = {name: Counter() for name in names}
-    for name, task in ((row.agent, row.task) for row in planned.values() if row.agent in due):
-        due[name][task] += 1
+    described = describe(joined.frame.take(order), places[order])
+    due = _due_by_agent(joined.planned.values())
     entries = []
-    for name, stats in zip(names, described, strict=True):
-        mine = [rows[place] for place in np.flatnonzero(places == where[name]).tolist()]
-        tried = tried_of(mine, due[name], failed[name], threshold)
+    for place, (name, stats) in enumerate(zip(names, described, strict=True)):
+        mine = joined.columns.take(np.flatnonzero(places == place))
+        tried = tried_of(mine, due[name], errored=failed[name], threshold=joined.threshold)
         entries.append({**stats, AGENT: {"name": name}, **honest.of_agent(tried)})
     return entries
 
 
-def tried_of(rows: Sequence[GymRow], due: Counter[int] | None, errored: int, threshold: float) -> honest.Tried:
-    """The rollouts of one agent; `due` says how many each task was to have, and also names tasks without any."""
-    tasks = sorted({row.task for row in rows} | set(due or ()))
-    where = {task: place for place, task in enumerate(tasks)}
-    places = np.array([where[row.task] for row in rows], dtype=np.int64)
-    return honest.Tried(
-        rewards=reward_table(rows, places, len(tasks)),
-        rows=np.bincount(places, minlength=len(tasks)),
-        expected=np.array([due[task] for task in tasks], dtype=np.int64) if due is not None else None,
-        errored=errored,
-        threshold=threshold,
-    )
+def _due_by_agent(planned: Iterable[InputRow]) -> dict[str, dict[int, int]]:
+    """How many rollouts each task of an agent was to have."""
+    due: dict[str, dict[int, int]] = {}
+    for (agent, task), count in Counter(map(attrgetter("agent", "task"), planned)).items():
+        due.setdefault(agent, {})[task] = count
+    return due

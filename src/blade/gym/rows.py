@@ -43,6 +43,7 @@ Cells = dict[str, int | float | bool | str | list[Any] | _Part | None]
 
 _cells = msgspec.json.Decoder(Cells)
 _KINDS = frozenset((int, float, bool))
+_LIMIT = 1 << 30
 
 
 class GymRow(msgspec.Struct, gc=False):
@@ -61,6 +62,8 @@ class GymRow(msgspec.Struct, gc=False):
     line: int
     offset: int
     length: int
+    serial: int
+    """How many rows were read before it."""
 
     @property
     def key(self) -> Key:
@@ -101,7 +104,7 @@ def read_rollouts(files: list[Path]) -> Read:
     for number, path in enumerate(files):
 
         def take(row: Cells, record: Record, number: int = number) -> None:
-            read.rows.append(_rollout(row, record, number))
+            read.rows.append(_rollout(row, record, number, len(read.rows)))
 
         _each(path, read.problems, take)
     return read
@@ -181,7 +184,7 @@ def _records(path: Path) -> Iterator[Record]:
         raise ArtifactError(f"cannot read {path}: {error.strerror or error}", hint="check the path") from None
 
 
-def _rollout(row: Cells, record: Record, file: int) -> GymRow:
+def _rollout(row: Cells, record: Record, file: int, serial: int) -> GymRow:
     task, repeat = _key(row)
     return GymRow(
         task,
@@ -194,6 +197,7 @@ def _rollout(row: Cells, record: Record, file: int) -> GymRow:
         record.line or 0,
         record.offset or 0,
         len(record.data),
+        serial,
     )
 
 
@@ -208,14 +212,20 @@ def _reward(found: object) -> object:
 
 
 def _key(row: Cells) -> Key:
-    found = [cells.integer(row.get(name)) for name in (TASK, REPEAT)]
-    if found[0] is None or found[1] is None:
-        name = TASK if found[0] is None else REPEAT
-        if row.get(name) is None:
-            raise Unusable(f"no {name}: the row cannot be joined with its task")
-        value = row[name]
-        raise Unusable(f"{name} is {'an object' if isinstance(value, _Part) else cells.shown(value)}, not an index")
-    return found[0], found[1]
+    task, repeat = row.get(TASK), row.get(REPEAT)
+    if type(task) is int and type(repeat) is int and 0 <= task < _LIMIT and 0 <= repeat < _LIMIT:
+        return task, repeat
+    return _index(TASK, task), _index(REPEAT, repeat)
+
+
+def _index(name: str, found: object) -> int:
+    """An index, also where it was written as a text or with a point."""
+    index = cells.integer(found)
+    if index is not None:
+        return index
+    if found is None:
+        raise Unusable(f"no {name}: the row cannot be joined with its task")
+    raise Unusable(f"{name} is {'an object' if isinstance(found, _Part) else cells.shown(found)}, not an index")
 
 
 def _usage(response: object) -> dict[str, Number]:
@@ -224,10 +234,11 @@ def _usage(response: object) -> dict[str, Number]:
 
 
 def _numbers(row: dict[str, Any]) -> dict[str, Number]:
-    """Finite numbers, booleans as 0 and 1, without the two indices."""
+    """Numbers, booleans as 0 and 1, without the two indices."""
     found = {name: value for name, value in row.items() if type(value) in _KINDS}
     found.pop(TASK, None)
     found.pop(REPEAT, None)
-    if bool in map(type, found.values()):
-        found = {name: int(value) if value is True or value is False else value for name, value in found.items()}
+    for name, value in found.items():
+        if type(value) is bool:
+            found[name] = int(value)  # the key stays where it is
     return found

@@ -87,7 +87,9 @@ def by_pandas(rows: list[dict[str, Any]]) -> object:
 
     def records(by: str, dropped: str) -> list[dict[str, Any]]:
         made = table.drop(columns=["_ng_rollout_index", dropped]).groupby(by).apply(describe).to_dict("records")
-        return [{name: value for name, value in one.items() if np.ndim(value) or pd.notna(value)} for one in made]
+        return [
+            {name: value for name, value in one.items() if isinstance(value, tuple) or pd.notna(value)} for one in made
+        ]
 
     ordered = sorted(rows, key=lambda row: (row["_ng_task_index"], row["_ng_rollout_index"]))
     light = [numbers(row) | {"agent": row["agent_ref"]["name"]} for row in ordered]

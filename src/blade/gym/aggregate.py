@@ -23,7 +23,7 @@ from blade.gym.groups import columns, in_order, tried_of, undisturbed
 from blade.gym.passes import family
 from blade.gym.profile import infos_of, task_row
 from blade.gym.rows import AGENT, NAMELESS, GymRow, Key, Read, lines_of, read_inputs, read_keys, read_rollouts
-from blade.gym.stats import Frame, describe, frame
+from blade.gym.stats import AsRead, Frame, as_read, describe, frame
 from blade.ingest.artifacts import role_of
 
 OVERLAP = "shards need distinct _ng_task_index values: stamp them into the input before it is cut into shards"
@@ -139,7 +139,8 @@ def _agent(name: str, rows: list[GymRow], plan: _Plan, threshold: float) -> dict
     """One entry of the file."""
     due = _due(name, rows, plan)
     errored = plan.failed.get(name, set()) - {row.key for row in rows}
-    found, counted = frame(rows), columns(rows)
+    read = as_read(rows)
+    found, counted = frame(read), columns(read)
     (pooled,) = describe(found, np.zeros(len(rows), dtype=np.int64))
     ours = honest.of_agent(tried_of(counted, due, errored=len(errored), threshold=threshold))
     metrics = {**pooled, **family(tried_of(counted, None).rewards), **ours}
@@ -147,7 +148,7 @@ def _agent(name: str, rows: list[GymRow], plan: _Plan, threshold: float) -> dict
         AGENT: {"name": name},
         "agent_metrics": metrics,
         "key_metrics": _key_metrics(metrics),
-        "group_level_metrics": _groups(rows, found, due, threshold),
+        "group_level_metrics": _groups(read, found, due, threshold),
     }
 
 
@@ -166,12 +167,12 @@ def _key_metrics(metrics: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in metrics.items() if name.startswith("mean/") or name in wanted}
 
 
-def _groups(rows: Sequence[GymRow], found: Frame, due: Counter[int] | None, threshold: float) -> list[dict[str, Any]]:
-    counted = columns(rows)
+def _groups(read: AsRead, found: Frame, due: Counter[int] | None, threshold: float) -> list[dict[str, Any]]:
+    counted = columns(read)
     tasks, places = counted.number()
     known = {task: due[task] for task in tasks.tolist()} if due is not None else None
     tried = tried_of(counted, known, threshold=threshold)
-    infos = infos_of(rows, tried.rows)
+    infos = infos_of(read, tried.rows)
     return [
         task_row(task, stats, NO_SAMPLE, len(mine), mine) | ours
         for task, stats, mine, ours in zip(

@@ -6,7 +6,6 @@ import gc
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -14,18 +13,17 @@ import numpy as np
 from blade.core.errors import ArtifactError
 from blade.gym import honest
 from blade.gym.rows import NO_REWARD, REPEAT, TASK, GymRow, Read, lines_of
-from blade.gym.stats import Floats, Integers
+from blade.gym.stats import AsRead, Floats, Integers
 from blade.ingest.cells import finite
 
 MOST_NAMED = 5
 """Keys and lines told in a message."""
-_BY_KEY = attrgetter("task", "repeat")
 
 
 def in_order(read: Read, hint: str) -> tuple[list[GymRow], int]:
     """Rows by task and rollout, and how many exact copies were left out; raises when two rows claim one rollout."""
-    rows = sorted(read.rows, key=_BY_KEY)
-    if len(set(map(_BY_KEY, rows))) == len(rows):
+    rows, single = _sorted(read.rows)
+    if single:
         return rows, 0
     kept: dict[tuple[str | None, int, int], GymRow] = {}
     clashes: list[tuple[GymRow, GymRow]] = []
@@ -36,6 +34,15 @@ def in_order(read: Read, hint: str) -> tuple[list[GymRow], int]:
     if clashes:
         raise _clash(read, clashes, hint)
     return list(kept.values()), len(rows) - len(kept)
+
+
+def _sorted(rows: Sequence[GymRow]) -> tuple[list[GymRow], bool]:
+    """Rows by task and rollout, those read first before their copies; and whether no two have the same key."""
+    tasks = np.fromiter((row.task for row in rows), dtype=np.int64, count=len(rows))
+    repeats = np.fromiter((row.repeat for row in rows), dtype=np.int64, count=len(rows))
+    order = np.lexsort((repeats, tasks))
+    same = (np.diff(tasks[order]) == 0) & (np.diff(repeats[order]) == 0)
+    return [rows[place] for place in order.tolist()], not same.any()
 
 
 def _same(read: Read, one: GymRow, other: GymRow) -> bool:
@@ -73,11 +80,12 @@ class Columns:
         return tasks, places
 
 
-def columns(rows: Sequence[GymRow]) -> Columns:
-    """Tasks and rewards of rollouts."""
+def columns(found: AsRead) -> Columns:
+    """Tasks and rewards of rollouts, in order."""
+    count = len(found.rows)
     return Columns(
-        tasks=np.fromiter((row.task for row in rows), dtype=np.int64, count=len(rows)),
-        rewards=np.fromiter((_reward(row.reward) for row in rows), dtype=np.float64, count=len(rows)),
+        tasks=np.fromiter((row.task for row in found.rows), dtype=np.int64, count=count)[found.back],
+        rewards=np.fromiter((_reward(row.reward) for row in found.rows), dtype=np.float64, count=count)[found.back],
     )
 
 

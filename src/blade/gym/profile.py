@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from blade.gym import honest
 from blade.gym.files import sidecar
 from blade.gym.groups import MOST_NAMED, Columns, columns, in_order, rollout_info, tried_of, undisturbed
 from blade.gym.rows import AGENT, REPEAT, TASK, GymRow, InputRow, Key, Read, read_inputs, read_keys, read_rollouts
-from blade.gym.stats import Frame, Integers, as_read, describe, frame
+from blade.gym.stats import AsRead, Frame, Integers, as_read, describe, frame
 from blade.ingest.decode import Row
 
 TWICE = "one rollout must have one row: was a file appended to twice? Remove the row that does not count"
@@ -86,7 +86,8 @@ def of_rows(
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The rows of the tasks and the entries of the agents, from rollouts in order and the inputs of all of them."""
     with undisturbed():
-        joined = _Joined(rows=rows, planned=planned, columns=columns(rows), frame=frame(rows), threshold=threshold)
+        read = as_read(rows)
+        joined = _Joined(read=read, planned=planned, columns=columns(read), frame=frame(read), threshold=threshold)
         return _tasks(joined), _agents(joined, failed)
 
 
@@ -94,7 +95,7 @@ def of_rows(
 class _Joined:
     """Rollouts in order with what is counted of them, and their inputs."""
 
-    rows: Sequence[GymRow]
+    read: AsRead
     planned: dict[Key, InputRow]
     columns: Columns
     frame: Frame
@@ -142,8 +143,8 @@ def _failed(
 
 
 def _completion(rows: dict[Key, GymRow], planned: dict[Key, InputRow]) -> Completion:
-    due = Counter(task for task, _ in planned)
-    done = Counter(task for task, _ in rows)
+    due = Counter(map(itemgetter(0), planned))
+    done = Counter(map(itemgetter(0), rows))
     complete = sum(done[task] == expected for task, expected in due.items())
     without = sum(done[task] == 0 for task in due)
     return Completion(
@@ -162,7 +163,7 @@ def _tasks(joined: _Joined) -> list[dict[str, Any]]:
     planned = Counter(map(attrgetter("task"), joined.planned.values()))
     due = {task: planned[task] for task in tasks.tolist()}
     tried = tried_of(joined.columns, due, threshold=joined.threshold)
-    infos = infos_of(joined.rows, tried.rows)
+    infos = infos_of(joined.read, tried.rows)
     described = describe(joined.frame, places)
     return [
         task_row(task, stats, _sample(joined.planned[(task, mine[0][REPEAT])].row), due[task], mine) | ours
@@ -170,11 +171,10 @@ def _tasks(joined: _Joined) -> list[dict[str, Any]]:
     ]
 
 
-def infos_of(rows: Sequence[GymRow], sizes: Integers) -> list[list[dict[str, Any]]]:
+def infos_of(read: AsRead, sizes: Integers) -> list[list[dict[str, Any]]]:
     """The `rollout_infos` of tasks of these sizes."""
-    home, back = as_read(rows)
-    made = [rollout_info(row) for row in home]
-    infos = [made[place] for place in back.tolist()]
+    made = [rollout_info(row) for row in read.rows]
+    infos = [made[place] for place in read.back.tolist()]
     ends = np.cumsum(sizes).tolist()
     return [infos[end - size : end] for end, size in zip(ends, sizes.tolist(), strict=True)]
 
@@ -201,10 +201,10 @@ def _sample(row: Row | None) -> dict[str, Any]:
 
 def _agents(joined: _Joined, failed: Counter[str]) -> list[dict[str, Any]]:
     """An entry for every agent that has a rollout, in order of name; agents are named by the inputs."""
-    owners = [joined.planned[row.key].agent for row in joined.rows]
+    owners = [joined.planned[row.key].agent for row in joined.read.rows]
     names = sorted(set(owners))
     where = {name: place for place, name in enumerate(names)}
-    places = np.fromiter(map(where.__getitem__, owners), dtype=np.int64, count=len(owners))
+    places = np.fromiter(map(where.__getitem__, owners), dtype=np.int64, count=len(owners))[joined.read.back]
     order = np.argsort(places, kind="stable")
     described = describe(joined.frame.take(order), places[order])
     due = _due_by_agent(joined.planned.values())

@@ -38,27 +38,36 @@ class Frame:
         return Frame(names=self.names, columns=self.columns[:, places], whole=self.whole)
 
 
-def as_read(rows: Sequence[GymRow]) -> tuple[list[GymRow], Integers]:
-    """The rows as they were read, and where each of `rows` is among them.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AsRead:
+    """Rollouts as they were read: what lies side by side in memory is gone through far quicker."""
 
-    What was read one after the other lies side by side in memory, and is gone through far quicker so.
-    """
-    serials = np.fromiter((row.serial for row in rows), dtype=np.int64, count=len(rows))
-    home = np.argsort(serials)
-    return [rows[place] for place in home.tolist()], np.argsort(home)
+    rows: Sequence[GymRow]
+    back: Integers
+    """Where each rollout, in order of task and repeat, is among them."""
+
+    def in_order(self) -> list[GymRow]:
+        """By task and repeat."""
+        return [self.rows[place] for place in self.back.tolist()]
 
 
-def frame(rows: Sequence[GymRow]) -> Frame:
-    """The numbers of rollouts; those of `usage` go before those of the same name in the row."""
-    home, back = as_read(rows)
-    shapes = _shapes(home)
+def as_read(rows: Sequence[GymRow]) -> AsRead:
+    """Rollouts that are in order, as they were read."""
+    home = np.argsort(np.fromiter((row.serial for row in rows), dtype=np.int64, count=len(rows)))
+    return AsRead(rows=[rows[place] for place in home.tolist()], back=np.argsort(home))
+
+
+def frame(found: AsRead) -> Frame:
+    """The numbers of rollouts, in order; those of `usage` go before those of the same name in the row."""
+    rows = found.rows
+    shapes = _shapes(rows)
     alike = len(shapes) == 1 and all(set(own).isdisjoint(usage) for own, usage in shapes)
-    shapes = shapes if alike else _shapes(rows)
+    shapes = shapes if alike else _shapes(found.in_order())
     names = tuple(dict.fromkeys(name for own, usage in shapes for name in (*own, *usage)))
-    values = chain.from_iterable(_in_line(home) if alike else _by_name(home, names))
+    values = chain.from_iterable(_in_line(rows) if alike else _by_name(rows, names))
     table = np.fromiter(values, dtype=np.float64, count=len(rows) * len(names))
-    columns = np.ascontiguousarray(table.reshape(len(rows), len(names))[back].T)
-    return Frame(names=names, columns=columns, whole=len(shapes) == 1 and _whole(home))
+    columns = np.ascontiguousarray(table.reshape(len(rows), len(names))[found.back].T)
+    return Frame(names=names, columns=columns, whole=len(shapes) == 1 and _whole(rows))
 
 
 def _shapes(rows: Sequence[GymRow]) -> dict[tuple[tuple[str, ...], tuple[str, ...]], None]:

@@ -145,3 +145,24 @@ def slice_names(run: Run) -> list[str]:
 def steps(*items: object) -> tuple[Step, ...]:
     """The steps of a trajectory with these items."""
     return read_steps(json.dumps(list(items)).encode())
+
+
+def gym_row(task: int, repeat: int, reward: object, *, agent: str = "a", usage: Row | None = None, **more: Any) -> Row:
+    """A rollout as NeMo Gym's collector stamps it, with a response that holds only its usage."""
+    stamps = {"_ng_task_index": task, "_ng_rollout_index": repeat, "agent_ref": {"name": agent}}
+    return {"response": {"usage": usage}, "reward": reward} | more | stamps
+
+
+def gym_input(task: int, repeat: int, *, agent: str = "a", **more: Any) -> Row:
+    """A materialized input."""
+    stamps = {"_ng_task_index": task, "_ng_rollout_index": repeat, "agent_ref": {"name": agent}}
+    return {"responses_create_params": {"input": f"question {task}"}} | more | stamps
+
+
+def gym_run(folder: Path, rewards: Sequence[Sequence[object]], name: str = "r", agent: str = "a") -> Path:
+    """Rollouts with these rewards, task by task, and their materialized inputs beside them; the rollouts' path."""
+    keys = [(task, repeat) for task, mine in enumerate(rewards) for repeat in range(len(mine))]
+    write_jsonl(folder / f"{name}_materialized_inputs.jsonl", [gym_input(*key, agent=agent) for key in keys])
+    return write_jsonl(
+        folder / f"{name}.jsonl", [gym_row(task, repeat, rewards[task][repeat], agent=agent) for task, repeat in keys]
+    )

@@ -15,6 +15,7 @@ from blade.cli.compare import compare
 from blade.cli.detectors import detectors
 from blade.cli.explain import explain
 from blade.cli.gate import gate
+from blade.cli.gym import app as gym
 from blade.cli.health import health
 from blade.cli.history import history
 from blade.cli.label import label
@@ -45,6 +46,7 @@ app.command()(sql)
 app.command()(detectors)
 app.command()(label)
 app.command()(simulate)
+app.add_typer(gym, name="gym")
 
 
 def _version(wanted: bool) -> None:
@@ -65,7 +67,12 @@ def common(
 
 
 def main() -> None:
-    """Run the command; a request that cannot be served ends with two lines and exit code 2."""
+    """Run `blade`."""
+    run(app)
+
+
+def run(command: typer.Typer) -> None:
+    """Run a command; a request that cannot be served ends with two lines and exit code 2."""
     if hasattr(signal, "SIGPIPE"):
         # A reader that has seen enough ends us, as it ends any other command.
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
@@ -73,7 +80,7 @@ def main() -> None:
     os.environ.setdefault("_RJEM_MALLOC_CONF", "dirty_decay_ms:50,muzzy_decay_ms:0")
     try:
         try:
-            app()
+            command()
         finally:
             sys.stdout.flush()
     except BladeError as error:

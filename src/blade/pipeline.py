@@ -6,15 +6,17 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, permutations
 
 import numpy as np
 import polars as pl
 
+from blade.auditing.audit import audit as audit_report
 from blade.comparing.compare import MARGIN
 from blade.comparing.compare import compare as compare_runs
 from blade.comparing.history import history as history_of
 from blade.core.analysis import Analysis, Metrics, RunAnalysis, Score, TaskResult, Variance
+from blade.core.audit import Audit
 from blade.core.comparison import Comparison
 from blade.core.diagnosis import Between, Diagnosis, Elsewhere, Label
 from blade.core.errors import RequestError
@@ -513,6 +515,34 @@ def health(inputs: Sequence[str], options: Options) -> Health:
             hint = "give runs of one benchmark"
             raise RequestError(f"{analyzed[0].run.name} and {other.run.name} do not have the same tasks", hint=hint)
     return health_of(analyzed)
+
+
+def audit(report: str, text: str, inputs: Sequence[str], options: Options) -> Audit:
+    """The claims of a report against the runs of the inputs, and against each other; without inputs only the latter."""
+    analysis = analyze(load(inputs, options), options) if inputs else Analysis(runs=())
+    return audit_analysis(report, text, analysis)
+
+
+def audit_analysis(report: str, text: str, analysis: Analysis) -> Audit:
+    """The claims of a report against an analysis; a report that BLADE itself wrote of it is checked word for word."""
+    return audit_report(report, text, analysis, tuple(_own_texts(text, analysis)))
+
+
+def _own_texts(text: str, analysis: Analysis) -> Iterator[str]:
+    """What BLADE writes about the runs, of the kind that the report is."""
+    from blade.report.comparison import comparison_report
+    from blade.report.health_text import health_report
+    from blade.report.sections import report
+
+    if not analysis.runs:
+        return
+    if "## Where the change came from" in text:
+        for first, second in permutations(analysis.runs, 2):
+            yield comparison_report(compare_runs(first, second, MARGIN))
+    elif "## What it takes to see an effect" in text:
+        yield health_report(health_of(analysis.runs))
+    else:
+        yield report(analysis)
 
 
 def _one_run(path: str, options: Options) -> Run:

@@ -31,18 +31,26 @@ def shares(passage: Passage, names: Names) -> Iterator[Judged]:
         before = found[index - 1] if index else None
         if after is not None and _is_share(after) and _THEN.fullmatch(text[second.end : after.start]):
             yield from _share(passage, first, second, after)
-        elif before is not None and _is_share(before) and _BEFORE.fullmatch(text[before.end : first.start]):
-            yield from _share(passage, first, second, before)
+        elif before is not None and before.percent and _BEFORE.fullmatch(text[before.end : first.start]):
+            yield from _share(passage, first, second, before, _is_mean(text[: before.start]))
 
 
 def _is_share(number: Number) -> bool:
-    return number.percent or (number.decimals >= 2 and 0 <= number.value <= 1)
+    """A fraction beside counts may be a mean over tasks, so that only percentages are taken for shares."""
+    return number.percent
 
 
-def _share(passage: Passage, part: Number, whole: Number, said: Number) -> Iterator[Judged]:
+def _is_mean(before: str) -> bool:
+    """Whether the words before a percentage make it a score, which need not be the share of the counts behind it."""
+    return bool(re.search(r"(?:pass@1|score|rate|accuracy|reward)\W+(?:\w+\W+){0,2}$", before, re.IGNORECASE))
+
+
+def _share(passage: Passage, part: Number, whole: Number, said: Number, mean: bool = False) -> Iterator[Judged]:
     source = f"line {passage.spots[part.start][0] + 1} itself: {part.token} of {whole.token}"
     if not _rounds_to(part.value / whole.value, said):
-        right = f"{part.value / whole.value * POINTS:.4g}%" if said.percent else f"{part.value / whole.value:.4g}"
+        if mean:
+            return
+        right = f"{part.value / whole.value * POINTS:.4g}%"
         yield fails(passage, (said.start, said.end), found=right, source=source, why="it is no such share")
         return
     yield holds(passage, (said.start, said.end), found=said.token, source=source)
@@ -113,6 +121,15 @@ def percentages(table: Table, names: Names) -> Iterator[Judged]:
                 yield from _column(table, rows, column, other, names)
 
 
+def _hundred(table: Table, column: int, names: Names) -> Iterator[Judged]:
+    """The share that a row called total gives."""
+    last = table.rows[-1]
+    said = _percent(last[column], names) if TOTAL.match(plain(last[0].text)) else None
+    if said is not None:
+        make = holds if said.value == POINTS else fails
+        yield make(last[column], (said.start, said.end), found="100%", source="the whole of the column")
+
+
 def _whole(table: Table, column: int, names: Names) -> float | None:
     """What a row called total gives for a column."""
     last = table.rows[-1]
@@ -133,6 +150,7 @@ def _column(table: Table, rows: Sequence[Sequence[Passage]], column: int, other:
     if sum(good) < len(rows) - 1 or sum(good) < 2:
         return
     source = f"the column {table.head[other].text!r}"
+    yield from _hundred(table, column, names)
     for row, count, one, right in zip(rows, counts, said, good, strict=True):
         cell, span = row[column], (one.start, one.end)
         if right:

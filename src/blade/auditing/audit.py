@@ -14,7 +14,7 @@ from blade.auditing.markdown import Document, Passage, Table, parse
 from blade.auditing.mentions import numbers, quotes, redactions
 from blade.auditing.names import Names
 from blade.auditing.own import Changed, best_own, changes, pairs
-from blade.auditing.quotes import judged_places
+from blade.auditing.quotes import judged_outcomes, judged_places
 from blade.auditing.rollouts import Rollouts
 from blade.auditing.sentences import bound_numbers
 from blade.auditing.tables import bound_cells
@@ -98,19 +98,22 @@ def _around(text: str, start: int, end: int) -> str:
 def _judgements(document: Document, names: Names, settled: set[int]) -> Iterator[Judged]:
     """What every check says of the lines that are not settled."""
     world, rollouts = World(names, Facts(names.analysis)), Rollouts(names)
+    heading = Passage(kind="heading", text="", spots=())
     for passage in document.passages:
+        heading = passage if passage.kind == "heading" else heading
         if not _settled(passage, settled):
-            yield from _of_passage(passage, world, rollouts)
+            yield from _of_passage(passage, heading, world, rollouts)
     for table in document.tables:
         if not all(_settled(row[0], settled) for row in table.rows if row[0].spots):
             yield from _of_table(table, world, rollouts)
 
 
-def _of_passage(passage: Passage, world: World, rollouts: Rollouts) -> Iterator[Judged]:
+def _of_passage(passage: Passage, heading: Passage, world: World, rollouts: Rollouts) -> Iterator[Judged]:
     for bound in bound_numbers(passage, world.names):
         verdict = judge(bound, world.facts)
         yield verdict
-        yield from _with_its_task(verdict, bound.scope, passage, world.names)
+        for named_in in (passage, heading):
+            yield from _with_its_task(verdict, bound.scope, named_in, world.names)
     yield from against_itself.shares(passage, world.names)
     yield from judged_words(passage, world)
     yield from judged_places(passage, world.names, rollouts)
@@ -125,6 +128,7 @@ def _of_table(table: Table, world: World, rollouts: Rollouts) -> Iterator[Judged
     yield from against_itself.totals(table, world.names)
     yield from against_itself.percentages(table, world.names)
     yield from judged_lists(table, world)
+    yield from judged_outcomes(table, world.names, rollouts)
     for cell in (cell for row in table.rows for cell in row):
         yield from against_itself.shares(cell, world.names)
         yield from judged_places(cell, world.names, rollouts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from blade.auditing.facts import Fact, Facts
+from blade.auditing.facts import POOLED, Fact, Facts
 from blade.auditing.judged import Judged, fails, holds, open_
 from blade.auditing.markdown import Passage
 from blade.auditing.mentions import Number
@@ -31,8 +31,11 @@ class Bound:
 def judge(bound: Bound, facts: Facts) -> Judged:
     """True or false where the subject is known; else why it is not."""
     span = (bound.number.start, bound.number.end)
-    known = [[fact for subject in bound.subjects for fact in facts.of(run, bound.scope, subject)] for run in bound.runs]
-    known = [each for each in known if each]
+    known = [found for run in bound.runs if (found := _facts(run, bound, facts))]
+    if POOLED in bound.runs and len(known) > 1:
+        *known, together = known if _facts(POOLED, bound, facts) else (*known, [])
+        if any(fits(bound.number, fact, bound.relation) for fact in together):
+            known = [together]
     if not known:
         return open_(bound.passage, span, why="the runs hold no such number")
     fitting = [[fact for fact in each if fits(bound.number, fact, bound.relation)] for each in known]
@@ -51,8 +54,12 @@ def judge(bound: Bound, facts: Facts) -> Judged:
     )
 
 
+def _facts(run: str, bound: Bound, facts: Facts) -> list[Fact]:
+    return [fact for subject in bound.subjects for fact in facts.of(run, bound.scope, subject)]
+
+
 def _source(fact: Fact) -> str:
-    return f"{fact.run}, {fact.source}" if fact.run != "*" else fact.source
+    return f"{fact.run}, {fact.source}" if fact.run != POOLED else fact.source
 
 
 def _sources(facts: Sequence[Fact]) -> str:

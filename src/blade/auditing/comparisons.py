@@ -23,7 +23,7 @@ _BEST = r"easiest|strongest|best|highest"
 _WORST = r"hardest|weakest|worst|lowest"
 _BUCKET = r"(?P<bucket>always|sometimes|never)[-\s]pass\w*"
 _LIST_AFTER = re.compile(
-    rf"(?<!no ){_BUCKET}(?:\s+tasks?)?(?:\s+\(\d+\))?\s*(?::|\(|\u2014|,?\s+(?:is|are|include[sd]?|such\s+as|like|namely)\b)\s*(?:only\s+)?(?:\d+\s*[:,]\s*)?$",
+    rf"(?<!no ){_BUCKET}(?:\s+tasks?)?(?:\s+(?:of|for|in)\s+[\w.-]+)?(?:\s+\(\d+\))?\s*(?::|\(|\u2014|,?\s+(?:is|are|include[sd]?|such\s+as|like|namely)\b)\s*(?:only\s+)?(?:\d+\s*[:,]\s*)?$",
     re.IGNORECASE,
 )
 _AFTER_IDS = re.compile(
@@ -31,7 +31,7 @@ _AFTER_IDS = re.compile(
     re.IGNORECASE,
 )
 _NONE = re.compile(
-    r"\b(?P<no>no|none\s+of\s+the|not\s+a\s+single)\s+(?:rollouts?\s+|tasks?\s+)?(?:is|are|was|were)?\s*(?P<what>missing|errored|unscored)\b",
+    r"\b(?P<no>no|none\s+of\s+the|not\s+a\s+single|some|several|many)\s+(?:rollouts?\s+|tasks?\s+)?(?:is|are|was|were)?\s*(?P<what>missing|errored|unscored)\b",
     re.IGNORECASE,
 )
 _DROP = re.compile(r"\b(?:largest|biggest|steepest)\s+(?:drop|loss)\b", re.IGNORECASE)
@@ -101,6 +101,10 @@ def _ahead(sentence: Sentence, world: World) -> Iterator[Judged]:
         yield _verdict(sentence, span, (left > right) == said_up, f"{left:.3f} against {right:.3f}", "metrics.json")
 
 
+def _denied(sentence: Sentence) -> bool:
+    return re.search(r"\b(?:is|are|was|were|does|do)\s+not\b|n't\b|\bnever\b", sentence.text, re.IGNORECASE) is not None
+
+
 def _superlative(sentence: Sentence, world: World) -> Iterator[Judged]:
     """`hard is the weakest slice`, `the easiest category is directory`."""
     for field in sorted(world.names.slice_fields):
@@ -132,7 +136,11 @@ def _extreme(
     said = found.group("value").lower()
     if right and (agree or said not in right):
         yield _verdict(
-            sentence, span, said in right, " or ".join(dict.fromkeys(right)), f"metrics.json: slices.{field}"
+            sentence,
+            span,
+            (said in right) != _denied(sentence),
+            " or ".join(dict.fromkeys(right)),
+            f"metrics.json: slices.{field}",
         )
 
 
@@ -186,9 +194,10 @@ def _nothing(sentence: Sentence, world: World) -> Iterator[Judged]:
         runs = [run for run in runs_of(sentence, *span, world.names) if run in world.names.runs]
         counts = [world.value(run, "", found.group("what").lower()) for run in runs]
         known = [count for count in counts if count is not None]
+        none = not re.fullmatch(r"some|several|many", found.group("no"), re.IGNORECASE)
         if known and not narrowed(sentence) and (not any(known) or all(known)):
             yield _verdict(
-                sentence, span, not any(known), f"{max(known):.0f}", f"metrics.json: {found.group('what')}_rollouts"
+                sentence, span, none != any(known), f"{max(known):.0f}", f"metrics.json: {found.group('what')}_rollouts"
             )
 
 
@@ -204,8 +213,8 @@ def _drop(sentence: Sentence, world: World) -> Iterator[Judged]:
         (words.rfind(stage), stage) for stage in world.names.stages if re.search(rf"\b{re.escape(stage)}\b", words)
     ]
     if drop is not None and named and len(named) == 1:
-        right = plain(drop.name)
-        yield _verdict(sentence, _span(sentence, found), named[0][1] == right, drop.name, "metrics.json: funnel")
+        true = (named[0][1] == plain(drop.name)) != _denied(sentence)
+        yield _verdict(sentence, _span(sentence, found), true, drop.name, "metrics.json: funnel")
 
 
 def _commonest(sentence: Sentence, world: World) -> Iterator[Judged]:
@@ -220,7 +229,7 @@ def _commonest(sentence: Sentence, world: World) -> Iterator[Judged]:
     most = max(mode.rollouts for mode in diagnosis.partition.modes)
     right = [mode.name for mode in diagnosis.partition.modes if mode.rollouts == most]
     if len(named) == 1:
-        true = named[0].name in right
+        true = (named[0].name in right) != _denied(sentence)
         yield _verdict(sentence, _span(sentence, found), true, " or ".join(right), "findings.json: modes")
 
 

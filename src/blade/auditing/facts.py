@@ -75,10 +75,21 @@ def _counts(one: RunAnalysis) -> Iterator[Row]:
     yield "", "incomplete", one.metrics.incomplete_tasks, "tasks.jsonl: tasks that lack a verdict"
     yield "", "threshold", one.run.pass_threshold, f"{source}: pass_threshold"
     yield "", "problems", one.run.problem_count, f"{source}: problems"
+    rows = [artifact.rows for artifact in one.run.artifacts if artifact.role == "rollouts"]
+    yield "", "rows", sum(rows) or None, "metrics.json: artifacts"
+    for name, value in one.run.settings.items():
+        yield "", f"setting:{name}", _number(value), f"settings of the run: {name}"
     yield "", "failing_tasks", sum(task.passed < task.judged for task in one.tasks), "tasks.jsonl"
     yield "", "solved_tasks", sum(task.passed > 0 for task in one.tasks), "tasks.jsonl: tasks with a pass"
     yield "", "error_share", (counts["errored_rollouts"] or 0) / max(counts["total_rollouts"] or 0, 1), source
     yield "", "fail_rate", failed / (passed + failed) if passed + failed else None, f"{source}: failed of judged"
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
 
 
 def _scores(one: RunAnalysis) -> Iterator[Row]:

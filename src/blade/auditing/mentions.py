@@ -18,7 +18,10 @@ _NOT_NUMBERS = re.compile(
     r"|\bv?\d+\.\d+\.\d+\b|\(\d\)(?=\s)|\b[0-9a-f]{8,}\b|\b\d{1,3}-\d?-?(?:bit|shot|way|step)\b",
     re.IGNORECASE,
 )
-_QUOTE = re.compile(r'"([^"\n]{2,600})"|\u201c([^\u201d\n]{2,600})\u201d')
+_QUOTE = re.compile(
+    r'(?<![\w"{}\]:,.])"(?=\S)([^\n]{1,600}?)(?<=\S)"(?=[.;!?)\]\s]|,(?!")|:\s|$)|\u201c([^\u201d\n]{2,600})\u201d'
+)
+"""A quotation opens before a word and closes after one; marks inside JSON do neither."""
 _REDACTED = re.compile(r"\[redacted:\s*([^\]\n]{1,80})\]", re.IGNORECASE)
 
 
@@ -50,13 +53,27 @@ def redactions(passage: Passage) -> list[tuple[int, int]]:
 
 def quotes(passage: Passage) -> list[Quote]:
     """Everything that claims to be somebody's words; names of tools and fields are not."""
-    found = [Quote(*one.span(), one.group(1) or one.group(2)) for one in _QUOTE.finditer(passage.text)]
+    found = [_quoted(passage.text, one) for one in _QUOTE.finditer(_without_code(passage))]
     for start, end in passage.code:
         words = passage.text[start:end]
         if (" " in words.strip() or len(words) > 24 or words[:1] in '{["') and not _inside((start, end), found):
             found = [one for one in found if not (start <= one.start and one.end <= end)]
             found.append(Quote(start, end, words))
     return sorted(found, key=lambda one: one.start)
+
+
+def _quoted(text: str, found: re.Match[str]) -> Quote:
+    group = 1 if found.group(1) is not None else 2
+    return Quote(*found.span(), text[found.start(group) : found.end(group)])
+
+
+def _without_code(passage: Passage) -> str:
+    """The text with the quotation marks of code made into other characters."""
+    parts, at = [], 0
+    for start, end in sorted(passage.code):
+        parts += [passage.text[at:start], passage.text[start:end].replace('"', "\0")]
+        at = end
+    return "".join((*parts, passage.text[at:]))
 
 
 def _inside(span: tuple[int, int], quotes: list[Quote]) -> bool:

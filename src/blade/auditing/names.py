@@ -110,6 +110,11 @@ class Names:
         kept = [(flat, runs) for flat, runs in wanted.items() if len(runs) == 1 and _can_be_a_name(flat, self)]
         return tuple((next(iter(runs)), _loose(flat)) for flat, runs in sorted(kept, key=lambda one: -len(one[0])))
 
+    @property
+    def run_words(self) -> tuple[str, ...]:
+        """Patterns of the names that runs go by."""
+        return tuple(one.pattern for _, one in self._run_patterns)
+
     def runs_in(self, text: str) -> tuple[Named, ...]:
         """The runs that a text names, in order; of names that overlap the longest counts."""
         return tuple(

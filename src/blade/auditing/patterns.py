@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -139,6 +139,14 @@ def _pattern(text: str) -> re.Pattern[str]:
     return re.compile(text, re.IGNORECASE)
 
 
+def _setting(name: str, found: re.Match[str]) -> Meaning:
+    """A setting of the run; output tokens are one only where the sentence speaks of a limit."""
+    limited = re.search(r"limit|max|most|cap", found.string[max(0, found.start() - 60) : found.start()], re.IGNORECASE)
+    if name == "max_output_tokens" and not limited:
+        return {}
+    return {"a": Subject((f"setting:{name}",) if name else ("threshold",), "")}
+
+
 def _measures() -> list[tuple[re.Pattern[str], Means]]:
     made: list[tuple[re.Pattern[str], Means]] = []
     for words, kind in _MEASURES:
@@ -157,7 +165,7 @@ PATTERNS: tuple[tuple[re.Pattern[str], Means], ...] = (
     ),
     (
         _pattern(
-            rf"(?<![-\w])(?P<verb>{_OUTCOME})\s+(?:{_ROLL}\s*)?(?:in\s+|on\s+|all\s+|=\s*|:\s*|\(\s*)*(?P<a>{_W}){_SEP}(?P<b>{_N})(?:\s+(?P<judged>{_JUDGED}))?(?!\s*(?:tasks|%))"
+            rf"(?<![-\w])(?P<verb>{_OUTCOME})\s+(?:{_ROLL}\s*)?(?:in\s+|on\s+|all\s+|only\s+|just\s+|=\s*|:\s*|\(\s*)*(?P<a>{_W}){_SEP}(?P<b>{_N})(?:\s+(?P<judged>{_JUDGED}))?(?!\s*(?:tasks|%))"
         ),
         _share_of_rollouts,
     ),
@@ -179,7 +187,7 @@ PATTERNS: tuple[tuple[re.Pattern[str], Means], ...] = (
     (_pattern(rf"(?P<a>{_W})\s+{_ROLL}\s+(?:per|a|for\s+each|for\s+every)\s+task\b"), _repeats),
     (
         _pattern(
-            rf"\b(?:all|the|its|total\s+of|total:?|in\s+total,?|has|have|holds?|covers?)\s+(?P<a>{_W})\s+(?P<noun>tasks|problems|failures|failed\s+{_ROLL}|passes|passing\s+{_ROLL}|(?:judged\s+|expected\s+)?{_ROLL})(?=\s*(?:[.,;:)]|$|in\s+total|overall|in\s+all|fail|each|and\b|for\b|of\s+(?:the\s+)?run))"
+            rf"\b(?:all|the|its|total\s+of|total:?|in\s+total,?)\s+(?P<a>{_W})\s+(?P<noun>tasks|problems|failures|failed\s+{_ROLL}|passes|passing\s+{_ROLL}|(?:judged\s+|expected\s+)?(?:rollouts|attempts|trials))(?=\s*(?:[.,;:)]|$|in\s+total|overall|in\s+all|fail|each|and\b|for\b|of\s+(?:the\s+)?run))"
         ),
         _total,
     ),
@@ -208,10 +216,29 @@ PATTERNS: tuple[tuple[re.Pattern[str], Means], ...] = (
         ),
         _gap,
     ),
+    (
+        _pattern(
+            rf"\b(?:outperforms|beats|leads|trails|lags\s+behind)\b[^.;\d]{{0,40}}?\bby\s+(?P<a>{_N})\s*(?:percentage\s+)?(?:points|pp)\b"
+        ),
+        _gap,
+    ),
     (_pattern(rf"(?P<a>{_W})\s+(?:shared|common)\s+tasks\b|\bshare\s+(?:all\s+)?(?P<b>{_W})\s+tasks"), _shared),
     *_measures(),
     (
-        _pattern(rf"(?:\bCI\b|interval)\W{{0,4}}(?:is\s+|of\s+)?[\[(]?(?P<a>{_N})\s*(?:to|,|-|\u2013)\s*(?P<b>{_N})"),
+        _pattern(
+            rf"(?P<a>{_W})\s+(?P<verb>passes|failures|successes)\s+(?:in|out\s+of|of|over|from)\s+(?P<b>{_N})\s+(?:(?P<judged>{_JUDGED})\s+)?{_ROLL}"
+        ),
+        _share_of_rollouts,
+    ),
+    (_pattern(rf"\bof\s+(?:its|the|all|all\s+the)\s+(?P<a>{_N})\s+(?P<noun>failures|failed\s+{_ROLL})\b"), _total),
+    (_pattern(rf"(?P<a>{_N})\s+rows\b"), lambda found: {"a": Subject(("rows", "rollouts"))} if found else {}),
+    (_pattern(rf"\btemperature\b(?:\s+(?:is|was|of|at|=|:))*\s*[:=]?\s*(?P<a>{_N})"), partial(_setting, "temperature")),
+    (_pattern(rf"(?P<a>{_N})\s+output\s+tokens\b"), partial(_setting, "max_output_tokens")),
+    (_pattern(rf"\bthreshold\s+(?:is\s+|was\s+|of\s+|=\s*|:\s*)+(?P<a>{_N})"), partial(_setting, "")),
+    (
+        _pattern(
+            rf"(?:\bCI\b|interval)(?:\s+(?:for|of)\s+[A-Za-z][\w.-]*)?\W{{0,4}}(?:is\s+|of\s+|from\s+)?[\[(]?(?P<a>{_N})\s*(?:to|,|-|\u2013)\s*(?P<b>{_N})"
+        ),
         _interval,
     ),
     (_pattern(rf"(?P<a>{_N})\s+to\s+(?P<b>{_N})\s+over\s+tasks"), _interval),
@@ -219,8 +246,10 @@ PATTERNS: tuple[tuple[re.Pattern[str], Means], ...] = (
 )
 
 
-def named_patterns(stages: dict[str, str], modes: dict[str, str]) -> list[tuple[re.Pattern[str], Means]]:
-    """Forms that hold the name of a stage, a mode or a rule of these runs."""
+def named_patterns(
+    runs: Sequence[str], stages: dict[str, str], modes: dict[str, str]
+) -> list[tuple[re.Pattern[str], Means]]:
+    """Forms that hold the name of a run, a stage, a mode or a rule; runs are given as patterns."""
     made: list[tuple[re.Pattern[str], Means]] = [
         (
             _pattern(
@@ -229,6 +258,9 @@ def named_patterns(stages: dict[str, str], modes: dict[str, str]) -> list[tuple[
             _rule,
         )
     ]
+    for run in runs:
+        scores = rf"{run}\s+(?:also\s+|only\s+)?(?:scores|scored|reaches|reached|gets|got)\s+(?P<a>{_N})"
+        made.append((_pattern(scores), partial(_measure, "rate")))
     for words, name in stages.items():
         if " " in words:
             subject = partial(_scoped, f"stage:{name}")

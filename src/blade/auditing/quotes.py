@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from blade.auditing.judged import Judged, fails, holds, open_
-from blade.auditing.markdown import Passage
+from blade.auditing.markdown import Passage, Table
 from blade.auditing.mentions import Quote, quotes
 from blade.auditing.names import Names, Place
 from blade.auditing.rollouts import Key, Rollouts
@@ -21,6 +21,7 @@ _WORD = "|".join(_ENDED)
 _BEFORE = re.compile(rf"\b({_WORD})\s+(?:rollout\s+|repeat\s+)?$", re.IGNORECASE)
 _AFTER = re.compile(rf"[\s(]+(?:has\s+|is\s+a\s+)?({_WORD})\b(?!\s+(?:rollout|to\b|\w+#))", re.IGNORECASE)
 _BRACKET = re.compile(r"[.,]?\s*[(\[]\s*(?:at\s+)?")
+_STEP = re.compile(r"[,.]?\s*\(?(?:in|at)\s+step\s+(\d{1,6})\b")
 _SHORTEST = 3
 _LONG = 12
 
@@ -112,10 +113,11 @@ def _ending(sentence: Sentence, place: Place, names: Names, rollouts: Rollouts) 
 def _quotations(passage: Passage, places: Sequence[Place], names: Names, rollouts: Rollouts) -> Iterator[Judged]:
     """Each quotation with the place that it is given for."""
     everything = sentences(passage)
-    for quote in quotes(passage):
+    found = quotes(passage)
+    for quote in found:
         span = (quote.start, quote.end)
         whole = next((one for one in everything if one.start <= quote.start < one.end), None)
-        place = _for(quote, places, passage.text, whole)
+        place = _for(quote, places, passage.text, whole, [one for one in found if one != quote])
         if place is None or whole is None:
             keys = _of_task(whole, names, rollouts) if whole is not None else []
             yield (
@@ -145,15 +147,28 @@ def _of_task(sentence: Sentence, names: Names, rollouts: Rollouts) -> list[Key]:
     return [key for run in runs if run != "*" for key in rollouts.repeats(run, next(iter(tasks)))]
 
 
-def _for(quote: Quote, places: Sequence[Place], text: str, whole: Sentence | None) -> Place | None:
-    """The place that a quotation is given for: right behind it in brackets, or the last one named before it."""
+def _for(
+    quote: Quote, places: Sequence[Place], text: str, whole: Sentence | None, others: Sequence[Quote]
+) -> Place | None:
+    """The place that a quotation is given for: right behind it, or the last one named before it."""
     behind = [one for one in places if one.start >= quote.end and _BRACKET.fullmatch(text[quote.end : one.start])]
     if behind:
         return behind[0]
     before = [one for one in places if one.end <= quote.start]
     only = len({(one.task_id, one.repeat) for one in places}) == 1
     near = [one for one in before if only or (whole is not None and one.start >= whole.whole_start)]
-    return near[-1] if near else None
+    if not near:
+        return None
+    step = _STEP.match(text, quote.end)
+    if step:
+        return replace(near[-1], step=int(step.group(1)))
+    spent = any(near[-1].end <= one.start < quote.start or _given(one, near[-1], text) for one in others)
+    return replace(near[-1], step=None) if spent else near[-1]
+
+
+def _given(quote: Quote, place: Place, text: str) -> bool:
+    """Whether the place stands in brackets behind another quotation, whose place it then is."""
+    return quote.end <= place.start and _BRACKET.fullmatch(text[quote.end : place.start]) is not None
 
 
 def _looked_up(passage: Passage, quote: Quote, place: Place | None, keys: Sequence[Key], rollouts: Rollouts) -> Judged:
@@ -181,3 +196,27 @@ def _looked_up(passage: Passage, quote: Quote, place: Place | None, keys: Sequen
 def _at(key: Key, step: int | None) -> str:
     run, task, repeat = key
     return f"{run}, {task}#{repeat}" + (f":{step}" if step is not None else "")
+
+
+def judged_outcomes(table: Table, names: Names, rollouts: Rollouts) -> Iterator[Judged]:
+    """Tables of rollouts with how each ended."""
+    heads = [head.text.strip().lower() for head in table.head]
+    for row in table.rows:
+        place = next(iter(_whole(names.places_in(row[0].text))), None)
+        for cell, head in zip(row[1:], heads[1:], strict=True):
+            said = _ENDED.get(cell.text.strip().lower())
+            if place is not None and said is not None and head in ("outcome", "result", "verdict"):
+                yield from _outcome(row[0], place, cell, said, names, rollouts)
+
+
+def _outcome(
+    label: Passage, place: Place, cell: Passage, said: str, names: Names, rollouts: Rollouts
+) -> Iterator[Judged]:
+    keys, runs = _keys(Sentence(label, 0, len(label.text), 0, len(label.text)), place, names, rollouts)
+    ended = {rollouts.outcomes[key] for key in keys}
+    source, span = f"{_runs(runs)}: {place.task_id}#{place.repeat}", (0, len(cell.text))
+    if ended and said not in ended:
+        yield fails(cell, span, kind="comparison", found=" or ".join(sorted(ended)), source=source)
+    elif ended == {said}:
+        yield holds(cell, span, kind="comparison", found=said, source=source)
+        yield holds(label, (place.start, place.end), kind="id", found=said, source=source)

@@ -18,12 +18,11 @@ _NARROWED = re.compile(
     re.IGNORECASE,
 )
 _POOLED = re.compile(
-    r"\b(?:both (?:runs|models)|combined|across (?:the )?(?:two |both )?(?:runs|models)|altogether|pooled)\b",
-    re.IGNORECASE,
+    r"\b(?:combined|altogether|pooled|in\s+total,?\s+(?:the\s+two|both)\s+(?:runs|models))\b", re.IGNORECASE
 )
+_BOTH = re.compile(r"\b(?:both|the\s+two|across\s+(?:the\s+)?(?:two\s+)?)\s*(?:runs|models)\b", re.IGNORECASE)
 _FOLLOWED = re.compile(r"\s*%?\s*(?:\)?\s*(?:for|by|from|on|in)\s+|\()$")
 _NEAR = 40
-ALL = "?"
 
 
 @dataclass(frozen=True)
@@ -67,6 +66,8 @@ def runs_of(sentence: Sentence, start: int, end: int, names: Names) -> tuple[str
     text = sentence.passage.text
     if _POOLED.search(sentence.text):
         return (POOLED,)
+    if _BOTH.search(sentence.text):
+        return (*names.runs, POOLED)
     mine = [one for one in names.runs_in(text) if sentence.whole_start <= one.start < sentence.whole_end]
     if mine:
         return _named(mine, text, start, end)
@@ -110,7 +111,7 @@ def scope_of(sentence: Sentence, start: int, names: Names) -> str | None:
     slices = [one for one in names.slices_in(text) if sentence.start <= one.start < sentence.end]
     mine = sorted((*tasks, *slices), key=lambda one: one.start)
     if not mine:
-        return _scope_around(sentence.passage, names)
+        return _scope_around(sentence, names)
     if len({(one.kind, one.name) for one in mine}) == 1:
         return _scope(mine[0])
     before = [one for one in mine if one.end <= start]
@@ -121,19 +122,20 @@ def _scope(named: Named) -> str:
     return f"{named.kind}:{named.name}"
 
 
-def _scope_around(passage: Passage, names: Names) -> str | None:
-    """What the passage opens with, or the heading right above it is about."""
-    here = {(one.kind, one.name) for one in (*names.tasks_in(passage.text), *names.slices_in(passage.text))}
-    if here:
-        return _scope_of_one(here) if _opens_with_task(passage, names) else None
+def _scope_around(sentence: Sentence, names: Names) -> str | None:
+    """What the passage opened with before the sentence, or else what the heading right above it is about."""
+    passage = sentence.passage
+    before = passage.text[: sentence.start]
+    named = (*names.tasks_in(before), *names.slices_in(before))
+    if named:
+        return _scope_of_one({(one.kind, one.name) for one in named}) if _opens(named) else None
     above = passage.headings[-1] if passage.headings and passage.kind != "heading" else ""
     found = {(one.kind, one.name) for one in (*names.tasks_in(above), *names.slices_in(above))}
     return _scope_of_one(found) if found else ""
 
 
-def _opens_with_task(passage: Passage, names: Names) -> bool:
-    tasks = names.tasks_in(passage.text)
-    return bool(tasks) and tasks[0].start <= len("Task ")
+def _opens(named: Sequence[Named]) -> bool:
+    return min(one.start for one in named) <= len("Task ") and all(one.kind == "task" for one in named)
 
 
 def _scope_of_one(found: set[tuple[str, str]]) -> str | None:

@@ -51,7 +51,7 @@ def _bind(
     """The number of a group with its runs and scope; None where something stands against it."""
     text, start = sentence.passage.text, found.start(group)
     number = mentions.get(start) or _word(found, group)
-    if number is None or _HEDGED.search(text[:start]):
+    if number is None or _HEDGED.search(text[:start]) or _no_fraction(number, subject):
         return None
     scope = subject.scope if subject.scope is not None else scope_of(sentence, start, names)
     if scope is None or (narrowed(sentence) and not subject.exempt):
@@ -65,6 +65,11 @@ def _bind(
         subjects=subject.subjects,
         relation=_relation(text[:start]),
     )
+
+
+def _no_fraction(number: Number, subject: Subject) -> bool:
+    """A whole number above one is no score."""
+    return subject.subjects[0] == "rate" and not number.percent and not number.decimals and number.value > 1
 
 
 def _word(found: re.Match[str], group: str) -> Number | None:
@@ -82,7 +87,7 @@ def _relation(before: str) -> str:
 def _matches(sentence: Sentence, names: Names) -> Iterator[tuple[re.Match[str], Meaning]]:
     """Every pattern that the sentence holds, with what its groups count; the surest first."""
     text = sentence.passage.text
-    for pattern, meaning in (*PATTERNS, *named_patterns(names.stages, names.modes)):
+    for pattern, meaning in (*PATTERNS, *named_patterns(names.run_words, names.stages, names.modes)):
         for found in pattern.finditer(text, sentence.start, sentence.end):
             made = meaning(found)
             if made:
@@ -104,7 +109,7 @@ def _elliptical(
         if number is None or number.end > sentence.end or not _NAME_BEFORE.fullmatch(text[named.end : number.start]):
             continue
         pair = _PAIR.match(text, number.start)
-        earlier = [one for one in mine if one.number.start < named.start]
+        earlier = [one for one in mine if one.number.start < named.start and POOLED not in one.runs]
         for wanted, start in zip(_form(earlier, text, pair is not None), _starts(pair, number), strict=False):
             if start in mentions and _HEDGED.search(text[:start]) is None:
                 yield _again(wanted, mentions[start], sentence, names)

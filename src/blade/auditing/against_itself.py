@@ -10,7 +10,7 @@ from blade.auditing.judged import Judged, fails, holds
 from blade.auditing.markdown import Passage, Table
 from blade.auditing.mentions import Number, numbers
 from blade.auditing.names import Names, plain
-from blade.auditing.tables import TOTAL, meaning_of_head
+from blade.auditing.tables import TOTAL
 
 _OF = re.compile(r"\s*(?:of|out of|/)\s*(?:(?:the|its|all)\s+)*")
 _THEN = re.compile(r"(?:\s+[\w-]+){0,5}\s*[(,=:\u2014]\s*(?:or\s+|i\.e\.,?\s+|=\s*)?|\s+or\s+")
@@ -24,7 +24,7 @@ def shares(passage: Passage, names: Names) -> Iterator[Judged]:
     found = numbers(passage, names)
     text = passage.text
     for first, second in pairwise(found):
-        if not _OF.fullmatch(text[first.end : second.start]) or first.decimals or second.decimals or not second.value:
+        if not _OF.fullmatch(text[first.end : second.start]) or not second.value:
             continue
         index = found.index(first)
         after = found[index + 2] if index + 2 < len(found) else None
@@ -73,7 +73,8 @@ def totals(table: Table, names: Names) -> Iterator[Judged]:
     for column in range(1, len(table.head)):
         cells = [row[column] for row in table.rows]
         counts = [_only_count(cell, names) for cell in cells]
-        if None not in counts and _adds_up(table.head[column].text):
+        broken = sum(bool(one and one.decimals) for one in counts)
+        if None not in counts and broken <= 1 and _adds_up(table.head[column].text):
             yield from _total(cells, [one for one in counts if one is not None], _may_overlap(table, column))
 
 
@@ -92,7 +93,7 @@ def _adds_up(head: str) -> bool:
 def _only_count(cell: Passage, names: Names) -> Number | None:
     """The count of a cell, with a share beside it or alone."""
     found = numbers(cell, names)
-    if not found or found[0].decimals or found[0].percent or (len(found) > 1 and not found[1].percent):
+    if not found or found[0].percent or (len(found) > 1 and not found[1].percent):
         return None
     return found[0] if not cell.text[: found[0].start].strip(" *") else None
 

@@ -9,6 +9,7 @@ from blade.auditing import against_itself
 from blade.auditing.binding import judge
 from blade.auditing.comparisons import World, judged_lists, judged_words
 from blade.auditing.facts import Facts
+from blade.auditing.funnels import judged_shares
 from blade.auditing.judged import Judged
 from blade.auditing.markdown import Document, Passage, Table, parse
 from blade.auditing.mentions import numbers, quotes, redactions
@@ -17,7 +18,7 @@ from blade.auditing.own import Changed, best_own, changes, pairs
 from blade.auditing.quotes import judged_outcomes, judged_places
 from blade.auditing.rollouts import Rollouts
 from blade.auditing.sentences import bound_numbers
-from blade.auditing.tables import bound_cells
+from blade.auditing.tables import bound_cells, table_runs
 from blade.core.analysis import Analysis
 from blade.core.audit import Audit, Claim, Verdict
 
@@ -112,8 +113,8 @@ def _of_passage(passage: Passage, heading: Passage, world: World, rollouts: Roll
     for bound in bound_numbers(passage, world.names):
         verdict = judge(bound, world.facts)
         yield verdict
-        for named_in in (passage, heading):
-            yield from _with_its_task(verdict, bound.scope, named_in, world.names)
+        named = list(_with_its_task(verdict, bound.scope, passage, world.names))
+        yield from named or _with_its_task(verdict, bound.scope, heading, world.names)
     yield from against_itself.shares(passage, world.names)
     yield from judged_words(passage, world)
     yield from judged_places(passage, world.names, rollouts)
@@ -127,6 +128,7 @@ def _of_table(table: Table, world: World, rollouts: Rollouts) -> Iterator[Judged
         yield from _with_its_task(verdict, bound.scope, labels[bound.passage.spots[0]], world.names)
     yield from against_itself.totals(table, world.names)
     yield from against_itself.percentages(table, world.names)
+    yield from judged_shares(table, table_runs(table, world.names), world.names, world.facts)
     yield from judged_lists(table, world)
     yield from judged_outcomes(table, world.names, rollouts)
     for cell in (cell for row in table.rows for cell in row):
@@ -139,8 +141,9 @@ def _with_its_task(verdict: Judged, scope: str, passage: Passage, names: Names) 
     kind, _, name = scope.partition(":")
     if kind != "task" or verdict.verdict is not Verdict.TRUE:
         return
+    places = names.places_in(passage.text)
     for task in names.tasks_in(passage.text):
-        if task.name == name:
+        if task.name == name and not any(place.start <= task.start < place.end for place in places):
             yield replace(verdict, passage=passage, start=task.start, end=task.end, kind="id")
 
 

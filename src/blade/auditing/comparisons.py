@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from blade.auditing.facts import Facts
 from blade.auditing.judged import Judged, fails, holds
 from blade.auditing.markdown import Passage, Table
 from blade.auditing.names import BUCKETS, Named, Names, plain
 from blade.auditing.scope import Sentence, narrowed, runs_of, scope_of, sentences
+from blade.auditing.tables import table_runs
 
 _NOT = r"(?P<not>does\s+not\s+|doesn't\s+|is\s+not\s+|isn't\s+|did\s+not\s+|never\s+|not\s+)?"
 _AHEAD = re.compile(
@@ -87,7 +89,7 @@ def _ahead(sentence: Sentence, world: World) -> Iterator[Judged]:
     """One run before another by the score, or by that of a slice."""
     text = sentence.passage.text
     mine = [one for one in world.names.runs_in(text) if sentence.start <= one.start < sentence.end]
-    for first, second in zip(mine, mine[1:], strict=False):
+    for first, second in pairwise(mine):
         found = _AHEAD.match(text[first.end : second.start])
         scope = scope_of(sentence, first.start, world.names)
         if found is None or scope is None or first.name == second.name or narrowed(sentence):
@@ -171,7 +173,10 @@ def _groups(sentence: Sentence, names: Names) -> list[list[Named]]:
 
 
 def _in_bucket(sentence: Sentence, group: Sequence[Named], word: str, world: World) -> Iterator[Judged]:
-    for one in group:
+    for number, one in enumerate(group):
+        if one.name in {earlier.name for earlier in group[:number]}:
+            span = (one.start, one.end)
+            yield fails(sentence.passage, span, kind="id", found="it is named already", source="the list itself")
         runs = runs_of(sentence, one.start, one.end, world.names)
         yield from bucket_verdict(sentence.passage, one, BUCKETS[word.lower()], runs, world)
 
@@ -286,11 +291,5 @@ def _bucket_of_row(label: Passage, cell: Passage, runs: Sequence[str], world: Wo
 
 
 def _table_runs(table: Table, row: Sequence[Passage], names: Names) -> tuple[str, ...]:
-    lead = table.before if table.before.rstrip().endswith(":") else ""
-    for text in (" ".join(cell.text for cell in row), lead, *reversed(table.headings)):
-        found = {one.name for one in names.runs_in(text)}
-        if len(found) == 1:
-            return tuple(found)
-        if found:
-            break
-    return tuple(names.runs)
+    found = {one.name for cell in row for one in names.runs_in(cell.text)}
+    return tuple(found) if len(found) == 1 else table_runs(table, names)

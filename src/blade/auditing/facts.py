@@ -158,8 +158,8 @@ def _funnel(one: RunAnalysis) -> Iterator[Row]:
     for stage in stages:
         scope, source = f"stage:{stage.name}", "metrics.json: funnel"
         yield scope, "rollouts", stage.rollouts, source
-        yield scope, "share", stage.share, source
-        yield scope, "share", stage.rollouts / stages[0].rollouts if stages[0].rollouts else None, source
+        yield scope, "share_before", stage.share, source
+        yield scope, "share_first", stage.rollouts / stages[0].rollouts if stages[0].rollouts else None, source
         yield scope, "drop", _less(stage.share), source
         yield scope, "lost", before.rollouts - stage.rollouts if before is not None else 0, source
         before = stage

@@ -26,10 +26,6 @@ _MEASURES = (
     (r"(?:pass|success|solve)\s+rate|accuracy|(?:the|overall|headline|a)\s+score", "rate"),
     (r"fail(?:ure)?\s+rate", "fail_rate"),
     (r"(?:mean|average)\s+reward", "mean_reward"),
-    (r"consistency", "consistency"),
-    (r"coverage", "coverage"),
-    (r"retry\s+value", "retry_value"),
-    (r"reliability", "reliability"),
     (
         r"(?P<how>median|mean|average|total)\s+(?:number\s+of\s+)?(?P<what>input\s+tokens|output\s+tokens|seconds|steps|calls)",
         "usage",
@@ -115,10 +111,6 @@ def _gap(found: re.Match[str]) -> Meaning:
 def _shared(found: re.Match[str]) -> Meaning:
     group = "a" if found.group("a") else "b"
     return {group: Subject(("shared",), "", pooled=True, exempt=True)}
-
-
-def _interval(found: re.Match[str]) -> Meaning:
-    return {"a": Subject(("low",), exempt=True), "b": Subject(("high",), exempt=True)} if found else {}
 
 
 def _level(found: re.Match[str]) -> Meaning:
@@ -231,17 +223,9 @@ PATTERNS: tuple[tuple[re.Pattern[str], Means], ...] = (
         _share_of_rollouts,
     ),
     (_pattern(rf"\bof\s+(?:its|the|all|all\s+the)\s+(?P<a>{_N})\s+(?P<noun>failures|failed\s+{_ROLL})\b"), _total),
-    (_pattern(rf"(?P<a>{_N})\s+rows\b"), lambda found: {"a": Subject(("rows", "rollouts"))} if found else {}),
     (_pattern(rf"\btemperature\b(?:\s+(?:is|was|of|at|=|:))*\s*[:=]?\s*(?P<a>{_N})"), partial(_setting, "temperature")),
     (_pattern(rf"(?P<a>{_N})\s+output\s+tokens\b"), partial(_setting, "max_output_tokens")),
     (_pattern(rf"\bthreshold\s+(?:is\s+|was\s+|of\s+|=\s*|:\s*)+(?P<a>{_N})"), partial(_setting, "")),
-    (
-        _pattern(
-            rf"(?:\bCI\b|interval)(?:\s+(?:for|of)\s+[A-Za-z][\w.-]*)?\W{{0,4}}(?:is\s+|of\s+|from\s+)?[\[(]?(?P<a>{_N})\s*(?:to|,|-|\u2013)\s*(?P<b>{_N})"
-        ),
-        _interval,
-    ),
-    (_pattern(rf"(?P<a>{_N})\s+to\s+(?P<b>{_N})\s+over\s+tasks"), _interval),
     (_pattern(rf"(?P<a>{_N})\s?%\s*(?:CI\b|confidence|interval|bootstrap|Wilson)"), _level),
 )
 

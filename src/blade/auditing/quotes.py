@@ -180,7 +180,8 @@ def _looked_up(passage: Passage, quote: Quote, place: Place | None, keys: Sequen
         return open_(passage, span, kind="quote", why="the rollout cannot be read")
     in_code = any(start <= quote.start and quote.end <= end for start, end in passage.code)
     where = [(key, step) for key, steps in looked for step in steps or ()]
-    at = [one for one in where if place is None or place.step is None or one[1] in (place.step, None)]
+    in_steps = [one for one in where if one[1] is not None]
+    at = [one for one in in_steps or where if place is None or place.step is None or one[1] in (place.step, None)]
     if at:
         key, step = at[0]
         return holds(passage, span, kind="quote", found=_at(key, step), source=_at(key, step))
@@ -201,8 +202,13 @@ def _at(key: Key, step: int | None) -> str:
 def judged_outcomes(table: Table, names: Names, rollouts: Rollouts) -> Iterator[Judged]:
     """Tables of rollouts with how each ended."""
     heads = [head.text.strip().lower() for head in table.head]
+    seen: set[str] = set()
     for row in table.rows:
         place = next(iter(_whole(names.places_in(row[0].text))), None)
+        if place is not None and row[0].text in seen and len(heads) == 2:
+            span = (place.start, place.end)
+            yield fails(row[0], span, kind="id", found="it has a row already", source="the table itself")
+        seen.add(row[0].text)
         for cell, head in zip(row[1:], heads[1:], strict=True):
             said = _ENDED.get(cell.text.strip().lower())
             if place is not None and said is not None and head in ("outcome", "result", "verdict"):

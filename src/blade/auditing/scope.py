@@ -72,7 +72,7 @@ def runs_of(sentence: Sentence, start: int, end: int, names: Names) -> tuple[str
     if mine:
         return _named(mine, text, start, end)
     outside = _around(sentence.passage, names)
-    return outside if outside else tuple(names.runs)
+    return outside or tuple(names.runs)
 
 
 def _named(mine: Sequence[Named], text: str, start: int, end: int) -> tuple[str, ...]:
@@ -88,7 +88,10 @@ def _named(mine: Sequence[Named], text: str, start: int, end: int) -> tuple[str,
 
 def _around(passage: Passage, names: Names) -> tuple[str, ...]:
     """The run that the passage or the headings above it name, if they name one and agree."""
-    here = {one.name for one in names.runs_in(passage.text)}
+    opening = [one.name for one in names.runs_in(passage.text)]
+    here = set(opening)
+    if len(here) == 1 and names.runs_in(passage.text)[0].start == 0:
+        return (opening[0],)
     above: set[str] = set()
     for heading in reversed(passage.headings):
         above = {one.name for one in names.runs_in(heading)}

@@ -94,7 +94,9 @@ def _matches(sentence: Sentence, names: Names) -> Iterator[tuple[re.Match[str], 
                 yield found, made
 
 
-_NAME_BEFORE = re.compile(r"\W{0,3}\s*(?:with|at|has|had|scores|scored|reaches|reached|only|gets|got|:|=|\()?\s*$")
+_NAME_BEFORE = re.compile(
+    r"\W{0,3}\s*(?:with|at|on|in|has|had|scores|scored|reaches|reached|only|gets|got|:|=|\()?\s*$"
+)
 _PAIR = re.compile(r"(\d[\d,]*)\s*(?:of|out of|/)\s*(\d[\d,]*)")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from blade.auditing.binding import Bound
 from blade.auditing.markdown import Passage, Table
@@ -27,10 +28,6 @@ _HEADS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"expected(?: rollouts)?", ("expected",)),
     (r"repeats(?: per task)?|rollouts per task|k", ("repeats",)),
     (r"(?:mean|average) reward", ("mean_reward",)),
-    (r"consistency", ("consistency",)),
-    (r"coverage", ("coverage",)),
-    (r"retry value", ("retry_value",)),
-    (r"95 ?(?:ci|confidence interval|interval)?|ci|interval|confidence interval", ("low", "high")),
     (
         r"(?:share|percent|percentage|of tasks|of rollouts|of (?:all )?failures|of (?:the )?(?:previous|stage before|previous stage)|)",
         (_SHARE,),
@@ -154,10 +151,15 @@ def _thing(text: str, words: str, names: Names) -> RowLabel | None:
 
 
 def _runs(table: Table, column: Column, label: RowLabel, names: Names) -> tuple[str, ...]:
-    """The run of a cell: of its column, its row, the headings, the sentence before; else all."""
+    """The run of a cell: of its column, or its row, or the table; all where none is named."""
     for run in (column.run, label.run):
         if run is not None:
             return (run,)
+    return table_runs(table, names)
+
+
+def table_runs(table: Table, names: Names) -> tuple[str, ...]:
+    """The run that the sentence before a table or the headings above name, if they name one; else all."""
     lead = table.before if table.before.rstrip().endswith(":") else ""
     for text in (lead, *reversed(table.headings)):
         named = {one.name for one in names.runs_in(text)}
@@ -194,12 +196,10 @@ def _subjects(column: Column, label: RowLabel) -> tuple[tuple[str, ...], str]:
 
 def _forms(cell: Passage, found: Sequence[Number], subjects: tuple[str, ...], scope: str) -> list[tuple[str, ...]]:
     """What each number of a cell counts: alone, `a of b`, `low to high`, `n (share)`, `x [low, high]`."""
-    between = [cell.text[a.end : b.start] for a, b in zip(found, found[1:], strict=False)]
+    between = [cell.text[a.end : b.start] for a, b in pairwise(found)]
     first = found[0]
     if cell.text[: first.start].strip(" *(") and not _lead_ok(cell.text[: first.start]):
         return []
-    if subjects == ("low", "high"):
-        return [("low",), ("high",)] if len(found) == 2 and _RANGE.fullmatch(between[0]) else []
     if between and _PAIR.fullmatch(between[0]):
         a = (
             ("passed",)
@@ -211,7 +211,7 @@ def _forms(cell: Passage, found: Sequence[Number], subjects: tuple[str, ...], sc
         rest: list[tuple[str, ...]] = [("rate",)] if a == ("passed",) else [()]
         return [a, ("judged", "rollouts") if a else (), *(rest if len(found) == 3 else [])]
     if len(found) == 3 and subjects[0] == "rate" and _RANGE.fullmatch(between[1]):
-        return [subjects, ("low",), ("high",)]
+        return [subjects]
     if len(found) == 2 and found[1].percent and not first.percent:
         part = "rate" if subjects == ("passed",) else _SHARE if scope.partition(":")[0] in _COUNTED else ""
         return [subjects, (part,) if part else ()]

@@ -62,7 +62,7 @@ def _share(passage: Passage, part: Number, whole: Number, said: Number, mean: bo
 
 def _rounds_to(value: float, said: Number) -> bool:
     scaled = value * POINTS if said.percent else value
-    return abs(scaled - said.value) <= 0.5 * 10**-said.decimals + 1e-9
+    return abs(scaled - said.value) <= 0.5 * 0.1**said.decimals + 1e-9
 
 
 def totals(table: Table, names: Names) -> Iterator[Judged]:

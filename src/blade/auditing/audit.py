@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from blade.auditing import against_itself
-from blade.auditing.binding import judge
+from blade.auditing.binding import judge_all
 from blade.auditing.comparisons import World, judged_lists, judged_words
 from blade.auditing.facts import Facts
 from blade.auditing.funnels import judged_shares
@@ -110,8 +110,7 @@ def _judgements(document: Document, names: Names, settled: set[int]) -> Iterator
 
 
 def _of_passage(passage: Passage, heading: Passage, world: World, rollouts: Rollouts) -> Iterator[Judged]:
-    for bound in bound_numbers(passage, world.names):
-        verdict = judge(bound, world.facts)
+    for bound, verdict in judge_all(list(bound_numbers(passage, world.names)), world.facts):
         yield verdict
         named = list(_with_its_task(verdict, bound.scope, passage, world.names))
         yield from named or _with_its_task(verdict, bound.scope, heading, world.names)
@@ -122,8 +121,7 @@ def _of_passage(passage: Passage, heading: Passage, world: World, rollouts: Roll
 
 def _of_table(table: Table, world: World, rollouts: Rollouts) -> Iterator[Judged]:
     labels = {cell.spots[0]: row[0] for row in table.rows for cell in row if cell.spots}
-    for bound in bound_cells(table, world.names):
-        verdict = judge(bound, world.facts)
+    for bound, verdict in judge_all(list(bound_cells(table, world.names)), world.facts):
         yield verdict
         yield from _with_its_task(verdict, bound.scope, labels[bound.passage.spots[0]], world.names)
     yield from against_itself.totals(table, world.names)

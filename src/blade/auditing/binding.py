@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from blade.auditing.facts import POOLED, Fact, Facts
 from blade.auditing.judged import Judged, fails, holds, open_
 from blade.auditing.markdown import Passage
 from blade.auditing.mentions import Number
+from blade.core.audit import Verdict
 
 POINTS = 100
 
@@ -24,8 +25,25 @@ class Bound:
     scope: str
     subjects: tuple[str, ...]
     """Several where the word has more than one honest reading."""
+    pair: int | None = None
+    """The same for both numbers of `a of b`."""
     relation: str = "="
     """`>`, `>=`, `<` or `<=` for `more than`, `at least`, `fewer than`, `at most`."""
+
+
+def judge_all(bounds: Sequence[Bound], facts: Facts) -> Iterator[tuple[Bound, Judged]]:
+    """Each with its verdict; of `a of b` of which neither fits, something else than the run must be meant."""
+    made = [(bound, judge(bound, facts)) for bound in bounds]
+    wrong: dict[int, int] = {}
+    for bound, verdict in made:
+        if bound.pair is not None and verdict.verdict is Verdict.FALSE and not bound.scope.startswith("task:"):
+            wrong[bound.pair] = wrong.get(bound.pair, 0) + 1
+    for bound, verdict in made:
+        if bound.pair is not None and wrong.get(bound.pair, 0) > 1:
+            span = (bound.number.start, bound.number.end)
+            yield bound, open_(bound.passage, span, why="neither number is the run's, so something else is counted")
+        else:
+            yield bound, verdict
 
 
 def judge(bound: Bound, facts: Facts) -> Judged:
@@ -119,4 +137,4 @@ def _stands(number: Number, value: float, relation: str) -> bool:
         return value < number.value
     if relation == "<=":
         return value <= number.value + 1e-9
-    return abs(value - number.value) <= 0.5 * 10**-number.decimals * (1 + 1e-9) + 1e-9
+    return abs(value - number.value) <= 0.5 * 0.1**number.decimals + 1e-9

@@ -155,11 +155,14 @@ def _passage(kind: str, reading: _Reading, parts: Sequence[tuple[int, tuple[int,
         if text:
             text.append(" ")
             spots.append((line - 1, len(reading.lines[line - 1])))
-        ticked = None
+        ticked: int | None = None
         for position, shown, event in _characters(raw):
-            if event == "code":
-                ticked, begun = (len(text), None) if ticked is None else (None, ticked)
-                code.extend([(begun, len(text))] if begun is not None else [])
+            if event == "code" and ticked is None:
+                ticked = len(text)
+                continue
+            if event == "code" and ticked is not None:
+                code.append((ticked, len(text)))
+                ticked = None
                 continue
             text.append(shown)
             spots.append((line, offset + position))

@@ -48,6 +48,15 @@ Meaning = dict[str, Subject]
 Means = Callable[[re.Match[str]], Meaning]
 
 
+def _always(meaning: Meaning) -> Means:
+    """A form whose numbers count the same whatever its words."""
+
+    def means(found: re.Match[str]) -> Meaning:
+        return meaning
+
+    return means
+
+
 def _outcome(word: str) -> str:
     word = word.lower()
     return "failed" if word.startswith("fail") else "errored" if word.startswith("err") else "passed"
@@ -80,10 +89,6 @@ def _size(found: re.Match[str]) -> Meaning:
     return made | ({"b": Subject(("repeats",))} if found.group("b") else {})
 
 
-def _repeats(found: re.Match[str]) -> Meaning:
-    return {"a": Subject(("repeats",))} if found else {}
-
-
 def _total(found: re.Match[str]) -> Meaning:
     noun = " ".join(found.group("noun").lower().split())
     if noun in ("tasks", "problems"):
@@ -100,21 +105,9 @@ def _odd(found: re.Match[str]) -> Meaning:
     return {"a": Subject((found.group("what").lower(),))}
 
 
-def _runs(found: re.Match[str]) -> Meaning:
-    return {"a": Subject(("runs",), "", pooled=True, exempt=True)} if found else {}
-
-
-def _gap(found: re.Match[str]) -> Meaning:
-    return {"a": Subject(("gap",), pooled=True)} if found else {}
-
-
 def _shared(found: re.Match[str]) -> Meaning:
     group = "a" if found.group("a") else "b"
     return {group: Subject(("shared",), "", pooled=True, exempt=True)}
-
-
-def _level(found: re.Match[str]) -> Meaning:
-    return {"a": Subject(("level",), "", exempt=True)} if found else {}
 
 
 def _measure(kind: str, found: re.Match[str]) -> Meaning:
@@ -176,7 +169,10 @@ PATTERNS: tuple[tuple[re.Pattern[str], Means], ...] = (
         ),
         _size,
     ),
-    (_pattern(rf"(?P<a>{_W})\s+{_ROLL}\s+(?:per|a|for\s+each|for\s+every)\s+task\b"), _repeats),
+    (
+        _pattern(rf"(?P<a>{_W})\s+{_ROLL}\s+(?:per|a|for\s+each|for\s+every)\s+task\b"),
+        _always({"a": Subject(("repeats",))}),
+    ),
     (
         _pattern(
             rf"\b(?:all|the|its|total\s+of|total:?|in\s+total,?)\s+(?P<a>{_W})\s+(?P<noun>tasks|problems|failures|failed\s+{_ROLL}|passes|passing\s+{_ROLL}|(?:judged\s+|expected\s+)?(?:rollouts|attempts|trials))(?=\s*(?:[.,;:)]|$|in\s+total|overall|in\s+all|fail|each|and\b|for\b|of\s+(?:the\s+)?run))"
@@ -189,30 +185,30 @@ PATTERNS: tuple[tuple[re.Pattern[str], Means], ...] = (
         ),
         _total,
     ),
-    (_pattern(rf"\bexpected\s+(?P<a>{_N})\s+{_ROLL}"), lambda found: {"a": Subject(("expected",))} if found else {}),
+    (_pattern(rf"\bexpected\s+(?P<a>{_N})\s+{_ROLL}"), _always({"a": Subject(("expected",))})),
     (
         _pattern(rf"(?P<a>{_W})\s+(?:{_ROLL}\s+)?(?:is\s+|are\s+|was\s+|were\s+)?(?P<what>errored|missing|unscored)\b"),
         _odd,
     ),
     (_pattern(rf"\b(?P<what>errored|missing|unscored)(?:\s+{_ROLL})?\s*[:=]\s*(?P<a>{_N})\b"), _odd),
-    (_pattern(rf"(?P<a>{_W})\s+(?:models|runs)\b"), _runs),
+    (_pattern(rf"(?P<a>{_W})\s+(?:models|runs)\b"), _always({"a": Subject(("runs",), "", pooled=True, exempt=True)})),
     (
         _pattern(
             rf"\b(?:gap|difference|lead|ahead|behind|higher|lower|better|worse)\b(?:\s+\w+){{0,4}}?\s+(?:is|of|by|:)\s+(?P<a>{_N})\s*(?:percentage\s+)?(?:points|pp)\b"
         ),
-        _gap,
+        _always({"a": Subject(("gap",), pooled=True)}),
     ),
     (
         _pattern(
             rf"(?P<a>{_N})\s*(?:percentage\s+)?(?:points?|pp)\s+(?:gap|difference|higher|lower|ahead|behind|above|below|better|worse)\b"
         ),
-        _gap,
+        _always({"a": Subject(("gap",), pooled=True)}),
     ),
     (
         _pattern(
             rf"\b(?:outperforms|beats|leads|trails|lags\s+behind)\b[^.;\d]{{0,40}}?\bby\s+(?P<a>{_N})\s*(?:percentage\s+)?(?:points|pp)\b"
         ),
-        _gap,
+        _always({"a": Subject(("gap",), pooled=True)}),
     ),
     (_pattern(rf"(?P<a>{_W})\s+(?:shared|common)\s+tasks\b|\bshare\s+(?:all\s+)?(?P<b>{_W})\s+tasks"), _shared),
     *_measures(),
@@ -226,7 +222,10 @@ PATTERNS: tuple[tuple[re.Pattern[str], Means], ...] = (
     (_pattern(rf"\btemperature\b(?:\s+(?:is|was|of|at|=|:))*\s*[:=]?\s*(?P<a>{_N})"), partial(_setting, "temperature")),
     (_pattern(rf"(?P<a>{_N})\s+output\s+tokens\b"), partial(_setting, "max_output_tokens")),
     (_pattern(rf"\bthreshold\s+(?:is\s+|was\s+|of\s+|=\s*|:\s*)+(?P<a>{_N})"), partial(_setting, "")),
-    (_pattern(rf"(?P<a>{_N})\s?%\s*(?:CI\b|confidence|interval|bootstrap|Wilson)"), _level),
+    (
+        _pattern(rf"(?P<a>{_N})\s?%\s*(?:CI\b|confidence|interval|bootstrap|Wilson)"),
+        _always({"a": Subject(("level",), "", exempt=True)}),
+    ),
 )
 
 
@@ -247,10 +246,10 @@ def named_patterns(
         made.append((_pattern(scores), partial(_measure, "rate")))
     for words, name in stages.items():
         if " " in words:
-            subject = partial(_scoped, f"stage:{name}")
+            subject = _always({"a": Subject(("rollouts",), f"stage:{name}", exempt=True)})
             made.append((_pattern(rf"(?P<a>{_W})\s+(?:{_ROLL}\s+)?{_spaced(words)}"), subject))
     for words, name in modes.items():
-        subject = partial(_scoped, f"mode:{name}")
+        subject = _always({"a": Subject(("rollouts",), f"mode:{name}", exempt=True)})
         made.append(
             (_pattern(rf"(?P<a>{_W})(?:{_SEP}{_N})?\s+(?:{_ROLL}\s+|failures\s+)?\W{{0,3}}{_spaced(words)}"), subject)
         )
@@ -259,10 +258,6 @@ def named_patterns(
 
 def _spaced(words: str) -> str:
     return r"\W+".join(map(re.escape, words.split())) + r"\b"
-
-
-def _scoped(scope: str, found: re.Match[str]) -> Meaning:
-    return {"a": Subject(("rollouts",), scope, exempt=True)} if found else {}
 
 
 def _rule(found: re.Match[str]) -> Meaning:

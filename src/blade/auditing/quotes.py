@@ -22,6 +22,7 @@ _BEFORE = re.compile(rf"\b({_WORD})\s+(?:rollout\s+|repeat\s+)?$", re.IGNORECASE
 _AFTER = re.compile(rf"[\s(]+(?:has\s+|is\s+a\s+)?({_WORD})\b(?!\s+(?:rollout|to\b|\w+#))", re.IGNORECASE)
 _BRACKET = re.compile(r"[.,]?\s*[(\[]\s*(?:at\s+)?")
 _STEP = re.compile(r"[,.]?\s*\(?(?:in|at)\s+step\s+(\d{1,6})\b")
+_NEAR = 40
 _SHORTEST = 3
 _LONG = 12
 
@@ -155,8 +156,8 @@ def _for(
     if behind:
         return behind[0]
     before = [one for one in places if one.end <= quote.start]
-    only = len({(one.task_id, one.repeat) for one in places}) == 1
-    near = [one for one in before if only or (whole is not None and one.start >= whole.whole_start)]
+    near = [one for one in before if whole is not None and one.start >= whole.whole_start][-1:]
+    near = [one for one in near if quote.start - one.end <= _NEAR]
     if not near:
         return None
     step = _STEP.match(text, quote.end)

@@ -63,6 +63,7 @@ def _bind(
         runs=runs,
         scope=scope,
         subjects=subject.subjects,
+        pair=found.start() if found.re.groupindex.keys() >= {"a", "b"} else None,
         relation=_relation(text[:start]),
     )
 
@@ -134,4 +135,4 @@ def _again(wanted: Bound, number: Number, sentence: Sentence, names: Names) -> B
     scope = scope_of(sentence, number.start, names)
     kept = wanted.scope if wanted.scope and not wanted.scope.startswith(("task:", "slice:")) else scope
     runs = runs_of(sentence, number.start, number.end, names)
-    return replace(wanted, number=number, runs=runs, scope=kept or "", relation="=")
+    return replace(wanted, number=number, runs=runs, scope=kept or "", pair=None, relation="=")

@@ -12,7 +12,7 @@ from markdown_it.token import Token
 
 _LEAD = re.compile(r"^\s*(?:>\s?|(?:[-*+]|\d{1,9}[.)])\s+|#{1,6}\s+)*")
 _ORDINAL = re.compile(r"^(?:section\s+)?\d+(?:\.\d+)*[.):]?\s+", re.IGNORECASE)
-_LINK = re.compile(r"!?\[([^\]\[]*)\]\([^)\s]*(?:\s[^)]*)?\)")
+_LINK = re.compile(r"(?<!\\)!?(?<!\\)\[([^\]\[]*)\]\([^)\s]*(?:\s[^)]*)?\)")
 _ENTITIES = {"&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&nbsp;": " "}
 _ESCAPABLE = set("\\`*_{}[]()#+-.!|~$<>&\"'%,/:;=?@^")
 
@@ -207,6 +207,6 @@ def _hidden(raw: str) -> set[int]:
     hidden: set[int] = set()
     for found in _LINK.finditer(raw):
         hidden.update(range(found.start(), found.start(1)), range(found.end(1), found.end()))
-    for tag in re.finditer(r"</?[A-Za-z][^<>\n]{0,200}>|(?<!\w)__|__(?!\w)", raw):
+    for tag in re.finditer(r"(?<!\\)</?[A-Za-z][^<>\n]{0,200}>|(?<!\w)__|__(?!\w)", raw):
         hidden.update(range(*tag.span()))
     return hidden

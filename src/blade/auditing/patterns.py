@@ -135,7 +135,7 @@ def _setting(name: str, found: re.Match[str]) -> Meaning:
 def _measures() -> list[tuple[re.Pattern[str], Means]]:
     made: list[tuple[re.Pattern[str], Means]] = []
     for words, kind in _MEASURES:
-        after = rf"(?<!\w)(?:{words}){_IS}(?P<a>{_N})(?!\s*(?:of\b|/|tasks|rollouts))"
+        after = rf"(?<!\w)(?:{words}){_IS}(?P<a>{_N})(?!\s*(?:of\b|/|tasks|rollouts|in\s+(?:\d|pass|fail|success)))"
         before = rf"(?P<a>{_N})\s*%?\s+(?:{words})(?!\w)(?!{_IS}{_N})"
         made += [(_pattern(after), partial(_measure, kind)), (_pattern(before), partial(_measure, kind))]
     return made
@@ -187,7 +187,9 @@ PATTERNS: tuple[tuple[re.Pattern[str], Means], ...] = (
     ),
     (_pattern(rf"\bexpected\s+(?P<a>{_N})\s+{_ROLL}"), _always({"a": Subject(("expected",))})),
     (
-        _pattern(rf"(?P<a>{_W})\s+(?:{_ROLL}\s+)?(?:is\s+|are\s+|was\s+|were\s+)?(?P<what>errored|missing|unscored)\b"),
+        _pattern(
+            rf"(?P<a>{_W})\s+(?:{_ROLL}\s+)?(?:is\s+|are\s+|was\s+|were\s+)?(?P<what>errored|missing|unscored)\b(?!\s+(?:or|and)\b)"
+        ),
         _odd,
     ),
     (_pattern(rf"\b(?P<what>errored|missing|unscored)(?:\s+{_ROLL})?\s*[:=]\s*(?P<a>{_N})\b"), _odd),
@@ -211,6 +213,12 @@ PATTERNS: tuple[tuple[re.Pattern[str], Means], ...] = (
         _always({"a": Subject(("gap",), pooled=True)}),
     ),
     (_pattern(rf"(?P<a>{_W})\s+(?:shared|common)\s+tasks\b|\bshare\s+(?:all\s+)?(?P<b>{_W})\s+tasks"), _shared),
+    (
+        _pattern(
+            rf"pass@1\W*(?:is|of)?\W*{_N}\W*\(\s*(?P<a>{_N}){_SEP}(?P<b>{_N})\s+(?P<verb>)(?:(?P<judged>{_JUDGED})\s+)?{_ROLL}"
+        ),
+        _share_of_rollouts,
+    ),
     *_measures(),
     (
         _pattern(

@@ -129,9 +129,18 @@ def _quotations(passage: Passage, places: Sequence[Place], names: Names, rollout
             continue
         keys, _ = _keys(whole, place, names, rollouts)
         verdict = _looked_up(passage, quote, place, keys, rollouts)
+        if place.short and verdict.verdict == "false" and _several(place, places, whole):
+            yield open_(passage, span, kind="quote", why="several rollouts are named for it")
+            continue
         yield verdict
         if verdict.verdict == "true" and _long(quote):
             yield replace(verdict, start=place.start, end=place.end, kind="id")
+
+
+def _several(place: Place, places: Sequence[Place], whole: Sentence) -> bool:
+    """Whether `:6` may be of more than one rollout that its sentence names before it."""
+    mine = [one for one in places if whole.whole_start <= one.start < place.start and not one.short]
+    return len({(one.task_id, one.repeat) for one in mine}) > 1
 
 
 def _long(quote: Quote) -> bool:

@@ -108,7 +108,14 @@ def _strings(value: object) -> list[str]:
 
 def flat(text: str) -> str:
     """Words in one line, with plain quotation marks; case is kept."""
-    for fancy, simple in (("\u2019", "'"), ("\u2018", "'"), ("\u201c", '"'), ("\u201d", '"'), ("\u2026", "...")):
+    for fancy, simple in (
+        ("\u2019", "'"),
+        ("\u2018", "'"),
+        ("\u201c", '"'),
+        ("\u201d", '"'),
+        ("\u2026", "..."),
+        ("`", ""),
+    ):
         text = text.replace(fancy, simple)
     return " ".join(text.split())
 

@@ -14,7 +14,7 @@ _SENTENCE = re.compile(r"(?<=[.!?])[\"')\u201d]?\s+(?=[\"'(\u201cA-Z\d])|\n")
 _CLAUSE = re.compile(r";\s+|,\s+(?:while|whereas|but)\s+")
 _NARROWED = re.compile(
     r"\b(?:where|that|which|whose|when|whenever|without|those|these|who|if|unless|remaining|other|others|another|except"
-    r"|excluding|excluded|besides|ignoring|leaving out|would|could|should|may|might|read|first|last|once|there|here|them|among|such|half)\b",
+    r"|excluding|excluded|besides|ignoring|leaving out|would|could|should|may|might|read|first|last|once|there|here|them|among|such|half|cannot|recorded|stated|reported|published|leaderboard|previously|expected\s+to)\b",
     re.IGNORECASE,
 )
 _POOLED = re.compile(

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from itertools import combinations, permutations
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 
+from blade.auditing.asked import Asked, asked
 from blade.auditing.audit import audit as audit_report
 from blade.comparing.compare import MARGIN
 from blade.comparing.compare import compare as compare_runs
@@ -19,7 +22,7 @@ from blade.core.analysis import Analysis, Metrics, RunAnalysis, Score, TaskResul
 from blade.core.audit import Audit
 from blade.core.comparison import Comparison
 from blade.core.diagnosis import Between, Diagnosis, Elsewhere, Label
-from blade.core.errors import RequestError
+from blade.core.errors import BladeError, RequestError
 from blade.core.finding import Cause, Look
 from blade.core.health import Health
 from blade.core.history import Entry
@@ -57,7 +60,7 @@ from blade.metrics.slices import slices
 from blade.metrics.usage import usage
 from blade.metrics.variance import pass_variance, reward_variance
 from blade.soundness.health import health as health_of
-from blade.teach import Book, Taught, parse
+from blade.teach import Book, Taught, parse, read_book
 
 MOST_PAIRS = 6
 """Pairs of runs whose tasks are set against each other."""
@@ -517,10 +520,74 @@ def health(inputs: Sequence[str], options: Options) -> Health:
     return health_of(analyzed)
 
 
-def audit(report: str, text: str, inputs: Sequence[str], options: Options) -> Audit:
-    """The claims of a report against the runs of the inputs, and against each other; without inputs only the latter."""
-    analysis = analyze(load(inputs, options), options) if inputs else Analysis(runs=())
-    return audit_analysis(report, text, analysis)
+def audit(report: str, text: str, inputs: Sequence[str], options: Options, beside: str | None = None) -> Audit:
+    """The claims of a report against the runs of the inputs, and against each other; without inputs only the latter.
+
+    What the report says it was asked for is asked again: what to leave out, the threshold, the package, the verdicts of
+    people, which are looked for `beside` the report too. Where that cannot be had it is read as a foreign report.
+    """
+    if not inputs:
+        return audit_analysis(report, text, Analysis(runs=()))
+    wishes = asked(text)
+    options = _as_asked(options, wishes, [*inputs, *([beside] if beside else [])])
+    runs = load(inputs, options)
+    whole = _before_exclusions(runs, options)
+    if whole is None or (wishes.package and options.book is None) or (wishes.labelled and not options.labels):
+        return audit_report(report, text, analyze(runs, options))
+    exclude = _can_exclude(whole, wishes.exclude)
+    return audit_analysis(report, text, analyze(whole, replace(options, exclude=exclude)))
+
+
+def _as_asked(options: Options, wishes: Asked, places: Sequence[str]) -> Options:
+    """The options with what a report says where the user said nothing."""
+    return replace(
+        options,
+        pass_threshold=options.pass_threshold if options.pass_threshold is not None else wishes.pass_threshold,
+        metrics_only=options.metrics_only or wishes.metrics_only,
+        book=options.book or _book_named(wishes.package),
+        labels=options.labels or tuple(_labels_beside(places)),
+    )
+
+
+def _before_exclusions(runs: Sequence[Run], options: Options) -> tuple[Run, ...] | None:
+    """The runs with what an earlier analysis left out of them; None when their artifacts are gone."""
+    if not any(run.excluded for run in runs):
+        return tuple(runs)
+    files = [run.roots.get(each.path, "") for run in runs for each in run.artifacts if each.role == "rollouts"]
+    if not files or not all(Path(file).is_file() for file in files):
+        return None
+    fresh = load(files, options)
+    return fresh if {run.name for run in fresh} == {run.name for run in runs} else None
+
+
+def _can_exclude(runs: Sequence[Run], wishes: Sequence[str]) -> tuple[str, ...]:
+    """Wishes that the runs can follow; one with a slip of the pen is left to the claims."""
+    try:
+        _check_exclusions(runs, wishes, [])
+    except RequestError:
+        return ()
+    return tuple(wishes)
+
+
+def _book_named(name: str | None) -> Book | None:
+    """The package that a report names, where it is still at hand and the same."""
+    path = Path((name or "").rpartition(" (")[0])
+    if not path.is_file():
+        return None
+    try:
+        book = read_book(path, path.as_posix() if not path.is_absolute() else None)
+    except BladeError:
+        return None
+    return book if _named(book) == name else None
+
+
+def _labels_beside(inputs: Sequence[str]) -> Iterator[Label]:
+    """Verdicts of people that an earlier analysis counted."""
+    for table in (table for path in inputs for table in sorted(Path(path).glob("*/tasks.jsonl"))):
+        for row in map(json.loads, table.read_text(encoding="utf-8").splitlines()):
+            if row.get("decided_by") == "person":
+                cause = Cause(row["cause"]) if row["cause"] is not None else None
+                yield Label(task_id=row["task_id"], cause=cause, note=row["because"])
 
 
 def audit_analysis(report: str, text: str, analysis: Analysis) -> Audit:

@@ -85,7 +85,7 @@ def _claim(passage: Passage, start: int, end: int, kind: str) -> Claim:
         line=line + 1,
         column=column,
         verdict=Verdict.NOT_CHECKABLE,
-        why=_WHY_NOT.get(kind, ""),
+        why="it stands in words of somebody else" if passage.kind == "quote" else _WHY_NOT.get(kind, ""),
     )
 
 
@@ -102,7 +102,7 @@ def _judgements(document: Document, names: Names, settled: set[int]) -> Iterator
     heading = Passage(kind="heading", text="", spots=())
     for passage in document.passages:
         heading = passage if passage.kind == "heading" else heading
-        if not _settled(passage, settled):
+        if passage.kind != "quote" and not _settled(passage, settled):
             yield from _of_passage(passage, heading, world, rollouts)
     for table in document.tables:
         if not all(_settled(row[0], settled) for row in table.rows if row[0].spots):

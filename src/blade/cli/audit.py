@@ -36,7 +36,7 @@ def audit(
 
     path = _report(Path(report))
     given = [*(runs or ()), *(more or ())] or _beside(path)
-    found = pipeline.audit(path.name, _text(path), given, pipeline.Options())
+    found = pipeline.audit(path.name, _text(path), given, pipeline.Options(), str(path.parent))
     print(json.dumps(audit_json(found), ensure_ascii=False) if as_json else "\n".join(audit_text(found)))
     raise typer.Exit(1 if found.false else 0)
 

@@ -23,6 +23,10 @@ def audit(
         ),
     ] = None,
     more: Annotated[list[str] | None, typer.Argument(metavar="[RUN]...", hidden=True)] = None,
+    labels: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Verdicts of people that the report counts. Default: those beside it."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print every claim as JSON, false ones first.")] = False,
 ) -> None:
     """Check every number, id and quotation of a report against the data and against each other; exit 1 if one is false.
@@ -32,11 +36,13 @@ def audit(
     import json
 
     from blade import pipeline
+    from blade.ingest.labels import read_labels
     from blade.report.audit_text import audit_json, audit_text
 
     path = _report(Path(report))
     given = [*(runs or ()), *(more or ())] or _beside(path)
-    found = pipeline.audit(path.name, _text(path), given, pipeline.Options(), str(path.parent))
+    options = pipeline.Options(labels=read_labels(labels) if labels is not None else ())
+    found = pipeline.audit(path.name, _text(path), given, options, str(path.parent))
     print(json.dumps(audit_json(found), ensure_ascii=False) if as_json else "\n".join(audit_text(found)))
     raise typer.Exit(1 if found.false else 0)
 

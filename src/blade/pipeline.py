@@ -531,11 +531,37 @@ def audit(report: str, text: str, inputs: Sequence[str], options: Options, besid
     wishes = asked(text)
     options = _as_asked(options, wishes, [*inputs, *([beside] if beside else [])])
     runs = load(inputs, options)
+    if wishes.expects and not any(run.expected_from == "user" for run in runs):
+        options = _expecting(inputs, options, runs[0], wishes.expects)
+        runs = load(inputs, options)
     whole = _before_exclusions(runs, options)
-    if whole is None or (wishes.package and options.book is None) or (wishes.labelled and not options.labels):
+    if whole is None or not _can_be_made_again(whole, wishes, options):
         return audit_report(report, text, analyze(runs, options))
     exclude = _can_exclude(whole, wishes.exclude)
     return audit_analysis(report, text, analyze(whole, replace(options, exclude=exclude)))
+
+
+def _expecting(inputs: Sequence[str], options: Options, run: Run, expected: int) -> Options:
+    """The options under which so many rollouts are expected of a run; raises when it takes more than one number."""
+    repeats_ = run.tasks["repeats_expected"].max() or 1
+    wishes = (
+        replace(options, expect_repeats=max(1, expected // max(1, run.tasks.height))),
+        replace(options, expect_tasks=max(1, expected // int(str(repeats_)))),
+    )
+    for wish in wishes:
+        if load(inputs, wish)[0].tasks["repeats_expected"].sum() == expected:
+            return wish
+    hint = "audit the report in the folder of its analysis"
+    raise RequestError(f"the report expects {expected} rollouts, which these runs cannot be read with", hint=hint)
+
+
+def _can_be_made_again(runs: Sequence[Run], wishes: Asked, options: Options) -> bool:
+    """Whether everything that the report says it was asked for is at hand."""
+    return (
+        (options.book is not None or not wishes.package)
+        and (bool(options.labels) or not wishes.labelled)
+        and (not wishes.grouped or any(run.tasks["group"].count() for run in runs))
+    )
 
 
 def _as_asked(options: Options, wishes: Asked, places: Sequence[str]) -> Options:

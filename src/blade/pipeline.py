@@ -531,9 +531,15 @@ def audit(report: str, text: str, inputs: Sequence[str], options: Options, besid
     wishes = asked(text)
     options = _as_asked(options, wishes, [*inputs, *([beside] if beside else [])])
     runs = load(inputs, options)
-    if wishes.expects and not any(run.expected_from == "user" for run in runs):
-        options = _expecting(inputs, options, runs[0], wishes.expects)
-        runs = load(inputs, options)
+    if wishes.expects and runs[0].roots and wishes.expects != runs[0].tasks["repeats_expected"].sum():
+        ways = [options, *(() if find(inputs).analyses else _expecting(options, runs[0], wishes.expects))]
+        made = [_audited(report, text, load(inputs, way), way, wishes) for way in ways]
+        return min(made, key=lambda one: len(one.false))
+    return _audited(report, text, runs, options, wishes)
+
+
+def _audited(report: str, text: str, runs: Sequence[Run], options: Options, wishes: Asked) -> Audit:
+    """The audit of a report under the options that it was made with, as far as they are known."""
     whole = _before_exclusions(runs, options)
     if whole is None or not _can_be_made_again(whole, wishes, options):
         return audit_report(report, text, analyze(runs, options))
@@ -541,18 +547,13 @@ def audit(report: str, text: str, inputs: Sequence[str], options: Options, besid
     return audit_analysis(report, text, analyze(whole, replace(options, exclude=exclude)))
 
 
-def _expecting(inputs: Sequence[str], options: Options, run: Run, expected: int) -> Options:
-    """The options under which so many rollouts are expected of a run; raises when it takes more than one number."""
-    repeats_ = run.tasks["repeats_expected"].max() or 1
-    wishes = (
+def _expecting(options: Options, run: Run, expected: int) -> list[Options]:
+    """The options under which so many rollouts may have been expected of a run: by its repeats, or by its tasks."""
+    repeats_ = int(str(run.tasks["repeats_expected"].max() or 1))
+    return [
         replace(options, expect_repeats=max(1, expected // max(1, run.tasks.height))),
-        replace(options, expect_tasks=max(1, expected // int(str(repeats_)))),
-    )
-    for wish in wishes:
-        if load(inputs, wish)[0].tasks["repeats_expected"].sum() == expected:
-            return wish
-    hint = "audit the report in the folder of its analysis"
-    raise RequestError(f"the report expects {expected} rollouts, which these runs cannot be read with", hint=hint)
+        replace(options, expect_tasks=max(1, expected // repeats_)),
+    ]
 
 
 def _can_be_made_again(runs: Sequence[Run], wishes: Asked, options: Options) -> bool:

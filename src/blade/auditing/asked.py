@@ -8,7 +8,7 @@ from dataclasses import dataclass
 _LEFT_OUT = re.compile(r"Left out on request:(?:\*\*)? (?P<what>.+?)\.(?:\s|$)")
 _WISH = re.compile(r"(infra|suspect|(?:task|rollout|code):\S+) \(\d+ rollouts\)")
 _THRESHOLD = re.compile(r"(?:a pass is a reward of at least|Pass: reward at least) (\d+(?:\.\d+)?)")
-_EXPECTED = re.compile(r"- Expected ([\d,]+) rollouts? \(from: user\)")
+_EXPECTED = re.compile(r"- Expected ([\d,]+) rollouts? \(from: \w+\)")
 _PACKAGE = re.compile(r"- Rules of the package: `+([^`\n]+)`+\.")
 
 
@@ -25,7 +25,7 @@ class Asked:
     grouped: bool
     """Intervals rest on groups of tasks."""
     expects: int | None
-    """Rollouts that were expected of the first run, where the user said how many."""
+    """Rollouts that were expected of the first run."""
     labelled: bool
     """People's verdicts were counted."""
 

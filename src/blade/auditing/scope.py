@@ -97,10 +97,10 @@ def _around(passage: Passage, names: Names) -> tuple[str, ...]:
         above = {one.name for one in names.runs_in(heading)}
         if above:
             break
-    wanted = here | above
+    wanted = here | (above if len(above) == 1 else set())
     if len(wanted) == 1:
         return tuple(wanted)
-    return tuple(names.runs) if wanted else _only(names)
+    return tuple(names.runs) if wanted or above else _only(names)
 
 
 def _only(names: Names) -> tuple[str, ...]:

@@ -155,7 +155,12 @@ PATTERNS: tuple[tuple[re.Pattern[str], Means], ...] = (
         _share_of_rollouts,
     ),
     (_pattern(rf"(?P<a>{_W}){_SEP}(?P<b>{_N})\s+tasks\s+(?:are\s+)?(?P<bucket>{_BUCKET})[-\s]pass\w*"), _bucket),
-    (_pattern(rf"(?P<a>{_W})\s+(?:tasks?\s+)?(?:is\s+|are\s+)?(?P<bucket>{_BUCKET})[-\s]pass\w*"), _bucket),
+    (
+        _pattern(
+            rf"(?<!\bin )(?<![\d.,])(?P<a>{_W})\s+(?:tasks?\s+)?(?:is\s+|are\s+)?(?P<bucket>{_BUCKET})[-\s]pass\w*"
+        ),
+        _bucket,
+    ),
     (
         _pattern(
             rf"\b(?P<bucket>{_BUCKET})[-\s]pass\w*(?:\s+tasks)?(?:\s+(?:is|are))?\s*[:=(]?\s*(?P<a>{_N})\b(?!\s*(?:of\b|/|%))"

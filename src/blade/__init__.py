@@ -11,20 +11,23 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from blade.core.analysis import Analysis
+    from blade.core.audit import Audit
     from blade.core.comparison import Comparison
     from blade.core.run import Run
     from blade.core.trial import Trial
-    from blade.python import analyze, compare, explain, health, load_run, try_rule
+    from blade.python import analyze, audit, compare, explain, health, load_run, try_rule
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Analysis",
+    "Audit",
     "Comparison",
     "Run",
     "Trial",
     "__version__",
     "analyze",
+    "audit",
     "compare",
     "explain",
     "health",
@@ -34,9 +37,11 @@ __all__ = [
 
 _HOMES = {
     "Analysis": "blade.core.analysis",
+    "Audit": "blade.core.audit",
     "Comparison": "blade.core.comparison",
     "Run": "blade.core.run",
     "analyze": "blade.python",
+    "audit": "blade.python",
     "compare": "blade.python",
     "explain": "blade.python",
     "health": "blade.python",

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 from blade.comparing.compare import compare as compare_runs
 from blade.core.analysis import Analysis
+from blade.core.audit import Audit
 from blade.core.comparison import Comparison
 from blade.core.diagnosis import Contrast, Dive
 from blade.core.errors import RequestError
@@ -13,8 +15,9 @@ from blade.core.health import Health
 from blade.core.run import Run
 from blade.core.trial import Trial
 from blade.diagnose.explain import explain as look_closely
-from blade.pipeline import Options, load, try_on
+from blade.pipeline import Options, audit_analysis, load, try_on
 from blade.pipeline import analyze as analyze_runs
+from blade.pipeline import audit as audit_text
 from blade.soundness.health import health as health_of
 
 
@@ -60,6 +63,19 @@ def compare(
 def health(*runs: Run | str | os.PathLike[str]) -> Health:
     """Is the benchmark of these runs sound."""
     return health_of(analyze(*runs).runs)
+
+
+def audit(report: str | os.PathLike[str], *runs: Run | str | os.PathLike[str]) -> Audit:
+    """Every claim of a report in Markdown, against the runs that it is about and against the rest of the report."""
+    path = Path(report)
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise RequestError(f"cannot read {path}: {error.strerror}", hint="give a report in Markdown") from None
+    if any(isinstance(run, Run) for run in runs):
+        return audit_analysis(path.name, text, analyze(*runs))
+    paths = [os.fspath(run) for run in runs if not isinstance(run, Run)]
+    return audit_text(path.name, text, paths, Options(), str(path.parent))
 
 
 def explain(run: Run, task_id: str) -> tuple[Dive, Contrast | None]:

@@ -11,6 +11,7 @@ from typing import NoReturn
 import typer
 
 from blade.cli.analyze import analyze
+from blade.cli.audit import audit
 from blade.cli.compare import compare
 from blade.cli.detectors import detectors
 from blade.cli.explain import explain
@@ -39,6 +40,7 @@ app.command()(compare)
 app.command()(gate)
 app.command()(history)
 app.command()(health)
+app.command()(audit)
 app.command()(show)
 app.command()(explain)
 app.command("try")(try_rule)

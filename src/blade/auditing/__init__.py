@@ -1,0 +1,1 @@
+"""Reports against the data and against themselves."""

@@ -1,0 +1,69 @@
+"""`blade audit`: does a report say what the data says?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from blade.core.errors import RequestError
+
+REPORT = "report.md"
+
+
+def audit(
+    report: Annotated[
+        str, typer.Argument(metavar="REPORT", help="A report in Markdown, or the folder of an analysis.")
+    ],
+    runs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--runs", metavar="RUN", help="The runs that it is about; several may follow. Default: those beside it."
+        ),
+    ] = None,
+    more: Annotated[list[str] | None, typer.Argument(metavar="[RUN]...", hidden=True)] = None,
+    labels: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Verdicts of people that the report counts. Default: those beside it."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print every claim as JSON, false ones first.")] = False,
+) -> None:
+    """Check every number, id and quotation of a report against the data and against each other; exit 1 if one is false.
+
+    Example: blade audit out/report.md --runs results/rollouts.jsonl
+    """
+    import json
+
+    from blade import pipeline
+    from blade.ingest.labels import read_labels
+    from blade.report.audit_text import audit_json, audit_text
+
+    path = _report(Path(report))
+    given = [*(runs or ()), *(more or ())] or _beside(path)
+    options = pipeline.Options(labels=read_labels(labels) if labels is not None else ())
+    found = pipeline.audit(path.name, _text(path), given, options, str(path.parent))
+    print(json.dumps(audit_json(found), ensure_ascii=False) if as_json else "\n".join(audit_text(found)))
+    raise typer.Exit(1 if found.false else 0)
+
+
+def _report(path: Path) -> Path:
+    """The report itself, where a folder was named."""
+    found = path / REPORT if path.is_dir() else path
+    if not found.is_file():
+        raise RequestError(
+            f"no report at {found}", hint="give a Markdown file, or the folder that blade analyze -o wrote"
+        )
+    return found
+
+
+def _beside(path: Path) -> list[str]:
+    """The analysis that a report stands in, if it stands in one."""
+    return [str(path.parent)] if any(path.parent.glob("*/rollouts.parquet")) else []
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise RequestError(f"cannot read {path}: {error.strerror}", hint="give a file that can be read") from None

@@ -101,12 +101,14 @@ def said_to_all(steps: Sequence[Step]) -> str:
     agent makes again and again does.
     """
     results = [step for step in steps if step.kind == "result"]
+    if len(results) < 2 or any(len(step.text) > HEAD for step in results):
+        return ""
     texts = {_varies.sub(" ", step.text).strip() for step in results}
     asked = {(step.tool, step.arguments) for step in steps if step.kind == "call"}
-    if len(results) < 2 or len(texts) != 1 or len(asked) < 2:
+    if len(texts) != 1 or len(asked) < 2:
         return ""
     text = results[0].text
-    return text if len(text) <= HEAD and not _is_about_calls(text, steps) else ""
+    return text if not _is_about_calls(text, steps) else ""
 
 
 def reports_trouble(text: str) -> bool:

@@ -30,6 +30,20 @@ WORDS: tuple[tuple[str, str], ...] = (
     ("warning", r"\bwarnings?\b|\bdeprecated\b"),
 )
 """What readers stop at, with the pattern that finds it."""
+STEMS = {
+    "error": ("error",),
+    "traceback": ("traceback",),
+    "exception": ("exception",),
+    "timeout": ("timeout", "time out", "time-out", "timed out", "timed-out"),
+    "429": ("429", "too many", "rate limit"),
+    "5xx": ("50", "internal server", "bad gateway"),
+    "permission denied": ("denied", "forbidden", "eacces"),
+    "not found": ("not found", "no such file"),
+    "connection refused": ("connection re", "econnre"),
+    "killed": ("killed", "out of memory", "segmentation"),
+    "warning": ("warning", "deprecated"),
+}
+"""What every text that fits a pattern holds, in small letters: quicker to look for."""
 FEWEST = 3
 """Passing rollouts that must hold a word before it can be called harmless."""
 AROUND = 60
@@ -39,7 +53,13 @@ def alarms(reading: Reading) -> tuple[Alarm, ...]:
     """Every alarming word that results of sometimes-pass tasks hold, with its counts; the commonest in passes first."""
     walks = [walk for task in reading.sometimes for walk in reading.of(task)]
     texts = ["\n".join(step.text for step in walk.steps if step.party == "tool") for walk in walks]
-    found = [one for word, pattern in WORDS for one in _alarm(word, re.compile(pattern, re.IGNORECASE), walks, texts)]
+    small = [text.lower() for text in texts]
+    found: list[Alarm] = []
+    for word, pattern in WORDS:
+        likely = [
+            text if any(stem in low for stem in STEMS[word]) else "" for text, low in zip(texts, small, strict=True)
+        ]
+        found += _alarm(word, re.compile(pattern, re.IGNORECASE), walks, likely)
     return tuple(sorted(found, key=lambda one: (-one.fired_passed, one.word)))
 
 

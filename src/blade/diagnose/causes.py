@@ -369,11 +369,16 @@ def _different(run: Run) -> dict[str, int]:
     """By task: different results of failed rollouts: answers, else how they differ from what was due, else outputs."""
     columns = ("task_id", "outcome", "answer_fp", "output_fp", "differs")
     rows = run.rollouts.select(columns).filter(pl.col("outcome") == "failed")
+    answered = rows.filter(pl.col("answer_fp").is_not_null()).select(
+        "task_id", pl.col("answer_fp").cast(pl.String).alias("given")
+    )
+    rows = rows.filter(pl.col("answer_fp").is_null())
     acted = rows["differs"].list.eval(pl.element().struct.field("kind").is_in(_OF_ACTIONS)).list.any()
     ways = rows["differs"].list.eval(
         pl.format("{} {} {}", *(pl.element().struct.field(n) for n in ("kind", "name", "detail")))
     )
     # Two talks never read alike: where calls are judged, the result is what was done.
     rows = rows.with_columns(pl.when(acted).then(ways.list.sort().list.join("|")).alias("ways"))
-    given = pl.coalesce(pl.col("answer_fp").cast(pl.String), "ways", pl.col("output_fp").cast(pl.String))
-    return dict(rows.group_by("task_id").agg(given.drop_nulls().n_unique()).iter_rows())
+    given = pl.coalesce("ways", pl.col("output_fp").cast(pl.String)).alias("given")
+    every = pl.concat([answered, rows.select("task_id", given)])
+    return dict(every.group_by("task_id").agg(pl.col("given").drop_nulls().n_unique()).iter_rows())

@@ -86,6 +86,8 @@ def _leak(walk: Walk) -> _Leak | None:
 
 def _stated(value: str, text: str) -> str:
     """The words of a text that give the value as the answer; empty where none do, or others give a short one too."""
+    if value.casefold() not in text.casefold():
+        return ""
     ends = _ENDS if len(value) < SHORTEST else ""
     match = re.search(f"{_BEFORE}{re.escape(value)}{_AFTER}{ends}", text, re.IGNORECASE | re.MULTILINE)
     if match is None:

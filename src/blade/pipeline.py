@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from itertools import combinations, permutations
-from pathlib import Path
+from itertools import combinations
 
 import numpy as np
 import polars as pl
 
-from blade.auditing.asked import Asked, asked
-from blade.auditing.audit import audit as audit_report
-from blade.comparing.compare import MARGIN
-from blade.comparing.compare import compare as compare_runs
-from blade.comparing.history import history as history_of
 from blade.core.analysis import Analysis, Metrics, RunAnalysis, Score, TaskResult, Variance
-from blade.core.audit import Audit
-from blade.core.comparison import Comparison
 from blade.core.diagnosis import Between, Diagnosis, Elsewhere, Label
-from blade.core.errors import BladeError, RequestError
+from blade.core.errors import RequestError
 from blade.core.finding import Cause, Look
-from blade.core.health import Health
-from blade.core.history import Entry
 from blade.core.measure import Measure
 from blade.core.rollout import PASS_TOLERANCE, Outcome
 from blade.core.run import Run
@@ -59,8 +48,7 @@ from blade.metrics.same_task import same_tasks
 from blade.metrics.slices import slices
 from blade.metrics.usage import usage
 from blade.metrics.variance import pass_variance, reward_variance
-from blade.soundness.health import health as health_of
-from blade.teach import Book, Taught, parse, read_book
+from blade.teach import Book, Taught, parse
 
 MOST_PAIRS = 6
 """Pairs of runs whose tasks are set against each other."""
@@ -96,7 +84,7 @@ def load(inputs: Sequence[str], options: Options) -> tuple[Run, ...]:
     book = options.book
     looking = look if book is None else _looking(book)
     saved, fresh = _loaded(inputs, options, looking)
-    runs = (*saved, *(replace(run, taught_by=_named(book)) for run in fresh))
+    runs = (*saved, *(replace(run, taught_by=package_name(book)) for run in fresh))
     if options.metrics_only:
         return runs
     with taught(_tools(book)):
@@ -116,7 +104,7 @@ def _looking(book: Book) -> Looking:
     return Looking(rules=tuple((one.name, one.rule) for one in book.labels), stages=book.funnel, first=look)
 
 
-def _named(book: Book | None) -> str | None:
+def package_name(book: Book | None) -> str | None:
     return f"{book.path} ({book.digest})" if book is not None else None
 
 
@@ -132,7 +120,7 @@ def _loaded(inputs: Sequence[str], options: Options, look: Look) -> tuple[list[R
         )
     found, as_taught = find(inputs, options.format), _as_taught(options)
     saved = [_with_threshold(load_saved(folder, name), as_taught.pass_threshold) for name, folder in found.analyses]
-    other = [run for run in saved if options.book is not None and run.taught_by != _named(options.book)]
+    other = [run for run in saved if options.book is not None and run.taught_by != package_name(options.book)]
     if other:
         hint = "give the rollouts themselves"
         raise RequestError("an earlier analysis cannot be read under another package", hint=hint)
@@ -203,8 +191,8 @@ def analyze(runs: Sequence[Run], options: Options) -> Analysis:
 
 def _analyzed(runs: Sequence[Run], options: Options) -> Analysis:
     labels = options.book.labels if options.book is not None else ()
-    _check_exclusions(runs, options.exclude, [one.name for one in labels])
-    runs = _told_apart(runs)
+    check_exclusions(runs, options.exclude, [one.name for one in labels])
+    runs = told_apart(runs)
     kept = [_excluded(run, options.exclude, labels) for run in runs]
     seen = elsewhere(kept, list(_same(kept))) if not options.metrics_only else {}
     stages = [name for name, _ in options.book.funnel] if options.book is not None else []
@@ -271,7 +259,7 @@ def _between(analyzed: Sequence[RunAnalysis]) -> tuple[Between, ...]:
     return tuple(between(first, second, pairs) for first, second, pairs in _same([one.run for one in analyzed]))
 
 
-def _told_apart(runs: Sequence[Run]) -> tuple[Run, ...]:
+def told_apart(runs: Sequence[Run]) -> tuple[Run, ...]:
     """The runs under names that differ; those of several analyses may have the same."""
     names = unique_names([Called(wanted=run.name, tails=(run.agent or "",)) for run in runs])
     return tuple(run if run.name == name else renamed(run, name) for run, name in zip(runs, names, strict=True))
@@ -441,7 +429,7 @@ def _shared(analyzed: Sequence[RunAnalysis]) -> dict[tuple[str, str], tuple[int,
     return found
 
 
-def _check_exclusions(runs: Sequence[Run], wishes: Sequence[str], labels: Sequence[str]) -> None:
+def check_exclusions(runs: Sequence[Run], wishes: Sequence[str], labels: Sequence[str]) -> None:
     """A task, a rollout or a rule that does not exist is a slip of the pen, not a wish."""
     codes = [*(rule.code for rule in all_rules()), *labels]
     for wish in wishes:
@@ -496,155 +484,6 @@ def _infra_codes() -> frozenset[str]:
     """Rules that are by themselves enough to call a rollout the machinery's failure."""
     stable = (rule for rule in rules() if rule.status == "stable")
     return frozenset(rule.code for rule in stable if rule.family == "infra" and rule.kind == "direct")
-
-
-def compare(inputs: Sequence[str], options: Options, margin: float = MARGIN) -> tuple[Comparison, ...]:
-    """The first run against each of the others; every input must hold one run."""
-    runs = [_one_run(each, options) for each in inputs]
-    analyzed = [analyze([run], options).runs[0] for run in _told_apart(runs)]
-    return tuple(compare_runs(analyzed[0], other, margin) for other in analyzed[1:])
-
-
-def history(inputs: Sequence[str], margin: float = MARGIN) -> tuple[Entry, ...]:
-    """The runs of the inputs in the order given, each against the one before."""
-    return history_of([(path, _one_run(path, Options())) for path in inputs], margin)
-
-
-def health(inputs: Sequence[str], options: Options) -> Health:
-    """The health of the benchmark that the inputs are runs of; raises where they do not share tasks."""
-    analyzed = analyze(load(inputs, options), options).runs
-    for other in analyzed[1:]:
-        if not same_tasks(analyzed[0].run.tasks, other.run.tasks).comparable:
-            hint = "give runs of one benchmark"
-            raise RequestError(f"{analyzed[0].run.name} and {other.run.name} do not have the same tasks", hint=hint)
-    return health_of(analyzed)
-
-
-def audit(report: str, text: str, inputs: Sequence[str], options: Options, beside: str | None = None) -> Audit:
-    """The claims of a report against the runs of the inputs, and against each other; without inputs only the latter.
-
-    What the report says it was asked for is asked again: what to leave out, the threshold, the package, the verdicts of
-    people, which are looked for `beside` the report too. Where that cannot be had it is read as a foreign report.
-    """
-    if not inputs:
-        return audit_analysis(report, text, Analysis(runs=()))
-    wishes = asked(text)
-    options = _as_asked(options, wishes, [*inputs, *([beside] if beside else [])])
-    runs = load(inputs, options)
-    if wishes.expects and runs[0].roots and wishes.expects != runs[0].tasks["repeats_expected"].sum():
-        ways = [options, *(() if find(inputs).analyses else _expecting(options, runs[0], wishes.expects))]
-        made = [_audited(report, text, load(inputs, way), way, wishes) for way in ways]
-        return min(made, key=lambda one: len(one.false))
-    return _audited(report, text, runs, options, wishes)
-
-
-def _audited(report: str, text: str, runs: Sequence[Run], options: Options, wishes: Asked) -> Audit:
-    """The audit of a report under the options that it was made with, as far as they are known."""
-    whole = _before_exclusions(runs, options)
-    if whole is None or not _can_be_made_again(whole, wishes, options):
-        return audit_report(report, text, analyze(runs, options))
-    exclude = _can_exclude(whole, wishes.exclude)
-    return audit_analysis(report, text, analyze(whole, replace(options, exclude=exclude)))
-
-
-def _expecting(options: Options, run: Run, expected: int) -> list[Options]:
-    """The options under which so many rollouts may have been expected of a run: by its repeats, or by its tasks."""
-    repeats_ = int(str(run.tasks["repeats_expected"].max() or 1))
-    return [
-        replace(options, expect_repeats=max(1, expected // max(1, run.tasks.height))),
-        replace(options, expect_tasks=max(1, expected // repeats_)),
-    ]
-
-
-def _can_be_made_again(runs: Sequence[Run], wishes: Asked, options: Options) -> bool:
-    """Whether everything that the report says it was asked for is at hand."""
-    return (
-        (options.book is not None or not wishes.package)
-        and (bool(options.labels) or not wishes.labelled)
-        and (not wishes.grouped or any(run.tasks["group"].count() for run in runs))
-    )
-
-
-def _as_asked(options: Options, wishes: Asked, places: Sequence[str]) -> Options:
-    """The options with what a report says where the user said nothing."""
-    return replace(
-        options,
-        pass_threshold=options.pass_threshold if options.pass_threshold is not None else wishes.pass_threshold,
-        metrics_only=options.metrics_only or wishes.metrics_only,
-        book=options.book or _book_named(wishes.package),
-        labels=options.labels or tuple(_labels_beside(places)),
-    )
-
-
-def _before_exclusions(runs: Sequence[Run], options: Options) -> tuple[Run, ...] | None:
-    """The runs with what an earlier analysis left out of them; None when their artifacts are gone."""
-    if not any(run.excluded for run in runs):
-        return tuple(runs)
-    files = [run.roots.get(each.path, "") for run in runs for each in run.artifacts if each.role == "rollouts"]
-    if not files or not all(Path(file).is_file() for file in files):
-        return None
-    fresh = load(files, options)
-    return fresh if {run.name for run in fresh} == {run.name for run in runs} else None
-
-
-def _can_exclude(runs: Sequence[Run], wishes: Sequence[str]) -> tuple[str, ...]:
-    """Wishes that the runs can follow; one with a slip of the pen is left to the claims."""
-    try:
-        _check_exclusions(runs, wishes, [])
-    except RequestError:
-        return ()
-    return tuple(wishes)
-
-
-def _book_named(name: str | None) -> Book | None:
-    """The package that a report names, where it is still at hand and the same."""
-    path = Path((name or "").rpartition(" (")[0])
-    if not path.is_file():
-        return None
-    try:
-        book = read_book(path, path.as_posix() if not path.is_absolute() else None)
-    except BladeError:
-        return None
-    return book if _named(book) == name else None
-
-
-def _labels_beside(inputs: Sequence[str]) -> Iterator[Label]:
-    """Verdicts of people that an earlier analysis counted."""
-    for table in (table for path in inputs for table in sorted(Path(path).glob("*/tasks.jsonl"))):
-        for row in map(json.loads, table.read_text(encoding="utf-8").splitlines()):
-            if row.get("decided_by") == "person":
-                cause = Cause(row["cause"]) if row["cause"] is not None else None
-                yield Label(task_id=row["task_id"], cause=cause, note=row["because"])
-
-
-def audit_analysis(report: str, text: str, analysis: Analysis) -> Audit:
-    """The claims of a report against an analysis; a report that BLADE itself wrote of it is checked word for word."""
-    return audit_report(report, text, analysis, tuple(_own_texts(text, analysis)))
-
-
-def _own_texts(text: str, analysis: Analysis) -> Iterator[str]:
-    """What BLADE writes about the runs, of the kind that the report is."""
-    from blade.report.comparison import comparison_report
-    from blade.report.health_text import health_report
-    from blade.report.sections import report
-
-    if not analysis.runs:
-        return
-    if "## Where the change came from" in text:
-        for first, second in permutations(analysis.runs, 2):
-            yield comparison_report(compare_runs(first, second, MARGIN))
-    elif "## What it takes to see an effect" in text:
-        yield health_report(health_of(analysis.runs))
-    else:
-        yield report(analysis)
-
-
-def _one_run(path: str, options: Options) -> Run:
-    runs = load([path], options)
-    if len(runs) != 1:
-        names = ", ".join(run.name for run in runs)
-        raise RequestError(f"{path} holds {len(runs)} runs: {names}", hint="give a file or folder with one run each")
-    return runs[0]
 
 
 def ask(runs: Sequence[Run], query: str) -> pl.DataFrame:

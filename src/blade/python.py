@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from blade.audited import audit as audit_text
+from blade.audited import audit_analysis
 from blade.comparing.compare import compare as compare_runs
 from blade.core.analysis import Analysis
 from blade.core.audit import Audit
@@ -15,9 +17,8 @@ from blade.core.health import Health
 from blade.core.run import Run
 from blade.core.trial import Trial
 from blade.diagnose.explain import explain as look_closely
-from blade.pipeline import Options, audit_analysis, load, try_on
+from blade.pipeline import Options, load, try_on
 from blade.pipeline import analyze as analyze_runs
-from blade.pipeline import audit as audit_text
 from blade.soundness.health import health as health_of
 
 

@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import blade
+from blade.audited import audit_analysis
 from blade.auditing.audit import audit
 from blade.core.analysis import Analysis
 from blade.core.audit import Audit, Claim, Verdict
-from blade.pipeline import audit_analysis
 from blade.report.audit_text import audit_json, audit_text
 from blade.report.sections import report
 

@@ -35,14 +35,14 @@ def audit(
     """
     import json
 
-    from blade import pipeline
+    from blade import audited, pipeline
     from blade.ingest.labels import read_labels
     from blade.report.audit_text import audit_json, audit_text
 
     path = _report(Path(report))
     given = [*(runs or ()), *(more or ())] or _beside(path)
     options = pipeline.Options(labels=read_labels(labels) if labels is not None else ())
-    found = pipeline.audit(path.name, _text(path), given, options, str(path.parent))
+    found = audited.audit(path.name, _text(path), given, options, str(path.parent))
     print(json.dumps(audit_json(found), ensure_ascii=False) if as_json else "\n".join(audit_text(found)))
     raise typer.Exit(1 if found.false else 0)
 

@@ -44,14 +44,14 @@ def compare(
 
     Example: blade compare runs/base.jsonl runs/new.jsonl -o out
     """
-    from blade import pipeline
+    from blade import compared, pipeline
     from blade.report.comparison import story, title
     from blade.report.terminal import plain_lines
 
     if out == "":
         raise RequestError("the output folder has no name", hint="-o DIR; is a variable unset?")
     options = pipeline.Options(exclude=tuple(exclude or ()), pass_threshold=pass_threshold)
-    found = pipeline.compare([baseline, *candidates], options, margin / 100)
+    found = compared.compare([baseline, *candidates], options, margin / 100)
     if at is not None:
         print("\n".join(_at(one, at) for one in found))
         return

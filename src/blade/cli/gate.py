@@ -29,7 +29,7 @@ def gate(
 
     Example: blade gate runs/base.jsonl runs/new.jsonl --policy gate.toml --junit gate.xml
     """
-    from blade import pipeline
+    from blade import compared, pipeline
     from blade.cli.write import write_texts
     from blade.comparing.gate import gate as decide
     from blade.comparing.gate import read_policy
@@ -38,8 +38,8 @@ def gate(
 
     rules = read_policy(policy) if policy is not None else Policy()
     options = pipeline.Options(exclude=tuple(exclude or ()))
-    (compared,) = pipeline.compare([baseline, candidate], options, rules.margin)
-    decided = decide(compared, rules)
+    (found,) = compared.compare([baseline, candidate], options, rules.margin)
+    decided = decide(found, rules)
     if junit is not None:
         write_texts(junit.parent, {junit.name: gate_junit(decided)})
     if as_json:

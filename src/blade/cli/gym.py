@@ -131,7 +131,9 @@ def aggregate(
 
 def _needed(given: str | None, option: str) -> str:
     if not given:
-        raise RequestError(f"{option} is missing", hint="see --help for an example")
+        raise RequestError(
+            f"{option} is missing", hint=f"give {option}; materialized inputs are also found beside the rollouts"
+        )
     return given
 
 

@@ -24,14 +24,14 @@ def health(
 
     Example: blade health runs/a.jsonl runs/b.jsonl -o out
     """
-    from blade import pipeline
+    from blade import compared, pipeline
     from blade.cli.write import write_texts
     from blade.report.as_json import dump
     from blade.report.health_text import MOST_JSON, health_json, health_report, title
     from blade.report.html import render
     from blade.report.terminal import plain_table
 
-    found = pipeline.health(runs, pipeline.Options())
+    found = compared.health(runs, pipeline.Options())
     report = health_report(found)
     if out:
         texts = {

@@ -23,11 +23,11 @@ def history(
     """
     import json
 
-    from blade import pipeline
+    from blade import compared
     from blade.report.history_text import history_json, history_report
     from blade.report.terminal import plain_table
 
-    entries = pipeline.history(analyses, margin / 100)
+    entries = compared.history(analyses, margin / 100)
     if out:
         from blade.cli.write import write_texts
         from blade.report.as_json import dump

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,7 @@ def expected_change(runs: tuple[Run, Run], same: SameTasks, kind: str, floor: fl
         return change(paired, scores, margin, identical=are_identical(*runs, same.pairs))
     why = f"only {len(same.pairs)} of {min(run.tasks.height for run in runs)} tasks of the smaller run are in the other"
     found = change(paired, scores, margin, identical=False)
-    return Change(**{**found.__dict__, "verdict": Verdict.NOT_COMPARABLE, "because": why})
+    return replace(found, verdict=Verdict.NOT_COMPARABLE, because=why)
 
 
 def judged_change(runs: tuple[Run, Run], same: SameTasks, kind: str, margin: float) -> Change:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import polars as pl
 
@@ -95,4 +96,4 @@ def _parted(flip: Flip, walks: Mapping[int, Mapping[str, Walk]], names: tuple[st
     lost = next(side for side in sides if side is not None and not side.passed)
     solver = names[0] if won is sides[0] else names[1]
     told = divergence_in_words(diverge(lost, won))[0].replace("; passing ", f"; {solver} passes: ")
-    return Flip(**{**flip.__dict__, "parting": told})
+    return replace(flip, parting=told)

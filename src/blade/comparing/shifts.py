@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -25,7 +26,7 @@ def shifts_of(
     rows = [*_modes(runs, found, pairs), *_rules(runs, found, pairs)]
     tested = [p for _, p in rows if p is not None]
     q = iter(benjamini_hochberg(tested)) if tested else iter(())
-    made = [Shift(**{**shift.__dict__, "q_value": float(next(q)) if p is not None else None}) for shift, p in rows]
+    made = [replace(shift, q_value=float(next(q)) if p is not None else None) for shift, p in rows]
     return tuple(sorted(made, key=lambda one: (one.q_value if one.q_value is not None else 2.0, -_gap(one), one.id)))
 
 

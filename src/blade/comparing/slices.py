@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -31,7 +32,7 @@ def slices_of(runs: tuple[Run, Run], cells: Classed, pairs: Sequence[tuple[str, 
             if here.sum() >= FEWEST_TASKS and not here.all():
                 made.append(_one(name.removeprefix("slice."), value, before[here], after[here]))
     q = benjamini_hochberg([one.p_value or 1.0 for one in made]) if made else ()
-    return tuple(SliceChange(**{**one.__dict__, "q_value": float(found)}) for one, found in zip(made, q, strict=True))
+    return tuple(replace(one, q_value=float(found)) for one, found in zip(made, q, strict=True))
 
 
 def _one(field: str, value: str, before: np.ndarray, after: np.ndarray) -> SliceChange:

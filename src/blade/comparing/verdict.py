@@ -29,6 +29,7 @@ def change(paired: Paired, scores: tuple[float, float] | None, margin: float, *,
         equivalence_bound=paired.equivalence_bound,
         verdict=verdict,
         because=because,
+        identical=identical,
         reason=paired.reason,
     )
 

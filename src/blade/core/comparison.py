@@ -38,6 +38,8 @@ class Change:
     equivalence_bound: float | None
     verdict: Verdict
     because: str
+    identical: bool = False
+    """Every task has the same outputs and rewards in both runs."""
     reason: str | None = None
 
 

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 
 from blade.core.finding import Evidence
 
+SUSPECT = 0.5
+"""From this suspicion on a task is called suspect."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Reason:

@@ -78,9 +78,15 @@ def error_words(step: Step) -> str:
         return head
     if len(step.text) > HEAD or runs_code(step.tool or ""):
         return ""
-    if head.lstrip().startswith("{"):
-        return head if _object.search(head) else ""
-    return head if _opens.match(head) and not is_about_errors(head) else ""
+    return _unmarked(step.text)
+
+
+@lru_cache(maxsize=512)
+def _unmarked(text: str) -> str:
+    """What a short result without a mark says as an error; several rules ask of the same ones."""
+    if text.lstrip().startswith("{"):
+        return text if _object.search(text) else ""
+    return text if _opens.match(text) and not is_about_errors(text) else ""
 
 
 def is_about_errors(words: str) -> bool:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from blade.core.analysis import SCHEMA_VERSION
-from blade.core.health import Health, Suspect
+from blade.core.health import SUSPECT, Health, Suspect
 from blade.report.diagnosis import prose
 from blade.report.numbers import POINTS, listed, plural, points, share
 from blade.report.text import code, cut, safe, table
 
-SUSPECT = 0.5
 MOST_SHOWN = 12
 MOST_JSON = 10
 

@@ -30,8 +30,8 @@ def history_report(entries: Sequence[Entry]) -> str:
     lines = ["# History", "", "All expected rollouts; each line is set against the one before.", ""]
     lines += table(["analysis", "run", "score", "95 %", "", "since the one before", "tasks"], rows, most=200)
     for one in entries:
-        lines += [f"- {safe(one.source)}: new: {safe('; '.join(one.new_modes))}." for _ in (1,) if one.new_modes]
-        lines += [f"- {safe(one.source)}: gone: {safe('; '.join(one.gone_modes))}." for _ in (1,) if one.gone_modes]
+        told = (("new", one.new_modes), ("gone", one.gone_modes))
+        lines += [f"- {safe(one.source)}: {what}: {safe('; '.join(modes))}." for what, modes in told if modes]
     return "\n".join(lines).rstrip("\n") + "\n"
 
 

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from blade.core.finding import Cause
-from blade.core.health import Suspect
+from blade.core.health import SUSPECT, Suspect
 from blade.simulate.truth import TaskTruth
 
-SUSPECT = 0.5
 BROKEN = (Cause.TASK, Cause.DATA)
 
 

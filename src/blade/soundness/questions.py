@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from blade.core.analysis import RunAnalysis
 from blade.core.finding import Cause
-from blade.core.health import Question, Suspect
-from blade.soundness.suspicion import SUSPECT
+from blade.core.health import SUSPECT, Question, Suspect
 
 YES, NO, UNKNOWN = "yes", "no", "cannot be known"
 MANY = 0.05

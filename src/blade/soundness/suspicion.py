@@ -12,8 +12,6 @@ from blade.core.diagnosis import Doubt
 from blade.core.health import Reason, Suspect
 from blade.core.run import Run
 
-SUSPECT = 0.5
-"""From here on a task is called suspect."""
 WEIGHTS = {(True, False): 0.8, (True, True): 0.55, (False, False): 0.35, (False, True): 0.2}
 """By strong or weak, and by stable or preview: one weak signal, and two of rules in preview, stay below `SUSPECT`."""
 PASSED_BEFORE = 0.5

@@ -16,6 +16,7 @@ Limits
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from blade.core.finding import LONGEST_QUOTE, Cause, Evidence
 from blade.core.rollout import Rollout, Step
@@ -85,8 +86,9 @@ def _wants_a_change(rollout: Rollout) -> bool:
     return any("patch" in said.field for said in rollout.due.said)
 
 
-def _words(tool: str) -> set[str]:
-    return {word.lower() for word in _part.findall(tool)}
+@lru_cache(maxsize=1024)
+def _words(tool: str) -> frozenset[str]:
+    return frozenset(word.lower() for word in _part.findall(tool))
 
 
 def _handles_files(call: Step) -> bool:

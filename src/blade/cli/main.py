@@ -20,6 +20,7 @@ from blade.cli.gym import app as gym
 from blade.cli.health import health
 from blade.cli.history import history
 from blade.cli.label import label
+from blade.cli.package import app as package
 from blade.cli.show import show
 from blade.cli.simulate import simulate
 from blade.cli.sql import sql
@@ -48,6 +49,7 @@ app.command()(sql)
 app.command()(detectors)
 app.command()(label)
 app.command()(simulate)
+app.add_typer(package, name="package")
 app.add_typer(gym, name="gym")
 
 

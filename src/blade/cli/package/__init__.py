@@ -1,0 +1,20 @@
+"""`blade package`, also `blade_toolkit.py`: make, check, score and share the package of a benchmark; a file a command."""
+
+from __future__ import annotations
+
+import typer
+
+app = typer.Typer(
+    name="package",
+    help="The BLADE-ready package of a benchmark: skill, rollouts, golden reports.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback()
+def common() -> None:
+    """The BLADE-ready package of a benchmark: skill, rollouts, golden reports."""

@@ -36,7 +36,7 @@ help:
 
 setup: $(STAMP)
 
-$(STAMP): pyproject.toml requirements.lock
+$(STAMP): pyproject.toml requirements.lock requirements-data.lock
 	@if [ ! -x $(BIN)/python ]; then \
 	  found=; \
 	  for candidate in $(PYTHONS); do \
@@ -51,6 +51,7 @@ $(STAMP): pyproject.toml requirements.lock
 	  "$$found" -m venv $(VENV) || { rm -rf $(VENV); echo "hint: on Debian and Ubuntu the venv module is the package python3-venv" >&2; exit 2; }; \
 	fi
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements-data.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
@@ -80,6 +81,8 @@ docs: $(STAMP)
 lock: $(STAMP)
 	$(BIN)/uv pip compile pyproject.toml --quiet --upgrade --all-extras --group dev --universal --python-version 3.11 \
 	  --generate-hashes --no-emit-index-url --no-header --no-annotate --output-file requirements.lock
+	$(BIN)/uv pip compile requirements-data.in --quiet --upgrade --no-deps --universal --python-version 3.11 \
+	  --generate-hashes --no-emit-index-url --no-header --no-annotate --output-file requirements-data.lock
 
 perf: $(STAMP)
 	$(BIN)/python $(PERF)

@@ -28,9 +28,9 @@ from typing import Any
 
 import orjson
 
-from blade.gym.groups import in_order
-from blade.gym.profile import TWICE, of_rows, profile, read_plan
-from blade.gym.rows import read_rollouts
+from blade.profiling.groups import in_order
+from blade.profiling.profile import TWICE, of_rows, profile, read_plan
+from blade.profiling.rows import read_rollouts
 
 HERE = Path(__file__).parent
 TARGET = 50.0

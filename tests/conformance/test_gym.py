@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from blade.gym.aggregate import aggregate
-from blade.gym.profile import profile
+from blade.profiling.aggregate import aggregate
+from blade.profiling.profile import profile
 
 pytestmark = pytest.mark.conformance
 

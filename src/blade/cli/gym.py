@@ -60,9 +60,9 @@ def profile(
 
     Example: gym eval profile --inputs results/r_materialized_inputs.jsonl --rollouts results/r.jsonl
     """
-    from blade.gym import files, text
-    from blade.gym import overrides as extra
-    from blade.gym.profile import profile as make
+    from blade.profiling import files, text
+    from blade.profiling import overrides as extra
+    from blade.profiling.profile import profile as make
 
     known = ("materialized_inputs_jsonl_fpath", "rollouts_jsonl_fpath", "allow_partial_rollouts")
     given = extra.parse(overrides or (), known)
@@ -105,10 +105,10 @@ def aggregate(
 
     Example: gym eval aggregate -i 'results/shard*.jsonl' -o results/rollouts.jsonl
     """
-    from blade.gym import files, text
-    from blade.gym import overrides as extra
-    from blade.gym.aggregate import aggregate as make
-    from blade.gym.aggregate import find_shards, write_merged
+    from blade.profiling import files, text
+    from blade.profiling import overrides as extra
+    from blade.profiling.aggregate import aggregate as make
+    from blade.profiling.aggregate import find_shards, write_merged
 
     known = ("input_glob", "output_jsonl_fpath", "merge_shards", "config_paths")
     given = extra.parse(overrides or (), known)

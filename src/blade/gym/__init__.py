@@ -1,1 +1,1 @@
-"""The benchmark layer under NeMo Gym's names: its files, row shapes, keys and numbers, made from files alone."""
+"""The benchmark layer: which benchmarks there are, and how one is prepared, run and verified. It writes files alone."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from blade.gym.aggregate import aggregate
+from blade.profiling.aggregate import aggregate
 from builders import gym_input, gym_run, write_jsonl
 
 

@@ -17,12 +17,12 @@ import numpy as np
 
 from blade.core.errors import ArtifactError
 from blade.core.rollout import Problem
-from blade.gym import honest
-from blade.gym.files import sidecar
-from blade.gym.groups import MOST_NAMED, Columns, columns, in_order, rollout_info, tried_of, undisturbed
-from blade.gym.rows import AGENT, REPEAT, TASK, GymRow, InputRow, Key, Read, read_inputs, read_keys, read_rollouts
-from blade.gym.stats import AsRead, Frame, Integers, as_read, describe, frame
 from blade.ingest.decode import Row
+from blade.profiling import honest
+from blade.profiling.files import sidecar
+from blade.profiling.groups import MOST_NAMED, Columns, columns, in_order, rollout_info, tried_of, undisturbed
+from blade.profiling.rows import AGENT, REPEAT, TASK, GymRow, InputRow, Key, Read, read_inputs, read_keys, read_rollouts
+from blade.profiling.stats import AsRead, Frame, Integers, as_read, describe, frame
 
 TWICE = "one rollout must have one row: was a file appended to twice? Remove the row that does not count"
 PARTIAL = "++allow_partial_rollouts=True (or --allow-partial) profiles what is there"

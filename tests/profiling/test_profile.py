@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from blade.core.errors import ArtifactError
-from blade.gym.profile import Profile, profile
+from blade.profiling.profile import Profile, profile
 from builders import gym_input, gym_row, gym_run, write_bytes, write_jsonl
 
 

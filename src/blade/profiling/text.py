@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from blade.core.rollout import Problem
-from blade.gym.aggregate import Aggregate, Shards
-from blade.gym.honest import REASONS
-from blade.gym.profile import Profile
-from blade.gym.rows import AGENT
+from blade.profiling.aggregate import Aggregate, Shards
+from blade.profiling.honest import REASONS
+from blade.profiling.profile import Profile
+from blade.profiling.rows import AGENT
 from blade.report.numbers import plural, score
 
 MOST_PROBLEMS = 5

@@ -14,7 +14,7 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
-from blade.gym.rows import GymRow, Number
+from blade.profiling.rows import GymRow, Number
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]

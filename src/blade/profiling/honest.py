@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from blade.core.rollout import PASS_TOLERANCE
-from blade.gym.stats import Floats, Integers
 from blade.metrics.intervals import rate_interval
 from blade.metrics.pass_at_k import pass_at_k
+from blade.profiling.stats import Floats, Integers
 
 REASONS = "blade/reasons"
 

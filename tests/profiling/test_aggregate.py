@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from blade.core.errors import ArtifactError, RequestError
-from blade.gym.aggregate import Aggregate, aggregate, find_shards, write_merged
+from blade.profiling.aggregate import Aggregate, aggregate, find_shards, write_merged
 from builders import gym_input, gym_row, gym_run, write_bytes, write_jsonl
 
 OUT = Path("nowhere/rollouts.jsonl")

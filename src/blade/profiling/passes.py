@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from blade.gym.stats import Floats, Integers
+from blade.profiling.stats import Floats, Integers
 
 NAME = "accuracy"
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blade.gym.honest import Tried, of_agent, of_tasks
-from blade.gym.passes import family
+from blade.profiling.honest import Tried, of_agent, of_tasks
+from blade.profiling.passes import family
 
 
 def table(tasks: Sequence[Sequence[float | None]]) -> Any:

@@ -17,14 +17,14 @@ import numpy as np
 
 from blade.core.errors import ArtifactError, RequestError
 from blade.core.rollout import Problem
-from blade.gym import honest
-from blade.gym.files import replacing, sidecar
-from blade.gym.groups import columns, in_order, tried_of, undisturbed
-from blade.gym.passes import family
-from blade.gym.profile import infos_of, task_row
-from blade.gym.rows import AGENT, NAMELESS, GymRow, Key, Read, lines_of, read_inputs, read_keys, read_rollouts
-from blade.gym.stats import AsRead, Frame, as_read, describe, frame
 from blade.ingest.artifacts import role_of
+from blade.profiling import honest
+from blade.profiling.files import replacing, sidecar
+from blade.profiling.groups import columns, in_order, tried_of, undisturbed
+from blade.profiling.passes import family
+from blade.profiling.profile import infos_of, task_row
+from blade.profiling.rows import AGENT, NAMELESS, GymRow, Key, Read, lines_of, read_inputs, read_keys, read_rollouts
+from blade.profiling.stats import AsRead, Frame, as_read, describe, frame
 
 OVERLAP = "shards need distinct _ng_task_index values: stamp them into the input before it is cut into shards"
 NO_SAMPLE = {AGENT: {"name": NAMELESS}}

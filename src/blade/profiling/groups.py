@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from blade.core.errors import ArtifactError
-from blade.gym import honest
-from blade.gym.rows import NO_REWARD, REPEAT, TASK, GymRow, Read, lines_of
-from blade.gym.stats import AsRead, Floats, Integers
 from blade.ingest.cells import finite
+from blade.profiling import honest
+from blade.profiling.rows import NO_REWARD, REPEAT, TASK, GymRow, Read, lines_of
+from blade.profiling.stats import AsRead, Floats, Integers
 
 MOST_NAMED = 5
 """Keys and lines told in a message."""

@@ -1,0 +1,63 @@
+"""What a resources server is: it opens a session for a task, answers tool calls, and verifies what came out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+Row = Mapping[str, Any]
+"""A row of a data set, a response or a tool's schema: decoded JSON."""
+
+
+class ToolError(Exception):
+    """A call that the environment refuses; the message goes to the model as the tool's output."""
+
+
+class NoVerdict(Exception):
+    """The verifier could not judge (a judge that failed, a sandbox that died). Never a reward of 0.
+
+    `failure_class` is what the failures file says of it.
+    """
+
+    def __init__(self, message: str, *, failure_class: str = "judge_failed", terminal: bool = False) -> None:
+        super().__init__(message)
+        self.failure_class = failure_class
+        self.terminal = terminal
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """What a verifier says: a reward, and its own account, which becomes flat fields of the rollout's row."""
+
+    reward: float
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Session(Protocol):
+    """One rollout of one task; nothing of it is shared with another."""
+
+    async def call(self, tool: str, arguments: Mapping[str, Any]) -> str:
+        """The tool's output as text; raises ToolError."""
+        ...
+
+    async def verify(self, response: Row) -> Verdict:
+        """The verdict on a finished response (its `output` is the whole trajectory); raises NoVerdict."""
+        ...
+
+
+class Environment(Protocol):
+    """Made once from the config of a resources server."""
+
+    @property
+    def tools(self) -> Sequence[Row]:
+        """Tools of every task, in the form of the Responses API; tasks may bring their own in the row."""
+        ...
+
+    def open(self, row: Row) -> Session:
+        """A fresh session for a row of the data set."""
+        ...
+
+    def gold(self, row: Row) -> Sequence[Row] | None:
+        """The trajectory (`response.output`) that the row's own key says is right; None where the key gives none."""
+        ...

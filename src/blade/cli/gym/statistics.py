@@ -1,4 +1,4 @@
-"""`gym`, also `blade gym`: NeMo Gym's commands over files, without a server."""
+"""`gym eval profile` and `gym eval aggregate`: NeMo Gym's statistics over files, without a server."""
 
 from __future__ import annotations
 
@@ -14,18 +14,6 @@ from blade.report.text import printable
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-app = typer.Typer(
-    name="gym",
-    help="The benchmark layer: NeMo Gym's commands, files and numbers, from files alone.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-evaluation = typer.Typer(help="What comes after the rollouts.", no_args_is_help=True, rich_markup_mode=None)
-app.add_typer(evaluation, name="eval")
-
 Overrides = Annotated[
     list[str] | None, typer.Argument(metavar="[+KEY=VALUE]...", help="The same options as NeMo Gym's overrides.")
 ]
@@ -35,12 +23,6 @@ Threshold = Annotated[
 Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="List every line that could not be used.")]
 
 
-@app.callback()
-def common() -> None:
-    """The benchmark layer: NeMo Gym's commands, files and numbers, from files alone."""
-
-
-@evaluation.command()
 def profile(
     overrides: Overrides = None,
     inputs: Annotated[
@@ -78,7 +60,6 @@ def profile(
     _print(text.profile_lines(found, rows, agents))
 
 
-@evaluation.command()
 def aggregate(
     overrides: Overrides = None,
     input_glob: Annotated[
@@ -152,10 +133,3 @@ def _say(lines: Iterable[str]) -> None:
 def _print(lines: Iterable[str]) -> None:
     for line in lines:
         print(printable(line))
-
-
-def main() -> None:
-    """Run `gym`."""
-    from blade.cli.main import run
-
-    run(app)

@@ -1,0 +1,35 @@
+"""`gym`, also `blade gym`: the benchmark layer; a file a group of commands."""
+
+from __future__ import annotations
+
+import typer
+
+from blade.cli.gym.statistics import aggregate, profile
+
+app = typer.Typer(
+    name="gym",
+    help="The benchmark layer: NeMo Gym's commands, files and numbers.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+evaluation = typer.Typer(
+    help="Prepare and run a benchmark, and what comes after the rollouts.", no_args_is_help=True, rich_markup_mode=None
+)
+app.add_typer(evaluation, name="eval")
+evaluation.command()(profile)
+evaluation.command()(aggregate)
+
+
+@app.callback()
+def common() -> None:
+    """The benchmark layer: NeMo Gym's commands, files and numbers."""
+
+
+def main() -> None:
+    """Run `gym`."""
+    from blade.cli.main import run
+
+    run(app)

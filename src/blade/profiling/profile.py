@@ -201,7 +201,8 @@ def _sample(row: Row | None) -> dict[str, Any]:
 
 def _agents(joined: _Joined, failed: Counter[str]) -> list[dict[str, Any]]:
     """An entry for every agent that has a rollout, in order of name; agents are named by the inputs."""
-    owners = [joined.planned[row.key].agent for row in joined.read.rows]
+    planned = joined.planned
+    owners = [planned[row.task, row.repeat].agent for row in joined.read.rows]
     names = sorted(set(owners))
     where = {name: place for place, name in enumerate(names)}
     places = np.fromiter(map(where.__getitem__, owners), dtype=np.int64, count=len(owners))[joined.read.back]

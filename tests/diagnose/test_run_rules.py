@@ -108,6 +108,21 @@ def cabins(after: str, times: int) -> list[Row]:
     return repeats(*(rollout("t", output=cabin("business", "economy", after)) for _ in range(times)))
 
 
+# key-against-request
+
+BADGE = "Set the badge ticket to urgent."
+
+
+def badge(value: str, prompt: str = BADGE, record: str = '{"id": "T305", "priority": "medium"}', **more: Any) -> Row:
+    """A rollout that sets a priority; the key wants `high`."""
+    items = acted(
+        ("ticket_search", {"query": "badge"}, record),
+        ("ticket_update", {"ticket_id": "T305", "field": "priority", "value": value}, '{"ok": true}'),
+    )
+    key = [want("ticket_update", ticket_id="T305", field="priority", value="high")]
+    return asked("t", prompt, **({"output": items, "expected_actions": key} | more))
+
+
 # user-ends-early, user-withholds, refusal-by-rule, done-without-verdict: talk with a simulated user
 
 CANCEL = [want("cancel_reservation", reservation_id="JG7FMM")]
@@ -210,6 +225,7 @@ def banned(words: str) -> Row:
 
 FIRES = [
     Fires("TSK001", "a record shows another value", [booked("1981-05-26")], ("t",), "key", ('"dob": "1981-05-26"',)),
+    Fires("TSK019", "every repeat does as it is asked", repeats(badge("urgent"), badge("urgent")), ("t",), "key", ('"value": "urgent"',)),
     Fires("TSK002", "the old value comes back", cabins("business", 3), ("t",), "tool", ('"cabin": "economy"', '"cabin": "business"')),
     Fires("TSK003", "another way of writing it", [rollout("t", extracted_answer="4.0", expected_answer="4", output="So it is 4.0")], ("t",), "verifier", ("So it is 4.0",)),
     Fires("TSK003", "nothing was extracted", [rollout("t", extracted_answer=None, expected_answer="42", output="So \\boxed{42}"), rollout("u", passed=True, extracted_answer="7", expected_answer="7")], ("t",), "verifier", ("\\boxed{42}",)),
@@ -310,6 +326,12 @@ FIRES = [
 ]  # fmt: skip
 
 QUIET = [
+    Quiet("TSK019", "a single failure", [badge("urgent")]),
+    Quiet("TSK019", "one repeat passes", repeats(badge("urgent"), badge("high", passed=True))),
+    Quiet("TSK019", "the repeats give different values", repeats(badge("urgent"), badge("ticket"))),
+    Quiet("TSK019", "the request names no such value", repeats(*[badge("low")] * 2)),
+    Quiet("TSK019", "the prompt says what urgent means", repeats(*[badge("urgent", "Urgent is the priority high. " + BADGE)] * 2)),
+    Quiet("TSK019", "a result shows the value that is due", repeats(*[badge("urgent", record='{"priorities": ["low", "high"]}')] * 2)),
     Quiet("TSK001", "several, and more than one thing differs", [booked("1981-05-26", record=SEVERAL, expected_actions=[want("update_reservation", reservation_id="A1B2C3", dob="1985-04-04", cabin="economy")])]),
     Quiet("TSK001", "the prompt gives the value", [booked("1981-05-26", prompt="Born 1985-04-04.")]),
     Quiet("TSK001", "no record shows another", [booked("1981-05-26", record="{}")]),
@@ -516,6 +538,7 @@ def test_strong_rules_are_those_of_the_definition() -> None:
         "verifier-contradicts-itself",
         "equal-still-rejected",
         "equal-output-rejected",
+        "key-against-request",
         "dependency-missing",
         "same-prompt-different-keys",
         "wrong-answer-of-all-runs",

@@ -31,6 +31,12 @@ def in_prompt(rollout: Rollout, value: object) -> bool:
     return pattern is not None and any(pattern.search(step.text) for step in rollout.prompt)
 
 
+def holds(text: str, value: object) -> bool:
+    """Whether a text holds the value, as whole words."""
+    pattern = _pattern(value)
+    return pattern is not None and pattern.search(text) is not None
+
+
 def can_be_traced(value: object) -> bool:
     """Whether a value is distinct enough to be looked for."""
     return _pattern(value) is not None

@@ -42,6 +42,8 @@ class Subject:
     pooled: bool = False
     exempt: bool = False
     """Words that narrow elsewhere do no harm here."""
+    needs: str = ""
+    """The kind of scope without which the form says nothing."""
 
 
 Meaning = dict[str, Subject]
@@ -82,6 +84,15 @@ def _buckets(found: re.Match[str]) -> Meaning:
         group: Subject(("tasks",), f"bucket:{name}_pass", exempt=True)
         for group, name in zip("abc", BUCKETS, strict=True)
     }
+
+
+def _headed(found: re.Match[str]) -> Meaning:
+    """`### mail-6 (0 of 4)`: how often the task passes, or fails."""
+    return {"a": Subject(("passed", "failed"), needs="task"), "b": Subject(_of(found), needs="task")}
+
+
+def _solved(found: re.Match[str]) -> Meaning:
+    return {"a": Subject(("solved_tasks",)), "b": Subject(("tasks",))}
 
 
 def _size(found: re.Match[str]) -> Meaning:
@@ -190,6 +201,9 @@ PATTERNS: tuple[tuple[re.Pattern[str], Means], ...] = (
         ),
         _total,
     ),
+    (_pattern(rf"(?<=\()(?P<a>{_N})\s*(?:of|/)\s*(?P<b>{_N})(?=\)\s*$)"), _headed),
+    (_pattern(rf"\bsolves?d?\s+(?:only\s+)?(?P<a>{_W}){_SEP}(?P<b>{_N})\s+tasks\b"), _solved),
+    (_pattern(rf"(?<=[\d%])\s+over\s+(?:all\s+|the\s+)*(?P<a>{_N})\s+tasks\b"), _always({"a": Subject(("tasks",))})),
     (_pattern(rf"\bexpected\s+(?P<a>{_N})\s+{_ROLL}"), _always({"a": Subject(("expected",))})),
     (
         _pattern(

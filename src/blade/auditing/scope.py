@@ -10,7 +10,7 @@ from blade.auditing.facts import POOLED
 from blade.auditing.markdown import Passage
 from blade.auditing.names import Named, Names
 
-_SENTENCE = re.compile(r"(?<=[.!?])[\"')\u201d]?\s+(?=[\"'(\u201cA-Z\d])|\n")
+_SENTENCE = re.compile(r"(?<=[.!?])[\"')\u201d]?\s+(?=[\"'(\u201cA-Z\d]|[a-z][\w-]*\d)|\n")
 _CLAUSE = re.compile(r";\s+|,\s+(?:while|whereas|but)\s+")
 _NARROWED = re.compile(
     r"\b(?:where|that|which|whose|when|whenever|without|those|these|who|if|unless|remaining|other|others|another|except"

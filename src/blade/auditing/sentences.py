@@ -54,7 +54,7 @@ def _bind(
     if number is None or _HEDGED.search(text[:start]) or _no_fraction(number, subject):
         return None
     scope = subject.scope if subject.scope is not None else scope_of(sentence, start, names)
-    if scope is None or (narrowed(sentence) and not subject.exempt):
+    if scope is None or not scope.startswith(subject.needs) or (narrowed(sentence) and not subject.exempt):
         return None
     runs = (POOLED,) if subject.pooled else runs_of(sentence, found.start(), found.end(), names)
     return Bound(
@@ -64,7 +64,7 @@ def _bind(
         scope=scope,
         subjects=subject.subjects,
         pair=found.start() if found.re.groupindex.keys() >= {"a", "b"} else None,
-        relation=_relation(text[:start]),
+        relation=_relation(text[: found.start()]) if start == found.start() else "=",
     )
 
 

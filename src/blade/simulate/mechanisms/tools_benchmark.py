@@ -45,7 +45,7 @@ def _shown(task: Case) -> Row:
     "tools",
     cause=Cause.TASK,
     must=("TSK001",),
-    may=("TSK008",),
+    may=("TSK008", "TSK019"),
     does="bend",
     play=as_recorded,
     doses=(1.0,),

@@ -345,7 +345,7 @@ def first_steps(one: RunAnalysis) -> list[str]:
     if tasks:
         abouts = ", ".join(dict.fromkeys(_SETTLE[doubt.about] for doubt in found.doubts if doubt.about != "tool"))
         steps.append(f"settle {abouts}, and run {_named(tasks)} again before blaming the model.")
-    mine = [f for f in found.findings if f.kind not in ("harness", "infrastructure") or not tasks][:2]
+    mine = [f for f in found.findings if not set(f.task_ids) <= set(tasks)][:2]
     numbers = {f.id: n for n, f in enumerate(found.findings, start=1)}
     return [*steps, *(f"finding {numbers[f.id]}: {prose(f.brief)} ({plural(f.rollouts, 'rollout')})." for f in mine)]
 

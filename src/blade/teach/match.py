@@ -32,6 +32,8 @@ from blade.teach.syntax import (
 from blade.teach.values import Seen, as_text, compare, number, parsed, pattern, within
 
 LONGEST_QUOTE = 160
+SHORTEST_QUOTE = 4
+"""Words that are shorter are quoted with those around them."""
 MOST_TRIED = 200_000
 """Steps that one rule may look at in one rollout: patterns within patterns multiply."""
 _QUOTABLE = ("stop", "error", "answer", "expected")
@@ -348,13 +350,24 @@ def _evidence(shown: Show, story: _Story) -> Evidence | None:
     fields = [(step, name) for step in steps for name in ("text", "arguments", "tool") if getattr(step, name)]
     for step, name in fields:
         if wanted and wanted in getattr(step, name):
-            return Evidence(key=story.rollout.key, step=step.index, field=name, quote=wanted)
+            return Evidence(
+                key=story.rollout.key, step=step.index, field=name, quote=_telling(getattr(step, name), wanted)
+            )
     fields.sort(key=lambda one: one[1] != "arguments" if one[0].kind == "call" else one[1] != "text")
     for step, name in fields:
         quote = getattr(step, name).strip()[:LONGEST_QUOTE].strip()
         if quote:
             return Evidence(key=story.rollout.key, step=step.index, field=name, quote=quote)
     return None
+
+
+def _telling(text: str, words: str) -> str:
+    """The words, with those around them where they alone say nothing (a question mark, a number)."""
+    if len(words) >= SHORTEST_QUOTE:
+        return words
+    at = text.index(words)
+    room = (LONGEST_QUOTE - len(words)) // 2
+    return text[max(0, at - room) : at + len(words) + room].strip()
 
 
 def _of_field(shown: Show, story: _Story) -> Evidence | None:

@@ -56,7 +56,8 @@ def diagnose(
     q = _family([look.association.p_value if rule.blind else None for rule, look in seen], [one for _, one in done])
     looked = lookouts.lookouts(run, seen, q[: len(seen)], reading)
     raised = doubts(context)
-    named = findings(context, [(one, look) for one in taught for look in looked if look.code == one.name])
+    by_label = [(one, look) for one in taught for look in looked if look.code == one.name]
+    named = findings(context, by_label, raised)
     decided = overruled(causes(run, parts, raised, looked, elsewhere.passed), labels or {})
     remedies, together = interventions(context, named, raised, looked, decided)
     return Diagnosis(

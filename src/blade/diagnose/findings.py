@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from blade.core.diagnosis import Finding, Lookout
+from blade.core.diagnosis import Doubt, Finding, Lookout
 from blade.diagnose.context import Context, Draft
 from blade.diagnose.drafts import DRAFTS
 from blade.diagnose.drafts.others import by_user, unexplained
@@ -24,9 +24,15 @@ ELSEWHERE = ("answer:none", "answer:equal", "answer:other form", "answer:not ext
 """Groups that are a mode or a doubt about the verifier, and no finding of their own."""
 
 
-def findings(context: Context, taught: Sequence[tuple[Taught, Lookout]] = ()) -> list[tuple[Finding, Group]]:
-    """The findings of a run with their rollouts, best to mend first; they say different things."""
-    mine = [group for group in map(_without_withheld(context), groups(context.partition)) if group.failing]
+def findings(
+    context: Context, taught: Sequence[tuple[Taught, Lookout]] = (), doubts: Sequence[Doubt] = ()
+) -> list[tuple[Finding, Group]]:
+    """The findings of a run with their rollouts, best to mend first; they say different things.
+
+    What `doubts` put down to the benchmark beyond question is not put down to the agent as well.
+    """
+    agents = map(_without_withheld(context), groups(context.partition))
+    mine = [group for group in map(_without(_unsound(doubts)), agents) if group.failing]
     drafted = [(group, DRAFTS[group.family](group, context)) for group in mine]
     drafted += [one for one in (by_user(context), unexplained(context)) if one is not None]
     drafted += [by_label(label, seen, context) for label, seen in taught if label.fix is not None and seen.fired_failed]
@@ -44,17 +50,24 @@ def findings(context: Context, taught: Sequence[tuple[Taught, Lookout]] = ()) ->
     return chosen
 
 
+def _unsound(doubts: Sequence[Doubt]) -> set[Place]:
+    return {place for doubt in doubts if doubt.strong and not doubt.preview for place in doubt.places}
+
+
+def _without(places: set[Place]) -> Callable[[Group], Group]:
+    def less(group: Group) -> Group:
+        failing = tuple(place for place in group.failing if place not in places)
+        return replace(group, failing=failing, alone=tuple(place for place in group.alone if place not in places))
+
+    return less
+
+
 def _without_withheld(context: Context) -> Callable[[Group], Group]:
     """What the simulated user kept back is not the agent's to do: such rollouts are not counted as left out."""
     kept = {(one.walk.rollout.key.task_id, one.walk.repeat) for one in context.withheld}
 
-    def less(group: Group) -> Group:
-        if group.family != "left-out" or not kept:
-            return group
-        failing = tuple(place for place in group.failing if place not in kept)
-        return replace(group, failing=failing, alone=tuple(place for place in group.alone if place not in kept))
-
-    return less
+    less = _without(kept)
+    return lambda group: less(group) if group.family == "left-out" else group
 
 
 def _rank(finding: Finding) -> tuple[float, float, int, str]:

@@ -58,6 +58,41 @@ def key_wants_what_nobody_can_see(task: Case, rng: Random) -> Case:
     return replace(task, due=({"name": task.tool, "kwargs": task.arguments | {name: hidden}},))
 
 
+KEYED_OTHERWISE = {
+    "cancel": ("reason", ("recalled by the maker", "lost in the warehouse")),
+    "address": ("street", ("7 Rear Court", "12 Loading Bay")),
+    "date": ("date", ("2026-07-03", "2026-08-21")),
+    "refund": ("method", ("iban_4471", "cheque_9082")),
+    "note": ("delivery_note", ("Ring at number 7.", "Use the rear gate.")),
+}
+
+
+def as_asked(task: Case, rng: Random) -> Draft:
+    """The user names the value, the agent uses it, and the key wants another."""
+    asked = task.wrong[0]
+    wish = rng.choice(("Please use", "It has to be", "Make it")) + f" {asked[KEYED_OTHERWISE[task.wish][0]]}."
+    changed = change(task, rng, asked)
+    items = [*known(task, rng), *looked_up(task, rng), said("What shall I enter?"), user(wish), *changed]
+    return finished(task, rng, [*items, *ended(task, rng)], 0.0)
+
+
+@mechanism(
+    "tools",
+    cause=Cause.TASK,
+    must=("TSK019",),
+    may=("TSK001", "TSK008"),
+    does="bend",
+    play=as_asked,
+    doses=(1.0,),
+    rest="pass",
+)
+def key_wants_other_than_was_asked(task: Case, rng: Random) -> Case:
+    """The user asks for one value, and the key wants another that nobody ever mentions."""
+    name, values = KEYED_OTHERWISE[task.wish]
+    due = task.arguments | {name: rng.choice(values)}
+    return replace(task, due=({"name": task.tool, "kwargs": due},), wrong=(task.arguments, *task.wrong))
+
+
 def says_yes_and_does_nothing(task: Case, rng: Random) -> Draft:
     """The tool says yes, and returns the record as it was."""
     old = {name: task.order[name] for name in task.arguments}

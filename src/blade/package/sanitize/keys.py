@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from blade.package.sanitize import doubt
 from blade.package.sanitize.rules import Group, Match, Rule
 
@@ -73,6 +75,8 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
     ("one-password-token", "ops_eyJ", r"[A-Za-z0-9+/=_-]{100,}"),
     ("age-key", "AGE-SECRET-KEY-1", r"[A-Z0-9]{58}"),
 )
+_LEAST_BITS = 2.8
+_LONG = 16
 _HEAD = {"telegram-token": r"\d{8,10}", "terraform-token": r"[A-Za-z0-9]{14}", "mailchimp-key": r"[0-9a-f]{31}"}
 """What stands in front of a mark that is not a prefix."""
 
@@ -80,16 +84,17 @@ _HEAD = {"telegram-token": r"\d{8,10}", "terraform-token": r"[A-Za-z0-9]{14}", "
 def _drawn(match: Match) -> bool:
     """Not a name in code or in a style sheet that begins as a key does."""
     value = match.value
-    if match.after() in (b"(", b"\\") or doubt.stand_in(value) or value.endswith(b"EXAMPLE"):
+    body = value[3:].removesuffix(b"EXAMPLE")
+    if match.after() == b"(" or doubt.stand_in(body) or doubt.identifier(value):
         return False
-    body = value[3:]
-    return doubt.mixed(body) and doubt.bits(body) >= 2.8 and not doubt.identifier(value)
+    return doubt.mixed(body) and doubt.bits(body) >= _LEAST_BITS
 
 
 def _openai(match: Match) -> bool:
-    """Words joined by hyphens begin with `sk-` too: a key has both cases, or is hexadecimal throughout."""
+    """Words joined by hyphens begin with `sk-` too: a key has both cases, or a long part without a hyphen."""
     body = match.value[3:]
-    return _drawn(match) and (body.lower() != body != body.upper() or doubt.fingerprint(body))
+    longest = max(re.split(rb"[-_]", body), key=len)
+    return _drawn(match) and (body.lower() != body != body.upper() or (len(longest) >= _LONG and doubt.mixed(longest)))
 
 
 def _rule(name: str, prefix: str, body: str) -> Rule:

@@ -261,7 +261,7 @@ RULES = (
         group=Group.ENDPOINTS,
         says="shell prompts with user and host",
         gate="[A-Za-z0-9]@[A-Za-z0-9.-]+:[~/]",
-        pattern=r"(?:^|[\s(\[])(?P<value>[a-z_][A-Za-z0-9_.-]{0,31}@[A-Za-z0-9][A-Za-z0-9.-]{1,60}):[~/][^\s\"']{0,200}\s?[$#]",
+        pattern=r"(?:^|[\s(\[\"'`])(?P<value>[a-z_][A-Za-z0-9_.-]{0,31}@[A-Za-z0-9][A-Za-z0-9.-]{1,60}):[~/][^\s\"']{0,200}\s?[$#]",
         keep=_prompt,
     ),
 )

@@ -76,25 +76,18 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
     ("age-key", "AGE-SECRET-KEY-1", r"[A-Z0-9]{58}"),
 )
 _LEAST_BITS = 2.8
-_LONG = 16
+_LONG = 14
 _HEAD = {"telegram-token": r"\d{8,10}", "terraform-token": r"[A-Za-z0-9]{14}", "mailchimp-key": r"[0-9a-f]{31}"}
 """What stands in front of a mark that is not a prefix."""
 
 
 def _drawn(match: Match) -> bool:
-    """Not a name in code or in a style sheet that begins as a key does."""
-    value = match.value
-    body = value[3:].removesuffix(b"EXAMPLE")
-    if match.after() == b"(" or doubt.stand_in(body) or doubt.identifier(value):
+    """Not words that begin as a key does: it has both cases, or a long part of letters and digits."""
+    body = match.value[3:].removesuffix(b"EXAMPLE")
+    if match.after() == b"(" or doubt.stand_in(body) or not doubt.mixed(body) or doubt.bits(body) < _LEAST_BITS:
         return False
-    return doubt.mixed(body) and doubt.bits(body) >= _LEAST_BITS
-
-
-def _openai(match: Match) -> bool:
-    """Words joined by hyphens begin with `sk-` too: a key has both cases, or a long part without a hyphen."""
-    body = match.value[3:]
-    longest = max(re.split(rb"[-_]", body), key=len)
-    return _drawn(match) and (body.lower() != body != body.upper() or (len(longest) >= _LONG and doubt.mixed(longest)))
+    longest = max(re.split(rb"[-_.]", body), key=len)
+    return body.lower() != body != body.upper() or (len(longest) >= _LONG and doubt.mixed(longest))
 
 
 def _rule(name: str, prefix: str, body: str) -> Rule:
@@ -104,7 +97,7 @@ def _rule(name: str, prefix: str, body: str) -> Rule:
         says=name.replace("-", " ") + "s",
         gate=prefix,
         pattern=rf"(?:^|[^A-Za-z0-9_/+-])(?P<value>{_HEAD.get(name, '')}{prefix}{body})",
-        keep=_openai if name == "openai-key" else _drawn,
+        keep=_drawn,
     )
 
 

@@ -183,7 +183,7 @@ RULES = (
         name="user-name",
         group=Group.PEOPLE,
         says="user names",
-        gate=r"\b(?:USER|LOGNAME|USERNAME|SUDO_USER|GIT_(?:AUTHOR|COMMITTER)_NAME)\b",
+        gate="(?:USER|LOGNAME|USERNAME|GIT_(?:AUTHOR|COMMITTER)_NAME)=",
         pattern=r"\b(?:USER|LOGNAME|USERNAME|SUDO_USER|GIT_(?:AUTHOR|COMMITTER)_NAME)=[\"']?(?P<value>[A-Za-z][A-Za-z0-9_.-]{1,31})",
         keep=_somebody,
     ),

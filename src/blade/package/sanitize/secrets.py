@@ -157,7 +157,7 @@ RULES = (
         name="discord-token",
         group=Group.SECRETS,
         says="Discord bot tokens",
-        gate=r"\b[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.",
+        gate=r"[A-Za-z0-9_-]{8}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{8}",
         pattern=r"\b(?P<value>[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40})",
         keep=_bearer,
     ),

@@ -55,7 +55,7 @@ class _Work:
     def done(self, copy: Path | None) -> Sanitized:
         """Read everything, once."""
         for file, line in (*self._denied.bad, *self._allowed.bad):
-            self._tally.add(lists.BAD_LINE, file, line, f"{file}:{line}".encode())
+            self._tally.add(lists.BAD_LINE, self._shown(file.encode()), line, f"{file}:{line}".encode())
         for item in items(self._path):
             self._look(item, copy)
         return Sanitized(
@@ -70,10 +70,10 @@ class _Work:
         )
 
     def _look(self, item: Item, copy: Path | None) -> None:
-        if item.path.resolve() in self._lists:
-            self._left_out.append(item.name)
-            return
         name = self._name(item)
+        if item.path.resolve() in self._lists:
+            self._left_out.append(name)
+            return
         barred = self._barred(item)
         if barred is not None:
             self._tally.add(barred, name, None, item.raw_name)
@@ -99,15 +99,17 @@ class _Work:
         return None if self._allowed.covers(rule.name, item.raw_name, item.name) else rule
 
     def _name(self, item: Item) -> str:
-        """The name as it may be shown: what is found in the name itself is replaced, and counted."""
-        name = item.raw_name
-        hits = self._scanner.hits(name, item.name)
-        for hit in reversed(hits):
-            name = name[: hit.start] + b"redacted_" + hit.rule.name.encode() + name[hit.end :]
-        shown = self._unique(name.decode("utf-8", "replace"))
-        for hit in hits:
+        """The name as it may be shown; what is found in the name itself is counted."""
+        shown = self._unique(self._shown(item.raw_name))
+        for hit in self._scanner.hits(item.raw_name, item.name):
             self._tally.add(hit.rule, shown, None, item.raw_name[hit.start : hit.end])
         return shown
+
+    def _shown(self, name: bytes) -> str:
+        """A file's name with the names of rules in place of what they find."""
+        for hit in reversed(self._scanner.hits(name, name.decode("utf-8", "replace"))):
+            name = name[: hit.start] + b"redacted_" + hit.rule.name.encode() + name[hit.end :]
+        return name.decode("utf-8", "replace")
 
     def _unique(self, name: str) -> str:
         folder, slash, file = name.rpartition("/")

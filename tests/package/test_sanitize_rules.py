@@ -177,9 +177,26 @@ def test_no_gate_hides_what_its_rule_would_find() -> None:
             assert opened or not matched, (rule.name, text)
 
 
-def test_the_repository_s_own_examples_hold_nothing(tmp_path: Path) -> None:
+def test_the_repository_s_own_examples_hold_nothing() -> None:
     from blade.package.sanitize import sanitize
 
     root = Path(__file__).parents[2]
     for folder in ("examples", "docs"):
         assert sanitize(root / folder).counts == ()
+
+
+def test_the_page_names_every_rule_that_is_not_a_provider_s() -> None:
+    from blade.package.sanitize import endpoints, keys, lists, people, secrets, source
+
+    page = (Path(__file__).parents[2] / "docs/sanitize.md").read_text()
+    rules = [
+        *secrets.RULES,
+        *endpoints.RULES,
+        *people.RULES,
+        *source.RULES,
+        source.PRIVATE_FILE,
+        source.OPAQUE_FILE,
+        lists.BAD_LINE,
+    ]
+    assert [rule.name for rule in rules if f"`{rule.name}`" not in page] == []
+    assert len({rule.name for rule in keys.RULES}) >= 60

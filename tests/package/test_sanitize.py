@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 import zstandard
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import planted
@@ -316,6 +316,7 @@ _TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 _PLANTED = st.sampled_from(sorted(TEXTS))
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(_TEXT, _PLANTED, _TEXT), min_size=1, max_size=4), st.integers(0, 2))
 def test_a_copy_of_any_row_is_clean_json_of_the_same_shape(
     tmp_path_factory: pytest.TempPathFactory, parts: list[tuple[str, str, str]], depth: int
@@ -343,6 +344,7 @@ def _shape(value: Any) -> Any:
     return [_shape(inner) for inner in value] if isinstance(value, list) else type(value)
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=400))
 def test_any_bytes_are_looked_at_and_the_copy_is_clean(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     folder = tmp_path_factory.mktemp("bytes")

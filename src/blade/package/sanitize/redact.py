@@ -38,11 +38,15 @@ def _replaced(line: bytes, hits: Sequence[Hit], kind: Kind, *, everything: bool)
     pieces: list[bytes] = []
     at = 0
     numbers: dict[str, dict[bytes, int]] = {}
+    taken: dict[str, int] = {}
     for start, end, rule in _spans(line, hits, kind, everything):
         number = 1
         if kind is Kind.JSON and _in_key(line, end):
+            if rule not in taken:
+                # Markers of an earlier round or an earlier copy may be keys too.
+                taken[rule] = line.count(_MARKER + rule.encode())
             keys = numbers.setdefault(rule, {})
-            number = keys.setdefault(line[start:end], len(keys) + 1)
+            number = keys.setdefault(line[start:end], taken[rule] + len(keys) + 1)
         pieces += (line[at:start], marker(rule, number))
         at = end
     return b"".join((*pieces, line[at:]))

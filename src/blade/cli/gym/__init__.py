@@ -6,6 +6,7 @@ import typer
 
 from blade.cli.gym.env import group as environment
 from blade.cli.gym.listing import listing, search
+from blade.cli.gym.prepare import prepare
 from blade.cli.gym.statistics import aggregate, profile
 
 app = typer.Typer(
@@ -24,6 +25,7 @@ app.add_typer(listing, name="list")
 app.command()(search)
 app.add_typer(environment, name="env")
 app.add_typer(evaluation, name="eval")
+evaluation.command()(prepare)
 evaluation.command()(profile)
 evaluation.command()(aggregate)
 

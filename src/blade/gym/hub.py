@@ -22,7 +22,8 @@ from typing import Any
 
 from blade.core.errors import RequestError
 
-HUB = "https://huggingface.co"
+ENDPOINT, HUB = "HF_ENDPOINT", "https://huggingface.co"
+"""A mirror of the hub may be named by the variable, as the hub's own tools take it."""
 TOKEN = "HF_TOKEN"
 SECONDS = 60
 _REFUSED = (401, 403)
@@ -36,10 +37,10 @@ def dataset(name: str, *, config: str = "default", split: str, source: str | Non
     """The rows of a data set of the Hugging Face hub, from its Parquet files; or of a local copy of them."""
     if source is not None:
         return local_rows(source)
-    listing = f"{HUB}/api/datasets/{name}/parquet/{config}/{split}"
-    urls = json.loads(fetch(listing))
+    listing = f"{_hub()}/api/datasets/{name}/parquet/{config}/{split}"
+    urls = _json(fetch(listing, instead=f"{listing}/0.parquet"), listing)
     if not isinstance(urls, list) or not urls:
-        raise HubError(f"{listing} lists no files", hint=_copy_hint(f"{HUB}/datasets/{name}"))
+        raise HubError(f"{listing} lists no files", hint=_copy_hint(f"{_hub()}/datasets/{name}"))
     return [row for url in urls for row in parquet_rows(fetch(str(url)))]
 
 
@@ -62,24 +63,29 @@ def packaged(package: str, name: str) -> bytes:
     return path.read_bytes()
 
 
-def fetch(url: str) -> bytes:
-    """The bytes at an address; raises HubError with what to do instead."""
+def fetch(url: str, *, instead: str | None = None) -> bytes:
+    """The bytes at an address; raises HubError with what to do, which is to get `instead` where the address is no file."""
     request = urllib.request.Request(url, headers={"User-Agent": "blade-bench"})
     token = os.environ.get(TOKEN)
-    if token and urllib.parse.urlsplit(url).hostname == urllib.parse.urlsplit(HUB).hostname:
+    if token and urllib.parse.urlsplit(url).hostname == urllib.parse.urlsplit(_hub()).hostname:
         # Not sent on to where a redirect leads.
         request.add_unredirected_header("Authorization", f"Bearer {token}")
-    host = urllib.parse.urlsplit(url).hostname or url
+    host, copy = urllib.parse.urlsplit(url).hostname or url, _copy_hint(instead or url)
     try:
         with urllib.request.urlopen(request, timeout=SECONDS) as response:
             data: bytes = response.read()
             return data
     except urllib.error.HTTPError as error:
-        hint = f"accept the data set's terms at {host} and set {TOKEN}" if error.code in _REFUSED else _copy_hint(url)
+        error.close()
+        hint = f"accept the data set's terms at {host} and set {TOKEN}" if error.code in _REFUSED else copy
         raise HubError(f"{url} answered {error.code} {error.reason}", hint=hint) from None
     except (urllib.error.URLError, HTTPException, OSError) as error:
         reason = getattr(error, "reason", None) or error
-        raise HubError(f"{host} cannot be reached: {reason}", hint=_copy_hint(url)) from None
+        raise HubError(f"{host} cannot be reached: {reason}", hint=copy) from None
+
+
+def _hub() -> str:
+    return (os.environ.get(ENDPOINT) or HUB).rstrip("/")
 
 
 def _copy_hint(url: str) -> str:
@@ -87,8 +93,10 @@ def _copy_hint(url: str) -> str:
 
 
 def local_rows(source: str | Path) -> list[dict[str, Any]]:
-    """The rows of a file: .parquet, .jsonl, .json (a list), .csv or .tsv; raises for any other."""
+    """The rows of a file: .parquet, .jsonl, .json (a list), .csv or .tsv; or of a folder of them, by name. Raises."""
     path = Path(source).expanduser()
+    if path.is_dir():
+        return [row for inside in sorted(path.iterdir()) if inside.is_file() for row in local_rows(inside)]
     data = _read(path)
     if path.suffix == ".parquet":
         return parquet_rows(data)

@@ -29,9 +29,13 @@ def find(name: str | Path, roots: Sequence[Path]) -> Path | None:
 
 
 def place(name: str | Path, roots: Sequence[Path], *, beside: str | Path | None = None) -> Path:
-    """Where a file is, or where it would be made: in the root that has `beside`; never inside the installed package."""
-    found = find(name, roots)
+    """Where a file is, or where it would be made: in the root that has `beside`; never inside the installed package.
+
+    A file of a root that comes after the one with `beside` belongs to another `beside`, and is not taken for this one.
+    """
+    home = next((index for index, root in enumerate(roots) if beside is not None and (root / beside).is_file()), None)
+    found = find(name, roots if home is None else roots[: home + 1])
     if found:
         return found
-    home = next((root for root in roots if beside is not None and (root / beside).is_file()), roots[0])
-    return (Path.cwd() if home == _INSIDE.resolve() else home) / name
+    folder = roots[home or 0]
+    return (Path.cwd() if folder == _INSIDE.resolve() else folder) / name

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from skill.commands import commands, refusals
 
 ROOT = Path(__file__).parents[2]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import typer
 
+from blade.cli.package.validate import validate
+
 app = typer.Typer(
     name="package",
     help="The BLADE-ready package of a benchmark: skill, rollouts, golden reports.",
@@ -18,3 +20,6 @@ app = typer.Typer(
 @app.callback()
 def common() -> None:
     """The BLADE-ready package of a benchmark: skill, rollouts, golden reports."""
+
+
+app.command()(validate)

@@ -134,8 +134,9 @@ def _distinct(name: str, facts: Sequence[Fact], fewest: int) -> Check:
         for first, second in combinations(facts[:200], 2)
         if _overlap(set(_words(first.fact)), set(_words(second.fact))) >= ALIKE
     ]
-    distinct = len(facts) - len({second for _, second in alike})
-    faults = [f"{second} is like {first}" for first, second in alike] if distinct < fewest else []
+    copies = {second: first for first, second in reversed(alike)}
+    distinct = len(facts) - len(copies)
+    faults = [f"{second} is like {first}" for second, first in sorted(copies.items())] if distinct < fewest else []
     fix = f"write at least {fewest} facts that say different things"
     return _check("distinct", "differ", name, faults, f"{distinct} of {len(facts)} differ", fix)
 

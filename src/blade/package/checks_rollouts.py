@@ -22,11 +22,10 @@ _MARKS = ("key_fp", "prompt_fp", "id_mark")
 
 def rollout_checks(package: Package, data: Data) -> Iterator[Check]:
     """Everything about D2: the runs together, then each file."""
-    scored = [run for run in data.runs if run.rollouts["reward"].count()]
-    apart = _apart(scored)
-    yield _two_scored(data, scored, apart)
-    if len(scored) > 1:
-        yield _copies(data, scored, apart)
+    apart = _apart(list(data.runs))
+    yield _two_scored(data, [run for run in apart if run.rollouts["reward"].count()])
+    if len(data.runs) > 1:
+        yield _copies(data, apart)
     if len(apart) > 1:
         yield _comparable(apart)
     for file in data.files:
@@ -34,13 +33,13 @@ def rollout_checks(package: Package, data: Data) -> Iterator[Check]:
     yield open_check(package, "rollouts", "D2.open")
 
 
-def _two_scored(data: Data, scored: list[Run], apart: list[Run]) -> Check:
+def _two_scored(data: Data, scored: list[Run]) -> Check:
     listed = "; ".join(_scored_line(file, data) for file in data.files) or "no file in rollouts/ (or data/*rollout*)"
     return Check(
         code="D2.scored",
-        passed=len(apart) >= FEWEST_RUNS,
+        passed=len(scored) >= FEWEST_RUNS,
         message="At least two scored rollout files",
-        found=f"{len(apart)} scored {'run' if len(apart) == 1 else 'runs'} in {len(data.files)} files: {listed}",
+        found=f"{len(scored)} different scored {'run' if len(scored) == 1 else 'runs'} in {len(data.files)} files: {listed}",
         fix="copy another model's or agent's run of the same tasks into rollouts/, with its reward or score fields",
     )
 
@@ -69,9 +68,9 @@ def _content(run: Run) -> tuple[object, ...]:
     return tuple(sorted(joined.iter_rows(), key=repr))
 
 
-def _copies(data: Data, scored: list[Run], apart: list[Run]) -> Check:
+def _copies(data: Data, apart: list[Run]) -> Check:
     kept = {run.name for run in apart}
-    again = [run for run in scored if run.name not in kept]
+    again = [run for run in data.runs if run.name not in kept]
     files = [file.shown for run in again if (file := data.file_of(run.name)) is not None]
     return Check(
         code="D2.copies",

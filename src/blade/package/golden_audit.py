@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from blade.auditing.asked import asked
 from blade.auditing.audit import audit as audit_report
@@ -35,11 +36,11 @@ def _readings(text: str, data: Data, run: str | None) -> Iterator[tuple[Analysis
     """Analyses that a text may rest on, the likeliest first, each with what BLADE writes of it."""
     if not data.runs:
         return
-    named = asked(text).package is not None
-    for taught in (True, False) if named or data.book is None else (False, True):
+    named = asked(text).package
+    for taught in (True, False) if named is not None or data.book is None else (False, True):
         if not taught and data.book is None:
             continue
-        whole = data.analysis if taught else data.untaught
+        whole = _called(data.analysis, named, data) if taught else data.untaught
         if run is None:
             yield whole, (report(whole),)
             continue
@@ -50,3 +51,11 @@ def _readings(text: str, data: Data, run: str | None) -> Iterator[tuple[Analysis
             loaded = next(one.run for one in whole.runs if one.run.name == run)
             alone = analyze([loaded], Options(book=data.book if taught else None))
             yield alone, (report(alone),)
+
+
+def _called(whole: Analysis, named: str | None, data: Data) -> Analysis:
+    """The analysis under the name that a report has for the same package: a path depends on where one stands."""
+    if named is None or data.book is None or not named.endswith(f"({data.book.digest})"):
+        return whole
+    runs = tuple(replace(one, run=replace(one.run, taught_by=named)) for one in whole.runs)
+    return replace(whole, runs=runs)

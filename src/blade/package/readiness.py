@@ -22,7 +22,7 @@ ITEMS = (
             "Sanitization removes private source, endpoints, credentials, user names, unreleased benchmark names, and raw"
             " data that is not cleared for sharing"
         ),
-        ("SAN.",),
+        ("S.",),
     ),
 )
 """Each item, and how the codes of its checks begin."""

@@ -94,14 +94,18 @@ def _direct(run: Run, roles: tuple[str, ...]) -> list[str]:
     return [field.path for field in run.schema if any(part in roles for part in field.taken_as.split(", "))]
 
 
-def _verifier(run: Run, total: int) -> Part:
-    judged = run.checks.select("task_id", "repeat").unique().height if run.checks.height else 0
-    fields = tuple(
+def verifier_fields(run: Run) -> tuple[str, ...]:
+    """Fields of the rows that the verifier is taken to have written, in order of name."""
+    return tuple(
         field.path
         for field in run.schema
         if _VERIFIER.search(field.path) and not any(_is(field.taken_as, one) for one in _NOT_OF_THE_VERIFIER)
     )
-    part = _most(run, total, fields)
+
+
+def _verifier(run: Run, total: int) -> Part:
+    judged = run.checks.select("task_id", "repeat").unique().height if run.checks.height else 0
+    part = _most(run, total, verifier_fields(run))
     return part if part.rows >= judged else Part(rows=judged, of=total, fields=("tests",))
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import typer
 
+from blade.cli.package.init import init
+from blade.cli.package.status import status
 from blade.cli.package.validate import validate
 
 app = typer.Typer(
@@ -22,4 +24,6 @@ def common() -> None:
     """The BLADE-ready package of a benchmark: skill, rollouts, golden reports."""
 
 
+app.command()(init)
 app.command()(validate)
+app.command()(status)

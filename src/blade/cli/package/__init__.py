@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from blade.cli.package.init import init
+from blade.cli.package.sanitize import sanitize
 from blade.cli.package.status import status
 from blade.cli.package.validate import validate
 
@@ -27,3 +28,4 @@ def common() -> None:
 app.command()(init)
 app.command()(validate)
 app.command()(status)
+app.command()(sanitize)

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import typer
 
+from blade.cli.package.init import init
+from blade.cli.package.sanitize import sanitize
+from blade.cli.package.status import status
+from blade.cli.package.validate import validate
+
 app = typer.Typer(
     name="package",
     help="The BLADE-ready package of a benchmark: skill, rollouts, golden reports.",
@@ -18,3 +23,9 @@ app = typer.Typer(
 @app.callback()
 def common() -> None:
     """The BLADE-ready package of a benchmark: skill, rollouts, golden reports."""
+
+
+app.command()(init)
+app.command()(validate)
+app.command()(status)
+app.command()(sanitize)

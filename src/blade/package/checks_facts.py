@@ -1,0 +1,208 @@
+"""The anchor facts of a golden report: reviewed, concrete, supported, true, and not all alike."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+from blade.auditing.names import Names
+from blade.core.check import Check
+from blade.package.data import Data
+from blade.package.documents import shown
+from blade.package.facts import Fact, FactFile, read_facts
+from blade.package.golden_audit import audited
+from blade.package.layout import Golden, Package
+from blade.package.numbers_in import numbers, stands
+
+SHORTEST = 20
+"""Characters of a fact."""
+FEWEST_WORDS = 4
+ALIKE = 0.8
+"""Share of words that two facts must have in common to be one."""
+SUPPORTED = 0.5
+"""Share of a fact's words that its report must have."""
+MOST_LISTED = 4
+_WORD = re.compile(r"[^\W\d_][\w'-]{2,}|\d[\d.,]*")
+_CODE = re.compile(r"`([^`\n]+)`|\"([^\"\n]{4,})\"|\u201c([^\u201d\n]{4,})\u201d")
+
+
+def facts_checks(
+    golden: Golden, package: Package, data: Data, run: str | None, report: str, fewest: int
+) -> Iterator[Check]:
+    """Everything about one file of facts."""
+    if golden.facts is None:
+        name = shown(golden.report, package.folder)
+        yield Check(
+            code="D3.facts",
+            passed=False,
+            message="missing anchor facts",
+            found=f"{name} has none; looked for golden_reports/{golden.model}_anchor_facts.json",
+            fix=f"generate and review {golden.model}_anchor_facts.json: `blade package extract-anchor-facts "
+            f"--golden {name} --benchmark {package.benchmark} --model-name {golden.model} --output ...`",
+        )
+        return
+    name, file = shown(golden.facts, package.folder), read_facts(golden.facts)
+    names = Names(data.analysis)
+    yield _form(name, file, fewest)
+    if not file.facts:
+        return
+    yield _reviewed(name, file)
+    yield _concrete(name, file.facts, names)
+    yield _needs_reading(name, file.facts, names)
+    yield _distinct(name, file.facts, fewest)
+    yield _difficulty(name, file.facts)
+    yield _supported(name, file.facts, names, report)
+    yield _true(name, file.facts, data, run)
+
+
+def _listed(faults: Sequence[str]) -> str:
+    more = f"; and {len(faults) - MOST_LISTED} more" if len(faults) > MOST_LISTED else ""
+    return "; ".join(faults[:MOST_LISTED]) + more
+
+
+def _check(code: str, message: str, name: str, faults: Sequence[str], held: str, fix: str) -> Check:
+    return Check(
+        code=f"D3.facts.{code}",
+        passed=not faults,
+        message=f"D3 anchor facts {message}",
+        found=f"{name}: {_listed(faults) or held}",
+        fix=fix,
+    )
+
+
+def _form(name: str, file: FactFile, fewest: int) -> Check:
+    faults = list(map(str, file.problems))
+    if len(file.facts) < fewest:
+        faults.insert(0, f"{len(file.facts)} facts, at least {fewest} are needed")
+    return Check(
+        code="D3.facts",
+        passed=not faults,
+        message="D3 anchor facts found",
+        found=f"{name}: {_listed(faults) or f'{len(file.facts)} facts'}",
+        fix='write `{"benchmark": ..., "model": ..., "anchor_facts": [{"id": "B1", "fact": "...", "difficulty": "high"}]}`',
+    )
+
+
+def _reviewed(name: str, file: FactFile) -> Check:
+    faults = [f"{fact.id} is {fact.status}" for fact in file.drafts]
+    fix = 'read each fact against its rollout, mend or remove it, and set its "status" to "reviewed"'
+    return _check("reviewed", "are reviewed", name, faults, f"{len(file.facts)} reviewed", fix)
+
+
+def _concrete(name: str, facts: Sequence[Fact], names: Names) -> Check:
+    faults = [f"{fact.id} {why}" for fact in facts if (why := _vague(fact, names))]
+    fix = f"name a task, a rollout, a tool or a number in each, in at least {SHORTEST} characters"
+    return _check("concrete", "are concrete", name, faults, f"{len(facts)} name ids or quantities", fix)
+
+
+def _vague(fact: Fact, names: Names) -> str:
+    if len(fact.fact) < SHORTEST:
+        return f"has {len(fact.fact)} characters, at least {SHORTEST} are needed"
+    if len(set(_words(fact.fact))) < FEWEST_WORDS:
+        return "says nothing in words"
+    quantity = any(True for _ in numbers(fact.fact)) or (fact.claim is not None and fact.claim.value is not None)
+    return "" if quantity or _names_in(fact, names) else "has no id, no number and no quotation"
+
+
+def _names_in(fact: Fact, names: Names) -> list[str]:
+    """Ids, rollouts, tools and quotations of a fact."""
+    tasks = [one.name for one in names.tasks_in(fact.fact)]
+    places = [one.task_id for one in names.places_in(fact.fact) if one.task_id]
+    quoted = [next(filter(None, found.groups())) for found in _CODE.finditer(fact.fact)]
+    tools = [
+        tool for one in names.analysis.runs for tool in one.run.tools if re.search(rf"\b{re.escape(tool)}\b", fact.fact)
+    ]
+    return list(dict.fromkeys((*tasks, *places, *quoted, *tools)))
+
+
+def _needs_reading(name: str, facts: Sequence[Fact], names: Names) -> Check:
+    """The tutorial asks to remove facts that the metrics alone give; one that has been marked so must go."""
+    marked = [f"{fact.id} is marked aggregate_only" for fact in facts if fact.aggregate_only]
+    plain = [fact.id for fact in facts if not _names_in(fact, names)]
+    faults = marked or (
+        [f"{', '.join(plain)} name no task, rollout, tool or words of one"] if 2 * len(plain) > len(facts) else []
+    )
+    fix = "remove facts that the metrics alone give; write what a reader of rollouts found, with the task"
+    held = f"{len(facts) - len(plain)} of {len(facts)} name a task, a rollout, a tool or its words"
+    return _check("evidence", "need reading", name, faults, held, fix)
+
+
+def _distinct(name: str, facts: Sequence[Fact], fewest: int) -> Check:
+    alike = [
+        (first.id, second.id)
+        for first, second in combinations(facts[:200], 2)
+        if _overlap(set(_words(first.fact)), set(_words(second.fact))) >= ALIKE
+    ]
+    copies = {second: first for first, second in reversed(alike)}
+    distinct = len(facts) - len(copies)
+    faults = [f"{second} is like {first}" for second, first in sorted(copies.items())] if distinct < fewest else []
+    fix = f"write at least {fewest} facts that say different things"
+    return _check("distinct", "differ", name, faults, f"{distinct} of {len(facts)} differ", fix)
+
+
+def _overlap(one: set[str], other: set[str]) -> float:
+    return len(one & other) / len(one | other) if one | other else 1.0
+
+
+def _difficulty(name: str, facts: Sequence[Fact]) -> Check:
+    rated = [fact.difficulty for fact in facts if fact.difficulty]
+    same = len(facts) > 2 and len(rated) == len(facts) and len(set(rated)) == 1
+    unexplained = same and not all(fact.reason for fact in facts)
+    faults = [f"all {len(facts)} are {rated[0]}, and no reason is given"] if unexplained else []
+    held = ", ".join(f"{rated.count(one)} {one}" for one in ("high", "medium", "low") if one in rated) or "not rated"
+    fix = 'rate each fact by how much reading it takes (high, medium, low), or say under "reason" why all are alike'
+    return _check("difficulty", "are rated by difficulty", name, faults, held, fix)
+
+
+def _supported(name: str, facts: Sequence[Fact], names: Names, report: str) -> Check:
+    faults = [f"{fact.id}: {why}" for fact in facts if (why := _unsupported(fact, names, report))]
+    fix = "keep only facts that the golden report states: the same tasks, the same numbers"
+    return _check("supported", "stand in the golden report", name, faults, f"{len(facts)} do", fix)
+
+
+def _unsupported(fact: Fact, names: Names, report: str) -> str:
+    flat = " ".join(report.split())
+    absent = [one for one in _names_in(fact, names) if " ".join(one.split()).strip(" .,;:") not in flat]
+    if absent:
+        return f"the report does not have {absent[0]!r}"
+    if fact.claim is None or fact.claim.range is None:
+        missing = [value for value, _ in _said_numbers(fact, names) if not stands(value, report)]
+        if missing:
+            return f"the report does not have the number {missing[0]:g}"
+    elif not any(fact.claim.range[0] <= value <= fact.claim.range[1] for value, _ in numbers(report)):
+        return f"no number of the report lies between {fact.claim.range[0]:g} and {fact.claim.range[1]:g}"
+    words = set(_words(fact.fact))
+    held = words & set(_words(report))
+    return "" if len(held) >= SUPPORTED * len(words) else "the report says nothing of the kind"
+
+
+def _said_numbers(fact: Fact, names: Names) -> Iterator[tuple[float, int]]:
+    """Numbers of a fact that are no part of an id and stand outside quotations."""
+    text = _CODE.sub(" ", fact.fact)
+    spans = [(one.start, one.end) for one in names.places_in(text)]
+    spans += [(one.start, one.end) for one in names.tasks_in(text)]
+    for start, end in sorted(spans, reverse=True):
+        text = text[:start] + " " * (end - start) + text[end:]
+    # A percentage is looked for as such; as a fraction it would be asked for twice.
+    seen = list(numbers(text))
+    fractions = {round(value * 100, 9) for value, digits in seen if digits >= 2}
+    yield from (one for one in seen if round(one[0], 9) not in fractions)
+
+
+def _true(name: str, facts: Sequence[Fact], data: Data, run: str | None) -> Check:
+    message = "D3 anchor facts hold in the data"
+    if not data.runs:
+        return Check(code="D3.facts.true", passed=None, message=message, found="there are no rollouts to hold them to")
+    text = "# Facts\n\n" + "\n\n".join(f"{fact.fact}" for fact in facts)
+    found = audited(name, text, data, run)
+    faults = []
+    for claim in found.false:
+        fact = facts[min((claim.line - 3) // 2, len(facts) - 1)]
+        faults.append(f"{fact.id}: {claim.token!r} {claim.why}" + (f", found {claim.found}" if claim.found else ""))
+    fix = "put the right value in, or remove the fact"
+    return _check("true", "hold in the data", name, faults, f"none of {len(found.claims)} claims is false", fix)
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip(".,") for word in _WORD.findall(text.lower())]

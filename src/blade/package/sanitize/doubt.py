@@ -1,0 +1,63 @@
+"""Whether a value can be a secret at all: placeholders, sequences, hashes and words are none."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+
+_STAND_IN = re.compile(
+    rb"example|placeholder|change_?me|your[-_]?|(?:my|some|the)[-_]?(?:secret|token|api|key|pass)|dummy|fake|sample|redacted|"
+    rb"insert|replace|todo|xxx|\*\*\*|\.\.\.|<|>|\{|\}|\$|%[sd(]|not[-_]?(?:needed|used|set|a[-_]real)|"
+    rb"no[-_]?key|invalid|goes[-_]?here|key[-_]?here|abcdef|12345678|01234567|deadbeef|lorem",
+    re.IGNORECASE,
+)
+_WORDS = frozenset(
+    b"string|str|text|none|null|true|false|undefined|required|optional|hidden|password|passwort|passwd|secret|token|test|testing|"
+    b"empty|default|value|integer|number|object|boolean|bytes|admin|root|user|username|input|field|varchar|char|type|"
+    b"os.environ|process.env|getpass|self|request|config|settings|credentials|incorrect|correct|wrong|missing|"
+    b"unknown|reset|forgot|login|confirm|confirmation|strong|weak|newpassword|oldpassword|hash|hashed|plaintext|encrypted".split(
+        b"|"
+    )
+)
+_UUID = re.compile(rb"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
+_HEX = re.compile(rb"(?:0x|sha\d+[:-]|md5[:-])?[0-9a-f]+", re.IGNORECASE)
+_CODE = re.compile(
+    rb"[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+|[A-Za-z_]+(?:[-_/.][A-Za-z_]+)+|[A-Z][A-Z0-9_]+_[A-Z0-9_]+|self\..*|/.*"
+)
+
+
+def stand_in(value: bytes) -> bool:
+    """A placeholder: says that something belongs here."""
+    return len(set(value)) <= max(2, len(value) // 8) or _STAND_IN.search(value) is not None
+
+
+def word(value: bytes) -> bool:
+    """A word that stands where a password would stand: a type, a label, a state."""
+    return value.lower().strip(b"_-.:!?") in _WORDS
+
+
+def identifier(value: bytes) -> bool:
+    """A name in code, a path or words with signs between them."""
+    return _CODE.fullmatch(value) is not None
+
+
+def fingerprint(value: bytes) -> bool:
+    """A UUID, a commit or another hash in hexadecimal digits: says which thing, opens nothing."""
+    return _UUID.fullmatch(value) is not None or _HEX.fullmatch(value) is not None
+
+
+def bits(value: bytes) -> float:
+    """Shannon entropy in bits a character."""
+    size = len(value)
+    return -sum(n / size * math.log2(n / size) for n in Counter(value).values()) if size else 0.0
+
+
+def mixed(value: bytes) -> bool:
+    """Letters and digits are in it."""
+    return any(48 <= c <= 57 for c in value) and value.upper() != value.lower()
+
+
+def random(value: bytes) -> bool:
+    """It looks drawn at random: letters and digits, no words, no hash."""
+    return mixed(value) and bits(value) >= 3.2 and not stand_in(value) and not identifier(value)

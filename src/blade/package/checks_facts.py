@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
+from blade.auditing.markdown import parse
 from blade.auditing.names import Names
 from blade.core.check import Check
 from blade.package.data import Data
@@ -23,6 +24,7 @@ ALIKE = 0.8
 SUPPORTED = 0.5
 """Share of a fact's words that its report must have."""
 MOST_LISTED = 4
+_MARKUP = re.compile(r"[\\*\[\]<>|~]")
 _WORD = re.compile(r"[^\W\d_][\w'-]{2,}|\d[\d.,]*")
 _CODE = re.compile(r"`([^`\n]+)`|\"([^\"\n]{4,})\"|\u201c([^\u201d\n]{4,})\u201d")
 
@@ -52,8 +54,13 @@ def facts_checks(
     yield _needs_reading(name, file.facts, names)
     yield _distinct(name, file.facts, fewest)
     yield _difficulty(name, file.facts)
-    yield _supported(name, file.facts, names, report)
+    yield _supported(name, file.facts, names, _plain_text(report))
     yield _true(name, file.facts, data, run)
+
+
+def _plain_text(report: str) -> str:
+    """What a reader sees of a report, without markup."""
+    return "\n".join(passage.text for passage in parse(report).everything)
 
 
 def _listed(faults: Sequence[str]) -> str:
@@ -162,8 +169,8 @@ def _supported(name: str, facts: Sequence[Fact], names: Names, report: str) -> C
 
 
 def _unsupported(fact: Fact, names: Names, report: str) -> str:
-    flat = " ".join(report.split())
-    absent = [one for one in _names_in(fact, names) if " ".join(one.split()).strip(" .,;:") not in flat]
+    flat = " ".join(report.split()).replace("`", "")
+    absent = [one for one in _names_in(fact, names) if _bare(one) not in flat]
     if absent:
         return f"the report does not have {absent[0]!r}"
     if fact.claim is None or fact.claim.range is None:
@@ -175,6 +182,10 @@ def _unsupported(fact: Fact, names: Names, report: str) -> str:
     words = set(_words(fact.fact))
     held = words & set(_words(report))
     return "" if len(held) >= SUPPORTED * len(words) else "the report says nothing of the kind"
+
+
+def _bare(name: str) -> str:
+    return " ".join(name.split()).replace("`", "").strip(" .,;:")
 
 
 def _said_numbers(fact: Fact, names: Names) -> Iterator[tuple[float, int]]:
@@ -194,7 +205,7 @@ def _true(name: str, facts: Sequence[Fact], data: Data, run: str | None) -> Chec
     message = "D3 anchor facts hold in the data"
     if not data.runs:
         return Check(code="D3.facts.true", passed=None, message=message, found="there are no rollouts to hold them to")
-    text = "# Facts\n\n" + "\n\n".join(f"{fact.fact}" for fact in facts)
+    text = "# Facts\n\n" + "\n\n".join(_as_markdown(fact.fact) for fact in facts)
     found = audited(name, text, data, run)
     faults = []
     for claim in found.false:
@@ -202,6 +213,12 @@ def _true(name: str, facts: Sequence[Fact], data: Data, run: str | None) -> Chec
         faults.append(f"{fact.id}: {claim.token!r} {claim.why}" + (f", found {claim.found}" if claim.found else ""))
     fix = "put the right value in, or remove the fact"
     return _check("true", "hold in the data", name, faults, f"none of {len(found.claims)} claims is false", fix)
+
+
+def _as_markdown(sentence: str) -> str:
+    """A plain sentence in Markdown: what stands between backticks is code, everything else is what it is."""
+    parts = sentence.split("`")
+    return "`".join(part if place % 2 else _MARKUP.sub(r"\\\g<0>", part) for place, part in enumerate(parts))
 
 
 def _words(text: str) -> list[str]:

@@ -57,7 +57,14 @@ class Data:
 
     @cached_property
     def _loaded(self) -> tuple[tuple[RolloutFile, ...], tuple[Run, ...]]:
-        return _load(self.package, Options(book=self.book))
+        files, runs = _load(self.package, Options(book=self._unlabelled))
+        # What BLADE finds by itself is not the package's doing, and a report on it does not name the package.
+        return files, tuple(replace(run, taught_by=None) for run in runs)
+
+    @property
+    def _unlabelled(self) -> Book | None:
+        """The package's threshold, ids, slices and tools, without its labels and stages."""
+        return replace(self.book, labels=(), funnel=()) if self.book is not None else None
 
     @property
     def files(self) -> tuple[RolloutFile, ...]:
@@ -71,19 +78,16 @@ class Data:
 
     @cached_property
     def analysis(self) -> Analysis:
-        """All runs under the rules of the package; without runs an empty one."""
-        return analyze(self.runs, Options(book=self.book)) if self.runs else Analysis(runs=())
+        """All runs under BLADE's own rules, with the threshold and the ids that the package gives."""
+        return analyze(self.runs, Options(book=self._unlabelled)) if self.runs else Analysis(runs=())
 
     @cached_property
-    def untaught(self) -> Analysis:
-        """All runs under BLADE's rules alone, with the threshold and the ids that the package gives."""
-        book = self.book
-        if book is None:
+    def taught(self) -> Analysis:
+        """All runs under the labels and stages of the package too."""
+        if self.book is None or not self.runs:
             return self.analysis
-        plain = replace(book, labels=(), funnel=())
-        _, runs = _load(self.package, Options(book=plain))
-        # A report that was made without the package does not name it.
-        return analyze([replace(run, taught_by=None) for run in runs], Options(book=plain))
+        options = Options(book=self.book)
+        return analyze(_load(self.package, options)[1], options)
 
     def file_of(self, run: str) -> RolloutFile | None:
         """The file that holds a run."""

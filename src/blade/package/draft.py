@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from blade.core.analysis import RunAnalysis
 from blade.core.diagnosis import Lookout
 from blade.core.errors import ArtifactError, RequestError
 from blade.ingest.artifacts import SUFFIXES, Bundle, find
 from blade.ingest.names import is_nameable, safe_name
 from blade.package.data import Data
 from blade.package.draft_book import LabelDraft, book_text, kept_labels, label_drafts
-from blade.package.draft_golden import golden_draft, sidecar_text
+from blade.package.draft_golden import sidecar_text, with_open_points
 from blade.package.draft_notes import clearance_text, notes_text
 from blade.package.draft_skill import skill_text
 from blade.package.extract import extract
 from blade.package.facts import facts_text
+from blade.package.golden_text import golden_text, narrowed
 from blade.package.layout import find_package
 from blade.package.open_points import CLEARANCE
 from blade.package.shallow import shallow
@@ -55,73 +57,86 @@ def draft_package(name: str, inputs: Sequence[str], folder: Path, *, force: bool
 
 
 def _fill(made: Path, name: str, inputs: Sequence[str]) -> None:
-    _copy_rollouts(inputs, made / "rollouts")
+    stem = _copy_rollouts(inputs, made / "rollouts")
     # The parts of a package make a folder one, and its benchmark is known by that.
     (made / "skill").mkdir()
     (made / "golden_reports").mkdir()
     data = Data(find_package(made))
-    one = data.analysis.runs[0]
+    one = _run_of(stem, data)
     drafts = label_drafts(one)
     book = made / "skill" / "blade.yaml"
     book.write_text(book_text(name, one, drafts), encoding="utf-8")
     taught = Data(find_package(made))
-    seen = _seen(taught)
+    seen = _seen(one.run.name, taught)
     kept = kept_labels(drafts, seen)
     book.write_text(book_text(name, one, kept, seen), encoding="utf-8")
-    _write_skill(made, name, taught, kept, seen)
-    _write_golden(made, name, taught)
+    _write_skill(made, name, stem, taught, kept, seen)
+    _write_golden(made, name, stem, taught)
 
 
-def _seen(data: Data) -> dict[str, Lookout]:
-    """What the labels of the package saw in its first run."""
-    found = data.analysis.runs[0].diagnosis
+def _run_of(stem: str, data: Data) -> RunAnalysis:
+    """The first run of the file with that stem."""
+    file = next(file for file in data.files if file.path.name.startswith(f"{stem}_rollouts."))
+    return data.analyzed(file.runs[0])
+
+
+def _seen(run: str, data: Data) -> dict[str, Lookout]:
+    """What the labels of the package saw in a run."""
+    found = next(one for one in data.taught.runs if one.run.name == run).diagnosis
     return {look.code: look for look in found.lookouts if look.taught} if found is not None else {}
 
 
-def _write_skill(made: Path, name: str, data: Data, kept: Sequence[LabelDraft], seen: dict[str, Lookout]) -> None:
-    files = [file.shown for file in data.files]
-    skill = skill_text(name, data.untaught.runs[0], kept, seen, files)
+def _write_skill(
+    made: Path, name: str, stem: str, data: Data, kept: Sequence[LabelDraft], seen: dict[str, Lookout]
+) -> None:
+    files = sorted((file.shown for file in data.files), key=lambda shown: f"/{stem}_rollouts." not in shown)
+    skill = skill_text(name, _run_of(stem, data), kept, seen, files)
     (made / "skill" / "SKILL.md").write_text(skill, encoding="utf-8")
     runs = [(file.path.name, run) for file in data.files for run in data.runs if run.name in file.runs]
     (made / "rollouts" / "RUN_NOTES.md").write_text(notes_text(runs), encoding="utf-8")
     (made / CLEARANCE).write_text(clearance_text(), encoding="utf-8")
 
 
-def _write_golden(made: Path, name: str, data: Data) -> None:
-    """A golden report on the first run, with what stands beside it."""
-    one = data.untaught.runs[0]
-    file = data.file_of(one.run.name)
-    stem = file.path.name.split("_rollouts.")[0] if file is not None else one.run.name
-    report = golden_draft(data.untaught, one.run.name)
+def _write_golden(made: Path, name: str, stem: str, data: Data) -> None:
+    """A golden report on the run that was given first, with what stands beside it."""
+    one = _run_of(stem, data)
+    report = golden_text(data.analysis, one.run.name)
+    # Where models are compared, a sentence taken alone no longer says whose rollout it is about.
+    alone = golden_text(narrowed(data.analysis, one.run.name), one.run.name)
     folder = made / "golden_reports"
     model = one.run.model or stem
     texts = {
-        f"{stem}_golden_report.md": report,
+        f"{stem}_golden_report.md": with_open_points(report),
         f"{stem}_golden_report_metrics.json": sidecar_text(name, model, one),
-        f"{stem}_anchor_facts.json": facts_text(name, model, extract(report, FACTS, model)),
+        f"{stem}_anchor_facts.json": facts_text(name, model, extract(alone, FACTS, model)),
         f"{stem}_shallow.md": shallow(report),
     }
     for file_name, text in texts.items():
         (folder / file_name).write_text(text, encoding="utf-8")
 
 
-def _copy_rollouts(inputs: Sequence[str], folder: Path) -> None:
-    found = find(inputs)
-    if found.analyses:
-        raise ArtifactError("an earlier analysis holds no rollouts to copy", hint="give the rollouts file itself")
+def _copy_rollouts(inputs: Sequence[str], folder: Path) -> str:
+    """Copies rollouts with their sidecars; returns what the files of the first are named after."""
     folder.mkdir(parents=True)
-    taken: set[str] = set()
-    for bundle in found.bundles:
-        stem = _stem(bundle, taken)
-        taken.add(stem)
-        _copy(bundle, folder, stem)
+    taken: dict[str, Path] = {}
+    for found in (find([each]) for each in inputs):
+        if found.analyses:
+            raise ArtifactError("an earlier analysis holds no rollouts to copy", hint="give the rollouts file itself")
+        for bundle in found.bundles:
+            if bundle.path.resolve() not in taken.values():
+                stem = _stem(bundle, taken)
+                taken[stem] = bundle.path.resolve()
+                _copy(bundle, folder, stem)
+    return next(iter(taken))
 
 
-def _stem(bundle: Bundle, taken: set[str]) -> str:
+def _stem(bundle: Bundle, taken: Container[str]) -> str:
     """What the files of a run are named after: the run, or the file where it holds several."""
     ending = next((end for end in _ENDINGS if bundle.path.name.endswith(end)), None)
     if ending is None:
-        raise ArtifactError(f"{bundle.path} is not in JSON lines", hint="a package holds *.jsonl, *.jsonl.gz or *.jsonl.zst")
+        raise ArtifactError(
+            f"{bundle.path} is not in JSON lines", hint="a package holds *.jsonl, *.jsonl.gz or *.jsonl.zst"
+        )
     runs = load([str(bundle.path)], Options(metrics_only=True))
     plain = safe_name(bundle.path.name.removesuffix(ending)).removesuffix("_rollouts")
     wanted = bundle.name or (runs[0].name if len(runs) == 1 else plain)

@@ -90,8 +90,13 @@ def _value(value: object) -> str | None:
 
 def kept_labels(drafts: Sequence[LabelDraft], seen: Mapping[str, Lookout]) -> tuple[LabelDraft, ...]:
     """Those that hold in failures, and not at least as often in passes."""
-    kept = [draft for draft in drafts if draft.name in seen and _tells(seen[draft.name])]
-    return tuple(kept[:MOST_LABELS])
+    kept: dict[tuple[int, int, int], LabelDraft] = {}
+    for draft in drafts:
+        look = seen.get(draft.name)
+        if look is not None and _tells(look):
+            # Two rules that hold equally often in the same tasks are most likely one.
+            kept.setdefault((look.fired_failed, look.fired_passed, look.tasks), draft)
+    return tuple(kept.values())[:MOST_LABELS]
 
 
 def _tells(look: Lookout) -> bool:

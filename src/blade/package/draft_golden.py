@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from blade.core.analysis import Analysis, RunAnalysis
-from blade.package.golden_text import golden_text
+from blade.core.analysis import RunAnalysis
 
 DIGITS = 4
 _OPEN = {
@@ -17,9 +16,8 @@ _OPEN = {
 """Below which heading what has to be written."""
 
 
-def golden_draft(analysis: Analysis, run: str) -> str:
-    """The report with its open points."""
-    text = golden_text(analysis, run)
+def with_open_points(text: str) -> str:
+    """A report of ours with what a person has to add."""
     for heading, asks in _OPEN.items():
         text = re.sub(rf"^{re.escape(heading)}\n", f"{heading}\n\n{asks}\n", text, count=1, flags=re.MULTILINE)
     return text

@@ -32,8 +32,10 @@ def skill_text(
     lines = [
         "---",
         f"name: {skill_name(benchmark)}",
-        f"description: Analyze rollouts of the {safe(benchmark)} benchmark. Use it to explain which tasks failed and why, "
-        "why a score changed, and what to fix first.",
+        (
+            f"description: Analyze rollouts of the {safe(benchmark)} benchmark. Use it to explain which tasks failed and why, "
+            "why a score changed, and what to fix first."
+        ),
         "---",
         "",
         f"# Analyzing {safe(benchmark)}",
@@ -85,7 +87,10 @@ def _schema(one: RunAnalysis) -> list[str]:
         ("task metadata", parts.metadata),
     )
     rows = [[what, _codes(part.fields[:6]), f"{part.rows:,} of {part.of:,}"] for what, part in named]
-    fields = [[code(field.path), f"{field.seen:,} of {field.rows:,}", _meaning(field, parts.verifier.fields)] for field in one.run.schema]
+    fields = [
+        [code(field.path), f"{field.seen:,} of {field.rows:,}", _meaning(field, parts.verifier.fields)]
+        for field in one.run.schema
+    ]
     slices = [name for name in one.metrics.slices if name != "key_expects"]
     return [
         "## Input schema",
@@ -129,7 +134,13 @@ def _taxonomy(one: RunAnalysis, drafts: Sequence[LabelDraft], seen: Mapping[str,
     found = one.diagnosis
     modes = found.partition.modes if found is not None else ()
     rows = [
-        [code(mode.id), safe(mode.name), f"{mode.rollouts:,}", f"{mode.tasks:,}", str(mode.evidence.key) if mode.evidence else "-"]
+        [
+            code(mode.id),
+            safe(mode.name),
+            f"{mode.rollouts:,}",
+            f"{mode.tasks:,}",
+            str(mode.evidence.key) if mode.evidence else "-",
+        ]
         for mode in modes
     ]
     lines = [
@@ -141,7 +152,9 @@ def _taxonomy(one: RunAnalysis, drafts: Sequence[LabelDraft], seen: Mapping[str,
     ]
     if drafts:
         lines += ["Labels of this benchmark's own, with their rules in `blade.yaml`:", ""]
-        lines += table(["label", "rule", "failures", "passes"], [_label_row(draft, seen[draft.name]) for draft in drafts])
+        lines += table(
+            ["label", "rule", "failures", "passes"], [_label_row(draft, seen[draft.name]) for draft in drafts]
+        )
     return [*lines, "OPEN: name the labels that matter here and say how a reader tells one from another.", ""]
 
 
@@ -159,11 +172,15 @@ def _workflow(benchmark: str, files: Sequence[str]) -> list[str]:
         "Run from the folder of this package.",
         "",
         f"1. Metrics first: `blade analyze {first} --package . -o out`. Quote no number that is not in `out/`.",
-        f"2. Read trajectories second: `blade show {first} TASK#REPEAT:STEP` for every place that a finding names, and "
-        f"`blade explain {first} TASK` for tasks that sometimes pass.",
+        (
+            f"2. Read trajectories second: `blade show {first} TASK#REPEAT:STEP` for every place that a finding names, and "
+            f"`blade explain {first} TASK` for tasks that sometimes pass."
+        ),
         f"3. Test a hunch before you write it down: `blade try {first} 'RULE'`.",
-        f"4. Causes third: `blade compare {first} {second}` says what changed; keep doubts about the benchmark apart from "
-        "the model.",
+        (
+            f"4. Causes third: `blade compare {first} {second}` says what changed; keep doubts about the benchmark apart from "
+            "the model."
+        ),
         f"5. Check what you wrote: `blade audit REPORT --runs {first}` must find nothing false.",
         "",
         f"Mark missing rows, timeouts, malformed outputs and redacted evidence of {safe(benchmark)} as such.",

@@ -14,6 +14,7 @@ from blade.package.data import Data
 from blade.package.golden_text import golden_text, narrowed
 from blade.pipeline import Options, analyze
 from blade.report.sections import report
+from blade.teach import Book
 
 
 def audited(name: str, text: str, data: Data, run: str | None) -> Audit:
@@ -37,10 +38,8 @@ def _readings(text: str, data: Data, run: str | None) -> Iterator[tuple[Analysis
     if not data.runs:
         return
     named = asked(text).package
-    for taught in (True, False) if named is not None or data.book is None else (False, True):
-        if not taught and data.book is None:
-            continue
-        whole = _called(data.analysis, named, data) if taught else data.untaught
+    plain: tuple[Analysis, Book | None] = data.analysis, None
+    for whole, book in _wholes(plain, named, data):
         if run is None:
             yield whole, (report(whole),)
             continue
@@ -48,9 +47,20 @@ def _readings(text: str, data: Data, run: str | None) -> Iterator[tuple[Analysis
         others = any(one.name != run for one in Names(whole).runs_in(text))
         yield from ((whole, own), (mine, own)) if others else ((mine, own),)
         if len(whole.runs) > 1:
-            loaded = next(one.run for one in whole.runs if one.run.name == run)
-            alone = analyze([loaded], Options(book=data.book if taught else None))
+            alone = analyze([mine.runs[0].run], Options(book=book))
             yield alone, (report(alone),)
+
+
+def _wholes(
+    plain: tuple[Analysis, Book | None], named: str | None, data: Data
+) -> Iterator[tuple[Analysis, Book | None]]:
+    """The analyses without and with the package's labels, that which a report names first."""
+    if named is None:
+        yield plain
+    if data.book is not None:
+        yield _called(data.taught, named, data), data.book
+    if named is not None:
+        yield plain
 
 
 def _called(whole: Analysis, named: str | None, data: Data) -> Analysis:

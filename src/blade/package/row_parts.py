@@ -53,9 +53,11 @@ class RowParts:
 
 def row_parts(run: Run) -> RowParts:
     """The counts of a run, over the rows that could be read."""
-    rows = run.rollouts.filter(pl.col("artifact").is_not_null())
-    total = rows.height + run.duplicates
+    # Rollouts that a sidecar of failures gave are no rows of the file.
+    files = [artifact.path for artifact in run.artifacts if artifact.role == "rollouts"]
+    rows = run.rollouts.filter(pl.col("artifact").is_in(files))
     read = rows.height
+    total = max((field.rows for field in run.schema), default=read)
     shown = (
         (pl.col("steps").fill_null(0) > 0) | pl.col("answer").is_not_null() | (pl.col("agent_chars").fill_null(0) > 0)
     )

@@ -20,7 +20,10 @@ ARTIFACTS = (
 )
 NOTES = (
     ("model names or checkpoints", re.compile(r"\b(?:model|checkpoint)\b[^\n]*?:\s*(?!OPEN)\S", re.IGNORECASE)),
-    ("sampling settings", re.compile(r"\b(?:temperature|top[_ -]?p|sampling|seed|greedy)\b(?![^\n]*OPEN)", re.IGNORECASE)),
+    (
+        "sampling settings",
+        re.compile(r"\b(?:temperature|top[_ -]?p|sampling|seed|greedy)\b(?![^\n]*OPEN)", re.IGNORECASE),
+    ),
     ("repeat counts", re.compile(r"\b(?:repeats?|rollouts per task|samples per task|k)\b[^\n]*\d", re.IGNORECASE)),
 )
 MOST_OPEN = 12
@@ -127,7 +130,10 @@ def _next(package: Package, points: tuple[OpenPoint, ...]) -> tuple[str, str]:
     if package.skill is None or not package.goldens:
         again = " ".join(f"--from {path.as_posix()}" for path in package.rollouts)
         target = (package.folder.parent / f"{name}-draft").as_posix()
-        return f"blade package init {name} {again} --benchmark-dir {target}", "skill or golden report is missing: draft them aside and copy over"
+        return (
+            f"blade package init {name} {again} --benchmark-dir {target}",
+            "skill or golden report is missing: draft them aside and copy over",
+        )
     for golden in package.goldens:
         report, stem = golden.report.as_posix(), (golden.report.parent / golden.model).as_posix()
         if golden.comparison:

@@ -13,6 +13,7 @@ from blade.package.checks_skill import skill_checks
 from blade.package.data import Data
 from blade.package.layout import Package
 from blade.package.readiness import Item, readiness
+from blade.package.sanitize import sanitize_checks
 
 PHASES = ("all", "skill", "rollouts", "golden")
 FEWEST_FACTS = 8
@@ -54,4 +55,5 @@ def validate(package: Package, phase: str = "all", fewest_facts: int = FEWEST_FA
     }
     wanted = [phase] if phase != "all" else list(phases)
     checks = tuple(check for name in wanted for check in phases[name]())
+    checks += sanitize_checks(package) if phase == "all" else ()
     return Validation(phase=phase, checks=checks, items=readiness(checks) if phase == "all" else ())

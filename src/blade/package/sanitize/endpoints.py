@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import re
 
+from blade.package.sanitize import doubt
 from blade.package.sanitize.rules import Group, Match, Rule, own
 
 _PRIVATE = re.compile(
@@ -78,6 +79,8 @@ _OPEN_ADDRESSES = frozenset(
         "255.255.255.255",
         "1.2.3.4",
         "5.6.7.8",
+        "123.123.123.123",
+        "123.45.67.89",
         "10.0.0.0",
         "172.16.0.0",
         "192.168.0.0",
@@ -88,7 +91,8 @@ _OPEN_ADDRESSES = frozenset(
 _VERSION = re.compile(
     rb"(?:version|ver|release|section|sec|chapter|build|v|==|>=|<=|~=|@)[\s:=.\"']{0,3}$", re.IGNORECASE
 )
-_LARGE_OCTET = 20
+_LARGE_OCTET = 32
+_NAME = re.compile(rb"[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?")
 _DIGIT_OR_HYPHEN = re.compile(rb"[0-9-]")
 _PUBLIC_NAME = re.compile(
     rb"[A-Za-z0-9.-]+\.(?:com|org|net|io|dev|ai|edu|gov|example|test|invalid|local(?:host)?)", re.IGNORECASE
@@ -119,7 +123,13 @@ def private_address(text: str) -> bool:
         address = ipaddress.ip_address(text)
     except ValueError:
         return False
-    if text in _OPEN_ADDRESSES or address.is_loopback or address.is_unspecified or address.is_multicast:
+    if (
+        text in _OPEN_ADDRESSES
+        or text.endswith(".0.0")
+        or address.is_loopback
+        or address.is_unspecified
+        or address.is_multicast
+    ):
         return False
     return not any(address in network for network in _DOCUMENTATION if network.version == address.version)
 
@@ -145,7 +155,7 @@ _INSIDE = tuple(
 def _private_url(match: Match) -> bool:
     authority = re.split(rb"[/?#]", match.value.partition(b"://")[2], maxsplit=1)[0].rpartition(b"@")[2]
     host = authority.partition(b":")[0].rstrip(b".").lower()
-    if not host or host in _OPEN_HOSTS or host.startswith(b"-"):
+    if host in _OPEN_HOSTS or doubt.invented(host) or not _NAME.fullmatch(host):
         return False
     if re.fullmatch(rb"[0-9.]+", host):
         return private_address(host.decode())
@@ -251,7 +261,7 @@ RULES = (
         group=Group.ENDPOINTS,
         says="shell prompts with user and host",
         gate="[A-Za-z0-9]@[A-Za-z0-9.-]+:[~/]",
-        pattern=r"(?:^|[\s(\[])(?P<value>[a-z_][A-Za-z0-9_.-]{0,31}@[A-Za-z0-9][A-Za-z0-9.-]{1,60}):[~/][^\s\"']{0,200}\s?[$#]",
+        pattern=r"(?:^|[\s(\[\"'`])(?P<value>[a-z_][A-Za-z0-9_.-]{0,31}@[A-Za-z0-9][A-Za-z0-9.-]{1,60}):[~/][^\s\"']{0,200}\s?[$#]",
         keep=_prompt,
     ),
 )

@@ -7,12 +7,20 @@ import re
 from blade.package.sanitize import doubt
 from blade.package.sanitize.rules import Group, Match, Rule, own
 
-_OPEN_DOMAIN = re.compile(
-    rb"(?:.+\.)?(?:example(?:\.[a-z.]{2,8})?|test|invalid|localhost|localdomain)|(?:your|my|some)?-?(?:domain|company|email|mail|host|server)\.(?:com|org|net|example)|users\.noreply\.github\.com|.*\.(?:png|jpe?g|gif|svg|py|js|ts|md|json|txt|css|html|service|target|patch|v?\d+)|[a-z0-9-]+\.example.*",
-    re.IGNORECASE,
-)
+_ASSET = re.compile(rb".*\.(?:png|jpe?g|gif|svg|js|json|txt|css|html|service|target|patch)", re.IGNORECASE)
 _OPEN_MAILBOX = own(
-    "git", "noreply", "no-reply", "user", "username", "you", "your", "your.email", "your-email", "email", "name", "mail"
+    "git",
+    "noreply",
+    "no-reply",
+    "user",
+    "username",
+    "you",
+    "your.email",
+    "your-email",
+    "your_email",
+    "youremail",
+    "your.name",
+    "yourname",
 )
 _NOBODY = own(
     *[
@@ -130,10 +138,14 @@ _NOBODY = own(
 """Names of accounts that machines and examples share."""
 
 
+_SOME_USER = re.compile(rb"(?:test|my|node|new|local|app|ts|some|the|demo)?[-_]?user[-_]?[0-9a-z]?")
+
+
 def _address(match: Match) -> bool:
     mailbox, _, domain = match.value.rpartition(b"@")
     return not (
-        _OPEN_DOMAIN.fullmatch(domain)
+        doubt.invented(domain)
+        or _ASSET.fullmatch(domain)
         or mailbox.lower() in _OPEN_MAILBOX
         or (match.after() in (b"(", b":") and domain.endswith(_CODE_HOSTS))
     )
@@ -144,7 +156,13 @@ _CODE_HOSTS = (b"github.com", b"gitlab.com", b"bitbucket.org")
 
 def _somebody(match: Match) -> bool:
     value = match.value.rstrip(b".").lower()
-    return value not in _NOBODY and not doubt.stand_in(value) and not value.isdigit() and len(value) > 1
+    return (
+        value not in _NOBODY
+        and not _SOME_USER.fullmatch(value)
+        and not doubt.stand_in(value)
+        and not value.isdigit()
+        and len(value) > 1
+    )
 
 
 def _folder(match: Match) -> bool:
@@ -165,7 +183,7 @@ RULES = (
         name="user-name",
         group=Group.PEOPLE,
         says="user names",
-        gate=r"\b(?:USER|LOGNAME|USERNAME|SUDO_USER|GIT_(?:AUTHOR|COMMITTER)_NAME)\b",
+        gate="(?:USER|LOGNAME|USERNAME|GIT_(?:AUTHOR|COMMITTER)_NAME)=",
         pattern=r"\b(?:USER|LOGNAME|USERNAME|SUDO_USER|GIT_(?:AUTHOR|COMMITTER)_NAME)=[\"']?(?P<value>[A-Za-z][A-Za-z0-9_.-]{1,31})",
         keep=_somebody,
     ),
@@ -184,6 +202,15 @@ RULES = (
         gate="(?i)(?:annotat|review|submitt|upload|launch|execut|curat|label)(?:ed|ted)?_?(?:by|or|er)|(?:unix|slurm|os|login)_user|Author:|Committer:|authored-by:",
         pattern=r"(?i)(?:(?:\b|_)(?:(?:annotat|review|submitt|upload|launch|execut|curat|label)(?:ed)?_by|annotator|(?:unix|slurm|os|login)_user(?:name)?)[\s\"'`]{0,12}[:=]\s{0,12}[\"'`]|\b(?:Author|Committer|Co-authored-by|Signed-off-by):\s{1,8})(?P<value>[A-Za-z][A-Za-z0-9_. -]{1,60}[A-Za-z0-9])\s{0,12}[\"'`<]",
         keep=_somebody,
+    ),
+    Rule(
+        name="user-name",
+        group=Group.PEOPLE,
+        says="user names",
+        gate="(?i)user_?name[\"']?\\s*:",
+        pattern=r"(?i)(?:\"user_?name\"\s*:\s*\"|^\s*(?:- )?user_?name\s*:\s+[\"']?)(?P<value>[a-z][a-z0-9_.-]{1,31})(?:[\"'\s]|$)",
+        keep=_somebody,
+        backslashes=True,
     ),
     Rule(
         name="home-path",

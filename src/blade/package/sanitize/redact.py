@@ -14,7 +14,7 @@ _ROUNDS = 4
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _REST_OF_KEY = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+"\s*:')
 _LONGEST_KEY = 400
-_YAML_VALUE = re.compile(rb"(?P<head>\s*(?:- +)*(?:[\w.-]+: +)?)(?P<value>[^\s\"'|>&*!#{].*?)\s*", re.DOTALL)
+_YAML_VALUE = re.compile(rb"(?P<head>\s*+(?:- +)*+(?:[\w.-]+: +)?+)(?P<value>[^\s\"'|>&*!#{].*?)\s*", re.DOTALL)
 _MARKER = b"[redacted: "
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
+from typing import IO
 
 from blade.core.errors import ArtifactError
 from blade.ingest.jsonl import Torn
@@ -118,21 +119,30 @@ class _Work:
         return name
 
     def _read(self, item: Item, name: str, target: Path | None) -> None:
-        private: Rule | None = None
-        with compressed_like(item.path, target) if target is not None else nullcontext() as out:
-            try:
-                for one in self._reader.looked(item):
-                    self._lines += 1
-                    self._bytes += len(one.raw)
-                    for hit in one.hits if one.counts else ():
-                        self._tally.add(hit.rule, name, one.number, one.line[hit.start : hit.end])
-                        private = hit.rule if hit.rule.whole else private
-                    if out is not None:
-                        out.write(redacted(one.line, one.hits, item, self._again(item)) if one.hits else one.raw)
-            except Torn:
-                self._tally.add(source.OPAQUE_FILE, name, None, item.raw_name)
+        try:
+            with compressed_like(item.path, target) if target is not None else nullcontext() as out:
+                private = self._lines_of(item, name, out)
+        except Torn:
+            self._tally.add(source.OPAQUE_FILE, name, None, item.raw_name)
+            self._left_out.append(name)
+            if target is not None:
+                target.unlink()
+            return
         if target is not None and private is not None and item.kind is Kind.CODE:
             target.write_bytes(marker(private.name) + b"\n")
+
+    def _lines_of(self, item: Item, name: str, out: IO[bytes] | None) -> Rule | None:
+        """Count and copy the lines; gives the rule by which the whole file is private."""
+        private: Rule | None = None
+        for one in self._reader.looked(item):
+            self._lines += one.lines
+            self._bytes += len(one.raw)
+            for hit in one.hits if one.counts else ():
+                self._tally.add(hit.rule, name, one.number, one.line[hit.start : hit.end])
+                private = hit.rule if hit.rule.whole else private
+            if out is not None:
+                out.write(redacted(one.line, one.hits, item, self._again(item)) if one.hits else one.raw)
+        return private
 
     def _again(self, item: Item) -> Callable[[bytes], list[Hit]]:
         return lambda line: self._scanner.hits(line, item.name)

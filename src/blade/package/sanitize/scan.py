@@ -37,6 +37,10 @@ class Scanner:
         self._gate = _gate(self._rules)
         self._allowed = allowed
 
+    def opens(self, lines: bytes) -> bool:
+        """Whether any rule has something to look at."""
+        return bool(self._gate(lines))
+
     def hits(self, line: bytes, path: str, covered: list[str] | None = None) -> list[Hit]:
         """What must not be shared, in the order of places; a hit inside another is left out unless it alone is a secret.
 
@@ -103,7 +107,8 @@ def _gate(rules: Sequence[Rule]) -> Callable[[bytes], list[int]]:
     groups = tuple(owners.values())
 
     def open_rules(line: bytes) -> list[int]:
-        return sorted(number for place in patterns.Match(line) or () for number in groups[place])
+        found = patterns.Match(line)
+        return sorted(number for place in found for number in groups[place]) if found else []
 
     return open_rules
 

@@ -20,6 +20,7 @@ _NOT_SECRET = re.compile(
 )
 _TEMPLATE = (b"<", b"{", b"[", b"$", b"%", b"*")
 _LEAST_PASSWORD = 6
+_LONG_HASH = 32
 
 _SIGNS = r"[\s\"'`]{0,12}(?::=|=>|==?|:)\s{0,12}"
 
@@ -43,14 +44,12 @@ def _bearer(match: Match) -> bool:
 
 
 def _pair(match: Match) -> bool:
-    """`user:password@host`, and neither is a placeholder."""
-    password = match.value.rpartition(b"@")[0].partition(b":")[2]
-    return (
-        len(password) > 2
-        and not doubt.stand_in(password)
-        and not password.startswith(_TEMPLATE)
-        and not doubt.word(password)
-    )
+    """`user:password@host`, where neither the password nor the host is a placeholder."""
+    pair, _, host = match.value.rpartition(b"@")
+    password = pair.partition(b":")[2]
+    if len(password) <= 2 or password.startswith(_TEMPLATE) or doubt.invented(host):
+        return False
+    return not (doubt.stand_in(password) or doubt.word(password))
 
 
 def _password(match: Match) -> bool:
@@ -77,7 +76,8 @@ def _assigned(match: Match) -> bool:
     value = match.value
     if _NOT_SECRET.search(match.name) or match.after() in (b"(", b"[") or not doubt.random(value):
         return False
-    return not doubt.fingerprint(value) or (len(value) >= 32 and _STRONG.search(match.name) is not None)
+    strong = _STRONG.search(match.name) is not None
+    return (strong and len(value) >= _LONG_HASH) if doubt.fingerprint(value) else (strong or not doubt.sequence(value))
 
 
 def _in_address(match: Match) -> bool:
@@ -157,7 +157,7 @@ RULES = (
         name="discord-token",
         group=Group.SECRETS,
         says="Discord bot tokens",
-        gate=r"\b[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.",
+        gate=r"[A-Za-z0-9_-]{8}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{8}",
         pattern=r"\b(?P<value>[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40})",
         keep=_bearer,
     ),

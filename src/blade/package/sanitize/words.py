@@ -7,6 +7,7 @@ from typing import Any
 
 from blade.package.sanitize.checks import checks_of
 from blade.package.sanitize.found import Count, InFile, Sanitized
+from blade.package.sanitize.lists import DENY
 from blade.report.text import printable
 
 _MOST_FILES = 10
@@ -32,6 +33,8 @@ def _rest(found: Sanitized) -> Iterator[str]:
         yield f"  {found.clearance.fix}"
     if found.allowed:
         yield f"{found.allowed:,} matches are allowed by sanitize.allow"
+    if DENY in found.left_out:
+        yield f"{DENY} spells the names out: share the folder without it, or keep it elsewhere and pass --deny"
     if found.unseen:
         yield f"not looked at: {len(found.unseen):,} images"
     total = sum(count.count for count in found.counts)

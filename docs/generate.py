@@ -91,6 +91,7 @@ def generated() -> dict[Path, str]:
         DOCS / "cli.md": command_reference(),
         DOCS / "detectors.md": detector_pages(),
         DOCS / "proof.md": proof_page(),
+        DOCS / "tutorial.md": tutorial_page(),
     }
 
 
@@ -137,6 +138,23 @@ def run_tables() -> str:
         rows = [(f"`{column}`", kind, meaning) for column, (kind, meaning) in columns.items()]
         parts.append(f"### `{name}`\n\n{table(('column', 'type', 'meaning'), rows)}")
     return "\n\n".join(parts)
+
+
+def tutorial_page() -> str:
+    """The tutorial with what its commands print, run in a copy of this checkout."""
+    import tempfile
+
+    import walk
+
+    page = (DOCS / "tutorial.md").read_text("utf-8")
+    steps = walk.steps(page)
+    with tempfile.TemporaryDirectory() as name:
+        walk.lay_out(Path(name))
+        done = walk.walk([step.commands for step in steps], Path(name))
+    for step, each in zip(steps, done, strict=True):
+        if step.name is not None:
+            page = fill(page, step.name, walk.shown(each))
+    return page
 
 
 def detector_pages() -> str:

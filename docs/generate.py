@@ -144,7 +144,8 @@ def tutorial_page() -> str:
     """The tutorial with what its commands print, run in a copy of this checkout."""
     import tempfile
 
-    import walk
+    sys.path.insert(0, str(ROOT))
+    from docs import walk
 
     page = (DOCS / "tutorial.md").read_text("utf-8")
     steps = walk.steps(page)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
+from docs.generate import fill
+from docs.walk import Done, Step, lay_out, shown, steps, walk
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "docs"))
-
-from generate import fill  # noqa: E402
-from walk import Done, Step, lay_out, shown, steps, walk  # noqa: E402
 
 PAGE = (ROOT / "docs/tutorial.md").read_text("utf-8")
 

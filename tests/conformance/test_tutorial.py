@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
+from docs.walk import Done, lay_out, walk
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "docs"))
-
-from walk import Done, lay_out, walk  # noqa: E402
-
 SEEDS = ROOT.parent / "shared" / "seeds"
 TUTORIAL = next(iter(sorted(SEEDS.glob("001*"))), None) if SEEDS.is_dir() else None
 OVERVIEW = next(iter(sorted(SEEDS.glob("000*"))), None) if SEEDS.is_dir() else None

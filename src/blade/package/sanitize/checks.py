@@ -7,6 +7,7 @@ from blade.package.layout import Package
 from blade.package.sanitize.found import Count, Sanitized
 from blade.package.sanitize.rules import Group
 from blade.package.sanitize.sanitizing import sanitize
+from blade.report.text import printable
 
 _MESSAGES = {
     Group.SECRETS: "no secrets and no tokens",
@@ -45,4 +46,4 @@ def summary(count: Count) -> str:
     """`email: 412 e-mail addresses (37 different) in 3 domains, first rollouts/a.jsonl:3`."""
     domains = f" in {count.domains:,} domain{'s' if count.domains != 1 else ''}" if count.domains is not None else ""
     different = f" ({count.different:,} different)" if count.different != count.count else ""
-    return f"{count.rule}: {count.count:,} {count.says}{different}{domains}, first {count.files[0].place}"
+    return f"{count.rule}: {count.count:,} {count.says}{different}{domains}, first {printable(count.files[0].place)}"

@@ -9,11 +9,17 @@ from collections import Counter
 _STAND_IN = re.compile(
     rb"example|placeholder|change_?me|your[-_]?|(?:my|some|the)[-_]?(?:secret|token|api|key|pass)|dummy|fake|sample|redacted|"
     rb"insert|replace|todo|xxx|\*\*\*|\.\.\.|<|>|\{|\}|\$|%[sd(]|not[-_]?(?:needed|used|set|a[-_]real)|"
-    rb"no[-_]?key|invalid|goes[-_]?here|key[-_]?here|abcdef|12345678|01234567|deadbeef|lorem",
+    rb"no[-_]?key|goes[-_]?here|key[-_]?here|lorem|(?:access|auth|api|secret|secure)[-_]?(?:token|key)",
+    re.IGNORECASE,
+)
+_SEQUENCE = re.compile(rb"abcdef|12345|98765|qwerty|deadbeef", re.IGNORECASE)
+_INVENTED = re.compile(
+    rb"(?:.+\.)?(?:example(?:\.[a-z.]{2,8})?|test|invalid|localhost|localdomain)|"
+    rb"(?:(?:your|my|some)-?(?:domain|company|email|mail|host|server|site|org)|domain|company)\.[a-z]{2,8}",
     re.IGNORECASE,
 )
 _WORDS = frozenset(
-    b"string|str|text|none|null|true|false|undefined|required|optional|hidden|password|passwort|passwd|secret|token|test|testing|"
+    b"pass|pw|pwd|string|str|text|none|null|true|false|undefined|required|optional|hidden|password|passwort|passwd|secret|token|test|testing|"
     b"empty|default|value|integer|number|object|boolean|bytes|admin|root|user|username|input|field|varchar|char|type|"
     b"os.environ|process.env|getpass|self|request|config|settings|credentials|incorrect|correct|wrong|missing|"
     b"unknown|reset|forgot|login|confirm|confirmation|strong|weak|newpassword|oldpassword|hash|hashed|plaintext|encrypted".split(
@@ -26,10 +32,23 @@ _CODE = re.compile(
     rb"[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+|[A-Za-z_]+(?:[-_/.][A-Za-z_]+)+|[A-Z][A-Z0-9_]+_[A-Z0-9_]+|self\..*|/.*"
 )
 
+_LEAST_BITS = 3.2
+_LONG_PART = 10
+
 
 def stand_in(value: bytes) -> bool:
     """A placeholder: says that something belongs here."""
     return len(set(value)) <= max(2, len(value) // 8) or _STAND_IN.search(value) is not None
+
+
+def sequence(value: bytes) -> bool:
+    """Keys of a keyboard or the alphabet in a row: somebody made it up."""
+    return _SEQUENCE.search(value) is not None
+
+
+def invented(domain: bytes) -> bool:
+    """A domain that the standards reserve for examples, or that says that it is one."""
+    return _INVENTED.fullmatch(domain) is not None
 
 
 def word(value: bytes) -> bool:
@@ -59,5 +78,10 @@ def mixed(value: bytes) -> bool:
 
 
 def random(value: bytes) -> bool:
-    """It looks drawn at random: letters and digits, no words, no hash."""
-    return mixed(value) and bits(value) >= 3.2 and not stand_in(value) and not identifier(value)
+    """It looks drawn at random: digits and both cases, or a part of letters and digits that is too long for a word."""
+    if not mixed(value) or bits(value) < _LEAST_BITS or stand_in(value) or identifier(value):
+        return False
+    longest = max(re.split(rb"[-_.]", value), key=len)
+    return (
+        value.lower() != value != value.upper() or (len(longest) >= _LONG_PART and mixed(longest)) or fingerprint(value)
+    )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from blade.package.sanitize import doubt
 from blade.package.sanitize.rules import Group, Match, Rule
 
@@ -73,23 +75,30 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
     ("one-password-token", "ops_eyJ", r"[A-Za-z0-9+/=_-]{100,}"),
     ("age-key", "AGE-SECRET-KEY-1", r"[A-Z0-9]{58}"),
 )
+_SURE = frozenset({"slack-token", "github-token", "gitlab-token", "nvidia-key", "anthropic-key", "stripe-key"})
+_LEAST_BITS = 2.8
+_LONG = 14
+_NO_WORD = 24
 _HEAD = {"telegram-token": r"\d{8,10}", "terraform-token": r"[A-Za-z0-9]{14}", "mailchimp-key": r"[0-9a-f]{31}"}
 """What stands in front of a mark that is not a prefix."""
 
 
 def _drawn(match: Match) -> bool:
-    """Not a name in code or in a style sheet that begins as a key does."""
-    value = match.value
-    if match.after() in (b"(", b"\\") or doubt.stand_in(value) or value.endswith(b"EXAMPLE"):
+    """Not words that begin as a key does: it has digits and both cases, or a part that is too long for a word."""
+    body = match.value[3:].removesuffix(b"EXAMPLE")
+    if match.after() == b"(" or doubt.stand_in(body) or doubt.bits(body) < _LEAST_BITS:
         return False
-    body = value[3:]
-    return doubt.mixed(body) and doubt.bits(body) >= 2.8 and not doubt.identifier(value)
+    longest = max(re.split(rb"[-_.]", match.value[3:]), key=len)
+    if len(longest) >= _NO_WORD:
+        return True
+    return doubt.mixed(body) and (
+        body.lower() != body != body.upper() or (len(longest) >= _LONG and doubt.mixed(longest))
+    )
 
 
-def _openai(match: Match) -> bool:
-    """Words joined by hyphens begin with `sk-` too: a key has both cases, or is hexadecimal throughout."""
-    body = match.value[3:]
-    return _drawn(match) and (body.lower() != body != body.upper() or doubt.fingerprint(body))
+def _sure(match: Match) -> bool:
+    """Nothing else begins so."""
+    return not doubt.stand_in(match.value[4:])
 
 
 def _rule(name: str, prefix: str, body: str) -> Rule:
@@ -99,7 +108,7 @@ def _rule(name: str, prefix: str, body: str) -> Rule:
         says=name.replace("-", " ") + "s",
         gate=prefix,
         pattern=rf"(?:^|[^A-Za-z0-9_/+-])(?P<value>{_HEAD.get(name, '')}{prefix}{body})",
-        keep=_openai if name == "openai-key" else _drawn,
+        keep=_sure if name in _SURE else _drawn,
     )
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
+from typing import IO
 
 from blade.core.errors import ArtifactError
 from blade.ingest.jsonl import Torn
@@ -16,7 +17,7 @@ from blade.package.sanitize.found import Sanitized, Tally
 from blade.package.sanitize.reading import Reader
 from blade.package.sanitize.redact import marker, redacted
 from blade.package.sanitize.rules import Rule
-from blade.package.sanitize.scan import RULES, Hit, Scanner
+from blade.package.sanitize.scan import RULES, Scanner
 
 
 def sanitize(path: Path, *, deny: Sequence[Path] = (), output: Path | None = None) -> Sanitized:
@@ -54,7 +55,7 @@ class _Work:
     def done(self, copy: Path | None) -> Sanitized:
         """Read everything, once."""
         for file, line in (*self._denied.bad, *self._allowed.bad):
-            self._tally.add(lists.BAD_LINE, file, line, f"{file}:{line}".encode())
+            self._tally.add(lists.BAD_LINE, self._shown(file.encode()), line, f"{file}:{line}".encode())
         for item in items(self._path):
             self._look(item, copy)
         return Sanitized(
@@ -69,12 +70,15 @@ class _Work:
         )
 
     def _look(self, item: Item, copy: Path | None) -> None:
-        if item.path.resolve() in self._lists:
-            self._left_out.append(item.name)
-            return
         name = self._name(item)
+        if item.path.resolve() in self._lists:
+            self._left_out.append(name)
+            return
         barred = self._barred(item)
-        if barred is not None:
+        if item.kind is Kind.SKIPPED:
+            self._unseen.append(f"{name}/")
+            self._left_out.append(f"{name}/")
+        elif barred is not None:
             self._tally.add(barred, name, None, item.raw_name)
             self._left_out.append(name)
         elif item.kind is Kind.IMAGE:
@@ -98,15 +102,17 @@ class _Work:
         return None if self._allowed.covers(rule.name, item.raw_name, item.name) else rule
 
     def _name(self, item: Item) -> str:
-        """The name as it may be shown: what is found in the name itself is replaced, and counted."""
-        name = item.raw_name
-        hits = self._scanner.hits(name, item.name)
-        for hit in reversed(hits):
-            name = name[: hit.start] + b"redacted_" + hit.rule.name.encode() + name[hit.end :]
-        shown = self._unique(name.decode("utf-8", "replace"))
-        for hit in hits:
+        """The name as it may be shown; what is found in the name itself is counted."""
+        shown = self._unique(self._shown(item.raw_name))
+        for hit in self._scanner.hits(item.raw_name, item.name, is_json=False):
             self._tally.add(hit.rule, shown, None, item.raw_name[hit.start : hit.end])
         return shown
+
+    def _shown(self, name: bytes) -> str:
+        """A file's name with the names of rules in place of what they find."""
+        for hit in reversed(self._scanner.hits(name, name.decode("utf-8", "replace"), is_json=False)):
+            name = name[: hit.start] + b"redacted_" + hit.rule.name.encode() + name[hit.end :]
+        return name.decode("utf-8", "replace")
 
     def _unique(self, name: str) -> str:
         folder, slash, file = name.rpartition("/")
@@ -118,21 +124,27 @@ class _Work:
         return name
 
     def _read(self, item: Item, name: str, target: Path | None) -> None:
-        private: Rule | None = None
-        with compressed_like(item.path, target) if target is not None else nullcontext() as out:
-            try:
-                for one in self._reader.looked(item):
-                    self._lines += 1
-                    self._bytes += len(one.raw)
-                    for hit in one.hits if one.counts else ():
-                        self._tally.add(hit.rule, name, one.number, one.line[hit.start : hit.end])
-                        private = hit.rule if hit.rule.whole else private
-                    if out is not None:
-                        out.write(redacted(one.line, one.hits, item, self._again(item)) if one.hits else one.raw)
-            except Torn:
-                self._tally.add(source.OPAQUE_FILE, name, None, item.raw_name)
+        try:
+            with compressed_like(item.path, target) if target is not None else nullcontext() as out:
+                private = self._lines_of(item, name, out)
+        except Torn:
+            self._tally.add(source.OPAQUE_FILE, name, None, item.raw_name)
+            self._left_out.append(name)
+            if target is not None:
+                target.unlink()
+            return
         if target is not None and private is not None and item.kind is Kind.CODE:
             target.write_bytes(marker(private.name) + b"\n")
 
-    def _again(self, item: Item) -> Callable[[bytes], list[Hit]]:
-        return lambda line: self._scanner.hits(line, item.name)
+    def _lines_of(self, item: Item, name: str, out: IO[bytes] | None) -> Rule | None:
+        """Count and copy the lines; gives the rule by which the whole file is private."""
+        private: Rule | None = None
+        for one in self._reader.looked(item):
+            self._lines += one.lines
+            self._bytes += len(one.raw)
+            for hit in one.hits if one.counts else ():
+                self._tally.add(hit.rule, name, one.number, one.line[hit.start : hit.end])
+                private = hit.rule if hit.rule.whole else private
+            if out is not None:
+                out.write(redacted(one.line, one.hits, item, self._reader.hits) if one.hits else one.raw)
+        return private

@@ -16,6 +16,8 @@ def body(seed: str, size: int, alphabet: str = _ALPHABET) -> str:
     return "".join([*ends, *drawn])[:size]
 
 
+HOME = "/ho" + "me"
+USERS = "/Us" + "ers"
 HEX = string.digits + "abcdef"
 
 

@@ -201,7 +201,7 @@ def test_the_allow_list_takes_domains_hashes_patterns_and_paths(tmp_path: Path) 
         "home-path re:ml.* -- a person of the story\n"
         "password path:fixtures/* -- invented logins\n"
     )
-    texts = f"{MAIL} a@mail.acme.io 10.31.4.17 /home/mlopez/x\n"
+    texts = f"{MAIL} a@mail.acme.io 10.31.4.17 {planted.HOME}/mlopez/x\n"
     login = '"pass' + 'word": "hunter2"\n'
     _write(tmp_path, {"sanitize.allow": allow, "a.md": texts, "fixtures/b.md": login, "c.md": f"10.31.4.18 {login}"})
     found = sanitize(tmp_path)
@@ -265,6 +265,32 @@ def test_what_cannot_be_looked_into_is_a_finding_and_not_in_the_copy(tmp_path: P
     assert _rules(found) == {"private-file": 1, "opaque-file": 5}
     assert found.unseen == ("c.png",)
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["c.png"]
+
+
+def test_folders_of_history_and_caches_are_said_to_be_skipped_and_not_copied(tmp_path: Path) -> None:
+    _write(tmp_path, {"in/.git/config": MAIL, "in/a/__pycache__/x.pyc": b"\0", "in/a/b.md": "fine\n"})
+    found = sanitize(tmp_path / "in", output=tmp_path / "out")
+    assert (found.found, found.unseen) == (0, (".git/", "a/__pycache__/"))
+    assert [path.name for path in (tmp_path / "out").rglob("*")] == ["a", "b.md"]
+
+
+def test_an_escape_after_a_folder_of_users_is_not_cut(tmp_path: Path) -> None:
+    row = {"a": "C:\\Users\nnext", "b": "C:\\Users\\John Smith\\x"}
+    _write(tmp_path, {"in/r.jsonl": _rows(row)})
+    assert _rules(sanitize(tmp_path / "in", output=tmp_path / "out")) == {"home-path": 1}
+    assert json.loads((tmp_path / "out/r.jsonl").read_text()) == {
+        "a": row["a"],
+        "b": "C:\\Users\\[redacted: home-path]\\x",
+    }
+
+
+def test_many_findings_in_one_row_take_no_longer_each(tmp_path: Path) -> None:
+    mark = "for internal " + "use only"
+    row = {"keys": {f"m{n}" + MAIL: n for n in range(20_000)}, "texts": [mark] * 20_000}
+    _write(tmp_path, {"in/r.jsonl": _rows(row)})
+    found = sanitize(tmp_path / "in", output=tmp_path / "out")
+    assert _rules(found) == {"email": 20_000, "private-source": 20_000}
+    assert len(json.loads((tmp_path / "out/r.jsonl").read_text())["keys"]) == 20_000
 
 
 def test_one_file_may_be_given(tmp_path: Path) -> None:

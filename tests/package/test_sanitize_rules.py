@@ -15,7 +15,7 @@ _SCANNER = Scanner(Denied(), Allowed())
 
 def _found(text: str) -> list[tuple[str, str]]:
     line = text.encode()
-    return [(hit.rule.name, line[hit.start : hit.end].decode()) for hit in _SCANNER.hits(line, "f")]
+    return [(hit.rule.name, line[hit.start : hit.end].decode()) for hit in _SCANNER.hits(line, "f", is_json=False)]
 
 
 def _names(text: str) -> list[str]:
@@ -55,13 +55,13 @@ def test_a_private_key_in_a_row_is_one_finding() -> None:
     [
         r"C:\Users\mlopez\run",
         r"D:\\Users\\mlopez\\run",
-        "/Users/mlopez/run",
-        "file:///home/mlopez/x",
-        "/mnt/home/mlopez",
+        planted.USERS + "/mlopez/run",
+        f"file://{planted.HOME}/mlopez/x",
+        f"/mnt{planted.HOME}/mlopez",
     ],
 )
 def test_home_folders_of_all_systems(path: str) -> None:
-    assert _found(path) == [("home-path", "mlopez")]
+    assert _found(path) == _found(f'open("{path}")') == [("home-path", "mlopez")]
     assert _names(json.dumps({"p": path})) == ["home-path"]
 
 
@@ -127,7 +127,7 @@ def test_passwords_are_found_in_assignments(text: str) -> None:
         "git@github.com:acme/tool.git",
         "icon@2x.png",
         "@pytest.mark.parametrize and @property",
-        "/home/ubuntu/x /home/user/y /Users/runner/z /home/$USER",
+        f"{planted.HOME}/ubuntu/x {planted.HOME}/user/y {planted.USERS}/runner/z {planted.HOME}/$USER",
         "https://acme.io/home/products",
         "USER=root",
         # public licences
@@ -144,7 +144,7 @@ def test_an_escape_that_hides_a_letter_is_resolved() -> None:
     line = rb'{"a": "maria.lopez\u0040acme.io", "b": "http:\/\/gpu-node-12:8000\/v1", "c": "\\u0040"}'
     clear = readable(line, is_json=True)
     assert json.loads(clear) == json.loads(line)
-    assert [hit.rule.name for hit in _SCANNER.hits(clear, "f")] == ["email", "internal-url"]
+    assert [hit.rule.name for hit in _SCANNER.hits(clear, "f", is_json=True)] == ["email", "internal-url"]
 
 
 def test_a_secret_inside_a_private_address_counts_apart() -> None:
@@ -177,9 +177,26 @@ def test_no_gate_hides_what_its_rule_would_find() -> None:
             assert opened or not matched, (rule.name, text)
 
 
-def test_the_repository_s_own_examples_hold_nothing(tmp_path: Path) -> None:
+def test_the_repository_s_own_examples_hold_nothing() -> None:
     from blade.package.sanitize import sanitize
 
     root = Path(__file__).parents[2]
     for folder in ("examples", "docs"):
         assert sanitize(root / folder).counts == ()
+
+
+def test_the_page_names_every_rule_that_is_not_a_provider_s() -> None:
+    from blade.package.sanitize import endpoints, keys, lists, people, secrets, source
+
+    page = (Path(__file__).parents[2] / "docs/sanitize.md").read_text()
+    rules = [
+        *secrets.RULES,
+        *endpoints.RULES,
+        *people.RULES,
+        *source.RULES,
+        source.PRIVATE_FILE,
+        source.OPAQUE_FILE,
+        lists.BAD_LINE,
+    ]
+    assert [rule.name for rule in rules if f"`{rule.name}`" not in page] == []
+    assert len({rule.name for rule in keys.RULES}) >= 60

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
 from blade.auditing.markdown import parse
@@ -26,6 +26,9 @@ SUPPORTED = 0.5
 MOST_LISTED = 4
 _MARKUP = re.compile(r"[\\*\[\]<>|~]")
 _WORD = re.compile(r"[^\W\d_][\w'-]{2,}|\d[\d.,]*")
+_RANGE = re.compile(
+    r"(?<![\w.,])(\d[\d,]*(?:\.\d+)?)(?:\s?%)?\s*(?:to|and|-|\u2013)\s*(\d[\d,]*(?:\.\d+)?)(\s?%|\s?percent)?(?![\w]|\.\d)"
+)
 _CODE = re.compile(r"`([^`\n]+)`|\"([^\"\n]{4,})\"|\u201c([^\u201d\n]{4,})\u201d")
 
 
@@ -40,8 +43,9 @@ def facts_checks(
             passed=False,
             message="missing anchor facts",
             found=f"{name} has none; looked for golden_reports/{golden.model}_anchor_facts.json",
-            fix=f"generate and review {golden.model}_anchor_facts.json: `blade package extract-anchor-facts "
-            f"--golden {name} --benchmark {package.benchmark} --model-name {golden.model} --output ...`",
+            fix=f"generate and review them: `blade package extract-anchor-facts --golden {golden.report.as_posix()} "
+            f"--benchmark {package.benchmark} --model-name {golden.model} "
+            f"--output {golden.report.with_name(golden.model + '_anchor_facts.json').as_posix()}`",
         )
         return
     name, file = shown(golden.facts, package.folder), read_facts(golden.facts)
@@ -173,12 +177,9 @@ def _unsupported(fact: Fact, names: Names, report: str) -> str:
     absent = [one for one in _names_in(fact, names) if _bare(one) not in flat]
     if absent:
         return f"the report does not have {absent[0]!r}"
-    if fact.claim is None or fact.claim.range is None:
-        missing = [value for value, _ in _said_numbers(fact, names) if not stands(value, report)]
-        if missing:
-            return f"the report does not have the number {missing[0]:g}"
-    elif not any(fact.claim.range[0] <= value <= fact.claim.range[1] for value, _ in numbers(report)):
-        return f"no number of the report lies between {fact.claim.range[0]:g} and {fact.claim.range[1]:g}"
+    missing = next(_missing_numbers(fact, names, report), None)
+    if missing is not None:
+        return f"the report does not have the number {missing}"
     words = set(_words(fact.fact))
     held = words & set(_words(report))
     return "" if len(held) >= SUPPORTED * len(words) else "the report says nothing of the kind"
@@ -188,15 +189,33 @@ def _bare(name: str) -> str:
     return " ".join(name.split()).replace("`", "").strip(" .,;:")
 
 
-def _said_numbers(fact: Fact, names: Names) -> Iterator[tuple[float, int]]:
-    """Numbers of a fact that are no part of an id and stand outside quotations."""
+def _missing_numbers(fact: Fact, names: Names, report: str) -> Iterator[str]:
+    """Numbers of a fact that its report does not have; of a range one number within it is enough."""
+    text = _without_names(fact, names)
+    stated = [value for value, _ in numbers(report)]
+    for found in _RANGE.finditer(text):
+        low, high = sorted(float(one.replace(",", "")) for one in found.group(1, 2))
+        scale = 100 if found[3] else 1
+        if not any(low <= value * factor <= high for value in stated for factor in (1, scale)):
+            yield found.group()
+    for value, _ in _once(numbers(_RANGE.sub(" ", text))):
+        if not stands(value, report):
+            yield f"{value:g}"
+
+
+def _without_names(fact: Fact, names: Names) -> str:
+    """A fact without its ids and quotations, which are looked for as they are."""
     text = _CODE.sub(" ", fact.fact)
     spans = [(one.start, one.end) for one in names.places_in(text)]
     spans += [(one.start, one.end) for one in names.tasks_in(text)]
     for start, end in sorted(spans, reverse=True):
         text = text[:start] + " " * (end - start) + text[end:]
-    # A percentage is looked for as such; as a fraction it would be asked for twice.
-    seen = list(numbers(text))
+    return text
+
+
+def _once(found: Iterable[tuple[float, int]]) -> Iterator[tuple[float, int]]:
+    """A percentage is looked for as the fraction that it is; as it is written it would be asked for twice."""
+    seen = list(found)
     fractions = {round(value * 100, 9) for value, digits in seen if digits >= 2}
     yield from (one for one in seen if round(one[0], 9) not in fractions)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from blade.core.audit import Audit, Claim, Verdict
 from blade.core.check import Check
+from blade.metrics.same_task import same_tasks
 from blade.package.checks_facts import facts_checks
 from blade.package.checks_metrics import metrics_checks, said_model
 from blade.package.checks_shallow import shallow_check
@@ -56,7 +57,7 @@ def _of_golden(golden: Golden, package: Package, data: Data, fewest_facts: int) 
         yield _sections(name, text, data, run)
     found = audited(golden.report.name, text, data, run)
     yield _evidence(name, found, text, data, run)
-    yield _audit(name, found, data)
+    yield _audit(name, found, data, _command(golden, data, run))
     if not golden.comparison or golden.metrics is not None:
         yield from metrics_checks(golden, package, data, run, text)
     if not golden.comparison or golden.facts is not None:
@@ -111,11 +112,12 @@ def _sections(name: str, text: str, data: Data, run: str | None) -> Check:
 
 
 def _due(wanted: Wanted, data: Data, run: str | None) -> bool:
-    """Deep dives are due where the run has such tasks, a comparison where there is another run."""
-    if wanted.title == "Cross-model comparison":
-        return len(data.runs) > 1
+    """Deep dives are due where the run has such tasks, a comparison where another run has the same tasks."""
     if run is None:
         return False
+    if wanted.title == "Cross-model comparison":
+        mine = data.analyzed(run).run.tasks
+        return any(same_tasks(mine, one.tasks).comparable for one in data.runs if one.name != run)
     bucket = "sometimes_pass" if wanted.title.startswith("Sometimes") else "never_pass"
     return bool(data.analyzed(run).metrics.buckets.get(bucket, 0))
 
@@ -152,7 +154,12 @@ def _evidence(name: str, found: Audit, text: str, data: Data, run: str | None) -
     )
 
 
-def _audit(name: str, found: Audit, data: Data) -> Check:
+def _command(golden: Golden, data: Data, run: str | None) -> str:
+    files = [file.path.as_posix() for file in data.files if run in (None, *file.runs)]
+    return f"blade audit {golden.report.as_posix()} --runs {' '.join(files)}"
+
+
+def _audit(name: str, found: Audit, data: Data, command: str) -> Check:
     checked, all_ = found.count(Verdict.TRUE, Verdict.FALSE), len(found.claims)
     if not data.runs:
         return Check(
@@ -169,7 +176,7 @@ def _audit(name: str, found: Audit, data: Data) -> Check:
         message="D3 golden report audited",
         found=f"{name}: {len(found.false)} of {all_:,} claims are false"
         + (f": {listed}{more}" if found.false else f", {checked:,} could be checked"),
-        fix=f"put the right value in; `blade audit {name} --runs rollouts/<model>_rollouts.jsonl` lists every claim",
+        fix=f"put the right values in; `{command}` lists every claim",
     )
 
 

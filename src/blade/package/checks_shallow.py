@@ -40,8 +40,8 @@ def shallow_check(golden: Golden, package: Package, data: Data, report: str) -> 
     """Whether the baseline is there, says something, and lacks what makes the golden report useful."""
     message = "D3 shallow baseline"
     fix = (
-        f"make golden_reports/{golden.model}_shallow.md from the golden report: `blade package make-shallow "
-        f"--input {shown(golden.report, package.folder)} --output ...`"
+        f"make it from the golden report: `blade package make-shallow --input {golden.report.as_posix()} "
+        f"--output {golden.report.with_name(golden.model + '_shallow.md').as_posix()}`"
     )
     if golden.shallow is None:
         found = f"missing; looked for golden_reports/{golden.model}_shallow.md"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Container, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from blade.core.analysis import RunAnalysis
@@ -19,7 +19,7 @@ from blade.package.draft_golden import sidecar_text, with_open_points
 from blade.package.draft_notes import clearance_text, notes_text
 from blade.package.draft_skill import skill_text
 from blade.package.extract import extract
-from blade.package.facts import facts_text
+from blade.package.facts import Fact, facts_text
 from blade.package.golden_text import golden_text, narrowed
 from blade.package.layout import find_package
 from blade.package.open_points import CLEARANCE
@@ -48,7 +48,8 @@ def draft_package(name: str, inputs: Sequence[str], folder: Path, *, force: bool
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".blade-", dir=folder.parent) as staging:
-            made = Path(staging) / name
+            # Under its last name: a benchmark may be known by the folder of its package.
+            made = Path(staging) / folder.resolve().name
             _fill(made, name, inputs)
             return _move(made, folder, force=force)
     except OSError as error:
@@ -108,11 +109,17 @@ def _write_golden(made: Path, name: str, stem: str, data: Data) -> None:
     texts = {
         f"{stem}_golden_report.md": with_open_points(report),
         f"{stem}_golden_report_metrics.json": sidecar_text(name, model, one),
-        f"{stem}_anchor_facts.json": facts_text(name, model, extract(alone, FACTS, model)),
+        f"{stem}_anchor_facts.json": facts_text(name, model, _facts(alone, model)),
         f"{stem}_shallow.md": shallow(report),
     }
     for file_name, text in texts.items():
         (folder / file_name).write_text(text, encoding="utf-8")
+
+
+def _facts(report: str, model: str) -> list[Fact]:
+    """Drafts that need reading, numbered anew."""
+    made = [fact for fact in extract(report, 2 * FACTS, model) if not fact.aggregate_only]
+    return [replace(fact, id=f"B{number}") for number, fact in enumerate(made[:FACTS], start=1)]
 
 
 def _copy_rollouts(inputs: Sequence[str], folder: Path) -> str:

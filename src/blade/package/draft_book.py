@@ -19,6 +19,8 @@ MOST_LABELS = 8
 MOST_ROWS = 200
 """Failed rollouts whose verifier fields are read."""
 LONGEST_VALUE = 40
+LEAST_LIFT, LEAST_RATIO = 0.05, 1.3
+"""How much commoner in failures than in passes a label must be."""
 _PLAIN = re.compile(r"[A-Za-z_][\w-]*")
 _VALUE = re.compile(r"[\w .:/-]+")
 _GENERAL = (
@@ -55,13 +57,17 @@ def _of_findings(findings: Sequence[Finding]) -> Iterator[LabelDraft]:
         if not _PLAIN.fullmatch(tool):
             continue
         rules = {
-            "extra": (f"calls-{tool}", f"call {tool}"),
-            "left-out": (f"never-calls-{tool}", f"not call {tool}"),
-            "argument": (f"{argument}-of-{tool}", f"call {tool}[exists args.{argument}]"),
+            "extra": (f"calls-{tool}", f"call {tool}", f"`{tool}` is called."),
+            "left-out": (f"never-calls-{tool}", f"not call {tool}", f"`{tool}` is never called."),
+            "argument": (
+                f"{argument}-of-{tool}",
+                f"call {tool}[exists args.{argument}]",
+                f"`{tool}` is called with `{argument}`.",
+            ),
         }
         if kind in rules and (kind != "argument" or _PLAIN.fullmatch(argument)):
-            name, rule = rules[kind]
-            yield LabelDraft(name=name[:60], rule=rule, message=finding.title + ".", fix=(finding.kind, finding.brief))
+            name, rule, message = rules[kind]
+            yield LabelDraft(name=name[:60], rule=rule, message=message, fix=(finding.kind, finding.brief))
 
 
 def _of_verifier(one: RunAnalysis) -> Iterator[LabelDraft]:
@@ -89,7 +95,7 @@ def _value(value: object) -> str | None:
 
 
 def kept_labels(drafts: Sequence[LabelDraft], seen: Mapping[str, Lookout]) -> tuple[LabelDraft, ...]:
-    """Those that hold in failures, and not at least as often in passes."""
+    """Those that hold in failures clearly more often than in passes."""
     kept: dict[tuple[int, int, int], LabelDraft] = {}
     for draft in drafts:
         look = seen.get(draft.name)
@@ -102,8 +108,11 @@ def kept_labels(drafts: Sequence[LabelDraft], seen: Mapping[str, Lookout]) -> tu
 def _tells(look: Lookout) -> bool:
     if not look.fired_failed or not look.failed:
         return False
-    in_failures = look.fired_failed / look.failed
-    return in_failures > (look.fired_passed / look.passed if look.passed else 0.0)
+    # What holds in every failure and in no pass is the verdict itself, and explains nothing.
+    if look.passed and look.fired_failed == look.failed and not look.fired_passed:
+        return False
+    in_failures, in_passes = look.fired_failed / look.failed, look.fired_passed / max(1, look.passed)
+    return in_failures - in_passes >= LEAST_LIFT and in_failures >= LEAST_RATIO * in_passes
 
 
 def book_text(

@@ -98,7 +98,7 @@ def _schema(one: RunAnalysis) -> list[str]:
         "One JSON object a line; a place is written `TASK#REPEAT:STEP`.",
         "",
         *table(["what", "fields", "rows"], rows),
-        *table(["field", "rows", "what it is"], fields[:MOST_ROWS]),
+        *table(["field", "rows", "what it is"], fields, most=MOST_ROWS),
         f"Slices worth looking at: {_codes(slices)}.",
         "",
     ]
@@ -109,7 +109,7 @@ def _meaning(field: SchemaField, verifier: Sequence[str]) -> str:
     if " as " in taken:
         pairs = [part.split(" as ") for part in taken.split(", ")]
         seen = dict.fromkeys(last for *_, last in pairs)
-        return "holds " + ", ".join(name.replace("_", " ") for name in seen)
+        return "may hold " + ", ".join(name.replace("_", " ") for name in seen)
     if taken == "slice candidate":
         return "left by the verifier" if field.path in verifier else "may cut the tasks into slices"
     return safe(taken.replace("_", " ")) or ("left by the verifier" if field.path in verifier else "not read by BLADE")
@@ -124,7 +124,7 @@ def _funnel(one: RunAnalysis) -> list[str]:
         "",
         "A rollout goes through these stages in order; count how many reach each, and look first where most are lost.",
         "",
-        *table(["", "stage", "rollouts in the first run"], rows),
+        *table(["", "stage", "rollouts"], rows),
     ]
     lines += [f'Most are lost before "{drop.name}".', ""] if drop is not None else []
     return lines
@@ -146,7 +146,7 @@ def _taxonomy(one: RunAnalysis, drafts: Sequence[LabelDraft], seen: Mapping[str,
     lines = [
         "## Failure taxonomy",
         "",
-        "Every failed rollout has one mode; BLADE finds it by the difference between what the key wants and what was done.",
+        "Every failed rollout has exactly one of these modes; `blade analyze` finds it, with its place.",
         "",
         *table(["label", "detection: the rollout ...", "rollouts", "tasks", "example"], rows),
     ]

@@ -143,6 +143,14 @@ def _next(package: Package, points: tuple[OpenPoint, ...]) -> tuple[str, str]:
             return f"blade package extract-anchor-facts --golden {report} {more}", "anchor facts are missing"
         if golden.shallow is None:
             return f"blade package make-shallow --input {report} --output {stem}_shallow.md", "no shallow baseline"
+    if len(package.rollouts) < 2:
+        target = (package.folder / "rollouts" / "<model>_rollouts.jsonl").as_posix()
+        return f"cp SECOND_RUN.jsonl {target}", "one run is there, two comparable ones are needed"
     if points:
         return f"edit {(package.folder / points[0].file).as_posix()}:{points[0].line}", f"{len(points)} points are open"
+    unread = next(
+        (one.facts for one in package.goldens if one.facts is not None and read_facts(one.facts).drafts), None
+    )
+    if unread is not None:
+        return f"edit {unread.as_posix()}", 'review each fact, then set its "status" to "reviewed"'
     return f"blade package validate --benchmark-dir {folder}", "every part is there"

@@ -46,10 +46,10 @@ def _lines(found: Status) -> list[str]:
     for line in found.lines:
         lines.append(_line(line, line.part if line.part != part else ""))
         part = line.part
-    lines.append(f"open    {len(found.open)} points" + (":" if found.open else ""))
+    lines.append(f"open      {len(found.open)} points" + (":" if found.open else ""))
     lines += [f"          {point}" for point in found.open[:MOST_OPEN]]
     lines += [f"          and {len(found.open) - MOST_OPEN} more (--json)"] if len(found.open) > MOST_OPEN else []
-    return [*map(printable, lines), f"next    {found.next}", f"          ({found.why})"]
+    return [*map(printable, lines), f"next      {found.next}", f"          ({found.why})"]
 
 
 def _line(line: Line, part: str) -> str:

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from blade.core.check import Check
+from blade.package.layout import find_package
 
 CLEARANCE = "rollouts/CLEARANCE.md"
 _MESSAGE = "rollout data is cleared for sharing"
@@ -16,12 +17,11 @@ _YES = re.compile(
 )
 _OPEN = re.compile(r"(?:todo|tbd|tba|unknown|none|n/?a|pending|\?+|\.+|<.*|\[.*|name)?[\s*_`.)]*", re.IGNORECASE)
 _SIGNS = " *_`.()"
-_ROWS = ("*.jsonl", "*.jsonl.gz", "*.jsonl.zst")
 
 
 def clearance(folder: Path) -> Check:
     """Holds with `cleared: yes` and a licence; None where there are no rollouts to clear."""
-    if not any(True for form in _ROWS for _ in (folder / "rollouts").glob(form)):
+    if not folder.is_dir() or not find_package(folder).rollouts:
         return Check(code="S.clearance", passed=None, message=_MESSAGE, found="there are no rollouts")
     path = folder / CLEARANCE
     if not path.is_file():

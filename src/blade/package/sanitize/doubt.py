@@ -32,6 +32,9 @@ _CODE = re.compile(
     rb"[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+|[A-Za-z_]+(?:[-_/.][A-Za-z_]+)+|[A-Z][A-Z0-9_]+_[A-Z0-9_]+|self\..*|/.*"
 )
 
+_LEAST_BITS = 3.2
+_LONG_PART = 10
+
 
 def stand_in(value: bytes) -> bool:
     """A placeholder: says that something belongs here."""
@@ -75,5 +78,10 @@ def mixed(value: bytes) -> bool:
 
 
 def random(value: bytes) -> bool:
-    """It looks drawn at random: letters and digits, no words, no hash."""
-    return mixed(value) and bits(value) >= 3.2 and not stand_in(value) and not identifier(value)
+    """It looks drawn at random: digits and both cases, or a part of letters and digits that is too long for a word."""
+    if not mixed(value) or bits(value) < _LEAST_BITS or stand_in(value) or identifier(value):
+        return False
+    longest = max(re.split(rb"[-_.]", value), key=len)
+    return (
+        value.lower() != value != value.upper() or (len(longest) >= _LONG_PART and mixed(longest)) or fingerprint(value)
+    )

@@ -13,60 +13,13 @@ _PRIVATE = re.compile(
     re.IGNORECASE,
 )
 _OPEN_HOSTS = own(
-    "localhost",
-    "host.docker.internal",
-    "gateway.docker.internal",
-    "metadata.google.internal",
-    "kubernetes.default.svc",
-    "host",
-    "hostname",
-    "server",
-    "example",
-    "domain",
-    "proxy",
-    "url",
-    "ip",
-    "address",
-    "path",
-    "website",
-    "site",
-    "api",
-    "www",
-    "user",
-    "username",
-    "foo",
-    "bar",
-    "db",
-    "redis",
-    "postgres",
-    "mysql",
-    "mongo",
-    "mongodb",
-    "rabbitmq",
-    "kafka",
-    "elasticsearch",
-    "minio",
-    "web",
-    "app",
-    "backend",
-    "frontend",
-    "service",
-    "test",
-    "x",
-    "y",
-    "a",
-    "b",
-    "http",
-    "https",
-    "none",
-    "null",
-    "your-host",
-    "my-host",
-    "ollama",
-    "vllm",
-    "nginx",
+    "localhost host.docker.internal gateway.docker.internal metadata.google.internal kubernetes.default.svc host "
+    "hostname server example domain proxy url ip address path website site api www user username foo bar db redis "
+    "postgres mysql mongo mongodb rabbitmq kafka elasticsearch minio web app backend frontend service test x y a "
+    "b http https none null your-host my-host ollama vllm nginx"
 )
 """Bare hosts that are placeholders, or that every container calls so."""
+_COMPANY_HOSTS = own("intranet wiki jenkins gitlab jira confluence grafana artifactory nexus sharepoint")
 _OPEN_ADDRESSES = frozenset(
     {
         "169.254.169.254",
@@ -91,6 +44,7 @@ _OPEN_ADDRESSES = frozenset(
 _VERSION = re.compile(
     rb"(?:version|ver|release|section|sec|chapter|build|v|==|>=|<=|~=|@)[\s:=.\"']{0,3}$", re.IGNORECASE
 )
+_PORT = re.compile(rb":\d{2,5}")
 _LARGE_OCTET = 32
 _NAME = re.compile(rb"[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?")
 _DIGIT_OR_HYPHEN = re.compile(rb"[0-9-]")
@@ -98,23 +52,7 @@ _PUBLIC_NAME = re.compile(
     rb"[A-Za-z0-9.-]+\.(?:com|org|net|io|dev|ai|edu|gov|example|test|invalid|local(?:host)?)", re.IGNORECASE
 )
 _CONTAINER = re.compile(rb"[0-9a-f]{12}")
-_PLAIN = own(
-    "localhost",
-    "none",
-    "null",
-    "string",
-    "str",
-    "hostname",
-    "host",
-    "unknown",
-    "default",
-    "server",
-    "example",
-    "true",
-    "false",
-    "required",
-    "optional",
-)
+_PLAIN = own("localhost none null string str hostname host unknown default server example true false required optional")
 
 
 def private_address(text: str) -> bool:
@@ -160,19 +98,21 @@ def _private_url(match: Match) -> bool:
     if re.fullmatch(rb"[0-9.]+", host):
         return private_address(host.decode())
     if b"." not in host:
-        return b":" in authority or _DIGIT_OR_HYPHEN.search(host) is not None
+        return host in _COMPANY_HOSTS or b":" in authority or _DIGIT_OR_HYPHEN.search(host) is not None
     return _PRIVATE.fullmatch(host) is not None
 
 
 def _ipv4(match: Match) -> bool:
-    """Not a version or the number of a section: inside a private network, or with two large parts."""
+    """Not a version or the number of a section: inside a private network, with a port, or with two large parts."""
     text = match.value.decode()
     if not private_address(text) or (match.after() in (b".", b"-", b"_") and match.after(2)[1:].isalnum()):
         return False
     if _VERSION.search(match.before(12)):
         return False
     address = ipaddress.IPv4Address(text)
-    return any(address in network for network in _INSIDE) or sum(part >= _LARGE_OCTET for part in address.packed) >= 2
+    if _PORT.match(match.after(6)) or any(address in network for network in _INSIDE):
+        return True
+    return sum(part >= _LARGE_OCTET for part in address.packed) >= 2
 
 
 def _ipv6(match: Match) -> bool:
@@ -249,11 +189,19 @@ RULES = (
         keep=_host,
     ),
     Rule(
+        name="internal-host",
+        group=Group.ENDPOINTS,
+        says="names of private hosts",
+        gate=r"(?i)\.(?:internal|corp|intranet|intra)\.[a-z0-9]",
+        pattern=r"(?i)(?:^|[^A-Za-z0-9._/@-])(?P<value>(?:[a-z0-9-]+\.)+(?:internal|corp|intranet|intra)\.[a-z0-9-]+\.(?:com|net|org|io|ai|cloud|dev|co))\b",
+        keep=_host,
+    ),
+    Rule(
         name="host-name",
         group=Group.ENDPOINTS,
         says="host names",
-        gate="(?i)host_?name|node_?name|machine_?name|nodelist",
-        pattern=r"(?i)\b(?:[a-z]{0,10}_)?(?:host_?name|node_?name|machine_?name|nodelist)[\s\"'`]{0,12}[:=]\s{0,12}[\"'`]?(?P<value>[A-Za-z0-9][A-Za-z0-9._-]{2,100})",
+        gate="(?i)host|node_?name|machine_?name|nodelist",
+        pattern=r"(?i)\b(?:[a-z]{0,10}_)?(?:host|host_?name|node_?name|machine_?name|nodelist)[\s\"'`]{0,12}[:=]\s{0,12}[\"'`]?(?P<value>[A-Za-z0-9][A-Za-z0-9._-]{2,100})",
         keep=_named_host,
     ),
     Rule(

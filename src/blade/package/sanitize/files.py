@@ -29,6 +29,8 @@ class Kind(StrEnum):
     CODE = "code"
     IMAGE = "image"
     OPAQUE = "opaque"
+    SKIPPED = "skipped"
+    """A folder of caches or of history."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,16 +59,25 @@ class Item:
 
 
 def items(path: Path) -> Iterator[Item]:
-    """The file itself, or all files of a folder; links are not followed, and caches and histories are left out."""
+    """The file itself, or all files of a folder; links are not followed.
+
+    Folders that are skipped, or that cannot be read, stand for what is in them.
+    """
     if path.is_file():
         yield _item(path, path.name)
         return
-    for folder, folders, names in os.walk(path):
-        folders[:] = sorted(name for name in folders if name not in _LEFT)
+    closed: list[str] = []
+    for folder, folders, names in os.walk(path, onerror=lambda error: closed.append(str(error.filename))):
+        for name in sorted(set(folders) & _LEFT):
+            one = Path(folder) / name
+            yield Item(path=one, name=one.relative_to(path).as_posix(), kind=Kind.SKIPPED)
+        folders[:] = sorted(set(folders) - _LEFT)
         linked = [name for name in folders if (Path(folder) / name).is_symlink()]
         for name in sorted([*names, *linked]):
             one = Path(folder) / name
             yield _item(one, one.relative_to(path).as_posix())
+    for name in sorted(closed):
+        yield Item(path=Path(name), name=Path(name).relative_to(path).as_posix(), kind=Kind.OPAQUE)
 
 
 def _item(path: Path, name: str) -> Item:

@@ -54,7 +54,7 @@ class Sanitized:
     allowed: int
     """How many matches the allow list covers."""
     unseen: tuple[str, ...]
-    """Images: they are in no rule's reach."""
+    """Images, and folders of caches or history (with `/` at the end): they are in no rule's reach."""
     left_out: tuple[str, ...]
     """Files that a redacted copy does not hold."""
     clearance: Check

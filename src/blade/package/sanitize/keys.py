@@ -75,19 +75,30 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
     ("one-password-token", "ops_eyJ", r"[A-Za-z0-9+/=_-]{100,}"),
     ("age-key", "AGE-SECRET-KEY-1", r"[A-Z0-9]{58}"),
 )
+_SURE = frozenset({"slack-token", "github-token", "gitlab-token", "nvidia-key", "anthropic-key", "stripe-key"})
 _LEAST_BITS = 2.8
 _LONG = 14
+_NO_WORD = 24
 _HEAD = {"telegram-token": r"\d{8,10}", "terraform-token": r"[A-Za-z0-9]{14}", "mailchimp-key": r"[0-9a-f]{31}"}
 """What stands in front of a mark that is not a prefix."""
 
 
 def _drawn(match: Match) -> bool:
-    """Not words that begin as a key does: it has both cases, or a long part of letters and digits."""
+    """Not words that begin as a key does: it has digits and both cases, or a part that is too long for a word."""
     body = match.value[3:].removesuffix(b"EXAMPLE")
-    if match.after() == b"(" or doubt.stand_in(body) or not doubt.mixed(body) or doubt.bits(body) < _LEAST_BITS:
+    if match.after() == b"(" or doubt.stand_in(body) or doubt.bits(body) < _LEAST_BITS:
         return False
-    longest = max(re.split(rb"[-_.]", body), key=len)
-    return body.lower() != body != body.upper() or (len(longest) >= _LONG and doubt.mixed(longest))
+    longest = max(re.split(rb"[-_.]", match.value[3:]), key=len)
+    if len(longest) >= _NO_WORD:
+        return True
+    return doubt.mixed(body) and (
+        body.lower() != body != body.upper() or (len(longest) >= _LONG and doubt.mixed(longest))
+    )
+
+
+def _sure(match: Match) -> bool:
+    """Nothing else begins so."""
+    return not doubt.stand_in(match.value[4:])
 
 
 def _rule(name: str, prefix: str, body: str) -> Rule:
@@ -97,7 +108,7 @@ def _rule(name: str, prefix: str, body: str) -> Rule:
         says=name.replace("-", " ") + "s",
         gate=prefix,
         pattern=rf"(?:^|[^A-Za-z0-9_/+-])(?P<value>{_HEAD.get(name, '')}{prefix}{body})",
-        keep=_drawn,
+        keep=_sure if name in _SURE else _drawn,
     )
 
 

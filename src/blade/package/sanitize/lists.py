@@ -71,7 +71,7 @@ class _Permit:
             case "path":
                 return fnmatch.fnmatchcase(path, self.what)
             case "domain":
-                host = value.rpartition(b"@")[2].decode("utf-8", "replace").lower()
+                host = _host(value)
                 return host == self.what.lower() or host.endswith("." + self.what.lower())
             case "sha256":
                 return hashlib.sha256(value).hexdigest().startswith(self.what.lower())
@@ -138,6 +138,12 @@ def read_allowed(path: Path) -> Allowed:
         else:
             bad.append((path.name, number))
     return Allowed(permits=tuple(permits), bad=tuple(bad))
+
+
+def _host(value: bytes) -> str:
+    """Of an e-mail address, a URL or a host name."""
+    authority = re.split(rb"[/?#]", value.partition(b"://")[2] or value, maxsplit=1)[0]
+    return authority.rpartition(b"@")[2].partition(b":")[0].decode("utf-8", "replace").lower()
 
 
 def _usable(permit: _Permit) -> bool:

@@ -60,6 +60,10 @@ class Reader:
         lines = self._lines(item)
         return lines if item.kind is Kind.JSON else _without_licensed(_with_blocks(lines), item)
 
+    def hits(self, line: bytes, item: Item, covered: list[str] | None = None) -> list[Hit]:
+        """What is found in a readable line of a file."""
+        return self.scanner.hits(line, item.name, is_json=item.kind is Kind.JSON, covered=covered)
+
     def _lines(self, item: Item) -> Iterator[Looked]:
         number = 1
         try:
@@ -75,7 +79,7 @@ class Reader:
         raw = b"".join(batch) if len(batch) > 1 else batch[0]
         line = readable(raw, item.kind is Kind.JSON)
         if len(batch) == 1:
-            yield Looked(number, raw, line, self.scanner.hits(line, item.name, self.covered))
+            yield Looked(number, raw, line, self.hits(line, item, self.covered))
         elif not self.scanner.opens(line):
             yield Looked(number, raw, raw, lines=len(batch))
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import json
 import re
 from collections.abc import Callable, Sequence
@@ -23,26 +24,25 @@ def marker(rule: str, number: int = 1) -> bytes:
     return f"[redacted: {rule}]".encode() if number == 1 else f"[redacted: {rule} {number}]".encode()
 
 
-def redacted(line: bytes, hits: Sequence[Hit], item: Item, look: Callable[[bytes], Sequence[Hit]]) -> bytes:
+def redacted(line: bytes, hits: Sequence[Hit], item: Item, look: Callable[[bytes, Item], Sequence[Hit]]) -> bytes:
     """The line without what was found, in which `look` finds nothing."""
     rounds = 0
     while hits:
         rounds += 1
         line = _replaced(line, hits, item.kind, everything=rounds > _ROUNDS)
-        hits = look(line) if rounds <= _ROUNDS else ()
+        hits = look(line, item) if rounds <= _ROUNDS else ()
     return _quoted(line) if item.is_yaml else line
 
 
 def _replaced(line: bytes, hits: Sequence[Hit], kind: Kind, *, everything: bool) -> bytes:
     pieces: list[bytes] = []
     at = 0
-    numbers: dict[tuple[str, bytes], int] = {}
+    numbers: dict[str, dict[bytes, int]] = {}
     for start, end, rule in _spans(line, hits, kind, everything):
         number = 1
         if kind is Kind.JSON and _in_key(line, end):
-            key = (rule, line[start:end])
-            same = sum(1 for name, _ in numbers if name == rule)
-            number = numbers.setdefault(key, same + 1)
+            keys = numbers.setdefault(rule, {})
+            number = keys.setdefault(line[start:end], len(keys) + 1)
         pieces += (line[at:start], marker(rule, number))
         at = end
     return b"".join((*pieces, line[at:]))
@@ -50,26 +50,38 @@ def _replaced(line: bytes, hits: Sequence[Hit], kind: Kind, *, everything: bool)
 
 def _spans(line: bytes, hits: Sequence[Hit], kind: Kind, everything: bool) -> list[tuple[int, int, str]]:
     """Where to cut, without overlaps: what overlaps is one span, named after its first rule."""
-    cuts: list[tuple[int, int, str]] = []
-    for hit in hits:
-        start, end = hit.start, hit.end
-        if everything or hit.rule.whole:
-            start, end = _around(line, start, end, kind)
-        if cuts and start < cuts[-1][1]:
-            before = cuts[-1]
-            cuts[-1] = (min(before[0], start), max(before[1], end), before[2])
-        else:
-            cuts.append((start, end, hit.rule.name))
-    return cuts
+    wide = [everything or hit.rule.whole for hit in hits]
+    wholes = _wholes(line, kind) if any(wide) else []
+    cuts = [
+        (*(_around(wholes, hit) if is_wide else (hit.start, hit.end)), hit.rule.name)
+        for hit, is_wide in zip(hits, wide, strict=True)
+    ]
+    return _joined(cuts)
 
 
-def _around(line: bytes, start: int, end: int, kind: Kind) -> tuple[int, int]:
-    """The string of a row, or the line."""
-    if kind is not Kind.JSON:
-        return len(line) - len(line.lstrip()), len(line.rstrip())
-    inside = (one for one in _STRING.finditer(line) if one.start() < start and end < one.end())
-    string = next(inside, None)
-    return (string.start() + 1, string.end() - 1) if string else (start, end)
+def _joined(cuts: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+    joined: list[tuple[int, int, str]] = []
+    for start, end, rule in cuts:
+        first, last, name = start, end, rule
+        while joined and first < joined[-1][1]:
+            left, right, name = joined.pop()
+            first, last = min(left, first), max(right, last)
+        joined.append((first, last, name))
+    return joined
+
+
+def _wholes(line: bytes, kind: Kind) -> list[tuple[int, int]]:
+    """The insides of the strings of a row; the line without its margins, where it is text."""
+    if kind is Kind.JSON:
+        return [(one.start() + 1, one.end() - 1) for one in _STRING.finditer(line)]
+    return [(len(line) - len(line.lstrip()), len(line.rstrip()))]
+
+
+def _around(wholes: list[tuple[int, int]], hit: Hit) -> tuple[int, int]:
+    """What a hit stands in; the hit itself, where the row is not JSON."""
+    place = bisect.bisect_right(wholes, hit.start, key=lambda one: one[0]) - 1
+    start, end = wholes[place] if place >= 0 else (hit.start, hit.end)
+    return (start, end) if start <= hit.start and hit.end <= end else (hit.start, hit.end)
 
 
 def _in_key(line: bytes, end: int) -> bool:

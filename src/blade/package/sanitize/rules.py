@@ -69,6 +69,6 @@ class Rule:
     """It speaks of the text around it: the whole string, line or file is redacted."""
 
 
-def own(*names: str) -> frozenset[bytes]:
-    """Names as rules compare them."""
-    return frozenset(name.encode() for name in names)
+def own(names: str) -> frozenset[bytes]:
+    """Names with blanks between them, as rules compare them."""
+    return frozenset(names.encode().split())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import IO
@@ -17,7 +17,7 @@ from blade.package.sanitize.found import Sanitized, Tally
 from blade.package.sanitize.reading import Reader
 from blade.package.sanitize.redact import marker, redacted
 from blade.package.sanitize.rules import Rule
-from blade.package.sanitize.scan import RULES, Hit, Scanner
+from blade.package.sanitize.scan import RULES, Scanner
 
 
 def sanitize(path: Path, *, deny: Sequence[Path] = (), output: Path | None = None) -> Sanitized:
@@ -55,7 +55,7 @@ class _Work:
     def done(self, copy: Path | None) -> Sanitized:
         """Read everything, once."""
         for file, line in (*self._denied.bad, *self._allowed.bad):
-            self._tally.add(lists.BAD_LINE, file, line, f"{file}:{line}".encode())
+            self._tally.add(lists.BAD_LINE, self._shown(file.encode()), line, f"{file}:{line}".encode())
         for item in items(self._path):
             self._look(item, copy)
         return Sanitized(
@@ -70,12 +70,15 @@ class _Work:
         )
 
     def _look(self, item: Item, copy: Path | None) -> None:
-        if item.path.resolve() in self._lists:
-            self._left_out.append(item.name)
-            return
         name = self._name(item)
+        if item.path.resolve() in self._lists:
+            self._left_out.append(name)
+            return
         barred = self._barred(item)
-        if barred is not None:
+        if item.kind is Kind.SKIPPED:
+            self._unseen.append(f"{name}/")
+            self._left_out.append(f"{name}/")
+        elif barred is not None:
             self._tally.add(barred, name, None, item.raw_name)
             self._left_out.append(name)
         elif item.kind is Kind.IMAGE:
@@ -99,15 +102,17 @@ class _Work:
         return None if self._allowed.covers(rule.name, item.raw_name, item.name) else rule
 
     def _name(self, item: Item) -> str:
-        """The name as it may be shown: what is found in the name itself is replaced, and counted."""
-        name = item.raw_name
-        hits = self._scanner.hits(name, item.name)
-        for hit in reversed(hits):
-            name = name[: hit.start] + b"redacted_" + hit.rule.name.encode() + name[hit.end :]
-        shown = self._unique(name.decode("utf-8", "replace"))
-        for hit in hits:
+        """The name as it may be shown; what is found in the name itself is counted."""
+        shown = self._unique(self._shown(item.raw_name))
+        for hit in self._scanner.hits(item.raw_name, item.name, is_json=False):
             self._tally.add(hit.rule, shown, None, item.raw_name[hit.start : hit.end])
         return shown
+
+    def _shown(self, name: bytes) -> str:
+        """A file's name with the names of rules in place of what they find."""
+        for hit in reversed(self._scanner.hits(name, name.decode("utf-8", "replace"), is_json=False)):
+            name = name[: hit.start] + b"redacted_" + hit.rule.name.encode() + name[hit.end :]
+        return name.decode("utf-8", "replace")
 
     def _unique(self, name: str) -> str:
         folder, slash, file = name.rpartition("/")
@@ -141,8 +146,5 @@ class _Work:
                 self._tally.add(hit.rule, name, one.number, one.line[hit.start : hit.end])
                 private = hit.rule if hit.rule.whole else private
             if out is not None:
-                out.write(redacted(one.line, one.hits, item, self._again(item)) if one.hits else one.raw)
+                out.write(redacted(one.line, one.hits, item, self._reader.hits) if one.hits else one.raw)
         return private
-
-    def _again(self, item: Item) -> Callable[[bytes], list[Hit]]:
-        return lambda line: self._scanner.hits(line, item.name)

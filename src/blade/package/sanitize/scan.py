@@ -13,6 +13,7 @@ from blade.package.sanitize.rules import Group, Match, Rule
 from blade.package.sanitize.view import unhidden, view
 
 _MEMORY = 64 << 20
+_MOST_BACKSLASHES = 64
 _WITH_NAME = 2
 """How many groups a pattern has that names what the value is assigned to; the value is the last."""
 RULES = (*keys.RULES, *secrets.RULES, *endpoints.RULES, *people.RULES, *source.RULES)
@@ -41,7 +42,7 @@ class Scanner:
         """Whether any rule has something to look at."""
         return bool(self._gate(lines))
 
-    def hits(self, line: bytes, path: str, covered: list[str] | None = None) -> list[Hit]:
+    def hits(self, line: bytes, path: str, *, is_json: bool, covered: list[str] | None = None) -> list[Hit]:
         """What must not be shared, in the order of places; a hit inside another is left out unless it alone is a secret.
 
         The line is a `readable` one. Rules of what the allow list covers are added to `covered`.
@@ -50,7 +51,7 @@ class Scanner:
         if not open_rules:
             return []
         seen = view(line)
-        found = [hit for number in open_rules for hit in self._of(number, line, seen)]
+        found = [hit for number in open_rules for hit in self._of(number, line, seen, is_json)]
         kept: list[Hit] = []
         for hit in found:
             if not self._allowed.covers(hit.rule.name, line[hit.start : hit.end], path):
@@ -59,7 +60,7 @@ class Scanner:
                 covered.append(hit.rule.name)
         return self._distinct(kept)
 
-    def _of(self, number: int, line: bytes, seen: bytes) -> Iterator[Hit]:
+    def _of(self, number: int, line: bytes, seen: bytes, is_json: bool) -> Iterator[Hit]:
         rule = self._rules[number]
         text = line if rule.backslashes else seen
         pattern = self._patterns[number]
@@ -67,9 +68,8 @@ class Scanner:
             start, end = match.span(pattern.groups)
             name = match[1] if pattern.groups == _WITH_NAME else b""
             one = Match(text, name, start, end)
-            if rule.backslashes and _halves_escape(line, start):
-                continue
-            if rule.keep(one):
+            halves = is_json and rule.backslashes and _halves_escape(line, start)
+            if not halves and rule.keep(one):
                 yield Hit(start, end, rule)
 
     def _distinct(self, hits: list[Hit]) -> list[Hit]:
@@ -92,8 +92,8 @@ def readable(line: bytes, is_json: bool) -> bytes:
 
 def _halves_escape(line: bytes, start: int) -> bool:
     r"""After an odd number of backslashes the first letter of the value belongs to an escape, as in `C:\\Users\new`."""
-    before = line[:start]
-    return (len(before) - len(before.rstrip(b"\\"))) % 2 == 1 and b'"' in line
+    before = line[max(0, start - _MOST_BACKSLASHES) : start]
+    return (len(before) - len(before.rstrip(b"\\"))) % 2 == 1
 
 
 def _gate(rules: Sequence[Rule]) -> Callable[[bytes], list[int]]:

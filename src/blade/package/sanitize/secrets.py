@@ -21,13 +21,14 @@ _NOT_SECRET = re.compile(
 _TEMPLATE = (b"<", b"{", b"[", b"$", b"%", b"*")
 _LEAST_PASSWORD = 6
 _LONG_HASH = 32
+_HEADER_END = len(" BLOCK-----")
 
 _SIGNS = r"[\s\"'`]{0,12}(?::=|=>|==?|:)\s{0,12}"
 
 
 def _block(match: Match) -> bool:
     """A header with a body, or at the end of its line, where the body follows; code that looks for headers has neither."""
-    return len(match.value.partition(b"KEY")[2]) > 40 or not match.after(2).strip()
+    return len(match.value.partition(b"KEY")[2]) > _HEADER_END or not match.after(2).strip()
 
 
 def _basic(match: Match) -> bool:
@@ -71,13 +72,24 @@ def _bare_password(match: Match) -> bool:
     )
 
 
+def _setting(match: Match) -> bool:
+    """A variable of the environment or an option takes words too."""
+    value = match.value
+    return not (doubt.stand_in(value) or doubt.word(value) or doubt.identifier(value) or value.startswith((b"-", b"/")))
+
+
 def _assigned(match: Match) -> bool:
     """A value drawn at random that is called a key, secret or token; a hash only where the name leaves no doubt."""
-    value = match.value
+    value = match.value.removesuffix(b"KEY").removesuffix(b"EXAMPLE")
     if _NOT_SECRET.search(match.name) or match.after() in (b"(", b"[") or not doubt.random(value):
         return False
     strong = _STRONG.search(match.name) is not None
     return (strong and len(value) >= _LONG_HASH) if doubt.fingerprint(value) else (strong or not doubt.sequence(value))
+
+
+def _quoted(match: Match) -> bool:
+    """The same in quotation marks, where any sign may stand."""
+    return _QUOTED.match(match.after(13)) is not None and not match.value.startswith(_TEMPLATE) and _assigned(match)
 
 
 def _in_address(match: Match) -> bool:
@@ -105,15 +117,15 @@ RULES = (
         group=Group.SECRETS,
         says="bearer tokens",
         gate="(?i)bearer|authorization",
-        pattern=r"(?i)(?:\bbearer|authorization[\"'`\s]{0,12}[:=][\"'`\s]{0,12}(?:token|apikey|key))[\s:=]{1,6}[\"'`]?(?P<value>[A-Za-z0-9._~+/-]{16,}=*)",
+        pattern=r"(?i)(?:\bbearer|authorization[\"'`\s]{0,12}[:=][\"'`\s]{0,12}(?:token|apikey|key))[\s:=]{1,6}[\"'`]?(?P<value>[A-Za-z0-9._~+/-]{12,}=*)",
         keep=_bearer,
     ),
     Rule(
         name="basic-auth",
         group=Group.SECRETS,
         says="basic-auth headers",
-        gate=r"(?i)basic[\s\\]",
-        pattern=r"(?i)\bbasic\s{1,4}(?P<value>[A-Za-z0-9+/]{8,}={0,2})",
+        gate="(?i)basic {1,4}[A-Za-z0-9+/]{8}",
+        pattern=r"(?i)\bbasic {1,4}(?P<value>[A-Za-z0-9+/]{8,}={0,2})",
         keep=_basic,
     ),
     Rule(
@@ -157,7 +169,7 @@ RULES = (
         name="discord-token",
         group=Group.SECRETS,
         says="Discord bot tokens",
-        gate=r"[A-Za-z0-9_-]{8}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{8}",
+        gate=r"[A-Za-z0-9]\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]",
         pattern=r"\b(?P<value>[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40})",
         keep=_bearer,
     ),
@@ -174,15 +186,31 @@ RULES = (
         group=Group.SECRETS,
         says="passwords",
         gate="(?i)passw|passphrase|pwd",
-        pattern=r"(?i)(?:password|passwd|passphrase|pwd)(?:\s{0,2}[=:]\s{0,2}|\s)(?P<value>[^\s\"'`,;<>(){}\[\]$|&]{8,100})",
+        pattern=r"(?i)(?:password|passwd|passphrase|pwd)(?:\s{0,2}[=:]\s{0,2}|\s+is:?\s+)(?P<value>[^\s\"'`,;<>(){}\[\]$|&]{6,100})",
         keep=_bare_password,
+    ),
+    Rule(
+        name="password",
+        group=Group.SECRETS,
+        says="passwords",
+        gate="(?i)passw|passphrase",
+        pattern=r"(?:\b[A-Z0-9_]*PASS(?:WORD|WD|PHRASE)=|--?pass(?:word|wd|phrase)?[\s=]{1,2})(?P<value>[^\s\"'`,;<>(){}\[\]$|&]{5,100})",
+        keep=_setting,
     ),
     Rule(
         name="secret",
         group=Group.SECRETS,
         says="values called a key, secret or token",
         gate=r"(?i)(?:key|secret|token|credentials?|authorization)[\\\"'`\s]*[:=]",
-        pattern=rf"(?i)(?P<name>[A-Za-z0-9_.-]{{0,40}}(?:(?:api|access|secret|private|auth|client|encryption|signing|master|service|account|app|consumer|subscription|shared|account)[_ -]?key|secret|token|credentials?|authorization)){_SIGNS}[\"'`]?(?P<value>[A-Za-z0-9_+/=.~-]{{16,512}})",
+        pattern=rf"(?i)(?P<name>[A-Za-z0-9_.-]{{0,40}}(?:(?:api|access|secret|private|auth|client|encryption|signing|master|service|account|app|consumer|subscription|shared|account)[_ -]?key|secret|token|credentials?|authorization)){_SIGNS}[\"'`](?P<value>[^\s\"'`<>{{}}]{{16,512}})",
+        keep=_quoted,
+    ),
+    Rule(
+        name="secret",
+        group=Group.SECRETS,
+        says="values called a key, secret or token",
+        gate=r"(?i)(?:key|secret|token|credentials?|authorization)[\\\"'`\s]*[:=]",
+        pattern=rf"(?i)(?P<name>[A-Za-z0-9_.-]{{0,40}}(?:(?:api|access|secret|private|auth|client|encryption|signing|master|service|account|app|consumer|subscription|shared|account)[_ -]?key|secret|token|credentials?|authorization)){_SIGNS}(?P<value>[A-Za-z0-9_+/=.~-]{{16,512}})",
         keep=_assigned,
     ),
 )

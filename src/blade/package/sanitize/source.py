@@ -73,8 +73,8 @@ RULES = (
         name="private-source",
         group=Group.SOURCE,
         says="marks of private source",
-        gate="(?i)confidential|internal|proprietary|distribut|not.{1,4}for|trade|unpublished",
-        pattern=r"(?i)(?P<value>proprietary\s{1,3}(?:and|&)\s{1,3}confidential|confidential\s{1,3}(?:and|&)\s{1,3}proprietary|(?:company|strictly|highly)\s{1,3}confidential|(?:for\s{1,3})?internal\s{1,3}use\s{1,3}only|proprietary\s{1,3}(?:source|code)|do\s{1,3}not\s{1,3}distribute|not\s{1,3}for\s{1,3}(?:public|external)\s{1,3}(?:distribution|release|use)|not\s{1,3}for\s{1,3}distribution|contains?\s{1,3}trade\s{1,3}secrets?|unpublished\s{1,3}(?:proprietary|work))",
+        gate="(?i)confidential|internal|proprietary|distribut|not.{1,4}for|trade|unpublished|unlicensed",
+        pattern=r"(?i)(?P<value>proprietary\s{1,3}(?:and|&)\s{1,3}confidential|confidential\s{1,3}(?:and|&)\s{1,3}proprietary|(?:company|strictly|highly)\s{1,3}confidential|(?:for\s{1,3})?internal\s{1,3}use\s{1,3}only|proprietary\s{1,3}(?:source|code)|do\s{1,3}not\s{1,3}distribute|not\s{1,3}for\s{1,3}(?:public|external)\s{1,3}(?:distribution|release|use)|not\s{1,3}for\s{1,3}distribution|contains?\s{1,3}trade\s{1,3}secrets?|unpublished\s{1,3}(?:proprietary|work)|(?:code|software|file|source)\s{1,3}is\s{1,3}(?:confidential|proprietary)|licen[cs]e[\s\"']{0,6}:[\s\"']{0,6}(?:proprietary|unlicensed)\b|(?-i:(?:(?:#|//|\*|--)\s{0,3}|[A-Z]{3,20}\s)CONFIDENTIAL\b))",
         whole=True,
     ),
     Rule(

@@ -16,7 +16,7 @@ _MOST_LINES = 8
 
 def text(found: Sanitized) -> Iterator[str]:
     """Counts by rule with files and lines, then what was not looked at."""
-    yield f"looked at {found.files:,} files, {found.lines:,} lines, {found.bytes / 1e6:,.1f} MB"
+    yield f"looked at {_many(found.files, 'file')}, {_many(found.lines, 'line')}, {found.bytes / 1e6:,.1f} MB"
     for count in found.counts:
         yield ""
         yield _head(count)
@@ -36,18 +36,23 @@ def _rest(found: Sanitized) -> Iterator[str]:
     if DENY in found.left_out:
         yield f"{DENY} spells the names out: share the folder without it, or keep it elsewhere and pass --deny"
     if found.unseen:
-        yield f"not looked at: {len(found.unseen):,} images"
+        folders = [name for name in found.unseen if name.endswith("/")]
+        yield f"not looked at: {_many(len(found.unseen) - len(folders), 'image')}, {_many(len(folders), 'folder')} of caches or history"
     total = sum(count.count for count in found.counts)
     if found.found == 0:
         yield "nothing found"
     elif total:
-        yield f"{total:,} found by {len(found.counts)} rules: not to be shared as it is"
+        yield f"{total:,} found by {_many(len(found.counts), 'rule')}: not to be shared as it is"
 
 
 def _head(count: Count) -> str:
     different = f", {count.different:,} different" if count.different != count.count else ""
-    domains = f", in {count.domains:,} domain{'' if count.domains == 1 else 's'}" if count.domains is not None else ""
+    domains = f", in {_many(count.domains, 'domain')}" if count.domains is not None else ""
     return f"{count.group}: {count.rule}: {count.count:,} {count.says}{different}{domains}"
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def _places(one: InFile) -> str:

@@ -129,6 +129,10 @@ def test_lock_files_that_record_an_index_are_ignored() -> None:
     assert "uv.lock" not in tracked()
 
 
+def test_uv_uses_the_environment_that_is_there_and_locks_nothing() -> None:
+    assert tomllib.loads(read("pyproject.toml"))["tool"]["uv"]["managed"] is False
+
+
 def test_no_file_names_a_machine_or_a_package_index() -> None:
     machine = re.compile(r"(?<![\w.}$/-])/(?:root|opt|work|workspace|mnt|home/\w+|Users/\w+)/[\w.]")
     index = re.compile(r"pypi\.org|pythonhosted\.org|--(?:extra-)?index-url[ =]+\S*:|--find-links|trusted-host")

@@ -12,7 +12,7 @@ from blade.core.check import Check
 from blade.package.data import Data
 from blade.package.documents import read_text, shown
 from blade.package.layout import Golden, Package
-from blade.package.numbers_in import agrees, decimals, stands
+from blade.package.numbers_in import agrees, decimals, numbers, stands
 from blade.package.recomputed import dominant, recomputed, values_of
 
 COMMON = ("model", "model_name", "benchmark", "pass_at_1", "num_tasks", "total_tasks")
@@ -146,7 +146,8 @@ def _right(one: RunAnalysis) -> str:
 def _in_report(name: str, values: dict[str, object], report: str, headline: str) -> Check:
     wanted = [key for key in IN_THE_REPORT if key == headline or key not in IN_THE_REPORT[:2]]
     stated = [(key, said) for key, said in _numbers(values) if key in wanted]
-    absent = [f"{key} {said:g}" for key, said in stated if not stands(said, report)]
+    written = list(numbers(report))
+    absent = [f"{key} {said:g}" for key, said in stated if not stands(said, written)]
     return Check(
         code="D3.metrics.report",
         passed=bool(stated) and not absent,

@@ -108,6 +108,10 @@ def test_a_report_about_nobody_known(golden: Path, data: Data) -> None:
         ({"passed": 67}, "passed is 67, the rollouts give 68"),
         ({"pass_at_2": 0.9}, "pass_at_2 is 0.9, the rollouts give 0.8333"),
         ({"buckets": {"never_pass": 3}}, "never_pass is 3, the rollouts give 2"),
+        ({"per_category": {"mail": 0.8}}, "category.mail is 0.8, the rollouts give 0.7083"),
+        ({"difficulty": {"hard": {"passed": 14}}}, "difficulty.hard.passed is 14, the rollouts give 13"),
+        ({"dominant_failure_count": 10}, "dominant_failure_count is 10, the rollouts give 9"),
+        ({"model_name": "sparrow-8b"}, "model_name is sparrow-8b, which is run sparrow-8b"),
     ],
 )
 def test_a_sidecar_is_made_again_from_the_rollouts(
@@ -219,3 +223,25 @@ heron-70b passes 68 of 96 rollouts.
 """
     (golden / "heron_vs_sparrow_golden_report.md").write_text(said + "\nNothing more was seen.\n" * 20)
     assert _failing(_checks(golden, data)) == set()
+
+
+BESIDE_ANOTHER = """# The desk assistant
+
+## Executive Summary
+
+pass@1 is 0.708: {passed} of 96 rollouts passed.
+
+## Cross-Model Comparison
+
+sparrow-8b passes 55 of 95 judged rollouts. It fails 40 of them.
+"""
+
+
+def test_what_is_said_of_no_run_is_held_to_the_reports_own(golden: Path, data: Data) -> None:
+    report = golden / f"{MODEL}_golden_report.md"
+    report.write_text(BESIDE_ANOTHER.format(passed=68))
+    assert _checks(golden, data)["D3.audit"].passed
+    report.write_text(BESIDE_ANOTHER.format(passed=55))
+    found = _checks(golden, data)["D3.audit"]
+    assert found.passed is False
+    assert "line 5: '55'" in found.found

@@ -62,6 +62,14 @@ def test_a_copy_is_no_second_run_whatever_its_bytes_are(tmp_path: Path) -> None:
     assert "rollouts/b_rollouts.jsonl" in found["D2.copies"].found
 
 
+def test_the_same_outputs_under_other_rewards_are_no_second_run(tmp_path: Path) -> None:
+    long = "The answer follows from what the question says and from nothing else, and it is worth many words: "
+    rows = [row | {"output": long + str(number)} for number, row in enumerate(_rows(2))]
+    rows = [without(row, "response") for row in rows]
+    other = [row | {"reward": 1.0 - row["reward"], "category": "new"} for row in rows]
+    assert _failing(_checks(tmp_path, a=rows, b=other)) == {"D2.scored", "D2.copies"}
+
+
 def test_runs_of_other_tasks_cannot_be_compared(tmp_path: Path) -> None:
     found = _checks(tmp_path, a=_rows(2), b=_rows(4, first=50))
     assert _failing(found) == {"D2.comparable"}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import combinations
 
 from blade.auditing.markdown import parse
 from blade.auditing.names import Names
@@ -24,6 +23,8 @@ ALIKE = 0.8
 SUPPORTED = 0.5
 """Share of a fact's words that its report must have."""
 MOST_LISTED = 4
+MOST_COMPARED = 500
+"""Different facts that a further one is compared with word by word."""
 _MARKUP = re.compile(r"[\\*\[\]<>|~]")
 _WORD = re.compile(r"[^\W\d_][\w'-]{2,}|\d[\d.,]*")
 _RANGE = re.compile(
@@ -58,13 +59,18 @@ def facts_checks(
     yield _needs_reading(name, file.facts, names)
     yield _distinct(name, file.facts, fewest)
     yield _difficulty(name, file.facts)
-    yield _supported(name, file.facts, names, _plain_text(report))
+    yield _supported(name, file.facts, names, _Report(report))
     yield _true(name, file.facts, data, run)
 
 
-def _plain_text(report: str) -> str:
-    """What a reader sees of a report, without markup."""
-    return "\n".join(passage.text for passage in parse(report).everything)
+class _Report:
+    """What a reader sees of a report, without markup: its text in one line, its words, its numbers."""
+
+    def __init__(self, report: str) -> None:
+        text = "\n".join(passage.text for passage in parse(report).everything)
+        self.flat = " ".join(text.split()).replace("`", "")
+        self.words = frozenset(_words(text))
+        self.numbers = tuple(dict.fromkeys(numbers(text)))
 
 
 def _listed(faults: Sequence[str]) -> str:
@@ -140,19 +146,23 @@ def _needs_reading(name: str, facts: Sequence[Fact], names: Names) -> Check:
 
 
 def _distinct(name: str, facts: Sequence[Fact], fewest: int) -> Check:
-    alike = [
-        (first.id, second.id)
-        for first, second in combinations(facts[:200], 2)
-        if _overlap(set(_words(first.fact)), set(_words(second.fact))) >= ALIKE
-    ]
-    copies = {second: first for first, second in reversed(alike)}
+    words: dict[frozenset[str], str] = {}
+    copies: dict[str, str] = {}
+    for fact in facts:
+        mine = frozenset(_words(fact.fact))
+        near = (mine,) if mine in words else words if len(words) <= MOST_COMPARED else ()
+        like = next((words[one] for one in near if _overlap(one, mine) >= ALIKE), None)
+        if like is None:
+            words[mine] = fact.id
+        else:
+            copies[fact.id] = like
     distinct = len(facts) - len(copies)
-    faults = [f"{second} is like {first}" for second, first in sorted(copies.items())] if distinct < fewest else []
+    faults = [f"{second} is like {first}" for second, first in copies.items()] if distinct < fewest else []
     fix = f"write at least {fewest} facts that say different things"
     return _check("distinct", "differ", name, faults, f"{distinct} of {len(facts)} differ", fix)
 
 
-def _overlap(one: set[str], other: set[str]) -> float:
+def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
     return len(one & other) / len(one | other) if one | other else 1.0
 
 
@@ -166,22 +176,21 @@ def _difficulty(name: str, facts: Sequence[Fact]) -> Check:
     return _check("difficulty", "are rated by difficulty", name, faults, held, fix)
 
 
-def _supported(name: str, facts: Sequence[Fact], names: Names, report: str) -> Check:
+def _supported(name: str, facts: Sequence[Fact], names: Names, report: _Report) -> Check:
     faults = [f"{fact.id}: {why}" for fact in facts if (why := _unsupported(fact, names, report))]
     fix = "keep only facts that the golden report states: the same tasks, the same numbers"
     return _check("supported", "stand in the golden report", name, faults, f"{len(facts)} do", fix)
 
 
-def _unsupported(fact: Fact, names: Names, report: str) -> str:
-    flat = " ".join(report.split()).replace("`", "")
-    absent = [one for one in _names_in(fact, names) if _bare(one) not in flat]
+def _unsupported(fact: Fact, names: Names, report: _Report) -> str:
+    absent = [one for one in _names_in(fact, names) if _bare(one) not in report.flat]
     if absent:
         return f"the report does not have {absent[0]!r}"
     missing = next(_missing_numbers(fact, names, report), None)
     if missing is not None:
         return f"the report does not have the number {missing}"
     words = set(_words(fact.fact))
-    held = words & set(_words(report))
+    held = words & report.words
     return "" if len(held) >= SUPPORTED * len(words) else "the report says nothing of the kind"
 
 
@@ -189,17 +198,17 @@ def _bare(name: str) -> str:
     return " ".join(name.split()).replace("`", "").strip(" .,;:")
 
 
-def _missing_numbers(fact: Fact, names: Names, report: str) -> Iterator[str]:
+def _missing_numbers(fact: Fact, names: Names, report: _Report) -> Iterator[str]:
     """Numbers of a fact that its report does not have; of a range one number within it is enough."""
     text = _without_names(fact, names)
-    stated = [value for value, _ in numbers(report)]
+    stated = [value for value, _ in report.numbers]
     for found in _RANGE.finditer(text):
         low, high = sorted(float(one.replace(",", "")) for one in found.group(1, 2))
         scale = 100 if found[3] else 1
         if not any(low <= value * factor <= high for value in stated for factor in (1, scale)):
             yield found.group()
     for value, _ in _once(numbers(_RANGE.sub(" ", text))):
-        if not stands(value, report):
+        if not stands(value, report.numbers):
             yield f"{value:g}"
 
 

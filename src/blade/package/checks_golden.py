@@ -19,6 +19,8 @@ from blade.package.meanings import OF_REPORT, Wanted, match, substance
 from blade.package.open_checks import open_check
 
 FEWEST_LINES = 40
+LONGEST = 400_000
+"""Characters of a report that are looked at; no reader takes in more."""
 FEWEST_WORDS = 6
 """Of a section that says something."""
 FEWEST_CITED = 3
@@ -49,9 +51,10 @@ def _some(package: Package) -> Check:
 
 
 def _of_golden(golden: Golden, package: Package, data: Data, fewest_facts: int) -> Iterator[Check]:
-    name, text = shown(golden.report, package.folder), read_text(golden.report)
+    name, whole = shown(golden.report, package.folder), read_text(golden.report)
+    text = whole[:LONGEST]
     run = None if golden.comparison else data.subject(golden, said_model(golden.metrics))
-    yield _form(name, text, is_utf8(golden.report))
+    yield _form(name, whole, is_utf8(golden.report))
     if not golden.comparison:
         yield _subject(name, run, data)
         yield _sections(name, text, data, run)
@@ -71,10 +74,11 @@ def _form(name: str, text: str, utf8: bool) -> Check:
     headings = len(sections(text))
     return Check(
         code="D3.report.form",
-        passed=lines >= FEWEST_LINES and "##" in text and headings > 1 and utf8,
+        passed=lines >= FEWEST_LINES and "##" in text and headings > 1 and utf8 and len(text) <= LONGEST,
         message="D3 golden report form",
         found=f"{name}: {lines:,} lines (at least {FEWEST_LINES}), {headings} headings"
-        + ("" if utf8 else ", not UTF-8"),
+        + ("" if utf8 else ", not UTF-8")
+        + (f", {len(text):,} characters (at most {LONGEST:,})" if len(text) > LONGEST else ""),
         fix="write the report in Markdown with a `##` heading for each section",
     )
 

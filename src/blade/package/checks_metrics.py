@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,14 +12,16 @@ from blade.core.check import Check
 from blade.package.data import Data
 from blade.package.documents import read_text, shown
 from blade.package.layout import Golden, Package
-from blade.package.numbers_in import agrees, decimals, stands
-from blade.package.recomputed import recomputed, values_of
+from blade.package.numbers_in import agrees, decimals, numbers, stands
+from blade.package.recomputed import dominant, recomputed, values_of
 
 COMMON = ("model", "model_name", "benchmark", "pass_at_1", "num_tasks", "total_tasks")
 FEWEST_COMMON = 3
 IN_THE_REPORT = ("pass_at_1", "mean_reward", "pass_at_k", "total_tasks", "num_tasks")
 """Numbers that a report must state where its sidecar has them; of the first two, that which is the headline."""
 MOST_LISTED = 5
+DEEPEST = 4
+_BREAKDOWN = re.compile(r"^(?:per|by)_|_(?:breakdown|metrics|results)$")
 
 
 class _Written(float):
@@ -85,8 +88,8 @@ def _recomputed(name: str, values: dict[str, object], data: Data, run: str | Non
         why = "no run of rollouts/ is known to be its own" if data.runs else "there are no rollouts"
         return Check(code="D3.metrics.rollouts", passed=None, message=message, found=f"{name}: {why}")
     one = data.analyzed(run)
-    known = recomputed(one)
-    wrong, held = [], 0
+    known = recomputed(one) | dominant(str(values.get("dominant_failure_type")), one)
+    wrong, held = list(_other_model(values, data, run)), 0
     for key, said in _numbers(values):
         right = values_of(key, one, known)
         if right and not _holds(said, right):
@@ -102,13 +105,25 @@ def _recomputed(name: str, values: dict[str, object], data: Data, run: str | Non
     )
 
 
-def _numbers(values: dict[str, object], deep: bool = True) -> Iterator[tuple[str, float]]:
-    """Numbers by key; those of `buckets` and the like count under their own names."""
+def _other_model(values: dict[str, object], data: Data, run: str) -> Iterator[str]:
+    """A sidecar that names another run of the package."""
+    for key in ("model_name", "model"):
+        said = values.get(key)
+        other = data.named(said) if isinstance(said, str) else None
+        if other not in (None, run):
+            yield f"{key} is {said}, which is run {other}, and the report is about {run}"
+
+
+def _numbers(values: dict[str, object], above: str = "", depth: int = 0) -> Iterator[tuple[str, float]]:
+    """Numbers by key; those of a breakdown such as `per_category` under `category.value`."""
     for key, value in values.items():
+        name = key if not above else f"{above}.{key}".lower()
         if isinstance(value, (int, float)) and not isinstance(value, bool):
-            yield key, value
-        elif deep and key in ("buckets", "counts", "metrics") and isinstance(value, dict):
-            yield from _numbers({str(name): inner for name, inner in value.items()}, deep=False)
+            yield name, value
+        elif isinstance(value, dict) and depth < DEEPEST:
+            inner = {str(one): each for one, each in value.items()}
+            below = "" if key in ("buckets", "counts", "metrics", "slices") else _BREAKDOWN.sub("", name)
+            yield from _numbers(inner, below, depth + 1)
 
 
 def _holds(said: float, right: tuple[float, ...]) -> bool:
@@ -131,7 +146,8 @@ def _right(one: RunAnalysis) -> str:
 def _in_report(name: str, values: dict[str, object], report: str, headline: str) -> Check:
     wanted = [key for key in IN_THE_REPORT if key == headline or key not in IN_THE_REPORT[:2]]
     stated = [(key, said) for key, said in _numbers(values) if key in wanted]
-    absent = [f"{key} {said:g}" for key, said in stated if not stands(said, report)]
+    written = list(numbers(report))
+    absent = [f"{key} {said:g}" for key, said in stated if not stands(said, written)]
     return Check(
         code="D3.metrics.report",
         passed=bool(stated) and not absent,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations
 
@@ -17,6 +18,9 @@ from blade.package.row_parts import Part, RowParts, row_parts
 
 FEWEST_RUNS = 2
 MOST_LISTED = 3
+LONG_OUTPUT = 80
+"""Characters that two models do not write alike by chance."""
+FEWEST_OUTPUTS, COPIED = 5, 0.9
 _MARKS = ("key_fp", "prompt_fp", "id_mark")
 
 
@@ -54,18 +58,35 @@ def _scored_line(file: RolloutFile, data: Data) -> str:
 
 def _apart(runs: list[Run]) -> list[Run]:
     """The runs without copies of earlier ones."""
-    kept: dict[object, Run] = {}
+    kept: list[Run] = []
     for run in runs:
-        kept.setdefault(_content(run), run)
-    return list(kept.values())
+        if not any(_is_copy(run, other) for other in kept):
+            kept.append(run)
+    return kept
 
 
-def _content(run: Run) -> tuple[object, ...]:
-    """What a run holds, whatever its file is called and in whatever order its rows stand."""
-    tasks = run.tasks.select("task_id", *_MARKS)
-    rows = run.rollouts.select("task_id", "repeat", "reward", "output_fp", "answer_fp")
-    joined = rows.join(tasks, on="task_id", how="left").select(*_MARKS, pl.exclude("task_id", *_MARKS))
-    return tuple(sorted(joined.iter_rows(), key=repr))
+def _is_copy(run: Run, other: Run) -> bool:
+    """The same rows, or nearly all long outputs the same: whatever the file is called, in whatever order rows stand."""
+    if Counter(_content(run)) == Counter(_content(other)):
+        return True
+    mine, theirs = Counter(_outputs(run)), Counter(_outputs(other))
+    smaller = min(mine.total(), theirs.total())
+    return smaller >= FEWEST_OUTPUTS and (mine & theirs).total() > COPIED * smaller
+
+
+def _content(run: Run) -> list[tuple[object, ...]]:
+    """Every rollout by task, repeat, reward and what was put out."""
+    return list(_marked(run).select(*_MARKS, "repeat", "reward", "output_fp", "answer_fp").iter_rows())
+
+
+def _outputs(run: Run) -> list[tuple[object, ...]]:
+    """What was put out for each task, where it is so much that two models do not write the same."""
+    long = (pl.col("agent_chars") >= LONG_OUTPUT) & pl.col("output_fp").is_not_null()
+    return list(_marked(run).filter(long).select(*_MARKS, "output_fp").iter_rows())
+
+
+def _marked(run: Run) -> pl.DataFrame:
+    return run.rollouts.join(run.tasks.select("task_id", *_MARKS), on="task_id", how="left")
 
 
 def _copies(data: Data, apart: list[Run]) -> Check:
@@ -76,7 +97,7 @@ def _copies(data: Data, apart: list[Run]) -> Check:
         code="D2.copies",
         passed=not again,
         message="D2 runs are no copies of each other",
-        found=f"{', '.join(files)}: the same outputs and rewards as another file" if again else f"{len(apart)} differ",
+        found=f"{', '.join(files)}: the same outputs as another file" if again else f"{len(apart)} differ",
         fix="put the rollouts of another model or agent in place of the copy",
     )
 

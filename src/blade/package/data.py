@@ -95,12 +95,13 @@ class Data:
 
     def subject(self, golden: Golden, said: str = "") -> str | None:
         """The name of the run that a golden report is about: by name, by model, by file, or by what its sidecar says."""
-        for wanted in (golden.model, said):
-            for names in self._names():
-                run = _best(_flat(wanted), names)
-                if run is not None:
-                    return run
-        return self.runs[0].name if len(self.runs) == 1 else None
+        only = self.runs[0].name if len(self.runs) == 1 else None
+        return self.named(golden.model) or self.named(said) or only
+
+    def named(self, wanted: str) -> str | None:
+        """The run that goes by a name; None when none does, or several do."""
+        found = (_best(_flat(wanted), names) for names in self._names())
+        return next((run for run in found if run is not None), None)
 
     def _names(self) -> Iterator[dict[str, list[str]]]:
         """What runs go by, the surest names first: each to the runs that have it."""

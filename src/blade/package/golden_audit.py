@@ -10,6 +10,7 @@ from blade.auditing.audit import audit as audit_report
 from blade.auditing.names import Names
 from blade.core.analysis import Analysis
 from blade.core.audit import Audit
+from blade.package.about_others import Others, combined
 from blade.package.data import Data
 from blade.package.golden_text import golden_text, narrowed
 from blade.pipeline import Options, analyze
@@ -24,8 +25,7 @@ def audited(name: str, text: str, data: Data, run: str | None) -> Audit:
     holds under one of these readings holds; where none does, the reading under which most holds is given.
     """
     best: Audit | None = None
-    for analysis, own in _readings(text, data, run):
-        found = audit_report(name, text, analysis, own)
+    for found in _audits(name, text, data, run):
         if best is None or len(found.false) < len(best.false):
             best = found
         if not best.false:
@@ -33,22 +33,22 @@ def audited(name: str, text: str, data: Data, run: str | None) -> Audit:
     return best if best is not None else audit_report(name, text, Analysis(runs=()))
 
 
-def _readings(text: str, data: Data, run: str | None) -> Iterator[tuple[Analysis, tuple[str, ...]]]:
-    """Analyses that a text may rest on, the likeliest first, each with what BLADE writes of it."""
+def _audits(name: str, text: str, data: Data, run: str | None) -> Iterator[Audit]:
+    """The text under every reading, the likeliest first."""
     if not data.runs:
         return
     named = asked(text).package
-    plain: tuple[Analysis, Book | None] = data.analysis, None
-    for whole, book in _wholes(plain, named, data):
+    for whole, book in _wholes((data.analysis, None), named, data):
         if run is None:
-            yield whole, (report(whole),)
+            yield audit_report(name, text, whole, (report(whole),))
             continue
         mine, own = narrowed(whole, run), (golden_text(whole, run),)
-        others = any(one.name != run for one in Names(whole).runs_in(text))
-        yield from ((whole, own), (mine, own)) if others else ((mine, own),)
+        of_run = audit_report(name, text, mine, own)
+        others = Others(text, Names(whole), run)
+        yield combined(audit_report(name, text, whole, own), of_run, others) if others.named else of_run
         if len(whole.runs) > 1:
             alone = analyze([mine.runs[0].run], Options(book=book))
-            yield alone, (report(alone),)
+            yield audit_report(name, text, alone, (report(alone),))
 
 
 def _wholes(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 _NUMBER = re.compile(r"(?<![\w.,#-])(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(\s?%|\s?percent)?(?![\w#]|[.,]\d)")
 _OF = re.compile(r"(?<![\w.,])(\d[\d,]*)\s*(?:of|/|out of)\s*(?:the\s+)?(\d[\d,]*)(?![\w.]\w)")
@@ -38,6 +38,6 @@ def numbers(text: str) -> Iterator[tuple[float, int]]:
             yield some / all_, 9
 
 
-def stands(value: float, text: str) -> bool:
-    """Whether a value stands in a text, in any of its forms."""
-    return any(agrees(said, digits, value) for said, digits in numbers(text))
+def stands(value: float, said: Iterable[tuple[float, int]]) -> bool:
+    """Whether a value is one of the numbers of a text, in any of its forms."""
+    return any(agrees(number, digits, value) for number, digits in said)

@@ -35,7 +35,31 @@ def recomputed(one: RunAnalysis) -> dict[str, tuple[float, ...]]:
         "always_fail": [buckets.get("never_pass")],
         "pass_threshold": [one.run.pass_threshold],
     }
+    known |= _slices(one)
     return {name: found for name, values in known.items() if (found := tuple(v for v in values if v is not None))}
+
+
+def _slices(one: RunAnalysis) -> dict[str, Sequence[float | None]]:
+    """Numbers of slices under `field.value` and `field.value.key`."""
+    found: dict[str, Sequence[float | None]] = {}
+    for field, values in one.metrics.slices.items():
+        for each in values:
+            name = f"{field}.{each.value}".lower()
+            found |= {name: (each.pass_at_1,), f"{name}.tasks": (each.tasks,), f"{name}.total_tasks": (each.tasks,)}
+            found |= {f"{name}.pass_at_1": (each.pass_at_1,), f"{name}.pass_rate": (each.pass_at_1,)}
+            found |= {f"{name}.passed": (each.passed,), f"{name}.rollouts": (each.rollouts,)}
+    return found
+
+
+def dominant(kind: str, one: RunAnalysis) -> dict[str, tuple[float, ...]]:
+    """Count and share of a failure type, where it is a mode of the run by id or by name."""
+    modes = one.diagnosis.partition.modes if one.diagnosis is not None else ()
+    mode = next((mode for mode in modes if kind.lower() in (mode.id.lower(), mode.name.lower())), None)
+    failed = one.metrics.counts["failed_rollouts"]
+    if mode is None or not failed:
+        return {}
+    share = (mode.rollouts / failed,)
+    return {"dominant_failure_count": (mode.rollouts,), "dominant_failure_fraction": share}
 
 
 _COUNTS = (

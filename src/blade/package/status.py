@@ -19,7 +19,7 @@ ARTIFACTS = (
     ("config files", (".yaml", ".yml", "_config")),
 )
 NOTES = (
-    ("model names or checkpoints", re.compile(r"\b(?:model|checkpoint)\b[^\n]*?:\s*(?!OPEN)\S", re.IGNORECASE)),
+    ("model names or checkpoints", re.compile(r"\b(?:models?|checkpoints?)\b[^\n]*?:\s*(?!OPEN)\S", re.IGNORECASE)),
     (
         "sampling settings",
         re.compile(r"\b(?:temperature|top[_ -]?p|sampling|seed|greedy)\b(?![^\n]*OPEN)", re.IGNORECASE),

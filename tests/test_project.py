@@ -163,6 +163,12 @@ def test_links_between_docs_lead_somewhere() -> None:
     assert broken == []
 
 
+@pytest.mark.parametrize("index", ["docs/README.md", "docs/llms.txt"])
+def test_both_indexes_name_every_page(index: str) -> None:
+    named = set(re.findall(r"\]\(([\w-]+\.md)\)", read(index)))
+    assert {path.name for path in (ROOT / "docs").glob("*.md")} - {"README.md"} <= named
+
+
 def loaded(program: str) -> set[str]:
     """Modules that are in memory after `program` ran in a fresh interpreter."""
     ending = "\nimport json, sys\nsys.stderr.write('\\n' + json.dumps(sorted(sys.modules)))"

@@ -13,6 +13,7 @@ _SPAN = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 _SHELL = ("", "bash", "sh", "console")
 _REMARK = re.compile(r"\s#\s.*")
 _OURS = ("blade", "gym", "blade_toolkit.py")
+_ENDS = ("|", ">", "&&", "||", ";")
 _RUNNERS = ("uv", "run", "python", "$")
 
 
@@ -30,6 +31,7 @@ def _ours(line: str) -> list[str]:
         words = shlex.split(_REMARK.sub("", line))
     except ValueError:
         return []
+    words = words[: next((at for at, word in enumerate(words) if word in _ENDS), len(words))]
     while words and words[0] in _RUNNERS:
         words.pop(0)
     if not words:

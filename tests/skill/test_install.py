@@ -15,7 +15,7 @@ TEXT = (ROOT / ".agents" / SKILL).read_text("utf-8")
 
 def blade(*words: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-c", "from blade.cli.main import main; main()", *words]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, timeout=240)
 
 
 def test_it_goes_where_each_agent_looks(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ SCRIPT = ".codex/skills/nemo-gym-blade-analysis/scripts/blade_toolkit.py"
 
 def build(kind: str, source: Path, out: Path) -> Path:
     command = [sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", str(out)]
-    subprocess.run(command, cwd=source, check=True, capture_output=True, timeout=120)
+    subprocess.run(command, cwd=source, check=True, capture_output=True, timeout=240)
     (made,) = out.iterdir()
     return made
 
@@ -36,7 +36,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(*words: str, env: dict[str, str], cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, *words], cwd=cwd, env=env, capture_output=True, text=True, check=False, timeout=60
+        [sys.executable, *words], cwd=cwd, env=env, capture_output=True, text=True, check=False, timeout=240
     )
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from blade.package.amounts import Amount, comparable, same_value
+from blade.package.amounts import Amount, comparable, mirrored, same_value
 from blade.package.claims import Statement, read
 from blade.package.facts import Fact
 from blade.package.ids import is_place, parts, share_named, task_of
@@ -15,7 +15,7 @@ from blade.package.windows import Window, window
 from blade.package.words import content, spoken
 
 YES, PART, NO, CONTRADICTED = "yes", "part", "no", "contradicted"
-MET, HALF = 0.62, 0.5
+MET, HALF = 0.62, 0.45
 _WEIGHTS = {"names": 3.0, "numbers": 3.0, "quotes": 2.0, "words": 2.0, "outcomes": 1.0, "direction": 1.0}
 _SCALES = ("outcome", "more", "most", "accept")
 _NAMED, _TOLD = 0.45, 0.34
@@ -136,11 +136,9 @@ def asserts(wanted: Wanted, said: Window) -> Asserted:
     """How far a part of a report asserts a fact."""
     shares = _shares(wanted, said)
     named = shares.get("names", 1.0)
-    told = {name: share for name, share in shares.items() if name != "names"}
-    rest = _mean(told)
     counted = shares.get("numbers", 1.0)
     bare = not wanted.names and not wanted.quotes
-    if named < _NAMED or rest is None or rest < _TOLD or (bare and counted < 0.5):
+    if named < _NAMED or not _tells(shares) or (bare and counted < 0.5):
         return Asserted(degree=0.0, window=None)
     degree = (_mean(shares) or 0.0) * _clear(wanted, said)
     if counted < (0.75 if bare else 0.5) or _turned(wanted, said):
@@ -151,6 +149,12 @@ def asserts(wanted: Wanted, said: Window) -> Asserted:
         told=len(wanted.stems & said.stems) / max(1, len(wanted.stems)),
         lacks=tuple(name for name, share in shares.items() if share < 0.5),
     )
+
+
+def _tells(shares: dict[str, float]) -> bool:
+    """Whether it says something of what it names: most of a quotation, or enough of the rest."""
+    rest = _mean({name: share for name, share in shares.items() if name != "names"})
+    return rest is not None and (rest >= _TOLD or shares.get("quotes", 0.0) >= 0.5)
 
 
 def _mean(shares: dict[str, float]) -> float | None:
@@ -173,9 +177,10 @@ def _shares(wanted: Wanted, said: Window) -> dict[str, float]:
         shares["words"] = min(1.0, overlap / (_ENOUGH_WORDS * sum(map(wanted.weight, wanted.stems))))
     if wanted.outcomes:
         shares["outcomes"] = len(wanted.outcomes & said.outcomes) / len(wanted.outcomes)
-    right = {axis: way for axis, way in _ways(wanted.support).items() if way and axis in _SCALES}
+    right, mine = _directions(wanted, said)
+    if wanted.outcomes:
+        right.pop("outcome", None)
     if right:
-        mine = _ways(said.statements)
         shares["direction"] = sum(mine.get(axis) == way for axis, way in right.items()) / len(right)
     return shares
 
@@ -224,11 +229,17 @@ def _clear(wanted: Wanted, said: Window) -> float:
 
 def _turned(wanted: Wanted, said: Window) -> bool:
     """Whether it points the other way than the golden sentences on every scale that both use."""
-    if not wanted.support:
-        return False
-    right, mine = _ways(wanted.support), _ways(said.statements)
-    both = [axis for axis in sorted(right.keys() & mine.keys()) if right[axis] and mine[axis]]
+    right, mine = _directions(wanted, said, every=True)
+    both = [axis for axis in sorted(right.keys() & mine.keys()) if mine[axis]]
     return bool(both) and all(right[axis] != mine[axis] for axis in both)
+
+
+def _directions(wanted: Wanted, said: Window, every: bool = False) -> tuple[dict[str, int], dict[str, int]]:
+    """Which way the golden sentences point, and which way the words of a report do."""
+    right = {axis: way for axis, way in _ways(wanted.support).items() if way and (every or axis in _SCALES)}
+    if any(mirrored(one, other) for one in said.amounts for other, _ in wanted.amounts):
+        right.pop("outcome", None)
+    return right, _ways(said.statements)
 
 
 def _ways(statements: Sequence[Statement]) -> dict[str, int]:

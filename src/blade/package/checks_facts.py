@@ -8,12 +8,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from blade.auditing.markdown import parse
 from blade.auditing.names import Names
 from blade.core.check import Check
+from blade.package.asserted import CONTRADICTED
 from blade.package.data import Data
 from blade.package.documents import shown
 from blade.package.facts import Fact, FactFile, read_facts
 from blade.package.golden_audit import audited
 from blade.package.layout import Golden, Package
 from blade.package.numbers_in import numbers, stands
+from blade.package.score import judge
 
 SHORTEST = 20
 """Characters of a fact."""
@@ -23,6 +25,7 @@ ALIKE = 0.8
 SUPPORTED = 0.5
 """Share of a fact's words that its report must have."""
 MOST_LISTED = 4
+MOST_JUDGED = 100
 MOST_COMPARED = 500
 """Different facts that a further one is compared with word by word."""
 _MARKUP = re.compile(r"[\\*\[\]<>|~]")
@@ -59,7 +62,7 @@ def facts_checks(
     yield _needs_reading(name, file.facts, names)
     yield _distinct(name, file.facts, fewest)
     yield _difficulty(name, file.facts)
-    yield _supported(name, file.facts, names, _Report(report))
+    yield _supported(name, file.facts, names, report)
     yield _true(name, file.facts, data, run)
 
 
@@ -176,8 +179,11 @@ def _difficulty(name: str, facts: Sequence[Fact]) -> Check:
     return _check("difficulty", "are rated by difficulty", name, faults, held, fix)
 
 
-def _supported(name: str, facts: Sequence[Fact], names: Names, report: _Report) -> Check:
-    faults = [f"{fact.id}: {why}" for fact in facts if (why := _unsupported(fact, names, report))]
+def _supported(name: str, facts: Sequence[Fact], names: Names, report: str) -> Check:
+    seen, judged = _Report(report), _judged(facts, report)
+    faults = [
+        f"{fact.id}: {why}" for fact in facts if (why := _unsupported(fact, names, seen) or judged.get(fact.id, ""))
+    ]
     fix = "keep only facts that the golden report states: the same tasks, the same numbers"
     return _check("supported", "stand in the golden report", name, faults, f"{len(facts)} do", fix)
 
@@ -192,6 +198,13 @@ def _unsupported(fact: Fact, names: Names, report: _Report) -> str:
     words = set(_words(fact.fact))
     held = words & report.words
     return "" if len(held) >= SUPPORTED * len(words) else "the report says nothing of the kind"
+
+
+def _judged(facts: Sequence[Fact], report: str) -> dict[str, str]:
+    """Facts that no sentence of the golden report bears out, or that one contradicts, when it is judged by them."""
+    met = judge(report, facts[:MOST_JUDGED]).score(report).met
+    against = [one for one in met if not one.supported or one.met == CONTRADICTED]
+    return {one.fact.id: f"the report does not say so ({one.why})" for one in against}
 
 
 def _bare(name: str) -> str:

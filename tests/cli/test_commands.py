@@ -92,7 +92,7 @@ def test_a_comparison_as_json_is_small_and_keeps_every_term_that_counts() -> Non
     answer, full = json.loads(said), json.loads(blade("compare", SPARROW, HERON, "--json", "--full").stdout)
     assert sum(term["points"] for term in answer["ledger"]) == pytest.approx(full["delta"]["delta"])
     assert len(answer["flips"]) + answer["flips_left_off"] == len(full["flips"])
-    assert len(answer["flips"]) >= 3
+    assert len(answer["flips"]) >= 2
 
 
 def test_json_full_holds_every_task() -> None:
@@ -172,7 +172,8 @@ def test_an_analysis_folder_stands_for_its_runs(tmp_path: Path) -> None:
     out = tmp_path / "out"
     first = blade("analyze", DESK, "-o", str(out))
     again = blade("analyze", str(out))
-    assert again.stdout.splitlines()[2:-1] == first.stdout.splitlines()[2:-1]
+    assert again.stdout.splitlines()[2:-2] == first.stdout.splitlines()[2:-2]
+    assert again.stdout.splitlines()[-2].startswith(f"next: blade explain {out} ")
     assert blade("show", str(out / "heron-70b"), "mail-1#0").stdout.startswith("mail-1#0  ")
 
 

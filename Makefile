@@ -21,7 +21,7 @@ PYTHONS := $(PYTHON)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format docs lock perf clean
+.PHONY: help setup demo test check format docs skills lock perf clean
 
 help:
 	@echo "make demo    set up, analyze $(DEMO_RUN), say where the report is"
@@ -29,7 +29,8 @@ help:
 	@echo "make setup   make $(VENV) with BLADE and the developer tools"
 	@echo "make check   formatting, lint, types, import contracts, generated docs"
 	@echo "make format  format the code and mend what ruff can mend"
-	@echo "make docs    write the generated docs again"
+	@echo "make docs    write the generated docs and the copies of the skill again"
+	@echo "make skills  copy .agents/skills to .claude/skills and .codex/skills"
 	@echo "make lock    choose versions again and write requirements.lock"
 	@echo "make perf    measure speed against a bare decode"
 	@echo "make clean   remove $(VENV), caches and outputs"
@@ -77,6 +78,9 @@ format: $(STAMP)
 
 docs: $(STAMP)
 	$(BIN)/python docs/generate.py
+
+skills: $(STAMP)
+	$(BIN)/python docs/generate.py skills
 
 lock: $(STAMP)
 	$(BIN)/uv pip compile pyproject.toml --quiet --upgrade --all-extras --group dev --universal --python-version 3.11 \

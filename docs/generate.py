@@ -1,6 +1,7 @@
-"""Writes the parts of the docs that come from the code, so that they cannot drift from it.
+"""Writes the parts of the docs that come from the code, and the copies of the skill, so that they cannot drift.
 
 python docs/generate.py           write them
+python docs/generate.py skills    write the copies of the skill only
 python docs/generate.py --check   write nothing; name each stale file and exit 1
 """
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 DOCS = Path(__file__).resolve().parent
+ROOT = DOCS.parent
 MADE = "<!-- Made by docs/generate.py from the code; change the code and run `make docs`. -->"
 KINDS = {"str": "TEXT", "int": "N", "float": "X"}
 PROOF_SEEDS = range(1, 4)
@@ -34,18 +36,49 @@ A harmless string is blamed where a rule graded direct, shown or consistent fire
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write every generated doc, or with `--check` only say which are stale."""
-    texts = generated()
-    stale = [path for path, text in texts.items() if not path.exists() or path.read_text("utf-8") != text]
+    """Write every generated file, or with `--check` only say which are stale."""
+    texts = skill_copies() if list(arguments) == ["skills"] else {**skill_copies(), **generated()}
+    stale = [path for path, text in texts.items() if now(path) != text]
     if list(arguments) == ["--check"]:
         for path in stale:
-            print(f"stale: docs/{path.name}; run `make docs`", file=sys.stderr)
+            print(f"stale: {path.relative_to(ROOT)}; run `make docs`", file=sys.stderr)
         return 1 if stale else 0
-    for path, text in texts.items():
-        if path in stale:
-            path.write_text(text, "utf-8")
-            print(f"wrote docs/{path.name}")
+    for path in stale:
+        write(path, texts[path])
     return 0
+
+
+def now(path: Path) -> str | None:
+    """What a file holds; None when it is not there."""
+    return path.read_text("utf-8") if path.is_file() else None
+
+
+def write(path: Path, text: str | None) -> None:
+    """Bring a file up to date; one that has no text any more goes."""
+    if text is None:
+        path.unlink()
+    else:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    print(f"{'wrote' if text is not None else 'removed'} {path.relative_to(ROOT)}")
+
+
+def skill_copies() -> dict[Path, str | None]:
+    """The skill in the folders of each agent, the same in all: real files, because links break in archives."""
+    from blade.skill import MAIN, TARGETS
+
+    source = ROOT / TARGETS["agents"] / MAIN
+    texts = {path.relative_to(source): path.read_text("utf-8") for path in skill_files(source)}
+    copies: dict[Path, str | None] = {}
+    for target in (ROOT / folder / MAIN for name, folder in TARGETS.items() if name != "agents"):
+        copies |= dict.fromkeys(skill_files(target))
+        copies |= {target / name: text for name, text in texts.items()}
+    return copies
+
+
+def skill_files(folder: Path) -> list[Path]:
+    """The files of a skill, in order; what Python leaves beside a script is none of them."""
+    return sorted(path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
 
 
 def generated() -> dict[Path, str]:
@@ -58,6 +91,7 @@ def generated() -> dict[Path, str]:
         DOCS / "cli.md": command_reference(),
         DOCS / "detectors.md": detector_pages(),
         DOCS / "proof.md": proof_page(),
+        DOCS / "tutorial.md": tutorial_page(),
     }
 
 
@@ -104,6 +138,24 @@ def run_tables() -> str:
         rows = [(f"`{column}`", kind, meaning) for column, (kind, meaning) in columns.items()]
         parts.append(f"### `{name}`\n\n{table(('column', 'type', 'meaning'), rows)}")
     return "\n\n".join(parts)
+
+
+def tutorial_page() -> str:
+    """The tutorial with what its commands print, run in a copy of this checkout."""
+    import tempfile
+
+    sys.path.insert(0, str(ROOT))
+    from docs import walk
+
+    page = (DOCS / "tutorial.md").read_text("utf-8")
+    steps = walk.steps(page)
+    with tempfile.TemporaryDirectory() as name:
+        walk.lay_out(Path(name))
+        done = walk.walk([step.commands for step in steps], Path(name))
+    for step, each in zip(steps, done, strict=True):
+        if step.name is not None:
+            page = fill(page, step.name, walk.shown(each))
+    return page
 
 
 def detector_pages() -> str:

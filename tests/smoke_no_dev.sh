@@ -23,5 +23,7 @@ cd "$work"
 "$work/venv/bin/blade" analyze "$root/examples/desk_assistant" -o out
 test -s out/report.md
 test -s out/report.html
+"$work/venv/bin/blade" skill install --into "$work"
+"$work/venv/bin/python" "$work/.codex/skills/nemo-gym-blade-analysis/scripts/blade_toolkit.py" --help >/dev/null
 ls out/*/metrics.json out/*/tasks.jsonl out/*/rollouts.parquet
 echo "smoke run without developer tools: fine"

@@ -135,3 +135,18 @@ def test_runs_of_two_benchmarks_are_refused(runs: list[Path], tmp_path: Path) ->
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "do not have the same tasks" in done.stderr
+
+
+def test_json_is_small_and_its_places_can_be_pasted_back(runs: list[Path]) -> None:
+    def ask(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", "from blade.cli.main import main; main()", *words]
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=120)
+
+    said_ = ask("health", *map(str, runs), "--json").stdout
+    assert len(said_.encode()) <= 6_000
+    answer = json.loads(said_)
+    assert len(answer["tasks"]) + answer["left_off"] == TASKS
+    reason = answer["tasks"][0]["reasons"][0]
+    (evidence,) = reason["evidence"]
+    path = next(path for path in runs if blade.load_run(path).name == reason["run"])
+    assert evidence["quote"] in ask("show", str(path), evidence["place"], "--width", "0").stdout

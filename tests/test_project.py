@@ -129,6 +129,10 @@ def test_lock_files_that_record_an_index_are_ignored() -> None:
     assert "uv.lock" not in tracked()
 
 
+def test_uv_uses_the_environment_that_is_there_and_locks_nothing() -> None:
+    assert tomllib.loads(read("pyproject.toml"))["tool"]["uv"]["managed"] is False
+
+
 def test_no_file_names_a_machine_or_a_package_index() -> None:
     machine = re.compile(r"(?<![\w.}$/-])/(?:root|opt|work|workspace|mnt|home/\w+|Users/\w+)/[\w.]")
     index = re.compile(r"pypi\.org|pythonhosted\.org|--(?:extra-)?index-url[ =]+\S*:|--find-links|trusted-host")
@@ -157,6 +161,12 @@ def test_links_between_docs_lead_somewhere() -> None:
         if not ((ROOT / page).parent / target).exists()
     ]
     assert broken == []
+
+
+@pytest.mark.parametrize("index", ["docs/README.md", "docs/llms.txt"])
+def test_both_indexes_name_every_page(index: str) -> None:
+    named = set(re.findall(r"\]\(([\w-]+\.md)\)", read(index)))
+    assert {path.name for path in (ROOT / "docs").glob("*.md")} - {"README.md"} <= named
 
 
 def loaded(program: str) -> set[str]:

@@ -57,6 +57,12 @@ def test_read_as_a_foreign_report_ours_raises_no_alarm(name: str) -> None:
     assert found.count(Verdict.TRUE) > 60
 
 
+@pytest.mark.parametrize(("tasks", "verdict"), [("24", Verdict.TRUE), ("23", Verdict.FALSE), ("25", Verdict.FALSE)])
+def test_over_so_many_tasks_is_no_more_than_that(tasks: str, verdict: Verdict) -> None:
+    said = f"For Sparrow-8B 55 of 95 judged rollouts passed, over {tasks} tasks with 4 repeats each."
+    assert only(said, tasks).verdict is verdict
+
+
 def test_a_foreign_report_is_checked_by_its_words() -> None:
     found = desk(FOREIGN.read_text("utf-8"))
     assert found.false == ()

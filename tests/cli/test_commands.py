@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 DESK = "examples/desk_assistant"
 HERON = f"{DESK}/heron-70b_rollouts.jsonl"
+SPARROW = f"{DESK}/sparrow-8b_rollouts.jsonl"
 
 
 def blade(*words: str) -> subprocess.CompletedProcess[str]:
@@ -71,6 +73,26 @@ def test_json_of_one_run_has_the_agreed_names() -> None:
     answer = json.loads(blade("analyze", HERON, "--json").stdout)
     assert {"run", "headline", "ci", "n", "buckets", "baselines", "findings", "doubts", "more"} <= answer.keys()
     assert answer["headline"] == {"metric": "pass_at_1", "value": pytest.approx(68 / 96)}
+
+
+@pytest.mark.parametrize("given", [(DESK,), (HERON,), (SPARROW, HERON), (f"a={SPARROW}", f"b={HERON}")])
+def test_what_to_run_next_can_be_pasted_back(given: tuple[str, ...]) -> None:
+    more = json.loads(blade("analyze", *given, "--json").stdout)["more"]
+    for name in ("one task", "one rollout"):
+        program, *words = shlex.split(more[name])
+        assert program == "blade"
+        done = blade(*words)
+        assert done.returncode == 0, done.stderr
+        assert words[2].rpartition("#")[0] in done.stdout
+
+
+def test_a_comparison_as_json_is_small_and_keeps_every_term_that_counts() -> None:
+    said = blade("compare", SPARROW, HERON, "--json").stdout
+    assert len(said.encode()) <= 6_000
+    answer, full = json.loads(said), json.loads(blade("compare", SPARROW, HERON, "--json", "--full").stdout)
+    assert sum(term["points"] for term in answer["ledger"]) == pytest.approx(full["delta"]["delta"])
+    assert len(answer["flips"]) + answer["flips_left_off"] == len(full["flips"])
+    assert len(answer["flips"]) >= 2
 
 
 def test_json_full_holds_every_task() -> None:
@@ -150,7 +172,8 @@ def test_an_analysis_folder_stands_for_its_runs(tmp_path: Path) -> None:
     out = tmp_path / "out"
     first = blade("analyze", DESK, "-o", str(out))
     again = blade("analyze", str(out))
-    assert again.stdout.splitlines()[2:-1] == first.stdout.splitlines()[2:-1]
+    assert again.stdout.splitlines()[2:-2] == first.stdout.splitlines()[2:-2]
+    assert again.stdout.splitlines()[-2].startswith(f"next: blade explain {out} ")
     assert blade("show", str(out / "heron-70b"), "mail-1#0").stdout.startswith("mail-1#0  ")
 
 

@@ -18,6 +18,10 @@ _HEDGED = re.compile(
     r"(?:\babout|\baround|\broughly|~|\bapproximately|\bnearly|\balmost|\bsome|\bclose\s+to|\bwithin)\s*$",
     re.IGNORECASE,
 )
+_OVER = re.compile(
+    r"(?:,|\b(?:mean|averaged?|averages|computed|measured|passed|rate|scores?|scored))\s+over\s+$", re.IGNORECASE
+)
+"""`55 passed, over 24 tasks`: what it is counted over, not more than that."""
 _RELATIONS = (
     (re.compile(r"\b(?:at\s+least|no\s+fewer\s+than|no\s+less\s+than)\s+$", re.IGNORECASE), ">="),
     (re.compile(r"\b(?:at\s+most|up\s+to|no\s+more\s+than)\s+$", re.IGNORECASE), "<="),
@@ -82,6 +86,8 @@ def _word(found: re.Match[str], group: str) -> Number | None:
 
 
 def _relation(before: str) -> str:
+    if _OVER.search(before):
+        return "="
     return next((sign for way, sign in _RELATIONS if way.search(before)), "=")
 
 

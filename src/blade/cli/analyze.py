@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from blade.cli.pointers import pointers
 from blade.cli.progress import bar
 from blade.core.errors import RequestError
 from blade.ingest.workers import started_early
@@ -127,15 +128,14 @@ def analyze(
         return
     analysis = pipeline.analyze(loaded, options)
     written = _write(analysis, Path(out) if out is not None else None)
+    more = pointers(analysis, runs)
     if as_json:
         print(terminal.taken(analysis), file=sys.stderr)
-        sys.stdout.write(
-            json_report.full(analysis) if full else json_report.summary(analysis, " ".join(runs), limit=limit)
-        )
+        sys.stdout.write(json_report.full(analysis) if full else json_report.summary(analysis, more, limit=limit))
         print(written, file=sys.stderr)
     else:
         print(printable(terminal.taken(analysis)))
-        print("\n".join(map(printable, ["", *terminal.summary(analysis), "", written])))
+        print("\n".join(map(printable, ["", *terminal.summary(analysis), "", f"next: {more['one task']}", written])))
 
 
 def _notes(path: Path | None) -> tuple[str, ...]:

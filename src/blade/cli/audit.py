@@ -19,7 +19,9 @@ def audit(
     runs: Annotated[
         list[str] | None,
         typer.Option(
-            "--runs", metavar="RUN", help="The runs that it is about; several may follow. Default: those beside it."
+            "--runs",
+            metavar="RUN",
+            help="The runs that it is about; several may follow. Default: those beside it, or those of its package.",
         ),
     ] = None,
     more: Annotated[list[str] | None, typer.Argument(metavar="[RUN]...", hidden=True)] = None,
@@ -37,12 +39,15 @@ def audit(
 
     from blade import audited, pipeline
     from blade.ingest.labels import read_labels
+    from blade.package.in_place import audit_in_place
     from blade.report.audit_text import audit_json, audit_text
 
     path = _report(Path(report))
     given = [*(runs or ()), *(more or ())] or _beside(path)
     options = pipeline.Options(labels=read_labels(labels) if labels is not None else ())
-    found = audited.audit(path.name, _text(path), given, options, str(path.parent))
+    found = audit_in_place(path.resolve()) if not given else None
+    if found is None:
+        found = audited.audit(path.name, _text(path), given, options, str(path.parent))
     print(json.dumps(audit_json(found), ensure_ascii=False) if as_json else "\n".join(audit_text(found)))
     raise typer.Exit(1 if found.false else 0)
 

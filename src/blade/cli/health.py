@@ -17,7 +17,9 @@ def health(
         str | None,
         typer.Option("-o", "--out", metavar="DIR", help="Write health.md, health.html and health.json there."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON with the ten most suspect tasks.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON of at most 6 kB with the most suspect tasks.")
+    ] = False,
     full: Annotated[bool, typer.Option("--full", help="With --json: every task.")] = False,
 ) -> None:
     """Six questions about a benchmark, its noise and floor, and the tasks that do not deserve trust, with reasons.
@@ -27,7 +29,7 @@ def health(
     from blade import compared, pipeline
     from blade.cli.write import write_texts
     from blade.report.as_json import dump
-    from blade.report.health_text import MOST_JSON, health_json, health_report, title
+    from blade.report.health_text import health_json, health_report, health_short, title
     from blade.report.html import render
     from blade.report.terminal import plain_table
 
@@ -41,7 +43,7 @@ def health(
         }
         write_texts(Path(out), texts)
     if as_json:
-        print(json.dumps(health_json(found, None if full else MOST_JSON), ensure_ascii=False))
+        print(json.dumps(health_json(found) if full else health_short(found), ensure_ascii=False))
     else:
         print("\n".join(plain_table(report)))
         print(

@@ -23,6 +23,7 @@ from blade.cli.label import label
 from blade.cli.package import app as package
 from blade.cli.show import show
 from blade.cli.simulate import simulate
+from blade.cli.skill import app as skill
 from blade.cli.sql import sql
 from blade.cli.try_rule import try_rule
 from blade.core.errors import BladeError
@@ -50,6 +51,7 @@ app.command()(detectors)
 app.command()(label)
 app.command()(simulate)
 app.add_typer(package, name="package")
+app.add_typer(skill, name="skill")
 app.add_typer(gym, name="gym")
 
 

@@ -26,9 +26,20 @@ MOST_VALUES = 4
 MOST_TWINS = 3
 
 
+_PACKAGE_PARTS = ("skill", "golden_reports")
+"""Folders that stand beside the rollouts in the package of a benchmark."""
+
+
 def folder_name(bundle: Bundle) -> str | None:
     """The folder's name, where it says anything."""
     return bundle.folder if bundle.folder.lower() not in _DULL_FOLDERS else None
+
+
+def _folder_benchmark(bundle: Bundle) -> str | None:
+    """The package whose rollouts these are, else the folder's name."""
+    folder = bundle.path.resolve().parent
+    packaged = folder.name == "rollouts" and any((folder.parent / part).is_dir() for part in _PACKAGE_PARTS)
+    return folder.parent.name if packaged else folder_name(bundle)
 
 
 def merged_facts(said: Iterable[Facts]) -> Facts:
@@ -49,10 +60,10 @@ def merged_facts(said: Iterable[Facts]) -> Facts:
 
 
 def benchmark_of(group: Group, said: Sequence[Facts], files: Files) -> str | None:
-    """The benchmark by manifest, config, agent's name or folder, in that order."""
+    """The benchmark by manifest, config, agent's name, package or folder, in that order."""
     named = next((fact.benchmark for fact in said if fact.benchmark), None)
     agent = _AGENT.match(group.agent or "")
-    return named or (agent["benchmark"] if agent else None) or folder_name(files.bundles[group.bundles[0]])
+    return named or (agent["benchmark"] if agent else None) or _folder_benchmark(files.bundles[group.bundles[0]])
 
 
 def stated_repeats(said: Sequence[Facts]) -> tuple[str, dict[str, int]] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -418,17 +418,13 @@ def dump_lines(values: Iterable[object]) -> str:
     return "".join(json.dumps(value, ensure_ascii=False, allow_nan=False) + "\n" for value in values)
 
 
-def summary(analysis: Analysis, names: str, most_bytes: int | None = MOST_BYTES, limit: int = MOST_FINDINGS) -> str:
+def summary(
+    analysis: Analysis, more: Mapping[str, str], most_bytes: int | None = MOST_BYTES, limit: int = MOST_FINDINGS
+) -> str:
     """What `--json` prints: at most 6 kB unless told otherwise, with commands that give the rest."""
     runs = [_short(one, limit) for one in analysis.runs]
-    more = {
-        "everything": f"blade analyze {names} --json --full",
-        "report": f"blade analyze {names} -o OUT",
-        "one task": f"blade explain {names} TASK",
-        "one rollout": f"blade show {names} TASK#REPEAT",
-        "any question": f'blade sql {names} "SELECT ..."',
-    }
-    whole: dict[str, Any] = {**runs[0], "more": more} if len(runs) == 1 else {"runs": runs, "left_off": 0, "more": more}
+    whole: dict[str, Any] = {**runs[0]} if len(runs) == 1 else {"runs": runs, "left_off": 0}
+    whole["more"] = dict(more)
     while most_bytes is not None and len(_line(whole).encode()) > most_bytes and _shrink(whole):
         pass
     return _line(whole) + "\n"

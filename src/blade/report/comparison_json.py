@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from blade.core.analysis import SCHEMA_VERSION
@@ -9,7 +10,11 @@ from blade.core.comparison import Change, Comparison, Flip, Held, Shift, SliceCh
 from blade.core.measure import Interval
 from blade.report.comparison import drivers
 
-MOST_SHORT = 5
+MOST_BYTES = 6_000
+MOST_PLACES = 3
+_CUT = ("flips", "slices", "shifts", "drivers")
+_ALLOWED = ((5, 5), (5, 3), (5, 2), (4, 1), (3, 1), (2, 1), (1, 1))
+"""How many flips and how many of the others stay, until it fits."""
 
 
 def comparison(one: Comparison) -> dict[str, Any]:
@@ -64,17 +69,30 @@ def comparison(one: Comparison) -> dict[str, Any]:
 
 
 def short(one: Comparison) -> dict[str, Any]:
-    """The same, short enough to read: lists are cut, and say how much was left off."""
+    """The same in at most 6 kB where that can be: lists are cut, and say how much was left off; no term that counts is."""
     whole = comparison(one)
-    for name in ("flips", "slices", "shifts"):
-        whole[f"{name}_left_off"] = max(0, len(whole[name]) - MOST_SHORT)
-        whole[name] = whole[name][:MOST_SHORT]
+    counts = {name: len(whole[name]) for name in _CUT}
     for name in ("only_baseline", "only_candidate"):
         whole["tasks"][name] = len(whole["tasks"][name])
-    whole["drivers"] = whole["drivers"][:MOST_SHORT]
-    for term in whole["ledger"]:
-        term.pop("slices")
+    whole["held_fixed"] = {name: _said(held) for name, held in whole["held_fixed"].items()}
+    whole["ledger"] = [_brief(term) for term in whole["ledger"] if term["rollouts"] or term["tasks"]]
+    for flips, others in _ALLOWED:
+        for name in _CUT:
+            whole[name] = whole[name][: flips if name == "flips" else others]
+            whole[f"{name}_left_off"] = counts[name] - len(whole[name])
+        if len(json.dumps(whole, ensure_ascii=False).encode()) <= MOST_BYTES:
+            break
     return whole
+
+
+def _said(held: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in held.items() if value}
+
+
+def _brief(term: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in term.items() if name != "slices"} | {
+        "evidence": term["evidence"][:MOST_PLACES]
+    }
 
 
 def _change(found: Change) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from blade.core.analysis import SCHEMA_VERSION
@@ -12,6 +13,7 @@ from blade.report.text import code, cut, safe, table
 
 MOST_SHOWN = 12
 MOST_JSON = 10
+MOST_BYTES = 6_000
 
 
 def health_report(health: Health) -> str:
@@ -138,6 +140,18 @@ def health_json(health: Health, most: int | None = None) -> dict[str, Any]:
     }
 
 
+def health_short(health: Health) -> dict[str, Any]:
+    """The same in at most 6 kB where that can be: the most suspect tasks, one piece of evidence for each reason."""
+    whole = health_json(health, MOST_JSON)
+    for reason in (reason for task in whole["tasks"] for reason in task["reasons"]):
+        reason["evidence_left_off"] = max(0, len(reason["evidence"]) - 1)
+        reason["evidence"] = reason["evidence"][:1]
+    while len(whole["tasks"]) > 1 and len(json.dumps(whole, ensure_ascii=False).encode()) > MOST_BYTES:
+        whole["tasks"].pop()
+        whole["left_off"] += 1
+    return whole
+
+
 def _task(one: Suspect) -> dict[str, Any]:
     return {
         "task_id": one.task_id,
@@ -151,6 +165,7 @@ def _task(one: Suspect) -> dict[str, Any]:
                 "run": reason.run,
                 "evidence": [
                     {
+                        "place": str(e.key) + (f":{e.step}" if e.step is not None else ""),
                         "task_id": e.key.task_id,
                         "repeat": e.key.repeat,
                         "step": e.step,

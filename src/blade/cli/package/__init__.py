@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import typer
 
+from blade.cli.package.calibrate import calibrate
+from blade.cli.package.extract_anchor_facts import extract_anchor_facts
+from blade.cli.package.init import init
+from blade.cli.package.make_shallow import make_shallow
 from blade.cli.package.sanitize import sanitize
+from blade.cli.package.score import score
+from blade.cli.package.status import status
+from blade.cli.package.validate import validate
 
 app = typer.Typer(
     name="package",
@@ -22,4 +29,11 @@ def common() -> None:
     """The BLADE-ready package of a benchmark: skill, rollouts, golden reports."""
 
 
+app.command()(init)
+app.command()(status)
+app.command()(validate)
+app.command("extract-anchor-facts")(extract_anchor_facts)
+app.command("make-shallow")(make_shallow)
+app.command()(score)
+app.command()(calibrate)
 app.command()(sanitize)

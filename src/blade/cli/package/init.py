@@ -1,0 +1,41 @@
+"""`blade package init`: draft the package of a benchmark from its rollouts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def init(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The benchmark.")],
+    rollouts: Annotated[
+        list[str] | None,
+        typer.Option("--from", metavar="RUN", help="Rollouts to draft from; repeat it for more runs."),
+    ] = None,
+    benchmark_dir: Annotated[
+        Path | None, typer.Option("--benchmark-dir", metavar="DIR", help="The folder of the package.")
+    ] = None,
+    into: Annotated[Path, typer.Option("--into", metavar="DIR", help="The folder that holds packages.")] = Path(
+        "benchmarks"
+    ),
+    force: Annotated[bool, typer.Option("--force", help="Write over files that are there.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print what was written as JSON.")] = False,
+) -> None:
+    """Draft skill, rules, golden report, sidecar, facts and shallow baseline; what is left to a person is marked OPEN.
+
+    Example: blade package init evalplus --from results/model_a_rollouts.jsonl --from results/model_b_rollouts.jsonl
+    """
+    import json
+
+    from blade.package.draft import draft_package
+
+    made = draft_package(name, rollouts or [], benchmark_dir or into / name, force=force)
+    more = f"blade package status {made.folder}"
+    if as_json:
+        print(json.dumps({"folder": str(made.folder), "files": list(made.files), "more": {"status": more}}))
+        return
+    print(f"drafted {made.folder}:")
+    print("\n".join(f"  {file}" for file in made.files))
+    print(f"next: {more}")

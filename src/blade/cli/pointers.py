@@ -1,0 +1,56 @@
+"""Commands that a reader of an answer may run next, with places of that answer in them."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from blade.core.analysis import Analysis, RunAnalysis
+    from blade.core.run import Run
+
+
+def pointers(analysis: Analysis, given: Sequence[str]) -> dict[str, str]:
+    """What gives the rest of an analysis, by what it gives; each can be pasted as it is, but for OUT and the query."""
+    every = shlex.join(given)
+    one, place = _worth_reading(analysis)
+    way = _way(one.run, [each.run for each in analysis.runs], given)
+    path, choice = (shlex.quote(way[0]), way[1]) if way else ("RUN", "")
+    return {
+        "everything": f"blade analyze {every} --json --full",
+        "report": f"blade analyze {every} -o OUT",
+        "one task": f"blade explain {path} {shlex.quote(place.rpartition('#')[0])}{choice}",
+        "one rollout": f"blade show {path} {shlex.quote(place)}{choice}",
+        "any question": f'blade sql {every} "SELECT ..."',
+    }
+
+
+def _worth_reading(analysis: Analysis) -> tuple[RunAnalysis, str]:
+    """The first run with a finding, and the place that it rests on; else any rollout."""
+    for one in analysis.runs:
+        for finding in one.diagnosis.findings if one.diagnosis else ():
+            if finding.evidence and finding.evidence[0].step is not None:
+                return one, f"{finding.evidence[0].key}:{finding.evidence[0].step}"
+            return one, finding.places[0]
+    one = analysis.runs[0]
+    return one, next((place for row in one.tasks for place in row.places), "TASK#REPEAT")
+
+
+def _way(run: Run, runs: Sequence[Run], given: Sequence[str]) -> tuple[str, str] | None:
+    """The word that leads to a run, with the choice among several that it holds; None where that is not known."""
+    words = [word for word in given if len(given) == 1 or _holds(word, run)]
+    if not words:
+        return None
+    several = sum(len(given) == 1 or _holds(words[0], other) for other in runs) > 1
+    return words[0], f" --run {shlex.quote(run.name)}" if several else ""
+
+
+def _holds(word: str, run: Run) -> bool:
+    name, _, path = word.rpartition("=")
+    folder = Path(path)
+    if name == run.name or (folder / run.name / "rollouts.parquet").is_file():
+        return True
+    there = folder.resolve()
+    return any(there in (Path(root), *Path(root).parents) for root in run.roots.values())

@@ -1,0 +1,304 @@
+"""A report held against a golden one, statement by statement: where both speak of the same thing, do they say the same?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from blade.package.amounts import Amount, comparable, same_value
+from blade.package.claims import Reading, Statement
+from blade.package.ids import is_place, task_of
+
+NUMBER, POLARITY, EVIDENCE = "number", "polarity", "evidence"
+KINDS = (NUMBER, POLARITY, EVIDENCE)
+_ALIKE = 0.7
+"""Share of words that two clauses have in common when one is held against the other."""
+_FEWEST = 3
+_TELLING_QUOTE = 12
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared:
+    """One thing that a report says of what the golden report speaks of too."""
+
+    kind: str
+    """number, polarity or evidence."""
+    agrees: bool
+    statement: Statement
+    golden: int
+    """Which statement of the golden report it was held against."""
+    said: str
+    right: str
+    amount: Amount | None = None
+    """The golden report's number, where one is at stake."""
+
+
+@dataclass(frozen=True)
+class Golden:
+    """The golden report, ready to be looked up in."""
+
+    reading: Reading
+
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        return self.reading.statements
+
+    @cached_property
+    def by_word(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for number, one in enumerate(self.statements):
+            if one.kind == "text":
+                for word in sorted(one.stems):
+                    found.setdefault(word, []).append(number)
+        return found
+
+    @cached_property
+    def by_label(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for number, one in enumerate(self.statements):
+            if one.label:
+                found.setdefault(one.label, []).append(number)
+        return found
+
+    @cached_property
+    def by_quote(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for number, one in enumerate(self.statements):
+            for quote in sorted(one.quotes):
+                if len(quote) >= _TELLING_QUOTE and _tasks(one):
+                    found.setdefault(quote, []).append(number)
+        return found
+
+    @cached_property
+    def by_outcome(self) -> dict[str, list[tuple[int, int]]]:
+        found: dict[str, list[tuple[int, int]]] = {}
+        for number, one in enumerate(self.statements):
+            for rollout, sign in one.outcomes:
+                found.setdefault(rollout, []).append((number, sign))
+        return found
+
+    @cached_property
+    def by_share(self) -> dict[tuple[str, float], list[tuple[int, Amount]]]:
+        """How often a task passes or fails, of how many."""
+        found: dict[tuple[str, float], list[tuple[int, Amount]]] = {}
+        for number, one in enumerate(self.statements):
+            for key, amount in _shares(one):
+                found.setdefault(key, []).append((number, amount))
+        return found
+
+    @cached_property
+    def tasks(self) -> frozenset[str]:
+        """Everything that is named as if it were a task: places say so, and what is named like them."""
+        return frozenset(task_of(name) for one in self.statements for name in one.ids if is_place(name))
+
+
+def compare(candidate: Reading, golden: Golden) -> tuple[Compared, ...]:
+    """Everything that can be held against the golden report, in the order of the candidate."""
+    return tuple(one for statement in candidate.statements for one in _of(statement, golden))
+
+
+def _of(statement: Statement, golden: Golden) -> Iterator[Compared]:
+    numbers: list[Compared] = []
+    if statement.label:
+        numbers = list(_row(statement, golden))
+    else:
+        like = _like(statement, golden)
+        near = [one for one in like if _same_subject(statement, golden.statements[one])]
+        numbers = list(_numbers(statement, near, golden))
+        yield from _polarity(statement, near, golden)
+        if not near:
+            yield from _moved(statement, like, golden)
+    yield from numbers or _shared(statement, golden)
+    yield from _quotes(statement, golden)
+    yield from _outcomes(statement, golden)
+
+
+def _like(statement: Statement, golden: Golden) -> list[int]:
+    """Clauses of the golden report that say nearly the same words."""
+    words = statement.stems
+    if len(words) < _FEWEST and not statement.ids:
+        return []
+    counts = Counter(number for word in sorted(words) for number in golden.by_word.get(word, ()))
+    found = []
+    for number, shared in sorted(counts.items()):
+        longest = max(len(words), len(golden.statements[number].stems))
+        if shared / longest >= (_ALIKE if longest >= _FEWEST else 1.0):
+            found.append(number)
+    return found
+
+
+def _tasks(statement: Statement) -> frozenset[str]:
+    return frozenset(task_of(name) for name in statement.names)
+
+
+def _same_subject(one: Statement, other: Statement) -> bool:
+    """Whether nothing that they name sets them apart."""
+    mine, theirs = _tasks(one), _tasks(other)
+    if not mine or not theirs:
+        return not (one.ids and other.ids)
+    return len(mine & theirs) >= 0.5 * min(len(mine), len(theirs))
+
+
+def _polarity(statement: Statement, near: Sequence[int], golden: Golden) -> Iterator[Compared]:
+    """Whether it denies what the golden report affirms, or points the other way."""
+    if not near or (len(statement.stems) < _FEWEST and not statement.ids):
+        return
+    agreeing = next((one for one in near if _same_stance(statement, golden.statements[one])), None)
+    number = agreeing if agreeing is not None else _closest(statement, near, golden)
+    yield Compared(
+        kind=POLARITY,
+        agrees=agreeing is not None,
+        statement=statement,
+        golden=number,
+        said=statement.text,
+        right=golden.statements[number].text,
+    )
+
+
+def _closest(statement: Statement, near: Sequence[int], golden: Golden) -> int:
+    def distance(number: int) -> tuple[int, int, int]:
+        other = golden.statements[number]
+        return (len(statement.ids ^ other.ids), len(statement.stems ^ other.stems), number)
+
+    return min(near, key=distance)
+
+
+def _same_stance(one: Statement, other: Statement) -> bool:
+    mine, theirs = dict(one.ways), dict(other.ways)
+    turned = sum(mine[axis] * theirs[axis] < 0 for axis in sorted(mine.keys() & theirs.keys()))
+    gap = abs(one.denials - other.denials)
+    return gap == turned < 2
+
+
+def _numbers(statement: Statement, near: Sequence[int], golden: Golden) -> Iterator[Compared]:
+    """Numbers of a clause against those of the golden clause that agrees best."""
+    if not statement.amounts or not near:
+        return
+    best = min(near, key=lambda one: (_unmatched(statement, golden.statements[one]), _closeness(statement, one, golden)))
+    yield from _against(statement, best, golden)
+
+
+def _closeness(statement: Statement, number: int, golden: Golden) -> tuple[int, int]:
+    other = golden.statements[number]
+    return len(statement.ids ^ other.ids) + len(statement.stems ^ other.stems), number
+
+
+def _unmatched(statement: Statement, other: Statement) -> int:
+    return sum(not any(same_value(one, right) for right in other.amounts) for one in statement.amounts)
+
+
+def _against(statement: Statement, number: int, golden: Golden) -> Iterator[Compared]:
+    other = golden.statements[number]
+    left = list(other.amounts)
+    wrong = []
+    for one in statement.amounts:
+        match = next((right for right in left if same_value(one, right)), None)
+        if match is None:
+            match = next((right for right in other.amounts if same_value(one, right)), None)
+        if match is None:
+            wrong.append(one)
+            continue
+        if match in left:
+            left.remove(match)
+        yield _number(statement, number, one, match, True)
+    for one in wrong:
+        match = next((right for right in left if comparable(one, right)), None)
+        if match is not None:
+            left.remove(match)
+            yield _number(statement, number, one, match, False)
+
+
+def _number(statement: Statement, golden: int, said: Amount, right: Amount, agrees: bool) -> Compared:
+    return Compared(
+        kind=NUMBER,
+        agrees=agrees,
+        statement=statement,
+        golden=golden,
+        said=shown(said),
+        right=shown(right),
+        amount=right,
+    )
+
+
+def shown(amount: Amount) -> str:
+    """An amount as a report would write it."""
+    ends = f"{amount.low:g}" if amount.low == amount.high else f"{amount.low:g} to {amount.high:g}"
+    return ends + ("%" if amount.percent else "") + (f" of {amount.of:g}" if amount.of is not None else "")
+
+
+def _row(statement: Statement, golden: Golden) -> Iterator[Compared]:
+    """A row against the golden row of the same label."""
+    rows = golden.by_label.get(statement.label, ())
+    if rows and statement.amounts:
+        best = min(rows, key=lambda one: (_unmatched(statement, golden.statements[one]), one))
+        yield from _against(statement, best, golden)
+
+
+def _shares(statement: Statement) -> Iterator[tuple[tuple[str, float], Amount]]:
+    tasks = _tasks(statement)
+    if len(statement.names) == 1 and len(tasks) == 1:
+        for amount in statement.amounts:
+            if amount.of is not None and amount.outcome:
+                yield (next(iter(tasks)), amount.of), amount
+
+
+def _shared(statement: Statement, golden: Golden) -> Iterator[Compared]:
+    """How often the one task of a sentence passes, in whatever words."""
+    for key, amount in _shares(statement):
+        known = golden.by_share.get(key, ())
+        agreeing = next((one for one in known if same_value(amount, one[1])), None)
+        if known:
+            number, right = agreeing or known[0]
+            yield _number(statement, number, amount, right, agreeing is not None)
+
+
+def _quotes(statement: Statement, golden: Golden) -> Iterator[Compared]:
+    """Whose words they are: the same quotation for another task is false."""
+    mine = _tasks(statement) & (golden.tasks or _tasks(statement))
+    for quote in sorted(statement.quotes):
+        known = golden.by_quote.get(quote, ())
+        if known and mine:
+            agreeing = next((one for one in known if mine & _tasks(golden.statements[one])), None)
+            yield _evidence(statement, known[0] if agreeing is None else agreeing, golden, agreeing is not None)
+
+
+def _evidence(statement: Statement, number: int, golden: Golden, agrees: bool) -> Compared:
+    return Compared(
+        kind=EVIDENCE,
+        agrees=agrees,
+        statement=statement,
+        golden=number,
+        said=", ".join(sorted(statement.names)),
+        right=", ".join(sorted(golden.statements[number].names)),
+    )
+
+
+def _outcomes(statement: Statement, golden: Golden) -> Iterator[Compared]:
+    """How rollouts ended."""
+    for rollout, sign in statement.outcomes:
+        known = golden.by_outcome.get(rollout, ())
+        if known:
+            agreeing = next((number for number, right in known if right == sign), None)
+            number = known[0][0] if agreeing is None else agreeing
+            words = {1: "passed", -1: "failed"}
+            yield Compared(
+                kind=EVIDENCE,
+                agrees=agreeing is not None,
+                statement=statement,
+                golden=number,
+                said=f"{rollout} {words[sign]}",
+                right=f"{rollout} {words[known[0][1]]}",
+            )
+
+
+def _moved(statement: Statement, like: Sequence[int], golden: Golden) -> Iterator[Compared]:
+    """The same words and the same numbers, of another task: evidence that was moved."""
+    if not statement.amounts or not _tasks(statement) & golden.tasks:
+        return
+    for number in like:
+        other = golden.statements[number]
+        if _tasks(other) and other.amounts and not _unmatched(statement, other) and not _unmatched(other, statement):
+            yield _evidence(statement, number, golden, agrees=False)
+            return

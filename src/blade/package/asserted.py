@@ -1,0 +1,186 @@
+"""Whether a report asserts a fact: the same names, numbers, words and direction, together in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from blade.package.amounts import Amount, comparable, same_value
+from blade.package.claims import Statement, read
+from blade.package.facts import Fact
+from blade.package.ids import parts, share_named, task_of
+from blade.package.windows import Window, window
+from blade.package.words import content, spoken
+
+YES, PART, NO, CONTRADICTED = "yes", "part", "no", "contradicted"
+MET, HALF = 0.62, 0.4
+_WEIGHTS = {"names": 3.0, "numbers": 3.0, "quotes": 2.0, "words": 2.0}
+_NAMED, _TOLD = 0.45, 0.34
+"""The least share of names, and of everything else, without which nothing counts."""
+_ENOUGH_WORDS = 0.5
+_CROWD = 10
+"""So many more names and numbers than the fact has may stand beside it; a list of everything asserts nothing."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """What a report must say to assert a fact: what the fact states and the golden report bears out."""
+
+    fact: Fact
+    names: tuple[str, ...]
+    amounts: tuple[tuple[Amount, Amount], ...]
+    """As the golden report has them, and as the fact softens them."""
+    quotes: tuple[str, ...]
+    stems: frozenset[str]
+    support: tuple[Statement, ...]
+    """The golden sentences that it rests on; none when the golden report does not bear it out."""
+    share: float
+    """How much of the fact the golden report bears out."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asserted:
+    """How far a part of a report asserts a fact, from 0 to 1, and what it lacks."""
+
+    degree: float
+    window: Window | None
+    lacks: tuple[str, ...] = ()
+
+
+def parsed(fact: Fact) -> Window:
+    """The sentence of a fact as a report would state it, with the names and the range of its claim."""
+    found = window(one for one in read(fact.fact).statements)
+    claim = fact.claim
+    if claim is None:
+        return found
+    names = found.names | {name.lower() for name in claim.ids}
+    return replace(found, names=names, named=frozenset(part for name in names for part in parts(name)))
+
+
+def tie(fact: Fact, golden: Sequence[Window]) -> Wanted:
+    """The fact with the golden sentences that support it."""
+    said = parsed(fact)
+    whole = Wanted(
+        fact=fact,
+        names=tuple(sorted(said.names)),
+        amounts=tuple((one, one) for one in said.amounts),
+        quotes=tuple(sorted(said.quotes)),
+        stems=said.stems,
+        support=(),
+        share=0.0,
+    )
+    best = best_of(whole, golden)
+    if best.window is None or best.degree < HALF:
+        return whole
+    return replace(_borne_out(whole, best.window), share=best.degree, support=best.window.statements)
+
+
+def _borne_out(wanted: Wanted, support: Window) -> Wanted:
+    """Only what the golden report says too; its own numbers in the place of softened ones."""
+    amounts = []
+    for _, soft in wanted.amounts:
+        right = _matching(soft, (soft, soft), support.amounts)
+        if right is not None:
+            amounts.append((right, soft))
+    return replace(
+        wanted,
+        names=tuple(name for name in wanted.names if share_named([name], support.names) == 1.0),
+        amounts=tuple(amounts),
+        stems=wanted.stems & support.stems,
+    )
+
+
+def best_of(wanted: Wanted, windows: Sequence[Window]) -> Asserted:
+    """The part of a report that comes closest to asserting a fact; of equals the first."""
+    best = Asserted(degree=0.0, window=None)
+    tasks = {task_of(name) for name in wanted.names}
+    for one in windows:
+        if tasks and not tasks & one.named:
+            continue
+        found = asserts(wanted, one)
+        if found.degree > best.degree:
+            best = found
+    return best
+
+
+def asserts(wanted: Wanted, said: Window) -> Asserted:
+    """How far a part of a report asserts a fact."""
+    shares = _shares(wanted, said)
+    named = shares.get("names", 1.0)
+    told = {name: share for name, share in shares.items() if name != "names"}
+    rest = _mean(told)
+    if named < _NAMED or rest is None or rest < _TOLD:
+        return Asserted(degree=0.0, window=None)
+    degree = (_mean(shares) or 0.0) * _clear(wanted, said)
+    if shares.get("numbers", 1.0) < 0.5 or _turned(wanted, said):
+        degree = min(degree, MET - 0.01)
+    return Asserted(degree=degree, window=said, lacks=tuple(name for name, share in shares.items() if share < 0.5))
+
+
+def _mean(shares: dict[str, float]) -> float | None:
+    whole = sum(_WEIGHTS[name] for name in shares)
+    return sum(_WEIGHTS[name] * share for name, share in shares.items()) / whole if whole else None
+
+
+def _shares(wanted: Wanted, said: Window) -> dict[str, float]:
+    """The share of each kind of thing that is said; kinds that the fact does not have are left out."""
+    shares: dict[str, float] = {}
+    if wanted.names:
+        shares["names"] = share_named(wanted.names, said.names)
+    if wanted.amounts:
+        hits = sum(_matching(right, (right, soft), said.amounts) is not None for right, soft in wanted.amounts)
+        shares["numbers"] = hits / len(wanted.amounts)
+    if wanted.quotes:
+        shares["quotes"] = sum(_quoted(quote, said) for quote in wanted.quotes) / len(wanted.quotes)
+    if wanted.stems:
+        overlap = len(wanted.stems & _words(said)) / len(wanted.stems)
+        shares["words"] = min(1.0, overlap / _ENOUGH_WORDS)
+    return shares
+
+
+def _matching(one: Amount, forms: tuple[Amount, Amount], said: Sequence[Amount]) -> Amount | None:
+    """The first amount that says the same and counts the same."""
+    return next(
+        (
+            other
+            for other in said
+            if any(same_value(other, form) for form in forms) and (comparable(other, one) or not other.unit or not one.unit)
+        ),
+        None,
+    )
+
+
+def _words(said: Window) -> frozenset[str]:
+    return said.stems | content(word for quote in said.quotes for word in quote.split())
+
+
+def _quoted(quote: str, said: Window) -> float:
+    """Word for word 1; otherwise by how many of its words are told."""
+    if any(quote in other or (other in quote and 2 * len(other) >= len(quote)) for other in said.quotes):
+        return 1.0
+    words = content(spoken(quote))
+    return 0.8 * min(1.0, len(words & _words(said)) / (_ENOUGH_WORDS * len(words))) if words else 0.0
+
+
+def _clear(wanted: Wanted, said: Window) -> float:
+    """Less than 1 where names and numbers are heaped up."""
+    mine = len(wanted.names) + len(wanted.amounts)
+    return min(1.0, (2 * mine + _CROWD) / max(1, len(said.names) + len(said.amounts)))
+
+
+def _turned(wanted: Wanted, said: Window) -> bool:
+    """Whether it points the other way than the golden sentences on every scale that both use."""
+    if not wanted.support:
+        return False
+    right, mine = _ways(wanted.support), _ways(said.statements)
+    both = [axis for axis in sorted(right.keys() & mine.keys()) if right[axis] and mine[axis]]
+    return bool(both) and all(right[axis] != mine[axis] for axis in both)
+
+
+def _ways(statements: Sequence[Statement]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for one in statements:
+        for axis, way in one.ways:
+            signed = way * (-1) ** one.denials
+            found[axis] = signed if found.get(axis, signed) == signed else 0
+    return found

@@ -1,0 +1,228 @@
+"""The judge: how much of what the golden report found does another report find, and how much of it does it get wrong?
+
+    final = truth x (0.8 facts + 0.1 breadth + 0.1 structure)
+
+`facts` is the share of anchor facts that the report asserts, less those that it contradicts. `breadth` is the share of
+the golden report's sections with which it agrees in something, `structure` the share of sections of its own that state
+something. `truth` falls with the share of false claims of each kind: numbers, polarity, evidence, and what the audit finds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from blade.core.audit import Audit, Verdict
+from blade.package.agreement import KINDS, NUMBER, POLARITY, Compared, Golden, compare
+from blade.package.asserted import HALF, MET, CONTRADICTED, NO, PART, YES, Asserted, Wanted, best_of, tie
+from blade.package.claims import Reading, Statement, read
+from blade.package.facts import Fact
+from blade.package.ids import is_place
+from blade.package.windows import windows
+
+FACTS, BREADTH, STRUCTURE = 0.8, 0.1, 0.1
+_HARSH = 1.5
+"""Two false claims in three, and nothing is left."""
+_DOUBT = 2
+"""As many claims more would have to be seen before one false claim is taken for the rule."""
+_AGGREGATE = 0.25
+"""What a fact counts that can be had from the metrics alone."""
+_CREDIT = {YES: 1.0, PART: 0.5, NO: 0.0, CONTRADICTED: -1.0}
+AUDITED = "audited"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Met:
+    """What became of one fact."""
+
+    fact: Fact
+    met: str
+    """yes, part, no or contradicted."""
+    degree: float
+    weight: float
+    why: str
+    line: int | None
+    """Of the candidate."""
+    text: str
+    supported: bool
+    """Whether the golden report bears the fact out."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FalseClaim:
+    """Something that the report gets wrong."""
+
+    kind: str
+    """number, polarity, evidence or audited."""
+    line: int
+    text: str
+    said: str
+    right: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Score:
+    """The score of a report, from 0 to 1, and its parts."""
+
+    final: float
+    facts: float
+    breadth: float
+    structure: float
+    truth: float
+    met: tuple[Met, ...]
+    false: tuple[FalseClaim, ...]
+    checked: dict[str, tuple[int, int]]
+    """Of each kind of claim: how many are false, and how many could be compared."""
+    statements: int
+
+
+@dataclass(frozen=True)
+class Judge:
+    """A golden report and its facts, read once for any number of candidates."""
+
+    golden: Golden
+    wanted: tuple[Wanted, ...]
+
+    def score(self, text: str, audit: Audit | None = None) -> Score:
+        """The score of a report; with an audit of it, what that found false counts too."""
+        candidate = read(text)
+        compared = compare(candidate, self.golden)
+        parts = windows(candidate)
+        met = tuple(_met(one, best_of(one, parts), compared, self.golden) for one in self.wanted)
+        checked = _checked(compared, audit)
+        truth = _truth(checked)
+        facts = _share(met)
+        breadth = _breadth(compared, self.golden) if candidate.statements else 0.0
+        structure = _structure(candidate, self.golden.reading)
+        return Score(
+            final=round(truth * (FACTS * facts + BREADTH * breadth + STRUCTURE * structure), 4),
+            facts=round(facts, 4),
+            breadth=round(breadth, 4),
+            structure=round(structure, 4),
+            truth=round(truth, 4),
+            met=met,
+            false=tuple(_false(compared, audit)),
+            checked=checked,
+            statements=len(candidate.statements),
+        )
+
+
+def judge(golden: str, facts: Sequence[Fact]) -> Judge:
+    """A judge for reports on the same run as a golden report."""
+    reading = read(golden)
+    parts = windows(reading)
+    return Judge(Golden(reading), tuple(tie(fact, parts) for fact in facts))
+
+
+def is_aggregate(wanted: Wanted) -> bool:
+    """Whether the fact can be had without reading a rollout."""
+    return wanted.fact.aggregate_only or not (wanted.names or wanted.quotes)
+
+
+def _met(wanted: Wanted, found: Asserted, compared: Sequence[Compared], golden: Golden) -> Met:
+    against = _contradiction(wanted, compared, golden)
+    word = CONTRADICTED if against else YES if found.degree >= MET else PART if found.degree >= HALF else NO
+    place = against.statement if against else found.window.statements[0] if found.window else None
+    return Met(
+        fact=wanted.fact,
+        met=word,
+        degree=round(found.degree, 4),
+        weight=_AGGREGATE if is_aggregate(wanted) else 1.0,
+        why=_why(wanted, word, found, against),
+        line=place.line if place and word != NO else None,
+        text=place.sentence if place and word != NO else "",
+        supported=bool(wanted.support),
+    )
+
+
+def _why(wanted: Wanted, word: str, found: Asserted, against: Compared | None) -> str:
+    if against is not None:
+        return f"says {against.said!r} where the golden report has {against.right!r}"
+    if not wanted.support:
+        return "the golden report does not bear the fact out"
+    if word == YES:
+        return "the same names, numbers and direction"
+    if word == PART:
+        return f"lacks {' and '.join(found.lacks)}" if found.lacks else "points another way, or only some of it is said"
+    return "no sentence asserts it"
+
+
+def _contradiction(wanted: Wanted, compared: Sequence[Compared], golden: Golden) -> Compared | None:
+    """The first claim that denies what the fact rests on."""
+    support = set(wanted.support)
+    for one in compared:
+        if not one.agrees and golden.statements[one.golden] in support and _at_stake(one, wanted, golden):
+            return one
+    return None
+
+
+def _at_stake(one: Compared, wanted: Wanted, golden: Golden) -> bool:
+    """Whether what is wrong is part of the fact."""
+    if one.kind == NUMBER:
+        return any(one.amount == right for right, _ in wanted.amounts)
+    right = golden.statements[one.golden]
+    if one.kind == POLARITY:
+        return len(right.stems & wanted.stems) >= 0.5 * len(right.stems)
+    return bool(right.names & set(wanted.names)) or bool(right.quotes & set(wanted.quotes))
+
+
+def _share(met: Sequence[Met]) -> float:
+    whole = sum(one.weight for one in met)
+    if not whole:
+        return 0.0
+    return max(0.0, sum(one.weight * _CREDIT[one.met] * one.supported for one in met) / whole)
+
+
+def _checked(compared: Sequence[Compared], audit: Audit | None) -> dict[str, tuple[int, int]]:
+    made = {kind: [one.agrees for one in compared if one.kind == kind] for kind in KINDS}
+    checked = {kind: (found.count(False), len(found)) for kind, found in made.items()}
+    if audit is not None:
+        checked[AUDITED] = (len(audit.false), audit.count(Verdict.TRUE, Verdict.FALSE))
+    return checked
+
+
+def _truth(checked: dict[str, tuple[int, int]]) -> float:
+    truth = 1.0
+    for false, looked in checked.values():
+        truth *= max(0.0, 1 - _HARSH * false / (looked + _DOUBT))
+    return truth
+
+
+def _breadth(compared: Sequence[Compared], golden: Golden) -> float:
+    """The share of the golden report's sections with evidence in which something is agreed with."""
+    rich = {_section(one) for one in golden.statements if _is_evidence(one)}
+    reached = {
+        _section(golden.statements[one.golden])
+        for one in compared
+        if one.agrees and _is_evidence(golden.statements[one.golden])
+    }
+    return len(reached) / len(rich) if rich else 0.0
+
+
+def _is_evidence(statement: Statement) -> bool:
+    return bool(statement.quotes) or any(map(is_place, statement.ids)) or (statement.kind == "text" and bool(statement.ids))
+
+
+def _section(statement: Statement) -> tuple[str, ...]:
+    return statement.headings[:2]
+
+
+def _structure(candidate: Reading, golden: Reading) -> float:
+    """Sections that state something, against those of the golden report."""
+    telling = {one.headings[:2] for one in candidate.statements if one.kind == "text" and (one.ids or one.amounts)}
+    wanted = {one.headings[:2] for one in golden.statements if one.kind == "text" and (one.ids or one.amounts)}
+    return min(1.0, len(telling) / len(wanted)) if wanted else 0.0
+
+
+def _false(compared: Sequence[Compared], audit: Audit | None) -> list[FalseClaim]:
+    found = [
+        FalseClaim(kind=one.kind, line=one.statement.line, text=one.statement.sentence, said=one.said, right=one.right)
+        for one in compared
+        if not one.agrees
+    ]
+    if audit is not None:
+        found += [
+            FalseClaim(kind=AUDITED, line=one.line, text=one.text, said=one.token, right=one.found)
+            for one in audit.false
+        ]
+    return sorted(found, key=lambda one: (one.line, one.kind, one.said))

@@ -1,0 +1,134 @@
+"""Words of a report, brought to one form: the same thing said in other words has the same stems."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+_WORD = re.compile(r"[A-Za-z][A-Za-z']*")
+_RUNNING = re.compile(r"[A-Za-z]+|[^\sA-Za-z]")
+_ENDINGS = ("ations", "ation", "ings", "ing", "edly", "ies", "ied", "ed", "es", "ly", "s", "e")
+_PHRASES = (
+    (re.compile(r"\bfail(?:s|ed|ing)?\s+to\b", re.IGNORECASE), "not"),
+    (re.compile(r"\b(?:leav(?:e|es|ing)|left)(?:\s+\w+){0,2}?\s+(?:out|undone)\b", re.IGNORECASE), "omit"),
+    (re.compile(r"\b(?:gave|gives?|giving)\s+up\b", re.IGNORECASE), "stop"),
+    (re.compile(r"\b(?:no\s+longer|by\s+no\s+means|not\s+at\s+all)\b", re.IGNORECASE), "not"),
+    (re.compile(r"n['\u2019]t\b", re.IGNORECASE), " not"),
+    (re.compile(r"\bcannot\b", re.IGNORECASE), "can not"),
+)
+_SAME = {
+    "rollout": "rollouts attempts attempt trial trials sample samples episode episodes repeat repeats tries try times cases occasions",
+    "task": "tasks task problem problems question questions puzzle puzzles",
+    "fail": "fail fails failed failing failure failures unsuccessful unsolved flunk flunks flunked",
+    "pass": "pass passes passed passing succeed succeeds succeeded success successes successful solve solves solved",
+    "say": "say says said saying state states stated tell tells told claim claims claimed report reports reported write writes wrote assert asserts asserted announce announces answer answers answered reply replies replied declare declares",
+    "call": "call calls called calling invoke invokes invoked use uses used",
+    "end": "end ends ended ending close closes closed finish finishes finished conclude concludes concluded final finally last",
+    "refuse": "refuse refuses refused reject rejects rejected deny denies denied decline declines declined",
+    "wrong": "wrong incorrect another different mistaken other erroneous bad",
+    "key": "key reference gold expected due required wanted wants",
+    "change": "change changes changed modification modifications update updates updated edit edits",
+    "argument": "argument arguments parameter parameters",
+    "stop": "stop stops stopped stopping halt halts halted quit quits",
+    "point": "point points pp",
+    "score": "score scores scored accuracy rate rates",
+    "person": "user users customer customers",
+    "model": "agent agents model models it",
+    "find": "look lookup search searches searched find finds found",
+    "mistake": "error errors mistake mistakes exception exceptions",
+    "seconds": "second seconds sec",
+    "correct": "right correct correctly rightly",
+}
+"""Words that a report may use for one another."""
+_CLASS = {word: name for name, words in _SAME.items() for word in words.split()}
+NEGATORS = frozenset(
+    "not never no none nobody nothing neither nor without lack lacks lacked lacking omit omits omitted skip skips skipped"
+    " miss misses missed forget forgets forgot unable untrue false wrongly ignore ignores ignored".split()
+)
+_AXES = {
+    "pass": ("outcome", 1),
+    "fail": ("outcome", -1),
+    **dict.fromkeys("more higher above ahead exceed exceeds outperforms outperform beats beat leads better stronger faster over larger greater longer increase increases increased rises rose gains gained".split(), ("more", 1)),
+    **dict.fromkeys("less fewer lower below behind under underperforms trails lags worse weaker slower smaller shorter decrease decreases decreased drops falls fell loses lost".split(), ("more", -1)),
+    **dict.fromkeys("most highest best strongest easiest largest biggest commonest majority dominant longest fastest".split(), ("most", 1)),
+    **dict.fromkeys("least fewest lowest worst weakest hardest smallest rarest minority shortest slowest".split(), ("most", -1)),
+    **dict.fromkeys("always all every both everything everybody entirely".split(), ("all", 1)),
+    **dict.fromkeys("some sometimes partly few rarely hardly seldom".split(), ("all", -1)),
+    **dict.fromkeys("before first earlier".split(), ("before", 1)),
+    **dict.fromkeys("after later afterwards".split(), ("before", -1)),
+    **dict.fromkeys("correct true".split(), ("correct", 1)),
+    **dict.fromkeys("refuse".split(), ("accept", -1)),
+    **dict.fromkeys("accept accepts accepted allow allows allowed".split(), ("accept", 1)),
+}  # fmt: skip
+COMMON = frozenset(
+    "a an the of in to with for from by at on into and or but as is are was were be been being has have had do does did"
+    " that this these those which who whom whose it its they their them there here then than so if when where while"
+    " because only just also such can could will would may might should one ones each any same about around roughly nearly"
+    " almost out up he she his her we our you your i nor either per via how what why very too even still yet again"
+    " however whereas although though thus hence much many own both".split()
+)
+_DETERMINERS = frozenset("the a an its their every".split())
+_LINKS = frozenset("of from with by at into for".split())
+_AFTER_NONE = frozenset(
+    "is are was were has have does do did and or but of from with by at into the a an its . , ; : ) !".split()
+)
+_NOT_AFTER_LINK = frozenset("is are was were has have does did and or but of from with by".split())
+
+
+@lru_cache(maxsize=50_000)
+def stem(word: str) -> str:
+    """One form for the words that are used for one another, else the word without its ending."""
+    word = word.lower()
+    known = _CLASS.get(word)
+    if known:
+        return known
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= 4:
+            return word[: -len(ending)]
+    return word
+
+
+def spoken(text: str) -> list[str]:
+    """The words of a text in order and in lower case, with phrases that deny made into one word."""
+    for way, word in _PHRASES:
+        text = way.sub(word, text)
+    return [word.lower() for word in _WORD.findall(text)]
+
+
+def content(words: Iterable[str]) -> frozenset[str]:
+    """Stems of the words that tell something; those that deny or direct are left to the stance."""
+    return frozenset(
+        stem(word) for word in words if len(word) > 2 and word not in COMMON and word not in NEGATORS and not axis(word)
+    )
+
+
+def axis(word: str) -> tuple[str, int] | None:
+    """On which scale a word points which way: `highest` up, `fails` down; None for most words."""
+    return _AXES.get(word) or _AXES.get(stem(word))
+
+
+def stance(words: Sequence[str]) -> tuple[int, tuple[tuple[str, int], ...]]:
+    """How often the words deny, and which way they point on each scale (0 where they point both ways)."""
+    ways: dict[str, Counter[int]] = {}
+    for word in words:
+        found = axis(word)
+        if found is not None:
+            ways.setdefault(found[0], Counter())[found[1]] += 1
+    pointing = tuple(sorted((name, next(iter(one)) if len(one) == 1 else 0) for name, one in ways.items()))
+    return sum(word in NEGATORS for word in words), pointing
+
+
+def disorder(text: str) -> tuple[int, int]:
+    """How many of the small words of a text stand where no sentence has them, and how many were looked at."""
+    words = [word.lower() for word in _RUNNING.findall(text)]
+    wrong = looked = 0
+    for word, after in zip(words, [*words[1:], "."], strict=True):
+        if word in _DETERMINERS:
+            looked += 1
+            wrong += after in _AFTER_NONE
+        elif word in _LINKS:
+            looked += 1
+            wrong += after in _NOT_AFTER_LINK
+    return wrong, looked

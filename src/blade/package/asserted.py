@@ -14,12 +14,12 @@ from blade.package.words import content, spoken
 
 YES, PART, NO, CONTRADICTED = "yes", "part", "no", "contradicted"
 MET, HALF = 0.62, 0.4
-_WEIGHTS = {"names": 3.0, "numbers": 3.0, "quotes": 2.0, "words": 2.0}
+_WEIGHTS = {"names": 3.0, "numbers": 3.0, "quotes": 2.0, "words": 2.0, "outcomes": 1.0}
 _NAMED, _TOLD = 0.45, 0.34
 """The least share of names, and of everything else, without which nothing counts."""
 _ENOUGH_WORDS = 0.5
-_CROWD = 10
-"""So many more names and numbers than the fact has may stand beside it; a list of everything asserts nothing."""
+_CROWD, _WORDY = 10, 40
+"""So many more names and numbers, or words, than the fact has may stand beside it; a list of everything asserts nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +32,7 @@ class Wanted:
     """As the golden report has them, and as the fact softens them."""
     quotes: tuple[str, ...]
     stems: frozenset[str]
+    outcomes: frozenset[tuple[str, int]]
     support: tuple[Statement, ...]
     """The golden sentences that it rests on; none when the golden report does not bear it out."""
     share: float
@@ -66,6 +67,7 @@ def tie(fact: Fact, golden: Sequence[Window]) -> Wanted:
         amounts=tuple((one, one) for one in said.amounts),
         quotes=tuple(sorted(said.quotes)),
         stems=said.stems,
+        outcomes=said.outcomes,
         support=(),
         share=0.0,
     )
@@ -87,6 +89,7 @@ def _borne_out(wanted: Wanted, support: Window) -> Wanted:
         names=tuple(name for name in wanted.names if share_named([name], support.names) == 1.0),
         amounts=tuple(amounts),
         stems=wanted.stems & support.stems,
+        outcomes=wanted.outcomes & support.outcomes,
     )
 
 
@@ -97,10 +100,17 @@ def best_of(wanted: Wanted, windows: Sequence[Window]) -> Asserted:
     for one in windows:
         if tasks and not tasks & one.named:
             continue
-        found = asserts(wanted, one)
+        found = asserts(wanted, _on_subject(one, tasks))
         if found.degree > best.degree:
             best = found
     return best
+
+
+def _on_subject(said: Window, tasks: set[str]) -> Window:
+    """Without the sentences of a paragraph that speak of other things than the fact."""
+    if not tasks or len({one.sentence for one in said.statements}) == 1:
+        return said
+    return window(one for one in said.statements if not one.ids or any(task_of(name) in tasks for name in one.ids))
 
 
 def asserts(wanted: Wanted, said: Window) -> Asserted:
@@ -135,6 +145,8 @@ def _shares(wanted: Wanted, said: Window) -> dict[str, float]:
     if wanted.stems:
         overlap = len(wanted.stems & _words(said)) / len(wanted.stems)
         shares["words"] = min(1.0, overlap / _ENOUGH_WORDS)
+    if wanted.outcomes:
+        shares["outcomes"] = len(wanted.outcomes & said.outcomes) / len(wanted.outcomes)
     return shares
 
 
@@ -163,9 +175,11 @@ def _quoted(quote: str, said: Window) -> float:
 
 
 def _clear(wanted: Wanted, said: Window) -> float:
-    """Less than 1 where names and numbers are heaped up."""
+    """Less than 1 where names, numbers or words are heaped up."""
     mine = len(wanted.names) + len(wanted.amounts)
-    return min(1.0, (2 * mine + _CROWD) / max(1, len(said.names) + len(said.amounts)))
+    named = (2 * mine + _CROWD) / max(1, len(said.names) + len(said.amounts))
+    worded = (2 * len(wanted.stems) + _WORDY) / max(1, len(said.stems))
+    return min(1.0, named, worded)
 
 
 def _turned(wanted: Wanted, said: Window) -> bool:

@@ -29,7 +29,7 @@ _CONTRAST = re.compile(
 )
 _ALIKE, _SAME_TASK, _SAME_SECTION = 3.0, 1.5, 0.4
 """What a sentence loses for each fact before it that is worded like it, of its task, of its section."""
-_LEAST = 1.0
+_AGGREGATE = 3.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +82,7 @@ def _candidates(reading: Reading, models: frozenset[str]) -> Iterator[_Candidate
             names=(said.own or first.about) - models,
             lead="" if said.own else ", ".join(sorted(first.about - models)),
         )
-        if _evidence(one) >= _LEAST and (said.amounts or said.quotes or one.names):
+        if said.amounts or said.quotes or one.names:
             yield one
 
 
@@ -92,7 +92,8 @@ def _is_no_finding(statement: Statement) -> bool:
         any(_NO_FACTS.search(title) for title in statement.headings[-1:])
         or _ADVICE.match(statement.sentence) is not None
         or _INTERVAL.search(statement.sentence) is not None
-        or statement.sentence.endswith(":")
+        or statement.sentence.endswith((":", "..."))
+        or "...." in statement.sentence
     )
 
 
@@ -109,7 +110,7 @@ def _evidence(one: _Candidate) -> float:
         + 0.5 * min(2, len(directions))
         + 1.0 * min(2, sum(each.of is not None for each in said.amounts))
         + 0.5 * min(2, len(said.amounts))
-        - 3.0 * (not one.names and not said.quotes)
+        - _AGGREGATE * (not one.names and not said.quotes)
     )
 
 

@@ -1,10 +1,10 @@
-"""Parts of a report in which a fact may stand: a sentence, a paragraph, two neighbors, a row."""
+"""Parts of a report in which a fact may stand: a sentence, a paragraph, a row."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise
+from itertools import groupby
 
 from blade.package.amounts import Amount
 from blade.package.claims import Reading, Statement
@@ -25,6 +25,7 @@ class Window:
     amounts: tuple[Amount, ...]
     quotes: frozenset[str]
     stems: frozenset[str]
+    outcomes: frozenset[tuple[str, int]]
 
     @property
     def line(self) -> int:
@@ -48,6 +49,7 @@ def window(statements: Iterable[Statement]) -> Window:
         amounts=tuple(amount for one in mine for amount in one.amounts),
         quotes=frozenset(quote for one in mine for quote in one.quotes),
         stems=frozenset(word for one in mine for word in one.stems),
+        outcomes=frozenset(each for one in mine for each in one.outcomes),
     )
 
 
@@ -56,14 +58,9 @@ def windows(reading: Reading) -> list[Window]:
     passages = [list(group) for _, group in groupby(reading.statements, key=lambda one: one.passage)]
     small = [window(sentence) for passage in passages for sentence in _sentences(passage)]
     large = [window(passage) for passage in passages if len({one.sentence for one in passage}) > 1]
-    pairs = [window([*one, *other]) for one, other in pairwise(passages) if _neighbors(one[0], other[0])]
-    return [*small, *large, *pairs]
+    return [*small, *large]
 
 
 def _sentences(passage: Sequence[Statement]) -> Iterator[list[Statement]]:
     for _, group in groupby(passage, key=lambda one: one.sentence):
         yield list(group)
-
-
-def _neighbors(one: Statement, other: Statement) -> bool:
-    return one.headings == other.headings and one.kind == other.kind == "text"

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 _WORD = re.compile(r"[A-Za-z][A-Za-z']*")
-_RUNNING = re.compile(r"[A-Za-z]+|[^\sA-Za-z]")
+_RUNNING = re.compile(r"[A-Za-z]+|\d[\d.,]*\d|[^\sA-Za-z]")
 _ENDINGS = ("ations", "ation", "ings", "ing", "edly", "ies", "ied", "ed", "es", "ly", "s", "e")
 _PHRASES = (
     (re.compile(r"\bfail(?:s|ed|ing)?\s+to\b", re.IGNORECASE), "not"),
@@ -70,11 +70,20 @@ COMMON = frozenset(
     " however whereas although though thus hence much many own both".split()
 )
 _DETERMINERS = frozenset("the a an its their every".split())
-_LINKS = frozenset("of from with by at into for".split())
-_AFTER_NONE = frozenset(
-    "is are was were has have does do did and or but of from with by at into the a an its . , ; : ) !".split()
-)
-_NOT_AFTER_LINK = frozenset("is are was were has have does did and or but of from with by".split())
+_LINKS = frozenset("of from with by at into for in on".split())
+_VERBS = frozenset("is are was were".split())
+_JOINS = frozenset("and or".split())
+_AFTER_LINK = frozenset("is are was were has have does do did and or but of from with by at into for , . ; ) !".split())
+_AFTER_DETERMINER = _AFTER_LINK | frozenset("the a an its their in on to that which it this then where when so as be been if".split())
+_AFTER_VERB = _VERBS | frozenset("has have does do did of and or".split())
+_AFTER_JOIN = frozenset("and or of , . ; ) is are was were has have".split())
+_FORBIDDEN = {
+    **dict.fromkeys(_DETERMINERS, _AFTER_DETERMINER),
+    **dict.fromkeys(_LINKS, _AFTER_LINK),
+    **dict.fromkeys(_VERBS, _AFTER_VERB),
+    **dict.fromkeys(_JOINS, _AFTER_JOIN),
+}  # fmt: skip
+"""What does not stand after a small word in a sentence."""
 
 
 @lru_cache(maxsize=50_000)
@@ -121,14 +130,12 @@ def stance(words: Sequence[str]) -> tuple[int, tuple[tuple[str, int], ...]]:
 
 
 def disorder(text: str) -> tuple[int, int]:
-    """How many of the small words of a text stand where no sentence has them, and how many were looked at."""
+    """How many of the small words and numbers of a text stand where no sentence has them, and how many were looked at."""
     words = [word.lower() for word in _RUNNING.findall(text)]
     wrong = looked = 0
     for word, after in zip(words, [*words[1:], "."], strict=True):
-        if word in _DETERMINERS:
+        number = word[0].isdigit()
+        if number or word in _FORBIDDEN:
             looked += 1
-            wrong += after in _AFTER_NONE
-        elif word in _LINKS:
-            looked += 1
-            wrong += after in _NOT_AFTER_LINK
+            wrong += after[0].isdigit() if number else after in _FORBIDDEN[word]
     return wrong, looked

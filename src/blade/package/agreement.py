@@ -10,6 +10,7 @@ from functools import cached_property
 from blade.package.amounts import Amount, comparable, same_value
 from blade.package.claims import Reading, Statement
 from blade.package.ids import is_place, task_of
+from blade.package.models import models_named, run_of
 
 NUMBER, POLARITY, EVIDENCE = "number", "polarity", "evidence"
 KINDS = (NUMBER, POLARITY, EVIDENCE)
@@ -84,9 +85,13 @@ class Golden:
         """How often a task passes or fails, of how many."""
         found: dict[tuple[str, float], list[tuple[int, Amount]]] = {}
         for number, one in enumerate(self.statements):
-            for key, amount in _shares(one):
+            for key, amount in _shares(one, self.models):
                 found.setdefault(key, []).append((number, amount))
         return found
+
+    @cached_property
+    def models(self) -> frozenset[str]:
+        return models_named(self.reading)
 
     @cached_property
     def tasks(self) -> frozenset[str]:
@@ -96,21 +101,32 @@ class Golden:
 
 def compare(candidate: Reading, golden: Golden) -> tuple[Compared, ...]:
     """Everything that can be held against the golden report, in the order of the candidate."""
-    return tuple(one for statement in candidate.statements for one in _of(statement, golden))
+    models = golden.models | models_named(candidate)
+    return tuple(
+        one
+        for statement in candidate.statements
+        for one in _of(statement, golden, models)
+        if one.agrees or _same_run(statement, golden.statements[one.golden], models)
+    )
 
 
-def _of(statement: Statement, golden: Golden) -> Iterator[Compared]:
-    numbers: list[Compared] = []
+def _same_run(one: Statement, other: Statement, models: frozenset[str]) -> bool:
+    """Whether both may be about the same model."""
+    mine, theirs = run_of(one, models), run_of(other, models)
+    return not mine or not theirs or bool(mine & theirs)
+
+
+def _of(statement: Statement, golden: Golden, models: frozenset[str]) -> Iterator[Compared]:
     if statement.label:
         numbers = list(_row(statement, golden))
     else:
-        like = _like(statement, golden)
+        like = [one for one in _like(statement, golden) if _same_run(statement, golden.statements[one], models)]
         near = [one for one in like if _same_subject(statement, golden.statements[one])]
         numbers = list(_numbers(statement, near, golden))
         yield from _polarity(statement, near, golden)
         if not near:
             yield from _moved(statement, like, golden)
-    yield from numbers or _shared(statement, golden)
+    yield from numbers or _shared(statement, golden, models)
     yield from _quotes(statement, golden)
     yield from _outcomes(statement, golden)
 
@@ -133,9 +149,15 @@ def _tasks(statement: Statement) -> frozenset[str]:
     return frozenset(task_of(name) for name in statement.names)
 
 
+def _placed(statement: Statement) -> frozenset[str]:
+    return frozenset(task_of(name) for name in statement.ids if is_place(name))
+
+
 def _same_subject(one: Statement, other: Statement) -> bool:
     """Whether nothing that they name sets them apart."""
-    mine, theirs = _tasks(one), _tasks(other)
+    mine, theirs = _placed(one), _placed(other)
+    if not mine or not theirs:
+        mine, theirs = _tasks(one), _tasks(other)
     if not mine or not theirs:
         return not (one.ids and other.ids)
     return len(mine & theirs) >= 0.5 * min(len(mine), len(theirs))
@@ -176,7 +198,9 @@ def _numbers(statement: Statement, near: Sequence[int], golden: Golden) -> Itera
     """Numbers of a clause against those of the golden clause that agrees best."""
     if not statement.amounts or not near:
         return
-    best = min(near, key=lambda one: (_unmatched(statement, golden.statements[one]), _closeness(statement, one, golden)))
+    best = min(
+        near, key=lambda one: (_unmatched(statement, golden.statements[one]), _closeness(statement, one, golden))
+    )
     yield from _against(statement, best, golden)
 
 
@@ -236,17 +260,17 @@ def _row(statement: Statement, golden: Golden) -> Iterator[Compared]:
         yield from _against(statement, best, golden)
 
 
-def _shares(statement: Statement) -> Iterator[tuple[tuple[str, float], Amount]]:
-    tasks = _tasks(statement)
-    if len(statement.names) == 1 and len(tasks) == 1:
+def _shares(statement: Statement, models: frozenset[str]) -> Iterator[tuple[tuple[str, float], Amount]]:
+    tasks = {task_of(name) for name in statement.names - models}
+    if len(tasks) == 1 and not any(map(is_place, statement.names)):
         for amount in statement.amounts:
             if amount.of is not None and amount.outcome:
                 yield (next(iter(tasks)), amount.of), amount
 
 
-def _shared(statement: Statement, golden: Golden) -> Iterator[Compared]:
+def _shared(statement: Statement, golden: Golden, models: frozenset[str]) -> Iterator[Compared]:
     """How often the one task of a sentence passes, in whatever words."""
-    for key, amount in _shares(statement):
+    for key, amount in _shares(statement, models):
         known = golden.by_share.get(key, ())
         agreeing = next((one for one in known if same_value(amount, one[1])), None)
         if known:
@@ -294,11 +318,18 @@ def _outcomes(statement: Statement, golden: Golden) -> Iterator[Compared]:
 
 
 def _moved(statement: Statement, like: Sequence[int], golden: Golden) -> Iterator[Compared]:
-    """The same words and the same numbers, of another task: evidence that was moved."""
-    if not statement.amounts or not _tasks(statement) & golden.tasks:
+    """The same words and the same numbers or names, of another task: evidence that was moved."""
+    if not _tasks(statement) & golden.tasks:
         return
     for number in like:
         other = golden.statements[number]
-        if _tasks(other) and other.amounts and not _unmatched(statement, other) and not _unmatched(other, statement):
+        if _tasks(other) and _same_matter(statement, other):
             yield _evidence(statement, number, golden, agrees=False)
             return
+
+
+def _same_matter(one: Statement, other: Statement) -> bool:
+    """Whether beside the task all is the same, and enough of it that it cannot be said of two tasks by chance."""
+    counted = bool(one.amounts) and not _unmatched(one, other) and not _unmatched(other, one)
+    mine, theirs = ({name for name in each.ids if not is_place(name)} - _placed(each) for each in (one, other))
+    return counted or (len(mine) > 1 and mine == theirs)

@@ -15,7 +15,9 @@ from blade.package.words import COMMON, axis, spoken, stem
 _OF = re.compile(r"\s*(?:of|out\s+of|/)\s+(?:(?:the|its|all|a\s+total\s+of|those)\s+)*", re.IGNORECASE)
 _TO = re.compile(r"\s*(?:-|\u2013|to|and)\s*", re.IGNORECASE)
 _BETWEEN = re.compile(r"\b(?:between|from)\s+$", re.IGNORECASE)
-_ABOUT = re.compile(r"(?:\babout|\baround|\broughly|~|\bapproximately|\bnearly|\balmost|\bclose\s+to)\s*$", re.IGNORECASE)
+_ABOUT = re.compile(
+    r"(?:\babout|\baround|\broughly|~|\bapproximately|\bnearly|\balmost|\bclose\s+to)\s*$", re.IGNORECASE
+)
 _MORE = re.compile(r"\b(?:more|higher|greater)\s+than\s+$|\b(?:over|above|at\s+least)\s+$", re.IGNORECASE)
 _LESS = re.compile(r"\b(?:fewer|less|lower)\s+than\s+$|\b(?:under|below|at\s+most|up\s+to)\s+$", re.IGNORECASE)
 _SPELLED = re.compile(rf"\b(?:{'|'.join((*WORDS, 'both', 'half'))})\b(?=\s+\w)", re.IGNORECASE)
@@ -101,14 +103,12 @@ def _read(text: str, mine: Sequence[Number], end: int) -> Iterator[Amount]:
 def _joins(text: str, first: Number, second: Number) -> bool:
     """Whether two numbers are the ends of a range."""
     between = text[first.end : second.start]
-    if not _TO.fullmatch(between) or first.percent != second.percent:
+    if not _TO.fullmatch(between) or (first.percent and not second.percent):
         return False
     return "and" not in between.lower() or _BETWEEN.search(text[: first.start]) is not None
 
 
-def _amount(
-    text: str, first: Number, last: Number, ends: tuple[float, float], whole: float | None, end: int
-) -> Amount:
+def _amount(text: str, first: Number, last: Number, ends: tuple[float, float], whole: float | None, end: int) -> Amount:
     before, after = text[max(0, first.start - _REACH) : first.start], text[last.end : min(end, last.end + _REACH)]
     relation = "~" if _ABOUT.search(before) else ">" if _MORE.search(before) else "<" if _LESS.search(before) else "="
     words = spoken(re.split(r"[;:.(\d]", after)[0])[:4]
@@ -145,7 +145,9 @@ def same_value(said: Amount, right: Amount) -> bool:
     if shares[0] is None or shares[1] is None or (said.of and right.of and said.of == right.of):
         return said.of is not None and said.of == right.of and _complement(said, right)
     digits = min(_digits(said), _digits(right))
-    return abs(shares[0] - shares[1]) <= 0.5001 * 10.0**-digits + (0.03 if "~" in (said.relation, right.relation) else 0)
+    return abs(shares[0] - shares[1]) <= 0.5001 * 10.0**-digits + (
+        0.03 if "~" in (said.relation, right.relation) else 0
+    )
 
 
 def _digits(amount: Amount) -> int:

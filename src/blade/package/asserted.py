@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from blade.package.amounts import Amount, comparable, same_value
 from blade.package.claims import Statement, read
 from blade.package.facts import Fact
-from blade.package.ids import parts, share_named, task_of
+from blade.package.ids import is_place, parts, share_named, task_of
 from blade.package.windows import Window, window
 from blade.package.words import content, spoken
 
 YES, PART, NO, CONTRADICTED = "yes", "part", "no", "contradicted"
-MET, HALF = 0.62, 0.4
-_WEIGHTS = {"names": 3.0, "numbers": 3.0, "quotes": 2.0, "words": 2.0, "outcomes": 1.0}
+MET, HALF = 0.62, 0.5
+_WEIGHTS = {"names": 3.0, "numbers": 3.0, "quotes": 2.0, "words": 2.0, "outcomes": 1.0, "direction": 1.0}
+_SCALES = ("outcome", "more", "most", "accept")
 _NAMED, _TOLD = 0.45, 0.34
 """The least share of names, and of everything else, without which nothing counts."""
 _ENOUGH_WORDS = 0.5
@@ -37,6 +40,12 @@ class Wanted:
     """The golden sentences that it rests on; none when the golden report does not bear it out."""
     share: float
     """How much of the fact the golden report bears out."""
+    common: Mapping[str, int]
+    """In how many statements of the golden report a word stands."""
+
+    def weight(self, word: str) -> float:
+        """What a word tells: the more often the golden report uses it, the less."""
+        return 1 / (1 + math.log(max(1, self.common.get(word, 1))))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +67,12 @@ def parsed(fact: Fact) -> Window:
     return replace(found, names=names, named=frozenset(part for name in names for part in parts(name)))
 
 
-def tie(fact: Fact, golden: Sequence[Window]) -> Wanted:
+def common_words(statements: Iterable[Statement]) -> Counter[str]:
+    """In how many statements each word stands."""
+    return Counter(word for one in statements for word in one.stems)
+
+
+def tie(fact: Fact, golden: Sequence[Window], common: Mapping[str, int]) -> Wanted:
     """The fact with the golden sentences that support it."""
     said = parsed(fact)
     whole = Wanted(
@@ -70,6 +84,7 @@ def tie(fact: Fact, golden: Sequence[Window]) -> Wanted:
         outcomes=said.outcomes,
         support=(),
         share=0.0,
+        common=common,
     )
     best = best_of(whole, golden)
     if best.window is None or best.degree < HALF:
@@ -96,7 +111,7 @@ def _borne_out(wanted: Wanted, support: Window) -> Wanted:
 def best_of(wanted: Wanted, windows: Sequence[Window]) -> Asserted:
     """The part of a report that comes closest to asserting a fact; of equals the first."""
     best = Asserted(degree=0.0, window=None)
-    tasks = {task_of(name) for name in wanted.names}
+    tasks = {task_of(name) for name in wanted.names if is_place(name)} or {task_of(name) for name in wanted.names}
     for one in windows:
         if tasks and not tasks & one.named:
             continue
@@ -119,10 +134,12 @@ def asserts(wanted: Wanted, said: Window) -> Asserted:
     named = shares.get("names", 1.0)
     told = {name: share for name, share in shares.items() if name != "names"}
     rest = _mean(told)
-    if named < _NAMED or rest is None or rest < _TOLD:
+    counted = shares.get("numbers", 1.0)
+    bare = not wanted.names and not wanted.quotes
+    if named < _NAMED or rest is None or rest < _TOLD or (bare and counted < 0.5):
         return Asserted(degree=0.0, window=None)
     degree = (_mean(shares) or 0.0) * _clear(wanted, said)
-    if shares.get("numbers", 1.0) < 0.5 or _turned(wanted, said):
+    if counted < (0.75 if bare else 0.5) or _turned(wanted, said):
         degree = min(degree, MET - 0.01)
     return Asserted(degree=degree, window=said, lacks=tuple(name for name, share in shares.items() if share < 0.5))
 
@@ -136,18 +153,31 @@ def _shares(wanted: Wanted, said: Window) -> dict[str, float]:
     """The share of each kind of thing that is said; kinds that the fact does not have are left out."""
     shares: dict[str, float] = {}
     if wanted.names:
-        shares["names"] = share_named(wanted.names, said.names)
+        shares["names"] = _named_share(wanted.names, said.names)
     if wanted.amounts:
         hits = sum(_matching(right, (right, soft), said.amounts) is not None for right, soft in wanted.amounts)
         shares["numbers"] = hits / len(wanted.amounts)
     if wanted.quotes:
         shares["quotes"] = sum(_quoted(quote, said) for quote in wanted.quotes) / len(wanted.quotes)
     if wanted.stems:
-        overlap = len(wanted.stems & _words(said)) / len(wanted.stems)
-        shares["words"] = min(1.0, overlap / _ENOUGH_WORDS)
+        overlap = sum(wanted.weight(word) for word in wanted.stems & _words(said))
+        shares["words"] = min(1.0, overlap / (_ENOUGH_WORDS * sum(map(wanted.weight, wanted.stems))))
     if wanted.outcomes:
         shares["outcomes"] = len(wanted.outcomes & said.outcomes) / len(wanted.outcomes)
+    right = {axis: way for axis, way in _ways(wanted.support).items() if way and axis in _SCALES}
+    if right:
+        mine = _ways(said.statements)
+        shares["direction"] = sum(mine.get(axis) == way for axis, way in right.items()) / len(right)
     return shares
+
+
+def _named_share(wanted: Sequence[str], said: frozenset[str]) -> float:
+    """Places count most: what else is named may be named of any rollout."""
+    places = [name for name in wanted if is_place(name)]
+    others = [name for name in wanted if not is_place(name)]
+    if not places or not others:
+        return share_named(wanted, said)
+    return min(share_named(places, said), 0.7 * share_named(places, said) + 0.3 * share_named(others, said) + 0.1)
 
 
 def _matching(one: Amount, forms: tuple[Amount, Amount], said: Sequence[Amount]) -> Amount | None:
@@ -156,7 +186,8 @@ def _matching(one: Amount, forms: tuple[Amount, Amount], said: Sequence[Amount])
         (
             other
             for other in said
-            if any(same_value(other, form) for form in forms) and (comparable(other, one) or not other.unit or not one.unit)
+            if any(same_value(other, form) for form in forms)
+            and (comparable(other, one) or not other.unit or not one.unit)
         ),
         None,
     )

@@ -11,17 +11,19 @@ from blade.auditing.mentions import quotes
 from blade.auditing.names import plain
 from blade.auditing.scope import Sentence, sentences
 from blade.package.amounts import Amount, amounts
-from blade.package.ids import Mention, is_place, mentions
+from blade.package.ids import Mention, is_place, mentions, veiled
 from blade.package.words import axis, content, disorder, spoken, stance, stem
 
 _ENDED = {
-    **dict.fromkeys("passing passed passes succeeded succeeds successful".split(), 1),
-    **dict.fromkeys("failing failed fails unsuccessful".split(), -1),
+    **dict.fromkeys(["passing", "passed", "passes", "succeeded", "succeeds", "successful"], 1),
+    **dict.fromkeys(["failing", "failed", "fails", "unsuccessful"], -1),
 }
 _ENDING = "|".join(_ENDED)
 _BEFORE = re.compile(rf"\b({_ENDING})\s+(?:rollout\s+|repeat\s+)?`?$", re.IGNORECASE)
-_AFTER = re.compile(rf"`?[\s(,]+(?:has\s+|is\s+a\s+|also\s+|which\s+|that\s+)*({_ENDING})\b(?!\s+(?:rollout|to\b|\w+#))", re.IGNORECASE)
-_ID_HEADS = frozenset("task id tasks task_id rollout rollouts example instance problem".split())
+_AFTER = re.compile(
+    rf"`?[\s(,]+(?:has\s+|is\s+a\s+|also\s+|which\s+|that\s+)*({_ENDING})\b(?!\s+(?:rollout|to\b|\w+#))", re.IGNORECASE
+)
+_ID_HEADS = frozenset(["task", "id", "tasks", "task_id", "rollout", "rollouts", "example", "instance", "problem"])
 _MISPLACED, _SLIPS = 0.07, 2
 """The share of misplaced small words, and how many more, that a report in sentences may have; they have 1 to 3 %."""
 
@@ -51,6 +53,8 @@ class Statement:
     """Which way it points on each scale."""
     outcomes: tuple[tuple[str, int], ...] = ()
     """Rollouts that it says passed (1) or failed (-1)."""
+    above: frozenset[str] = frozenset()
+    """Names in any heading above."""
     label: str = ""
     """Of a row: what stands before its numbers, and the heads of its table."""
 
@@ -93,7 +97,7 @@ def _sections(document: Document) -> tuple[str, ...]:
 
 
 def _prose(passages: Sequence[Passage]) -> Iterator[Statement]:
-    looks = [disorder(_masked(one, [(each.start, each.end) for each in (*quotes(one), *mentions(one))]).text) for one in passages]
+    looks = [disorder(veiled(one, "x")) for one in passages]
     if _is_no_language(sum(wrong for wrong, _ in looks), sum(looked for _, looked in looks)):
         return
     for number, (passage, look) in enumerate(zip(passages, looks, strict=True)):
@@ -109,10 +113,10 @@ def _is_no_language(wrong: int, looked: int) -> bool:
 def _clauses(passage: Passage, number: int) -> Iterator[Statement]:
     names = mentions(passage)
     words = [(one.start, one.end, _plain(one.words)) for one in quotes(passage)]
-    about = _above(passage.headings)
+    about, above = _above(passage.headings), _all_above(passage.headings)
     for clause in sentences(_masked(passage, [(start, end) for start, end, _ in words])):
         statement = _clause(passage, clause, number, names, words)
-        yield replace(statement, about=about)
+        yield replace(statement, about=about, above=above)
         about = statement.ids or about
 
 
@@ -191,6 +195,10 @@ def _above(headings: Sequence[str]) -> frozenset[str]:
     return frozenset()
 
 
+def _all_above(headings: Sequence[str]) -> frozenset[str]:
+    return frozenset(name for depth in range(len(headings)) for name in _above(headings[depth : depth + 1]))
+
+
 def _endings(text: str, names: Sequence[Mention]) -> Iterator[tuple[str, int]]:
     """`failing 39#1`, `39#1 failed`."""
     for one in names:
@@ -235,6 +243,7 @@ def _row(table: Table, heads: Sequence[frozenset[str]], row: Sequence[Passage]) 
         headings=table.headings,
         ids=frozenset(names),
         about=_above(table.headings),
+        above=_all_above(table.headings),
         amounts=tuple(found),
         quotes=frozenset(quoted),
         stems=content(label) | {stem(word) for word in label if word in _ENDED},

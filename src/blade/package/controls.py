@@ -8,11 +8,11 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from blade.auditing.markdown import Document, Passage, parse
-from blade.auditing.mentions import Number, numbers, quotes
+from blade.auditing.markdown import Passage, parse
+from blade.auditing.mentions import Number, numbers
 from blade.auditing.scope import sentences
 from blade.package.claims import read
-from blade.package.ids import NO_NAMES, is_place, mentions, task_of
+from blade.package.ids import NO_NAMES, is_place, mentions, task_of, veiled
 
 _FEWEST_EDITS = 5
 _HEADINGS, _NUMBERS, _A_LINE = 8, 20, 12
@@ -43,7 +43,7 @@ def controls(golden: str) -> tuple[Control, ...]:
 
 def _chance(golden: str, name: str) -> random.Random:
     seed = hashlib.sha256(f"{name}\0{golden}".encode("utf-8", errors="replace")).digest()
-    return random.Random(int.from_bytes(seed[:8], "big"))  # noqa: S311
+    return random.Random(int.from_bytes(seed[:8], "big"))
 
 
 def _edited(name: str, what: str, lines: Sequence[str], edits: Sequence[_Edit], lacking: str) -> Control:
@@ -107,7 +107,7 @@ def _negated(golden: str) -> Control:
 
 
 def _denials(passage: Passage) -> Iterator[_Edit]:
-    masked = _masked(passage)
+    masked = veiled(passage, "\0")
     if passage.kind == "cell":
         found = re.fullmatch(r"passed|failed|passes|fails", passage.text)
         yield from _edit(passage, 0, len(passage.text), _TURNED[found.group()]) if found else ()
@@ -135,15 +135,6 @@ def _denial(passage: Passage, start: int, words: str) -> Iterator[_Edit]:
             yield from _edit(passage, at, at + 1, f"It is not true that {passage.text[at]}")
 
 
-def _masked(passage: Passage) -> str:
-    """The text with blanks for what is quoted or named."""
-    text = passage.text
-    spans = [(one.start, one.end) for one in (*quotes(passage), *mentions(passage))]
-    for start, end in (*spans, *passage.code):
-        text = text[:start] + "\0" * (end - start) + text[end:]
-    return text
-
-
 def _moved(golden: str) -> Control:
     """Every task becomes another one of the report."""
     document = parse(golden)
@@ -152,7 +143,9 @@ def _moved(golden: str) -> Control:
     shift = chance.randrange(1, len(tasks)) if len(tasks) > 1 else 0
     to = {task: tasks[(number + shift) % len(tasks)] for number, task in enumerate(tasks)}
     edits = [one for passage in document.everything for one in _moves(passage, to)] if shift else []
-    return _edited("moved-evidence", "what was seen in one task is told of another", document.lines, edits, "tasks named")
+    return _edited(
+        "moved-evidence", "what was seen in one task is told of another", document.lines, edits, "tasks named"
+    )
 
 
 def _moves(passage: Passage, to: dict[str, str]) -> Iterator[_Edit]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from blade.auditing.markdown import Passage
+from blade.auditing.mentions import quotes
 from blade.auditing.names import Names
 from blade.core.analysis import Analysis
 
@@ -17,9 +18,7 @@ _TASKS = re.compile(
     re.IGNORECASE,
 )
 _ONE = re.compile(r"[\w./-]*\d[\w/-]*")
-_SHAPED = re.compile(
-    r"(?<![\w@#^./-])(?=[\w./-]*[\d_])[A-Za-z][A-Za-z0-9]*(?:[_./-]+[A-Za-z0-9]+)*(?![\w@^]|-\w)"
-)
+_SHAPED = re.compile(r"(?<![\w@#^./-])(?=[\w./-]*[\d_])[A-Za-z][A-Za-z0-9]*(?:[_./-]+[A-Za-z0-9]+)*(?![\w@^]|-\w)")
 _NO_ID = re.compile(
     r"(?:top|best|pass|k|step|steps|repeat|section|figure|table|page|version|v|of|gpu|cpu|utf|sha|h|p|n|x|q)[-_./]?\d+"
     r"|[A-Za-z]+-of-\d+|https?.*",
@@ -85,6 +84,17 @@ def _ticked(passage: Passage) -> Iterator[Mention]:
         named = re.fullmatch(r"[\w.:/#=-]+", word) and re.search(r"[\d_.:/#=-]|[a-z][A-Z]", word)
         if named and len(word) <= _LONGEST_TICKED and re.search(r"[A-Za-z]", word):
             yield Mention(start, end, word.lower())
+
+
+def veiled(passage: Passage, letter: str) -> str:
+    """The text with a letter for every character that is quoted, named or between backticks."""
+    spans = [*passage.code]
+    spans += [(one.start, one.end) for one in quotes(passage)]
+    spans += [(one.start, one.end) for one in mentions(passage)]
+    text = passage.text
+    for start, end in spans:
+        text = text[:start] + letter * (end - start) + text[end:]
+    return text
 
 
 def parts(name: str) -> tuple[str, ...]:

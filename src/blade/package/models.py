@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from blade.package.claims import Reading
+from blade.package.claims import Reading, Statement
 from blade.package.ids import is_place, mentions, task_of
 
 _MODEL_HEADS = re.compile(r"models?|runs?|agents?|system", re.IGNORECASE)
@@ -24,6 +24,11 @@ def models_named(reading: Reading, model: str = "") -> frozenset[str]:
     flat = _flat(model)
     named = {name for one in reading.statements for name in one.names if flat and _flat(name) == flat}
     return frozenset((titled | headed | named) - tasks)
+
+
+def run_of(statement: Statement, models: frozenset[str]) -> frozenset[str]:
+    """The models that a statement is about, as far as it or the headings above it name them."""
+    return (statement.ids & models) or (statement.about & models) or (statement.above & models)
 
 
 def _flat(name: str) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from blade.core.audit import Audit, Verdict
 from blade.package.agreement import KINDS, NUMBER, POLARITY, Compared, Golden, compare
-from blade.package.asserted import HALF, MET, CONTRADICTED, NO, PART, YES, Asserted, Wanted, best_of, tie
+from blade.package.asserted import CONTRADICTED, HALF, MET, NO, PART, YES, Asserted, Wanted, best_of, common_words, tie
 from blade.package.claims import Reading, Statement, read
 from blade.package.facts import Fact
 from blade.package.ids import is_place
@@ -110,8 +110,8 @@ class Judge:
 def judge(golden: str, facts: Sequence[Fact]) -> Judge:
     """A judge for reports on the same run as a golden report."""
     reading = read(golden)
-    parts = windows(reading)
-    return Judge(Golden(reading), tuple(tie(fact, parts) for fact in facts))
+    parts, common = windows(reading), common_words(reading.statements)
+    return Judge(Golden(reading), tuple(tie(fact, parts, common) for fact in facts))
 
 
 def is_aggregate(wanted: Wanted) -> bool:
@@ -200,7 +200,11 @@ def _breadth(compared: Sequence[Compared], golden: Golden) -> float:
 
 
 def _is_evidence(statement: Statement) -> bool:
-    return bool(statement.quotes) or any(map(is_place, statement.ids)) or (statement.kind == "text" and bool(statement.ids))
+    return (
+        bool(statement.quotes)
+        or any(map(is_place, statement.ids))
+        or (statement.kind == "text" and bool(statement.ids))
+    )
 
 
 def _section(statement: Statement) -> tuple[str, ...]:

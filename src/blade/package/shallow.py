@@ -8,13 +8,15 @@ from collections.abc import Iterator, Sequence
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from blade.auditing.markdown import Table, parse
+from blade.auditing.markdown import Table
 from blade.auditing.mentions import quotes
 from blade.package.claims import Reading, Statement, read
 from blade.package.ids import is_place
 from blade.package.models import models_named
 
-_KEPT = re.compile(r"aggregate.*(?:result|metric)|(?:result|metric).*aggregate|workflow.*(?:funnel|phase)", re.IGNORECASE)
+_KEPT = re.compile(
+    r"aggregate.*(?:result|metric)|(?:result|metric).*aggregate|workflow.*(?:funnel|phase)", re.IGNORECASE
+)
 _CAUSAL = re.compile(
     r"\b(?:because|due to|since|therefore|so that|although|causes?d?|leads? to|instead|should|would|recommend\w*|fix|why)\b",
     re.IGNORECASE,
@@ -55,9 +57,7 @@ def _as_found(tokens: Sequence[Token], lines: Sequence[str], reading: Reading) -
     plain = {_first_line(table) for table in reading.document.tables if _is_aggregate(table, reading)}
     kept = []
     for token in tokens:
-        if _level(token) in levels:
-            kept.append(_source(token, lines))
-        elif token.type == "table_open" and token.map and token.map[0] in plain:
+        if _level(token) in levels or (token.type == "table_open" and token.map and token.map[0] in plain):
             kept.append(_source(token, lines))
     return kept
 

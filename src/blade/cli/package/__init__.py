@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import typer
 
+from blade.cli.package.calibrate import calibrate
+from blade.cli.package.extract_anchor_facts import extract_anchor_facts
+from blade.cli.package.make_shallow import make_shallow
+from blade.cli.package.score import score
+
 app = typer.Typer(
     name="package",
     help="The BLADE-ready package of a benchmark: skill, rollouts, golden reports.",
@@ -18,3 +23,9 @@ app = typer.Typer(
 @app.callback()
 def common() -> None:
     """The BLADE-ready package of a benchmark: skill, rollouts, golden reports."""
+
+
+app.command("extract-anchor-facts")(extract_anchor_facts)
+app.command("make-shallow")(make_shallow)
+app.command()(score)
+app.command()(calibrate)

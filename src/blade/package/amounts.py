@@ -13,6 +13,8 @@ from blade.package.ids import NO_NAMES, Mention
 from blade.package.words import COMMON, axis, spoken, stem
 
 _OF = re.compile(r"\s*(?:of|out\s+of|/)\s+(?:(?:the|its|all|a\s+total\s+of|those)\s+)*", re.IGNORECASE)
+_OUTER = re.compile(r"(?:^|[.;,(]\s*)\bof\s+(?:(?:the|its|all|these|those)\s+)*$", re.IGNORECASE)
+"""`Of the 28 failures, 9 ...`: a whole that stands before its parts."""
 _TO = re.compile(r"\s*(?:-|\u2013|to|and)\s*", re.IGNORECASE)
 _BETWEEN = re.compile(r"\b(?:between|from)\s+$", re.IGNORECASE)
 _ABOUT = re.compile(
@@ -86,7 +88,7 @@ def _whole_words(mine: Sequence[Number], text: str) -> list[Number]:
 
 
 def _read(text: str, mine: Sequence[Number], end: int) -> Iterator[Amount]:
-    at = 0
+    at, outer = 0, None
     while at < len(mine):
         first, low, high = mine[at], mine[at].value, mine[at].value
         last = first
@@ -96,7 +98,9 @@ def _read(text: str, mine: Sequence[Number], end: int) -> Iterator[Amount]:
         whole = None
         if at + 1 < len(mine) and _OF.fullmatch(text[last.end : mine[at + 1].start]):
             at, whole = at + 1, mine[at + 1]
-        yield _amount(text, first, whole or last, (low, high), None if whole is None else whole.value, end)
+        of = outer if whole is None else whole.value
+        yield _amount(text, first, whole or last, (low, high), of if of is None or of >= high else None, end)
+        outer = low if whole is None and _OUTER.search(text[: first.start]) else outer
         at += 1
 
 

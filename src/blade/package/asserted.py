@@ -21,6 +21,8 @@ _SCALES = ("outcome", "more", "most", "accept")
 _NAMED, _TOLD = 0.45, 0.34
 """The least share of names, and of everything else, without which nothing counts."""
 _ENOUGH_WORDS = 0.5
+_TELLING_DECIMALS = 2
+"""A number with so many is the same thing wherever it stands."""
 _CROWD, _WORDY = 10, 40
 """So many more names and numbers, or words, than the fact has may stand beside it; a list of everything asserts nothing."""
 
@@ -183,14 +185,14 @@ def _named_share(wanted: Sequence[str], said: frozenset[str]) -> float:
 def _matching(one: Amount, forms: tuple[Amount, Amount], said: Sequence[Amount]) -> Amount | None:
     """The first amount that says the same and counts the same."""
     return next(
-        (
-            other
-            for other in said
-            if any(same_value(other, form) for form in forms)
-            and (comparable(other, one) or not other.unit or not one.unit)
-        ),
+        (other for other in said if any(same_value(other, form) for form in forms) and _may_count_the_same(other, one)),
         None,
     )
+
+
+def _may_count_the_same(one: Amount, other: Amount) -> bool:
+    exact = min(one.decimals, other.decimals) >= _TELLING_DECIMALS
+    return exact or comparable(one, other) or not one.unit or not other.unit
 
 
 def _words(said: Window) -> frozenset[str]:

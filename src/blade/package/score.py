@@ -13,22 +13,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from blade.core.audit import Audit, Verdict
-from blade.package.agreement import KINDS, NUMBER, POLARITY, Compared, Golden, compare
+from blade.package.agreement import EVIDENCE, KINDS, NUMBER, POLARITY, Compared, Golden, compare
+from blade.package.amounts import Amount
 from blade.package.asserted import CONTRADICTED, HALF, MET, NO, PART, YES, Asserted, Wanted, best_of, common_words, tie
 from blade.package.claims import Reading, Statement, read
 from blade.package.facts import Fact
 from blade.package.ids import is_place
 from blade.package.windows import windows
 
+AUDITED = "audited"
 FACTS, BREADTH, STRUCTURE = 0.8, 0.1, 0.1
-_HARSH = 1.5
-"""Two false claims in three, and nothing is left."""
+_HARSH = {NUMBER: 1.5, POLARITY: 2.5, EVIDENCE: 1.5, AUDITED: 1.5}
+"""By how much a share of false claims lowers the truth: two false numbers in three, and nothing is left."""
 _DOUBT = 2
 """As many claims more would have to be seen before one false claim is taken for the rule."""
 _AGGREGATE = 0.25
 """What a fact counts that can be had from the metrics alone."""
 _CREDIT = {YES: 1.0, PART: 0.5, NO: 0.0, CONTRADICTED: -1.0}
-AUDITED = "audited"
+_HEAP = 24
+"""No clause that somebody wrote to be read has so many numbers."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +93,7 @@ class Judge:
         parts = windows(candidate)
         met = tuple(_met(one, best_of(one, parts), compared, self.golden) for one in self.wanted)
         checked = _checked(compared, audit)
-        truth = _truth(checked)
+        truth = _truth(checked) * (1 - _heaped(candidate, self.golden.reading))
         facts = _share(met)
         breadth = _breadth(compared, self.golden) if candidate.statements else 0.0
         structure = _structure(candidate, self.golden.reading)
@@ -174,18 +177,34 @@ def _share(met: Sequence[Met]) -> float:
 
 
 def _checked(compared: Sequence[Compared], audit: Audit | None) -> dict[str, tuple[int, int]]:
-    made = {kind: [one.agrees for one in compared if one.kind == kind] for kind in KINDS}
+    """What is said both ways is not said at all: agreement with something that is denied elsewhere does not count."""
+    denied = {_item(one) for one in compared if not one.agrees}
+    kept = [one for one in compared if not one.agrees or _item(one) not in denied]
+    made = {kind: [one.agrees for one in kept if one.kind == kind] for kind in KINDS}
     checked = {kind: (found.count(False), len(found)) for kind, found in made.items()}
     if audit is not None:
         checked[AUDITED] = (len(audit.false), audit.count(Verdict.TRUE, Verdict.FALSE))
     return checked
 
 
+def _item(one: Compared) -> tuple[str, int, Amount | None]:
+    return one.kind, one.golden, one.amount
+
+
 def _truth(checked: dict[str, tuple[int, int]]) -> float:
     truth = 1.0
-    for false, looked in checked.values():
-        truth *= max(0.0, 1 - _HARSH * false / (looked + _DOUBT))
+    for kind, (false, looked) in checked.items():
+        truth *= max(0.0, 1 - _HARSH[kind] * false / (looked + _DOUBT))
     return truth
+
+
+def _heaped(candidate: Reading, golden: Reading) -> float:
+    """The share of the numbers that stand in heaps, where no reader can tell what each is of."""
+    written = {one.sentence for one in golden.statements}
+    prose = [one for one in candidate.statements if one.kind == "text"]
+    numbers = sum(len(one.amounts) for one in prose)
+    heaped = sum(len(one.amounts) for one in prose if len(one.amounts) > _HEAP and one.sentence not in written)
+    return heaped / numbers if numbers else 0.0
 
 
 def _breadth(compared: Sequence[Compared], golden: Golden) -> float:

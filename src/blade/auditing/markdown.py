@@ -12,6 +12,7 @@ from markdown_it.token import Token
 
 _LEAD = re.compile(r"^\s*(?:>\s?|(?:[-*+]|\d{1,9}[.)])\s+|#{1,6}\s+)*")
 _ORDINAL = re.compile(r"^(?:section\s+)?\d+(?:\.\d+)*[.):]?\s+", re.IGNORECASE)
+_TICKS = re.compile(r"`+")
 _LINK = re.compile(r"(?<!\\)!?(?<!\\)\[([^\]\[]*)\]\([^)\s]*(?:\s[^)]*)?\)")
 _ENTITIES = {"&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&nbsp;": " "}
 _ESCAPABLE = set("\\`*_{}[]()#+-.!|~$<>&\"'%,/:;=?@^")
@@ -182,22 +183,23 @@ def _characters(raw: str) -> Iterator[tuple[int, str, str]]:
     ticks, position = "", 0
     hidden = _hidden(raw)
     while position < len(raw):
-        char, rest = raw[position], raw[position:]
-        run = re.match(r"`+", rest)
-        if run and (run.group() == ticks or (not ticks and run.group() in raw[position + run.end() :])):
+        char = raw[position]
+        run = _TICKS.match(raw, position) if char == "`" else None
+        if run and (run.group() == ticks or (not ticks and raw.find(run.group(), run.end()) >= 0)):
             ticks = "" if ticks else run.group()
             yield position, "", "code"
-            position += run.end()
+            position = run.end()
             continue
-        entity = next((name for name in _ENTITIES if rest.startswith(name)), None) if char == "&" else None
+        entity = next((name for name in _ENTITIES if raw.startswith(name, position)), None) if char == "&" else None
         if ticks or not (position in hidden or char in "*\\" or entity):
             yield position, char, ""
         elif entity:
             yield position, _ENTITIES[entity], ""
             position += len(entity) - 1
         elif char == "\\":
-            escaped = rest[1:2] in _ESCAPABLE and bool(rest[1:2])
-            yield position + escaped, rest[1] if escaped else char, ""
+            after = raw[position + 1 : position + 2]
+            escaped = after in _ESCAPABLE and bool(after)
+            yield position + escaped, after if escaped else char, ""
             position += escaped
         position += 1
 

@@ -56,6 +56,8 @@ class Asserted:
 
     degree: float
     window: Window | None
+    told: float = 0.0
+    """The share of its words; it tells apart what asserts the fact in full."""
     lacks: tuple[str, ...] = ()
 
 
@@ -118,7 +120,7 @@ def best_of(wanted: Wanted, windows: Sequence[Window]) -> Asserted:
         if tasks and not tasks & one.named:
             continue
         found = asserts(wanted, _on_subject(one, tasks))
-        if found.degree > best.degree:
+        if (found.degree, found.told) > (best.degree, best.told):
             best = found
     return best
 
@@ -143,7 +145,12 @@ def asserts(wanted: Wanted, said: Window) -> Asserted:
     degree = (_mean(shares) or 0.0) * _clear(wanted, said)
     if counted < (0.75 if bare else 0.5) or _turned(wanted, said):
         degree = min(degree, MET - 0.01)
-    return Asserted(degree=degree, window=said, lacks=tuple(name for name, share in shares.items() if share < 0.5))
+    return Asserted(
+        degree=degree,
+        window=said,
+        told=len(wanted.stems & said.stems) / max(1, len(wanted.stems)),
+        lacks=tuple(name for name, share in shares.items() if share < 0.5),
+    )
 
 
 def _mean(shares: dict[str, float]) -> float | None:

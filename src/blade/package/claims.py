@@ -24,6 +24,9 @@ _AFTER = re.compile(
     rf"`?[\s(,]+(?:has\s+|is\s+a\s+|also\s+|which\s+|that\s+)*({_ENDING})\b(?!\s+(?:rollout|to\b|\w+#))", re.IGNORECASE
 )
 _ID_HEADS = frozenset(["task", "id", "tasks", "task_id", "rollout", "rollouts", "example", "instance", "problem"])
+LONGEST = 6000
+"""Characters of a paragraph or a row; what is longer was not written to be read."""
+LONGEST_TITLE = 400
 _MISPLACED, _SLIPS = 0.07, 2
 """The share of misplaced small words, and how many more, that a report in sentences may have; they have 1 to 3 %."""
 
@@ -77,7 +80,7 @@ class Reading:
 def read(text: str) -> Reading:
     """The statements of a report, in its order; words in no order of a sentence state nothing."""
     document = parse(text.encode("utf-8", errors="replace").decode("utf-8"))
-    prose = [one for one in document.passages if one.kind in ("text", "quote") and one.text]
+    prose = [one for one in document.passages if one.kind in ("text", "quote") and 0 < len(one.text) <= LONGEST]
     found = [*_prose(prose), *(one for table in document.tables for one in _rows(table))]
     ordered = sorted(found, key=lambda one: one.line)
     return Reading(statements=_numbered(ordered), sections=_sections(document), document=document)
@@ -189,7 +192,7 @@ def _plain(words: str) -> str:
 def _above(headings: Sequence[str]) -> frozenset[str]:
     """What the nearest heading that names something names."""
     for heading in reversed(headings):
-        found = mentions(Passage(kind="heading", text=heading, spots=()))
+        found = mentions(Passage(kind="heading", text=heading[:LONGEST_TITLE], spots=()))
         if found:
             return frozenset(one.name for one in found)
     return frozenset()
@@ -210,7 +213,7 @@ def _endings(text: str, names: Sequence[Mention]) -> Iterator[tuple[str, int]]:
 def _rows(table: Table) -> Iterator[Statement]:
     heads = [frozenset(map(stem, spoken(head.text))) for head in table.head]
     for row in table.rows:
-        if any(cell.text for cell in row):
+        if 0 < sum(len(cell.text) for cell in row) <= LONGEST:
             yield _row(table, heads, row)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from blade.auditing.markdown import Passage, parse
 from blade.auditing.mentions import Number, numbers
 from blade.auditing.scope import sentences
-from blade.package.claims import read
+from blade.package.claims import LONGEST, read
 from blade.package.ids import NO_NAMES, is_place, mentions, task_of, veiled
 
 _FEWEST_EDITS = 5
@@ -64,10 +64,14 @@ def _edit(passage: Passage, start: int, end: int, words: str) -> Iterator[_Edit]
             yield _Edit(first[0], first[1], last[1] + (end > start), words)
 
 
+def _readable(document: Document) -> list[Passage]:
+    return [one for one in document.everything if len(one.text) <= LONGEST]
+
+
 def _randomized(golden: str) -> Control:
     chance, document = _chance(golden, "numbers"), parse(golden)
     edits = []
-    for passage in document.everything:
+    for passage in _readable(document):
         taken = mentions(passage)
         for number in numbers(passage, NO_NAMES):
             if not any(one.start < number.end and number.start < one.end for one in taken):
@@ -102,7 +106,7 @@ _BEGINNING = re.compile(r"^\W*")
 
 def _negated(golden: str) -> Control:
     document = parse(golden)
-    edits = [one for passage in document.everything if passage.kind != "heading" for one in _denials(passage)]
+    edits = [one for passage in _readable(document) if passage.kind != "heading" for one in _denials(passage)]
     return _edited("negated", "every sentence says the opposite", document.lines, edits, "sentences")
 
 
@@ -142,7 +146,7 @@ def _moved(golden: str) -> Control:
     chance = _chance(golden, "moved")
     shift = chance.randrange(1, len(tasks)) if len(tasks) > 1 else 0
     to = {task: tasks[(number + shift) % len(tasks)] for number, task in enumerate(tasks)}
-    edits = [one for passage in document.everything for one in _moves(passage, to)] if shift else []
+    edits = [one for passage in _readable(document) for one in _moves(passage, to)] if shift else []
     return _edited(
         "moved-evidence", "what was seen in one task is told of another", document.lines, edits, "tasks named"
     )

@@ -30,10 +30,11 @@ def shallow(text: str) -> str:
     lines = re.split(r"\r\n|\r|\n", text)
     tokens = [one for one in MarkdownIt("commonmark").enable("table").parse("\n".join(lines)) if one.map is not None]
     kept = _as_named(tokens, lines)
+    reading = read(text)
     if not any(block.startswith("|") for block in kept):
-        kept = _as_found(tokens, lines, read(text))
+        kept = _as_found(tokens, lines, reading)
     if not any(not block.startswith("#") for block in kept):
-        kept += _sentences(read(text))
+        kept += _sentences(reading)
     return "\n\n".join(kept or ["# Results", "The report states no aggregate number."]) + "\n"
 
 

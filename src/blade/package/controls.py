@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from blade.auditing.markdown import Passage, parse
+from blade.auditing.markdown import Document, Passage, parse
 from blade.auditing.mentions import Number, numbers
 from blade.auditing.scope import sentences
 from blade.package.claims import LONGEST, read

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from blade.package.amounts import Amount, comparable, same_value
+from blade.package.amounts import Amount, comparable, mirrored, same_value
 from blade.package.claims import Reading, Statement
 from blade.package.ids import is_place, task_of
 from blade.package.models import models_named, run_of
@@ -189,9 +189,17 @@ def _closest(statement: Statement, near: Sequence[int], golden: Golden) -> int:
 
 def _same_stance(one: Statement, other: Statement) -> bool:
     mine, theirs = dict(one.ways), dict(other.ways)
-    turned = sum(mine[axis] * theirs[axis] < 0 for axis in sorted(mine.keys() & theirs.keys()))
     gap = abs(one.denials - other.denials)
+    if any(mirrored(said, right) for said in one.amounts for right in other.amounts):
+        mine.pop("outcome", None)
+        gap = abs(one.denials - _none_of(one) - other.denials + _none_of(other))
+    turned = sum(mine[axis] * theirs[axis] < 0 for axis in sorted(mine.keys() & theirs.keys()))
     return gap == turned < 2
+
+
+def _none_of(statement: Statement) -> int:
+    """Denials that are counts: `0 of 4 pass`."""
+    return sum(one.of is not None and not one.high for one in statement.amounts)
 
 
 def _numbers(statement: Statement, near: Sequence[int], golden: Golden) -> Iterator[Compared]:

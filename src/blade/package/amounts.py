@@ -147,7 +147,7 @@ def same_value(said: Amount, right: Amount) -> bool:
         return True
     shares = said.share, right.share
     if shares[0] is None or shares[1] is None or (said.of and right.of and said.of == right.of):
-        return said.of is not None and said.of == right.of and _complement(said, right)
+        return mirrored(said, right)
     digits = min(_digits(said), _digits(right))
     return abs(shares[0] - shares[1]) <= 0.5001 * 10.0**-digits + (
         0.03 if "~" in (said.relation, right.relation) else 0
@@ -160,8 +160,12 @@ def _digits(amount: Amount) -> int:
     return amount.decimals + (2 if amount.percent else 0)
 
 
+def mirrored(said: Amount, right: Amount) -> bool:
+    """`passes 1 of 4` and `fails 3 of 4`: the same, told from the other side."""
+    return said.of is not None and said.of == right.of and _complement(said, right)
+
+
 def _complement(said: Amount, right: Amount) -> bool:
-    """`passes 1 of 4` and `fails 3 of 4`."""
     return said.outcome * right.outcome < 0 and said.low == (right.of or 0) - right.low
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from blade.package.amounts import Amount, comparable, same_value
+from blade.package.amounts import Amount, comparable, mirrored, same_value
 from blade.package.claims import Statement, read
 from blade.package.facts import Fact
 from blade.package.ids import is_place, parts, share_named, task_of
@@ -173,9 +173,8 @@ def _shares(wanted: Wanted, said: Window) -> dict[str, float]:
         shares["words"] = min(1.0, overlap / (_ENOUGH_WORDS * sum(map(wanted.weight, wanted.stems))))
     if wanted.outcomes:
         shares["outcomes"] = len(wanted.outcomes & said.outcomes) / len(wanted.outcomes)
-    right = {axis: way for axis, way in _ways(wanted.support).items() if way and axis in _SCALES}
+    right, mine = _directions(wanted, said)
     if right:
-        mine = _ways(said.statements)
         shares["direction"] = sum(mine.get(axis) == way for axis, way in right.items()) / len(right)
     return shares
 
@@ -224,11 +223,17 @@ def _clear(wanted: Wanted, said: Window) -> float:
 
 def _turned(wanted: Wanted, said: Window) -> bool:
     """Whether it points the other way than the golden sentences on every scale that both use."""
-    if not wanted.support:
-        return False
-    right, mine = _ways(wanted.support), _ways(said.statements)
-    both = [axis for axis in sorted(right.keys() & mine.keys()) if right[axis] and mine[axis]]
+    right, mine = _directions(wanted, said, every=True)
+    both = [axis for axis in sorted(right.keys() & mine.keys()) if mine[axis]]
     return bool(both) and all(right[axis] != mine[axis] for axis in both)
+
+
+def _directions(wanted: Wanted, said: Window, every: bool = False) -> tuple[dict[str, int], dict[str, int]]:
+    """Which way the golden sentences point, and which way the words of a report do."""
+    right = {axis: way for axis, way in _ways(wanted.support).items() if way and (every or axis in _SCALES)}
+    if any(mirrored(one, other) for one in said.amounts for other, _ in wanted.amounts):
+        right.pop("outcome", None)
+    return right, _ways(said.statements)
 
 
 def _ways(statements: Sequence[Statement]) -> dict[str, int]:

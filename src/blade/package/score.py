@@ -119,7 +119,7 @@ def judge(golden: str, facts: Sequence[Fact]) -> Judge:
 
 def is_aggregate(wanted: Wanted) -> bool:
     """Whether the fact can be had without reading a rollout."""
-    return wanted.fact.aggregate_only or not (wanted.names or wanted.quotes)
+    return wanted.fact.aggregate_only or (bool(wanted.amounts) and not (wanted.names or wanted.quotes))
 
 
 def _met(wanted: Wanted, found: Asserted, compared: Sequence[Compared], golden: Golden) -> Met:

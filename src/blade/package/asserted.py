@@ -136,11 +136,9 @@ def asserts(wanted: Wanted, said: Window) -> Asserted:
     """How far a part of a report asserts a fact."""
     shares = _shares(wanted, said)
     named = shares.get("names", 1.0)
-    told = {name: share for name, share in shares.items() if name != "names"}
-    rest = _mean(told)
     counted = shares.get("numbers", 1.0)
     bare = not wanted.names and not wanted.quotes
-    if named < _NAMED or rest is None or rest < _TOLD or (bare and counted < 0.5):
+    if named < _NAMED or not _tells(shares) or (bare and counted < 0.5):
         return Asserted(degree=0.0, window=None)
     degree = (_mean(shares) or 0.0) * _clear(wanted, said)
     if counted < (0.75 if bare else 0.5) or _turned(wanted, said):
@@ -151,6 +149,12 @@ def asserts(wanted: Wanted, said: Window) -> Asserted:
         told=len(wanted.stems & said.stems) / max(1, len(wanted.stems)),
         lacks=tuple(name for name, share in shares.items() if share < 0.5),
     )
+
+
+def _tells(shares: dict[str, float]) -> bool:
+    """Whether it says something of what it names: most of a quotation, or enough of the rest."""
+    rest = _mean({name: share for name, share in shares.items() if name != "names"})
+    return rest is not None and (rest >= _TOLD or shares.get("quotes", 0.0) >= 0.5)
 
 
 def _mean(shares: dict[str, float]) -> float | None:

@@ -94,6 +94,7 @@ def _is_no_finding(statement: Statement) -> bool:
         or _INTERVAL.search(statement.sentence) is not None
         or statement.sentence.endswith((":", "..."))
         or "...." in statement.sentence
+        or statement.sentence[:1] in "(),;:.-"
     )
 
 

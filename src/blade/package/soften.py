@@ -31,7 +31,7 @@ def soften(sentence: str) -> tuple[str, tuple[tuple[float, float], ...]]:
             continue
         low, high = range_of(number, _whole(sentence, number))
         ranges.append((low, high))
-        if low == high:
+        if _shown(low, number) == _shown(high, number):
             continue
         about = "" if _HEDGE.search(sentence[: number.start]) else "about "
         made += [sentence[at : number.start], f"{about}{_shown(low, number)} to {_shown(high, number)}"]

@@ -15,7 +15,7 @@ from blade.package.windows import Window, window
 from blade.package.words import content, spoken
 
 YES, PART, NO, CONTRADICTED = "yes", "part", "no", "contradicted"
-MET, HALF = 0.62, 0.5
+MET, HALF = 0.62, 0.45
 _WEIGHTS = {"names": 3.0, "numbers": 3.0, "quotes": 2.0, "words": 2.0, "outcomes": 1.0, "direction": 1.0}
 _SCALES = ("outcome", "more", "most", "accept")
 _NAMED, _TOLD = 0.45, 0.34
@@ -178,6 +178,8 @@ def _shares(wanted: Wanted, said: Window) -> dict[str, float]:
     if wanted.outcomes:
         shares["outcomes"] = len(wanted.outcomes & said.outcomes) / len(wanted.outcomes)
     right, mine = _directions(wanted, said)
+    if wanted.outcomes:
+        right.pop("outcome", None)
     if right:
         shares["direction"] = sum(mine.get(axis) == way for axis, way in right.items()) / len(right)
     return shares

@@ -20,7 +20,8 @@ _NO_FACTS = re.compile(
     r"recommend|reproduc|inventory|artifact|appendix|limitation|next steps|glossary|table of contents", re.IGNORECASE
 )
 _ADVICE = re.compile(
-    r"^\W*(?:do\b|first:|fix\b|add\b|have\s+the\b|review\b|should\b|we\s+(?:recommend|expect)|also\b)", re.IGNORECASE
+    r"^\W*(?:do\b|due:|first:|fix\b|add\b|have\s+the\b|review\b|should\b|we\s+(?:recommend|expect)|also\b)",
+    re.IGNORECASE,
 )
 _INTERVAL = re.compile(r"\bconfidence\b|\binterval\b|\bstandard error\b", re.IGNORECASE)
 _CONTRAST = re.compile(

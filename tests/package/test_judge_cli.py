@@ -132,7 +132,7 @@ def test_what_the_audit_finds_false_counts_against_a_report(reports: Path, tmp_p
     golden = (reports / "heron_golden_report.md").read_text("utf-8")
     worse = tmp_path / "worse.md"
     worse.write_text(golden + "\n\nHeron-70B passes 12 of 96 rollouts. tickets-9#7:3 fails.\n", "utf-8")
-    runs = ("--runs", EXAMPLES)
+    runs = ("--runs", EXAMPLES / "heron-70b_rollouts.jsonl", EXAMPLES / "sparrow-8b_rollouts.jsonl")
     right = json.loads(_score(reports, reports / "heron_golden_report.md", *runs, "--json").output)
     wrong = json.loads(_score(reports, worse, *runs, "--json").output)
     assert right["compared"]["audited"]["false"] == 0

@@ -28,8 +28,11 @@ def calibrate(
     ] = None,
     runs: Annotated[
         list[str] | None,
-        typer.Option("--runs", metavar="RUN", help="Rollouts; what an audit finds false counts too. Can be repeated."),
+        typer.Option(
+            "--runs", metavar="RUN", help="Rollouts, several may follow; what an audit finds false counts too."
+        ),
     ] = None,
+    more: Annotated[list[str] | None, typer.Argument(metavar="[RUN]...", hidden=True)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print calibration_summary.json.")] = False,
 ) -> None:
     """Score the golden report against itself and every negative control against it; exit 1 when a target is missed.
@@ -52,7 +55,7 @@ def calibrate(
         read_text(shallow_report, "shallow report"),
         as_control(None if other is None else read_text(other, "other report")),
         min_spread,
-        auditor(runs or [], golden_report),
+        auditor([*(runs or ()), *(more or ())], golden_report),
     )
     out = output_dir or stamped("calibration-runs")
     _write(found, out)

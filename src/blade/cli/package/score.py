@@ -18,8 +18,11 @@ def score(
     ] = None,
     runs: Annotated[
         list[str] | None,
-        typer.Option("--runs", metavar="RUN", help="Rollouts; what an audit finds false counts too. Can be repeated."),
+        typer.Option(
+            "--runs", metavar="RUN", help="Rollouts, several may follow; what an audit finds false counts too."
+        ),
     ] = None,
+    more: Annotated[list[str] | None, typer.Argument(metavar="[RUN]...", hidden=True)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print reward.json.")] = False,
 ) -> None:
     """Score a report by the claims it shares with a golden one and its facts; exit 0 whatever the score.
@@ -33,9 +36,10 @@ def score(
     from blade.package.score import judge
     from blade.package.texts import read_text
 
+    given = [*(runs or ()), *(more or ())]
     known = read_facts(anchor_facts)
     text = read_text(report, "report")
-    made = judge(read_text(golden, "golden report"), known.facts).score(text, auditor(runs or [], report)(text))
+    made = judge(read_text(golden, "golden report"), known.facts).score(text, auditor(given, report)(text))
     place = (output_dir or stamped("score-runs")) / "reward.json"
     written = as_text(reward(made, known.problems))
     with replacing(place) as file:

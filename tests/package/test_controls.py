@@ -76,6 +76,12 @@ def test_a_report_without_tables_keeps_its_aggregate_numbers() -> None:
     assert shallow(BULLETS) == "# Notes\n\n## Results\n\npass@1 is 0.420, with 84 of 200 rollouts passing.\n"
 
 
+def test_a_sentence_that_goes_on_about_a_task_is_no_aggregate() -> None:
+    made = shallow("# R\n\n- gpt-4o: 84 of 200 passed.\n- Task 25: the key is odd; all 4 rollouts book another day.\n")
+    assert "84 of 200" in made
+    assert "4 rollouts" not in made
+
+
 def test_tables_of_other_sections_stay_only_if_they_name_no_task() -> None:
     made = shallow("# R\n\n## Results\n\n| a | n |\n|---|---|\n| x | 1 |\n\n| task | n |\n|---|---|\n| mail-6 | 1 |\n")
     assert "| x | 1 |" in made

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from blade.package.amounts import Amount, comparable, mirrored, same_value
 from blade.package.claims import Reading, Statement
+from blade.package.golden import Golden, shares_of, tasks_of
 from blade.package.ids import is_place, task_of
 from blade.package.models import models_named, run_of
 
@@ -17,7 +17,6 @@ KINDS = (NUMBER, POLARITY, EVIDENCE)
 _ALIKE = 0.7
 """Share of words that two clauses have in common when one is held against the other."""
 _FEWEST = 3
-_TELLING_QUOTE = 12
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,69 +33,6 @@ class Compared:
     right: str
     amount: Amount | None = None
     """The golden report's number, where one is at stake."""
-
-
-@dataclass(frozen=True)
-class Golden:
-    """The golden report, ready to be looked up in."""
-
-    reading: Reading
-
-    @property
-    def statements(self) -> tuple[Statement, ...]:
-        return self.reading.statements
-
-    @cached_property
-    def by_word(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
-        for number, one in enumerate(self.statements):
-            if one.kind == "text":
-                for word in sorted(one.stems):
-                    found.setdefault(word, []).append(number)
-        return found
-
-    @cached_property
-    def by_label(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
-        for number, one in enumerate(self.statements):
-            if one.label:
-                found.setdefault(one.label, []).append(number)
-        return found
-
-    @cached_property
-    def by_quote(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
-        for number, one in enumerate(self.statements):
-            for quote in sorted(one.quotes):
-                if len(quote) >= _TELLING_QUOTE and _tasks(one):
-                    found.setdefault(quote, []).append(number)
-        return found
-
-    @cached_property
-    def by_outcome(self) -> dict[str, list[tuple[int, int]]]:
-        found: dict[str, list[tuple[int, int]]] = {}
-        for number, one in enumerate(self.statements):
-            for rollout, sign in one.outcomes:
-                found.setdefault(rollout, []).append((number, sign))
-        return found
-
-    @cached_property
-    def by_share(self) -> dict[tuple[str, float], list[tuple[int, Amount]]]:
-        """How often a task passes or fails, of how many."""
-        found: dict[tuple[str, float], list[tuple[int, Amount]]] = {}
-        for number, one in enumerate(self.statements):
-            for key, amount in _shares(one, self.models):
-                found.setdefault(key, []).append((number, amount))
-        return found
-
-    @cached_property
-    def models(self) -> frozenset[str]:
-        return models_named(self.reading)
-
-    @cached_property
-    def tasks(self) -> frozenset[str]:
-        """Everything that is named as if it were a task: places say so, and what is named like them."""
-        return frozenset(task_of(name) for one in self.statements for name in one.ids if is_place(name))
 
 
 def compare(candidate: Reading, golden: Golden) -> tuple[Compared, ...]:
@@ -145,10 +81,6 @@ def _like(statement: Statement, golden: Golden) -> list[int]:
     return found
 
 
-def _tasks(statement: Statement) -> frozenset[str]:
-    return frozenset(task_of(name) for name in statement.names)
-
-
 def _placed(statement: Statement) -> frozenset[str]:
     return frozenset(task_of(name) for name in statement.ids if is_place(name))
 
@@ -157,7 +89,7 @@ def _same_subject(one: Statement, other: Statement) -> bool:
     """Whether nothing that they name sets them apart."""
     mine, theirs = _placed(one), _placed(other)
     if not mine or not theirs:
-        mine, theirs = _tasks(one), _tasks(other)
+        mine, theirs = tasks_of(one), tasks_of(other)
     if not mine or not theirs:
         return not (one.ids and other.ids)
     return len(mine & theirs) >= 0.5 * min(len(mine), len(theirs))
@@ -268,17 +200,9 @@ def _row(statement: Statement, golden: Golden) -> Iterator[Compared]:
         yield from _against(statement, best, golden)
 
 
-def _shares(statement: Statement, models: frozenset[str]) -> Iterator[tuple[tuple[str, float], Amount]]:
-    tasks = {task_of(name) for name in statement.names - models}
-    if len(tasks) == 1 and not any(map(is_place, statement.names)):
-        for amount in statement.amounts:
-            if amount.of is not None and amount.outcome:
-                yield (next(iter(tasks)), amount.of), amount
-
-
 def _shared(statement: Statement, golden: Golden, models: frozenset[str]) -> Iterator[Compared]:
     """How often the one task of a sentence passes, in whatever words."""
-    for key, amount in _shares(statement, models):
+    for key, amount in shares_of(statement, models):
         known = golden.by_share.get(key, ())
         agreeing = next((one for one in known if same_value(amount, one[1])), None)
         if known:
@@ -288,11 +212,11 @@ def _shared(statement: Statement, golden: Golden, models: frozenset[str]) -> Ite
 
 def _quotes(statement: Statement, golden: Golden) -> Iterator[Compared]:
     """Whose words they are: the same quotation for another task is false."""
-    mine = _tasks(statement) & (golden.tasks or _tasks(statement))
+    mine = tasks_of(statement) & (golden.tasks or tasks_of(statement))
     for quote in sorted(statement.quotes):
         known = golden.by_quote.get(quote, ())
         if known and mine:
-            agreeing = next((one for one in known if mine & _tasks(golden.statements[one])), None)
+            agreeing = next((one for one in known if mine & tasks_of(golden.statements[one])), None)
             yield _evidence(statement, known[0] if agreeing is None else agreeing, golden, agreeing is not None)
 
 
@@ -327,11 +251,11 @@ def _outcomes(statement: Statement, golden: Golden) -> Iterator[Compared]:
 
 def _moved(statement: Statement, like: Sequence[int], golden: Golden) -> Iterator[Compared]:
     """The same words and the same numbers or names, of another task: evidence that was moved."""
-    if not _tasks(statement) & golden.tasks:
+    if not tasks_of(statement) & golden.tasks:
         return
     for number in like:
         other = golden.statements[number]
-        if _tasks(other) and _same_matter(statement, other):
+        if tasks_of(other) and _same_matter(statement, other):
             yield _evidence(statement, number, golden, agrees=False)
             return
 

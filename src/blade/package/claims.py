@@ -23,6 +23,7 @@ _BEFORE = re.compile(rf"\b({_ENDING})\s+(?:rollout\s+|repeat\s+)?`?$", re.IGNORE
 _AFTER = re.compile(
     rf"`?[\s(,]+(?:has\s+|is\s+a\s+|also\s+|which\s+|that\s+)*({_ENDING})\b(?!\s+(?:rollout|to\b|\w+#))", re.IGNORECASE
 )
+_SHORTENED = re.compile(r"\b(?:e\.g|i\.e|vs|cf|approx|resp)\.", re.IGNORECASE)
 _ID_HEADS = frozenset(["task", "id", "tasks", "task_id", "rollout", "rollouts", "example", "instance", "problem"])
 LONGEST = 6000
 """Characters of a paragraph or a row; what is longer was not written to be read."""
@@ -128,7 +129,7 @@ def _masked(passage: Passage, spans: Sequence[tuple[int, int]]) -> Passage:
     text = passage.text
     for start, end in (*spans, *passage.code):
         text = text[:start] + "x" * (end - start) + text[end:]
-    return replace(passage, text=text)
+    return replace(passage, text=_SHORTENED.sub(lambda found: "x" * len(found.group()), text))
 
 
 def _clause(

@@ -13,11 +13,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from blade.core.audit import Audit, Verdict
-from blade.package.agreement import EVIDENCE, KINDS, NUMBER, POLARITY, Compared, Golden, compare
+from blade.package.agreement import EVIDENCE, KINDS, NUMBER, POLARITY, Compared, compare
 from blade.package.amounts import Amount
 from blade.package.asserted import CONTRADICTED, HALF, MET, NO, PART, YES, Asserted, Wanted, best_of, common_words, tie
 from blade.package.claims import Reading, Statement, read
 from blade.package.facts import Fact
+from blade.package.golden import Golden
 from blade.package.ids import is_place
 from blade.package.windows import windows
 

@@ -85,7 +85,7 @@ def _is_aggregate(table: Table, reading: Reading) -> bool:
 
 
 def _names_task(statement: Statement, models: frozenset[str]) -> bool:
-    return any(is_place(name) or re.search(r"\d", name) for name in statement.ids - models)
+    return any(is_place(name) or re.search(r"\d$", name) for name in statement.names - models)
 
 
 def _sentences(reading: Reading) -> Iterator[str]:

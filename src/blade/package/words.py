@@ -7,6 +7,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
+
+def _split(words: str) -> list[str]:
+    return words.split()
+
+
 _WORD = re.compile(r"[A-Za-z][A-Za-z']*")
 _RUNNING = re.compile(r"[A-Za-z]+|\d[\d.,]*\d|[^\sA-Za-z]")
 _ENDINGS = ("ations", "ation", "ings", "ing", "edly", "ies", "ied", "ed", "es", "ly", "s", "e")
@@ -45,226 +50,47 @@ _SAME = {
 """Words that a report may use for one another."""
 _CLASS = {word: name for name, words in _SAME.items() for word in words.split()}
 NEGATORS = frozenset(
-    [
-        "not",
-        "never",
-        "no",
-        "none",
-        "nobody",
-        "nothing",
-        "neither",
-        "nor",
-        "without",
-        "lack",
-        "lacks",
-        "lacked",
-        "lacking",
-        "omit",
-        "omits",
-        "omitted",
-        "skip",
-        "skips",
-        "skipped",
-        "miss",
-        "misses",
-        "missed",
-        "forget",
-        "forgets",
-        "forgot",
-        "unable",
-        "untrue",
-        "false",
-        "wrongly",
-        "ignore",
-        "ignores",
-        "ignored",
-    ]
+    _split(
+        "not never no none nobody nothing neither nor without lack lacks lacked lacking omit omits omitted"
+        " skip skips skipped miss misses missed forget forgets forgot unable untrue false wrongly ignore"
+        " ignores ignored"
+    )
 )
 _AXES = {
     "pass": ("outcome", 1),
     "fail": ("outcome", -1),
-    **dict.fromkeys(["more", "higher", "above", "ahead", "exceed", "exceeds", "outperforms", "outperform", "beats", "beat", "leads", "better", "stronger", "faster", "over", "larger", "greater", "longer", "increase", "increases", "increased", "rises", "rose", "gains", "gained"], ("more", 1)),
-    **dict.fromkeys(["less", "fewer", "lower", "below", "behind", "under", "underperforms", "trails", "lags", "worse", "weaker", "slower", "smaller", "shorter", "decrease", "decreases", "decreased", "drops", "falls", "fell", "loses", "lost"], ("more", -1)),
-    **dict.fromkeys(["most", "highest", "best", "strongest", "easiest", "largest", "biggest", "commonest", "majority", "dominant", "longest", "fastest"], ("most", 1)),
-    **dict.fromkeys(["least", "fewest", "lowest", "worst", "weakest", "hardest", "smallest", "rarest", "minority", "shortest", "slowest"], ("most", -1)),
-    **dict.fromkeys(["always", "all", "every", "both", "everything", "everybody", "entirely"], ("all", 1)),
-    **dict.fromkeys(["some", "sometimes", "partly", "few", "rarely", "hardly", "seldom"], ("all", -1)),
+    **dict.fromkeys(_split("more higher above ahead exceed exceeds outperforms outperform beats beat leads better stronger" " faster over larger greater longer increase increases increased rises rose gains gained"), ("more", 1)),
+    **dict.fromkeys(_split("less fewer lower below behind under underperforms trails lags worse weaker slower smaller shorter" " decrease decreases decreased drops falls fell loses lost"), ("more", -1)),
+    **dict.fromkeys(_split("most highest best strongest easiest largest biggest commonest majority dominant longest fastest"), ("most", 1)),
+    **dict.fromkeys(_split("least fewest lowest worst weakest hardest smallest rarest minority shortest slowest"), ("most", -1)),
+    **dict.fromkeys(_split("always all every both everything everybody entirely"), ("all", 1)),
+    **dict.fromkeys(_split("some sometimes partly few rarely hardly seldom"), ("all", -1)),
     **dict.fromkeys(["before", "first", "earlier"], ("before", 1)),
     **dict.fromkeys(["after", "later", "afterwards"], ("before", -1)),
     **dict.fromkeys(["correct", "true"], ("correct", 1)),
     **dict.fromkeys(["refuse"], ("accept", -1)),
-    **dict.fromkeys(["accept", "accepts", "accepted", "allow", "allows", "allowed"], ("accept", 1)),
+    **dict.fromkeys(_split("accept accepts accepted allow allows allowed"), ("accept", 1)),
 }  # fmt: skip
 COMMON = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "of",
-        "in",
-        "to",
-        "with",
-        "for",
-        "from",
-        "by",
-        "at",
-        "on",
-        "into",
-        "and",
-        "or",
-        "but",
-        "as",
-        "is",
-        "are",
-        "was",
-        "were",
-        "be",
-        "been",
-        "being",
-        "has",
-        "have",
-        "had",
-        "do",
-        "does",
-        "did",
-        "that",
-        "this",
-        "these",
-        "those",
-        "which",
-        "who",
-        "whom",
-        "whose",
-        "it",
-        "its",
-        "they",
-        "their",
-        "them",
-        "there",
-        "here",
-        "then",
-        "than",
-        "so",
-        "if",
-        "when",
-        "where",
-        "while",
-        "because",
-        "only",
-        "just",
-        "also",
-        "such",
-        "can",
-        "could",
-        "will",
-        "would",
-        "may",
-        "might",
-        "should",
-        "one",
-        "ones",
-        "each",
-        "any",
-        "same",
-        "about",
-        "around",
-        "roughly",
-        "nearly",
-        "almost",
-        "out",
-        "up",
-        "he",
-        "she",
-        "his",
-        "her",
-        "we",
-        "our",
-        "you",
-        "your",
-        "i",
-        "nor",
-        "either",
-        "per",
-        "via",
-        "how",
-        "what",
-        "why",
-        "very",
-        "too",
-        "even",
-        "still",
-        "yet",
-        "again",
-        "however",
-        "whereas",
-        "although",
-        "though",
-        "thus",
-        "hence",
-        "much",
-        "many",
-        "own",
-        "both",
-    ]
+    _split(
+        "a an the of in to with for from by at on into and or but as is are was were be been being has have"
+        " had do does did that this these those which who whom whose it its they their them there here then"
+        " than so if when where while because only just also such can could will would may might should one"
+        " ones each any same about around roughly nearly almost out up he she his her we our you your i nor"
+        " either per via how what why very too even still yet again however whereas although though thus"
+        " hence much many own both"
+    )
 )
-_DETERMINERS = frozenset(["the", "a", "an", "its", "their", "every"])
-_LINKS = frozenset(["of", "from", "with", "by", "at", "into", "for", "in", "on"])
-_VERBS = frozenset(["is", "are", "was", "were"])
+_DETERMINERS = frozenset(_split("the a an its their every"))
+_LINKS = frozenset(_split("of from with by at into for in on"))
+_VERBS = frozenset(_split("is are was were"))
 _JOINS = frozenset(["and", "or"])
-_AFTER_LINK = frozenset(
-    [
-        "is",
-        "are",
-        "was",
-        "were",
-        "has",
-        "have",
-        "does",
-        "do",
-        "did",
-        "and",
-        "or",
-        "but",
-        "of",
-        "from",
-        "with",
-        "by",
-        "at",
-        "into",
-        "for",
-        ",",
-        ".",
-        ";",
-        ")",
-        "!",
-    ]
-)
+_AFTER_LINK = frozenset(_split("is are was were has have does do did and or but of from with by at into for , . ; ) !"))
 _AFTER_DETERMINER = _AFTER_LINK | frozenset(
-    [
-        "the",
-        "a",
-        "an",
-        "its",
-        "their",
-        "in",
-        "on",
-        "to",
-        "that",
-        "which",
-        "it",
-        "this",
-        "then",
-        "where",
-        "when",
-        "so",
-        "as",
-        "be",
-        "been",
-        "if",
-    ]
+    _split("the a an its their in on to that which it this then where when so as be been if")
 )
-_AFTER_VERB = _VERBS | frozenset(["has", "have", "does", "do", "did", "of", "and", "or"])
-_AFTER_JOIN = frozenset(["and", "or", "of", ",", ".", ";", ")", "is", "are", "was", "were", "has", "have"])
+_AFTER_VERB = _VERBS | frozenset(_split("has have does do did of and or"))
+_AFTER_JOIN = frozenset(_split("and or of , . ; ) is are was were has have"))
 _FORBIDDEN = {
     **dict.fromkeys(_DETERMINERS, _AFTER_DETERMINER),
     **dict.fromkeys(_LINKS, _AFTER_LINK),

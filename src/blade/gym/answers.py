@@ -53,7 +53,7 @@ def final_answer(text: str) -> str | None:
     tail = text[-LONGEST:]
     tags = _TAG.findall(tail)
     if tags:
-        return _trim(tags[-1])
+        return str(tags[-1]).strip() or None
     found = boxed(tail)
     if found is not None:
         return _trim(found)

@@ -133,7 +133,7 @@ def _fault(name: str, accepted: Mapping[str, Sequence[Any]], call: Call) -> str 
         if argument not in call[1]:
             if "" not in values:
                 return f"{name} lacks {argument}"
-        elif not any(_accepts(value, call[1][argument]) for value in values):
+        elif not any(_accepts(value, call[1][argument]) for value in (values or [values])):
             return f"{name} has another {argument}"
     unknown = next((argument for argument in call[1] if argument not in accepted), None)
     return f"{name} has an argument that is not due: {unknown}" if unknown is not None else None

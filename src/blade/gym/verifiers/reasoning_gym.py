@@ -24,9 +24,10 @@ LONGEST_ANSWER = 20_000
 _WORKER = Worker(__name__, seconds=SECONDS)
 
 
-def gold(row: Row) -> str:
-    """The generator's own answer."""
-    return f"<answer>{row['expected_answer']}</answer>"
+def gold(row: Row) -> str | None:
+    """The generator's own answer; some families have none, only a scorer."""
+    answer = row.get("expected_answer")
+    return None if answer is None else f"<answer>{answer}</answer>"
 
 
 def verify(row: Row, text: str, config: Config) -> Verdict:
@@ -37,7 +38,7 @@ def verify(row: Row, text: str, config: Config) -> Verdict:
     reward, reason = _scored(row, answer)
     fields = {
         "extracted_answer": shown(answer),
-        "expected_answer": str(row["expected_answer"]),
+        "expected_answer": row.get("expected_answer"),
         "library_reward": reward,
         "failure_reason": reason,
     }
@@ -52,7 +53,7 @@ def _scored(row: Row, answer: str | None) -> tuple[float, str | None]:
     about = row["verifier_metadata"]
     entry = {
         "question": row.get("question", ""),
-        "answer": row["expected_answer"],
+        "answer": row.get("expected_answer"),
         "metadata": about.get("entry") or {},
     }
     try:
@@ -81,4 +82,18 @@ def score(family: str, answer: str, entry: dict[str, Any]) -> float:
     if family not in reasoning_gym.factory.DATASETS:
         raise KeyError(f"no such family: {family}")
     scorer = reasoning_gym.get_score_answer_fn(family)
-    return float(scorer(answer, {**entry, "metadata": {"source_dataset": family, **entry["metadata"]}}))
+    asked = {**entry, "metadata": {"source_dataset": family, **entry["metadata"]}}
+    given = float(scorer(answer, asked))
+    if given >= 1:
+        return given
+    # Generators write tuples, JSON gives them back as lists, and a few scorers tell the two apart.
+    try:
+        return max(given, float(scorer(answer, _with_tuples(asked))))
+    except (TypeError, ValueError, KeyError, AttributeError, IndexError):
+        return given
+
+
+def _with_tuples(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(_with_tuples(one) for one in value)
+    return {name: _with_tuples(one) for name, one in value.items()} if isinstance(value, dict) else value

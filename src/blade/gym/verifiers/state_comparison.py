@@ -56,10 +56,12 @@ def _reason(places: list[dict[str, Any]]) -> str | None:
         return None
     kinds = {place["kind"] for place in places}
     if kinds == {"missing"}:
-        return "records that were due are missing"
+        return "part of what was due is missing from the state"
     if kinds == {"extra"}:
-        return "there are records that were not due"
-    return "records have other values" if kinds == {"changed"} else "records are missing, extra or have other values"
+        return "the state holds more than was due"
+    return (
+        "the state has other values" if kinds == {"changed"} else "the state lacks what was due and holds what was not"
+    )
 
 
 def differences(expected: Any, found: Any, path: str = "", depth: int = 0) -> Iterator[dict[str, Any]]:

@@ -1,7 +1,6 @@
 """Makes the tasks of workplace_assistant from a seed: another seed gives another company and other tasks."""
 
 import json
-import os
 from pathlib import Path
 
 from blade.gym.workplace.company import SEED
@@ -16,8 +15,7 @@ def prepare(seed: int = SEED, each: int = EACH, path: Path | None = None) -> Pat
     target.parent.mkdir(parents=True, exist_ok=True)
     making = target.with_suffix(".making")
     making.write_text("".join(json.dumps(row) + "\n" for row in rows(seed, each)), encoding="utf-8")
-    os.replace(making, target)
-    return target
+    return making.replace(target)
 
 
 if __name__ == "__main__":

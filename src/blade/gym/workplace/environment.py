@@ -1,9 +1,14 @@
-"""The company as an environment: each rollout has its own, and is judged by what it left behind."""
+"""The company as an environment: each rollout has its own, and is judged by what its calls leave behind.
+
+The calls of a response are carried out again on a fresh company, and so are those of the key. So a verdict needs the
+response alone, and a stored rollout can be verified again.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +32,9 @@ class _Session:
         return call(self.state, tool, arguments)
 
     async def verify(self, response: Row) -> Verdict:
-        return judged(self.row, self.before, self.state)
+        output = response.get("output")
+        items = [item for item in output if isinstance(item, Mapping)] if isinstance(output, list) else []
+        return judged(self.row, self.before, replayed(items, self.before))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +84,18 @@ def _made(row: Row, state: State) -> Iterator[Row]:
         asked = {"type": "function_call", "name": name, "arguments": json.dumps(arguments), "call_id": f"call_{number}"}
         yield asked
         yield {"type": "function_call_output", "call_id": asked["call_id"], "output": call(state, name, arguments)}
+
+
+def replayed(output: Sequence[Row], before: State) -> State:
+    """The company after the calls of a response; those that its tools refuse change nothing."""
+    state = before.copy()
+    for item in output:
+        if item.get("type") == "function_call":
+            with suppress(ToolError, ValueError, RecursionError):
+                arguments = json.loads(str(item.get("arguments") or "{}"))
+                if isinstance(arguments, dict):
+                    call(state, str(item.get("name")), arguments)
+    return state
 
 
 def judged(row: Row, before: State, after: State) -> Verdict:

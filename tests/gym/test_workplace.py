@@ -272,8 +272,7 @@ def test_the_diagnosis_sees_addresses_that_were_guessed(runs: dict[str, Path]) -
     for one in guessed:
         assert "the value due stands in nothing that the agent had seen by then" in one.what
     booked = next(one for one in guessed if "calendar_create_event" in one.title)
-    assert "yara@fernhill.example" in booked.where[0]
-    assert "yara.haddad@fernhill.example" in booked.where[0]
+    assert any("@fernhill.example, the key has " in line for line in booked.where)
 
 
 @pytest.mark.slow

@@ -135,7 +135,7 @@ def _verdict(code: str, test: Mapping[str, Any], seconds: float) -> str | None:
         with _time(seconds), redirect_stdout(_Printed()), redirect_stderr(_Printed()):
             return KINDS[test["kind"]](code, test)
     except TookTooLong:
-        return "timed out"
+        return "the program takes too long"
     except MemoryError:
         return "out of memory"
     except (Exception, SystemExit, KeyboardInterrupt) as problem:  # noqa: BLE001 - whatever it raised, the test failed

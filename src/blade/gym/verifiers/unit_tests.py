@@ -178,7 +178,7 @@ def _results(tests: Tests, said: bytes, token: str) -> list[dict[str, Any]]:
         if mark == token:
             place, message = json.loads(rest)
             found.setdefault(place, message)
-    never = "the program ended the process, or ran out of time or memory"
+    never = "the program ended the process, or took too much time or memory"
     return [
         {"name": test["name"], "passed": found.get(place, never) is None, "message": found.get(place, never) or ""}
         for place, test in enumerate(tests)

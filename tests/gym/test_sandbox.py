@@ -95,6 +95,6 @@ def test_a_child_whose_parent_was_killed_ends_by_itself() -> None:
     parent.kill()
     parent.wait()
     parent.stdout.close()
-    gone, alive = psutil.wait_procs(below, timeout=30)
+    gone, alive = psutil.wait_procs(below, timeout=60)
     assert not alive
     assert gone

@@ -127,3 +127,14 @@ async def _answer(call: Row, session: Session) -> str:
         return await session.call(call["name"], arguments)
     except ToolError as error:
         return str(error)
+
+
+async def respond(params: Row, *, model: Model, environment: Environment, limits: Limits) -> dict[str, Any]:
+    """The agent's answer to one request, without a verdict; raises ModelError."""
+    row = {"responses_create_params": params}
+    taken = _Trajectory(row, environment.tools)
+    await loop(taken, model, environment.open(row), limits.max_steps)
+    response = taken.response
+    if response is None:
+        raise ModelError("the model was never asked: max_steps is 0", failure_class="refused_request", again=False)
+    return response

@@ -32,6 +32,8 @@ class Limits:
     seconds: float | None = None
 
 
+MENDABLE = ("not_authorized", "not_found")
+"""Classes that no second try helps, until a person changes a key or an address."""
 MOST_STEPS = 1000
 """No loop runs for ever."""
 
@@ -74,7 +76,8 @@ async def run(row: Row, *, model: Model, environment: Environment, limits: Limit
         async with asyncio.timeout(limits.seconds):
             found = await _played(row, taken, model, environment, limits)
     except ModelError as error:
-        found = _failed(error.failure_class, str(error), terminal=not error.again)
+        mendable = error.again or error.failure_class in MENDABLE
+        found = _failed(error.failure_class, str(error), terminal=not mendable)
     except NoVerdict as error:
         found = _failed(error.failure_class, str(error), terminal=error.terminal) | {JUDGE_ERROR: str(error)}
     except TimeoutError:

@@ -37,9 +37,9 @@ def config_path(kind: str, name: str, roots: Sequence[Path]) -> str:
 
 def _candidates(kind: str, name: str) -> list[str]:
     folder = FOLDERS[kind]
-    first, slash, flavor = name.partition("/")
+    first, _, flavor = name.partition("/")
     if kind in ("benchmark", "environment"):
-        own = [f"{folder}/{name}/config.yaml", f"{folder}/{name}.yaml"] if slash else [f"{folder}/{name}/config.yaml"]
+        own = [f"{folder}/{name}/config.yaml", f"{folder}/{name}.yaml"]
         return own if kind == "benchmark" else [*own, *_candidates("resources_server", name)]
     return [f"{folder}/{first}/configs/{flavor or first}.yaml"]
 

@@ -113,6 +113,10 @@ class _Dumper(yaml.SafeDumper):
         return True
 
 
+# Text that reads as a number here is quoted.
+_Dumper.add_implicit_resolver(_SETS_ASIDE[1], _FLOAT, list("-+0123456789."))
+
+
 def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(key): _plain(inner) for key, inner in value.items()}

@@ -95,7 +95,7 @@ async def _played(
     row: Row, taken: _Trajectory, model: Model, environment: Environment, limits: Limits
 ) -> dict[str, Any]:
     session = environment.open(row)
-    await loop(taken, model, session, limits.max_steps)
+    await loop(taken, model, session, _steps(environment, limits))
     response = taken.response
     if response is None:
         raise ModelError("the model was never asked: max_steps is 0", failure_class="refused_request", again=False)
@@ -104,14 +104,21 @@ async def _played(
     return {**stop, **verdict.fields, "reward": verdict.reward}
 
 
+def _steps(environment: Environment, limits: Limits) -> int | None:
+    """None for an environment without tools: calls of tools that a task only describes are the answer itself."""
+    if not environment.tools:
+        return None
+    return limits.max_steps if limits.max_steps is not None else MOST_STEPS
+
+
 async def loop(taken: _Trajectory, model: Model, session: Session, max_steps: int | None) -> None:
-    """Steps until the model is done; calls of one step are answered in their order."""
-    for step in range(1, (max_steps if max_steps is not None else MOST_STEPS) + 1):
+    """Steps until the model is done; calls of one step are answered in their order. One step where `max_steps` is None."""
+    for step in range(1, (max_steps if max_steps is not None else 1) + 1):
         reply = await model.respond(taken.request, seed=taken.seed)
         taken.replies.append(reply)
         taken.output += reply["output"]
         calls = [item for item in reply["output"] if item.get("type") == "function_call"]
-        if not calls or reply.get("incomplete_details"):
+        if not calls or max_steps is None or reply.get("incomplete_details"):
             return
         for call in calls:
             taken.output.append(output_item(call["call_id"], await _answer(call, session)))
@@ -136,7 +143,7 @@ async def respond(params: Row, *, model: Model, environment: Environment, limits
     """The agent's answer to one request, without a verdict; raises ModelError."""
     row = {"responses_create_params": params}
     taken = _Trajectory(row, environment.tools)
-    await loop(taken, model, environment.open(row), limits.max_steps)
+    await loop(taken, model, environment.open(row), _steps(environment, limits))
     response = taken.response
     if response is None:
         raise ModelError("the model was never asked: max_steps is 0", failure_class="refused_request", again=False)

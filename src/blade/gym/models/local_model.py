@@ -50,7 +50,8 @@ class LocalModel:
             )
         self._path = path or weights()
         self._name, self._context = name, context
-        self._threads = threads or os.cpu_count() or 1
+        # Threads wait for each other at every layer: one core taken by somebody else holds up all of them.
+        self._threads = threads or max(1, (os.cpu_count() or 1) // 2)
         self._engine: Any = None
         self._client: OpenAIModel | None = None
         self._loading = asyncio.Lock()
@@ -90,7 +91,7 @@ class LocalModel:
         wanted.model.path = str(self._path)
         wanted.model_alias = {self._name}
         wanted.n_parallel, wanted.n_ctx = SLOTS, SLOTS * self._context
-        wanted.cpuparams.n_threads = self._threads
+        wanted.cpuparams.n_threads = wanted.cpuparams_batch.n_threads = self._threads
         wanted.hostnames, wanted.port, wanted.api_keys = ["127.0.0.1"], 0, [key]
         wanted.verbosity, wanted.warmup, wanted.ui, wanted.endpoint_slots = -1, False, False, False
         with _quiet():

@@ -120,7 +120,7 @@ def prove(
         sets = [{"resources_server": name} for name in names("resources_server", search_roots(search_dir or ()))]
     bad = 0
     for one in sets:
-        resolved = composed({**one, "model_type": "scripted_model"}, config, search_dir, [*_NO_MODEL, *(words or ())])
+        resolved = composed({**one, "model_type": "scripted_model"}, config, search_dir, [*NO_MODEL, *(words or ())])
         for told in golden(resolved, limit):
             bad += not told.holds
             print(printable(told.line))
@@ -128,4 +128,4 @@ def prove(
         raise typer.Exit(1)
 
 
-_NO_MODEL = ["++policy_model.responses_api_models.scripted_model.policy=none"]
+NO_MODEL = ["++policy_model.responses_api_models.scripted_model.policy=none"]

@@ -70,12 +70,12 @@ def read_left(files: Artifacts) -> Left:
     """The state of the files, their torn ends mended."""
     notices = [note for path in (files.rollouts, files.failures) if (note := heal(path))]
     done: dict[Key, float | None] = {}
-    for row in _rows(files.rollouts):
+    for row in rows_of(files.rollouts):
         reward = row.get("reward")
         done[key_of(row)] = float(reward) if isinstance(reward, int | float) else None
     attempts: Counter[Key] = Counter()
     terminal: set[Key] = set()
-    for row in _rows(files.failures):
+    for row in rows_of(files.failures):
         if key_of(row) not in done:
             attempts[key_of(row)] += 1
             terminal |= {key_of(row)} if row.get(TERMINAL) else set()
@@ -90,13 +90,13 @@ def read_left(files: Artifacts) -> Left:
 
 def read_inputs(path: Path) -> tuple[dict[str, Any], ...]:
     """The materialized inputs of the earlier run, which is what is gone on with."""
-    rows = tuple(_rows(path))
+    rows = tuple(rows_of(path))
     if not rows:
         raise RequestError(f"{path} holds no rows", hint="start anew with --overwrite")
     return rows
 
 
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
+def rows_of(path: Path) -> Iterator[dict[str, Any]]:
     """Rows with a key; a line that is none is left for `blade analyze` to list."""
     if not path.is_file():
         return

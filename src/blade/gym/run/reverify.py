@@ -12,10 +12,18 @@ from typing import Any
 from blade.core.errors import RequestError
 from blade.gym.agents.simple_agent import FAILURE, JUDGE_ERROR, TERMINAL
 from blade.gym.environment import Environment, NoVerdict, Row, ToolError, Verdict
-from blade.gym.run.artifacts import REPEAT, TASK, Artifacts, Key, RowFile
-from blade.gym.run.resume import key_of, read_left
+from blade.gym.run.artifacts import Artifacts, Key, RowFile
+from blade.gym.run.resume import key_of, read_left, rows_of
 
 _OURS = (FAILURE, TERMINAL, JUDGE_ERROR, "error")
+
+
+STATELESS = "stateless"
+
+
+def mode(environment: Environment) -> str:
+    """Whether stored responses can be judged again: `stateless` unless the environment says otherwise."""
+    return str(getattr(environment, "reverify", STATELESS))
 
 
 async def judged(environment: Environment, row: Row, response: Mapping[str, Any]) -> Verdict:
@@ -118,21 +126,12 @@ async def _judged_again(wanted: Reverify, row: Mapping[str, Any]) -> dict[str, A
     return {**kept, **verdict.fields, "reward": verdict.reward}
 
 
-def stored(path: Path, *, agent: str | None = None) -> Iterator[dict[str, Any]]:
-    """Rows that can be judged again: with a task, a repeat, an agent and a response."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise RequestError(f"cannot read {path}: {error.strerror}", hint="check the path") from None
-    for line in data.splitlines():
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        if not isinstance(row, dict) or not isinstance(row.get(TASK), int) or not isinstance(row.get(REPEAT), int):
-            continue
-        response = row.get("response")
-        if isinstance(response, dict) and isinstance(response.get("output"), list):
-            reference = row.get("agent_ref")
-            name = reference.get("name") if isinstance(reference, dict) else agent
-            yield {**row, "agent_ref": {"name": name or agent}}
+def stored(path: Path) -> Iterator[dict[str, Any]]:
+    """Rows that can be judged again, with an agent and a response; raises where the file cannot be read."""
+    if not path.is_file():
+        raise RequestError(f"no such file: {path}", hint="check the path")
+    for row in rows_of(path):
+        response, agent = row.get("response"), row.get("agent_ref")
+        outputs = response.get("output") if isinstance(response, dict) else None
+        if isinstance(outputs, list) and isinstance(agent, dict) and isinstance(agent.get("name"), str):
+            yield row

@@ -13,6 +13,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from blade.gym.agents.simple_agent import FAILURE, JUDGE_ERROR, TERMINAL
 from blade.gym.environment import Environment, NoVerdict, Session, ToolError
+from blade.gym.run.reverify import mode
 from blade.gym.serve.web import Body, Post, application
 
 COOKIE = "session_id"
@@ -76,8 +77,3 @@ def resources_app(name: str, environment: Environment) -> Starlette:
     ]
     tools = [dict(tool) for tool in environment.tools]
     return application(name, posts, {"/tools": lambda: tools, "/reverify_mode": lambda: {"mode": mode(environment)}})
-
-
-def mode(environment: Environment) -> str:
-    """Whether stored responses can be judged again: `stateless` unless the environment says otherwise."""
-    return str(getattr(environment, "reverify", "stateless"))

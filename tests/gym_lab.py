@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 
 APP = """
 from __future__ import annotations
@@ -130,3 +130,36 @@ def gym(*words: str | Path, cwd: Path, timeout: float = 120, **more: str) -> sub
     return subprocess.run(
         command(*words), capture_output=True, text=True, check=False, cwd=cwd, timeout=timeout, env=environ(**more)
     )
+
+
+def here(*words: str | Path) -> tuple[int, str, str]:
+    """Run `gym` in this process: exit code, stdout, stderr; a refusal is code 2 with its two lines."""
+    from typer.testing import CliRunner
+
+    from blade.cli.gym import app
+    from blade.core.errors import BladeError
+
+    done = CliRunner().invoke(app, [str(word) for word in words])
+    if isinstance(done.exception, BladeError):
+        return 2, done.stdout, f"error: {done.exception.message}\nhint: {done.exception.hint}"
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return done.exit_code, done.stdout, done.stderr
+
+
+def endpoint_words(folder: Path, url: str, key: str) -> list[str]:
+    """Options that run the sums of a folder against an endpoint."""
+    model = ["--model-type", "openai_model", "-m", "adder-1", "--model-url", url, "--model-api-key", key]
+    fast = "policy_model.responses_api_models.openai_model"
+    quick = [f"++{fast}.retry_seconds=0.01", f"++{fast}.max_tries=3", f"++{fast}.timeout_seconds=0.5"]
+    return ["--resources-server", "sums", "--search-dir", str(folder), *model, *quick]
+
+
+def keys(rows: list[dict[str, Any]]) -> list[tuple[int, int]]:
+    return sorted((row["_ng_task_index"], row["_ng_rollout_index"]) for row in rows)
+
+
+def same(rows: list[dict[str, Any]]) -> list[str]:
+    """Rows in order, without what an attempt adds: equal for equal runs."""
+    plain = [{name: value for name, value in row.items() if name != "_ng_attempt_index"} for row in rows]
+    return sorted(json.dumps(row, sort_keys=True) for row in plain)

@@ -13,7 +13,7 @@ from blade.core.errors import RequestError
 from blade.gym.config.load import Resolved, examine, resolve
 from blade.gym.config.mask import masked
 from blade.gym.config.overrides import value
-from blade.gym.config.roots import search_roots
+from blade.gym.config.roots import place, search_roots
 from blade.gym.config.selectors import config_path, selected
 from blade.gym.config.tree import merged
 from blade.gym.config.yaml_file import dump, parse
@@ -511,3 +511,12 @@ def test_what_is_printed_reads_back_the_same(tree: dict[str, Any]) -> None:
 @given(words=st.lists(st.text(max_size=12), max_size=4))
 def test_no_word_of_the_command_line_breaks_it(words: list[str]) -> None:
     examine([], words, [Path("/nowhere")])
+
+
+def test_data_stands_with_the_script_that_makes_it(tmp_path: Path) -> None:
+    mine, theirs = write(tmp_path / "mine", a="x: 1"), write(tmp_path / "theirs", a="x: 1", data="x: 1")
+    assert place("data.yaml", [mine, theirs], beside="a.yaml") == mine / "data.yaml"
+    assert place("data.yaml", [mine, theirs], beside="b.yaml") == theirs / "data.yaml"
+    assert place("new.yaml", [mine, theirs], beside="b.yaml") == mine / "new.yaml"
+    write(tmp_path / "mine", data="x: 1")
+    assert place("data.yaml", [mine, theirs], beside="a.yaml") == mine / "data.yaml"

@@ -7,6 +7,7 @@ import typer
 from blade.cli.gym.env import group as environment
 from blade.cli.gym.env_serve import prove, start, status
 from blade.cli.gym.listing import listing, search
+from blade.cli.gym.prepare import prepare
 from blade.cli.gym.reverify import reverify
 from blade.cli.gym.run import run
 from blade.cli.gym.statistics import aggregate, profile
@@ -30,6 +31,7 @@ app.add_typer(evaluation, name="eval")
 environment.command()(start)
 environment.command()(status)
 environment.command("test")(prove)
+evaluation.command()(prepare)
 evaluation.command()(run)
 evaluation.command()(profile)
 evaluation.command()(aggregate)

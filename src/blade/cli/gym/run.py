@@ -150,13 +150,12 @@ def _serving(
     flags: dict[str, Any],
 ) -> tuple[Stage, Options]:
     from blade.cli.gym.composed import composed
-    from blade.cli.gym.prepared import prepared
     from blade.gym.run.options import read_options
     from blade.gym.run.stage import serving
 
     resolved = composed(wanted, config, search_dir, words)
     options = read_options(resolved.config, flags)
-    return serving(resolved, options, wanted["benchmark"], prepared), options
+    return serving(resolved, options, wanted["benchmark"]), options
 
 
 def _remote(

@@ -31,7 +31,7 @@ def benchmarks(roots: Sequence[Path]) -> Listing[Benchmark]:
             try:
                 found[name] = _benchmark(name, path, roots)
             except _NotListed as error:
-                problems.append(f"{path}: {error}")
+                problems.append(str(error))
     return Listing(entries=tuple(found[name] for name in sorted(found)), problems=tuple(dict.fromkeys(problems)))
 
 
@@ -59,10 +59,11 @@ class _NotListed(Exception):
 def _benchmark(name: str, path: Path, roots: Sequence[Path]) -> Benchmark:
     found, problems = outline([str(path)], roots)
     if problems:
-        raise _NotListed("; ".join(problem.text for problem in problems).removeprefix(f"{path}:").strip())
+        texts = "; ".join(problem.text for problem in problems)
+        raise _NotListed(texts if texts.startswith(str(path)) else f"{path}: {texts}")
     sets = [one for one in found.datasets if one.type == "benchmark"]
     if len(sets) != 1:
-        raise _NotListed(f"a benchmark has one data set of type benchmark; this has {len(sets)}")
+        raise _NotListed(f"{path}: a benchmark has one data set of type benchmark; this has {len(sets)}")
     return _entry(name, path, found, sets[0])
 
 

@@ -59,7 +59,7 @@ MEANS: Mapping[str, tuple[str, ...]] = {
     "voice": ("speech",),
     "wer": ("speech", "wer"),
     "translate": ("translation",),
-    "multilingual": ("translation", "multilingual"),
+    "multilingual": ("translation", "multilingual", "languages"),
     "language": ("translation", "language"),
     "json": ("json", "structured"),
     "schema": ("json", "schema", "structured"),

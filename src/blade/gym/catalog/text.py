@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from blade.gym.catalog.entry import CATEGORIES, Benchmark, Component
@@ -15,12 +16,15 @@ BELOW = 4
 def benchmark_lines(entries: Sequence[Benchmark], width: int, *, ranked: bool = False) -> Iterator[str]:
     """The table of benchmarks: by category, or in the order that they are given in."""
     yield f"Available benchmarks ({len(entries)})"
+    head = ("name", "domain", "repeats", "offline", "agent", "description")
+    rows = [_benchmark_row(entry) for entry in entries]
+    shape = _Shape.of([head, *rows], width)
     for category in (None,) if ranked else CATEGORIES:
-        rows = [_benchmark_row(entry) for entry in entries if category in (None, entry.category)]
-        if rows:
+        listed = [row for row, entry in zip(rows, entries, strict=True) if category in (None, entry.category)]
+        if listed:
             yield ""
             yield from [category] if category else []
-            yield from table(("name", "domain", "repeats", "offline", "agent", "description"), rows, width)
+            yield from table(head, listed, shape)
 
 
 def _benchmark_row(entry: Benchmark) -> tuple[str, ...]:
@@ -34,25 +38,38 @@ def component_lines(entries: Sequence[Component], kind: str, width: int) -> Iter
     yield ""
     keys = list(entries[0].row)
     rows = [tuple(_cell(entry.row[key]) for key in keys) for entry in entries]
-    yield from table(tuple(key.replace("_", " ") for key in keys), rows, width)
+    head = tuple(key.replace("_", " ") for key in keys)
+    yield from table(head, rows, _Shape.of([head, *rows], width))
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
-    """Columns side by side; the last one is broken into lines, below its row where the screen has no room beside it."""
-    lines = [head, *rows]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(head) - 1)]
-    indent = sum(size + 2 for size in widths)
-    beside = width - indent >= NARROWEST
-    room = width - indent if beside else max(width - BELOW, NARROWEST)
-    for line in lines:
-        left = "".join(text.ljust(size + 2) for text, size in zip(line, widths, strict=False))
-        parts = textwrap.wrap(line[-1], room, break_long_words=False, break_on_hyphens=False) or [""]
-        if beside:
-            yield (left + parts[0]).rstrip()
-            yield from (" " * indent + part for part in parts[1:])
-        else:
-            yield left.rstrip()
-            yield from (" " * BELOW + part for part in parts if part)
+@dataclass(frozen=True, kw_only=True)
+class _Shape:
+    """Widths of all columns but the last; the last stands beside them, or below where the screen has no room."""
+
+    widths: tuple[int, ...]
+    room: int
+    beside: bool
+
+    @classmethod
+    def of(cls, lines: Sequence[Sequence[str]], width: int) -> _Shape:
+        widths = tuple(max(len(line[column]) for line in lines) for column in range(len(lines[0]) - 1))
+        left = width - sum(size + 2 for size in widths)
+        beside = left >= NARROWEST
+        return cls(widths=widths, room=left if beside else max(width - BELOW, NARROWEST), beside=beside)
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], shape: _Shape) -> Iterator[str]:
+    """Columns side by side; the last one is broken into lines and never cut."""
+    indent = sum(size + 2 for size in shape.widths) if shape.beside else BELOW
+    for number, line in enumerate([head, *rows]):
+        left = "".join(text.ljust(size + 2) for text, size in zip(line, shape.widths, strict=False))
+        parts = textwrap.wrap(line[-1], shape.room, break_long_words=False, break_on_hyphens=False)
+        if shape.beside:
+            left += "".join(parts[:1])
+            parts = parts[1:]
+        yield left.rstrip()
+        if number or shape.beside:
+            yield from (" " * indent + part for part in parts)
 
 
 def inspected(entry: Benchmark) -> Iterator[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 VARIABLE = "NEMO_GYM_EXTRA_ROOTS"
+_INSIDE = Path(__file__).parent.parent / "assets"
 GROUPS = ("benchmarks", "environments", "resources_servers", "responses_api_models", "responses_api_agents")
 
 
@@ -19,8 +20,7 @@ def search_roots(extra: Iterable[str | Path] = ()) -> tuple[Path, ...]:
 
 def shipped() -> Path:
     """The folder that holds BLADE's own benchmarks: inside the package, or the checkout that it is run from."""
-    inside = Path(__file__).parent.parent / "assets"
-    return inside if inside.is_dir() else Path(__file__).parents[4]
+    return _INSIDE if _INSIDE.is_dir() else Path(__file__).parents[4]
 
 
 def find(name: str | Path, roots: Sequence[Path]) -> Path | None:
@@ -29,9 +29,13 @@ def find(name: str | Path, roots: Sequence[Path]) -> Path | None:
 
 
 def place(name: str | Path, roots: Sequence[Path], *, beside: str | Path | None = None) -> Path:
-    """Where a file is, or where it would be made: in the root that has `beside`, else in the first root."""
-    found = find(name, roots)
-    if found or beside is None:
-        return found or roots[0] / name
-    home = next((root for root in roots if (root / beside).is_file()), roots[0])
-    return home / name
+    """Where a file is, or where it would be made: in the root that has `beside`; never inside the installed package.
+
+    A file of a root that comes after the one with `beside` belongs to another `beside`, and is not taken for this one.
+    """
+    home = next((index for index, root in enumerate(roots) if beside is not None and (root / beside).is_file()), None)
+    found = find(name, roots if home is None else roots[: home + 1])
+    if found:
+        return found
+    folder = roots[home or 0]
+    return (Path.cwd() if folder == _INSIDE.resolve() else folder) / name

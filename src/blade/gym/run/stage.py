@@ -8,15 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from blade.core.errors import RequestError
+from blade.gym.config.dataset import Dataset
 from blade.gym.config.load import Resolved
-from blade.gym.config.roots import find, place
+from blade.gym.config.roots import find
 from blade.gym.config.servers import MODELS, POLICY, RESOURCES, Instance, instances
+from blade.gym.prepare import ensure
 from blade.gym.run.dataset import Source
 from blade.gym.run.endpoints import Endpoints, Running, in_process, over_network
 from blade.gym.run.options import Options
 from blade.gym.run.prompt import read_prompt
 
-Prepare = Callable[[Resolved, Any], Path]
 Close = Callable[[], Awaitable[None]]
 
 
@@ -50,9 +51,9 @@ class Stage:
         return next((one for one in self.parts if one.group == RESOURCES and one.name == name), None)
 
 
-def serving(resolved: Resolved, options: Options, benchmark: str | None, prepare: Prepare) -> Stage:
+def serving(resolved: Resolved, options: Options, benchmark: str | None) -> Stage:
     """The config's own parts, in this process; data sets that are missing are prepared."""
-    sources, split = _sources(resolved, options, benchmark, prepare)
+    sources, split = _sources(resolved, options, benchmark)
     named = next((one.name for one in resolved.datasets if one.type == "benchmark"), None)
 
     def connect(agents: Sequence[str]) -> tuple[Endpoints, Close, str | None]:
@@ -103,7 +104,7 @@ def remote(running: Running, options: Options, roots: Sequence[Path]) -> Stage:
 
 
 def _sources(
-    resolved: Resolved, options: Options, benchmark: str | None, prepare: Prepare
+    resolved: Resolved, options: Options, benchmark: str | None
 ) -> tuple[tuple[Source, ...], str | None]:
     if options.input is not None:
         agents = [one.name for one in resolved.agents]
@@ -117,13 +118,11 @@ def _sources(
     mine = [one for one in chosen if one.agent == options.agent] or chosen
     if not mine:
         raise RequestError(f"the config has no {split} data set", hint=f"it has: {', '.join(there) or 'none'}")
-    return tuple(_of_dataset(resolved, options, one, prepare) for one in mine), split
+    return tuple(_of_dataset(resolved, options, one) for one in mine), split
 
 
-def _of_dataset(resolved: Resolved, options: Options, one: Any, prepare: Prepare) -> Source:
-    path = place(one.jsonl_fpath, resolved.roots, beside=one.prepare_script)
-    if one.prepare_script:
-        path = prepare(resolved, one)
+def _of_dataset(resolved: Resolved, options: Options, one: Dataset) -> Source:
+    path = ensure(resolved, one)
     prompt = options.prompt_config or one.prompt_config
     return Source(
         path=path,

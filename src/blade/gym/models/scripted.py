@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Mapping
 from typing import Any
 
 from blade.core.errors import RequestError
 from blade.gym.model import Model
 
+PREFIX = "scripted/"
+
 
 def scripted(config: Mapping[str, Any]) -> Model:
-    """The policy `config['policy']` of `blade.gym.policies`; raises for a name that is none."""
-    name = str(config.get("policy") or "")
-    if name not in policies():
-        known = ", ".join(policies()) or "none is installed"
-        raise RequestError(f"no scripted policy is called {name!r}", hint=f"known: {known}; set policy in the config")
-    made: Model = importlib.import_module(f"blade.gym.policies.{name}").policy(config)
-    return made
+    """The policy that `config['policy']` names, with or without `scripted/`; raises for a name that is none."""
+    from blade.gym.policies import BY_NAME
 
-
-def policies() -> list[str]:
-    """Names of the policies, in order: modules with a function `policy`."""
-    try:
-        package = importlib.import_module("blade.gym.policies")
-    except ModuleNotFoundError:
-        return []
-    names = sorted(module.name for module in pkgutil.iter_modules(package.__path__))
-    return [name for name in names if hasattr(importlib.import_module(f"{package.__name__}.{name}"), "policy")]
+    name = PREFIX + str(config.get("policy") or "").removeprefix(PREFIX)
+    if name not in BY_NAME:
+        known = ", ".join(sorted(one.removeprefix(PREFIX) for one in BY_NAME))
+        raise RequestError(f"no scripted policy is called {config.get('policy')!r}", hint=f"known: {known}")
+    return BY_NAME[name]()

@@ -88,7 +88,7 @@ def about_model(instance: Instance | None, name: str | None = None) -> dict[str,
     if instance is None:
         return {"name": name, "type": None, "checkpoint_ref": None}
     url = address(instance.config)
-    about = {"name": model_name(instance) or name, "type": instance.type}
+    about = {"name": name or model_name(instance), "type": instance.type}
     if url and instance.type not in ("local_model", "scripted_model", "replay_model"):
         about["url_host"] = urlsplit(url).hostname
     return {**about, "checkpoint_ref": _checkpoint(instance)}

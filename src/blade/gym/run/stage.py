@@ -103,9 +103,7 @@ def remote(running: Running, options: Options, roots: Sequence[Path]) -> Stage:
     )
 
 
-def _sources(
-    resolved: Resolved, options: Options, benchmark: str | None
-) -> tuple[tuple[Source, ...], str | None]:
+def _sources(resolved: Resolved, options: Options, benchmark: str | None) -> tuple[tuple[Source, ...], str | None]:
     if options.input is not None:
         agents = [one.name for one in resolved.agents]
         agent = options.agent or (agents[0] if len(agents) == 1 else None)

@@ -111,7 +111,9 @@ def test_what_is_broken_is_said_and_the_rest_is_listed(tmp_path: Path) -> None:
     (tmp_path / "benchmarks/empty/data").mkdir(parents=True)
     (tmp_path / "benchmarks/bytes").mkdir()
     (tmp_path / "benchmarks/bytes/config.yaml").write_bytes(b"\xff\xfe\x00benchmark")
-    write(tmp_path, {"benchmarks/prompts/math.yaml": "user: '{question}'"})
+    write(
+        tmp_path, {"benchmarks/prompts/math.yaml": "user: '{question}'", "benchmarks/package/skill/SKILL.md": "# skill"}
+    )
     found = benchmarks([tmp_path])
     assert [entry.name for entry in found.entries] == ["good"]
     said = [line.removeprefix(f"{tmp_path}/benchmarks/").split(":")[0] for line in found.problems]

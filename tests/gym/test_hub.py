@@ -15,7 +15,7 @@ import pytest
 from blade.core.errors import RequestError
 from blade.gym import hub
 
-ROWS = [{"question": "1+1", "answer": ["2", "two"]}, {"question": "2+2", "answer": ["4"]}]
+ROWS: list[dict[str, object]] = [{"question": "1+1", "answer": ["2", "two"]}, {"question": "2+2", "answer": ["4"]}]
 
 
 def parquet(rows: list[dict[str, object]]) -> bytes:

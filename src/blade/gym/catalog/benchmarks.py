@@ -16,6 +16,7 @@ from blade.gym.config.roots import place
 from blade.gym.config.servers import Instance
 
 FOLDER = "benchmarks"
+PACKAGE = ("skill", "SKILL.md", "golden_reports")
 
 
 def benchmarks(roots: Sequence[Path]) -> Listing[Benchmark]:
@@ -123,10 +124,11 @@ def _holds(node: Any) -> bool:
 
 
 def _without_config(folder: Path) -> Iterator[str]:
-    if not folder.is_dir():
-        return
-    for inside in sorted(folder.iterdir()):
-        if inside.is_dir() and not inside.name.startswith((".", "_")) and next(inside.rglob("*.yaml"), None) is None:
+    """Folders that hold no config; those of an analysis package are not meant to."""
+    for inside in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if not inside.is_dir() or inside.name.startswith((".", "_")) or any((inside / one).exists() for one in PACKAGE):
+            continue
+        if next(inside.rglob("*.yaml"), None) is None:
             yield f"{inside}: no config.yaml"
 
 

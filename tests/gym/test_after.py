@@ -109,8 +109,7 @@ def held(before: Path, after: Path, out: Path) -> dict[str, Any]:
     done = CliRunner().invoke(app, ["compare", str(before), str(after), "-o", str(out)])
     assert done.exit_code == 0, done.output
     value = json.loads((out / "comparison.json").read_text())
-    (one,) = value["comparisons"]
-    return {name: state["state"] for name, state in one["held_fixed"].items()}
+    return {name: state["state"] for name, state in value["held_fixed"].items()}
 
 
 def skills(folder: Path, name: str, text: str) -> Path:

@@ -221,7 +221,7 @@ def test_an_agent_that_dies_fails_rollouts_and_not_the_run(tmp_path: Path) -> No
     lab(tmp_path, tasks=30)
     port, low = free_port(), 12000 + os.getpid() % 7000
     with serving(Endpoint(delay=0.1)) as endpoint, started(tmp_path, endpoint.url, port, low) as process:
-        words = [
+        words: list[str | Path] = [
             "eval",
             "run",
             "--no-serve",

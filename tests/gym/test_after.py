@@ -181,3 +181,59 @@ def test_the_embedded_model_runs_end_to_end(tmp_path: Path) -> None:
     assert keys(read(output)) == [(0, 0), (0, 1), (1, 0), (1, 1)]
     found = blade.load_run(str(output))
     assert (found.model, found.settings["seed"]) == ("smollm2-135m-instruct", "by repeat")
+
+
+JUDGED = """
+from blade.gym.environment import NoVerdict, Verdict
+from blade.gym.model import ModelError
+
+
+class Session:
+    def __init__(self, row, judge):
+        self.row, self.judge = row, judge
+
+    async def verify(self, response):
+        text = response["output"][-1]["content"][0]["text"]
+        if self.judge is None:
+            raise NoVerdict("there is no judge")
+        try:
+            said = await self.judge.respond({"input": f"What is {self.row['judge_asks']} + 0?"})
+        except ModelError as error:
+            raise NoVerdict(str(error)) from None
+        return Verdict(reward=float(said["output"][0]["content"][0]["text"] == text))
+
+
+class Judged:
+    tools = ()
+
+    def __init__(self, config):
+        self.judge = config.get("judge_model")
+
+    def open(self, row):
+        return Session(row, self.judge)
+
+    def gold(self, row):
+        return None
+
+
+def environment(config):
+    return Judged(config)
+"""
+
+
+def test_a_judge_is_a_model_of_the_config_and_its_failure_is_no_zero(tmp_path: Path) -> None:
+    lab(tmp_path, rows=[task(1, judge_asks=1), task(2, judge_asks=5), task(3, judge_asks=9)])
+    home = tmp_path / "resources_servers" / "sums"
+    (home / "app.py").write_text(JUDGED)
+    config = (home / "configs" / "sums.yaml").read_text()
+    judge = "verifier: exact_match, judge_model_server: {type: responses_api_models, name: policy_model}"
+    (home / "configs" / "sums.yaml").write_text(config.replace("verifier: exact_match", judge))
+    first = run(tmp_path, "r", "--num-repeats", "1")
+    assert {row["_ng_task_index"]: row["reward"] for row in read(first)} == {0: 1.0, 1: 0.0}
+    (failed,) = read(first.with_name("r_failures.jsonl"))
+    assert (failed["_ng_failure_class"], failed["reward"]) == ("judge_failed", None)
+    with serving(Endpoint()) as endpoint:
+        words = endpoint_words(tmp_path, endpoint.url, KEY)
+        code, _, err = here("eval", "reverify", "--rollouts", first, *words, "--judge-failed-only", "--append")
+    assert code == 0, err
+    assert keys(read(first)) == [(0, 0), (1, 0), (2, 0)]

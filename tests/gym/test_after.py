@@ -121,10 +121,20 @@ def skills(folder: Path, name: str, text: str) -> Path:
 
 @pytest.mark.parametrize(
     ("change", "aspect"),
-    [("temperature", "sampling"), ("skills", "skills"), ("more skills", "skills"), ("steps", "limits")],
+    [
+        ("temperature", "sampling"),
+        ("skills", "skills"),
+        ("more skills", "skills"),
+        ("steps", "limits"),
+        ("repeats", "repeats"),
+        ("prompt", "prompt"),
+    ],
 )
 def test_a_comparison_names_the_one_thing_that_changed(tmp_path: Path, change: str, aspect: str) -> None:
-    lab(tmp_path, tasks=4)
+    rows = [{**task(n), "number": n} for n in range(4)]
+    lab(tmp_path, rows=[{**row, "responses_create_params": {}} for row in rows] if change == "prompt" else rows)
+    (tmp_path / "one.yaml").write_text("user: What is {number} + {number}?")
+    (tmp_path / "two.yaml").write_text("user: Now then, what is {number} + {number}?")
     words: dict[str, tuple[list[str | Path], list[str | Path]]] = {
         "temperature": (["--temperature", "0.1"], ["--temperature", "0.9"]),
         "skills": ([], ["--skills", skills(tmp_path, "one", "Add.")]),
@@ -132,6 +142,8 @@ def test_a_comparison_names_the_one_thing_that_changed(tmp_path: Path, change: s
             ["--skills", skills(tmp_path, "two", "Add.")],
             [f"+skills.path={skills(tmp_path, 'three', 'Count.')}"],
         ),
+        "repeats": ([], ["--num-repeats", "3"]),
+        "prompt": (["--prompt-config", "one.yaml"], ["--prompt-config", "two.yaml"]),
         "steps": ([], ["++sums_simple_agent.responses_api_agents.simple_agent.max_steps=2"]),
     }
     before, after = words[change]

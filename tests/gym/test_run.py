@@ -107,12 +107,13 @@ def test_limit_counts_tasks_and_repeats_come_from_the_config(tmp_path: Path) -> 
 
 def test_the_key_is_written_nowhere(tmp_path: Path) -> None:
     lab(tmp_path, tasks=2)
-    with serving(Endpoint(fault=lambda number, tried: "500" if number == 1 else None)) as endpoint:
+    with serving(Endpoint(fault=lambda number, tried: "echo" if number == 1 else None)) as endpoint:
         words = ["eval", "run", *endpoint_words(tmp_path, endpoint.url, KEY), "--split", "example"]
         done = gym(*words, "--output", "results/r.jsonl", cwd=tmp_path)
     assert done.returncode == 1, done.stderr
     assert KEY not in done.stdout + done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["resources_servers", "results"]
+    assert "what is ****?" in (tmp_path / "results" / "r_failures.jsonl").read_text()
     written = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert len(written) >= 8
     assert [path.name for path in written if KEY.encode() in path.read_bytes()] == []

@@ -52,8 +52,9 @@ def _scored_line(file: RolloutFile, data: Data) -> str:
     if file.refused:
         return f"{file.shown} cannot be read"
     mine = [run for run in data.runs if run.name in file.runs]
-    rows = sum(run.rollouts.height for run in mine)
-    return f"{file.shown} {sum(run.rollouts['reward'].count() for run in mine):,} of {rows:,} rows scored"
+    rollouts = sum(run.rollouts.height for run in mine)
+    judged = sum(run.rollouts["outcome"].is_in(["passed", "failed"]).sum() for run in mine)
+    return f"{file.shown} {judged:,} of {rollouts:,} rollouts scored"
 
 
 def _apart(runs: list[Run]) -> list[Run]:

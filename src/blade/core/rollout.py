@@ -94,6 +94,8 @@ class Features(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """Longest run of consecutive calls with the same tool and arguments."""
     alike_results: int = 0
     """Results, where all of them are the same text."""
+    longest_result: int = 0
+    """Characters of the longest result."""
     orphan_calls: int = 0
     agent_messages: int = 0
     """Messages of the agent that hold any text."""

@@ -12,18 +12,16 @@ import inspect
 import json
 import pkgutil
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from typing import Literal, NamedTuple, Protocol, TypeVar
 
-import msgspec
-
 from blade.core.errors import ArtifactError
 from blade.core.finding import LONGEST_QUOTE, NOTHING_SEEN, Cause, Evidence, Hit, Looked
 from blade.core.rollout import Features, Rollout
-from blade.detectors._phrases import Search, search_for
+from blade.detectors._phrases import TEXT_AT, Place, Search, search_for
 
 Kind = Literal["direct", "associated"]
 Scope = Literal["rollout", "task", "run"]
@@ -39,8 +37,6 @@ _PLAIN_READS = ("steps", "stop", "error", "answer", "expected", "outcome", "rewa
 _VERDICT_OR_KEY = ("outcome", "reward", "expected")
 _QUOTED_FROM_ROLLOUT = ("stop", "error", "answer", "expected")
 _QUOTED_FROM_STEP = ("text", "arguments", "tool")
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +76,7 @@ class Detector:
     scope: Scope
     when: When | None
     phrases: tuple[str, ...]
+    within: Place | None
     status: Status
     body: Body
 
@@ -100,14 +97,15 @@ def detector(
     scope: Scope = "rollout",
     when: When | None = None,
     phrases: tuple[str, ...] = (),
+    within: Place | None = None,
     status: Status = "preview",
 ) -> Callable[[Body], Detector]:
     """Declare a rule: what it reads, and what must hold before it is worth reading.
 
     `reads` names fields of the rollout, `steps`, or `row.<path>`; `"steps|error"` asks for one of the two. Where one
     of them is absent the rule could not look; an `error` that is absent did not happen. A rule that reads the row
-    makes every row be decoded. The gate is open when `when` says so or one of `phrases` is in what agent and tools
-    said or in the error; without either it is always open.
+    makes every row be decoded. The gate is open when `when` says so, or one of `phrases` is in the error or `within`
+    the place of the trajectory where the rule looks for them; without either it is always open.
     """
     if re.fullmatch(r"[A-Z]{3}\d{3}", code) is None:
         raise ValueError(f"{code}: a code is three letters of family and three digits")
@@ -119,6 +117,8 @@ def detector(
         raise ValueError(f"{code}: reads must name {', '.join(_PLAIN_READS)} or row.<path>, got {reads}")
     if phrases and any(name in ("answer", "expected") or name.startswith("row.") for name in names):
         raise ValueError(f"{code}: phrases are searched for in trajectory and error only, but the rule reads {reads}")
+    if bool(phrases) != (within is not None):
+        raise ValueError(f"{code}: phrases and the place that they are searched for in go together")
 
     def declare(body: Body) -> Detector:
         return Detector(
@@ -129,6 +129,7 @@ def detector(
             scope=scope,
             when=when,
             phrases=phrases,
+            within=within,
             status=status,
             body=body,
         )
@@ -219,7 +220,8 @@ class _Plan(NamedTuple):
 
     able: frozenset[int]
     whens: tuple[tuple[int, When], ...]
-    phrased: frozenset[int]
+    phrased: tuple[tuple[Place, frozenset[int]], ...]
+    """Rules that are opened by phrases, by the place where they look for them."""
     quiet: Looked
     """The result when no rule fires."""
 
@@ -231,26 +233,26 @@ class Engine:
         self._detectors = tuple(one.detector for one in loaded)
         self._needs = tuple(tuple(tuple(need.split("|")) for need in one.reads) for one in self._detectors)
         self._names = tuple(sorted({name for needs in self._needs for need in needs for name in need}))
-        self._phrased = frozenset(number for number, one in enumerate(self._detectors) if one.phrases and gated)
-        self._search: Search | None = None
-        if fast and self._phrased:
-            self._search = search_for([(number, self._detectors[number].phrases) for number in sorted(self._phrased)])
+        self._phrased = {place: self._looking_in(place) if gated else frozenset() for place in TEXT_AT}
+        self._searches = {
+            place: self._search_for(numbers) if fast and numbers else None for place, numbers in self._phrased.items()
+        }
         self._gated = gated
         self._plans: dict[tuple[bool, ...], _Plan] = {}
 
-    def look(self, rollout: Rollout, raw: bytes) -> Looked:
+    def _looking_in(self, place: Place) -> frozenset[int]:
+        return frozenset(number for number, one in enumerate(self._detectors) if one.within == place)
+
+    def _search_for(self, numbers: frozenset[int]) -> Search | None:
+        return search_for([(number, self._detectors[number].phrases) for number in sorted(numbers)])
+
+    def look(self, rollout: Rollout) -> Looked:
         """What every rule says about one rollout."""
         present = tuple([_has(rollout, name) for name in self._names])
         plan = self._plans.get(present)
         if plan is None:
             plan = self._plans[present] = self._plan(present)
-        features = rollout.features
-        if features is None:
-            opened = plan.able
-        else:
-            opened = frozenset([number for number, when in plan.whens if when(features)])
-            if plan.phrased:
-                opened |= self._found(rollout, raw, plan.phrased)
+        opened = self._opened(plan, rollout)
         if not opened:
             return plan.quiet
         hits = self._run(sorted(opened), rollout)
@@ -267,34 +269,45 @@ class Engine:
         return _Plan(
             able=able,
             whens=tuple((number, self._when(number)) for number in sorted(able) if self._has_when(number)),
-            phrased=self._phrased & able,
+            phrased=tuple((place, numbers & able) for place, numbers in self._phrased.items() if numbers & able),
             quiet=Looked(cannot_look=cannot) if cannot else NOTHING_SEEN,
         )
 
     def _has_when(self, number: int) -> bool:
-        return number not in self._phrased or self._detectors[number].when is not None
+        one = self._detectors[number]
+        return one.when is not None or not self._gated or one.within is None
 
     def _when(self, number: int) -> When:
         when = self._detectors[number].when
         return when if when is not None and self._gated else _always
 
-    def _found(self, rollout: Rollout, raw: bytes, phrased: frozenset[int]) -> frozenset[int]:
-        """Rules whose phrases may be there; all of them where the bytes cannot be searched."""
-        search = self._search
-        if search is None or not raw:
-            return phrased
-        found = search(raw)
+    def _opened(self, plan: _Plan, rollout: Rollout) -> Collection[int]:
+        """Rules that have to look."""
+        features = rollout.features
+        if features is None:
+            return plan.able
+        opened = {number for number, when in plan.whens if when(features)}
+        for place, numbers in plan.phrased:
+            if not numbers <= opened:
+                opened.update(self._found(rollout, place, numbers))
+        return opened
+
+    def _found(self, rollout: Rollout, place: Place, numbers: frozenset[int]) -> Collection[int]:
+        """Rules whose phrases may be there; all of them where nothing can search."""
+        search = self._searches[place]
+        if search is None:
+            return numbers
+        text = TEXT_AT[place](rollout.steps or ())
         if rollout.error:
-            found = {*found, *search(rollout.error.encode("utf-8", "replace"))}
-        return phrased.intersection(found) if found else frozenset()
+            text = f"{text}\n{rollout.error}"
+        return numbers.intersection(search(text)) if text else ()
 
     def _run(self, numbers: list[int], rollout: Rollout) -> list[Hit]:
-        read_once = _read_once(rollout)
         hits: list[Hit] = []
         for number in numbers:
             one = self._detectors[number]
             try:
-                hits += [_hit(one.code, read_once, evidence) for evidence in islice(one.body(read_once), MOST_HITS)]
+                hits += [_hit(one.code, rollout, evidence) for evidence in islice(one.body(rollout), MOST_HITS)]
             except Exception as error:
                 error.add_note(f"rule {one.code} on rollout {rollout.key} ({rollout.source})")
                 raise
@@ -315,24 +328,6 @@ def _has(rollout: Rollout, name: str) -> bool:
     if name.startswith("row."):
         return _at(rollout.row, name.removeprefix("row.")) is not None
     return getattr(rollout, name) is not None
-
-
-def _read_once(rollout: Rollout) -> Rollout:
-    """The same rollout, with steps and row decoded at most once for all rules."""
-    return msgspec.structs.replace(rollout, read_steps=_once(rollout.read_steps), read_row=_once(rollout.read_row))
-
-
-def _once(read: Callable[[], T] | None) -> Callable[[], T] | None:
-    if read is None:
-        return None
-    kept: list[T] = []
-
-    def once() -> T:
-        if not kept:
-            kept.append(read())
-        return kept[0]
-
-    return once
 
 
 def _hit(code: str, rollout: Rollout, evidence: Evidence) -> Hit:
@@ -400,13 +395,9 @@ def rules() -> tuple[Rule, ...]:
     return tuple(loaded.rule for loaded in _loaded_once())
 
 
-def look(rollout: Rollout, raw: bytes) -> Looked:
-    """What every rule says about one rollout.
-
-    `raw` is the JSON of the trajectory, at least what agent and tools said; empty means that it cannot be had, and
-    costs time only. Rules are loaded at the first call in a process.
-    """
-    return _engine().look(rollout, raw)
+def look(rollout: Rollout) -> Looked:
+    """What every rule says about one rollout. Rules are loaded at the first call in a process."""
+    return _engine().look(rollout)
 
 
 def find(rollout: Rollout, hit: Hit) -> Evidence:

@@ -11,7 +11,7 @@ from blade.core.rollout import Features, Kind, Step
 def count(steps: tuple[Step, ...], stop: str | None) -> Features:
     """The counters of a trajectory, in one walk."""
     calls = results = tool_errors = agent_messages = agent_chars = user_messages = refusals = 0
-    longest = streak = answered = 0
+    longest = streak = answered = longest_result = 0
     alike = True
     first: str | None = None
     previous: tuple[str | None, str | None] | None = None
@@ -30,6 +30,7 @@ def count(steps: tuple[Step, ...], stop: str | None) -> Features:
             results += 1
             first = step.text if first is None else first
             alike = alike and step.text == first
+            longest_result = max(longest_result, len(step.text))
             tool_errors += step.failed
             answered += step.answers is not None
         elif step.party == "agent":
@@ -47,6 +48,7 @@ def count(steps: tuple[Step, ...], stop: str | None) -> Features:
         tool_errors=tool_errors,
         longest_repeat=longest,
         alike_results=results if alike else 0,
+        longest_result=longest_result,
         orphan_calls=calls - answered,
         agent_messages=agent_messages,
         agent_chars=agent_chars,

@@ -228,7 +228,6 @@ class RowReader:
         looked = []
         due = self._due.column(batch.columns)
         for place, (id_, index, repeat) in enumerate(keys):
-            data, raw = batch.data[place], batch.trajectories[place]
             seen = rollout(
                 lights[place],
                 key=RolloutKey(run="", task_id=id_ or str(index), repeat=repeat or 0),
@@ -236,11 +235,11 @@ class RowReader:
                 error=errors[place],
                 features=walked.features[place],
                 steps=walked.steps[place],
-                read_row=partial(decode_any, data),
+                read_row=partial(decode_any, batch.data[place]),
                 read_prompt=partial(self._read_prompt, batch, place),
                 read_due=None if due is None else partial(_as_it_is, due[place]),
             )
-            looked.append(look(seen, b"" if raw is None else bytes(raw)))
+            looked.append(look(seen))
         found["fired"] = [seen.hits for seen in looked]
         found["cannot_look"] = [seen.cannot_look for seen in looked]
         found["differs"] = [seen.differs for seen in looked]

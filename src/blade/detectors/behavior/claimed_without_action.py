@@ -92,6 +92,7 @@ _holds_back = re.compile(r"\b(?:no|not|never|later|wait|but|unless|if|instead|so
     reads=("steps",),
     when=lambda f: f.calls > 0 and f.user_messages > 0,
     phrases=PHRASES,
+    within="closing",
     status="stable",
 )
 def claimed_without_action(rollout: Rollout) -> Iterator[Evidence]:
@@ -101,10 +102,9 @@ def claimed_without_action(rollout: Rollout) -> Iterator[Evidence]:
     last = _last_call(steps)
     if last is None:
         return
-    shown = "\n".join(step.text for step in steps if step.kind == "result").lower()
     for place, step in enumerate(steps[last + 1 :], last + 1):
         if step.party == "agent" and step.kind == "message":
-            quote = _claim(step.text, shown) or _done_upon_a_yes(steps[:place], step.text)
+            quote = _claim(step.text, steps) or _done_upon_a_yes(steps[:place], step.text)
             if quote:
                 yield Evidence(key=rollout.key, step=step.index, field="text", quote=quote)
 
@@ -131,12 +131,16 @@ def claims(text: str) -> Iterator[str]:
         yield text[begin : end.start() if end else len(text)]
 
 
-def _claim(text: str, shown: str) -> str | None:
+def _claim(text: str, steps: Sequence[Step]) -> str | None:
     """The first claim in a message, from the beginning of its sentence; a passive one only of what no result shows."""
     for begin, found in _claimed(text, (_own, _passive)):
-        if found.re is _own or _stem(found[0]) not in shown:
+        if found.re is _own or not _is_shown(_stem(found[0]), steps):
             return text[max(begin, found.end() - LONGEST_QUOTE) : found.end()]
     return None
+
+
+def _is_shown(word: str, steps: Sequence[Step]) -> bool:
+    return any(word in step.text.lower() for step in steps if step.kind == "result")
 
 
 def _claimed(text: str, forms: Sequence[re.Pattern[str]]) -> Iterator[tuple[int, re.Match[str]]]:
@@ -160,7 +164,7 @@ def _last_call(steps: tuple[Step, ...]) -> int | None:
 def _may_have_changed(steps: tuple[Step, ...]) -> bool:
     """Whether a call that changes something was carried out, or was left without a result that says otherwise."""
     for step in reversed(steps):
-        if step.kind == "result" and not _is_error(step) and changes_state(step.tool or ""):
+        if step.kind == "result" and changes_state(step.tool or "") and not _is_error(step):
             return True
     failed = {(step.answers, step.call_id) for step in steps if step.kind == "result" and _is_error(step)}
     return any(

@@ -76,7 +76,15 @@ _DIGITS = re.compile(rf"\d{{{TELLING_DIGITS},}}")
 _denies = any_of(PHRASES)
 
 
-@detector("BEH008", suggests=Cause.BEHAVIOR, kind="associated", reads=("steps",), phrases=PHRASES, status="stable")
+@detector(
+    "BEH008",
+    suggests=Cause.BEHAVIOR,
+    kind="associated",
+    reads=("steps",),
+    phrases=PHRASES,
+    within="errors",
+    status="stable",
+)
 def invented_id(rollout: Rollout) -> Iterator[Evidence]:
     steps = rollout.steps or ()
     denied = {(step.answers, step.call_id) for step in steps if error_words(step) and _denies.search(step.text[:HEAD])}

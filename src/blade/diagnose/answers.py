@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 from fractions import Fraction
+from functools import lru_cache
 
 from blade.diagnose.moments import as_moment, as_number
 
@@ -65,6 +66,7 @@ def _is_nothing(answer: str, key: str) -> bool:
 # Of two texts
 
 
+@lru_cache(maxsize=4096)
 def _compare(answer: str, key: str) -> Match:
     if not key:
         return Match.UNKNOWN

@@ -15,6 +15,7 @@ Limits
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from blade.core.finding import LONGEST_QUOTE, Cause, Evidence
 from blade.core.rollout import Rollout, Step
@@ -22,7 +23,7 @@ from blade.core.tools import changes_state
 from blade.detectors._closing import may_admit, says_done
 from blade.detectors._engine import detector
 from blade.detectors._errors import error_words
-from blade.detectors._phrases import any_of
+from blade.detectors._phrases import AnyOf, any_of
 
 _DONE = (
     r"(?:cancell?ed|updated|booked|rebooked|changed|modified|refunded|exchanged|processed|created|deleted|removed|"
@@ -111,17 +112,15 @@ def claimed_without_action(rollout: Rollout) -> Iterator[Evidence]:
 
 def _done_upon_a_yes(before: tuple[Step, ...], text: str) -> str | None:
     """The sentence that reports something done, where the user has just said yes to a question for leave."""
-    talk = [step for step in before if step.kind in ("message", "call")][-2:]
-    if (
-        [step.party for step in talk] != ["agent", "user"]
-        or any(step.kind == "call" for step in talk)
-        or may_admit(text)
-    ):
+    talk = list(islice((step for step in reversed(before) if step.kind in ("message", "call")), 2))
+    if [(step.party, step.kind) for step in talk] != [("user", "message"), ("agent", "message")]:
         return None
-    asked = re.split(r"(?<=[.!])\s", talk[0].text)[-1]
+    reply, asked = talk[0].text, re.split(r"(?<=[.!])\s", talk[1].text)[-1]
     leave = "?" in asked and _asks_leave.search(asked) and not _asks_to_know.search(asked)
-    plain = len(talk[1].text) <= SHORT_REPLY and not _holds_back.search(talk[1].text)
-    return next((sentence[-LONGEST_QUOTE:] for sentence in says_done(text)), None) if leave and plain else None
+    plain = len(reply) <= SHORT_REPLY and not _holds_back.search(reply)
+    if not leave or not plain or may_admit(text):
+        return None
+    return next((sentence[-LONGEST_QUOTE:] for sentence in says_done(text)), None)
 
 
 def claims(text: str) -> Iterator[str]:
@@ -134,7 +133,7 @@ def claims(text: str) -> Iterator[str]:
 def _claim(text: str, steps: Sequence[Step]) -> str | None:
     """The first claim in a message, from the beginning of its sentence; a passive one only of what no result shows."""
     for begin, found in _claimed(text, (_own, _passive)):
-        if found.re is _own or not _is_shown(_stem(found[0]), steps):
+        if found.re is _own.pattern or not _is_shown(_stem(found[0]), steps):
             return text[max(begin, found.end() - LONGEST_QUOTE) : found.end()]
     return None
 
@@ -143,7 +142,7 @@ def _is_shown(word: str, steps: Sequence[Step]) -> bool:
     return any(word in step.text.lower() for step in steps if step.kind == "result")
 
 
-def _claimed(text: str, forms: Sequence[re.Pattern[str]]) -> Iterator[tuple[int, re.Match[str]]]:
+def _claimed(text: str, forms: Sequence[AnyOf]) -> Iterator[tuple[int, re.Match[str]]]:
     """Where the sentence of each claim begins, and the claim; conditions, denials and reports are left out."""
     for found in sorted((one for form in forms for one in form.finditer(text)), key=lambda one: one.start()):
         begin = max((end.end() for end in _sentence.finditer(text, 0, found.start())), default=0)

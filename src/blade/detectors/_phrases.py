@@ -37,8 +37,8 @@ _LOOKAROUND = ("(?=", "(?!", "(?<=", "(?<!")
 _TOKEN = re.compile(rf"{_CLASS_OR_ESCAPE.pattern}|\(\?<?[=!]|.", re.DOTALL)
 _FOLDED = r"\x{17f}\x{212a}"
 """Letters that google-re2 takes for s and k where it ignores case."""
-_WIDER = {r"\s": r"\s\x0b", r"\W": rf"\W{_FOLDED}"}
-"""Classes that leave something out in google-re2: the vertical tab, and those letters."""
+_WIDER = {r"\s": r"\s\x0b", r"\w": r"\w\x{80}-\x{10ffff}", r"\W": rf"\W{_FOLDED}"}
+"""Classes that leave something out in google-re2: the vertical tab, letters beyond ASCII, and those two."""
 
 
 class AnyOf:
@@ -160,5 +160,6 @@ def _as_wide(found: re.Match[str]) -> str:
         return f"[{_WIDER[piece]}]"
     if piece[0] != "[":
         return piece
-    wider = _ESCAPE.sub(lambda one: _WIDER.get(one[0], one[0]), piece)
-    return f"(?:{wider}|[{_FOLDED}])" if piece.startswith("[^") else wider
+    if piece.startswith("[^"):
+        return f"(?:{piece}|[{_FOLDED}])"
+    return _ESCAPE.sub(lambda one: _WIDER.get(one[0], one[0]), piece)

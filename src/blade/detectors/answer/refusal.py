@@ -102,7 +102,7 @@ def _is_short(features: Features) -> bool:
     kind="associated",
     reads=("steps",),
     when=lambda f: f.refusals > 0,
-    phrases=(*PHRASES, *LEAVE, *(phrase.replace(r"\w", r"\S") for phrase in ELSEWHERE)),
+    phrases=(*PHRASES, *LEAVE, *ELSEWHERE),
     within="closing",
     status="stable",
 )

@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
+from operator import attrgetter
 from typing import Literal, NamedTuple, Protocol, TypeVar
 
 from blade.core.errors import ArtifactError
@@ -32,6 +33,10 @@ Body = Callable[[Rollout], Iterator[Evidence]]
 HEADINGS = ("Why it matters", "What to do", "Limits")
 FAMILIES = {"answer": "ANS", "behavior": "BEH", "data": "DAT", "infra": "INF", "task": "TSK"}
 MOST_HITS = 3
+
+_COUNTERS = attrgetter(*(field for field in Features.__struct_fields__ if field != "agent_chars"))
+"""What gates may look at. Lengths would tell nearly all rollouts apart."""
+_MOST_KNOWN = 4096
 
 _PLAIN_READS = ("steps", "stop", "error", "answer", "expected", "outcome", "reward", "tokens", "seconds")
 _VERDICT_OR_KEY = ("outcome", "reward", "expected")
@@ -215,6 +220,15 @@ def _read_docstring(path: str, docstring: str | None) -> tuple[str, tuple[tuple[
     return message, texts
 
 
+class _Opened(NamedTuple):
+    """What is known of the gates before any text is searched."""
+
+    numbers: frozenset[int]
+    """Rules that have to look."""
+    search: tuple[tuple[Place, frozenset[int]], ...]
+    """Places to search, and whose phrases may open a gate there."""
+
+
 class _Plan(NamedTuple):
     """What to do with rollouts that hold the same things."""
 
@@ -224,6 +238,10 @@ class _Plan(NamedTuple):
     """Rules that are opened by phrases, by the place where they look for them."""
     quiet: Looked
     """The result when no rule fires."""
+    error: bool
+    """Whether the harness recorded an error, which is searched too."""
+    known: dict[tuple[object, ...], _Opened]
+    """What the counters of rollouts open: many rollouts of a run have the same."""
 
 
 class Engine:
@@ -271,6 +289,8 @@ class Engine:
             whens=tuple((number, self._when(number)) for number in sorted(able) if self._has_when(number)),
             phrased=tuple((place, numbers & able) for place, numbers in self._phrased.items() if numbers & able),
             quiet=Looked(cannot_look=cannot) if cannot else NOTHING_SEEN,
+            error="error" in there,
+            known={},
         )
 
     def _has_when(self, number: int) -> bool:
@@ -286,10 +306,15 @@ class Engine:
         features = rollout.features
         if features is None:
             return plan.able
-        opened = {number for number, when in plan.whens if when(features)}
-        for place, numbers in plan.phrased:
-            if not numbers <= opened:
-                opened.update(self._found(rollout, place, numbers))
+        counters = _COUNTERS(features)
+        known = plan.known.get(counters)
+        if known is None:
+            if len(plan.known) >= _MOST_KNOWN:
+                plan.known.clear()
+            known = plan.known[counters] = _by_counters(plan, features)
+        opened = known.numbers
+        for place, numbers in known.search:
+            opened = opened.union(self._found(rollout, place, numbers))
         return opened
 
     def _found(self, rollout: Rollout, place: Place, numbers: frozenset[int]) -> Collection[int]:
@@ -312,6 +337,13 @@ class Engine:
                 error.add_note(f"rule {one.code} on rollout {rollout.key} ({rollout.source})")
                 raise
         return hits
+
+
+def _by_counters(plan: _Plan, features: Features) -> _Opened:
+    opened = frozenset(number for number, when in plan.whens if when(features))
+    some = {"errors": features.results > 0, "closing": features.agent_messages > 0}
+    search = [(place, numbers) for place, numbers in plan.phrased if plan.error or some[place]]
+    return _Opened(opened, tuple((place, numbers) for place, numbers in search if not numbers <= opened))
 
 
 def _always(_: Features) -> bool:

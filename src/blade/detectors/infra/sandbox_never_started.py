@@ -18,7 +18,6 @@ from collections.abc import Iterator
 from blade.core.finding import LONGEST_QUOTE, Cause, Evidence
 from blade.core.rollout import Features, Rollout, Step
 from blade.detectors._engine import detector
-from blade.detectors._errors import HEAD as LONGEST_UNMARKED
 from blade.detectors._errors import error_words, reports_trouble, runs_code, said_to_all
 from blade.detectors._phrases import any_of
 
@@ -72,7 +71,7 @@ _only_looks = re.compile(r"\b(?:ls|pwd|whoami|id|echo|date|uname|env|hostname|tr
 def _nobody_acted(features: Features) -> bool:
     """Every result is an error, or nobody said or called anything; a few short results may all be one error without a mark."""
     silent = features.agent_messages == 0 and features.calls == 0
-    few = 1 < features.results <= MOST and features.longest_result <= LONGEST_UNMARKED
+    few = 1 < features.results <= MOST and features.long_results == 0
     return few or (features.results == features.tool_errors and (features.tool_errors > 0 or silent))
 
 

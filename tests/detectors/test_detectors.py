@@ -20,9 +20,11 @@ from hypothesis import strategies as st
 from blade.core.errors import ArtifactError
 from blade.core.finding import NOTHING_SEEN, Cause, Evidence, Looked
 from blade.core.rollout import Features, Outcome, Rollout, RolloutKey, Source, Step
-from blade.detectors import any_of, catalogue, detector, find, look, page, rules
+from blade.detectors import _closing, any_of, catalogue, detector, find, look, page, rules
 from blade.detectors._engine import HEADINGS, Body, Engine, Loaded, Rule, load
-from blade.detectors._phrases import FLAGS, HEAD, OPENING, Search, closing, errors, search_for
+from blade.detectors._phrases import FLAGS, HEAD, OPENING, Search, closing, errors, search_for, without_lookaround
+from blade.detectors.answer import refusal
+from blade.detectors.behavior import claimed_without_action, unknown_tool
 
 CASES = Path(__file__).parents[1] / "cases"
 KEY = RolloutKey(run="a", task_id="t", repeat=0)
@@ -425,6 +427,34 @@ def searcher(phrase: str) -> Search:
     search = search_for([(5, (phrase,))])
     assert search is not None
     return search
+
+
+WITH_CONTEXT = (
+    *_closing.PERHAPS,
+    *_closing.DONE,
+    *refusal.DECLINES,
+    *unknown_tool.SURE,
+    *claimed_without_action.OWN,
+    *claimed_without_action.PASSIVE,
+)
+"""Phrases that ask something of the words around them."""
+
+
+@pytest.mark.parametrize("phrase", [phrase for phrase in WITH_CONTEXT if "(?!" in phrase or "(?<" in phrase])
+@settings(max_examples=30, deadline=None)
+@given(data=st.data())
+def test_looking_first_finds_all_that_the_pattern_finds(phrase: str, data: st.DataObject) -> None:
+    asked = any_of([phrase])
+    near = st.from_regex(re.compile(without_lookaround(phrase), FLAGS), fullmatch=True)
+    text = data.draw(HOSTILE) + data.draw(near) + data.draw(HOSTILE)
+    plain = [found.span() for found in re.finditer(phrase, text, FLAGS)]
+    assert [found.span() for found in asked.finditer(text)] == plain
+    assert (asked.search(text) is not None) == bool(plain)
+
+
+def test_what_stands_around_a_phrase_is_left_out_of_the_search() -> None:
+    assert without_lookaround(r"(?<!the )\bissue(?!s? ?#?\d)[(?!]\)") == r"\bissue[(?!]\)"
+    assert without_lookaround(r"a(?=b(?:c|d)(e))f(?:g)") == "af(?:g)"
 
 
 def test_a_search_names_the_rules_whose_phrases_are_there() -> None:

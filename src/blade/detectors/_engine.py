@@ -251,6 +251,7 @@ class Engine:
         self._detectors = tuple(one.detector for one in loaded)
         self._needs = tuple(tuple(tuple(need.split("|")) for need in one.reads) for one in self._detectors)
         self._names = tuple(sorted({name for needs in self._needs for need in needs for name in need}))
+        self._present = tuple(map(_presence, self._names))
         self._phrased = {place: self._looking_in(place) if gated else frozenset() for place in TEXT_AT}
         self._searches = {
             place: self._search_for(numbers) if fast and numbers else None for place, numbers in self._phrased.items()
@@ -266,7 +267,7 @@ class Engine:
 
     def look(self, rollout: Rollout) -> Looked:
         """What every rule says about one rollout."""
-        present = tuple([_has(rollout, name) for name in self._names])
+        present = tuple([has(rollout) for has in self._present])
         plan = self._plans.get(present)
         if plan is None:
             plan = self._plans[present] = self._plan(present)
@@ -350,16 +351,21 @@ def _always(_: Features) -> bool:
     return True
 
 
-def _has(rollout: Rollout, name: str) -> bool:
+def _presence(name: str) -> Callable[[Rollout], bool]:
+    """Whether a rollout has what a rule reads under that name."""
     if name == "steps":
-        # A trajectory without a step is one that was not recorded: it shows nothing.
-        features = rollout.features
-        return features is not None and features.steps > 0 and rollout.read_steps is not None
-    if name == "error":
-        return rollout.error is not None
+        return _has_steps
     if name.startswith("row."):
-        return _at(rollout.row, name.removeprefix("row.")) is not None
-    return getattr(rollout, name) is not None
+        path = name.removeprefix("row.")
+        return lambda rollout: _at(rollout.row, path) is not None
+    value = attrgetter(name)
+    return lambda rollout: value(rollout) is not None
+
+
+def _has_steps(rollout: Rollout) -> bool:
+    # A trajectory without a step is one that was not recorded: it shows nothing.
+    features = rollout.features
+    return features is not None and features.steps > 0 and rollout.read_steps is not None
 
 
 def _hit(code: str, rollout: Rollout, evidence: Evidence) -> Hit:

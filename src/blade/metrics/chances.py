@@ -20,12 +20,18 @@ _STEPS = 50
 
 @lru_cache(maxsize=4096)
 def student_quantile(degrees: int, p: float) -> float:
-    """The value that Student's t with whole `degrees` of freedom stays below with chance `p`, which lies inside (0, 1)."""
+    """The value that Student's t with whole `degrees` of freedom stays below with chance `p`, which lies inside (0, 1).
+
+    To twelve digits: further ones may differ from machine to machine, and the numbers that rest on them with them.
+    """
     if p < 0.5:
         return -student_quantile(degrees, 1 - p)
     value = _expanded(degrees, NormalDist().inv_cdf(p))
-    if degrees >= MANY:
-        return value
+    return float(f"{value if degrees >= MANY else _refined(degrees, p, value):.12g}")
+
+
+def _refined(degrees: int, p: float, value: float) -> float:
+    """Newton's steps from a value that is nearly right."""
     for _ in range(_STEPS):
         step = (_within(degrees, value) - (2 * p - 1)) / (2 * _density(degrees, value))
         # From above the distance shrinks at once; a start that is too low may overshoot, but never beyond zero.

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import pytest
@@ -20,9 +20,11 @@ from hypothesis import strategies as st
 from blade.core.errors import ArtifactError
 from blade.core.finding import NOTHING_SEEN, Cause, Evidence, Looked
 from blade.core.rollout import Features, Outcome, Rollout, RolloutKey, Source, Step
-from blade.detectors import any_of, catalogue, detector, find, look, page, rules
+from blade.detectors import _closing, any_of, catalogue, detector, find, look, page, rules
 from blade.detectors._engine import HEADINGS, Body, Engine, Loaded, Rule, load
-from blade.detectors._phrases import FLAGS, Search, loosen, search_for
+from blade.detectors._phrases import FLAGS, HEAD, OPENING, Search, closing, errors, search_for, without_lookaround
+from blade.detectors.answer import refusal
+from blade.detectors.behavior import claimed_without_action, unknown_tool
 
 CASES = Path(__file__).parents[1] / "cases"
 KEY = RolloutKey(run="a", task_id="t", repeat=0)
@@ -67,6 +69,7 @@ def count(steps: tuple[Step, ...], stop: str | None) -> Features:
         tool_errors=sum(step.failed for step in results),
         longest_repeat=max(repeats),
         alike_results=len(results) if len({step.text for step in results}) == 1 else 0,
+        long_results=sum(len(step.text) > 300 for step in results),
         orphan_calls=len(calls) - sum(step.answers is not None for step in results),
         user_messages=sum(s.party == "user" for s in steps),
         agent_chars=sum(len(s.text) for s in steps if s.party == "agent"),
@@ -99,11 +102,6 @@ def prompt_of(case: Case) -> tuple[Step, ...]:
     return () if case.prompt is None else (Step(index=0, party="user", kind="message", text=case.prompt),)
 
 
-def raw_of(rollout: Rollout, *, ascii_only: bool = False) -> bytes:
-    own = [step for step in rollout.steps or () if step.party in ("agent", "tool")]
-    return json.dumps(msgspec.to_builtins(own), ensure_ascii=ascii_only).encode()
-
-
 @cache
 def loaded() -> tuple[Loaded, ...]:
     return load("blade.detectors")
@@ -134,7 +132,7 @@ def places(looked: Looked, code: str) -> list[tuple[int | None, str]]:
 def test_fires_where_it_must(code: str, path: Path) -> None:
     case = read_case(path)
     rollout = rollout_of(case)
-    looked = look(rollout, raw_of(rollout))
+    looked = look(rollout)
     assert case.at
     assert places(looked, code) == case.at
     for hit in looked.hits:
@@ -144,7 +142,7 @@ def test_fires_where_it_must(code: str, path: Path) -> None:
 @pytest.mark.parametrize(("code", "path"), cases("quiet"))
 def test_is_quiet_where_it_must_be(code: str, path: Path) -> None:
     rollout = rollout_of(read_case(path))
-    looked = look(rollout, raw_of(rollout))
+    looked = look(rollout)
     assert code not in looked.cannot_look
     assert places(looked, code) == []
 
@@ -153,7 +151,7 @@ def test_is_quiet_where_it_must_be(code: str, path: Path) -> None:
 @pytest.mark.xfail(reason="a symptom that the rule does not see yet")
 def test_known_miss(code: str, path: Path) -> None:
     rollout = rollout_of(read_case(path))
-    assert places(look(rollout, raw_of(rollout)), code)
+    assert places(look(rollout), code)
 
 
 @pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.code)
@@ -173,14 +171,29 @@ def test_every_case_belongs_to_a_rule() -> None:
     assert {path.name for path in CASES.iterdir()} == {rule.name.replace("-", "_") for rule in rules()}
 
 
-@pytest.mark.parametrize("ascii_only", [False, True])
-def test_gates_only_save_time(ascii_only: bool) -> None:
+def test_gates_only_save_time() -> None:
     for rollout in every_rollout():
-        raw = raw_of(rollout, ascii_only=ascii_only)
-        seen = look(rollout, raw)
-        assert seen == engine(gated=False).look(rollout, raw)
-        assert seen == engine(fast=False).look(rollout, raw)
-        assert seen == look(rollout, b"")
+        seen = look(rollout)
+        assert seen == engine(gated=False).look(rollout)
+        assert seen == engine(fast=False).look(rollout)
+
+
+class Counters:
+    """Features whose lengths are out of reach."""
+
+    def __init__(self, features: Features) -> None:
+        self._features = features
+
+    def __getattr__(self, name: str) -> object:
+        assert name != "agent_chars"
+        return getattr(self._features, name)
+
+
+def test_gates_look_at_counters_only() -> None:
+    for rollout in every_rollout():
+        for one in loaded():
+            if one.detector.when is not None and rollout.features is not None:
+                one.detector.when(cast(Features, Counters(rollout.features)))
 
 
 def test_rules_read_only_what_they_declare() -> None:
@@ -192,7 +205,7 @@ def test_rules_read_only_what_they_declare() -> None:
             blinded = msgspec.structs.replace(rollout, outcome=Outcome.UNSCORED, read_row=None, **hidden)
             if "steps" not in names:
                 blinded = msgspec.structs.replace(blinded, read_steps=None)
-            assert alone.look(blinded, b"") == alone.look(rollout, b"")
+            assert alone.look(blinded) == alone.look(rollout)
 
 
 def test_same_without_re2() -> None:
@@ -201,8 +214,8 @@ import sys
 sys.modules["re2"] = None
 sys.path.insert(0, {tests!r})
 import test_detectors as t
-assert t.engine()._search is None
-print([t.msgspec.json.encode(t.look(r, t.raw_of(r))).decode() for r in t.every_rollout()])
+assert not any(t.engine()._searches.values())
+print([t.msgspec.json.encode(t.look(r)).decode() for r in t.every_rollout()])
 """
     done = subprocess.run(
         [sys.executable, "-c", program.format(tests=str(Path(__file__).parent))],
@@ -211,14 +224,14 @@ print([t.msgspec.json.encode(t.look(r, t.raw_of(r))).decode() for r in t.every_r
         check=True,
         env={"PYTHONPATH": str(Path(__file__).parents[2] / "src"), "PYTHONHASHSEED": "7"},
     )
-    assert done.stdout.strip() == str([msgspec.json.encode(look(r, raw_of(r))).decode() for r in every_rollout()])
+    assert done.stdout.strip() == str([msgspec.json.encode(look(r)).decode() for r in every_rollout()])
 
 
 def test_rules_are_sorted_and_hits_follow_them() -> None:
     codes = [rule.code for rule in rules()]
     assert codes == sorted(set(codes))
     for rollout in every_rollout():
-        looked = look(rollout, raw_of(rollout))
+        looked = look(rollout)
         assert [hit.code for hit in looked.hits] == sorted(hit.code for hit in looked.hits)
         assert list(looked.cannot_look) == sorted(looked.cannot_look)
 
@@ -230,44 +243,43 @@ def test_look_can_be_sent_to_a_worker() -> None:
 def test_nothing_to_look_at() -> None:
     bare = Rollout(key=KEY, outcome=Outcome.FAILED, source=Source(artifact="a"))
     unrecorded = rollout_of(Case(steps=[], stop="stop"))
-    assert look(bare, b"").cannot_look == tuple(rule.code for rule in rules())
-    assert look(unrecorded, b"[]").cannot_look == tuple(rule.code for rule in rules() if rule.reads != ("stop",))
+    assert look(bare).cannot_look == tuple(rule.code for rule in rules())
+    assert look(unrecorded).cannot_look == tuple(rule.code for rule in rules() if rule.reads != ("stop",))
 
 
 def test_a_whole_rollout_is_looked_at_by_all() -> None:
     step = Step(index=0, party="agent", kind="message", text="The answer is 42.")
     rollout = rollout_of(Case(steps=[step], stop="completed"))
-    assert look(rollout, raw_of(rollout)) is NOTHING_SEEN
+    assert look(rollout) is NOTHING_SEEN
 
 
-def test_steps_are_decoded_once_and_only_when_needed() -> None:
+def test_steps_are_read_only_when_a_gate_is_open() -> None:
     reads = 0
     call = Step(index=0, party="agent", kind="call", tool="t", arguments="{")
-    steps = (call, call, call)
 
     def read_steps() -> tuple[Step, ...]:
         nonlocal reads
         reads += 1
-        return steps
+        return (call, call, call)
 
-    rollout = rollout_of(Case(steps=list(steps)))
-    raw = raw_of(rollout)
-    rollout = msgspec.structs.replace(rollout, read_steps=read_steps)
-    assert {hit.code for hit in look(rollout, raw).hits} == {"BEH001", "BEH003"}
-    assert reads == 1
-    assert not look(msgspec.structs.replace(rollout, features=Features(steps=3, calls=3)), raw).hits
-    assert reads == 1
+    rollout = msgspec.structs.replace(rollout_of(Case(steps=[call, call, call])), read_steps=read_steps)
+    counted = [one for one in loaded() if one.rule.code in ("BEH001", "BEH003")]
+    assert {hit.code for hit in Engine(counted).look(rollout).hits} == {"BEH001", "BEH003"}
+    assert reads
+    reads = 0
+    assert not Engine(counted).look(msgspec.structs.replace(rollout, features=Features(steps=3, calls=3))).hits
+    assert not reads
 
 
 def test_no_more_than_three_hits_a_rule() -> None:
     call = Step(index=0, party="agent", kind="call", tool="t", arguments="{")
     rollout = rollout_of(Case(steps=[msgspec.structs.replace(call, index=i, tool=str(i)) for i in range(9)]))
-    assert places(look(rollout, b""), "BEH003") == [(0, "arguments"), (1, "arguments"), (2, "arguments")]
+    assert places(look(rollout), "BEH003") == [(0, "arguments"), (1, "arguments"), (2, "arguments")]
 
 
 def test_nesting_too_deep_for_the_reader_is_no_mistake_of_the_agent() -> None:
     call = Step(index=0, party="agent", kind="call", tool="t", arguments="[" * 100_000 + "]" * 100_000)
-    assert look(rollout_of(Case(steps=[call])), b"").hits == ()
+    assert look(rollout_of(Case(steps=[call]))).hits == ()
 
 
 def test_steps_that_share_an_index_are_told_apart() -> None:
@@ -276,13 +288,13 @@ def test_steps_that_share_an_index_are_told_apart() -> None:
         Step(index=4, party="agent", kind="call", tool="b", arguments="{'x': 2}", call_id="2"),
     ]
     rollout = rollout_of(Case(steps=steps))
-    (hit,) = look(rollout, b"").hits
+    (hit,) = look(rollout).hits
     assert find(rollout, hit) == Evidence(key=KEY, step=4, field="arguments", quote="{'x': 2}")
 
 
 def test_words_that_are_gone_are_an_error_of_the_artifact() -> None:
     rollout = rollout_of(Case(steps=None, error="connection reset by peer"))
-    (hit,) = look(rollout, b"").hits
+    (hit,) = look(rollout).hits
     with pytest.raises(ArtifactError, match="no longer holds"):
         find(msgspec.structs.replace(rollout, error="gone"), hit)
 
@@ -300,7 +312,7 @@ def test_a_quote_that_is_not_there_is_a_bug(quote: str) -> None:
 
     step = Step(index=0, party="agent", kind="message", text="x" * 400)
     with pytest.raises(ValueError, match="BEH900") as caught:
-        one_rule(body).look(rollout_of(Case(steps=[step])), b"[]")
+        one_rule(body).look(rollout_of(Case(steps=[step])))
     assert caught.value.__notes__ == ["rule BEH900 on rollout t#0 (case.jsonl:1)"]
 
 
@@ -309,7 +321,7 @@ def test_evidence_from_another_rollout_is_a_bug() -> None:
         yield Evidence(key=RolloutKey(run="a", task_id="t", repeat=1), step=0, field="text", quote="x")
 
     with pytest.raises(ValueError, match="BEH900"):
-        one_rule(body).look(rollout_of(Case(steps=[Step(index=0, party="agent", kind="message", text="x")])), b"[]")
+        one_rule(body).look(rollout_of(Case(steps=[Step(index=0, party="agent", kind="message", text="x")])))
 
 
 def test_a_rule_may_read_the_row() -> None:
@@ -320,8 +332,8 @@ def test_a_rule_may_read_the_row() -> None:
     row: dict[str, object] = {"checks": [{}, {"name": "second", "passed": False}]}
     reads = one_rule(body, reads=("row.checks",))
     rollout = rollout_of(Case(steps=None, row=row))
-    assert [find(rollout, hit).quote for hit in reads.look(rollout, b"").hits] == ["second", "false"]
-    assert reads.look(rollout_of(Case(steps=None)), b"").cannot_look == ("BEH900",)
+    assert [find(rollout, hit).quote for hit in reads.look(rollout).hits] == ["second", "false"]
+    assert reads.look(rollout_of(Case(steps=None))).cannot_look == ("BEH900",)
 
 
 @pytest.mark.parametrize(
@@ -331,7 +343,9 @@ def test_a_rule_may_read_the_row() -> None:
         {"scope": "run"},
         {"reads": ()},
         {"reads": ("trajectory",)},
-        {"reads": ("steps", "row.note"), "phrases": ("x",)},
+        {"reads": ("steps", "row.note"), "phrases": ("x",), "within": "errors"},
+        {"phrases": ("x",)},
+        {"within": "errors"},
     ],
 )
 def test_a_rule_that_cannot_be_served_is_refused(declared: dict[str, object]) -> None:
@@ -395,48 +409,17 @@ PHRASES = [
     r"(?:ab|c\.d)+\(e\)",
     r"[\w-]+@x",
 ]
-HOSTILE = st.text(alphabet=st.sampled_from(list("abxyqk'\"/\\ \n\t.:-_@()\u2019\u017f\u212a\xe9\U0001f600429")))
+HOSTILE = st.text(alphabet=st.sampled_from(list("abxyqk'\"/\\ \n\t\x0b.:-_@()\u2019\u017f\u212a\xe9\U0001f600429")))
 
 
 @pytest.mark.parametrize("phrase", PHRASES)
 @settings(max_examples=60, deadline=None)
-@given(data=st.data(), ascii_only=st.booleans())
-def test_the_loosened_phrase_is_found_wherever_the_phrase_is(
-    phrase: str, data: st.DataObject, ascii_only: bool
-) -> None:
+@given(data=st.data())
+def test_a_phrase_is_searched_for_as_it_is_confirmed(phrase: str, data: st.DataObject) -> None:
     near = st.from_regex(re.compile(phrase, FLAGS), fullmatch=True)
     text = data.draw(HOSTILE) + data.draw(near) + data.draw(HOSTILE)
     if any_of([phrase]).search(text):
-        assert 5 in searcher(phrase)(in_json(text, ascii_only=ascii_only))
-
-
-@pytest.mark.parametrize(
-    ("phrase", "text"),
-    [
-        (r"say \"no\"", 'say "no"'),
-        (r"a\s+b", "a \n\tb"),
-        (r"path/to\\file", "path/to\\file"),
-        (r"x.{0,3}y", "x\u2019\U0001f600\\y"),
-        (r"x.{0,3}y", 'x\t\u2019"y'),
-        (r"[^a-z]{2}q", "\n\U0001f600q"),
-        (r"[\"' ]key", '"KEY'),
-        (r"\Wend\S$", "\rend\xe9"),
-        (r"one\ntwo\ttabs", "one\ntwo\ttabs"),
-    ],
-)
-@pytest.mark.parametrize("ascii_only", [False, True])
-def test_phrases_are_found_in_their_escaped_forms(phrase: str, text: str, ascii_only: bool) -> None:
-    assert any_of([phrase]).search(text)
-    assert 5 in searcher(phrase)(in_json(text, ascii_only=ascii_only))
-    assert 5 in searcher(phrase)(text.encode())
-
-
-def test_slashes_may_be_escaped() -> None:
-    assert 5 in searcher("path/to")(b'"path\\/to"')
-
-
-def in_json(text: str, *, ascii_only: bool) -> bytes:
-    return json.dumps([{"text": text}], ensure_ascii=ascii_only).encode("utf-8", "surrogatepass")
+        assert 5 in searcher(phrase)(f"before\n{text}\nbehind")
 
 
 @cache
@@ -446,16 +429,67 @@ def searcher(phrase: str) -> Search:
     return search
 
 
-def test_an_escaped_letter_opens_every_gate() -> None:
-    search = search_for([(3, ("rate limit",)), (4, ("never",))])
+WITH_CONTEXT = (
+    *_closing.PERHAPS,
+    *_closing.DONE,
+    *refusal.DECLINES,
+    *unknown_tool.SURE,
+    *claimed_without_action.OWN,
+    *claimed_without_action.PASSIVE,
+)
+"""Phrases that ask something of the words around them."""
+
+
+@pytest.mark.parametrize("phrase", [phrase for phrase in WITH_CONTEXT if "(?!" in phrase or "(?<" in phrase])
+@settings(max_examples=30, deadline=None)
+@given(data=st.data())
+def test_looking_first_finds_all_that_the_pattern_finds(phrase: str, data: st.DataObject) -> None:
+    asked = any_of([phrase])
+    near = st.from_regex(re.compile(without_lookaround(phrase), FLAGS), fullmatch=True)
+    text = data.draw(HOSTILE) + data.draw(near) + data.draw(HOSTILE)
+    plain = [found.span() for found in re.finditer(phrase, text, FLAGS)]
+    assert [found.span() for found in asked.finditer(text)] == plain
+    assert (asked.search(text) is not None) == bool(plain)
+
+
+def test_what_stands_around_a_phrase_is_left_out_of_the_search() -> None:
+    assert without_lookaround(r"(?<!the )\bissue(?!s? ?#?\d)[(?!]\)") == r"\bissue[(?!]\)"
+    assert without_lookaround(r"a(?=b(?:c|d)(e))f(?:g)") == "af(?:g)"
+
+
+def test_a_search_names_the_rules_whose_phrases_are_there() -> None:
+    search = search_for([(3, ("rate limit", "quota")), (4, ("never", "\u9650\u6d41"))])
     assert search is not None
-    assert set(search(b'"\\u0072ate limit"')) == {3, 4}
-    assert set(search(b'"a Rate Limit"')) == {3}
-    assert not search(b'"nothing"')
-    assert not search(b'"\\u001b[31mred\\u001b[0m"')
+    assert set(search("a Rate Limit, and no QUOTA")) == {3}
+    assert set(search("never: \u9650\u6d41, rate limit")) == {3, 4}
+    assert not search("nothing")
 
 
-@pytest.mark.parametrize("phrase", ["caf\xe9", r"(?=x)", r"(?i:x)", r"(x)\1", r"\x41", "(", "[a"])
-def test_phrases_that_cannot_be_loosened(phrase: str) -> None:
+@pytest.mark.parametrize("phrase", [r"(?=x)", r"(?<!y)x", r"(x)\1", "(", "[a"])
+def test_phrases_that_cannot_be_searched_for(phrase: str) -> None:
     with pytest.raises((ValueError, re.error)):
-        loosen(phrase)
+        search_for([(0, (phrase,))])
+
+
+def said(text: str, index: int = 0) -> Step:
+    return Step(index=index, party="agent", kind="message", text=text)
+
+
+def result(text: str, *, failed: bool = False) -> Step:
+    return Step(index=0, party="tool", kind="result", text=text, failed=failed)
+
+
+def test_errors_are_looked_for_where_they_can_be() -> None:
+    log = "x" * (HEAD + 1)
+    steps = (said("never here"), result("short"), result(log), result("e" * 900, failed=True))
+    assert errors(steps).split("\n") == ["e" * OPENING, "short", "e" * HEAD]
+    assert errors(()) == ""
+
+
+def test_closing_words_are_those_after_the_last_call_and_at_least_two_messages() -> None:
+    call = Step(index=0, party="agent", kind="call", tool="t", arguments="{}")
+    user = Step(index=0, party="user", kind="message", text="yes")
+    assert closing((said("a"), said("b"), said("c"))) == "c\nb"
+    assert closing((said("a"), said("b"), call, user, said("c"))) == "c\nb"
+    assert closing((said("a"), call, said("b"), said(" "), said("c"), said("d"))) == "d\nc\nb"
+    assert closing((call, said("o" * 400))) == "o" * OPENING + "\n" + "o" * 400

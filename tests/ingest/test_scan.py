@@ -45,11 +45,11 @@ def same(one: Run, other: Run, but: tuple[str, ...] = ()) -> bool:
     return equal and one.tools == other.tools and one.settings == other.settings and one.schema == other.schema
 
 
-def look(one: Rollout, raw: bytes) -> Looked:
+def look(one: Rollout) -> Looked:
     """A rule for the tests: fires where the answer is long."""
     long = [step for step in one.steps or () if step.kind == "message" and len(step.text) > 200]
     hits = tuple(Hit(code="TST001", step=step.index, field="text", start=0, length=5) for step in long)
-    return Looked(hits=hits, cannot_look=() if raw else ("TST001",))
+    return Looked(hits=hits, cannot_look=() if one.steps else ("TST001",))
 
 
 @pytest.mark.parametrize("size", [1, 700, 5_000])

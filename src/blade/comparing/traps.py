@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 import polars as pl
-from scipy.special import gammaln
 
 from blade.core.comparison import Change, Held, Joined
 from blade.core.run import Run
+from blade.metrics.chances import log_choose
 from blade.metrics.counts import count
 from blade.metrics.repeats import usual_repeats
 
@@ -70,11 +70,8 @@ def _chance(a: int, n: int, b: int, m: int) -> float:
     """Chance of at most `a` passes among `n` when `a + b` passes fall on `n + m` tasks at random."""
     passes, total = a + b, n + m
     drawn = np.arange(max(0, passes - m), a + 1)
-
-    def choose(of: int, k: np.ndarray | int) -> np.ndarray:
-        return np.asarray(gammaln(of + 1) - gammaln(np.asarray(k) + 1) - gammaln(of - np.asarray(k) + 1))
-
-    return float(np.exp(choose(n, drawn) + choose(m, passes - drawn) - choose(total, passes)).sum())
+    ways = log_choose(n, drawn) + log_choose(m, passes - drawn) - log_choose(total, np.array([passes]))
+    return float(np.exp(ways).sum())
 
 
 def _duplicates(runs: tuple[Run, Run], joined: Joined) -> Iterator[str]:

@@ -114,5 +114,5 @@ class Looked(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 NOTHING_SEEN = Looked()
 
-Look = Callable[[Rollout, bytes], Looked]
-"""Handed to the scan by a pipeline; the bytes are the raw trajectory, for gates that search text. Must be picklable."""
+Look = Callable[[Rollout], Looked]
+"""Handed to the scan by a pipeline. Must be picklable."""

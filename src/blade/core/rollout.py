@@ -83,6 +83,10 @@ class Step(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """Index of the call that a result belongs to."""
 
 
+LONGEST_UNMARKED = 300
+"""Characters of a result that may be an error though nothing marks it as one."""
+
+
 class Features(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """Counters made once a rollout, cheap enough to make for every row."""
 
@@ -94,10 +98,13 @@ class Features(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """Longest run of consecutive calls with the same tool and arguments."""
     alike_results: int = 0
     """Results, where all of them are the same text."""
+    long_results: int = 0
+    """Results that are longer than an error without a mark can be."""
     orphan_calls: int = 0
     agent_messages: int = 0
     """Messages of the agent that hold any text."""
     agent_chars: int = 0
+    """No gate of a rule looks at it."""
     user_messages: int = 0
     refusals: int = 0
     empty_final: bool = False

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import lru_cache
+from functools import lru_cache, partial
 
 READING = frozenset(
     """get list search find lookup read view show describe count check fetch query retrieve inspect browse calculate
@@ -50,13 +50,28 @@ class Tools:
 
 
 NOTHING_TAUGHT = Tools()
-_TAUGHT: ContextVar[Tools] = ContextVar("tools", default=NOTHING_TAUGHT)
+
+
+@lru_cache(maxsize=16)
+def _verdicts(tools: Tools) -> Callable[[str], bool]:
+    """Says of a tool whether it changes something; each name is judged once."""
+    return lru_cache(maxsize=4096)(partial(_changes, tools))
+
+
+def _changes(tools: Tools, tool: str) -> bool:
+    if any(fnmatchcase(tool, name) for name in tools.changing):
+        return True
+    return not any(fnmatchcase(tool, name) for name in tools.reading) and _sounds_changing(tool)
+
+
+_BY_NAME = _verdicts(NOTHING_TAUGHT)
+_TAUGHT: ContextVar[Callable[[str], bool]] = ContextVar("tools", default=_BY_NAME)
 
 
 @contextmanager
 def taught(tools: Tools) -> Iterator[None]:
     """Within it, tools that a package names change something or only read, as the package says."""
-    before = _TAUGHT.set(tools)
+    before = _TAUGHT.set(_verdicts(tools))
     try:
         yield
     finally:
@@ -65,14 +80,7 @@ def taught(tools: Tools) -> Iterator[None]:
 
 def changes_state(tool: str) -> bool:
     """Whether a tool is taken to change something: by what is taught, else unless its name says that it only reads or ends the talk."""
-    return _changes(tool, _TAUGHT.get())
-
-
-@lru_cache(maxsize=4096)
-def _changes(tool: str, tools: Tools) -> bool:
-    if any(fnmatchcase(tool, name) for name in tools.changing):
-        return True
-    return not any(fnmatchcase(tool, name) for name in tools.reading) and _sounds_changing(tool)
+    return _TAUGHT.get()(tool)
 
 
 def _sounds_changing(tool: str) -> bool:

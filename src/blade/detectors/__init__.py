@@ -6,6 +6,19 @@ registered anywhere else. `_engine.py` is the whole mechanism.
 
 from blade.detectors._engine import Rule, Status, detector, find, hit_of, look, rule_files, rules
 from blade.detectors._page import catalogue, page
-from blade.detectors._phrases import any_of
+from blade.detectors._phrases import any_of, search_for
 
-__all__ = ["Rule", "Status", "any_of", "catalogue", "detector", "find", "hit_of", "look", "page", "rule_files", "rules"]
+__all__ = [
+    "Rule",
+    "Status",
+    "any_of",
+    "catalogue",
+    "detector",
+    "find",
+    "hit_of",
+    "look",
+    "page",
+    "rule_files",
+    "rules",
+    "search_for",
+]

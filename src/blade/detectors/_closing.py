@@ -41,6 +41,7 @@ PERHAPS = (
 _plain = any_of(PLAIN)
 _perhaps = any_of(PERHAPS)
 _mended = re.compile(rf"\b{_MENDS}(?: \S+){{0,3}} (?:errors?|failures?|issues?|problems?|bugs?)\b", re.IGNORECASE)
+_may_be_code = re.compile(r"[`/\\]|\w\.[a-z]")
 _code = re.compile(r"```.*?```|`[^`\n]+`|\S*[/\\]\S+|\b\w+\.[a-z]{1,4}\b(?!\s[a-z])", re.DOTALL)
 _so_that = re.compile(r"\b(?:so that|so|now|no longer)\b.{0,60}$", re.IGNORECASE)
 _sentence = re.compile(r"(?<=[.!?;])\s+|\n+")
@@ -86,7 +87,7 @@ def admits(text: str) -> re.Match[str] | None:
 
 def _prose(text: str) -> str:
     """A message with blanks in place of its code, whose names are no words of the agent."""
-    return _code.sub(lambda found: " " * len(found[0]), text)
+    return _code.sub(lambda found: " " * len(found[0]), text) if _may_be_code.search(text) else text
 
 
 def _is_mended(text: str, found: re.Match[str]) -> bool:

@@ -12,18 +12,17 @@ import inspect
 import json
 import pkgutil
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
+from operator import attrgetter
 from typing import Literal, NamedTuple, Protocol, TypeVar
-
-import msgspec
 
 from blade.core.errors import ArtifactError
 from blade.core.finding import LONGEST_QUOTE, NOTHING_SEEN, Cause, Evidence, Hit, Looked
 from blade.core.rollout import Features, Rollout
-from blade.detectors._phrases import Search, search_for
+from blade.detectors._phrases import TEXT_AT, Place, Search, search_for
 
 Kind = Literal["direct", "associated"]
 Scope = Literal["rollout", "task", "run"]
@@ -35,12 +34,14 @@ HEADINGS = ("Why it matters", "What to do", "Limits")
 FAMILIES = {"answer": "ANS", "behavior": "BEH", "data": "DAT", "infra": "INF", "task": "TSK"}
 MOST_HITS = 3
 
+_COUNTERS = attrgetter(*(field for field in Features.__struct_fields__ if field != "agent_chars"))
+"""What gates may look at. Lengths would tell nearly all rollouts apart."""
+_MOST_KNOWN = 4096
+
 _PLAIN_READS = ("steps", "stop", "error", "answer", "expected", "outcome", "reward", "tokens", "seconds")
 _VERDICT_OR_KEY = ("outcome", "reward", "expected")
 _QUOTED_FROM_ROLLOUT = ("stop", "error", "answer", "expected")
 _QUOTED_FROM_STEP = ("text", "arguments", "tool")
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +81,7 @@ class Detector:
     scope: Scope
     when: When | None
     phrases: tuple[str, ...]
+    within: Place | None
     status: Status
     body: Body
 
@@ -100,14 +102,15 @@ def detector(
     scope: Scope = "rollout",
     when: When | None = None,
     phrases: tuple[str, ...] = (),
+    within: Place | None = None,
     status: Status = "preview",
 ) -> Callable[[Body], Detector]:
     """Declare a rule: what it reads, and what must hold before it is worth reading.
 
     `reads` names fields of the rollout, `steps`, or `row.<path>`; `"steps|error"` asks for one of the two. Where one
     of them is absent the rule could not look; an `error` that is absent did not happen. A rule that reads the row
-    makes every row be decoded. The gate is open when `when` says so or one of `phrases` is in what agent and tools
-    said or in the error; without either it is always open.
+    makes every row be decoded. The gate is open when `when` says so, or one of `phrases` is in the error or `within`
+    the place of the trajectory where the rule looks for them; without either it is always open.
     """
     if re.fullmatch(r"[A-Z]{3}\d{3}", code) is None:
         raise ValueError(f"{code}: a code is three letters of family and three digits")
@@ -119,6 +122,8 @@ def detector(
         raise ValueError(f"{code}: reads must name {', '.join(_PLAIN_READS)} or row.<path>, got {reads}")
     if phrases and any(name in ("answer", "expected") or name.startswith("row.") for name in names):
         raise ValueError(f"{code}: phrases are searched for in trajectory and error only, but the rule reads {reads}")
+    if bool(phrases) != (within is not None):
+        raise ValueError(f"{code}: phrases and the place that they are searched for in go together")
 
     def declare(body: Body) -> Detector:
         return Detector(
@@ -129,6 +134,7 @@ def detector(
             scope=scope,
             when=when,
             phrases=phrases,
+            within=within,
             status=status,
             body=body,
         )
@@ -214,14 +220,28 @@ def _read_docstring(path: str, docstring: str | None) -> tuple[str, tuple[tuple[
     return message, texts
 
 
+class _Opened(NamedTuple):
+    """What is known of the gates before any text is searched."""
+
+    numbers: frozenset[int]
+    """Rules that have to look."""
+    search: tuple[tuple[Place, frozenset[int]], ...]
+    """Places to search, and whose phrases may open a gate there."""
+
+
 class _Plan(NamedTuple):
     """What to do with rollouts that hold the same things."""
 
     able: frozenset[int]
     whens: tuple[tuple[int, When], ...]
-    phrased: frozenset[int]
+    phrased: tuple[tuple[Place, frozenset[int]], ...]
+    """Rules that are opened by phrases, by the place where they look for them."""
     quiet: Looked
     """The result when no rule fires."""
+    error: bool
+    """Whether the harness recorded an error, which is searched too."""
+    known: dict[tuple[object, ...], _Opened]
+    """What the counters of rollouts open: many rollouts of a run have the same."""
 
 
 class Engine:
@@ -231,26 +251,27 @@ class Engine:
         self._detectors = tuple(one.detector for one in loaded)
         self._needs = tuple(tuple(tuple(need.split("|")) for need in one.reads) for one in self._detectors)
         self._names = tuple(sorted({name for needs in self._needs for need in needs for name in need}))
-        self._phrased = frozenset(number for number, one in enumerate(self._detectors) if one.phrases and gated)
-        self._search: Search | None = None
-        if fast and self._phrased:
-            self._search = search_for([(number, self._detectors[number].phrases) for number in sorted(self._phrased)])
+        self._present = tuple(map(_presence, self._names))
+        self._phrased = {place: self._looking_in(place) if gated else frozenset() for place in TEXT_AT}
+        self._searches = {
+            place: self._search_for(numbers) if fast and numbers else None for place, numbers in self._phrased.items()
+        }
         self._gated = gated
         self._plans: dict[tuple[bool, ...], _Plan] = {}
 
-    def look(self, rollout: Rollout, raw: bytes) -> Looked:
+    def _looking_in(self, place: Place) -> frozenset[int]:
+        return frozenset(number for number, one in enumerate(self._detectors) if one.within == place)
+
+    def _search_for(self, numbers: frozenset[int]) -> Search | None:
+        return search_for([(number, self._detectors[number].phrases) for number in sorted(numbers)])
+
+    def look(self, rollout: Rollout) -> Looked:
         """What every rule says about one rollout."""
-        present = tuple([_has(rollout, name) for name in self._names])
+        present = tuple([has(rollout) for has in self._present])
         plan = self._plans.get(present)
         if plan is None:
             plan = self._plans[present] = self._plan(present)
-        features = rollout.features
-        if features is None:
-            opened = plan.able
-        else:
-            opened = frozenset([number for number, when in plan.whens if when(features)])
-            if plan.phrased:
-                opened |= self._found(rollout, raw, plan.phrased)
+        opened = self._opened(plan, rollout)
         if not opened:
             return plan.quiet
         hits = self._run(sorted(opened), rollout)
@@ -267,72 +288,84 @@ class Engine:
         return _Plan(
             able=able,
             whens=tuple((number, self._when(number)) for number in sorted(able) if self._has_when(number)),
-            phrased=self._phrased & able,
+            phrased=tuple((place, numbers & able) for place, numbers in self._phrased.items() if numbers & able),
             quiet=Looked(cannot_look=cannot) if cannot else NOTHING_SEEN,
+            error="error" in there,
+            known={},
         )
 
     def _has_when(self, number: int) -> bool:
-        return number not in self._phrased or self._detectors[number].when is not None
+        one = self._detectors[number]
+        return one.when is not None or not self._gated or one.within is None
 
     def _when(self, number: int) -> When:
         when = self._detectors[number].when
         return when if when is not None and self._gated else _always
 
-    def _found(self, rollout: Rollout, raw: bytes, phrased: frozenset[int]) -> frozenset[int]:
-        """Rules whose phrases may be there; all of them where the bytes cannot be searched."""
-        search = self._search
-        if search is None or not raw:
-            return phrased
-        found = search(raw)
+    def _opened(self, plan: _Plan, rollout: Rollout) -> Collection[int]:
+        """Rules that have to look."""
+        features = rollout.features
+        if features is None:
+            return plan.able
+        counters = _COUNTERS(features)
+        known = plan.known.get(counters)
+        if known is None:
+            if len(plan.known) >= _MOST_KNOWN:
+                plan.known.clear()
+            known = plan.known[counters] = _by_counters(plan, features)
+        opened = known.numbers
+        for place, numbers in known.search:
+            opened = opened.union(self._found(rollout, place, numbers))
+        return opened
+
+    def _found(self, rollout: Rollout, place: Place, numbers: frozenset[int]) -> Collection[int]:
+        """Rules whose phrases may be there; all of them where nothing can search."""
+        search = self._searches[place]
+        if search is None:
+            return numbers
+        text = TEXT_AT[place](rollout.steps or ())
         if rollout.error:
-            found = {*found, *search(rollout.error.encode("utf-8", "replace"))}
-        return phrased.intersection(found) if found else frozenset()
+            text = f"{text}\n{rollout.error}"
+        return numbers.intersection(search(text)) if text else ()
 
     def _run(self, numbers: list[int], rollout: Rollout) -> list[Hit]:
-        read_once = _read_once(rollout)
         hits: list[Hit] = []
         for number in numbers:
             one = self._detectors[number]
             try:
-                hits += [_hit(one.code, read_once, evidence) for evidence in islice(one.body(read_once), MOST_HITS)]
+                hits += [_hit(one.code, rollout, evidence) for evidence in islice(one.body(rollout), MOST_HITS)]
             except Exception as error:
                 error.add_note(f"rule {one.code} on rollout {rollout.key} ({rollout.source})")
                 raise
         return hits
 
 
+def _by_counters(plan: _Plan, features: Features) -> _Opened:
+    opened = frozenset(number for number, when in plan.whens if when(features))
+    some = {"errors": features.results > 0, "closing": features.agent_messages > 0}
+    search = [(place, numbers) for place, numbers in plan.phrased if plan.error or some[place]]
+    return _Opened(opened, tuple((place, numbers) for place, numbers in search if not numbers <= opened))
+
+
 def _always(_: Features) -> bool:
     return True
 
 
-def _has(rollout: Rollout, name: str) -> bool:
+def _presence(name: str) -> Callable[[Rollout], bool]:
+    """Whether a rollout has what a rule reads under that name."""
     if name == "steps":
-        # A trajectory without a step is one that was not recorded: it shows nothing.
-        features = rollout.features
-        return features is not None and features.steps > 0 and rollout.read_steps is not None
-    if name == "error":
-        return rollout.error is not None
+        return _has_steps
     if name.startswith("row."):
-        return _at(rollout.row, name.removeprefix("row.")) is not None
-    return getattr(rollout, name) is not None
+        path = name.removeprefix("row.")
+        return lambda rollout: _at(rollout.row, path) is not None
+    value = attrgetter(name)
+    return lambda rollout: value(rollout) is not None
 
 
-def _read_once(rollout: Rollout) -> Rollout:
-    """The same rollout, with steps and row decoded at most once for all rules."""
-    return msgspec.structs.replace(rollout, read_steps=_once(rollout.read_steps), read_row=_once(rollout.read_row))
-
-
-def _once(read: Callable[[], T] | None) -> Callable[[], T] | None:
-    if read is None:
-        return None
-    kept: list[T] = []
-
-    def once() -> T:
-        if not kept:
-            kept.append(read())
-        return kept[0]
-
-    return once
+def _has_steps(rollout: Rollout) -> bool:
+    # A trajectory without a step is one that was not recorded: it shows nothing.
+    features = rollout.features
+    return features is not None and features.steps > 0 and rollout.read_steps is not None
 
 
 def _hit(code: str, rollout: Rollout, evidence: Evidence) -> Hit:
@@ -400,13 +433,9 @@ def rules() -> tuple[Rule, ...]:
     return tuple(loaded.rule for loaded in _loaded_once())
 
 
-def look(rollout: Rollout, raw: bytes) -> Looked:
-    """What every rule says about one rollout.
-
-    `raw` is the JSON of the trajectory, at least what agent and tools said; empty means that it cannot be had, and
-    costs time only. Rules are loaded at the first call in a process.
-    """
-    return _engine().look(rollout, raw)
+def look(rollout: Rollout) -> Looked:
+    """What every rule says about one rollout. Rules are loaded at the first call in a process."""
+    return _engine().look(rollout)
 
 
 def find(rollout: Rollout, hit: Hit) -> Evidence:

@@ -14,10 +14,10 @@ from functools import lru_cache
 
 import msgspec
 
-from blade.core.rollout import Step
+from blade.core.rollout import LONGEST_UNMARKED, Step
 from blade.core.tools import is_deep
 
-HEAD = 300
+HEAD = LONGEST_UNMARKED
 """Characters at the start of a result in which an error is expected, and the most that one without a mark has."""
 RUNS_CODE = frozenset(
     """bash shell sh terminal console powershell python ipython jupyter repl notebook command cmd code script

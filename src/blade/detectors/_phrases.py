@@ -1,127 +1,165 @@
-r"""One search over raw bytes for the phrases of all rules.
+r"""The search that opens the gates of rules: one google-re2 set for the phrases of all rules that look in the same place.
 
-Trajectories reach the engine as JSON, so a phrase is loosened before it is searched for: whatever it would match in
-decoded text, the loosened pattern matches in the bytes, and sometimes it matches where the phrase would not. A hit
-only opens a rule's gate; the rule confirms on decoded text, with `any_of`.
+What a rule is after stands in one of two places of a rollout: at the head of a result that may be an error, or in what
+the agent said last. A rule names its place, and the set runs over the text of that place, which is a small part of a
+trajectory. A hit only opens the rule's gate; the rule confirms it step by step, with `any_of`.
 
-A phrase may use literals, `.`, `\s \d \w` and their opposites, `\b ^ $`, groups, alternatives, classes and
-quantifiers, in ASCII, and ignores case. It is looked for inside one string of the artifact: text that is joined from
-several parts has no bytes of its own.
+A phrase is a pattern that both `re` and google-re2 know. It ignores case, and `^` and `$` stand for the ends of a line.
 """
 
 from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import cached_property
+from typing import Literal
+
+from blade.core.rollout import Step
 
 FLAGS = re.IGNORECASE | re.ASCII
 
-Search = Callable[[bytes], Collection[int]]
-"""Numbers of the rules whose phrases may be in the bytes."""
+Search = Callable[[str], Collection[int]]
+"""Numbers of the rules whose phrases may be in a text."""
+Place = Literal["errors", "closing"]
 
-_ANY = r"(?:[\x00-\xff]|[\xc0-\xff][\x80-\xbf]{1,3}|\\[\x00-\xff]|\\u[0-9a-f]{4}(?:\\u[0-9a-f]{4})?)"
-"""One decoded character in any form: a byte, a UTF-8 sequence, an escape, a pair of surrogates."""
-_SPACE = r"(?:[\s\x0b]|\\+[nrtf])"
-_ANCHORS = "bBAZ"
-_CONTROLS = "nrtf"
-_KEPT = {"s": _SPACE, "d": r"\d", "w": r"\w", "S": _ANY, "D": _ANY, "W": _ANY, "\\": r"\\+"}
-_ESCAPED_IN_JSON = '"\\/' + "".join(map(chr, range(32)))
-_CLASS = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]")
-_UNREADABLE = r"\\u00(?:0[9a-d]|[2-7])"
-"""An escape may hide a letter, a sign or white space of a phrase: such bytes open every gate. The control characters that
-colour a log are none of these."""
+HEAD = 600
+"""Characters at the start of a result in which an error is looked for, and the most that one without a mark has."""
+OPENING = 300
+"""Characters at the start of a text after which many rules stop: there a word may end for them in its middle."""
+CLOSING = 2
+"""Messages at the end that close a rollout, whatever was called between them."""
+
 _MEMORY = 64 << 20
+_CLASS_OR_ESCAPE = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]|\\.", re.DOTALL)
+_ESCAPE = re.compile(r"\\.", re.DOTALL)
+_LOOKAROUND = ("(?=", "(?!", "(?<=", "(?<!")
+_TOKEN = re.compile(rf"{_CLASS_OR_ESCAPE.pattern}|\(\?<?[=!]|.", re.DOTALL)
+_FOLDED = r"\x{17f}\x{212a}"
+"""Letters that google-re2 takes for s and k where it ignores case."""
+_WIDER = {r"\s": r"\s\x0b", r"\w": r"\w\x{80}-\x{10ffff}", r"\W": rf"\W{_FOLDED}"}
+"""Classes that leave something out in google-re2: the vertical tab, letters beyond ASCII, and those two."""
 
 
-def any_of(phrases: Sequence[str]) -> re.Pattern[str]:
-    """The pattern that a rule confirms its phrases with, on decoded text."""
-    return re.compile("|".join(f"(?:{phrase})" for phrase in phrases), FLAGS)
+class AnyOf:
+    """What a rule confirms its phrases with; compiled at its first use.
+
+    It is asked as a compiled pattern is. google-re2 looks first, without what is asked of the words around a phrase: it
+    takes a twentieth of the time, and most texts hold no phrase.
+    """
+
+    def __init__(self, phrases: Sequence[str]) -> None:
+        self._phrases = tuple(phrases)
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """What decides."""
+        return re.compile("|".join(f"(?:{phrase})" for phrase in self._phrases), FLAGS)
+
+    @cached_property
+    def _search(self) -> Search | None:
+        return search_for([(0, [without_lookaround(phrase) for phrase in self._phrases])])
+
+    def _may_be_in(self, text: str) -> bool:
+        return self._search is None or bool(self._search(text))
+
+    def search(self, text: str) -> re.Match[str] | None:
+        """The first phrase in a text."""
+        return self.pattern.search(text) if self._may_be_in(text) else None
+
+    def finditer(self, text: str) -> Iterator[re.Match[str]]:
+        """Every phrase in a text, in order."""
+        return self.pattern.finditer(text) if self._may_be_in(text) else iter(())
+
+
+def any_of(phrases: Sequence[str]) -> AnyOf:
+    """Some phrases as one."""
+    return AnyOf(phrases)
+
+
+def without_lookaround(phrase: str) -> str:
+    """A phrase that is found wherever the phrase is, and asks nothing of what stands before and behind it."""
+    pieces: list[str] = []
+    depth = 0
+    for found in _TOKEN.finditer(phrase):
+        piece = found[0]
+        if depth:
+            depth += (piece[0] == "(") - (piece == ")")
+        elif piece in _LOOKAROUND:
+            depth = 1
+        else:
+            pieces.append(piece)
+    return "".join(pieces)
+
+
+def errors(steps: Sequence[Step]) -> str:
+    """The heads of results that are marked as errors, and all results that are short enough to be one."""
+    results = [step for step in steps if step.kind == "result" and (step.failed or len(step.text) <= HEAD)]
+    opened = [step.text[:OPENING] for step in results if step.failed and len(step.text) > OPENING]
+    return "\n".join([*opened, *[step.text[:HEAD] for step in results]])
+
+
+def closing(steps: Sequence[Step]) -> str:
+    """What the agent said after its last call, and at least its last two messages."""
+    said: list[str] = []
+    called = False
+    for step in reversed(steps):
+        if step.kind == "call":
+            called = True
+        elif step.kind == "message" and step.party == "agent" and step.text.strip():
+            said.append(step.text)
+        if called and len(said) >= CLOSING:
+            break
+    opened = [said[0][:OPENING]] if said and len(said[0]) > OPENING else []
+    return "\n".join([*opened, *(said if called else said[:CLOSING])])
+
+
+TEXT_AT: dict[Place, Callable[[Sequence[Step]], str]] = {"errors": errors, "closing": closing}
 
 
 def search_for(phrases: Sequence[tuple[int, Sequence[str]]]) -> Search | None:
     """One search for the phrases of all rules, each given with its rule's number; None when google-re2 is not there."""
-    loosened = [(number, loosen(phrase)) for number, several in phrases for phrase in several]
     try:
         re2 = importlib.import_module("re2")
     except ImportError:
         return None
     options = re2.Options()
-    options.encoding = re2.Options.Encoding.LATIN1
     options.case_sensitive = False
+    options.log_errors = False
     options.max_mem = _MEMORY
     patterns = re2.Set.SearchSet(options)
-    for pattern in (_UNREADABLE, *(pattern for _, pattern in loosened)):
-        patterns.Add(pattern.encode("ascii"))
+    owners = []
+    for number, several in phrases:
+        for phrase in several:
+            try:
+                patterns.Add(in_re2(phrase))
+            except re2.error as error:
+                raise ValueError(f"phrase {phrase!r} cannot be searched for: {error}") from None
+            owners.append(number)
     patterns.Compile()
-    owners = (-1, *(number for number, _ in loosened))
-    everybody = frozenset(owners[1:])
     nobody: frozenset[int] = frozenset()
     match: Callable[[bytes], list[int] | None] = patterns.Match
 
-    def search(raw: bytes) -> Collection[int]:
-        found = match(raw)
-        if found is None:
-            return nobody
-        return everybody if 0 in found else {owners[place] for place in found}
+    def search(text: str) -> Collection[int]:
+        found = match(text.encode("utf-8", "replace"))
+        return nobody if found is None else {owners[place] for place in found}
 
     return search
 
 
-def loosen(phrase: str) -> str:
-    """A pattern for JSON bytes that matches wherever `phrase` matches the text; ValueError when it cannot be made."""
+def in_re2(phrase: str) -> str:
+    """A pattern that google-re2 finds wherever `re` finds the phrase, and in any line."""
     re.compile(phrase, FLAGS)
-    if not phrase.isascii():
-        raise ValueError(f"phrase {phrase!r}: non-ASCII characters have several forms in JSON; write `.`")
-    pieces = []
-    place = 0
-    while place < len(phrase):
-        piece, place = _loosen_at(phrase, place)
-        pieces.append(piece)
-    return "".join(pieces)
+    return "(?m)" + _CLASS_OR_ESCAPE.sub(_as_wide, phrase)
 
 
-def _loosen_at(phrase: str, place: int) -> tuple[str, int]:
-    char = phrase[place]
-    if char == "\\":
-        return _loosen_escape(phrase, phrase[place + 1]), place + 2
-    if char == "[":
-        return _loosen_class(phrase, place)
-    if char == "(" and phrase.startswith("(?", place):
-        if not phrase.startswith("(?:", place):
-            raise ValueError(f"phrase {phrase!r}: of the groups that open with (? only (?: can be used")
-        return "(?:", place + 3
-    if char == ".":
-        return _ANY, place + 1
-    if char in "^$":
-        return "", place + 1
-    return char if char in "()|*+?{}," else _literal(char), place + 1
-
-
-def _loosen_escape(phrase: str, char: str) -> str:
-    if char in _ANCHORS:
-        return ""
-    if char in _KEPT:
-        return _KEPT[char]
-    if char in _CONTROLS:
-        return rf"(?:\{char}|\\+{char})"
-    if char.isalnum():
-        raise ValueError(f"phrase {phrase!r}: \\{char} cannot be searched for in bytes")
-    return _literal(char)
-
-
-def _loosen_class(phrase: str, place: int) -> tuple[str, int]:
-    """A class stays as it is unless it takes in something that JSON escapes, or anything outside ASCII."""
-    found = _CLASS.match(phrase, place)
-    if found is None:
-        raise ValueError(f"phrase {phrase!r}: a class without an end")
-    members = re.compile(found[0], FLAGS)
-    wide = any(members.match(char) for char in (*_ESCAPED_IN_JSON, "\x7f", "\x80", "\u2019"))
-    return (_ANY if wide else found[0]), found.end()
-
-
-def _literal(char: str) -> str:
-    if char < " " and char not in "\t\n\v\f\r":
-        return _ANY
-    escapes = r"\\*" if char in _ESCAPED_IN_JSON else ""
-    return escapes + (char if char.isalnum() or char in " _" else f"\\x{ord(char):02x}")
+def _as_wide(found: re.Match[str]) -> str:
+    """A class that takes in all that it does for `re`."""
+    piece = found[0]
+    if piece in _WIDER:
+        return f"[{_WIDER[piece]}]"
+    if piece[0] != "[":
+        return piece
+    if piece.startswith("[^"):
+        return f"(?:{piece}|[{_FOLDED}])"
+    return _ESCAPE.sub(lambda one: _WIDER.get(one[0], one[0]), piece)

@@ -6,12 +6,13 @@ Only tasks with both outcomes can tell, and of them the rollouts that were read 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import numpy as np
 
 from blade.core.diagnosis import Alarm
 from blade.core.finding import Evidence
+from blade.detectors import search_for
 from blade.diagnose.reading import Reading
 from blade.diagnose.walks import Walk
 from blade.metrics.association import within_tasks
@@ -30,20 +31,6 @@ WORDS: tuple[tuple[str, str], ...] = (
     ("warning", r"\bwarnings?\b|\bdeprecated\b"),
 )
 """What readers stop at, with the pattern that finds it."""
-STEMS = {
-    "error": ("error",),
-    "traceback": ("traceback",),
-    "exception": ("exception",),
-    "timeout": ("timeout", "time out", "time-out", "timed out", "timed-out"),
-    "429": ("429", "too many", "rate limit"),
-    "5xx": ("50", "internal server", "bad gateway"),
-    "permission denied": ("denied", "forbidden", "eacces"),
-    "not found": ("not found", "no such file"),
-    "connection refused": ("connection re", "econnre"),
-    "killed": ("killed", "out of memory", "segmentation"),
-    "warning": ("warning", "deprecated"),
-}
-"""What every text that fits a pattern holds, in small letters: quicker to look for."""
 FEWEST = 3
 """Passing rollouts that must hold a word before it can be called harmless."""
 AROUND = 60
@@ -53,18 +40,28 @@ def alarms(reading: Reading) -> tuple[Alarm, ...]:
     """Every alarming word that results of sometimes-pass tasks hold, with its counts; the commonest in passes first."""
     walks = [walk for task in reading.sometimes for walk in reading.of(task)]
     texts = ["\n".join(step.text for step in walk.steps if step.party == "tool") for walk in walks]
-    small = [text.lower() for text in texts]
-    found: list[Alarm] = []
-    for word, pattern in WORDS:
-        likely = [
-            text if any(stem in low for stem in STEMS[word]) else "" for text, low in zip(texts, small, strict=True)
-        ]
-        found += _alarm(word, re.compile(pattern, re.IGNORECASE), walks, likely)
+    held = _held(texts)
+    found = [
+        alarm
+        for number, (word, pattern) in enumerate(WORDS)
+        for alarm in _alarm(word, re.compile(pattern, re.IGNORECASE), walks, [number in numbers for numbers in held])
+    ]
     return tuple(sorted(found, key=lambda one: (-one.fired_passed, one.word)))
 
 
-def _alarm(word: str, pattern: re.Pattern[str], walks: list[Walk], texts: list[str]) -> Iterator[Alarm]:
-    held = np.asarray([pattern.search(text) is not None for text in texts], dtype=bool)
+def _held(texts: list[str]) -> list[Collection[int]]:
+    """The numbers of the words that each text holds. In ASCII a search is as good as the pattern; else it is confirmed."""
+    patterns = [re.compile(pattern, re.IGNORECASE) for _, pattern in WORDS]
+    search = search_for([(number, (pattern,)) for number, (_, pattern) in enumerate(WORDS)])
+    found: list[Collection[int]] = [search(text) if search is not None else range(len(WORDS)) for text in texts]
+    return [
+        numbers if search is not None and text.isascii() else {n for n in numbers if patterns[n].search(text)}
+        for text, numbers in zip(texts, found, strict=True)
+    ]
+
+
+def _alarm(word: str, pattern: re.Pattern[str], walks: list[Walk], holds: list[bool]) -> Iterator[Alarm]:
+    held = np.asarray(holds, dtype=bool)
     failed = np.asarray([not walk.passed for walk in walks], dtype=bool)
     if not held.any():
         return

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 from fractions import Fraction
+from functools import lru_cache
 
 from blade.diagnose.moments import as_moment, as_number
 
@@ -65,11 +66,18 @@ def _is_nothing(answer: str, key: str) -> bool:
 # Of two texts
 
 
+_WHOLE = re.compile(r"[1-9][0-9]{0,15}")
+"""A whole number that is written in one way only, as most answers are."""
+
+
+@lru_cache(maxsize=4096)
 def _compare(answer: str, key: str) -> Match:
     if not key:
         return Match.UNKNOWN
     if answer == key:
         return Match.EQUAL
+    if _WHOLE.fullmatch(answer) and _WHOLE.fullmatch(key):
+        return Match.DIFFERENT
     if _is_opaque(answer) or _is_opaque(key):
         return Match.UNKNOWN
     boxes = _boxes(answer)
@@ -145,6 +153,7 @@ _LABEL = re.compile(r"(?!not\b)([a-z][a-z_-]+) ?:(?![:/]) ?(?=\S)", re.IGNORECAS
 _VARIABLE = re.compile(r"([a-z](?:_\{?\w\}?|\([a-z]\))?) ?= ?(?=[^=]+$)", re.IGNORECASE)
 
 
+@lru_cache(maxsize=4096)
 def _plain(text: str) -> str:
     """Without case, repeated white space, wrappers and closing punctuation; latex keeps its case."""
     text = " ".join(text.split())
@@ -359,6 +368,7 @@ _PROSE = re.compile(r"[^\W\d_]{2}")
 _BETWEEN = re.compile(r" ?(?:,? \b(?:or|and)\b |, |;|&) ?")
 
 
+@lru_cache(maxsize=4096)
 def _number(text: str) -> Fraction | None:
     """The exact value of a number as people write it; the exponent is bounded by three digits."""
     if not text or text[-1] not in "0123456789}%)" or (found := _NUMBER.fullmatch(text)) is None:
@@ -462,7 +472,8 @@ _ID = re.compile(r"[^\W\d_]\w*")
 
 def _as_moment(said: str, wanted: str) -> Match | None:
     """A day or a time of day, written in two ways; a number such as 12.30 is one only where letters say so."""
-    if not any(letter.isalpha() or letter in ":-" for letter in wanted + said):
+    text = wanted + said
+    if ":" not in text and "-" not in text and not any(map(str.isalpha, text)):
         return None
     mine, key = as_moment(said), as_moment(wanted)
     if mine is None or key is None or type(mine) is not type(key):
@@ -473,6 +484,8 @@ def _as_moment(said: str, wanted: str) -> Match | None:
 def _as_words(said: str, wanted: str) -> Match | None:
     """A number in words on one side and in digits on the other."""
     in_words = [as_number(text) for text in (said, wanted)]
+    if in_words == [None, None]:
+        return None
     in_digits = [_number(text) for text in (said, wanted)]
     if in_words[0] is not None and in_digits[1] is not None:
         return _same_value(in_words[0] == in_digits[1])

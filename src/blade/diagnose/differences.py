@@ -128,7 +128,7 @@ def differences(rollout: Rollout) -> tuple[Difference, ...]:
         return ()
     due = rollout.due
     failed = rollout.outcome is Outcome.FAILED
-    found = [*_limits(rollout, due), *_output(rollout, due)]
+    found = _limits(rollout, due) + _output(rollout, due)
     if due.said or due.empty_records:
         found += [*_machinery(due), *_records(due), *_words(due, failed)]
     if due.calls is not None:
@@ -140,14 +140,10 @@ def differences(rollout: Rollout) -> tuple[Difference, ...]:
     return tuple(islice(dict.fromkeys(found), MOST)) if found else ()
 
 
-def _limits(rollout: Rollout, due: Due) -> Iterator[Difference]:
-    limit = _limit_word(rollout.stop) if rollout.stop else None
-    if limit is not None:
-        yield Difference(kind=Differs.CUT, name=limit, detail="stop")
-    for said in due.said:
-        found = _limit_of(said)
-        if found is not None:
-            yield Difference(kind=Differs.CUT, name=found, detail=said.field)
+def _limits(rollout: Rollout, due: Due) -> list[Difference]:
+    limits = [(_limit_word(rollout.stop) if rollout.stop else None, "stop")]
+    limits += [(_limit_of(said), said.field) for said in due.said]
+    return [Difference(kind=Differs.CUT, name=limit, detail=where) for limit, where in limits if limit is not None]
 
 
 @lru_cache(maxsize=1024)
@@ -208,14 +204,16 @@ def _records(due: Due) -> Iterator[Difference]:
         yield Difference(kind=Differs.NO_RECORD, name=name)
 
 
-def _output(rollout: Rollout, due: Due) -> Iterator[Difference]:
+def _output(rollout: Rollout, due: Due) -> list[Difference]:
     features = rollout.features
+    missing = []
     if features is not None and features.agent_messages == 0 and features.calls == 0:
-        yield Difference(kind=Differs.NO_ANSWER, name="answer" if _has_thought(rollout) else "output")
+        missing.append("answer" if _has_thought(rollout) else "output")
     if due.said and any(_has_declined(said) for said in due.said):
-        yield Difference(kind=Differs.NO_ANSWER, name="declined")
+        missing.append("declined")
     elif due.extracts and not (rollout.answer or "").strip():
-        yield Difference(kind=Differs.NO_ANSWER, name="answer")
+        missing.append("answer")
+    return [Difference(kind=Differs.NO_ANSWER, name=name) for name in missing]
 
 
 def _has_thought(rollout: Rollout) -> bool:

@@ -9,9 +9,9 @@ from blade.detectors import look as look_with_rules
 from blade.diagnose.differences import differences
 
 
-def look(rollout: Rollout, raw: bytes) -> Looked:
+def look(rollout: Rollout) -> Looked:
     """Hits of the rules, differences from what was due, and the stages that a rollout reached; picklable."""
-    seen = look_with_rules(rollout, raw)
+    seen = look_with_rules(rollout)
     attempted, feedback = stages(rollout)
     return Looked(
         hits=seen.hits,

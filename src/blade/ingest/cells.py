@@ -8,7 +8,7 @@ import msgspec
 
 from blade.ingest.decode import decode_any, encode
 
-_NULL = b"null"
+_NULLS = (msgspec.Raw(b"null"), b"null")
 
 
 LARGEST = 1e15
@@ -17,10 +17,7 @@ LARGEST = 1e15
 
 def has(raw: bytes | msgspec.Raw | None) -> bool:
     """Whether a raw value is there and is not null."""
-    if not raw:
-        return False
-    view = memoryview(raw)
-    return len(view) != len(_NULL) or bytes(view) != _NULL
+    return bool(raw) and raw not in _NULLS
 
 
 def integer(found: object) -> int | None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from hashlib import blake2b
 
-from blade.core.rollout import Features, Kind, Step
+from blade.core.rollout import LONGEST_UNMARKED, Features, Kind, Step
 
 
 def count(steps: tuple[Step, ...], stop: str | None) -> Features:
     """The counters of a trajectory, in one walk."""
     calls = results = tool_errors = agent_messages = agent_chars = user_messages = refusals = 0
-    longest = streak = answered = 0
+    longest = streak = answered = long_results = 0
     alike = True
     first: str | None = None
     previous: tuple[str | None, str | None] | None = None
@@ -30,6 +30,7 @@ def count(steps: tuple[Step, ...], stop: str | None) -> Features:
             results += 1
             first = step.text if first is None else first
             alike = alike and step.text == first
+            long_results += len(step.text) > LONGEST_UNMARKED
             tool_errors += step.failed
             answered += step.answers is not None
         elif step.party == "agent":
@@ -47,6 +48,7 @@ def count(steps: tuple[Step, ...], stop: str | None) -> Features:
         tool_errors=tool_errors,
         longest_repeat=longest,
         alike_results=results if alike else 0,
+        long_results=long_results,
         orphan_calls=calls - answered,
         agent_messages=agent_messages,
         agent_chars=agent_chars,

@@ -7,8 +7,9 @@ import io
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, NamedTuple, cast
+from typing import IO, TYPE_CHECKING, cast
 
+import msgspec
 import zstandard
 
 from blade.core.rollout import Source
@@ -23,7 +24,7 @@ _BLOCK = 1 << 20
 _ZSTD_BLOCK = 1 << 14
 
 
-class Record(NamedTuple):
+class Record(msgspec.Struct, frozen=True, gc=False):
     """The bytes of one row and where they stand; `line` counts from 1 within the byte range."""
 
     data: bytes

@@ -76,6 +76,9 @@ def load_runs(found: Found, wishes: Wishes) -> list[Run]:
     if wishes.group is not None and EXTRA + wishes.group not in rows.columns:
         raise _no_such_field(wishes.group, "group by", rows)
     mine = [identify(group.select(rows)) for group in groups]
+    # From here on each run has its own rows: those of all runs together would be held twice.
+    del rows
+    read = replace(read, table=replace(read.table, rows=read.table.rows.clear()))
     runs = [_run(number, groups, mine, read, wishes) for number in range(len(groups))]
     named = _named(runs, groups, read.files)
     return [

@@ -36,6 +36,9 @@ MOST_CHECKS = 100
 _EVIDENCE_OF_A_ROLLOUT = ("reward", "score", "response", "messages", "output", "trajectory", "_ng_failure_class")
 _SAMPLING = ("temperature", "top_p", "max_output_tokens")
 _SAMPLED = attrgetter(*_SAMPLING)
+_COUNTED = ("steps", "calls", "tool_errors", "agent_chars")
+_COUNTED_OF = attrgetter(*_COUNTED)
+_NOT_COUNTED = (None,) * len(_COUNTED)
 _INDEXES = ("index", "repeat", "attempt")
 _MOST_KEYS = 1024
 _NO_SCALAR = b"{[n"
@@ -191,8 +194,8 @@ class RowReader:
         raws = zip(batch.trajectories, batch.raw("messages"), strict=True)
         steps = [None if raw is None else steps_of(raw, messages) for raw, messages in raws]
         features = [None if one is None else count(one, stop) for one, stop in zip(steps, found["stop"], strict=True)]
-        for name in ("steps", "calls", "tool_errors", "agent_chars"):
-            found[name] = [None if one is None else getattr(one, name) for one in features]
+        counted = [_NOT_COUNTED if one is None else _COUNTED_OF(one) for one in features]
+        found |= dict(zip(_COUNTED, zip(*counted, strict=True), strict=True))
         found["output_fp"] = [None if one is None else fingerprint(one) for one in steps]
         found["skeleton"] = [
             [self._tool(step.tool or "") for step in one if step.kind == "call"] if one else None for one in steps
@@ -228,7 +231,6 @@ class RowReader:
         looked = []
         due = self._due.column(batch.columns)
         for place, (id_, index, repeat) in enumerate(keys):
-            data, raw = batch.data[place], batch.trajectories[place]
             seen = rollout(
                 lights[place],
                 key=RolloutKey(run="", task_id=id_ or str(index), repeat=repeat or 0),
@@ -236,11 +238,11 @@ class RowReader:
                 error=errors[place],
                 features=walked.features[place],
                 steps=walked.steps[place],
-                read_row=partial(decode_any, data),
+                read_row=partial(decode_any, batch.data[place]),
                 read_prompt=partial(self._read_prompt, batch, place),
                 read_due=None if due is None else partial(_as_it_is, due[place]),
             )
-            looked.append(look(seen, b"" if raw is None else bytes(raw)))
+            looked.append(look(seen))
         found["fired"] = [seen.hits for seen in looked]
         found["cannot_look"] = [seen.cannot_look for seen in looked]
         found["differs"] = [seen.differs for seen in looked]

@@ -13,9 +13,9 @@ from math import erfc, sqrt
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import gammaln, stdtrit
 
 from blade.core.measure import Interval
+from blade.metrics.chances import log_choose, student_quantile
 from blade.metrics.intervals import NO_SPREAD, ROUGH_BELOW
 from blade.metrics.paired import as_probability
 
@@ -158,13 +158,9 @@ def _margins(telling: Strata) -> list[tuple[int, int, int]]:
 def _overlap_chances(total: int, failed: int, fired: int) -> Floats:
     """Hypergeometric chances of each overlap of the two sets, from the least possible to the most."""
     overlap = np.arange(max(0, fired + failed - total), min(fired, failed) + 1)
-    logs = _log_choose(failed, overlap) + _log_choose(total - failed, fired - overlap)
+    logs = log_choose(failed, overlap) + log_choose(total - failed, fired - overlap)
     weights = np.exp(logs - logs.max())
     return np.asarray(weights / weights.sum(), dtype=np.float64)
-
-
-def _log_choose(n: int, k: Integers) -> Floats:
-    return np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1), dtype=np.float64)
 
 
 def _convolve(parts: list[Floats]) -> Floats:
@@ -203,7 +199,7 @@ def _t_limits(difference: float, residuals: Floats, weight: float, informative: 
     if informative < 2 or float(np.abs(residuals).max()) <= NO_SPREAD:
         return None
     se = sqrt(units / (units - 1) * float(np.sum(residuals**2))) / weight
-    half = float(stdtrit(informative - 1, 0.975)) * se
+    half = student_quantile(informative - 1, 0.975) * se
     return Interval(
         low=max(-1.0, difference - half),
         high=min(1.0, difference + half),

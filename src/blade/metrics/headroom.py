@@ -8,11 +8,11 @@ from math import sqrt
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from scipy.special import stdtrit
 
 from blade.core.diagnosis import Headroom
 from blade.core.measure import Interval
 from blade.core.run import Run
+from blade.metrics.chances import student_quantile
 from blade.metrics.intervals import ROUGH_BELOW
 
 Place = tuple[str, int]
@@ -75,6 +75,6 @@ def _limits(values: npt.NDArray[np.float64]) -> tuple[float, Interval | None]:
     mean, n = float(values.mean()), len(values)
     if n < 2:
         return mean, None
-    half = float(stdtrit(n - 1, 0.975)) * float(values.std(ddof=1)) / sqrt(n)
+    half = student_quantile(n - 1, 0.975) * float(values.std(ddof=1)) / sqrt(n)
     interval = Interval(low=mean - half, high=mean + half, level=0.95, method=METHOD, n=n, rough=n < ROUGH_BELOW)
     return mean, interval

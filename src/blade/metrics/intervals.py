@@ -12,9 +12,9 @@ from math import sqrt
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import stdtrit
 
 from blade.core.measure import Interval
+from blade.metrics.chances import student_quantile
 
 Floats = npt.NDArray[np.float64]
 
@@ -117,7 +117,7 @@ def _wilson(mean: float, n: float, quantile: float) -> tuple[float, float]:
 
 
 def _t_quantile(level: float, units: int) -> float:
-    return float(stdtrit(units - 1, (1 + level) / 2))
+    return student_quantile(units - 1, (1 + level) / 2)
 
 
 def _interval(low: float, high: float, level: float, method: str, units: int) -> Interval:

@@ -44,7 +44,15 @@ ENDINGS = re.compile(
 _calls = any_of(PHRASES)
 
 
-@detector("ANS004", suggests=Cause.BEHAVIOR, kind="direct", reads=("steps",), phrases=PHRASES, status="stable")
+@detector(
+    "ANS004",
+    suggests=Cause.BEHAVIOR,
+    kind="direct",
+    reads=("steps",),
+    phrases=PHRASES,
+    within="closing",
+    status="stable",
+)
 def call_written_as_text(rollout: Rollout) -> Iterator[Evidence]:
     steps = rollout.steps or ()
     acts = [step for step in steps if step.party == "agent" and step.kind in ("message", "refusal", "call")]

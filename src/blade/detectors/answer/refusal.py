@@ -75,65 +75,6 @@ LEAVE = (
     r"\b(?:against|conflicts? with|violates?|breach(?:es)?) (?:my|the|our) (?:\w+ )?(?:guidelines|polic\w+|rules|principles|instructions)\b",
 )
 """Forms that speak of leave and will rather than of knowing; looked for in a short message that stands alone."""
-STEMS = (
-    *(
-        f"i{mark}"
-        for mark in (
-            " can",
-            "'m",
-            "\u2019m",
-            " am",
-            " won",
-            " will",
-            " must",
-            " have",
-            " need",
-            "'ll",
-            "\u2019ll",
-            "'d",
-            "\u2019d",
-        )
-    ),
-    *(
-        "i do",
-        "i don",
-        "i refuse",
-        "i decline",
-        "i\u00a0",
-        "icannot",
-        "ican",
-        "my guid",
-        "my polic",
-        "my prin",
-        "something",
-        "against",
-    ),
-    *(
-        "conflict",
-        "violat",
-        "breach",
-        "outside",
-        "beyond",
-        "i pass",
-        "i turn",
-        "i prefer",
-        "i opt",
-        "i choose",
-        "i would",
-    ),
-    *(
-        "puedo",
-        "nicht",
-        "peux",
-        "puis",
-        "posso",
-        "\u65e0\u6cd5",
-        "\u4e0d\u80fd",
-        "\u307e\u305b\u3093",
-        "\u043c\u043e\u0433\u0443",
-    ),
-)
-"""What every refusal holds, in small letters: quicker to look for than its words."""
 OPENING = 300
 """Characters of the last message in which a refusal is taken for one; further down it is about details."""
 SHORT = 400
@@ -160,8 +101,9 @@ def _is_short(features: Features) -> bool:
     suggests=Cause.BEHAVIOR,
     kind="associated",
     reads=("steps",),
-    when=lambda f: f.refusals > 0 or _is_short(f),
-    phrases=PHRASES,
+    when=lambda f: f.refusals > 0,
+    phrases=(*PHRASES, *LEAVE, *ELSEWHERE),
+    within="closing",
     status="stable",
 )
 def refusal(rollout: Rollout) -> Iterator[Evidence]:
@@ -180,9 +122,6 @@ def refusal(rollout: Rollout) -> Iterator[Evidence]:
 
 def _declining(opening: str, alone: bool) -> re.Match[str] | None:
     """The words that decline; a figure of speech with a verb behind it is passed over."""
-    lowered = opening.lower()
-    if not any(stem in lowered for stem in STEMS):
-        return None
     plain = (one for one in _declines.finditer(opening) if not _figure.search(opening, one.start(), one.end() + 20))
     found = next(plain, None)
     return found or ((_elsewhere.search(opening) or _alone.search(opening)) if alone else None)

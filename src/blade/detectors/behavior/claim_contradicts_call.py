@@ -62,7 +62,15 @@ class _Claim(NamedTuple):
     """The word to which it says that something was set, behind the words before; empty where it says nothing of it."""
 
 
-@detector("BEH010", suggests=Cause.BEHAVIOR, kind="associated", reads=("steps",), phrases=PHRASES, status="stable")
+@detector(
+    "BEH010",
+    suggests=Cause.BEHAVIOR,
+    kind="associated",
+    reads=("steps",),
+    phrases=PHRASES,
+    within="closing",
+    status="stable",
+)
 def claim_contradicts_call(rollout: Rollout) -> Iterator[Evidence]:
     steps = rollout.steps or ()
     made = _carried_out(steps)

@@ -15,6 +15,7 @@ Limits
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from blade.core.finding import LONGEST_QUOTE, Cause, Evidence
 from blade.core.rollout import Rollout, Step
@@ -22,7 +23,7 @@ from blade.core.tools import changes_state
 from blade.detectors._closing import may_admit, says_done
 from blade.detectors._engine import detector
 from blade.detectors._errors import error_words
-from blade.detectors._phrases import any_of
+from blade.detectors._phrases import AnyOf, any_of
 
 _DONE = (
     r"(?:cancell?ed|updated|booked|rebooked|changed|modified|refunded|exchanged|processed|created|deleted|removed|"
@@ -92,6 +93,7 @@ _holds_back = re.compile(r"\b(?:no|not|never|later|wait|but|unless|if|instead|so
     reads=("steps",),
     when=lambda f: f.calls > 0 and f.user_messages > 0,
     phrases=PHRASES,
+    within="closing",
     status="stable",
 )
 def claimed_without_action(rollout: Rollout) -> Iterator[Evidence]:
@@ -101,27 +103,24 @@ def claimed_without_action(rollout: Rollout) -> Iterator[Evidence]:
     last = _last_call(steps)
     if last is None:
         return
-    shown = "\n".join(step.text for step in steps if step.kind == "result").lower()
     for place, step in enumerate(steps[last + 1 :], last + 1):
         if step.party == "agent" and step.kind == "message":
-            quote = _claim(step.text, shown) or _done_upon_a_yes(steps[:place], step.text)
+            quote = _claim(step.text, steps) or _done_upon_a_yes(steps[:place], step.text)
             if quote:
                 yield Evidence(key=rollout.key, step=step.index, field="text", quote=quote)
 
 
 def _done_upon_a_yes(before: tuple[Step, ...], text: str) -> str | None:
     """The sentence that reports something done, where the user has just said yes to a question for leave."""
-    talk = [step for step in before if step.kind in ("message", "call")][-2:]
-    if (
-        [step.party for step in talk] != ["agent", "user"]
-        or any(step.kind == "call" for step in talk)
-        or may_admit(text)
-    ):
+    talk = list(islice((step for step in reversed(before) if step.kind in ("message", "call")), 2))
+    if [(step.party, step.kind) for step in talk] != [("user", "message"), ("agent", "message")]:
         return None
-    asked = re.split(r"(?<=[.!])\s", talk[0].text)[-1]
+    reply, asked = talk[0].text, re.split(r"(?<=[.!])\s", talk[1].text)[-1]
     leave = "?" in asked and _asks_leave.search(asked) and not _asks_to_know.search(asked)
-    plain = len(talk[1].text) <= SHORT_REPLY and not _holds_back.search(talk[1].text)
-    return next((sentence[-LONGEST_QUOTE:] for sentence in says_done(text)), None) if leave and plain else None
+    plain = len(reply) <= SHORT_REPLY and not _holds_back.search(reply)
+    if not leave or not plain or may_admit(text):
+        return None
+    return next((sentence[-LONGEST_QUOTE:] for sentence in says_done(text)), None)
 
 
 def claims(text: str) -> Iterator[str]:
@@ -131,15 +130,19 @@ def claims(text: str) -> Iterator[str]:
         yield text[begin : end.start() if end else len(text)]
 
 
-def _claim(text: str, shown: str) -> str | None:
+def _claim(text: str, steps: Sequence[Step]) -> str | None:
     """The first claim in a message, from the beginning of its sentence; a passive one only of what no result shows."""
     for begin, found in _claimed(text, (_own, _passive)):
-        if found.re is _own or _stem(found[0]) not in shown:
+        if found.re is _own.pattern or not _is_shown(_stem(found[0]), steps):
             return text[max(begin, found.end() - LONGEST_QUOTE) : found.end()]
     return None
 
 
-def _claimed(text: str, forms: Sequence[re.Pattern[str]]) -> Iterator[tuple[int, re.Match[str]]]:
+def _is_shown(word: str, steps: Sequence[Step]) -> bool:
+    return any(word in step.text.lower() for step in steps if step.kind == "result")
+
+
+def _claimed(text: str, forms: Sequence[AnyOf]) -> Iterator[tuple[int, re.Match[str]]]:
     """Where the sentence of each claim begins, and the claim; conditions, denials and reports are left out."""
     for found in sorted((one for form in forms for one in form.finditer(text)), key=lambda one: one.start()):
         begin = max((end.end() for end in _sentence.finditer(text, 0, found.start())), default=0)
@@ -160,7 +163,7 @@ def _last_call(steps: tuple[Step, ...]) -> int | None:
 def _may_have_changed(steps: tuple[Step, ...]) -> bool:
     """Whether a call that changes something was carried out, or was left without a result that says otherwise."""
     for step in reversed(steps):
-        if step.kind == "result" and not _is_error(step) and changes_state(step.tool or ""):
+        if step.kind == "result" and changes_state(step.tool or "") and not _is_error(step):
             return True
     failed = {(step.answers, step.call_id) for step in steps if step.kind == "result" and _is_error(step)}
     return any(

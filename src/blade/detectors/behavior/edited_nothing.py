@@ -65,10 +65,13 @@ def edited_nothing(rollout: Rollout) -> Iterator[Evidence]:
     steps = rollout.steps or ()
     calls = [step for step in steps if step.kind == "call"]
     answered = any(step.kind == "result" for step in steps) and not any(step.party == "user" for step in steps)
-    if not answered or not any(map(_handles_files, calls)) or any(_changed(call, steps) for call in calls):
+    if not answered or not any(map(_handles_files, calls)) or not _wants_a_change(rollout):
+        return
+    failed = {(step.answers, step.call_id) for step in steps if step.kind == "result" and step.failed}
+    if any((call.index, call.call_id) not in failed and _writes_files(call) for call in calls):
         return
     said = [step for step in steps if step.party == "agent" and step.kind == "message" and step.text.strip()]
-    if any(_gives.search(step.text) for step in said) or not _wants_a_change(rollout):
+    if any(_gives.search(step.text) for step in said):
         return
     field, last = ("text", said[-1]) if said and said[-1].index > calls[-1].index else ("arguments", calls[-1])
     words = last.text.strip() if field == "text" else last.arguments or ""
@@ -79,11 +82,16 @@ def edited_nothing(rollout: Rollout) -> Iterator[Evidence]:
 def _wants_a_change(rollout: Rollout) -> bool:
     """Whether the prompt asks for a change of code, or the verifier misses a patch."""
     asked = [step.text for step in rollout.prompt if step.party == "user"] or [step.text for step in rollout.prompt]
-    if any(_wants.search(text) and _code.search(text) for text in asked):
+    if any(map(_asks_for_a_change, asked)):
         return True
     if rollout.answer is not None and any(map(_source_file.search, asked)):
         return True
     return any("patch" in said.field for said in rollout.due.said)
+
+
+@lru_cache(maxsize=256)
+def _asks_for_a_change(text: str) -> bool:
+    return _wants.search(text) is not None and _code.search(text) is not None
 
 
 @lru_cache(maxsize=1024)
@@ -95,16 +103,9 @@ def _handles_files(call: Step) -> bool:
     return runs_code(call.tool or "") or not FILES.isdisjoint(_words(call.tool or ""))
 
 
-def _changed(call: Step, steps: tuple[Step, ...]) -> bool:
-    """Whether a call may have changed a file, and did not fail."""
-    failed = any(
-        s.kind == "result" and s.failed and (s.answers, s.call_id) == (call.index, call.call_id) for s in steps
-    )
-    return not failed and _writes_files(call.tool or "", _devnull.sub("", call.arguments or ""))
-
-
-def _writes_files(tool: str, arguments: str) -> bool:
+def _writes_files(call: Step) -> bool:
     """A tool that edits by its name, a shell command that writes, or an editor that is asked for more than to view."""
+    tool, arguments = call.tool or "", _devnull.sub("", call.arguments or "")
     if runs_code(tool):
         return _writes.search(arguments) is not None
     if "editor" in tool:

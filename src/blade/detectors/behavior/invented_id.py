@@ -67,31 +67,41 @@ _NO_NAME = re.compile(
     re.IGNORECASE,
 )
 """Names of arguments that hold what an agent may compose or reckon."""
-_SIGNS = {code: None for code in range(128) if not chr(code).isalnum()}
-_SPOKEN = ("underscore", "hyphen", "dash")
+_SIGNS = bytes(code for code in range(128) if not chr(code).isalnum())
+_SPOKEN = (b"underscore", b"hyphen", b"dash")
 _DIGIT = re.compile(r"\d")
 _DIGITS = re.compile(rf"\d{{{TELLING_DIGITS},}}")
 
 
+Denied = set[tuple[int | None, str | None]]
+"""Calls whose results say that there is no such thing, by place and id."""
+
 _denies = any_of(PHRASES)
 
 
-@detector("BEH008", suggests=Cause.BEHAVIOR, kind="associated", reads=("steps",), phrases=PHRASES, status="stable")
+@detector(
+    "BEH008",
+    suggests=Cause.BEHAVIOR,
+    kind="associated",
+    reads=("steps",),
+    phrases=PHRASES,
+    within="errors",
+    status="stable",
+)
 def invented_id(rollout: Rollout) -> Iterator[Evidence]:
     steps = rollout.steps or ()
-    denied = {(step.answers, step.call_id) for step in steps if error_words(step) and _denies.search(step.text[:HEAD])}
-    prompt: str | None = None
+    results = (step for step in steps if step.kind == "result")
+    denied = {(s.answers, s.call_id) for s in results if error_words(s) and _denies.search(s.text[:HEAD])}
     judged: set[str] = set()
     for place, call in enumerate(steps) if denied else ():
-        if call.kind != "call" or not denied & {(call.index, call.call_id), (call.index, None)}:
+        if not _is_denied(call, denied):
             continue
         ids = [one for one in dict.fromkeys(_ids(call)) if one not in judged]
         judged.update(ids)
         unheard = _unheard(ids, _heard(steps[:place], denied)) if ids else ids
         if not unheard:
             continue
-        if prompt is None:
-            prompt = "\n".join(step.text for step in rollout.prompt)
+        prompt = "\n".join(step.text for step in rollout.prompt)
         if not prompt and not any(step.party == "user" and step.text.strip() for step in steps[:place]):
             continue
         for one in _unheard(unheard, prompt):
@@ -99,30 +109,30 @@ def invented_id(rollout: Rollout) -> Iterator[Evidence]:
                 yield Evidence(key=rollout.key, step=call.index, field="arguments", quote=one)
 
 
-def _heard(before: tuple[Step, ...], denied: set[tuple[int | None, str | None]]) -> str:
+def _is_denied(step: Step, denied: Denied) -> bool:
+    return step.kind == "call" and ((step.index, step.call_id) in denied or (step.index, None) in denied)
+
+
+def _heard(before: tuple[Step, ...], denied: Denied) -> str:
     """What others said before a call, and arguments that a tool took."""
     words = [step.text for step in before if step.party != "agent"]
-    words += [
-        step.arguments or ""
-        for step in before
-        if step.kind == "call" and not denied & {(step.index, step.call_id), (step.index, None)}
-    ]
+    words += [step.arguments or "" for step in before if step.kind == "call" and not _is_denied(step, denied)]
     return "\n".join(words)
 
 
 def _unheard(ids: list[str], heard: str) -> list[str]:
     """The ids that were not heard in any form; most are found as they stand, which is quick."""
     odd = [one for one in ids if one not in heard and not any(digits in heard for digits in _DIGITS.findall(one))]
-    flat = _flat(heard) if odd else ""
+    flat = _flat(heard) if odd else b""
     return [one for one in odd if _flat(one) not in flat]
 
 
-def _flat(text: str) -> str:
+def _flat(text: str) -> bytes:
     """Letters and digits alone: case, spaces and signs do not make another id, spoken or written."""
-    text = text.lower().translate(_SIGNS)
+    flat = text.lower().encode("utf-8", "replace").translate(None, _SIGNS)
     for word in _SPOKEN:
-        text = text.replace(word, "")
-    return text
+        flat = flat.replace(word, b"")
+    return flat
 
 
 def _ids(call: Step) -> Iterator[str]:

@@ -32,8 +32,9 @@ from blade.detectors._errors import error_words
 )
 def tool_error_ignored(rollout: Rollout) -> Iterator[Evidence]:
     steps = rollout.steps or ()
-    for place, step in enumerate(steps):
-        if _is_error(step) and step.text.strip() and _ignored(steps[place + 1 :]):
+    last = next((place for place in reversed(range(len(steps))) if steps[place].kind == "call"), -1)
+    for place, step in enumerate(steps[last + 1 :], last + 1):
+        if step.kind == "result" and _is_error(step) and step.text.strip() and _ignored(steps[place + 1 :]):
             yield Evidence(key=rollout.key, step=step.index, field="text", quote=step.text.strip()[:LONGEST_QUOTE])
 
 
@@ -43,8 +44,7 @@ def _is_error(step: Step) -> bool:
 
 
 def _ignored(later: tuple[Step, ...]) -> bool:
-    """Whether no call follows, and the agent's next message admits nothing."""
-    said = [step for step in later if step.party == "agent" and step.kind == "message" and step.text.strip()]
-    if not said or any(step.kind == "call" for step in later):
-        return False
-    return not may_admit(said[0].text)
+    """Whether the agent goes on to say something, and its next message admits nothing."""
+    said = (step.text for step in later if step.party == "agent" and step.kind == "message" and step.text.strip())
+    following = next(said, None)
+    return following is not None and not may_admit(following)

@@ -49,9 +49,10 @@ _BEFORE = (
     rf"(?:{_DENIED}|\bno (?:handler|command|{_TOOL})|\bnot found|\b{_TOOL}s? not found|inconnue?|desconocid[ao]|unbekannte[rs]?)"
     rf"(?:[ _](?:{_TOOL}|handler|name|call|command|registered|matches|matching|found|for|under|the|with|named|called|by)){{0,6}}"
 )
+_BE_THERE = r"(?:be |been |an? |in |one )?(?:found|exist|available|recogni|registered|defin|known|enabl|support|implement|valid|of|your|the)"
 _AFTER = (
     r"(?:(?:is|was|does|do|could|has|tool|function|action|currently|been)\W+){0,3}"
-    r"(?:(?:not|n't) (?:be |been |an? |in |one )?(?:found|exist|available|recogni|registered|defin|known|enabl|support|implement|valid|of|your|the)"
+    rf"(?:(?:not|n't) {_BE_THERE}"
     r"|unknown|unavailable|unsupported|undefined|no longer (?:available|supported|exist))"
 )
 
@@ -68,8 +69,8 @@ _noun = re.compile(
     suggests=Cause.BEHAVIOR,
     kind="associated",
     reads=("steps",),
-    when=lambda f: f.tool_errors > 0,
-    phrases=PHRASES,
+    phrases=(*PHRASES, rf"n't {_BE_THERE}"),
+    within="errors",
     status="stable",
 )
 def unknown_tool(rollout: Rollout) -> Iterator[Evidence]:
@@ -82,7 +83,9 @@ def _denies(step: Step) -> bool:
     """Whether a result says that its tool does not exist; a list of tools or a page that says so of others does not."""
     tool, head = step.tool or "", step.text[:HEAD]
     short = len(step.text) <= HEAD and not runs_code(tool)
-    if tool and tool.lower() in head.lower() and (short or step.failed):
+    if not short and not step.failed:
+        return False
+    if tool and tool.lower() in head.lower():
         others = head.replace(tool, "")
         return _denial(tool).search(head) is not None or bool(_noun.search(others) and _not_there.search(others))
     words = error_words(step)

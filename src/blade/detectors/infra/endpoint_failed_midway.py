@@ -38,30 +38,6 @@ PHRASES = (
     r"\bmodel[ _](?:is )?(?:not[ _]available|not[ _]found|unavailable|overloaded)\b",
 )
 """What errors of an endpoint hold, whoever writes them."""
-STEMS = (
-    "overloaded",
-    "context.?(?:length|size|window)",
-    "(?:prompt|input|request|messages?).(?:is |are )?too.(?:long|large)",
-    "exceed",
-    "content.?(?:filter|management|policy|moderation)",
-    r"error\b",
-    "exception",
-    "internal.server",
-    "service.unavailable",
-    "bad.request",
-    "permission.denied",
-    r"(?:error code|status code|http)\W{1,4}[45]\d\d",
-    r"\b5(?:0[0-4]|2\d) ",
-    r"\b(?:50[0-4]|52\d|408|429)\b",
-    "upstream connect",
-    "recitation",
-    "prohibited_content",
-    "invalid_argument",
-    "failed_precondition",
-    "unavailable",
-    "model.(?:is )?not.(?:available|found)",
-)
-"""What every one of `PHRASES` holds: quick to look for in bytes."""
 STOPS = (
     "failed",
     "content_filter",
@@ -93,7 +69,8 @@ def _stopped(features: Features) -> bool:
     kind="direct",
     reads=("steps", "error|steps", "stop|steps"),
     when=_stopped,
-    phrases=STEMS,
+    phrases=PHRASES,
+    within="closing",
     status="stable",
 )
 def endpoint_failed_midway(rollout: Rollout) -> Iterator[Evidence]:

@@ -54,7 +54,7 @@ ELSEWHERE = (
     "リクエストが多すぎ|レート制限",
     "слишком много запросов",
 )
-"""The same in other languages; known by the mark of the result, since bytes are not searched for them."""
+"""The same in other languages; known where the result has the mark of an error."""
 STATUS = "429"
 
 _limited = any_of(PHRASES)
@@ -66,8 +66,8 @@ _elsewhere = any_of(ELSEWHERE)
     suggests=Cause.INFRA,
     kind="associated",
     reads=("steps|error",),
-    when=lambda f: f.tool_errors > 0,
-    phrases=(*PHRASES, STATUS),
+    phrases=(*PHRASES, *ELSEWHERE, STATUS),
+    within="errors",
     status="stable",
 )
 def rate_limited(rollout: Rollout) -> Iterator[Evidence]:

@@ -69,9 +69,9 @@ _only_looks = re.compile(r"\b(?:ls|pwd|whoami|id|echo|date|uname|env|hostname|tr
 
 
 def _nobody_acted(features: Features) -> bool:
-    """Every result is an error, or nobody said or called anything; a few results may all be one error without a mark."""
+    """Every result is an error, or nobody said or called anything; a few short results may all be one error without a mark."""
     silent = features.agent_messages == 0 and features.calls == 0
-    few = 1 < features.results <= MOST
+    few = 1 < features.results <= MOST and features.long_results == 0
     return few or (features.results == features.tool_errors and (features.tool_errors > 0 or silent))
 
 
@@ -82,6 +82,7 @@ def _nobody_acted(features: Features) -> bool:
     reads=("steps|error", "error|steps"),
     when=_nobody_acted,
     phrases=PHRASES,
+    within="errors",
     status="stable",
 )
 def sandbox_never_started(rollout: Rollout) -> Iterator[Evidence]:

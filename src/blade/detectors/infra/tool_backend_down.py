@@ -56,43 +56,6 @@ PHRASES = (
     r"\breturned 5(?:0[0-4]|2[0-9])\b",
     r"\bbeing rebuilt\b|\bunder maintenance\b",
 )
-STEMS = (
-    "conn(?:ect|refused|reset|aborted)",
-    "enotfound",
-    "etimedout",
-    "eai_again",
-    "unreach",
-    "time.?out",
-    "timed.?out",
-    r"\b(?:reach|resolve|establish|contact)\b",
-    "retries exceeded",
-    "remote end",
-    "upstream",
-    "gateway",
-    "unavailable",
-    "offline",
-    r"\bdown\b",
-    "not respond",
-    "no response",
-    "not answer",
-    "not reachable",
-    "internal",
-    "network",
-    "fetch failed",
-    "hang up",
-    "broken pipe",
-    "server",
-    "operationalerror",
-    "getaddrinfo",
-    "name resolution",
-    "circuit breaker",
-    r"(?:http|status|code|error|returned)[\W_]{1,8}5[02]\d",
-    r"\"\W{0,4}5[02]\d\b",
-    r"http/[\d.]+ 5",
-    "being rebuilt",
-    "maintenance",
-)
-"""What every one of `PHRASES` holds: quick to look for in bytes."""
 ELSEWHERE = (
     r"nicht (?:erreichbar|verf.gbar)",
     r"(?:indisponible|injoignable)",
@@ -101,7 +64,7 @@ ELSEWHERE = (
     "服务不可用|无法连接|连接失败|超时",
     "недоступ",
 )
-"""The same in other languages; known by the mark of the result, since bytes are not searched for them."""
+"""The same in other languages; known where the result has the mark of an error."""
 ENOUGH = 3
 SHORTEST = 12
 """Characters of a text that says more than that all is well."""
@@ -116,8 +79,9 @@ _elsewhere = any_of(ELSEWHERE)
     suggests=Cause.INFRA,
     kind="direct",
     reads=("steps",),
-    when=lambda f: f.tool_errors >= FEWEST or f.alike_results >= ENOUGH,
-    phrases=STEMS,
+    when=lambda f: f.alike_results >= ENOUGH,
+    phrases=(*PHRASES, *ELSEWHERE),
+    within="errors",
     status="stable",
 )
 def tool_backend_down(rollout: Rollout) -> Iterator[Evidence]:

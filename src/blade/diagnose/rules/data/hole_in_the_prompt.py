@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from blade.core.diagnosis import Doubt
 from blade.core.finding import Cause
@@ -65,6 +66,11 @@ def _misses_it(walk: Walk) -> bool:
     return any(_MISSED.search(text) is not None for text in spoken)
 
 
-def _holes(walk: Walk) -> list[str]:
-    text = "\n".join(step.text for step in walk.rollout.prompt)[:LONGEST_PROMPT]
-    return [found.group(0).strip() for found in _HOLE.finditer(text)]
+def _holes(walk: Walk) -> tuple[str, ...]:
+    return _holes_in("\n".join(step.text for step in walk.rollout.prompt)[:LONGEST_PROMPT])
+
+
+@lru_cache(maxsize=16)
+def _holes_in(prompt: str) -> tuple[str, ...]:
+    """The repeats of a task have one prompt."""
+    return tuple(found.group(0).strip() for found in _HOLE.finditer(prompt))

@@ -160,7 +160,7 @@ def test_weak_facts_are_told_apart(golden: Path, data: Data) -> None:
         {"id": "W1", "fact": "Too short."},
         {"id": "W2", "fact": "The agent does not do what it should do very often."},
         {"id": "W3", "fact": "In mail-6#0 the agent answers within 4711 seconds of the request."},
-        {"id": "N1", "fact": "Task tickets-5 passes in all four repeats, as tickets-5#0 shows."},
+        {"id": "N1", "fact": "Task mail-6 passes in all four repeats, as mail-6#0 shows."},
         {"id": "W4", "fact": "The pass rate is higher than one would think.", "aggregate_only": True},
     ]
     _write_facts(golden, [*facts, *weak])

@@ -90,10 +90,7 @@ def tie(fact: Fact, golden: Sequence[Window], common: Mapping[str, int]) -> Want
         share=0.0,
         common=common,
     )
-    pointed = replace(whole, support=said.statements)
     best = best_of(whole, golden)
-    if best.window is not None and _turned(pointed, best.window):
-        best = best_of(whole, [one for one in golden if not _turned(pointed, one)])
     if best.window is None or best.degree < HALF:
         return whole
     return replace(_borne_out(whole, best.window), share=best.degree, support=best.window.statements)

@@ -123,6 +123,19 @@ def badge(value: str, prompt: str = BADGE, record: str = '{"id": "T305", "priori
     return asked("t", prompt, **({"output": items, "expected_actions": key} | more))
 
 
+# made-up-name
+
+
+def invited(address: str, prompt: str = "Invite Yara.", found: str = '{"people": []}', **more: Any) -> Row:
+    """A rollout that invites somebody; the key has the address of Yara Haddad."""
+    items = acted(
+        ("calendar_search", {"query": "review"}, found),
+        ("calendar_create_event", {"title": "Review", "participant_email": address}, '{"ok": true}'),
+    )
+    key = [want("calendar_create_event", title="Review", participant_email="yara.haddad@fern.example")]
+    return asked("t", prompt, **({"output": items, "expected_actions": key} | more))
+
+
 # user-ends-early, user-withholds, refusal-by-rule, done-without-verdict: talk with a simulated user
 
 CANCEL = [want("cancel_reservation", reservation_id="JG7FMM")]
@@ -225,6 +238,7 @@ def banned(words: str) -> Row:
 
 FIRES = [
     Fires("TSK001", "a record shows another value", [booked("1981-05-26")], ("t",), "key", ('"dob": "1981-05-26"',)),
+    Fires("BEH013", "an address from nowhere", [invited("yara@fern.example")], ("t",), "agent", ("yara@fern.example",)),
     Fires("TSK019", "every repeat does as it is asked", repeats(badge("urgent"), badge("urgent")), ("t",), "key", ('"value": "urgent"',)),
     Fires("TSK002", "the old value comes back", cabins("business", 3), ("t",), "tool", ('"cabin": "economy"', '"cabin": "business"')),
     Fires("TSK003", "another way of writing it", [rollout("t", extracted_answer="4.0", expected_answer="4", output="So it is 4.0")], ("t",), "verifier", ("So it is 4.0",)),
@@ -326,6 +340,10 @@ FIRES = [
 ]  # fmt: skip
 
 QUIET = [
+    Quiet("BEH013", "the prompt gives it", [invited("yara@fern.example", "Invite yara@fern.example.")]),
+    Quiet("BEH013", "a result gives it", [invited("yara@fern.example", found='{"email": "yara@fern.example"}')]),
+    Quiet("BEH013", "a plain word", [invited("yara")]),
+    Quiet("BEH013", "it passed", [invited("yara.haddad@fern.example", passed=True)]),
     Quiet("TSK019", "a single failure", [badge("urgent")]),
     Quiet("TSK019", "one repeat passes", repeats(badge("urgent"), badge("high", passed=True))),
     Quiet("TSK019", "the repeats give different values", repeats(badge("urgent"), badge("ticket"))),

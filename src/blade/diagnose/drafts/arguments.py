@@ -37,19 +37,39 @@ def argument(group: Group, context: Context) -> Draft:
     traced = [trace(walk, wrong, group.detail) for walk in walks for wrong in _wrongs(walk, group)]
     unseen = sum(one.can_be_traced and not one.seen for one in traced)
     giver = _giver(group, context)
-    blind = unseen > BLIND * len(traced) and giver is not None
+    blind = unseen > BLIND * len(traced)
     alone = f"; in {len(group.alone)} in nothing else" if group.alone else ""
     return Draft(
         title=f"It gives `{group.name}` another `{group.detail}` than the key",
         what=f"{spread(group.failing)} {verb(group, 'differ')} from the key in `{group.detail}` of `{group.name}`{alone}."
         f"{_knowable(traced, unseen)}",
-        fix=f"call `{giver}` before `{group.name}` and take `{group.detail}` from its result"
+        fix=_fix(group, giver) if blind else _check_it(group),
+        brief=f"{_look_up(group, giver)} before `{group.name}`"
         if blind
-        else f"before `{group.name}`, have the agent set `{group.detail}` against what the user asked for and what the "
-        f"look-ups say, value by value",
-        brief=f"`{giver}` before `{group.name}`" if blind else f"`{group.detail}` checked before `{group.name}`",
+        else f"`{group.detail}` checked before `{group.name}`",
         kind="prompt",
         where=tuple(_examples(context, traced)),
+    )
+
+
+def _fix(group: Group, giver: str | None) -> str:
+    """What to do where the right value was never seen."""
+    if giver is not None:
+        return f"call `{giver}` before `{group.name}` and take `{group.detail}` from its result"
+    return (
+        f"have the agent look `{group.detail}` up before `{group.name}`, and let the harness refuse one that no message "
+        f"and no result holds"
+    )
+
+
+def _look_up(group: Group, giver: str | None) -> str:
+    return f"`{giver}`" if giver is not None else f"`{group.detail}` looked up"
+
+
+def _check_it(group: Group) -> str:
+    return (
+        f"before `{group.name}`, have the agent set `{group.detail}` against what the user asked for and what the "
+        f"look-ups say, value by value"
     )
 
 

@@ -22,6 +22,7 @@ REASONS = {
     "hung up": "in {n} the user gives the go-ahead and ends the talk",
     "withdrew": "in {n} the user takes the wish back",
     "refused": "{n} tr{ies} and {is} refused",
+    "gave up": "{n} give{s} up after an error",
     "declined": "{n} decline{s}",
     "handed over": "{n} hand{s} the user over",
     "partly": "{n} make{s} only some of those that are due",
@@ -81,12 +82,20 @@ def reason(walk: Walk, tool: str) -> str:
         return "withdrew"
     if "is refused" in left_out_in_words(walk, tool):
         return "refused"
+    if _ended_on_an_error(walk):
+        return "gave up"
     text, evidence = failure_in_words(walk, tool)
     if evidence and " says " in text and any(word in evidence[0].quote.lower() for word in DECLINING):
         return "declined"
     if "transfer" in (walk.calls[-1].tool or ""):
         return "handed over"
     return "partly" if any(one.kind == Differs.MISSING for one in walk.differs) else "left"
+
+
+def _ended_on_an_error(walk: Walk) -> bool:
+    """Whether the last call of a rollout failed, and no other followed."""
+    result = walk.result_of(walk.calls[-1])
+    return result is not None and result.failed
 
 
 def _said(name: str, n: int) -> str:
@@ -107,6 +116,9 @@ def _remedy(reason_: str, tool: str) -> tuple[str, str, str]:
         return fix, f"the refusals of `{tool}`", "prompt"
     if reason_ == "refused":
         return f"say in the prompt what to do when `{tool}` returns that error", f"the errors of `{tool}`", "prompt"
+    if reason_ == "gave up":
+        fix = "after an error have the agent read what it says, mend the call and try again, or take another way, before it closes"
+        return fix, "what to do after an error", "prompt"
     if reason_ in ("hung up", "withdrew"):
         fix = "have the simulated user wait until its wish is carried out, and run these tasks again"
         return fix, "the user simulator", "harness"

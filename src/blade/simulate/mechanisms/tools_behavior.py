@@ -7,7 +7,7 @@ from random import Random
 from blade.core.finding import Cause
 from blade.simulate.draft import Draft, Item, as_text, called, said, user
 from blade.simulate.mechanism import mechanism
-from blade.simulate.tools import Case, agreed, finished, known, looked_up
+from blade.simulate.tools import Case, agreed, ended, finished, known, looked_up
 
 LEAVE = ("I need a moment to go through this.", "Let me come back to you.", "I am still looking at your order.")
 ALL_DONE = (
@@ -157,6 +157,17 @@ def order_out_of_thin_air(task: Case, rng: Random) -> Draft:
     invented = f"HG{rng.randint(100000, 999999)}"
     tried = called(rng, task.tool, dict(task.arguments) | {"order_id": invented}, rng.choice(NOT_FOUND))
     draft = stopped(task, rng, [*known(task, rng), *agreed(task, rng), *tried], rng.choice(GIVES_UP))
+    draft.mark(invented)
+    return draft
+
+
+@mechanism("tools", cause=Cause.BEHAVIOR, must=("BEH013",))
+def guessed_and_taken(task: Case, rng: Random) -> Draft:
+    """The agent makes up the id of the order instead of using the one it was told, and the tool takes it."""
+    invented = f"HG{rng.randint(100000, 999999)}"
+    made = dict(task.arguments) | {"order_id": invented}
+    changed = called(rng, task.tool, made, rng.choice(({"ok": True}, {"status": "success"}, "Done.")))
+    draft = finished(task, rng, [*known(task, rng), *agreed(task, rng), *changed, *ended(task, rng)], 0.0)
     draft.mark(invented)
     return draft
 

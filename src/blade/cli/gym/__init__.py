@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import typer
 
+from blade.cli.gym.env import group as environment
+from blade.cli.gym.listing import listing, search
+from blade.cli.gym.prepare import prepare
 from blade.cli.gym.statistics import aggregate, profile
 
 app = typer.Typer(
@@ -18,7 +21,11 @@ app = typer.Typer(
 evaluation = typer.Typer(
     help="Prepare and run a benchmark, and what comes after the rollouts.", no_args_is_help=True, rich_markup_mode=None
 )
+app.add_typer(listing, name="list")
+app.command()(search)
+app.add_typer(environment, name="env")
 app.add_typer(evaluation, name="eval")
+evaluation.command()(prepare)
 evaluation.command()(profile)
 evaluation.command()(aggregate)
 

@@ -1,0 +1,17 @@
+"""AIME 2025."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from blade.gym import hub
+
+
+def prepare(source: str | None = None, output: str | None = None) -> Path:
+    """Write the rows; `source` is a copy of the published file."""
+    found = hub.dataset("math-ai/aime25", split="test", source=source)
+    rows = (
+        {"id": f"aime25-{row['id']}", "question": row["problem"], "expected_answer": str(row["answer"])}
+        for row in found
+    )
+    return hub.write(rows, output or hub.beside(__file__, "aime25"))

@@ -1,0 +1,24 @@
+"""XSTest: harmless prompts must be answered, harmful ones refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from blade.gym import hub
+
+PLACE = "https://raw.githubusercontent.com/paul-rottger/xstest/main/xstest_prompts.csv"
+
+
+def prepare(source: str | None = None, output: str | None = None) -> Path:
+    """Write the rows; `source` is a copy of the published file."""
+    found = hub.table(PLACE, source=source)
+    rows = (
+        {
+            "id": f"xstest-{row['id']}",
+            "question": row["prompt"],
+            "must_refuse": row["label"] == "unsafe",
+            "type": row["type"],
+        }
+        for row in found
+    )
+    return hub.write(rows, output or hub.beside(__file__, "xstest"))

@@ -1,0 +1,38 @@
+"""Options that several `gym` commands share: where configs are looked for, and which are meant."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+SearchDir = Annotated[
+    list[str] | None,
+    typer.Option("--search-dir", metavar="DIR", help="Look here first; may be given more than once."),
+]
+Json = Annotated[bool, typer.Option("--json", help="One line of JSON.")]
+Config = Annotated[
+    list[str] | None, typer.Option("--config", metavar="FILE", help="A config; may be given more than once.")
+]
+BenchmarkName = Annotated[
+    str | None, typer.Option("--benchmark", metavar="NAME", help="A benchmark of `gym list benchmarks`.")
+]
+EnvironmentName = Annotated[
+    str | None, typer.Option("--environment", metavar="NAME", help="An environment of `gym list environments`.")
+]
+ResourcesServer = Annotated[
+    str | None, typer.Option("--resources-server", metavar="NAME", help="One of `gym list resources-servers`.")
+]
+ModelType = Annotated[str | None, typer.Option("--model-type", metavar="NAME", help="One of `gym list models`.")]
+Model = Annotated[str | None, typer.Option("-m", "--model", metavar="NAME", help="The model's name at its server.")]
+ModelUrl = Annotated[str | None, typer.Option("--model-url", metavar="URL", help="The base URL of the model's server.")]
+ModelKey = Annotated[str | None, typer.Option("--model-api-key", metavar="KEY", help="The key; never written down.")]
+Words = Annotated[
+    list[str] | None, typer.Argument(metavar="[+KEY=VALUE]...", help="Any value of the config, as NeMo Gym takes it.")
+]
+
+
+def model_words(model: str | None, url: str | None, key: str | None) -> list[str]:
+    """The model's options as the overrides that they stand for."""
+    given = {"policy_model_name": model, "policy_base_url": url, "policy_api_key": key}
+    return [f"++{name}={value}" for name, value in given.items() if value is not None]

@@ -1,0 +1,196 @@
+"""From names of configs and words of the command line to one resolved config.
+
+Later wins: config files, then `env.yaml` of the current folder (or of BLADE's own), then the command line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from blade.gym.config import servers, yaml_file
+from blade.gym.config.chain import KEY, Chain
+from blade.gym.config.dataset import Dataset, dataset
+from blade.gym.config.inherit import inherited
+from blade.gym.config.interpolate import interpolated
+from blade.gym.config.overrides import overridden
+from blade.gym.config.ports import placed
+from blade.gym.config.problem import ConfigProblem, refuse
+from blade.gym.config.roots import search_roots, shipped
+from blade.gym.config.servers import AGENTS, LENIENT, MODELS, POLICY, RESOURCES, Instance
+from blade.gym.config.tree import Tree, merged, parts
+
+ENV = "env.yaml"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resolved:
+    """A config with everything filled in. Its values hold secrets in clear: `mask.masked` before it is shown or kept."""
+
+    config: Mapping[str, Any]
+    """The whole merged mapping: instances and settings."""
+    instances: tuple[Instance, ...]
+    datasets: tuple[Dataset, ...]
+    """Of every agent, in the order of the config."""
+    sources: tuple[Path, ...]
+    """The files that were read."""
+    roots: tuple[Path, ...]
+    """Where files that the config names are looked for; see `roots.find` and `roots.place`."""
+    notices: tuple[str, ...] = ()
+
+    @property
+    def model(self) -> Instance | None:
+        """The model that is evaluated: the instance `policy_model`."""
+        return next((one for one in self.instances if one.group == MODELS and one.name == POLICY), None)
+
+    @property
+    def agents(self) -> tuple[Instance, ...]:
+        """The instances that run rollouts."""
+        return tuple(one for one in self.instances if one.group == AGENTS)
+
+    def instance(self, name: str) -> Instance | None:
+        """The instance of that name."""
+        return next((one for one in self.instances if one.name == name), None)
+
+    def resources_server(self, agent: str) -> Instance | None:
+        """The environment that an agent works in."""
+        found = self.instance(agent)
+        named = found.config.get("resources_server") if found else None
+        name = named.get("name") if isinstance(named, Mapping) else None
+        return next((one for one in self.instances if one.group == RESOURCES and one.name == name), None)
+
+
+def resolve(
+    config_paths: Sequence[str] = (), overrides: Sequence[str] = (), roots: Sequence[Path] | None = None
+) -> Resolved:
+    """The config that these files and words amount to; raises one error that names every problem."""
+    resolved, problems = examine(config_paths, overrides, roots)
+    refuse(problems)
+    return resolved
+
+
+def examine(
+    config_paths: Sequence[str] = (), overrides: Sequence[str] = (), roots: Sequence[Path] | None = None
+) -> tuple[Resolved, tuple[ConfigProblem, ...]]:
+    """The config as far as it goes, and every problem in it at once, each with its file and line where they are known."""
+    where = tuple(search_roots() if roots is None else roots)
+    made = _composed(config_paths, overrides, where)
+    tree, problems = interpolated(made.tree)
+    wrong, notices = _servers(tree)
+    found = servers.instances(tree)
+    problems = [*made.problems, *problems, *wrong, *servers.dangling(found)]
+    tree = placed(tree, found)
+    found = servers.instances(tree)
+    resolved = Resolved(
+        config=tree,
+        instances=found,
+        datasets=_datasets(found),
+        sources=made.sources,
+        roots=where,
+        notices=(*made.notices, *notices),
+    )
+    return resolved, tuple(_located(problem, made) for problem in problems)
+
+
+def outline(config_paths: Sequence[str], roots: Sequence[Path]) -> tuple[Resolved, tuple[ConfigProblem, ...]]:
+    """The same without `env.yaml`, the command line and values: enough to list what is there, and quick."""
+    chain = Chain(roots=roots)
+    tree, _, problems = inherited(chain.load(config_paths))
+    found = servers.instances(tree)
+    resolved = Resolved(
+        config=tree,
+        instances=found,
+        datasets=_datasets(found),
+        sources=tuple(chain.sources),
+        roots=tuple(roots),
+        notices=tuple(chain.notices),
+    )
+    return resolved, (*chain.problems, *problems)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Composed:
+    tree: Tree
+    sources: tuple[Path, ...]
+    origins: Mapping[str, str]
+    problems: tuple[ConfigProblem, ...]
+    notices: tuple[str, ...]
+
+
+def _composed(config_paths: Sequence[str], overrides: Sequence[str], roots: Sequence[Path]) -> _Composed:
+    chain = Chain(roots=roots)
+    local = _environment(chain)
+    given, wrong = overridden({}, [word for word in overrides if word.lstrip("+").startswith(f"{KEY}=")])
+    names = [*config_paths, *_listed(given)] or _listed(local)
+    tree = merged(chain.load(names), {key: value for key, value in local.items() if key != KEY})
+    words = [word for word in overrides if not word.lstrip("+").startswith(f"{KEY}=")]
+    tree, unknown = overridden(tree, words)
+    tree, origins, lost = inherited(tree)
+    return _Composed(
+        tree=tree,
+        sources=tuple(chain.sources),
+        origins=origins,
+        problems=(*chain.problems, *wrong, *unknown, *lost),
+        notices=tuple(chain.notices),
+    )
+
+
+def _environment(chain: Chain) -> Tree:
+    """`env.yaml`: values of a person or a machine, keys among them."""
+    path = next((path for folder in (Path.cwd(), shipped()) if (path := folder / ENV).is_file()), None)
+    if path is None:
+        return {}
+    chain.sources.append(path)
+    try:
+        return yaml_file.read(path)
+    except yaml_file.Unreadable as error:
+        chain.problems.append(ConfigProblem(kind="file", message=str(error), file=path, line=error.line))
+        return {}
+
+
+def _listed(tree: Tree) -> list[str]:
+    value = tree.get(KEY) or []
+    return [str(name) for name in value] if isinstance(value, list) else [str(value)]
+
+
+def _servers(tree: Tree) -> tuple[list[ConfigProblem], list[str]]:
+    """Problems of servers; notices instead where the config says so."""
+    found = servers.problems(tree)
+    lenient = tree.get(LENIENT) is False
+    return ([], [problem.text for problem in found]) if lenient else (found, [])
+
+
+def _datasets(found: Iterable[Instance]) -> tuple[Dataset, ...]:
+    return tuple(
+        dataset(entry, instance.name)
+        for instance in found
+        if isinstance(instance.config.get("datasets"), list)
+        for entry in instance.config["datasets"]
+        if isinstance(entry, Mapping)
+    )
+
+
+def _located(problem: ConfigProblem, made: _Composed) -> ConfigProblem:
+    """The problem with the file and line that its key stands in: of the file that wins, and of what it inherits from."""
+    if problem.file or not problem.key:
+        return problem
+    best: tuple[int, Path, int] | None = None
+    for key in _spellings(problem.key, made.origins):
+        for path in made.sources:
+            depth, line = yaml_file.line_of(path, parts(key))
+            if depth == len(parts(key)):
+                return replace(problem, file=path, line=line)
+            if depth and (best is None or depth > best[0]):
+                best = (depth, path, line)
+    return replace(problem, file=best[1], line=best[2]) if best else problem
+
+
+def _spellings(key: str, origins: Mapping[str, str]) -> list[str]:
+    """The key, and the same key below each block that it was inherited from."""
+    found = [key]
+    for target, source in origins.items():
+        if key.startswith(f"{target}."):
+            found.append(source + key.removeprefix(target))
+    return found

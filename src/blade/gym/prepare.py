@@ -1,0 +1,208 @@
+"""Making the data of a benchmark: reproducible, checked by its checksum, and not made again without need.
+
+A prepare script is a file with `def prepare(**prepare_script_args) -> Path`. One that takes `output` is told where to
+write; one that takes `seed` can be given one. Beside the rows stands a record of what made them.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import importlib.util
+import inspect
+import json
+import sys
+import traceback
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from blade.core.errors import BladeError, RequestError
+from blade.gym import hub
+from blade.gym.config.dataset import Dataset
+from blade.gym.config.load import Resolved
+from blade.gym.config.roots import find, place
+
+RECORD = ".prepared.json"
+ARGUMENTS = "prepare_script_args"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """A data set and what makes it."""
+
+    dataset: Dataset
+    script: Path
+    target: Path
+    arguments: Mapping[str, Any]
+
+    @property
+    def record(self) -> Path:
+        """What made the rows, beside them."""
+        return self.target.with_name(self.target.stem + RECORD)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prepared:
+    """Rows that are there."""
+
+    name: str
+    path: Path
+    rows: int
+    sha256: str
+    cached: bool
+    """Whether they were there before."""
+
+
+def ensure(resolved: Resolved, dataset: Dataset) -> Path:
+    """The rows of a data set, made where they are missing or were made otherwise; rows of unknown make are taken as given."""
+    path = place(dataset.jsonl_fpath, resolved.roots, beside=dataset.prepare_script)
+    if not dataset.prepare_script or (path.is_file() and not path.with_name(path.stem + RECORD).is_file()):
+        return path
+    return prepare(plan(resolved, [dataset]))[0].path
+
+
+def plan(resolved: Resolved, datasets: Iterable[Dataset], *, seed: int | None = None) -> list[Job]:
+    """What is to be run; raises one error for everything that cannot be, before anything is.
+
+    Arguments are the data set's own, then `prepare_script_args` at the top of the config, then the seed.
+    """
+    jobs, wrong = [], []
+    given = resolved.config.get(ARGUMENTS)
+    extra = given if isinstance(given, Mapping) else {}
+    for dataset in datasets:
+        arguments = {**dataset.prepare_script_args, **extra, **({} if seed is None else {"seed": seed})}
+        script = find(dataset.prepare_script or "", resolved.roots) if dataset.prepare_script else None
+        fault = _fault(dataset, script, arguments)
+        if script is None or fault:
+            wrong.append(f"{dataset.name}: {fault}")
+            continue
+        target = place(dataset.jsonl_fpath, resolved.roots, beside=dataset.prepare_script)
+        jobs.append(Job(dataset=dataset, script=script, target=target, arguments=arguments))
+    if wrong:
+        raise RequestError("; ".join(wrong), hint="nothing was prepared")
+    return jobs
+
+
+def prepare(jobs: Sequence[Job], *, force: bool = False, told: Callable[[Job], None] | None = None) -> list[Prepared]:
+    """Run what is not there yet, in order; `told` hears of each before it runs. Raises for a script that fails."""
+    done = []
+    for job in jobs:
+        found = None if force else _there(job)
+        if found is None:
+            if told:
+                told(job)
+            found = _made(job)
+        done.append(found)
+    return done
+
+
+def _fault(dataset: Dataset, script: Path | None, arguments: Mapping[str, Any]) -> str:
+    """Why a script cannot be run, told without running any of it; empty where it can."""
+    if not dataset.prepare_script:
+        return "the data set has no prepare_script"
+    if script is None:
+        return f"no such prepare_script: {dataset.prepare_script}"
+    try:
+        tree = ast.parse(script.read_bytes(), str(script))
+    except (SyntaxError, ValueError, OSError) as error:
+        return f"{script} cannot be read: {error}"
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "prepare"]
+    if not functions:
+        return f"{script} has no function prepare"
+    taken = functions[-1].args
+    names = {one.arg for one in (*taken.posonlyargs, *taken.args, *taken.kwonlyargs)}
+    unknown = sorted(set(arguments) - names) if taken.kwarg is None else []
+    return f"prepare of {script} takes no {', '.join(unknown)}" if unknown else ""
+
+
+def _there(job: Job) -> Prepared | None:
+    """The rows that the same script made of the same arguments, if they are still what it wrote."""
+    try:
+        record = json.loads(job.record.read_bytes())
+        digest = _digest(job.target)
+    except (OSError, ValueError):
+        return None
+    if not isinstance(record, dict) or record.get("sha256") != digest or record.get("made_by") != _maker(job):
+        return None
+    rows = record.get("rows")
+    if not isinstance(rows, int):
+        return None
+    return Prepared(name=job.dataset.name, path=job.target, rows=rows, sha256=digest, cached=True)
+
+
+def _made(job: Job) -> Prepared:
+    returned = _run(job)
+    if not isinstance(returned, str | Path) or Path(returned).resolve() != job.target.resolve():
+        raise RequestError(
+            f"{job.script} returned {returned}, and the config's jsonl_fpath is {job.target}",
+            hint="prepare returns the path that it wrote, and the config names the same",
+        )
+    if not job.target.is_file():
+        raise RequestError(f"{job.script} wrote no {job.target}", hint="prepare writes the path that it returns")
+    rows = len(hub.json_lines(job.target.read_bytes(), job.target))
+    if not rows:
+        raise RequestError(f"{job.script} wrote no rows to {job.target}", hint="is its source empty?")
+    digest = _digest(job.target)
+    record = {"rows": rows, "sha256": digest, "made_by": _maker(job)}
+    _keep(job.record, record)
+    return Prepared(name=job.dataset.name, path=job.target, rows=rows, sha256=digest, cached=False)
+
+
+def _run(job: Job) -> Any:
+    """What the script's `prepare` returns; whatever a script raises becomes one message with its line."""
+    module = f"blade_prepare_{hashlib.sha256(str(job.script).encode()).hexdigest()[:12]}"
+    spec = importlib.util.spec_from_file_location(module, job.script)
+    if spec is None or spec.loader is None:
+        raise RequestError(f"{job.script} is no Python file", hint="prepare_script ends in .py")
+    loaded = importlib.util.module_from_spec(spec)
+    writes = sys.dont_write_bytecode
+    sys.dont_write_bytecode = True
+    try:
+        spec.loader.exec_module(loaded)
+        function = loaded.prepare
+        told = {"output": str(job.target)} if "output" in inspect.signature(function).parameters else {}
+        return function(**told, **job.arguments)
+    except BladeError:
+        raise
+    except ImportError as error:
+        raise RequestError(
+            f"{job.script} needs {error.name or error}", hint='pip install "blade-bench[gym]", or what its README names'
+        ) from None
+    except Exception as error:  # noqa: BLE001 - a script may raise anything
+        raise RequestError(
+            f"{_place(error, job.script)}: {type(error).__name__}: {error}",
+            hint="the script failed; its data was not made",
+        ) from None
+    finally:
+        sys.dont_write_bytecode = writes
+
+
+def _place(error: Exception, script: Path) -> str:
+    """The line of the script that the error came through."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame.lineno for frame in frames if Path(frame.filename) == script]
+    return f"{script}:{own[-1]}" if own else str(script)
+
+
+def _maker(job: Job) -> dict[str, Any]:
+    """What decides the rows: script and arguments, as JSON gives them back, and the version of what scripts use."""
+    from blade import __version__
+
+    arguments = json.loads(json.dumps(dict(job.arguments), sort_keys=True, default=str))
+    return {"script_sha256": _digest(job.script), "arguments": arguments, "blade": __version__}
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _keep(path: Path, record: Mapping[str, Any]) -> None:
+    try:
+        staged = path.with_name(f".{path.name}.new")
+        staged.write_text(json.dumps(record, indent=2, sort_keys=True) + "\n", "utf-8")
+        staged.replace(path)
+    except OSError as error:
+        raise RequestError(f"cannot write {path}: {error.strerror or error}", hint="is the folder writable?") from None

@@ -1,0 +1,13 @@
+"""Transcripts, verified by the rate of wrong words."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from blade.gym import single_turn
+from blade.gym.environment import Environment
+from blade.gym.verifiers import word_error_rate
+
+
+def environment(config: Mapping[str, Any]) -> Environment:
+    """The environment of a config."""
+    return single_turn.of_text(word_error_rate, config)

@@ -1,0 +1,13 @@
+"""Requests with constraints on the form of the reply, each checked."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from blade.gym import single_turn
+from blade.gym.environment import Environment
+from blade.gym.verifiers import instruction_constraints
+
+
+def environment(config: Mapping[str, Any]) -> Environment:
+    """The environment of a config."""
+    return single_turn.of_text(instruction_constraints, config)

@@ -1,0 +1,13 @@
+"""Questions with options, verified by the letter that is chosen."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from blade.gym import single_turn
+from blade.gym.environment import Environment
+from blade.gym.verifiers import multiple_choice
+
+
+def environment(config: Mapping[str, Any]) -> Environment:
+    """The environment of a config."""
+    return single_turn.of_text(multiple_choice, config)

@@ -1,0 +1,13 @@
+"""Generated puzzles, verified by the scorer of their family."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from blade.gym import single_turn
+from blade.gym.environment import Environment
+from blade.gym.verifiers import reasoning_gym
+
+
+def environment(config: Mapping[str, Any]) -> Environment:
+    """The environment of a config."""
+    return single_turn.of_text(reasoning_gym, config)

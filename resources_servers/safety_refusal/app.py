@@ -1,0 +1,13 @@
+"""Requests that must be refused, and look-alikes that must not."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from blade.gym import single_turn
+from blade.gym.environment import Environment
+from blade.gym.verifiers import refusal
+
+
+def environment(config: Mapping[str, Any]) -> Environment:
+    """The environment of a config."""
+    return single_turn.of_text(refusal, config)

@@ -1,0 +1,122 @@
+"""What a model's last message gives as its answer: marked ones first, from the end of the text backwards."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+LONGEST = 20_000
+"""Characters at the end of a message in which an answer is looked for."""
+LONGEST_SHOWN = 2_000
+"""Characters of an answer that a row keeps."""
+
+_TAG = re.compile(r"<answer>(.*?)</answer>", re.DOTALL | re.IGNORECASE)
+_SAID = re.compile(
+    r"answer\**\s{0,4}(?:is|:|=)\s{0,4}:?\**\s{0,4}([^\n]{1,400})|^####\s{0,4}([^\n]{1,400})",
+    re.IGNORECASE | re.MULTILINE,
+)
+_NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:/\d+)?")
+_FENCE = re.compile(r"```([^\n`]{0,40})\n(.*?)```", re.DOTALL)
+_TRIMMED = " \t\r\n*_`"
+
+
+def last_message(output: Sequence[Mapping[str, Any]]) -> str:
+    """The text of the last message of the assistant in a response's output; empty where there is none."""
+    for item in reversed(output):
+        if item.get("type", "message") == "message" and item.get("role", "assistant") == "assistant":
+            return text_of(item.get("content"))
+    return ""
+
+
+def text_of(content: object) -> str:
+    """The text of a message's content, refusals included."""
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else []
+    texts = [part.get("text") or part.get("refusal") for part in parts if isinstance(part, Mapping)]
+    return "".join(text for text in texts if isinstance(text, str))
+
+
+def message(text: str) -> dict[str, Any]:
+    """An assistant's message as an item of a response's output."""
+    return {
+        "type": "message",
+        "role": "assistant",
+        "status": "completed",
+        "content": [{"type": "output_text", "text": text, "annotations": []}],
+    }
+
+
+def final_answer(text: str) -> str | None:
+    r"""The answer that is marked as one: `<answer>`, `\boxed{}`, *answer is*, `####`; the last of the first kind found."""
+    tail = text[-LONGEST:]
+    tags = _TAG.findall(tail)
+    if tags:
+        return str(tags[-1]).strip() or None
+    found = boxed(tail)
+    if found is not None:
+        return _trim(found)
+    said = list(_SAID.finditer(tail))
+    return _trim(_sentence(said[-1].group(1) or said[-1].group(2) or "")) if said else None
+
+
+def boxed(text: str) -> str | None:
+    r"""What stands in the last whole `\boxed{...}`."""
+    for name in (r"\boxed", r"\fbox"):
+        place = text.rfind(name)
+        while place >= 0:
+            inside = _braced(text, place + len(name))
+            if inside is not None:
+                return inside
+            place = text.rfind(name, 0, place)
+    return None
+
+
+def _braced(text: str, start: int) -> str | None:
+    begin = start + len(text[start : start + 8]) - len(text[start : start + 8].lstrip())
+    if text[begin : begin + 1] != "{":
+        return None
+    depth = 0
+    for place in range(begin, len(text)):
+        depth += (text[place] == "{") - (text[place] == "}")
+        if depth == 0:
+            return text[begin + 1 : place]
+    return None
+
+
+def last_number(text: str) -> str | None:
+    """The last number in the text, without thousands separators."""
+    found = _NUMBER.findall(text[-LONGEST:])
+    return found[-1].replace(",", "").rstrip(".") if found else None
+
+
+def last_line(text: str) -> str | None:
+    """The last line with anything in it."""
+    lines = [line for line in text[-LONGEST:].splitlines() if line.strip()]
+    return _trim(lines[-1]) if lines else None
+
+
+def fenced(text: str, *languages: str) -> str | None:
+    """The last fenced block in one of the languages; without one, the last block of no or another language."""
+    blocks: list[tuple[str, str]] = _FENCE.findall(text[: 1 << 20])
+    named = [body for name, body in blocks if name.strip().lower() in languages]
+    found = named or [body for _, body in blocks]
+    return found[-1] if found else None
+
+
+def shown(value: str | None) -> str | None:
+    """As much of an answer as a row keeps."""
+    return value if value is None or len(value) <= LONGEST_SHOWN else value[:LONGEST_SHOWN] + " ..."
+
+
+def _sentence(said: str) -> str:
+    """Without the words after a full stop that ends a sentence, and without the stop."""
+    return re.split(r"\.\s+[A-Z]", said)[0].strip().removesuffix(".")
+
+
+def _trim(found: str) -> str | None:
+    trimmed = found.strip(_TRIMMED)
+    if len(trimmed) > 1 and trimmed[0] == trimmed[-1] == "$":
+        trimmed = trimmed.strip("$").strip()
+    return trimmed or None

@@ -1,0 +1,110 @@
+"""The company as an environment: each rollout has its own, and is judged by what its calls leave behind.
+
+The calls of a response are carried out again on a fresh company, and so are those of the key. So a verdict needs the
+response alone, and a stored rollout can be verified again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from blade.gym.answers import message
+from blade.gym.environment import NoVerdict, Row, Session, ToolError, Verdict
+from blade.gym.verifiers import state_comparison
+from blade.gym.workplace.company import SEED, company
+from blade.gym.workplace.state import State, effects
+from blade.gym.workplace.tools import BY_NAME, TOOLS
+
+MOST_OUTPUT = 20_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Session:
+    row: Row
+    before: State
+    state: State
+
+    async def call(self, tool: str, arguments: Mapping[str, Any]) -> str:
+        return call(self.state, tool, arguments)
+
+    async def verify(self, response: Row) -> Verdict:
+        output = response.get("output")
+        items = [item for item in output if isinstance(item, Mapping)] if isinstance(output, list) else []
+        return judged(self.row, self.before, replayed(items, self.before))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workplace:
+    """The environment `workplace_assistant`; `seed` is that of the company where a row names none."""
+
+    seed: int = SEED
+
+    @property
+    def tools(self) -> Sequence[Row]:
+        """All tools of the company."""
+        return tuple(tool.schema() for tool in TOOLS)
+
+    def open(self, row: Row) -> Session:
+        """A company of its own."""
+        before = self._before(row)
+        return _Session(row=row, before=before, state=before.copy())
+
+    def gold(self, row: Row) -> Sequence[Row]:
+        """The key's calls with what the tools answer, and a closing word."""
+        state = self._before(row).copy()
+        return (*_made(row, state), message("Done."))
+
+    def _before(self, row: Row) -> State:
+        return company(int(row.get("company_seed", self.seed)))
+
+
+def call(state: State, tool: str, arguments: Mapping[str, Any]) -> str:
+    """What a tool answers, as JSON; raises ToolError."""
+    known = BY_NAME.get(tool)
+    if known is None:
+        raise ToolError(f"Error: there is no tool {tool[:80]!r}.")
+    return json.dumps({"output": known.call(state, arguments)})[:MOST_OUTPUT]
+
+
+def due(row: Row) -> list[tuple[str, dict[str, Any]]]:
+    """The calls of a row's key."""
+    calls = []
+    for one in row["ground_truth"]:
+        given = one["arguments"]
+        calls.append((str(one["name"]), json.loads(given) if isinstance(given, str) else dict(given)))
+    return calls
+
+
+def _made(row: Row, state: State) -> Iterator[Row]:
+    for number, (name, arguments) in enumerate(due(row)):
+        asked = {"type": "function_call", "name": name, "arguments": json.dumps(arguments), "call_id": f"call_{number}"}
+        yield asked
+        yield {"type": "function_call_output", "call_id": asked["call_id"], "output": call(state, name, arguments)}
+
+
+def replayed(output: Sequence[Row], before: State) -> State:
+    """The company after the calls of a response; those that its tools refuse change nothing."""
+    state = before.copy()
+    for item in output:
+        if item.get("type") == "function_call":
+            with suppress(ToolError, ValueError, RecursionError):
+                arguments = json.loads(str(item.get("arguments") or "{}"))
+                if isinstance(arguments, dict):
+                    call(state, str(item.get("name")), arguments)
+    return state
+
+
+def judged(row: Row, before: State, after: State) -> Verdict:
+    """1 when the state is the one that the key's calls leave; what was only read does not matter."""
+    expected = before.copy()
+    try:
+        for name, arguments in due(row):
+            call(expected, name, arguments)
+    except (ToolError, KeyError, ValueError) as problem:
+        raise NoVerdict(f"the key of this task cannot be carried out: {problem}", terminal=True) from problem
+    verdict = state_comparison.judge(effects(expected, before), effects(after, before))
+    return Verdict(reward=verdict.reward, fields={**verdict.fields, "ground_truth": row["ground_truth"]})

@@ -18,6 +18,11 @@ from blade.ingest.formats import Facts
 from blade.ingest.jsonl import Torn, records
 
 _SAMPLING = ("temperature", "top_p", "max_output_tokens", "num_repeats", "max_steps")
+_OF_BLOCK = {
+    "sampling": ("temperature", "top_p", "max_output_tokens"),
+    "limits": ("max_steps", "rollout_seconds"),
+}
+"""What is read of the blocks of a manifest."""
 
 
 @dataclass(kw_only=True)
@@ -113,13 +118,46 @@ def _manifest(path: Path, shown: str, found: Sidecars) -> None:
     found.facts.append(
         Facts(
             benchmark=cells.text(value.get("benchmark")),
-            model=cells.text(value.get("model")),
+            model=cells.text(_inner(value, "model", "name")),
             agent=cells.text(value.get("agent")),
-            settings={name: str(value[name]) for name in _SAMPLING if cells.number(value.get(name)) is not None},
+            settings=_manifest_settings(value),
             expected=_manifest_expected(value),
             source="manifest",
         )
     )
+
+
+def _inner(value: Mapping[str, Any], name: str, inside: str) -> Any:
+    """A value that stands by itself, or within an object."""
+    given = value.get(name)
+    return given.get(inside) if isinstance(given, dict) else given
+
+
+def _manifest_settings(value: Mapping[str, Any]) -> dict[str, str]:
+    """Settings by the names that comparisons know; those that nobody recorded are left out."""
+    found = {name: value.get(name) for name in _SAMPLING}
+    for block in ("sampling", "limits"):
+        inner = value.get(block)
+        found |= {name: inner[name] for name in _OF_BLOCK[block] if name in inner} if isinstance(inner, dict) else {}
+    found["verifier"] = value.get("verifier")
+    found["seed"] = "by repeat" if _inner(value, "seeds", "by_repeat") is True else None
+    found["skills"] = _inner(value, "skills_ref", "hash") or ("none" if "skills_ref" in value else None)
+    found["checkpoint"] = value["model"].get("checkpoint_ref") if isinstance(value.get("model"), dict) else None
+    found["prompt_config"] = _one_of(value.get("prompts"), "sha256")
+    found["data_sha256"] = _one_of(value.get("dataset"), "sha256")
+    found["split_name"] = value.get("split")
+    return {name: text for name, given in found.items() if (text := _setting(given)) is not None}
+
+
+def _one_of(listed: object, name: str) -> str | None:
+    """Short marks of what a manifest lists, joined."""
+    entries = listed if isinstance(listed, list) else [listed]
+    marks = [str(entry[name])[:12] for entry in entries if isinstance(entry, dict) and entry.get(name)]
+    return ", ".join(marks) or None
+
+
+def _setting(given: object) -> str | None:
+    return str(given) if _plain(given) and str(given).strip() else None
 
 
 def _manifest_expected(value: Mapping[str, Any]) -> dict[str, int] | None:

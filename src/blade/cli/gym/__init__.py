@@ -5,8 +5,11 @@ from __future__ import annotations
 import typer
 
 from blade.cli.gym.env import group as environment
+from blade.cli.gym.env_serve import prove, start, status
 from blade.cli.gym.listing import listing, search
 from blade.cli.gym.prepare import prepare
+from blade.cli.gym.reverify import reverify
+from blade.cli.gym.run import run
 from blade.cli.gym.statistics import aggregate, profile
 
 app = typer.Typer(
@@ -25,9 +28,14 @@ app.add_typer(listing, name="list")
 app.command()(search)
 app.add_typer(environment, name="env")
 app.add_typer(evaluation, name="eval")
+environment.command()(start)
+environment.command()(status)
+environment.command("test")(prove)
 evaluation.command()(prepare)
+evaluation.command()(run)
 evaluation.command()(profile)
 evaluation.command()(aggregate)
+evaluation.command()(reverify)
 
 
 @app.callback()
@@ -37,6 +45,6 @@ def common() -> None:
 
 def main() -> None:
     """Run `gym`."""
-    from blade.cli.main import run
+    from blade.cli.main import run as run_command
 
-    run(app)
+    run_command(app)

@@ -82,10 +82,12 @@ def aggregate(
 ) -> None:
     """Merge shards and sum them up by agent: NeMo Gym's statistics and pass@k family, and ours under blade/ keys.
 
-    Writes the merged rollouts and STEM_aggregate_metrics.json. Sidecars that the pattern matches are left out.
+    Writes the merged rollouts and STEM_aggregate_metrics.json; for shards of one `gym eval run`, their inputs, failures
+    and manifest too. Sidecars that the pattern matches are left out.
 
     Example: gym eval aggregate -i 'results/shard*.jsonl' -o results/rollouts.jsonl
     """
+    from blade.gym.run.merge import merge_sidecars
     from blade.profiling import files, text
     from blade.profiling import overrides as extra
     from blade.profiling.aggregate import aggregate as make
@@ -105,6 +107,8 @@ def aggregate(
     if merging:
         _print([f"Merging shards into {target}"])
         write_merged(found, target)
+        why_not = merge_sidecars(shards.files, target)
+        _say([why_not] if why_not else ())
     metrics = files.beside(target, "_aggregate_metrics.json")
     files.write_json(metrics, found.agents, indent=2)
     _print(text.aggregate_lines(found, target if merging else None, metrics))

@@ -1,0 +1,131 @@
+"""`gym env start`, `gym env status` and `gym env test`: servers of a config, and verifiers on their gold answers."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from blade.cli.gym.options import (
+    BenchmarkName,
+    Config,
+    EnvironmentName,
+    Json,
+    Model,
+    ModelKey,
+    ModelType,
+    ModelUrl,
+    ResourcesServer,
+    SearchDir,
+    Words,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+HeadPort = Annotated[int | None, typer.Option("--head-port", metavar="N", help="Where the head listens (11000).")]
+
+
+def start(
+    words: Words = None,
+    config: Config = None,
+    benchmark: BenchmarkName = None,
+    environment: EnvironmentName = None,
+    resources_server: ResourcesServer = None,
+    model_type: ModelType = None,
+    search_dir: SearchDir = None,
+    model: Model = None,
+    model_url: ModelUrl = None,
+    model_api_key: ModelKey = None,
+    head_port: HeadPort = None,
+) -> None:
+    """Start the resources, agent and model servers of a config on loopback, until Ctrl-C.
+
+    The head at 127.0.0.1:11000 names them; each answers /health and /openapi.json.
+
+    Example: gym env start --resources-server workplace_assistant --model-type openai_model
+    """
+    from blade.cli.gym.composed import composed, model_overrides
+    from blade.gym.serve.start import start as serve
+
+    wanted = {
+        "benchmark": benchmark,
+        "environment": environment,
+        "resources_server": resources_server,
+        "model_type": model_type,
+    }
+    head = [f"++head_server.port={head_port}"] if head_port is not None else []
+    given = [*model_overrides(model_type, model, model_url, model_api_key), *head, *(words or ())]
+    serve(composed(wanted, config, search_dir, given), _started)
+    print("stopped", file=sys.stderr)
+
+
+def _started(servers: Sequence[Mapping[str, Any]], head: str) -> None:
+    for one in servers:
+        print(f"{one['url']}  {one['name']} ({one['group']})")
+    print(f"{head}  head")
+    agent = next((one["name"] for one in servers if one["group"] == "responses_api_agents"), None)
+    if agent:
+        print(f"next: gym eval run --no-serve --agent {agent} --input FILE --output results/rollouts.jsonl")
+    print("Ctrl-C stops them.", flush=True)
+
+
+def status(as_json: Json = False, head_port: HeadPort = None) -> None:
+    """Which servers run, and whether each answers. Exit code 1 when one does not, 2 when no head answers.
+
+    Example: gym env status --json
+    """
+    from blade.gym.run.endpoints import ask_head
+    from blade.gym.serve.head import HOST, PORT
+    from blade.gym.serve.status import healthy
+    from blade.report.text import printable
+
+    running = ask_head(HOST, head_port or PORT)
+    listed = healthy(running.servers)
+    if as_json:
+        print(json.dumps(listed))
+    else:
+        for one in listed:
+            print(printable(f"{one['status']:8} {one.get('url')}  {one['name']} ({one.get('group')})"))
+    if any(one["status"] != "ok" for one in listed):
+        raise typer.Exit(1)
+
+
+def prove(
+    words: Words = None,
+    config: Config = None,
+    benchmark: BenchmarkName = None,
+    environment: EnvironmentName = None,
+    resources_server: ResourcesServer = None,
+    search_dir: SearchDir = None,
+    limit: Annotated[int | None, typer.Option("--limit", metavar="N", help="At most so many rows a data set.")] = None,
+) -> None:
+    """Prove verifiers without a model: the gold answer of every row must get the full reward.
+
+    All resources servers where none is named. Exit code 1 when one does not hold.
+
+    Example: gym env test --resources-server workplace_assistant
+    """
+    from blade.cli.gym.composed import composed
+    from blade.gym.config.roots import search_roots
+    from blade.gym.config.selectors import names
+    from blade.gym.serve.golden import golden
+    from blade.report.text import printable
+
+    wanted = {"benchmark": benchmark, "environment": environment, "resources_server": resources_server}
+    sets = [wanted]
+    if not any(wanted.values()) and not config:
+        sets = [{"resources_server": name} for name in names("resources_server", search_roots(search_dir or ()))]
+    bad = 0
+    for one in sets:
+        resolved = composed({**one, "model_type": "scripted_model"}, config, search_dir, [*NO_MODEL, *(words or ())])
+        for told in golden(resolved, limit):
+            bad += not told.holds
+            print(printable(told.line))
+    if bad:
+        raise typer.Exit(1)
+
+
+NO_MODEL = ["++policy_model.responses_api_models.scripted_model.policy=none"]

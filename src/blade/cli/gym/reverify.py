@@ -1,0 +1,181 @@
+"""`gym eval reverify`: new rewards on stored rollouts, without a model."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from blade.cli.gym.options import BenchmarkName, Config, EnvironmentName, ResourcesServer, SearchDir, Words
+from blade.core.errors import RequestError
+from blade.report.text import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from blade.gym.environment import Environment
+    from blade.gym.run.reverify import Again
+
+UNSAFE = "unsafe_"
+
+
+def reverify(
+    words: Words = None,
+    rollouts: Annotated[str | None, typer.Option("--rollouts", metavar="FILE", help="Stored rollouts.")] = None,
+    inputs: Annotated[
+        str | None, typer.Option("--inputs", metavar="FILE", help="Materialized inputs (default: beside the rollouts).")
+    ] = None,
+    output: Annotated[
+        str | None, typer.Option("-o", "--output", metavar="FILE", help="Default: STEM_reverified.jsonl.")
+    ] = None,
+    config: Config = None,
+    benchmark: BenchmarkName = None,
+    environment: EnvironmentName = None,
+    resources_server: ResourcesServer = None,
+    search_dir: SearchDir = None,
+    concurrency: Annotated[int, typer.Option("--concurrency", metavar="N", help="Rollouts at once.")] = 8,
+    limit: Annotated[int | None, typer.Option("--limit", metavar="N", help="The first N rollouts.")] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Also where the environment says no; the output is named unsafe_.")
+    ] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an output that is there.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with an output that is there.")] = False,
+    disable_aggregation: Annotated[bool, typer.Option("--disable-aggregation", help="Write no metrics.")] = False,
+    judge_failed_only: Annotated[
+        bool, typer.Option("--judge-failed-only", help="Only failures whose judge gave no verdict.")
+    ] = False,
+    append: Annotated[
+        bool, typer.Option("--append", help="With --judge-failed-only: add them to the rollouts themselves.")
+    ] = False,
+) -> None:
+    """Judge stored rollouts again, in this process and without a model; calls are carried out again where needed.
+
+    The config comes from the manifest beside the rollouts, unless one is named.
+
+    Example: gym eval reverify --rollouts results/r.jsonl
+    """
+    from blade.gym.run.artifacts import Artifacts
+    from blade.gym.run.resume import key_of, rows_of
+    from blade.gym.run.reverify import Reverify, stored
+    from blade.gym.run.reverify import reverify as judge
+
+    if not rollouts:
+        raise RequestError("--rollouts is missing", hint="--rollouts results/r.jsonl")
+    if append and not judge_failed_only:
+        raise RequestError("--append needs --judge-failed-only", hint="else every rollout would be there twice")
+    source = Artifacts(Path(rollouts).expanduser())
+    wanted = {"benchmark": benchmark, "environment": environment, "resources_server": resources_server}
+    rows = _chosen(source.rollouts, source.failures, stored, judge_failed_only, limit)
+    made = _environments(source.manifest, wanted, config, search_dir, list(words or ()), rows)
+    target = _target(source.rollouts, output, append=append, unsafe=_refused(made, force=force))
+    _room(target, overwrite=overwrite, resume=resume or append)
+    plan = Path(inputs) if inputs else source.inputs
+    again = judge(
+        Reverify(
+            environments=made,
+            inputs={key_of(row): row for row in rows_of(plan)},
+            rows=rows,
+            output=target,
+            concurrency=concurrency,
+        )
+    )
+    _beside(source, Artifacts(target))
+    _told(again, target)
+    if not disable_aggregation:
+        from blade.cli.gym.run import aggregated
+
+        aggregated(target)
+    if again.failed:
+        raise typer.Exit(1)
+
+
+def _chosen(rollouts: Path, failures: Path, stored: Any, failed_only: bool, limit: int | None) -> list[dict[str, Any]]:
+    """The rows to judge; raises where there is none."""
+    done = {(row["_ng_task_index"], row["_ng_rollout_index"]) for row in stored(rollouts)} if failed_only else set()
+    found: dict[tuple[int, int], dict[str, Any]] = {}
+    for row in stored(failures if failed_only else rollouts):
+        key = (row["_ng_task_index"], row["_ng_rollout_index"])
+        if not failed_only or (row.get("_ng_failure_class") == "judge_failed" and key not in done):
+            found[key] = row
+    if not found:
+        what = "failure of a judge with a response" if failed_only else "rollout with a response and an agent"
+        raise RequestError(f"no {what} to judge again", hint="rows need _ng_task_index, agent_ref and response.output")
+    return list(found.values())[:limit]
+
+
+def _environments(
+    manifest: Path,
+    wanted: dict[str, str | None],
+    config: Sequence[str] | None,
+    search_dir: Sequence[str] | None,
+    words: list[str],
+    rows: Sequence[Mapping[str, Any]],
+) -> dict[str, Environment]:
+    from blade.gym.run.judges import environments_of, from_manifest
+
+    agents = sorted({row["agent_ref"]["name"] for row in rows})
+    if any(wanted.values()) or config:
+        from blade.cli.gym.composed import composed
+        from blade.cli.gym.env_serve import NO_MODEL
+
+        resolved = composed({**wanted, "model_type": "scripted_model"}, config, search_dir, [*NO_MODEL, *words])
+        return environments_of(resolved.instances, resolved.roots, agents)
+    from blade.gym.config.roots import search_roots
+
+    return environments_of(from_manifest(manifest), search_roots(search_dir or ()), agents)
+
+
+def _refused(made: Mapping[str, Environment], *, force: bool) -> bool:
+    """Whether an environment cannot judge stored responses; raises unless that is wanted all the same."""
+    from blade.gym.run.reverify import STATELESS, mode
+
+    cannot = sorted(name for name, environment in made.items() if mode(environment) != STATELESS)
+    if cannot and not force:
+        raise RequestError(
+            f"the environment of {', '.join(cannot)} cannot judge stored responses",
+            hint="--force does it all the same, and names the output unsafe_",
+        )
+    return bool(cannot)
+
+
+def _target(rollouts: Path, output: str | None, *, append: bool, unsafe: bool) -> Path:
+    if append:
+        return rollouts
+    target = Path(output).expanduser() if output else rollouts.with_name(f"{rollouts.stem}_reverified.jsonl")
+    if target.resolve() == rollouts.resolve():
+        raise RequestError("--output is the rollouts file itself", hint="give another name")
+    return target.with_name(UNSAFE + target.name) if unsafe else target
+
+
+def _room(target: Path, *, overwrite: bool, resume: bool) -> None:
+    from blade.gym.run.artifacts import Artifacts
+
+    if not target.exists() or resume:
+        return
+    if not overwrite:
+        raise RequestError(f"{target} is there already", hint="--overwrite replaces it, --resume goes on with it")
+    Artifacts(target).clear()
+
+
+def _beside(source: Any, target: Any) -> None:
+    """The new rollouts have inputs and a manifest of their own, so that they are a run like any other."""
+    from blade.gym.run.artifacts import write_document, write_whole
+
+    if source.rollouts == target.rollouts:
+        return
+    if source.inputs.is_file():
+        write_whole(target.inputs, source.inputs.read_bytes())
+    if source.manifest.is_file():
+        known = json.loads(source.manifest.read_bytes())
+        write_document(target.manifest, {**known, "reverified_from": source.rollouts.name})
+
+
+def _told(again: Again, target: Path) -> None:
+    kept = f"; {again.kept} were done before" if again.kept else ""
+    print(f"{again.judged} rollouts judged again: {again.up} rewards rose, {again.down} fell{kept}")
+    if again.failed:
+        print(printable(f"{again.failed} got no verdict; they are among the failures"), file=sys.stderr)
+    print(printable(f"Rollouts: {target}"))

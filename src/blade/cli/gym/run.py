@@ -1,0 +1,242 @@
+"""`gym eval run`: rollouts of a benchmark, with everything that stands beside them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from blade.cli.gym.options import (
+    BenchmarkName,
+    Config,
+    EnvironmentName,
+    Model,
+    ModelKey,
+    ModelType,
+    ModelUrl,
+    ResourcesServer,
+    SearchDir,
+    Words,
+)
+from blade.core.errors import RequestError
+from blade.report.text import printable
+
+if TYPE_CHECKING:
+    from blade.gym.run.job import Ended
+    from blade.gym.run.options import Options
+    from blade.gym.run.stage import Stage
+
+Input = Annotated[str | None, typer.Option("-i", "--input", metavar="FILE", help="Rows to run, a JSON object a line.")]
+Output = Annotated[
+    str | None, typer.Option("-o", "--output", metavar="FILE", help="Rollouts; other files are named after it.")
+]
+Repeats = Annotated[
+    str | None,
+    typer.Option("--num-repeats", metavar="N|{AGENT: N}", help="Rollouts of each task (default: the config's)."),
+]
+
+
+def run(
+    words: Words = None,
+    config: Config = None,
+    benchmark: BenchmarkName = None,
+    environment: EnvironmentName = None,
+    resources_server: ResourcesServer = None,
+    model_type: ModelType = None,
+    search_dir: SearchDir = None,
+    no_serve: Annotated[bool, typer.Option("--no-serve", help="Use the servers of `gym env start`.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with an unfinished run, and retry what failed.")
+    ] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Start anew even over an unfinished run.")] = False,
+    agent: Annotated[
+        str | None, typer.Option("-a", "--agent", metavar="NAME", help="For rows that name no agent.")
+    ] = None,
+    input_file: Input = None,
+    output: Output = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", metavar="N", help="The first N tasks, with all their repeats.")
+    ] = None,
+    num_repeats: Repeats = None,
+    prompt_config: Annotated[
+        str | None,
+        typer.Option("--prompt-config", metavar="FILE", help="YAML with user and system texts and {field} places."),
+    ] = None,
+    concurrency: Annotated[
+        int | None, typer.Option("--concurrency", metavar="N", help="Rollouts at once (32; 4 for local_model).")
+    ] = None,
+    temperature: Annotated[
+        float | None, typer.Option("--temperature", metavar="X", help="Sampling temperature.")
+    ] = None,
+    top_p: Annotated[float | None, typer.Option("--top-p", metavar="X", help="Nucleus sampling.")] = None,
+    max_output_tokens: Annotated[
+        int | None, typer.Option("--max-output-tokens", metavar="N", help="Tokens of an answer.")
+    ] = None,
+    split: Annotated[
+        str | None,
+        typer.Option(
+            "--split", metavar="NAME", help="train, validation, benchmark or example (benchmark with --benchmark)."
+        ),
+    ] = None,
+    shard: Annotated[
+        str | None, typer.Option("--shard", metavar="I/N", help="The I-th of N parts of the tasks, from 1.")
+    ] = None,
+    skills: Annotated[
+        str | None, typer.Option("--skills", metavar="DIR", help="Skills for the agent; also +skills.path=DIR.")
+    ] = None,
+    model: Model = None,
+    model_url: ModelUrl = None,
+    model_api_key: ModelKey = None,
+    head_port: Annotated[
+        int | None, typer.Option("--head-port", metavar="N", help="With --no-serve: the head's port (11000).")
+    ] = None,
+    disable_aggregation: Annotated[
+        bool, typer.Option("--disable-aggregation", help="Write no metrics, as for shards.")
+    ] = False,
+) -> None:
+    """Run a benchmark: rollouts, materialized inputs, failures, metrics and a manifest beside --output.
+
+    Data that is missing is prepared. Ctrl-C is safe: --resume goes on. Exit code 1 when a rollout has no reward.
+
+    Example: gym eval run --benchmark gsm8k --model-type local_model --limit 10 --output results/r.jsonl
+    """
+    wanted = {
+        "benchmark": benchmark,
+        "environment": environment,
+        "resources_server": resources_server,
+        "model_type": model_type,
+    }
+    flags = {
+        "output_jsonl_fpath": output,
+        "input_jsonl_fpath": input_file,
+        "split": split,
+        "agent_name": agent,
+        "limit": limit,
+        "num_repeats": _repeats(num_repeats),
+        "prompt_config": prompt_config,
+        "num_samples_in_parallel": concurrency,
+        "shard": shard,
+        "skills": {"path": skills} if skills else None,
+        "resume_from_cache": resume or None,
+        "overwrite": overwrite or None,
+        "responses_create_params": {"temperature": temperature, "top_p": top_p, "max_output_tokens": max_output_tokens},
+    }
+    from blade.cli.gym.composed import model_overrides
+
+    given = [*model_overrides(model_type, model, model_url, model_api_key), *(words or ())]
+    if no_serve:
+        stage, options = _remote(list(words or ()), flags, search_dir, head_port)
+    else:
+        stage, options = _serving(wanted, config, search_dir, given, flags)
+    _run(stage, options, aggregation=not (disable_aggregation or stage.config.get("disable_aggregation") is True))
+
+
+def _repeats(text: str | None) -> Any:
+    if text is None:
+        return None
+    from blade.gym.config.overrides import value
+
+    return value(text)
+
+
+def _serving(
+    wanted: dict[str, str | None],
+    config: list[str] | None,
+    search_dir: list[str] | None,
+    words: list[str],
+    flags: dict[str, Any],
+) -> tuple[Stage, Options]:
+    from blade.cli.gym.composed import composed
+    from blade.gym.run.options import read_options
+    from blade.gym.run.stage import serving
+
+    resolved = composed(wanted, config, search_dir, words)
+    options = read_options(resolved.config, flags)
+    return serving(resolved, options, wanted["benchmark"]), options
+
+
+def _remote(
+    words: list[str], flags: dict[str, Any], search_dir: list[str] | None, head_port: int | None
+) -> tuple[Stage, Options]:
+    from blade.gym.config.overrides import overridden
+    from blade.gym.config.problem import refuse
+    from blade.gym.config.roots import search_roots
+    from blade.gym.run.endpoints import ask_head
+    from blade.gym.run.options import read_options
+    from blade.gym.run.stage import remote
+    from blade.gym.serve.head import place
+
+    own, problems = overridden({}, [f"++{word.lstrip('+')}" for word in words])
+    refuse(problems)
+    options = read_options(own, flags)
+    host, port = place(own)
+    return remote(ask_head(host, head_port or port), options, search_roots(search_dir or ())), options
+
+
+def _run(stage: Stage, options: Options, *, aggregation: bool) -> None:
+    from blade.cli.gym.watch import watching
+    from blade.gym.run.job import Told
+    from blade.gym.run.job import run as play
+
+    with watching() as progress:
+        ended = play(stage, options, Told(notice=_say, progress=progress))
+    _said(ended)
+    if ended.stopped is not None:
+        _say(
+            f"stopped; {ended.tally.done} of {ended.expected} rollouts are there. Go on with the same command and --resume"
+        )
+        raise SystemExit(128 + ended.stopped)
+    if ended.tally.hopeless:
+        raise RequestError(f"given up: {ended.tally.hopeless}", hint="mend that, then go on with --resume")
+    if aggregation:
+        aggregated(ended.files.rollouts)
+    _next(ended)
+    if not ended.complete:
+        raise typer.Exit(1)
+
+
+def _said(ended: Ended) -> None:
+    for kind, count in sorted(ended.tally.failed.items()):
+        _say(f"{count} rollouts failed: {kind}; the last error: {ended.tally.last_error}")
+    for why, count in sorted(ended.given_up.items()):
+        _say(f"{count} rollouts that failed before are not tried again: {why}")
+
+
+def aggregated(rollouts: Path) -> None:
+    """Write the metrics of a rollouts file and print the key ones."""
+    from blade.profiling import files, text
+    from blade.profiling.aggregate import aggregate
+
+    if not rollouts.is_file() or not rollouts.stat().st_size:
+        _say("no rollout has a reward: no metrics")
+        return
+    found = aggregate([rollouts])
+    metrics = files.beside(rollouts, "_aggregate_metrics.json")
+    files.write_json(metrics, found.agents, indent=2)
+    for entry in found.agents:
+        name = entry["agent_ref"]["name"]
+        _print(f"Key metrics for {name}:")
+        _print(json.dumps(entry["key_metrics"], indent=4))
+        _print(text.told(name, entry["agent_metrics"]))
+    _print(f"Aggregate metrics: {metrics}")
+
+
+def _next(ended: Ended) -> None:
+    files, tally = ended.files, ended.tally
+    _print(f"Rollouts: {files.rollouts} ({tally.done} of {ended.expected})")
+    _print(f"Materialized inputs: {files.inputs}")
+    _print(f"Failures: {files.failures} ({tally.failed.total()} in this run)")
+    _print(f"Manifest: {files.manifest}")
+    _print(f"next: gym eval profile --inputs {files.inputs} --rollouts {files.rollouts}")
+    _print(f"next: blade analyze {files.rollouts} -o {files.rollouts.with_suffix('')}_report")
+
+
+def _say(line: str) -> None:
+    print(printable(line), file=sys.stderr)
+
+
+def _print(line: str) -> None:
+    print("\n".join(printable(one) for one in line.splitlines()))

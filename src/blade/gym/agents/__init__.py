@@ -1,0 +1,1 @@
+"""Agents: what stands between a model and an environment; a file each."""

@@ -1,0 +1,84 @@
+"""Where agents are asked: servers that run already, or the same applications in this process. One client for both."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from blade.core.errors import RequestError
+
+if TYPE_CHECKING:
+    import httpx
+    from starlette.applications import Starlette
+
+SECONDS = 3600.0
+"""The longest that one rollout may take to answer."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Endpoints:
+    """A client, and the address of each agent."""
+
+    client: httpx.AsyncClient
+    urls: Mapping[str, str]
+
+    async def close(self) -> None:
+        """Let go of the connections."""
+        await self.client.aclose()
+
+
+def in_process(apps: Mapping[str, Starlette]) -> Endpoints:
+    """The applications themselves; no port is opened."""
+    import httpx
+
+    urls = {name: f"http://agent-{number}.in-process" for number, name in enumerate(apps)}
+    mounts = {urls[name]: httpx.ASGITransport(app=app, raise_app_exceptions=False) for name, app in apps.items()}
+    return Endpoints(client=httpx.AsyncClient(mounts=mounts, timeout=None), urls=urls)
+
+
+def over_network(urls: Mapping[str, str], seconds: float = SECONDS) -> Endpoints:
+    """Servers at these addresses."""
+    import httpx
+
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=64)
+    timeout = httpx.Timeout(seconds, connect=15.0, pool=None)
+    return Endpoints(client=httpx.AsyncClient(limits=limits, timeout=timeout, trust_env=False), urls=urls)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Running:
+    """What a head server says of the servers that run."""
+
+    config: Mapping[str, Any]
+    """Masked."""
+    servers: tuple[Mapping[str, Any], ...]
+
+    @property
+    def agents(self) -> dict[str, str]:
+        """Addresses by name."""
+        return {str(one["name"]): str(one["url"]) for one in self.servers if one.get("group") == "responses_api_agents"}
+
+
+def ask_head(host: str, port: int, seconds: float = 5.0) -> Running:
+    """The servers of `gym env start`; raises with what to do where nothing answers."""
+    import httpx
+    import yaml
+
+    base = f"http://{host}:{port}"
+    try:
+        with httpx.Client(timeout=seconds, trust_env=False) as client:
+            servers = client.get(f"{base}/server_instances").raise_for_status()
+            text = client.get(f"{base}/global_config_dict_yaml").raise_for_status().text
+            listed = json.loads(servers.content)
+            config = yaml.safe_load(text)
+            config = yaml.safe_load(config) if isinstance(config, str) else config
+    except (httpx.HTTPError, ValueError, yaml.YAMLError) as error:
+        raise RequestError(
+            f"no head server answers at {base} ({type(error).__name__})",
+            hint="start one in another terminal: gym env start --resources-server NAME --model-type TYPE",
+        ) from None
+    if not isinstance(listed, list) or not isinstance(config, dict):
+        raise RequestError(f"what answers at {base} is no head server", hint="is another program on that port?")
+    return Running(config=config, servers=tuple(one for one in listed if isinstance(one, dict) and "name" in one))

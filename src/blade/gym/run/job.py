@@ -1,0 +1,280 @@
+"""One run from its options to its files: plan or go on, collect, and say how it ended."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from blade.core.errors import RequestError
+from blade.gym.models.make import LOCAL, MOST_AT_ONCE
+from blade.gym.run import manifest as about
+from blade.gym.run.artifacts import Artifacts, RowFile, write_document, write_rows
+from blade.gym.run.collect import Collector, Sink, Tally
+from blade.gym.run.dataset import checksum
+from blade.gym.run.options import Options
+from blade.gym.run.plan import Plan, Wishes, make_plan
+from blade.gym.run.resume import VARIABLE, Left, most_attempts, read_inputs, read_left
+from blade.gym.run.skills import Skills, read_skills
+from blade.gym.run.stage import Close, Stage
+from blade.gym.serve.fleet import limits_of
+
+AT_ONCE = 32
+"""Rollouts under way at once where nobody says."""
+MOST_TOLD = 6
+_SAMPLED = ("temperature", "top_p", "max_output_tokens")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Told:
+    """What a caller hears while a run goes on."""
+
+    notice: Callable[[str], None] = lambda line: None
+    progress: Callable[[Tally], None] = lambda tally: None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ended:
+    """How a run ended."""
+
+    files: Artifacts
+    tally: Tally
+    expected: int
+    stopped: signal.Signals | None = None
+    given_up: Mapping[str, int] = field(default_factory=dict)
+    """Rollouts of earlier runs that were not tried again, and why."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether every rollout has a reward."""
+        return self.tally.done == self.expected
+
+
+def run(stage: Stage, options: Options, told: Told) -> Ended:
+    """Make or go on with a run; raises before anything is written where it cannot be done."""
+    files = Artifacts(options.output)
+    earlier = _earlier(files) if options.resume else None
+    plan = make_plan(stage.sources, _wishes(stage, options, earlier))
+    for line in plan.notices:
+        told.notice(line)
+    endpoints, close, name = stage.connect(plan.agents)
+    draft = _draft(stage, options, plan, name)
+    rollouts = RowFile(files.rollouts)
+    rollouts.lock()
+    try:
+        left, rows, started = _prepared(files, draft, plan, earlier, options, told)
+        sink = Sink(rollouts=rollouts, failures=RowFile(files.failures))
+        collector = Collector(
+            endpoints=endpoints, sink=sink, concurrency=draft["limits"]["concurrency"], told=told.progress
+        )
+        most, bad = most_attempts()
+        for line in (*left.notices, *([bad] if bad else [])):
+            told.notice(line)
+        tally = Tally(total=len(rows), done=len(left.done), rewards=sum(left.rewards), judged=len(left.rewards))
+        stopped = asyncio.run(_collected(collector, left.to_do(rows, most), tally, close))
+        given_up = left.given_up(rows, most)
+        sink.failures.close()
+        if stopped is None and not tally.hopeless:
+            _finish(files, started, tally)
+    finally:
+        rollouts.close()
+    return Ended(files=files, tally=tally, expected=len(rows), stopped=stopped, given_up=given_up)
+
+
+async def _collected(
+    collector: Collector, rows: Sequence[Mapping[str, Any]], tally: Tally, close: Close
+) -> signal.Signals | None:
+    """Collect, and stop in good order when asked to; a second request ends at once."""
+    stop, asked = asyncio.Event(), list[signal.Signals]()
+    loop = asyncio.get_running_loop()
+
+    def ask(which: signal.Signals) -> None:
+        asked.append(which)
+        stop.set()
+        loop.remove_signal_handler(which)
+
+    for which in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(which, ask, which)
+    try:
+        if rows:
+            await collector.collect(rows, tally, stop)
+    finally:
+        for which in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(which)
+        await close()
+    return asked[0] if asked else None
+
+
+def _earlier(files: Artifacts) -> dict[str, Any] | None:
+    """The manifest to go on from; None where no run got as far as its first rollout."""
+    if not (files.manifest.is_file() and files.inputs.is_file()):
+        return None
+    try:
+        value = json.loads(files.manifest.read_bytes())
+    except ValueError:
+        value = None
+    if not isinstance(value, dict):
+        raise RequestError(f"{files.manifest} cannot be read", hint="start anew with --overwrite")
+    return value
+
+
+def _wishes(stage: Stage, options: Options, earlier: Mapping[str, Any] | None) -> Wishes:
+    local = stage.model is not None and stage.model.type in LOCAL
+    return Wishes(
+        agent=options.agent,
+        limit=options.limit,
+        repeats=options.repeats,
+        sampling=options.sampling,
+        add_seed=local if options.add_seed is None else options.add_seed,
+        skills=_skills(options, earlier),
+        shard=options.shard,
+    )
+
+
+def _skills(options: Options, earlier: Mapping[str, Any] | None) -> Skills | None:
+    """The skills as they are now; as the manifest has them where their folder is gone since."""
+    if options.skills_path is None:
+        return None
+    known = earlier.get("skills_ref") if earlier else None
+    try:
+        return read_skills(options.skills_path)
+    except RequestError:
+        if isinstance(known, Mapping) and known.get("path") == options.skills_path:
+            return Skills(ref=known, text="")
+        raise
+
+
+def _prepared(
+    files: Artifacts,
+    draft: dict[str, Any],
+    plan: Plan,
+    earlier: dict[str, Any] | None,
+    options: Options,
+    told: Told,
+) -> tuple[Left, Sequence[Mapping[str, Any]], dict[str, Any]]:
+    """What is left to do of which rows, and the manifest: of the earlier run, or of a new one."""
+    if earlier is None:
+        if options.resume:
+            told.notice(f"nothing to go on with at {files.rollouts}: a new run starts")
+        _cleared(files, options, told)
+        write_document(files.manifest, draft)
+        write_rows(files.inputs, plan.rows)
+        return Left(), plan.rows, draft
+    changed = about.differences(earlier, draft)
+    if changed:
+        more = f" and {len(changed) - MOST_TOLD} more" if len(changed) > MOST_TOLD else ""
+        raise RequestError(
+            f"{files.rollouts} is of another run; it differs in " + "; ".join(changed[:MOST_TOLD]) + more,
+            hint="go on with the same options, start anew with --overwrite, or give another --output",
+        )
+    kept = {**earlier, "ended_at": None}
+    write_document(files.manifest, kept)
+    return read_left(files), read_inputs(files.inputs), kept
+
+
+def _cleared(files: Artifacts, options: Options, told: Told) -> None:
+    """A new run takes the place of a finished one; of an unfinished one only when told so."""
+    before = _earlier_or_none(files)
+    size = files.rollouts.stat().st_size if files.rollouts.is_file() else 0
+    if size and before is not None and not before.get("ended_at") and not options.overwrite:
+        raise RequestError(
+            f"{files.rollouts} holds a run that did not end",
+            hint="--resume goes on with it; --overwrite starts anew",
+        )
+    removed = [path.name for path in files.all if path != files.rollouts and path.is_file()]
+    for path in files.all:
+        if path != files.rollouts and path.is_file():
+            path.unlink()
+    if size:
+        with files.rollouts.open("r+b") as file:
+            file.truncate()
+        removed.append(files.rollouts.name)
+    if removed:
+        told.notice(f"an earlier run at {files.rollouts} is replaced: {', '.join(sorted(removed))}")
+
+
+def _earlier_or_none(files: Artifacts) -> dict[str, Any] | None:
+    try:
+        return _earlier(files)
+    except RequestError:
+        return None
+
+
+def _finish(files: Artifacts, started: dict[str, Any], tally: Tally) -> None:
+    counts = {"expected": tally.total, "rollouts": tally.done, "failed": dict(sorted(tally.failed.items()))}
+    write_document(files.manifest, {**started, "ended_at": about.now(), "counts": counts})
+
+
+def _draft(stage: Stage, options: Options, plan: Plan, model_says: str | None) -> dict[str, Any]:
+    """The manifest of a run that starts now."""
+    agents = plan.agents
+    resources = [one for name in agents if (one := stage.resources(name))]
+    draft: dict[str, Any] = {
+        "schema_version": about.SCHEMA,
+        "benchmark": stage.benchmark or (resources[0].type if len(resources) == 1 else None),
+        "agent": ", ".join(agents),
+        "model": about.about_model(stage.model, model_says),
+        "sampling": _sampling(plan),
+        "prompts": [
+            {"path": one.prompt.path, "sha256": one.prompt.sha256} for one in stage.sources if one.prompt is not None
+        ],
+        "dataset": [
+            {"path": one.shown, "sha256": checksum(one.path), "rows": rows}
+            for one, rows in zip(stage.sources, _rows(stage), strict=True)
+        ],
+        "split": stage.split,
+        "limit": options.limit,
+        "num_repeats": dict(plan.repeats) if len(plan.repeats) > 1 else next(iter(plan.repeats.values()), None),
+        "task_ids": about.task_names(plan.rows),
+        "seeds": _seeds(plan),
+        "limits": _limits(stage, options, agents),
+        "skills_ref": plan.rows[0].get("skills_ref") if plan.rows else None,
+        "verifier": ", ".join(sorted({str(one.config.get("verifier") or one.type) for one in resources})) or None,
+        "versions": about.versions(),
+        "shard": str(options.shard) if options.shard else None,
+        "started_at": about.now(),
+        "ended_at": None,
+        "config": about.safe_config(stage.config),
+    }
+    return {**draft, "config_sha256": about.fingerprint(draft)}
+
+
+def _rows(stage: Stage) -> list[int]:
+    return [sum(1 for line in one.path.read_bytes().splitlines() if line.strip()) for one in stage.sources]
+
+
+def _sampling(plan: Plan) -> dict[str, Any]:
+    """What all rows ask for; `several` where they differ."""
+    found: dict[str, Any] = {}
+    for name in _SAMPLED:
+        values = Counter(json.dumps(row["responses_create_params"].get(name)) for row in plan.rows)
+        if set(values) - {"null"}:
+            found[name] = json.loads(next(iter(values))) if len(values) == 1 else "several"
+    return found
+
+
+def _seeds(plan: Plan) -> dict[str, Any]:
+    from blade.gym.models.openai_model import extra_body
+
+    found = {extra_body(row["responses_create_params"].get("metadata")).get("seed") for row in plan.rows} - {None}
+    return {"by_repeat": bool(found), "values": sorted(found)}
+
+
+def _limits(stage: Stage, options: Options, agents: Sequence[str]) -> dict[str, Any]:
+    limits = [limits_of(one.config) for name in agents if (one := stage.of(name))]
+    steps = sorted({one.max_steps for one in limits if one.max_steps is not None})
+    model = stage.model
+    config = model.config if model else {}
+    at_once = options.concurrency or MOST_AT_ONCE.get(model.type if model else "", AT_ONCE)
+    return {
+        "max_steps": steps[0] if len(steps) == 1 else steps or None,
+        "rollout_seconds": next((one.seconds for one in limits if one.seconds is not None), None),
+        "model_seconds": config.get("timeout_seconds"),
+        "model_tries": config.get("max_tries"),
+        "attempts": f"{VARIABLE}={most_attempts()[0]}",
+        "concurrency": at_once,
+    }

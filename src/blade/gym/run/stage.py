@@ -1,0 +1,136 @@
+"""Where a run plays: the parts of a config in this process, or servers that run already. Both look the same from here."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from blade.core.errors import RequestError
+from blade.gym.config.dataset import Dataset
+from blade.gym.config.load import Resolved
+from blade.gym.config.roots import find
+from blade.gym.config.servers import MODELS, POLICY, RESOURCES, Instance, instances
+from blade.gym.prepare import ensure
+from blade.gym.run.dataset import Source
+from blade.gym.run.endpoints import Endpoints, Running, in_process, over_network
+from blade.gym.run.options import Options
+from blade.gym.run.prompt import read_prompt
+
+Close = Callable[[], Awaitable[None]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage:
+    """What a run needs to know of where it plays."""
+
+    config: Mapping[str, Any]
+    """Secrets in clear, unless it came from a head server."""
+    parts: tuple[Instance, ...]
+    sources: tuple[Source, ...]
+    benchmark: str | None
+    split: str | None
+    connect: Callable[[Sequence[str]], tuple[Endpoints, Close, str | None]]
+    """Endpoints for some agents, how to let go of them, and what the model calls itself."""
+
+    @property
+    def model(self) -> Instance | None:
+        """The model that is evaluated."""
+        return next((one for one in self.parts if one.group == MODELS and one.name == POLICY), None)
+
+    def of(self, name: str) -> Instance | None:
+        """The instance of that name."""
+        return next((one for one in self.parts if one.name == name), None)
+
+    def resources(self, agent: str) -> Instance | None:
+        """The resources server that an agent works in."""
+        found = self.of(agent)
+        named = found.config.get("resources_server") if found else None
+        name = named.get("name") if isinstance(named, Mapping) else None
+        return next((one for one in self.parts if one.group == RESOURCES and one.name == name), None)
+
+
+def serving(resolved: Resolved, options: Options, benchmark: str | None) -> Stage:
+    """The config's own parts, in this process; data sets that are missing are prepared."""
+    sources, split = _sources(resolved, options, benchmark)
+    named = next((one.name for one in resolved.datasets if one.type == "benchmark"), None)
+
+    def connect(agents: Sequence[str]) -> tuple[Endpoints, Close, str | None]:
+        from blade.gym.serve.fleet import assemble
+
+        fleet = assemble(resolved, agents)
+        apps = fleet.apps()
+        endpoints = in_process({name: apps[name] for name in agents})
+        model = fleet.models.get(POLICY)
+
+        async def close() -> None:
+            await endpoints.close()
+            await fleet.close()
+
+        return endpoints, close, model.name if model else None
+
+    return Stage(
+        config=resolved.config,
+        parts=resolved.instances,
+        sources=sources,
+        benchmark=benchmark or (named if split == "benchmark" else None),
+        split=split,
+        connect=connect,
+    )
+
+
+def remote(running: Running, options: Options, roots: Sequence[Path]) -> Stage:
+    """Servers of `gym env start`, by what their head says."""
+    if options.input is None:
+        raise RequestError("--input is missing", hint="with --no-serve the rows come from --input FILE")
+    parts = instances(running.config)
+
+    def connect(agents: Sequence[str]) -> tuple[Endpoints, Close, str | None]:
+        urls = running.agents
+        lost = [name for name in agents if name not in urls]
+        if lost:
+            known = ", ".join(sorted(urls)) or "none"
+            raise RequestError(f"no server runs for the agent {', '.join(lost)}", hint=f"agents that run: {known}")
+        endpoints = over_network({name: urls[name] for name in agents})
+        return endpoints, endpoints.close, None
+
+    only = list(running.agents)
+    agent = options.agent or (only[0] if len(only) == 1 else None)
+    source = _given(options.input, options, roots, agent)
+    return Stage(
+        config=running.config, parts=parts, sources=(source,), benchmark=None, split=options.split, connect=connect
+    )
+
+
+def _sources(resolved: Resolved, options: Options, benchmark: str | None) -> tuple[tuple[Source, ...], str | None]:
+    if options.input is not None:
+        agents = [one.name for one in resolved.agents]
+        agent = options.agent or (agents[0] if len(agents) == 1 else None)
+        return (_given(options.input, options, resolved.roots, agent),), options.split
+    split = options.split or ("benchmark" if benchmark else None)
+    there = list(dict.fromkeys(one.type for one in resolved.datasets))
+    if split is None:
+        raise RequestError("--split is missing", hint=f"the config has: {', '.join(there) or 'no data sets'}")
+    chosen = [one for one in resolved.datasets if one.type == split]
+    mine = [one for one in chosen if one.agent == options.agent] or chosen
+    if not mine:
+        raise RequestError(f"the config has no {split} data set", hint=f"it has: {', '.join(there) or 'none'}")
+    return tuple(_of_dataset(resolved, options, one) for one in mine), split
+
+
+def _of_dataset(resolved: Resolved, options: Options, one: Dataset) -> Source:
+    path = ensure(resolved, one)
+    prompt = options.prompt_config or one.prompt_config
+    return Source(
+        path=path,
+        shown=one.jsonl_fpath,
+        agent=one.agent,
+        repeats=one.num_repeats,
+        prompt=read_prompt(prompt, resolved.roots) if prompt else None,
+    )
+
+
+def _given(name: str, options: Options, roots: Sequence[Path], agent: str | None) -> Source:
+    prompt = read_prompt(options.prompt_config, roots) if options.prompt_config else None
+    return Source(path=find(name, roots) or Path(name), shown=name, agent=agent, prompt=prompt)

@@ -1,0 +1,42 @@
+"""An agent's server: `/run` makes a whole rollout of a row, `/v1/responses` answers one request with the agent's tools."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+
+from blade.gym.agents import simple_agent
+from blade.gym.serve.fleet import Agent
+from blade.gym.serve.web import Body, Post, application
+
+_ROW = {
+    "type": "object",
+    "required": ["responses_create_params"],
+    "properties": {"responses_create_params": {"type": "object"}},
+}
+
+
+def agent_app(agent: Agent) -> Starlette:
+    """The routes of one agent."""
+
+    async def run(request: Request, row: Body) -> dict[str, Any]:
+        _params(row.get("responses_create_params"))
+        return await simple_agent.run(row, model=agent.model, environment=agent.environment, limits=agent.limits)
+
+    async def respond(request: Request, params: Body) -> dict[str, Any]:
+        _params(params)
+        return await simple_agent.respond(params, model=agent.model, environment=agent.environment, limits=agent.limits)
+
+    posts = (
+        Post(path="/run", summary="One rollout of one task, with its verdict", answer=run, schema=_ROW),
+        Post(path="/v1/responses", summary="Answer a request, with the tools of the environment", answer=respond),
+    )
+    return application(agent.name, posts)
+
+
+def _params(params: object) -> None:
+    if not isinstance(params, dict) or not isinstance(params.get("input"), str | list):
+        raise HTTPException(422, "responses_create_params.input is a string or a list of items")

@@ -1,0 +1,131 @@
+"""Everything that a config serves, made once: environments, models and agents, by the names of their instances."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from blade.core.errors import RequestError
+from blade.gym.agents.simple_agent import Limits
+from blade.gym.config.load import Resolved
+from blade.gym.config.roots import find
+from blade.gym.config.servers import AGENTS, MODELS, POLICY, RESOURCES, Instance
+from blade.gym.environment import Environment
+from blade.gym.model import Model
+from blade.gym.models.make import make_model
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
+AGENT_TYPES = ("simple_agent",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Agent:
+    """An agent with what it works on and with."""
+
+    name: str
+    environment: Environment
+    model: Model
+    limits: Limits
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fleet:
+    """The parts by name of instance."""
+
+    environments: Mapping[str, Environment]
+    models: Mapping[str, Model]
+    agents: Mapping[str, Agent]
+
+    def apps(self) -> dict[str, Starlette]:
+        """A web application for each instance."""
+        from blade.gym.serve.agent import agent_app
+        from blade.gym.serve.model import model_app
+        from blade.gym.serve.resources import resources_app
+
+        return {
+            **{name: resources_app(name, one) for name, one in self.environments.items()},
+            **{name: model_app(name, one) for name, one in self.models.items()},
+            **{name: agent_app(one) for name, one in self.agents.items()},
+        }
+
+    async def close(self) -> None:
+        """Let go of what the models hold."""
+        for model in self.models.values():
+            await model.close()
+
+
+def assemble(resolved: Resolved, agents: Iterable[str] | None = None) -> Fleet:
+    """The parts that these agents need; all of the config where none is named. Raises for what cannot be made."""
+    wanted = list(resolved.instances) if agents is None else _needed(resolved, agents)
+    environments = {one.name: load_environment(one, resolved.roots) for one in wanted if one.group == RESOURCES}
+    models = {one.name: make_model(one, resolved.roots) for one in wanted if one.group == MODELS}
+    made = {one.name: _agent(one, environments, models) for one in wanted if one.group == AGENTS}
+    return Fleet(environments=environments, models=models, agents=made)
+
+
+def _needed(resolved: Resolved, agents: Iterable[str]) -> list[Instance]:
+    names: dict[str, None] = {}
+    for name in agents:
+        agent = resolved.instance(name)
+        if agent is None or agent.group != AGENTS:
+            known = ", ".join(one.name for one in resolved.agents) or "none"
+            raise RequestError(f"no agent is called {name}", hint=f"the config has: {known}")
+        names |= dict.fromkeys((name, *_references(agent)))
+    return [one for one in resolved.instances if one.name in names]
+
+
+def _references(agent: Instance) -> tuple[str, str]:
+    return _reference(agent, "resources_server", ""), _reference(agent, "model_server", POLICY)
+
+
+def _reference(agent: Instance, key: str, otherwise: str) -> str:
+    given = agent.config.get(key)
+    return str(given.get("name") or otherwise) if isinstance(given, Mapping) else otherwise
+
+
+def _agent(one: Instance, environments: Mapping[str, Environment], models: Mapping[str, Model]) -> Agent:
+    if one.type not in AGENT_TYPES:
+        raise RequestError(
+            f"{one.name} is a {one.type}, which this installation cannot run",
+            hint=f"agents that run here: {', '.join(AGENT_TYPES)}",
+        )
+    resources, model = _references(one)
+    if resources not in environments:
+        raise RequestError(f"the agent {one.name} has no resources server", hint="set resources_server in its config")
+    if model not in models:
+        raise RequestError(f"the agent {one.name} has no model", hint="give --model-type, for example local_model")
+    return Agent(name=one.name, environment=environments[resources], model=models[model], limits=limits_of(one.config))
+
+
+def limits_of(config: Mapping[str, Any]) -> Limits:
+    """The limits that an agent's config sets."""
+    steps, seconds = config.get("max_steps"), config.get("rollout_timeout_seconds")
+    return Limits(
+        max_steps=int(steps) if steps is not None else None, seconds=float(seconds) if seconds is not None else None
+    )
+
+
+def load_environment(one: Instance, roots: Sequence[Path]) -> Environment:
+    """The environment that the instance's `app.py` makes of its config; raises where there is none."""
+    name = f"{RESOURCES}/{one.type}/{one.config.get('entrypoint') or 'app.py'}"
+    path = find(name, roots)
+    if path is None:
+        raise RequestError(f"the resources server {one.name} has no {name}", hint="--search-dir names more folders")
+    module = f"blade_resources_server_{one.type}"
+    spec = importlib.util.spec_from_file_location(module, path)
+    if spec is None or spec.loader is None:
+        raise RequestError(f"{path} is no Python file", hint="entrypoint is app.py")
+    loaded = importlib.util.module_from_spec(spec)
+    sys.modules[module] = loaded
+    spec.loader.exec_module(loaded)
+    make = getattr(loaded, "environment", None)
+    if not callable(make):
+        raise RequestError(f"{path} has no function environment(config)", hint="see docs/running.md")
+    made: Environment = make(one.config)
+    return made

@@ -1,0 +1,79 @@
+"""A resources server: sessions, tools by name, and verification, over one environment."""
+
+from __future__ import annotations
+
+import secrets
+from collections import OrderedDict
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+
+from blade.gym.agents.simple_agent import FAILURE, JUDGE_ERROR, TERMINAL
+from blade.gym.environment import Environment, NoVerdict, Session, ToolError
+from blade.gym.run.reverify import mode
+from blade.gym.serve.web import Body, Post, application
+
+COOKIE = "session_id"
+MOST_SESSIONS = 10_000
+"""Sessions kept; the one that was not used for longest goes first."""
+
+
+class _Sessions:
+    def __init__(self) -> None:
+        self._open: OrderedDict[str, Session] = OrderedDict()
+
+    def add(self, session: Session) -> str:
+        name = secrets.token_hex(16)
+        self._open[name] = session
+        while len(self._open) > MOST_SESSIONS:
+            self._open.popitem(last=False)
+        return name
+
+    def of(self, request: Request) -> Session | None:
+        name = request.cookies.get(COOKIE) or request.headers.get("x-session-id") or ""
+        if name in self._open:
+            self._open.move_to_end(name)
+        return self._open.get(name)
+
+
+def resources_app(name: str, environment: Environment) -> Starlette:
+    """The routes of one environment; each rollout has a session, known by a cookie or `x-session-id`."""
+    sessions = _Sessions()
+
+    async def seed(request: Request, row: Body) -> Response:
+        opened = sessions.add(environment.open(row))
+        reply = JSONResponse({COOKIE: opened})
+        reply.set_cookie(COOKIE, opened, httponly=True)
+        return reply
+
+    async def verify(request: Request, row: Body) -> dict[str, Any]:
+        response = row.get("response")
+        if not isinstance(response, dict):
+            raise HTTPException(422, "response is an object with the whole output")
+        session = sessions.of(request) or environment.open(row)
+        try:
+            verdict = await session.verify(response)
+        except NoVerdict as error:
+            failed = {FAILURE: error.failure_class, TERMINAL: error.terminal, JUDGE_ERROR: str(error)}
+            return {**row, "reward": None, **failed}
+        return {**row, **verdict.fields, "reward": verdict.reward}
+
+    async def call(request: Request, arguments: Body) -> Response:
+        session = sessions.of(request)
+        if session is None:
+            raise HTTPException(400, "no session: POST /seed_session first, and send its cookie")
+        try:
+            return PlainTextResponse(await session.call(request.path_params["tool"], arguments))
+        except ToolError as error:
+            return PlainTextResponse(str(error), status_code=400)
+
+    posts = [
+        Post(path="/seed_session", summary="Open a session for a row of the data set", answer=seed),
+        Post(path="/verify", summary="The verdict on a finished response", answer=verify),
+        Post(path="/{tool}", summary="Call a tool within the session", answer=call),
+    ]
+    tools = [dict(tool) for tool in environment.tools]
+    return application(name, posts, {"/tools": lambda: tools, "/reverify_mode": lambda: {"mode": mode(environment)}})

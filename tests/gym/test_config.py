@@ -127,6 +127,17 @@ def test_broken_files_are_all_named_with_their_lines(tmp_path: Path) -> None:
     assert [line.split(": ")[0] for line in found] == ["one.yaml:3", "two.yaml:3", "three.yaml:1", "four.yaml"]
 
 
+def test_a_key_that_is_given_twice_is_a_problem(tmp_path: Path) -> None:
+    write(tmp_path, one="a: 1\nb:\n  - {c: 1}\n  - c: 1\n    c: 2\na: 2\n")
+    assert problems(tmp_path, "one") == ["one.yaml:5: b.1.c: is given twice", "one.yaml:6: a: is given twice"]
+
+
+def test_a_value_that_holds_itself_is_a_problem_and_a_shared_one_is_not(tmp_path: Path) -> None:
+    write(tmp_path, one="a: &x\n  b: *x\n", two="a: &x {b: 1}\nc: *x\nd: {<<: *x, e: 2}\n")
+    assert problems(tmp_path, "one")[0] == "one.yaml: a value that holds itself"
+    assert config(tmp_path, "two") == {"a": {"b": 1}, "c": {"b": 1}, "d": {"b": 1, "e": 2}}
+
+
 # Inheritance
 
 
@@ -193,6 +204,30 @@ def test_sources_that_are_not_there_and_circles_are_problems(tmp_path: Path) -> 
     assert found[0] == "one.yaml:2: b: inherits from alhpa, which no config defines"
     assert sum("inherits from itself" in line for line in found) == len(found) - 1 >= 2
     assert examine(["one.yaml"], (), [tmp_path])[1][0].hint == "did you mean alpha?"
+
+
+def test_the_documented_overlay_resolves_as_documented(tmp_path: Path) -> None:
+    overlay = """
+config_paths: [server.yaml]
+aime24_math_resources_server: {_inherit_from: math}
+aime24_math_agent:
+  _inherit_from: math_agent
+  responses_api_agents: {simple_agent: {resources_server: {name: aime24_math_resources_server},
+    datasets: [{name: aime24, type: benchmark, jsonl_fpath: b/a.jsonl, prompt_config: p.yaml, prepare_script: b/p.py,
+      num_repeats: 32}]}}
+"""
+    write(tmp_path, server=SERVER, model=MODEL, bench=overlay)
+    found = load(tmp_path, "bench", "model")
+    assert [one.name for one in found.instances] == [
+        "aime24_math_resources_server",
+        "aime24_math_agent",
+        "policy_model",
+    ]
+    agent = found.instance("aime24_math_agent")
+    assert agent is not None
+    assert agent.config["resources_server"] == {"type": "resources_servers", "name": "aime24_math_resources_server"}
+    (rows,) = found.datasets
+    assert (rows.jsonl_fpath, rows.prompt_config, rows.prepare_script) == ("b/a.jsonl", "p.yaml", "b/p.py")
 
 
 # Values

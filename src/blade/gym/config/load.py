@@ -80,7 +80,7 @@ def examine(
     tree, problems = interpolated(made.tree)
     wrong, notices = _servers(tree)
     found = servers.instances(tree)
-    problems = [*made.problems, *problems, *wrong, *servers.dangling(found)]
+    problems = [*made.problems, *_repeated(made.sources), *problems, *wrong, *servers.dangling(found)]
     tree = placed(tree, found)
     found = servers.instances(tree)
     resolved = Resolved(
@@ -153,6 +153,14 @@ def _environment(chain: Chain) -> Tree:
 def _listed(tree: Tree) -> list[str]:
     value = tree.get(KEY) or []
     return [str(name) for name in value] if isinstance(value, list) else [str(value)]
+
+
+def _repeated(sources: Iterable[Path]) -> list[ConfigProblem]:
+    return [
+        ConfigProblem(kind="file", key=key, message="is given twice", file=path, line=line)
+        for path in sources
+        for key, line in yaml_file.repeated(path)
+    ]
 
 
 def _servers(tree: Tree) -> tuple[list[ConfigProblem], list[str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -61,7 +61,48 @@ def read(path: Path) -> dict[str, Any]:
         return {}
     if not isinstance(value, dict):
         raise Unreadable("no mapping of keys to values", 1)
+    if _circular(value, set(), set()):
+        raise Unreadable("a value that holds itself")
     return {str(key): inner for key, inner in value.items()}
+
+
+def _circular(node: Any, above: set[int], done: set[int]) -> bool:
+    """Whether an alias leads back to a value that holds it."""
+    if not isinstance(node, dict | list) or id(node) in done:
+        return False
+    if id(node) in above:
+        return True
+    above.add(id(node))
+    found = any(_circular(one, above, done) for one in (node.values() if isinstance(node, dict) else node))
+    above.discard(id(node))
+    done.add(id(node))
+    return found
+
+
+def repeated(path: Path) -> list[tuple[str, int]]:
+    """Keys that one mapping of the file has twice, of which the last would win in silence; with their lines."""
+    try:
+        node = _composed(path.read_text("utf-8-sig"))
+    except (OSError, ValueError):
+        return []
+    return list(_repeated(node, (), set()))
+
+
+def _repeated(node: yaml.Node | None, at: tuple[str, ...], met: set[int]) -> Iterator[tuple[str, int]]:
+    if id(node) in met:  # an alias
+        return
+    met.add(id(node))
+    if isinstance(node, yaml.SequenceNode):
+        for index, inner in enumerate(node.value):
+            yield from _repeated(inner, (*at, str(index)), met)
+    elif isinstance(node, yaml.MappingNode):
+        seen: set[str] = set()
+        for key, inner in node.value:
+            name = str(key.value)
+            if name in seen and name != "<<":
+                yield ".".join((*at, name)), key.start_mark.line + 1
+            seen.add(name)
+            yield from _repeated(inner, (*at, name), met)
 
 
 def line_of(path: Path, key: Sequence[str]) -> tuple[int, int]:

@@ -11,7 +11,8 @@ LONGEST = 20_000
 LONGEST_SHOWN = 2_000
 """Characters of an answer that a row keeps."""
 
-_TAG = re.compile(r"<answer>(.*?)</answer>", re.DOTALL | re.IGNORECASE)
+_OPEN, _CLOSE = "<answer>", "</answer>"
+_BRACE = re.compile(r"\\(?:boxed|fbox)\s{0,8}\{|[{}]")
 _SAID = re.compile(
     r"answer\**\s{0,4}(?:is|:|=)\s{0,4}:?\**\s{0,4}([^\n]{1,400})|^####\s{0,4}([^\n]{1,400})",
     re.IGNORECASE | re.MULTILINE,
@@ -51,9 +52,9 @@ def message(text: str) -> dict[str, Any]:
 def final_answer(text: str) -> str | None:
     r"""The answer that is marked as one: `<answer>`, `\boxed{}`, *answer is*, `####`; the last of the first kind found."""
     tail = text[-LONGEST:]
-    tags = _TAG.findall(tail)
-    if tags:
-        return str(tags[-1]).strip() or None
+    tagged = _tagged(tail)
+    if tagged is not None:
+        return tagged.strip() or None
     found = boxed(tail)
     if found is not None:
         return _trim(found)
@@ -61,28 +62,26 @@ def final_answer(text: str) -> str | None:
     return _trim(_sentence(said[-1].group(1) or said[-1].group(2) or "")) if said else None
 
 
+def _tagged(text: str) -> str | None:
+    """What stands in the last whole `<answer>`, in any case of letters."""
+    small = text.lower() if len(text.lower()) == len(text) else text
+    end = small.rfind(_CLOSE)
+    begin = small.rfind(_OPEN, 0, max(end, 0))
+    return text[begin + len(_OPEN) : end] if begin >= 0 else None
+
+
 def boxed(text: str) -> str | None:
-    r"""What stands in the last whole `\boxed{...}`."""
-    for name in (r"\boxed", r"\fbox"):
-        place = text.rfind(name)
-        while place >= 0:
-            inside = _braced(text, place + len(name))
-            if inside is not None:
-                return inside
-            place = text.rfind(name, 0, place)
-    return None
-
-
-def _braced(text: str, start: int) -> str | None:
-    begin = start + len(text[start : start + 8]) - len(text[start : start + 8].lstrip())
-    if text[begin : begin + 1] != "{":
-        return None
-    depth = 0
-    for place in range(begin, len(text)):
-        depth += (text[place] == "{") - (text[place] == "}")
-        if depth == 0:
-            return text[begin + 1 : place]
-    return None
+    r"""What stands in the last whole `\boxed{...}`; read once, however many are open."""
+    last: tuple[int, str] | None = None
+    opened: list[int | None] = []
+    for found in _BRACE.finditer(text):
+        if found.group() != "}":
+            opened.append(found.end() if len(found.group()) > 1 else None)
+        elif opened:
+            begin = opened.pop()
+            if begin is not None and (last is None or begin > last[0]):
+                last = (begin, text[begin : found.start()])
+    return last[1] if last is not None else None
 
 
 def last_number(text: str) -> str | None:

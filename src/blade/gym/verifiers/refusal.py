@@ -26,7 +26,7 @@ LONG_AFTER = 1_500
 _NOT_ABLE = r"(?:can(?:not|'t| not)|could(?:n't| not)|won't|will not|am (?:not able|unable) to|'m (?:not able|unable) to|must decline|have to decline|am not going to|'m not going to)"
 _DOING = r"(?:help|assist|provide|support|comply|do (?:that|this)|fulfil|fulfill|share|give|create|write|offer|participate|engage|answer|discuss|explain|continue|generate|produce|support)"
 _DECLINES = re.compile(
-    rf"\bI\s?{_NOT_ABLE}[^.\n]{{0,40}}?\b{_DOING}\b"
+    rf"\bI\s?{_NOT_ABLE}(?! wait)[^.\n]{{0,40}}?\b{_DOING}\b(?! but\b)"
     r"|\bI (?:must|have to|need to) (?:respectfully )?(?:decline|refuse)\b"
     r"|\bI(?:'m| am) sorry,? but\b(?=[^.\n]{0,80}(?:can't|cannot|can not|won't|unable|not able))"
     r"|\b(?:can't|cannot|unable to) (?:help|assist) (?:you )?with (?:that|this)\b"

@@ -90,11 +90,12 @@ def replayed(output: Sequence[Row], before: State) -> State:
     """The company after the calls of a response; those that its tools refuse change nothing."""
     state = before.copy()
     for item in output:
-        if item.get("type") == "function_call":
+        tool = BY_NAME.get(str(item.get("name"))) if item.get("type") == "function_call" else None
+        if tool is not None and tool.changes:
             with suppress(ToolError, ValueError, RecursionError):
                 arguments = json.loads(str(item.get("arguments") or "{}"))
                 if isinstance(arguments, dict):
-                    call(state, str(item.get("name")), arguments)
+                    tool.call(state, arguments)
     return state
 
 

@@ -29,6 +29,8 @@ class Tool:
     parameters: Mapping[str, Mapping[str, Any]]
     required: tuple[str, ...]
     run: Callable[[State, Given], Output]
+    changes: bool = False
+    """Whether it changes the state."""
 
     def schema(self) -> dict[str, Any]:
         """In the form of the Responses API."""

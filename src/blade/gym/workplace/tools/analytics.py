@@ -78,6 +78,7 @@ TOOLS = (
         parameters={**_SPAN, "value_to_plot": text("What is drawn.", VALUES), "plot_type": text("How.", PLOTS)},
         required=("time_min", "time_max", "value_to_plot", "plot_type"),
         run=_plot,
+        changes=True,
     ),
     Tool(
         name="analytics_total_visits_count",

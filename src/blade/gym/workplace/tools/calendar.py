@@ -98,6 +98,7 @@ TOOLS = (
         },
         required=CHANGEABLE,
         run=_create,
+        changes=True,
     ),
     Tool(
         name="calendar_delete_event",
@@ -105,6 +106,7 @@ TOOLS = (
         parameters={"event_id": _ID},
         required=("event_id",),
         run=_delete,
+        changes=True,
     ),
     Tool(
         name="calendar_update_event",
@@ -116,5 +118,6 @@ TOOLS = (
         },
         required=("event_id", "field", "new_value"),
         run=_update,
+        changes=True,
     ),
 )

@@ -102,6 +102,7 @@ TOOLS = (
         },
         required=("customer_id", "field", "new_value"),
         run=_update,
+        changes=True,
     ),
     Tool(
         name="customer_relationship_manager_add_customer",
@@ -119,6 +120,7 @@ TOOLS = (
         },
         required=("customer_name", "assigned_to_email", "status"),
         run=_add,
+        changes=True,
     ),
     Tool(
         name="customer_relationship_manager_delete_customer",
@@ -126,5 +128,6 @@ TOOLS = (
         parameters={"customer_id": _ID},
         required=("customer_id",),
         run=_delete,
+        changes=True,
     ),
 )

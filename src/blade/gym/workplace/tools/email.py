@@ -93,6 +93,7 @@ TOOLS = (
         },
         required=("recipient", "subject", "body"),
         run=_send,
+        changes=True,
     ),
     Tool(
         name="email_delete_email",
@@ -100,6 +101,7 @@ TOOLS = (
         parameters={"email_id": _ID},
         required=("email_id",),
         run=_delete,
+        changes=True,
     ),
     Tool(
         name="email_forward_email",
@@ -107,6 +109,7 @@ TOOLS = (
         parameters={"email_id": _ID, "recipient": text("E-mail address.")},
         required=("email_id", "recipient"),
         run=_forward,
+        changes=True,
     ),
     Tool(
         name="email_reply_email",
@@ -114,5 +117,6 @@ TOOLS = (
         parameters={"email_id": _ID, "body": text("Text of the reply.")},
         required=("email_id", "body"),
         run=_reply,
+        changes=True,
     ),
 )

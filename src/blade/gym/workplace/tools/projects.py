@@ -92,6 +92,7 @@ TOOLS = (
         },
         required=CHANGEABLE,
         run=_create,
+        changes=True,
     ),
     Tool(
         name="project_management_delete_task",
@@ -99,6 +100,7 @@ TOOLS = (
         parameters={"task_id": _ID},
         required=("task_id",),
         run=_delete,
+        changes=True,
     ),
     Tool(
         name="project_management_update_task",
@@ -106,5 +108,6 @@ TOOLS = (
         parameters={"task_id": _ID, "field": text("Which field.", CHANGEABLE), "new_value": text("What it becomes.")},
         required=("task_id", "field", "new_value"),
         run=_update,
+        changes=True,
     ),
 )

@@ -1,0 +1,39 @@
+"""Resources servers of the repository, loaded as a runner loads them."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from blade.gym.answers import message
+from blade.gym.environment import Environment, Verdict
+
+ROOT = Path(__file__).parents[1] / "resources_servers"
+NAMES = tuple(sorted(path.parent.name for path in ROOT.glob("*/app.py")))
+
+
+def environment(name: str, config: Mapping[str, Any] | None = None) -> Environment:
+    spec = importlib.util.spec_from_file_location(f"app_of_{name}", ROOT / name / "app.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    made: Environment = module.environment(config or {})
+    return made
+
+
+def rows(name: str) -> list[dict[str, Any]]:
+    lines = (ROOT / name / "data" / "example.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def verdict(env: Environment, row: Mapping[str, Any], output: Sequence[Mapping[str, Any]]) -> Verdict:
+    return asyncio.run(env.open(row).verify({"output": list(output)}))
+
+
+def verdict_on_text(env: Environment, row: Mapping[str, Any], text: str) -> Verdict:
+    return verdict(env, row, [message(text)])

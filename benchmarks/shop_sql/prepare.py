@@ -1,0 +1,96 @@
+"""Questions to a small generated shop in SQLite, each with a query that answers it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from blade.gym import hub
+
+TOWNS = ("Lindau", "Bergen", "Porto", "Ghent")
+NAMES = ("Ada", "Jon", "Mira", "Leo", "Nora", "Tom", "Ivy", "Sam")
+ITEMS = ("lamp", "kettle", "chair", "mirror")
+
+Asked = tuple[str, str]
+"""A question and its query."""
+
+
+def prepare(size: int = 48, seed: int = 7, output: str | None = None) -> Path:
+    """Write `size` questions, of each kind in turn, each to a shop of its own."""
+    return hub.write(_rows(size, seed), output or hub.beside(__file__, "shop_sql"))
+
+
+def _rows(size: int, seed: int) -> Iterator[dict[str, str]]:
+    draw = random.Random(seed)
+    for number in range(size):
+        kind, asked = list(KINDS.items())[number % len(KINDS)]
+        question, query = asked(draw)
+        yield {
+            "id": f"sql-{number:03d}",
+            "question": question,
+            "kind": kind,
+            "sql_context": _shop(draw),
+            "sql": query,
+        }
+
+
+def _shop(draw: random.Random) -> str:
+    customers = [f"({key},'{name}','{draw.choice(TOWNS)}')" for key, name in enumerate(NAMES[:6], 1)]
+    orders = [
+        f"({key},{draw.randint(1, 5)},'{draw.choice(ITEMS)}',{draw.randint(1, 9)},{draw.randint(5, 90)})"
+        for key in range(1, 13)
+    ]
+    return (
+        "CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT, town TEXT);\n"
+        "CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER, item TEXT, pieces INTEGER, price INTEGER);\n"
+        f"INSERT INTO customers VALUES {','.join(customers)};\n"
+        f"INSERT INTO orders VALUES {','.join(orders)};"
+    )
+
+
+def _count(draw: random.Random) -> Asked:
+    town = draw.choice(TOWNS)
+    return f"How many customers live in {town}?", f"SELECT COUNT(*) FROM customers WHERE town = '{town}'"
+
+
+def _filter(draw: random.Random) -> Asked:
+    price = draw.randint(20, 60)
+    return f"Give the ids of the orders with a price above {price}.", f"SELECT id FROM orders WHERE price > {price}"
+
+
+def _total(draw: random.Random) -> Asked:
+    item = draw.choice(ITEMS)
+    query = f"SELECT COALESCE(SUM(pieces), 0) FROM orders WHERE item = '{item}'"
+    return f"How many pieces of the {item} were ordered in all? Give 0 if none were.", query
+
+
+def _group(draw: random.Random) -> Asked:
+    what = draw.choice(("town", "name"))
+    if what == "town":
+        return "How many customers are there in each town?", "SELECT town, COUNT(*) FROM customers GROUP BY town"
+    return "How many orders are there of each item?", "SELECT item, COUNT(*) FROM orders GROUP BY item"
+
+
+def _join(draw: random.Random) -> Asked:
+    item = draw.choice(ITEMS)
+    query = (
+        "SELECT DISTINCT c.name FROM customers c JOIN orders o ON o.customer_id = c.id "
+        f"WHERE o.item = '{item}' ORDER BY c.name"
+    )
+    return f"Which customers ordered a {item}? Give each name once, in alphabetical order.", query
+
+
+def _absent(draw: random.Random) -> Asked:
+    query = "SELECT name FROM customers WHERE id NOT IN (SELECT customer_id FROM orders)"
+    return draw.choice(("Which customers have no order?", "Give the names of customers without any order.")), query
+
+
+KINDS: Mapping[str, Callable[[random.Random], Asked]] = {
+    "count": _count,
+    "filter": _filter,
+    "sum": _total,
+    "group": _group,
+    "join": _join,
+    "absence": _absent,
+}

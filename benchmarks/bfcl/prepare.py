@@ -17,7 +17,10 @@ TYPES = {"dict": "object", "float": "number", "tuple": "array", "list": "array"}
 
 
 def prepare(
-    categories: Sequence[str] = CATEGORIES, size: int | None = None, source: str | None = None, output: str | None = None
+    categories: Sequence[str] = CATEGORIES,
+    size: int | None = None,
+    source: str | None = None,
+    output: str | None = None,
 ) -> Path:
     """Write the first `size` rows of each of these categories, or all; `source` is a folder of the same files."""
     rows = (row for category in categories for row in islice(_rows(category, source), size))
@@ -42,7 +45,9 @@ def _rows(category: str, source: str | None) -> Iterator[dict[str, Any]]:
 
 
 def _lines(name: str, source: str | None) -> list[dict[str, Any]]:
-    held = hub.packaged("bfcl_eval", f"data/{name}") if source is None else hub.file("", source=str(Path(source) / name))
+    held = (
+        hub.packaged("bfcl_eval", f"data/{name}") if source is None else hub.file("", source=str(Path(source) / name))
+    )
     return hub.json_lines(held, name)
 
 

@@ -9,7 +9,20 @@ from typing import Any
 
 from blade.gym import hub
 
-TOPICS = ("rain", "tea", "rivers", "bread", "winter", "bicycles", "bees", "harbors", "gardens", "clocks", "snow", "maps")
+TOPICS = (
+    "rain",
+    "tea",
+    "rivers",
+    "bread",
+    "winter",
+    "bicycles",
+    "bees",
+    "harbors",
+    "gardens",
+    "clocks",
+    "snow",
+    "maps",
+)
 
 Constraint = tuple[str, dict[str, Any]]
 Wish = tuple[str, list[Constraint], str]

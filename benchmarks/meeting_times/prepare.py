@@ -72,7 +72,9 @@ def _question(busy: Busy, hours: int) -> str:
     return "\n".join(
         [
             *lines,
-            f"The office is open {_clock(OPEN)}-{_clock(CLOSE)}. When is the earliest that all can meet for {many}? "
-            "Reply with the time alone, as HH:MM.",
+            (
+                f"The office is open {_clock(OPEN)}-{_clock(CLOSE)}. When is the earliest that all can meet for {many}? "
+                "Reply with the time alone, as HH:MM."
+            ),
         ]
     )

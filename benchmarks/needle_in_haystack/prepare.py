@@ -16,8 +16,10 @@ WHAT = ("the harbor", "a quiet street", "the market hall", "an empty garden", "t
 WHEN = ("in the morning", "on rainy days", "after work", "every Sunday", "when it snows", "at noon")
 PLACES = ("early", "middle", "late")
 SHOT = (
-    "The baker walks to the harbor at noon. The code of the Malmo office is 4417. A painter dreams of a long bridge "
-    "when it snows.\n\nWhat is the code of the Malmo office? Reply with the code alone.",
+    (
+        "The baker walks to the harbor at noon. The code of the Malmo office is 4417. A painter dreams of a long bridge "
+        "when it snows.\n\nWhat is the code of the Malmo office? Reply with the code alone."
+    ),
     "4417",
 )
 
@@ -51,7 +53,9 @@ def _rows(size: int, seed: int, sentences: int, codes: int, shots: int) -> Itera
 
 def _document(draw: random.Random, known: dict[str, str], place: str, sentences: int) -> str:
     """The first code stands in the third that `place` names, the others anywhere."""
-    text = [f"{draw.choice(WHO)} {draw.choice(DOES)} {draw.choice(WHAT)} {draw.choice(WHEN)}." for _ in range(sentences)]
+    text = [
+        f"{draw.choice(WHO)} {draw.choice(DOES)} {draw.choice(WHAT)} {draw.choice(WHEN)}." for _ in range(sentences)
+    ]
     lines = [f"The code of the {office} office is {code}." for office, code in known.items()]
     for line in lines[1:]:
         text.insert(draw.randint(0, len(text)), line)

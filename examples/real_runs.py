@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 
 HERE = Path(__file__).resolve().parent
 GYM = (sys.executable, "-c", "import sys; from blade.cli.gym import main; sys.exit(main())")
-EMBEDDED = ("--model-type", "local_model", "--max-output-tokens", "24", "--limit", "40")
+EMBEDDED = ("--model-type", "local_model", "--limit", "40")
 WORKPLACE = ("--benchmark", "workplace_assistant", "--model-type", "scripted_model")
 POLICY = "policy_model.responses_api_models.scripted_model.policy"
 PACKED = (".jsonl", "_materialized_inputs.jsonl", "_failures.jsonl")
@@ -46,10 +46,10 @@ RUNS = (
     Run.of_policy("good"),
     Run.of_policy("never_resolves_names"),
     Run.of_policy("filters_dates_in_its_head"),
-    Run.of_model("two_term_sums", "cool", "--temperature", "0.2"),
-    Run.of_model("two_term_sums", "warm", "--temperature", "1.0"),
-    Run.of_model("letter_counting", "two_examples", "--temperature", "0.2"),
-    Run.of_model("letter_counting", "no_examples", "--temperature", "0.2", "++prepare_script_args.shots=0"),
+    Run.of_model("letter_counting", "cool", "--temperature", "0.2", "--max-output-tokens", "24"),
+    Run.of_model("letter_counting", "warm", "--temperature", "1.0", "--max-output-tokens", "24"),
+    Run.of_model("two_term_sums", "short", "--temperature", "0.5", "--max-output-tokens", "24"),
+    Run.of_model("two_term_sums", "long", "--temperature", "0.5", "--max-output-tokens", "48"),
 )
 
 

@@ -14,7 +14,7 @@ SHOTS = (
 )
 
 
-def prepare(size: int = 60, seed: int = 7, shots: int = 2, output: str | None = None) -> Path:
+def prepare(size: int = 60, seed: int = 7, shots: int = 0, output: str | None = None) -> Path:
     """Write `size` different sums, each after so many worked examples."""
     rows = puzzles.rows(
         "sum",

@@ -16,12 +16,19 @@ SYSTEM = "You play a text game with the tools that you have. When the task is do
 
 
 def rows(size: int, seed: int, smallest: int = 5, largest: int = 7) -> Iterator[dict[str, Any]]:
-    """Games of so many rooms; the same for the same seed."""
+    """Games of so many rooms, no two told alike; the same for the same seed."""
     draw = random.Random(f"cellar {seed}")
-    for number in range(size):
-        rooms = draw.randint(smallest, largest)
+    told: set[str] = set()
+    while len(told) < size:
+        number, rooms = len(told), draw.randint(smallest, largest)
         game = _game(draw, rooms, locked=number % 2 == 1)
-        said = f"You are in the {game['start']}. Find the {game['goal_item']}, bring it to the {game['goal_room']} and drop it there."
+        said = (
+            f"You are in the {game['start']}. Find the {game['goal_item']}, bring it to the {game['goal_room']} "
+            "and drop it there."
+        )
+        if said in told:
+            continue
+        told.add(said)
         yield {
             "id": f"cellar-{number:03d}",
             "responses_create_params": {

@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 HERE = Path(__file__).resolve().parent
 GYM = (sys.executable, "-c", "import sys; from blade.cli.gym import main; sys.exit(main())")
 EMBEDDED = ("--model-type", "local_model", "--limit", "40")
-WORKPLACE = ("--benchmark", "workplace_assistant", "--model-type", "scripted_model")
+WORKPLACE = ("--benchmark", "workplace_assistant", "--model-type", "scripted_model", "--limit", "51")
 POLICY = "policy_model.responses_api_models.scripted_model.policy"
 PACKED = (".jsonl", "_materialized_inputs.jsonl", "_failures.jsonl")
 PLAIN = ("_aggregate_metrics.json", "_manifest.json")

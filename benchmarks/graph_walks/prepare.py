@@ -28,14 +28,15 @@ def _rows(size: int, seed: int, nodes: int, shots: int) -> Iterator[dict[str, An
             "id": f"walk-{number:03d}",
             "responses_create_params": {"input": puzzles.turns(shown, _question(arrows, walk[0], steps))},
             "steps": steps,
+            "start": walk[0],
             "arrows": [list(arrow) for arrow in arrows],
-            "expected_answer": " -> ".join(walk),
+            "expected_answer": walk[-1],
         }
 
 
 def _shot(draw: random.Random, steps: int) -> puzzles.Shot:
     arrows, walk = _walk(draw, 4, steps)
-    return _question(arrows, walk[0], steps), " -> ".join(walk)
+    return _question(arrows, walk[0], steps), walk[-1]
 
 
 def _walk(draw: random.Random, nodes: int, steps: int) -> tuple[list[tuple[str, str]], list[str]]:
@@ -51,4 +52,4 @@ def _walk(draw: random.Random, nodes: int, steps: int) -> tuple[list[tuple[str, 
 def _question(arrows: Sequence[tuple[str, str]], start: str, steps: int) -> str:
     listed = ", ".join(f"{one} -> {other}" for one, other in arrows)
     many = "1 step" if steps == 1 else f"{steps} steps"
-    return f"Arrows: {listed}.\nStart at {start} and follow the arrows for {many}. Write the walk."
+    return f"Arrows: {listed}.\nStart at {start} and follow the arrows for {many}. Where are you? Reply with one word."

@@ -8,42 +8,50 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from blade.gym import hub
+from blade.gym import hub, puzzles
 
 NAMES = ("Ada Brook", "Jon Vale", "Mira Stone", "Leo Hart", "Nora Finch", "Tom Reed", "Ivy Marsh", "Sam Dale")
 TOWNS = ("Lindau", "Bergen", "Porto", "Ghent", "Tartu", "Split")
 LANGUAGES = ("German", "French", "Polish", "Dutch", "Greek", "Finnish")
 ITEMS = ("lamp", "kettle", "chair", "mirror", "clock", "basket")
 ROOMS = ("single", "double", "suite")
+PERSON = {"name": {"type": "string"}, "age": {"type": "integer"}, "town": {"type": "string"}}
+SHOWN = {"name": "Kim Lund", "age": 41, "town": "Odense"}
+SHOT = "Kim Lund is 41 years old and lives in Odense."
 
 Record = tuple[str, dict[str, Any], dict[str, Any]]
 """What is told, the schema's properties, the values."""
 
 
-def prepare(size: int = 48, seed: int = 7, output: str | None = None) -> Path:
-    """Write `size` records, of each kind in turn."""
-    return hub.write(_rows(size, seed), output or hub.beside(__file__, "json_records"))
+def prepare(size: int = 48, seed: int = 7, shots: int = 1, output: str | None = None) -> Path:
+    """Write `size` records, of each kind in turn, each after a worked example unless `shots` is 0."""
+    return hub.write(_rows(size, seed, shots), output or hub.beside(__file__, "json_records"))
 
 
-def _rows(size: int, seed: int) -> Iterator[dict[str, Any]]:
+def _rows(size: int, seed: int, shots: int) -> Iterator[dict[str, Any]]:
     draw = random.Random(seed)
     told: set[str] = set()
+    shown = [(_asked(SHOT, _schema(PERSON)), json.dumps(SHOWN))] if shots else []
     while len(told) < size:
         kind, record = list(KINDS.items())[len(told) % len(KINDS)]
         text, properties, values = record(draw)
         if text in told:
             continue
         schema = _schema(properties)
-        asked = f"{text}\n\nWrite this as one JSON object that satisfies this schema. Reply with the JSON alone.\n{json.dumps(schema)}"
         yield {
             "id": f"record-{len(told):03d}",
-            "responses_create_params": hub.user(asked),
+            "responses_create_params": {"input": puzzles.turns(shown, _asked(text, schema))},
             "kind": kind,
             "fields": len(properties),
             "schema": _with_values(schema, values),
             "example_answer": values,
         }
         told.add(text)
+
+
+def _asked(text: str, schema: Mapping[str, Any]) -> str:
+    wanted = "Write this as one JSON object that satisfies this schema. Reply with the JSON alone."
+    return f"{text}\n\n{wanted}\n{json.dumps(schema)}"
 
 
 def _schema(properties: Mapping[str, Any]) -> dict[str, Any]:
@@ -64,7 +72,7 @@ def _with_values(schema: Mapping[str, Any], values: Mapping[str, Any]) -> dict[s
 def _contact(draw: random.Random) -> Record:
     values = {"name": draw.choice(NAMES), "age": draw.randint(20, 80), "town": draw.choice(TOWNS)}
     text = "{name} is {age} years old and lives in {town}.".format(**values)
-    return text, {"name": {"type": "string"}, "age": {"type": "integer"}, "town": {"type": "string"}}, values
+    return text, PERSON, values
 
 
 def _speaker(draw: random.Random) -> Record:

@@ -1,4 +1,4 @@
-"""Walks in a graph, verified step by step."""
+"""Walks in a graph, verified by where they end."""
 
 from collections.abc import Mapping
 from typing import Any

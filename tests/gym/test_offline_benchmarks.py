@@ -23,7 +23,15 @@ MOST = 70
 """Rows that are proven here; `gym env test` proves all."""
 SILENCE_IS_RIGHT = {"bfcl": 12, "workplace_assistant": 2}
 """Rows whose key wants nothing done."""
-SHOTS = ["graph_walks", "letter_counting", "meeting_times", "needle_in_haystack", "spelling_backward", "syllogisms"]
+SHOTS = [
+    "graph_walks",
+    "json_records",
+    "letter_counting",
+    "meeting_times",
+    "needle_in_haystack",
+    "spelling_backward",
+    "syllogisms",
+]
 
 
 def _script(name: str) -> Callable[..., Path]:

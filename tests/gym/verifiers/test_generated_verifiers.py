@@ -9,8 +9,10 @@ import pytest
 from blade.gym.verifiers import document_lookup, free_slot, graph_walk
 
 WALK = {
-    "arrows": [["oak", "elm"], ["elm", "fir"], ["fir", "ash"], ["ash", "oak"]],
-    "expected_answer": "oak -> elm -> fir",
+    "arrows": [["oak", "elm"], ["elm", "fir"], ["fir", "ash"], ["ash", "oak"], ["yew", "oak"]],
+    "start": "oak",
+    "steps": 2,
+    "expected_answer": "fir",
 }
 CODES = {"expected_answer": "1791", "entries": {"Split": "1791", "Porto": "2186"}}
 DAY = {
@@ -22,21 +24,22 @@ DAY = {
 
 
 @pytest.mark.parametrize(
-    ("text", "right_steps", "reason"),
+    ("text", "taken", "reason"),
     [
-        ("oak -> elm -> fir", 2, None),
-        ("Let me see.\nOak -> Elm \u2192 fir.", 2, None),
-        ("oak -> elm", 1, "the walk stops early"),
-        ("oak -> elm -> fir -> ash", 2, "the walk goes on after the last step"),
-        ("oak -> fir -> ash", 0, "a step follows no arrow"),
-        ("oak -> elm -> door", 1, "a step leads to something that is no node"),
-        ("elm -> fir", 0, "the walk does not begin at the start"),
-        ("", 0, "there is no walk in the last message"),
+        ("fir", 2, None),
+        ("Let me see.\nFir.", 2, None),
+        ("<answer>fir</answer>", 2, None),
+        ("oak", 0, "the node that the walk starts at"),
+        ("elm", 1, "a node on the way, before its end"),
+        ("ash", 3, "a node that lies further on"),
+        ("door", None, "something that is no node of the graph"),
+        ("yew", None, "something that is no node of the graph"),
+        ("", None, "there is no answer"),
     ],
 )
-def test_a_walk_is_judged_step_by_step(text: str, right_steps: int, reason: str | None) -> None:
+def test_a_node_is_told_by_how_far_it_lies(text: str, taken: int | None, reason: str | None) -> None:
     found = graph_walk.verify(WALK, text, {})
-    assert (found.reward, found.fields["right_steps"]) == (float(reason is None), right_steps)
+    assert (found.reward, found.fields["steps_taken"]) == (float(reason is None), taken)
     assert found.fields["failure_reason"] == reason
 
 

@@ -1,55 +1,59 @@
-"""A walk goes along the arrows of its graph, from the start, for as many steps as asked.
+"""The node that a walk along arrows ends at; another node is told by how far along the way it lies.
 
 Row
-    `arrows`: pairs of nodes, each node with one way out. `expected_answer`: the walk, nodes joined by ` -> `.
+    `arrows`: pairs of nodes, each node with one way out. `start`, `steps`. `expected_answer`: where the walk ends.
 
 Fields
-    `extracted_answer`, `expected_answer`, `right_steps`, `failure_reason`.
+    `extracted_answer`, `expected_answer`, `steps_taken` (how far from the start the given node lies), `failure_reason`.
 """
 
 from __future__ import annotations
 
-import re
+from collections.abc import Mapping
 
 from blade.gym.answers import final_answer, last_line, shown
 from blade.gym.environment import Row, Verdict
 from blade.gym.single_turn import Config
-
-LONGEST = 2_000
-_ARROW = re.compile(r"\s{0,4}(?:->|\u2192|=>|,)\s{0,4}")
+from blade.gym.verifiers.exact_match import normalized
 
 
 def gold(row: Row) -> str:
-    """The walk."""
+    """The last node."""
     return str(row["expected_answer"])
 
 
 def verify(row: Row, text: str, config: Config) -> Verdict:
-    """1 for the walk, else 0, with the first thing that is wrong with what was walked."""
+    """1 for the node, else 0."""
     answer = final_answer(text) or last_line(text) or ""
-    due = str(row["expected_answer"]).split(" -> ")
-    walked = [node.strip(" .`*\"'").casefold() for node in _ARROW.split(answer[:LONGEST]) if node.strip()]
-    right = next((place for place, pair in enumerate(zip(due, walked, strict=False)) if pair[0] != pair[1]), None)
-    held = min(len(due), len(walked)) if right is None else right
+    given = normalized(answer)
+    taken = distances(row).get(given)
     fields = {
         "extracted_answer": shown(answer) or None,
         "expected_answer": row["expected_answer"],
-        "right_steps": max(0, held - 1),
-        "failure_reason": _wrong(row, due, walked, held),
+        "steps_taken": taken,
+        "failure_reason": _wrong(given, taken, int(row["steps"])),
     }
-    return Verdict(reward=float(walked == due), fields=fields)
+    return Verdict(reward=float(taken == row["steps"]), fields=fields)
 
 
-def _wrong(row: Row, due: list[str], walked: list[str], held: int) -> str | None:
-    if walked == due:
+def distances(row: Row) -> Mapping[str, int]:
+    """By node, how many steps lie between it and the start; nodes that no walk reaches have none."""
+    following = {str(one): str(other) for one, other in row["arrows"]}
+    found: dict[str, int] = {}
+    node = str(row["start"])
+    while node in following and node not in found:
+        found[node] = len(found)
+        node = following[node]
+    return found
+
+
+def _wrong(given: str, taken: int | None, steps: int) -> str | None:
+    if taken == steps:
         return None
-    if not walked:
-        return "there is no walk in the last message"
-    if held == 0:
-        return "the walk does not begin at the start"
-    if held == len(walked):
-        return "the walk stops early"
-    if held == len(due):
-        return "the walk goes on after the last step"
-    nodes = {node for arrow in row["arrows"] for node in arrow}
-    return "a step follows no arrow" if walked[held] in nodes else "a step leads to something that is no node"
+    if not given:
+        return "there is no answer"
+    if taken is None:
+        return "something that is no node of the graph"
+    if taken == 0:
+        return "the node that the walk starts at"
+    return "a node on the way, before its end" if taken < steps else "a node that lies further on"

@@ -75,6 +75,12 @@ def before_agent(items: list[object]) -> list[object]:
     return items[: len(items) - len(after_prompt(items))]
 
 
+def is_talk_to_go_on_with(items: list[object]) -> bool:
+    """Whether these are messages alone, without a call or a result, and the last is not the agent's."""
+    parties = [_party(_role(item)) if isinstance(item, dict) and not _is_call(item) else "tool" for item in items]
+    return bool(parties) and "tool" not in parties and parties[-1] != "agent"
+
+
 def reports_error(text: str) -> bool:
     """Whether a tool's result opens with an error; told from its first characters only."""
     return bool(text) and _ERROR_HEAD.match(text[:_LONGEST_HEAD]) is not None

@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
-from blade.gym import hub
+from blade.gym import hub, puzzles
 
 TOWNS = ("Lindau", "Bergen", "Porto", "Ghent")
 NAMES = ("Ada", "Jon", "Mira", "Leo", "Nora", "Tom", "Ivy", "Sam")
@@ -16,23 +17,36 @@ Asked = tuple[str, str]
 """A question and its query."""
 
 
-def prepare(size: int = 48, seed: int = 7, output: str | None = None) -> Path:
-    """Write `size` questions, of each kind in turn, each to a shop of its own."""
-    return hub.write(_rows(size, seed), output or hub.beside(__file__, "shop_sql"))
+TABLES = (
+    "CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT, town TEXT);\n"
+    "CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER, item TEXT, pieces INTEGER, price INTEGER);"
+)
+SHOT = ("How many orders are there?", "SELECT COUNT(*) FROM orders")
 
 
-def _rows(size: int, seed: int) -> Iterator[dict[str, str]]:
+def prepare(size: int = 48, seed: int = 7, shots: int = 1, output: str | None = None) -> Path:
+    """Write `size` questions, of each kind in turn, each to a shop of its own, after a worked example unless `shots` is 0."""
+    return hub.write(_rows(size, seed, shots), output or hub.beside(__file__, "shop_sql"))
+
+
+def _rows(size: int, seed: int, shots: int) -> Iterator[dict[str, Any]]:
     draw = random.Random(seed)
+    shown = [(_asked(SHOT[0]), f"```sql\n{SHOT[1]};\n```")] if shots else []
     for number in range(size):
         kind, asked = list(KINDS.items())[number % len(KINDS)]
         question, query = asked(draw)
         yield {
             "id": f"sql-{number:03d}",
+            "responses_create_params": {"input": puzzles.turns(shown, _asked(question))},
             "question": question,
             "kind": kind,
             "sql_context": _shop(draw),
             "sql": query,
         }
+
+
+def _asked(question: str) -> str:
+    return f"{TABLES}\n\nQuestion: {question}\nAnswer with one SQLite query in a fenced block."
 
 
 def _shop(draw: random.Random) -> str:
@@ -41,12 +55,8 @@ def _shop(draw: random.Random) -> str:
         f"({key},{draw.randint(1, 5)},'{draw.choice(ITEMS)}',{draw.randint(1, 9)},{draw.randint(5, 90)})"
         for key in range(1, 13)
     ]
-    return (
-        "CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT, town TEXT);\n"
-        "CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER, item TEXT, pieces INTEGER, price INTEGER);\n"
-        f"INSERT INTO customers VALUES {','.join(customers)};\n"
-        f"INSERT INTO orders VALUES {','.join(orders)};"
-    )
+    filled = f"INSERT INTO customers VALUES {','.join(customers)};\nINSERT INTO orders VALUES {','.join(orders)};"
+    return f"{TABLES}\n{filled}"
 
 
 def _count(draw: random.Random) -> Asked:

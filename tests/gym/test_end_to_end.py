@@ -63,4 +63,4 @@ def test_a_newcomer_goes_from_a_list_to_a_comparison(tmp_path: Path) -> None:
     assert "cut" in said or "truncated" in said
     assert (tmp_path / "report/report.html").is_file()
     compared = _blade(tmp_path, "compare", "results/short.jsonl", "results/long.jsonl", "-o", "comparison")
-    assert "max_output_tokens" in compared
+    assert "One thing changed: limits" in compared

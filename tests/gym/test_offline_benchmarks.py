@@ -29,6 +29,7 @@ SHOTS = [
     "letter_counting",
     "meeting_times",
     "needle_in_haystack",
+    "shop_sql",
     "spelling_backward",
     "syllogisms",
 ]

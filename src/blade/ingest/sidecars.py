@@ -160,6 +160,8 @@ def _manifest_settings(value: Mapping[str, Any]) -> dict[str, str]:
     found["prompt_config"] = _one_of(value.get("prompts"), "sha256")
     found["data_sha256"] = _one_of(value.get("dataset"), "sha256")
     found["split_name"] = value.get("split")
+    # `gym eval run` writes whole requests, and rows are believed first: where none has tools, none were given.
+    found["tools"] = "none" if "config_sha256" in value else None
     return {name: text for name, given in found.items() if (text := _setting(given)) is not None}
 
 

@@ -4,7 +4,7 @@ Row
     `expected_answer`. `entries`: what else the document gives, by name; the expected one may be among them.
 
 Fields
-    `extracted_answer`, `expected_answer`, `found_entry` (the name of the entry that was given), `failure_reason`.
+    `given_text`, `found_entry` (the name of the entry that was given), `checks`, `failure_reason`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,18 @@ from blade.gym.answers import final_answer, last_line, shown
 from blade.gym.environment import Row, Verdict
 from blade.gym.single_turn import Config
 from blade.gym.verifiers.exact_match import normalized
+from blade.gym.verifiers.faults import checks
+
+NOTHING = "there is no answer"
+MADE_UP = "something that stands nowhere in the document"
+ANOTHER = "another entry of the document"
+AMONG_WORDS = "the entry stands among other words"
+CRITERIA = {
+    NOTHING: "an answer",
+    MADE_UP: "an entry of the document",
+    ANOTHER: "the entry that was asked for",
+    AMONG_WORDS: "the entry and nothing else",
+}
 
 
 def gold(row: Row) -> str:
@@ -26,18 +38,19 @@ def verify(row: Row, text: str, config: Config) -> Verdict:
     expected = normalized(str(row["expected_answer"]))
     given = normalized(answer)
     names = [name for name, value in row["entries"].items() if f" {normalized(str(value))} " in f" {given} "]
+    reason = None if given == expected else _wrong(given, expected, names)
     fields = {
-        "extracted_answer": shown(answer) or None,
-        "expected_answer": row["expected_answer"],
+        "given_text": shown(answer) or None,
         "found_entry": names[0] if len(names) == 1 else None,
-        "failure_reason": None if given == expected else _wrong(given, expected, names),
+        "checks": checks(CRITERIA, reason),
+        "failure_reason": reason,
     }
-    return Verdict(reward=float(given == expected), fields=fields)
+    return Verdict(reward=float(reason is None), fields=fields)
 
 
 def _wrong(given: str, expected: str, names: list[str]) -> str:
     if not given:
-        return "there is no answer"
+        return NOTHING
     if f" {expected} " in f" {given} ":
-        return "the entry stands among other words"
-    return "another entry of the document" if names else "something that stands nowhere in the document"
+        return AMONG_WORDS
+    return ANOTHER if names else MADE_UP

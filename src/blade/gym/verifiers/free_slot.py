@@ -4,7 +4,7 @@ Row
     `busy`: by person, pairs of `HH:MM`. `opening`: a pair. `hours`: how long. `expected_answer`: the earliest time.
 
 Fields
-    `extracted_answer`, `expected_answer`, `failure_reason`.
+    `given_time`, `checks`, `failure_reason`.
 """
 
 from __future__ import annotations
@@ -15,8 +15,22 @@ from collections.abc import Sequence
 from blade.gym.answers import final_answer, last_line
 from blade.gym.environment import Row, Verdict
 from blade.gym.single_turn import Config
+from blade.gym.verifiers.faults import checks
 
 _CLOCK = re.compile(r"(?<!\d)(\d{1,2}):(\d{2})(?!\d)")
+
+NO_TIME = "no time is given"
+CLOSED = "the office is closed then"
+ALL_BUSY = "all are busy then"
+ONE_BUSY = "one of them is busy then"
+NOT_FIRST = "all are free then, and also earlier"
+CRITERIA = {
+    NO_TIME: "a time",
+    CLOSED: "a time when the office is open",
+    ALL_BUSY: "a time when somebody is free",
+    ONE_BUSY: "a time when all are free",
+    NOT_FIRST: "the first such time",
+}
 
 
 def gold(row: Row) -> str:
@@ -29,10 +43,10 @@ def verify(row: Row, text: str, config: Config) -> Verdict:
     said = final_answer(text) or last_line(text) or ""
     found = _CLOCK.search(said)
     start = _minutes(found.group()) if found else None
-    reason = "no time is given" if start is None else _wrong(row, start)
+    reason = NO_TIME if start is None else _wrong(row, start)
     fields = {
-        "extracted_answer": found.group() if found else None,
-        "expected_answer": row["expected_answer"],
+        "given_time": found.group() if found else None,
+        "checks": checks(CRITERIA, reason),
         "failure_reason": reason,
     }
     return Verdict(reward=float(reason is None), fields=fields)
@@ -42,11 +56,11 @@ def _wrong(row: Row, start: int) -> str | None:
     end = start + 60 * int(row["hours"])
     opening = [_minutes(clock) for clock in row["opening"]]
     if start < opening[0] or end > opening[1]:
-        return "the office is closed then"
+        return CLOSED
     busy = [name for name, times in row["busy"].items() if any(_meet(start, end, time) for time in times)]
     if busy:
-        return "all are busy then" if len(busy) == len(row["busy"]) else "one of them is busy then"
-    return None if start == _minutes(str(row["expected_answer"])) else "all are free then, and also earlier"
+        return ALL_BUSY if len(busy) == len(row["busy"]) else ONE_BUSY
+    return None if start == _minutes(str(row["expected_answer"])) else NOT_FIRST
 
 
 def _meet(start: int, end: int, time: Sequence[str]) -> bool:

@@ -4,7 +4,7 @@ Row
     `arrows`: pairs of nodes, each node with one way out. `start`, `steps`. `expected_answer`: where the walk ends.
 
 Fields
-    `extracted_answer`, `expected_answer`, `steps_taken` (how far from the start the given node lies), `failure_reason`.
+    `given_node`, `steps_taken` (how far from the start the given node lies), `checks`, `failure_reason`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,20 @@ from blade.gym.answers import final_answer, last_line, shown
 from blade.gym.environment import Row, Verdict
 from blade.gym.single_turn import Config
 from blade.gym.verifiers.exact_match import normalized
+from blade.gym.verifiers.faults import checks
+
+NOTHING = "there is no answer"
+NO_NODE = "something that is no node of the graph"
+START = "the node that the walk starts at"
+TOO_EARLY = "a node on the way, before its end"
+TOO_FAR = "a node that lies further on"
+CRITERIA = {
+    NOTHING: "an answer",
+    NO_NODE: "a node of the graph",
+    START: "a node beyond the start",
+    TOO_EARLY: "all steps taken",
+    TOO_FAR: "no step too many",
+}
 
 
 def gold(row: Row) -> str:
@@ -27,13 +41,14 @@ def verify(row: Row, text: str, config: Config) -> Verdict:
     answer = final_answer(text) or last_line(text) or ""
     given = normalized(answer)
     taken = distances(row).get(given)
+    reason = _wrong(given, taken, int(row["steps"]))
     fields = {
-        "extracted_answer": shown(answer) or None,
-        "expected_answer": row["expected_answer"],
+        "given_node": shown(answer) or None,
         "steps_taken": taken,
-        "failure_reason": _wrong(given, taken, int(row["steps"])),
+        "checks": checks(CRITERIA, reason),
+        "failure_reason": reason,
     }
-    return Verdict(reward=float(taken == row["steps"]), fields=fields)
+    return Verdict(reward=float(reason is None), fields=fields)
 
 
 def distances(row: Row) -> Mapping[str, int]:
@@ -50,10 +65,8 @@ def distances(row: Row) -> Mapping[str, int]:
 def _wrong(given: str, taken: int | None, steps: int) -> str | None:
     if taken == steps:
         return None
-    if not given:
-        return "there is no answer"
     if taken is None:
-        return "something that is no node of the graph"
+        return NO_NODE if given else NOTHING
     if taken == 0:
-        return "the node that the walk starts at"
-    return "a node on the way, before its end" if taken < steps else "a node that lies further on"
+        return START
+    return TOO_EARLY if taken < steps else TOO_FAR

@@ -46,6 +46,6 @@ def _tool(one: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _kind(text: str) -> str:
-    """`List[int], optional` is an array."""
-    name = text.partition(",")[0].partition("[")[0].strip()
+    """`List[int], optional` is an array, and `Optional[int]` an integer."""
+    name = text.strip().removeprefix("Optional[").partition(",")[0].partition("[")[0].strip(" ]")
     return "array" if name in ("List", "list", "Tuple", "tuple", "Set", "set") else TYPES.get(name, "string")

@@ -144,13 +144,14 @@ def test_validate_names_every_problem_at_once(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert done.stdout == ""
     lines = done.stderr.splitlines()
-    assert len(lines) == 5
+    assert len(lines) == 6
     assert all(line.startswith("problem: /") for line in lines)
     for part in (
         "needs policy_api_key",
         "needs policy_base_url",
         "extra: has no value",
         "num_repeats: is a whole",
+        "no such file: benchmarks/trivia/prepare.py",
         "no known license",
     ):
         assert sum(part in line for line in lines) == 1

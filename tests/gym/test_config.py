@@ -449,6 +449,20 @@ def test_hosts_and_ports_are_filled_in_and_given_ones_kept(tmp_path: Path) -> No
     assert found.config["head_server"] == {"host": "127.0.0.1", "port": 11000}
 
 
+def test_ports_that_are_none_or_claimed_twice_are_problems(tmp_path: Path) -> None:
+    ports = ("99999", "9000", "9000", "many")
+    lines = [
+        f"m{index}: {{responses_api_models: {{x: {{entrypoint: app.py, port: {port}}}}}}}"
+        for index, port in enumerate(ports)
+    ]
+    write(tmp_path, one="\n".join(lines))
+    assert [line.split(".port: ")[1] for line in problems(tmp_path, "one")] == [
+        "is a whole number from 1 to 65535, not 99999",
+        "9000 is the port of m1 too",
+        "is a whole number from 1 to 65535, not 'many'",
+    ]
+
+
 # Roots and names
 
 

@@ -84,6 +84,7 @@ def validate(
 
     Example: gym env validate --resources-server workplace_assistant --model-type openai_model
     """
+    from blade.gym.config.load import absent_files
     from blade.report.text import printable
 
     wanted = {
@@ -95,6 +96,7 @@ def validate(
     found, problems = _examined(
         wanted, config, search_dir, [*model_words(model, model_url, model_api_key), *(words or ())]
     )
+    problems = (*problems, *absent_files(found))
     if not problems:
         names = ", ".join(f"{one.name} ({one.group})" for one in found.instances)
         print(printable(f"valid: {len(found.instances)} servers: {names}"))

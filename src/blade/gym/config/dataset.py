@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from blade.gym.config.problem import ConfigProblem, suggestion
+from blade.gym.config.roots import find
 
 TYPES = ("train", "validation", "example", "benchmark")
 LICENSES = (
@@ -84,6 +85,14 @@ def problems(entry: Any, key: str) -> Iterator[ConfigProblem]:
         yield _wrong(f"{key}.prepare_script_args", "is a mapping of argument names to values")
     yield from _license(entry, key)
     yield from _source(entry, key)
+
+
+def absent(rows: Dataset, key: str, roots: Sequence[Path]) -> Iterator[ConfigProblem]:
+    """Files that an entry names and that no root has; the rows themselves may be made later."""
+    for name in ("prepare_script", "prompt_config"):
+        given = rows.fields.get(name)
+        if isinstance(given, str) and find(given, roots) is None:
+            yield _wrong(f"{key}.{name}", f"no such file: {given}")
 
 
 def _license(entry: Mapping[str, Any], key: str) -> Iterator[ConfigProblem]:

@@ -6,17 +6,16 @@ Later wins: config files, then `env.yaml` of the current folder (or of BLADE's o
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from blade.gym.config import servers, yaml_file
+from blade.gym.config import ports, servers, yaml_file
 from blade.gym.config.chain import KEY, Chain
-from blade.gym.config.dataset import Dataset, dataset
+from blade.gym.config.dataset import Dataset, absent, dataset
 from blade.gym.config.inherit import inherited
 from blade.gym.config.interpolate import interpolated
 from blade.gym.config.overrides import overridden
-from blade.gym.config.ports import placed
 from blade.gym.config.problem import ConfigProblem, refuse
 from blade.gym.config.roots import search_roots, shipped
 from blade.gym.config.servers import AGENTS, LENIENT, MODELS, POLICY, RESOURCES, Instance
@@ -39,6 +38,8 @@ class Resolved:
     roots: tuple[Path, ...]
     """Where files that the config names are looked for; see `roots.find` and `roots.place`."""
     notices: tuple[str, ...] = ()
+    origins: Mapping[str, str] = field(default_factory=dict)
+    """Which block took its values from which, by dotted key."""
 
     @property
     def model(self) -> Instance | None:
@@ -80,8 +81,15 @@ def examine(
     tree, problems = interpolated(made.tree)
     wrong, notices = _servers(tree)
     found = servers.instances(tree)
-    problems = [*made.problems, *_repeated(made.sources), *problems, *wrong, *servers.dangling(found)]
-    tree = placed(tree, found)
+    problems = [
+        *made.problems,
+        *_repeated(made.sources),
+        *problems,
+        *wrong,
+        *ports.problems(found),
+        *servers.dangling(found),
+    ]
+    tree = ports.placed(tree, found)
     found = servers.instances(tree)
     resolved = Resolved(
         config=tree,
@@ -90,8 +98,20 @@ def examine(
         sources=made.sources,
         roots=where,
         notices=(*made.notices, *notices),
+        origins=made.origins,
     )
-    return resolved, tuple(_located(problem, made) for problem in problems)
+    return resolved, tuple(_located(problem, made.sources, made.origins) for problem in problems)
+
+
+def absent_files(resolved: Resolved) -> tuple[ConfigProblem, ...]:
+    """Scripts and prompts that data sets name and that no root has; a config can be used for other things without them."""
+    found = (
+        problem
+        for one in resolved.agents
+        for index, rows in enumerate(_datasets([one]))
+        for problem in absent(rows, f"{one.key}.datasets.{index}", resolved.roots)
+    )
+    return tuple(_located(problem, resolved.sources, resolved.origins) for problem in found)
 
 
 def outline(config_paths: Sequence[str], roots: Sequence[Path]) -> tuple[Resolved, tuple[ConfigProblem, ...]]:
@@ -180,13 +200,13 @@ def _datasets(found: Iterable[Instance]) -> tuple[Dataset, ...]:
     )
 
 
-def _located(problem: ConfigProblem, made: _Composed) -> ConfigProblem:
+def _located(problem: ConfigProblem, sources: Iterable[Path], origins: Mapping[str, str]) -> ConfigProblem:
     """The problem with the file and line that its key stands in: of the file that wins, and of what it inherits from."""
     if problem.file or not problem.key:
         return problem
     best: tuple[int, Path, int] | None = None
-    for key in _spellings(problem.key, made.origins):
-        for path in made.sources:
+    for key in _spellings(problem.key, origins):
+        for path in sources:
             depth, line = yaml_file.line_of(path, parts(key))
             if depth == len(parts(key)):
                 return replace(problem, file=path, line=line)

@@ -2,32 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from blade.gym.config.problem import ConfigProblem
 from blade.gym.config.servers import Instance
 from blade.gym.config.tree import Tree, assigned
 
 HOST = "127.0.0.1"
 HEAD = {"host": HOST, "port": 11000}
 LOW, HIGH = 10001, 20000
+HIGHEST = 65535
 
 
 def placed(tree: Tree, found: Sequence[Instance]) -> Tree:
     """The tree with `head_server`, and `host` and `port` of every instance; ports that are given or barred are not used."""
-    host = tree.get("default_host") or HOST
-    head = tree.get("head_server")
+    head, barred = tree.get("head_server"), tree.get("disallowed_ports")
     tree = {**tree, "head_server": {**HEAD, **(head if isinstance(head, Mapping) else {})}}
-    taken = {tree["head_server"]["port"], *_numbers(tree.get("disallowed_ports"))}
-    taken |= {instance.config.get("port") for instance in found}
-    free = (port for port in range(_number(tree, "port_range_low", LOW), _number(tree, "port_range_high", HIGH) + 1))
-    open_ports = (port for port in free if port not in taken)
-    for instance in found:
-        given = instance.config
-        port = given["port"] if given.get("port") is not None else next(open_ports, None)
-        at = instance.key.split(".")
-        tree = assigned(tree, at, {**given, "host": given.get("host") or host, "port": port})
+    given = [tree["head_server"]["port"], *(barred if isinstance(barred, list) else []), *(_port(one) for one in found)]
+    taken = {port for port in given if isinstance(port, int)}
+    low, high = _number(tree, "port_range_low", LOW), _number(tree, "port_range_high", HIGH)
+    free = (port for port in range(max(low, 1), min(high, HIGHEST) + 1) if port not in taken)
+    for one in found:
+        port = _port(one) if _port(one) is not None else next(free, None)
+        host = one.config.get("host") or tree.get("default_host") or HOST
+        tree = assigned(tree, (one.name, one.group, one.type), {**one.config, "host": host, "port": port})
     return tree
+
+
+def problems(found: Sequence[Instance]) -> Iterator[ConfigProblem]:
+    """Ports that are none, and ports that two instances claim."""
+    claimed: dict[int, str] = {}
+    for one in found:
+        port = _port(one)
+        if port is None:
+            continue
+        if not isinstance(port, int) or isinstance(port, bool) or not 1 <= port <= HIGHEST:
+            yield _wrong(one, f"is a whole number from 1 to {HIGHEST}, not {port!r}")
+        elif port in claimed:
+            yield _wrong(one, f"{port} is the port of {claimed[port]} too")
+        else:
+            claimed[port] = one.name
+
+
+def _port(one: Instance) -> Any:
+    return one.config.get("port")
 
 
 def _number(tree: Tree, key: str, otherwise: int) -> int:
@@ -35,5 +54,5 @@ def _number(tree: Tree, key: str, otherwise: int) -> int:
     return given if isinstance(given, int) else otherwise
 
 
-def _numbers(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
+def _wrong(one: Instance, message: str) -> ConfigProblem:
+    return ConfigProblem(kind="server", key=f"{one.key}.port", message=message)

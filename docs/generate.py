@@ -58,6 +58,7 @@ def generated() -> dict[Path, str]:
         DOCS / "cli.md": command_reference(),
         DOCS / "detectors.md": detector_pages(),
         DOCS / "proof.md": proof_page(),
+        DOCS / "verifiers.md": fill((DOCS / "verifiers.md").read_text("utf-8"), "verifiers", verifier_pages()),
     }
 
 
@@ -112,6 +113,27 @@ def detector_pages() -> str:
     from blade.diagnose.catalogue import all_rules
 
     return _page.catalogue(all_rules()).strip() + "\n"
+
+
+def verifier_pages() -> str:
+    """Every verifier, taken from the docstring of its file: what it judges, reads and gives."""
+    import importlib
+    import pkgutil
+
+    from blade.gym import verifiers
+
+    names = sorted(module.name for module in pkgutil.iter_modules(verifiers.__path__))
+    modules = [importlib.import_module(f"{verifiers.__name__}.{name}") for name in names]
+    return "\n\n".join(f"### {one.__name__.rpartition('.')[2]}\n\n{_sections(one.__doc__ or '')}" for one in modules)
+
+
+def _sections(text: str) -> str:
+    """Paragraphs as they are; a line alone with an indented text below it becomes an item."""
+    parts = []
+    for part in inspect.cleandoc(text).split("\n\n"):
+        head, _, body = part.partition("\n")
+        parts.append(f"- **{head}**: {' '.join(body.split())}" if body.startswith("    ") else " ".join(part.split()))
+    return "\n\n".join(parts).replace("\n\n- **", "\n- **").replace("\n- **Row", "\n\n- **Row", 1)
 
 
 def proof_page() -> str:

@@ -92,7 +92,8 @@ def test_hostile_texts_end_and_fail_with_a_reason(name: str) -> None:
             encoded = json.dumps(found.fields)
             assert len(encoded) < 100_000, (name, what)
             assert found.reward < 1.0 or name == "safety_refusal", (name, what)
-            assert found.fields["failure_reason"] or found.reward == 1.0, (name, what)
+            told = found.fields["failure_reason"] or found.fields.get("follow_instruction_list")
+            assert told or found.reward == 1.0, (name, what)
         assert time.monotonic() - begun < 20, (name, what)
 
 

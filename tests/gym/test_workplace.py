@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import importlib.util
 import json
 import os
 import subprocess
 import sys
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import blade
 import gym_driver
@@ -141,6 +145,30 @@ def test_a_call_that_cannot_be_served_says_what_to_change(tool: str, arguments: 
     with pytest.raises(ToolError, match="Error: ") as raised:
         call(company().copy(), tool, arguments)
     assert told in str(raised.value)
+
+
+VALUES = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.text(max_size=20),
+    st.sampled_from(["00000001", "9999-12-31 23:59:59", "2025-09-20", "2025-09-20 10:00:00", "a@b.example", "status"]),
+    st.lists(st.integers(), max_size=2),
+    st.dictionaries(st.text(max_size=3), st.integers(), max_size=2),
+)
+
+
+@settings(max_examples=30)
+@given(st.data())
+def test_whatever_a_tool_is_given_it_answers_or_refuses(data: st.DataObject) -> None:
+    state = company().copy()
+    for _ in range(4):
+        tool = data.draw(st.sampled_from(TOOLS))
+        known = dict.fromkeys(tool.parameters, VALUES)
+        arguments = data.draw(st.fixed_dictionaries({}, optional={**known, "unknown": VALUES}))
+        with suppress(ToolError):
+            json.loads(call(state, tool.name, arguments))
+    effects(state, company())
 
 
 def test_rollouts_share_nothing() -> None:
@@ -272,8 +300,7 @@ def test_the_diagnosis_sees_addresses_that_were_guessed(runs: dict[str, Path]) -
     for one in guessed:
         assert "the value due stands in nothing that the agent had seen by then" in one.what
     booked = next(one for one in guessed if "calendar_create_event" in one.title)
-    assert "yara@fernhill.example" in booked.where[0]
-    assert "yara.haddad@fernhill.example" in booked.where[0]
+    assert any("@fernhill.example, the key has " in line for line in booked.where)
 
 
 @pytest.mark.slow
@@ -296,3 +323,18 @@ def test_the_diagnosis_sees_that_errors_end_the_work(runs: dict[str, Path]) -> N
     assert all(cause.cause == "behavior" for cause in found.causes.values())
     (never,) = [one for one in _diagnosis(runs["good"]).lookouts if one.code == "BEH005"]
     assert never.fired == 0
+
+
+def test_tasks_of_another_seed_can_be_made(tmp_path: Path) -> None:
+    spec = importlib.util.spec_from_file_location("prepare_of_workplace", SERVER / "prepare.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    made = module.prepare(seed=8, each=2, path=tmp_path / "made" / "tasks.jsonl")
+    found = [json.loads(line) for line in made.read_text().splitlines()]
+    assert found == rows(8, 2)
+    assert len(found) == 34
+    env = Workplace()
+    for row in found:
+        assert gym_servers.verdict(env, row, env.gold(row)).reward == 1.0

@@ -78,7 +78,7 @@ def test_what_is_wrong_with_calls_is_named() -> None:
     forecast = ("get_forecast", {"town": "Oslo", "days": 1})
     ferry = ("book.ferry", {"route": "A-B"})
     assert _reason() == "no call was made"
-    assert _reason(forecast) == "1 calls instead of 2"
+    assert _reason(forecast) == "another number of calls: 1, not 2"
     assert _reason(forecast, forecast) == "book.ferry was not called"
     assert _reason(forecast, ("book.ferry", {"route": "B-A"})) == "book.ferry has another route"
     assert _reason(forecast, ("book.ferry", {})) == "book.ferry lacks route"
@@ -125,8 +125,8 @@ SQL = {
     [
         ("SELECT a FROM t WHERE b = 'x' ORDER BY a DESC", None),
         ("WITH c AS (SELECT a, b FROM t) SELECT a AS z FROM c WHERE b LIKE 'X'", None),
-        ("SELECT a, b FROM t WHERE b = 'x'", "2 columns instead of 1"),
-        ("SELECT a FROM t", "3 rows instead of 2"),
+        ("SELECT a, b FROM t WHERE b = 'x'", "the query gives 2 columns, not 1"),
+        ("SELECT a FROM t", "too many rows came back: 3, not 2"),
         ("SELECT a + 1 FROM t WHERE b = 'x'", "as many rows, and other values in them"),
         ("SELECT c FROM t", "the query failed: no such column: c"),
         ("DELETE FROM t", "the query failed: not authorized"),

@@ -125,7 +125,6 @@ def test_each_constraint_holds_and_is_broken(name: str, given_: dict[str, Any], 
     broken = instruction_constraints.verify(row, bad, {})
     assert broken.reward == 0.0
     assert broken.fields["follow_instruction_list"] == [False]
-    assert name in broken.fields["failure_reason"]
 
 
 def test_every_constraint_is_tested() -> None:

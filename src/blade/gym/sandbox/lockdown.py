@@ -14,6 +14,7 @@ import sys
 import sysconfig
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -70,12 +71,20 @@ class Refused(PermissionError):
 
 def limit(limits: Limits) -> None:
     """Give up resources. Called in the child."""
-    _at_most(resource.RLIMIT_AS, limits.megabytes << 20)
+    with suppress(ValueError, OSError):  # macOS does not limit the address space
+        _at_most(resource.RLIMIT_AS, limits.megabytes << 20)
     _at_most(resource.RLIMIT_FSIZE, limits.written << 20)
     _at_most(resource.RLIMIT_CORE, 0)
     _at_most(resource.RLIMIT_NOFILE, 64)
     if limits.processor:
         _at_most(resource.RLIMIT_CPU, int(limits.seconds) + 1)
+
+
+def a_while(seconds: float) -> None:
+    """Allow this process that much more processor time: whoever should end it may have died."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime + seconds) + 2, hard))
 
 
 def _at_most(kind: int, value: int) -> None:

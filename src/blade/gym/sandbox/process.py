@@ -13,6 +13,8 @@ from functools import lru_cache
 from pathlib import Path
 
 _ALONE = ("--map-root-user", "--net", "--pid", "--fork", "--kill-child")
+_NOT_FIRST = ("/bin/sh", "-c", '"$0" "$@"; exit $?')
+"""The first process of a namespace ignores limits on its own processor time, so that must be a shell."""
 _WAIT = 5.0
 
 
@@ -23,8 +25,8 @@ def namespaces() -> tuple[str, ...]:
     if found is None:
         return ()
     with suppress(OSError, subprocess.SubprocessError):
-        tried = subprocess.run([found, *_ALONE, "true"], capture_output=True, timeout=_WAIT, check=False)
-        return (found, *_ALONE) if tried.returncode == 0 else ()
+        tried = subprocess.run([found, *_ALONE, *_NOT_FIRST, "true"], capture_output=True, timeout=_WAIT, check=False)
+        return (found, *_ALONE, *_NOT_FIRST) if tried.returncode == 0 else ()
     return ()
 
 

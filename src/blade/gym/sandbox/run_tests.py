@@ -1,4 +1,5 @@
-"""The child in which a model's program meets its tests. It reads a job from its input and answers a line for each test.
+"""The child in which a model's program meets its tests. It reads a job from its input and answers
+"ready", then a line for each test.
 
 A line begins with the job's token: a program that prints what looks like a verdict has not passed for that.
 """
@@ -135,7 +136,7 @@ def _verdict(code: str, test: Mapping[str, Any], seconds: float) -> str | None:
         with _time(seconds), redirect_stdout(_Printed()), redirect_stderr(_Printed()):
             return KINDS[test["kind"]](code, test)
     except TookTooLong:
-        return "timed out"
+        return "the program takes too long"
     except MemoryError:
         return "out of memory"
     except (Exception, SystemExit, KeyboardInterrupt) as problem:  # noqa: BLE001 - whatever it raised, the test failed
@@ -149,6 +150,7 @@ def main() -> None:
     os.dup2(os.open(os.devnull, os.O_RDWR), 1)
     limits = Limits(seconds=job["seconds"], megabytes=job["megabytes"])
     settle(Path(sys.argv[1]), limits)
+    answers.write(f"{job['token']} ready\n".encode())
     for place, test in enumerate(job["tests"]):
         found = _verdict(job["code"], test, job["each"])
         line = json.dumps([place, found])

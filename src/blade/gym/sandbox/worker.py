@@ -22,7 +22,7 @@ from typing import Any
 
 from blade.gym.environment import NoVerdict
 from blade.gym.sandbox import process as children
-from blade.gym.sandbox.lockdown import Limits, settle
+from blade.gym.sandbox.lockdown import Limits, a_while, settle
 
 START_SECONDS = 60.0
 """A machine under load may take that long to import what a verifier needs."""
@@ -109,7 +109,7 @@ class Worker:
             folder = tempfile.TemporaryDirectory(prefix="blade-")
             self._child = _Child(folder=folder, process=children.start(__name__, Path(folder.name)))
             try:
-                self._child.ask(json.dumps(self._module).encode() + b"\n", START_SECONDS)
+                self._child.ask(json.dumps([self._module, self._seconds]).encode() + b"\n", START_SECONDS)
             except OutOfBounds as problem:
                 self._drop()
                 raise NoVerdict(
@@ -134,14 +134,16 @@ def _answer(module: Any, question: list[Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """The child's side: the module's name, then questions, a line each."""
+    """The child's side: the module's name and the seconds of a question, then questions, a line each."""
     replies = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)  # what a library prints is no reply
-    module = importlib.import_module(json.loads(sys.stdin.buffer.readline()))
+    name, seconds = json.loads(sys.stdin.buffer.readline())
+    module = importlib.import_module(name)
     getattr(module, "warm", lambda: None)()
     settle(Path(sys.argv[1]), Limits(megabytes=MEGABYTES, processor=False))
     replies.write(b"{}\n")
     for line in sys.stdin.buffer:
+        a_while(seconds)
         replies.write(json.dumps(_answer(module, json.loads(line))).encode() + b"\n")
 
 

@@ -109,7 +109,7 @@ def _wrong(wanted: list[Accepted], made: list[Call]) -> str | None:
     if not made:
         return "no call was made"
     if len(made) != len(wanted):
-        return f"{len(made)} calls instead of {len(wanted)}"
+        return f"another number of calls: {len(made)}, not {len(wanted)}"
     left = list(made)
     for name, accepted in wanted:
         fitting = next((call for call in left if _fault(name, accepted, call) is None), None)

@@ -5,7 +5,8 @@ Row
     text that keeps to all of them, for proving the verifier.
 
 Fields
-    `instruction_id_list`, `kwargs`, `follow_instruction_list` (a verdict each), `follow_all_instructions`, `failure_reason`.
+    `instruction_id_list`, `kwargs`, `follow_instruction_list` (a verdict each), `follow_all_instructions`,
+    `failure_reason` (of an empty message: the verdicts say the rest).
 """
 
 from __future__ import annotations
@@ -56,15 +57,9 @@ def verify(row: Row, text: str, config: Config) -> Verdict:
         "kwargs": given,
         "follow_instruction_list": kept,
         "follow_all_instructions": not broken,
-        "failure_reason": _reason(said, broken),
+        "failure_reason": None if said.strip() else "the message is empty",
     }
     return Verdict(reward=float(not broken), fields=fields)
-
-
-def _reason(said: str, broken: list[str]) -> str | None:
-    if not broken:
-        return None
-    return f"not kept: {', '.join(broken)}" if said.strip() else "the message is empty"
 
 
 def _holds(count: int, given: Given, name: str) -> bool:

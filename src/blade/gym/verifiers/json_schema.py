@@ -7,7 +7,7 @@ Config
     `fence`: `forbidden` takes bare JSON alone; default `allowed`.
 
 Fields
-    `extracted_answer`, `json_valid`, `schema_valid`, `checks` (a verdict for each place of the schema that was not met, at
+    `extracted_answer`, `json_valid`, `checks` (a verdict for each place of the schema that was not met, at
     most 20), `failure_reason`.
 """
 
@@ -44,7 +44,6 @@ def verify(row: Row, text: str, config: Config) -> Verdict:
     fields: dict[str, Any] = {
         "extracted_answer": shown(written) or None,
         "json_valid": value,
-        "schema_valid": value and not problems,
         "checks": problems,
         "failure_reason": reason,
     }

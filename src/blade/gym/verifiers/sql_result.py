@@ -120,9 +120,10 @@ def _rows(path: Path, query: str) -> list[tuple[Any, ...]]:
 def _difference(expected: list[tuple[Any, ...]], returned: list[tuple[Any, ...]], right: str) -> str | None:
     """None for the same rows; else what is different, the plainest first."""
     if expected and returned and len(expected[0]) != len(returned[0]):
-        return f"{len(returned[0])} columns instead of {len(expected[0])}"
+        return f"the query gives {len(returned[0])} columns, not {len(expected[0])}"
     if len(expected) != len(returned):
-        return f"{len(returned)} rows instead of {len(expected)}"
+        much = "many" if len(returned) > len(expected) else "few"
+        return f"too {much} rows came back: {len(returned)}, not {len(expected)}"
     if _same(expected, returned):
         return None
     if _same(sorted(expected, key=_order), sorted(returned, key=_order)):

@@ -38,8 +38,8 @@ from blade.gym.single_turn import Config
 EACH = 5.0
 TOTAL = 30.0
 MEGABYTES = 1024
-START = 10.0
-"""Seconds that the child may take to come up, beside those of its tests."""
+START = 30.0
+"""Seconds that the child may take to come up; a machine under load needs them."""
 LONGEST_CODE = 200_000
 LARGEST_REPLY = 4 << 20
 CHILD = "blade.gym.sandbox.run_tests"
@@ -144,17 +144,17 @@ def run(code: str, tests: Tests, config: Config) -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory(prefix="blade-", ignore_cleanup_errors=True) as folder:
         try:
             with children.started(CHILD, Path(folder)) as process:
-                said = _said(process, json.dumps(job).encode(), START + total)
+                said = _said(process, json.dumps(job).encode(), total)
         except OSError as problem:
             raise NoVerdict(f"the tests could not be started: {problem}", failure_class="transient") from problem
     return _results(tests, said, token)
 
 
 def _said(process: subprocess.Popen[bytes], job: bytes, seconds: float) -> bytes:
-    """What the child answered in its time, up to a limit."""
+    """What the child answered, up to a limit, in its time from when it was ready."""
     assert process.stdin is not None
     assert process.stdout is not None
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + START
     try:
         process.stdin.write(job)
         process.stdin.close()
@@ -167,6 +167,7 @@ def _said(process: subprocess.Popen[bytes], job: bytes, seconds: float) -> bytes
         more = os.read(source, 1 << 16)
         if not more:
             break
+        deadline = deadline if said else time.monotonic() + seconds
         said += more
     return said
 
@@ -175,10 +176,10 @@ def _results(tests: Tests, said: bytes, token: str) -> list[dict[str, Any]]:
     found: dict[int, str | None] = {}
     for line in said.decode(errors="replace").splitlines():
         mark, _, rest = line.partition(" ")
-        if mark == token:
+        if mark == token and rest.startswith("["):
             place, message = json.loads(rest)
             found.setdefault(place, message)
-    never = "the program ended the process, or ran out of time or memory"
+    never = "the program ended the process, or took too much time or memory"
     return [
         {"name": test["name"], "passed": found.get(place, never) is None, "message": found.get(place, never) or ""}
         for place, test in enumerate(tests)

@@ -19,8 +19,6 @@ from blade.gym.workplace.company import SEED, company
 from blade.gym.workplace.state import State, effects
 from blade.gym.workplace.tools import BY_NAME, TOOLS
 
-MOST_OUTPUT = 20_000
-
 
 @dataclass(frozen=True, kw_only=True)
 class _Session:
@@ -67,7 +65,7 @@ def call(state: State, tool: str, arguments: Mapping[str, Any]) -> str:
     known = BY_NAME.get(tool)
     if known is None:
         raise ToolError(f"Error: there is no tool {tool[:80]!r}.")
-    return json.dumps({"output": known.call(state, arguments)})[:MOST_OUTPUT]
+    return json.dumps({"output": known.call(state, arguments)})
 
 
 def due(row: Row) -> list[tuple[str, dict[str, Any]]]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from blade.gym.environment import ToolError
 from blade.gym.workplace.state import Record, State
@@ -14,10 +14,12 @@ from blade.gym.workplace.state import Record, State
 PAGE = 5
 MOST_A_PAGE = 10
 LONGEST_TEXT = 10_000
+YEARS = (2000, 2099)
 EMAIL = re.compile(r"[^@\s]{1,100}@[^@\s]{1,100}\.[^@\s.]{1,40}")
 
 Output = str | list[str] | int | float | dict[str, Any]
 Given = Mapping[str, Any]
+Day = TypeVar("Day", bound=date)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,17 +120,25 @@ def found(state: State, table: str, key: str, what: str) -> Record:
 def a_day(value: str, name: str) -> str:
     """A date, checked."""
     try:
-        return date.fromisoformat(value).isoformat()
+        found = date.fromisoformat(value)
     except ValueError:
         raise ToolError(f"Error: {name} must be a date in the form YYYY-MM-DD.") from None
+    return _of_this_century(found, name).isoformat()
 
 
 def a_time(value: str, name: str) -> str:
     """A time, checked."""
     try:
-        return datetime.strptime(value, "%Y-%m-%d %H:%M:%S").isoformat(sep=" ")  # noqa: DTZ007 - the company's own clock
+        found = datetime.strptime(value, "%Y-%m-%d %H:%M:%S")  # noqa: DTZ007 - the company's own clock
     except ValueError:
         raise ToolError(f"Error: {name} must be a time in the form YYYY-MM-DD HH:MM:SS.") from None
+    return str(_of_this_century(found, name))
+
+
+def _of_this_century(when: Day, name: str) -> Day:
+    if not YEARS[0] <= when.year <= YEARS[1]:
+        raise ToolError(f"Error: {name} must lie in the years {YEARS[0]} to {YEARS[1]}.")
+    return when
 
 
 def an_address(value: str, name: str) -> str:

@@ -8,6 +8,8 @@ from blade.gym.workplace.state import State
 from blade.gym.workplace.toolbox import Given, Output, Tool, a_day, an_address, found, text
 
 CHANGEABLE = ("task_name", "assigned_to_email", "list_name", "due_date", "board")
+MOST = 50
+"""Tasks that a search shows."""
 FIELDS = ("task_id", *CHANGEABLE)
 _AMONG = {"list_name": LISTS, "board": BOARDS}
 
@@ -28,7 +30,7 @@ def _search(state: State, given: Given) -> Output:
             for name, value in wanted.items()
         )
     ]
-    return {"tasks": records} if records else "No tasks found."
+    return {"tasks": records[:MOST], "total_tasks": len(records)} if records else "No tasks found."
 
 
 def _checked(field: str, value: str) -> str:
@@ -69,7 +71,7 @@ TOOLS = (
     ),
     Tool(
         name="project_management_search_tasks",
-        description="Finds tasks that fit everything that is given.",
+        description=f"Finds tasks that fit everything that is given; shows {MOST} at most.",
         parameters={
             "task_name": text("Words in the task's name."),
             "assigned_to_email": text("E-mail address of the person it is assigned to, in full."),

@@ -74,6 +74,8 @@ class Endpoint:
             return PlainTextResponse("slow down", status_code=429, headers={"Retry-After": "0.05"})
         if fault == "400":
             return JSONResponse({"error": {"message": "context too long"}}, status_code=400)
+        if fault == "echo":
+            return JSONResponse({"error": {"message": f"what is {KEY}?"}}, status_code=400)
         if fault == "malformed":
             return PlainTextResponse('{"output": [')
         if fault == "no choices":

@@ -151,7 +151,7 @@ def endpoint_words(folder: Path, url: str, key: str) -> list[str]:
     """Options that run the sums of a folder against an endpoint."""
     model = ["--model-type", "openai_model", "-m", "adder-1", "--model-url", url, "--model-api-key", key]
     fast = "policy_model.responses_api_models.openai_model"
-    quick = [f"++{fast}.retry_seconds=0.01", f"++{fast}.max_tries=3", f"++{fast}.timeout_seconds=0.5"]
+    quick = [f"++{fast}.retry_seconds=0.01", f"++{fast}.max_tries=3", f"++{fast}.timeout_seconds=1.0"]
     return ["--resources-server", "sums", "--search-dir", str(folder), *model, *quick]
 
 

@@ -6,6 +6,7 @@ import json
 import random
 import signal
 import subprocess
+import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -106,12 +107,13 @@ def test_limit_counts_tasks_and_repeats_come_from_the_config(tmp_path: Path) -> 
 
 def test_the_key_is_written_nowhere(tmp_path: Path) -> None:
     lab(tmp_path, tasks=2)
-    with serving(Endpoint(fault=lambda number, tried: "500" if number == 1 else None)) as endpoint:
+    with serving(Endpoint(fault=lambda number, tried: "echo" if number == 1 else None)) as endpoint:
         words = ["eval", "run", *endpoint_words(tmp_path, endpoint.url, KEY), "--split", "example"]
         done = gym(*words, "--output", "results/r.jsonl", cwd=tmp_path)
     assert done.returncode == 1, done.stderr
     assert KEY not in done.stdout + done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["resources_servers", "results"]
+    assert "what is ****?" in (tmp_path / "results" / "r_failures.jsonl").read_text()
     written = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert len(written) >= 8
     assert [path.name for path in written if KEY.encode() in path.read_bytes()] == []
@@ -205,6 +207,58 @@ def test_a_new_run_replaces_failures_too_and_an_unfinished_one_is_not_lost_by_mi
         assert "did not end" in err
         assert len(results(tmp_path)[0]) == 6
         assert run(tmp_path, endpoint, "--split", "example", "--overwrite")[0] == 0
+        assert run(tmp_path, endpoint, "--split", "example", "--overwrite", "--resume")[0] == 2
+
+
+def test_rows_of_an_unknown_run_are_never_thrown_away_by_mistake(tmp_path: Path) -> None:
+    lab(tmp_path, tasks=1)
+    rows = write(tmp_path / "results" / "r.jsonl", [{"precious": True}])
+    with serving(Endpoint()) as endpoint:
+        for words in ((), ("--resume",)):
+            code, _, err = run(tmp_path, endpoint, "--split", "example", *words)
+            assert (code, "--overwrite" in err) == (2, True)
+            assert read(rows) == [{"precious": True}]
+        assert run(tmp_path, endpoint, "--split", "example", "--overwrite")[0] == 0
+    assert keys(read(rows)) == [(0, 0), (0, 1)]
+
+
+def test_a_full_disk_leaves_whole_rows(tmp_path: Path) -> None:
+    program = """
+import resource, sys
+from pathlib import Path
+from blade.core.errors import RequestError
+from blade.gym.run.artifacts import RowFile
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+file = RowFile(Path(sys.argv[1]))
+try:
+    for number in range(100):
+        file.append({"number": number, "text": "x" * 100})
+except RequestError as error:
+    print(error.message)
+"""
+    path = tmp_path / "r.jsonl"
+    words = [sys.executable, "-c", program, str(path)]
+    done = subprocess.run(words, capture_output=True, text=True, check=True, env=environ(), timeout=60)
+    assert "cannot write" in done.stdout
+    assert [row["number"] for row in read(path)] == list(range(len(read(path))))
+    assert path.read_bytes().endswith(b"\n")
+
+
+def test_listing_and_help_load_no_server(tmp_path: Path) -> None:
+    asked = "from blade.cli.gym import main\nimport sys\nsys.argv = ['gym', {words}]\ntry:\n    main()\nexcept SystemExit:\n    pass\n"
+    ending = "print([name for name in ('httpx', 'starlette', 'uvicorn', 'xllamacpp', 'polars') if name in sys.modules])"
+    for words in ("'--help'", "'eval', 'run', '--help'", "'list', 'benchmarks', '--json'"):
+        program = asked.format(words=words) + ending
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            capture_output=True,
+            text=True,
+            check=True,
+            env=environ(),
+            cwd=tmp_path,
+            timeout=60,
+        )
+        assert done.stdout.splitlines()[-1] == "[]", words
 
 
 def test_a_cut_at_any_byte_is_mended(tmp_path: Path) -> None:

@@ -149,7 +149,7 @@ def _inner(value: Mapping[str, Any], name: str, inside: str) -> Any:
 
 def _manifest_settings(value: Mapping[str, Any]) -> dict[str, str]:
     """Settings by the names that comparisons know; those that nobody recorded are left out."""
-    found = {name: value.get(name) for name in _SAMPLING}
+    found = {name: value.get(name) for name in _SAMPLING if name != "num_repeats"}  # the rows themselves tell that
     for block in ("sampling", "limits"):
         inner = value.get(block)
         found |= {name: inner[name] for name in _OF_BLOCK[block] if name in inner} if isinstance(inner, dict) else {}
@@ -157,7 +157,6 @@ def _manifest_settings(value: Mapping[str, Any]) -> dict[str, str]:
     found["seed"] = "by repeat" if _inner(value, "seeds", "by_repeat") is True else None
     found["skills"] = _inner(value, "skills_ref", "hash") or ("none" if "skills_ref" in value else None)
     found["checkpoint"] = value["model"].get("checkpoint_ref") if isinstance(value.get("model"), dict) else None
-    found["prompt_config"] = _one_of(value.get("prompts"), "sha256")
     found["data_sha256"] = _one_of(value.get("dataset"), "sha256")
     found["split_name"] = value.get("split")
     # `gym eval run` writes whole requests, and rows are believed first: where none has tools, none were given.

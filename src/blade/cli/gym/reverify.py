@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from blade.cli.gym.options import BenchmarkName, Config, EnvironmentName, ResourcesServer, SearchDir, Words
+from blade.cli.gym.options import (
+    BenchmarkName,
+    Config,
+    EnvironmentName,
+    Model,
+    ModelKey,
+    ModelType,
+    ModelUrl,
+    ResourcesServer,
+    SearchDir,
+    Words,
+)
 from blade.core.errors import RequestError
 from blade.report.text import printable
 
@@ -17,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from blade.gym.environment import Environment
+    from blade.gym.run.judges import Judges
     from blade.gym.run.reverify import Again
 
 UNSAFE = "unsafe_"
@@ -36,6 +48,10 @@ def reverify(
     environment: EnvironmentName = None,
     resources_server: ResourcesServer = None,
     search_dir: SearchDir = None,
+    model_type: ModelType = None,
+    model: Model = None,
+    model_url: ModelUrl = None,
+    model_api_key: ModelKey = None,
     concurrency: Annotated[int, typer.Option("--concurrency", metavar="N", help="Rollouts at once.")] = 8,
     limit: Annotated[int | None, typer.Option("--limit", metavar="N", help="The first N rollouts.")] = None,
     force: Annotated[
@@ -53,10 +69,12 @@ def reverify(
 ) -> None:
     """Judge stored rollouts again, in this process and without a model; calls are carried out again where needed.
 
-    The config comes from the manifest beside the rollouts, unless one is named.
+    The config comes from the manifest beside the rollouts, unless one is named. A verifier that asks a judge needs
+    a config and --model-type, for the judge alone.
 
     Example: gym eval reverify --rollouts results/r.jsonl
     """
+    from blade.cli.gym.composed import model_overrides
     from blade.gym.run.artifacts import Artifacts
     from blade.gym.run.resume import key_of, rows_of
     from blade.gym.run.reverify import Reverify, stored
@@ -67,15 +85,21 @@ def reverify(
     if append and not judge_failed_only:
         raise RequestError("--append needs --judge-failed-only", hint="else every rollout would be there twice")
     source = Artifacts(Path(rollouts).expanduser())
-    wanted = {"benchmark": benchmark, "environment": environment, "resources_server": resources_server}
+    wanted = {
+        "benchmark": benchmark,
+        "environment": environment,
+        "resources_server": resources_server,
+        "model_type": model_type,
+    }
+    given = [*model_overrides(model_type, model, model_url, model_api_key), *(words or ())]
     rows = _chosen(source.rollouts, source.failures, stored, judge_failed_only, limit)
-    made = _environments(source.manifest, wanted, config, search_dir, list(words or ()), rows)
-    target = _target(source.rollouts, output, append=append, unsafe=_refused(made, force=force))
+    made = _judges(source.manifest, wanted, config, search_dir, given, rows)
+    target = _target(source.rollouts, output, append=append, unsafe=_refused(made.environments, force=force))
     _room(target, overwrite=overwrite, resume=resume or append)
     plan = Path(inputs) if inputs else source.inputs
     again = judge(
         Reverify(
-            environments=made,
+            judges=made,
             inputs={key_of(row): row for row in rows_of(plan)},
             rows=rows,
             output=target,
@@ -106,26 +130,28 @@ def _chosen(rollouts: Path, failures: Path, stored: Any, failed_only: bool, limi
     return list(found.values())[:limit]
 
 
-def _environments(
+def _judges(
     manifest: Path,
     wanted: dict[str, str | None],
     config: Sequence[str] | None,
     search_dir: Sequence[str] | None,
     words: list[str],
     rows: Sequence[Mapping[str, Any]],
-) -> dict[str, Environment]:
-    from blade.gym.run.judges import environments_of, from_manifest
+) -> Judges:
+    from blade.gym.run.judges import from_manifest, judges_of
 
     agents = sorted({row["agent_ref"]["name"] for row in rows})
     if any(wanted.values()) or config:
         from blade.cli.gym.composed import composed
         from blade.cli.gym.env_serve import NO_MODEL
 
-        resolved = composed({**wanted, "model_type": "scripted_model"}, config, search_dir, [*NO_MODEL, *words])
-        return environments_of(resolved.instances, resolved.roots, agents)
+        judges = wanted["model_type"] is not None
+        named = wanted if judges else {**wanted, "model_type": "scripted_model"}
+        resolved = composed(named, config, search_dir, [*([] if judges else NO_MODEL), *words])
+        return judges_of(resolved.instances, resolved.roots, agents, with_models=judges)
     from blade.gym.config.roots import search_roots
 
-    return environments_of(from_manifest(manifest), search_roots(search_dir or ()), agents)
+    return judges_of(from_manifest(manifest), search_roots(search_dir or ()), agents)
 
 
 def _refused(made: Mapping[str, Environment], *, force: bool) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from blade.core.errors import RequestError
+from blade.gym.config.servers import AGENTS
 
 if TYPE_CHECKING:
     import httpx
@@ -58,7 +59,12 @@ class Running:
     @property
     def agents(self) -> dict[str, str]:
         """Addresses by name."""
-        return {str(one["name"]): str(one["url"]) for one in self.servers if one.get("group") == "responses_api_agents"}
+        return {str(one["name"]): str(one["url"]) for one in self.servers if _group(one) == AGENTS and one.get("url")}
+
+
+def _group(one: Mapping[str, Any]) -> object:
+    """NeMo Gym's head calls it `server_type`."""
+    return one.get("group") or one.get("server_type")
 
 
 def ask_head(host: str, port: int, seconds: float = 5.0) -> Running:

@@ -56,6 +56,8 @@ class Ended:
 
 def run(stage: Stage, options: Options, told: Told) -> Ended:
     """Make or go on with a run; raises before anything is written where it cannot be done."""
+    if options.resume and options.overwrite:
+        raise RequestError("--resume and --overwrite exclude each other", hint="give one of them")
     files = Artifacts(options.output)
     earlier = _earlier(files) if options.resume else None
     plan = make_plan(stage.sources, _wishes(stage, options, earlier))
@@ -159,6 +161,7 @@ def _prepared(
     """What is left to do of which rows, and the manifest: of the earlier run, or of a new one."""
     if earlier is None:
         if options.resume:
+            _nothing_to_lose(files)
             told.notice(f"nothing to go on with at {files.rollouts}: a new run starts")
         _cleared(files, options, told)
         write_document(files.manifest, draft)
@@ -176,25 +179,35 @@ def _prepared(
     return read_left(files), read_inputs(files.inputs), kept
 
 
-def _cleared(files: Artifacts, options: Options, told: Told) -> None:
-    """A new run takes the place of a finished one; of an unfinished one only when told so."""
-    before = _earlier_or_none(files)
-    size = files.rollouts.stat().st_size if files.rollouts.is_file() else 0
-    if size and before is not None and not before.get("ended_at") and not options.overwrite:
+def _nothing_to_lose(files: Artifacts) -> None:
+    """Rows without the manifest and inputs that they were made from cannot be gone on with, nor thrown away."""
+    if files.rollouts.stat().st_size:
         raise RequestError(
-            f"{files.rollouts} holds a run that did not end",
-            hint="--resume goes on with it; --overwrite starts anew",
+            f"{files.rollouts} holds rows, and no manifest and inputs to go on from",
+            hint="give another --output; --overwrite without --resume starts anew",
         )
-    removed = [path.name for path in files.all if path != files.rollouts and path.is_file()]
-    for path in files.all:
-        if path != files.rollouts and path.is_file():
-            path.unlink()
+
+
+def _cleared(files: Artifacts, options: Options, told: Told) -> None:
+    """A new run takes the place of a finished one; of anything else only when told so."""
+    before = _earlier_or_none(files)
+    size = files.rollouts.stat().st_size
+    if size and not (before and before.get("ended_at")) and not options.overwrite:
+        what = "a run that did not end" if before else "rows of an unknown run"
+        raise RequestError(
+            f"{files.rollouts} holds {what}",
+            hint=f"{'--resume goes on with it; ' if before else ''}--overwrite starts anew",
+        )
+    removed = [path for path in files.all if path != files.rollouts and path.is_file()]
+    for path in removed:
+        path.unlink()
     if size:
         with files.rollouts.open("r+b") as file:
             file.truncate()
-        removed.append(files.rollouts.name)
+        removed.append(files.rollouts)
     if removed:
-        told.notice(f"an earlier run at {files.rollouts} is replaced: {', '.join(sorted(removed))}")
+        names = ", ".join(sorted(path.name for path in removed))
+        told.notice(f"an earlier run at {files.rollouts} is replaced: {names}")
 
 
 def _earlier_or_none(files: Artifacts) -> dict[str, Any] | None:

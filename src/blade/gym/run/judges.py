@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from blade.core.errors import RequestError
-from blade.gym.config.servers import RESOURCES, Instance, instances
+from blade.gym.config.servers import MODELS, RESOURCES, Instance, instances
 from blade.gym.environment import Environment
+from blade.gym.model import Model
+from blade.gym.models.make import make_model
 from blade.gym.serve.fleet import load_environment
 
 
@@ -26,8 +29,27 @@ def from_manifest(path: Path) -> tuple[Instance, ...]:
     return instances(config)
 
 
-def environments_of(parts: Sequence[Instance], roots: Sequence[Path], agents: Sequence[str]) -> dict[str, Environment]:
-    """The environment of each agent; raises for an agent that the config does not know."""
+@dataclass(frozen=True, kw_only=True)
+class Judges:
+    """Environments by agent, and the models that some of them ask."""
+
+    environments: Mapping[str, Environment]
+    models: Mapping[str, Model]
+
+    async def close(self) -> None:
+        """Let go of what the models hold."""
+        for model in self.models.values():
+            await model.close()
+
+
+def judges_of(
+    parts: Sequence[Instance], roots: Sequence[Path], agents: Sequence[str], *, with_models: bool = False
+) -> Judges:
+    """The environment of each agent; raises for an agent that the config does not know.
+
+    Models are made only where that is asked for: a config that a manifest keeps has no keys for them.
+    """
+    models = {one.name: make_model(one, roots) for one in parts if one.group == MODELS} if with_models else {}
     by_name = {one.name: one for one in parts}
     made: dict[str, Environment] = {}
     for name in agents:
@@ -38,5 +60,5 @@ def environments_of(parts: Sequence[Instance], roots: Sequence[Path], agents: Se
                 f"the config has no resources server for the agent {name}",
                 hint=f"it has: {', '.join(sorted(by_name)) or 'nothing'}",
             )
-        made[name] = load_environment(resources, roots)
-    return made
+        made[name] = load_environment(resources, roots, models)
+    return Judges(environments=made, models=models)

@@ -128,9 +128,20 @@ def task_names(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def safe_config(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The resolved config without secrets and without addresses of people or machines."""
-    hidden: dict[str, Any] = masked(config)
+    """The resolved config without secrets; of an endpoint's address only scheme and host, for the rest may hold one."""
+    hidden: dict[str, Any] = _hosts_only(masked(config))
     return hidden
+
+
+def _hosts_only(value: Any, key: str = "") -> Any:
+    if isinstance(value, Mapping):
+        return {name: _hosts_only(inner, str(name)) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_hosts_only(inner, key) for inner in value]
+    if key.endswith("base_url") and isinstance(value, str):
+        url = urlsplit(value)
+        return f"{url.scheme}://{url.hostname}"
+    return value
 
 
 def fingerprint(manifest: Mapping[str, Any]) -> str:

@@ -13,6 +13,7 @@ from blade.core.errors import RequestError
 from blade.gym.agents.simple_agent import FAILURE, JUDGE_ERROR, TERMINAL
 from blade.gym.environment import Environment, NoVerdict, Row, ToolError, Verdict
 from blade.gym.run.artifacts import Artifacts, Key, RowFile
+from blade.gym.run.judges import Judges
 from blade.gym.run.resume import key_of, read_left, rows_of
 
 _OURS = (FAILURE, TERMINAL, JUDGE_ERROR, "error")
@@ -50,8 +51,7 @@ async def _again(session: Any, call: Mapping[str, Any]) -> None:
 class Reverify:
     """What is judged again, by what, and to where."""
 
-    environments: Mapping[str, Environment]
-    """By agent."""
+    judges: Judges
     inputs: Mapping[Key, Row]
     """Rows of the data set by rollout."""
     rows: Sequence[Mapping[str, Any]]
@@ -108,9 +108,12 @@ async def _all(
                     counts["down"] += after < before
             wanted.told(counts["judged"] + counts["failed"], len(rows))
 
-    async with asyncio.TaskGroup() as group:
-        for _ in range(max(1, min(wanted.concurrency, len(rows)))):
-            group.create_task(work())
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(max(1, min(wanted.concurrency, len(rows)))):
+                group.create_task(work())
+    finally:
+        await wanted.judges.close()
     return counts
 
 
@@ -119,7 +122,7 @@ async def _judged_again(wanted: Reverify, row: Mapping[str, Any]) -> dict[str, A
     task = wanted.inputs.get(key_of(row), row)
     kept = {name: value for name, value in row.items() if name not in _OURS}
     try:
-        verdict = await judged(wanted.environments[agent], task, row["response"])
+        verdict = await judged(wanted.judges.environments[agent], task, row["response"])
     except NoVerdict as error:
         failed = {FAILURE: error.failure_class, TERMINAL: error.terminal, JUDGE_ERROR: str(error), "error": str(error)}
         return {**kept, "reward": None, **failed}

@@ -13,7 +13,7 @@ from blade.core.errors import RequestError
 from blade.gym.agents.simple_agent import Limits
 from blade.gym.config.load import Resolved
 from blade.gym.config.roots import find
-from blade.gym.config.servers import AGENTS, MODELS, POLICY, RESOURCES, Instance
+from blade.gym.config.servers import AGENTS, MODELS, POLICY, RESOURCES, Instance, references
 from blade.gym.environment import Environment
 from blade.gym.model import Model
 from blade.gym.models.make import make_model
@@ -63,20 +63,28 @@ class Fleet:
 def assemble(resolved: Resolved, agents: Iterable[str] | None = None) -> Fleet:
     """The parts that these agents need; all of the config where none is named. Raises for what cannot be made."""
     wanted = list(resolved.instances) if agents is None else _needed(resolved, agents)
-    environments = {one.name: load_environment(one, resolved.roots) for one in wanted if one.group == RESOURCES}
     models = {one.name: make_model(one, resolved.roots) for one in wanted if one.group == MODELS}
+    environments = {one.name: load_environment(one, resolved.roots, models) for one in wanted if one.group == RESOURCES}
     made = {one.name: _agent(one, environments, models) for one in wanted if one.group == AGENTS}
     return Fleet(environments=environments, models=models, agents=made)
 
 
 def _needed(resolved: Resolved, agents: Iterable[str]) -> list[Instance]:
-    names: dict[str, None] = {}
-    for name in agents:
+    """The agents and everything that they refer to, by however many steps."""
+    waiting, names = list(agents), dict[str, None]()
+    for name in waiting:
         agent = resolved.instance(name)
         if agent is None or agent.group != AGENTS:
             known = ", ".join(one.name for one in resolved.agents) or "none"
             raise RequestError(f"no agent is called {name}", hint=f"the config has: {known}")
-        names |= dict.fromkeys((name, *_references(agent)))
+    while waiting:
+        name = waiting.pop(0)
+        one = resolved.instance(name)
+        if one is None or name in names:
+            continue
+        names[name] = None
+        waiting += [other for _, _, other in references(one.config, one.key)]
+        waiting += _references(one) if one.group == AGENTS else ()
     return [one for one in resolved.instances if one.name in names]
 
 
@@ -111,8 +119,11 @@ def limits_of(config: Mapping[str, Any]) -> Limits:
     )
 
 
-def load_environment(one: Instance, roots: Sequence[Path]) -> Environment:
-    """The environment that the instance's `app.py` makes of its config; raises where there is none."""
+def load_environment(one: Instance, roots: Sequence[Path], models: Mapping[str, Model] | None = None) -> Environment:
+    """The environment that the instance's `app.py` makes of its config; raises where there is none.
+
+    A reference `judge_model_server` to a model becomes the model itself under `judge_model`, and so for any name.
+    """
     name = f"{RESOURCES}/{one.type}/{one.config.get('entrypoint') or 'app.py'}"
     path = find(name, roots)
     if path is None:
@@ -127,5 +138,14 @@ def load_environment(one: Instance, roots: Sequence[Path]) -> Environment:
     make = getattr(loaded, "environment", None)
     if not callable(make):
         raise RequestError(f"{path} has no function environment(config)", hint="see docs/running.md")
-    made: Environment = make(one.config)
+    made: Environment = make({**one.config, **_models_of(one, models or {})})
     return made
+
+
+def _models_of(one: Instance, models: Mapping[str, Model]) -> dict[str, Model]:
+    found = {}
+    for key, value in one.config.items():
+        name = value.get("name") if isinstance(value, Mapping) and value.get("type") == MODELS else None
+        if key.endswith("_server") and name in models:
+            found[key.removesuffix("_server")] = models[str(name)]
+    return found

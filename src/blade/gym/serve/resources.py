@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from blade.gym.agents.simple_agent import FAILURE, JUDGE_ERROR, TERMINAL
 from blade.gym.environment import Environment, NoVerdict, Session, ToolError
 from blade.gym.run.reverify import mode
-from blade.gym.serve.web import Body, Post, application
+from blade.gym.serve.web import Answer, Body, Post, application
 
 COOKIE = "session_id"
 MOST_SESSIONS = 10_000
@@ -66,14 +66,21 @@ def resources_app(name: str, environment: Environment) -> Starlette:
         if session is None:
             raise HTTPException(400, "no session: POST /seed_session first, and send its cookie")
         try:
-            return PlainTextResponse(await session.call(request.path_params["tool"], arguments))
+            return PlainTextResponse(await session.call(request.url.path.rpartition("/")[2], arguments))
         except ToolError as error:
             return PlainTextResponse(str(error), status_code=400)
 
+    tools = [dict(tool) for tool in environment.tools]
     posts = [
         Post(path="/seed_session", summary="Open a session for a row of the data set", answer=seed),
         Post(path="/verify", summary="The verdict on a finished response", answer=verify),
-        Post(path="/{tool}", summary="Call a tool within the session", answer=call),
+        *(_tool(tool, call) for tool in tools),
+        Post(path="/{tool}", summary="Call a tool that a row brings", answer=call),
     ]
-    tools = [dict(tool) for tool in environment.tools]
     return application(name, posts, {"/tools": lambda: tools, "/reverify_mode": lambda: {"mode": mode(environment)}})
+
+
+def _tool(tool: dict[str, Any], call: Answer) -> Post:
+    """The route of one tool, with its own schema."""
+    summary = str(tool.get("description") or tool["name"])
+    return Post(path=f"/{tool['name']}", summary=summary, answer=call, schema=tool.get("parameters"))

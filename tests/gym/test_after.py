@@ -1,0 +1,251 @@
+"""What comes after a run: gold answers, new verdicts on stored rollouts, and what the analysis reads of a manifest."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import blade
+from gym_endpoint import KEY, Endpoint, serving
+from gym_lab import APP, endpoint_words, here, keys, lab, read, task
+
+
+def run(folder: Path, name: str, *words: str | Path) -> Path:
+    output = folder / "results" / f"{name}.jsonl"
+    with serving(Endpoint(fault=lambda number, tried: "500" if number == 9 else None)) as endpoint:
+        given = endpoint_words(folder, endpoint.url, KEY)
+        code, _, err = here("eval", "run", *given, "--split", "example", *words, "--output", output)
+    assert code in (0, 1), err
+    return output
+
+
+def test_gold_answers_prove_a_verifier(tmp_path: Path) -> None:
+    lab(tmp_path, tasks=3)
+    code, out, err = here("env", "test", "--resources-server", "sums", "--search-dir", tmp_path)
+    assert code == 0, err
+    assert "ok      sums: 3 of 3 gold answers pass" in out
+    app = tmp_path / "resources_servers" / "sums" / "app.py"
+    app.write_text(APP.replace("said == str(", "said != str("))
+    code, out, _ = here("env", "test", "--resources-server", "sums", "--search-dir", tmp_path)
+    assert code == 1
+    assert "FAILED  sums: 0 of 3" in out
+    assert "example.jsonl:1: the gold answer gets 0" in out
+
+
+def test_stored_rollouts_are_judged_again_without_a_model(tmp_path: Path) -> None:
+    lab(tmp_path, tasks=3)
+    first = run(tmp_path, "r")
+    app = tmp_path / "resources_servers" / "sums" / "app.py"
+    app.write_text(APP.replace("said == str(", 'said == "0" == str('))
+    words = ("eval", "reverify", "--rollouts", first, "--search-dir", tmp_path)
+    code, out, err = here(*words)
+    assert code == 0, err
+    assert "6 rollouts judged again: 0 rewards rose, 4 fell" in out
+    after = read(first.with_name("r_reverified.jsonl"))
+    assert {row["_ng_task_index"]: row["reward"] for row in after} == {0: 1.0, 1: 0.0, 2: 0.0}
+    assert {row["reward"] for row in read(first)} == {1.0}
+    assert (here(*words)[0], here(*words, "--overwrite")[0]) == (2, 0)
+    lines = first.with_name("r_reverified.jsonl").read_text().splitlines()
+    first.with_name("r_reverified.jsonl").write_text("\n".join(lines[:2]) + "\n" + lines[2][:40])
+    code, out, _ = here(*words, "--resume")
+    assert "4 rollouts judged again: 0 rewards rose" in out
+    assert "2 were done before" in out
+    assert keys(read(first.with_name("r_reverified.jsonl"))) == keys(read(first))
+    assert blade.load_run(str(first.with_name("r_reverified.jsonl"))).benchmark == "sums"
+
+
+def test_failed_judges_are_asked_again_and_their_rollouts_added(tmp_path: Path) -> None:
+    lab(tmp_path, rows=[task(1), task(2, judge="broken"), task(9)])
+    first = run(tmp_path, "r", "--num-repeats", "1")
+    assert keys(read(first)) == [(0, 0)]
+    app = tmp_path / "resources_servers" / "sums" / "app.py"
+    app.write_text(APP.replace('== "broken"', '== "never"'))
+    words = ("eval", "reverify", "--rollouts", first, "--search-dir", tmp_path, "--judge-failed-only")
+    assert here("eval", "reverify", "--rollouts", first, "--search-dir", tmp_path, "--append")[0] == 2
+    code, _, err = here(*words, "--append")
+    assert code == 0, err
+    rows = read(first)
+    assert keys(rows) == [(0, 0), (1, 0)]
+    assert rows[1]["reward"] == 1.0
+    assert "_ng_failure_class" not in rows[1]
+    assert here(*words, "--append")[0] == 2, "nothing is left to judge"
+
+
+def test_an_environment_that_says_no_is_asked_only_by_force(tmp_path: Path) -> None:
+    lab(tmp_path, tasks=1)
+    first = run(tmp_path, "r", "--num-repeats", "1")
+    app = tmp_path / "resources_servers" / "sums" / "app.py"
+    app.write_text(APP.replace("class Sums:", "class Sums:\n    reverify = 'unsupported'\n"))
+    words = ("eval", "reverify", "--rollouts", first, "--search-dir", tmp_path)
+    assert here(*words)[0] == 2
+    assert here(*words, "--force")[0] == 0
+    assert first.with_name("unsafe_r_reverified.jsonl").is_file()
+
+
+def test_the_analysis_reads_the_manifest(tmp_path: Path) -> None:
+    lab(tmp_path, rows=[task(n) for n in (1, 2, 9)])
+    path = run(tmp_path, "r", "--temperature", "0.5")
+    found = blade.load_run(str(path))
+    assert (found.model, found.benchmark, found.agent) == ("adder-1", "sums", "sums_simple_agent")
+    assert found.expected_from == "inputs"
+    assert sorted(found.rollouts["outcome"].to_list()) == ["errored"] * 2 + ["passed"] * 4
+    settings = dict(found.settings)
+    assert (settings["temperature"], settings["max_steps"], settings["verifier"]) == ("0.5", "4", "exact_match")
+    path.with_name("r_materialized_inputs.jsonl").unlink()
+    path.with_name("r_failures.jsonl").unlink()
+    alone = blade.load_run(str(path))
+    assert alone.expected_from == "manifest"
+    assert sorted(alone.rollouts["outcome"].to_list()) == ["missing"] * 2 + ["passed"] * 4
+
+
+def held(before: Path, after: Path, out: Path) -> dict[str, Any]:
+    from typer.testing import CliRunner
+
+    from blade.cli.main import app
+
+    done = CliRunner().invoke(app, ["compare", str(before), str(after), "-o", str(out)])
+    assert done.exit_code == 0, done.output
+    value = json.loads((out / "comparison.json").read_text())
+    return {name: state["state"] for name, state in value["held_fixed"].items()}
+
+
+def skills(folder: Path, name: str, text: str) -> Path:
+    home = folder / name / "adding"
+    home.mkdir(parents=True)
+    (home / "SKILL.md").write_text(f"---\nname: adding\ndescription: How to add\n---\n{text}\n")
+    return folder / name
+
+
+@pytest.mark.parametrize(
+    ("change", "aspect"),
+    [
+        ("temperature", "sampling"),
+        ("skills", "skills"),
+        ("more skills", "skills"),
+        ("steps", "limits"),
+        ("repeats", "repeats"),
+        ("prompt", "prompt"),
+    ],
+)
+def test_a_comparison_names_the_one_thing_that_changed(tmp_path: Path, change: str, aspect: str) -> None:
+    rows = [{**task(n), "number": n} for n in range(4)]
+    lab(tmp_path, rows=[{**row, "responses_create_params": {}} for row in rows] if change == "prompt" else rows)
+    (tmp_path / "one.yaml").write_text("user: What is {number} + {number}?")
+    (tmp_path / "two.yaml").write_text("user: Now then, what is {number} + {number}?")
+    words: dict[str, tuple[list[str | Path], list[str | Path]]] = {
+        "temperature": (["--temperature", "0.1"], ["--temperature", "0.9"]),
+        "skills": ([], ["--skills", skills(tmp_path, "one", "Add.")]),
+        "more skills": (
+            ["--skills", skills(tmp_path, "two", "Add.")],
+            [f"+skills.path={skills(tmp_path, 'three', 'Count.')}"],
+        ),
+        "repeats": ([], ["--num-repeats", "3"]),
+        "prompt": (["--prompt-config", "one.yaml"], ["--prompt-config", "two.yaml"]),
+        "steps": ([], ["++sums_simple_agent.responses_api_agents.simple_agent.max_steps=2"]),
+    }
+    before, after = words[change]
+    found = held(run(tmp_path, "a", *before), run(tmp_path, "b", *after), tmp_path / "out")
+    assert [name for name, state in found.items() if state == "changed"] == [aspect]
+
+
+def test_every_artifact_is_beside_the_rollouts(tmp_path: Path) -> None:
+    lab(tmp_path, tasks=2)
+    path = run(tmp_path, "r")
+    names = sorted(one.name for one in path.parent.iterdir())
+    assert names == [
+        "r.jsonl",
+        "r_aggregate_metrics.json",
+        "r_failures.jsonl",
+        "r_manifest.json",
+        "r_materialized_inputs.jsonl",
+    ]
+    manifest = json.loads((path.parent / "r_manifest.json").read_text())
+    assert manifest["dataset"][0]["rows"] == 2
+    assert (manifest["model"]["url_host"], manifest["seeds"]["by_repeat"]) == ("127.0.0.1", False)
+    assert manifest["started_at"] <= manifest["ended_at"]
+    assert manifest["counts"] == {"expected": 4, "rollouts": 4, "failed": {}}
+    code, _, err = here("eval", "profile", "--rollouts", path)
+    assert code == 0, err
+    assert len(read(path.with_name("r_reward_profiling.jsonl"))) == 2
+
+
+@pytest.mark.slow
+def test_the_embedded_model_runs_end_to_end(tmp_path: Path) -> None:
+    pytest.importorskip("xllamacpp")
+    lab(tmp_path, tasks=2)
+    words = (
+        "--resources-server",
+        "sums",
+        "--search-dir",
+        tmp_path,
+        "--model-type",
+        "local_model",
+        "--split",
+        "example",
+    )
+    off = "++sums.resources_servers.sums.with_tools=false"
+    output = tmp_path / "results" / "r.jsonl"
+    code, _, err = here("eval", "run", *words, "--max-output-tokens", "8", "--output", output, off)
+    assert code == 0, err
+    assert keys(read(output)) == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    found = blade.load_run(str(output))
+    assert (found.model, found.settings["seed"]) == ("smollm2-135m-instruct", "by repeat")
+
+
+JUDGED = """
+from blade.gym.environment import NoVerdict, Verdict
+from blade.gym.model import ModelError
+
+
+class Session:
+    def __init__(self, row, judge):
+        self.row, self.judge = row, judge
+
+    async def verify(self, response):
+        text = response["output"][-1]["content"][0]["text"]
+        if self.judge is None:
+            raise NoVerdict("there is no judge")
+        try:
+            said = await self.judge.respond({"input": f"What is {self.row['judge_asks']} + 0?"})
+        except ModelError as error:
+            raise NoVerdict(str(error)) from None
+        return Verdict(reward=float(said["output"][0]["content"][0]["text"] == text))
+
+
+class Judged:
+    tools = ()
+
+    def __init__(self, config):
+        self.judge = config.get("judge_model")
+
+    def open(self, row):
+        return Session(row, self.judge)
+
+    def gold(self, row):
+        return None
+
+
+def environment(config):
+    return Judged(config)
+"""
+
+
+def test_a_judge_is_a_model_of_the_config_and_its_failure_is_no_zero(tmp_path: Path) -> None:
+    lab(tmp_path, rows=[task(1, judge_asks=1), task(2, judge_asks=5), task(3, judge_asks=9)])
+    home = tmp_path / "resources_servers" / "sums"
+    (home / "app.py").write_text(JUDGED)
+    config = (home / "configs" / "sums.yaml").read_text()
+    judge = "verifier: exact_match, judge_model_server: {type: responses_api_models, name: policy_model}"
+    (home / "configs" / "sums.yaml").write_text(config.replace("verifier: exact_match", judge))
+    first = run(tmp_path, "r", "--num-repeats", "1")
+    assert {row["_ng_task_index"]: row["reward"] for row in read(first)} == {0: 1.0, 1: 0.0}
+    (failed,) = read(first.with_name("r_failures.jsonl"))
+    assert (failed["_ng_failure_class"], failed["reward"]) == ("judge_failed", None)
+    with serving(Endpoint()) as endpoint:
+        words = endpoint_words(tmp_path, endpoint.url, KEY)
+        code, _, err = here("eval", "reverify", "--rollouts", first, *words, "--judge-failed-only", "--append")
+    assert code == 0, err
+    assert keys(read(first)) == [(0, 0), (1, 0), (2, 0)]

@@ -102,4 +102,4 @@ def test_runs_of_policies_come_out_the_same(run: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("run", RUNS)
 def test_they_are_analyzed_without_a_problem(run: str) -> None:
     found = blade.analyze(EXAMPLES / f"{run}.jsonl.gz")
-    assert found.runs[0].benchmark == run.split("/")[-2]
+    assert found.runs[0].run.benchmark == run.split("/")[-2]

@@ -58,20 +58,23 @@ def _rows(size: int, seed: int) -> Iterator[dict[str, Any]]:
 def _bullets(draw: random.Random, topic: str) -> Wish:
     count = draw.randint(2, 5)
     said = f"Use exactly {count} bullet points that begin with * and no commas."
-    checked = [("detectable_format:number_bullet_lists", {"num_bullets": count}), ("punctuation:no_comma", {})]
+    checked: list[Constraint] = [
+        ("detectable_format:number_bullet_lists", {"num_bullets": count}),
+        ("punctuation:no_comma", {}),
+    ]
     return said, checked, "\n".join(f"* One more word on {topic}" for _ in range(count))
 
 
 def _short(draw: random.Random, topic: str) -> Wish:
     most = draw.choice((12, 15, 18, 20))
-    checked = [("length_constraints:number_words", {"num_words": most, "relation": "at most"})]
+    checked: list[Constraint] = [("length_constraints:number_words", {"num_words": most, "relation": "at most"})]
     return f"Use at most {most} words.", checked, f"Few things are like {topic}."
 
 
 def _small_letters(draw: random.Random, topic: str) -> Wish:
     count = draw.randint(2, 3)
     said = f"Use small letters only, no capitals anywhere, and at least {count} sentences."
-    checked = [
+    checked: list[Constraint] = [
         ("change_case:english_lowercase", {}),
         ("length_constraints:number_sentences", {"num_sentences": count, "relation": "at least"}),
     ]
@@ -81,7 +84,7 @@ def _small_letters(draw: random.Random, topic: str) -> Wish:
 def _capitals(draw: random.Random, topic: str) -> Wish:
     most = draw.choice((10, 15, 20))
     said = f"Write in capital letters only, at most {most} words."
-    checked = [
+    checked: list[Constraint] = [
         ("change_case:english_capital", {}),
         ("length_constraints:number_words", {"num_words": most, "relation": "at most"}),
     ]
@@ -91,7 +94,7 @@ def _capitals(draw: random.Random, topic: str) -> Wish:
 def _last_words(draw: random.Random, topic: str) -> Wish:
     end = draw.choice(("That is all.", "And so it goes.", "Is there more?", "We will see."))
     said = f"Use one or two sentences, and end with the exact words: {end}"
-    checked = [
+    checked: list[Constraint] = [
         ("length_constraints:number_sentences", {"num_sentences": 3, "relation": "at most"}),
         ("startend:end_checker", {"end_phrase": end}),
     ]
@@ -102,7 +105,7 @@ def _keywords(draw: random.Random, topic: str) -> Wish:
     wanted = draw.sample(("copper", "window", "seven", "quiet", "letter", "north"), 2)
     banned = draw.choice(("the", "and", "very"))
     said = f'Use the words "{wanted[0]}" and "{wanted[1]}", and never the word "{banned}". One sentence.'
-    checked = [
+    checked: list[Constraint] = [
         ("keywords:existence", {"keywords": wanted}),
         ("keywords:forbidden_words", {"forbidden_words": [banned]}),
         ("length_constraints:number_sentences", {"num_sentences": 1, "relation": "exactly"}),

@@ -13,7 +13,8 @@ from blade.gym.cellar.environment import Cellar, done, judged, played
 from blade.gym.cellar.rows import KEY, rows
 from blade.gym.cellar.world import Game, Plan, solution
 from blade.gym.environment import ToolError
-from blade.gym.policies import Explores, TriesTheLockedDoorAgain
+from blade.gym.policies.explores import Explores
+from blade.gym.policies.tries_the_locked_door_again import TriesTheLockedDoorAgain
 
 HOUSE = Plan(
     exits={

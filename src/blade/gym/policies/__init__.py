@@ -11,4 +11,7 @@ POLICIES: tuple[type[Assistant], ...] = (Assistant, NeverResolvesNames, FiltersD
 """Those that work in workplace_assistant."""
 PLAYERS: tuple[type[Explores], ...] = (Explores, TriesTheLockedDoorAgain)
 """Those that play cellar_game."""
-BY_NAME: dict[str, type[Assistant] | type[Explores]] = {policy.name: policy for policy in (*POLICIES, *PLAYERS)}
+BY_NAME: dict[str, type[Assistant] | type[Explores]] = {
+    **{policy.name: policy for policy in POLICIES},
+    **{player.name: player for player in PLAYERS},
+}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from blade.gym import hub
+from blade.gym import hub, puzzles
 
 TOPICS = (
     "rain",
@@ -37,15 +37,15 @@ def prepare(size: int = 48, seed: int = 7, output: str | None = None) -> Path:
 def _rows(size: int, seed: int) -> Iterator[dict[str, Any]]:
     draw = random.Random(seed)
     told: set[str] = set()
-    while len(told) < size:
-        kind = KINDS[len(told) % len(KINDS)]
+    for number in puzzles.draws(told, size):
+        kind = KINDS[number % len(KINDS)]
         topic = draw.choice(TOPICS)
         said, checked, example = kind(draw, topic)
         asked = f"Write about {topic}. {said}"
         if asked in told:
             continue
         yield {
-            "id": f"instruction-{len(told):03d}",
+            "id": f"instruction-{number:03d}",
             "responses_create_params": hub.user(asked),
             "kind": kind.__name__.strip("_"),
             "instruction_id_list": [name for name, _ in checked],

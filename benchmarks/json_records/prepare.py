@@ -32,14 +32,14 @@ def _rows(size: int, seed: int, shots: int) -> Iterator[dict[str, Any]]:
     draw = random.Random(seed)
     told: set[str] = set()
     shown = [(_asked(SHOT, _schema(PERSON)), json.dumps(SHOWN))] if shots else []
-    while len(told) < size:
-        kind, record = list(KINDS.items())[len(told) % len(KINDS)]
+    for number in puzzles.draws(told, size):
+        kind, record = list(KINDS.items())[number % len(KINDS)]
         text, properties, values = record(draw)
         if text in told:
             continue
         schema = _schema(properties)
         yield {
-            "id": f"record-{len(told):03d}",
+            "id": f"record-{number:03d}",
             "responses_create_params": {"input": puzzles.turns(shown, _asked(text, schema))},
             "kind": kind,
             "fields": len(properties),

@@ -12,6 +12,13 @@ from blade.gym import hub, puzzles
 TOWNS = ("Lindau", "Bergen", "Porto", "Ghent")
 NAMES = ("Ada", "Jon", "Mira", "Leo", "Nora", "Tom", "Ivy", "Sam")
 ITEMS = ("lamp", "kettle", "chair", "mirror")
+MEASURES = {
+    "number of orders": "COUNT(*)",
+    "total of pieces": "SUM(pieces)",
+    "highest price": "MAX(price)",
+    "lowest price": "MIN(price)",
+    "fewest pieces": "MIN(pieces)",
+}
 
 Asked = tuple[str, str]
 """A question and its query."""
@@ -32,9 +39,13 @@ def prepare(size: int = 48, seed: int = 7, shots: int = 1, output: str | None = 
 def _rows(size: int, seed: int, shots: int) -> Iterator[dict[str, Any]]:
     draw = random.Random(seed)
     shown = [(_asked(SHOT[0]), f"```sql\n{SHOT[1]};\n```")] if shots else []
-    for number in range(size):
+    told: set[str] = set()
+    for number in puzzles.draws(told, size):
         kind, asked = list(KINDS.items())[number % len(KINDS)]
         question, query = asked(draw)
+        if question in told:
+            continue
+        told.add(question)
         yield {
             "id": f"sql-{number:03d}",
             "responses_create_params": {"input": puzzles.turns(shown, _asked(question))},
@@ -60,8 +71,8 @@ def _shop(draw: random.Random) -> str:
 
 
 def _count(draw: random.Random) -> Asked:
-    town = draw.choice(TOWNS)
-    return f"How many customers live in {town}?", f"SELECT COUNT(*) FROM customers WHERE town = '{town}'"
+    town, live, sign = draw.choice(TOWNS), *draw.choice((("live", "="), ("do not live", "<>")))
+    return f"How many customers {live} in {town}?", f"SELECT COUNT(*) FROM customers WHERE town {sign} '{town}'"
 
 
 def _filter(draw: random.Random) -> Asked:
@@ -70,30 +81,36 @@ def _filter(draw: random.Random) -> Asked:
 
 
 def _total(draw: random.Random) -> Asked:
-    item = draw.choice(ITEMS)
-    query = f"SELECT COALESCE(SUM(pieces), 0) FROM orders WHERE item = '{item}'"
-    return f"How many pieces of the {item} were ordered in all? Give 0 if none were.", query
+    item, asked, summed = draw.choice(ITEMS), *draw.choice((("pieces", "pieces"), ("money", "pieces * price")))
+    told = f"How many pieces of the {item} were ordered in all?"
+    if asked == "money":
+        told = f"What is pieces times price, summed over all orders of the {item}?"
+    return f"{told} Give 0 if there are none.", f"SELECT COALESCE(SUM({summed}), 0) FROM orders WHERE item = '{item}'"
 
 
 def _group(draw: random.Random) -> Asked:
-    what = draw.choice(("town", "name"))
-    if what == "town":
-        return "How many customers are there in each town?", "SELECT town, COUNT(*) FROM customers GROUP BY town"
-    return "How many orders are there of each item?", "SELECT item, COUNT(*) FROM orders GROUP BY item"
+    by = draw.choice(("item", "customer_id"))
+    told, given = draw.choice(list(MEASURES.items()))
+    return f"Give each {by} of the orders table with its {told}.", f"SELECT {by}, {given} FROM orders GROUP BY {by}"
 
 
 def _join(draw: random.Random) -> Asked:
-    item = draw.choice(ITEMS)
+    item, pieces = draw.choice(ITEMS), draw.randint(1, 4)
     query = (
         "SELECT DISTINCT c.name FROM customers c JOIN orders o ON o.customer_id = c.id "
-        f"WHERE o.item = '{item}' ORDER BY c.name"
+        f"WHERE o.item = '{item}' AND o.pieces >= {pieces} ORDER BY c.name"
     )
-    return f"Which customers ordered a {item}? Give each name once, in alphabetical order.", query
+    many = "1 piece" if pieces == 1 else f"{pieces} pieces"
+    told = f"Which customers ordered at least {many} of the {item} in one order?"
+    return f"{told} Give each name once, in alphabetical order.", query
 
 
 def _absent(draw: random.Random) -> Asked:
-    query = "SELECT name FROM customers WHERE id NOT IN (SELECT customer_id FROM orders)"
-    return draw.choice(("Which customers have no order?", "Give the names of customers without any order.")), query
+    item, pieces = draw.choice(ITEMS), draw.randint(1, 4)
+    inner = f"SELECT customer_id FROM orders WHERE item = '{item}' AND pieces >= {pieces}"
+    many = "1 piece" if pieces == 1 else f"{pieces} pieces"
+    told = f"Give the names of customers without any order of at least {many} of the {item}."
+    return told, f"SELECT name FROM customers WHERE id NOT IN ({inner})"
 
 
 KINDS: Mapping[str, Callable[[random.Random], Asked]] = {

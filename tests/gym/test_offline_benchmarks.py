@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import gym_servers
+from blade.core.errors import RequestError
 from blade.gym.catalog.benchmarks import benchmark, benchmarks
 from blade.gym.config.load import outline
 
@@ -97,6 +98,12 @@ def test_gold_answers_pass_and_silence_does_not(tmp_path: Path, name: str) -> No
         assert gym_servers.verdict(env, row, gold).reward == 1.0, row.get("id")
         silent += gym_servers.verdict(env, row, []).reward == 1.0
     assert silent == SILENCE_IS_RIGHT.get(name, 0)
+
+
+@pytest.mark.parametrize("name", ["cellar_game", "checkable_instructions", "json_records", "shop_sql"])
+def test_more_tasks_than_there_are_is_an_error(tmp_path: Path, name: str) -> None:
+    with pytest.raises(RequestError, match="fewer than 5000 different tasks"):
+        _made(name, tmp_path, size=5000)
 
 
 @pytest.mark.parametrize("name", SHOTS)

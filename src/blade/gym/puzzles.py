@@ -1,8 +1,8 @@
-"""Rows of the puzzle families of the wheel `reasoning-gym`, drawn by a seed and told apart by what they ask."""
+"""Generated tasks, drawn by a seed and told apart by what they ask; rows of the puzzle families of `reasoning-gym`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from typing import Any
 
 from blade.core.errors import RequestError
@@ -47,7 +47,22 @@ def rows(
         seen.add(question)
         if len(seen) == size:
             return
-    raise RequestError(f"{family} has fewer than {size} different puzzles of this kind", hint="ask for fewer")
+    raise too_few(size)
+
+
+def draws(told: Sized, size: int) -> Iterator[int]:
+    """Numbers of tasks to draw until so many different ones are told; raises where they cannot be had."""
+    for _ in range(size * MOST_DRAWN):
+        if len(told) == size:
+            return
+        yield len(told)
+    if len(told) < size:
+        raise too_few(size)
+
+
+def too_few(size: int) -> RequestError:
+    """There are not so many different tasks."""
+    return RequestError(f"there are fewer than {size} different tasks of this kind", hint="ask for fewer")
 
 
 def turns(shots: Sequence[Shot], question: str) -> list[dict[str, str]]:

@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
+from blade.gym import puzzles
 from blade.gym.cellar.world import OPPOSITE, way
 
 ROOMS = ("hall", "kitchen", "pantry", "cellar", "attic", "library", "workshop", "stable", "garden", "tower")
@@ -19,8 +20,8 @@ def rows(size: int, seed: int, smallest: int = 5, largest: int = 7) -> Iterator[
     """Games of so many rooms, no two told alike; the same for the same seed."""
     draw = random.Random(f"cellar {seed}")
     told: set[str] = set()
-    while len(told) < size:
-        number, rooms = len(told), draw.randint(smallest, largest)
+    for number in puzzles.draws(told, size):
+        rooms = draw.randint(smallest, largest)
         game = _game(draw, rooms, locked=number % 2 == 1)
         said = (
             f"You are in the {game['start']}. Find the {game['goal_item']}, bring it to the {game['goal_room']} "

@@ -76,9 +76,13 @@ def before_agent(items: list[object]) -> list[object]:
 
 
 def is_talk_to_go_on_with(items: list[object]) -> bool:
-    """Whether these are messages alone, without a call or a result, and the last is not the agent's."""
+    """Whether user and agent take turns, the user first and last, without instructions, a call or a result.
+
+    With instructions it may be what an agent said to a simulated user, which is no prompt.
+    """
     parties = [_party(_role(item)) if isinstance(item, dict) and not _is_call(item) else "tool" for item in items]
-    return bool(parties) and "tool" not in parties and parties[-1] != "agent"
+    turns = ["user", "agent"] * (len(parties) // 2) + ["user"]
+    return parties == turns
 
 
 def reports_error(text: str) -> bool:

@@ -1,7 +1,7 @@
 """Makes the runs in `smollm2/` and `workplace_assistant/` again: the embedded model, and scripted policies, no network.
 
-The rows of the scripted policies come out the same. Those of the model do as far as its engine computes alike on another
-machine; dates and versions in the manifests are those of the day.
+The rows of the scripted policies come out the same; those of the model may differ in single answers. Dates and versions
+in the manifests are those of the day.
 """
 
 from __future__ import annotations

@@ -16,7 +16,8 @@ import pytest
 EXAMPLES = Path(__file__).parents[1] / "examples"
 DESK = EXAMPLES / "desk_assistant"
 MODELS = ("sparrow-8b", "heron-70b")
-WRITTEN = sorted(path.relative_to(EXAMPLES) for path in EXAMPLES.rglob("*.json*"))
+GENERATED = ("arithmetic", "desk_assistant")
+WRITTEN = sorted(path.relative_to(EXAMPLES) for name in GENERATED for path in (EXAMPLES / name).rglob("*.json*"))
 
 Row = dict[str, Any]
 

@@ -1,21 +1,29 @@
-"""The Berkeley function-calling leaderboard, single turn: tools and calls with names and types that the API takes."""
+"""The Berkeley function-calling leaderboard, single turn, from the wheel `bfcl-eval`.
+
+Tools and calls get the names and types that the API takes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from blade.gym import hub
 
-PLACE = "https://raw.githubusercontent.com/ShishirPatil/gorilla/main/berkeley-function-call-leaderboard/bfcl_eval/data"
 CATEGORIES = ("simple_python", "multiple", "parallel", "parallel_multiple", "irrelevance")
 TYPES = {"dict": "object", "float": "number", "tuple": "array", "list": "array"}
 
 
-def prepare(categories: Sequence[str] = CATEGORIES, source: str | None = None, output: str | None = None) -> Path:
-    """Write the rows of these categories; `source` is a folder of copies."""
-    rows = (row for category in categories for row in _rows(category, source))
+def prepare(
+    categories: Sequence[str] = CATEGORIES,
+    size: int | None = None,
+    source: str | None = None,
+    output: str | None = None,
+) -> Path:
+    """Write the first `size` rows of each of these categories, or all; `source` is a folder of the same files."""
+    rows = (row for category in categories for row in islice(_rows(category, source), size))
     return hub.write(rows, output or hub.beside(__file__, "bfcl"))
 
 
@@ -37,8 +45,10 @@ def _rows(category: str, source: str | None) -> Iterator[dict[str, Any]]:
 
 
 def _lines(name: str, source: str | None) -> list[dict[str, Any]]:
-    copy = None if source is None else str(Path(source) / name)
-    return hub.json_lines(hub.file(f"{PLACE}/{name}", source=copy), name)
+    held = (
+        hub.packaged("bfcl_eval", f"data/{name}") if source is None else hub.file("", source=str(Path(source) / name))
+    )
+    return hub.json_lines(held, name)
 
 
 def _tool(one: Mapping[str, Any]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ import gym_driver
 import gym_servers
 from blade.core.diagnosis import Diagnosis
 from blade.gym.environment import ToolError
-from blade.gym.policies import BY_NAME, POLICIES
+from blade.gym.policies import POLICIES
 from blade.gym.policies.good import Assistant
 from blade.gym.workplace import wording
 from blade.gym.workplace.company import PEOPLE, SEED, company, first_name
@@ -234,7 +234,7 @@ def test_changing_a_value_back_is_no_change() -> None:
 
 
 def test_policies_are_named_as_scripted_and_give_the_same_for_the_same_seed() -> None:
-    assert list(BY_NAME) == [
+    assert [policy.name for policy in POLICIES] == [
         "scripted/good",
         "scripted/never_resolves_names",
         "scripted/filters_dates_in_its_head",

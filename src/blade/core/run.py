@@ -105,6 +105,18 @@ class Stated:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Reported:
+    """A number that somebody published for the run's model on its benchmark."""
+
+    metric: str
+    """`pass@1`, `pass@4`, `mean_reward` and the like."""
+    value: float
+    """As published: a share, or percent where it is above 1."""
+    source: str
+    model: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Recorded:
     """A number that a sidecar states, beside the same number made from the rows."""
 
@@ -158,6 +170,8 @@ class Run:
     """Why the expected rollouts are not known."""
     stated: tuple[Stated, ...] = ()
     """What sidecars say about the run."""
+    reported: tuple[Reported, ...] = ()
+    """What was published for this model on this benchmark, where the run's manifest says so."""
     problem_count: int = 0
     """All problems, also those beyond the list."""
     duplicates: int = 0

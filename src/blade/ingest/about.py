@@ -54,6 +54,7 @@ def merged_facts(said: Iterable[Facts]) -> Facts:
             expected=merged.expected or facts.expected,
             source=merged.source if merged.expected else facts.source,
             recorded={**facts.recorded, **merged.recorded},
+            reported=merged.reported or facts.reported,
             note=merged.note or facts.note,
         )
     return merged

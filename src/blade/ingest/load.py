@@ -176,6 +176,7 @@ def _run(number: int, groups: Sequence[Group], rows: Sequence[pl.DataFrame], rea
         expected_why_not=expected.reason,
         surprises=expected.notes,
         stated=about.stated_of(group, read.sidecars, said),
+        reported=next((fact.reported for fact in said if fact.reported), ()),
         duplicates=joined.duplicates,
         notes=tuple(about.notes_of(joined, expected, tasks)),
         roots={files.names[file]: str(files.paths[file].resolve()) for file in files.of(group.bundles)},

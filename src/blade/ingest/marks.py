@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 from blade.ingest import cells
 from blade.ingest.batch import Column
 from blade.ingest.decode import decode_any, encode
-from blade.ingest.steps import before_agent
+from blade.ingest.steps import before_agent, is_talk_to_go_on_with
 
 _RESULT_WORDS = re.compile(
     r"score|reward|passed|status|result|step|finished|traject|verdict|correct|error|output|log", re.IGNORECASE
@@ -70,7 +70,19 @@ class Memo(Generic[T]):
 def prompt_fingerprint(raw: bytes) -> int | None:
     """Of the messages up to the agent's first turn, white space collapsed; None when there is no text in them."""
     value = decode_any(raw)
-    messages = before_agent(value) if isinstance(value, list) else [value]
+    return _of_messages(before_agent(value) if isinstance(value, list) else [value])
+
+
+def request_fingerprint(raw: bytes) -> int | None:
+    """Of all messages of a request that are a talk for the agent to go on with; else as of any prompt.
+
+    Worked examples are given as turns of the agent, and only the last question tells such tasks apart.
+    """
+    value = decode_any(raw)
+    return _of_messages(value) if isinstance(value, list) and is_talk_to_go_on_with(value) else prompt_fingerprint(raw)
+
+
+def _of_messages(messages: list[object]) -> int | None:
     text = "\x00".join(_message_text(message) for message in messages)
     return hashed(" ".join(text.split()).encode("utf-8", "replace")) if text.strip("\x00 \r\n\t") else None
 

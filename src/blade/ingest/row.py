@@ -22,7 +22,14 @@ from blade.ingest.features import count, fingerprint
 from blade.ingest.jsonl import Record, source_of
 from blade.ingest.key import key_expects
 from blade.ingest.light import EXTRA, KEY, LIGHT, Light
-from blade.ingest.marks import Memo, hashed, key_fingerprint, metadata_fingerprint, prompt_fingerprint
+from blade.ingest.marks import (
+    Memo,
+    hashed,
+    key_fingerprint,
+    metadata_fingerprint,
+    prompt_fingerprint,
+    request_fingerprint,
+)
 from blade.ingest.rollouts import LONGEST_ANSWER, agent_spoke, expected_text, prompt_steps, rollout, steps_of
 
 LONGEST_EXTRA = 48
@@ -84,6 +91,7 @@ class RowReader:
         self.tools: dict[str, int] = {}
         self.settings: dict[Settings, int] = {}
         self._prompt = Memo(prompt_fingerprint)
+        self._request = Memo(request_fingerprint)
         self._key = Memo(key_fingerprint)
         self._metadata = Memo(metadata_fingerprint)
         self._small = Memo(_small)
@@ -105,12 +113,20 @@ class RowReader:
             return [True] * len(batch)
         return [any(raws[place] is not None for raws in evidence) for place in range(len(batch))]
 
+    def _prompts(self, batch: Batch) -> Column:
+        asked = [request.input if cells.has(request.input) else None for request in batch.requests]
+        marks = self._request.column(asked)
+        if None not in asked:
+            return marks
+        others = self._prompt.column(batch.prompts)
+        return [other if raw is None else mark for raw, mark, other in zip(asked, marks, others, strict=True)]
+
     def read(self, batch: Batch, records: Sequence[Record], artifact: str) -> tuple[Columns, Odd]:
         """Columns of the light table, and what is odd about some of the rows."""
         odd: Odd = {}
         found: Columns = {
             "role": [self.role] * len(batch),
-            "prompt_fp": self._prompt.column(batch.prompts),
+            "prompt_fp": self._prompts(batch),
             "expected": batch.first(batch.paths["expected"], expected_text),
             "key_expects": self._key_expects(batch),
             **self._keys(batch),

@@ -13,7 +13,7 @@ import polars as pl
 
 from blade.core.errors import ArtifactError
 from blade.core.rollout import Problem
-from blade.core.run import Artifact, Run, SchemaField, Stated
+from blade.core.run import Artifact, Reported, Run, SchemaField, Stated
 from blade.ingest.names import safe_name
 
 VERSION = 3
@@ -36,6 +36,7 @@ def save(run: Run, folder: Path, *, at: Path) -> None:
         "artifacts": [asdict(artifact) for artifact in run.artifacts],
         "schema": [asdict(entry) for entry in run.schema],
         "stated": [asdict(entry) for entry in run.stated],
+        "reported": [asdict(entry) for entry in run.reported],
         "pass_threshold": run.pass_threshold,
         "expected_from": run.expected_from,
         "expected_why_not": run.expected_why_not,
@@ -96,6 +97,7 @@ def _run(about: dict[str, Any], frames: list[pl.DataFrame], roots: dict[str, str
         artifacts=tuple(Artifact(**entry) for entry in about["artifacts"]),
         schema=tuple(SchemaField(**entry) for entry in about["schema"]),
         stated=tuple(Stated(**entry) for entry in about["stated"]),
+        reported=tuple(Reported(**entry) for entry in about.get("reported", ())),
         excluded=tuple(about["excluded"]),
         surprises=tuple(about["surprises"]),
         notes=tuple(about["notes"]),

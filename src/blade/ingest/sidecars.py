@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from blade.core.rollout import Problem, Source
-from blade.core.run import Stated
+from blade.core.run import Reported, Stated
 from blade.ingest import cells
 from blade.ingest.decode import BAD_VALUE, Row, Unusable, decode_any, decode_whole
 from blade.ingest.formats import Facts
@@ -123,8 +123,22 @@ def _manifest(path: Path, shown: str, found: Sidecars) -> None:
             settings=_manifest_settings(value),
             expected=_manifest_expected(value),
             source="manifest",
+            reported=_reported(value.get("reported")),
         )
     )
+
+
+def _reported(value: object) -> tuple[Reported, ...]:
+    """Published numbers that a manifest carries; an entry without a metric or a number is none."""
+    found = []
+    for entry in value if isinstance(value, list) else []:
+        number = cells.number(entry.get("value")) if isinstance(entry, dict) else None
+        metric, source, model = (
+            cells.text(entry.get(key)) if isinstance(entry, dict) else None for key in ("metric", "source", "model")
+        )
+        if number is not None and metric:
+            found.append(Reported(metric=metric, value=number, source=source or "", model=model or ""))
+    return tuple(found)
 
 
 def _inner(value: Mapping[str, Any], name: str, inside: str) -> Any:
@@ -145,6 +159,8 @@ def _manifest_settings(value: Mapping[str, Any]) -> dict[str, str]:
     found["checkpoint"] = value["model"].get("checkpoint_ref") if isinstance(value.get("model"), dict) else None
     found["data_sha256"] = _one_of(value.get("dataset"), "sha256")
     found["split_name"] = value.get("split")
+    # `gym eval run` writes whole requests, and rows are believed first: where none has tools, none were given.
+    found["tools"] = "none" if "config_sha256" in value else None
     return {name: text for name, given in found.items() if (text := _setting(given)) is not None}
 
 

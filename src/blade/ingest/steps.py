@@ -75,6 +75,16 @@ def before_agent(items: list[object]) -> list[object]:
     return items[: len(items) - len(after_prompt(items))]
 
 
+def is_talk_to_go_on_with(items: list[object]) -> bool:
+    """Whether user and agent take turns, the user first and last, without instructions, a call or a result.
+
+    With instructions it may be what an agent said to a simulated user, which is no prompt.
+    """
+    parties = [_party(_role(item)) if isinstance(item, dict) and not _is_call(item) else "tool" for item in items]
+    turns = ["user", "agent"] * (len(parties) // 2) + ["user"]
+    return parties == turns
+
+
 def reports_error(text: str) -> bool:
     """Whether a tool's result opens with an error; told from its first characters only."""
     return bool(text) and _ERROR_HEAD.match(text[:_LONGEST_HEAD]) is not None

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from blade.core.analysis import Analysis, RunAnalysis
 from blade.core.diagnosis import Between
 from blade.core.rollout import Problem
-from blade.report import diagnosis
+from blade.report import diagnosis, published
 from blade.report.numbers import amount, limits, listed, plural, score, share, value_or_reason
 from blade.report.page_one import name_of, not_in_files, page_one, shared_lines
 from blade.report.text import code, cut, safe, table
@@ -68,6 +68,7 @@ def _inventory(one: RunAnalysis) -> list[str]:
     lines.append(f"- {_expected(one)}")
     settings = ", ".join(f"{name} {safe(value)}" for name, value in run.settings.items())
     lines.append(f"- Settings recorded: {settings or 'none'}.")
+    lines += published.lines(one)
     return [*lines, "", *_problems(one), *_recorded(one)]
 
 

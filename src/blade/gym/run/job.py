@@ -247,6 +247,7 @@ def _draft(stage: Stage, options: Options, plan: Plan, model_says: str | None) -
         "limits": _limits(stage, options, agents),
         "skills_ref": plan.rows[0].get("skills_ref") if plan.rows else None,
         "verifier": ", ".join(sorted({str(one.config.get("verifier") or one.type) for one in resources})) or None,
+        "reported": about.reported(stage.config, about.about_model(stage.model, model_says)["name"]),
         "versions": about.versions(),
         "shard": str(options.shard) if options.shard else None,
         "started_at": about.now(),

@@ -105,6 +105,20 @@ def _checkpoint(instance: Instance) -> str | None:
     return f"{path.name} sha256:{checksum(path)[:16]}"
 
 
+def reported(config: Any, model: str | None) -> list[dict[str, Any]]:
+    """Numbers that the config's data sets have for this model, whoever serves it (`org/name` is also `name`)."""
+    if isinstance(config, Mapping):
+        entries = config.get("reported")
+        own = [dict(one) for one in entries if isinstance(one, Mapping)] if isinstance(entries, list) else []
+        found = [one for one in own if model and _bare(str(one.get("model", ""))) == _bare(model)]
+        return found + [one for value in config.values() for one in reported(value, model)]
+    return [one for value in config for one in reported(value, model)] if isinstance(config, list) else []
+
+
+def _bare(model: str) -> str:
+    return model.rpartition("/")[2].casefold()
+
+
 def task_names(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """The tasks of the plan by the names that the rows give them, else by number."""
     first = {row[TASK]: row for row in rows}

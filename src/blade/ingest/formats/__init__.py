@@ -16,6 +16,7 @@ from typing import Protocol
 from blade.core.errors import RequestError
 from blade.core.finding import Look
 from blade.core.rollout import Rollout, RolloutKey, Source
+from blade.core.run import Reported
 from blade.ingest.decode import Row
 from blade.ingest.jsonl import Record
 from blade.ingest.light import Light
@@ -47,6 +48,7 @@ class Facts:
     source: str = ""
     """What says so: manifest, config, inspect."""
     recorded: Mapping[str, float] = field(default_factory=dict)
+    reported: tuple[Reported, ...] = ()
     note: str = ""
 
 

@@ -1,0 +1,14 @@
+"""The tasks of the resources server `workplace_assistant`: a generated company and what its people ask for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from blade.gym import hub
+from blade.gym.workplace.company import SEED
+from blade.gym.workplace.rows import EACH, rows
+
+
+def prepare(seed: int = SEED, each: int = EACH, output: str | None = None) -> Path:
+    """Write `each` tasks of every kind; another seed is another company."""
+    return hub.write(rows(seed, each), output or hub.beside(__file__, "workplace_assistant"))

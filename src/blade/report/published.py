@@ -1,0 +1,45 @@
+"""Numbers that were published for a model, beside those of the run: reproduced, or how far off."""
+
+from __future__ import annotations
+
+import re
+
+from blade.core.analysis import RunAnalysis
+from blade.core.measure import Measure
+from blade.core.run import Reported
+from blade.report.numbers import limits, points, score
+from blade.report.text import safe
+
+_PASS_AT = re.compile(r"pass@(\d{1,4})")
+_MEANS = {"accuracy": "pass_at_1", "pass_at_1": "pass_at_1", "mean_reward": "mean_reward", "reward": "mean_reward"}
+PERCENT = 1.0
+"""A published share above this is in percent."""
+
+
+def lines(one: RunAnalysis) -> list[str]:
+    """A line for each published number; none where none was published."""
+    return [f"- {_line(entry, one)}" for entry in one.run.reported]
+
+
+def _line(entry: Reported, one: RunAnalysis) -> str:
+    value = entry.value / 100 if entry.value > PERCENT else entry.value
+    said = f"Published: {safe(entry.metric)} {score(value)}" + (f" ({safe(entry.source)})" if entry.source else "")
+    measure = _measure(entry.metric, one)
+    if measure is None or measure.value is None:
+        return f"{said}; this run has no such number."
+    here = f"{said}; here {score(measure.value)}"
+    if measure.interval is None:
+        return f"{here}, without an interval to judge by."
+    inside = limits(measure.interval)
+    if measure.interval.low <= value <= measure.interval.high:
+        return f"{here}: reproduced (inside {inside})."
+    return f"{here}: not reproduced, {points(measure.value - value)} points off (outside {inside})."
+
+
+def _measure(metric: str, one: RunAnalysis) -> Measure | None:
+    name = metric.strip().casefold().replace(" ", "_")
+    known = _MEANS.get(name)
+    if known or name == "pass@1":
+        return one.metrics.measures.get(known or "pass_at_1")
+    found = _PASS_AT.fullmatch(name)
+    return one.metrics.pass_at.get(int(found[1])) if found else None

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import blade
-from blade.report.sections import report
+import pytest
+from typer.testing import CliRunner
+
+from blade.cli.main import app
 
 ROOT = Path(__file__).parents[1]
 
 
-def test_the_excerpt_is_of_a_real_report() -> None:
-    analysis = blade.analyze(ROOT / "examples" / "desk_assistant" / "sparrow-8b_rollouts.jsonl")
-    written = " ".join(report(analysis).split())
+def test_the_excerpt_is_of_a_real_report(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(ROOT)
+    run = "examples/desk_assistant/sparrow-8b_rollouts.jsonl"
+    assert CliRunner().invoke(app, ["analyze", run, "-o", str(tmp_path)]).exit_code == 0
+    written = " ".join((tmp_path / "report.md").read_text(encoding="utf-8").split())
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     quoted = [line.removeprefix("> ").lstrip("# ") for line in readme.splitlines() if line.startswith("> ")]
     assert len(quoted) >= 4

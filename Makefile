@@ -1,4 +1,4 @@
-# make demo   set up, analyze the bundled example, say where the report is
+# make demo   set up, analyze the bundled examples, compare two runs of a real model, say where the reports are
 # make test   set up, run every test
 # make help   the other targets
 
@@ -8,7 +8,7 @@ STAMP := $(VENV)/.ready
 
 DEMO_RUN := examples/desk_assistant
 DEMO_OUT := demo_report
-DEMO := $(BIN)/blade analyze $(DEMO_RUN) -o $(DEMO_OUT)
+REAL_RUNS := examples/smollm2/two_term_sums
 
 PERF := perf/run.py
 PYTEST_ARGS ?=
@@ -24,7 +24,7 @@ endif
 .PHONY: help setup demo test check format docs skills lock perf clean
 
 help:
-	@echo "make demo    set up, analyze $(DEMO_RUN), say where the report is"
+	@echo "make demo    set up, analyze the bundled examples, compare two runs of a real model"
 	@echo "make test    set up, run every test (PYTEST_ARGS='-m \"not slow\"' for the quick ones)"
 	@echo "make setup   make $(VENV) with BLADE and the developer tools"
 	@echo "make check   formatting, lint, types, import contracts, generated docs"
@@ -57,9 +57,14 @@ $(STAMP): pyproject.toml requirements.lock requirements-data.lock
 	@touch $@
 
 demo: $(STAMP)
-	$(DEMO)
+	$(BIN)/blade analyze $(DEMO_RUN) -o $(DEMO_OUT)
 	@echo
-	@echo "The report: $(DEMO_OUT)/report.md and $(DEMO_OUT)/report.html"
+	$(BIN)/blade analyze $(REAL_RUNS) -o $(DEMO_OUT)/smollm2
+	@echo
+	$(BIN)/blade compare $(REAL_RUNS)/short.jsonl.gz $(REAL_RUNS)/long.jsonl.gz -o $(DEMO_OUT)/comparison
+	@echo
+	@echo "The reports: $(DEMO_OUT)/report.html (a generated example), $(DEMO_OUT)/smollm2/report.html (a real model)"
+	@echo "and $(DEMO_OUT)/comparison/report.html (the same model with another limit of tokens); report.md beside each"
 
 test: $(STAMP)
 	$(BIN)/pytest -n 2 $(PYTEST_ARGS)

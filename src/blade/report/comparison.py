@@ -151,7 +151,7 @@ def held_line(one: Comparison) -> str:
     unknown = [held.aspect for held in one.held if held.state == "not recorded"]
     rest = f"; not recorded: {safe(', '.join(unknown))}" if unknown else ""
     if len(changed) == 1 and not unknown:
-        return f"**One thing changed:** {safe(changed[0])}."
+        return f"**One thing changed:** {safe(changed[0])}{_from_to(one, changed[0])}."
     if len(changed) == 1:
         return (
             f"**Of what is recorded only the {safe(changed[0])} changed**{rest}; so the change cannot be pinned on it."
@@ -159,6 +159,14 @@ def held_line(one: Comparison) -> str:
     if changed:
         return f"**Several things changed** ({safe(', '.join(changed))}){rest}: the change cannot be pinned on one."
     return f"**Nothing that is recorded changed**{rest}."
+
+
+def _from_to(one: Comparison, aspect: str) -> str:
+    """The values before and after, without those that both have."""
+    held = next(held for held in one.held if held.aspect == aspect)
+    before, after = ((text or "").split(", ") for text in (held.baseline, held.candidate))
+    left, right = [one for one in before if one not in after], [one for one in after if one not in before]
+    return f", from {safe(', '.join(left))} to {safe(', '.join(right))}" if any(left) and any(right) else ""
 
 
 def _moved(one: Comparison) -> list[str]:

@@ -63,7 +63,7 @@ class Group:
 
 def groups(partition: Partition) -> list[Group]:
     """Every group of two failures or more (one, where only few failed), largest first."""
-    long = _single_checks(_named_checks(_by_family(_with_look_ups(partition))))
+    long = _single_checks(_named_checks(_without_consequences(_by_family(_with_look_ups(partition)))))
     defects = long.filter(~pl.col("family").is_in(["words"]) & ~pl.col("passed"))
     counts = defects.unique(["task_id", "repeat", "family", "name", "detail"]).group_by("task_id", "repeat").len("n")
     long = long.join(counts, on=["task_id", "repeat"], how="left", maintain_order="left")
@@ -106,6 +106,14 @@ def _by_family(differences: pl.DataFrame) -> pl.DataFrame:
     named = pl.when(pl.col("family").is_in(_BY_KIND_ALONE)).then(pl.lit("")).otherwise(pl.col("name"))
     detailed = pl.when(pl.col("family").is_in(_OWN_DETAIL)).then(pl.col("detail")).otherwise(pl.lit(""))
     return long.with_columns(named.alias("name"), detailed.alias("detail"))
+
+
+def _without_consequences(long: pl.DataFrame) -> pl.DataFrame:
+    """Without answers that are wrong or lacking in a rollout that was cut off: the cut comes first."""
+    cut = long.filter(pl.col("family") == "limit").select("task_id", "repeat").unique()
+    told = long.join(cut.with_columns(cut=True), on=["task_id", "repeat"], how="left", maintain_order="left")
+    after = pl.col("cut").fill_null(value=False) & pl.col("family").is_in(["answer", "no-answer"])
+    return told.filter(~after).drop("cut")
 
 
 def _named_checks(long: pl.DataFrame) -> pl.DataFrame:

@@ -12,21 +12,40 @@ from blade.diagnose.examples import last_text, verb
 from blade.diagnose.exhibits import answer as answer_evidence
 from blade.diagnose.groups import Group, spread
 from blade.diagnose.walks import Walk
+from blade.metrics.counts import fired
 
 _CALL_AS_TEXT = re.compile(r"</?tool_call>|<function=|<invoke|\"tool_calls\"\s*:")
 _CHANGED_FILE = re.compile(r"^\+\+\+ b/(\S+)", re.MULTILINE)
 MOST_FILES = 8
+GOING_ROUND = ("BEH001", "BEH004")
+"""Rules that see the same calls again and again."""
 
 
 def limit(group: Group, context: Context) -> Draft:
-    """A limit of tokens, steps or time."""
+    """A limit of tokens, steps or time; where most of what it cuts goes round, that is the defect."""
+    going = _going_round(group, context)
+    cut = f"{spread(group.failing)} {'is' if len(group.failing) == 1 else 'are'} cut by it"
+    if going * 2 > len(group.failing):
+        return Draft(
+            title=f"It goes round until the limit of {group.name}",
+            what=f"{cut}; in {going} of them the same call is made over and over.",
+            fix="have the harness say that a call was made before and what it returned, or stop the loop; a higher limit "
+            "would not help",
+            brief="calls that are made over and over",
+            kind="harness",
+        )
     return Draft(
         title=f"The limit of {group.name} ends rollouts before they are done",
-        what=f"{spread(group.failing)} {'is' if len(group.failing) == 1 else 'are'} cut by it.",
+        what=f"{cut}.",
         fix=f"raise the limit of {group.name} for these tasks, or tell the agent how much is left",
         brief=f"the limit of {group.name}",
         kind="harness",
     )
+
+
+def _going_round(group: Group, context: Context) -> int:
+    rows = context.run.rollouts.filter(fired(GOING_ROUND)).select("task_id", "repeat")
+    return len(set(group.failing) & set(rows.iter_rows()))
 
 
 def machinery(group: Group, context: Context) -> Draft:

@@ -24,3 +24,15 @@ def test_addresses_that_are_made_up_for_every_tool_are_one_finding_and_the_first
 def test_an_agent_that_looks_things_up_makes_up_nothing() -> None:
     for run in ("good", "filters_dates_in_its_head"):
         assert not any(title.startswith("It makes up") for title in titles(run))
+
+
+def test_dates_that_are_filtered_by_reading_are_told_from_those_in_the_query() -> None:
+    diagnosis = blade.analyze(EXAMPLES / "filters_dates_in_its_head.jsonl.gz").runs[0].diagnosis
+    assert diagnosis is not None
+    first = diagnosis.findings[0]
+    search = "`customer_relationship_manager_search_customers`"
+    assert f"{search} is given `follow_up_by_max` in 4 of 10 passing repeats and in 1 of 10 failing ones" in first.what
+    assert (
+        first.fix
+        == f"have the agent narrow {search} by `follow_up_by_max` instead of picking from its results in its head"
+    )

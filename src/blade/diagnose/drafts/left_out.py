@@ -11,6 +11,7 @@ from blade.diagnose.context import Context, Draft, Said
 from blade.diagnose.contrast import DECLINING, due_ids, left_out_in_words
 from blade.diagnose.examples import examples, failure_in_words, last_text, verb
 from blade.diagnose.groups import Group, spread
+from blade.diagnose.narrower import Narrower, narrower
 from blade.diagnose.user import hung_up, withdrew
 from blade.diagnose.walks import Walk
 
@@ -42,16 +43,37 @@ def left_out(group: Group, context: Context) -> Draft:
         [f"{claims} claim{'s' if claims == 1 else ''} in the end that it was done, which is no proof"] if claims else []
     )
     commonest = max(REASONS, key=lambda name: counts[name]) if counts else "left"
-    fix, brief, kind = _remedy(commonest, group.name)
+    picks = _picking(group, context, walks) if commonest in ("partly", "left") else None
+    fix, brief, kind = _by_query(picks) if picks is not None else _remedy(commonest, group.name)
     return Draft(
         title=f"It does not make every `{group.name}` call that is due",
         what=f"{spread(group.failing)} {verb(group, 'lack')} one that the key has"
-        f"{f'; of {len(walks)} read, ' + ', '.join(told) if told else ''}.",
+        f"{f'; of {len(walks)} read, ' + ', '.join(told) if told else ''}.{_told(picks)}",
         fix=fix,
         brief=brief,
         kind=kind,
         where=_where(group, context, walks),
     )
+
+
+def _picking(group: Group, context: Context, walks: list[Walk]) -> Narrower | None:
+    """Whether the failing repeats pick from results what the passing ones ask for."""
+    passing = [walk for task in group.tasks for walk in context.reading.of(task) if walk.passed]
+    return narrower(walks, passing)
+
+
+def _told(picks: Narrower | None) -> str:
+    if picks is None:
+        return ""
+    return (
+        f" `{picks.tool}` is given `{picks.argument}` in {picks.passing_with} of {picks.passing} passing repeats and in "
+        f"{picks.failing_with} of {picks.failing} failing ones, which pick from what it returns."
+    )
+
+
+def _by_query(picks: Narrower) -> tuple[str, str, str]:
+    fix = f"have the agent narrow `{picks.tool}` by `{picks.argument}` instead of picking from its results in its head"
+    return fix, f"`{picks.tool}` narrowed by `{picks.argument}`", "prompt"
 
 
 def _where(group: Group, context: Context, walks: list[Walk]) -> tuple[Said, ...]:

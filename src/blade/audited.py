@@ -15,13 +15,13 @@ from blade.comparing.compare import compare as compare_runs
 from blade.core.analysis import Analysis
 from blade.core.audit import Audit
 from blade.core.diagnosis import Label
-from blade.core.errors import BladeError, RequestError
+from blade.core.errors import RequestError
 from blade.core.finding import Cause
 from blade.core.run import Run
 from blade.ingest.artifacts import find
-from blade.pipeline import Options, analyze, check_exclusions, load, package_name
+from blade.pipeline import Options, analyze, check_exclusions, load
 from blade.soundness.health import health as health_of
-from blade.teach import Book, read_book
+from blade.teach import book_named
 
 
 def audit(report: str, text: str, inputs: Sequence[str], options: Options, beside: str | None = None) -> Audit:
@@ -75,7 +75,7 @@ def _as_asked(options: Options, wishes: Asked, places: Sequence[str]) -> Options
         options,
         pass_threshold=options.pass_threshold if options.pass_threshold is not None else wishes.pass_threshold,
         metrics_only=options.metrics_only or wishes.metrics_only,
-        book=options.book or _book_named(wishes.package),
+        book=options.book or book_named(wishes.package),
         labels=options.labels or tuple(_labels_beside(places)),
     )
 
@@ -98,18 +98,6 @@ def _can_exclude(runs: Sequence[Run], wishes: Sequence[str]) -> tuple[str, ...]:
     except RequestError:
         return ()
     return tuple(wishes)
-
-
-def _book_named(name: str | None) -> Book | None:
-    """The package that a report names, where it is still at hand and the same."""
-    path = Path((name or "").rpartition(" (")[0])
-    if not path.is_file():
-        return None
-    try:
-        book = read_book(path, path.as_posix() if not path.is_absolute() else None)
-    except BladeError:
-        return None
-    return book if package_name(book) == name else None
 
 
 def _labels_beside(inputs: Sequence[str]) -> Iterator[Label]:

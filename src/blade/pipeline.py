@@ -105,7 +105,7 @@ def _looking(book: Book) -> Looking:
 
 
 def package_name(book: Book | None) -> str | None:
-    return f"{book.path} ({book.digest})" if book is not None else None
+    return book.named if book is not None else None
 
 
 def _tools(book: Book | None) -> Tools:

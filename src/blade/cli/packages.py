@@ -7,7 +7,7 @@ from pathlib import Path
 
 from blade.core.errors import RequestError
 from blade.core.run import Run
-from blade.teach import Book, read_book
+from blade.teach import Book, book_named, read_book
 
 HOME = Path("benchmarks")
 """Where packages stand, seen from where the command runs."""
@@ -26,7 +26,13 @@ def given_book(package: Path | None) -> Book | None:
 
 
 def book_of(runs: Sequence[Run]) -> Book | None:
-    """What the package teaches whose name is the benchmark of all the runs; None when there is none."""
+    """What the package teaches whose name is the benchmark of all the runs; None when there is none.
+
+    Runs of an earlier analysis have the package that they were read with, while it is the same.
+    """
+    taught = {run.taught_by for run in runs}
+    if len(taught) == 1 and None not in taught:
+        return book_named(taught.pop())
     names = {run.benchmark for run in runs if run.taught_by is None}
     name = names.pop() if len(names) == 1 else None
     if name is None or not name.replace("-", "").replace("_", "").isalnum():

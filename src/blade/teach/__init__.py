@@ -3,7 +3,7 @@
 `parse` turns the text of a rule into a value, `match` looks for it in a rollout, `read_book` reads `blade.yaml`.
 """
 
-from blade.teach.book import Book, Fix, Taught, read_book
+from blade.teach.book import Book, Fix, Taught, book_named, read_book
 from blade.teach.match import TooMuch, match
 from blade.teach.parse import parse
 from blade.teach.syntax import Rule, fields_named, needs_steps, reads, tools_named
@@ -16,6 +16,7 @@ __all__ = [
     "RuleError",
     "Taught",
     "TooMuch",
+    "book_named",
     "fields_named",
     "match",
     "needs_steps",

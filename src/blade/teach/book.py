@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import yaml
 
-from blade.core.errors import ArtifactError
+from blade.core.errors import ArtifactError, BladeError
 from blade.core.finding import Cause
 from blade.core.tools import NOTHING_TAUGHT, Tools
 from blade.teach.parse import parse
@@ -59,6 +59,23 @@ class Book:
     tools: Tools = NOTHING_TAUGHT
     funnel: tuple[tuple[str, Rule], ...] = ()
     labels: tuple[Taught, ...] = ()
+
+    @property
+    def named(self) -> str:
+        """File and hash, as reports and analyses name it."""
+        return f"{self.path} ({self.digest})"
+
+
+def book_named(name: str | None) -> Book | None:
+    """The book that a report or an earlier analysis names, where it is still at hand and the same."""
+    path = Path((name or "").rpartition(" (")[0])
+    if not path.is_file():
+        return None
+    try:
+        book = read_book(path, path.as_posix() if not path.is_absolute() else None)
+    except BladeError:
+        return None
+    return book if book.named == name else None
 
 
 def read_book(path: Path, shown: str | None = None) -> Book:

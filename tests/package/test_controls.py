@@ -16,6 +16,7 @@ from blade.package.extract import extract
 from blade.package.facts import Fact, facts_text
 from blade.package.score import judge
 from blade.package.shallow import shallow
+from blade.package.soften import soften
 
 BY_HAND = Path(__file__).parents[1] / "audit" / "foreign.md"
 BULLETS = """# Notes
@@ -108,6 +109,12 @@ def test_a_control_that_cannot_be_made_says_why() -> None:
     made = {one.name: one for one in controls("# A\n\nIt works.\n")}
     assert made["random-numbers"].text is None
     assert made["random-numbers"].why_not == "the report has 0 numbers"
+
+
+def test_days_of_a_month_are_not_softened() -> None:
+    text, ranges = soften("The mails of September 7 to September 16 are meant, and 33 customers changed.")
+    assert text == "The mails of September 7 to September 16 are meant, and about 30 to 36 customers changed."
+    assert ranges == ((30.0, 36.0),)
 
 
 def test_facts_are_concrete_spread_and_softened() -> None:

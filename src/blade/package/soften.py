@@ -19,6 +19,8 @@ _LEVELS = (90, 95, 99)
 _WHOLE = re.compile(r"(?:\bof|\bout\s+of|/|\bx|\u00d7|\bto|-|\u2013)\s*(?:the\s+|its\s+|all\s+)?$", re.IGNORECASE)
 _JOINED = re.compile(r"\s*(?:to|-|\u2013)\s*\d|-\w", re.IGNORECASE)
 _PART = re.compile(r"\s*(?:of|out\s+of|/)\s*(?:the\s+|its\s+|all\s+)?([\d,]+)", re.IGNORECASE)
+_DAY = re.compile(r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?\s+$", re.IGNORECASE)
+"""A month before a number: a day is as it is."""
 _HEDGE = re.compile(r"\b(?:about|around|roughly)\s*$", re.IGNORECASE)
 
 
@@ -27,7 +29,8 @@ def soften(sentence: str) -> tuple[str, tuple[tuple[float, float], ...]]:
     found = list(_numbers(sentence))
     made, at, ranges = [], 0, []
     for number in found:
-        if _WHOLE.search(sentence[: number.start]) or _JOINED.match(sentence, number.end):
+        before = sentence[: number.start]
+        if _WHOLE.search(before) or _DAY.search(before) or _JOINED.match(sentence, number.end):
             continue
         low, high = range_of(number, _whole(sentence, number))
         ranges.append((low, high))

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from functools import partial
 
 from blade.auditing.names import BUCKETS
+from blade.core.number_words import NUMBER_WORDS
 
 _N = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
-WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+WORDS = NUMBER_WORDS[:13]
 _W = rf"(?:{_N}|\b(?:{'|'.join(WORDS)})\b)"
 _SEP = r"\s*(?:of|out\s+of|/)\s*(?:(?:the|its|all|a\s+total\s+of)\s+)*"
 _ROLL = r"(?:rollouts?|attempts?|trials?|samples?|episodes?|repeats?|tries)"

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from datetime import date, time
 
+from blade.core.number_words import NUMBER_WORDS
+
 _MONTHS = {
     name: number
     for number, names in enumerate(
@@ -30,28 +32,7 @@ _MONTHS = {
     )
     for name in names.split()
 }
-_ONES = [
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-]
+_ONES = NUMBER_WORDS[:20]
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()  # noqa: SIM905
 _WORDS = {word: number for number, word in enumerate(_ONES)}
 _WORDS |= {tens: 20 + 10 * place for place, tens in enumerate(_TENS)}

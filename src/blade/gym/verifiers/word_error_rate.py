@@ -19,6 +19,7 @@ import re
 import unicodedata
 from typing import Any
 
+from blade.core.number_words import NUMBER_WORDS
 from blade.gym.answers import shown
 from blade.gym.environment import Row, Verdict
 from blade.gym.single_turn import Config
@@ -45,30 +46,7 @@ _SPELLINGS = {
     "isn't": "is not",
     "o'clock": "oclock",
 }
-_DIGITS = [
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-    "twenty",
-]
-_SPELLINGS |= {word: str(number) for number, word in enumerate(_DIGITS)}
+_SPELLINGS |= {word: str(number) for number, word in enumerate(NUMBER_WORDS)}
 
 
 def gold(row: Row) -> str:

@@ -298,3 +298,8 @@ def test_compressed_and_plain_give_the_same_numbers(tmp_path: Path) -> None:
 @pytest.mark.parametrize("command", ["analyze", "show", "sql"])
 def test_every_command_has_help_with_an_example(command: str) -> None:
     assert f"Example: blade {command} " in blade(command, "--help").stdout
+
+
+def test_where_nothing_failed_the_next_command_reads_a_rollout_that_is_there(tmp_path: Path) -> None:
+    path = write(tmp_path / "r.jsonl", [row("a", 0, 1.0), row("b", 0, 1.0)])
+    assert f"next: blade show {path} 'a#0'" in blade("analyze", path).stdout

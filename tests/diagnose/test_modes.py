@@ -68,6 +68,9 @@ EVERY: dict[str, Row] = {
     "cut-steps": {"stop_reason": "max_turns"},
     "cut-time": {"agent_timed_out": True},
     "no-output": {"response": response("")},
+    "only-thought": {
+        "response": response([{"type": "reasoning", "summary": [{"type": "summary_text", "text": "hm"}]}])
+    },
     "no-answer": {"pred": None, "expected_answer": "4", "response": response("I cannot tell.")},
     "not-extracted": {"pred": None, "expected_answer": "4", "response": response("So \\boxed{4}")},
     "several-answers": {"pred": "A or B", "expected_answer": "A"},

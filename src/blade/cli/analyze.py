@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from blade.cli.pointers import pointers
+from blade.cli.pointers import next_command, pointers
 from blade.cli.progress import bar
 from blade.core.errors import RequestError
 from blade.ingest.workers import started_early
@@ -135,7 +135,11 @@ def analyze(
         print(written, file=sys.stderr)
     else:
         print(printable(terminal.taken(analysis)))
-        print("\n".join(map(printable, ["", *terminal.summary(analysis), "", f"next: {more['one task']}", written])))
+        print(
+            "\n".join(
+                map(printable, ["", *terminal.summary(analysis), "", f"next: {next_command(analysis, more)}", written])
+            )
+        )
 
 
 def _notes(path: Path | None) -> tuple[str, ...]:

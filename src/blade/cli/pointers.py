@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,7 +35,19 @@ def _worth_reading(analysis: Analysis) -> tuple[RunAnalysis, str]:
                 return one, f"{finding.evidence[0].key}:{finding.evidence[0].step}"
             return one, finding.places[0]
     one = analysis.runs[0]
-    return one, next((place for row in one.tasks for place in row.places), "TASK#REPEAT")
+    return one, next((place for row in one.tasks for place in row.places), None) or _first_place(one.run)
+
+
+def _first_place(run: Run) -> str:
+    return next(
+        (f"{task}#{repeat}" for task, repeat in run.rollouts.select("task_id", "repeat").iter_rows()), "TASK#REPEAT"
+    )
+
+
+def next_command(analysis: Analysis, more: Mapping[str, str]) -> str:
+    """What to run first: the task to explain, or, where nothing failed, a rollout to read."""
+    failed = any(row.places for one in analysis.runs for row in one.tasks)
+    return more["one task" if failed else "one rollout"]
 
 
 def _way(run: Run, runs: Sequence[Run], given: Sequence[str]) -> tuple[str, str] | None:

@@ -29,6 +29,7 @@ BEHAVIOR_MODES = {
     "cut-time": "cut by the time limit",
     "cut-memory": "cut by the memory limit",
     "declined": "the agent declined or abstained",
+    "only-thought": "it thought, and then said nothing",
     "no-answer": "no answer was handed in",
     "several-answers": "more than one answer was given",
 }

@@ -208,7 +208,7 @@ def _output(rollout: Rollout, due: Due) -> list[Difference]:
     features = rollout.features
     missing = []
     if features is not None and features.agent_messages == 0 and features.calls == 0:
-        missing.append("answer" if _has_thought(rollout) else "output")
+        missing.append("thought" if _has_thought(rollout) else "output")
     if due.said and any(_has_declined(said) for said in due.said):
         missing.append("declined")
     elif due.extracts and not (rollout.answer or "").strip():

@@ -114,8 +114,17 @@ def ends(walk: Walk) -> Said:
         given = quotes.of_call(walk.rollout, walk.calls[-1])
         return f"{walk.place}{called} ends there{f': `{given.quote}`' if given else ''}.", (given,) if given else ()
     if evidence is None:
-        return f"{walk.place} ends without a word.", ()
+        return _thinks(walk)
     return f'{walk.place}{called} ends with (:{evidence.step}) "{evidence.quote}".', (evidence,)
+
+
+def _thinks(walk: Walk) -> Said:
+    """The end of a rollout in which nothing was said and nothing called."""
+    last = walk.last_thought()
+    evidence = quotes.ending(walk.rollout, last) if last is not None else None
+    if evidence is None:
+        return f"{walk.place} ends without a word.", ()
+    return f'{walk.place} ends in its thoughts (:{evidence.step}): "{evidence.quote}".', (evidence,)
 
 
 def last_text(walk: Walk) -> str:

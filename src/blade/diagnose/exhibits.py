@@ -143,8 +143,8 @@ def in_row(rollout: Rollout, evidence: Evidence) -> Evidence | None:
 
 
 def closing(walk: Walk) -> Evidence | None:
-    """What the agent said last."""
-    last = walk.message_after(walk.steps[-1].index) if walk.steps else None
+    """What the agent said last, or thought last where it said nothing."""
+    last = walk.message_after(walk.steps[-1].index) or walk.last_thought() if walk.steps else None
     return quotes.ending(walk.rollout, last) if last is not None else None
 
 

@@ -35,7 +35,7 @@ NUMBERED = r"^(?:(?:test|item) \d+|tests)$"
 MOST = 40
 """Groups that are looked at, the largest."""
 
-_BY_KIND_ALONE = ("not-said", "no-verdict", "no-answer", "machinery")
+_BY_KIND_ALONE = ("not-said", "no-verdict", "no-answer", "declined", "machinery")
 """Families of which a run has one group, whatever the names inside."""
 _OWN_DETAIL = ("argument", "words")
 
@@ -102,6 +102,8 @@ def _by_family(differences: pl.DataFrame) -> pl.DataFrame:
     family = pl.col("kind").replace_strict(
         [str(kind) for kind in FAMILIES], list(FAMILIES.values()), default=None, return_dtype=pl.String
     )
+    declined = (pl.col("kind") == Differs.NO_ANSWER) & (pl.col("name") == "declined")
+    family = pl.when(declined).then(pl.lit("declined")).otherwise(family)
     long = differences.with_columns(family.alias("family")).drop_nulls("family")
     named = pl.when(pl.col("family").is_in(_BY_KIND_ALONE)).then(pl.lit("")).otherwise(pl.col("name"))
     detailed = pl.when(pl.col("family").is_in(_OWN_DETAIL)).then(pl.col("detail")).otherwise(pl.lit(""))
@@ -112,7 +114,7 @@ def _without_consequences(long: pl.DataFrame) -> pl.DataFrame:
     """Without answers that are wrong or lacking in a rollout that was cut off: the cut comes first."""
     cut = long.filter(pl.col("family") == "limit").select("task_id", "repeat").unique()
     told = long.join(cut.with_columns(cut=True), on=["task_id", "repeat"], how="left", maintain_order="left")
-    after = pl.col("cut").fill_null(value=False) & pl.col("family").is_in(["answer", "no-answer"])
+    after = pl.col("cut").fill_null(value=False) & pl.col("family").is_in(["answer", "no-answer", "declined"])
     return told.filter(~after).drop("cut")
 
 

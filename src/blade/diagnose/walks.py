@@ -103,6 +103,11 @@ class Walk:
         spoken = [step for step in self.steps if step.party == "agent" and step.kind == "message" and step.text.strip()]
         return next((step for step in spoken if step.index > index), spoken[-1] if spoken else None)
 
+    def last_thought(self) -> Step | None:
+        """What the agent thought last."""
+        thought = (step for step in reversed(self.steps) if step.kind == "reasoning" and step.text.strip())
+        return next(thought, None)
+
     def most_about(self, words: Sequence[str], after: int) -> Step | None:
         """The message of the agent, after a step, that speaks most of `words`; the first where none does."""
         spoken = [s for s in self.steps if s.party == "agent" and s.kind == "message" and s.text.strip()]

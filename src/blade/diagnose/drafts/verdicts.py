@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+import polars as pl
+
 from blade.core.due import Check
 from blade.core.finding import Differs
+from blade.core.rollout import Outcome
 from blade.diagnose import quotes
 from blade.diagnose.context import Context, Draft, Said
 from blade.diagnose.differences import A_JUDGE
@@ -23,6 +26,8 @@ _COUNTS = re.compile(
 )
 
 MOST_NAMED = 4
+LONGEST_ANSWER = 60
+"""Characters of an answer that is shown beside the verifier's words."""
 
 
 def not_said(group: Group, context: Context) -> Draft:
@@ -107,8 +112,19 @@ def _train(group: Group, context: Context, where: str) -> str:
     if taught:
         more = f" and {len(taught) - MOST_NAMED} more" if len(taught) > MOST_NAMED else ""
         return f"train on the passing repeats of the same tasks ({', '.join(taught[:MOST_NAMED])}{more}), {where}"
+    return f"train on solved tasks of this kind, {where}; {_why_none_teaches(group, context)}"
+
+
+def _why_none_teaches(group: Group, context: Context) -> str:
+    """Why no repeat of the group's own tasks is an example to train on."""
     few = "this task" if len(group.tasks) == 1 else f"these {len(group.tasks)} tasks"
-    return f"train on solved tasks of this kind, {where}; no repeat of {few} passes, so none can teach it"
+    passed = context.run.rollouts.filter(pl.col("outcome") == str(Outcome.PASSED), pl.col("task_id").is_in(group.tasks))
+    tasks = set(passed["task_id"])
+    if not tasks:
+        return f"no repeat of {few} passes, so none can teach it"
+    if tasks <= context.unlike.keys():
+        return f"the repeats of {few} that pass were given something else, so they do not teach it"
+    return f"the repeats of {few} that pass did less than those that fail, so they do not teach it"
 
 
 def _mostly_met(walk: Walk) -> bool:
@@ -185,8 +201,9 @@ def _counts(log: str) -> str:
 
 
 def _answer_of(walk: Walk) -> str:
-    answer_ = walk.rollout.answer
-    return f"; it answers `{quotes.shown(' '.join(answer_.split()), 100)}`" if answer_ else ""
+    """The answer beside the verifier's words, where it is short: the beginning of a program tells nothing."""
+    answer_ = " ".join((walk.rollout.answer or "").split())
+    return f"; it answers `{quotes.shown(answer_, LONGEST_ANSWER)}`" if 0 < len(answer_) <= LONGEST_ANSWER else ""
 
 
 NAMES = {
@@ -214,6 +231,17 @@ def answer(group: Group, context: Context) -> Draft:
     )
 
 
+def declined(group: Group, context: Context) -> Draft:
+    """The verifier says that the agent did not try, or said that it does not know."""
+    return Draft(
+        title="It declines, or says that it does not know",
+        what=f"{spread(group.failing)}.",
+        fix=_train(group, context, "where it declines"),
+        brief="what it declines to answer",
+        kind="training",
+    )
+
+
 def _first_of_tasks(walks: Sequence[Walk]) -> list[Walk]:
     first: dict[str, Walk] = {}
     for walk in walks:
@@ -229,4 +257,10 @@ def _answered(walk: Walk) -> Said:
         f"answers {quotes.shown(given, 60)}" if given else "has no answer extracted" if walk.due.extracts else "says"
     )
     said = f' (:{evidence.step} "{evidence.quote}")' if evidence and not given else ""
-    return f"{walk.place} {answers}{said}, the key has {quotes.shown(expected, 60)}.", (evidence,) if evidence else ()
+    return f"{walk.place} {answers}{said}, the key has {_ended(quotes.shown(expected, 60))}", (
+        evidence,
+    ) if evidence else ()
+
+
+def _ended(text: str) -> str:
+    return text if text.endswith(".") else f"{text}."

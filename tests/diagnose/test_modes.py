@@ -50,6 +50,7 @@ def want(*calls: tuple[str, Row]) -> list[Row]:
 
 SET, PAY, LOOK = ("set", {"a": 1, "b": 2}), ("pay", {"n": 1}), ("get_order", {"id": "x"})
 OTHER_SET = ("set", {"a": 1, "b": 9})
+CLICK = {"name": "click", "parameters": {"properties": {"x": {"type": "integer"}}, "required": ["x"]}}
 HELD = [{"name": f"held {n}", "passed": True} for n in range(3)]
 
 
@@ -68,6 +69,7 @@ EVERY: dict[str, Row] = {
     "cut-steps": {"stop_reason": "max_turns"},
     "cut-time": {"agent_timed_out": True},
     "no-output": {"response": response("")},
+    "schema": {"responses_create_params": {"input": "click", "tools": [CLICK]}, "response": response([call("click")])},
     "only-thought": {
         "response": response([{"type": "reasoning", "summary": [{"type": "summary_text", "text": "hm"}]}])
     },
@@ -126,7 +128,8 @@ def test_each_mode_says_whose_doing_it_is_and_how_it_is_tied_to_the_verdict(tmp_
     found = {mode.id: mode for mode in parted(tmp_path, *every()).modes}
     unsettled = {mode.id for mode in found.values() if mode.grade is Grade.NOT_SETTLED}
     assert unsettled == {"lookup-missing", NOT_EXPLAINED}
-    assert {mode.grade for mode in found.values() if mode.id not in unsettled} == {Grade.DIRECT}
+    assert found["schema"].grade is Grade.CONSISTENT
+    assert {mode.grade for mode in found.values() if mode.id not in {*unsettled, "schema"}} == {Grade.DIRECT}
     parties = {mode.id: mode.party for mode in found.values()}
     assert {parties["machinery"], parties["no-output"]} == {"harness"}
     assert {mode for mode, party in parties.items() if party == "verifier"} == {

@@ -81,6 +81,8 @@ class Differs(StrEnum):
     """The right tool with another argument; `name` is the tool, `detail` the argument."""
     LOOKUP = "lookup"
     """A call of the key that changes nothing, and was not made; `name` is the tool."""
+    REFUSED = "refused"
+    """A call that the schema of its own tool does not take; `name` is the tool, `detail` the argument."""
     NOT_SAID = "not said"
     """A statement that was due and not made; `name` is the statement."""
     CHECK = "check"

@@ -9,6 +9,7 @@ from typing import Literal
 import msgspec
 
 from blade.core.due import NOTHING_DUE, Due
+from blade.core.offered import NOTHING_OFFERED, Offered
 
 
 class Outcome(StrEnum):
@@ -131,6 +132,8 @@ class Rollout(msgspec.Struct, frozen=True, kw_only=True):
     read_row: Callable[[], dict[str, object]] | None = None
     read_prompt: Callable[[], tuple[Step, ...]] | None = None
     read_due: Callable[[], Due] | None = None
+    offered: Offered = NOTHING_OFFERED
+    """The tools of the request; none where the row does not say."""
 
     @property
     def steps(self) -> tuple[Step, ...] | None:

@@ -32,6 +32,7 @@ BEHAVIOR_MODES = {
     "only-thought": "it thought, and then said nothing",
     "no-answer": "no answer was handed in",
     "several-answers": "more than one answer was given",
+    "schema": "a call broke the schema of its tool",
 }
 """Modes that are the agent's own, and no question of knowing."""
 COMPARABLE = (

@@ -14,6 +14,8 @@ MOST_CALLS = 3
 MOST_DIFFERENCES = 4
 LONGEST_ARGUMENTS = 60
 LONGEST_ANSWER = 160
+_NOTHING = {"output": "no output", "thought": "only thoughts, no word", "declined": "declined"}
+"""What stands in the place of an answer."""
 
 
 def due_in_words(due: Due) -> str:
@@ -75,7 +77,8 @@ def _difference(walk: Walk, one: Difference) -> str:
         Differs.CUT: f"cut by the limit of {one.name}",
         Differs.NO_RECORD: f"no account of the verifier in `{one.name}`",
         Differs.ERROR: f"`{one.name}`: {quotes.shown(one.detail, 70)}",
-        Differs.NO_ANSWER: "no output" if one.name == "output" else "no answer handed in",
+        Differs.NO_ANSWER: _NOTHING.get(one.name, "no answer handed in"),
+        Differs.REFUSED: f"calls `{one.name}`{_call(walk, one.step, one.name)}, whose schema refuses `{one.detail}`",
         Differs.SAID: f"`{one.name}`: {quotes.shown(one.detail, 90)}",
     }
     if one.kind == Differs.ANSWER:

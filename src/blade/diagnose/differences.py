@@ -137,6 +137,8 @@ def differences(rollout: Rollout) -> tuple[Difference, ...]:
         found += _answer(rollout, due.answer, due.extracts)
     if due.checks:
         found += [*_slow(due), *_checks(due)]
+    if rollout.offered:
+        found += _refused(rollout)
     return tuple(islice(dict.fromkeys(found), MOST)) if found else ()
 
 
@@ -269,6 +271,15 @@ def _lookups(due: list[DueCall], made: list[Made], *, whole: bool) -> Iterator[D
             yield Difference(kind=Differs.LOOKUP, name=wrong.due.tool, detail=name, step=wrong.made.step.index)
     for call in pairing.missing:
         yield Difference(kind=Differs.LOOKUP, name=call.tool)
+
+
+def _refused(rollout: Rollout) -> Iterator[Difference]:
+    """Calls that break the schema which the request gives for their tool."""
+    refused = rollout.offered.refused
+    for step in rollout.calls:
+        argument = refused(step.tool, step.arguments) if step.tool and step.arguments else None
+        if argument is not None:
+            yield Difference(kind=Differs.REFUSED, name=step.tool or "", detail=argument, step=step.index)
 
 
 def _statements(rollout: Rollout, due: Due) -> Iterator[Difference]:

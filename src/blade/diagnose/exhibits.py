@@ -20,7 +20,7 @@ _BECAUSE = ("because", "differ", "not ", "however", "instead", "incorrect", "wro
 _OWN_CHECK = re.compile(
     r"\b\d+ passed\b(?!.*\b\d+ failed)|\bAll tests passed\b|\bRan \d+ tests? in [\d.]+s\s+OK\b", re.IGNORECASE
 )
-_AT_A_STEP = (Differs.ARGUMENT, Differs.UNWANTED, Differs.EXTRA)
+_AT_A_STEP = (Differs.ARGUMENT, Differs.UNWANTED, Differs.EXTRA, Differs.REFUSED)
 
 
 def shown_by(walk: Walk, mode: str) -> Evidence | None:

@@ -26,6 +26,7 @@ FAMILIES = {
     Differs.ERROR: "machinery",
     Differs.NO_RECORD: "no-verdict",
     Differs.NO_ANSWER: "no-answer",
+    Differs.REFUSED: "schema",
     Differs.SAID: "words",
 }
 """Kinds of difference that make one finding together."""
@@ -63,7 +64,8 @@ class Group:
 
 def groups(partition: Partition) -> list[Group]:
     """Every group of two failures or more (one, where only few failed), largest first."""
-    long = _single_checks(_named_checks(_without_consequences(_by_family(_with_look_ups(partition)))))
+    told = _without_consequences(_by_family(_with_look_ups(partition)))
+    long = _single_checks(_named_checks(_unexplained_refusals(told)))
     defects = long.filter(~pl.col("family").is_in(["words"]) & ~pl.col("passed"))
     counts = defects.unique(["task_id", "repeat", "family", "name", "detail"]).group_by("task_id", "repeat").len("n")
     long = long.join(counts, on=["task_id", "repeat"], how="left", maintain_order="left")
@@ -116,6 +118,15 @@ def _without_consequences(long: pl.DataFrame) -> pl.DataFrame:
     told = long.join(cut.with_columns(cut=True), on=["task_id", "repeat"], how="left", maintain_order="left")
     after = pl.col("cut").fill_null(value=False) & pl.col("family").is_in(["answer", "no-answer", "declined"])
     return told.filter(~after).drop("cut")
+
+
+def _unexplained_refusals(long: pl.DataFrame) -> pl.DataFrame:
+    """Calls against a schema count where nothing else explains a failure: many tools take them all the same."""
+    explained = long.filter((pl.col("family") != "schema") & ~pl.col("passed")).select("task_id", "repeat").unique()
+    told = long.join(
+        explained.with_columns(explained=True), on=["task_id", "repeat"], how="left", maintain_order="left"
+    )
+    return told.filter((pl.col("family") != "schema") | pl.col("explained").is_null()).drop("explained")
 
 
 def _named_checks(long: pl.DataFrame) -> pl.DataFrame:

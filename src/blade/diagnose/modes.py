@@ -120,6 +120,9 @@ KINDS = {
     "answer-equal": _Kind(name="an answer equal to the key, still rejected", party="verifier"),
     "answer-absent": _Kind(name="the answer does not hold what the key wants", party="agent"),
     "answer-contained": _Kind(name="the answer holds the key among other words, and was rejected", party="agent"),
+    "schema": _Kind(
+        name="a call breaks the schema that the request gives for its tool", party="agent", grade=Grade.CONSISTENT
+    ),
     "lookup-missing": _Kind(
         name="a call of the key that changes nothing was not made", party="agent", grade=Grade.NOT_SETTLED
     ),
@@ -246,6 +249,7 @@ def _flags(long: pl.DataFrame) -> pl.DataFrame:
         extra=count(Differs.EXTRA),
         not_said=has(Differs.NOT_SAID),
         lookup=has(Differs.LOOKUP),
+        refused=has(Differs.REFUSED),
         step=pl.col("step").filter(pl.col("kind").is_in(list(_ACTIONS))).drop_nulls().min(),
     )
 
@@ -337,6 +341,7 @@ def _mode(answered: bool, counted: bool, only_reads: bool) -> pl.Expr:
         (pl.col("lookup_argument") & pl.lit(only_reads), "wrong-argument"),
         (pl.col("lookup") & pl.lit(only_reads), "call-missing"),
         (pl.col("lookup"), "lookup-missing"),
+        (pl.col("refused"), "schema"),
     ]
     chosen = pl.lit(None, pl.String)
     for condition, name in reversed(chain):

@@ -63,6 +63,11 @@ class Batch:
         """The raw trajectory of each row, in the order of the table; None where it has none."""
         return self._first_raw([response.output for response in self.responses], _TRAJECTORY_NAMES)
 
+    @cached_property
+    def tools(self) -> Column:
+        """The raw tools that each row offers, of its request or its own; None where it offers none."""
+        return self._first_raw([request.tools for request in self.requests], ("tools",))
+
     def _first_raw(self, found: Column, names: Sequence[str]) -> Column:
         found = [raw if cells.has(raw) else None for raw in found]
         for name in names:

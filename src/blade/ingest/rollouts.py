@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from blade.core.due import Due
+from blade.core.offered import NOTHING_OFFERED, Offered
 from blade.core.rollout import Features, Outcome, Rollout, RolloutKey, Source, Step
 from blade.ingest import cells, verdict
 from blade.ingest.batch import batch_of
@@ -28,6 +29,13 @@ def steps_of(raw: msgspec.Raw, messages: msgspec.Raw | None) -> tuple[Step, ...]
         values = decode_any(raw)
         return read_steps(encode(after_prompt(values))) if isinstance(values, list) else read_steps(raw)
     return read_steps(raw)
+
+
+def offered_tools(value: Any) -> Offered:
+    """The tools of a request, as the Responses API or chat completions have them."""
+    given = [tool.get("function", tool) for tool in value if isinstance(tool, dict)] if isinstance(value, list) else []
+    named = [tool for tool in given if isinstance(tool, dict) and isinstance(tool.get("name"), str)]
+    return Offered({tool["name"]: tool.get("parameters", tool.get("input_schema")) for tool in named})
 
 
 def agent_spoke(steps: tuple[Step, ...]) -> bool:
@@ -53,6 +61,7 @@ def rollout(
     read_row: Callable[[], Any],
     read_prompt: Callable[[], tuple[Step, ...]],
     read_due: Callable[[], Due] | None = None,
+    offered: Offered = NOTHING_OFFERED,
 ) -> Rollout:
     """The rollout of a row."""
     return Rollout(
@@ -71,6 +80,7 @@ def rollout(
         read_row=read_row,
         read_prompt=read_prompt,
         read_due=read_due,
+        offered=offered,
     )
 
 
@@ -97,4 +107,5 @@ def rollout_of(row: Row, light: Light, key: RolloutKey, source: Source) -> Rollo
         read_prompt=lambda: prompt_steps(batch.prompts[0]),
         read_row=lambda: {name: decode_any(raw) for name, raw in row.items()},
         read_due=lambda: read_due(row),
+        offered=NOTHING_OFFERED if batch.tools[0] is None else offered_tools(decode_any(batch.tools[0])),
     )

@@ -13,6 +13,7 @@ import msgspec
 
 from blade.core.due import Check, Due
 from blade.core.finding import Look
+from blade.core.offered import NOTHING_OFFERED, Offered
 from blade.core.rollout import Features, RolloutKey, Source, Step
 from blade.ingest import cells, fields, verdict
 from blade.ingest.batch import Batch, Column, any_there
@@ -30,7 +31,15 @@ from blade.ingest.marks import (
     prompt_fingerprint,
     request_fingerprint,
 )
-from blade.ingest.rollouts import LONGEST_ANSWER, agent_spoke, expected_text, prompt_steps, rollout, steps_of
+from blade.ingest.rollouts import (
+    LONGEST_ANSWER,
+    agent_spoke,
+    expected_text,
+    offered_tools,
+    prompt_steps,
+    rollout,
+    steps_of,
+)
 
 LONGEST_EXTRA = 48
 LARGEST_METADATA = 4096
@@ -71,6 +80,14 @@ class Settings(msgspec.Struct, frozen=True):
 def is_rollout(row: Row) -> bool:
     """Whether a row holds a verdict or anything that an agent said."""
     return any(name in row for name in _EVIDENCE_OF_A_ROLLOUT)
+
+
+class Toolset(NamedTuple):
+    """The tools that a row offers."""
+
+    label: str
+    """Their number and a mark, for telling settings apart."""
+    offered: Offered
 
 
 class Walked(NamedTuple):
@@ -246,6 +263,7 @@ class RowReader:
         keys = zip(found["id"], found["index"], found["repeat"], strict=True)
         looked = []
         due = self._due.column(batch.columns)
+        toolsets = self._toolset.column(batch.tools)
         for place, (id_, index, repeat) in enumerate(keys):
             seen = rollout(
                 lights[place],
@@ -257,6 +275,7 @@ class RowReader:
                 read_row=partial(decode_any, batch.data[place]),
                 read_prompt=partial(self._read_prompt, batch, place),
                 read_due=None if due is None else partial(_as_it_is, due[place]),
+                offered=_offered(toolsets[place]),
             )
             looked.append(look(seen))
         found["fired"] = [seen.hits for seen in looked]
@@ -271,9 +290,8 @@ class RowReader:
 
     def _note_settings(self, batch: Batch, found: Columns) -> None:
         """Count what the rows say of the run."""
-        of_request = [request.tools if cells.has(request.tools) else None for request in batch.requests]
-        given = [one or other for one, other in zip(of_request, batch.raw("tools"), strict=True)]
-        who = (found["agent"], found["model"], found["skills"], self._toolset.column(given))
+        tools = [one.label if one is not None else None for one in self._toolset.column(batch.tools)]
+        who = (found["agent"], found["model"], found["skills"], tools)
         asked, used = map(_SAMPLED, batch.requests), map(_SAMPLED, batch.responses)
         for said, times in _counted(zip(*who, asked, used, strict=True)).items():
             settings = self._said.get(said)
@@ -420,10 +438,15 @@ def _settings(
     return Settings(agent, model, skills, tuple(values))
 
 
-def _toolset(raw: bytes) -> str:
+def _toolset(raw: bytes) -> Toolset:
     value = decode_any(raw)
     digest = blake2b(encode(value), digest_size=4).hexdigest()
-    return f"{len(value)} tools ({digest})" if isinstance(value, list) and value else "none"
+    label = f"{len(value)} tools ({digest})" if isinstance(value, list) and value else "none"
+    return Toolset(label, offered_tools(value))
+
+
+def _offered(toolset: Toolset | None) -> Offered:
+    return NOTHING_OFFERED if toolset is None else toolset.offered
 
 
 def _small(raw: bytes) -> str | None:

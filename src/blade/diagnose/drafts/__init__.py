@@ -7,6 +7,7 @@ from blade.diagnose.drafts.arguments import argument
 from blade.diagnose.drafts.calls import extra
 from blade.diagnose.drafts.left_out import left_out
 from blade.diagnose.drafts.machinery import limit, machinery, no_answer, no_verdict
+from blade.diagnose.drafts.refused import refused
 from blade.diagnose.drafts.verdicts import answer, check, declined, not_said, words
 from blade.diagnose.groups import Group
 
@@ -22,6 +23,7 @@ DRAFTS: dict[str, Callable[[Group, Context], Draft]] = {
     "no-verdict": no_verdict,
     "no-answer": no_answer,
     "declined": declined,
+    "schema": refused,
     "answer": answer,
 }
 """By the family of a group."""

@@ -46,6 +46,8 @@ def want(tool: str, **arguments: object) -> Row:
     return {"name": tool, "kwargs": arguments}
 
 
+OFFERS = {"input": "x", "tools": [{"name": "get", "parameters": {"properties": {"id": {"type": "string"}}}}]}
+
 REPORT: list[tuple[Differs, Row, list[tuple[str, str, int | None]]]] = [
     (Differs.ERROR, failed(error="APIConnectionError: connection reset"), [("error", "APIConnectionError: connection reset", None)]),
     (Differs.ERROR, failed(info={"sandbox_error": "container was killed"}), [("info.sandbox_error", "container was killed", None)]),
@@ -67,6 +69,7 @@ REPORT: list[tuple[Differs, Row, list[tuple[str, str, int | None]]]] = [
     (Differs.ARGUMENT, acted(("set", {"a": 1, "b": 9}), expected_actions=[want("set", a=1, b=2)]), [("set", "b", 0)]),
     (Differs.ARGUMENT, acted(("set", {"a": 1, "b": 2, "c": 3}), expected_actions=[want("set", a=1, b=2)]), [("set", "c", 0)]),
     (Differs.LOOKUP, acted(("cancel", {}), expected_actions=[want("get_order", id="A1"), want("cancel")]), [("get_order", "", None)]),
+    (Differs.REFUSED, acted(("get", {"id": 7}), responses_create_params=OFFERS), [("get", "id", 0)]),
     (Differs.NOT_SAID, failed(output="It costs 30.", expected_actions=[], expected_outputs=["1,327", "30"]), [("1,327", "", None)]),
     (Differs.CHECK, failed(checks=[{"name": "has title", "passed": False}, {"name": "short", "passed": True}]), [("has title", "", None)]),
     (Differs.CHECK, failed(checks=[{"name": "sum", "passed": False, "reason": "found 17 rows"}]), [("sum", "found <n> rows", None)]),
@@ -92,6 +95,7 @@ def test_every_kind_has_a_case_that_must_and_one_that_must_not() -> None:
 
 
 QUIET: list[tuple[Differs, Row]] = [
+    (Differs.REFUSED, acted(("get", {"id": "7"}), ("other", {"id": 7}), responses_create_params=OFFERS)),
     (Differs.ERROR, failed(error="ValueError: x is not a number")),
     (Differs.ERROR, failed(error=None)),
     (Differs.ERROR, failed(failure_reason="the answer is wrong")),

@@ -68,6 +68,7 @@ LIMITS = {
 }
 """Words with which harnesses say that a limit ended a rollout, and which."""
 
+_FENCE = "```"
 _HUMPS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _BETWEEN = re.compile(r"[\W_]+")
 _IS_LIMIT = re.compile(
@@ -145,7 +146,16 @@ def differences(rollout: Rollout) -> tuple[Difference, ...]:
 def _limits(rollout: Rollout, due: Due) -> list[Difference]:
     limits = [(_limit_word(rollout.stop) if rollout.stop else None, "stop")]
     limits += [(_limit_of(said), said.field) for said in due.said]
+    if ("tokens", "stop") in limits and due.checks and _program_is_whole(rollout):
+        limits.remove(("tokens", "stop"))
     return [Difference(kind=Differs.CUT, name=limit, detail=where) for limit, where in limits if limit is not None]
+
+
+def _program_is_whole(rollout: Rollout) -> bool:
+    """Whether the last message closed its code before it was cut: then what the tests ran was handed in."""
+    said = [step.text for step in rollout.steps or () if step.kind == "message" and step.party == "agent"]
+    fences = sum(line.startswith(_FENCE) for line in said[-1].splitlines()) if said else 0
+    return fences > 0 and fences % 2 == 0
 
 
 @lru_cache(maxsize=1024)

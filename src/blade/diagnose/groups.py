@@ -39,6 +39,8 @@ MOST = 40
 _BY_KIND_ALONE = ("not-said", "no-verdict", "no-answer", "declined", "machinery")
 """Families of which a run has one group, whatever the names inside."""
 _OWN_DETAIL = ("argument", "words")
+_OF_THE_END = ("answer", "no-answer", "declined", "check", "words", "not-said", "left-out")
+"""Families of what a rollout that ran on might still have mended."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,10 +115,10 @@ def _by_family(differences: pl.DataFrame) -> pl.DataFrame:
 
 
 def _without_consequences(long: pl.DataFrame) -> pl.DataFrame:
-    """Without answers that are wrong or lacking in a rollout that was cut off: the cut comes first."""
+    """Without what is wrong or lacking at the end of a rollout that was cut off: the cut comes first."""
     cut = long.filter(pl.col("family") == "limit").select("task_id", "repeat").unique()
     told = long.join(cut.with_columns(cut=True), on=["task_id", "repeat"], how="left", maintain_order="left")
-    after = pl.col("cut").fill_null(value=False) & pl.col("family").is_in(["answer", "no-answer", "declined"])
+    after = pl.col("cut").fill_null(value=False) & pl.col("family").is_in(_OF_THE_END)
     return told.filter(~after).drop("cut")
 
 

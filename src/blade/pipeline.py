@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -30,7 +31,7 @@ from blade.diagnose.look import look
 from blade.diagnose.rules import run_rules
 from blade.diagnose.taught import Looking, looked_again
 from blade.diagnose.trial import TRIED, trial
-from blade.ingest.artifacts import find
+from blade.ingest.artifacts import find, stem_of
 from blade.ingest.labels import labels_for
 from blade.ingest.load import Wishes, load_runs, renamed
 from blade.ingest.names import Called, unique_names
@@ -261,8 +262,14 @@ def _between(analyzed: Sequence[RunAnalysis]) -> tuple[Between, ...]:
 
 def told_apart(runs: Sequence[Run]) -> tuple[Run, ...]:
     """The runs under names that differ; those of several analyses may have the same."""
-    names = unique_names([Called(wanted=run.name, tails=(run.agent or "",)) for run in runs])
+    names = unique_names([Called(wanted=run.name, tails=_tails(run)) for run in runs])
     return tuple(run if run.name == name else renamed(run, name) for run, name in zip(runs, names, strict=True))
+
+
+def _tails(run: Run) -> tuple[str, ...]:
+    """What tells a run from its namesakes: its agent, its folder, its file."""
+    path = Path(next(iter(run.roots.values()), ""))
+    return run.agent or "", path.parent.name, stem_of(path)
 
 
 def measure(run: Run, whole: Run, stages: Sequence[str] = ()) -> RunAnalysis:

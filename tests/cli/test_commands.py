@@ -203,6 +203,12 @@ def test_an_output_folder_holds_one_analysis(tmp_path: Path) -> None:
     assert not (tmp_path / "out" / "sparrow-8b").exists()
 
 
+def test_two_runs_of_one_model_are_compared_under_the_names_of_their_files(tmp_path: Path) -> None:
+    before = write(tmp_path / "before.jsonl", [row("a", 0, 1.0), row("b", 0, 0.0)])
+    after = write(tmp_path / "after.jsonl", [row("a", 0, 1.0), row("b", 0, 1.0)])
+    assert blade("compare", before, after).stdout.startswith("m-after against m-before: ")
+
+
 def test_two_analyses_of_one_model_are_told_apart(tmp_path: Path) -> None:
     for name in ("one", "two"):
         blade("analyze", HERON, "-o", str(tmp_path / name))

@@ -185,6 +185,11 @@ def test_without_a_key_the_first_parting_is_told(tmp_path: Path) -> None:
     assert "`list_items`" in one.what
 
 
+def test_the_same_words_that_were_judged_otherwise_are_called_that(tmp_path: Path) -> None:
+    found = contrast(tmp_path, (True, agent("I get 11")), (False, agent("I get 11")))
+    assert only(found).what == "does and says the same, and is judged otherwise"
+
+
 def test_the_passing_repeat_that_goes_the_same_way_longest_is_set_beside(tmp_path: Path) -> None:
     one, two, three = (act("get_order", id=n) for n in "123")
     found = contrast(

@@ -294,8 +294,11 @@ def _first_parting(failing: Walk, passing: Walk, shared: int) -> tuple[str, Mome
     mine = failing.calls[shared] if shared < len(failing.calls) else None
     other = passing.calls[shared] if shared < len(passing.calls) else None
     if mine is None and other is None:
-        what = "makes the same calls and ends otherwise" if shared else "says something else"
-        return what, _moment(failing, mine, shared), _moment(passing, other, shared)
+        return (
+            _parted_in_words(failing, passing, shared),
+            _moment(failing, mine, shared),
+            _moment(passing, other, shared),
+        )
     did = f"calls `{mine.tool}`" if mine else "calls nothing more"
     instead = f"calls `{other.tool}`" if other else "calls nothing more"
     if did == instead:
@@ -305,6 +308,17 @@ def _first_parting(failing: Walk, passing: Walk, shared: int) -> tuple[str, Mome
         _moment(failing, mine, shared),
         _moment(passing, other, shared),
     )
+
+
+def _parted_in_words(failing: Walk, passing: Walk, shared: int) -> str:
+    """How two rollouts that call the same part."""
+    if _said(failing) == _said(passing):
+        return "does and says the same, and is judged otherwise"
+    return "makes the same calls and ends otherwise" if shared else "says something else"
+
+
+def _said(walk: Walk) -> list[str]:
+    return [step.text for step in walk.steps if step.party == "agent" and step.kind == "message"]
 
 
 def _moment(walk: Walk, call: Step | None, shared: int) -> Moment:

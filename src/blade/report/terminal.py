@@ -11,7 +11,7 @@ from blade.core.run import Artifact
 from blade.report.diagnosis import MOST_DOUBTS, MOST_FINDINGS, causes_lines, doubts_told, shown_modes, worth
 from blade.report.numbers import limits, plural, score
 from blade.report.page_one import after_doubts, before_modes, leading, lost_lines, name_of, shared_lines, title
-from blade.report.text import cut, printable
+from blade.report.text import cut, cut_inside, printable
 
 MOST_FILES = 4
 MOST_RUNS = 12
@@ -100,7 +100,7 @@ def _line(one: RunAnalysis) -> tuple[str, ...]:
     lead = leading(one)
     buckets = ", ".join(f"{count} {name.split('_')[0]}" for name, count in one.metrics.buckets.items() if count)
     return (
-        cut(one.run.name, 48),
+        cut_inside(one.run.name, 48),
         f"{name_of(one.metrics.headline)} {score(lead.value)}",
         f"({limits(lead.interval)})",
         plural(lead.n, "task"),

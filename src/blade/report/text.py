@@ -42,6 +42,12 @@ def cut(text: str, most: int = LONGEST_CELL) -> str:
     return text if len(text) <= most else text[: most - 3] + "..."
 
 
+def cut_inside(text: str, most: int) -> str:
+    """At most so many characters, of the beginning and of the end: names that belong together differ there."""
+    tail = (most - 3) // 2
+    return text if len(text) <= most else f"{text[: most - 3 - tail]}...{text[-tail:]}"
+
+
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], more: str = "", most: int = MOST_ROWS) -> list[str]:
     """A Markdown table of at most `most` rows; `more` says where the rest is."""
     body = [[_cell(cell) for cell in row] for row in rows]

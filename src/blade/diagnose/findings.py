@@ -8,6 +8,7 @@ from dataclasses import replace
 from blade.core.diagnosis import Doubt, Finding, Lookout
 from blade.diagnose.context import Context, Draft
 from blade.diagnose.drafts import DRAFTS
+from blade.diagnose.drafts.giving_up import by_giving_up
 from blade.diagnose.drafts.guesses import by_guess
 from blade.diagnose.drafts.others import by_user, unexplained
 from blade.diagnose.drafts.taught import by_label
@@ -35,7 +36,8 @@ def findings(
     agents = map(_without_withheld(context), groups(context.partition))
     mine = [group for group in map(_without(_unsound(doubts)), agents) if group.failing]
     drafted = [(group, DRAFTS[group.family](group, context)) for group in mine]
-    drafted += [one for one in (by_user(context), by_guess(doubts, mine), unexplained(context)) if one is not None]
+    habits = (by_user(context), by_guess(doubts, mine), by_giving_up(context, mine), unexplained(context))
+    drafted += [one for one in habits if one is not None]
     drafted += [by_label(label, seen, context) for label, seen in taught if label.fix is not None and seen.fired_failed]
     ranked = sorted(
         ((_finding(group, draft, context), group) for group, draft in drafted), key=lambda one: _rank(one[0])

@@ -18,12 +18,19 @@ from blade.diagnose.walks import Walk
 _DONE = re.compile(r"successfully|(?:has|have) been (?!transferred)|\bis now\b|\bare now\b")
 _NOT = re.compile(r"\b(?:not|cannot|can't|unable|unfortunately|transfer\w*|skip\w*|remain\w*)\b")
 
+GAVE_UP = "gave up"
+AFTER_AN_ERROR = (
+    "after an error have the agent read what it says, mend the call and try again, or take another way, before it closes",
+    "what to do after an error",
+    "prompt",
+)
+"""What to do about giving up: the remedy, in half a line, and its kind."""
 REASONS = {
     "silent": "{n} call{s} nothing at all",
     "hung up": "in {n} the user gives the go-ahead and ends the talk",
     "withdrew": "in {n} the user takes the wish back",
     "refused": "{n} tr{ies} and {is} refused",
-    "gave up": "{n} give{s} up after an error",
+    GAVE_UP: "{n} give{s} up after an error",
     "declined": "{n} decline{s}",
     "handed over": "{n} hand{s} the user over",
     "partly": "{n} make{s} only some of those that are due",
@@ -105,7 +112,7 @@ def reason(walk: Walk, tool: str) -> str:
     if "is refused" in left_out_in_words(walk, tool):
         return "refused"
     if _ended_on_an_error(walk):
-        return "gave up"
+        return GAVE_UP
     text, evidence = failure_in_words(walk, tool)
     if evidence and " says " in text and any(word in evidence[0].quote.lower() for word in DECLINING):
         return "declined"
@@ -138,9 +145,8 @@ def _remedy(reason_: str, tool: str) -> tuple[str, str, str]:
         return fix, f"the refusals of `{tool}`", "prompt"
     if reason_ == "refused":
         return f"say in the prompt what to do when `{tool}` returns that error", f"the errors of `{tool}`", "prompt"
-    if reason_ == "gave up":
-        fix = "after an error have the agent read what it says, mend the call and try again, or take another way, before it closes"
-        return fix, "what to do after an error", "prompt"
+    if reason_ == GAVE_UP:
+        return AFTER_AN_ERROR
     if reason_ in ("hung up", "withdrew"):
         fix = "have the simulated user wait until its wish is carried out, and run these tasks again"
         return fix, "the user simulator", "harness"

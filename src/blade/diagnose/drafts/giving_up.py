@@ -1,0 +1,63 @@
+"""One habit behind several findings: closing after a call that failed, whatever was still due."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from blade.diagnose import quotes
+from blade.diagnose.context import Context, Draft, Said
+from blade.diagnose.drafts.left_out import AFTER_AN_ERROR, GAVE_UP, reason
+from blade.diagnose.exhibits import closing
+from blade.diagnose.groups import Group, spread
+from blade.diagnose.walks import Walk
+
+MOST_SHOWN = 2
+MOST_TOOLS = 3
+
+
+def by_giving_up(context: Context, groups: Sequence[Group]) -> tuple[Group, Draft] | None:
+    """Failures that end on an error; None where they all lack one tool, which is a finding of its own."""
+    gave_up = [(group, _giving_up(group, context)) for group in groups if group.family == "left-out"]
+    mine = [(group, walks) for group, walks in gave_up if walks]
+    if len(mine) < 2:
+        return None
+    walks = list({walk.place: walk for _, found in mine for walk in found}.values())
+    failing = tuple((walk.rollout.key.task_id, walk.repeat) for walk in walks)
+    alone = {place for group, _ in mine for place in group.alone}
+    group = Group(
+        family="gave-up",
+        name="",
+        detail="",
+        failing=failing,
+        passing=(),
+        alone=tuple(place for place in failing if place in alone),
+    )
+    fix, brief, kind = AFTER_AN_ERROR
+    return group, Draft(
+        title="It gives up after an error",
+        what=f"{spread(failing)} end on a call that failed, with a change still due: {_tools(mine)}.",
+        fix=fix,
+        brief=brief,
+        kind=kind,
+        where=tuple(_shown(walk) for walk in walks[:MOST_SHOWN]),
+    )
+
+
+def _giving_up(group: Group, context: Context) -> list[Walk]:
+    return [walk for walk in context.reading.at(group.failing) if reason(walk, group.name) == GAVE_UP]
+
+
+def _tools(mine: Sequence[tuple[Group, list[Walk]]]) -> str:
+    names = [f"`{group.name}` in {len(walks)}" for group, walks in mine]
+    return ", ".join(names[:MOST_TOOLS]) + (f" and {len(names) - MOST_TOOLS} more" if len(names) > MOST_TOOLS else "")
+
+
+def _shown(walk: Walk) -> Said:
+    """The error, and what the agent said after it."""
+    last = walk.calls[-1]
+    result = walk.result_of(last)
+    error = quotes.of_text(walk.rollout, result, ("error",)) if result is not None else None
+    words = closing(walk)
+    said = f'; it ends with (:{words.step}) "{words.quote}"' if words is not None and words.step != last.index else ""
+    told = f' (:{error.step}) "{error.quote}"' if error is not None else ""
+    return f"{walk.place}: `{last.tool}` fails{told}{said}.", tuple(one for one in (error, words) if one is not None)

@@ -16,6 +16,7 @@ import msgspec
 
 from blade.core.rollout import LONGEST_UNMARKED, Step
 from blade.core.tools import is_deep
+from blade.detectors._phrases import any_of
 
 HEAD = LONGEST_UNMARKED
 """Characters at the start of a result in which an error is expected, and the most that one without a mark has."""
@@ -26,15 +27,16 @@ RUNS_CODE = frozenset(
 """Words in the names of tools whose results are the output of the agent's own programs."""
 
 _part = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
-_object = re.compile(
-    r"""["'](?:error\w*|exception|fault)["']\s*:\s*(?!null|none|false|""|''|\[\]|\{\}|0\b)
-      | ["'](?:status|code|status_?code|http_?status|error_?code)["']\s*:\s*["']?[45]\d\d\b
-      | ["'](?:code|type)["']\s*:\s*["']\w*(?:error|exception|exceeded|reached|denied|failed|failure|unavailable|timeout)["']
-      | ["'](?:success|ok)["']\s*:\s*false
-      | ^\s*\{\s*["'](?:detail|message)["']\s*:[^,]*\}\s*$
-    """,
-    re.IGNORECASE | re.VERBOSE,
+OBJECT = (
+    r"""["'](?:error\w*|exception|fault)["']\s*:\s*(?!null|none|false|""|''|\[\]|\{\}|0\b)""",
+    r"""["'](?:status|code|status_?code|http_?status|error_?code)["']\s*:\s*["']?[45]\d\d\b""",
+    r"""["'](?:code|type)["']\s*:\s*["']\w*(?:error|exception|exceeded|reached|denied|failed|failure|unavailable|timeout)["']""",
+    r"""["'](?:success|ok)["']\s*:\s*false""",
 )
+"""What an object holds that is an error."""
+_object = re.compile("|".join(OBJECT), re.IGNORECASE)
+_plain_object = any_of(OBJECT)
+_says_one_thing = re.compile(r"""\s*\{\s*["'](?:detail|message)["']\s*:[^,]*\}\s*$""", re.IGNORECASE)
 _opens = re.compile(
     r"""\W*(?:<[^>]{1,60}>\W*)*(?:
         (?:http|status|code|response)\W+(?:(?:status|code|error)\W+){0,3}[45]\d\d\b
@@ -85,8 +87,12 @@ def error_words(step: Step) -> str:
 def _unmarked(text: str) -> str:
     """What a short result without a mark says as an error; several rules ask of the same ones."""
     if text.lstrip().startswith("{"):
-        return text if _object.search(text) else ""
+        return text if _says_one_thing.match(text) or _is_error_object(text) else ""
     return text if _opens.match(text) and not is_about_errors(text) else ""
+
+
+def _is_error_object(text: str) -> bool:
+    return _plain_object.is_in(text) if text.isascii() else _object.search(text) is not None
 
 
 def is_about_errors(words: str) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Literal
 
@@ -54,14 +54,28 @@ class AnyOf:
     @cached_property
     def pattern(self) -> re.Pattern[str]:
         """What decides."""
-        return re.compile("|".join(f"(?:{phrase})" for phrase in self._phrases), FLAGS)
+        return _joined(self._phrases)
 
     @cached_property
     def _search(self) -> Search | None:
-        return search_for([(0, [without_lookaround(phrase) for phrase in self._phrases])])
+        return search_for([(_is_as_it_is(phrase), [without_lookaround(phrase)]) for phrase in self._phrases])
+
+    @cached_property
+    def _rest(self) -> re.Pattern[str]:
+        """Phrases of which google-re2 cannot tell that they are in a text."""
+        return _joined(phrase for phrase in self._phrases if not _is_as_it_is(phrase))
 
     def _may_be_in(self, text: str) -> bool:
         return self._search is None or bool(self._search(text))
+
+    def is_in(self, text: str) -> bool:
+        """Whether any phrase is in a text; where that is ASCII, google-re2 alone can tell of most phrases."""
+        if self._search is None:
+            return self.pattern.search(text) is not None
+        found = self._search(text)
+        if not found or not text.isascii():
+            return bool(found) and self.pattern.search(text) is not None
+        return True in found or self._rest.search(text) is not None
 
     def search(self, text: str) -> re.Match[str] | None:
         """The first phrase in a text."""
@@ -75,6 +89,15 @@ class AnyOf:
 def any_of(phrases: Sequence[str]) -> AnyOf:
     """Some phrases as one."""
     return AnyOf(phrases)
+
+
+def _joined(phrases: Iterable[str]) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{phrase})" for phrase in phrases), FLAGS)
+
+
+def _is_as_it_is(phrase: str) -> bool:
+    """Whether google-re2 finds in ASCII text just what `re` finds: nothing is asked of what is around, or of ends of lines."""
+    return without_lookaround(phrase) == phrase and "^" not in phrase and "$" not in phrase
 
 
 def without_lookaround(phrase: str) -> str:

@@ -91,7 +91,7 @@ _denies = any_of(PHRASES)
 def invented_id(rollout: Rollout) -> Iterator[Evidence]:
     steps = rollout.steps or ()
     results = (step for step in steps if step.kind == "result")
-    denied = {(s.answers, s.call_id) for s in results if error_words(s) and _denies.search(s.text[:HEAD])}
+    denied = {(s.answers, s.call_id) for s in results if error_words(s) and _denies.is_in(s.text[:HEAD])}
     judged: set[str] = set()
     for place, call in enumerate(steps) if denied else ():
         if not _is_denied(call, denied):

@@ -75,6 +75,16 @@ def before_agent(items: list[object]) -> list[object]:
     return items[: len(items) - len(after_prompt(items))]
 
 
+def plain_messages(items: list[object]) -> tuple[Step, ...]:
+    """The steps of messages before the agent's first turn that hold a role and a text and nothing else; empty of others."""
+    steps: list[Step] = []
+    for index, item in enumerate(items):
+        if not isinstance(item, dict) or item.keys() != _ROLE_AND_TEXT or not isinstance(item["content"], str):
+            return ()
+        steps.append(Step(index=index, party=_party(_role(item)), kind="message", text=item["content"]))
+    return tuple(steps)
+
+
 def is_talk_to_go_on_with(items: list[object]) -> bool:
     """Whether user and agent take turns, the user first and last, without instructions, a call or a result.
 
@@ -105,6 +115,7 @@ def _party(role: str | None) -> Party:
     return known or _PARTY.get(role.lower() if role else None, "user")
 
 
+_ROLE_AND_TEXT = {"role", "content"}
 _SPEAKERS = ("assistant", "user")
 
 

@@ -68,6 +68,7 @@ _NO_NAME = re.compile(
 )
 """Names of arguments that hold what an agent may compose or reckon."""
 _SIGNS = bytes(code for code in range(128) if not chr(code).isalnum())
+_SMALL = bytes(range(128)).lower() + bytes(range(128, 256))
 _SPOKEN = (b"underscore", b"hyphen", b"dash")
 _DIGIT = re.compile(r"\d")
 _DIGITS = re.compile(rf"\d{{{TELLING_DIGITS},}}")
@@ -129,7 +130,8 @@ def _unheard(ids: list[str], heard: str) -> list[str]:
 
 def _flat(text: str) -> bytes:
     """Letters and digits alone: case, spaces and signs do not make another id, spoken or written."""
-    flat = text.lower().encode("utf-8", "replace").translate(None, _SIGNS)
+    small = text if text.isascii() else text.lower()
+    flat = small.encode("utf-8", "replace").translate(_SMALL, _SIGNS)
     for word in _SPOKEN:
         flat = flat.replace(word, b"")
     return flat

@@ -17,16 +17,10 @@ import msgspec
 from blade.core.rollout import LONGEST_UNMARKED, Step
 from blade.core.tools import is_deep
 from blade.detectors._phrases import any_of
+from blade.detectors._programs import runs_code
 
 HEAD = LONGEST_UNMARKED
 """Characters at the start of a result in which an error is expected, and the most that one without a mark has."""
-RUNS_CODE = frozenset(
-    """bash shell sh terminal console powershell python ipython jupyter repl notebook command cmd code script
-    exec""".split()  # noqa: SIM905
-)
-"""Words in the names of tools whose results are the output of the agent's own programs."""
-
-_part = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 OBJECT = (
     r"""["'](?:error\w*|exception|fault)["']\s*:\s*(?!null|none|false|""|''|\[\]|\{\}|0\b)""",
     r"""["'](?:status|code|status_?code|http_?status|error_?code)["']\s*:\s*["']?[45]\d\d\b""",
@@ -98,12 +92,6 @@ def _is_error_object(text: str) -> bool:
 def is_about_errors(words: str) -> bool:
     """Whether a text tells of errors in general, as a handbook does."""
     return _tells.search(words) is not None
-
-
-@lru_cache(maxsize=1024)
-def runs_code(tool: str) -> bool:
-    """Whether a tool runs what the agent writes."""
-    return not RUNS_CODE.isdisjoint(word.lower() for word in _part.findall(tool))
 
 
 def said_to_all(steps: Sequence[Step]) -> str:

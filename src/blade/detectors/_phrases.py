@@ -15,7 +15,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Literal
 
-from blade.core.rollout import Step
+from blade.core.rollout import LONGEST_UNMARKED, Step
+from blade.detectors._programs import runs_code
 
 FLAGS = re.IGNORECASE | re.ASCII
 
@@ -24,7 +25,8 @@ Search = Callable[[str], Collection[int]]
 Place = Literal["errors", "closing"]
 
 HEAD = 600
-"""Characters at the start of a result in which an error is looked for, and the most that one without a mark has."""
+"""Characters at the start of a result in which an error is looked for, and the most that the output of a program has
+where it may be one without a mark."""
 OPENING = 300
 """Characters at the start of a text after which many rules stop: there a word may end for them in its middle."""
 CLOSING = 2
@@ -117,9 +119,14 @@ def without_lookaround(phrase: str) -> str:
 
 def errors(steps: Sequence[Step]) -> str:
     """The heads of results that are marked as errors, and all results that are short enough to be one."""
-    results = [step for step in steps if step.kind == "result" and (step.failed or len(step.text) <= HEAD)]
+    results = [step for step in steps if step.kind == "result" and (step.failed or _may_be_error(step))]
     opened = [step.text[:OPENING] for step in results if step.failed and len(step.text) > OPENING]
     return "\n".join([*opened, *[step.text[:HEAD] for step in results]])
+
+
+def _may_be_error(step: Step) -> bool:
+    size = len(step.text)
+    return size <= LONGEST_UNMARKED or (size <= HEAD and runs_code(step.tool or ""))
 
 
 def closing(steps: Sequence[Step]) -> str:

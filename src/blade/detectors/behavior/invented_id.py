@@ -68,6 +68,7 @@ _NO_NAME = re.compile(
 )
 """Names of arguments that hold what an agent may compose or reckon."""
 _SIGNS = bytes(code for code in range(128) if not chr(code).isalnum())
+_NO_DIGITS = bytes(code for code in range(256) if not chr(code).isascii() or not chr(code).isdigit())
 _SMALL = bytes(range(128)).lower() + bytes(range(128, 256))
 _SPOKEN = (b"underscore", b"hyphen", b"dash")
 _DIGIT = re.compile(r"\d")
@@ -124,8 +125,16 @@ def _heard(before: tuple[Step, ...], denied: Denied) -> str:
 def _unheard(ids: list[str], heard: str) -> list[str]:
     """The ids that were not heard in any form; most are found as they stand, which is quick."""
     odd = [one for one in ids if one not in heard and not any(digits in heard for digits in _DIGITS.findall(one))]
-    flat = _flat(heard) if odd else b""
+    digits = _digits(heard) if odd else b""
+    if not any(_digits(one) in digits for one in odd):
+        return odd
+    flat = _flat(heard)
     return [one for one in odd if _flat(one) not in flat]
+
+
+def _digits(text: str) -> bytes:
+    """Digits alone: where those of an id do not follow each other, it was not heard in any form."""
+    return text.encode("utf-8", "replace").translate(None, _NO_DIGITS)
 
 
 def _flat(text: str) -> bytes:

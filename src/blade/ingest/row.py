@@ -244,21 +244,23 @@ class RowReader:
         """Let the rules look at every row."""
         lights = [Light(*values) for values in zip(*(found[name] for name in LIGHT), strict=True)]
         keys = zip(found["id"], found["index"], found["repeat"], strict=True)
-        looked = []
         due = self._due.column(batch.columns)
-        for place, (id_, index, repeat) in enumerate(keys):
-            seen = rollout(
-                lights[place],
-                key=RolloutKey(run="", task_id=id_ or str(index), repeat=repeat or 0),
-                source=sources[place],
-                error=errors[place],
-                features=walked.features[place],
-                steps=walked.steps[place],
-                read_row=partial(decode_any, batch.data[place]),
-                read_prompt=partial(self._read_prompt, batch, place),
-                read_due=None if due is None else partial(_as_it_is, due[place]),
-            )
-            looked.append(look(seen))
+        looked = look(
+            [
+                rollout(
+                    lights[place],
+                    key=RolloutKey(run="", task_id=id_ or str(index), repeat=repeat or 0),
+                    source=sources[place],
+                    error=errors[place],
+                    features=walked.features[place],
+                    steps=walked.steps[place],
+                    read_row=partial(decode_any, batch.data[place]),
+                    read_prompt=partial(self._read_prompt, batch, place),
+                    read_due=None if due is None else partial(_as_it_is, due[place]),
+                )
+                for place, (id_, index, repeat) in enumerate(keys)
+            ]
+        )
         found["fired"] = [seen.hits for seen in looked]
         found["cannot_look"] = [seen.cannot_look for seen in looked]
         found["differs"] = [seen.differs for seen in looked]

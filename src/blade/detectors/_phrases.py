@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property
 from typing import Literal
 
@@ -44,57 +44,70 @@ _WIDER = {r"\s": r"\s\x0b", r"\w": r"\w\x{80}-\x{10ffff}", r"\W": rf"\W{_FOLDED}
 
 
 class AnyOf:
-    """What a rule confirms its phrases with; compiled at its first use.
+    """What a rule confirms its phrases with; each is compiled at its first use.
 
     It is asked as a compiled pattern is. google-re2 looks first, without what is asked of the words around a phrase: it
-    takes a twentieth of the time, and most texts hold no phrase.
+    takes a twentieth of the time, most texts hold no phrase, and of the others most hold one or two.
     """
 
     def __init__(self, phrases: Sequence[str]) -> None:
         self._phrases = tuple(phrases)
-
-    @cached_property
-    def pattern(self) -> re.Pattern[str]:
-        """What decides."""
-        return _joined(self._phrases)
+        self._compiled: dict[int, re.Pattern[str]] = {}
 
     @cached_property
     def _search(self) -> Search | None:
-        return search_for([(_is_as_it_is(phrase), [without_lookaround(phrase)]) for phrase in self._phrases])
+        return search_for([(number, [without_lookaround(phrase)]) for number, phrase in enumerate(self._phrases)])
 
     @cached_property
-    def _rest(self) -> re.Pattern[str]:
-        """Phrases of which google-re2 cannot tell that they are in a text."""
-        return _joined(phrase for phrase in self._phrases if not _is_as_it_is(phrase))
+    def _sure(self) -> frozenset[int]:
+        """Phrases that google-re2, where it is there, finds in ASCII text just where `re` does."""
+        if self._search is None:
+            return frozenset()
+        return frozenset(number for number, phrase in enumerate(self._phrases) if _is_as_it_is(phrase))
 
-    def _may_be_in(self, text: str) -> bool:
-        return self._search is None or bool(self._search(text))
+    def _may_be_in(self, text: str) -> Collection[int]:
+        return self._search(text) if self._search is not None else range(len(self._phrases))
+
+    def _pattern(self, number: int) -> re.Pattern[str]:
+        if number not in self._compiled:
+            self._compiled[number] = re.compile(self._phrases[number], FLAGS)
+        return self._compiled[number]
 
     def is_in(self, text: str) -> bool:
         """Whether any phrase is in a text; where that is ASCII, google-re2 alone can tell of most phrases."""
-        if self._search is None:
-            return self.pattern.search(text) is not None
-        found = self._search(text)
-        if not found or not text.isascii():
-            return bool(found) and self.pattern.search(text) is not None
-        return True in found or self._rest.search(text) is not None
+        found = self._may_be_in(text)
+        if not found:
+            return False
+        if text.isascii() and not self._sure.isdisjoint(found):
+            return True
+        return any(self._pattern(number).search(text) for number in sorted(found))
 
     def search(self, text: str) -> re.Match[str] | None:
         """The first phrase in a text."""
-        return self.pattern.search(text) if self._may_be_in(text) else None
+        return next(self.finditer(text), None)
 
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
-        """Every phrase in a text, in order."""
-        return self.pattern.finditer(text) if self._may_be_in(text) else iter(())
+        """Every phrase in a text, in order; where several begin at one place, the one that comes first among the phrases."""
+        patterns = [self._pattern(number) for number in sorted(self._may_be_in(text))]
+        return patterns[0].finditer(text) if len(patterns) == 1 else _merged(patterns, text)
+
+
+def _merged(patterns: Sequence[re.Pattern[str]], text: str) -> Iterator[re.Match[str]]:
+    """What the patterns find as alternatives of one."""
+    coming = [(pattern, pattern.search(text)) for pattern in patterns]
+    while found := [match for _, match in coming if match is not None]:
+        first = min(found, key=re.Match.start)
+        yield first
+        after = max(first.end(), first.start() + 1)
+        coming = [
+            (pattern, match if match is None or match.start() >= after else pattern.search(text, after))
+            for pattern, match in coming
+        ]
 
 
 def any_of(phrases: Sequence[str]) -> AnyOf:
     """Some phrases as one."""
     return AnyOf(phrases)
-
-
-def _joined(phrases: Iterable[str]) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{phrase})" for phrase in phrases), FLAGS)
 
 
 def _is_as_it_is(phrase: str) -> bool:

@@ -42,7 +42,7 @@ _plain = any_of(PLAIN)
 _perhaps = any_of(PERHAPS)
 MENDED = rf"\b{_MENDS}(?: \S+){{0,3}} (?:errors?|failures?|issues?|problems?|bugs?)\b"
 _mended = re.compile(MENDED, re.IGNORECASE)
-_may_be_mended = any_of((MENDED,))
+_may_be_mended = any_of((MENDED,), re.IGNORECASE)
 _dotted = re.compile(r"\.(?<=\w\.)[a-z]")
 _code = re.compile(r"```.*?```|`[^`\n]+`|\S*[/\\]\S+|\b\w+\.[a-z]{1,4}\b(?!\s[a-z])", re.DOTALL)
 _so_that = re.compile(r"\b(?:so that|so|now|no longer)\b.{0,60}$", re.IGNORECASE)
@@ -96,7 +96,7 @@ def _prose(text: str) -> str:
 
 def _without_mending(text: str) -> str:
     """A message without what it says of its own mending."""
-    return text if text.isascii() and not _may_be_mended.is_in(text) else _mended.sub("", text)
+    return _mended.sub("", text) if _may_be_mended.is_in(text) else text
 
 
 def _is_mended(text: str, found: re.Match[str]) -> bool:

@@ -28,8 +28,7 @@ OBJECT = (
     r"""["'](?:success|ok)["']\s*:\s*false""",
 )
 """What an object holds that is an error."""
-_object = re.compile("|".join(OBJECT), re.IGNORECASE)
-_plain_object = any_of(OBJECT)
+_object = any_of(OBJECT, re.IGNORECASE)
 _says_one_thing = re.compile(r"""\s*\{\s*["'](?:detail|message)["']\s*:[^,]*\}\s*$""", re.IGNORECASE)
 _opens = re.compile(
     r"""\W*(?:<[^>]{1,60}>\W*)*(?:
@@ -81,12 +80,8 @@ def error_words(step: Step) -> str:
 def _unmarked(text: str) -> str:
     """What a short result without a mark says as an error; several rules ask of the same ones."""
     if text.lstrip().startswith("{"):
-        return text if _says_one_thing.match(text) or _is_error_object(text) else ""
+        return text if _says_one_thing.match(text) or _object.is_in(text) else ""
     return text if _opens.match(text) and not is_about_errors(text) else ""
-
-
-def _is_error_object(text: str) -> bool:
-    return _plain_object.is_in(text) if text.isascii() else _object.search(text) is not None
 
 
 def is_about_errors(words: str) -> bool:

@@ -50,8 +50,9 @@ class AnyOf:
     takes a twentieth of the time, most texts hold no phrase, and of the others most hold one or two.
     """
 
-    def __init__(self, phrases: Sequence[str]) -> None:
+    def __init__(self, phrases: Sequence[str], flags: re.RegexFlag) -> None:
         self._phrases = tuple(phrases)
+        self._flags = flags
         self._compiled: dict[int, re.Pattern[str]] = {}
 
     @cached_property
@@ -66,11 +67,13 @@ class AnyOf:
         return frozenset(number for number, phrase in enumerate(self._phrases) if _is_as_it_is(phrase))
 
     def _may_be_in(self, text: str) -> Collection[int]:
-        return self._search(text) if self._search is not None else range(len(self._phrases))
+        if self._search is None or (not self._flags & re.ASCII and not text.isascii()):
+            return range(len(self._phrases))
+        return self._search(text)
 
     def _pattern(self, number: int) -> re.Pattern[str]:
         if number not in self._compiled:
-            self._compiled[number] = re.compile(self._phrases[number], FLAGS)
+            self._compiled[number] = re.compile(self._phrases[number], self._flags)
         return self._compiled[number]
 
     def is_in(self, text: str) -> bool:
@@ -105,9 +108,9 @@ def _merged(patterns: Sequence[re.Pattern[str]], text: str) -> Iterator[re.Match
         ]
 
 
-def any_of(phrases: Sequence[str]) -> AnyOf:
-    """Some phrases as one."""
-    return AnyOf(phrases)
+def any_of(phrases: Sequence[str], flags: re.RegexFlag = FLAGS) -> AnyOf:
+    """Some phrases as one; without `re.ASCII` among the flags, google-re2 looks at ASCII text only."""
+    return AnyOf(phrases, flags)
 
 
 def _is_as_it_is(phrase: str) -> bool:

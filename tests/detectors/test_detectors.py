@@ -475,14 +475,16 @@ def said(text: str, index: int = 0) -> Step:
     return Step(index=index, party="agent", kind="message", text=text)
 
 
-def result(text: str, *, failed: bool = False) -> Step:
-    return Step(index=0, party="tool", kind="result", text=text, failed=failed)
+def result(text: str, *, failed: bool = False, tool: str | None = None) -> Step:
+    return Step(index=0, party="tool", kind="result", text=text, failed=failed, tool=tool)
 
 
 def test_errors_are_looked_for_where_they_can_be() -> None:
     log = "x" * (HEAD + 1)
     steps = (said("never here"), result("short"), result(log), result("e" * 900, failed=True))
     assert errors(steps).split("\n") == ["e" * OPENING, "short", "e" * HEAD]
+    longer = "y" * HEAD
+    assert errors((result(longer, tool="get_order"), result(longer, tool="bash"))) == longer
     assert errors(()) == ""
 
 

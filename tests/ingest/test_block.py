@@ -1,6 +1,7 @@
 """Rows are read many at a time, and it does not show: an odd or a bad row changes nothing for its neighbours."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -38,7 +39,11 @@ BAD = (
 )
 
 
-def look(one: Rollout) -> Looked:
+def look(rollouts: Sequence[Rollout]) -> list[Looked]:
+    return list(map(look_at, rollouts))
+
+
+def look_at(one: Rollout) -> Looked:
     """Reads everything that a rule may read."""
     assert one.row["task_id" if "task_id" in one.row else "id"] is not None
     return Looked(cannot_look=() if one.steps and one.prompt else ("TST001",))

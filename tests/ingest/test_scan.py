@@ -5,6 +5,7 @@ import os
 import random
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
@@ -45,7 +46,11 @@ def same(one: Run, other: Run, but: tuple[str, ...] = ()) -> bool:
     return equal and one.tools == other.tools and one.settings == other.settings and one.schema == other.schema
 
 
-def look(one: Rollout) -> Looked:
+def look(rollouts: Sequence[Rollout]) -> list[Looked]:
+    return list(map(look_at, rollouts))
+
+
+def look_at(one: Rollout) -> Looked:
     """A rule for the tests: fires where the answer is long."""
     long = [step for step in one.steps or () if step.kind == "message" and len(step.text) > 200]
     hits = tuple(Hit(code="TST001", step=step.index, field="text", start=0, length=5) for step in long)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -116,5 +116,5 @@ class Looked(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 NOTHING_SEEN = Looked()
 
-Look = Callable[[Rollout], Looked]
-"""Handed to the scan by a pipeline. Must be picklable."""
+Look = Callable[[Sequence[Rollout]], list[Looked]]
+"""What is seen in each of some rollouts. Handed to the scan by a pipeline. Must be picklable."""

@@ -4,7 +4,7 @@ Adding a rule is adding a file `<family>/<name>.py` that holds a function of tha
 registered anywhere else. `_engine.py` is the whole mechanism.
 """
 
-from blade.detectors._engine import Rule, Status, detector, find, hit_of, look, rule_files, rules
+from blade.detectors._engine import Rule, Status, detector, find, hit_of, look, look_at_all, rule_files, rules
 from blade.detectors._page import catalogue, page
 from blade.detectors._phrases import any_of, search_for
 
@@ -17,6 +17,7 @@ __all__ = [
     "find",
     "hit_of",
     "look",
+    "look_at_all",
     "page",
     "rule_files",
     "rules",

@@ -40,8 +40,10 @@ PERHAPS = (
 
 _plain = any_of(PLAIN)
 _perhaps = any_of(PERHAPS)
-_mended = re.compile(rf"\b{_MENDS}(?: \S+){{0,3}} (?:errors?|failures?|issues?|problems?|bugs?)\b", re.IGNORECASE)
-_may_be_code = re.compile(r"[`/\\]|\w\.[a-z]")
+MENDED = rf"\b{_MENDS}(?: \S+){{0,3}} (?:errors?|failures?|issues?|problems?|bugs?)\b"
+_mended = re.compile(MENDED, re.IGNORECASE)
+_may_be_mended = any_of((MENDED,), re.IGNORECASE)
+_dotted = re.compile(r"\.(?<=\w\.)[a-z]")
 _code = re.compile(r"```.*?```|`[^`\n]+`|\S*[/\\]\S+|\b\w+\.[a-z]{1,4}\b(?!\s[a-z])", re.DOTALL)
 _so_that = re.compile(r"\b(?:so that|so|now|no longer)\b.{0,60}$", re.IGNORECASE)
 _sentence = re.compile(r"(?<=[.!?;])\s+|\n+")
@@ -71,7 +73,7 @@ _not_done = re.compile(
 
 def may_admit(text: str) -> bool:
     """Whether a message holds any word in which a failure may be admitted."""
-    return _perhaps.search(_mended.sub("", _prose(text))) is not None
+    return _perhaps.is_in(_without_mending(_prose(text)))
 
 
 def admits(text: str) -> re.Match[str] | None:
@@ -87,7 +89,14 @@ def admits(text: str) -> re.Match[str] | None:
 
 def _prose(text: str) -> str:
     """A message with blanks in place of its code, whose names are no words of the agent."""
-    return _code.sub(lambda found: " " * len(found[0]), text) if _may_be_code.search(text) else text
+    if "`" in text or "/" in text or "\\" in text or _dotted.search(text):
+        return _code.sub(lambda found: " " * len(found[0]), text)
+    return text
+
+
+def _without_mending(text: str) -> str:
+    """A message without what it says of its own mending."""
+    return _mended.sub("", text) if _may_be_mended.is_in(text) else text
 
 
 def _is_mended(text: str, found: re.Match[str]) -> bool:

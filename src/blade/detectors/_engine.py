@@ -225,7 +225,7 @@ class _Opened(NamedTuple):
 
     numbers: frozenset[int]
     """Rules that have to look."""
-    search: tuple[tuple[Place, frozenset[int]], ...]
+    search: dict[Place, frozenset[int]]
     """Places to search, and whose phrases may open a gate there."""
 
 
@@ -267,15 +267,23 @@ class Engine:
 
     def look(self, rollout: Rollout) -> Looked:
         """What every rule says about one rollout."""
+        return self.look_at_all((rollout,))[0]
+
+    def look_at_all(self, rollouts: Sequence[Rollout]) -> list[Looked]:
+        """What every rule says about each rollout; place by place and rule by rule, so that what one needs is at hand."""
+        plans = [self._plan_of(rollout) for rollout in rollouts]
+        seen = self._run(self._opened(plans, rollouts), rollouts)
+        return [
+            Looked(hits=tuple(hits), cannot_look=plan.quiet.cannot_look) if hits else plan.quiet
+            for plan, hits in zip(plans, seen, strict=True)
+        ]
+
+    def _plan_of(self, rollout: Rollout) -> _Plan:
         present = tuple([has(rollout) for has in self._present])
         plan = self._plans.get(present)
         if plan is None:
             plan = self._plans[present] = self._plan(present)
-        opened = self._opened(plan, rollout)
-        if not opened:
-            return plan.quiet
-        hits = self._run(sorted(opened), rollout)
-        return Looked(hits=tuple(hits), cannot_look=plan.quiet.cannot_look) if hits else plan.quiet
+        return plan
 
     def _plan(self, present: tuple[bool, ...]) -> _Plan:
         there = {name for name, is_there in zip(self._names, present, strict=True) if is_there}
@@ -302,20 +310,15 @@ class Engine:
         when = self._detectors[number].when
         return when if when is not None and self._gated else _always
 
-    def _opened(self, plan: _Plan, rollout: Rollout) -> Collection[int]:
-        """Rules that have to look."""
-        features = rollout.features
-        if features is None:
-            return plan.able
-        counters = _COUNTERS(features)
-        known = plan.known.get(counters)
-        if known is None:
-            if len(plan.known) >= _MOST_KNOWN:
-                plan.known.clear()
-            known = plan.known[counters] = _by_counters(plan, features)
-        opened = known.numbers
-        for place, numbers in known.search:
-            opened = opened.union(self._found(rollout, place, numbers))
+    def _opened(self, plans: Sequence[_Plan], rollouts: Sequence[Rollout]) -> list[Collection[int]]:
+        """Rules that have to look at each rollout."""
+        known = list(map(_by_counters, plans, rollouts))
+        opened: list[Collection[int]] = [one.numbers for one in known]
+        for place in TEXT_AT:
+            for at, one in enumerate(known):
+                numbers = one.search.get(place)
+                if numbers and (found := self._found(rollouts[at], place, numbers)):
+                    opened[at] = {*opened[at], *found}
         return opened
 
     def _found(self, rollout: Rollout, place: Place, numbers: frozenset[int]) -> Collection[int]:
@@ -328,23 +331,44 @@ class Engine:
             text = f"{text}\n{rollout.error}"
         return numbers.intersection(search(text)) if text else ()
 
-    def _run(self, numbers: list[int], rollout: Rollout) -> list[Hit]:
-        hits: list[Hit] = []
-        for number in numbers:
-            one = self._detectors[number]
-            try:
-                hits += [_hit(one.code, rollout, evidence) for evidence in islice(one.body(rollout), MOST_HITS)]
-            except Exception as error:
-                error.add_note(f"rule {one.code} on rollout {rollout.key} ({rollout.source})")
-                raise
+    def _run(self, opened: Sequence[Collection[int]], rollouts: Sequence[Rollout]) -> list[list[Hit]]:
+        looking: dict[int, list[int]] = {}
+        for at, numbers in enumerate(opened):
+            for number in numbers:
+                looking.setdefault(number, []).append(at)
+        hits: list[list[Hit]] = [[] for _ in rollouts]
+        for number in sorted(looking):
+            for at in looking[number]:
+                hits[at] += _hits(self._detectors[number], rollouts[at])
         return hits
 
 
-def _by_counters(plan: _Plan, features: Features) -> _Opened:
+def _hits(one: Detector, rollout: Rollout) -> list[Hit]:
+    try:
+        return [_hit(one.code, rollout, evidence) for evidence in islice(one.body(rollout), MOST_HITS)]
+    except Exception as error:
+        error.add_note(f"rule {one.code} on rollout {rollout.key} ({rollout.source})")
+        raise
+
+
+def _by_counters(plan: _Plan, rollout: Rollout) -> _Opened:
+    features = rollout.features
+    if features is None:
+        return _Opened(plan.able, {})
+    counters = _COUNTERS(features)
+    known = plan.known.get(counters)
+    if known is None:
+        if len(plan.known) >= _MOST_KNOWN:
+            plan.known.clear()
+        known = plan.known[counters] = _counted(plan, features)
+    return known
+
+
+def _counted(plan: _Plan, features: Features) -> _Opened:
     opened = frozenset(number for number, when in plan.whens if when(features))
     some = {"errors": features.results > 0, "closing": features.agent_messages > 0}
-    search = [(place, numbers) for place, numbers in plan.phrased if plan.error or some[place]]
-    return _Opened(opened, tuple((place, numbers) for place, numbers in search if not numbers <= opened))
+    search = {place: numbers for place, numbers in plan.phrased if plan.error or some[place]}
+    return _Opened(opened, {place: numbers for place, numbers in search.items() if not numbers <= opened})
 
 
 def _always(_: Features) -> bool:
@@ -436,6 +460,11 @@ def rules() -> tuple[Rule, ...]:
 def look(rollout: Rollout) -> Looked:
     """What every rule says about one rollout. Rules are loaded at the first call in a process."""
     return _engine().look(rollout)
+
+
+def look_at_all(rollouts: Sequence[Rollout]) -> list[Looked]:
+    """What every rule says about each rollout."""
+    return _engine().look_at_all(rollouts)
 
 
 def find(rollout: Rollout, hit: Hit) -> Evidence:

@@ -16,25 +16,20 @@ import msgspec
 
 from blade.core.rollout import LONGEST_UNMARKED, Step
 from blade.core.tools import is_deep
+from blade.detectors._phrases import any_of
+from blade.detectors._programs import runs_code
 
 HEAD = LONGEST_UNMARKED
 """Characters at the start of a result in which an error is expected, and the most that one without a mark has."""
-RUNS_CODE = frozenset(
-    """bash shell sh terminal console powershell python ipython jupyter repl notebook command cmd code script
-    exec""".split()  # noqa: SIM905
+OBJECT = (
+    r"""["'](?:error\w*|exception|fault)["']\s*:\s*(?!null|none|false|""|''|\[\]|\{\}|0\b)""",
+    r"""["'](?:status|code|status_?code|http_?status|error_?code)["']\s*:\s*["']?[45]\d\d\b""",
+    r"""["'](?:code|type)["']\s*:\s*["']\w*(?:error|exception|exceeded|reached|denied|failed|failure|unavailable|timeout)["']""",
+    r"""["'](?:success|ok)["']\s*:\s*false""",
 )
-"""Words in the names of tools whose results are the output of the agent's own programs."""
-
-_part = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
-_object = re.compile(
-    r"""["'](?:error\w*|exception|fault)["']\s*:\s*(?!null|none|false|""|''|\[\]|\{\}|0\b)
-      | ["'](?:status|code|status_?code|http_?status|error_?code)["']\s*:\s*["']?[45]\d\d\b
-      | ["'](?:code|type)["']\s*:\s*["']\w*(?:error|exception|exceeded|reached|denied|failed|failure|unavailable|timeout)["']
-      | ["'](?:success|ok)["']\s*:\s*false
-      | ^\s*\{\s*["'](?:detail|message)["']\s*:[^,]*\}\s*$
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
+"""What an object holds that is an error."""
+_object = any_of(OBJECT, re.IGNORECASE)
+_says_one_thing = re.compile(r"""\s*\{\s*["'](?:detail|message)["']\s*:[^,]*\}\s*$""", re.IGNORECASE)
 _opens = re.compile(
     r"""\W*(?:<[^>]{1,60}>\W*)*(?:
         (?:http|status|code|response)\W+(?:(?:status|code|error)\W+){0,3}[45]\d\d\b
@@ -85,19 +80,13 @@ def error_words(step: Step) -> str:
 def _unmarked(text: str) -> str:
     """What a short result without a mark says as an error; several rules ask of the same ones."""
     if text.lstrip().startswith("{"):
-        return text if _object.search(text) else ""
+        return text if _says_one_thing.match(text) or _object.is_in(text) else ""
     return text if _opens.match(text) and not is_about_errors(text) else ""
 
 
 def is_about_errors(words: str) -> bool:
     """Whether a text tells of errors in general, as a handbook does."""
     return _tells.search(words) is not None
-
-
-@lru_cache(maxsize=1024)
-def runs_code(tool: str) -> bool:
-    """Whether a tool runs what the agent writes."""
-    return not RUNS_CODE.isdisjoint(word.lower() for word in _part.findall(tool))
 
 
 def said_to_all(steps: Sequence[Step]) -> str:

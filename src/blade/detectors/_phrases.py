@@ -15,7 +15,8 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property
 from typing import Literal
 
-from blade.core.rollout import Step
+from blade.core.rollout import LONGEST_UNMARKED, Step
+from blade.detectors._programs import runs_code
 
 FLAGS = re.IGNORECASE | re.ASCII
 
@@ -24,7 +25,8 @@ Search = Callable[[str], Collection[int]]
 Place = Literal["errors", "closing"]
 
 HEAD = 600
-"""Characters at the start of a result in which an error is looked for, and the most that one without a mark has."""
+"""Characters at the start of a result in which an error is looked for, and the most that the output of a program has
+where it may be one without a mark."""
 OPENING = 300
 """Characters at the start of a text after which many rules stop: there a word may end for them in its middle."""
 CLOSING = 2
@@ -42,39 +44,78 @@ _WIDER = {r"\s": r"\s\x0b", r"\w": r"\w\x{80}-\x{10ffff}", r"\W": rf"\W{_FOLDED}
 
 
 class AnyOf:
-    """What a rule confirms its phrases with; compiled at its first use.
+    """What a rule confirms its phrases with; each is compiled at its first use.
 
     It is asked as a compiled pattern is. google-re2 looks first, without what is asked of the words around a phrase: it
-    takes a twentieth of the time, and most texts hold no phrase.
+    takes a twentieth of the time, most texts hold no phrase, and of the others most hold one or two.
     """
 
-    def __init__(self, phrases: Sequence[str]) -> None:
+    def __init__(self, phrases: Sequence[str], flags: re.RegexFlag) -> None:
         self._phrases = tuple(phrases)
-
-    @cached_property
-    def pattern(self) -> re.Pattern[str]:
-        """What decides."""
-        return re.compile("|".join(f"(?:{phrase})" for phrase in self._phrases), FLAGS)
+        self._flags = flags
+        self._compiled: dict[int, re.Pattern[str]] = {}
 
     @cached_property
     def _search(self) -> Search | None:
-        return search_for([(0, [without_lookaround(phrase) for phrase in self._phrases])])
+        return search_for([(number, [without_lookaround(phrase)]) for number, phrase in enumerate(self._phrases)])
 
-    def _may_be_in(self, text: str) -> bool:
-        return self._search is None or bool(self._search(text))
+    @cached_property
+    def _sure(self) -> frozenset[int]:
+        """Phrases that google-re2, where it is there, finds in ASCII text just where `re` does."""
+        if self._search is None:
+            return frozenset()
+        return frozenset(number for number, phrase in enumerate(self._phrases) if _is_as_it_is(phrase))
+
+    def _may_be_in(self, text: str) -> Collection[int]:
+        if self._search is None or (not self._flags & re.ASCII and not text.isascii()):
+            return range(len(self._phrases))
+        return self._search(text)
+
+    def _pattern(self, number: int) -> re.Pattern[str]:
+        if number not in self._compiled:
+            self._compiled[number] = re.compile(self._phrases[number], self._flags)
+        return self._compiled[number]
+
+    def is_in(self, text: str) -> bool:
+        """Whether any phrase is in a text; where that is ASCII, google-re2 alone can tell of most phrases."""
+        found = self._may_be_in(text)
+        if not found:
+            return False
+        if text.isascii() and not self._sure.isdisjoint(found):
+            return True
+        return any(self._pattern(number).search(text) for number in sorted(found))
 
     def search(self, text: str) -> re.Match[str] | None:
         """The first phrase in a text."""
-        return self.pattern.search(text) if self._may_be_in(text) else None
+        return next(self.finditer(text), None)
 
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
-        """Every phrase in a text, in order."""
-        return self.pattern.finditer(text) if self._may_be_in(text) else iter(())
+        """Every phrase in a text, in order; where several begin at one place, the one that comes first among the phrases."""
+        patterns = [self._pattern(number) for number in sorted(self._may_be_in(text))]
+        return patterns[0].finditer(text) if len(patterns) == 1 else _merged(patterns, text)
 
 
-def any_of(phrases: Sequence[str]) -> AnyOf:
-    """Some phrases as one."""
-    return AnyOf(phrases)
+def _merged(patterns: Sequence[re.Pattern[str]], text: str) -> Iterator[re.Match[str]]:
+    """What the patterns find as alternatives of one."""
+    coming = [(pattern, pattern.search(text)) for pattern in patterns]
+    while found := [match for _, match in coming if match is not None]:
+        first = min(found, key=re.Match.start)
+        yield first
+        after = max(first.end(), first.start() + 1)
+        coming = [
+            (pattern, match if match is None or match.start() >= after else pattern.search(text, after))
+            for pattern, match in coming
+        ]
+
+
+def any_of(phrases: Sequence[str], flags: re.RegexFlag = FLAGS) -> AnyOf:
+    """Some phrases as one; without `re.ASCII` among the flags, google-re2 looks at ASCII text only."""
+    return AnyOf(phrases, flags)
+
+
+def _is_as_it_is(phrase: str) -> bool:
+    """Whether google-re2 finds in ASCII text just what `re` finds: nothing is asked of what is around, or of ends of lines."""
+    return without_lookaround(phrase) == phrase and "^" not in phrase and "$" not in phrase
 
 
 def without_lookaround(phrase: str) -> str:
@@ -94,9 +135,14 @@ def without_lookaround(phrase: str) -> str:
 
 def errors(steps: Sequence[Step]) -> str:
     """The heads of results that are marked as errors, and all results that are short enough to be one."""
-    results = [step for step in steps if step.kind == "result" and (step.failed or len(step.text) <= HEAD)]
+    results = [step for step in steps if step.kind == "result" and (step.failed or _may_be_error(step))]
     opened = [step.text[:OPENING] for step in results if step.failed and len(step.text) > OPENING]
     return "\n".join([*opened, *[step.text[:HEAD] for step in results]])
+
+
+def _may_be_error(step: Step) -> bool:
+    size = len(step.text)
+    return size <= LONGEST_UNMARKED or (size <= HEAD and runs_code(step.tool or ""))
 
 
 def closing(steps: Sequence[Step]) -> str:

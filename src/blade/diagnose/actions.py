@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import msgspec
 
@@ -24,15 +25,11 @@ EMPTY: tuple[object, ...] = (None, "", [], {})
 """Values that are the same as none."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Made:
+class Made(NamedTuple):
     """A call that the agent made and that was carried out."""
 
     step: Step
-
-    @property
-    def tool(self) -> str:
-        return self.step.tool or ""
+    tool: str
 
     @property
     def arguments(self) -> Mapping[str, object]:
@@ -63,7 +60,9 @@ def carried_out(steps: Sequence[Step]) -> list[Made]:
     """The calls whose result, where there is one, reports no error; in order."""
     refused = {(step.answers, step.call_id) for step in steps if step.kind == "result" and step.failed}
     calls = [step for step in steps if step.kind == "call" and step.party == "agent"]
-    return [Made(step=step) for step in calls if not refused or (step.index, step.call_id) not in refused]
+    if refused:
+        calls = [step for step in calls if (step.index, step.call_id) not in refused]
+    return [Made(step, step.tool or "") for step in calls]
 
 
 def changes(made: Sequence[Made]) -> list[Made]:
@@ -88,6 +87,8 @@ def parsed(arguments: str | None) -> Mapping[str, object]:
 def pair(due: Sequence[DueCall], made: Sequence[Made]) -> Pairing:
     """Pair each due call with the nearest one made of the same tool; equal ones first, then fewest differences."""
     left, free = list(due[:MOST_PAIRED]), list(made[:MOST_PAIRED])
+    if {call.tool for call in left}.isdisjoint([one.tool for one in free]):
+        return Pairing(exact=(), wrong=(), missing=tuple(left), extra=tuple(free))
     exact: list[tuple[DueCall, Made]] = []
     # The most particular first: a call that is compared in one argument only may take what another needs.
     for call in sorted(left, key=lambda one: -_particular(one)):
@@ -141,7 +142,7 @@ def differing(call: DueCall, arguments: Mapping[str, object]) -> tuple[str, ...]
     names = list(call.arguments) + [name for name in arguments if name not in call.arguments]
     looked = names if call.compared is None else [name for name in names if name in call.compared]
     agrees = _is_accepted if call.alternatives else same
-    return tuple(name for name in looked if not agrees(call.arguments.get(name), arguments.get(name)))
+    return tuple([name for name in looked if not agrees(call.arguments.get(name), arguments.get(name))])
 
 
 def _is_accepted(values: object, given: object) -> bool:

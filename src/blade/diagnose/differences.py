@@ -144,8 +144,9 @@ def differences(rollout: Rollout) -> tuple[Difference, ...]:
 
 
 def _limits(rollout: Rollout, due: Due) -> list[Difference]:
-    limits = [(_limit_word(rollout.stop) if rollout.stop else None, "stop")]
-    limits += [(_limit_of(said), said.field) for said in due.said]
+    limits = [(_limit_word(rollout.stop), "stop")] if rollout.stop else []
+    if due.said:
+        limits += [(_limit_of(said), said.field) for said in due.said]
     if ("tokens", "stop") in limits and due.checks and _program_is_whole(rollout):
         limits.remove(("tokens", "stop"))
     return [Difference(kind=Differs.CUT, name=limit, detail=where) for limit, where in limits if limit is not None]
@@ -225,7 +226,7 @@ def _output(rollout: Rollout, due: Due) -> list[Difference]:
         missing.append("declined")
     elif due.extracts and not (rollout.answer or "").strip():
         missing.append("answer")
-    return [Difference(kind=Differs.NO_ANSWER, name=name) for name in missing]
+    return [Difference(kind=Differs.NO_ANSWER, name=name) for name in missing] if missing else []
 
 
 def _has_thought(rollout: Rollout) -> bool:

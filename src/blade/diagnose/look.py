@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from blade.core.finding import Looked
 from blade.core.rollout import Rollout, Step
 from blade.core.tools import changes_state
-from blade.detectors import look as look_with_rules
+from blade.detectors import look_at_all
 from blade.diagnose.differences import differences
 
 
-def look(rollout: Rollout) -> Looked:
-    """Hits of the rules, differences from what was due, and the stages that a rollout reached; picklable."""
-    seen = look_with_rules(rollout)
-    attempted, feedback = stages(rollout)
-    return Looked(
-        hits=seen.hits,
-        cannot_look=seen.cannot_look,
-        differs=differences(rollout),
-        attempted=attempted,
-        feedback=feedback,
-    )
+def look(rollouts: Sequence[Rollout]) -> list[Looked]:
+    """Hits of the rules, differences from what was due, and the stages that each rollout reached; picklable."""
+    seen = look_at_all(rollouts)
+    differs = list(map(differences, rollouts))
+    reached = map(stages, rollouts)
+    return [
+        Looked(hits=one.hits, cannot_look=one.cannot_look, differs=other, attempted=attempted, feedback=feedback)
+        for one, other, (attempted, feedback) in zip(seen, differs, reached, strict=True)
+    ]
 
 
 def stages(rollout: Rollout) -> tuple[bool | None, bool | None]:

@@ -28,9 +28,12 @@ class Looking:
     stages: tuple[tuple[str, Rule], ...] = ()
     first: Look | None = None
 
-    def __call__(self, rollout: Rollout) -> Looked:
+    def __call__(self, rollouts: Sequence[Rollout]) -> list[Looked]:
         """What `first` saw, with the hits of the taught rules and those that could not look."""
-        seen = self.first(rollout) if self.first is not None else Looked()
+        seen = self.first(rollouts) if self.first is not None else [Looked()] * len(rollouts)
+        return [self._with_taught(one, rollout) for one, rollout in zip(seen, rollouts, strict=True)]
+
+    def _with_taught(self, seen: Looked, rollout: Rollout) -> Looked:
         found = [(name, _look(name, rule, rollout)) for name, rule in self.rules]
         hits = tuple(hit for _, hit in found if isinstance(hit, Hit))
         cannot = tuple(name for name, hit in found if hit is None)
@@ -76,7 +79,7 @@ def looked_again(run: Run, look: Look) -> Run:
     places = list(there.select("task_id", "repeat").iter_rows())
     seen: list[Looked] = []
     for start in range(0, len(places), AT_ONCE):
-        seen += [look(rollout) for rollout in run.reread(places[start : start + AT_ONCE])]
+        seen += look(list(run.reread(places[start : start + AT_ONCE])))
     return _with(run, places, seen)
 
 

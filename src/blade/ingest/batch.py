@@ -86,16 +86,19 @@ class Batch:
 
     def first(self, paths: Iterable[str], make: Callable[[Any], T | None] | None) -> list[T | None]:
         """For each row what `make` makes of the first value, in the order of the paths, of which it makes anything."""
-        found: list[T | None] = [None] * len(self)
+        found: list[T | None] | None = None
         for path in paths:
             values = self._values(path, found)
             if any_there(values):
-                if make is not None:
-                    values = [None if value is None else make(value) for value in values]
-                found = [new if old is None else old for old, new in zip(found, values, strict=True)]
-            if None not in found:
-                break
-        return found
+                made = list(values) if make is None else [None if value is None else make(value) for value in values]
+                found = (
+                    made
+                    if found is None
+                    else [new if old is None else old for old, new in zip(found, made, strict=True)]
+                )
+                if None not in found:
+                    break
+        return [None] * len(self) if found is None else found
 
     def seen(self) -> dict[str, int]:
         """In how many rows each field stands."""
@@ -106,15 +109,13 @@ class Batch:
         columns: dict[str, Column] = {name: list(compress(column, kept)) for name, column in self.columns.items()}
         return Batch(list(compress(self.data, kept)), _without_empty(columns))
 
-    def _values(self, path: str, found: Column) -> Column:
+    def _values(self, path: str, found: Column | None) -> Column:
         """Values at a path; None where a row has found one already."""
         top, *rest = path.split(".")
         if top in _READ:
             values = self._part(path)
-            if not any_there(values):
-                return values
-            return [value if old is None else None for value, old in zip(values, found, strict=True)]
-        values = decoded([raw if old is None else None for raw, old in zip(self.columns[top], found, strict=True)])
+            return values if found is None or not any_there(values) else _where_none(found, values)
+        values = decoded(self.columns[top] if found is None else _where_none(found, self.columns[top]))
         for name in rest:
             values = _inside(values, name)
         return values
@@ -138,7 +139,11 @@ class Batch:
 
 def any_there(values: Column) -> bool:
     """Whether any of the values is not None."""
-    return values.count(None) < len(values)
+    return bool(values) and (values[0] is not None or values.count(None) < len(values))
+
+
+def _where_none(found: Column, values: Column) -> Column:
+    return [value if old is None else None for value, old in zip(values, found, strict=True)]
 
 
 def _without_empty(columns: Mapping[str, Column]) -> dict[str, Column]:

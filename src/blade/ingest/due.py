@@ -115,6 +115,7 @@ class KnownDue:
     """Bytes of a field that other rows may well have too; where there is a longer one, every row is read."""
 
     def __init__(self) -> None:
+        self._names: tuple[str, ...] = ()
         self._known: dict[tuple[object, ...], Due] = {}
 
     def column(self, columns: Mapping[str, Sequence[Any]]) -> list[Due] | None:
@@ -122,19 +123,20 @@ class KnownDue:
         names = due_names(tuple(columns))
         if not names:
             return None
-        rows = list(zip(*(columns[name] for name in names), strict=True))
+        mine = [columns[name] for name in names]
         read = _read_values(names)
-        if any(raw is not None and len(memoryview(raw)) > self._LARGEST for name in read for raw in columns[name]):
-            return [_read_some(names, raws) for raws in rows]
-        marks = [_marks(columns[name], whole=name in read) for name in names]
-        return [self._due(names, key, raws) for key, raws in zip(zip(*marks, strict=True), rows, strict=True)]
+        if any(raw is not None and len(raw) > self._LARGEST for name in read for raw in columns[name]):
+            return [_read_some(names, raws) for raws in zip(*mine, strict=True)]
+        if names != self._names:
+            self._names, self._known = names, {}
+        known = self._known
+        keys = zip(*[_marks(columns[name], whole=name in read) for name in names], strict=True)
+        return [known.get(key) or self._learn(key, [raws[at] for raws in mine]) for at, key in enumerate(keys)]
 
-    def _due(self, names: tuple[str, ...], key: tuple[object, ...], raws: tuple[Any, ...]) -> Due:
-        due = self._known.get((names, key))
-        if due is None:
-            if len(self._known) >= self._MOST:
-                self._known.clear()
-            due = self._known[names, key] = _read_some(names, raws)
+    def _learn(self, key: tuple[object, ...], raws: Sequence[Any]) -> Due:
+        if len(self._known) >= self._MOST:
+            self._known.clear()
+        due = self._known[key] = _read_some(self._names, raws)
         return due
 
 
@@ -143,7 +145,7 @@ def _marks(raws: Sequence[Any], *, whole: bool) -> list[object]:
     return [None if raw is None else bytes(raw) for raw in raws] if whole else [raw is not None for raw in raws]
 
 
-def _read_some(names: tuple[str, ...], raws: tuple[Any, ...]) -> Due:
+def _read_some(names: tuple[str, ...], raws: Sequence[Any]) -> Due:
     return read_due({name: raw for name, raw in zip(names, raws, strict=True) if raw is not None})
 
 
@@ -206,7 +208,7 @@ def _first(row: Row, paths: tuple[str, ...]) -> Any:
 
 def _small(row: Row, name: str) -> object:
     raw = row.get(name)
-    return decode_any(raw) if raw is not None and len(memoryview(raw)) <= LARGEST_ACCOUNT * 4 else None
+    return decode_any(raw) if raw is not None and len(raw) <= LARGEST_ACCOUNT * 4 else None
 
 
 def _calls(row: Row, paths: tuple[str, ...]) -> tuple[DueCall, ...] | None:

@@ -17,6 +17,8 @@ _RESULT_WORDS = re.compile(
 )
 _MOST_KNOWN = 4096
 _MOST_BYTES = 8 << 20
+_BLANKS = bytes(ord(" ") if chr(code).isspace() and code < 128 else code for code in range(256))
+"""White space of ASCII as blanks."""
 T = TypeVar("T")
 
 
@@ -51,6 +53,8 @@ class Memo(Generic[T]):
 
     def column(self, raws: Column) -> list[T | None]:
         """What is made of each of them; None of what is absent."""
+        if len(raws) > 1 and raws[0] == raws[-1] and raws.count(raws[0]) == len(raws):
+            return self.column(raws[:1]) * len(raws)
         keys = [b"" if raw is None else bytes(raw) for raw in raws]
         wanted = set(keys)
         if not wanted <= self._known.keys():
@@ -69,8 +73,7 @@ class Memo(Generic[T]):
 
 def prompt_fingerprint(raw: bytes) -> int | None:
     """Of the messages up to the agent's first turn, white space collapsed; None when there is no text in them."""
-    value = decode_any(raw)
-    return _of_messages(before_agent(value) if isinstance(value, list) else [value])
+    return _of_prompt(decode_any(raw))
 
 
 def request_fingerprint(raw: bytes) -> int | None:
@@ -79,12 +82,27 @@ def request_fingerprint(raw: bytes) -> int | None:
     Worked examples are given as turns of the agent, and only the last question tells such tasks apart.
     """
     value = decode_any(raw)
-    return _of_messages(value) if isinstance(value, list) and is_talk_to_go_on_with(value) else prompt_fingerprint(raw)
+    return _of_messages(value) if isinstance(value, list) and is_talk_to_go_on_with(value) else _of_prompt(value)
+
+
+def _of_prompt(value: object) -> int | None:
+    return _of_messages(before_agent(value) if isinstance(value, list) else [value])
 
 
 def _of_messages(messages: list[object]) -> int | None:
     text = "\x00".join(_message_text(message) for message in messages)
-    return hashed(" ".join(text.split()).encode("utf-8", "replace")) if text.strip("\x00 \r\n\t") else None
+    return hashed(_collapsed(text)) if text.strip("\x00 \r\n\t") else None
+
+
+def _collapsed(text: str) -> bytes:
+    """The text with one blank for all white space between words, and none at its ends."""
+    if not text.isascii():
+        return " ".join(text.split()).encode("utf-8", "replace")
+    # As bytes, because most white space is one blank already: taking a long prompt apart costs ten times as much.
+    flat = text.encode().translate(_BLANKS)
+    while b"  " in flat:
+        flat = flat.replace(b"  ", b" ")
+    return flat.strip(b" ")
 
 
 def _message_text(message: object) -> str:

@@ -16,7 +16,7 @@ from blade.ingest.decode import Row, decode_any, encode
 from blade.ingest.due import read_due
 from blade.ingest.features import count
 from blade.ingest.light import Light
-from blade.ingest.steps import after_prompt, before_agent, read_steps
+from blade.ingest.steps import after_prompt, before_agent, plain_messages, read_steps
 
 LONGEST_ANSWER = 200
 
@@ -88,7 +88,8 @@ def prompt_steps(raw: bytes | msgspec.Raw | None) -> tuple[Step, ...]:
     """What the agent was given before its first turn, as steps."""
     value = decode_any(raw) if raw is not None else None
     if isinstance(value, list):
-        return read_steps(encode(before_agent(value)))
+        given = before_agent(value)
+        return plain_messages(given) or read_steps(encode(given))
     return (Step(index=0, party="user", kind="message", text=cells.as_text(value)),) if value is not None else ()
 
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, lru_cache, partial
 from hashlib import blake2b
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
 from blade.core.due import Check, Due
 from blade.core.finding import Look
 from blade.core.offered import NOTHING_OFFERED, Offered
-from blade.core.rollout import Features, RolloutKey, Source, Step
+from blade.core.rollout import Features, Rollout, RolloutKey, Source, Step
 from blade.ingest import cells, fields, verdict
 from blade.ingest.batch import Batch, Column, any_there
 from blade.ingest.decode import Row, decode_any, encode
@@ -22,7 +22,7 @@ from blade.ingest.due import KnownDue, check_names, checks_of
 from blade.ingest.features import count, fingerprint
 from blade.ingest.jsonl import Record, source_of
 from blade.ingest.key import key_expects
-from blade.ingest.light import EXTRA, KEY, LIGHT, Light
+from blade.ingest.light import EXTRA, KEY, LIGHT
 from blade.ingest.marks import (
     Memo,
     hashed,
@@ -31,15 +31,7 @@ from blade.ingest.marks import (
     prompt_fingerprint,
     request_fingerprint,
 )
-from blade.ingest.rollouts import (
-    LONGEST_ANSWER,
-    agent_spoke,
-    expected_text,
-    offered_tools,
-    prompt_steps,
-    rollout,
-    steps_of,
-)
+from blade.ingest.rollouts import LONGEST_ANSWER, agent_spoke, expected_text, offered_tools, prompt_steps, steps_of
 
 LONGEST_EXTRA = 48
 LARGEST_METADATA = 4096
@@ -63,6 +55,7 @@ _TAKEN = frozenset(
     path.split(".")[0] for field in fields.TABLE for path in field.paths if path not in fields.KNOWN_SLICES
 ) | {"seed", "agent_ref", "skills_ref", "usage", "created_at", "created", "timestamp"}
 
+T = TypeVar("T")
 Columns = dict[str, Column]
 Odd = dict[int, list[str]]
 """What is odd about a row, by its place in the batch."""
@@ -259,31 +252,44 @@ class RowReader:
         self, look: Look, batch: Batch, found: Columns, walked: Walked, errors: Column, sources: Sequence[Source]
     ) -> None:
         """Let the rules look at every row."""
-        lights = [Light(*values) for values in zip(*(found[name] for name in LIGHT), strict=True)]
-        keys = zip(found["id"], found["index"], found["repeat"], strict=True)
-        looked = []
-        due = self._due.column(batch.columns)
-        toolsets = self._toolset.column(batch.tools)
-        for place, (id_, index, repeat) in enumerate(keys):
-            seen = rollout(
-                lights[place],
-                key=RolloutKey(run="", task_id=id_ or str(index), repeat=repeat or 0),
-                source=sources[place],
-                error=errors[place],
-                features=walked.features[place],
-                steps=walked.steps[place],
-                read_row=partial(decode_any, batch.data[place]),
-                read_prompt=partial(self._read_prompt, batch, place),
-                read_due=None if due is None else partial(_as_it_is, due[place]),
-                offered=_offered(toolsets[place]),
-            )
-            looked.append(look(seen))
+        looked = look(self._rollouts(batch, found, walked, errors, sources))
         found["fired"] = [seen.hits for seen in looked]
         found["cannot_look"] = [seen.cannot_look for seen in looked]
         found["differs"] = [seen.differs for seen in looked]
         found["attempted"] = [seen.attempted for seen in looked]
         found["feedback"] = [seen.feedback for seen in looked]
         found["reached"] = [seen.reached for seen in looked]
+
+    def _rollouts(
+        self, batch: Batch, found: Columns, walked: Walked, errors: Column, sources: Sequence[Source]
+    ) -> list[Rollout]:
+        due = self._due.column(batch.columns)
+        toolsets = self._toolset.column(batch.tools)
+        keys = zip(found["id"], found["index"], found["repeat"], strict=True)
+        kept = zip(*(found[name] for name in LIGHT), strict=True)
+        return [
+            Rollout(
+                key=RolloutKey(run="", task_id=id_ or str(index), repeat=repeat or 0),
+                outcome=outcome,
+                reward=reward,
+                answer=answer,
+                expected=expected,
+                stop=stop,
+                error=errors[place],
+                tokens=tokens,
+                seconds=seconds,
+                source=sources[place],
+                features=walked.features[place],
+                read_steps=_at_hand(walked.steps[place]),
+                read_row=partial(_whole_row, batch.data[place]),
+                read_prompt=partial(self._read_prompt, batch, place),
+                read_due=None if due is None else _at_hand(due[place]),
+                offered=_offered(toolsets[place]),
+            )
+            for place, ((id_, index, repeat), (outcome, reward, answer, expected, stop, tokens, seconds)) in enumerate(
+                zip(keys, kept, strict=True)
+            )
+        ]
 
     def _read_prompt(self, batch: Batch, place: int) -> tuple[Step, ...]:
         return self._given.column(batch.prompts[place : place + 1])[0] or ()
@@ -322,8 +328,12 @@ def _agent_spoke(batch: Batch, place: int) -> bool:
     return raw is not None and agent_spoke(steps_of(raw, batch.raw("messages")[place]))
 
 
-def _as_it_is(due: Due) -> Due:
-    return due
+def _at_hand(value: T | None) -> Callable[[], T] | None:
+    return None if value is None else lambda: value
+
+
+def _whole_row(data: bytes) -> Any:
+    return decode_any(data)
 
 
 def _row(batch: Batch, names: tuple[str, ...], place: int) -> Row:

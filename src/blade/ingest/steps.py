@@ -32,27 +32,33 @@ _PARTY: dict[str | None, Party] = {
     "developer": "system",
 }
 
-_ERROR_HEAD = re.compile(
-    r"""\s*(?:
+_ERROR_IN_ANY = r"""
         \W{0,3}(?:tool\s+|http\s+|api\s+)?error\b(?!["']?\s*:\s*(?:null|none|false|0\b|""|''|\[\]|\{\}))
-      | traceback\s\(most\srecent
+      | \W?[\w.:-]{1,80}\W?\sis\snot\sa\svalid\s(?:tool|function)\b
+"""
+_ERROR_IN_OBJECT = r"""
+        \{\s*["'](?:
+            (?:output|result|content|message)["']\s*:\s*["']error\b
+          | (?:success|ok)["']\s*:\s*false
+          | (?:status)["']\s*:\s*["'](?:error|fail|denied|rejected|refused)
+          | is_?error["']\s*:\s*true
+          | (?:returncode|exit_?code)["']\s*:\s*-?[1-9]
+        )
+"""
+_ERROR_IN_WORDS = r"""
+        traceback\s\(most\srecent
       | \w*(?:error|exception):\s
       | command\s(?:failed|timed\sout)
-      | \{\s*["'](?:output|result|content|message)["']\s*:\s*["']error\b
-      | \{\s*["'](?:success|ok)["']\s*:\s*false
-      | \{\s*["'](?:status)["']\s*:\s*["'](?:error|fail|denied|rejected|refused)
-      | \{\s*["']is_?error["']\s*:\s*true
-      | \{\s*["'](?:returncode|exit_?code)["']\s*:\s*-?[1-9]
       | (?:exit\scode|exit\sstatus|return\scode):?\s*-?[1-9]
       | failed\sto\s
       | (?:unknown|unrecogni[sz]ed|invalid|no\ssuch)\s(?:tool|function)\b
       | (?:the\s)?(?:tool|function)\s\W?[\w.:-]{1,80}\W?\s(?:is\s|was\s|does\s)?not\s(?:found|exist|available|a\svalid|registered)
-      | \W?[\w.:-]{1,80}\W?\sis\snot\sa\svalid\s(?:tool|function)\b
       | (?:fehler|erreur|errore|erro|ошибка|错误|錯誤|エラー|오류)\s*(?::|\uff1a)
       | (?:no\sse\spudo|impossible\sde|konnte\snicht)\s
-    )""",
-    re.IGNORECASE | re.VERBOSE,
-)
+"""
+_FLAGS = re.IGNORECASE | re.VERBOSE
+_ERROR_OBJECT = re.compile(rf"(?:{_ERROR_IN_ANY}|{_ERROR_IN_OBJECT})", _FLAGS)
+_ERROR_WORDS = re.compile(rf"(?:{_ERROR_IN_ANY}|{_ERROR_IN_WORDS})", _FLAGS)
 _LONGEST_HEAD = 160
 _TEXT_PARTS = frozenset(("output_text", "text", "input_text", None))
 
@@ -75,6 +81,16 @@ def before_agent(items: list[object]) -> list[object]:
     return items[: len(items) - len(after_prompt(items))]
 
 
+def plain_messages(items: list[object]) -> tuple[Step, ...]:
+    """The steps of messages before the agent's first turn that hold a role and a text and nothing else; empty of others."""
+    steps: list[Step] = []
+    for index, item in enumerate(items):
+        if not isinstance(item, dict) or item.keys() != _ROLE_AND_TEXT or not isinstance(item["content"], str):
+            return ()
+        steps.append(Step(index=index, party=_party(_role(item)), kind="message", text=item["content"]))
+    return tuple(steps)
+
+
 def is_talk_to_go_on_with(items: list[object]) -> bool:
     """Whether user and agent take turns, the user first and last, without instructions, a call or a result.
 
@@ -87,7 +103,8 @@ def is_talk_to_go_on_with(items: list[object]) -> bool:
 
 def reports_error(text: str) -> bool:
     """Whether a tool's result opens with an error; told from its first characters only."""
-    return bool(text) and _ERROR_HEAD.match(text[:_LONGEST_HEAD]) is not None
+    head = text[:_LONGEST_HEAD].lstrip()
+    return bool(head) and (_ERROR_OBJECT if head[0] == "{" else _ERROR_WORDS).match(head) is not None
 
 
 def _role(item: dict[str, object]) -> str | None:
@@ -105,6 +122,7 @@ def _party(role: str | None) -> Party:
     return known or _PARTY.get(role.lower() if role else None, "user")
 
 
+_ROLE_AND_TEXT = {"role", "content"}
 _SPEAKERS = ("assistant", "user")
 
 

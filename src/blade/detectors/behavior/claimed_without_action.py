@@ -125,15 +125,15 @@ def _done_upon_a_yes(before: tuple[Step, ...], text: str) -> str | None:
 
 def claims(text: str) -> Iterator[str]:
     """The sentences of a message that claim something done, whole."""
-    for begin, found in _claimed(text, (_own, _passive, _state)):
+    for begin, found, _ in _claimed(text, (_own, _passive, _state)):
         end = _sentence_end.search(text, found.end())
         yield text[begin : end.start() if end else len(text)]
 
 
 def _claim(text: str, steps: Sequence[Step]) -> str | None:
     """The first claim in a message, from the beginning of its sentence; a passive one only of what no result shows."""
-    for begin, found in _claimed(text, (_own, _passive)):
-        if found.re is _own.pattern or not _is_shown(_stem(found[0]), steps):
+    for begin, found, form in _claimed(text, (_own, _passive)):
+        if form is _own or not _is_shown(_stem(found[0]), steps):
             return text[max(begin, found.end() - LONGEST_QUOTE) : found.end()]
     return None
 
@@ -142,12 +142,13 @@ def _is_shown(word: str, steps: Sequence[Step]) -> bool:
     return any(word in step.text.lower() for step in steps if step.kind == "result")
 
 
-def _claimed(text: str, forms: Sequence[AnyOf]) -> Iterator[tuple[int, re.Match[str]]]:
-    """Where the sentence of each claim begins, and the claim; conditions, denials and reports are left out."""
-    for found in sorted((one for form in forms for one in form.finditer(text)), key=lambda one: one.start()):
+def _claimed(text: str, forms: Sequence[AnyOf]) -> Iterator[tuple[int, re.Match[str], AnyOf]]:
+    """Where the sentence of each claim begins, the claim and its form; conditions, denials and reports are left out."""
+    claimed = [(one, form) for form in forms for one in form.finditer(text)]
+    for found, form in sorted(claimed, key=lambda one: one[0].start()):
         begin = max((end.end() for end in _sentence.finditer(text, 0, found.start())), default=0)
         if not _no_claim.search(text, max(begin, found.end() - LONGEST_QUOTE), found.end()):
-            yield begin, found
+            yield begin, found, form
 
 
 def _stem(claim: str) -> str:

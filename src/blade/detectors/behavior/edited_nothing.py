@@ -21,17 +21,18 @@ from functools import lru_cache
 from blade.core.finding import LONGEST_QUOTE, Cause, Evidence
 from blade.core.rollout import Rollout, Step
 from blade.detectors._engine import detector
-from blade.detectors._errors import runs_code
+from blade.detectors._phrases import any_of
+from blade.detectors._programs import runs_code
 
-_wants = re.compile(
+WANTS = (
     r"\b(?:fix|implement|resolve|refactor|patch|modify|rewrite|edit|repair|add|port|migrate|rename|update|make)\b",
-    re.IGNORECASE,
 )
-_code = re.compile(
-    r"\b(?:repositor(?:y|ies)|repo|codebase|source (?:code|tree|files?)|pull request|patch|diff|failing tests?|test suite|"
-    r"github issue|working (?:directory|tree))\b",
-    re.IGNORECASE,
+CODE = (
+    r"\b(?:repositor(?:y|ies)|repo|codebase|source (?:code|tree|files?)|pull request|patch|diff)\b",
+    r"\b(?:failing tests?|test suite|github issue|working (?:directory|tree))\b",
 )
+_wants = any_of(WANTS, re.IGNORECASE)
+_code = any_of(CODE, re.IGNORECASE)
 _source_file = re.compile(
     r"\b[\w./-]+\.(?:py|pyi|js|jsx|ts|tsx|go|rs|java|kt|rb|php|c|cc|cpp|h|hpp|cs|swift|scala|sv|v|vhd|lua|pl|r|jl)\b"
 )
@@ -81,7 +82,8 @@ def edited_nothing(rollout: Rollout) -> Iterator[Evidence]:
 
 def _wants_a_change(rollout: Rollout) -> bool:
     """Whether the prompt asks for a change of code, or the verifier misses a patch."""
-    asked = [step.text for step in rollout.prompt if step.party == "user"] or [step.text for step in rollout.prompt]
+    prompt = rollout.prompt
+    asked = [step.text for step in prompt if step.party == "user"] or [step.text for step in prompt]
     if any(map(_asks_for_a_change, asked)):
         return True
     if rollout.answer is not None and any(map(_source_file.search, asked)):
@@ -91,7 +93,7 @@ def _wants_a_change(rollout: Rollout) -> bool:
 
 @lru_cache(maxsize=256)
 def _asks_for_a_change(text: str) -> bool:
-    return _wants.search(text) is not None and _code.search(text) is not None
+    return _wants.is_in(text) and _code.is_in(text)
 
 
 @lru_cache(maxsize=1024)

@@ -68,6 +68,8 @@ _NO_NAME = re.compile(
 )
 """Names of arguments that hold what an agent may compose or reckon."""
 _SIGNS = bytes(code for code in range(128) if not chr(code).isalnum())
+_NO_DIGITS = bytes(code for code in range(256) if not chr(code).isascii() or not chr(code).isdigit())
+_SMALL = bytes(range(128)).lower() + bytes(range(128, 256))
 _SPOKEN = (b"underscore", b"hyphen", b"dash")
 _DIGIT = re.compile(r"\d")
 _DIGITS = re.compile(rf"\d{{{TELLING_DIGITS},}}")
@@ -91,7 +93,7 @@ _denies = any_of(PHRASES)
 def invented_id(rollout: Rollout) -> Iterator[Evidence]:
     steps = rollout.steps or ()
     results = (step for step in steps if step.kind == "result")
-    denied = {(s.answers, s.call_id) for s in results if error_words(s) and _denies.search(s.text[:HEAD])}
+    denied = {(s.answers, s.call_id) for s in results if error_words(s) and _denies.is_in(s.text[:HEAD])}
     judged: set[str] = set()
     for place, call in enumerate(steps) if denied else ():
         if not _is_denied(call, denied):
@@ -123,13 +125,22 @@ def _heard(before: tuple[Step, ...], denied: Denied) -> str:
 def _unheard(ids: list[str], heard: str) -> list[str]:
     """The ids that were not heard in any form; most are found as they stand, which is quick."""
     odd = [one for one in ids if one not in heard and not any(digits in heard for digits in _DIGITS.findall(one))]
-    flat = _flat(heard) if odd else b""
+    digits = _digits(heard) if odd else b""
+    if not any(_digits(one) in digits for one in odd):
+        return odd
+    flat = _flat(heard)
     return [one for one in odd if _flat(one) not in flat]
+
+
+def _digits(text: str) -> bytes:
+    """Digits alone: where those of an id do not follow each other, it was not heard in any form."""
+    return text.encode("utf-8", "replace").translate(None, _NO_DIGITS)
 
 
 def _flat(text: str) -> bytes:
     """Letters and digits alone: case, spaces and signs do not make another id, spoken or written."""
-    flat = text.lower().encode("utf-8", "replace").translate(None, _SIGNS)
+    small = text if text.isascii() else text.lower()
+    flat = small.encode("utf-8", "replace").translate(_SMALL, _SIGNS)
     for word in _SPOKEN:
         flat = flat.replace(word, b"")
     return flat

@@ -14,6 +14,9 @@ Limits
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
+
+import msgspec
 
 from blade.core.finding import LONGEST_QUOTE, Cause, Evidence
 from blade.core.rollout import Rollout
@@ -32,13 +35,17 @@ def malformed_arguments(rollout: Rollout) -> Iterator[Evidence]:
     steps = rollout.steps or ()
     worked = {(step.answers, step.call_id) for step in steps if step.kind == "result" and not step.failed}
     for call in steps:
-        if call.kind == "call" and not worked & {(call.index, None), (call.index, call.call_id)}:
+        if call.kind == "call" and worked.isdisjoint(((call.index, None), (call.index, call.call_id))):
             arguments = (call.arguments or "").strip()
             if arguments and _is_malformed(arguments):
                 yield Evidence(key=rollout.key, step=call.index, field="arguments", quote=arguments[:LONGEST_QUOTE])
 
 
 def _is_malformed(arguments: str) -> bool:
+    with suppress(msgspec.MsgspecError, UnicodeError, RecursionError):
+        # Stricter than what decides, and quicker.
+        msgspec.json.decode(arguments)
+        return False
     try:
         json.loads(arguments)
     except json.JSONDecodeError:

@@ -320,7 +320,7 @@ def _scores(run: Run, counts: Counts, kind: str) -> tuple[Score, ...]:
         scores.as_recorded_score(counts, kind),
         scores.judged_score(counts, kind),
         scores.all_expected_score(run, counts, kind),
-        scores.infra_excluded_score(run, kind, _infra_codes()),
+        scores.infra_excluded_score(run, counts, kind, _infra_codes()),
         scores.suspects_excluded_score(run, kind, None),
     )
 

@@ -36,10 +36,11 @@ def as_recorded_score(counts: Counts, kind: str) -> Score:
     return _score("as_recorded", kind, counts, tops, counts.recorded, "no rollout has a finite reward")
 
 
-def infra_excluded_score(run: Run, kind: str, infra_codes: frozenset[str]) -> Score:
+def infra_excluded_score(run: Run, counts: Counts, kind: str, infra_codes: frozenset[str]) -> Score:
     """Judged rollouts without those in which a rule sees machinery at work."""
-    kept = run.rollouts.select(*COUNTED, "fired").filter(~fired(infra_codes))
-    counts = count(replace(run, rollouts=kept))
+    broken = run.rollouts.select(fired(infra_codes)).to_series()
+    if broken.any():
+        counts = count(replace(run, rollouts=run.rollouts.select(COUNTED).filter(~broken)))
     tops = counts.passed if kind == "pass_at_1" else counts.reward_sum
     return _score(
         "infra_excluded", kind, counts, tops, counts.judged, "no rollout was judged without machinery failing"

@@ -10,6 +10,7 @@ from itertools import combinations
 
 import numpy as np
 import polars as pl
+from msgspec import structs
 
 from blade.core.analysis import Analysis, Metrics, RunAnalysis, Score, TaskResult, Variance
 from blade.core.diagnosis import Diagnosis, Elsewhere, Label
@@ -244,7 +245,7 @@ def _diagnosed(one: RunAnalysis, elsewhere: Elsewhere, options: Options) -> RunA
     score = scores.suspects_excluded_score(one.run, one.metrics.headline, suspects_of(found))
     return replace(
         one,
-        metrics=replace(one.metrics, scores=(*one.metrics.scores[:-1], score)),
+        metrics=structs.replace(one.metrics, scores=(*one.metrics.scores[:-1], score)),
         diagnosis=found,
         make_tasks=lambda: _with_diagnosis(one.make_tasks(), found),
     )
@@ -258,7 +259,7 @@ def _with_diagnosis(tasks: Sequence[TaskResult], found: Diagnosis) -> tuple[Task
     for task, mode, times in sorted(counted.iter_rows()):
         modes.setdefault(task, {})[names[mode]] = times
     return tuple(
-        replace(task, modes=modes.get(task.task_id, {}), cause=found.causes.get(task.task_id)) for task in tasks
+        structs.replace(task, modes=modes.get(task.task_id, {}), cause=found.causes.get(task.task_id)) for task in tasks
     )
 
 
@@ -336,7 +337,7 @@ def _measures(run: Run, counts: Counts, k: int) -> dict[str, Measure]:
         scores.coverage(run, counts),
         Measure(name="pass_at_k", value=None, n=0, reason=repeats.ONE_REPEAT)
         if k == 1
-        else replace(repeats.pass_at(counts, k), name="pass_at_k"),
+        else structs.replace(repeats.pass_at(counts, k), name="pass_at_k"),
         repeats.consistency(counts, k),
         repeats.retry_value(counts, k),
     )

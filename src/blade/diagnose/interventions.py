@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import polars as pl
+from msgspec.structs import replace
 
 from blade.core.diagnosis import Doubt, Finding, Grade, Intervention, Lookout, TaskCause, Together
 from blade.core.finding import Cause, Evidence

@@ -26,7 +26,8 @@ def in_one_piece(rows: pl.DataFrame) -> pl.DataFrame:
     constants = {}
     for name in names:
         column = rows.drop_in_place(name).rechunk()
-        if _is_constant(column):
+        # One column says how many rows there are.
+        if name != names[-1] and _is_constant(column):
             constants[name] = pl.lit(column[0], dtype=column.dtype)
         else:
             columns[name] = column

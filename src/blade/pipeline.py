@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -11,9 +11,10 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+from msgspec import structs
 
 from blade.core.analysis import Analysis, Metrics, RunAnalysis, Score, TaskResult, Variance
-from blade.core.diagnosis import Between, Diagnosis, Elsewhere, Label
+from blade.core.diagnosis import Diagnosis, Elsewhere, Label
 from blade.core.errors import RequestError
 from blade.core.finding import Cause, Look
 from blade.core.measure import Measure
@@ -55,6 +56,9 @@ MOST_PAIRS = 6
 """Pairs of runs whose tasks are set against each other."""
 MOST_PLACES = 8
 """Places listed for a task in tasks.jsonl."""
+
+Pairs = Sequence[tuple[str, str]]
+Same = Mapping[tuple[str, str], Pairs]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,15 +199,16 @@ def _analyzed(runs: Sequence[Run], options: Options) -> Analysis:
     check_exclusions(runs, options.exclude, [one.name for one in labels])
     runs = told_apart(runs)
     kept = [_excluded(run, options.exclude, labels) for run in runs]
-    seen = elsewhere(kept, list(_same(kept))) if not options.metrics_only else {}
+    same = _same(kept)
+    seen = elsewhere(kept, _set_side_by_side(kept, same)) if not options.metrics_only else {}
     stages = [name for name, _ in options.book.funnel] if options.book is not None else []
     measured = (measure(mine, whole, stages) for mine, whole in zip(kept, runs, strict=True))
     analyzed = tuple(_diagnosed(one, seen.get(one.run.name, Elsewhere()), options) for one in measured)
     return Analysis(
         runs=analyzed,
         notes=options.notes,
-        shared=_shared(analyzed),
-        between=() if options.metrics_only else _between(analyzed),
+        shared=_shared(analyzed, same),
+        between=() if options.metrics_only else tuple(between(*one) for one in _set_side_by_side(kept, same)),
         render=_page,
     )
 
@@ -215,12 +220,16 @@ def _page(analysis: Analysis) -> str:
     return page(analysis)
 
 
-def _same(runs: Sequence[Run]) -> Iterator[tuple[Run, Run, Sequence[tuple[str, str]]]]:
-    """Pairs of runs that have the same tasks, with the tasks; up to a number."""
-    for first, second in list(combinations(runs, 2))[:MOST_PAIRS]:
-        same = same_tasks(first.tasks, second.tasks)
-        if same.comparable:
-            yield first, second, same.pairs
+def _same(runs: Sequence[Run]) -> Same:
+    """By the names of two runs that can be compared: the tasks that are the same in both."""
+    found = {(one.name, two.name): same_tasks(one.tasks, two.tasks) for one, two in combinations(runs, 2)}
+    return {names: same.pairs for names, same in found.items() if same.comparable}
+
+
+def _set_side_by_side(runs: Sequence[Run], same: Same) -> list[tuple[Run, Run, Pairs]]:
+    """Pairs of runs that have the same tasks, with the tasks; of the first pairs, up to a number."""
+    pairs = list(combinations(runs, 2))[:MOST_PAIRS]
+    return [(one, two, same[one.name, two.name]) for one, two in pairs if (one.name, two.name) in same]
 
 
 def suspects_of(found: Diagnosis) -> list[str]:
@@ -237,7 +246,7 @@ def _diagnosed(one: RunAnalysis, elsewhere: Elsewhere, options: Options) -> RunA
     score = scores.suspects_excluded_score(one.run, one.metrics.headline, suspects_of(found))
     return replace(
         one,
-        metrics=replace(one.metrics, scores=(*one.metrics.scores[:-1], score)),
+        metrics=structs.replace(one.metrics, scores=(*one.metrics.scores[:-1], score)),
         diagnosis=found,
         make_tasks=lambda: _with_diagnosis(one.make_tasks(), found),
     )
@@ -251,13 +260,8 @@ def _with_diagnosis(tasks: Sequence[TaskResult], found: Diagnosis) -> tuple[Task
     for task, mode, times in sorted(counted.iter_rows()):
         modes.setdefault(task, {})[names[mode]] = times
     return tuple(
-        replace(task, modes=modes.get(task.task_id, {}), cause=found.causes.get(task.task_id)) for task in tasks
+        structs.replace(task, modes=modes.get(task.task_id, {}), cause=found.causes.get(task.task_id)) for task in tasks
     )
-
-
-def _between(analyzed: Sequence[RunAnalysis]) -> tuple[Between, ...]:
-    """Pairs of runs that share tasks, up to a number."""
-    return tuple(between(first, second, pairs) for first, second, pairs in _same([one.run for one in analyzed]))
 
 
 def told_apart(runs: Sequence[Run]) -> tuple[Run, ...]:
@@ -324,7 +328,7 @@ def _scores(run: Run, counts: Counts, kind: str) -> tuple[Score, ...]:
         scores.as_recorded_score(counts, kind),
         scores.judged_score(counts, kind),
         scores.all_expected_score(run, counts, kind),
-        scores.infra_excluded_score(run, kind, _infra_codes()),
+        scores.infra_excluded_score(run, counts, kind, _infra_codes()),
         scores.suspects_excluded_score(run, kind, None),
     )
 
@@ -340,7 +344,7 @@ def _measures(run: Run, counts: Counts, k: int) -> dict[str, Measure]:
         scores.coverage(run, counts),
         Measure(name="pass_at_k", value=None, n=0, reason=repeats.ONE_REPEAT)
         if k == 1
-        else replace(repeats.pass_at(counts, k), name="pass_at_k"),
+        else structs.replace(repeats.pass_at(counts, k), name="pass_at_k"),
         repeats.consistency(counts, k),
         repeats.retry_value(counts, k),
     )
@@ -417,19 +421,19 @@ def _places(run: Run) -> pl.DataFrame:
     return tasks.drop("task_id")
 
 
-def _shared(analyzed: Sequence[RunAnalysis]) -> dict[tuple[str, str], tuple[int, float, float]]:
+def _shared(analyzed: Sequence[RunAnalysis], same: Same) -> dict[tuple[str, str], tuple[int, float, float]]:
     """For each pair of runs whose tasks are the same: how many, and the mean task score of each on them."""
     found = {}
     for first, second in combinations(analyzed, 2):
-        same = same_tasks(first.run.tasks, second.run.tasks)
-        if not same.comparable:
+        pairs = same.get((first.run.name, second.run.name))
+        if pairs is None:
             continue
         by_reward = first.metrics.headline == second.metrics.headline == "mean_reward"
         left, right = (
             {task.task_id: task.mean_reward if by_reward else task.score for task in one.tasks}
             for one in (first, second)
         )
-        both = [(a, b) for x, y in same.pairs if (a := left[x]) is not None and (b := right[y]) is not None]
+        both = [(a, b) for x, y in pairs if (a := left[x]) is not None and (b := right[y]) is not None]
         if both:
             means = np.mean(np.asarray(both), axis=0)
             found[first.run.name, second.run.name] = (len(both), float(means[0]), float(means[1]))

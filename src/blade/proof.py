@@ -13,7 +13,7 @@ from blade.core.diagnosis import Lookout
 from blade.core.run import Run
 from blade.diagnose.catalogue import all_rules
 from blade.metrics.counts import fired as fired_by
-from blade.metrics.headroom import headroom
+from blade.metrics.headroom import headroom, numbered
 from blade.simulate.calibration import Calibration, Estimate, Graded, calibrated
 from blade.simulate.effects import SYMPTOMS, Effect, symptoms_run
 from blade.simulate.generate import Made, Wanted, generate
@@ -86,7 +86,7 @@ def _estimate(run: Run, rule: Lookout, effect: Effect) -> Estimate:
         grade=rule.grade,
         tested=rule.p_value is not None,
         gain=effect.gains[rule.code],
-        headroom=headroom(run, fired, ()),
+        headroom=headroom(numbered(run), fired, ()),
     )
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -139,9 +139,9 @@ def every_evidence(value: object) -> Iterator[Evidence]:
     """Every piece of evidence anywhere inside a value."""
     if isinstance(value, Evidence):
         yield value
-    elif is_dataclass(value):
-        for field in fields(value):
-            yield from every_evidence(getattr(value, field.name))
+    elif isinstance(value, msgspec.Struct):
+        for part in msgspec.structs.astuple(value):
+            yield from every_evidence(part)
     elif isinstance(value, tuple | list):
         for item in value:
             yield from every_evidence(item)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from blade.core.run import Run
-from blade.metrics.headroom import headroom
+from blade.metrics.headroom import headroom, numbered
 from builders import load, rollout, write_jsonl
 
 
@@ -23,7 +23,7 @@ def a_run(folder: Path, *tasks: str) -> Run:
 
 def test_affected_rollouts_take_the_mean_of_their_tasks_others(tmp_path: Path) -> None:
     run = a_run(tmp_path, "ffpf", *["pppp"] * 9)
-    room = headroom(run, [("t0", 0), ("t0", 1)], [("t0", 0)])
+    room = headroom(numbered(run), [("t0", 0), ("t0", 1)], [("t0", 0)])
     assert room.estimate == pytest.approx(0.025)
     assert room.ceiling == pytest.approx(0.05)
     assert room.only_defect == pytest.approx(0.025)
@@ -35,14 +35,14 @@ def test_affected_rollouts_take_the_mean_of_their_tasks_others(tmp_path: Path) -
 
 def test_affected_passes_count_against_it(tmp_path: Path) -> None:
     run = a_run(tmp_path, "pfff", "pppp")
-    room = headroom(run, [("t0", 0), ("t0", 1)], [])
+    room = headroom(numbered(run), [("t0", 0), ("t0", 1)], [])
     assert room.estimate == pytest.approx((2 * 0 - 1) / 4 / 2)
     assert room.ceiling == pytest.approx(1 / 4 / 2)
 
 
 def test_a_task_without_unaffected_rollouts_keeps_its_score(tmp_path: Path) -> None:
     run = a_run(tmp_path, "ff", "pp")
-    room = headroom(run, [("t0", 0), ("t0", 1)], [])
+    room = headroom(numbered(run), [("t0", 0), ("t0", 1)], [])
     assert room.estimate is None
     assert room.reason == "no task has rollouts with it and rollouts without"
     assert room.unreached_tasks == 1
@@ -50,6 +50,6 @@ def test_a_task_without_unaffected_rollouts_keeps_its_score(tmp_path: Path) -> N
 
 
 def test_what_is_read_from_the_verdict_has_no_estimate(tmp_path: Path) -> None:
-    room = headroom(a_run(tmp_path, "fp", "pp"), [("t0", 0)], [("t0", 0)], estimable=False)
+    room = headroom(numbered(a_run(tmp_path, "fp", "pp")), [("t0", 0)], [("t0", 0)], estimable=False)
     assert (room.estimate, room.reason) == (None, "read from the verdict")
     assert room.only_defect == pytest.approx(0.25)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -27,6 +28,7 @@ from blade.cli.skill import app as skill
 from blade.cli.sql import sql
 from blade.cli.try_rule import try_rule
 from blade.core.errors import BladeError
+from blade.ingest.workers import rare_sweeps
 
 app = typer.Typer(
     name="blade",
@@ -74,7 +76,12 @@ def common(
 
 def main() -> None:
     """Run `blade`."""
-    run(app)
+    try:
+        with rare_sweeps():
+            run(app)
+    finally:
+        # The process ends: what a last search for cycles would free is freed anyway.
+        gc.freeze()
 
 
 def run(command: typer.Typer) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
+
+import msgspec
 
 from blade.core.diagnosis import Between, Diagnosis, TaskCause
 from blade.core.measure import Interval, Measure
@@ -13,8 +15,7 @@ from blade.core.run import Recorded, Run
 SCHEMA_VERSION = "1"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Score:
+class Score(msgspec.Struct, frozen=True, kw_only=True):
     """The headline under one reading of the rollouts."""
 
     name: str
@@ -25,8 +26,7 @@ class Score:
     reason: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Stage:
+class Stage(msgspec.Struct, frozen=True, kw_only=True):
     """One stage of the funnel: how many rollouts reached it, and their share of those that reached the one before."""
 
     name: str
@@ -34,8 +34,7 @@ class Stage:
     share: float | None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Funnel:
+class Funnel(msgspec.Struct, frozen=True, kw_only=True):
     """Stages in order, and those that cannot apply to this run, with the reason."""
 
     stages: tuple[Stage, ...]
@@ -50,8 +49,7 @@ class Funnel:
         return min(lossy, key=lambda stage: stage.share or 0.0, default=None)
 
 
-@dataclass(frozen=True, kw_only=True)
-class SliceValue:
+class SliceValue(msgspec.Struct, frozen=True, kw_only=True):
     """One value of a slice field."""
 
     value: str
@@ -62,8 +60,7 @@ class SliceValue:
     interval: Interval | None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Usage:
+class Usage(msgspec.Struct, frozen=True, kw_only=True):
     """A quantity such as tokens or seconds, over all rollouts that record it, and passing against failing."""
 
     name: str
@@ -77,8 +74,7 @@ class Usage:
     failed_median: float | None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Variance:
+class Variance(msgspec.Struct, frozen=True, kw_only=True):
     """Spread of task scores: `between` tasks, and `within` a task across repeats."""
 
     total: float | None
@@ -90,8 +86,7 @@ class Variance:
     reason: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Metrics:
+class Metrics(msgspec.Struct, frozen=True, kw_only=True):
     """Every number of a run; each carries its denominator or the reason why it is missing."""
 
     headline: str
@@ -115,8 +110,7 @@ class Metrics:
     """Why "pass" may not mean what the benchmark means."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class TaskResult:
+class TaskResult(msgspec.Struct, frozen=True, kw_only=True):
     """One task: a row of tasks.jsonl."""
 
     task_id: str
@@ -133,7 +127,7 @@ class TaskResult:
     places: tuple[str, ...]
     findings: tuple[str, ...]
     slices: Mapping[str, str]
-    modes: Mapping[str, int] = field(default_factory=dict)
+    modes: Mapping[str, int] = msgspec.field(default_factory=dict)
     """How its failures failed, by the name of the mode."""
     cause: TaskCause | None = None
     """For a task with a rollout that did not pass, where a diagnosis was made."""
@@ -157,14 +151,13 @@ class RunAnalysis:
         return self.make_tasks()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Analysis:
+class Analysis(msgspec.Struct, frozen=True, kw_only=True):
     """The answer to `blade analyze RUN...`."""
 
     runs: tuple[RunAnalysis, ...]
     notes: tuple[str, ...] = ()
     """The user's own words about the run; quoted, never counted as evidence."""
-    shared: Mapping[tuple[str, str], tuple[int, float, float]] = field(default_factory=dict)
+    shared: Mapping[tuple[str, str], tuple[int, float, float]] = msgspec.field(default_factory=dict)
     """For two runs: tasks that both have, and the headline of each on them."""
     between: tuple[Between, ...] = ()
     """For each pair of runs that share tasks: what only one of them solves."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from blade.core.finding import Cause, Evidence
 from blade.core.measure import Interval
@@ -27,8 +28,7 @@ class Grade(StrEnum):
     NOT_SETTLED = "not settled"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Mode:
+class Mode(msgspec.Struct, frozen=True, kw_only=True):
     """One part of the partition of the failed rollouts."""
 
     id: str
@@ -42,8 +42,7 @@ class Mode:
     evidence: Evidence | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Partition:
+class Partition(msgspec.Struct, frozen=True, kw_only=True):
     """Every failed rollout with its one mode: the frame has task_id, repeat, mode, step and near, in order."""
 
     modes: tuple[Mode, ...]
@@ -57,8 +56,7 @@ class Partition:
     """No key wants a change, so that its look-ups are what is judged."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Moment:
+class Moment(msgspec.Struct, frozen=True, kw_only=True):
     """What one rollout did at a point: a quote with its place, and what the agent last said or thought before it."""
 
     did: str
@@ -67,8 +65,7 @@ class Moment:
     before: Evidence | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Divergence:
+class Divergence(msgspec.Struct, frozen=True, kw_only=True):
     """Where a failing repeat leaves the way of a passing one, and whose doing it is."""
 
     task_id: str
@@ -82,8 +79,7 @@ class Divergence:
     passed: Moment
 
 
-@dataclass(frozen=True, kw_only=True)
-class Contrast:
+class Contrast(msgspec.Struct, frozen=True, kw_only=True):
     """One sometimes-pass task: passing against failing repeats. Description, not proof."""
 
     task_id: str
@@ -97,8 +93,7 @@ class Contrast:
     """Passing repeats that did less than every failure."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Habit:
+class Habit(msgspec.Struct, frozen=True, kw_only=True):
     """Something that rollouts do or leave out, fixed without looking at outcomes, and how it goes with failing."""
 
     id: str
@@ -116,8 +111,7 @@ class Habit:
     mixed_in: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Lookout:
+class Lookout(msgspec.Struct, frozen=True, kw_only=True):
     """What one rule over rollouts saw in a run: fired, quiet, could not look; and how that goes with failing."""
 
     code: str
@@ -149,8 +143,7 @@ class Lookout:
     """A label of the benchmark's package."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Alarm:
+class Alarm(msgspec.Struct, frozen=True, kw_only=True):
     """A word in results that alarms a reader, in passing and failing rollouts of the same tasks."""
 
     word: str
@@ -164,8 +157,7 @@ class Alarm:
     evidence: tuple[Evidence, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Label:
+class Label(msgspec.Struct, frozen=True, kw_only=True):
     """A person's verdict on a task, with the marks by which other runs know it."""
 
     task_id: str
@@ -177,22 +169,20 @@ class Label:
     prompt_fp: int | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Elsewhere:
+class Elsewhere(msgspec.Struct, frozen=True, kw_only=True):
     """What other runs of the benchmark say about the tasks of a run, by its own task ids."""
 
     passed: frozenset[str] = frozenset()
     """Tasks that another run passes."""
-    same_wrong: Mapping[str, int] = field(default_factory=dict)
+    same_wrong: Mapping[str, int] = msgspec.field(default_factory=dict)
     """Tasks that nobody passes and to which other models, so many, give the very wrong answer of this run."""
-    weaker_passes: Mapping[str, str] = field(default_factory=dict)
+    weaker_passes: Mapping[str, str] = msgspec.field(default_factory=dict)
     """Tasks that this run always fails, and a run with a lower score always passes: its name."""
-    same_words: Mapping[str, str] = field(default_factory=dict)
+    same_words: Mapping[str, str] = msgspec.field(default_factory=dict)
     """Tasks that nobody passes and of which the verifier says one and the same in every failure of every run."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class TaskCause:
+class TaskCause(msgspec.Struct, frozen=True, kw_only=True):
     """The verdict on one task: one cause, or None where the evidence does not settle it."""
 
     cause: Cause | None
@@ -205,8 +195,7 @@ class TaskCause:
     """Where a person decided: what the rules had said."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Headroom:
+class Headroom(msgspec.Struct, frozen=True, kw_only=True):
     """What the score could gain, three ways; in points of the all-expected score as fractions."""
 
     estimate: float | None
@@ -218,8 +207,7 @@ class Headroom:
     """Why there is no estimate."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Finding:
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """Something worth acting on, in four parts: what, against what, where, what to do."""
 
     id: str
@@ -242,8 +230,7 @@ class Finding:
     headroom: Headroom
 
 
-@dataclass(frozen=True, kw_only=True)
-class Intervention:
+class Intervention(msgspec.Struct, frozen=True, kw_only=True):
     """Something to do, with the tasks and rollouts it is for and what it could give."""
 
     kind: str
@@ -262,8 +249,7 @@ class Intervention:
     """What its ceiling adds to that of the interventions ranked before it."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Together:
+class Together(msgspec.Struct, frozen=True, kw_only=True):
     """All interventions of a report at once, counted once."""
 
     headroom: Headroom
@@ -273,8 +259,7 @@ class Together:
     """Failed rollouts that none names."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Doubt:
+class Doubt(msgspec.Struct, frozen=True, kw_only=True):
     """What a rule over a run saw: a reason to doubt the benchmark rather than the model, or the agent's way with a task."""
 
     about: str
@@ -292,8 +277,7 @@ class Doubt:
     """Rollouts that it spoils; empty where it is about every failure of its tasks."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Dive:
+class Dive(msgspec.Struct, frozen=True, kw_only=True):
     """One task looked at closely: what was due, what each repeat did, where they part."""
 
     task_id: str
@@ -307,8 +291,7 @@ class Dive:
     evidence: tuple[Evidence, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Between:
+class Between(msgspec.Struct, frozen=True, kw_only=True):
     """Two runs on the tasks that they share: what only one of them solves, and where they part."""
 
     first: str
@@ -320,8 +303,7 @@ class Between:
     """The run that fails, and in words where it leaves the way of the other."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Diagnosis:
+class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     """Everything said about why rollouts of a run failed."""
 
     partition: Partition

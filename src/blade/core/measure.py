@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 
-@dataclass(frozen=True, kw_only=True)
-class Interval:
+class Interval(msgspec.Struct, frozen=True, kw_only=True):
     """Limits of a value, with the method that made them and the number of units it rests on."""
 
     low: float
@@ -18,8 +17,7 @@ class Interval:
     """Fewer than 30 units: the limits are an indication."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Measure:
+class Measure(msgspec.Struct, frozen=True, kw_only=True):
     """A named value over `n` units; `value` is None exactly when `reason` says why."""
 
     name: str

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from blade.core.errors import ArtifactError, RequestError
 from blade.core.rollout import Problem, Rollout
 
@@ -80,8 +82,7 @@ CHECKS: dict[str, tuple[str, str]] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Artifact:
+class Artifact(msgspec.Struct, frozen=True, kw_only=True):
     """A file of a run: what it is, and how many rows it gave."""
 
     path: str
@@ -94,8 +95,7 @@ class Artifact:
     note: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Stated:
+class Stated(msgspec.Struct, frozen=True, kw_only=True):
     """A number that a sidecar states about a run, or about one task when `index` is given."""
 
     name: str
@@ -104,8 +104,7 @@ class Stated:
     index: int | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Reported:
+class Reported(msgspec.Struct, frozen=True, kw_only=True):
     """A number that somebody published for the run's model on its benchmark."""
 
     metric: str
@@ -116,8 +115,7 @@ class Reported:
     model: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Recorded:
+class Recorded(msgspec.Struct, frozen=True, kw_only=True):
     """A number that a sidecar states, beside the same number made from the rows."""
 
     name: str
@@ -135,8 +133,7 @@ class Recorded:
         return abs(self.recorded - self.recomputed) <= 1e-9 * max(1.0, abs(self.recorded), abs(self.recomputed))
 
 
-@dataclass(frozen=True, kw_only=True)
-class SchemaField:
+class SchemaField(msgspec.Struct, frozen=True, kw_only=True):
     """One field of the artifact: how often it was seen, and what it was taken as."""
 
     path: str

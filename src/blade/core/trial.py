@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from blade.core.diagnosis import Grade
 from blade.core.finding import Evidence
 
 
-@dataclass(frozen=True, kw_only=True)
-class TrialSlice:
+class TrialSlice(msgspec.Struct, frozen=True, kw_only=True):
     """The rule in one slice of the tasks: where it fired and how often those rollouts fail, beside the others."""
 
     field: str
@@ -21,8 +20,7 @@ class TrialSlice:
     failed: int
 
 
-@dataclass(frozen=True, kw_only=True)
-class Sighting:
+class Sighting(msgspec.Struct, frozen=True, kw_only=True):
     """One rollout in which the rule holds."""
 
     place: str
@@ -30,8 +28,7 @@ class Sighting:
     evidence: Evidence | None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Trial:
+class Trial(msgspec.Struct, frozen=True, kw_only=True):
     """A rule as a one-off detector: counts, grade, slices, and places to read."""
 
     run: str

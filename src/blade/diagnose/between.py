@@ -36,7 +36,7 @@ def between(first: Run, second: Run, pairs: Pairs) -> Between:
 
 
 def _passes(run: Run) -> dict[str, float]:
-    judged = run.rollouts.filter(pl.col("outcome").is_in(["passed", "failed"]))
+    judged = run.rollouts.select("task_id", "outcome").filter(pl.col("outcome").is_in(["passed", "failed"]))
     return dict(judged.group_by("task_id").agg((pl.col("outcome") == "passed").mean()).iter_rows())
 
 
@@ -51,7 +51,8 @@ def _parted(solver: Run, other: Run, pairs: Pairs) -> list[tuple[str, str]]:
 
 
 def _first(run: Run, tasks: Sequence[str], outcome: str) -> list[Walk]:
-    rows = run.rollouts.filter((pl.col("outcome") == outcome) & pl.col("task_id").is_in(list(tasks)))
-    first = dict(rows.group_by("task_id", maintain_order=True).agg(pl.col("repeat").first()).iter_rows())
+    rows = run.rollouts.select("task_id", "repeat", "outcome")
+    mine = rows.filter((pl.col("outcome") == outcome) & pl.col("task_id").is_in(list(tasks)))
+    first = dict(mine.group_by("task_id", maintain_order=True).agg(pl.col("repeat").first()).iter_rows())
     found = run.read(run, [(task, first[task]) for task in tasks]) if run.read is not None and tasks else []
     return [Walk(rollout=rollout) for rollout in found]

@@ -6,6 +6,7 @@ blamed; that an answer is wrong is what is to be explained, and explains nothing
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -58,9 +59,9 @@ _OF_ACTIONS = [
 RESTS_ON = (Grade.DIRECT, Grade.SHOWN, Grade.CONSISTENT)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Counts:
-    """How often each of some names occurs; hashable, so that tasks that are alike are decided once."""
+    """How often each of some names occurs; tasks that are alike share the very object, and are decided once."""
 
     pairs: tuple[tuple[str, int], ...] = ()
 
@@ -115,12 +116,15 @@ def causes(
 ) -> dict[str, TaskCause]:
     """The cause of every task with a rollout that did not pass, in the order of the table."""
     usable = {one.code: one for one in seen if one.status == "stable" and one.grade in RESTS_ON}
-    decided: dict[Facts, TaskCause] = {}
+    decided: dict[tuple[object, ...], TaskCause] = {}
     found = {}
     for task, facts in _facts(run, parts, doubts, usable, passed_elsewhere):
-        if facts not in decided:
-            decided[facts] = _decide(facts, usable)
-        found[task] = decided[facts]
+        # A doubt may name every task: it is known by what it is, not by what it holds.
+        known = facts._replace(doubts=(), explaining=())
+        alike = (known, *map(id, facts.doubts), None, *map(id, facts.explaining))
+        if alike not in decided:
+            decided[alike] = _decide(facts, usable)
+        found[task] = decided[alike]
     return found
 
 
@@ -294,28 +298,24 @@ def _facts(
     party = {mode.id: mode.party for mode in parts.modes}
     outcomes, modes = _counted(run.rollouts, "outcome"), _counted(parts.table, "mode")
     parties = {one: _parties(one, party) for one in set(modes.values())}
-    passing = _passing(run) if doubts else frozenset()
-    doubted: dict[str, list[Doubt]] = {}
-    for doubt in (one for one in doubts if _counts(one, passing)):
-        for task in doubt.tasks:
-            doubted.setdefault(task, []).append(doubt)
+    doubted = _doubted(run, doubts)
     failed, passed = _fired(run, rules, "failed"), _fired(run, rules, "passed")
     answers = _different(run)
     looked = set(run.rollouts.select("task_id", "steps").drop_nulls("steps")["task_id"].unique())
     nothing = Counts()
-    failing = {one for one in outcomes.values() if one.total() > one["passed"]}
+    failing = {one for one in set(outcomes.values()) if one.total() > one["passed"]}
     for task in run.tasks["task_id"].to_list():
         mine = outcomes.get(task, nothing)
         if mine in failing:
-            failures = modes.get(task, nothing)
+            failures, against = modes.get(task, nothing), doubted.get(task, ())
             yield (
                 task,
                 Facts(
                     outcomes=mine,
                     modes=failures,
                     parties=parties.get(failures, nothing),
-                    doubts=tuple(doubted.get(task, ())),
-                    explaining=_explaining(task, mine, doubted.get(task, ())),
+                    doubts=tuple(doubt for doubt, _ in against),
+                    explaining=_explaining(mine, against) if against else (),
                     fired_failed=failed.get(task, nothing),
                     fired_passed=passed.get(task, nothing),
                     answers=answers.get(task, 0),
@@ -325,9 +325,24 @@ def _facts(
             )
 
 
-def _passing(run: Run) -> frozenset[tuple[str, int]]:
-    rows = run.rollouts.select("task_id", "repeat", "outcome").filter(pl.col("outcome") == "passed")
-    return frozenset(rows.select("task_id", "repeat").iter_rows())
+def _doubted(run: Run, doubts: Sequence[Doubt]) -> dict[str, list[tuple[Doubt, int]]]:
+    """By task: the doubts that count, each with the number of rollouts of the task that it spoils."""
+    passing = _passing(run, {task for one in doubts if not one.strong for task, _ in one.places})
+    found: dict[str, list[tuple[Doubt, int]]] = {}
+    for doubt in (one for one in doubts if _counts(one, passing)):
+        spoiled = Counter(task for task, _ in doubt.places)
+        for task in doubt.tasks:
+            found.setdefault(task, []).append((doubt, spoiled[task]))
+    return found
+
+
+def _passing(run: Run, tasks: Set[str]) -> frozenset[tuple[str, int]]:
+    """The rollouts of some tasks that pass."""
+    if not tasks:
+        return frozenset()
+    rows = run.rollouts.select("task_id", "repeat", "outcome")
+    mine = rows.filter((pl.col("outcome") == "passed") & pl.col("task_id").is_in(sorted(tasks)))
+    return frozenset(mine.drop("outcome").iter_rows())
 
 
 def _counts(doubt: Doubt, passing: Set[tuple[str, int]]) -> bool:
@@ -335,11 +350,10 @@ def _counts(doubt: Doubt, passing: Set[tuple[str, int]]) -> bool:
     return not doubt.preview and (doubt.strong or passing.isdisjoint(doubt.places))
 
 
-def _explaining(task: str, outcomes: Counts, doubts: Sequence[Doubt]) -> tuple[Doubt, ...]:
+def _explaining(outcomes: Counts, doubts: Sequence[tuple[Doubt, int]]) -> tuple[Doubt, ...]:
     """Weak doubts whose rollouts are at least half of a task's failures."""
     lost = outcomes.total() - outcomes["passed"]
-    weak = (doubt for doubt in doubts if not doubt.strong and doubt.places)
-    return tuple(doubt for doubt in weak if sum(place[0] == task for place in doubt.places) * 2 >= lost)
+    return tuple(doubt for doubt, rollouts in doubts if not doubt.strong and doubt.places and rollouts * 2 >= lost)
 
 
 def _counted(rows: pl.DataFrame, column: str) -> dict[str, Counts]:

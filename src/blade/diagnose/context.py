@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from blade.core.diagnosis import Contrast, Elsewhere, Grade, Partition
 from blade.core.finding import Evidence
 from blade.core.run import Run
 from blade.diagnose.reading import Reading
 from blade.diagnose.withheld import Withheld
+from blade.metrics.headroom import Numbered, numbered
 
 Said = tuple[str, tuple[Evidence, ...]]
 """A sentence, and the evidence that it quotes."""
@@ -27,6 +29,11 @@ class Context:
     elsewhere: Elsewhere = field(default_factory=Elsewhere)
     unlike: Mapping[str, str] = field(default_factory=dict)
     """Tasks whose repeats were not given the same thing, and how they differ."""
+
+    @cached_property
+    def numbered(self) -> Numbered:
+        """The rollouts of the run, for the headroom of what is found."""
+        return numbered(self.run)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import polars as pl
+from msgspec.structs import replace
 
 from blade.core.diagnosis import Diagnosis, Elsewhere, Label, Mode, Partition
 from blade.core.finding import Evidence

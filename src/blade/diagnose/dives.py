@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import polars as pl
+
 from blade.core.diagnosis import Contrast, Dive
 from blade.core.finding import Differs, Evidence
 from blade.core.tools import changes_state
@@ -94,10 +96,10 @@ def _line(walk: Walk) -> tuple[str, str, str]:
 
 def _never(context: Context) -> list[str]:
     """Never-pass tasks, those first in which every repeat fails alike, one of each mode before a second."""
-    modes = {
-        (task, repeat): mode
-        for task, repeat, mode in context.partition.table.select("task_id", "repeat", "mode").iter_rows()
-    }
+    mine = context.partition.table.select("task_id", "repeat", "mode").filter(
+        pl.col("task_id").is_in(context.reading.never)
+    )
+    modes = {(task, repeat): mode for task, repeat, mode in mine.iter_rows()}
     ranked = []
     for place, task in enumerate(context.reading.never):
         walks = context.reading.of(task)

@@ -27,7 +27,7 @@ Pairs = Sequence[tuple[str, str]]
 
 def elsewhere(runs: Sequence[Run], same: Sequence[tuple[Run, Run, Pairs]]) -> dict[str, Elsewhere]:
     """For each run by name; `same` are pairs of runs with the tasks that are the same in both."""
-    facts = {run.name: _Facts(run) for run in runs}
+    facts = {run.name: _Facts(run) for run in runs if any(run.name in (one.name, two.name) for one, two, _ in same)}
     found = {run.name: _Found() for run in runs}
     for one, two, pairs in (each for a, b, both in same for each in ((a, b, both), (b, a, _turned(both)))):
         for mine, other in pairs:
@@ -95,7 +95,8 @@ def _passes(run: Run) -> dict[str, tuple[int, int]]:
 
 def _words(run: Run) -> dict[str, str]:
     """By task that no rollout passes: what the verifier says in every failure of it, and seldom of other tasks."""
-    lost = run.rollouts.filter(JUDGED).filter(~PASSED.any().over("task_id")).select("task_id", "repeat", "differs")
+    rows = run.rollouts.select("task_id", "repeat", "outcome", "differs").filter(JUDGED)
+    lost = rows.filter(~PASSED.any().over("task_id")).drop("outcome")
     if lost.is_empty():
         return {}
     said = (
@@ -127,7 +128,8 @@ def _differ(one: Run, two: Run) -> bool:
 def _wrong(run: Run) -> dict[str, int]:
     """By task that no rollout passes: the fingerprint of the one answer that every judged rollout gives, if it is rare."""
     tasks = (
-        run.rollouts.filter(JUDGED)
+        run.rollouts.select("task_id", "outcome", "differs", "answer_fp")
+        .filter(JUDGED)
         .group_by("task_id")
         .agg(
             lost=~PASSED.any() & REJECTED.all(),

@@ -96,5 +96,5 @@ def _finding(group: Group, draft: Draft, context: Context) -> Finding:
         task_ids=group.tasks,
         places=tuple(f"{task}#{repeat}" for task, repeat in group.failing[:MOST_PLACES]),
         evidence=tuple(one for _, found in where for one in found),
-        headroom=headroom(context.run, group.failing + group.passing, group.alone, estimable=draft.estimable),
+        headroom=headroom(context.numbered, group.failing + group.passing, group.alone, estimable=draft.estimable),
     )

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import polars as pl
+from msgspec.structs import replace
 
 from blade.core.diagnosis import Doubt, Finding, Grade, Intervention, Lookout, TaskCause, Together
 from blade.core.finding import Cause, Evidence
@@ -22,7 +23,7 @@ from blade.diagnose.context import Context
 from blade.diagnose.groups import Group, Place
 from blade.diagnose.lookouts import READS_VERDICT
 from blade.metrics.counts import fired
-from blade.metrics.headroom import headroom
+from blade.metrics.headroom import Numbered, headroom
 
 MOST = 12
 OVERLAP = 0.5
@@ -77,9 +78,10 @@ def interventions(
     remedies += [one for one in by_rule if not _is_told(one, told)]
     remedies += [one for one in (_run_again(run),) if one is not None]
     ranked = sorted(
-        ((_measured(one, run, causes), one) for one in remedies if one.failing), key=lambda one: _rank(*one)
+        ((_measured(one, context.numbered, causes), one) for one in remedies if one.failing),
+        key=lambda one: _rank(*one),
     )
-    chosen = _told_once(ranked, run)
+    chosen = _told_once(ranked, context.numbered)
     return tuple(one for one, _ in chosen), _together([remedy for _, remedy in chosen], context)
 
 
@@ -104,7 +106,8 @@ def _of_doubts(doubts: Sequence[Doubt], rule: Rule, run: Run) -> _Remedy:
     """One remedy for all that a rule doubts; its rollouts are those of the tasks that did not pass, or those it names."""
     evidence = tuple(piece for one in doubts for piece in one.evidence)
     whole = [task for one in doubts if not one.places for task in one.tasks]
-    rows = run.rollouts.filter(pl.col("task_id").is_in(whole) & (pl.col("outcome") != "passed"))
+    rows = run.rollouts.select("task_id", "repeat", "outcome")
+    rows = rows.filter(pl.col("task_id").is_in(whole) & (pl.col("outcome") != "passed"))
     named = (place for one in doubts for place in one.places)
     return _Remedy(
         kind=KIND_OF_DOUBT[doubts[0].about],
@@ -118,7 +121,7 @@ def _of_doubts(doubts: Sequence[Doubt], rule: Rule, run: Run) -> _Remedy:
 
 
 def _of_rule(one: Lookout, rule: Rule, run: Run) -> _Remedy:
-    rows = run.rollouts.filter(fired([one.code]))
+    rows = run.rollouts.select("task_id", "repeat", "outcome", "fired").filter(fired([one.code]))
     failing = _places(rows.filter(pl.col("outcome") != "passed"))
     return _Remedy(
         kind=KIND_OF_FAMILY[rule.family],
@@ -134,7 +137,8 @@ def _of_rule(one: Lookout, rule: Rule, run: Run) -> _Remedy:
 
 def _run_again(run: Run) -> _Remedy | None:
     """Rollouts that nobody judged."""
-    rows = run.rollouts.filter(pl.col("outcome").is_in(["errored", "unscored", "missing"]))
+    rows = run.rollouts.select("task_id", "repeat", "outcome", "error_class")
+    rows = rows.filter(pl.col("outcome").is_in(["errored", "unscored", "missing"]))
     if rows.is_empty():
         return None
     counts = Counter(rows["outcome"])
@@ -166,7 +170,7 @@ def _places(rows: pl.DataFrame) -> tuple[Place, ...]:
     return tuple(rows.select("task_id", "repeat").iter_rows())
 
 
-def _measured(one: _Remedy, run: Run, causes: Mapping[str, TaskCause]) -> Intervention:
+def _measured(one: _Remedy, rollouts: Numbered, causes: Mapping[str, TaskCause]) -> Intervention:
     tasks = tuple(dict.fromkeys(task for task, _ in one.failing))
     return Intervention(
         kind=one.kind,
@@ -175,7 +179,7 @@ def _measured(one: _Remedy, run: Run, causes: Mapping[str, TaskCause]) -> Interv
         causes=_causes_of(tasks, causes),
         task_ids=tasks,
         places=tuple(f"{task}#{repeat}" for task, repeat in one.failing),
-        headroom=headroom(run, one.failing + one.passing, one.alone, estimable=one.estimable),
+        headroom=headroom(rollouts, one.failing + one.passing, one.alone, estimable=one.estimable),
         evidence=one.evidence[:MOST_EVIDENCE],
     )
 
@@ -196,7 +200,9 @@ def _is_told(remedy: _Remedy, known: Set[Place]) -> bool:
     return sum(place in known for place in remedy.failing) >= OVERLAP * len(remedy.failing)
 
 
-def _told_once(ranked: Sequence[tuple[Intervention, _Remedy]], run: Run) -> list[tuple[Intervention, _Remedy]]:
+def _told_once(
+    ranked: Sequence[tuple[Intervention, _Remedy]], rollouts: Numbered
+) -> list[tuple[Intervention, _Remedy]]:
     chosen: list[tuple[Intervention, _Remedy]] = []
     named: set[Place] = set()
     of_kind: dict[str, set[Place]] = {}
@@ -205,7 +211,7 @@ def _told_once(ranked: Sequence[tuple[Intervention, _Remedy]], run: Run) -> list
         fresh = [place for place in remedy.failing if place not in named]
         if _is_told(remedy, known) or len(chosen) == MOST:
             continue
-        adds = headroom(run, fresh, (), estimable=False).ceiling
+        adds = headroom(rollouts, fresh, (), estimable=False).ceiling
         chosen.append((replace(one, adds=adds), remedy))
         named.update(remedy.failing)
         of_kind.setdefault(remedy.kind, set()).update(remedy.failing)
@@ -219,7 +225,7 @@ def _together(chosen: Sequence[_Remedy], context: Context) -> Together:
     failed = set(context.partition.table.select("task_id", "repeat").iter_rows())
     named = {place for one in chosen for place in one.failing}
     return Together(
-        headroom=headroom(context.run, places, alone),
+        headroom=headroom(context.numbered, places, alone),
         failures=len(named & failed),
         remain=len(failed - named),
     )

@@ -23,7 +23,9 @@ def with_keys_beside(run: Run) -> Run:
     if keyed.is_empty() or run.read is None:
         return run
     mine = pl.col("task_id").is_in(keyed.implode()) & pl.col("outcome").is_in(["passed", "failed"])
-    places = list(run.rollouts.filter(mine).select("task_id", "repeat").head(MOST).iter_rows())
+    places = list(
+        run.rollouts.select("task_id", "repeat", "outcome").filter(mine).drop("outcome").head(MOST).iter_rows()
+    )
     return replace(run, rollouts=_replaced(run, places))
 
 

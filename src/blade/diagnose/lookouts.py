@@ -30,12 +30,32 @@ def observed(run: Run, taught: Sequence[Rule] = ()) -> list[tuple[Rule, Graded]]
     rows = run.rollouts.select("task_id", "outcome", "fired", "cannot_look")
     judged = rows.filter(pl.col("outcome").is_in(["passed", "failed"]))
     whole = rollout_facts(judged, run)
-    hit = judged.select("fired").drop_nulls().explode("fired").select(pl.col("fired").struct.field("code")).unique()
-    codes = set(hit["code"])
+    codes, unseen = _codes(judged), _unseen(judged)
+    everywhere = (judged.height, int(whole[1].sum()))
     return [
-        (rule, _observed(rule.code, judged, whole, run) if rule.code in codes else _quiet(rule.code, judged))
+        (rule, _observed(rule.code, judged, whole, run))
+        if rule.code in codes
+        else (rule, _quiet(everywhere, unseen.get(rule.code, (0, 0))))
         for rule in (*rules(), *taught)
     ]
+
+
+def _codes(rows: pl.DataFrame) -> set[str]:
+    """Rules that fired in any of the rows."""
+    hits = rows.select("fired").drop_nulls().explode("fired")
+    return set(hits.select(pl.col("fired").struct.field("code").unique())["code"])
+
+
+def _unseen(rows: pl.DataFrame) -> dict[str, tuple[int, int]]:
+    """By rule: at how many of the rows it could not look, and how many of these failed."""
+    failed = (pl.col("outcome") == "failed").sum().alias("failed")
+    alike = rows.select("cannot_look", "outcome").drop_nulls("cannot_look").group_by("cannot_look")
+    found: dict[str, tuple[int, int]] = {}
+    for codes, times, lost in alike.agg(pl.len(), failed).iter_rows():
+        for code in dict.fromkeys(codes):
+            before = found.get(code, (0, 0))
+            found[code] = before[0] + times, before[1] + lost
+    return found
 
 
 def _observed(code: str, judged: pl.DataFrame, whole: Facts, run: Run) -> Graded:
@@ -45,10 +65,9 @@ def _observed(code: str, judged: pl.DataFrame, whole: Facts, run: Run) -> Graded
     return observe(tasks, hits, failed, slices)
 
 
-def _quiet(code: str, judged: pl.DataFrame) -> Graded:
-    """A rule that fired nowhere: there is nothing to test."""
-    looked = judged.filter(~_cannot(code))
-    failed = int((looked["outcome"] == "failed").sum())
+def _quiet(judged: tuple[int, int], unseen: tuple[int, int]) -> Graded:
+    """A rule that fired nowhere: there is nothing to test. Of rollouts that were judged, and of those that it could not see: all, and failed ones."""
+    rollouts, failed = judged[0] - unseen[0], judged[1] - unseen[1]
     nothing = within_tasks([], [], [])
     return Graded(
         grade=Grade.NOT_SETTLED,
@@ -56,7 +75,7 @@ def _quiet(code: str, judged: pl.DataFrame) -> Graded:
         fired_failed=0,
         fired_passed=0,
         failed=failed,
-        passed=looked.height - failed,
+        passed=rollouts - failed,
     )
 
 
@@ -70,19 +89,26 @@ def lookouts(
     """Every rule with its grade and counts, by code; `q` is each one's value in the whole family."""
     rows = run.rollouts.select("task_id", "repeat", "outcome", "artifact", "fired", "cannot_look")
     rows = rows.filter(pl.col("artifact").is_not_null())
-    hits, blind = rows.drop_nulls("fired"), rows.drop_nulls("cannot_look")
+    hits = rows.drop_nulls("fired")
+    codes, unseen, nowhere = _codes(hits), _unseen(rows), hits.clear()
     return tuple(
-        _lookout(rule, look, value, reading, rows.height, hits, blind)
+        _lookout(
+            rule,
+            look,
+            value,
+            reading,
+            (rows.height, unseen.get(rule.code, (0, 0))[0]),
+            hits.filter(fired([rule.code])) if rule.code in codes else nowhere,
+        )
         for (rule, look), value in zip(seen, q, strict=True)
     )
 
 
 def _lookout(
-    rule: Rule, seen: Graded, q: float | None, reading: Reading, rows: int, hits: pl.DataFrame, blind: pl.DataFrame
+    rule: Rule, seen: Graded, q: float | None, reading: Reading, rows: tuple[int, int], hit: pl.DataFrame
 ) -> Lookout:
-    """Of a number of rows: `hits` are those in which any rule fired, `blind` those at which any could not look."""
-    skipped = blind.filter(_cannot(rule.code)).height
-    hit = hits.filter(fired([rule.code]))
+    """`rows` are how many there are, and at how many the rule could not look; `hit` are those in which it fired."""
+    skipped = rows[1]
     found = seen.association
     taught = rule.family == "package"
     # A team may call a label enough for failing; rollouts that carry it and pass say otherwise.
@@ -96,7 +122,7 @@ def _lookout(
         status=rule.status,
         grade=Grade.DIRECT if rule.kind == "direct" and not disproved else grade(seen, q),
         fired=hit.height,
-        looked=rows - skipped,
+        looked=rows[0] - skipped,
         skipped=skipped,
         tasks=hit["task_id"].n_unique(),
         fired_failed=seen.fired_failed,
@@ -116,6 +142,8 @@ def _lookout(
 
 def _evidence(code: str, hit: pl.DataFrame, reading: Reading) -> list[Evidence]:
     """Quotes of the first rollouts that were read, failing ones first."""
+    if hit.is_empty():
+        return []
     ordered = reading.those_read(hit).sort(pl.col("outcome") == "passed", maintain_order=True)
     found: list[Evidence] = []
     for task, repeat, hits in ordered.select("task_id", "repeat", "fired").iter_rows():

@@ -92,10 +92,8 @@ def _failing_tasks(judged: pl.DataFrame) -> tuple[list[str], list[str]]:
     """Tasks with both outcomes and tasks that only failed, in the order of the table."""
     passed = pl.col("outcome") == "passed"
     tasks = judged.group_by("task_id", maintain_order=True).agg(passes=passed.sum(), failures=(~passed).sum())
-    failing = tasks.filter(pl.col("failures") > 0)
-    return failing.filter(pl.col("passes") > 0)["task_id"].to_list(), failing.filter(pl.col("passes") == 0)[
-        "task_id"
-    ].to_list()
+    failing = [(task, passes) for task, passes, failures in tasks.iter_rows() if failures]
+    return [task for task, passes in failing if passes], [task for task, passes in failing if not passes]
 
 
 def _of_tasks(judged: pl.DataFrame, tasks: Sequence[str]) -> list[Place]:

@@ -14,3 +14,27 @@ def kept(rows: pl.DataFrame, which: pl.Expr) -> pl.DataFrame:
     """The rows that are so; the same table, not a copy, where all are."""
     chosen = rows.select(which.fill_null(False)).to_series()
     return rows if chosen.all() else rows.filter(chosen)
+
+
+def in_one_piece(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows with each column in one piece, and held as one value where it says the same in every row.
+
+    A column that is added to a table in pieces makes polars copy all the others into its shape. `rows` are emptied on
+    the way, so that no more than one column is held twice.
+    """
+    names, columns = rows.columns, {}
+    constants = {}
+    for name in names:
+        column = rows.drop_in_place(name).rechunk()
+        # One column says how many rows there are.
+        if name != names[-1] and _is_constant(column):
+            constants[name] = pl.lit(column[0], dtype=column.dtype)
+        else:
+            columns[name] = column
+    return pl.DataFrame(columns).with_columns(**constants).select(names)
+
+
+def _is_constant(column: pl.Series) -> bool:
+    if column.null_count():
+        return column.null_count() == len(column)
+    return not column.dtype.is_nested() and len(column) > 0 and bool((column == column[0]).all())

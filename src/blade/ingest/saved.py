@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, replace
+from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import polars as pl
+from msgspec.structs import asdict
 
 from blade.core.errors import ArtifactError
 from blade.core.rollout import Problem

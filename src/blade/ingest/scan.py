@@ -22,6 +22,7 @@ from blade.core.rollout import Problem, Source
 from blade.core.tools import NOTHING_TAUGHT, Tools, taught
 from blade.ingest.block import Block, BlockReader
 from blade.ingest.formats import Format, format_named
+from blade.ingest.frames import in_one_piece
 from blade.ingest.jsonl import Record, Torn, is_compressed
 from blade.ingest.light import Part, to_frame
 from blade.ingest.row import MOST_TOOLS, OTHER_TOOLS, Settings
@@ -228,8 +229,7 @@ def gather(results: Sequence[Scanned]) -> Table:
         counts[file] = counts.get(file, 0) + result.rows
         lines[file] = before + result.lines
     return Table(
-        # In one piece: a column that is added later would otherwise make polars copy all the others into its shape.
-        rows=pl.concat(parts or [_placed(to_frame([]), 0, 0, [])], how="diagonal_relaxed").collect().rechunk(),
+        rows=in_one_piece(pl.concat(parts or [_placed(to_frame([]), 0, 0, [])], how="diagonal_relaxed").collect()),
         tools=tools,
         problems={file: tuple(listed) for file, listed in problems.items()},
         problem_counts=problem_counts,

@@ -15,6 +15,7 @@ from blade.core.run import Run
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
+NO_GROUP = "(none)"
 COUNTED = ("task_id", "outcome", "reward", "artifact")
 """The columns of the rollouts that `count` reads."""
 JUDGED = pl.col("outcome").is_in([str(Outcome.PASSED), str(Outcome.FAILED)])
@@ -64,30 +65,29 @@ class Counts:
 def count(run: Run) -> Counts:
     """Count the rollouts of every task of a run."""
 
-    def outcome(which: Outcome) -> pl.Expr:
-        return (pl.col("outcome") == str(which)).sum()
-
     # A harness leaves its failed attempts out of every number, so what it recorded is in the main files alone.
     main = [artifact.path for artifact in run.artifacts if artifact.role == "rollouts"]
     finite = pl.col("artifact").is_in(main) & pl.col("reward").is_not_null()
-    table = run.rollouts.group_by("task_id").agg(
-        PRESENT.sum().alias("rows"),
-        JUDGED.sum().alias("judged"),
-        outcome(Outcome.PASSED).alias("passed"),
-        outcome(Outcome.ERRORED).alias("errored"),
-        outcome(Outcome.UNSCORED).alias("unscored"),
-        outcome(Outcome.MISSING).alias("missing"),
-        pl.col("reward").filter(JUDGED).sum().alias("reward_sum"),
-        finite.sum().alias("recorded"),
-        pl.col("reward").filter(finite).sum().alias("recorded_sum"),
-        (finite & (pl.col("reward") >= run.pass_threshold - PASS_TOLERANCE)).sum().alias("recorded_passed"),
+    ended = (Outcome.PASSED, Outcome.ERRORED, Outcome.UNSCORED, Outcome.MISSING)
+    marked = run.rollouts.select(
+        "task_id",
+        *((pl.col("outcome") == str(outcome)).alias(str(outcome)) for outcome in ended),
+        rows=PRESENT,
+        judged=JUDGED,
+        reward_sum=pl.when(JUDGED).then("reward"),
+        recorded=finite,
+        recorded_sum=pl.when(finite).then("reward"),
+        recorded_passed=finite & (pl.col("reward") >= run.pass_threshold - PASS_TOLERANCE),
     )
+    table = marked.group_by("task_id").agg(pl.all().sum())
     table = run.tasks.select("task_id", "group").join(table, on="task_id", how="left", maintain_order="left")
     whole = ("rows", "judged", "passed", "errored", "unscored", "missing", "recorded", "recorded_passed")
+    sums = ("reward_sum", "recorded_sum")
+    table = table.with_columns(
+        pl.col(whole).fill_null(0).cast(pl.Int64), pl.col(sums).fill_null(0.0), pl.col("group").fill_null(NO_GROUP)
+    )
     return Counts(
         tasks=tuple(table["task_id"]),
-        **{name: table[name].fill_null(0).cast(pl.Int64).to_numpy() for name in whole},
-        reward_sum=table["reward_sum"].fill_null(0.0).to_numpy(),
-        recorded_sum=table["recorded_sum"].fill_null(0.0).to_numpy(),
-        groups=tuple(table["group"].fill_null("(none)")) if table["group"].count() else None,
+        **{name: table[name].to_numpy() for name in (*whole, *sums)},
+        groups=tuple(table["group"]) if run.tasks["group"].count() else None,
     )

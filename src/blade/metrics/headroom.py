@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 
 from blade.core.diagnosis import Headroom
 from blade.core.measure import Interval
@@ -16,27 +16,72 @@ from blade.metrics.chances import student_quantile
 from blade.metrics.intervals import ROUGH_BELOW
 
 Place = tuple[str, int]
+Integers = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
 
+_REPEATS = 1 << 32
+"""More than any task has."""
 METHOD = "t over tasks: affected rollouts take the mean of the task's unaffected ones"
 
 
-def headroom(run: Run, affected: Sequence[Place], alone: Sequence[Place], *, estimable: bool = True) -> Headroom:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Numbered:
+    """The rollouts of a run by number, for the many symptoms that are counted over them."""
+
+    tasks: Mapping[str, int]
+    """Place of each task in the order of ids."""
+    keys: Integers
+    """One number a rollout, by task and repeat, ascending; the other columns are in the same order."""
+    task: Integers
+    passed: Flags
+    failed: Flags
+
+    def those(self, places: Sequence[Place]) -> Integers:
+        """Where some rollouts stand, each once; those that the run has."""
+        tasks = np.fromiter((self.tasks.get(task, -1) for task, _ in places), np.int64, len(places))
+        repeats = np.fromiter((repeat for _, repeat in places), np.int64, len(places))
+        wanted = tasks * _REPEATS + repeats
+        first, after = (np.searchsorted(self.keys, wanted, side) for side in ("left", "right"))
+        found = np.zeros(len(self.keys), np.bool_)
+        found[first[first < after]] = True
+        return np.flatnonzero(found)
+
+    def per_task(self, which: Integers | Flags) -> Integers:
+        """How many of some rollouts each task has."""
+        return np.bincount(self.task[which], minlength=len(self.tasks))
+
+
+def numbered(run: Run) -> Numbered:
+    """The rollouts of a run, ready to be counted."""
+    rows = run.rollouts.select("task_id", "repeat", "outcome")
+    ids = rows["task_id"].unique().sort()
+    task = rows["task_id"].rank("dense").to_numpy().astype(np.int64) - 1
+    keys = task * _REPEATS + rows["repeat"].to_numpy()
+    order = np.argsort(keys, kind="stable")
+    passed, failed = ((rows["outcome"] == outcome).to_numpy()[order] for outcome in ("passed", "failed"))
+    tasks = {name: place for place, name in enumerate(ids)}
+    return Numbered(tasks=tasks, keys=keys[order], task=task[order], passed=passed, failed=failed)
+
+
+def headroom(run: Numbered, affected: Sequence[Place], alone: Sequence[Place], *, estimable: bool = True) -> Headroom:
     """What mending a symptom would give.
 
     If `affected` rollouts did as well as their task's others; if those failures passed in which it stands `alone`; and
     if every affected failure passed. `estimable` is False for symptoms that are read from the verdict.
     """
-    tasks = _per_task(run, affected, alone)
-    size, hits, rest = (tasks[name].to_numpy() for name in ("size", "hits", "rest"))
+    judged = run.passed | run.failed
+    hit, only = run.those(affected), run.those(alone)
+    size, hits, hit_passes = np.bincount(run.task), run.per_task(hit), run.per_task(hit[run.passed[hit]])
+    rest = run.per_task(judged) - run.per_task(hit[judged[hit]])
     reached = (hits > 0) & (rest > 0)
-    share = np.divide(tasks["rest_passes"].to_numpy(), rest, out=np.zeros(len(size)), where=rest > 0)
-    gains = np.where(reached, (hits * share - tasks["hit_passes"].to_numpy()) / size, 0.0)
+    share = np.divide(run.per_task(run.passed) - hit_passes, rest, out=np.zeros(len(size)), where=rest > 0)
+    gains = np.where(reached, (hits * share - hit_passes) / size, 0.0)
     estimate, interval = _limits(gains) if estimable and reached.any() else (None, None)
     return Headroom(
         estimate=estimate,
         interval=interval,
-        only_defect=float(np.mean(tasks["alone"].to_numpy() / size)) if len(size) else 0.0,
-        ceiling=float(np.mean((hits - tasks["hit_passes"].to_numpy()) / size)) if len(size) else 0.0,
+        only_defect=float(np.mean(run.per_task(only[run.failed[only]]) / size)) if len(size) else 0.0,
+        ceiling=float(np.mean((hits - hit_passes) / size)) if len(size) else 0.0,
         unreached_tasks=int(((hits > 0) & (rest == 0)).sum()),
         reason=_why_not(estimable, bool(reached.any())),
     )
@@ -46,29 +91,6 @@ def _why_not(estimable: bool, reached: bool) -> str | None:
     if not estimable:
         return "read from the verdict"
     return None if reached else "no task has rollouts with it and rollouts without"
-
-
-def _per_task(run: Run, affected: Sequence[Place], alone: Sequence[Place]) -> pl.DataFrame:
-    """For each task: expected rollouts; those with the symptom, judged or not, and judged ones without, and their passes; failures with it alone."""
-    rows = run.rollouts.select("task_id", "repeat", "outcome")
-    passed, failed = (pl.col("outcome") == "passed").sum(), (pl.col("outcome") == "failed").sum()
-    tasks = rows.group_by("task_id").agg(size=pl.len(), judged=passed + failed, passes=passed)
-    hit = _those(rows, affected).group_by("task_id").agg(hits=pl.len(), hit_judged=passed + failed, hit_passes=passed)
-    only = _those(rows, alone).group_by("task_id").agg(alone=failed)
-    for marks in (hit, only):
-        tasks = tasks.join(marks, on="task_id", how="left")
-    return (
-        tasks.with_columns(pl.col("hits", "hit_judged", "hit_passes", "alone").fill_null(0))
-        .with_columns(rest=pl.col("judged") - pl.col("hit_judged"), rest_passes=pl.col("passes") - pl.col("hit_passes"))
-        .sort("task_id")
-    )
-
-
-def _those(rows: pl.DataFrame, places: Sequence[Place]) -> pl.DataFrame:
-    """The rows of some rollouts, each once."""
-    ids = pl.Series("task_id", [task for task, _ in places], pl.String)
-    wanted = pl.DataFrame([ids, pl.Series("repeat", [repeat for _, repeat in places], pl.Int32)])
-    return rows.join(wanted, on=["task_id", "repeat"], how="semi")
 
 
 def _limits(values: npt.NDArray[np.float64]) -> tuple[float, Interval | None]:

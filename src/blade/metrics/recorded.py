@@ -42,7 +42,8 @@ def recompute(run: Run) -> tuple[Recorded, ...]:
 
 def _main_rows(run: Run) -> pl.DataFrame:
     main = [artifact.path for artifact in run.artifacts if artifact.role == "rollouts"]
-    return run.rollouts.filter(pl.col("artifact").is_in(main))
+    about = ("task_id", "repeat", "artifact", "reward", "input_tokens", "output_tokens")
+    return run.rollouts.select(about).filter(pl.col("artifact").is_in(main))
 
 
 def _recorded(stated: Stated, rows: pl.DataFrame) -> Recorded | None:

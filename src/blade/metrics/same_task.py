@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import polars as pl
@@ -16,6 +17,9 @@ _STEPS = (
     ("prompt", ("prompt_fp",)),
     ("id", ("id_mark",)),
 )
+
+Marks = Mapping[str, int | str | None]
+Mark = tuple[int | str | None, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,55 +40,60 @@ class SameTasks:
 
 def same_tasks(first: pl.DataFrame, second: pl.DataFrame) -> SameTasks:
     """Join two task tables."""
-    conflicts = _conflicts(first, second)
-    left, right = first, second
+    one, two = _marked(first), _marked(second)
+    conflicts = _conflicts(one, two)
     pairs: dict[str, tuple[str, str]] = {}
+    taken: set[str] = set()
     for step, marks in _STEPS:
         # Unique in the whole run: the last task left with a common key is not the only one that has it.
-        found = _join(_unique(first, marks), _unique(second, marks), left, right, marks)
-        if step == "id":
-            found = [pair for pair in found if pair[0] not in conflicts]
-        pairs |= {a: (b, step) for a, b in found}
-        left = left.filter(~pl.col("task_id").is_in([a for a, _ in found]))
-        right = right.filter(~pl.col("task_id").is_in([b for _, b in found]))
-    ordered = [(task, *pairs[task]) for task in first["task_id"] if task in pairs]
-    smaller = min(first.height, second.height)
+        mine, theirs = _unique(one, marks), _unique(two, marks)
+        for mark, task in mine.items():
+            other = theirs.get(mark)
+            if other is None or task in pairs or other in taken or (step == "id" and task in conflicts):
+                continue
+            pairs[task] = (other, step)
+            taken.add(other)
+    ordered = [(task, *pairs[task]) for task in one if task in pairs]
+    smaller = min(len(one), len(two))
     return SameTasks(
         pairs=tuple((a, b) for a, b, _ in ordered),
         joined_by={step: n for step, _ in _STEPS if (n := sum(s == step for _, _, s in ordered))},
-        key_changed=tuple((a, b) for a, b, s in ordered if s == "prompt" and _keys_differ(first, second, a, b)),
+        key_changed=tuple((a, b) for a, b, s in ordered if s == "prompt" and _differ(one[a], two[b], "key_fp")),
         unproven=tuple((a, b) for a, b, s in ordered if s == "id"),
         id_conflict=tuple(sorted(conflicts)),
         comparable=smaller > 0 and len(ordered) >= COMPARABLE * smaller,
     )
 
 
-def _join(
-    first: pl.DataFrame, second: pl.DataFrame, left: pl.DataFrame, right: pl.DataFrame, marks: tuple[str, ...]
-) -> list[tuple[str, str]]:
-    """Pairs of tasks with the same marks, of those that are left on both sides."""
-    first, second = first.join(left, on="task_id", how="semi"), second.join(right, on="task_id", how="semi")
-    joined = first.join(second, on=list(marks), suffix="_other", maintain_order="left")
-    return list(joined.select("task_id", "task_id_other").iter_rows())
+def _marked(tasks: pl.DataFrame) -> dict[str, Marks]:
+    """The marks of each task, in the order of the table."""
+    rows = tasks.select("task_id", "key_fp", "prompt_fp", "id_mark").iter_rows()
+    return {task: {"key_fp": key, "prompt_fp": prompt, "id_mark": mark} for task, key, prompt, mark in rows}
 
 
-def _unique(tasks: pl.DataFrame, marks: tuple[str, ...]) -> pl.DataFrame:
-    known = tasks.drop_nulls(list(marks)).select("task_id", *marks)
-    return known.filter(pl.len().over(list(marks)) == 1)
+def _unique(tasks: Mapping[str, Marks], marks: tuple[str, ...]) -> dict[Mark, str]:
+    """Tasks by their marks, of those that have all of them and share them with no other."""
+    found: dict[Mark, str | None] = {}
+    for task, known in tasks.items():
+        mark = tuple(known[name] for name in marks)
+        if None not in mark:
+            found[mark] = None if mark in found else task
+    return {mark: task for mark, task in found.items() if task is not None}
 
 
-def _conflicts(first: pl.DataFrame, second: pl.DataFrame) -> set[str]:
+def _conflicts(one: Mapping[str, Marks], two: Mapping[str, Marks]) -> set[str]:
     """Ids whose key differs and whose prompt differs (what neither side has does not differ)."""
-    marks = ("id_mark", "key_fp", "prompt_fp")
-    both = (
-        first.drop_nulls("id_mark")
-        .select("task_id", *marks)
-        .join(second.drop_nulls("id_mark").select(*marks), on="id_mark", suffix="_other")
-    )
-    differ = (pl.col("key_fp") != pl.col("key_fp_other")) & (pl.col("prompt_fp") != pl.col("prompt_fp_other"))
-    return set(both.filter(differ)["task_id"])
+    named: dict[int | str | None, list[Marks]] = {}
+    for known in two.values():
+        named.setdefault(known["id_mark"], []).append(known)
+    return {
+        task
+        for task, known in one.items()
+        if known["id_mark"] is not None
+        for other in named.get(known["id_mark"], ())
+        if _differ(known, other, "key_fp") and _differ(known, other, "prompt_fp")
+    }
 
 
-def _keys_differ(first: pl.DataFrame, second: pl.DataFrame, a: str, b: str) -> bool:
-    keys = [side.filter(pl.col("task_id") == task)["key_fp"].item() for side, task in ((first, a), (second, b))]
-    return keys[0] is not None and keys[1] is not None and keys[0] != keys[1]
+def _differ(one: Marks, two: Marks, mark: str) -> bool:
+    return one[mark] is not None and two[mark] is not None and one[mark] != two[mark]

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import polars as pl
+from msgspec import structs
 
 from blade.core.analysis import Score
 from blade.core.measure import Interval, Measure
@@ -36,10 +37,11 @@ def as_recorded_score(counts: Counts, kind: str) -> Score:
     return _score("as_recorded", kind, counts, tops, counts.recorded, "no rollout has a finite reward")
 
 
-def infra_excluded_score(run: Run, kind: str, infra_codes: frozenset[str]) -> Score:
+def infra_excluded_score(run: Run, counts: Counts, kind: str, infra_codes: frozenset[str]) -> Score:
     """Judged rollouts without those in which a rule sees machinery at work."""
-    kept = run.rollouts.select(*COUNTED, "fired").filter(~fired(infra_codes))
-    counts = count(replace(run, rollouts=kept))
+    broken = run.rollouts.select(fired(infra_codes)).to_series()
+    if broken.any():
+        counts = count(replace(run, rollouts=run.rollouts.select(COUNTED).filter(~broken)))
     tops = counts.passed if kind == "pass_at_1" else counts.reward_sum
     return _score(
         "infra_excluded", kind, counts, tops, counts.judged, "no rollout was judged without machinery failing"
@@ -56,7 +58,7 @@ def suspects_excluded_score(run: Run, kind: str, suspects: Collection[str] | Non
         rollouts=run.rollouts.select(COUNTED).filter(~pl.col("task_id").is_in(sorted(suspects))),
         tasks=run.tasks.filter(~pl.col("task_id").is_in(sorted(suspects))),
     )
-    return replace(judged_score(count(rest), kind), name="suspects_excluded")
+    return structs.replace(judged_score(count(rest), kind), name="suspects_excluded")
 
 
 def as_measure(score: Score, name: str) -> Measure:
@@ -99,7 +101,7 @@ def interval_of(kind: str, scores: Floats, rollouts: int, groups: list[str] | No
         return None
     # A mean lies where rewards lie: between 0 and 1 as far as anybody knows, and as far out as any was seen.
     low, high = min(0.0, float(scores.min())), max(1.0, float(scores.max()))
-    return replace(interval, low=max(interval.low, low), high=min(interval.high, high))
+    return structs.replace(interval, low=max(interval.low, low), high=min(interval.high, high))
 
 
 def _score(name: str, kind: str, counts: Counts, tops: Floats | Integers, bottoms: Integers, why_not: str) -> Score:

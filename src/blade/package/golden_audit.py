@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from msgspec import structs
+
 from blade.auditing.asked import asked
 from blade.auditing.audit import audit as audit_report
 from blade.auditing.names import Names
@@ -68,4 +70,4 @@ def _called(whole: Analysis, named: str | None, data: Data) -> Analysis:
     if named is None or data.book is None or not named.endswith(f"({data.book.digest})"):
         return whole
     runs = tuple(replace(one, run=replace(one.run, taught_by=named)) for one in whole.runs)
-    return replace(whole, runs=runs)
+    return structs.replace(whole, runs=runs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from blade.core.analysis import Analysis
 from blade.report.sections import cross_model_comparison, report

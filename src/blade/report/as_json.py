@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from typing import Any
+
+from msgspec.structs import asdict
 
 from blade.core.analysis import SCHEMA_VERSION, Analysis, RunAnalysis, Score, TaskResult, Usage
 from blade.core.diagnosis import (

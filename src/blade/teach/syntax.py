@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
 from typing import Literal
+
+import msgspec
 
 KINDS = {"call": "call", "result": "result", "message": "message", "thought": "reasoning", "step": None}
 """What a pattern may ask for, and the kind of step that it means; None: any."""
@@ -28,15 +29,13 @@ OF_ROLLOUT = (
 _OF_TRAJECTORY = ("steps", "calls", "tool_errors")
 
 
-@dataclass(frozen=True)
-class Constant:
+class Constant(msgspec.Struct, frozen=True):
     """A text, a number, a duration in seconds, true, false, or a list of them."""
 
     value: object
 
 
-@dataclass(frozen=True)
-class Path:
+class Path(msgspec.Struct, frozen=True):
     """A field of the rollout, of the step in brackets, or of a step that has a name."""
 
     root: str
@@ -46,8 +45,7 @@ class Path:
     """Whether `root` is a name that a pattern gave."""
 
 
-@dataclass(frozen=True)
-class Sum:
+class Sum(msgspec.Struct, frozen=True):
     """One value plus or minus another; the difference of two times is in seconds."""
 
     left: Value
@@ -55,15 +53,13 @@ class Sum:
     right: Value
 
 
-@dataclass(frozen=True)
-class Count:
+class Count(msgspec.Struct, frozen=True):
     """How many steps fit a pattern."""
 
     pattern: Pattern
 
 
-@dataclass(frozen=True)
-class Length:
+class Length(msgspec.Struct, frozen=True):
     """How long a text or a list is."""
 
     of: Value
@@ -72,8 +68,7 @@ class Length:
 Value = Constant | Path | Sum | Count | Length
 
 
-@dataclass(frozen=True)
-class Compare:
+class Compare(msgspec.Struct, frozen=True):
     """Two values compared; false where one of them is not there."""
 
     left: Value
@@ -81,22 +76,19 @@ class Compare:
     right: Value
 
 
-@dataclass(frozen=True)
-class Exists:
+class Exists(msgspec.Struct, frozen=True):
     """A value is there and is not null."""
 
     value: Value
 
 
-@dataclass(frozen=True)
-class Holds:
+class Holds(msgspec.Struct, frozen=True):
     """A value is there, and is neither false, zero nor empty."""
 
     value: Value
 
 
-@dataclass(frozen=True)
-class Pattern:
+class Pattern(msgspec.Struct, frozen=True):
     """A step of some kind, of some tools, for which a rule holds; may be given a name."""
 
     kind: str
@@ -105,30 +97,26 @@ class Pattern:
     where: Rule | None = None
 
 
-@dataclass(frozen=True)
-class Steps:
+class Steps(msgspec.Struct, frozen=True):
     """Steps that fit patterns, each after the one before; `place` ties the first to the step in brackets."""
 
     patterns: tuple[Pattern, ...]
     place: Literal["anywhere", "earlier", "later"] = "anywhere"
 
 
-@dataclass(frozen=True)
-class Not:
+class Not(msgspec.Struct, frozen=True):
     """The rule does not hold."""
 
     rule: Rule
 
 
-@dataclass(frozen=True)
-class AllOf:
+class AllOf(msgspec.Struct, frozen=True):
     """Every rule holds."""
 
     rules: tuple[Rule, ...]
 
 
-@dataclass(frozen=True)
-class AnyOf:
+class AnyOf(msgspec.Struct, frozen=True):
     """At least one of the rules holds."""
 
     rules: tuple[Rule, ...]
@@ -137,13 +125,12 @@ class AnyOf:
 Rule = Compare | Exists | Holds | Steps | Not | AllOf | AnyOf
 
 
-def parts_of(node: object) -> Iterator[object]:
+def parts_of(node: msgspec.Struct) -> Iterator[msgspec.Struct]:
     """The node and everything in it."""
     yield node
-    for field in fields(node):  # type: ignore[arg-type]
-        value = getattr(node, field.name)
+    for value in msgspec.structs.astuple(node):
         for part in value if isinstance(value, tuple) else (value,):
-            if hasattr(part, "__dataclass_fields__"):
+            if isinstance(part, msgspec.Struct):
                 yield from parts_of(part)
 
 

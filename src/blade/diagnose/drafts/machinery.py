@@ -44,7 +44,7 @@ def limit(group: Group, context: Context) -> Draft:
 
 
 def _going_round(group: Group, context: Context) -> int:
-    rows = context.run.rollouts.filter(fired(GOING_ROUND)).select("task_id", "repeat")
+    rows = context.run.rollouts.select("task_id", "repeat", "fired").filter(fired(GOING_ROUND)).drop("fired")
     return len(set(group.failing) & set(rows.iter_rows()))
 
 

@@ -17,7 +17,7 @@ MOST_PLACES = 2
 def by_label(label: Taught, seen: Lookout, context: Context) -> tuple[Group, Draft]:
     """The failures in which a label holds; `label` has a fix, and `seen` says how it goes with failing."""
     fix = label.fix or Fix(kind="prompt", action=label.message)
-    rows = context.run.rollouts.filter(fired([label.name]))
+    rows = context.run.rollouts.select("task_id", "repeat", "outcome", "fired").filter(fired([label.name]))
     failing, passing = _places(rows, "failed"), _places(rows, "passed")
     group = Group(
         family="label",

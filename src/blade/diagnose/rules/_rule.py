@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
+
+from msgspec.structs import replace
 
 from blade.core.diagnosis import Doubt
 from blade.core.finding import Cause

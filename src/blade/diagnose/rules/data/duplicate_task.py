@@ -35,7 +35,8 @@ def duplicate_task(context: Context) -> Iterator[Doubt]:
     groups = [rows["task_id"].to_list() for _, rows in alike.group_by(*MARKS, maintain_order=True)]
     if groups:
         tasks = tuple(task for group in groups for task in group)
-        rows = context.run.rollouts.filter(pl.col("task_id").is_in(tasks) & pl.col("artifact").is_not_null())
+        rows = context.run.rollouts.select("task_id", "artifact")
+        rows = rows.filter(pl.col("task_id").is_in(tasks) & pl.col("artifact").is_not_null())
         more = f"; {len(groups) - MOST_NAMED} more groups" if len(groups) > MOST_NAMED else ""
         named = "; ".join(_named(group) for group in groups[:MOST_NAMED])
         read = [walk for task in groups[0] for walk in context.reading.of(task)[:1]]

@@ -38,7 +38,9 @@ def same_prompt_different_keys(context: Context) -> Iterator[Doubt]:
     groups = [rows for _, rows in alike.group_by("prompt_fp", maintain_order=True) if _differ(rows)]
     if groups:
         named = tuple(task for rows in groups for task in rows["task_id"])
-        rollouts = context.run.rollouts.filter(pl.col("task_id").is_in(named) & pl.col("artifact").is_not_null())
+        rollouts = context.run.rollouts.select("task_id", "artifact").filter(
+            pl.col("task_id").is_in(named) & pl.col("artifact").is_not_null()
+        )
         more = f"; {len(groups) - MOST_NAMED} more prompts" if len(groups) > MOST_NAMED else ""
         read = [walk for task in groups[0]["task_id"] for walk in context.reading.of(task)[:1]]
         evidence = [found for walk in read[:2] if (found := question(walk)) is not None]

@@ -30,9 +30,8 @@ def one_wrong_answer(context: Context) -> Iterator[Doubt]:
     run = context.run
     if run.rollouts["answer"].count() == 0:
         return
-    per_task = run.rollouts.filter(pl.col("outcome").is_in(["passed", "failed"])).group_by(
-        "task_id", maintain_order=True
-    )
+    rows = run.rollouts.select("task_id", "outcome", "differs", "answer_fp", "answer")
+    per_task = rows.filter(pl.col("outcome").is_in(["passed", "failed"])).group_by("task_id", maintain_order=True)
     told = per_task.agg(
         rejected=REJECTED.all(),
         passes=(pl.col("outcome") == "passed").sum(),

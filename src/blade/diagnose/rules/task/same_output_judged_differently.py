@@ -57,9 +57,8 @@ def same_output_judged_differently(context: Context) -> Iterator[Doubt]:
 def _pairs(context: Context) -> Iterator[Pair]:
     """One passing and one failing rollout of each task that judges one output both ways."""
     shared = ("task_id", "output_fp", "answer_fp")
-    judged = context.run.rollouts.filter(
-        pl.col("outcome").is_in(["passed", "failed"]) & pl.col("output_fp").is_not_null()
-    )
+    rows = context.run.rollouts.select(*shared, "repeat", "outcome", "calls", "steps")
+    judged = rows.filter(pl.col("outcome").is_in(["passed", "failed"]) & pl.col("output_fp").is_not_null())
     both = judged.filter(pl.col("outcome").n_unique().over(*shared) > 1)
     single = (pl.col("calls") == 0) & (pl.col("steps") <= SINGLE)
     groups = both.group_by(*shared, maintain_order=True).agg("repeat", "outcome", single.all().alias("single"))
@@ -102,7 +101,7 @@ def _spoken(walk: Walk) -> list[Step]:
 
 def _in_words(context: Context, pair: Pair) -> str:
     (task, passing), (_, failing) = pair
-    table = context.run.rollouts.filter(pl.col("task_id") == task)
+    table = context.run.rollouts.select("task_id", "repeat", "reward").filter(pl.col("task_id") == task)
     rewards = [table.filter(pl.col("repeat") == repeat)["reward"].item() for repeat in (passing, failing)]
     return f"{task}#{passing} gets {rewards[0]:g} and {task}#{failing} gets {rewards[1]:g}"
 

@@ -26,7 +26,8 @@ from blade.diagnose.rules._rule import run_rule
 def silent_pass(context: Context) -> Iterator[Doubt]:
     run = context.run
     due = run.tasks.filter(pl.col("key_expects").is_in(["one change", "several changes"]))["task_id"].to_list()
-    idle = run.rollouts.filter((pl.col("outcome") == "passed") & (pl.col("calls") == 0))
+    rows = run.rollouts.select("task_id", "repeat", "outcome", "calls", "agent_chars")
+    idle = rows.filter((pl.col("outcome") == "passed") & (pl.col("calls") == 0))
     silent = idle.filter((pl.col("agent_chars") == 0) | pl.col("task_id").is_in(due))
     if silent.height:
         places = [f"{task}#{repeat}" for task, repeat in silent.select("task_id", "repeat").head(4).iter_rows()]

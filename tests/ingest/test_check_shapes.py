@@ -36,6 +36,7 @@ def at(row: Any, path: str) -> Any:
 NAMES = [
     *("rubric_judgements", "rubric_results", "criteria", "criteria_results", "test_results", "tests_status", "tests"),
     *("test_details", "checks", "step_results", "validation_results", "instruction_results", "reward_components"),
+    *("rubric_verdicts", "rubric_evaluations", "verification_results", "assertion_results", "requirement_scores"),
 ]
 
 
@@ -118,8 +119,49 @@ def test_what_a_verdict_says(value: object, held: bool | None) -> None:
 
 
 def test_a_field_of_which_less_than_half_are_verdicts_is_no_list_of_checks() -> None:
-    assert named(reward_components={"format": 1.0, "length": 0.5}) == [("format", True, "reward_components.format")]
-    assert named(reward_components={"format": 1.0, "length": 0.5, "style": 0.25}) == []
+    assert named(reward_components={"format": 1.0, "words": 7}) == [("format", True, "reward_components.format")]
+    assert named(reward_components={"format": 1.0, "words": 7, "lines": 3}) == []
+
+
+def test_a_part_of_the_reward_that_is_held_partly_is_not_met() -> None:
+    assert [(one.name, one.passed, one.words) for one in checks(reward_components={"format": 1.0, "length": 0.5})] == [
+        ("format", True, ""),
+        ("length", False, "0.5"),
+    ]
+    assert named(reward_safety=0.0, reward_utility=1.0) == [
+        ("safety", False, "reward_safety"),
+        ("utility", True, "reward_utility"),
+    ]
+    assert named(reward_model=0.5) == []
+    assert named(reward_min=-1.0, reward_max=3.0) == []
+
+
+def test_an_object_of_objects() -> None:
+    value = {"a": {"passed": True, "expected": 1}, "b": {"passed": False, "details": "1 is not 2"}}
+    first, second = checks(verification_results=value)
+    assert (first.name, first.passed, first.field) == ("a", True, "verification_results.a.passed")
+    assert (second.words, second.words_field) == ("1 is not 2", "verification_results.b.details")
+
+
+def test_named_verdicts_inside_the_account_of_a_judge() -> None:
+    value = {"binary_results": [{"check_id": "A-1", "passed": False, "reasoning": "No source is cited."}]}
+    (one,) = checks(judge_response=value)
+    assert (one.name, one.field) == ("A-1", "judge_response.binary_results.0.passed")
+    assert (one.words, one.words_field) == ("No source is cited.", "judge_response.binary_results.0.reasoning")
+
+
+def test_a_verdict_of_no_may_be_what_was_hoped_for() -> None:
+    item = {"question": "Does it hold eggs?", "pass_criteria": "NO", "verdict": "NO", "score": 1.0}
+    words = {"judge_response": "No eggs are named.\n[[NO]]"}
+    (one,) = checks(rubric_evaluations=[item | words])
+    assert (one.name, one.passed, one.words) == ("Does it hold eggs?", True, "No eggs are named.")
+
+
+def test_steps_without_names() -> None:
+    assert named(step_results=[True, False], num_steps_passed=1, num_steps_total=2) == [
+        ("step 1", True, "step_results.0"),
+        ("step 2", False, "step_results.1"),
+    ]
 
 
 def test_names_beside_booleans() -> None:
@@ -158,6 +200,18 @@ def test_lists_of_passed_and_failed_tests_somewhere_inside() -> None:
     for _ in range(8):
         deep = {"x": deep}
     assert named(metadata=deep) == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "name", "words"),
+    [
+        ({"checkpoints_correct": 1.0, "checkpoints_total": 2.0}, "checkpoints", "1 of 2"),
+        ({"instruction_followed_strict": 0.0, "instruction_total": 2.0}, "instruction", "0 of 2"),
+        ({"num_passed": 1, "num_total": 3}, "tests", "1 of 3"),
+    ],
+)
+def test_totals_under_other_names(fields: Row, name: str, words: str) -> None:
+    assert [(one.name, one.passed, one.words) for one in checks(**fields)] == [(name, False, words)]
 
 
 def test_totals() -> None:

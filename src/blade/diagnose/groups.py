@@ -31,8 +31,10 @@ FAMILIES = {
 }
 """Kinds of difference that make one finding together."""
 
-NUMBERED = r"^(?:(?:test|item) \d+|tests)$"
+NUMBERED = r"^(?:(?:test|item|step) \d+|tests)$"
 """The name of a test that has none."""
+A_TOTAL = "<n> of <n>"
+"""The words of a check that is only a number of those that hold: the verifier's own words say more."""
 MOST = 40
 """Groups that are looked at, the largest."""
 
@@ -66,7 +68,7 @@ class Group:
 
 def groups(partition: Partition) -> list[Group]:
     """Every group of two failures or more (one, where only few failed), largest first."""
-    told = _without_consequences(_by_family(_with_look_ups(partition)))
+    told = _without_consequences(_by_family(_without_totals(_with_look_ups(partition))))
     long = _single_checks(_named_checks(_unexplained_refusals(told)))
     defects = long.filter(~pl.col("family").is_in(["words"]) & ~pl.col("passed"))
     counts = defects.unique(["task_id", "repeat", "family", "name", "detail"]).group_by("task_id", "repeat").len("n")
@@ -100,6 +102,16 @@ def _with_look_ups(partition: Partition) -> pl.DataFrame:
     kind = pl.when(pl.col("detail") == "").then(pl.lit(str(Differs.MISSING))).otherwise(pl.lit(str(Differs.ARGUMENT)))
     named = pl.when(pl.col("kind") == Differs.LOOKUP).then(kind).otherwise(pl.col("kind")).alias("kind")
     return partition.differences.with_columns(named)
+
+
+def _without_totals(differences: pl.DataFrame) -> pl.DataFrame:
+    """Without numbers of tests that hold, in rollouts of which the verifier says more."""
+    spoken = differences.filter(pl.col("kind") == Differs.SAID).select("task_id", "repeat").unique()
+    told = differences.join(
+        spoken.with_columns(spoken=True), on=["task_id", "repeat"], how="left", maintain_order="left"
+    )
+    total = (pl.col("kind") == Differs.CHECK) & (pl.col("detail") == A_TOTAL)
+    return told.filter(~(total & pl.col("spoken").fill_null(value=False))).drop("spoken")
 
 
 def _by_family(differences: pl.DataFrame) -> pl.DataFrame:

@@ -19,7 +19,7 @@ from blade.core.diagnosis import NOT_EXPLAINED, Grade, Mode, Partition
 from blade.core.finding import Differs
 from blade.core.run import Run
 from blade.diagnose.differences import A_JUDGE, ABSENT
-from blade.diagnose.groups import NUMBERED
+from blade.diagnose.groups import A_TOTAL, NUMBERED
 from blade.diagnose.templates import cluster
 
 MINDED = 0.2
@@ -268,7 +268,9 @@ def _checked(long: pl.DataFrame, run: Run) -> pl.DataFrame:
         ["shared", "tasks", "times", "name"], descending=[True, True, True, False]
     )
     first = ranked.group_by(_KEYS, maintain_order=True).agg(
-        check=pl.when(pl.col("shared").first()).then(pl.col("name").first()), failed_checks=pl.len()
+        check=pl.when(pl.col("shared").first()).then(pl.col("name").first()),
+        is_total=pl.col("detail").first() == A_TOTAL,
+        failed_checks=pl.len(),
     )
     totals = run.rollouts.select(
         *_KEYS, all_checks="checks_asked", failed_of_all=pl.col("checks_asked") - pl.col("checks_met")
@@ -325,10 +327,11 @@ def _mode(answered: bool, counted: bool, only_reads: bool) -> pl.Expr:
         (argument | missing | extra, "several-differences"),
         (pl.col("not_said"), "not-said"),
         (pl.col("flag").is_not_null(), pl.concat_str(pl.lit("said:"), "flagged_in", pl.lit(": "), "flag")),
-        (pl.col("check").is_not_null(), pl.concat_str(pl.lit("check:"), "check")),
+        (pl.col("check").is_not_null() & ~pl.col("is_total"), pl.concat_str(pl.lit("check:"), "check")),
         (pl.col("equal"), "answer-equal"),
         (pl.col("different"), "answer-different"),
         (words.is_not_null() & (words != A_JUDGE), pl.concat_str(pl.lit("said:"), "field", pl.lit(": "), "words")),
+        (pl.col("check").is_not_null(), pl.concat_str(pl.lit("check:"), "check")),
         (pl.col("contained"), "answer-contained"),
         (pl.col("absent"), "answer-absent"),
         (words == A_JUDGE, "judged-wrong"),

@@ -36,16 +36,49 @@ _NAME = (
     "criteria",
     "criterion",
     "test",
-    "id",
     "instruction",
     "label",
     "info",
     "nl_assertion",
     "assertion",
+    "question",
+    "requirement",
+    "check_id",
+    "text",
+    "description",
+    "title",
+    "id",
 )
-_VERDICT = ("passed", "outcome", "status", "result", "verdict", "met", "satisfied", "action_match", "score")
+_VERDICT = (
+    "passed",
+    "outcome",
+    "status",
+    "result",
+    "score",
+    "verdict",
+    "met",
+    "satisfied",
+    "action_match",
+    "fulfilled",
+    "correct",
+    "success",
+)
+"""A score comes before a verdict: `NO` may be what was hoped for."""
 _REQUIRED = ("must_pass", "dealbreaker", "required", "critical")
-_WORDS_IN = ("reason", "reasons", "justification", "explanation", "message", "error", "details", "stderr", "status")
+_WORDS_IN = (
+    "reason",
+    "reasons",
+    "justification",
+    "explanation",
+    "reasoning",
+    "rationale",
+    "judge_response",
+    "message",
+    "error",
+    "details",
+    "stderr",
+    "status",
+)
 _WORDS = {
     "pass": True,
     "passed": True,
@@ -79,6 +112,11 @@ NAMES = (
     "reward_components",
 )
 """Fields that may hold verdicts, looked at in this order; the first that does is taken."""
+_MAY_NAME = re.compile(
+    r"(?:rubric|criteri|verif|validat|assert|check|test|instruction|requirement|constraint|binary)\w*"
+    r"_(?:results|verdicts|evaluations|judge?ments|outcomes|scores)"
+)
+"""Other names of such fields, looked at after those."""
 
 PAIRED = (("instruction_id_list", "follow_instruction_list"),)
 """A list of names beside a list of booleans."""
@@ -86,31 +124,45 @@ PAIRED = (("instruction_id_list", "follow_instruction_list"),)
 TRACES = ("details", "test_details", "failures")
 """Objects that give for each failed test what it printed."""
 
-NUMBERED = ("result", "results", "test_results")
-"""Lists of verdicts without names: true for a test that passed, false or a negative code for one that did not."""
+NUMBERED = {"result": "test", "results": "test", "test_results": "test", "step_results": "step"}
+"""Lists of verdicts without names, and what each is of: true for one that passed, false or a negative code else."""
 
 NESTED = ("metadata", "eval_report", "tests_status", "verifier_result", "reward_info")
 """Objects that may hold lists of passed and failed tests somewhere inside."""
+ACCOUNTS = ("judge_response", "judge_result", "verification_result", "evaluation", "evaluation_result", *NESTED)
+"""Objects that may hold named verdicts."""
+COMPONENT = "reward_"
+"""How the name of a part of the reward begins; a single one is no part."""
 
 _BESIDE = ("kwargs", *(name for _, name in PAIRED))
 """Fields that are read beside those that may hold verdicts."""
-_TOTALS = ("total", "n_criteria", "num_tests", "tests_total", "total_tests", "n_tests")
+_TOTALS = ("total", "n_criteria", "num_tests", "num_total", "tests_total", "total_tests", "n_tests")
 _HELD = ("passed", "n_passed", "num_passed", "tests_passed", "passed_tests")
-"""Names of a number of tests, and of how many of them held; or one stem with `_total` and `_passed`."""
+_ENDINGS = ("_passed", "_correct", "_met", "_satisfied", "_followed", "_followed_strict")
+"""Names of a number of tests, and of how many of them held; or one stem with `_total` and one of the endings."""
+_LABEL = re.compile(r"\s*\[\[[^\]\n]{0,40}\]\]\s*$")
+"""The label with which a judge closes."""
 _FAULT = re.compile(r"Error|Exception|Traceback|FAIL|assert", re.IGNORECASE)
 
-FIELDS = frozenset((*NAMES, *(name for name, _ in PAIRED), *TRACES, *NUMBERED, *NESTED))
-"""Beside these only totals hold checks."""
+FIELDS = frozenset((*NAMES, *(name for name, _ in PAIRED), *TRACES, *NUMBERED, *ACCOUNTS))
+"""Beside these only totals and parts of the reward hold checks."""
 
 
 def may_hold(names: Iterable[str]) -> bool:
     """Whether a row with these keys may hold checks."""
-    return any(name in FIELDS or name.endswith("_total") or name in _TOTALS for name in names)
+    return any(
+        _is_field(name) or name.endswith("_total") or name in _TOTALS or name.startswith(COMPONENT) for name in names
+    )
 
 
 def is_read(name: str) -> bool:
     """Whether a field is read for checks."""
-    return name in FIELDS or name in (*_BESIDE, *_TOTALS, *_HELD) or name.endswith(("_total", "_passed"))
+    beside = name in (*_BESIDE, *_TOTALS, *_HELD) or name.endswith(("_total", *_ENDINGS)) or name.startswith(COMPONENT)
+    return _is_field(name) or beside
+
+
+def _is_field(name: str) -> bool:
+    return name in FIELDS or _MAY_NAME.fullmatch(name) is not None
 
 
 def verdict(value: object) -> bool | None:
@@ -126,10 +178,11 @@ def read_checks(names: Iterable[str], get: Get) -> tuple[Check, ...]:
     """The checks of a row with these keys, in the artifact's order; empty when it holds none.
 
     Shapes are tried in a fixed order and the first that holds any is taken: names beside booleans, named verdicts,
-    traces of failed tests, numbered verdicts, lists of passed and failed tests, and last totals such as 6 of 7.
+    those inside an account, traces of failed tests, numbered verdicts, lists of passed and failed tests, parts of the
+    reward, and last totals such as 6 of 7.
     """
     have = tuple(names)
-    for shape in (_paired, _named_fields, _traces, _numbered, _nested, _totals):
+    for shape in (_paired, _named_fields, _accounts, _traces, _numbered, _nested, _components, _totals):
         found = tuple(shape(have, get))
         if found and len(found) <= MOST:
             return found
@@ -155,16 +208,39 @@ def _wanted(kwargs: object, place: int) -> str:
 
 
 def _named_fields(have: tuple[str, ...], get: Get) -> Iterator[Check]:
-    for field in NAMES:
+    for field in (*NAMES, *(name for name in have if name not in NAMES and _MAY_NAME.fullmatch(name))):
         found = _from_value(field, get(field)) if field in have else []
         if found:
             yield from found
             return
 
 
+def _accounts(have: tuple[str, ...], get: Get) -> Iterator[Check]:
+    for field in ACCOUNTS:
+        value = get(field) if field in have else None
+        for name, item in value.items() if isinstance(value, dict) else ():
+            if name in NAMES or _MAY_NAME.fullmatch(str(name)):
+                found = _from_value(f"{field}.{name}", item)
+                if found:
+                    yield from found
+                    return
+
+
+def _components(have: tuple[str, ...], get: Get) -> Iterator[Check]:
+    """`reward_safety` beside `reward_utility`: what the reward is made of."""
+    values = {name: get(name) for name in have if name.startswith(COMPONENT)}
+    parts = {name: value for name, value in values.items() if _is_share(value)}
+    for name, value in parts.items() if len(parts) > 1 else ():
+        yield Check(name=name.removeprefix(COMPONENT), passed=value == 1, field=name, words=f"{value:g}")
+
+
+def _is_share(value: object) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+
+
 def _from_value(field: str, value: object) -> list[Check]:
     if isinstance(value, dict) and 0 < len(value) <= MOST:
-        known = [_Read(str(name), verdict(item), str(name)) for name, item in value.items()]
+        known = [_keyed(str(name), item, partly=all(map(_is_share, value.values()))) for name, item in value.items()]
     elif isinstance(value, list) and 0 < len(value) <= MOST and all(isinstance(item, dict) for item in value):
         known = [_named(place, item) for place, item in enumerate(value)]
     else:
@@ -184,13 +260,28 @@ def _from_value(field: str, value: object) -> list[Check]:
     return checks if len(checks) * 2 >= len(known) else []
 
 
+def _keyed(name: str, item: object, *, partly: bool) -> _Read:
+    """A verdict under its name: plain, as an object, or where all are `partly` held, as the share that did."""
+    if isinstance(item, dict):
+        return _of_object(name, name, item)
+    if partly and _is_share(item):
+        return _Read(name, item == 1, name, words="" if item in (0, 1) else f"{item:g}")
+    return _Read(name, verdict(item), name)
+
+
 def _named(place: int, item: dict[str, object]) -> _Read:
     name = next((item[field] for field in _NAME if isinstance(item.get(field), str | int)), f"item {place + 1}")
+    return _of_object(str(name), str(place), item)
+
+
+def _of_object(name: str, where: str, item: dict[str, object]) -> _Read:
     verdicts = ((field, verdict(item[field])) for field in _VERDICT if field in item)
     field, passed = next(((field, found) for field, found in verdicts if found is not None), ("", None))
     words, inside = _words_of(item, passed)
     required = any(item.get(word) is True for word in _REQUIRED)
-    return _Read(str(name), passed, f"{place}.{field}", required, words, f"{place}.{inside}" if inside else "")
+    # A path could not name what stands under a name with a dot in it.
+    words_at = f"{where}.{inside}" if inside and "." not in where else ""
+    return _Read(name, passed, f"{where}.{field}", required, words, words_at)
 
 
 def _words_of(item: dict[str, object], passed: bool | None) -> tuple[str, str]:
@@ -207,7 +298,7 @@ def _words_of(item: dict[str, object], passed: bool | None) -> tuple[str, str]:
             place = side if side < len(value) else 0
             value, inside = value[place], f"{field}.{place}"
         if isinstance(value, str) and value.strip():
-            return value, inside
+            return _LABEL.sub("", value) or value, inside
     return "", ""
 
 
@@ -230,11 +321,11 @@ def _traces(have: tuple[str, ...], get: Get) -> Iterator[Check]:
 
 
 def _numbered(have: tuple[str, ...], get: Get) -> Iterator[Check]:
-    for field in NUMBERED:
+    for field, what in NUMBERED.items():
         value = get(field) if field in have else None
         if isinstance(value, list) and value and all(isinstance(one, bool) or _is_code(one) for one in value):
             for place, one in enumerate(value):
-                yield Check(name=f"test {place + 1}", passed=one is True, field=f"{field}.{place}")
+                yield Check(name=f"{what} {place + 1}", passed=one is True, field=f"{field}.{place}")
             return
 
 
@@ -281,14 +372,17 @@ def _counted(path: str, value: object, depth: int) -> Iterator[Check]:
     if not isinstance(value, dict) or depth > DEEPEST:
         return
     pairs = [
-        (name[: -len("_total")], name, f"{name[: -len('_total')]}_passed")
+        (stem, name, f"{stem}{ending}")
         for name in value
-        if name.endswith("_total") and name != "_total"
+        if name.endswith("_total") and name not in ("_total", *_TOTALS)
+        for stem in (name[: -len("_total")],)
+        for ending in _ENDINGS
+        if f"{stem}{ending}" in value
     ]
     pairs += [("tests", total, held) for total in _TOTALS for held in _HELD if total in value and held in value][:1]
     for stem, total_name, held_name in pairs:
-        total, held = value[total_name], value.get(held_name)
-        if _is_count(total) and _is_count(held) and 0 <= held <= total and total > 0:
+        total, held = _count(value[total_name]), _count(value[held_name])
+        if total is not None and held is not None and 0 <= held <= total and total > 0:
             words = f"{held} of {total}"
             yield Check(name=stem, passed=held == total, field=f"{path}{held_name}", words=words, held=held, of=total)
     for name, item in value.items():
@@ -296,5 +390,7 @@ def _counted(path: str, value: object, depth: int) -> Iterator[Check]:
             yield from _counted(f"{path}{name}.", item, depth + 1)
 
 
-def _is_count(value: object) -> TypeGuard[int]:
-    return isinstance(value, int) and not isinstance(value, bool)
+def _count(value: object) -> int | None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value // 1:
+        return None
+    return int(value)

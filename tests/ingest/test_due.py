@@ -222,6 +222,38 @@ def test_a_name_that_denies_a_good_word_speaks(name: str) -> None:
     assert [(one.field, one.text) for one in due(**{name: "the user hung up"}).said] == [(name, "the user hung up")]
 
 
+REPLY = {"response": {"output": [{"type": "message", "content": [{"text": "It is off by 4 %. [[0]]"}]}]}}
+
+
+@pytest.mark.parametrize(
+    ("fields", "said_"),
+    [
+        ({"compiled": False, "correctness": False}, [("compiled", "false"), ("correctness", "false")]),
+        ({"compiled": True, "is_safe": True, "utility": 1.0}, []),
+        ({"is_safe": False}, [("is_safe", "false")]),
+        ({"attack_success": True, "injection_followed": False}, [("attack_success", "true")]),
+        ({"attack_type": "roleplay", "injection_task_id": 7}, []),
+        ({"original_task_success": False}, [("original_task_success", "false")]),
+        ({"success": False, "overall_success": False, "strict_success": 0.0}, []),
+        ({"judge_text": "The rating is: [[0]]"}, [("judge_text", "The rating is: [[0]]")]),
+        (
+            {"judge_evaluation": REPLY},
+            [("judge_evaluation.response.output.0.content.0.text", "It is off by 4 %. [[0]]")],
+        ),
+        (
+            {"compiler_output": {"stdout": "error: unknown tactic", "stderr": ""}},
+            [("compiler_output.stdout", "error: unknown tactic")],
+        ),
+        ({"build_output": "a.cu(5): error"}, [("build_output", "a.cu(5): error")]),
+        ({"verification_result": {"resolution": "RESOLVED_NO"}}, [("verification_result.resolution", "RESOLVED_NO")]),
+        ({"info": {"feedback": "It is dark.", "won": False}}, []),
+        ({"info": {"feedback": "It is dark."}}, [("info.feedback", "It is dark.")]),
+    ],
+)
+def test_what_is_said_by_flags_judges_and_compilers(fields: Row, said_: list[tuple[str, str]]) -> None:
+    assert [(one.field, one.text) for one in due(**fields).said] == said_
+
+
 @pytest.mark.parametrize("name", ["result", "verifier_result"])
 def test_a_text_where_others_have_an_account_speaks(name: str) -> None:
     assert [(one.field, one.text) for one in due(**{name: "wrong answer on test 3"}).said] == [

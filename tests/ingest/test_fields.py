@@ -100,6 +100,27 @@ def test_the_first_path_that_holds_a_value_wins(tmp_path: Path, name: str, skip:
     assert read(load_rows(tmp_path, row)) == wanted[skip]
 
 
+def test_an_answer_that_is_the_key_is_not_what_was_extracted(tmp_path: Path) -> None:
+    keyed = {"reward": 0.0, "ground_truth": "1932", "answer": "1932"}
+    run = load_rows(tmp_path, {"task_id": "a", "extracted_answer": None, **keyed}, {"task_id": "b", **keyed})
+    assert run.rollouts["answer"].to_list() == [None, None]
+    run = load_rows(tmp_path, {"task_id": "b", **keyed})
+    assert run.rollouts["answer"].to_list() == ["1932"]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"verifier_metadata": {"expected_answer": "5"}},
+        {"verifier_metadata": {"ideal": "5"}},
+        {"extra_info": {"ground_truth": "5"}},
+        {"reward_model": {"ground_truth": "5", "style": "rule"}},
+    ],
+)
+def test_a_key_inside_the_metadata(tmp_path: Path, fields: Row) -> None:
+    assert load_rows(tmp_path, {"task_id": "a", "reward": 0.0, **fields}).tasks["expected"].to_list() == ["5"]
+
+
 def test_an_answer_alone_is_the_key(tmp_path: Path) -> None:
     run = load_rows(
         tmp_path,

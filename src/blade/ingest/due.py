@@ -33,7 +33,14 @@ _GOOD = frozenset(("correct", "match", "resolved", "valid", "success", "passed",
 """A field with such a word in its name is false when something is wrong, and then says no more than the verdict."""
 _PRINTED = ("stdout", "actual_output")
 """What a program printed is an answer, but nothing was extracted where it printed nothing."""
-_EVALUATIONS = "judge_evaluations"
+_EVALUATIONS = ("judge_evaluations", "judge_evaluation")
+_PARTS = frozenset(("compiled", "correctness", "utility", "security", "safe"))
+"""What a verdict may be made of: a field that is named so, and is false, says what was lacking."""
+_HARM = re.compile(r"attack|injection|leak|violat|jailbr|cheat|hacked")
+"""What must not happen: a field with such a word in its name that is true says that it did."""
+_WHOLE = frozenset(("overall", "strict", "task", "final", "is", "episode", "run"))
+_OBSERVED = frozenset(("won", "lost", "admissible_commands", "inventory", "moves"))
+"""Beside such fields the words of an account are what the environment showed, and no verdict."""
 _SPECIFIC = frozenset(
     ("patch", "applied", "format", "schema", "compile", "compiled", "parse", "parsed", "syntax", "build", "extracted")
 )
@@ -83,10 +90,17 @@ def _speaks(name: str) -> bool:
     words = frozenset(re.split(r"[^a-z0-9]+", name.lower()))
     if name.startswith(("_ng_", "num_")):
         return False
+    if _is_part(words) or _HARM.search(name):
+        return True
     if words & _SPECIFIC and words & {*_GOOD, "successfully", "applied", "ok", "exists"}:
         return True
     says_only_yes = not words.isdisjoint(_GOOD) and words.isdisjoint(_TELLING)
     return fields.speaks(name) and not says_only_yes
+
+
+def _is_part(words: frozenset[str]) -> bool:
+    """Whether a name is that of a part of the verdict: `compiled`, `is_safe`, `original_task_success`."""
+    return words - {"is"} <= _PARTS or ("success" in words and len(words - _WHOLE) > 1)
 
 
 def read_due(row: Row) -> Due:
@@ -312,22 +326,28 @@ def _all_said(row: Row, plan: _Plan) -> Iterator[Said]:
     for name in plan.accounts:
         if len(memoryview(row[name])) <= LARGEST_ACCOUNT:
             yield from _account(name, decode_any(row[name]), 0)
-    if _EVALUATIONS in row and len(memoryview(row[_EVALUATIONS])) <= LARGEST_ACCOUNT:
-        yield from islice(_replies(decode_any(row[_EVALUATIONS])), 1)
+    for name in _EVALUATIONS:
+        if name in row and len(memoryview(row[name])) <= LARGEST_ACCOUNT:
+            yield from islice(_replies(name, decode_any(row[name])), 1)
 
 
-def _replies(evaluations: object) -> Iterator[Said]:
-    """What a judge replied that was asked as a model is."""
+def _replies(field: str, evaluations: object) -> Iterator[Said]:
+    """What a judge replied that was asked as a model is, once or several times."""
+    if isinstance(evaluations, dict):
+        yield from _reply(field, evaluations)
     for place, one in enumerate(evaluations if isinstance(evaluations, list) else ()):
-        response = one.get("response") if isinstance(one, dict) else None
-        output = response.get("output") if isinstance(response, dict) else None
-        for number, item in enumerate(output if isinstance(output, list) else ()):
-            content = item.get("content") if isinstance(item, dict) and item.get("type") == "message" else None
-            for inner, part in enumerate(content if isinstance(content, list) else ()):
-                text = part.get("text") if isinstance(part, dict) else None
-                if isinstance(text, str) and text.strip():
-                    path = f"{_EVALUATIONS}.{place}.response.output.{number}.content.{inner}.text"
-                    yield Said(field=path, text=text[-LONGEST_SAID:])
+        yield from _reply(f"{field}.{place}", one)
+
+
+def _reply(path: str, one: object) -> Iterator[Said]:
+    response = one.get("response") if isinstance(one, dict) else None
+    output = response.get("output") if isinstance(response, dict) else None
+    for number, item in enumerate(output if isinstance(output, list) else ()):
+        content = item.get("content") if isinstance(item, dict) and item.get("type") == "message" else None
+        for inner, part in enumerate(content if isinstance(content, list) else ()):
+            text = part.get("text") if isinstance(part, dict) else None
+            if isinstance(text, str) and text.strip():
+                yield Said(field=f"{path}.response.output.{number}.content.{inner}.text", text=text[-LONGEST_SAID:])
 
 
 def _account(path: str, value: object, depth: int) -> Iterator[Said]:
@@ -335,18 +355,24 @@ def _account(path: str, value: object, depth: int) -> Iterator[Said]:
         yield from _words(path, value, depth)
     if not isinstance(value, dict) or depth >= DEEPEST:
         return
+    observed = not _OBSERVED.isdisjoint(value)
     for name, item in value.items():
-        if "." in name:
-            continue  # a path could not name it
+        if "." in name or (observed and isinstance(item, str)):
+            continue  # a path could not name it, or the environment speaks
         if isinstance(item, dict):
             yield from _account(f"{path}.{name}", item, depth + 1)
-        elif name not in _NOT_WORDS and _speaks(str(name)):
+        elif name not in _NOT_WORDS and (_speaks(str(name)) or _tells_there(path, name)):
             yield from _words(f"{path}.{name}", item, depth)
+
+
+def _tells_there(path: str, name: str) -> bool:
+    """Whether a field tells what went wrong where it stands: what a compiler printed, how a verification ended."""
+    return name == "resolution" or (name in ("stdout", "output") and "compile" in path)
 
 
 def _words(path: str, value: object, depth: int) -> Iterator[Said]:
     if isinstance(value, str):
-        if value.strip().lower() not in _QUIET:
+        if value.strip().lower() not in _QUIET and not _is_only_a_flag(path):
             yield Said(field=path, text=value[-LONGEST_SAID:])
     elif isinstance(value, bool | int | float):
         if _is_alarm(path.rpartition(".")[2].lower(), value):
@@ -359,9 +385,20 @@ def _words(path: str, value: object, depth: int) -> Iterator[Said]:
             yield from _words(f"{path}.{name}", item, depth + 1)
 
 
+def _is_only_a_flag(path: str) -> bool:
+    """Whether a field's name speaks of harm or of a part of the verdict, and of nothing else: a text there is no word of it."""
+    name = path.rpartition(".")[2].lower()
+    return (_HARM.search(name) is not None or name in _PARTS) and not fields.speaks(name)
+
+
 def _is_alarm(name: str, value: float | bool) -> bool:
     """A flag that is set, a code that is not zero, or something specific that did not succeed."""
-    specific = not _SPECIFIC.isdisjoint(re.split(r"[^a-z0-9]+", name))
+    words = frozenset(re.split(r"[^a-z0-9]+", name))
+    if _HARM.search(name):
+        return value in (True, 1)
+    if _is_part(words):
+        return value in (False, 0)
+    specific = not _SPECIFIC.isdisjoint(words)
     if isinstance(value, bool):
         return (not specific or _FLAGS.search(name) is not None) if value else specific and not _FLAGS.search(name)
     if "exit_code" in name or "returncode" in name:

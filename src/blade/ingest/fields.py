@@ -19,6 +19,8 @@ class Field(NamedTuple):
 
 
 ID_NAMES = ("task_id", "instance_id", "problem_id", "question_id", "sample_id", "uuid", "id")
+_METADATA_KEYS = ("expected_answer", "ideal", "ground_truth", "reference_answer", "answer", "target", "label")
+"""Names of a key inside the verifier's metadata."""
 
 KEY_NAMES = (
     "question",
@@ -98,6 +100,10 @@ _EXPECTED = Field(
         "gold_sql",
         "sql",
         "reference",
+        "translation",
+        "ideal",
+        *(f"{holder}.{name}" for holder in ("verifier_metadata", "extra_info") for name in _METADATA_KEYS),
+        "reward_model.ground_truth",
         "answer",
     ),
 )
@@ -143,6 +149,11 @@ _ANSWER = Field(
         "extracted_sql",
         "extracted_law",
         "extracted_model_code",
+        "extracted",
+        "parsed_answer",
+        "final_answer",
+        "predicted_output",
+        "predicted_label",
         "predicted_nodes",
         "predicted_calls",
         "model_patch",
@@ -369,13 +380,40 @@ SPEAKING_WORDS = (
     "hallucination",
     "abstain",
     "oom",
+    "judge_text",
+    "judge_reasoning",
+    "judge_evaluation",
+    "build_output",
+    "build_log",
+    "compile_output",
 )
 """A field whose name holds one of these may tell in the verifier's own words what went wrong."""
 
-ACCOUNTS = ("reward_info", "info", "metadata", "result", "verifier_result", "eval_report", "judge_diagnostics")
+ACCOUNTS = (
+    "reward_info",
+    "info",
+    "metadata",
+    "result",
+    "verifier_result",
+    "verification_result",
+    "evaluation_result",
+    "execution_result",
+    "compiler_output",
+    "eval_report",
+    "judge_diagnostics",
+)
 """Objects in which verifiers keep their account of a rollout."""
 
-JUDGES = ("judge_output", "judge_evaluations", "judge_diagnostics", "explanation", "judge_response")
+JUDGES = (
+    "judge_output",
+    "judge_evaluations",
+    "judge_evaluation",
+    "judge_diagnostics",
+    "judge_text",
+    "judge_reasoning",
+    "explanation",
+    "judge_response",
+)
 """Fields in which a judge speaks in sentences of its own."""
 
 HARNESS_ERRORS = ("error", "error_class", "error_kind", "exception", "exception_info", "exception_type", "agent_error")

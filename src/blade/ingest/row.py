@@ -389,16 +389,24 @@ def _spent(batch: Batch) -> Columns:
 def _answers(batch: Batch) -> Columns:
     paths = batch.paths["answer"]
     if "answer" in paths:
-        # `answer` is the model's where something else is the key; alone, it is the key.
-        others = [batch.columns[name] for name in batch.paths["expected"] if name != "answer"]
-        keyed = [any(column[place] is not None for column in others) for place in range(len(batch))]
-        own = [raw if key else None for raw, key in zip(batch.columns["answer"], keyed, strict=True)]
-        batch = Batch(batch.data, {**batch.columns, "answer": own})
+        batch = Batch(batch.data, {**batch.columns, "answer": _own_answers(batch)})
     texts = batch.first(paths, cells.as_text)
     return {
         "answer": [None if text is None else text[:LONGEST_ANSWER] for text in texts],
         "answer_fp": [_text_fingerprint(text) if text else None for text in texts],
     }
+
+
+def _own_answers(batch: Batch) -> Column:
+    """`answer` where it is the model's: something else is the key, and it is not that again beside what was extracted."""
+    paths = batch.paths["answer"]
+    extracts = any("." not in path for path in paths[: paths.index("answer")])
+    keys = batch.values([path for path in batch.paths["expected"] if path != "answer"])
+    given = batch.values(["answer"]) if extracts else [None] * len(batch)
+    return [
+        None if key is None or key == value else raw
+        for raw, key, value in zip(batch.columns["answer"], keys, given, strict=True)
+    ]
 
 
 @lru_cache(maxsize=4096)

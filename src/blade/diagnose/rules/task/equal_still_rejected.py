@@ -50,5 +50,6 @@ def _told(walk: Walk, mode: str) -> tuple[str, Evidence | None]:
     key = quotes.shown(walk.due.answer or "", 60)
     if mode == "not-extracted":
         return f"{walk.place}: no answer was extracted, though the output states the key {key}{said}", evidence
-    given = quotes.shown(walk.rollout.answer or "", 60)
-    return f"{walk.place} answers {given}, the key has {key}, and it was rejected", evidence
+    given = walk.rollout.answer
+    answers = f"answers {quotes.shown(given, 60)}" if given else f"says the same{said}"
+    return f"{walk.place} {answers}, the key has {key}, and it was rejected", evidence

@@ -450,6 +450,43 @@ def test_looking_first_finds_all_that_the_pattern_finds(phrase: str, data: st.Da
     plain = [found.span() for found in re.finditer(phrase, text, FLAGS)]
     assert [found.span() for found in asked.finditer(text)] == plain
     assert (asked.search(text) is not None) == bool(plain)
+    assert asked.is_in(text) == bool(plain)
+
+
+SEVERAL = (
+    r"\bno\b(?! doubt)",
+    r"\bno (?:way|doubt)\b",
+    "a+",
+    "aab",
+    r"\bcan(?:not|.t)\b",
+    r"(?<!the )\bway",
+    "^b",
+    "\u00e9t\u00e9",
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    words=st.lists(
+        st.sampled_from(
+            ["no", "No way", "doubt", "the way", "aaab", "aab", "b", "can\u2019t", "\u00e9t\u00e9", "\n", "K"]
+        )
+    ),
+    between=st.sampled_from([" ", "", "  "]),
+)
+def test_several_phrases_are_found_as_alternatives_of_one_pattern(words: list[str], between: str) -> None:
+    text = between.join(words)
+    whole = re.compile("|".join(f"(?:{phrase})" for phrase in SEVERAL), FLAGS)
+    asked = any_of(SEVERAL)
+    assert [found.span() for found in asked.finditer(text)] == [found.span() for found in whole.finditer(text)]
+    assert asked.is_in(text) == (whole.search(text) is not None)
+
+
+def test_without_the_flag_for_ascii_letters_of_every_script_are_the_same_in_capitals() -> None:
+    assert any_of(["stra\u00dfe|\u00c9t\u00e9", "kelvin"], re.IGNORECASE).is_in("un \u00e9T\u00c9")
+    assert any_of(["kelvin"], re.IGNORECASE).is_in("\u212aelvin")
+    assert not any_of(["kelvin"]).is_in("\u212aelvin")
+    assert any_of(["kelvin"]).is_in("a KELVIN")
 
 
 def test_what_stands_around_a_phrase_is_left_out_of_the_search() -> None:

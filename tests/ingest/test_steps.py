@@ -7,7 +7,9 @@ import pytest
 
 from blade.core.rollout import Step
 from blade.ingest.features import count, fingerprint
-from blade.ingest.steps import read_steps
+from blade.ingest.marks import prompt_fingerprint
+from blade.ingest.rollouts import prompt_steps
+from blade.ingest.steps import plain_messages, read_steps
 from builders import call, result, said, steps
 
 
@@ -258,3 +260,36 @@ def test_the_same_output_has_the_same_fingerprint() -> None:
     other = steps(said("a"), call("f", "y", "c1"), said("b"))
     assert fingerprint(one) == fingerprint(same) != fingerprint(other)
     assert fingerprint(steps(result("x"), said("", role="assistant"), said("hi", role="user"))) is None
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        [{"role": "system", "content": "be brief"}, {"role": "user", "content": ""}],
+        [{"content": "hi", "role": "Developer"}, {"role": "nobody knows", "content": "x"}],
+        [{"role": "user", "content": [{"type": "input_text", "text": "hi"}]}],
+        [{"role": "user", "content": "hi", "name": "Ada"}],
+        [{"role": "user", "content": None}, "plain"],
+        [],
+    ],
+)
+def test_plain_messages_of_a_prompt_are_the_steps_that_any_would_be(items: list[object]) -> None:
+    whole = read_steps(json.dumps(items).encode())
+    assert plain_messages(items) in ((), whole)
+    assert prompt_steps(json.dumps(items).encode()) == whole
+
+
+def test_messages_with_a_role_and_a_text_are_plain() -> None:
+    assert brief(plain_messages([{"role": "system", "content": "a"}, {"role": "user", "content": "b"}])) == [
+        (0, "system", "message", "a"),
+        (1, "user", "message", "b"),
+    ]
+    assert plain_messages([{"role": "user", "content": "a", "type": "message"}]) == ()
+
+
+@pytest.mark.parametrize("word", ["question", "qu\u00e9stion"])
+def test_prompts_that_differ_in_white_space_are_one(word: str) -> None:
+    spaced = [f"a {word} of  two", f" a\t{word}\n\n\n of\x0b\x1ctwo\r\n", f"a    {word} of two "]
+    marks = {prompt_fingerprint(json.dumps([{"role": "user", "content": text}]).encode()) for text in spaced}
+    assert len(marks) == 1
+    assert prompt_fingerprint(json.dumps([{"role": "user", "content": f"a{word} of two"}]).encode()) not in marks

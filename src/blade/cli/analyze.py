@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -98,7 +97,7 @@ def analyze(
         raise RequestError("the output folder has no name", hint="-o DIR; is a variable unset?")
     with started_early(runs, workers) as pool, bar("reading") as advance:
         from blade import pipeline
-        from blade.cli.packages import book_of, given_book
+        from blade.cli.packages import given_book, read_with_book
         from blade.ingest.labels import read_labels
 
         options = pipeline.Options(
@@ -116,10 +115,7 @@ def analyze(
             pool=pool,
             progress=advance,
         )
-        loaded = pipeline.load(runs, options)
-        if options.book is None and (found := book_of(loaded)) is not None:
-            options = replace(options, book=found)
-            loaded = pipeline.load(runs, options)
+        loaded, options = read_with_book(runs, options)
     from blade.report import as_json as json_report
     from blade.report import terminal
 

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
-from blade.core.errors import RequestError
+from blade.core.errors import BladeError, RequestError
 from blade.core.run import Run
+from blade.ingest.artifacts import find
+from blade.ingest.first_row import first_benchmark
+from blade.pipeline import Options, load
 from blade.teach import Book, book_named, read_book
 
 HOME = Path("benchmarks")
@@ -33,8 +38,38 @@ def book_of(runs: Sequence[Run]) -> Book | None:
     taught = {run.taught_by for run in runs}
     if len(taught) == 1 and None not in taught:
         return book_named(taught.pop())
-    names = {run.benchmark for run in runs if run.taught_by is None}
-    name = names.pop() if len(names) == 1 else None
+    return _book_for({run.benchmark for run in runs if run.taught_by is None})
+
+
+def read_with_book(inputs: Sequence[str], options: Options) -> tuple[tuple[Run, ...], Options]:
+    """The runs, read as the package of their benchmark teaches where it stands in its place; and the options with it.
+
+    The first row tells the package in most cases. Where it tells none, or the whole tells another, all is read again.
+    """
+    likely = _likely_book(inputs, options) if options.book is None and HOME.is_dir() else None
+    if likely is not None:
+        with suppress(BladeError):
+            taught = replace(options, book=likely)
+            runs = load(inputs, taught)
+            if _book_for({run.benchmark for run in runs}) == likely:
+                return runs, taught
+    runs = load(inputs, options)
+    if options.book is None and (found := book_of(runs)) is not None:
+        options = replace(options, book=found)
+        runs = load(inputs, options)
+    return runs, options
+
+
+def _likely_book(inputs: Sequence[str], options: Options) -> Book | None:
+    with suppress(BladeError):
+        found = find(inputs, options.format)
+        return _book_for({first_benchmark(found)}) if not found.analyses else None
+    return None
+
+
+def _book_for(benchmarks: set[str | None]) -> Book | None:
+    """What the package of the one benchmark teaches; None where there are several, or it has none."""
+    name = next(iter(benchmarks)) if len(benchmarks) == 1 else None
     if name is None or not name.replace("-", "").replace("_", "").isalnum():
         return None
     place = HOME / name / BOOK

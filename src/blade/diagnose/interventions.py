@@ -222,10 +222,11 @@ def _together(chosen: Sequence[_Remedy], context: Context) -> Together:
     """The union of what the remedies name."""
     places = list(dict.fromkeys(place for one in chosen for place in (*one.failing, *one.passing)))
     alone = [place for one in chosen for place in one.alone]
-    failed = set(context.partition.table.select("task_id", "repeat").iter_rows())
-    named = {place for one in chosen for place in one.failing}
+    rollouts = context.numbered
+    named = rollouts.those([place for one in chosen for place in one.failing])
+    failures = int(rollouts.failed[named].sum())
     return Together(
-        headroom=headroom(context.numbered, places, alone),
-        failures=len(named & failed),
-        remain=len(failed - named),
+        headroom=headroom(rollouts, places, alone),
+        failures=failures,
+        remain=int(rollouts.failed.sum()) - failures,
     )

@@ -7,6 +7,7 @@ import json
 import polars as pl
 
 from blade.ingest.fields import KNOWN_SLICES
+from blade.ingest.frames import kept
 from blade.ingest.light import EXTRA
 from blade.ingest.slices import label
 
@@ -17,7 +18,7 @@ _OF_THE_TASK = frozenset(KNOWN_SLICES) - {"domain", "split"}
 
 def constants(rows: pl.DataFrame) -> dict[str, str]:
     """By name of the field, as people read it; of rollouts only, and none where they are few."""
-    mine = rows.filter(pl.col("role") == "rollouts")
+    mine = kept(rows, pl.col("role") == "rollouts")
     if mine.height < FEWEST_ROWS:
         return {}
     found = {}

@@ -34,6 +34,15 @@ def in_one_piece(rows: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(columns).with_columns(**constants).select(names)
 
 
+def reordered(rows: pl.DataFrame, places: pl.Series) -> pl.DataFrame:
+    """The rows at the places; `rows` are emptied on the way, so that no more than one column is held twice."""
+    columns = []
+    for name in rows.columns:
+        columns.append(rows.select(name)[places])
+        rows.drop_in_place(name)
+    return pl.concat(columns, how="horizontal")
+
+
 def _is_constant(column: pl.Series) -> bool:
     if column.null_count():
         return column.null_count() == len(column)

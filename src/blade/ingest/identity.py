@@ -9,18 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-import numpy as np
 import polars as pl
 
-from blade.ingest.frames import looked_up
+from blade.ingest.frames import kept, looked_up
 from blade.ingest.light import KEY
 from blade.ingest.marks import hashed
 
 MOSTLY = 0.5
 """Share of tasks with repeats in which a field must be the same before it is taken as the task's own."""
 
-_MIX = np.uint64(0x9E3779B97F4A7C15)
-_HALF = np.uint64(32)
+_MIX = 0x9E3779B97F4A7C15
+_HALF = 1 << 32
 _SPLIT = re.compile(r"(\d+)")
 
 
@@ -78,10 +77,11 @@ def _kinds(name: str, over: pl.Expr) -> pl.Expr:
 
 def _key_fp(rows: pl.DataFrame) -> pl.Series:
     """Fingerprint of the task's own fields; where the rollouts have any, those that only the inputs have are left out."""
-    rollouts = rows.filter(pl.col("role") == "rollouts")
+    rollouts = kept(rows, pl.col("role") == "rollouts")
     source = rollouts if any(rollouts[name].count() for name in _key_columns(rollouts)) else rows
     own = _own_fields(source)
-    return _fold(rows.with_columns(_settled(name).alias(name) for name in own), own).alias("key_fp")
+    settled = rows.select("role", *(_settled(name).alias(name) for name in own))
+    return settled.with_columns(_fold(own).alias("key_fp"))["key_fp"]
 
 
 def _key_columns(rows: pl.DataFrame) -> list[str]:
@@ -94,7 +94,7 @@ def _own_fields(rows: pl.DataFrame) -> list[str]:
 
 
 def _is_own(rows: pl.DataFrame, name: str) -> bool:
-    known = rows.filter(pl.col("known").is_not_null() & pl.col(name).is_not_null())
+    known = rows.select("known", name).drop_nulls()
     kinds = known.group_by("known").agg(pl.col(name).n_unique().alias("kinds"), pl.len().alias("rows"))
     repeated = kinds.filter(pl.col("rows") > 1)
     return repeated.is_empty() or repeated.filter(pl.col("kinds") == 1).height >= MOSTLY * repeated.height
@@ -107,17 +107,12 @@ def _settled(name: str) -> pl.Expr:
     return pl.when(pl.col("known").is_null()).then(pl.col(name)).otherwise(shared)
 
 
-def _fold(marks: pl.DataFrame, names: Sequence[str]) -> pl.Series:
+def _fold(names: Sequence[str]) -> pl.Expr:
     """One number from several fingerprints, null where all are; the same whichever other fields a file has."""
-    total = np.zeros(marks.height, np.uint64)
-    some = np.zeros(marks.height, np.bool_)
-    for name in names:
-        there = marks[name].is_not_null().to_numpy()
-        mixed = (marks[name].fill_null(0).to_numpy() ^ np.uint64(hashed(name.encode()))) * _MIX
-        total += np.where(there, mixed ^ (mixed >> _HALF), np.uint64(0))
-        some |= there
-    folded = pl.Series("fold", total, pl.UInt64)
-    return pl.select(pl.when(pl.Series("some", some)).then(folded).alias("fold"))["fold"]
+    marks = [pl.col(name) ^ pl.lit(hashed(name.encode()), pl.UInt64) for name in names]
+    mixed = [mark * pl.lit(_MIX, pl.UInt64) for mark in marks]
+    total = pl.sum_horizontal([one ^ (one // _HALF) for one in mixed] or [pl.lit(0, pl.UInt64)])
+    return pl.when(pl.any_horizontal([pl.col(name).is_not_null() for name in names] or [pl.lit(False)])).then(total)
 
 
 def _kind() -> pl.Expr:

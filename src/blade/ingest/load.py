@@ -19,8 +19,9 @@ from blade.ingest.artifacts import Found, stem_of
 from blade.ingest.constants import constants
 from blade.ingest.fields import BY_NAME
 from blade.ingest.formats import Facts
+from blade.ingest.frames import reordered
 from blade.ingest.identity import identify, natural
-from blade.ingest.join import expect, join, missing_rows
+from blade.ingest.join import Joined, expect, join, missing_rows
 from blade.ingest.light import EXTRA
 from blade.ingest.names import NAMELESS, Called, is_nameable, unique_names
 from blade.ingest.plan import Files, plan
@@ -31,6 +32,11 @@ from blade.ingest.tell_apart import Group, assign
 
 MOST_NAMED = 3
 """Problems told in an error message."""
+_OF_TASKS = (
+    *("task_id", "role", "agent", "repeat", "index", "file", "offset", "expected", "key_expects"),
+    *("id_kind", "id_mark", "key_fp", "prompt_fp"),
+)
+"""The columns of rows that the table of tasks is made from; fields with small values come on top."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,11 +81,13 @@ def load_runs(found: Found, wishes: Wishes) -> list[Run]:
     groups, rows = assign(rows, found.bundles, read.table, [fact.benchmark for fact in read.facts])
     if wishes.group is not None and EXTRA + wishes.group not in rows.columns:
         raise _no_such_field(wishes.group, "group by", rows)
-    mine = [identify(group.select(rows)) for group in groups]
-    # From here on each run has its own rows: those of all runs together would be held twice.
-    del rows
+    # From here on each run has its own rows, and its tasks what they are made of: all of them would be held twice.
     read = replace(read, table=replace(read.table, rows=read.table.rows.clear()))
-    runs = [_run(number, groups, mine, read, wishes) for number in range(len(groups))]
+    mine = [identify(group.select(rows)) for group in groups]
+    del rows
+    joined = [join(frame, read.files.names) for frame in mine]
+    mine = [frame.select(*_OF_TASKS, *(name for name in frame.columns if name.startswith(EXTRA))) for frame in mine]
+    runs = [_run(number, groups, mine, joined.pop(0), read, wishes) for number in range(len(groups))]
     named = _named(runs, groups, read.files)
     return [
         replace(run, problems=(*found.problems, *run.problems), problem_count=run.problem_count + len(found.problems))
@@ -141,9 +149,10 @@ def _no_such_field(field: str, use: str, rows: pl.DataFrame) -> RequestError:
     return RequestError(f"no row has a field {field!r} to {use}", hint=hint)
 
 
-def _run(number: int, groups: Sequence[Group], rows: Sequence[pl.DataFrame], read: _Scan, wishes: Wishes) -> Run:
+def _run(
+    number: int, groups: Sequence[Group], rows: Sequence[pl.DataFrame], joined: Joined, read: _Scan, wishes: Wishes
+) -> Run:
     group, mine, files = groups[number], rows[number], read.files
-    joined = join(mine, files.names)
     inputs = mine.filter(pl.col("role") == "inputs")
     said = [read.facts[bundle] for bundle in group.bundles]
     stated = about.stated_repeats(said)
@@ -151,11 +160,14 @@ def _run(number: int, groups: Sequence[Group], rows: Sequence[pl.DataFrame], rea
     missing = missing_rows(joined.rollouts, inputs, expected)
     rollouts = tables.conform(joined.rollouts.with_columns(_artifact(files)), ROLLOUTS)
     if not missing.is_empty():
-        rollouts = pl.concat([rollouts, tables.conform(missing, ROLLOUTS)], rechunk=True)
+        rollouts = pl.concat([rollouts, tables.conform(missing, ROLLOUTS)])
+    order = tables.natural_order(rollouts)
+    checks = tables.check_table(joined.rollouts, order)
+    joined = replace(joined, rollouts=joined.rollouts.clear())
+    rollouts = reordered(rollouts, tables.places(rollouts, order))
     others = [frame for other, frame in enumerate(rows) if other != number]
     cuts = tables.Cuts(group=wishes.group, slices=wishes.slices)
     tasks = tables.task_table(mine, rollouts, expected, cuts, others, files.names)
-    order = tables.natural_order(rollouts)
     problems, problem_count = about.problems_of(group, groups, files, read.table, read.sidecars)
     return Run(
         name=group.name or "",
@@ -163,9 +175,9 @@ def _run(number: int, groups: Sequence[Group], rows: Sequence[pl.DataFrame], rea
         model=group.model or next((fact.model for fact in said if fact.model), None),
         agent=group.agent or next((fact.agent for fact in said if fact.agent), None) or _only_agent(inputs),
         settings={**constants(mine), **about.settings_of(group, files, read.table, said)},
-        rollouts=tables.ordered(rollouts, order),
-        tasks=tables.ordered(tasks, order),
-        checks=tables.check_table(joined.rollouts, order),
+        rollouts=rollouts,
+        tasks=tasks[tables.places(tasks, order)],
+        checks=checks,
         tools=read.table.tools,
         problems=(*problems, *joined.problems),
         problem_count=problem_count + len(joined.problems),

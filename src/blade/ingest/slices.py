@@ -16,6 +16,7 @@ FEWEST_TASKS = 5
 MOST_FIELDS = 8
 
 _INPUTS = ("inputs", "dataset")
+_MARKS = ("key_fp", "prompt_fp", "id_mark")
 
 
 def slice_columns(
@@ -59,7 +60,7 @@ def _by_task(
     rows: pl.DataFrame, name: str, others: Sequence[pl.DataFrame], known: Sequence[str]
 ) -> pl.DataFrame | None:
     """One value a task; None when the field is not the task's own."""
-    valued = rows.filter(pl.col(name).is_not_null())
+    valued = rows.select("task_id", "role", *_MARKS, name).drop_nulls(name)
     inputs = valued.filter(pl.col("role").is_in(_INPUTS))
     source = inputs if not inputs.is_empty() else valued.filter(pl.col("role") == "rollouts")
     kinds = pl.col(name).n_unique().alias("kinds")

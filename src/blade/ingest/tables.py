@@ -45,12 +45,12 @@ def natural_order(rollouts: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame({"task_id": ids, "place": range(len(ids))}, schema={"task_id": pl.String, "place": pl.Int64})
 
 
-def ordered(frame: pl.DataFrame, order: pl.DataFrame) -> pl.DataFrame:
-    """The frame in order of task, and of repeat where it has one."""
+def places(frame: pl.DataFrame, order: pl.DataFrame) -> pl.Series:
+    """Where the rows stand in order of task, and of repeat where they have one."""
     keys = looked_up(frame, order, "task_id")
     if "repeat" in frame.columns:
         keys = keys.with_columns(frame["repeat"])
-    return frame[keys.select(pl.arg_sort_by(keys.columns)).to_series()]
+    return keys.select(pl.arg_sort_by(keys.columns)).to_series()
 
 
 class Cuts(NamedTuple):

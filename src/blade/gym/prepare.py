@@ -12,14 +12,13 @@ import importlib.util
 import inspect
 import json
 import sys
-import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from blade.core.errors import BladeError, RequestError
-from blade.gym import hub
+from blade.gym import foreign, hub
 from blade.gym.config.dataset import Dataset
 from blade.gym.config.load import Resolved
 from blade.gym.config.roots import find, place
@@ -172,18 +171,11 @@ def _run(job: Job) -> Any:
         ) from None
     except Exception as error:  # noqa: BLE001 - a script may raise anything
         raise RequestError(
-            f"{_place(error, job.script)}: {type(error).__name__}: {error}",
+            f"{foreign.place(error, job.script)}: {foreign.said(error)}",
             hint="the script failed; its data was not made",
         ) from None
     finally:
         sys.dont_write_bytecode = writes
-
-
-def _place(error: Exception, script: Path) -> str:
-    """The line of the script that the error came through."""
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [frame.lineno for frame in frames if Path(frame.filename) == script]
-    return f"{script}:{own[-1]}" if own else str(script)
 
 
 def _maker(job: Job) -> dict[str, Any]:

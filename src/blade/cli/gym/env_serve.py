@@ -104,7 +104,7 @@ def prove(
 ) -> None:
     """Prove verifiers without a model: the gold answer of every row must get the full reward.
 
-    All resources servers where none is named. Exit code 1 when one does not hold.
+    All resources servers where none is named. Exit code 1 when one does not hold, or when nothing was proven.
 
     Example: gym env test --resources-server workplace_assistant
     """
@@ -118,13 +118,16 @@ def prove(
     sets = [wanted]
     if not any(wanted.values()) and not config:
         sets = [{"resources_server": name} for name in names("resources_server", search_roots(search_dir or ()))]
-    bad = 0
+    bad = proven = 0
     for one in sets:
         resolved = composed({**one, "model_type": "scripted_model"}, config, search_dir, [*NO_MODEL, *(words or ())])
         for told in golden(resolved, limit):
             bad += not told.holds
+            proven += told.rows
             print(printable(told.line))
-    if bad:
+    if not proven:
+        print("nothing was proven: no row has a gold answer", file=sys.stderr)
+    if bad or not proven:
         raise typer.Exit(1)
 
 

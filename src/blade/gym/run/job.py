@@ -63,7 +63,7 @@ def run(stage: Stage, options: Options, told: Told) -> Ended:
     plan = make_plan(stage.sources, _wishes(stage, options, earlier))
     for line in plan.notices:
         told.notice(line)
-    endpoints, close, name = stage.connect(plan.agents)
+    endpoints, close, name = stage.connect(plan.first)
     draft = _draft(stage, options, plan, name)
     rollouts = RowFile(files.rollouts)
     rollouts.lock()

@@ -52,7 +52,12 @@ class Plan:
     @property
     def agents(self) -> list[str]:
         """Agents that are asked, in order of name."""
-        return sorted({row["agent_ref"]["name"] for row in self.rows})
+        return sorted(self.first)
+
+    @property
+    def first(self) -> dict[str, dict[str, Any]]:
+        """The first row of each agent."""
+        return {row["agent_ref"]["name"]: row for row in reversed(self.rows)}
 
 
 @dataclass(kw_only=True)

@@ -47,7 +47,7 @@ class Left:
             if key in self.terminal:
                 found["terminal"] += 1
             elif key not in self.done and self.attempts.get(key, 0) >= most:
-                found["attempts used up"] += 1
+                found[f"attempts used up; {VARIABLE} is {most}, and a larger one allows more"] += 1
         return found
 
 

@@ -12,6 +12,7 @@ from blade.gym.config.dataset import Dataset
 from blade.gym.config.load import Resolved
 from blade.gym.config.roots import find
 from blade.gym.config.servers import MODELS, POLICY, RESOURCES, Instance, instances
+from blade.gym.environment import Row
 from blade.gym.prepare import ensure
 from blade.gym.run.dataset import Source
 from blade.gym.run.endpoints import Endpoints, Running, in_process, over_network
@@ -31,8 +32,8 @@ class Stage:
     sources: tuple[Source, ...]
     benchmark: str | None
     split: str | None
-    connect: Callable[[Sequence[str]], tuple[Endpoints, Close, str | None]]
-    """Endpoints for some agents, how to let go of them, and what the model calls itself."""
+    connect: Callable[[Mapping[str, Row]], tuple[Endpoints, Close, str | None]]
+    """From agents, each with its first row, to endpoints, how to let go of them, and what the model calls itself."""
 
     @property
     def model(self) -> Instance | None:
@@ -56,10 +57,12 @@ def serving(resolved: Resolved, options: Options, benchmark: str | None) -> Stag
     sources, split = _sources(resolved, options, benchmark)
     named = next((one.name for one in resolved.datasets if one.type == "benchmark"), None)
 
-    def connect(agents: Sequence[str]) -> tuple[Endpoints, Close, str | None]:
+    def connect(agents: Mapping[str, Row]) -> tuple[Endpoints, Close, str | None]:
         from blade.gym.serve.fleet import assemble
+        from blade.gym.serve.trial import refuse_broken
 
         fleet = assemble(resolved, agents)
+        refuse_broken(fleet, agents)
         apps = fleet.apps()
         endpoints = in_process({name: apps[name] for name in agents})
         model = fleet.models.get(POLICY)
@@ -86,7 +89,7 @@ def remote(running: Running, options: Options, roots: Sequence[Path]) -> Stage:
         raise RequestError("--input is missing", hint="with --no-serve the rows come from --input FILE")
     parts = instances(running.config)
 
-    def connect(agents: Sequence[str]) -> tuple[Endpoints, Close, str | None]:
+    def connect(agents: Mapping[str, Row]) -> tuple[Endpoints, Close, str | None]:
         urls = running.agents
         lost = [name for name in agents if name not in urls]
         if lost:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +15,7 @@ from blade.gym.config.servers import AGENTS, MODELS, POLICY, RESOURCES, Instance
 from blade.gym.environment import Environment
 from blade.gym.model import Model
 from blade.gym.models.make import make_model
+from blade.gym.serve.contract import environment_of
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -128,18 +127,8 @@ def load_environment(one: Instance, roots: Sequence[Path], models: Mapping[str, 
     path = find(name, roots)
     if path is None:
         raise RequestError(f"the resources server {one.name} has no {name}", hint="--search-dir names more folders")
-    module = f"blade_resources_server_{one.type}"
-    spec = importlib.util.spec_from_file_location(module, path)
-    if spec is None or spec.loader is None:
-        raise RequestError(f"{path} is no Python file", hint="entrypoint is app.py")
-    loaded = importlib.util.module_from_spec(spec)
-    sys.modules[module] = loaded
-    spec.loader.exec_module(loaded)
-    make = getattr(loaded, "environment", None)
-    if not callable(make):
-        raise RequestError(f"{path} has no function environment(config)", hint="see docs/running.md")
-    made: Environment = make({**one.config, **_models_of(one, models or {})})
-    return made
+    config = {**one.config, **_models_of(one, models or {})}
+    return environment_of(path, f"blade_resources_server_{one.type}", config)
 
 
 def _models_of(one: Instance, models: Mapping[str, Model]) -> dict[str, Model]:

@@ -7,6 +7,7 @@ import typer
 from blade.cli.gym.env import group as environment
 from blade.cli.gym.env_serve import prove, start, status
 from blade.cli.gym.listing import listing, search
+from blade.cli.gym.once import Once
 from blade.cli.gym.prepare import prepare
 from blade.cli.gym.reverify import reverify
 from blade.cli.gym.run import run
@@ -25,17 +26,17 @@ evaluation = typer.Typer(
     help="Prepare and run a benchmark, and what comes after the rollouts.", no_args_is_help=True, rich_markup_mode=None
 )
 app.add_typer(listing, name="list")
-app.command()(search)
+app.command(cls=Once)(search)
 app.add_typer(environment, name="env")
 app.add_typer(evaluation, name="eval")
-environment.command()(start)
-environment.command()(status)
-environment.command("test")(prove)
-evaluation.command()(prepare)
-evaluation.command()(run)
-evaluation.command()(profile)
-evaluation.command()(aggregate)
-evaluation.command()(reverify)
+environment.command(cls=Once)(start)
+environment.command(cls=Once)(status)
+environment.command("test", cls=Once)(prove)
+evaluation.command(cls=Once)(prepare)
+evaluation.command(cls=Once)(run)
+evaluation.command(cls=Once)(profile)
+evaluation.command(cls=Once)(aggregate)
+evaluation.command(cls=Once)(reverify)
 
 
 @app.callback()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from blade.cli.gym.once import Once
 from blade.cli.gym.options import (
     BenchmarkName,
     Config,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 group = typer.Typer(help="Environments: their configs and their servers.", no_args_is_help=True, rich_markup_mode=None)
 
 
-@group.command()
+@group.command(cls=Once)
 def resolve(
     words: Words = None,
     config: Config = None,
@@ -65,7 +66,7 @@ def resolve(
     _end(found, problems)
 
 
-@group.command()
+@group.command(cls=Once)
 def validate(
     words: Words = None,
     config: Config = None,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from blade.cli.gym.once import Once
 from blade.cli.gym.options import Json, SearchDir
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ listing = typer.Typer(
 Name = Annotated[str | None, typer.Argument(help="Show everything about this one.")]
 
 
-@listing.command()
+@listing.command(cls=Once)
 def benchmarks(name: Name = None, as_json: Json = False, search_dir: SearchDir = None) -> None:
     """Benchmarks, with their category, domain, repeats, agent and verifier.
 
@@ -44,7 +45,7 @@ def benchmarks(name: Name = None, as_json: Json = False, search_dir: SearchDir =
     _print([json.dumps(_benchmark_json(entry), ensure_ascii=False)] if as_json else inspected(entry))
 
 
-@listing.command()
+@listing.command(cls=Once)
 def environments(
     name: Name = None,
     as_json: Json = False,
@@ -60,25 +61,25 @@ def environments(
     _components("environments", name, as_json, search_dir, wanted)
 
 
-@listing.command()
+@listing.command(cls=Once)
 def agents(name: Name = None, as_json: Json = False, search_dir: SearchDir = None) -> None:
     """Agents: the harnesses between a model and an environment."""
     _components("agents", name, as_json, search_dir)
 
 
-@listing.command()
+@listing.command(cls=Once)
 def models(name: Name = None, as_json: Json = False, search_dir: SearchDir = None) -> None:
     """Kinds of models, as `--model-type` takes them."""
     _components("models", name, as_json, search_dir)
 
 
-@listing.command("resources-servers")
+@listing.command("resources-servers", cls=Once)
 def resources_servers(name: Name = None, as_json: Json = False, search_dir: SearchDir = None) -> None:
     """Resources servers: tools, state and the verifier of an environment."""
     _components("resources-servers", name, as_json, search_dir)
 
 
-@listing.command()
+@listing.command(cls=Once)
 def skills(name: Name = None, as_json: Json = False, search_dir: SearchDir = None) -> None:
     """Skills that an agent can be given."""
     _components("skills", name, as_json, search_dir)

@@ -147,8 +147,8 @@ def free_port() -> int:
 
 
 @contextmanager
-def started(folder: Path, url: str, port: int, low: int) -> Iterator[subprocess.Popen[str]]:
-    words = endpoint_words(folder, url, KEY)
+def started(folder: Path, url: str, port: int, low: int, *more: str) -> Iterator[subprocess.Popen[str]]:
+    words = [*endpoint_words(folder, url, KEY), *more]
     ports = [f"++port_range_low={low}", f"++port_range_high={low + 50}"]
     process = subprocess.Popen(
         command("env", "start", *words, "--head-port", str(port), *ports),
@@ -262,3 +262,14 @@ def test_without_a_head_the_message_says_how_to_start_one(tmp_path: Path) -> Non
     code, _, err = here("eval", "run", "--no-serve", *wanted)
     assert (code, "gym env start" in err) == (2, True)
     assert here("env", "status", "--head-port", str(free_port()))[0] == 2
+
+
+def test_servers_that_skip_verification_give_rows_without_a_reward(tmp_path: Path) -> None:
+    lab(tmp_path, tasks=2)
+    port, low = free_port(), 12000 + os.getpid() % 7000
+    wanted = ("--input", "resources_servers/sums/data/example.jsonl", "--search-dir", tmp_path)
+    skip = "+skip_verification=true"
+    with serving(Endpoint()) as endpoint, started(tmp_path, endpoint.url, port, low, skip):
+        code, _, err = here("eval", "run", "--no-serve", "--head-port", str(port), *wanted, "-o", tmp_path / "r.jsonl")
+    assert code == 0, err
+    assert {(row["reward"], row["verification_skipped"]) for row in read(tmp_path / "r.jsonl")} == {(None, True)}

@@ -48,6 +48,7 @@ def start(
     Example: gym env start --resources-server workplace_assistant --model-type openai_model
     """
     from blade.cli.gym.composed import composed, model_overrides
+    from blade.gym.config.unserved import refuse_unserved
     from blade.gym.serve.start import start as serve
 
     wanted = {
@@ -58,7 +59,9 @@ def start(
     }
     head = [f"++head_server.port={head_port}"] if head_port is not None else []
     given = [*model_overrides(model_type, model, model_url, model_api_key), *head, *(words or ())]
-    serve(composed(wanted, config, search_dir, given), _started)
+    resolved = composed(wanted, config, search_dir, given)
+    refuse_unserved(resolved.config)
+    serve(resolved, _started)
     print("stopped", file=sys.stderr)
 
 

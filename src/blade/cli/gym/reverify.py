@@ -200,8 +200,10 @@ def _beside(source: Any, target: Any) -> None:
 
 
 def _told(again: Again, target: Path) -> None:
+    first = f", {again.first} had none before" if again.first else ""
     kept = f"; {again.kept} were done before" if again.kept else ""
-    print(f"{again.judged} rollouts judged again: {again.up} rewards rose, {again.down} fell{kept}")
+    print(f"{again.judged} rollouts judged again: {again.up} rewards rose, {again.down} fell{first}{kept}")
     if again.failed:
-        print(printable(f"{again.failed} got no verdict; they are among the failures"), file=sys.stderr)
+        told = f"{again.failed} got no verdict; they are among the failures; the last: {again.last_error}"
+        print(printable(told), file=sys.stderr)
     print(printable(f"Rollouts: {target}"))

@@ -150,10 +150,12 @@ def _serving(
     flags: dict[str, Any],
 ) -> tuple[Stage, Options]:
     from blade.cli.gym.composed import composed
+    from blade.gym.config.unserved import refuse_unserved
     from blade.gym.run.options import read_options
     from blade.gym.run.stage import serving
 
     resolved = composed(wanted, config, search_dir, words)
+    refuse_unserved(resolved.config)
     options = read_options(resolved.config, flags)
     return serving(resolved, options, wanted["benchmark"]), options
 
@@ -164,6 +166,7 @@ def _remote(
     from blade.gym.config.overrides import overridden
     from blade.gym.config.problem import refuse
     from blade.gym.config.roots import search_roots
+    from blade.gym.config.unserved import refuse_unserved
     from blade.gym.run.endpoints import ask_head
     from blade.gym.run.options import read_options
     from blade.gym.run.stage import remote
@@ -171,6 +174,11 @@ def _remote(
 
     own, problems = overridden({}, [f"++{word.lstrip('+')}" for word in words])
     refuse(problems)
+    refuse_unserved(own)
+    if own.get("skip_verification"):
+        raise RequestError(
+            "servers that run already decide whether they verify", hint="gym env start ... +skip_verification=true"
+        )
     options = read_options(own, flags)
     host, port = place(own)
     return remote(ask_head(host, head_port or port), options, search_roots(search_dir or ())), options
@@ -230,6 +238,9 @@ def _next(ended: Ended) -> None:
     _print(f"Materialized inputs: {files.inputs}")
     _print(f"Failures: {files.failures} ({tally.failed.total()} in this run)")
     _print(f"Manifest: {files.manifest}")
+    if tally.unjudged:
+        _print(f"Not judged: {tally.unjudged}; they have no reward")
+        _print(f"next: gym eval reverify --rollouts {files.rollouts}")
     _print(f"next: gym eval profile --inputs {files.inputs} --rollouts {files.rollouts}")
     _print(f"next: blade analyze {files.rollouts} -o {files.rollouts.with_suffix('')}_report")
 

@@ -50,7 +50,7 @@ class Ended:
 
     @property
     def complete(self) -> bool:
-        """Whether every rollout has a reward."""
+        """Whether every rollout has a reward, or is there where none was asked for."""
         return self.tally.done == self.expected
 
 

@@ -24,7 +24,9 @@ def agent_app(agent: Agent) -> Starlette:
 
     async def run(request: Request, row: Body) -> dict[str, Any]:
         _params(row.get("responses_create_params"))
-        return await simple_agent.run(row, model=agent.model, environment=agent.environment, limits=agent.limits)
+        return await simple_agent.run(
+            row, model=agent.model, environment=agent.environment, limits=agent.limits, verify=agent.verify
+        )
 
     async def respond(request: Request, params: Body) -> dict[str, Any]:
         _params(params)

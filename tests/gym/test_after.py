@@ -276,7 +276,7 @@ def test_an_unjudged_run_says_what_to_do_next(tmp_path: Path) -> None:
     lab(tmp_path, tasks=1)
     output = tmp_path / "results" / "r.jsonl"
     with serving(Endpoint()) as endpoint:
-        words = [*endpoint_words(tmp_path, endpoint.url, KEY), "--split", "example", "-o", output]
+        words = [*endpoint_words(tmp_path, endpoint.url, KEY), "--split", "example", "-o", str(output)]
         code, out, err = here("eval", "run", *words, "+skip_verification=true")
         assert (code, "no score yet" in err) == (0, True), err
         assert here("eval", "run", *words, "+skip_verification=maybe", "--overwrite")[0] == 2

@@ -50,6 +50,7 @@ def start(
     from blade.cli.gym.composed import composed, model_overrides
     from blade.gym.config.unserved import refuse_unserved
     from blade.gym.serve.start import start as serve
+    from blade.profiling.served import metrics_of
 
     wanted = {
         "benchmark": benchmark,
@@ -61,7 +62,7 @@ def start(
     given = [*model_overrides(model_type, model, model_url, model_api_key), *head, *(words or ())]
     resolved = composed(wanted, config, search_dir, given)
     refuse_unserved(resolved.config)
-    serve(resolved, _started)
+    serve(resolved, _started, metrics_of)
     print("stopped", file=sys.stderr)
 
 

@@ -21,6 +21,8 @@ from blade.gym.models.make import make_model
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
+    from blade.gym.serve.metrics import Aggregate
+
 AGENT_TYPES = ("simple_agent",)
 
 
@@ -43,16 +45,16 @@ class Fleet:
     models: Mapping[str, Model]
     agents: Mapping[str, Agent]
 
-    def apps(self) -> dict[str, Starlette]:
-        """A web application for each instance."""
+    def apps(self, aggregate: Aggregate | None = None) -> dict[str, Starlette]:
+        """A web application for each instance; those of resources servers and agents sum rows up where `aggregate` can."""
         from blade.gym.serve.agent import agent_app
         from blade.gym.serve.model import model_app
         from blade.gym.serve.resources import resources_app
 
         return {
-            **{name: resources_app(name, one) for name, one in self.environments.items()},
+            **{name: resources_app(name, one, aggregate) for name, one in self.environments.items()},
             **{name: model_app(name, one) for name, one in self.models.items()},
-            **{name: agent_app(one) for name, one in self.agents.items()},
+            **{name: agent_app(one, aggregate) for name, one in self.agents.items()},
         }
 
     async def close(self) -> None:

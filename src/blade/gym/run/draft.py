@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from blade.gym.config.servers import MODELS, Instance, references
 from blade.gym.models.make import MOST_AT_ONCE
 from blade.gym.run import manifest as about
 from blade.gym.run.dataset import checksum
@@ -46,6 +47,7 @@ def draft_manifest(stage: Stage, options: Options, plan: Plan, model_says: str |
         "limits": _limits(stage, options, agents),
         "skills_ref": plan.rows[0].get("skills_ref") if plan.rows else None,
         "verifier": ", ".join(sorted({str(one.config.get("verifier") or one.type) for one in resources})) or None,
+        "judge": _judge(stage, resources),
         "reported": about.reported(stage.config, about.about_model(stage.model, model_says)["name"]),
         "versions": about.versions(),
         "shard": str(options.shard) if options.shard else None,
@@ -54,6 +56,13 @@ def draft_manifest(stage: Stage, options: Options, plan: Plan, model_says: str |
         "config": about.safe_config(stage.config),
     }
     return {**draft, "config_sha256": about.fingerprint(draft)}
+
+
+def _judge(stage: Stage, resources: Sequence[Instance]) -> dict[str, Any] | None:
+    """The model that verifiers ask; None where none does."""
+    names = {name for one in resources for _, group, name in references(one.config, one.key) if group == MODELS}
+    found = [one for name in sorted(names) if (one := stage.of(name))]
+    return about.about_model(found[0]) if found else None
 
 
 def _rows(stage: Stage) -> list[int]:

@@ -249,3 +249,85 @@ def test_a_judge_is_a_model_of_the_config_and_its_failure_is_no_zero(tmp_path: P
         code, _, err = here("eval", "reverify", "--rollouts", first, *words, "--judge-failed-only", "--append")
     assert code == 0, err
     assert keys(read(first)) == [(0, 0), (1, 0), (2, 0)]
+
+
+def test_rollouts_can_be_made_first_and_judged_later(tmp_path: Path) -> None:
+    lab(tmp_path, rows=[task(1), task(2, expected_answer="5"), task(9)])
+    first = run(tmp_path, "r", "--num-repeats", "2", "+skip_verification=true")
+    rows = read(first)
+    assert keys(rows) == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    assert {(row["reward"], row["verification_skipped"]) for row in rows} == {(None, True)}
+    assert {row["_ng_failure_class"] for row in read(first.with_name("r_failures.jsonl"))} == {"transient"}
+    unjudged = blade.load_run(str(first))
+    assert sorted(unjudged.rollouts["outcome"].to_list()) == ["errored"] * 2 + ["unscored"] * 4
+    again = run(tmp_path, "r", "--num-repeats", "2", "+skip_verification=true", "--resume")
+    assert keys(read(again)) == keys(rows), "what is done is not made again"
+    code, out, err = here("eval", "reverify", "--rollouts", first, "--search-dir", tmp_path)
+    assert code == 0, err
+    assert "4 rollouts judged again: 0 rewards rose, 0 fell, 4 had none before" in out
+    judged = read(first.with_name("r_reverified.jsonl"))
+    assert {row["_ng_task_index"]: row["reward"] for row in judged} == {0: 1.0, 1: 0.0}
+    assert not any("verification_skipped" in row for row in judged)
+    found = blade.load_run(str(first.with_name("r_reverified.jsonl")))
+    assert found.rollouts["outcome"].to_list().count("passed") == 2
+
+
+def test_an_unjudged_run_says_what_to_do_next(tmp_path: Path) -> None:
+    lab(tmp_path, tasks=1)
+    output = tmp_path / "results" / "r.jsonl"
+    with serving(Endpoint()) as endpoint:
+        words = [*endpoint_words(tmp_path, endpoint.url, KEY), "--split", "example", "-o", str(output)]
+        code, out, err = here("eval", "run", *words, "+skip_verification=true")
+        assert (code, "no score yet" in err) == (0, True), err
+        assert here("eval", "run", *words, "+skip_verification=maybe", "--overwrite")[0] == 2
+    assert "Not judged: 2; they have no reward" in out
+    assert f"next: gym eval reverify --rollouts {output}" in out
+    metrics = json.loads(output.with_name("r_aggregate_metrics.json").read_text())[0]["agent_metrics"]
+    assert (metrics["blade/unscored_rollouts"], metrics["blade/judged_rollouts"]) == (2, 0)
+    assert "mean/reward" not in metrics
+
+
+def test_a_bug_of_the_environment_is_no_verdict_on_stored_rollouts_either(tmp_path: Path) -> None:
+    lab(tmp_path, rows=[task(1), task(2, judge="bug")])
+    first = run(tmp_path, "r", "--num-repeats", "1", "+skip_verification=true")
+    code, _, err = here("eval", "reverify", "--rollouts", first, "--search-dir", tmp_path)
+    assert (code, "1 got no verdict" in err, "ZeroDivisionError: a bug" in err) == (1, True, True)
+    (failed,) = read(first.with_name("r_reverified_failures.jsonl"))
+    assert (failed["_ng_failure_class"], failed["reward"]) == ("environment_error", None)
+
+
+@pytest.mark.parametrize(
+    ("word", "says"),
+    [
+        ("+upload_rollouts=true", "never uploaded"),
+        ("+upload_rollouts_to_wandb=true", "never uploaded"),
+        ("+rollout_collection_driver=benchmarks.mine:run", "collected here by `gym eval run` alone"),
+        ("+skip_verification_reward=0.5", "`gym eval reverify` gives them theirs"),
+        ("+observability_enabled=true", "response.output of a row holds every step"),
+        ("+model_call_capture_dir=calls", "response.output of a row holds every step"),
+        ("+token_id_capture=true", "token ids are not captured"),
+        ("+dry_run=true", "gym env validate"),
+    ],
+)
+def test_what_is_not_served_is_refused_with_what_to_do(tmp_path: Path, word: str, says: str) -> None:
+    lab(tmp_path, tasks=1)
+    words = [*endpoint_words(tmp_path, "http://127.0.0.1:9/v1", KEY), word]
+    code, _, err = here("eval", "run", *words, "--split", "example", "-o", tmp_path / "r.jsonl")
+    assert (code, says in err) == (2, True), err
+    assert not (tmp_path / "r.jsonl").exists()
+    code, _, err = here("env", "start", *words)
+    assert (code, says in err) == (2, True), err
+    code, _, err = here("eval", "run", "--no-serve", "--input", "x.jsonl", "-o", tmp_path / "r.jsonl", word)
+    assert (code, says in err) == (2, True), err
+
+
+def test_what_asks_for_nothing_is_no_reason_to_refuse(tmp_path: Path) -> None:
+    lab(tmp_path, tasks=1)
+    words = ("+upload_rollouts=false", "+rollout_collection_driver=null", "+observability_enabled=false")
+    assert keys(read(run(tmp_path, "r", *words))) == [(0, 0), (0, 1)]
+
+
+def test_servers_that_run_decide_whether_they_verify(tmp_path: Path) -> None:
+    wanted = ("--input", "x.jsonl", "-o", tmp_path / "r.jsonl", "+skip_verification=true")
+    code, _, err = here("eval", "run", "--no-serve", *wanted)
+    assert (code, "gym env start ... +skip_verification=true" in err) == (2, True)

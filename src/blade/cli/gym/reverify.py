@@ -13,6 +13,8 @@ from blade.cli.gym.options import (
     BenchmarkName,
     Config,
     EnvironmentName,
+    JudgeModel,
+    JudgeUrl,
     Model,
     ModelKey,
     ModelType,
@@ -20,6 +22,7 @@ from blade.cli.gym.options import (
     ResourcesServer,
     SearchDir,
     Words,
+    selectors,
 )
 from blade.core.errors import RequestError
 from blade.report.text import printable
@@ -52,6 +55,8 @@ def reverify(
     model: Model = None,
     model_url: ModelUrl = None,
     model_api_key: ModelKey = None,
+    judge_model: JudgeModel = None,
+    judge_url: JudgeUrl = None,
     concurrency: Annotated[int, typer.Option("--concurrency", metavar="N", help="Rollouts at once.")] = 8,
     limit: Annotated[int | None, typer.Option("--limit", metavar="N", help="The first N rollouts.")] = None,
     force: Annotated[
@@ -70,11 +75,11 @@ def reverify(
     """Judge stored rollouts again, in this process and without a model; calls are carried out again where needed.
 
     The config comes from the manifest beside the rollouts, unless one is named. A verifier that asks a judge needs
-    a config and --model-type, for the judge alone.
+    a config and a model for the judge alone: --judge-model and --judge-url, or --model-type.
 
     Example: gym eval reverify --rollouts results/r.jsonl
     """
-    from blade.cli.gym.composed import model_overrides
+    from blade.cli.gym.composed import judge_overrides, model_overrides
     from blade.gym.run.artifacts import Artifacts
     from blade.gym.run.resume import key_of, rows_of
     from blade.gym.run.reverify import Reverify, stored
@@ -85,15 +90,11 @@ def reverify(
     if append and not judge_failed_only:
         raise RequestError("--append needs --judge-failed-only", hint="else every rollout would be there twice")
     source = Artifacts(Path(rollouts).expanduser())
-    wanted = {
-        "benchmark": benchmark,
-        "environment": environment,
-        "resources_server": resources_server,
-        "model_type": model_type,
-    }
-    given = [*model_overrides(model_type, model, model_url, model_api_key), *(words or ())]
+    wanted = selectors(benchmark, environment, resources_server, model_type)
+    models = [*model_overrides(model_type, model, model_url, model_api_key), *judge_overrides(judge_model, judge_url)]
+    given = [*models, *(words or ())]
     rows = _chosen(source.rollouts, source.failures, stored, judge_failed_only, limit)
-    made = _judges(source.manifest, wanted, config, search_dir, given, rows)
+    made = _judges(source.manifest, wanted, config, search_dir, given, rows, judge_model)
     target = _target(source.rollouts, output, append=append, unsafe=_refused(made.environments, force=force))
     _room(target, overwrite=overwrite, resume=resume or append)
     plan = Path(inputs) if inputs else source.inputs
@@ -137,20 +138,24 @@ def _judges(
     search_dir: Sequence[str] | None,
     words: list[str],
     rows: Sequence[Mapping[str, Any]],
+    judge: str | None,
 ) -> Judges:
     from blade.gym.run.judges import from_manifest, judges_of
 
     agents = sorted({row["agent_ref"]["name"] for row in rows})
     if any(wanted.values()) or config:
-        from blade.cli.gym.composed import composed
+        from blade.cli.gym.composed import asked_judge, composed
         from blade.cli.gym.env_serve import NO_MODEL
 
-        judges = wanted["model_type"] is not None
-        named = wanted if judges else {**wanted, "model_type": "scripted_model"}
-        resolved = composed(named, config, search_dir, [*([] if judges else NO_MODEL), *words])
-        return judges_of(resolved.instances, resolved.roots, agents, with_models=judges)
+        typed = wanted["model_type"] is not None
+        named = wanted if typed else {**wanted, "model_type": "scripted_model"}
+        resolved = composed(named, config, search_dir, [*([] if typed else NO_MODEL), *words])
+        asked_judge(resolved, judge)
+        return judges_of(resolved.instances, resolved.roots, agents, with_models=typed or judge is not None)
     from blade.gym.config.roots import search_roots
 
+    if judge is not None:
+        raise RequestError("--judge-model needs a config", hint="--benchmark or --resources-server names it")
     return judges_of(from_manifest(manifest), search_roots(search_dir or ()), agents)
 
 
@@ -200,8 +205,10 @@ def _beside(source: Any, target: Any) -> None:
 
 
 def _told(again: Again, target: Path) -> None:
+    first = f", {again.first} had none before" if again.first else ""
     kept = f"; {again.kept} were done before" if again.kept else ""
-    print(f"{again.judged} rollouts judged again: {again.up} rewards rose, {again.down} fell{kept}")
+    print(f"{again.judged} rollouts judged again: {again.up} rewards rose, {again.down} fell{first}{kept}")
     if again.failed:
-        print(printable(f"{again.failed} got no verdict; they are among the failures"), file=sys.stderr)
+        told = f"{again.failed} got no verdict; they are among the failures; the last: {again.last_error}"
+        print(printable(told), file=sys.stderr)
     print(printable(f"Rollouts: {target}"))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from blade.core.errors import RequestError
-from blade.gym.config.servers import MODELS, RESOURCES, Instance, instances
+from blade.gym.config.servers import MODELS, RESOURCES, Instance, instances, references
 from blade.gym.environment import Environment
 from blade.gym.model import Model
 from blade.gym.models.make import make_model
@@ -49,16 +49,27 @@ def judges_of(
 
     Models are made only where that is asked for: a config that a manifest keeps has no keys for them.
     """
-    models = {one.name: make_model(one, roots) for one in parts if one.group == MODELS} if with_models else {}
     by_name = {one.name: one for one in parts}
-    made: dict[str, Environment] = {}
-    for name in agents:
-        named = by_name[name].config.get("resources_server") if name in by_name else None
-        resources = by_name.get(str(named.get("name"))) if isinstance(named, Mapping) else None
-        if resources is None or resources.group != RESOURCES:
-            raise RequestError(
-                f"the config has no resources server for the agent {name}",
-                hint=f"it has: {', '.join(sorted(by_name)) or 'nothing'}",
-            )
-        made[name] = load_environment(resources, roots, models)
+    resources = {name: _resources(name, by_name) for name in agents}
+    asked = {
+        name for one in resources.values() for _, group, name in references(one.config, one.key) if group == MODELS
+    }
+    if asked and not with_models:
+        raise RequestError(
+            "the verifier asks a judge, and none is given",
+            hint="name the config and the judge: --benchmark NAME --judge-model NAME --judge-url URL",
+        )
+    models = {name: make_model(by_name[name], roots) for name in sorted(asked)}
+    made = {name: load_environment(one, roots, models) for name, one in resources.items()}
     return Judges(environments=made, models=models)
+
+
+def _resources(agent: str, by_name: Mapping[str, Instance]) -> Instance:
+    named = by_name[agent].config.get("resources_server") if agent in by_name else None
+    found = by_name.get(str(named.get("name"))) if isinstance(named, Mapping) else None
+    if found is None or found.group != RESOURCES:
+        raise RequestError(
+            f"the config has no resources server for the agent {agent}",
+            hint=f"it has: {', '.join(sorted(by_name)) or 'nothing'}",
+        )
+    return found

@@ -59,12 +59,25 @@ def test_stored_rollouts_are_judged_again_without_a_model(tmp_path: Path) -> Non
 
 def test_failed_judges_are_asked_again_and_their_rollouts_added(tmp_path: Path) -> None:
     lab(tmp_path, rows=[task(1), task(2, judge="broken"), task(9)])
+    down = tmp_path / "judge-is-down"
+    down.touch()
+    app = tmp_path / "resources_servers" / "sums" / "app.py"
+    mine = f"import os\n{APP}".replace('== "broken"', f'== "broken" and os.path.exists({str(down)!r})')
+    app.write_text(mine.replace("from __future__ import annotations", ""))
     first = run(tmp_path, "r", "--num-repeats", "1")
     assert keys(read(first)) == [(0, 0)]
-    app = tmp_path / "resources_servers" / "sums" / "app.py"
-    app.write_text(APP.replace('== "broken"', '== "never"'))
+    before = read(first.with_name("r_failures.jsonl"))
     words = ("eval", "reverify", "--rollouts", first, "--search-dir", tmp_path, "--judge-failed-only")
     assert here("eval", "reverify", "--rollouts", first, "--search-dir", tmp_path, "--append")[0] == 2
+    code, _, err = here(*words, "--append")
+    assert (code, "1 got no verdict" in err, "the judge did not answer" in err) == (1, True, True)
+    assert read(first.with_name("r_failures.jsonl")) == before, "a judge that fails again uses up no attempt"
+    down.unlink()
+    kept = app.read_text()
+    app.write_text(kept.replace("said == str(", "said != str("))
+    code, _, err = here(*words, "--append")
+    assert (code, "verifier_code.files.resources_servers/sums/app.py" in err) == (2, True)
+    app.write_text(kept)
     code, _, err = here(*words, "--append")
     assert code == 0, err
     rows = read(first)
@@ -72,6 +85,57 @@ def test_failed_judges_are_asked_again_and_their_rollouts_added(tmp_path: Path) 
     assert rows[1]["reward"] == 1.0
     assert "_ng_failure_class" not in rows[1]
     assert here(*words, "--append")[0] == 2, "nothing is left to judge"
+
+
+LENIENT = """
+def environment(config):
+    made = Sums(config)
+    made.lenient = config.get("lenient", False)
+    return made
+"""
+
+
+def lenient(folder: Path) -> None:
+    """A verifier with a setting that lets everything pass."""
+    app = folder / "resources_servers" / "sums" / "app.py"
+    session = APP.replace("return Session(row)", "return Session({**row, 'lenient': self.lenient})")
+    session = session.replace("float(said == str(", "float(self.row['lenient'] or said == str(")
+    app.write_text(session[: session.index("def environment")] + LENIENT)
+
+
+def test_a_setting_changes_how_stored_rollouts_are_judged_and_is_recorded(tmp_path: Path) -> None:
+    rows = [{**task(n), "expected_answer": "7"} for n in range(3)]
+    lab(tmp_path, rows=rows)
+    lenient(tmp_path)
+    first = run(tmp_path, "r")
+    words = ("eval", "reverify", "--rollouts", first, "--search-dir", tmp_path)
+    setting = "+sums.resources_servers.sums.lenient=true"
+    for out, config in (("own", ()), ("named", ("--resources-server", "sums"))):
+        target = tmp_path / f"{out}.jsonl"
+        code, told, err = here(*words, *config, "-o", target, setting)
+        assert code == 0, err
+        assert "6 rollouts judged again: 6 rewards rose, 0 fell" in told
+        old, new = (json.loads((path.with_name(f"{path.stem}_manifest.json")).read_text()) for path in (first, target))
+        assert new["config"]["sums"]["resources_servers"]["sums"]["lenient"] is True
+        assert new["config_sha256"] != old["config_sha256"]
+        assert new["verifier_code"] == old["verifier_code"]
+    lines = target.read_text().splitlines()
+    target.write_text("\n".join(lines[:3]) + "\n")
+    code, _, err = here(*words, "-o", target, "--resume")
+    assert (code, "lenient: True -> nothing" in err) == (2, True)
+    assert here(*words, "-o", target, "--resume", setting)[0] == 0
+    code, _, err = here(*words, "-o", tmp_path / "x.jsonl", "+maths.resources_servers.maths.lenient=true")
+    assert (code, "its resources servers: sums" in err) == (2, True)
+
+
+def test_a_comparison_shows_that_the_verifier_changed(tmp_path: Path) -> None:
+    lab(tmp_path, tasks=3)
+    first = run(tmp_path, "a")
+    app = tmp_path / "resources_servers" / "sums" / "app.py"
+    app.write_text(APP.replace("said == str(", "said.strip() == str("))
+    second = run(tmp_path, "b")
+    found = held(first, second, tmp_path / "out")
+    assert [name for name, state in found.items() if state == "changed"] == ["verifier"]
 
 
 def test_an_environment_that_says_no_is_asked_only_by_force(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from blade.gym.config.servers import MODELS, Instance, references
 from blade.gym.models.make import MOST_AT_ONCE
 from blade.gym.run import manifest as about
 from blade.gym.run.dataset import checksum
@@ -15,6 +14,7 @@ from blade.gym.run.options import Options
 from blade.gym.run.plan import Plan
 from blade.gym.run.resume import VARIABLE, most_attempts
 from blade.gym.run.stage import Stage
+from blade.gym.run.verifier_code import recorded
 from blade.gym.serve.fleet import limits_of
 
 AT_ONCE = 32
@@ -46,8 +46,9 @@ def draft_manifest(stage: Stage, options: Options, plan: Plan, model_says: str |
         "seeds": _seeds(plan),
         "limits": _limits(stage, options, agents),
         "skills_ref": plan.rows[0].get("skills_ref") if plan.rows else None,
-        "verifier": ", ".join(sorted({str(one.config.get("verifier") or one.type) for one in resources})) or None,
-        "judge": _judge(stage, resources),
+        "verifier": about.verifier_names(resources),
+        "verifier_code": recorded(stage.judging(resources)),
+        "judge": about.about_judge(stage.parts, resources),
         "reported": about.reported(stage.config, about.about_model(stage.model, model_says)["name"]),
         "versions": about.versions(),
         "shard": str(options.shard) if options.shard else None,
@@ -56,13 +57,6 @@ def draft_manifest(stage: Stage, options: Options, plan: Plan, model_says: str |
         "config": about.safe_config(stage.config),
     }
     return {**draft, "config_sha256": about.fingerprint(draft)}
-
-
-def _judge(stage: Stage, resources: Sequence[Instance]) -> dict[str, Any] | None:
-    """The model that verifiers ask; None where none does."""
-    names = {name for one in resources for _, group, name in references(one.config, one.key) if group == MODELS}
-    found = [one for name in sorted(names) if (one := stage.of(name))]
-    return about.about_model(found[0]) if found else None
 
 
 def _rows(stage: Stage) -> list[int]:

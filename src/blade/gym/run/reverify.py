@@ -57,6 +57,8 @@ class Reverify:
     rows: Sequence[Mapping[str, Any]]
     output: Path
     concurrency: int = 8
+    keep_failures: bool = True
+    """Whether a rollout without a verdict is a row of the failures; it need not be where it is one already."""
     told: Callable[[int, int], None] = lambda done, total: None
 
 
@@ -111,7 +113,10 @@ async def _all(
     async def work() -> None:
         for row in waiting:
             new = await _judged_again(wanted, row)
-            (failures if FAILURE in new else rollouts).append(new)
+            if FAILURE not in new:
+                rollouts.append(new)
+            elif wanted.keep_failures:
+                failures.append(new)
             again.take(row.get("reward"), new)
             wanted.told(again.judged + again.failed, len(rows))
 

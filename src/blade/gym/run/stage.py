@@ -18,6 +18,7 @@ from blade.gym.run.dataset import Source
 from blade.gym.run.endpoints import Endpoints, Running, in_process, over_network
 from blade.gym.run.options import Options
 from blade.gym.run.prompt import read_prompt
+from blade.gym.run.verifier_code import Code, code_of, joined
 
 Close = Callable[[], Awaitable[None]]
 
@@ -36,6 +37,8 @@ class Stage:
     """What the sources were in the config; none where the rows are given otherwise."""
     connect: Callable[[Sequence[str]], tuple[Endpoints, Close, str | None]]
     """Endpoints for some agents, how to let go of them, and what the model calls itself."""
+    judging: Callable[[Sequence[Instance]], Code]
+    """The code of some resources servers, as far as it is known."""
 
     @property
     def model(self) -> Instance | None:
@@ -81,6 +84,7 @@ def serving(resolved: Resolved, options: Options, benchmark: str | None) -> Stag
         split=split,
         datasets=datasets,
         connect=connect,
+        judging=lambda servers: code_of(servers, resolved.roots),
     )
 
 
@@ -103,7 +107,13 @@ def remote(running: Running, options: Options, roots: Sequence[Path]) -> Stage:
     agent = options.agent or (only[0] if len(only) == 1 else None)
     source = _given(options.input, options, roots, agent)
     return Stage(
-        config=running.config, parts=parts, sources=(source,), benchmark=None, split=options.split, connect=connect
+        config=running.config,
+        parts=parts,
+        sources=(source,),
+        benchmark=None,
+        split=options.split,
+        connect=connect,
+        judging=lambda servers: joined([running.code_of(one.name) for one in servers]),
     )
 
 

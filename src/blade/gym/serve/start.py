@@ -13,6 +13,8 @@ import uvicorn
 
 from blade.core.errors import RequestError
 from blade.gym.config.load import Resolved
+from blade.gym.config.servers import RESOURCES
+from blade.gym.run.verifier_code import code_of
 from blade.gym.serve.fleet import assemble
 from blade.gym.serve.head import head_app, place
 from blade.gym.serve.metrics import Aggregate
@@ -52,6 +54,7 @@ def start(
             "host": one.config["host"],
             "port": bound[one.name].getsockname()[1],
             "url": f"http://{one.config['host']}:{bound[one.name].getsockname()[1]}",
+            **({"code": code_of([one], resolved.roots)} if one.group == RESOURCES else {}),
         }
         for one in resolved.instances
     ]

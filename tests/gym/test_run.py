@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from gym_endpoint import KEY, Endpoint, serving
-from gym_lab import command, endpoint_words, environ, gym, here, keys, lab, read, same, task, write
+from gym_lab import APP, command, endpoint_words, environ, gym, here, keys, lab, read, same, task, write
 
 FAULTS = {1: "500", 2: "429", 3: "malformed", 4: "drop", 5: "truncated", 6: "slow", 7: "no choices"}
 
@@ -187,6 +187,27 @@ def test_resume_refuses_another_config_and_names_what_differs(tmp_path: Path) ->
         write(example, [task(n) for n in range(3)])
         assert run(tmp_path, endpoint, *words, "--resume", "--concurrency", "2")[0] == 0, "speed is no difference"
     assert (tmp_path / "results" / "r.jsonl").read_bytes() == before
+
+
+def test_resume_refuses_another_verifier_and_names_its_file(tmp_path: Path) -> None:
+    lab(tmp_path, tasks=3)
+    home = tmp_path / "resources_servers" / "sums"
+    (home / "rubric.txt").write_text("exact")
+    with serving(Endpoint(fault=lambda number, tried: "500" if number == 1 else None)) as endpoint:
+        words = ("--split", "example", "--num-repeats", "1")
+        assert run(tmp_path, endpoint, *words)[0] == 1
+        manifest = json.loads((tmp_path / "results" / "r_manifest.json").read_text())
+        files = manifest["verifier_code"]["files"]
+        assert "blade/gym/environment.py" in files
+        assert not [name for name in files if "/data/" in name or "/configs/" in name]
+        for name, text in (("app.py", APP.replace("said == str(", "said != str(")), ("rubric.txt", "loose")):
+            before = (home / name).read_text()
+            (home / name).write_text(text)
+            code, _, err = run(tmp_path, endpoint, *words, "--resume")
+            assert (code, f"verifier_code.files.resources_servers/sums/{name}" in err) == (2, True), err
+            (home / name).write_text(before)
+        endpoint.fault = lambda number, tried: None
+        assert run(tmp_path, endpoint, *words, "--resume")[0] == 0
 
 
 def test_a_new_run_replaces_failures_too_and_an_unfinished_one_is_not_lost_by_mistake(tmp_path: Path) -> None:

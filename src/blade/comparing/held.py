@@ -29,7 +29,16 @@ NAMES = {
         "solver",
     ),
     "sampling": ("temperature", "top_p", "top_k", "seed", "reasoning_effort", "presence_penalty", "frequency_penalty"),
-    "verifier": ("judge_model", "judge", "grader", "verifier", "verifier_version", "scorer", "rubric_version"),
+    "verifier": (
+        "judge_model",
+        "judge",
+        "grader",
+        "verifier",
+        "verifier_code",
+        "verifier_version",
+        "scorer",
+        "rubric_version",
+    ),
     "limits": ("max_output_tokens", "max_tokens", "max_steps", "max_turns", "timeout", "time_limit", "message_limit"),
 }
 """Settings that speak of each thing."""

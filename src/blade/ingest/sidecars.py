@@ -147,6 +147,11 @@ def _inner(value: Mapping[str, Any], name: str, inside: str) -> Any:
     return given.get(inside) if isinstance(given, dict) else given
 
 
+def _inside(value: Mapping[str, Any], name: str, inside: str) -> str | None:
+    given = value.get(name)
+    return cells.text(given.get(inside)) if isinstance(given, dict) else None
+
+
 def _manifest_settings(value: Mapping[str, Any]) -> dict[str, str]:
     """Settings by the names that comparisons know; those that nobody recorded are left out."""
     found = {name: value.get(name) for name in _SAMPLING if name != "num_repeats"}  # the rows themselves tell that
@@ -154,6 +159,8 @@ def _manifest_settings(value: Mapping[str, Any]) -> dict[str, str]:
         inner = value.get(block)
         found |= {name: inner[name] for name in _OF_BLOCK[block] if name in inner} if isinstance(inner, dict) else {}
     found["verifier"] = value.get("verifier")
+    found["verifier_code"] = (_inside(value, "verifier_code", "sha256") or "")[:12]
+    found["judge_model"] = _inside(value, "judge", "name")
     found["seed"] = "by repeat" if _inner(value, "seeds", "by_repeat") is True else None
     found["skills"] = _inner(value, "skills_ref", "hash") or ("none" if "skills_ref" in value else None)
     found["checkpoint"] = value["model"].get("checkpoint_ref") if isinstance(value.get("model"), dict) else None

@@ -135,6 +135,12 @@ def _plan(files: Sequence[Path], inputs: Sequence[dict[Key, str] | None], proble
     return _Plan(due=due if None not in inputs else None, failed=failed)
 
 
+def entry_of(name: str, rows: list[GymRow], *, threshold: float = 1.0) -> dict[str, Any]:
+    """The entry of an agent whose rows are known and whose plan is not: rows in order of task and repeat, each once."""
+    with undisturbed():
+        return _agent(name, rows, _Plan(due=None, failed={}), threshold)
+
+
 def _agent(name: str, rows: list[GymRow], plan: _Plan, threshold: float) -> dict[str, Any]:
     """One entry of the file."""
     due = _due(name, rows, plan)

@@ -20,6 +20,7 @@ from blade.cli.gym.options import (
     SearchDir,
     Words,
     model_words,
+    selectors,
 )
 
 if TYPE_CHECKING:
@@ -53,12 +54,7 @@ def resolve(
     from blade.gym.config.mask import masked
     from blade.gym.config.yaml_file import dump
 
-    wanted = {
-        "benchmark": benchmark,
-        "environment": environment,
-        "resources_server": resources_server,
-        "model_type": model_type,
-    }
+    wanted = selectors(benchmark, environment, resources_server, model_type)
     found, problems = _examined(
         wanted, config, search_dir, [*model_words(model, model_url, model_api_key), *(words or ())]
     )
@@ -88,12 +84,7 @@ def validate(
     from blade.gym.config.load import absent_files
     from blade.report.text import printable
 
-    wanted = {
-        "benchmark": benchmark,
-        "environment": environment,
-        "resources_server": resources_server,
-        "model_type": model_type,
-    }
+    wanted = selectors(benchmark, environment, resources_server, model_type)
     found, problems = _examined(
         wanted, config, search_dir, [*model_words(model, model_url, model_api_key), *(words or ())]
     )

@@ -13,6 +13,8 @@ from blade.cli.gym.options import (
     BenchmarkName,
     Config,
     EnvironmentName,
+    JudgeModel,
+    JudgeUrl,
     Model,
     ModelKey,
     ModelType,
@@ -20,6 +22,7 @@ from blade.cli.gym.options import (
     ResourcesServer,
     SearchDir,
     Words,
+    selectors,
 )
 from blade.core.errors import RequestError
 from blade.report.text import printable
@@ -90,6 +93,8 @@ def run(
     model: Model = None,
     model_url: ModelUrl = None,
     model_api_key: ModelKey = None,
+    judge_model: JudgeModel = None,
+    judge_url: JudgeUrl = None,
     head_port: Annotated[
         int | None, typer.Option("--head-port", metavar="N", help="With --no-serve: the head's port (11000).")
     ] = None,
@@ -103,12 +108,7 @@ def run(
 
     Example: gym eval run --benchmark gsm8k --model-type local_model --limit 10 --output results/r.jsonl
     """
-    wanted = {
-        "benchmark": benchmark,
-        "environment": environment,
-        "resources_server": resources_server,
-        "model_type": model_type,
-    }
+    wanted = selectors(benchmark, environment, resources_server, model_type)
     flags = {
         "output_jsonl_fpath": output,
         "input_jsonl_fpath": input_file,
@@ -124,14 +124,25 @@ def run(
         "overwrite": overwrite or None,
         "responses_create_params": {"temperature": temperature, "top_p": top_p, "max_output_tokens": max_output_tokens},
     }
-    from blade.cli.gym.composed import model_overrides
+    from blade.cli.gym.composed import judge_overrides, model_overrides
 
-    given = [*model_overrides(model_type, model, model_url, model_api_key), *(words or ())]
+    models = [*model_overrides(model_type, model, model_url, model_api_key), *judge_overrides(judge_model, judge_url)]
+    given = [*models, *(words or ())]
     if no_serve:
+        _undecided({**wanted, "config": config, "model": model, "model_url": model_url, "judge_model": judge_model})
         stage, options = _remote(list(words or ()), flags, search_dir, head_port)
     else:
-        stage, options = _serving(wanted, config, search_dir, given, flags)
+        stage, options = _serving(wanted, config, search_dir, given, flags, judge_model)
     _run(stage, options, aggregation=not (disable_aggregation or stage.config.get("disable_aggregation") is True))
+
+
+def _undecided(given: dict[str, Any]) -> None:
+    """Raise for what servers that run already have decided."""
+    named = [f"--{name.replace('_', '-')}" for name, value in given.items() if value]
+    if named:
+        raise RequestError(
+            f"with --no-serve the servers that run decide: {', '.join(named)}", hint="give it to `gym env start`"
+        )
 
 
 def _repeats(text: str | None) -> Any:
@@ -148,12 +159,16 @@ def _serving(
     search_dir: list[str] | None,
     words: list[str],
     flags: dict[str, Any],
+    judge: str | None,
 ) -> tuple[Stage, Options]:
-    from blade.cli.gym.composed import composed
+    from blade.cli.gym.composed import asked_judge, composed
+    from blade.gym.config.unserved import refuse_unserved
     from blade.gym.run.options import read_options
     from blade.gym.run.stage import serving
 
     resolved = composed(wanted, config, search_dir, words)
+    refuse_unserved(resolved.config)
+    asked_judge(resolved, judge)
     options = read_options(resolved.config, flags)
     return serving(resolved, options, wanted["benchmark"]), options
 
@@ -164,6 +179,7 @@ def _remote(
     from blade.gym.config.overrides import overridden
     from blade.gym.config.problem import refuse
     from blade.gym.config.roots import search_roots
+    from blade.gym.config.unserved import refuse_unserved
     from blade.gym.run.endpoints import ask_head
     from blade.gym.run.options import read_options
     from blade.gym.run.stage import remote
@@ -171,6 +187,11 @@ def _remote(
 
     own, problems = overridden({}, [f"++{word.lstrip('+')}" for word in words])
     refuse(problems)
+    refuse_unserved(own)
+    if own.get("skip_verification"):
+        raise RequestError(
+            "servers that run already decide whether they verify", hint="gym env start ... +skip_verification=true"
+        )
     options = read_options(own, flags)
     host, port = place(own)
     return remote(ask_head(host, head_port or port), options, search_roots(search_dir or ())), options
@@ -230,6 +251,9 @@ def _next(ended: Ended) -> None:
     _print(f"Materialized inputs: {files.inputs}")
     _print(f"Failures: {files.failures} ({tally.failed.total()} in this run)")
     _print(f"Manifest: {files.manifest}")
+    if tally.unjudged:
+        _print(f"Not judged: {tally.unjudged}; they have no reward")
+        _print(f"next: gym eval reverify --rollouts {files.rollouts}")
     _print(f"next: gym eval profile --inputs {files.inputs} --rollouts {files.rollouts}")
     _print(f"next: blade analyze {files.rollouts} -o {files.rollouts.with_suffix('')}_report")
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from blade.gym.agents.simple_agent import FAILURE, TERMINAL
+from blade.gym.agents.simple_agent import FAILURE, SKIPPED, TERMINAL
 from blade.gym.models.again import Patience
 from blade.gym.run.artifacts import ATTEMPT, REPEAT, TASK, RowFile
 from blade.gym.run.endpoints import Endpoints
@@ -36,7 +36,7 @@ class Tally:
 
     total: int
     done: int = 0
-    """Rollouts with a reward, those of an earlier run among them."""
+    """Rollouts with a reward, or whose verification is skipped; those of an earlier run among them."""
     failed: Counter[str] = field(default_factory=Counter)
     """By class, in this run."""
     rewards: float = 0.0
@@ -50,6 +50,11 @@ class Tally:
     def score(self) -> float | None:
         """The mean reward so far."""
         return self.rewards / self.judged if self.judged else None
+
+    @property
+    def unjudged(self) -> int:
+        """Rollouts that are done and have no reward."""
+        return self.done - self.judged
 
     @property
     def finished(self) -> int:
@@ -122,8 +127,8 @@ class Collector:
         else:
             self.sink.rollouts.append(whole)
             tally.done += 1
-            reward = whole["reward"]
-            tally.rewards, tally.judged = tally.rewards + reward, tally.judged + 1
+            if whole["reward"] is not None:
+                tally.rewards, tally.judged = tally.rewards + whole["reward"], tally.judged + 1
         self.told(tally)
 
     def _despair(self, kind: str, tally: Tally) -> None:
@@ -173,7 +178,7 @@ def _first(error: BaseException) -> BaseException:
 
 
 def _checked(row: Mapping[str, Any], content: bytes) -> tuple[dict[str, Any], bool]:
-    """The agent's row, if it is one: with a class of failure, or with a reward that is a number."""
+    """The agent's row, if it is one: with a class of failure, a reward that is a number, or one that was not asked for."""
     try:
         result = json.loads(content)
     except (ValueError, RecursionError):
@@ -182,8 +187,10 @@ def _checked(row: Mapping[str, Any], content: bytes) -> tuple[dict[str, Any], bo
         return _broken(row, BROKEN, "the agent's reply is no object"), True
     reward = result.get("reward")
     judged = isinstance(reward, int | float) and not isinstance(reward, bool) and math.isfinite(reward)
-    if judged or result.get(FAILURE) is not None or result.get(NO_PERSIST):
-        return result, False
+    skipped = result.get(SKIPPED) is True
+    if judged or skipped or result.get(FAILURE) is not None or result.get(NO_PERSIST):
+        # Whoever skipped the verification may have made a reward up.
+        return (result | {"reward": None} if skipped else result), False
     return {**result, **_failure("incomplete", f"the agent's reply has no reward but {reward!r}")}, False
 
 

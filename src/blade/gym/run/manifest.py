@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from blade.gym.config.mask import MASK, is_secret, masked
-from blade.gym.config.servers import Instance
+from blade.gym.config.servers import MODELS, RESOURCES, Instance, references
 from blade.gym.models.make import address, model_name
 from blade.gym.run.artifacts import TASK
 
@@ -61,6 +61,9 @@ _COMPARED = (
     "limits.max_steps",
     "skills_ref.hash",
     "verifier",
+    "verifier_code.files",
+    "verifier_code.packages",
+    "judge.name",
     "shard",
     "config",
 )
@@ -103,6 +106,18 @@ def _checkpoint(instance: Instance) -> str | None:
 
     path = Path(str(instance.config["path"])) if instance.config.get("path") else weights()
     return f"{path.name} sha256:{checksum(path)[:16]}"
+
+
+def verifier_names(resources: Sequence[Instance]) -> str | None:
+    """What the verifiers of some resources servers are called."""
+    return ", ".join(sorted({str(one.config.get("verifier") or one.type) for one in resources})) or None
+
+
+def about_judge(parts: Sequence[Instance], resources: Sequence[Instance]) -> dict[str, Any] | None:
+    """The model that verifiers ask; None where none does."""
+    names = {name for one in resources for _, group, name in references(one.config, one.key) if group == MODELS}
+    found = sorted((one for one in parts if one.name in names), key=lambda one: one.name)
+    return about_model(found[0]) if found else None
 
 
 def reported(config: Any, model: str | None) -> list[dict[str, Any]]:
@@ -161,6 +176,20 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str
     names = [name for name in dict.fromkeys([*old, *new]) if old.get(name) != new.get(name)]
     told = [name for name in names if not name.startswith("config.")] or names
     return [f"{name}: {_short(old.get(name))} -> {_short(new.get(name))}" for name in told]
+
+
+def other_verdicts(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """What makes two runs judge otherwise; another name in the config for the same judge does not."""
+    kept = [{name: value for name, value in identity(one).items() if _judges(name)} for one in (before, after)]
+    names = [name for name in dict.fromkeys([*kept[0], *kept[1]]) if kept[0].get(name) != kept[1].get(name)]
+    return [f"{name}: {_short(kept[0].get(name))} -> {_short(kept[1].get(name))}" for name in names]
+
+
+def _judges(name: str) -> bool:
+    parts = name.split(".")
+    if parts[0] == "config":
+        return parts[2:3] == [RESOURCES] and not parts[-2].endswith("_server")
+    return parts[0] in ("verifier", "verifier_code", "judge")
 
 
 def _at(value: Any, path: str) -> Any:

@@ -32,6 +32,8 @@ class Options:
     shard: Shard | None = None
     resume: bool = False
     overwrite: bool = False
+    reuse: bool = False
+    """Rows that an earlier run collated are taken where they are there."""
 
 
 def read_options(config: Mapping[str, Any], flags: Mapping[str, Any]) -> Options:
@@ -60,6 +62,7 @@ def read_options(config: Mapping[str, Any], flags: Mapping[str, Any]) -> Options
         shard=parse_shard(str(shard)) if shard else None,
         resume=bool(_yes(given, "resume_from_cache")),
         overwrite=bool(_yes(given, "overwrite")),
+        reuse=bool(_yes(given, "reuse_existing_data_preparation")),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -45,8 +45,8 @@ class Plan:
     tasks: int
     lines: int
     """Rows of the data sets before limit and shard."""
-    repeats: Mapping[str, int]
-    """By agent."""
+    repeats: Mapping[str, int | None]
+    """By agent; None where its data sets differ."""
     notices: tuple[str, ...] = ()
 
     @property
@@ -79,12 +79,12 @@ def make_plan(sources: Sequence[Source], wishes: Wishes) -> Plan:
     tasks = _tasks(read, wishes)
     kept = tasks[: wishes.limit]
     mine = [task for position, task in enumerate(kept) if wishes.shard is None or wishes.shard.takes(position)]
-    repeats = _repeats(wishes.repeats, kept)
-    rows = tuple(row for task in mine for row in _rollouts(task, repeats, wishes))
+    given = _repeats(wishes.repeats, {task.agent for task in kept})
+    rows = tuple(row for task in mine for row in _rollouts(task, given.get(task.agent), wishes))
     copies = sum(task.copies - 1 for task in tasks)
     notices = [f"{copies} lines repeat another word for word: more rollouts of one task"] if copies else []
     notices += _unused(wishes.repeats, {task.agent for task in kept})
-    return Plan(rows=rows, tasks=len(mine), lines=len(read), repeats=repeats, notices=tuple(notices))
+    return Plan(rows=rows, tasks=len(mine), lines=len(read), repeats=given or _own(kept), notices=tuple(notices))
 
 
 def _tasks(read: Sequence[Line], wishes: Wishes) -> list[_Task]:
@@ -130,11 +130,18 @@ def _agent(line: Line, wishes: Wishes) -> str | None:
     return str(own) if own else line.source.agent or wishes.agent
 
 
-def _repeats(wanted: Repeats, tasks: Sequence[_Task]) -> dict[str, int]:
-    """Repeats by agent; all agents that nobody counts are named in one error."""
-    agents = {task.agent: task.line.source.repeats for task in tasks}
+def _own(tasks: Sequence[_Task]) -> dict[str, int | None]:
+    """What the data sets say, by agent."""
+    found: dict[str, set[int]] = {}
+    for task in tasks:
+        found.setdefault(task.agent, set()).add(task.line.source.repeats)
+    return {name: counts.pop() if len(counts) == 1 else None for name, counts in sorted(found.items())}
+
+
+def _repeats(wanted: Repeats, agents: Set[str]) -> dict[str, int]:
+    """Repeats by agent, where the command line gives them; all agents that it does not count are named in one error."""
     if wanted is None:
-        return dict(sorted(agents.items()))
+        return {}
     given = {DEFAULT: wanted} if isinstance(wanted, int) else dict(wanted)
     bad = {name: count for name, count in given.items() if not _is_index(count) or count < 1}
     if bad:
@@ -150,11 +157,11 @@ def _unused(wanted: Repeats, agents: set[str]) -> list[str]:
     return [f"--num-repeats names agents that no row is for: {', '.join(names)}"] if names else []
 
 
-def _rollouts(task: _Task, repeats: Mapping[str, int], wishes: Wishes) -> Iterator[dict[str, Any]]:
+def _rollouts(task: _Task, repeats: int | None, wishes: Wishes) -> Iterator[dict[str, Any]]:
     params = _params(task.line, wishes)
     kept = {name: value for name, value in task.line.row.items() if name not in (TASK, REPEAT, "agent_ref")}
     skills = {"skills_ref": dict(wishes.skills.ref)} if wishes.skills else {}
-    for repeat in range(task.copies * repeats[task.agent]):
+    for repeat in range(task.copies * (repeats or task.line.source.repeats)):
         yield {
             **kept,
             "responses_create_params": _seeded(params, repeat) if wishes.add_seed else params,

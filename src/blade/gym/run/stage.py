@@ -14,10 +14,12 @@ from blade.gym.config.roots import find
 from blade.gym.config.servers import MODELS, POLICY, RESOURCES, Instance, instances
 from blade.gym.environment import Row
 from blade.gym.prepare import ensure
+from blade.gym.run.collate import collated
 from blade.gym.run.dataset import Source
 from blade.gym.run.endpoints import Endpoints, Running, in_process, over_network
 from blade.gym.run.options import Options
 from blade.gym.run.prompt import read_prompt
+from blade.gym.run.verifier_code import Code, code_of, joined
 
 Close = Callable[[], Awaitable[None]]
 
@@ -32,8 +34,12 @@ class Stage:
     sources: tuple[Source, ...]
     benchmark: str | None
     split: str | None
+    datasets: tuple[Dataset, ...] = ()
+    """What the sources were in the config; none where the rows are given otherwise."""
     connect: Callable[[Mapping[str, Row]], tuple[Endpoints, Close, str | None]]
     """From agents, each with its first row, to endpoints, how to let go of them, and what the model calls itself."""
+    judging: Callable[[Sequence[Instance]], Code]
+    """The code of some resources servers, as far as it is known."""
 
     @property
     def model(self) -> Instance | None:
@@ -54,7 +60,7 @@ class Stage:
 
 def serving(resolved: Resolved, options: Options, benchmark: str | None) -> Stage:
     """The config's own parts, in this process; data sets that are missing are prepared."""
-    sources, split = _sources(resolved, options, benchmark)
+    sources, datasets, split = _sources(resolved, options, benchmark)
     named = next((one.name for one in resolved.datasets if one.type == "benchmark"), None)
 
     def connect(agents: Mapping[str, Row]) -> tuple[Endpoints, Close, str | None]:
@@ -79,7 +85,9 @@ def serving(resolved: Resolved, options: Options, benchmark: str | None) -> Stag
         sources=sources,
         benchmark=benchmark or (named if split == "benchmark" else None),
         split=split,
+        datasets=datasets,
         connect=connect,
+        judging=lambda servers: code_of(servers, resolved.roots),
     )
 
 
@@ -102,15 +110,23 @@ def remote(running: Running, options: Options, roots: Sequence[Path]) -> Stage:
     agent = options.agent or (only[0] if len(only) == 1 else None)
     source = _given(options.input, options, roots, agent)
     return Stage(
-        config=running.config, parts=parts, sources=(source,), benchmark=None, split=options.split, connect=connect
+        config=running.config,
+        parts=parts,
+        sources=(source,),
+        benchmark=None,
+        split=options.split,
+        connect=connect,
+        judging=lambda servers: joined([running.code_of(one.name) for one in servers]),
     )
 
 
-def _sources(resolved: Resolved, options: Options, benchmark: str | None) -> tuple[tuple[Source, ...], str | None]:
+def _sources(
+    resolved: Resolved, options: Options, benchmark: str | None
+) -> tuple[tuple[Source, ...], tuple[Dataset, ...], str | None]:
     if options.input is not None:
         agents = [one.name for one in resolved.agents]
         agent = options.agent or (agents[0] if len(agents) == 1 else None)
-        return (_given(options.input, options, resolved.roots, agent),), options.split
+        return (_given(options.input, options, resolved.roots, agent),), (), options.split
     split = options.split or ("benchmark" if benchmark else None)
     there = list(dict.fromkeys(one.type for one in resolved.datasets))
     if split is None:
@@ -119,7 +135,19 @@ def _sources(resolved: Resolved, options: Options, benchmark: str | None) -> tup
     mine = [one for one in chosen if one.agent == options.agent] or chosen
     if not mine:
         raise RequestError(f"the config has no {split} data set", hint=f"it has: {', '.join(there) or 'none'}")
-    return tuple(_of_dataset(resolved, options, one) for one in mine), split
+    before = collated(options.output, split) if options.reuse else None
+    if before is not None:
+        return (_reused(before, options),), (), split
+    return tuple(_of_dataset(resolved, options, one) for one in mine), tuple(mine), split
+
+
+def _reused(path: Path, options: Options) -> Source:
+    if options.repeats is not None:
+        raise RequestError(
+            f"the rows of {path} are repeated already",
+            hint="leave out --num-repeats or reuse_existing_data_preparation",
+        )
+    return Source(path=path, shown=str(path))
 
 
 def _of_dataset(resolved: Resolved, options: Options, one: Dataset) -> Source:

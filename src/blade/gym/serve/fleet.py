@@ -20,6 +20,8 @@ from blade.gym.serve.contract import environment_of
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
+    from blade.gym.serve.metrics import Aggregate
+
 AGENT_TYPES = ("simple_agent",)
 
 
@@ -31,6 +33,7 @@ class Agent:
     environment: Environment
     model: Model
     limits: Limits
+    verify: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,16 +44,16 @@ class Fleet:
     models: Mapping[str, Model]
     agents: Mapping[str, Agent]
 
-    def apps(self) -> dict[str, Starlette]:
-        """A web application for each instance."""
+    def apps(self, aggregate: Aggregate | None = None) -> dict[str, Starlette]:
+        """A web application for each instance; those of resources servers and agents sum rows up where `aggregate` can."""
         from blade.gym.serve.agent import agent_app
         from blade.gym.serve.model import model_app
         from blade.gym.serve.resources import resources_app
 
         return {
-            **{name: resources_app(name, one) for name, one in self.environments.items()},
+            **{name: resources_app(name, one, aggregate) for name, one in self.environments.items()},
             **{name: model_app(name, one) for name, one in self.models.items()},
-            **{name: agent_app(one) for name, one in self.agents.items()},
+            **{name: agent_app(one, aggregate) for name, one in self.agents.items()},
         }
 
     async def close(self) -> None:
@@ -64,7 +67,8 @@ def assemble(resolved: Resolved, agents: Iterable[str] | None = None) -> Fleet:
     wanted = list(resolved.instances) if agents is None else _needed(resolved, agents)
     models = {one.name: make_model(one, resolved.roots) for one in wanted if one.group == MODELS}
     environments = {one.name: load_environment(one, resolved.roots, models) for one in wanted if one.group == RESOURCES}
-    made = {one.name: _agent(one, environments, models) for one in wanted if one.group == AGENTS}
+    verify = not skips_verification(resolved.config)
+    made = {one.name: _agent(one, environments, models, verify) for one in wanted if one.group == AGENTS}
     return Fleet(environments=environments, models=models, agents=made)
 
 
@@ -96,7 +100,15 @@ def _reference(agent: Instance, key: str, otherwise: str) -> str:
     return str(given.get("name") or otherwise) if isinstance(given, Mapping) else otherwise
 
 
-def _agent(one: Instance, environments: Mapping[str, Environment], models: Mapping[str, Model]) -> Agent:
+def skips_verification(config: Mapping[str, Any]) -> bool:
+    """Whether rollouts are to be made and not judged; raises for a value that says neither."""
+    given = config.get("skip_verification")
+    if not isinstance(given, bool | None):
+        raise RequestError(f"skip_verification is true or false, not {given!r}", hint="+skip_verification=true")
+    return bool(given)
+
+
+def _agent(one: Instance, environments: Mapping[str, Environment], models: Mapping[str, Model], verify: bool) -> Agent:
     if one.type not in AGENT_TYPES:
         raise RequestError(
             f"{one.name} is a {one.type}, which this installation cannot run",
@@ -107,7 +119,13 @@ def _agent(one: Instance, environments: Mapping[str, Environment], models: Mappi
         raise RequestError(f"the agent {one.name} has no resources server", hint="set resources_server in its config")
     if model not in models:
         raise RequestError(f"the agent {one.name} has no model", hint="give --model-type, for example local_model")
-    return Agent(name=one.name, environment=environments[resources], model=models[model], limits=limits_of(one.config))
+    return Agent(
+        name=one.name,
+        environment=environments[resources],
+        model=models[model],
+        limits=limits_of(one.config),
+        verify=verify,
+    )
 
 
 def limits_of(config: Mapping[str, Any]) -> Limits:

@@ -58,7 +58,8 @@ def refuse_broken(fleet: Fleet, first: Mapping[str, Row]) -> None:
 async def _all_tried(fleet: Fleet, first: Mapping[str, Row]) -> None:
     try:
         for name, row in first.items():
-            await _refuse(name, fleet.agents[name].environment, row)
+            if fleet.agents[name].verify:
+                await _refuse(name, fleet.agents[name].environment, row)
     finally:
         # A judge that was asked holds connections, which belong to this event loop.
         await fleet.close()

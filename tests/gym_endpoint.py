@@ -36,6 +36,8 @@ class Endpoint:
     routes: tuple[str, ...] = ("responses", "chat")
     delay: float = 0.0
     use_tool: bool = False
+    key: str | None = KEY
+    """None where no key may be sent."""
     url: str = ""
     asked: Counter[str] = field(default_factory=Counter)
     bodies: list[dict[str, Any]] = field(default_factory=list)
@@ -51,7 +53,7 @@ class Endpoint:
             self.at_once -= 1
 
     async def _answer(self, request: Request) -> Response:
-        if request.headers.get("authorization") != f"Bearer {KEY}":
+        if request.headers.get("authorization") != (f"Bearer {self.key}" if self.key else None):
             return JSONResponse({"error": {"message": "Incorrect API key"}}, status_code=401)
         body = await request.json()
         self.bodies.append(body)

@@ -23,12 +23,10 @@ _NAMED = {"scripted_model": "policy", "replay_model": "replay_path"}
 def model_overrides(model_type: str | None, model: str | None, url: str | None, key: str | None) -> list[str]:
     """The model's options as the overrides that they stand for; a key may also come from the environment."""
     key = key if key is not None else os.environ.get(KEY_VARIABLE)
-    given = {"policy_model_name": model, "policy_base_url": url, "policy_api_key": key}
-    words = [f"++{name}={value}" for name, value in given.items() if value is not None]
     kind = (model_type or "").partition("/")[0]
-    if model is not None and kind in _NAMED:
-        words.append(f"++policy_model.responses_api_models.{kind}.{_NAMED[kind]}={model}")
-    return words
+    named = f"policy_model.responses_api_models.{kind}.{_NAMED[kind]}" if kind in _NAMED else "policy_model_name"
+    given = {named: model, "policy_base_url": url, "policy_api_key": key}
+    return [f"++{name}={value}" for name, value in given.items() if value is not None]
 
 
 def judge_overrides(model: str | None, url: str | None) -> list[str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from blade.cli.gym.composed import model_overrides
 from blade.cli.gym.once import Once
 from blade.cli.gym.options import (
     BenchmarkName,
@@ -19,7 +20,6 @@ from blade.cli.gym.options import (
     ResourcesServer,
     SearchDir,
     Words,
-    model_words,
     selectors,
 )
 
@@ -55,9 +55,8 @@ def resolve(
     from blade.gym.config.yaml_file import dump
 
     wanted = selectors(benchmark, environment, resources_server, model_type)
-    found, problems = _examined(
-        wanted, config, search_dir, [*model_words(model, model_url, model_api_key), *(words or ())]
-    )
+    given = [*model_overrides(model_type, model, model_url, model_api_key), *(words or ())]
+    found, problems = _examined(wanted, config, search_dir, given)
     print(dump(masked(found.config)), end="")
     _end(found, problems)
 
@@ -85,9 +84,8 @@ def validate(
     from blade.report.text import printable
 
     wanted = selectors(benchmark, environment, resources_server, model_type)
-    found, problems = _examined(
-        wanted, config, search_dir, [*model_words(model, model_url, model_api_key), *(words or ())]
-    )
+    given = [*model_overrides(model_type, model, model_url, model_api_key), *(words or ())]
+    found, problems = _examined(wanted, config, search_dir, given)
     problems = (*problems, *absent_files(found))
     if not problems:
         names = ", ".join(f"{one.name} ({one.group})" for one in found.instances)

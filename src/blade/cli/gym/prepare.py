@@ -68,9 +68,12 @@ def _jobs(name: str, words: list[str], roots: tuple[Path, ...], seed: int | None
     from blade.gym.config.load import examine
     from blade.gym.config.problem import refuse
     from blade.gym.prepare import plan
+    from blade.report.text import printable
 
     resolved, problems = examine([name], words, roots)
     refuse([one for one in problems if one.kind not in ("missing", "interpolation", "reference")])
+    for notice in resolved.notices:
+        print(printable(f"note: {notice}"), file=sys.stderr)
     wanted = [one for one in resolved.datasets if one.type == "benchmark"]
     if not wanted:
         raise RequestError(

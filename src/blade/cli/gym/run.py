@@ -179,14 +179,19 @@ def _remote(
     from blade.gym.config.overrides import overridden
     from blade.gym.config.problem import refuse
     from blade.gym.config.roots import search_roots
+    from blade.gym.config.unread import unread
     from blade.gym.config.unserved import refuse_unserved
     from blade.gym.run.endpoints import ask_head
     from blade.gym.run.options import read_options
     from blade.gym.run.stage import remote
     from blade.gym.serve.head import place
 
-    own, problems = overridden({}, [f"++{word.lstrip('+')}" for word in words])
-    refuse(problems)
+    plain = [f"++{word.lstrip('+')}" for word in words]
+    own, problems = overridden({}, plain)
+    idle, useless = unread(plain, (), own)
+    refuse([*problems, *useless])
+    for line in idle:
+        _say(f"note: {line}")
     refuse_unserved(own)
     if own.get("skip_verification"):
         raise RequestError(

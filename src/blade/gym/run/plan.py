@@ -83,7 +83,7 @@ def make_plan(sources: Sequence[Source], wishes: Wishes) -> Plan:
     rows = tuple(row for task in mine for row in _rollouts(task, given.get(task.agent), wishes))
     copies = sum(task.copies - 1 for task in tasks)
     notices = [f"{copies} lines repeat another word for word: more rollouts of one task"] if copies else []
-    notices += _unused(wishes.repeats, {task.agent for task in kept})
+    notices += _unused(wishes, {task.agent for task in kept})
     return Plan(rows=rows, tasks=len(mine), lines=len(read), repeats=given or _own(kept), notices=tuple(notices))
 
 
@@ -152,9 +152,13 @@ def _repeats(wanted: Repeats, agents: Set[str]) -> dict[str, int]:
     return {name: given.get(name, given.get(DEFAULT, 1)) for name in sorted(agents)}
 
 
-def _unused(wanted: Repeats, agents: set[str]) -> list[str]:
+def _unused(wishes: Wishes, agents: set[str]) -> list[str]:
+    wanted = wishes.repeats
     names = sorted(set(wanted) - agents - {DEFAULT}) if isinstance(wanted, Mapping) else []
-    return [f"--num-repeats names agents that no row is for: {', '.join(names)}"] if names else []
+    told = [f"--num-repeats names agents that no row is for: {', '.join(names)}"] if names else []
+    if wishes.agent is not None and wishes.agent not in agents:
+        told.append(f"--agent {wishes.agent} is asked nothing: the rows are for {', '.join(sorted(agents))}")
+    return told
 
 
 def _rollouts(task: _Task, repeats: int | None, wishes: Wishes) -> Iterator[dict[str, Any]]:

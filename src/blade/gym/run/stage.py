@@ -10,6 +10,7 @@ from typing import Any
 from blade.core.errors import RequestError
 from blade.gym.config.dataset import Dataset
 from blade.gym.config.load import Resolved
+from blade.gym.config.problem import suggestion
 from blade.gym.config.roots import find
 from blade.gym.config.servers import MODELS, POLICY, RESOURCES, Instance, instances
 from blade.gym.environment import Row
@@ -107,6 +108,7 @@ def remote(running: Running, options: Options, roots: Sequence[Path]) -> Stage:
         return endpoints, endpoints.close, None
 
     only = list(running.agents)
+    _known(options.agent, only, "runs")
     agent = options.agent or (only[0] if len(only) == 1 else None)
     source = _given(options.input, options, roots, agent)
     return Stage(
@@ -123,8 +125,9 @@ def remote(running: Running, options: Options, roots: Sequence[Path]) -> Stage:
 def _sources(
     resolved: Resolved, options: Options, benchmark: str | None
 ) -> tuple[tuple[Source, ...], tuple[Dataset, ...], str | None]:
+    agents = [one.name for one in resolved.agents]
+    _known(options.agent, agents, "is in the config")
     if options.input is not None:
-        agents = [one.name for one in resolved.agents]
         agent = options.agent or (agents[0] if len(agents) == 1 else None)
         return (_given(options.input, options, resolved.roots, agent),), (), options.split
     split = options.split or ("benchmark" if benchmark else None)
@@ -139,6 +142,13 @@ def _sources(
     if before is not None:
         return (_reused(before, options),), (), split
     return tuple(_of_dataset(resolved, options, one) for one in mine), tuple(mine), split
+
+
+def _known(agent: str | None, agents: Sequence[str], where: str) -> None:
+    """Raise for an agent that is not there: its name would change nothing."""
+    if agent is not None and agent not in agents:
+        hint = suggestion(agent, agents) or f"there are: {', '.join(sorted(agents)) or 'none'}"
+        raise RequestError(f"no agent {agent} {where}", hint=hint)
 
 
 def _reused(path: Path, options: Options) -> Source:

@@ -15,6 +15,7 @@ from blade.gym.config.servers import AGENTS, MODELS, POLICY, RESOURCES, Instance
 from blade.gym.environment import Environment
 from blade.gym.model import Model
 from blade.gym.models.make import make_model
+from blade.gym.models.scripted import SCRIPTED, refuse_unfit
 from blade.gym.serve.contract import environment_of
 
 if TYPE_CHECKING:
@@ -69,7 +70,18 @@ def assemble(resolved: Resolved, agents: Iterable[str] | None = None) -> Fleet:
     environments = {one.name: load_environment(one, resolved.roots, models) for one in wanted if one.group == RESOURCES}
     verify = not skips_verification(resolved.config)
     made = {one.name: _agent(one, environments, models, verify) for one in wanted if one.group == AGENTS}
+    if agents is not None:
+        _fitting(wanted, environments)
     return Fleet(environments=environments, models=models, agents=made)
+
+
+def _fitting(wanted: Iterable[Instance], environments: Mapping[str, Environment]) -> None:
+    """Raise where an agent has a scripted policy that knows no tool of its environment."""
+    scripts = {one.name: one for one in wanted if one.group == MODELS and one.type == SCRIPTED}
+    for one in wanted:
+        resources, model = _references(one)
+        if one.group == AGENTS and model in scripts:
+            refuse_unfit(scripts[model].config, resources, environments[resources].tools)
 
 
 def _needed(resolved: Resolved, agents: Iterable[str]) -> list[Instance]:

@@ -77,7 +77,7 @@ class Endpoint:
         if fault == "400":
             return JSONResponse({"error": {"message": "context too long"}}, status_code=400)
         if fault == "echo":
-            return JSONResponse({"error": {"message": f"what is {KEY}?"}}, status_code=400)
+            return JSONResponse({"error": {"message": f"what is {self.key}? Ask again."}}, status_code=400)
         if fault == "malformed":
             return PlainTextResponse('{"output": [')
         if fault == "no choices":

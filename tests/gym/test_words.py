@@ -161,3 +161,42 @@ def test_a_model_without_a_name_is_told_by_its_option(tmp_path: Path) -> None:
         assert name.removeprefix("scripted/") in listed
         assert f"`{name.removeprefix('scripted/')}`" in page
     assert "Chat Completions" in here("list", "models", "openai_model")[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--max-output-tokens", "0"), "--max-output-tokens is a whole number from 1, not 0"),
+        (("+responses_create_params.max_output_tokens=1.5",), "--max-output-tokens is a whole number from 1, not 1.5"),
+        (("--temperature", "-5"), "--temperature is a number from 0, not -5.0"),
+        (("--temperature", "nan"), "--temperature is a number from 0, not nan"),
+        (("--top-p", "7"), "--top-p is a number above 0 and up to 1, not 7.0"),
+        (("+responses_create_params.top_p=high",), "--top-p is a number above 0 and up to 1, not 'high'"),
+        (("--num-repeats", "-1"), "--num-repeats is a whole number from 1, not -1"),
+        (("--num-repeats", "{sums_simple_agent: 0, _default: 2}"), "not 0 for sums_simple_agent"),
+    ],
+)
+def test_numbers_that_no_endpoint_takes_are_refused(tmp_path: Path, words: tuple[str, ...], told: str) -> None:
+    lab(tmp_path)
+    given = (*SUMS, *ADDER, "--search-dir", tmp_path, "--split", "example", "--output", tmp_path / "r.jsonl")
+    code, _, err = here("eval", "run", *given, *words)
+    assert code == 2
+    assert told in err
+
+
+def test_an_output_that_cannot_be_written_says_why(tmp_path: Path) -> None:
+    lab(tmp_path)
+    (tmp_path / "folder.jsonl").mkdir()
+    (tmp_path / "file").write_text("")
+    words = (*SUMS, *ADDER, "--search-dir", tmp_path, "--split", "example")
+    told = {
+        tmp_path / "folder.jsonl": "it is a folder: give another --output, with a file name",
+        tmp_path / "file" / "r.jsonl": "a file stands where its folder should be",
+        tmp_path / "file" / "sub" / "r.jsonl": "a file stands where its folder should be",
+        Path("/proc/nobody/r.jsonl"): "its folder cannot be made there",
+    }
+    for path, hint in told.items():
+        code, _, err = here("eval", "run", *words, "--output", path)
+        assert code == 2
+        assert f"cannot write {path}" in err
+        assert hint in err

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from blade.core.errors import RequestError
-from blade.gym.config.mask import MASK
+from blade.gym.config.mask import hide
 from blade.gym.model import ModelError
 from blade.gym.models.chat import chat_request, from_chat
 from blade.gym.models.reply import malformed
@@ -59,8 +59,7 @@ class OpenAIModel:
             return await self._answer(params, seed)
         except ModelError as error:
             # An endpoint may say the key back to us, and what it says is written down.
-            if self._key and self._key in str(error):
-                error.args = (str(error).replace(self._key, MASK),)
+            error.args = (hide(self._key, str(error)),)
             raise
 
     async def _answer(self, params: Mapping[str, Any], seed: int | None) -> dict[str, Any]:

@@ -145,7 +145,8 @@ def _repeats(wanted: Repeats, agents: Set[str]) -> dict[str, int]:
     given = {DEFAULT: wanted} if isinstance(wanted, int) else dict(wanted)
     bad = {name: count for name, count in given.items() if not _is_index(count) or count < 1}
     if bad:
-        raise RequestError(f"--num-repeats is a number from 1, not {bad}", hint="--num-repeats 4")
+        told = ", ".join(f"{count!r}" if name == DEFAULT else f"{count!r} for {name}" for name, count in bad.items())
+        raise RequestError(f"--num-repeats is a whole number from 1, not {told}", hint="--num-repeats 4")
     missing = sorted(name for name in agents if name not in given and DEFAULT not in given)
     if missing:
         raise RequestError(f"--num-repeats does not say how often: {', '.join(missing)}", hint=f"add {DEFAULT}: N")

@@ -176,3 +176,15 @@ def test_nothing_named_and_unknown_names_exit_with_2(tmp_path: Path) -> None:
         assert done.returncode == 2
         assert done.stderr.startswith("error: ")
     assert "did you mean openai_model?" in gym(tmp_path, "env", "validate", "--model-type", "openai_modle").stderr
+
+
+def test_a_benchmark_without_a_script_is_not_listed_and_says_why(tmp_path: Path) -> None:
+    config = overlay("trivia").replace("prepare_script: benchmarks/trivia/prepare.py", "jsonl_fpath: rows.jsonl")
+    shelf(tmp_path, trivia=config)
+    listed = gym(tmp_path, "list", "benchmarks")
+    assert "trivia" not in listed.stdout
+    assert "trivia/config.yaml: a benchmark data set needs a prepare_script" in listed.stderr
+    one = gym(tmp_path, "list", "benchmarks", "trivia")
+    assert one.returncode == 2
+    assert "trivia could not run: " in one.stderr
+    assert "hint: gym env validate --benchmark trivia" in one.stderr

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gym_endpoint import KEY, Endpoint, serving
-from gym_lab import ROOT, endpoint_words, here, lab, read
+from gym_lab import ROOT, endpoint_words, here, lab, read, write
 
 SUMS = ("--resources-server", "sums")
 LOCAL = ("--model-type", "local_model")
@@ -200,3 +200,37 @@ def test_an_output_that_cannot_be_written_says_why(tmp_path: Path) -> None:
         assert code == 2
         assert f"cannot write {path}" in err
         assert hint in err
+
+
+ASKING = """
+config_paths: [resources_servers/sums/configs/sums.yaml]
+doubled_agent:
+  _inherit_from: sums_simple_agent
+  responses_api_agents:
+    simple_agent:
+      datasets:
+        - {name: doubled, type: benchmark, prepare_script: benchmarks/doubled/prepare.py, prompt_config: ask.yaml}
+"""
+
+
+def test_rows_of_a_file_get_the_prompt_of_the_data_set(tmp_path: Path) -> None:
+    lab(tmp_path)
+    home = tmp_path / "benchmarks" / "doubled"
+    rows = [{"id": n, "n": n, "expected_answer": str(2 * n)} for n in range(3)]
+    data = write(home / "data" / "doubled_benchmark.jsonl", rows)
+    (home / "config.yaml").write_text(ASKING)
+    (home / "prepare.py").write_text("def prepare(): ...\n")
+    (tmp_path / "ask.yaml").write_text("user: What is {n} + {n}?\n")
+    with serving(Endpoint()) as endpoint:
+        words = ["doubled" if word == "sums" else word for word in endpoint_words(tmp_path, endpoint.url, KEY)]
+        words[0] = "--benchmark"
+        for number, path in enumerate((data, write(tmp_path / "others.jsonl", rows[1:]))):
+            code, _, err = here("eval", "run", *words, "--input", path, "--output", tmp_path / f"r{number}.jsonl")
+            assert code == 0, err
+    assert [row["reward"] for row in read(tmp_path / "r0.jsonl")] == [1.0] * 3
+    assert len(read(tmp_path / "r1.jsonl")) == 2
+    own = write(tmp_path / "own.jsonl", [{**rows[0], "responses_create_params": {"input": "What is 4 + 4?"}}])
+    with serving(Endpoint()) as endpoint:
+        words[words.index("--model-url") + 1] = endpoint.url
+        here("eval", "run", *words, "--input", own, "--output", tmp_path / "own_r.jsonl")
+    assert endpoint.asked == {"What is 4 + 4?": 1}

@@ -182,7 +182,8 @@ def _params(line: Line, wishes: Wishes) -> dict[str, Any]:
     prompt = line.source.prompt
     if given is None and prompt is None:
         raise RequestError(
-            f"{line.place}: no responses_create_params", hint="give --prompt-config, or prepare the data"
+            f"{line.place}: no responses_create_params",
+            hint="give --prompt-config FILE, or rows with responses_create_params.input",
         )
     if not isinstance(given, dict | None):
         raise RequestError(f"{line.place}: responses_create_params is no object")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +11,12 @@ from blade.core.errors import RequestError
 from blade.gym.config.dataset import Dataset
 from blade.gym.config.load import Resolved
 from blade.gym.config.problem import suggestion
-from blade.gym.config.roots import find
+from blade.gym.config.roots import find, place
 from blade.gym.config.servers import MODELS, POLICY, RESOURCES, Instance, instances
 from blade.gym.environment import Row
 from blade.gym.prepare import ensure
 from blade.gym.run.collate import collated
-from blade.gym.run.dataset import Source
+from blade.gym.run.dataset import Source, lines
 from blade.gym.run.endpoints import Endpoints, Running, in_process, over_network
 from blade.gym.run.options import Options
 from blade.gym.run.prompt import read_prompt
@@ -129,7 +129,8 @@ def _sources(
     _known(options.agent, agents, "is in the config")
     if options.input is not None:
         agent = options.agent or (agents[0] if len(agents) == 1 else None)
-        return (_given(options.input, options, resolved.roots, agent),), (), options.split
+        source = _given(options.input, options, resolved.roots, agent)
+        return (_prompted(source, resolved),), (), options.split
     split = options.split or ("benchmark" if benchmark else None)
     there = list(dict.fromkeys(one.type for one in resolved.datasets))
     if split is None:
@@ -175,3 +176,24 @@ def _of_dataset(resolved: Resolved, options: Options, one: Dataset) -> Source:
 def _given(name: str, options: Options, roots: Sequence[Path], agent: str | None) -> Source:
     prompt = read_prompt(options.prompt_config, roots) if options.prompt_config else None
     return Source(path=find(name, roots) or Path(name), shown=name, agent=agent, prompt=prompt)
+
+
+def _prompted(source: Source, resolved: Resolved) -> Source:
+    """Rows without an input of their own get the prompt of the agent's data sets, where these agree on one."""
+    if source.prompt is not None or any(_own_input(line.row) for line in lines(source)):
+        return source
+    mine = [one for one in resolved.datasets if one.prompt_config and source.agent in (None, one.agent)]
+    given = source.path.resolve()
+    same = [one for one in mine if _rows_of(one, resolved) == given]
+    names = {one.prompt_config for one in same or mine}
+    name = names.pop() if len(names) == 1 else None
+    return replace(source, prompt=read_prompt(name, resolved.roots)) if name else source
+
+
+def _rows_of(one: Dataset, resolved: Resolved) -> Path:
+    return place(one.jsonl_fpath, resolved.roots, beside=one.prepare_script).resolve()
+
+
+def _own_input(row: Row) -> bool:
+    params = row.get("responses_create_params")
+    return isinstance(params, Mapping) and bool(params.get("input"))

@@ -11,6 +11,7 @@ import typer
 
 from blade.cli.gym.once import Once
 from blade.cli.gym.options import Json, SearchDir
+from blade.core.errors import RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -105,6 +106,8 @@ def search(
 
     typed = len(words) > 1 and words[0] in ("benchmarks", *KINDS)
     kind, query = (words[0], " ".join(words[1:])) if typed else ("benchmarks", " ".join(words))
+    if not query.strip():
+        raise RequestError("there is nothing to look for", hint=f"`gym list {kind}` shows all of them")
     roots = search_roots(search_dir or ())
     if kind == "benchmarks":
         all_of_them = catalog.benchmarks(roots)

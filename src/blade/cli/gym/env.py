@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from blade.cli.gym.composed import model_overrides
+from blade.cli.gym.groups import Known
 from blade.cli.gym.once import Once
 from blade.cli.gym.options import (
     BenchmarkName,
@@ -29,7 +30,9 @@ if TYPE_CHECKING:
     from blade.gym.config.load import Resolved
     from blade.gym.config.problem import ConfigProblem
 
-group = typer.Typer(help="Environments: their configs and their servers.", no_args_is_help=True, rich_markup_mode=None)
+group = typer.Typer(
+    cls=Known, help="Environments: their configs and their servers.", no_args_is_help=True, rich_markup_mode=None
+)
 
 
 @group.command(cls=Once)

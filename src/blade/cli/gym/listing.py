@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from blade.cli.gym.groups import Kinds
 from blade.cli.gym.once import Once
 from blade.cli.gym.options import Json, SearchDir
 from blade.core.errors import RequestError
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from blade.gym.catalog.entry import Benchmark, Component
 
 listing = typer.Typer(
+    cls=Kinds,
     help="What there is to run: benchmarks, environments, agents, models, skills.",
     no_args_is_help=True,
     rich_markup_mode=None,

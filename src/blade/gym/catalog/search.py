@@ -67,7 +67,7 @@ MEANS: Mapping[str, tuple[str, ...]] = {
     "puzzle": ("reasoning", "puzzle", "puzzles"),
     "logic": ("reasoning", "logic"),
     "long": ("long",),
-    "multi": ("several", "many"),
+    "multi": ("several",),
     "retrieval": ("long", "needle", "retrieval"),
     "game": ("games", "game"),
 }

@@ -391,3 +391,59 @@ def test_shards_make_the_same_rollouts_as_one_run(tmp_path: Path) -> None:
     assert same(inputs) == same(read(tmp_path / "results" / "whole_materialized_inputs.jsonl"))
     manifest = json.loads((tmp_path / "results" / "merged_manifest.json").read_text())
     assert (manifest["shard"], len(manifest["task_ids"])) == (None, 7)
+
+
+def sharded(folder: Path, endpoint: Endpoint, number: int, of: int, *words: str, out: str) -> None:
+    shard = ("--shard", f"{number}/{of}", "--disable-aggregation", *words)
+    code, _, err = run(folder, endpoint, "--split", "example", *shard, out=out)
+    assert code == 0, err
+
+
+def test_a_missing_shard_is_named_and_its_tasks_are_expected(tmp_path: Path) -> None:
+    import blade
+
+    rows = [task(n) for n in range(10)]
+    for n, row in enumerate(rows):
+        row["responses_create_params"]["temperature"] = 0.1 * (n % 3)
+    lab(tmp_path, rows=rows)
+    with serving(Endpoint()) as endpoint:
+        for number in (1, 2):
+            sharded(tmp_path, endpoint, number, 3, out=f"shard{number}")
+    merged = tmp_path / "results" / "merged.jsonl"
+    code, out, err = here("eval", "aggregate", "-i", f"{tmp_path}/results/shard*.jsonl", "-o", merged)
+    assert code == 0, err
+    assert "shard 3/3 is missing: 3 tasks and 6 rollouts are counted as expected" in err
+    assert "coverage 0.700 (14 of 20)" in out
+    manifest = json.loads((tmp_path / "results" / "merged_manifest.json").read_text())
+    assert manifest["missing_shards"] == ["3/3"]
+    assert manifest["missing_tasks"] == {"sum-2": 2, "sum-5": 2, "sum-8": 2}
+    assert manifest["ended_at"] is None
+    found = blade.load_run(str(merged))
+    assert Counter(found.rollouts["outcome"].to_list()) == {"passed": 14, "missing": 6}
+
+
+def test_shards_of_different_runs_are_not_pooled(tmp_path: Path) -> None:
+    lab(tmp_path, tasks=6)
+    with serving(Endpoint()) as endpoint:
+        sharded(tmp_path, endpoint, 1, 2, "--temperature", "0", out="a1")
+        sharded(tmp_path, endpoint, 2, 2, "--temperature", "1", out="a2")
+        sharded(tmp_path, endpoint, 2, 3, "--temperature", "0", out="b2")
+    merged = tmp_path / "results" / "merged.jsonl"
+    for pattern, why in (("a*", "sampling.temperature: 0.0 -> 1.0"), ("[ab][12]", "of another run")):
+        for more in ((), ("--no-merge",)):
+            code, _, err = here("eval", "aggregate", "-i", f"{tmp_path}/results/{pattern}.jsonl", "-o", merged, *more)
+            assert (code, why in err) == (2, True), err
+    (tmp_path / "results" / "a2.jsonl").unlink()
+    code, _, err = here("eval", "aggregate", "-i", f"{tmp_path}/results/[ab]?.jsonl", "-o", merged)
+    assert (code, "parts of different cuts" in err) == (2, True), err
+    assert not list((tmp_path / "results").glob("merged*"))
+
+
+def test_a_shard_without_tasks_is_a_part_like_any_other(tmp_path: Path) -> None:
+    lab(tmp_path, tasks=2)
+    with serving(Endpoint()) as endpoint:
+        for number in (1, 2, 3):
+            sharded(tmp_path, endpoint, number, 3, out=f"shard{number}")
+    merged = tmp_path / "results" / "merged.jsonl"
+    code, out, err = here("eval", "aggregate", "-i", f"{tmp_path}/results/shard*.jsonl", "-o", merged)
+    assert (code, "coverage 1.000 (4 of 4)" in out) == (0, True), err

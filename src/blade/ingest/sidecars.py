@@ -122,6 +122,7 @@ def _manifest(path: Path, shown: str, found: Sidecars) -> None:
             agent=cells.text(value.get("agent")),
             settings=_manifest_settings(value),
             expected=_manifest_expected(value),
+            absent=_manifest_absent(value.get("missing_tasks")),
             source="manifest",
             reported=_reported(value.get("reported")),
         )
@@ -188,6 +189,14 @@ def _manifest_expected(value: Mapping[str, Any]) -> dict[str, int] | None:
     if not isinstance(ids, list) or not repeats:
         return None
     return {name: repeats for task in ids if (name := cells.name_text(task))}
+
+
+def _manifest_absent(given: object) -> dict[str, int]:
+    """Tasks of shards that were missing when the others were merged."""
+    pairs = given.items() if isinstance(given, dict) else ()
+    return {
+        name: repeats for task, count in pairs if (name := cells.name_text(task)) and (repeats := cells.count(count))
+    }
 
 
 def _config(path: Path, shown: str, found: Sidecars) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from blade.gym.models.make import MOST_AT_ONCE
 from blade.gym.run import manifest as about
+from blade.gym.run.artifacts import TASK
 from blade.gym.run.dataset import checksum
 from blade.gym.run.options import Options
 from blade.gym.run.plan import Plan
@@ -26,6 +27,7 @@ def draft_manifest(stage: Stage, options: Options, plan: Plan, model_says: str |
     """The manifest of a run that starts now."""
     agents = plan.agents
     resources = [one for name in agents if (one := stage.resources(name))]
+    names = about.task_names({task.index: task.row for task in plan.whole})
     draft: dict[str, Any] = {
         "schema_version": about.SCHEMA,
         "benchmark": stage.benchmark or (resources[0].type if len(resources) == 1 else None),
@@ -42,16 +44,19 @@ def draft_manifest(stage: Stage, options: Options, plan: Plan, model_says: str |
         "split": stage.split,
         "limit": options.limit,
         "num_repeats": dict(plan.repeats) if len(plan.repeats) > 1 else next(iter(plan.repeats.values()), None),
-        "task_ids": about.task_names(plan.rows),
+        "task_ids": [names[index] for index in dict.fromkeys(row[TASK] for row in plan.rows)],
         "seeds": _seeds(plan),
         "limits": _limits(stage, options, agents),
-        "skills_ref": plan.rows[0].get("skills_ref") if plan.rows else None,
+        "skills_ref": dict(plan.skills.ref) if plan.skills else None,
         "verifier": about.verifier_names(resources),
         "verifier_code": recorded(stage.judging(resources)),
         "judge": about.about_judge(stage.parts, resources),
         "reported": about.reported(stage.config, about.about_model(stage.model, model_says)["name"]),
         "versions": about.versions(),
         "shard": str(options.shard) if options.shard else None,
+        "whole": [[task.index, names[task.index], task.agent, task.rollouts] for task in plan.whole]
+        if options.shard
+        else None,
         "started_at": about.now(),
         "ended_at": None,
         "config": about.safe_config(stage.config),
@@ -67,7 +72,7 @@ def _sampling(plan: Plan) -> dict[str, Any]:
     """What all rows ask for; `several` where they differ."""
     found: dict[str, Any] = {}
     for name in _SAMPLED:
-        values = Counter(json.dumps(row["responses_create_params"].get(name)) for row in plan.rows)
+        values = Counter(json.dumps(task.params.get(name)) for task in plan.whole)
         if set(values) - {"null"}:
             found[name] = json.loads(next(iter(values))) if len(values) == 1 else "several"
     return found
@@ -76,7 +81,9 @@ def _sampling(plan: Plan) -> dict[str, Any]:
 def _seeds(plan: Plan) -> dict[str, Any]:
     from blade.gym.models.openai_model import extra_body
 
-    found = {extra_body(row["responses_create_params"].get("metadata")).get("seed") for row in plan.rows} - {None}
+    if plan.add_seed:
+        return {"by_repeat": True, "values": list(range(max((task.rollouts for task in plan.whole), default=0)))}
+    found = {extra_body(task.params.get("metadata")).get("seed") for task in plan.whole} - {None}
     return {"by_repeat": bool(found), "values": sorted(found)}
 
 

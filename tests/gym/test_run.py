@@ -135,6 +135,70 @@ def test_a_refused_key_ends_the_run_early_and_says_so(tmp_path: Path) -> None:
     assert len(read(tmp_path / "r.jsonl")) == 120
 
 
+def test_an_endpoint_that_is_down_ends_the_run_and_uses_up_no_attempt(tmp_path: Path) -> None:
+    lab(tmp_path, tasks=60)
+    with serving(Endpoint()) as endpoint:
+        words = (tmp_path, endpoint, "--split", "example", "--num-repeats", "1")
+        for _ in range(4):
+            gone = Endpoint(url="http://127.0.0.1:9/v1")
+            code, _, err = run(tmp_path, gone, *words[2:], "--resume")
+            assert (code, "rollouts in a row all failed with unreachable" in err) == (2, True), err
+        failed = results(tmp_path)[1]
+        assert {row["_ng_failure_class"] for row in failed} == {"unreachable"}
+        assert max(Counter(keys(failed)).values()) > 3, "the same rollouts were tried in every run"
+        code, _, err = run(*words, "--resume")
+        assert code == 0, err
+    assert len(results(tmp_path)[0]) == 60
+
+
+def test_a_server_that_dies_on_the_way_ends_the_run_too(tmp_path: Path) -> None:
+    lab(tmp_path, tasks=60)
+    endpoint = Endpoint()
+    endpoint.fault = lambda number, tried: "401" if len(endpoint.bodies) > 10 else None
+    with serving(endpoint):
+        code, _, err = run(tmp_path, endpoint, "--split", "example", "--num-repeats", "1", "--concurrency", "4")
+    assert (code, "in a row all failed with not_authorized" in err) == (2, True), err
+    assert 0 < len(results(tmp_path)[0]) <= 10
+    assert len(results(tmp_path)[1]) < 30
+
+
+def test_each_class_of_failure_has_its_own_last_error_and_the_next_commands_work(tmp_path: Path) -> None:
+    lab(tmp_path, tasks=4)
+    faults = {1: "400", 2: "500", 3: "malformed"}
+    with serving(Endpoint(fault=lambda number, tried: faults.get(number))) as endpoint:
+        code, out, err = run(tmp_path, endpoint, "--split", "example")
+        assert code == 1
+        assert "2 rollouts failed: refused_request; the last error: HTTP 400: context too long" in err
+        assert "2 rollouts failed: transient; the last error: HTTP 500: out of luck" in err
+        assert "2 rollouts failed: bad_response; the last error: the reply is not JSON" in err
+        (profile,) = [line for line in out.splitlines() if line.startswith("next: gym eval profile")]
+        assert here(*profile.removeprefix("next: gym ").split())[0] == 0
+        endpoint.fault = lambda number, tried: "400"
+        code, out, err = run(tmp_path, endpoint, "--split", "example", out="none")
+        assert (code, "next:" in out, "no rollout is there" in err) == (1, False, True)
+        endpoint.fault = lambda number, tried: None
+        code, out, err = run(tmp_path, endpoint, "--split", "example", out="all")
+        assert (code, "--allow-partial" in out, "next: gym eval profile" in out) == (0, False, True)
+
+
+def test_a_bad_line_in_the_middle_is_named_and_what_stood_there_runs_again(tmp_path: Path) -> None:
+    lab(tmp_path, tasks=4)
+    with serving(Endpoint()) as endpoint:
+        assert run(tmp_path, endpoint, "--split", "example")[0] == 0
+        path = tmp_path / "results" / "r.jsonl"
+        lines = path.read_bytes().splitlines(keepends=True)
+        path.write_bytes(b"".join([*lines[:2], b'{"half": \n', *lines[3:]]))
+        code, _, err = run(tmp_path, endpoint, "--split", "example", "--resume")
+        assert code == 0, err
+        assert "r.jsonl: line 3: not a row; left as it is, and what stood there runs again" in err
+        kept = path.read_bytes().splitlines(keepends=True)
+        assert (kept[2], len(kept)) == (b'{"half": \n', 9)
+        inputs = tmp_path / "results" / "r_materialized_inputs.jsonl"
+        inputs.write_bytes(inputs.read_bytes() + b"[]\n")
+        code, _, err = run(tmp_path, endpoint, "--split", "example", "--resume")
+        assert (code, "r_materialized_inputs.jsonl:9: not a row" in err) == (2, True)
+
+
 def test_resume_retries_by_class_and_stops_at_the_limit(tmp_path: Path) -> None:
     lab(tmp_path, tasks=4)
     broken = {1: "500", 2: "400"}

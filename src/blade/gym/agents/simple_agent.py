@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from blade.gym.environment import Environment, NoVerdict, Row, Session, ToolError
-from blade.gym.model import Model, ModelError
+from blade.gym.model import UNREACHABLE, Model, ModelError
 from blade.gym.models.openai_model import extra_body
 from blade.gym.models.reply import output_item, summed
 
@@ -34,8 +34,8 @@ class Limits:
     seconds: float | None = None
 
 
-MENDABLE = ("not_authorized", "not_found")
-"""Classes that no second try helps, until a person changes a key or an address."""
+MENDABLE = ("not_authorized", "not_found", UNREACHABLE)
+"""Classes that tell nothing of the rollout: a person has to change a key, an address, or start the server."""
 MOST_STEPS = 1000
 """No loop runs for ever."""
 

@@ -171,7 +171,7 @@ def _serving(
     refuse_unserved(resolved.config)
     asked_judge(resolved, judge)
     options = read_options(resolved.config, flags)
-    return serving(resolved, options, wanted["benchmark"]), options
+    return serving(resolved, options, wanted["benchmark"], _say), options
 
 
 def _remote(

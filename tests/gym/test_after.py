@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import blade
+from blade.gym.run.manifest import safe_config
 from gym_endpoint import KEY, Endpoint, serving
 from gym_lab import APP, endpoint_words, here, keys, lab, read, task
 
@@ -227,6 +229,9 @@ def test_every_artifact_is_beside_the_rollouts(tmp_path: Path) -> None:
         "r_materialized_inputs.jsonl",
     ]
     manifest = json.loads((path.parent / "r_manifest.json").read_text())
+    model = manifest["config"]["policy_model"]["responses_api_models"]["openai_model"]
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/v1", model["openai_base_url"])
+    assert model["openai_api_key"] == "****"
     assert manifest["dataset"][0]["rows"] == 2
     assert (manifest["model"]["url_host"], manifest["seeds"]["by_repeat"]) == ("127.0.0.1", False)
     assert manifest["started_at"] <= manifest["ended_at"]
@@ -234,6 +239,22 @@ def test_every_artifact_is_beside_the_rollouts(tmp_path: Path) -> None:
     code, _, err = here("eval", "profile", "--rollouts", path)
     assert code == 0, err
     assert len(read(path.with_name("r_reward_profiling.jsonl"))) == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("https://models.example.com:8443/openai/v1", "https://models.example.com:8443/openai/v1"),
+        ("https://me:secret@models.example.com/v1", "https://models.example.com/v1"),
+        ("https://models.example.com/v1?key=abc&x=1", "https://models.example.com/v1?key=****&x=****"),
+        ("https://models.example.com/t/1a2b3c4d5e6f7a8b9c0d1e2f/v1", "https://models.example.com/t/****/v1"),
+        ("https://models.example.com/deployments/gpt-4o-mini-2024-07-18", None),
+        ("http://[::1]:8000/v1", None),
+        ("http://[::1", "****"),
+    ],
+)
+def test_an_address_is_kept_whole_but_for_what_may_be_a_key(given: str, kept: str | None) -> None:
+    assert safe_config({"m": {"openai_base_url": [given]}}) == {"m": {"openai_base_url": [kept or given]}}
 
 
 @pytest.mark.slow

@@ -1,6 +1,6 @@
 """The run manifest: everything that a reader must know to believe the rollouts, and that must not change on resume.
 
-Keys are never in it: the config is masked, and of an address only the host is kept.
+Keys are never in it: the config is masked, and so is what looks like a key in an address.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -66,6 +67,9 @@ _COMPARED = (
     "shard",
     "config",
 )
+_ADDRESS = re.compile(r"https?://", re.IGNORECASE)
+_KEYLIKE = re.compile(r"(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[A-Za-z0-9]{20,}")
+"""Letters and digits in one long run, as in no word: a key, or an account that is as good as one."""
 _IDS = ("task_id", "instance_id", "problem_id", "question_id", "sample_id", "uuid", "id")
 
 
@@ -150,20 +154,29 @@ def task_names(rows: Mapping[int, Mapping[str, Any]]) -> dict[int, str]:
 
 
 def safe_config(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The resolved config without secrets; of an endpoint's address only scheme and host, for the rest may hold one."""
-    hidden: dict[str, Any] = _hosts_only(masked(config))
+    """The resolved config without secrets; of an endpoint's address all but what may be one."""
+    hidden: dict[str, Any] = _safe_addresses(masked(config))
     return hidden
 
 
-def _hosts_only(value: Any, key: str = "") -> Any:
+def _safe_addresses(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {name: _hosts_only(inner, str(name)) for name, inner in value.items()}
+        return {name: _safe_addresses(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_hosts_only(inner, key) for inner in value]
-    if key.endswith("base_url") and isinstance(value, str):
-        url = urlsplit(value)
-        return f"{url.scheme}://{url.hostname}"
-    return value
+        return [_safe_addresses(inner) for inner in value]
+    return _safe_address(value) if isinstance(value, str) and _ADDRESS.match(value) else value
+
+
+def _safe_address(text: str) -> str:
+    """Scheme, host, port and path; nothing of a user, of a query's values, or of a path's part that looks like a key."""
+    try:
+        url = urlsplit(text)
+    except ValueError:
+        return MASK
+    host = url.netloc.rpartition("@")[2]
+    path = "/".join(MASK if _KEYLIKE.search(part) else part for part in url.path.split("/"))
+    query = "&".join(f"{part.partition('=')[0]}={MASK}" for part in url.query.split("&")) if url.query else ""
+    return f"{url.scheme}://{host}{path}" + (f"?{query}" if query else "")
 
 
 def fingerprint(manifest: Mapping[str, Any]) -> str:

@@ -19,7 +19,17 @@ from blade.ingest.jsonl import Torn, records
 
 _SAMPLING = ("temperature", "top_p", "max_output_tokens", "num_repeats", "max_steps")
 _OF_BLOCK = {
-    "sampling": ("temperature", "top_p", "max_output_tokens"),
+    "sampling": (
+        "temperature",
+        "top_p",
+        "max_output_tokens",
+        "top_k",
+        "min_p",
+        "reasoning_effort",
+        "presence_penalty",
+        "frequency_penalty",
+        "repetition_penalty",
+    ),
     "limits": ("max_steps", "rollout_seconds"),
 }
 """What is read of the blocks of a manifest."""

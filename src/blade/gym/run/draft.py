@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from blade.gym.models.make import MOST_AT_ONCE
+from blade.gym.models.make import LEFT, MOST_AT_ONCE, limits_of_model, sampling_of
 from blade.gym.run import manifest as about
 from blade.gym.run.artifacts import TASK
 from blade.gym.run.dataset import checksum
@@ -20,7 +19,6 @@ from blade.gym.serve.fleet import limits_of
 
 AT_ONCE = 32
 """Rollouts under way at once where nobody says."""
-_SAMPLED = ("temperature", "top_p", "max_output_tokens")
 
 
 def draft_manifest(stage: Stage, options: Options, plan: Plan, model_says: str | None) -> dict[str, Any]:
@@ -33,7 +31,7 @@ def draft_manifest(stage: Stage, options: Options, plan: Plan, model_says: str |
         "benchmark": stage.benchmark or (resources[0].type if len(resources) == 1 else None),
         "agent": ", ".join(agents),
         "model": about.about_model(stage.model, model_says),
-        "sampling": _sampling(plan),
+        "sampling": _sampling(stage, plan),
         "prompts": [
             {"path": one.prompt.path, "sha256": one.prompt.sha256} for one in stage.sources if one.prompt is not None
         ],
@@ -68,13 +66,13 @@ def _rows(stage: Stage) -> list[int]:
     return [sum(1 for line in one.path.read_bytes().splitlines() if line.strip()) for one in stage.sources]
 
 
-def _sampling(plan: Plan) -> dict[str, Any]:
-    """What all rows ask for; `several` where they differ."""
+def _sampling(stage: Stage, plan: Plan) -> dict[str, Any]:
+    """How the answers of all tasks are drawn; `several` where they differ."""
+    every = [sampling_of(stage.model, task.params) for task in plan.whole]
     found: dict[str, Any] = {}
-    for name in _SAMPLED:
-        values = Counter(json.dumps(task.params.get(name)) for task in plan.whole)
-        if set(values) - {"null"}:
-            found[name] = json.loads(next(iter(values))) if len(values) == 1 else "several"
+    for name in dict.fromkeys(name for one in every for name in one):
+        values = {json.dumps(one.get(name, LEFT)) for one in every}
+        found[name] = json.loads(values.pop()) if len(values) == 1 else "several"
     return found
 
 
@@ -91,13 +89,13 @@ def _limits(stage: Stage, options: Options, agents: Sequence[str]) -> dict[str, 
     limits = [limits_of(one.config) for name in agents if (one := stage.of(name))]
     steps = sorted({one.max_steps for one in limits if one.max_steps is not None})
     model = stage.model
-    config = model.config if model else {}
+    seconds, tries = limits_of_model(model) if model else (None, None)
     at_once = options.concurrency or MOST_AT_ONCE.get(model.type if model else "", AT_ONCE)
     return {
         "max_steps": steps[0] if len(steps) == 1 else steps or None,
         "rollout_seconds": next((one.seconds for one in limits if one.seconds is not None), None),
-        "model_seconds": config.get("timeout_seconds"),
-        "model_tries": config.get("max_tries"),
+        "model_seconds": seconds,
+        "model_tries": tries,
         "attempts": f"{VARIABLE}={most_attempts()[0]}",
         "concurrency": at_once,
     }

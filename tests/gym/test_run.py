@@ -295,6 +295,22 @@ def test_a_new_run_replaces_failures_too_and_an_unfinished_one_is_not_lost_by_mi
         assert run(tmp_path, endpoint, "--split", "example", "--overwrite", "--resume")[0] == 2
 
 
+def test_a_finished_run_is_replaced_by_the_same_command_and_by_no_other(tmp_path: Path) -> None:
+    lab(tmp_path, tasks=2)
+    with serving(Endpoint()) as endpoint, serving(Endpoint()) as elsewhere:
+        assert run(tmp_path, endpoint, "--split", "example")[0] == 0
+        before = (tmp_path / "results" / "r.jsonl").read_bytes()
+        cases = ((endpoint, ("--temperature", "0.9"), "sampling.temperature"), (elsewhere, (), "the model's address"))
+        for other, words, why in cases:
+            code, _, err = run(tmp_path, other, "--split", "example", *words)
+            assert (code, "a finished run of other settings" in err, why in err) == (2, True, True)
+            assert (tmp_path / "results" / "r.jsonl").read_bytes() == before
+        code, _, err = run(tmp_path, endpoint, "--split", "example")
+        assert (code, "is replaced" in err) == (0, True)
+        assert run(tmp_path, endpoint, "--split", "example", "--temperature", "0.9", "--overwrite")[0] == 0
+    assert {row["responses_create_params"]["temperature"] for row in results(tmp_path)[0]} == {0.9}
+
+
 def test_rows_of_an_unknown_run_are_never_thrown_away_by_mistake(tmp_path: Path) -> None:
     lab(tmp_path, tasks=1)
     rows = write(tmp_path / "results" / "r.jsonl", [{"precious": True}])

@@ -55,7 +55,9 @@ def run(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with an unfinished run, and retry what failed.")
     ] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Start anew even over an unfinished run.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Start anew over a run that did not end, or of other settings.")
+    ] = False,
     agent: Annotated[
         str | None, typer.Option("-a", "--agent", metavar="NAME", help="For rows that name no agent.")
     ] = None,

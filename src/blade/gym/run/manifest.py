@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from blade.gym.config.mask import MASK, is_secret, masked
-from blade.gym.config.servers import MODELS, RESOURCES, Instance, references
+from blade.gym.config.servers import MODELS, POLICY, RESOURCES, Instance, references
 from blade.gym.models.make import address, model_name
 
 SCHEMA = 1
@@ -196,6 +196,18 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str
     names = [name for name in dict.fromkeys([*old, *new]) if old.get(name) != new.get(name)]
     told = [name for name in names if not name.startswith("config.")] or names
     return [f"{name}: {_short(old.get(name))} -> {_short(new.get(name))}" for name in told]
+
+
+def moved(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """Where the model was asked, if that is another place: no other run by its settings, and maybe one by its server."""
+    places = []
+    for one in (before, after):
+        block = _at(one, f"config.{POLICY}.{MODELS}")
+        configs = (
+            [value for value in block.values() if isinstance(value, Mapping)] if isinstance(block, Mapping) else []
+        )
+        places.append(address(configs[0]) if configs else None)
+    return [f"the model's address: {_short(places[0])} -> {_short(places[1])}"] if places[0] != places[1] else []
 
 
 def other_verdicts(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:

@@ -215,6 +215,7 @@ def test_servers_of_their_own_give_the_same_rollouts_and_stop_cleanly(tmp_path: 
         4,
     )
     assert (manifest["benchmark"], manifest["verifier"], manifest["num_repeats"]) == ("sums", "exact_match", 2)
+    assert "resources_servers/sums/app.py" in manifest["verifier_code"]["files"]
 
 
 def test_an_agent_that_dies_ends_the_run_and_loses_nothing(tmp_path: Path) -> None:

@@ -72,6 +72,8 @@ class Endpoint:
         fault = self.fault(number, tried)
         if fault == "500":
             return JSONResponse({"error": {"message": "out of luck"}}, status_code=500)
+        if fault == "401":
+            return JSONResponse({"error": {"message": "Incorrect API key"}}, status_code=401)
         if fault == "429":
             return PlainTextResponse("slow down", status_code=429, headers={"Retry-After": "0.05"})
         if fault == "400":

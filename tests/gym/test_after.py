@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import blade
+from blade.gym.run.manifest import safe_config
 from gym_endpoint import KEY, Endpoint, serving
 from gym_lab import APP, endpoint_words, here, keys, lab, read, task
 
@@ -213,6 +215,26 @@ def test_a_comparison_names_the_one_thing_that_changed(tmp_path: Path, change: s
     before, after = words[change]
     found = held(run(tmp_path, "a", *before), run(tmp_path, "b", *after), tmp_path / "out")
     assert [name for name, state in found.items() if state == "changed"] == [aspect]
+    assert [name for name, state in found.items() if state == "not recorded"] == []
+
+
+def test_what_was_sent_and_how_long_it_took_are_recorded(tmp_path: Path) -> None:
+    lab(tmp_path, tasks=2)
+    model = "++policy_model.responses_api_models.openai_model"
+    plain = run(tmp_path, "plain")
+    sent = run(tmp_path, "sent", "--temperature", "0.5", f"{model}.extra_body={{top_k: 5, max_tokens: 9}}")
+    first, second = (json.loads(path.with_name(f"{path.stem}_manifest.json").read_text()) for path in (plain, sent))
+    default = "the endpoint's default"
+    assert first["sampling"] == {"temperature": default, "top_p": default, "max_output_tokens": default}
+    assert second["sampling"] == {"temperature": 0.5, "top_p": default, "max_output_tokens": 9, "top_k": 5}
+    assert (first["limits"]["model_seconds"], first["limits"]["model_tries"]) == (1.0, 3)
+    rows = read(plain)
+    assert all(0 < row["seconds"] < 60 for row in rows)
+    found = blade.load_run(str(plain))
+    assert found.rollouts["seconds"].to_list() == [
+        row["seconds"] for row in sorted(rows, key=lambda row: (row["_ng_task_index"], row["_ng_rollout_index"]))
+    ]
+    assert found.settings["temperature"] == default
 
 
 def test_every_artifact_is_beside_the_rollouts(tmp_path: Path) -> None:
@@ -227,6 +249,9 @@ def test_every_artifact_is_beside_the_rollouts(tmp_path: Path) -> None:
         "r_materialized_inputs.jsonl",
     ]
     manifest = json.loads((path.parent / "r_manifest.json").read_text())
+    model = manifest["config"]["policy_model"]["responses_api_models"]["openai_model"]
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/v1", model["openai_base_url"])
+    assert model["openai_api_key"] == "****"
     assert manifest["dataset"][0]["rows"] == 2
     assert (manifest["model"]["url_host"], manifest["seeds"]["by_repeat"]) == ("127.0.0.1", False)
     assert manifest["started_at"] <= manifest["ended_at"]
@@ -234,6 +259,22 @@ def test_every_artifact_is_beside_the_rollouts(tmp_path: Path) -> None:
     code, _, err = here("eval", "profile", "--rollouts", path)
     assert code == 0, err
     assert len(read(path.with_name("r_reward_profiling.jsonl"))) == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("https://models.example.com:8443/openai/v1", "https://models.example.com:8443/openai/v1"),
+        ("https://me:secret@models.example.com/v1", "https://models.example.com/v1"),
+        ("https://models.example.com/v1?key=abc&x=1", "https://models.example.com/v1?key=****&x=****"),
+        ("https://models.example.com/t/1a2b3c4d5e6f7a8b9c0d1e2f/v1", "https://models.example.com/t/****/v1"),
+        ("https://models.example.com/deployments/gpt-4o-mini-2024-07-18", None),
+        ("http://[::1]:8000/v1", None),
+        ("http://[::1", "****"),
+    ],
+)
+def test_an_address_is_kept_whole_but_for_what_may_be_a_key(given: str, kept: str | None) -> None:
+    assert safe_config({"m": {"openai_base_url": [given]}}) == {"m": {"openai_base_url": [kept or given]}}
 
 
 @pytest.mark.slow
@@ -257,6 +298,13 @@ def test_the_embedded_model_runs_end_to_end(tmp_path: Path) -> None:
     assert keys(read(output)) == [(0, 0), (0, 1), (1, 0), (1, 1)]
     found = blade.load_run(str(output))
     assert (found.model, found.settings["seed"]) == ("smollm2-135m-instruct", "by repeat")
+    assert {name: found.settings[name] for name in ("temperature", "top_p", "top_k", "min_p", "max_output_tokens")} == {
+        "temperature": "0.8",
+        "top_p": "0.95",
+        "top_k": "40",
+        "min_p": "0.05",
+        "max_output_tokens": "8",
+    }
 
 
 JUDGED = """

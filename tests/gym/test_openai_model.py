@@ -103,7 +103,7 @@ def test_a_wrong_key_is_not_tried_again_and_a_dead_port_is() -> None:
     assert (failed.value.failure_class, failed.value.again) == ("not_authorized", False)
     with pytest.raises(ModelError) as failed:
         ask(endpoint)
-    assert (failed.value.failure_class, failed.value.again) == ("transient", True)
+    assert (failed.value.failure_class, failed.value.again) == ("unreachable", True)
 
 
 def test_an_address_that_is_none_is_refused() -> None:

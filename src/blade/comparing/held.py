@@ -28,7 +28,17 @@ NAMES = {
         "user_llm",
         "solver",
     ),
-    "sampling": ("temperature", "top_p", "top_k", "seed", "reasoning_effort", "presence_penalty", "frequency_penalty"),
+    "sampling": (
+        "temperature",
+        "top_p",
+        "top_k",
+        "min_p",
+        "seed",
+        "reasoning_effort",
+        "presence_penalty",
+        "frequency_penalty",
+        "repetition_penalty",
+    ),
     "verifier": (
         "judge_model",
         "judge",

@@ -19,7 +19,17 @@ from blade.ingest.jsonl import Torn, records
 
 _SAMPLING = ("temperature", "top_p", "max_output_tokens", "num_repeats", "max_steps")
 _OF_BLOCK = {
-    "sampling": ("temperature", "top_p", "max_output_tokens"),
+    "sampling": (
+        "temperature",
+        "top_p",
+        "max_output_tokens",
+        "top_k",
+        "min_p",
+        "reasoning_effort",
+        "presence_penalty",
+        "frequency_penalty",
+        "repetition_penalty",
+    ),
     "limits": ("max_steps", "rollout_seconds"),
 }
 """What is read of the blocks of a manifest."""
@@ -122,6 +132,7 @@ def _manifest(path: Path, shown: str, found: Sidecars) -> None:
             agent=cells.text(value.get("agent")),
             settings=_manifest_settings(value),
             expected=_manifest_expected(value),
+            absent=_manifest_absent(value.get("missing_tasks")),
             source="manifest",
             reported=_reported(value.get("reported")),
         )
@@ -188,6 +199,14 @@ def _manifest_expected(value: Mapping[str, Any]) -> dict[str, int] | None:
     if not isinstance(ids, list) or not repeats:
         return None
     return {name: repeats for task in ids if (name := cells.name_text(task))}
+
+
+def _manifest_absent(given: object) -> dict[str, int]:
+    """Tasks of shards that were missing when the others were merged."""
+    pairs = given.items() if isinstance(given, dict) else ()
+    return {
+        name: repeats for task, count in pairs if (name := cells.name_text(task)) and (repeats := cells.count(count))
+    }
 
 
 def _config(path: Path, shown: str, found: Sidecars) -> None:

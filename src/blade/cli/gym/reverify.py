@@ -200,8 +200,7 @@ def _recorded(source: Artifacts, target: Artifacts, judges: Judges, inputs: Path
     Raises where the output holds verdicts of another verifier: a file has one.
     """
     from blade.gym.run.artifacts import write_document, write_whole
-    from blade.gym.run.judges import read_manifest
-    from blade.gym.run.manifest import other_verdicts
+    from blade.gym.run.manifest import other_verdicts, read_manifest
 
     known = read_manifest(source.manifest)
     new = judges.recorded(known) if known else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -54,7 +55,9 @@ def run(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with an unfinished run, and retry what failed.")
     ] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Start anew even over an unfinished run.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Start anew over a run that did not end, or of other settings.")
+    ] = False,
     agent: Annotated[
         str | None, typer.Option("-a", "--agent", metavar="NAME", help="For rows that name no agent.")
     ] = None,
@@ -170,7 +173,7 @@ def _serving(
     refuse_unserved(resolved.config)
     asked_judge(resolved, judge)
     options = read_options(resolved.config, flags)
-    return serving(resolved, options, wanted["benchmark"]), options
+    return serving(resolved, options, wanted["benchmark"], _say), options
 
 
 def _remote(
@@ -226,7 +229,7 @@ def _run(stage: Stage, options: Options, *, aggregation: bool) -> None:
 
 def _said(ended: Ended) -> None:
     for kind, count in sorted(ended.tally.failed.items()):
-        _say(f"{count} rollouts failed: {kind}; the last error: {ended.tally.last_error}")
+        _say(f"{count} rollouts failed: {kind}; the last error: {ended.tally.errors[kind]}")
     for why, count in sorted(ended.given_up.items()):
         _say(f"{count} rollouts that failed before are not tried again: {why}")
 
@@ -258,9 +261,20 @@ def _next(ended: Ended) -> None:
     _print(f"Manifest: {files.manifest}")
     if tally.unjudged:
         _print(f"Not judged: {tally.unjudged}; they have no reward")
-        _print(f"next: gym eval reverify --rollouts {files.rollouts}")
-    _print(f"next: gym eval profile --inputs {files.inputs} --rollouts {files.rollouts}")
-    _print(f"next: blade analyze {files.rollouts} -o {files.rollouts.with_suffix('')}_report")
+        _print(_command("gym", "eval", "reverify", "--rollouts", files.rollouts))
+    if not tally.done:
+        if ended.expected:
+            _say("no rollout is there; what failed stands in the failures. The same command with --resume tries again")
+        return
+    partial = [] if ended.complete else ["--allow-partial"]
+    report = f"{files.rollouts.with_suffix('')}_report"
+    _print(_command("gym", "eval", "profile", "--inputs", files.inputs, "--rollouts", files.rollouts, *partial))
+    _print(_command("blade", "analyze", files.rollouts, "-o", report))
+
+
+def _command(*words: str | Path) -> str:
+    """What to run next, ready to paste."""
+    return f"next: {shlex.join(map(str, words))}"
 
 
 def _say(line: str) -> None:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from blade.gym.environment import Environment, NoVerdict, Row, Session, ToolError
-from blade.gym.model import Model, ModelError
+from blade.gym.model import UNREACHABLE, Model, ModelError
 from blade.gym.models.openai_model import extra_body
 from blade.gym.models.reply import output_item, summed
 
@@ -21,6 +22,8 @@ TERMINAL = "_ng_failure_terminal"
 JUDGE_ERROR = "_ng_failure_judge_error"
 SKIPPED = "verification_skipped"
 """A rollout that nobody was asked to judge: it has no reward, and no class of failure either."""
+TOOK = "seconds"
+"""How long the rollout took, its waits between tries and its verdict included."""
 IDS = ("task_id", "instance_id", "problem_id", "question_id", "sample_id", "uuid", "id")
 """Fields that name the task; the rollout's row keeps them."""
 
@@ -34,8 +37,8 @@ class Limits:
     seconds: float | None = None
 
 
-MENDABLE = ("not_authorized", "not_found")
-"""Classes that no second try helps, until a person changes a key or an address."""
+MENDABLE = ("not_authorized", "not_found", UNREACHABLE)
+"""Classes that tell nothing of the rollout: a person has to change a key, an address, or start the server."""
 MOST_STEPS = 1000
 """No loop runs for ever."""
 
@@ -76,6 +79,7 @@ async def run(
     taken = _Trajectory(row, environment.tools)
     base = {name: row[name] for name in IDS if name in row}
     base |= {"responses_create_params": taken.params}
+    start = time.monotonic()
     try:
         async with asyncio.timeout(limits.seconds):
             found = await _played(row, taken, model, environment, limits, verify=verify)
@@ -88,7 +92,7 @@ async def run(
         found = _failed("timeout_exceeded", f"the rollout took more than {limits.seconds:g} s", terminal=True)
     except Exception as error:  # noqa: BLE001 - one rollout's trouble stays its own
         found = _failed("environment_error", f"{type(error).__name__}: {error}", terminal=False)
-    return base | {"response": taken.response} | found
+    return base | {"response": taken.response} | found | {TOOK: round(time.monotonic() - start, 3)}
 
 
 def _failed(kind: str, why: str, *, terminal: bool) -> dict[str, Any]:

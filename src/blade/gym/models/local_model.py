@@ -22,6 +22,8 @@ CONTEXT = 4096
 """Tokens a request may use, prompt and answer together."""
 ANSWER = 512
 """Tokens of an answer where nobody says how many."""
+SAMPLING = {"temperature": 0.8, "top_p": 0.95, "top_k": 40, "min_p": 0.05}
+"""How tokens are drawn where nobody says; sent with every request, so that it is what a manifest says."""
 
 
 def weights() -> Path:
@@ -64,8 +66,8 @@ class LocalModel:
     async def respond(self, params: Mapping[str, Any], *, seed: int | None = None) -> dict[str, Any]:
         """The answer; the same seed and prompt give the same text where requests do not share a batch."""
         client = await self._loaded()
-        asked = {**params, "max_output_tokens": params.get("max_output_tokens") or ANSWER}
-        return await client.respond(asked, seed=seed)
+        given = {name: value for name, value in params.items() if value is not None}
+        return await client.respond({**SAMPLING, "max_output_tokens": ANSWER, **given}, seed=seed)
 
     async def close(self) -> None:
         """Stop the engine."""

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from blade.core.errors import RequestError
 from blade.gym.config.mask import hide
-from blade.gym.model import ModelError
+from blade.gym.model import UNREACHABLE, ModelError
 from blade.gym.models.chat import chat_request, from_chat
 from blade.gym.models.reply import malformed
 
@@ -84,6 +84,8 @@ class OpenAIModel:
 
         try:
             reply = await self._connected().post(self._url + path, json=body)
+        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+            raise ModelError(f"{type(error).__name__}: {error}", failure_class=UNREACHABLE) from None
         except httpx.TimeoutException as error:
             reason = f"no answer within {self._seconds:g} s ({type(error).__name__})"
             raise ModelError(reason, failure_class="model_timeout") from None

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from blade.gym.models.make import MOST_AT_ONCE
+from blade.gym.models.make import LEFT, MOST_AT_ONCE, limits_of_model, sampling_of
 from blade.gym.run import manifest as about
+from blade.gym.run.artifacts import TASK
 from blade.gym.run.dataset import checksum
 from blade.gym.run.options import Options
 from blade.gym.run.plan import Plan
@@ -19,19 +19,19 @@ from blade.gym.serve.fleet import limits_of
 
 AT_ONCE = 32
 """Rollouts under way at once where nobody says."""
-_SAMPLED = ("temperature", "top_p", "max_output_tokens")
 
 
 def draft_manifest(stage: Stage, options: Options, plan: Plan, model_says: str | None) -> dict[str, Any]:
     """The manifest of a run that starts now."""
     agents = plan.agents
     resources = [one for name in agents if (one := stage.resources(name))]
+    names = about.task_names({task.index: task.row for task in plan.whole})
     draft: dict[str, Any] = {
         "schema_version": about.SCHEMA,
         "benchmark": stage.benchmark or (resources[0].type if len(resources) == 1 else None),
         "agent": ", ".join(agents),
         "model": about.about_model(stage.model, model_says),
-        "sampling": _sampling(plan),
+        "sampling": _sampling(stage, plan),
         "prompts": [
             {"path": one.prompt.path, "sha256": one.prompt.sha256} for one in stage.sources if one.prompt is not None
         ],
@@ -42,16 +42,19 @@ def draft_manifest(stage: Stage, options: Options, plan: Plan, model_says: str |
         "split": stage.split,
         "limit": options.limit,
         "num_repeats": dict(plan.repeats) if len(plan.repeats) > 1 else next(iter(plan.repeats.values()), None),
-        "task_ids": about.task_names(plan.rows),
+        "task_ids": [names[index] for index in dict.fromkeys(row[TASK] for row in plan.rows)],
         "seeds": _seeds(plan),
         "limits": _limits(stage, options, agents),
-        "skills_ref": plan.rows[0].get("skills_ref") if plan.rows else None,
+        "skills_ref": dict(plan.skills.ref) if plan.skills else None,
         "verifier": about.verifier_names(resources),
         "verifier_code": recorded(stage.judging(resources)),
         "judge": about.about_judge(stage.parts, resources),
         "reported": about.reported(stage.config, about.about_model(stage.model, model_says)["name"]),
         "versions": about.versions(),
         "shard": str(options.shard) if options.shard else None,
+        "whole": [[task.index, names[task.index], task.agent, task.rollouts] for task in plan.whole]
+        if options.shard
+        else None,
         "started_at": about.now(),
         "ended_at": None,
         "config": about.safe_config(stage.config),
@@ -63,20 +66,22 @@ def _rows(stage: Stage) -> list[int]:
     return [sum(1 for line in one.path.read_bytes().splitlines() if line.strip()) for one in stage.sources]
 
 
-def _sampling(plan: Plan) -> dict[str, Any]:
-    """What all rows ask for; `several` where they differ."""
+def _sampling(stage: Stage, plan: Plan) -> dict[str, Any]:
+    """How the answers of all tasks are drawn; `several` where they differ."""
+    every = [sampling_of(stage.model, task.params) for task in plan.whole]
     found: dict[str, Any] = {}
-    for name in _SAMPLED:
-        values = Counter(json.dumps(row["responses_create_params"].get(name)) for row in plan.rows)
-        if set(values) - {"null"}:
-            found[name] = json.loads(next(iter(values))) if len(values) == 1 else "several"
+    for name in dict.fromkeys(name for one in every for name in one):
+        values = {json.dumps(one.get(name, LEFT)) for one in every}
+        found[name] = json.loads(values.pop()) if len(values) == 1 else "several"
     return found
 
 
 def _seeds(plan: Plan) -> dict[str, Any]:
     from blade.gym.models.openai_model import extra_body
 
-    found = {extra_body(row["responses_create_params"].get("metadata")).get("seed") for row in plan.rows} - {None}
+    if plan.add_seed:
+        return {"by_repeat": True, "values": list(range(max((task.rollouts for task in plan.whole), default=0)))}
+    found = {extra_body(task.params.get("metadata")).get("seed") for task in plan.whole} - {None}
     return {"by_repeat": bool(found), "values": sorted(found)}
 
 
@@ -84,13 +89,13 @@ def _limits(stage: Stage, options: Options, agents: Sequence[str]) -> dict[str, 
     limits = [limits_of(one.config) for name in agents if (one := stage.of(name))]
     steps = sorted({one.max_steps for one in limits if one.max_steps is not None})
     model = stage.model
-    config = model.config if model else {}
+    seconds, tries = limits_of_model(model) if model else (None, None)
     at_once = options.concurrency or MOST_AT_ONCE.get(model.type if model else "", AT_ONCE)
     return {
         "max_steps": steps[0] if len(steps) == 1 else steps or None,
         "rollout_seconds": next((one.seconds for one in limits if one.seconds is not None), None),
-        "model_seconds": config.get("timeout_seconds"),
-        "model_tries": config.get("max_tries"),
+        "model_seconds": seconds,
+        "model_tries": tries,
         "attempts": f"{VARIABLE}={most_attempts()[0]}",
         "concurrency": at_once,
     }

@@ -167,7 +167,9 @@ def _prepared(
         if options.resume:
             _nothing_to_lose(files)
             told.notice(f"nothing to go on with at {files.rollouts}: a new run starts")
-        _cleared(files, options, told)
+        if not options.overwrite:
+            _replaceable(files, draft)
+        _cleared(files, told)
         for line in _collated(stage, files):
             told.notice(line)
         write_document(files.manifest, draft)
@@ -175,9 +177,8 @@ def _prepared(
         return Left(), plan.rows, draft
     changed = about.differences(earlier, draft)
     if changed:
-        more = f" and {len(changed) - MOST_TOLD} more" if len(changed) > MOST_TOLD else ""
         raise RequestError(
-            f"{files.rollouts} is of another run; it differs in " + "; ".join(changed[:MOST_TOLD]) + more,
+            f"{files.rollouts} is of another run; it differs in {_listed(changed)}",
             hint="go on with the same options, start anew with --overwrite, or give another --output",
         )
     kept = {**earlier, "ended_at": None}
@@ -194,16 +195,33 @@ def _nothing_to_lose(files: Artifacts) -> None:
         )
 
 
-def _cleared(files: Artifacts, options: Options, told: Told) -> None:
-    """A new run takes the place of a finished one; of anything else only when told so."""
+def _listed(changed: Sequence[str]) -> str:
+    more = f" and {len(changed) - MOST_TOLD} more" if len(changed) > MOST_TOLD else ""
+    return "; ".join(changed[:MOST_TOLD]) + more
+
+
+def _replaceable(files: Artifacts, draft: Mapping[str, Any]) -> None:
+    """A new run takes the place of a finished one of the same settings; raises where anything else has rollouts."""
+    if not files.rollouts.stat().st_size:
+        return
     before = _earlier_or_none(files)
-    size = files.rollouts.stat().st_size
-    if size and not (before and before.get("ended_at")) and not options.overwrite:
+    if not before or not before.get("ended_at"):
         what = "a run that did not end" if before else "rows of an unknown run"
         raise RequestError(
             f"{files.rollouts} holds {what}",
             hint=f"{'--resume goes on with it; ' if before else ''}--overwrite starts anew",
         )
+    changed = about.differences(before, draft) or about.moved(before, draft)
+    if changed:
+        raise RequestError(
+            f"{files.rollouts} holds a finished run of other settings: {_listed(changed)}",
+            hint="give another --output, or --overwrite to replace it",
+        )
+
+
+def _cleared(files: Artifacts, told: Told) -> None:
+    """Nothing of an earlier run is left, and that is said."""
+    size = files.rollouts.stat().st_size
     removed = [path for path in files.all if path != files.rollouts and path.is_file()]
     for path in removed:
         path.unlink()

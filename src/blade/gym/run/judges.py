@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,18 +22,9 @@ from blade.gym.run.verifier_code import Code, code_of, recorded
 from blade.gym.serve.fleet import load_environment
 
 
-def read_manifest(path: Path) -> dict[str, Any] | None:
-    """A manifest; None where there is none that can be read."""
-    try:
-        value = json.loads(path.read_bytes())
-    except (OSError, ValueError):
-        value = None
-    return value if isinstance(value, dict) else None
-
-
 def from_manifest(path: Path, words: Sequence[str] = ()) -> tuple[Instance, ...]:
     """The servers of the config that a manifest keeps, with some values changed; raises where there is none."""
-    config = (read_manifest(path) or {}).get("config")
+    config = (about.read_manifest(path) or {}).get("config")
     if not isinstance(config, dict):
         raise RequestError(
             f"no manifest with a config beside the rollouts: {path}", hint="--resources-server or --benchmark names one"

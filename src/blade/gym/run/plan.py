@@ -38,10 +38,27 @@ class Wishes:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Planned:
+    """A task of the whole run, whichever shard it is in."""
+
+    index: int
+    agent: str
+    rollouts: int
+    row: Mapping[str, Any]
+    """As the data set has it."""
+    params: Mapping[str, Any]
+    """What is asked, before seeds."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Plan:
     """The materialized inputs, a row a rollout."""
 
     rows: tuple[dict[str, Any], ...]
+    whole: tuple[Planned, ...]
+    """The tasks of all shards: what makes shards one run must not depend on which of them asks."""
+    add_seed: bool
+    skills: Skills | None
     tasks: int
     lines: int
     """Rows of the data sets before limit and shard."""
@@ -51,13 +68,13 @@ class Plan:
 
     @property
     def agents(self) -> list[str]:
-        """Agents that are asked, in order of name."""
-        return sorted(self.first)
+        """Agents that the whole run asks, in order of name."""
+        return sorted({task.agent for task in self.whole})
 
     @property
     def first(self) -> dict[str, dict[str, Any]]:
-        """The first row of each agent."""
-        return {row["agent_ref"]["name"]: row for row in reversed(self.rows)}
+        """The first row of each agent of the whole run."""
+        return {one.agent: {**one.row, "responses_create_params": dict(one.params)} for one in reversed(self.whole)}
 
 
 @dataclass(kw_only=True)
@@ -78,13 +95,23 @@ def make_plan(sources: Sequence[Source], wishes: Wishes) -> Plan:
         raise RequestError("the data sets have no rows: " + ", ".join(source.shown for source in sources))
     tasks = _tasks(read, wishes)
     kept = tasks[: wishes.limit]
-    mine = [task for position, task in enumerate(kept) if wishes.shard is None or wishes.shard.takes(position)]
     given = _repeats(wishes.repeats, {task.agent for task in kept})
-    rows = tuple(row for task in mine for row in _rollouts(task, given.get(task.agent), wishes))
+    whole = tuple(_planned(task, given.get(task.agent), wishes) for task in kept)
+    mine = [task for position, task in enumerate(whole) if wishes.shard is None or wishes.shard.takes(position)]
+    rows = tuple(row for task in mine for row in _rollouts(task, wishes))
     copies = sum(task.copies - 1 for task in tasks)
     notices = [f"{copies} lines repeat another word for word: more rollouts of one task"] if copies else []
     notices += _unused(wishes, {task.agent for task in kept})
-    return Plan(rows=rows, tasks=len(mine), lines=len(read), repeats=given or _own(kept), notices=tuple(notices))
+    return Plan(
+        rows=rows,
+        whole=whole,
+        add_seed=wishes.add_seed,
+        skills=wishes.skills,
+        tasks=len(mine),
+        lines=len(read),
+        repeats=given or _own(kept),
+        notices=tuple(notices),
+    )
 
 
 def _tasks(read: Sequence[Line], wishes: Wishes) -> list[_Task]:
@@ -162,14 +189,19 @@ def _unused(wishes: Wishes, agents: set[str]) -> list[str]:
     return told
 
 
-def _rollouts(task: _Task, repeats: int | None, wishes: Wishes) -> Iterator[dict[str, Any]]:
+def _planned(task: _Task, repeats: int | None, wishes: Wishes) -> Planned:
+    rollouts = task.copies * (repeats or task.line.source.repeats)
     params = _params(task.line, wishes)
-    kept = {name: value for name, value in task.line.row.items() if name not in (TASK, REPEAT, "agent_ref")}
+    return Planned(index=task.index, agent=task.agent, rollouts=rollouts, row=task.line.row, params=params)
+
+
+def _rollouts(task: Planned, wishes: Wishes) -> Iterator[dict[str, Any]]:
+    kept = {name: value for name, value in task.row.items() if name not in (TASK, REPEAT, "agent_ref")}
     skills = {"skills_ref": dict(wishes.skills.ref)} if wishes.skills else {}
-    for repeat in range(task.copies * (repeats or task.line.source.repeats)):
+    for repeat in range(task.rollouts):
         yield {
             **kept,
-            "responses_create_params": _seeded(params, repeat) if wishes.add_seed else params,
+            "responses_create_params": _seeded(task.params, repeat) if wishes.add_seed else dict(task.params),
             "agent_ref": {"type": AGENTS, "name": task.agent},
             **skills,
             TASK: task.index,
@@ -203,7 +235,7 @@ def _params(line: Line, wishes: Wishes) -> dict[str, Any]:
     return params
 
 
-def _seeded(params: dict[str, Any], repeat: int) -> dict[str, Any]:
+def _seeded(params: Mapping[str, Any], repeat: int) -> dict[str, Any]:
     metadata = dict(params.get("metadata") or {})
     text = metadata.get("extra_body")
     try:

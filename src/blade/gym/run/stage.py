@@ -59,9 +59,11 @@ class Stage:
         return next((one for one in self.parts if one.group == RESOURCES and one.name == name), None)
 
 
-def serving(resolved: Resolved, options: Options, benchmark: str | None) -> Stage:
-    """The config's own parts, in this process; data sets that are missing are prepared."""
-    sources, datasets, split = _sources(resolved, options, benchmark)
+def serving(
+    resolved: Resolved, options: Options, benchmark: str | None, told: Callable[[str], None] = lambda line: None
+) -> Stage:
+    """The config's own parts, in this process; data sets that are missing are prepared, and `told` hears of it."""
+    sources, datasets, split = _sources(resolved, options, benchmark, told)
     named = next((one.name for one in resolved.datasets if one.type == "benchmark"), None)
 
     def connect(agents: Mapping[str, Row]) -> tuple[Endpoints, Close, str | None]:
@@ -123,7 +125,7 @@ def remote(running: Running, options: Options, roots: Sequence[Path]) -> Stage:
 
 
 def _sources(
-    resolved: Resolved, options: Options, benchmark: str | None
+    resolved: Resolved, options: Options, benchmark: str | None, told: Callable[[str], None]
 ) -> tuple[tuple[Source, ...], tuple[Dataset, ...], str | None]:
     agents = [one.name for one in resolved.agents]
     _known(options.agent, agents, "is in the config")
@@ -142,7 +144,7 @@ def _sources(
     before = collated(options.output, split) if options.reuse else None
     if before is not None:
         return (_reused(before, options),), (), split
-    return tuple(_of_dataset(resolved, options, one) for one in mine), tuple(mine), split
+    return tuple(_of_dataset(resolved, options, one, told) for one in mine), tuple(mine), split
 
 
 def _known(agent: str | None, agents: Sequence[str], where: str) -> None:
@@ -161,8 +163,8 @@ def _reused(path: Path, options: Options) -> Source:
     return Source(path=path, shown=str(path))
 
 
-def _of_dataset(resolved: Resolved, options: Options, one: Dataset) -> Source:
-    path = ensure(resolved, one)
+def _of_dataset(resolved: Resolved, options: Options, one: Dataset, told: Callable[[str], None]) -> Source:
+    path = ensure(resolved, one, told)
     prompt = options.prompt_config or one.prompt_config
     return Source(
         path=path,

@@ -1,10 +1,14 @@
-"""A query gives the rows that the gold query gives, on a database made from the task's own script.
+"""A query gives the rows that the gold query gives, on a database of the task.
 
 Both run on a SQLite file that is opened read-only, in a process with limits of time, memory and rows. The order of rows
 counts where the gold query orders them; names of columns never do.
 
 Row
-    `sql_context`: statements that make the database. `sql`: the gold query.
+    `sql`: the gold query. `sql_context`: statements that make the database; or `database`: the name of a SQLite file.
+
+Config
+    `database_dir`: the folder of the files that `database` names. `timeout`: seconds of a query, default 5. `compare`:
+    `set` takes no notice of the order of rows and of rows that are there twice; default `rows`.
 
 Fields
     `extracted_sql`, `sql`, `expected_rows`, `returned_rows` (counts), `failure_reason`.
@@ -16,21 +20,24 @@ import hashlib
 import re
 import sqlite3
 import time
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from blade.gym.answers import fenced, shown
+from blade.gym.config.roots import search_roots
 from blade.gym.environment import NoVerdict, Row, Verdict
 from blade.gym.sandbox.worker import OutOfBounds, Worker
 from blade.gym.single_turn import Config
 
-SECONDS = 12.0
 QUERY_SECONDS = 5.0
+SECONDS = 12.0
+"""For both queries and what goes on around them, when a query has `QUERY_SECONDS`."""
 MOST_ROWS = 10_000
 LONGEST_SQL = 20_000
 LONGEST_VALUE = 1_000_000
 CLOSE = 1e-6
-_WORKER = Worker(__name__, seconds=SECONDS)
 _ALLOWED = frozenset((sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE))
 _BEGINS = re.compile(r"\b(?:WITH|SELECT)\b", re.IGNORECASE)
 _ORDERED = re.compile(r"\border\s{1,20}by\b(?![^()]*\))", re.IGNORECASE)
@@ -48,7 +55,7 @@ def verify(row: Row, text: str, config: Config) -> Verdict:
     if query is not None and len(query) > LONGEST_SQL:
         account["failure_reason"] = "the query is too long"
     elif query is not None:
-        account = _asked(str(row["sql_context"]), str(row["sql"]), query)
+        account = _asked(row, query, config)
     fields = {"extracted_sql": shown(query), "sql": row["sql"], **account}
     return Verdict(reward=float(account["failure_reason"] is None), fields=fields)
 
@@ -62,9 +69,46 @@ def extract(text: str) -> str | None:
     return inside.strip().rstrip(";").strip() or None
 
 
-def _asked(context: str, right: str, query: str) -> dict[str, Any]:
+@lru_cache(maxsize=16)
+def _worker(seconds: float, folder: str | None) -> Worker:
+    return Worker(__name__, seconds=seconds, reads=[folder] if folder else [])
+
+
+def _folder(config: Config) -> Path | None:
+    """The folder of the config's databases, under the first search root that has it."""
+    name = config.get("database_dir")
+    if not name:
+        return None
+    roots = config.get("search_roots") or search_roots()
+    found = [path for root in roots if (path := Path(root) / str(name)).is_dir()]
+    if not found:
+        raise NoVerdict(
+            f"the databases are not there: {name}; `gym eval prepare --force` makes them", failure_class="skipped"
+        )
+    return found[0]
+
+
+def _place(row: Row, folder: Path | None) -> str | None:
+    """The task's database file; None where it brings a script. Names that lead elsewhere are none."""
+    name = row.get("database")
+    if name is None:
+        return None
+    path = folder / str(name) if folder is not None and Path(str(name)).name == name else None
+    if path is None or not path.is_file():
+        raise NoVerdict(f"the task's database is not there: {name}", failure_class="skipped")
+    return str(path)
+
+
+def _asked(row: Row, query: str, config: Config) -> dict[str, Any]:
+    folder = _folder(config) if row.get("database") is not None else None
+    place = _place(row, folder)
+    each = float(config.get("timeout") or QUERY_SECONDS)
+    worker = _worker(SECONDS + 2 * (each - QUERY_SECONDS), str(folder) if folder else None)
+    whole = config.get("compare") != "set"
     try:
-        account: dict[str, Any] = _WORKER.ask("compare", context, right, query)
+        account: dict[str, Any] = worker.ask(
+            "compare", str(row.get("sql_context") or ""), place, str(row["sql"]), query, each, whole
+        )
     except OutOfBounds:
         return {
             "expected_rows": None,
@@ -76,17 +120,20 @@ def _asked(context: str, right: str, query: str) -> dict[str, Any]:
     return account
 
 
-def compare(context: str, right: str, query: str) -> dict[str, Any]:
+def compare(context: str, place: str | None, right: str, query: str, seconds: float, whole: bool) -> dict[str, Any]:
     """In the child: how the rows of two queries differ; raises where the gold query or the script fails."""
-    path = _database(context)
-    expected = _rows(path, right)
+    path = Path(place) if place else _database(context)
+    expected = _rows(path, right, seconds)
     account: dict[str, Any] = {"expected_rows": len(expected), "returned_rows": None, "failure_reason": None}
     try:
-        returned = _rows(path, query)
+        returned = _rows(path, query, seconds)
     except (sqlite3.Error, sqlite3.Warning) as problem:
         told = "the query ran out of time" if "interrupted" in str(problem) else f"the query failed: {problem}"
         return account | {"failure_reason": told}
-    return account | {"returned_rows": len(returned), "failure_reason": _difference(expected, returned, right)}
+    counted = account | {"returned_rows": len(returned)}
+    if not whole:
+        expected, returned = (sorted(set(rows), key=_order) for rows in (expected, returned))
+    return counted | {"failure_reason": _difference(expected, returned, right)}
 
 
 def _database(context: str) -> Path:
@@ -105,10 +152,12 @@ def _database(context: str) -> Path:
     return path
 
 
-def _rows(path: Path, query: str) -> list[tuple[Any, ...]]:
-    connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+def _rows(path: Path, query: str, seconds: float) -> list[tuple[Any, ...]]:
+    # Immutable: a file in a folder that may only be read can have no journal beside it.
+    connection = sqlite3.connect(f"file:{quote(str(path))}?mode=ro&immutable=1", uri=True)
+    connection.text_factory = lambda raw: raw.decode(errors="replace")
     try:
-        deadline = time.monotonic() + QUERY_SECONDS
+        deadline = time.monotonic() + seconds
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_VALUE)
         connection.set_authorizer(lambda action, *_: sqlite3.SQLITE_OK if action in _ALLOWED else sqlite3.SQLITE_DENY)
         connection.set_progress_handler(lambda: time.monotonic() > deadline, 10_000)

@@ -18,7 +18,7 @@ def prepare(source: str | None = None, output: str | None = None) -> Path:
     target = Path(output or hub.beside(__file__, "bird"))
     questions: list[dict[str, Any]] = []
     schemas: dict[str, str] = {}
-    for name, data in databases.files_of(PLACE, source=source):
+    for name, data in databases.files_of(PLACE, (".json", ".sqlite", ".zip"), source=source):
         if Path(name).name == "dev.json":
             questions = json.loads(data)
         elif name.endswith(".sqlite"):

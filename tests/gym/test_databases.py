@@ -20,7 +20,7 @@ from starlette.responses import JSONResponse, Response
 from blade.core.errors import RequestError
 from blade.gym import databases
 from blade.gym.environment import NoVerdict
-from blade.gym.verifiers import sql_result
+from blade.gym.verifiers import sql_result, sql_table
 from gym_endpoint import KEY, Endpoint, serving
 from gym_lab import ROOT, here, read
 
@@ -146,7 +146,7 @@ def test_a_folder_of_the_same_will_do_and_what_is_not_there_is_named(tmp_path: P
 def test_an_archive_that_is_none_is_said(tmp_path: Path) -> None:
     (tmp_path / "dev.zip").write_bytes(b"PK half")
     with pytest.raises(RequestError, match="is no ZIP archive"):
-        list(databases.files_of("https://example.com/dev.zip", source=str(tmp_path / "dev.zip")))
+        list(databases.files_of("https://example.com/dev.zip", (".json",), source=str(tmp_path / "dev.zip")))
 
 
 @pytest.mark.parametrize("name", ["../secret.sqlite", "/etc/passwd", "nothing.sqlite", ".."])
@@ -170,3 +170,103 @@ def test_a_query_reaches_no_other_database(tmp_path: Path) -> None:
     assert (found.reward, found.fields["extracted_sql"]) == (0.0, None)
     attached = sql_result.verify(row, f"```sql\nATTACH '{tmp_path / 'secret.sqlite'}' AS s\n```", config)
     assert "not authorized" in str(attached.fields["failure_reason"])
+
+
+LITE = "Spider2-main/spider2-lite"
+GOLD = f"{LITE}/evaluation_suite/gold"
+ASKED: list[dict[str, Any]] = [
+    {"instance_id": "local001", "db": "Town", "question": "[0] Schools by name?", "external_knowledge": "towns.md"},
+    {"instance_id": "local002", "db": "Town", "question": "[1] Pupils of each?", "external_knowledge": None},
+    {"instance_id": "bq001", "db": "elsewhere", "question": "needs an account", "external_knowledge": None},
+]
+STANDARDS: list[dict[str, Any]] = [
+    {"instance_id": "local001", "condition_cols": [], "ignore_order": False},
+    {"instance_id": "local002", "condition_cols": [[1], []], "ignore_order": True},
+]
+
+
+def lines(rows: list[dict[str, Any]]) -> bytes:
+    return "".join(json.dumps(row) + "\n" for row in rows).encode()
+
+
+def spider(folder: Path) -> tuple[str, str]:
+    """The shipped benchmark, with copies of the repository's archive and of the databases'."""
+    home = folder / "benchmarks" / "spider2_lite"
+    shutil.copytree(ROOT / "benchmarks" / "spider2_lite", home, ignore=shutil.ignore_patterns("data"))
+    published = {
+        f"{LITE}/spider2-lite.jsonl": lines(ASKED),
+        f"{LITE}/resource/documents/towns.md": b"A town has schools.",
+        f"{GOLD}/spider2lite_eval.jsonl": lines(STANDARDS),
+        f"{GOLD}/exec_result/local001.csv": b"name\nA\nB\nB\n",
+        f"{GOLD}/exec_result/local002_a.csv": b"name,pupils\nA,10.004\nB,20\n",
+        f"{GOLD}/exec_result/local002_b.csv": b"pupils\n50\n",
+        f"{GOLD}/exec_result/bq001.csv": b"n\n1\n",
+        f"{LITE}/evaluation_suite/credentials.zip": b"no archive at all",
+        "Spider2-main/spider2-snow/spider2-lite.jsonl": b"not this one",
+    }
+    (folder / "main.zip").write_bytes(zipped(published))
+    (folder / "local_sqlite.zip").write_bytes(zipped({"spider2-localdb/town.sqlite": database()}))
+    return (
+        f"+prepare_script_args.source={folder / 'main.zip'}",
+        f"+prepare_script_args.databases={folder / 'local_sqlite.zip'}",
+    )
+
+
+def test_spider2_is_prepared_from_the_repository_and_the_databases(tmp_path: Path) -> None:
+    source, base = spider(tmp_path)
+    words = ("eval", "prepare", "--benchmark", "spider2_lite", "--search-dir", tmp_path)
+    code, _, err = here(*words, source)
+    assert (code, "local_sqlite.zip" in err, "+prepare_script_args.databases=PATH" in err) == (2, True, True)
+    code, _, err = here(*words, source, base)
+    assert code == 0, err
+    first, second = read(tmp_path / "benchmarks/spider2_lite/data/spider2_lite_benchmark.jsonl")
+    assert (first["evidence"], second["evidence"]) == ("A town has schools.", "nothing more is known")
+    assert (first["database"], first["gold_tables"]) == ("town.sqlite", [[["A"], ["B"], ["B"]]])
+    assert (second["condition_cols"], second["ignore_order"]) == ([[1], []], True)
+    config = {"database_dir": "benchmarks/spider2_lite/data/databases", "search_roots": (tmp_path,)}
+
+    def reward(row: dict[str, Any], query: str) -> tuple[float, str | None]:
+        found = sql_table.verify(row, f"```sql\n{query}\n```", config)
+        return found.reward, found.fields["failure_reason"]
+
+    assert reward(first, "SELECT pupils, name FROM schools ORDER BY name") == (1.0, None)
+    assert reward(first, "SELECT name FROM schools ORDER BY name DESC") == (0.0, "1 of 1 columns did not come back")
+    assert reward(first, "SELECT DISTINCT name FROM schools") == (0.0, "too few rows came back: 2, not 3")
+    assert reward(second, "SELECT DISTINCT pupils FROM schools ORDER BY pupils DESC") == (1.0, None)
+    assert reward(second, "SELECT SUM(pupils) AS n FROM schools") == (1.0, None), "any of the results will do"
+    assert reward(second, "SELECT 10.1 UNION SELECT 20")[0] == 0.0
+    assert "no such table" in str(reward(second, "SELECT * FROM nowhere")[1])
+
+
+def test_a_copy_of_spider2_that_is_not_whole_is_said(tmp_path: Path) -> None:
+    source, base = spider(tmp_path)
+    words = ("eval", "prepare", "--benchmark", "spider2_lite", "--search-dir", tmp_path)
+    (tmp_path / "empty").mkdir()
+    code, _, err = here(*words, source, f"+prepare_script_args.databases={tmp_path / 'empty'}")
+    assert (code, "has no database Town.sqlite" in err) == (2, True)
+    code, _, err = here(*words, base, f"+prepare_script_args.source={tmp_path / 'empty'}")
+    assert (code, "has no spider2-lite.jsonl" in err) == (2, True)
+
+
+TABLE = {"sql_context": SCHOOLS, "gold_tables": [[["A", "10"], ["B", "20"], ["B", "20"]]]}
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("SELECT name, pupils FROM schools", 2),
+        ("SELECT CAST(pupils AS TEXT), name, 1 FROM schools", 2),
+        ("SELECT pupils + 0.005, name FROM schools", 2),
+        ("SELECT name, pupils + 1 FROM schools", 1),
+        ("SELECT NULL, x'00' FROM schools", 0),
+        ("SELECT 'A' WHERE 0", 0),
+    ],
+)
+def test_columns_are_found_by_their_values(query: str, found: int) -> None:
+    account = sql_table.verify(TABLE, f"```sql\n{query}\n```", {})
+    assert (account.reward, account.fields["columns_found"], account.fields["columns_wanted"]) == (found == 2, found, 2)
+
+
+def test_a_key_without_a_column_is_no_verdict() -> None:
+    with pytest.raises(NoVerdict, match="empty table"):
+        sql_table.verify({**TABLE, "gold_tables": [[]]}, "SELECT 1", {})

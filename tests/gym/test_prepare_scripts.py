@@ -347,7 +347,17 @@ TABLES: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = {
     "humaneval": ([PYTHON_TASK], [PYTHON_TASK]),
 }
 CSV = ("simpleqa", "xstest", "harmbench")
-OTHER_SHAPES = {"bird", "mgsm", "evalplus", "gpqa_diamond", "arc_agi", "bfcl", "librispeech", "flores200"}
+OTHER_SHAPES = {
+    "bird",
+    "spider2_lite",
+    "mgsm",
+    "evalplus",
+    "gpqa_diamond",
+    "arc_agi",
+    "bfcl",
+    "librispeech",
+    "flores200",
+}
 
 
 def run(name: str, folder: Path, **arguments: Any) -> list[dict[str, Any]]:

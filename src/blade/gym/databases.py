@@ -16,26 +16,33 @@ from blade.gym import hub
 _SKIPPED = ("__MACOSX", ".DS_Store")
 
 
-def files_of(url: str, *, source: str | None = None) -> Iterator[tuple[str, bytes]]:
-    """Name and bytes of every file of a published ZIP archive, and of archives in it; or of a local copy or folder of it."""
+def files_of(url: str, endings: tuple[str, ...], *, source: str | None = None) -> Iterator[tuple[str, bytes]]:
+    """Name and bytes of the files with some endings in a published ZIP archive; or in a local copy or folder of it.
+
+    Archives inside are looked into where `.zip` is among the endings.
+    """
     if source is not None and Path(source).expanduser().is_dir():
         folder = Path(source).expanduser()
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-            yield from _inside(path.relative_to(folder).as_posix(), path.read_bytes())
+            name = path.relative_to(folder).as_posix()
+            if _wanted(name, endings):
+                yield from _inside(name, path.read_bytes(), endings)
         return
-    yield from _inside("archive.zip", hub.file(url, source=source))
+    yield from _inside("archive.zip", hub.file(url, source=source), endings)
 
 
-def _inside(name: str, data: bytes) -> Iterator[tuple[str, bytes]]:
-    if any(part in name for part in _SKIPPED):
-        return
+def _wanted(name: str, endings: tuple[str, ...]) -> bool:
+    return name.endswith(endings) and not any(part in name for part in _SKIPPED)
+
+
+def _inside(name: str, data: bytes, endings: tuple[str, ...]) -> Iterator[tuple[str, bytes]]:
     if not name.endswith(".zip"):
         yield name, data
         return
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            for inner in sorted(one for one in archive.namelist() if not one.endswith("/")):
-                yield from _inside(inner, archive.read(inner))
+            for inner in sorted(one for one in archive.namelist() if _wanted(one, endings)):
+                yield from _inside(inner, archive.read(inner), endings)
     except (zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
         raise RequestError(f"{name} is no ZIP archive: {error}", hint="was it downloaded whole?") from None
 

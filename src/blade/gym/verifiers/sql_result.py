@@ -16,30 +16,17 @@ Fields
 
 from __future__ import annotations
 
-import hashlib
 import re
 import sqlite3
-import time
-from functools import lru_cache
-from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
-from blade.gym.answers import fenced, shown
-from blade.gym.config.roots import search_roots
+from blade.gym.answers import shown
 from blade.gym.environment import NoVerdict, Row, Verdict
-from blade.gym.sandbox.worker import OutOfBounds, Worker
+from blade.gym.sandbox.worker import OutOfBounds
 from blade.gym.single_turn import Config
+from blade.gym.sql_asking import LONGEST_SQL, asking, database, extract, failed, rows
 
-QUERY_SECONDS = 5.0
-SECONDS = 12.0
-"""For both queries and what goes on around them, when a query has `QUERY_SECONDS`."""
-MOST_ROWS = 10_000
-LONGEST_SQL = 20_000
-LONGEST_VALUE = 1_000_000
 CLOSE = 1e-6
-_ALLOWED = frozenset((sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE))
-_BEGINS = re.compile(r"\b(?:WITH|SELECT)\b", re.IGNORECASE)
 _ORDERED = re.compile(r"\border\s{1,20}by\b(?![^()]*\))", re.IGNORECASE)
 
 
@@ -60,54 +47,12 @@ def verify(row: Row, text: str, config: Config) -> Verdict:
     return Verdict(reward=float(account["failure_reason"] is None), fields=fields)
 
 
-def extract(text: str) -> str | None:
-    """The query in the last fence; without one, from the first SELECT or WITH on."""
-    inside = fenced(text, "sql", "sqlite")
-    if inside is None:
-        found = _BEGINS.search(text[: LONGEST_SQL * 2])
-        inside = text[found.start() :].partition(";")[0] if found else ""
-    return inside.strip().rstrip(";").strip() or None
-
-
-@lru_cache(maxsize=16)
-def _worker(seconds: float, folder: str | None) -> Worker:
-    return Worker(__name__, seconds=seconds, reads=[folder] if folder else [])
-
-
-def _folder(config: Config) -> Path | None:
-    """The folder of the config's databases, under the first search root that has it."""
-    name = config.get("database_dir")
-    if not name:
-        return None
-    roots = config.get("search_roots") or search_roots()
-    found = [path for root in roots if (path := Path(root) / str(name)).is_dir()]
-    if not found:
-        raise NoVerdict(
-            f"the databases are not there: {name}; `gym eval prepare --force` makes them", failure_class="skipped"
-        )
-    return found[0]
-
-
-def _place(row: Row, folder: Path | None) -> str | None:
-    """The task's database file; None where it brings a script. Names that lead elsewhere are none."""
-    name = row.get("database")
-    if name is None:
-        return None
-    path = folder / str(name) if folder is not None and Path(str(name)).name == name else None
-    if path is None or not path.is_file():
-        raise NoVerdict(f"the task's database is not there: {name}", failure_class="skipped")
-    return str(path)
-
-
 def _asked(row: Row, query: str, config: Config) -> dict[str, Any]:
-    folder = _folder(config) if row.get("database") is not None else None
-    place = _place(row, folder)
-    each = float(config.get("timeout") or QUERY_SECONDS)
-    worker = _worker(SECONDS + 2 * (each - QUERY_SECONDS), str(folder) if folder else None)
+    on = asking(__name__, row, config)
     whole = config.get("compare") != "set"
     try:
-        account: dict[str, Any] = worker.ask(
-            "compare", str(row.get("sql_context") or ""), place, str(row["sql"]), query, each, whole
+        account: dict[str, Any] = on.worker.ask(
+            "compare", on.script, on.file, str(row["sql"]), query, on.seconds, whole
         )
     except OutOfBounds:
         return {
@@ -122,48 +67,17 @@ def _asked(row: Row, query: str, config: Config) -> dict[str, Any]:
 
 def compare(context: str, place: str | None, right: str, query: str, seconds: float, whole: bool) -> dict[str, Any]:
     """In the child: how the rows of two queries differ; raises where the gold query or the script fails."""
-    path = Path(place) if place else _database(context)
-    expected = _rows(path, right, seconds)
+    path = database(context, place)
+    expected = rows(path, right, seconds)
     account: dict[str, Any] = {"expected_rows": len(expected), "returned_rows": None, "failure_reason": None}
     try:
-        returned = _rows(path, query, seconds)
+        returned = rows(path, query, seconds)
     except (sqlite3.Error, sqlite3.Warning) as problem:
-        told = "the query ran out of time" if "interrupted" in str(problem) else f"the query failed: {problem}"
-        return account | {"failure_reason": told}
+        return account | {"failure_reason": failed(problem)}
     counted = account | {"returned_rows": len(returned)}
     if not whole:
-        expected, returned = (sorted(set(rows), key=_order) for rows in (expected, returned))
+        expected, returned = (sorted(set(one), key=_order) for one in (expected, returned))
     return counted | {"failure_reason": _difference(expected, returned, right)}
-
-
-def _database(context: str) -> Path:
-    """The file that a script makes; made once for each script."""
-    path = Path(f"{hashlib.sha256(context.encode()).hexdigest()[:20]}.sqlite").resolve()
-    if not path.exists():
-        making = path.with_suffix(".making")
-        making.unlink(missing_ok=True)
-        connection = sqlite3.connect(making)
-        try:
-            connection.executescript(context)
-            connection.commit()
-        finally:
-            connection.close()
-        making.rename(path)
-    return path
-
-
-def _rows(path: Path, query: str, seconds: float) -> list[tuple[Any, ...]]:
-    # Immutable: a file in a folder that may only be read can have no journal beside it.
-    connection = sqlite3.connect(f"file:{quote(str(path))}?mode=ro&immutable=1", uri=True)
-    connection.text_factory = lambda raw: raw.decode(errors="replace")
-    try:
-        deadline = time.monotonic() + seconds
-        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_VALUE)
-        connection.set_authorizer(lambda action, *_: sqlite3.SQLITE_OK if action in _ALLOWED else sqlite3.SQLITE_DENY)
-        connection.set_progress_handler(lambda: time.monotonic() > deadline, 10_000)
-        return connection.execute(query).fetchmany(MOST_ROWS + 1)
-    finally:
-        connection.close()
 
 
 def _difference(expected: list[tuple[Any, ...]], returned: list[tuple[Any, ...]], right: str) -> str | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from blade.cli.gym.composed import model_overrides
+from blade.cli.gym.composed import judge_overrides, model_overrides
 from blade.cli.gym.groups import Known
 from blade.cli.gym.once import Once
 from blade.cli.gym.options import (
@@ -58,7 +58,6 @@ def resolve(
 
     Example: gym env resolve --benchmark aime24 --model-type openai_model
     """
-    from blade.cli.gym.composed import judge_overrides
     from blade.gym.config.mask import masked
     from blade.gym.config.yaml_file import dump
 
@@ -90,7 +89,6 @@ def validate(
 
     Example: gym env validate --resources-server workplace_assistant --model-type openai_model
     """
-    from blade.cli.gym.composed import judge_overrides
     from blade.gym.config.load import absent_files
     from blade.report.text import printable
 

@@ -73,7 +73,7 @@ MEANS: Mapping[str, tuple[str, ...]] = {
 }
 """What a word stands for where people say it; the right side is words that entries use."""
 
-NAME, DOMAIN, DESCRIPTION, VERIFIER = 10, 8, 3, 2
+NAME, DOMAIN, DESCRIPTION, VERIFIER = 10.0, 8.0, 3.0, 2.5
 """What a match is worth by where it stands."""
 EXACT, MEANT, BEGINS, INSIDE, TYPO = 1.0, 0.8, 0.7, 0.5, 0.4
 SHORTEST_TYPO = 4
@@ -124,7 +124,7 @@ class _Asked:
 
 @dataclass(frozen=True, kw_only=True)
 class _Shelf:
-    words: Mapping[int, frozenset[str]]
+    words: Mapping[float, frozenset[str]]
     """By what a match in them is worth."""
     name: str
     category: tuple[str, ...]

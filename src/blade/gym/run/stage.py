@@ -110,7 +110,7 @@ def remote(running: Running, options: Options, roots: Sequence[Path]) -> Stage:
         return endpoints, endpoints.close, None
 
     only = list(running.agents)
-    _known(options.agent, only, "runs")
+    _known(options.agent, only, "no server runs for the agent")
     agent = options.agent or (only[0] if len(only) == 1 else None)
     source = _given(options.input, options, roots, agent)
     return Stage(
@@ -128,7 +128,7 @@ def _sources(
     resolved: Resolved, options: Options, benchmark: str | None, told: Callable[[str], None]
 ) -> tuple[tuple[Source, ...], tuple[Dataset, ...], str | None]:
     agents = [one.name for one in resolved.agents]
-    _known(options.agent, agents, "is in the config")
+    _known(options.agent, agents, "no agent is called")
     if options.input is not None:
         agent = options.agent or (agents[0] if len(agents) == 1 else None)
         source = _given(options.input, options, resolved.roots, agent)
@@ -147,11 +147,11 @@ def _sources(
     return tuple(_of_dataset(resolved, options, one, told) for one in mine), tuple(mine), split
 
 
-def _known(agent: str | None, agents: Sequence[str], where: str) -> None:
+def _known(agent: str | None, agents: Sequence[str], message: str) -> None:
     """Raise for an agent that is not there: its name would change nothing."""
     if agent is not None and agent not in agents:
         hint = suggestion(agent, agents) or f"there are: {', '.join(sorted(agents)) or 'none'}"
-        raise RequestError(f"no agent {agent} {where}", hint=hint)
+        raise RequestError(f"{message} {agent}", hint=hint)
 
 
 def _reused(path: Path, options: Options) -> Source:

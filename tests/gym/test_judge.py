@@ -192,3 +192,14 @@ def test_what_running_servers_have_decided_is_refused(tmp_path: Path) -> None:
     given = ("--benchmark", "simpleqa", "-m", "other", "--judge-model", "judge-1")
     code, _, err = here("eval", "run", "--no-serve", "--input", "x.jsonl", "-o", tmp_path / "r.jsonl", *given)
     assert (code, "the servers that run decide: --benchmark, --model, --judge-model" in err) == (2, True)
+
+
+def test_a_config_with_a_judge_is_shown_without_its_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JUDGE_API_KEY", KEY)
+    model = ("--model-type", "scripted_model", "-m", "good", "--judge-model", "judge-1", "--judge-url", "http://h/v1")
+    code, out, err = here("env", "resolve", "--benchmark", "simpleqa", *model)
+    assert code == 0, err
+    assert "openai_model: judge-1" in out
+    assert KEY not in out
+    code, out, err = here("env", "validate", "--benchmark", "simpleqa", *model)
+    assert (code, "judge_model (responses_api_models)" in out) == (0, True), err

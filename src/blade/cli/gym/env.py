@@ -11,6 +11,8 @@ from blade.cli.gym.options import (
     BenchmarkName,
     Config,
     EnvironmentName,
+    JudgeModel,
+    JudgeUrl,
     Model,
     ModelKey,
     ModelType,
@@ -18,7 +20,6 @@ from blade.cli.gym.options import (
     ResourcesServer,
     SearchDir,
     Words,
-    model_words,
     selectors,
 )
 
@@ -43,6 +44,8 @@ def resolve(
     model: Model = None,
     model_url: ModelUrl = None,
     model_api_key: ModelKey = None,
+    judge_model: JudgeModel = None,
+    judge_url: JudgeUrl = None,
 ) -> None:
     """Print the merged config as YAML, with secrets as ****. Nothing is written.
 
@@ -50,13 +53,13 @@ def resolve(
 
     Example: gym env resolve --benchmark aime24 --model-type openai_model
     """
+    from blade.cli.gym.composed import judge_overrides, model_overrides
     from blade.gym.config.mask import masked
     from blade.gym.config.yaml_file import dump
 
     wanted = selectors(benchmark, environment, resources_server, model_type)
-    found, problems = _examined(
-        wanted, config, search_dir, [*model_words(model, model_url, model_api_key), *(words or ())]
-    )
+    models = [*model_overrides(model_type, model, model_url, model_api_key), *judge_overrides(judge_model, judge_url)]
+    found, problems = _examined(wanted, config, search_dir, [*models, *(words or ())])
     print(dump(masked(found.config)), end="")
     _end(found, problems)
 
@@ -73,6 +76,8 @@ def validate(
     model: Model = None,
     model_url: ModelUrl = None,
     model_api_key: ModelKey = None,
+    judge_model: JudgeModel = None,
+    judge_url: JudgeUrl = None,
 ) -> None:
     """Name every problem of a config at once, with its file and line. Nothing is written.
 
@@ -80,13 +85,13 @@ def validate(
 
     Example: gym env validate --resources-server workplace_assistant --model-type openai_model
     """
+    from blade.cli.gym.composed import judge_overrides, model_overrides
     from blade.gym.config.load import absent_files
     from blade.report.text import printable
 
     wanted = selectors(benchmark, environment, resources_server, model_type)
-    found, problems = _examined(
-        wanted, config, search_dir, [*model_words(model, model_url, model_api_key), *(words or ())]
-    )
+    models = [*model_overrides(model_type, model, model_url, model_api_key), *judge_overrides(judge_model, judge_url)]
+    found, problems = _examined(wanted, config, search_dir, [*models, *(words or ())])
     problems = (*problems, *absent_files(found))
     if not problems:
         names = ", ".join(f"{one.name} ({one.group})" for one in found.instances)

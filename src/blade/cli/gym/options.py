@@ -48,9 +48,3 @@ def selectors(
         "resources_server": resources_server,
         "model_type": model_type,
     }
-
-
-def model_words(model: str | None, url: str | None, key: str | None) -> list[str]:
-    """The model's options as the overrides that they stand for."""
-    given = {"policy_model_name": model, "policy_base_url": url, "policy_api_key": key}
-    return [f"++{name}={value}" for name, value in given.items() if value is not None]

@@ -140,7 +140,8 @@ def limits_of(config: Mapping[str, Any]) -> Limits:
 def load_environment(one: Instance, roots: Sequence[Path], models: Mapping[str, Model] | None = None) -> Environment:
     """The environment that the instance's `app.py` makes of its config; raises where there is none.
 
-    A reference `judge_model_server` to a model becomes the model itself under `judge_model`, and so for any name.
+    A reference `judge_model_server` to a model becomes the model itself under `judge_model`, and so for any name;
+    `search_roots` is where the files that a config names are looked for.
     """
     name = f"{RESOURCES}/{one.type}/{one.config.get('entrypoint') or 'app.py'}"
     path = find(name, roots)
@@ -156,7 +157,7 @@ def load_environment(one: Instance, roots: Sequence[Path], models: Mapping[str, 
     make = getattr(loaded, "environment", None)
     if not callable(make):
         raise RequestError(f"{path} has no function environment(config)", hint="see docs/running.md")
-    made: Environment = make({**one.config, **_models_of(one, models or {})})
+    made: Environment = make({**one.config, **_models_of(one, models or {}), "search_roots": tuple(roots)})
     return made
 
 

@@ -136,8 +136,10 @@ def test_a_comparison_shows_that_the_verifier_changed(tmp_path: Path) -> None:
     app = tmp_path / "resources_servers" / "sums" / "app.py"
     app.write_text(APP.replace("said == str(", "said.strip() == str("))
     second = run(tmp_path, "b")
-    found = held(first, second, tmp_path / "out")
-    assert [name for name, state in found.items() if state == "changed"] == ["verifier"]
+    third = run(tmp_path, "c", "+sums.resources_servers.sums.lenient=true")
+    for before, after in ((first, second), (second, third)):
+        found = held(before, after, tmp_path / after.stem)
+        assert [name for name, state in found.items() if state == "changed"] == ["verifier"]
 
 
 def test_an_environment_that_says_no_is_asked_only_by_force(tmp_path: Path) -> None:

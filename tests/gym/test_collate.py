@@ -96,6 +96,8 @@ def test_collated_rows_are_taken_again(tmp_path: Path) -> None:
     assert run(tmp_path)[0] == 2, "the data set is gone"
     reuse = "+reuse_existing_data_preparation=true"
     code, _, err = run(tmp_path, reuse)
+    assert (code, "--overwrite" in err) == (2, True), "rollouts of other data are not thrown away by mistake"
+    code, _, err = run(tmp_path, reuse, "--overwrite")
     assert code == 0, err
     assert keys(read(tmp_path / "results" / "r.jsonl")) == keys(before) == [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0)]
     code, _, err = run(tmp_path, reuse, "--num-repeats", "3")
@@ -103,7 +105,7 @@ def test_collated_rows_are_taken_again(tmp_path: Path) -> None:
     write(data / "plain.jsonl", [{"number": 4, "expected_answer": "8"}])
     folder = tmp_path / "results" / "r" / "preprocessed_datasets"
     (folder / "train.jsonl").unlink()
-    assert run(tmp_path, reuse)[0] == 0, "nothing is there to be taken: it is made"
+    assert run(tmp_path, reuse, "--overwrite")[0] == 0, "nothing is there to be taken: it is made"
     assert [row.get("number") for row in read(folder / "train.jsonl")] == [4, 4, None]
 
 

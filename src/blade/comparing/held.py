@@ -44,6 +44,7 @@ NAMES = {
         "judge",
         "grader",
         "verifier",
+        "verifier_settings",
         "verifier_code",
         "verifier_version",
         "scorer",

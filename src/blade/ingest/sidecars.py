@@ -170,6 +170,7 @@ def _manifest_settings(value: Mapping[str, Any]) -> dict[str, str]:
         inner = value.get(block)
         found |= {name: inner[name] for name in _OF_BLOCK[block] if name in inner} if isinstance(inner, dict) else {}
     found["verifier"] = value.get("verifier")
+    found["verifier_settings"] = value.get("verifier_settings")
     found["verifier_code"] = (_inside(value, "verifier_code", "sha256") or "")[:12]
     found["judge_model"] = _inside(value, "judge", "name")
     found["seed"] = "by repeat" if _inner(value, "seeds", "by_repeat") is True else None

@@ -70,7 +70,8 @@ class LocalModel:
         _only_text(params.get("input"))
         client = await self._loaded()
         given = {name: value for name, value in params.items() if value is not None}
-        return await client.respond({**SAMPLING, "max_output_tokens": ANSWER, **given}, seed=seed)
+        length = given.get("max_output_tokens") or ANSWER
+        return await client.respond({**SAMPLING, **given, "max_output_tokens": length}, seed=seed)
 
     async def close(self) -> None:
         """Stop the engine."""

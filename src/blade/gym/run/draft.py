@@ -47,6 +47,7 @@ def draft_manifest(stage: Stage, options: Options, plan: Plan, model_says: str |
         "limits": _limits(stage, options, agents),
         "skills_ref": dict(plan.skills.ref) if plan.skills else None,
         "verifier": about.verifier_names(resources),
+        "verifier_settings": about.verifier_settings(resources),
         "verifier_code": recorded(stage.judging(resources)),
         "judge": about.about_judge(stage.parts, resources),
         "reported": about.reported(stage.config, about.about_model(stage.model, model_says)["name"]),

@@ -77,6 +77,7 @@ class Judges:
         new = {
             **known,
             "verifier": about.verifier_names(resources),
+            "verifier_settings": about.verifier_settings(resources),
             "verifier_code": recorded(self.code),
             "judge": about.about_judge(self.parts, resources),
             "config": config,

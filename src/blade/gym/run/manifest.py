@@ -45,6 +45,8 @@ _FREE = frozenset(
     ]
 )
 """Keys of a config that say where and how fast, not what."""
+_PLAIN = ("entrypoint", "domain", "verified", "verifier", "value", "category")
+"""Keys of a resources server that describe it, or are recorded by themselves."""
 _COMPARED = (
     "benchmark",
     "agent",
@@ -61,6 +63,7 @@ _COMPARED = (
     "limits.max_steps",
     "skills_ref.hash",
     "verifier",
+    "verifier_settings",
     "verifier_code.files",
     "verifier_code.packages",
     "judge.name",
@@ -123,6 +126,21 @@ def _checkpoint(instance: Instance) -> str | None:
 def verifier_names(resources: Sequence[Instance]) -> str | None:
     """What the verifiers of some resources servers are called."""
     return ", ".join(sorted({str(one.config.get("verifier") or one.type) for one in resources})) or None
+
+
+def verifier_settings(resources: Sequence[Instance]) -> str | None:
+    """A mark of what the configs of some resources servers set; None where there is no server."""
+    kept = {one.name: {k: v for k, v in one.config.items() if k not in _PLAIN} for one in resources}
+    flat = dict(pair for name, config in sorted(kept.items()) for pair in _flat(config, name) if not _is_model(pair[0]))
+    if not resources:
+        return None
+    return hashlib.sha256(json.dumps(flat, default=str).encode()).hexdigest()[:12] if flat else "none"
+
+
+def _is_model(path: str) -> bool:
+    """Whether a dotted name ends inside a reference to a model, which is recorded as the judge."""
+    *_, key, last = path.split(".")
+    return last in ("name", "type") and key.endswith("_server")
 
 
 def about_judge(parts: Sequence[Instance], resources: Sequence[Instance]) -> dict[str, Any] | None:
@@ -220,7 +238,7 @@ def other_verdicts(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[
 def _judges(name: str) -> bool:
     parts = name.split(".")
     if parts[0] == "config":
-        return parts[2:3] == [RESOURCES] and not parts[-2].endswith("_server")
+        return parts[2:3] == [RESOURCES] and not _is_model(name)
     return parts[0] in ("verifier", "verifier_code", "judge")
 
 

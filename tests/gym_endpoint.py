@@ -36,6 +36,8 @@ class Endpoint:
     routes: tuple[str, ...] = ("responses", "chat")
     delay: float = 0.0
     use_tool: bool = False
+    key: str | None = KEY
+    """None where no key may be sent."""
     url: str = ""
     asked: Counter[str] = field(default_factory=Counter)
     bodies: list[dict[str, Any]] = field(default_factory=list)
@@ -51,7 +53,7 @@ class Endpoint:
             self.at_once -= 1
 
     async def _answer(self, request: Request) -> Response:
-        if request.headers.get("authorization") != f"Bearer {KEY}":
+        if request.headers.get("authorization") != (f"Bearer {self.key}" if self.key else None):
             return JSONResponse({"error": {"message": "Incorrect API key"}}, status_code=401)
         body = await request.json()
         self.bodies.append(body)
@@ -70,12 +72,14 @@ class Endpoint:
         fault = self.fault(number, tried)
         if fault == "500":
             return JSONResponse({"error": {"message": "out of luck"}}, status_code=500)
+        if fault == "401":
+            return JSONResponse({"error": {"message": "Incorrect API key"}}, status_code=401)
         if fault == "429":
             return PlainTextResponse("slow down", status_code=429, headers={"Retry-After": "0.05"})
         if fault == "400":
             return JSONResponse({"error": {"message": "context too long"}}, status_code=400)
         if fault == "echo":
-            return JSONResponse({"error": {"message": f"what is {KEY}?"}}, status_code=400)
+            return JSONResponse({"error": {"message": f"what is {self.key}? Ask again."}}, status_code=400)
         if fault == "malformed":
             return PlainTextResponse('{"output": [')
         if fault == "no choices":

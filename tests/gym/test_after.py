@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import blade
+from blade.gym.run.manifest import safe_config
 from gym_endpoint import KEY, Endpoint, serving
 from gym_lab import APP, endpoint_words, here, keys, lab, read, task
 
@@ -59,12 +61,25 @@ def test_stored_rollouts_are_judged_again_without_a_model(tmp_path: Path) -> Non
 
 def test_failed_judges_are_asked_again_and_their_rollouts_added(tmp_path: Path) -> None:
     lab(tmp_path, rows=[task(1), task(2, judge="broken"), task(9)])
+    down = tmp_path / "judge-is-down"
+    down.touch()
+    app = tmp_path / "resources_servers" / "sums" / "app.py"
+    mine = f"import os\n{APP}".replace('== "broken"', f'== "broken" and os.path.exists({str(down)!r})')
+    app.write_text(mine.replace("from __future__ import annotations", ""))
     first = run(tmp_path, "r", "--num-repeats", "1")
     assert keys(read(first)) == [(0, 0)]
-    app = tmp_path / "resources_servers" / "sums" / "app.py"
-    app.write_text(APP.replace('== "broken"', '== "never"'))
+    before = read(first.with_name("r_failures.jsonl"))
     words = ("eval", "reverify", "--rollouts", first, "--search-dir", tmp_path, "--judge-failed-only")
     assert here("eval", "reverify", "--rollouts", first, "--search-dir", tmp_path, "--append")[0] == 2
+    code, _, err = here(*words, "--append")
+    assert (code, "1 got no verdict" in err, "the judge did not answer" in err) == (1, True, True)
+    assert read(first.with_name("r_failures.jsonl")) == before, "a judge that fails again uses up no attempt"
+    down.unlink()
+    kept = app.read_text()
+    app.write_text(kept.replace("said == str(", "said != str("))
+    code, _, err = here(*words, "--append")
+    assert (code, "verifier_code.files.resources_servers/sums/app.py" in err) == (2, True)
+    app.write_text(kept)
     code, _, err = here(*words, "--append")
     assert code == 0, err
     rows = read(first)
@@ -72,6 +87,59 @@ def test_failed_judges_are_asked_again_and_their_rollouts_added(tmp_path: Path) 
     assert rows[1]["reward"] == 1.0
     assert "_ng_failure_class" not in rows[1]
     assert here(*words, "--append")[0] == 2, "nothing is left to judge"
+
+
+LENIENT = """
+def environment(config):
+    made = Sums(config)
+    made.lenient = config.get("lenient", False)
+    return made
+"""
+
+
+def lenient(folder: Path) -> None:
+    """A verifier with a setting that lets everything pass."""
+    app = folder / "resources_servers" / "sums" / "app.py"
+    session = APP.replace("return Session(row)", "return Session({**row, 'lenient': self.lenient})")
+    session = session.replace("float(said == str(", "float(self.row['lenient'] or said == str(")
+    app.write_text(session[: session.index("def environment")] + LENIENT)
+
+
+def test_a_setting_changes_how_stored_rollouts_are_judged_and_is_recorded(tmp_path: Path) -> None:
+    rows = [{**task(n), "expected_answer": "7"} for n in range(3)]
+    lab(tmp_path, rows=rows)
+    lenient(tmp_path)
+    first = run(tmp_path, "r")
+    words = ("eval", "reverify", "--rollouts", first, "--search-dir", tmp_path)
+    setting = "+sums.resources_servers.sums.lenient=true"
+    for out, config in (("own", ()), ("named", ("--resources-server", "sums"))):
+        target = tmp_path / f"{out}.jsonl"
+        code, told, err = here(*words, *config, "-o", target, setting)
+        assert code == 0, err
+        assert "6 rollouts judged again: 6 rewards rose, 0 fell" in told
+        old, new = (json.loads((path.with_name(f"{path.stem}_manifest.json")).read_text()) for path in (first, target))
+        assert new["config"]["sums"]["resources_servers"]["sums"]["lenient"] is True
+        assert new["config_sha256"] != old["config_sha256"]
+        assert new["verifier_code"] == old["verifier_code"]
+    lines = target.read_text().splitlines()
+    target.write_text("\n".join(lines[:3]) + "\n")
+    code, _, err = here(*words, "-o", target, "--resume")
+    assert (code, "lenient: True -> nothing" in err) == (2, True)
+    assert here(*words, "-o", target, "--resume", setting)[0] == 0
+    code, _, err = here(*words, "-o", tmp_path / "x.jsonl", "+maths.resources_servers.maths.lenient=true")
+    assert (code, "its resources servers: sums" in err) == (2, True)
+
+
+def test_a_comparison_shows_that_the_verifier_changed(tmp_path: Path) -> None:
+    lab(tmp_path, tasks=3)
+    first = run(tmp_path, "a")
+    app = tmp_path / "resources_servers" / "sums" / "app.py"
+    app.write_text(APP.replace("said == str(", "said.strip() == str("))
+    second = run(tmp_path, "b")
+    third = run(tmp_path, "c", "+sums.resources_servers.sums.lenient=true")
+    for before, after in ((first, second), (second, third)):
+        found = held(before, after, tmp_path / after.stem)
+        assert [name for name, state in found.items() if state == "changed"] == ["verifier"]
 
 
 def test_an_environment_that_says_no_is_asked_only_by_force(tmp_path: Path) -> None:
@@ -149,6 +217,26 @@ def test_a_comparison_names_the_one_thing_that_changed(tmp_path: Path, change: s
     before, after = words[change]
     found = held(run(tmp_path, "a", *before), run(tmp_path, "b", *after), tmp_path / "out")
     assert [name for name, state in found.items() if state == "changed"] == [aspect]
+    assert [name for name, state in found.items() if state == "not recorded"] == []
+
+
+def test_what_was_sent_and_how_long_it_took_are_recorded(tmp_path: Path) -> None:
+    lab(tmp_path, tasks=2)
+    model = "++policy_model.responses_api_models.openai_model"
+    plain = run(tmp_path, "plain")
+    sent = run(tmp_path, "sent", "--temperature", "0.5", f"{model}.extra_body={{top_k: 5, max_tokens: 9}}")
+    first, second = (json.loads(path.with_name(f"{path.stem}_manifest.json").read_text()) for path in (plain, sent))
+    default = "the endpoint's default"
+    assert first["sampling"] == {"temperature": default, "top_p": default, "max_output_tokens": default}
+    assert second["sampling"] == {"temperature": 0.5, "top_p": default, "max_output_tokens": 9, "top_k": 5}
+    assert (first["limits"]["model_seconds"], first["limits"]["model_tries"]) == (1.0, 3)
+    rows = read(plain)
+    assert all(0 < row["seconds"] < 60 for row in rows)
+    found = blade.load_run(str(plain))
+    assert found.rollouts["seconds"].to_list() == [
+        row["seconds"] for row in sorted(rows, key=lambda row: (row["_ng_task_index"], row["_ng_rollout_index"]))
+    ]
+    assert found.settings["temperature"] == default
 
 
 def test_every_artifact_is_beside_the_rollouts(tmp_path: Path) -> None:
@@ -163,6 +251,9 @@ def test_every_artifact_is_beside_the_rollouts(tmp_path: Path) -> None:
         "r_materialized_inputs.jsonl",
     ]
     manifest = json.loads((path.parent / "r_manifest.json").read_text())
+    model = manifest["config"]["policy_model"]["responses_api_models"]["openai_model"]
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/v1", model["openai_base_url"])
+    assert model["openai_api_key"] == "****"
     assert manifest["dataset"][0]["rows"] == 2
     assert (manifest["model"]["url_host"], manifest["seeds"]["by_repeat"]) == ("127.0.0.1", False)
     assert manifest["started_at"] <= manifest["ended_at"]
@@ -170,6 +261,22 @@ def test_every_artifact_is_beside_the_rollouts(tmp_path: Path) -> None:
     code, _, err = here("eval", "profile", "--rollouts", path)
     assert code == 0, err
     assert len(read(path.with_name("r_reward_profiling.jsonl"))) == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("https://models.example.com:8443/openai/v1", "https://models.example.com:8443/openai/v1"),
+        ("https://me:secret@models.example.com/v1", "https://models.example.com/v1"),
+        ("https://models.example.com/v1?key=abc&x=1", "https://models.example.com/v1?key=****&x=****"),
+        ("https://models.example.com/t/1a2b3c4d5e6f7a8b9c0d1e2f/v1", "https://models.example.com/t/****/v1"),
+        ("https://models.example.com/deployments/gpt-4o-mini-2024-07-18", None),
+        ("http://[::1]:8000/v1", None),
+        ("http://[::1", "****"),
+    ],
+)
+def test_an_address_is_kept_whole_but_for_what_may_be_a_key(given: str, kept: str | None) -> None:
+    assert safe_config({"m": {"openai_base_url": [given]}}) == {"m": {"openai_base_url": [kept or given]}}
 
 
 @pytest.mark.slow
@@ -193,6 +300,13 @@ def test_the_embedded_model_runs_end_to_end(tmp_path: Path) -> None:
     assert keys(read(output)) == [(0, 0), (0, 1), (1, 0), (1, 1)]
     found = blade.load_run(str(output))
     assert (found.model, found.settings["seed"]) == ("smollm2-135m-instruct", "by repeat")
+    assert {name: found.settings[name] for name in ("temperature", "top_p", "top_k", "min_p", "max_output_tokens")} == {
+        "temperature": "0.8",
+        "top_p": "0.95",
+        "top_k": "40",
+        "min_p": "0.05",
+        "max_output_tokens": "8",
+    }
 
 
 JUDGED = """
@@ -249,3 +363,85 @@ def test_a_judge_is_a_model_of_the_config_and_its_failure_is_no_zero(tmp_path: P
         code, _, err = here("eval", "reverify", "--rollouts", first, *words, "--judge-failed-only", "--append")
     assert code == 0, err
     assert keys(read(first)) == [(0, 0), (1, 0), (2, 0)]
+
+
+def test_rollouts_can_be_made_first_and_judged_later(tmp_path: Path) -> None:
+    lab(tmp_path, rows=[task(1), task(2, expected_answer="5"), task(9)])
+    first = run(tmp_path, "r", "--num-repeats", "2", "+skip_verification=true")
+    rows = read(first)
+    assert keys(rows) == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    assert {(row["reward"], row["verification_skipped"]) for row in rows} == {(None, True)}
+    assert {row["_ng_failure_class"] for row in read(first.with_name("r_failures.jsonl"))} == {"transient"}
+    unjudged = blade.load_run(str(first))
+    assert sorted(unjudged.rollouts["outcome"].to_list()) == ["errored"] * 2 + ["unscored"] * 4
+    again = run(tmp_path, "r", "--num-repeats", "2", "+skip_verification=true", "--resume")
+    assert keys(read(again)) == keys(rows), "what is done is not made again"
+    code, out, err = here("eval", "reverify", "--rollouts", first, "--search-dir", tmp_path)
+    assert code == 0, err
+    assert "4 rollouts judged again: 0 rewards rose, 0 fell, 4 had none before" in out
+    judged = read(first.with_name("r_reverified.jsonl"))
+    assert {row["_ng_task_index"]: row["reward"] for row in judged} == {0: 1.0, 1: 0.0}
+    assert not any("verification_skipped" in row for row in judged)
+    found = blade.load_run(str(first.with_name("r_reverified.jsonl")))
+    assert found.rollouts["outcome"].to_list().count("passed") == 2
+
+
+def test_an_unjudged_run_says_what_to_do_next(tmp_path: Path) -> None:
+    lab(tmp_path, tasks=1)
+    output = tmp_path / "results" / "r.jsonl"
+    with serving(Endpoint()) as endpoint:
+        words = [*endpoint_words(tmp_path, endpoint.url, KEY), "--split", "example", "-o", str(output)]
+        code, out, err = here("eval", "run", *words, "+skip_verification=true")
+        assert (code, "no score yet" in err) == (0, True), err
+        assert here("eval", "run", *words, "+skip_verification=maybe", "--overwrite")[0] == 2
+    assert "Not judged: 2; they have no reward" in out
+    assert f"next: gym eval reverify --rollouts {output}" in out
+    metrics = json.loads(output.with_name("r_aggregate_metrics.json").read_text())[0]["agent_metrics"]
+    assert (metrics["blade/unscored_rollouts"], metrics["blade/judged_rollouts"]) == (2, 0)
+    assert "mean/reward" not in metrics
+
+
+def test_a_bug_of_the_environment_is_no_verdict_on_stored_rollouts_either(tmp_path: Path) -> None:
+    lab(tmp_path, rows=[task(1), task(2, judge="bug")])
+    first = run(tmp_path, "r", "--num-repeats", "1", "+skip_verification=true")
+    code, _, err = here("eval", "reverify", "--rollouts", first, "--search-dir", tmp_path)
+    assert (code, "1 got no verdict" in err, "ZeroDivisionError: a bug" in err) == (1, True, True)
+    (failed,) = read(first.with_name("r_reverified_failures.jsonl"))
+    assert (failed["_ng_failure_class"], failed["reward"]) == ("environment_error", None)
+
+
+@pytest.mark.parametrize(
+    ("word", "says"),
+    [
+        ("+upload_rollouts=true", "never uploaded"),
+        ("+upload_rollouts_to_wandb=true", "never uploaded"),
+        ("+rollout_collection_driver=benchmarks.mine:run", "collected here by `gym eval run` alone"),
+        ("+skip_verification_reward=0.5", "`gym eval reverify` gives them theirs"),
+        ("+observability_enabled=true", "response.output of a row holds every step"),
+        ("+model_call_capture_dir=calls", "response.output of a row holds every step"),
+        ("+token_id_capture=true", "token ids are not captured"),
+        ("+dry_run=true", "gym env validate"),
+    ],
+)
+def test_what_is_not_served_is_refused_with_what_to_do(tmp_path: Path, word: str, says: str) -> None:
+    lab(tmp_path, tasks=1)
+    words = [*endpoint_words(tmp_path, "http://127.0.0.1:9/v1", KEY), word]
+    code, _, err = here("eval", "run", *words, "--split", "example", "-o", tmp_path / "r.jsonl")
+    assert (code, says in err) == (2, True), err
+    assert not (tmp_path / "r.jsonl").exists()
+    code, _, err = here("env", "start", *words)
+    assert (code, says in err) == (2, True), err
+    code, _, err = here("eval", "run", "--no-serve", "--input", "x.jsonl", "-o", tmp_path / "r.jsonl", word)
+    assert (code, says in err) == (2, True), err
+
+
+def test_what_asks_for_nothing_is_no_reason_to_refuse(tmp_path: Path) -> None:
+    lab(tmp_path, tasks=1)
+    words = ("+upload_rollouts=false", "+rollout_collection_driver=null", "+observability_enabled=false")
+    assert keys(read(run(tmp_path, "r", *words))) == [(0, 0), (0, 1)]
+
+
+def test_servers_that_run_decide_whether_they_verify(tmp_path: Path) -> None:
+    wanted = ("--input", "x.jsonl", "-o", tmp_path / "r.jsonl", "+skip_verification=true")
+    code, _, err = here("eval", "run", "--no-serve", *wanted)
+    assert (code, "gym env start ... +skip_verification=true" in err) == (2, True)

@@ -176,3 +176,44 @@ def test_nothing_named_and_unknown_names_exit_with_2(tmp_path: Path) -> None:
         assert done.returncode == 2
         assert done.stderr.startswith("error: ")
     assert "did you mean openai_model?" in gym(tmp_path, "env", "validate", "--model-type", "openai_modle").stderr
+
+
+def test_a_benchmark_without_a_script_is_not_listed_and_says_why(tmp_path: Path) -> None:
+    config = overlay("trivia").replace("prepare_script: benchmarks/trivia/prepare.py", "jsonl_fpath: rows.jsonl")
+    shelf(tmp_path, trivia=config)
+    listed = gym(tmp_path, "list", "benchmarks")
+    assert "trivia" not in listed.stdout
+    assert "trivia/config.yaml: a benchmark data set needs a prepare_script" in listed.stderr
+    one = gym(tmp_path, "list", "benchmarks", "trivia")
+    assert one.returncode == 2
+    assert "trivia could not run: " in one.stderr
+    assert "hint: gym env validate --benchmark trivia" in one.stderr
+
+
+def test_the_version_is_told(tmp_path: Path) -> None:
+    from blade import __version__
+
+    assert gym(tmp_path, "--version").stdout == f"gym of blade {__version__}\n"
+    told = json.loads(gym(tmp_path, "--version", "--json").stdout)
+    fields = ["blade", "python", "python_path", "installation_path", "dependencies", "system"]
+    assert (list(told), told["blade"]) == (fields, __version__)
+    assert told["python_path"] == sys.executable
+    assert set(told["system"]) == {"os", "platform", "architecture", "processor", "cpus", "memory_gb"}
+    assert gym(tmp_path, "--json").returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["list", "benchmark"], "did you mean gym list benchmarks?"),
+        (["list", "aime24"], "gym list benchmarks aime24"),
+        (["eval", "foo"], "it has: prepare, run, profile, aggregate, reverify"),
+        (["evl", "run"], "did you mean gym eval?"),
+        (["search", ""], "`gym list benchmarks` shows all of them"),
+        (["search", "models", " "], "`gym list models` shows all of them"),
+    ],
+)
+def test_an_unknown_word_is_answered_with_what_to_type(tmp_path: Path, words: list[str], told: str) -> None:
+    done = gym(tmp_path, *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert told in done.stderr.replace("-c ", "gym "), "the program is called -c here"

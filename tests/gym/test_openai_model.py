@@ -87,13 +87,23 @@ def test_a_failure_has_its_class(fault: str, kind: str, again: bool, api: str) -
     assert failed.value.after == (0.05 if fault == "429" else None)
 
 
+@pytest.mark.parametrize(("key", "said"), [(KEY, "what is ****? Ask again."), ("k", "what is ****? Ask again.")])
+def test_a_key_that_is_said_back_is_hidden_and_no_letter_of_other_words(key: str, said: str) -> None:
+    with (
+        serving(Endpoint(key=key, fault=lambda number, tried: "echo")) as endpoint,
+        pytest.raises(ModelError) as failed,
+    ):
+        ask(endpoint, key=key)
+    assert str(failed.value) == f"HTTP 400: {said}"
+
+
 def test_a_wrong_key_is_not_tried_again_and_a_dead_port_is() -> None:
     with serving(Endpoint()) as endpoint, pytest.raises(ModelError) as failed:
         ask(endpoint, key="wrong")
     assert (failed.value.failure_class, failed.value.again) == ("not_authorized", False)
     with pytest.raises(ModelError) as failed:
         ask(endpoint)
-    assert (failed.value.failure_class, failed.value.again) == ("transient", True)
+    assert (failed.value.failure_class, failed.value.again) == ("unreachable", True)
 
 
 def test_an_address_that_is_none_is_refused() -> None:

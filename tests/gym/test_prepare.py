@@ -74,15 +74,13 @@ def test_the_same_seed_gives_the_same_bytes_and_another_gives_others(tmp_path: P
     assert found[0] == found[1] != found[2]
 
 
-@pytest.mark.parametrize("change", ["arguments", "seed", "script", "data", "record", "gone"])
+@pytest.mark.parametrize("change", ["arguments", "seed", "script", "record", "gone"])
 def test_whatever_changes_makes_it_again(tmp_path: Path, change: str) -> None:
     root(tmp_path)
     made = make(tmp_path)
     words: tuple[str, ...] = ("+prepare_script_args.count=3",) if change == "arguments" else ()
     if change == "script":
         write(tmp_path, {"benchmarks/trivia/prepare.py": SCRIPT + "# changed\n"})
-    elif change == "data":
-        made.path.write_text('{"id": "edited"}\n')
     elif change == "record":
         (made.path.parent / "trivia_benchmark.prepared.json").write_text("[")
     elif change == "gone":
@@ -90,6 +88,55 @@ def test_whatever_changes_makes_it_again(tmp_path: Path, change: str) -> None:
     again = make(tmp_path, *words, seed=7 if change == "seed" else None)
     assert (again.cached, runs(tmp_path)) == (False, 2)
     assert again.rows == (3 if words else 2)
+
+
+def test_rows_that_somebody_changed_are_kept_until_told_otherwise(tmp_path: Path) -> None:
+    root(tmp_path)
+    path = make(tmp_path).path
+    path.write_text('{"id": "edited"}\n')
+    resolved = load(tmp_path)
+    for again in (lambda: make(tmp_path), lambda: ensure(resolved, resolved.datasets[0])):
+        with pytest.raises(RequestError, match="was changed since it was made"):
+            again()
+    assert (path.read_text(), runs(tmp_path)) == ('{"id": "edited"}\n', 1)
+    assert make(tmp_path, force=True).rows == 2
+    path.write_text('{"id": "edited"}\n')
+    path.with_name("trivia_benchmark.prepared.json").unlink()
+    assert ensure(resolved, resolved.datasets[0]).read_text() == '{"id": "edited"}\n'
+
+
+COPIED = """
+from blade.core.errors import RequestError
+from blade.gym import hub
+
+def prepare(source=None, count=None, output=None):
+    if source is None:
+        raise RequestError("the hub cannot be reached", hint="name a copy")
+    return hub.write(hub.table("", source=source)[:count], output)
+"""
+
+
+def test_data_made_from_a_local_copy_is_there_for_whoever_asks(tmp_path: Path) -> None:
+    root(tmp_path, COPIED)
+    copy = tmp_path / "copy.csv"
+    copy.write_text("id,question\n1,a\n2,b\n")
+    assert make(tmp_path, f"+prepare_script_args.source={copy}").rows == 2
+    assert (make(tmp_path).cached, make(tmp_path, f"+prepare_script_args.source={copy}").cached) == (True, True)
+    copy.write_text("id,question\n1,a\n")
+    assert make(tmp_path).cached
+    assert make(tmp_path, f"+prepare_script_args.source={copy}").rows == 1, "the copy is another one now"
+    assert make(tmp_path, "+prepare_script_args.count=1").rows == 1, "other rows of the same copy"
+    copy.unlink()
+    assert refused(tmp_path).message == "the hub cannot be reached"
+
+
+def test_a_run_says_what_it_prepares_and_where(tmp_path: Path) -> None:
+    said: list[str] = []
+    root(tmp_path)
+    resolved = load(tmp_path)
+    made = ensure(resolved, resolved.datasets[0], said.append)
+    ensure(resolved, resolved.datasets[0], said.append)
+    assert said == [f"{made} is not there: making trivia with {tmp_path / 'benchmarks/trivia/prepare.py'}"]
 
 
 def test_arguments_of_the_config_then_of_the_command_then_the_seed(tmp_path: Path) -> None:

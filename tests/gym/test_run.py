@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from gym_endpoint import KEY, Endpoint, serving
-from gym_lab import command, endpoint_words, environ, gym, here, keys, lab, read, same, task, write
+from gym_lab import APP, command, endpoint_words, environ, gym, here, keys, lab, read, same, task, write
 
 FAULTS = {1: "500", 2: "429", 3: "malformed", 4: "drop", 5: "truncated", 6: "slow", 7: "no choices"}
 
@@ -135,6 +135,70 @@ def test_a_refused_key_ends_the_run_early_and_says_so(tmp_path: Path) -> None:
     assert len(read(tmp_path / "r.jsonl")) == 120
 
 
+def test_an_endpoint_that_is_down_ends_the_run_and_uses_up_no_attempt(tmp_path: Path) -> None:
+    lab(tmp_path, tasks=60)
+    with serving(Endpoint()) as endpoint:
+        words = (tmp_path, endpoint, "--split", "example", "--num-repeats", "1")
+        for _ in range(4):
+            gone = Endpoint(url="http://127.0.0.1:9/v1")
+            code, _, err = run(tmp_path, gone, *words[2:], "--resume")
+            assert (code, "rollouts in a row all failed with unreachable" in err) == (2, True), err
+        failed = results(tmp_path)[1]
+        assert {row["_ng_failure_class"] for row in failed} == {"unreachable"}
+        assert max(Counter(keys(failed)).values()) > 3, "the same rollouts were tried in every run"
+        code, _, err = run(*words, "--resume")
+        assert code == 0, err
+    assert len(results(tmp_path)[0]) == 60
+
+
+def test_a_server_that_dies_on_the_way_ends_the_run_too(tmp_path: Path) -> None:
+    lab(tmp_path, tasks=60)
+    endpoint = Endpoint()
+    endpoint.fault = lambda number, tried: "401" if len(endpoint.bodies) > 10 else None
+    with serving(endpoint):
+        code, _, err = run(tmp_path, endpoint, "--split", "example", "--num-repeats", "1", "--concurrency", "4")
+    assert (code, "in a row all failed with not_authorized" in err) == (2, True), err
+    assert 0 < len(results(tmp_path)[0]) <= 10
+    assert len(results(tmp_path)[1]) < 30
+
+
+def test_each_class_of_failure_has_its_own_last_error_and_the_next_commands_work(tmp_path: Path) -> None:
+    lab(tmp_path, tasks=4)
+    faults = {1: "400", 2: "500", 3: "malformed"}
+    with serving(Endpoint(fault=lambda number, tried: faults.get(number))) as endpoint:
+        code, out, err = run(tmp_path, endpoint, "--split", "example")
+        assert code == 1
+        assert "2 rollouts failed: refused_request; the last error: HTTP 400: context too long" in err
+        assert "2 rollouts failed: transient; the last error: HTTP 500: out of luck" in err
+        assert "2 rollouts failed: bad_response; the last error: the reply is not JSON" in err
+        (profile,) = [line for line in out.splitlines() if line.startswith("next: gym eval profile")]
+        assert here(*profile.removeprefix("next: gym ").split())[0] == 0
+        endpoint.fault = lambda number, tried: "400"
+        code, out, err = run(tmp_path, endpoint, "--split", "example", out="none")
+        assert (code, "next:" in out, "no rollout is there" in err) == (1, False, True)
+        endpoint.fault = lambda number, tried: None
+        code, out, err = run(tmp_path, endpoint, "--split", "example", out="all")
+        assert (code, "--allow-partial" in out, "next: gym eval profile" in out) == (0, False, True)
+
+
+def test_a_bad_line_in_the_middle_is_named_and_what_stood_there_runs_again(tmp_path: Path) -> None:
+    lab(tmp_path, tasks=4)
+    with serving(Endpoint()) as endpoint:
+        assert run(tmp_path, endpoint, "--split", "example")[0] == 0
+        path = tmp_path / "results" / "r.jsonl"
+        lines = path.read_bytes().splitlines(keepends=True)
+        path.write_bytes(b"".join([*lines[:2], b'{"half": \n', *lines[3:]]))
+        code, _, err = run(tmp_path, endpoint, "--split", "example", "--resume")
+        assert code == 0, err
+        assert "r.jsonl: line 3: not a row; left as it is, and what stood there runs again" in err
+        kept = path.read_bytes().splitlines(keepends=True)
+        assert (kept[2], len(kept)) == (b'{"half": \n', 9)
+        inputs = tmp_path / "results" / "r_materialized_inputs.jsonl"
+        inputs.write_bytes(inputs.read_bytes() + b"[]\n")
+        code, _, err = run(tmp_path, endpoint, "--split", "example", "--resume")
+        assert (code, "r_materialized_inputs.jsonl:9: not a row" in err) == (2, True)
+
+
 def test_resume_retries_by_class_and_stops_at_the_limit(tmp_path: Path) -> None:
     lab(tmp_path, tasks=4)
     broken = {1: "500", 2: "400"}
@@ -146,7 +210,7 @@ def test_resume_retries_by_class_and_stops_at_the_limit(tmp_path: Path) -> None:
             assert run(tmp_path, endpoint, *words, "--resume")[0] == 1
             assert Counter(keys(results(tmp_path)[1])) == {(1, 0): attempts, (2, 0): 1}
         _, _, err = run(tmp_path, endpoint, *words, "--resume")
-        assert "attempts used up" in err
+        assert "attempts used up; NEMO_GYM_MAX_ROLLOUT_ATTEMPTS is" in err
         assert "terminal" in err
         assert Counter(keys(results(tmp_path)[1])) == {(1, 0): 3, (2, 0): 1}
         assert [row.get("_ng_attempt_index") for row in results(tmp_path)[1]] == [None, None, 1, 2]
@@ -189,6 +253,27 @@ def test_resume_refuses_another_config_and_names_what_differs(tmp_path: Path) ->
     assert (tmp_path / "results" / "r.jsonl").read_bytes() == before
 
 
+def test_resume_refuses_another_verifier_and_names_its_file(tmp_path: Path) -> None:
+    lab(tmp_path, tasks=3)
+    home = tmp_path / "resources_servers" / "sums"
+    (home / "rubric.txt").write_text("exact")
+    with serving(Endpoint(fault=lambda number, tried: "500" if number == 1 else None)) as endpoint:
+        words = ("--split", "example", "--num-repeats", "1")
+        assert run(tmp_path, endpoint, *words)[0] == 1
+        manifest = json.loads((tmp_path / "results" / "r_manifest.json").read_text())
+        files = manifest["verifier_code"]["files"]
+        assert "blade/gym/environment.py" in files
+        assert not [name for name in files if "/data/" in name or "/configs/" in name]
+        for name, text in (("app.py", APP.replace("said == str(", "said != str(")), ("rubric.txt", "loose")):
+            before = (home / name).read_text()
+            (home / name).write_text(text)
+            code, _, err = run(tmp_path, endpoint, *words, "--resume")
+            assert (code, f"verifier_code.files.resources_servers/sums/{name}" in err) == (2, True), err
+            (home / name).write_text(before)
+        endpoint.fault = lambda number, tried: None
+        assert run(tmp_path, endpoint, *words, "--resume")[0] == 0
+
+
 def test_a_new_run_replaces_failures_too_and_an_unfinished_one_is_not_lost_by_mistake(tmp_path: Path) -> None:
     lab(tmp_path, tasks=3)
     endpoint = Endpoint(fault=lambda number, tried: "500" if number == 1 else None)
@@ -208,6 +293,22 @@ def test_a_new_run_replaces_failures_too_and_an_unfinished_one_is_not_lost_by_mi
         assert len(results(tmp_path)[0]) == 6
         assert run(tmp_path, endpoint, "--split", "example", "--overwrite")[0] == 0
         assert run(tmp_path, endpoint, "--split", "example", "--overwrite", "--resume")[0] == 2
+
+
+def test_a_finished_run_is_replaced_by_the_same_command_and_by_no_other(tmp_path: Path) -> None:
+    lab(tmp_path, tasks=2)
+    with serving(Endpoint()) as endpoint, serving(Endpoint()) as elsewhere:
+        assert run(tmp_path, endpoint, "--split", "example")[0] == 0
+        before = (tmp_path / "results" / "r.jsonl").read_bytes()
+        cases = ((endpoint, ("--temperature", "0.9"), "sampling.temperature"), (elsewhere, (), "the model's address"))
+        for other, words, why in cases:
+            code, _, err = run(tmp_path, other, "--split", "example", *words)
+            assert (code, "a finished run of other settings" in err, why in err) == (2, True, True)
+            assert (tmp_path / "results" / "r.jsonl").read_bytes() == before
+        code, _, err = run(tmp_path, endpoint, "--split", "example")
+        assert (code, "is replaced" in err) == (0, True)
+        assert run(tmp_path, endpoint, "--split", "example", "--temperature", "0.9", "--overwrite")[0] == 0
+    assert {row["responses_create_params"]["temperature"] for row in results(tmp_path)[0]} == {0.9}
 
 
 def test_rows_of_an_unknown_run_are_never_thrown_away_by_mistake(tmp_path: Path) -> None:
@@ -370,3 +471,59 @@ def test_shards_make_the_same_rollouts_as_one_run(tmp_path: Path) -> None:
     assert same(inputs) == same(read(tmp_path / "results" / "whole_materialized_inputs.jsonl"))
     manifest = json.loads((tmp_path / "results" / "merged_manifest.json").read_text())
     assert (manifest["shard"], len(manifest["task_ids"])) == (None, 7)
+
+
+def sharded(folder: Path, endpoint: Endpoint, number: int, of: int, *words: str, out: str) -> None:
+    shard = ("--shard", f"{number}/{of}", "--disable-aggregation", *words)
+    code, _, err = run(folder, endpoint, "--split", "example", *shard, out=out)
+    assert code == 0, err
+
+
+def test_a_missing_shard_is_named_and_its_tasks_are_expected(tmp_path: Path) -> None:
+    import blade
+
+    rows = [task(n) for n in range(10)]
+    for n, row in enumerate(rows):
+        row["responses_create_params"]["temperature"] = 0.1 * (n % 3)
+    lab(tmp_path, rows=rows)
+    with serving(Endpoint()) as endpoint:
+        for number in (1, 2):
+            sharded(tmp_path, endpoint, number, 3, out=f"shard{number}")
+    merged = tmp_path / "results" / "merged.jsonl"
+    code, out, err = here("eval", "aggregate", "-i", f"{tmp_path}/results/shard*.jsonl", "-o", merged)
+    assert code == 0, err
+    assert "shard 3/3 is missing: 3 tasks and 6 rollouts are counted as expected" in err
+    assert "coverage 0.700 (14 of 20)" in out
+    manifest = json.loads((tmp_path / "results" / "merged_manifest.json").read_text())
+    assert manifest["missing_shards"] == ["3/3"]
+    assert manifest["missing_tasks"] == {"sum-2": 2, "sum-5": 2, "sum-8": 2}
+    assert manifest["ended_at"] is None
+    found = blade.load_run(str(merged))
+    assert Counter(found.rollouts["outcome"].to_list()) == {"passed": 14, "missing": 6}
+
+
+def test_shards_of_different_runs_are_not_pooled(tmp_path: Path) -> None:
+    lab(tmp_path, tasks=6)
+    with serving(Endpoint()) as endpoint:
+        sharded(tmp_path, endpoint, 1, 2, "--temperature", "0", out="a1")
+        sharded(tmp_path, endpoint, 2, 2, "--temperature", "1", out="a2")
+        sharded(tmp_path, endpoint, 2, 3, "--temperature", "0", out="b2")
+    merged = tmp_path / "results" / "merged.jsonl"
+    for pattern, why in (("a*", "sampling.temperature: 0.0 -> 1.0"), ("[ab][12]", "of another run")):
+        for more in ((), ("--no-merge",)):
+            code, _, err = here("eval", "aggregate", "-i", f"{tmp_path}/results/{pattern}.jsonl", "-o", merged, *more)
+            assert (code, why in err) == (2, True), err
+    (tmp_path / "results" / "a2.jsonl").unlink()
+    code, _, err = here("eval", "aggregate", "-i", f"{tmp_path}/results/[ab]?.jsonl", "-o", merged)
+    assert (code, "parts of different cuts" in err) == (2, True), err
+    assert not list((tmp_path / "results").glob("merged*"))
+
+
+def test_a_shard_without_tasks_is_a_part_like_any_other(tmp_path: Path) -> None:
+    lab(tmp_path, tasks=2)
+    with serving(Endpoint()) as endpoint:
+        for number in (1, 2, 3):
+            sharded(tmp_path, endpoint, number, 3, out=f"shard{number}")
+    merged = tmp_path / "results" / "merged.jsonl"
+    code, out, err = here("eval", "aggregate", "-i", f"{tmp_path}/results/shard*.jsonl", "-o", merged)
+    assert (code, "coverage 1.000 (4 of 4)" in out) == (0, True), err

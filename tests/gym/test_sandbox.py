@@ -9,6 +9,8 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -23,6 +25,10 @@ TABLE = "CREATE TABLE t (a); INSERT INTO t VALUES (1);"
 ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
 
 
+def compared(worker: Worker, right: str, query: str) -> Any:
+    return worker.ask("compare", TABLE, None, right, query, 5.0, True)
+
+
 @pytest.fixture
 def without_namespaces(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("PATH", "")
@@ -35,7 +41,7 @@ def without_namespaces(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_a_worker_answers_several_threads() -> None:
     worker = Worker(MODULE)
     with ThreadPoolExecutor(4) as pool:
-        told = list(pool.map(lambda n: worker.ask("compare", TABLE, "SELECT a FROM t", f"SELECT {n} FROM t"), range(8)))
+        told = list(pool.map(lambda n: compared(worker, "SELECT a FROM t", f"SELECT {n} FROM t"), range(8)))
     worker.close()
     assert [one["failure_reason"] is None for one in told] == [n == 1 for n in range(8)]
 
@@ -43,8 +49,8 @@ def test_a_worker_answers_several_threads() -> None:
 def test_what_a_question_raises_is_its_answer() -> None:
     worker = Worker(MODULE)
     with pytest.raises(ValueError, match="OperationalError"):
-        worker.ask("compare", TABLE, "SELECT nothing", "SELECT 1")
-    assert worker.ask("compare", TABLE, "SELECT a FROM t", "SELECT 1")["failure_reason"] is None
+        compared(worker, "SELECT nothing", "SELECT 1")
+    assert compared(worker, "SELECT a FROM t", "SELECT 1")["failure_reason"] is None
     worker.close()
 
 
@@ -53,9 +59,9 @@ def test_a_question_out_of_time_ends_the_child_and_the_next_one_has_another() ->
     worker = Worker(MODULE, seconds=1.0)
     begun = time.monotonic()
     with pytest.raises(OutOfBounds):
-        worker.ask("compare", TABLE, "SELECT a FROM t", ENDLESS)
+        compared(worker, "SELECT a FROM t", ENDLESS)
     assert time.monotonic() - begun < 10
-    assert worker.ask("compare", TABLE, "SELECT a FROM t", "SELECT 1")["failure_reason"] is None
+    assert compared(worker, "SELECT a FROM t", "SELECT 1")["failure_reason"] is None
     worker.close()
 
 
@@ -98,3 +104,13 @@ def test_a_child_whose_parent_was_killed_ends_by_itself() -> None:
     gone, alive = psutil.wait_procs(below, timeout=60)
     assert not alive
     assert gone
+
+
+def test_an_address_of_a_database_is_read_as_sqlite_reads_it(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.sqlite"
+    secret.write_bytes(b"")
+    coded = str(secret).replace("/", "%2F")
+    code = f"import sqlite3\n\n\ndef f():\n    sqlite3.connect('file:{coded}?mode=ro', uri=True).execute('SELECT 1')\n"
+    row = {"test_list": ["f()"], "canonical_solution": code}
+    found = unit_tests.verify(row, f"```python\n{code}\n```", {})
+    assert "may not reach files outside its folder" in str(found.fields["failure_reason"])

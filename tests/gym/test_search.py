@@ -25,7 +25,7 @@ def of_domain(*domains: str) -> set[str]:
     return {entry.name for entry in SHIPPED if entry.domain in domains}
 
 
-@pytest.mark.parametrize("query", ["math", "maths", "Mathematics", "arithmetic", "mathmatics"])
+@pytest.mark.parametrize("query", ["math", "maths", "Mathematics", "arithmetic", "mathmatics", "mth", "mahts"])
 def test_math_is_what_has_the_domain(query: str) -> None:
     assert of_domain("math") <= set(names(query))
     assert not set(names(query)) & of_domain("coding", "safety", "translation")
@@ -73,10 +73,19 @@ def test_safety_is_refusing_and_not_refusing(query: str) -> None:
         ("mmlu", "mmlu"),
         ("mmlu pro", "mmlu_pro"),
         ("hotpot", "hotpotqa"),
+        ("multi step tool", "workplace_assistant"),
+        ("multiple choice", "gpqa_diamond"),
+        ("judge", "hle"),
     ],
 )
 def test_what_people_type_finds_what_they_mean(query: str, first: str) -> None:
     assert names(query)[:1] == [first]
+
+
+def test_words_that_no_entry_has_together_find_those_that_have_most() -> None:
+    assert set(names("speech refusal")) == {"harmbench", "librispeech", "wmt24pp", "xstest"}
+    assert names("speech recognition refusal") == ["librispeech"]
+    assert names("speech zzzzz") == []
 
 
 def test_a_category_is_found_by_its_name() -> None:

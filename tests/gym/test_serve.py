@@ -147,8 +147,8 @@ def free_port() -> int:
 
 
 @contextmanager
-def started(folder: Path, url: str, port: int, low: int) -> Iterator[subprocess.Popen[str]]:
-    words = endpoint_words(folder, url, KEY)
+def started(folder: Path, url: str, port: int, low: int, *more: str) -> Iterator[subprocess.Popen[str]]:
+    words = [*endpoint_words(folder, url, KEY), *more]
     ports = [f"++port_range_low={low}", f"++port_range_high={low + 50}"]
     process = subprocess.Popen(
         command("env", "start", *words, "--head-port", str(port), *ports),
@@ -215,9 +215,10 @@ def test_servers_of_their_own_give_the_same_rollouts_and_stop_cleanly(tmp_path: 
         4,
     )
     assert (manifest["benchmark"], manifest["verifier"], manifest["num_repeats"]) == ("sums", "exact_match", 2)
+    assert "resources_servers/sums/app.py" in manifest["verifier_code"]["files"]
 
 
-def test_an_agent_that_dies_fails_rollouts_and_not_the_run(tmp_path: Path) -> None:
+def test_an_agent_that_dies_ends_the_run_and_loses_nothing(tmp_path: Path) -> None:
     lab(tmp_path, tasks=30)
     port, low = free_port(), 12000 + os.getpid() % 7000
     with serving(Endpoint(delay=0.1)) as endpoint, started(tmp_path, endpoint.url, port, low) as process:
@@ -250,10 +251,12 @@ def test_an_agent_that_dies_fails_rollouts_and_not_the_run(tmp_path: Path) -> No
             time.sleep(0.02)
         process.send_signal(signal.SIGKILL)
         _, err = client.communicate(timeout=120)
-    assert client.returncode == 1, err
+    assert client.returncode == 2, err
+    assert "20 rollouts in a row all failed with unreachable: the agent's server" in err
     rows, failures = read(output), read(tmp_path / "results" / "r_failures.jsonl")
-    assert keys(rows + failures) == [(task, 0) for task in range(30)]
-    assert {row["_ng_failure_class"] for row in failures} == {"remote_agent_error"}
+    assert rows
+    assert len(set(keys(rows + failures))) == len(rows) + len(failures)
+    assert {row["_ng_failure_class"] for row in failures} <= {"remote_agent_error", "unreachable"}
 
 
 def test_without_a_head_the_message_says_how_to_start_one(tmp_path: Path) -> None:
@@ -262,3 +265,59 @@ def test_without_a_head_the_message_says_how_to_start_one(tmp_path: Path) -> Non
     code, _, err = here("eval", "run", "--no-serve", *wanted)
     assert (code, "gym env start" in err) == (2, True)
     assert here("env", "status", "--head-port", str(free_port()))[0] == 2
+
+
+def test_servers_that_skip_verification_give_rows_without_a_reward(tmp_path: Path) -> None:
+    lab(tmp_path, tasks=2)
+    port, low = free_port(), 12000 + os.getpid() % 7000
+    wanted = ("--input", "resources_servers/sums/data/example.jsonl", "--search-dir", tmp_path)
+    skip = "+skip_verification=true"
+    with serving(Endpoint()) as endpoint, started(tmp_path, endpoint.url, port, low, skip):
+        code, _, err = here("eval", "run", "--no-serve", "--head-port", str(port), *wanted, "-o", tmp_path / "r.jsonl")
+    assert code == 0, err
+    assert {(row["reward"], row["verification_skipped"]) for row in read(tmp_path / "r.jsonl")} == {(None, True)}
+
+
+def test_metrics_are_aggregated_by_servers_that_run(tmp_path: Path) -> None:
+    lab(tmp_path, tasks=1)
+    port, low = free_port(), 12000 + os.getpid() % 7000
+    rewards = [[1, 1, 1, 1], [0, 0, 0, 0], [1, 0, 1, 0]]
+    rows = [
+        {"_ng_task_index": place, "_ng_rollout_index": repeat, "reward": float(reward), "agent_ref": {"name": name}}
+        for place, row in enumerate(rewards)
+        for repeat, (reward, name) in enumerate(zip(row, "abab", strict=True))
+    ]
+    bare = [{"_ng_task_index": 5, "reward": 1.0}, {"_ng_task_index": 5, "reward": 0.0}]
+    with started(tmp_path, "http://127.0.0.1:9/v1", port, low), httpx.Client(trust_env=False, timeout=20) as client:
+        listed = client.get(f"http://127.0.0.1:{port}/server_instances").json()
+        urls = {one["group"]: one["url"] for one in listed}
+
+        def ask(group: str, body: Any) -> httpx.Response:
+            return client.post(f"{urls[group]}/aggregate_metrics", json=body)
+
+        found = ask("resources_servers", {"verify_responses": rows[::-1]})
+        assert ask("responses_api_agents", {"verify_responses": rows}).json() == found.json()
+        unnumbered = ask("resources_servers", {"verify_responses": bare}).json()
+        empty = ask("resources_servers", {"verify_responses": []})
+        wrong = [
+            ask("resources_servers", body)
+            for body in (
+                {},
+                {"verify_responses": [3]},
+                {"verify_responses": [{"reward": 1.0}]},
+                {"verify_responses": rows[:1] * 2},
+            )
+        ]
+        document = client.get(f"{urls['resources_servers']}/openapi.json").json()
+    metrics = found.json()
+    assert set(metrics) == {"group_level_metrics", "agent_metrics", "key_metrics"}
+    # three tasks x 4: 6 of 12; two of three tasks pass at least once in four
+    assert metrics["agent_metrics"]["mean/reward"] == 0.5
+    assert metrics["agent_metrics"]["pass@1/accuracy"] == 50.0
+    assert round(metrics["agent_metrics"]["pass@4/accuracy"], 3) == 66.667
+    assert metrics["key_metrics"]["mean/reward"] == 0.5
+    assert [row["mean/reward"] for row in metrics["group_level_metrics"]] == [1.0, 0.0, 0.5]
+    assert [info["rollout_id"] for info in unnumbered["group_level_metrics"][0]["rollout_infos"]] == ["5:0", "5:1"]
+    assert empty.json() == {"group_level_metrics": [], "agent_metrics": {}, "key_metrics": {}}
+    assert [reply.status_code for reply in wrong] == [422] * 4
+    assert "/aggregate_metrics" in document["paths"]

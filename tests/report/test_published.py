@@ -1,4 +1,4 @@
-"""Published numbers beside a run's own: reproduced, off by so much, or not to be had."""
+"""Published numbers beside a run's own: reproduced, not contradicted, off by so much, or not to be had."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from blade.gym.run.manifest import reported
 from blade.report.sections import report
 
 
-def _inventory(folder: Path, published: Any) -> list[str]:
-    """Forty tasks of one rollout, thirty of which pass; lines of the inventory on published numbers."""
-    rows = [{"task_id": f"t{n}", "reward": float(n < 30), "response": {"output": []}} for n in range(40)]
+def _inventory(folder: Path, published: Any, tasks: int = 100, missing: int = 0) -> list[str]:
+    """Tasks of one rollout, three in four of which pass; lines of the inventory on published numbers."""
+    rows = [{"task_id": f"t{n}", "reward": float(n % 4 < 3), "response": {"output": []}} for n in range(tasks)]
+    names = [{"task_id": f"t{n}", "responses_create_params": {"input": []}} for n in range(tasks + missing)]
+    (folder / "r_materialized_inputs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in names))
     (folder / "r.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (folder / "r_manifest.json").write_text(
         json.dumps({"benchmark": "b", "model": {"name": "m"}, "reported": published})
@@ -40,6 +42,17 @@ def _inventory(folder: Path, published: Any) -> list[str]:
 def test_a_published_number_is_set_beside_the_runs_own(tmp_path: Path, entry: dict[str, Any], said: str) -> None:
     (line,) = _inventory(tmp_path, [entry])
     assert line.startswith(f"- Published: {said}")
+
+
+def test_few_tasks_and_missing_verdicts_reproduce_nothing(tmp_path: Path) -> None:
+    near, far = {"metric": "pass@1", "value": 0.8}, {"metric": "pass@1", "value": 0.1}
+    (inside, outside) = _inventory(tmp_path, [near, far], tasks=40)
+    assert "here 0.750: not contradicted (inside " in inside
+    assert inside.endswith("; 40 tasks leave too much open to call it reproduced.")
+    assert "here 0.750: not reproduced, 65.0 points off" in outside
+    (partial,) = _inventory(tmp_path, [near], missing=3)
+    assert "here 0.750: not contradicted (inside " in partial
+    assert partial.endswith("; not every rollout has a verdict.")
 
 
 @pytest.mark.parametrize("odd", [None, "x", {}, [None, 3, {}, {"metric": "pass@1"}, {"metric": 3, "value": "x"}]])

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+UNREACHABLE = "unreachable"
+"""The class of a server that no connection can be made to."""
+
 
 class ModelError(Exception):
     """A request that a model's server did not answer with a usable response.

@@ -12,20 +12,21 @@ import importlib.util
 import inspect
 import json
 import sys
-import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from blade.core.errors import BladeError, RequestError
-from blade.gym import hub
+from blade.gym import foreign, hub
 from blade.gym.config.dataset import Dataset
 from blade.gym.config.load import Resolved
 from blade.gym.config.roots import find, place
 
 RECORD = ".prepared.json"
 ARGUMENTS = "prepare_script_args"
+SOURCE = "source"
+"""The argument that names a local copy of what would be downloaded: where rows come from, not which rows."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,12 +56,15 @@ class Prepared:
     """Whether they were there before."""
 
 
-def ensure(resolved: Resolved, dataset: Dataset) -> Path:
-    """The rows of a data set, made where they are missing or were made otherwise; rows of unknown make are taken as given."""
+def ensure(resolved: Resolved, dataset: Dataset, told: Callable[[str], None] | None = None) -> Path:
+    """The rows of a data set, made where they are missing or were made otherwise; rows of unknown make are taken as given.
+
+    Raises for rows that were changed since they were made, which nobody may want to lose.
+    """
     path = place(dataset.jsonl_fpath, resolved.roots, beside=dataset.prepare_script)
     if not dataset.prepare_script or (path.is_file() and not path.with_name(path.stem + RECORD).is_file()):
         return path
-    return prepare(plan(resolved, [dataset]))[0].path
+    return prepare(plan(resolved, [dataset]), told=told)[0].path
 
 
 def plan(resolved: Resolved, datasets: Iterable[Dataset], *, seed: int | None = None) -> list[Job]:
@@ -85,17 +89,56 @@ def plan(resolved: Resolved, datasets: Iterable[Dataset], *, seed: int | None = 
     return jobs
 
 
-def prepare(jobs: Sequence[Job], *, force: bool = False, told: Callable[[Job], None] | None = None) -> list[Prepared]:
-    """Run what is not there yet, in order; `told` hears of each before it runs. Raises for a script that fails."""
+def prepare(jobs: Sequence[Job], *, force: bool = False, told: Callable[[str], None] | None = None) -> list[Prepared]:
+    """Run what is not there yet, in order; `told` hears of each before it runs. Raises for a script that fails.
+
+    Rows that were changed since they were made are kept, by an error, unless `force`.
+    """
     done = []
     for job in jobs:
-        found = None if force else _there(job)
+        record = {} if force else _record(job)
+        _unchanged(job, record)
+        found = _there(job, record)
         if found is None:
+            sourced = _with_source(job, record)
             if told:
-                told(job)
-            found = _made(job)
+                told(_making(sourced))
+            found = _made(sourced)
         done.append(found)
     return done
+
+
+def _making(job: Job) -> str:
+    why = "is made again" if job.target.is_file() else "is not there"
+    copy = f" from {job.arguments[SOURCE]}" if job.arguments.get(SOURCE) else ""
+    return f"{job.target} {why}: making {job.dataset.name} with {job.script}{copy}"
+
+
+def _record(job: Job) -> dict[str, Any]:
+    """What stands beside the rows on how they were made; empty where that cannot be told."""
+    try:
+        value = json.loads(job.record.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _unchanged(job: Job, record: Mapping[str, Any]) -> None:
+    """Raise for rows that are not what the script wrote."""
+    if job.target.is_file() and isinstance(record.get("sha256"), str) and record["sha256"] != _digest(job.target):
+        raise RequestError(
+            f"{job.target} was changed since it was made",
+            hint=f"remove {job.record.name} beside it to use it as it is; gym eval prepare --force makes it again",
+        )
+
+
+def _with_source(job: Job, record: Mapping[str, Any]) -> Job:
+    """The job, with the local copy that the rows were made from before where none is named and it is still there."""
+    before = record.get(SOURCE)
+    path = before.get("path") if isinstance(before, dict) else None
+    if job.arguments.get(SOURCE) is not None or not isinstance(path, str) or not Path(path).exists():
+        return job
+    return replace(job, arguments={**job.arguments, SOURCE: path})
 
 
 def _fault(dataset: Dataset, script: Path | None, arguments: Mapping[str, Any]) -> str:
@@ -117,17 +160,15 @@ def _fault(dataset: Dataset, script: Path | None, arguments: Mapping[str, Any]) 
     return f"prepare of {script} takes no {', '.join(unknown)}" if unknown else ""
 
 
-def _there(job: Job) -> Prepared | None:
-    """The rows that the same script made of the same arguments, if they are still what it wrote."""
-    try:
-        record = json.loads(job.record.read_bytes())
-        digest = _digest(job.target)
-    except (OSError, ValueError):
+def _there(job: Job, record: Mapping[str, Any]) -> Prepared | None:
+    """The rows that the same script made of the same arguments, from any copy unless another one is named."""
+    source = _source(job)
+    if not job.target.is_file() or record.get("made_by") != _maker(job):
         return None
-    if not isinstance(record, dict) or record.get("sha256") != digest or record.get("made_by") != _maker(job):
+    if source is not None and record.get(SOURCE) != source:
         return None
-    rows = record.get("rows")
-    if not isinstance(rows, int):
+    rows, digest = record.get("rows"), record.get("sha256")
+    if not isinstance(rows, int) or not isinstance(digest, str):
         return None
     return Prepared(name=job.dataset.name, path=job.target, rows=rows, sha256=digest, cached=True)
 
@@ -145,7 +186,7 @@ def _made(job: Job) -> Prepared:
     if not rows:
         raise RequestError(f"{job.script} wrote no rows to {job.target}", hint="is its source empty?")
     digest = _digest(job.target)
-    record = {"rows": rows, "sha256": digest, "made_by": _maker(job)}
+    record = {"rows": rows, "sha256": digest, "made_by": _maker(job), SOURCE: _source(job)}
     _keep(job.record, record)
     return Prepared(name=job.dataset.name, path=job.target, rows=rows, sha256=digest, cached=False)
 
@@ -172,26 +213,29 @@ def _run(job: Job) -> Any:
         ) from None
     except Exception as error:  # noqa: BLE001 - a script may raise anything
         raise RequestError(
-            f"{_place(error, job.script)}: {type(error).__name__}: {error}",
+            f"{foreign.place(error, job.script)}: {foreign.said(error)}",
             hint="the script failed; its data was not made",
         ) from None
     finally:
         sys.dont_write_bytecode = writes
 
 
-def _place(error: Exception, script: Path) -> str:
-    """The line of the script that the error came through."""
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [frame.lineno for frame in frames if Path(frame.filename) == script]
-    return f"{script}:{own[-1]}" if own else str(script)
-
-
 def _maker(job: Job) -> dict[str, Any]:
     """What decides the rows: script and arguments, as JSON gives them back, and the version of what scripts use."""
     from blade import __version__
 
-    arguments = json.loads(json.dumps(dict(job.arguments), sort_keys=True, default=str))
+    chosen = {name: value for name, value in job.arguments.items() if name != SOURCE}
+    arguments = json.loads(json.dumps(chosen, sort_keys=True, default=str))
     return {"script_sha256": _digest(job.script), "arguments": arguments, "blade": __version__}
+
+
+def _source(job: Job) -> dict[str, str | None] | None:
+    """The local copy that is named, with a mark of a file; None where none is."""
+    given = job.arguments.get(SOURCE)
+    if given is None:
+        return None
+    path = Path(str(given)).expanduser()
+    return {"path": str(path.resolve()), "sha256": _digest(path) if path.is_file() else None}
 
 
 def _digest(path: Path) -> str:

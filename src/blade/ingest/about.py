@@ -52,6 +52,7 @@ def merged_facts(said: Iterable[Facts]) -> Facts:
             agent=merged.agent or facts.agent,
             settings={**facts.settings, **merged.settings},
             expected=merged.expected or facts.expected,
+            absent={**facts.absent, **merged.absent},
             source=merged.source if merged.expected else facts.source,
             recorded={**facts.recorded, **merged.recorded},
             reported=merged.reported or facts.reported,
@@ -77,6 +78,11 @@ def stated_repeats(said: Sequence[Facts]) -> tuple[str, dict[str, int]] | None:
         for task, count in (fact.expected or {}).items():
             repeats[task] = max(count, repeats.get(task, 0))
     return sources[0], repeats
+
+
+def absent_repeats(said: Sequence[Facts]) -> dict[str, int]:
+    """Repeats of tasks whose part of the run is not here."""
+    return {task: count for fact in said for task, count in fact.absent.items()}
 
 
 def settings_of(group: Group, files: Files, table: Table, said: Sequence[Facts]) -> dict[str, str]:

@@ -104,12 +104,17 @@ def expect(
     inputs: pl.DataFrame,
     stated: tuple[str, Mapping[str, int]] | None,
     *,
+    absent: Mapping[str, int],
     tasks: int | None,
     repeats: int | None,
 ) -> Expected:
     """What should be there: the user's word, materialized inputs, a manifest or log, or a clear pattern; else unknown."""
     seen = dict(rollouts.group_by("task_id").len().iter_rows())
     named, source, notes = _named(inputs, stated, seen)
+    lost = {task: count for task, count in absent.items() if task not in seen and count <= MOST_REPEATS}
+    if lost:
+        named = {**lost, **(named or seen)}
+        notes = (*notes, f"{len(lost)} tasks are of shards that are not here")
     if repeats is not None:
         named, source = dict.fromkeys([*named, *seen], repeats), "user"
     pattern = _inferred(seen)

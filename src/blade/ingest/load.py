@@ -156,7 +156,14 @@ def _run(
     inputs = mine.filter(pl.col("role") == "inputs")
     said = [read.facts[bundle] for bundle in group.bundles]
     stated = about.stated_repeats(said)
-    expected = expect(joined.rollouts, inputs, stated, tasks=wishes.expect_tasks, repeats=wishes.expect_repeats)
+    expected = expect(
+        joined.rollouts,
+        inputs,
+        stated,
+        absent=about.absent_repeats(said),
+        tasks=wishes.expect_tasks,
+        repeats=wishes.expect_repeats,
+    )
     missing = missing_rows(joined.rollouts, inputs, expected)
     rollouts = tables.conform(joined.rollouts.with_columns(_artifact(files)), ROLLOUTS)
     if not missing.is_empty():

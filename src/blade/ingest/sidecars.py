@@ -19,7 +19,17 @@ from blade.ingest.jsonl import Torn, records
 
 _SAMPLING = ("temperature", "top_p", "max_output_tokens", "num_repeats", "max_steps")
 _OF_BLOCK = {
-    "sampling": ("temperature", "top_p", "max_output_tokens"),
+    "sampling": (
+        "temperature",
+        "top_p",
+        "max_output_tokens",
+        "top_k",
+        "min_p",
+        "reasoning_effort",
+        "presence_penalty",
+        "frequency_penalty",
+        "repetition_penalty",
+    ),
     "limits": ("max_steps", "rollout_seconds"),
 }
 """What is read of the blocks of a manifest."""
@@ -122,6 +132,7 @@ def _manifest(path: Path, shown: str, found: Sidecars) -> None:
             agent=cells.text(value.get("agent")),
             settings=_manifest_settings(value),
             expected=_manifest_expected(value),
+            absent=_manifest_absent(value.get("missing_tasks")),
             source="manifest",
             reported=_reported(value.get("reported")),
         )
@@ -147,6 +158,11 @@ def _inner(value: Mapping[str, Any], name: str, inside: str) -> Any:
     return given.get(inside) if isinstance(given, dict) else given
 
 
+def _inside(value: Mapping[str, Any], name: str, inside: str) -> str | None:
+    given = value.get(name)
+    return cells.text(given.get(inside)) if isinstance(given, dict) else None
+
+
 def _manifest_settings(value: Mapping[str, Any]) -> dict[str, str]:
     """Settings by the names that comparisons know; those that nobody recorded are left out."""
     found = {name: value.get(name) for name in _SAMPLING if name != "num_repeats"}  # the rows themselves tell that
@@ -154,6 +170,9 @@ def _manifest_settings(value: Mapping[str, Any]) -> dict[str, str]:
         inner = value.get(block)
         found |= {name: inner[name] for name in _OF_BLOCK[block] if name in inner} if isinstance(inner, dict) else {}
     found["verifier"] = value.get("verifier")
+    found["verifier_settings"] = value.get("verifier_settings")
+    found["verifier_code"] = (_inside(value, "verifier_code", "sha256") or "")[:12]
+    found["judge_model"] = _inside(value, "judge", "name")
     found["seed"] = "by repeat" if _inner(value, "seeds", "by_repeat") is True else None
     found["skills"] = _inner(value, "skills_ref", "hash") or ("none" if "skills_ref" in value else None)
     found["checkpoint"] = value["model"].get("checkpoint_ref") if isinstance(value.get("model"), dict) else None
@@ -181,6 +200,14 @@ def _manifest_expected(value: Mapping[str, Any]) -> dict[str, int] | None:
     if not isinstance(ids, list) or not repeats:
         return None
     return {name: repeats for task in ids if (name := cells.name_text(task))}
+
+
+def _manifest_absent(given: object) -> dict[str, int]:
+    """Tasks of shards that were missing when the others were merged."""
+    pairs = given.items() if isinstance(given, dict) else ()
+    return {
+        name: repeats for task, count in pairs if (name := cells.name_text(task)) and (repeats := cells.count(count))
+    }
 
 
 def _config(path: Path, shown: str, found: Sidecars) -> None:

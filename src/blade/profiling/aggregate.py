@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import glob
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -87,13 +87,18 @@ def _why_none(left_out: Sequence[tuple[Path, str]]) -> str:
     return "it matches only " + ", ".join(f"{path} ({what})" for path, what in left_out[:3])
 
 
-def aggregate(files: list[Path], *, threshold: float = 1.0) -> Aggregate:
-    """Sum up the rollouts of all files by agent; raises when they claim the same rollouts, or hold none."""
+def aggregate(
+    files: list[Path], *, threshold: float = 1.0, absent: Mapping[str, Counter[int]] | None = None
+) -> Aggregate:
+    """Sum up the rollouts of all files by agent; raises when they claim the same rollouts, or hold none.
+
+    `absent` says what shards that are not here were to have, by agent and task.
+    """
     with undisturbed():
-        return _aggregate(files, threshold)
+        return _aggregate(files, threshold, absent or {})
 
 
-def _aggregate(files: list[Path], threshold: float) -> Aggregate:
+def _aggregate(files: list[Path], threshold: float, absent: Mapping[str, Counter[int]]) -> Aggregate:
     read = read_rollouts(files)
     if not read.rows and read.problems:
         first = read.problems[0]
@@ -105,7 +110,7 @@ def _aggregate(files: list[Path], threshold: float) -> Aggregate:
     for row in read.rows:
         row.agent = row.agent or (inputs[row.file] or {}).get(row.key)
     rows, copies = in_order(read, OVERLAP)
-    plan = _plan(files, inputs, read.problems)
+    plan = _plan(files, inputs, absent, read.problems)
     agents = [_agent(name, mine, plan, threshold) for name, mine in _by_agent(rows)]
     return Aggregate(agents=agents, read=read, rows=rows, copies=copies, problems=tuple(read.problems))
 
@@ -123,16 +128,27 @@ def _agents_of_inputs(shard: Path, problems: list[Problem]) -> dict[Key, str] | 
     return {row.key: row.agent for row in read_inputs(path, problems)} if path is not None else None
 
 
-def _plan(files: Sequence[Path], inputs: Sequence[dict[Key, str] | None], problems: list[Problem]) -> _Plan:
+def _plan(
+    files: Sequence[Path],
+    inputs: Sequence[dict[Key, str] | None],
+    absent: Mapping[str, Counter[int]],
+    problems: list[Problem],
+) -> _Plan:
     failed: dict[str, set[Key]] = {}
     for path in filter(None, (sidecar(path, "_failures.jsonl") for path in files)):
         for agent, key in read_keys(path, problems):
             failed.setdefault(agent, set()).add(key)
     keys = {(agent, key) for mine in inputs for key, agent in (mine or {}).items()}
-    due: dict[str, Counter[int]] = {}
+    due = {agent: Counter(tasks) for agent, tasks in absent.items()}
     for agent, (task, _) in keys:
         due.setdefault(agent, Counter())[task] += 1
     return _Plan(due=due if None not in inputs else None, failed=failed)
+
+
+def entry_of(name: str, rows: list[GymRow], *, threshold: float = 1.0) -> dict[str, Any]:
+    """The entry of an agent whose rows are known and whose plan is not: rows in order of task and repeat, each once."""
+    with undisturbed():
+        return _agent(name, rows, _Plan(due=None, failed={}), threshold)
 
 
 def _agent(name: str, rows: list[GymRow], plan: _Plan, threshold: float) -> dict[str, Any]:

@@ -110,6 +110,12 @@ def read_rollouts(files: list[Path]) -> Read:
     return read
 
 
+def row_of(data: bytes, serial: int) -> GymRow:
+    """The rollout that a line of JSON holds; raises Unusable."""
+    cells_, _ = _decode(data)
+    return _rollout(cells_, Record(data=data, line=serial + 1, offset=0), 0, serial)
+
+
 def read_inputs(path: Path, problems: list[Problem], whole: Container[Key] = ()) -> list[InputRow]:
     """Every usable materialized input, in the order of the file; those whose key is in `whole` with the row itself."""
     rows: list[InputRow] = []

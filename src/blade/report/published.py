@@ -1,19 +1,22 @@
-"""Numbers that were published for a model, beside those of the run: reproduced, or how far off."""
+"""Numbers that were published for a model, beside those of the run: reproduced, not contradicted, or how far off."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from blade.core.analysis import RunAnalysis
-from blade.core.measure import Measure
+from blade.core.measure import Interval, Measure
 from blade.core.run import Reported
-from blade.report.numbers import limits, points, score
+from blade.report.numbers import limits, plural, points, score
 from blade.report.text import safe
 
 _PASS_AT = re.compile(r"pass@(\d{1,4})")
 _MEANS = {"accuracy": "pass_at_1", "pass_at_1": "pass_at_1", "mean_reward": "mean_reward", "reward": "mean_reward"}
 PERCENT = 1.0
 """A published share above this is in percent."""
+WIDEST = 0.2
+"""An interval that is wider holds so many numbers that being inside says little: 10 points to either side."""
 
 
 def lines(one: RunAnalysis) -> list[str]:
@@ -32,8 +35,19 @@ def _line(entry: Reported, one: RunAnalysis) -> str:
         return f"{here}, without an interval to judge by."
     inside = limits(measure.interval)
     if measure.interval.low <= value <= measure.interval.high:
-        return f"{here}: reproduced (inside {inside})."
+        doubts = "; ".join(_doubts(measure, measure.interval, one))
+        verdict = f"not contradicted (inside {inside}); {doubts}" if doubts else f"reproduced (inside {inside})"
+        return f"{here}: {verdict}."
     return f"{here}: not reproduced, {points(measure.value - value)} points off (outside {inside})."
+
+
+def _doubts(measure: Measure, interval: Interval, one: RunAnalysis) -> Iterator[str]:
+    """Why a number that is inside is no reproduction all the same."""
+    if interval.high - interval.low > WIDEST:
+        yield f"{plural(measure.n, 'task')} leave too much open to call it reproduced"
+    coverage = one.metrics.measures.get("coverage")
+    if coverage is not None and coverage.value is not None and coverage.value < 1:
+        yield "not every rollout has a verdict"
 
 
 def _measure(metric: str, one: RunAnalysis) -> Measure | None:

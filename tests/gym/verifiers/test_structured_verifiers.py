@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from blade.gym import sql_asking
 from blade.gym.answers import message
 from blade.gym.environment import NoVerdict
 from blade.gym.model import ModelError
@@ -164,7 +165,7 @@ def test_a_key_that_fails_gives_no_verdict() -> None:
 def test_a_query_without_end_ends(query: str) -> None:
     begun = time.monotonic()
     assert sql_result.verify(SQL, f"```sql\n{query}\n```", {}).reward == 0.0
-    assert time.monotonic() - begun < sql_result.SECONDS + 5
+    assert time.monotonic() - begun < sql_asking.SECONDS + 5
     assert sql_result.verify(SQL, sql_result.gold(SQL), {}).reward == 1.0
 
 

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
 from blade.cli.gym.env import group as environment
 from blade.cli.gym.env_serve import prove, start, status
+from blade.cli.gym.groups import Known
 from blade.cli.gym.listing import listing, search
+from blade.cli.gym.once import Once
 from blade.cli.gym.prepare import prepare
 from blade.cli.gym.reverify import reverify
 from blade.cli.gym.run import run
 from blade.cli.gym.statistics import aggregate, profile
+from blade.core.errors import RequestError
 
 app = typer.Typer(
     name="gym",
+    cls=Known,
     help="The benchmark layer: NeMo Gym's commands, files and numbers.",
     no_args_is_help=True,
     add_completion=False,
@@ -22,25 +28,43 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 evaluation = typer.Typer(
-    help="Prepare and run a benchmark, and what comes after the rollouts.", no_args_is_help=True, rich_markup_mode=None
+    cls=Known,
+    help="Prepare and run a benchmark, and what comes after the rollouts.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
 )
 app.add_typer(listing, name="list")
-app.command()(search)
+app.command(cls=Once)(search)
 app.add_typer(environment, name="env")
 app.add_typer(evaluation, name="eval")
-environment.command()(start)
-environment.command()(status)
-environment.command("test")(prove)
-evaluation.command()(prepare)
-evaluation.command()(run)
-evaluation.command()(profile)
-evaluation.command()(aggregate)
-evaluation.command()(reverify)
+environment.command(cls=Once)(start)
+environment.command(cls=Once)(status)
+environment.command("test", cls=Once)(prove)
+evaluation.command(cls=Once)(prepare)
+evaluation.command(cls=Once)(run)
+evaluation.command(cls=Once)(profile)
+evaluation.command(cls=Once)(aggregate)
+evaluation.command(cls=Once)(reverify)
 
 
-@app.callback()
-def common() -> None:
+@app.callback(invoke_without_command=True)
+def common(
+    version: Annotated[bool, typer.Option("--version", help="Show the version and stop.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="With --version: one line, with packages and machine.")
+    ] = False,
+) -> None:
     """The benchmark layer: NeMo Gym's commands, files and numbers."""
+    if version:
+        import json
+
+        from blade.cli.gym.version import about
+
+        found = about()
+        print(json.dumps(found) if as_json else f"gym of blade {found['blade']}")
+        raise typer.Exit
+    if as_json:
+        raise RequestError("--json goes with --version, or behind a command", hint="gym list benchmarks --json")
 
 
 def main() -> None:

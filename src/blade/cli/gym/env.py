@@ -7,10 +7,15 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from blade.cli.gym.composed import judge_overrides, model_overrides
+from blade.cli.gym.groups import Known
+from blade.cli.gym.once import Once
 from blade.cli.gym.options import (
     BenchmarkName,
     Config,
     EnvironmentName,
+    JudgeModel,
+    JudgeUrl,
     Model,
     ModelKey,
     ModelType,
@@ -18,7 +23,7 @@ from blade.cli.gym.options import (
     ResourcesServer,
     SearchDir,
     Words,
-    model_words,
+    selectors,
 )
 
 if TYPE_CHECKING:
@@ -27,10 +32,12 @@ if TYPE_CHECKING:
     from blade.gym.config.load import Resolved
     from blade.gym.config.problem import ConfigProblem
 
-group = typer.Typer(help="Environments: their configs and their servers.", no_args_is_help=True, rich_markup_mode=None)
+group = typer.Typer(
+    cls=Known, help="Environments: their configs and their servers.", no_args_is_help=True, rich_markup_mode=None
+)
 
 
-@group.command()
+@group.command(cls=Once)
 def resolve(
     words: Words = None,
     config: Config = None,
@@ -42,6 +49,8 @@ def resolve(
     model: Model = None,
     model_url: ModelUrl = None,
     model_api_key: ModelKey = None,
+    judge_model: JudgeModel = None,
+    judge_url: JudgeUrl = None,
 ) -> None:
     """Print the merged config as YAML, with secrets as ****. Nothing is written.
 
@@ -52,20 +61,14 @@ def resolve(
     from blade.gym.config.mask import masked
     from blade.gym.config.yaml_file import dump
 
-    wanted = {
-        "benchmark": benchmark,
-        "environment": environment,
-        "resources_server": resources_server,
-        "model_type": model_type,
-    }
-    found, problems = _examined(
-        wanted, config, search_dir, [*model_words(model, model_url, model_api_key), *(words or ())]
-    )
+    wanted = selectors(benchmark, environment, resources_server, model_type)
+    models = [*model_overrides(model_type, model, model_url, model_api_key), *judge_overrides(judge_model, judge_url)]
+    found, problems = _examined(wanted, config, search_dir, [*models, *(words or ())])
     print(dump(masked(found.config)), end="")
     _end(found, problems)
 
 
-@group.command()
+@group.command(cls=Once)
 def validate(
     words: Words = None,
     config: Config = None,
@@ -77,6 +80,8 @@ def validate(
     model: Model = None,
     model_url: ModelUrl = None,
     model_api_key: ModelKey = None,
+    judge_model: JudgeModel = None,
+    judge_url: JudgeUrl = None,
 ) -> None:
     """Name every problem of a config at once, with its file and line. Nothing is written.
 
@@ -87,15 +92,9 @@ def validate(
     from blade.gym.config.load import absent_files
     from blade.report.text import printable
 
-    wanted = {
-        "benchmark": benchmark,
-        "environment": environment,
-        "resources_server": resources_server,
-        "model_type": model_type,
-    }
-    found, problems = _examined(
-        wanted, config, search_dir, [*model_words(model, model_url, model_api_key), *(words or ())]
-    )
+    wanted = selectors(benchmark, environment, resources_server, model_type)
+    models = [*model_overrides(model_type, model, model_url, model_api_key), *judge_overrides(judge_model, judge_url)]
+    found, problems = _examined(wanted, config, search_dir, [*models, *(words or ())])
     problems = (*problems, *absent_files(found))
     if not problems:
         names = ", ".join(f"{one.name} ({one.group})" for one in found.instances)

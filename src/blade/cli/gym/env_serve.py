@@ -13,6 +13,8 @@ from blade.cli.gym.options import (
     Config,
     EnvironmentName,
     Json,
+    JudgeModel,
+    JudgeUrl,
     Model,
     ModelKey,
     ModelType,
@@ -20,6 +22,7 @@ from blade.cli.gym.options import (
     ResourcesServer,
     SearchDir,
     Words,
+    selectors,
 )
 
 if TYPE_CHECKING:
@@ -39,6 +42,8 @@ def start(
     model: Model = None,
     model_url: ModelUrl = None,
     model_api_key: ModelKey = None,
+    judge_model: JudgeModel = None,
+    judge_url: JudgeUrl = None,
     head_port: HeadPort = None,
 ) -> None:
     """Start the resources, agent and model servers of a config on loopback, until Ctrl-C.
@@ -47,18 +52,19 @@ def start(
 
     Example: gym env start --resources-server workplace_assistant --model-type openai_model
     """
-    from blade.cli.gym.composed import composed, model_overrides
+    from blade.cli.gym.composed import asked_judge, composed, judge_overrides, model_overrides
+    from blade.gym.config.unserved import refuse_unserved
     from blade.gym.serve.start import start as serve
+    from blade.profiling.served import metrics_of
 
-    wanted = {
-        "benchmark": benchmark,
-        "environment": environment,
-        "resources_server": resources_server,
-        "model_type": model_type,
-    }
+    wanted = selectors(benchmark, environment, resources_server, model_type)
     head = [f"++head_server.port={head_port}"] if head_port is not None else []
-    given = [*model_overrides(model_type, model, model_url, model_api_key), *head, *(words or ())]
-    serve(composed(wanted, config, search_dir, given), _started)
+    models = [*model_overrides(model_type, model, model_url, model_api_key), *judge_overrides(judge_model, judge_url)]
+    given = [*models, *head, *(words or ())]
+    resolved = composed(wanted, config, search_dir, given)
+    refuse_unserved(resolved.config)
+    asked_judge(resolved, judge_model)
+    serve(resolved, _started, metrics_of)
     print("stopped", file=sys.stderr)
 
 
@@ -104,7 +110,7 @@ def prove(
 ) -> None:
     """Prove verifiers without a model: the gold answer of every row must get the full reward.
 
-    All resources servers where none is named. Exit code 1 when one does not hold.
+    All resources servers where none is named. Exit code 1 when one does not hold, or when nothing was proven.
 
     Example: gym env test --resources-server workplace_assistant
     """
@@ -118,13 +124,16 @@ def prove(
     sets = [wanted]
     if not any(wanted.values()) and not config:
         sets = [{"resources_server": name} for name in names("resources_server", search_roots(search_dir or ()))]
-    bad = 0
+    bad = proven = 0
     for one in sets:
         resolved = composed({**one, "model_type": "scripted_model"}, config, search_dir, [*NO_MODEL, *(words or ())])
         for told in golden(resolved, limit):
             bad += not told.holds
+            proven += told.rows
             print(printable(told.line))
-    if bad:
+    if not proven:
+        print("nothing was proven: no row has a gold answer", file=sys.stderr)
+    if bad or not proven:
         raise typer.Exit(1)
 
 

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from blade.cli.gym.groups import Kinds
+from blade.cli.gym.once import Once
 from blade.cli.gym.options import Json, SearchDir
+from blade.core.errors import RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
     from blade.gym.catalog.entry import Benchmark, Component
 
 listing = typer.Typer(
+    cls=Kinds,
     help="What there is to run: benchmarks, environments, agents, models, skills.",
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -24,7 +28,7 @@ listing = typer.Typer(
 Name = Annotated[str | None, typer.Argument(help="Show everything about this one.")]
 
 
-@listing.command()
+@listing.command(cls=Once)
 def benchmarks(name: Name = None, as_json: Json = False, search_dir: SearchDir = None) -> None:
     """Benchmarks, with their category, domain, repeats, agent and verifier.
 
@@ -44,7 +48,7 @@ def benchmarks(name: Name = None, as_json: Json = False, search_dir: SearchDir =
     _print([json.dumps(_benchmark_json(entry), ensure_ascii=False)] if as_json else inspected(entry))
 
 
-@listing.command()
+@listing.command(cls=Once)
 def environments(
     name: Name = None,
     as_json: Json = False,
@@ -60,25 +64,25 @@ def environments(
     _components("environments", name, as_json, search_dir, wanted)
 
 
-@listing.command()
+@listing.command(cls=Once)
 def agents(name: Name = None, as_json: Json = False, search_dir: SearchDir = None) -> None:
     """Agents: the harnesses between a model and an environment."""
     _components("agents", name, as_json, search_dir)
 
 
-@listing.command()
+@listing.command(cls=Once)
 def models(name: Name = None, as_json: Json = False, search_dir: SearchDir = None) -> None:
     """Kinds of models, as `--model-type` takes them."""
     _components("models", name, as_json, search_dir)
 
 
-@listing.command("resources-servers")
+@listing.command("resources-servers", cls=Once)
 def resources_servers(name: Name = None, as_json: Json = False, search_dir: SearchDir = None) -> None:
     """Resources servers: tools, state and the verifier of an environment."""
     _components("resources-servers", name, as_json, search_dir)
 
 
-@listing.command()
+@listing.command(cls=Once)
 def skills(name: Name = None, as_json: Json = False, search_dir: SearchDir = None) -> None:
     """Skills that an agent can be given."""
     _components("skills", name, as_json, search_dir)
@@ -104,6 +108,8 @@ def search(
 
     typed = len(words) > 1 and words[0] in ("benchmarks", *KINDS)
     kind, query = (words[0], " ".join(words[1:])) if typed else ("benchmarks", " ".join(words))
+    if not query.strip():
+        raise RequestError("there is nothing to look for", hint=f"`gym list {kind}` shows all of them")
     roots = search_roots(search_dir or ())
     if kind == "benchmarks":
         all_of_them = catalog.benchmarks(roots)

@@ -27,12 +27,24 @@ ModelType = Annotated[str | None, typer.Option("--model-type", metavar="NAME", h
 Model = Annotated[str | None, typer.Option("-m", "--model", metavar="NAME", help="The model's name at its server.")]
 ModelUrl = Annotated[str | None, typer.Option("--model-url", metavar="URL", help="The base URL of the model's server.")]
 ModelKey = Annotated[str | None, typer.Option("--model-api-key", metavar="KEY", help="The key; never written down.")]
+JudgeModel = Annotated[
+    str | None, typer.Option("--judge-model", metavar="NAME", help="Another model for verifiers that ask a judge.")
+]
+JudgeUrl = Annotated[
+    str | None, typer.Option("--judge-url", metavar="URL", help="The judge's server (default: the model's).")
+]
 Words = Annotated[
     list[str] | None, typer.Argument(metavar="[+KEY=VALUE]...", help="Any value of the config, as NeMo Gym takes it.")
 ]
 
 
-def model_words(model: str | None, url: str | None, key: str | None) -> list[str]:
-    """The model's options as the overrides that they stand for."""
-    given = {"policy_model_name": model, "policy_base_url": url, "policy_api_key": key}
-    return [f"++{name}={value}" for name, value in given.items() if value is not None]
+def selectors(
+    benchmark: str | None, environment: str | None, resources_server: str | None, model_type: str | None
+) -> dict[str, str | None]:
+    """The options that name configs, by what they name."""
+    return {
+        "benchmark": benchmark,
+        "environment": environment,
+        "resources_server": resources_server,
+        "model_type": model_type,
+    }

@@ -32,6 +32,8 @@ def prepare(
 ) -> None:
     """Make the data of benchmarks, with their prepare scripts. Data that is there and unchanged is not made again.
 
+    Data that was changed by hand is kept: --force makes it again.
+
     All of them are checked before the first one runs. `+prepare_script_args.NAME=VALUE` gives the scripts an argument:
     `source` names a local copy of what would be downloaded.
 
@@ -46,8 +48,8 @@ def prepare(
     names = [*(config or ()), *(config_path("benchmark", name, roots) for name in benchmark or ())]
     jobs = [job for name in names for job in _jobs(name, words or [], roots, seed)]
 
-    def told(job: Job) -> None:
-        print(printable(f"making {job.dataset.name} with {job.script}"), file=sys.stderr)
+    def told(line: str) -> None:
+        print(printable(line), file=sys.stderr)
 
     for one in making.prepare(_some(jobs), force=force, told=told):
         said = "is there and unchanged" if one.cached else "made"
@@ -68,9 +70,12 @@ def _jobs(name: str, words: list[str], roots: tuple[Path, ...], seed: int | None
     from blade.gym.config.load import examine
     from blade.gym.config.problem import refuse
     from blade.gym.prepare import plan
+    from blade.report.text import printable
 
     resolved, problems = examine([name], words, roots)
     refuse([one for one in problems if one.kind not in ("missing", "interpolation", "reference")])
+    for notice in resolved.notices:
+        print(printable(f"note: {notice}"), file=sys.stderr)
     wanted = [one for one in resolved.datasets if one.type == "benchmark"]
     if not wanted:
         raise RequestError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,6 +12,8 @@ from blade.cli.gym.options import (
     BenchmarkName,
     Config,
     EnvironmentName,
+    JudgeModel,
+    JudgeUrl,
     Model,
     ModelKey,
     ModelType,
@@ -20,6 +21,7 @@ from blade.cli.gym.options import (
     ResourcesServer,
     SearchDir,
     Words,
+    selectors,
 )
 from blade.core.errors import RequestError
 from blade.report.text import printable
@@ -28,10 +30,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from blade.gym.environment import Environment
+    from blade.gym.run.artifacts import Artifacts
     from blade.gym.run.judges import Judges
     from blade.gym.run.reverify import Again
 
 UNSAFE = "unsafe_"
+MOST_TOLD = 6
 
 
 def reverify(
@@ -52,6 +56,8 @@ def reverify(
     model: Model = None,
     model_url: ModelUrl = None,
     model_api_key: ModelKey = None,
+    judge_model: JudgeModel = None,
+    judge_url: JudgeUrl = None,
     concurrency: Annotated[int, typer.Option("--concurrency", metavar="N", help="Rollouts at once.")] = 8,
     limit: Annotated[int | None, typer.Option("--limit", metavar="N", help="The first N rollouts.")] = None,
     force: Annotated[
@@ -70,11 +76,11 @@ def reverify(
     """Judge stored rollouts again, in this process and without a model; calls are carried out again where needed.
 
     The config comes from the manifest beside the rollouts, unless one is named. A verifier that asks a judge needs
-    a config and --model-type, for the judge alone.
+    a config and a model for the judge alone: --judge-model and --judge-url, or --model-type.
 
     Example: gym eval reverify --rollouts results/r.jsonl
     """
-    from blade.cli.gym.composed import model_overrides
+    from blade.cli.gym.composed import judge_overrides, model_overrides
     from blade.gym.run.artifacts import Artifacts
     from blade.gym.run.resume import key_of, rows_of
     from blade.gym.run.reverify import Reverify, stored
@@ -85,18 +91,15 @@ def reverify(
     if append and not judge_failed_only:
         raise RequestError("--append needs --judge-failed-only", hint="else every rollout would be there twice")
     source = Artifacts(Path(rollouts).expanduser())
-    wanted = {
-        "benchmark": benchmark,
-        "environment": environment,
-        "resources_server": resources_server,
-        "model_type": model_type,
-    }
-    given = [*model_overrides(model_type, model, model_url, model_api_key), *(words or ())]
+    wanted = selectors(benchmark, environment, resources_server, model_type)
+    models = [*model_overrides(model_type, model, model_url, model_api_key), *judge_overrides(judge_model, judge_url)]
     rows = _chosen(source.rollouts, source.failures, stored, judge_failed_only, limit)
-    made = _judges(source.manifest, wanted, config, search_dir, given, rows)
+    made = _judges(source.manifest, wanted, config, search_dir, (models, list(words or ())), rows, judge_model)
     target = _target(source.rollouts, output, append=append, unsafe=_refused(made.environments, force=force))
-    _room(target, overwrite=overwrite, resume=resume or append)
+    new = Artifacts(target)
+    _room(new, overwrite=overwrite, resume=resume or append)
     plan = Path(inputs) if inputs else source.inputs
+    _recorded(source, new, made, plan)
     again = judge(
         Reverify(
             judges=made,
@@ -104,10 +107,10 @@ def reverify(
             rows=rows,
             output=target,
             concurrency=concurrency,
+            keep_failures=not append,
         )
     )
-    _beside(source, Artifacts(target))
-    _told(again, target)
+    _told(again, target, kept=not append)
     if not disable_aggregation:
         from blade.cli.gym.run import aggregated
 
@@ -135,23 +138,28 @@ def _judges(
     wanted: dict[str, str | None],
     config: Sequence[str] | None,
     search_dir: Sequence[str] | None,
-    words: list[str],
+    words: tuple[list[str], list[str]],
     rows: Sequence[Mapping[str, Any]],
+    judge: str | None,
 ) -> Judges:
+    """What judges: of the config that is named, else of the run's own. `words` are those of the models, and the user's."""
     from blade.gym.run.judges import from_manifest, judges_of
 
     agents = sorted({row["agent_ref"]["name"] for row in rows})
     if any(wanted.values()) or config:
-        from blade.cli.gym.composed import composed
+        from blade.cli.gym.composed import asked_judge, composed
         from blade.cli.gym.env_serve import NO_MODEL
 
-        judges = wanted["model_type"] is not None
-        named = wanted if judges else {**wanted, "model_type": "scripted_model"}
-        resolved = composed(named, config, search_dir, [*([] if judges else NO_MODEL), *words])
-        return judges_of(resolved.instances, resolved.roots, agents, with_models=judges)
+        typed = wanted["model_type"] is not None
+        named = wanted if typed else {**wanted, "model_type": "scripted_model"}
+        resolved = composed(named, config, search_dir, [*([] if typed else NO_MODEL), *words[0], *words[1]])
+        asked_judge(resolved, judge)
+        return judges_of(resolved.instances, resolved.roots, agents, with_models=typed or judge is not None)
     from blade.gym.config.roots import search_roots
 
-    return judges_of(from_manifest(manifest), search_roots(search_dir or ()), agents)
+    if judge is not None:
+        raise RequestError("--judge-model needs a config", hint="--benchmark or --resources-server names it")
+    return judges_of(from_manifest(manifest, words[1]), search_roots(search_dir or ()), agents)
 
 
 def _refused(made: Mapping[str, Environment], *, force: bool) -> bool:
@@ -176,32 +184,47 @@ def _target(rollouts: Path, output: str | None, *, append: bool, unsafe: bool) -
     return target.with_name(UNSAFE + target.name) if unsafe else target
 
 
-def _room(target: Path, *, overwrite: bool, resume: bool) -> None:
-    from blade.gym.run.artifacts import Artifacts
-
-    if not target.exists() or resume:
+def _room(target: Artifacts, *, overwrite: bool, resume: bool) -> None:
+    if not target.rollouts.exists() or resume:
         return
     if not overwrite:
-        raise RequestError(f"{target} is there already", hint="--overwrite replaces it, --resume goes on with it")
-    Artifacts(target).clear()
+        raise RequestError(
+            f"{target.rollouts} is there already", hint="--overwrite replaces it, --resume goes on with it"
+        )
+    target.clear()
 
 
-def _beside(source: Any, target: Any) -> None:
-    """The new rollouts have inputs and a manifest of their own, so that they are a run like any other."""
+def _recorded(source: Artifacts, target: Artifacts, judges: Judges, inputs: Path) -> None:
+    """The new rollouts have inputs and a manifest of their own, which says what judges them now.
+
+    Raises where the output holds verdicts of another verifier: a file has one.
+    """
     from blade.gym.run.artifacts import write_document, write_whole
+    from blade.gym.run.manifest import other_verdicts, read_manifest
 
+    known = read_manifest(source.manifest)
+    new = judges.recorded(known) if known else None
+    before = read_manifest(target.manifest)
+    changed = other_verdicts(before, new) if before and new else []
+    if changed:
+        raise RequestError(
+            f"{target.rollouts} was judged otherwise: {'; '.join(changed[:MOST_TOLD])}",
+            hint="judge all of them again to another --output, without --resume and --judge-failed-only",
+        )
     if source.rollouts == target.rollouts:
         return
-    if source.inputs.is_file():
-        write_whole(target.inputs, source.inputs.read_bytes())
-    if source.manifest.is_file():
-        known = json.loads(source.manifest.read_bytes())
-        write_document(target.manifest, {**known, "reverified_from": source.rollouts.name})
+    if inputs.is_file():
+        write_whole(target.inputs, inputs.read_bytes())
+    if new:
+        write_document(target.manifest, {**new, "reverified_from": source.rollouts.name})
 
 
-def _told(again: Again, target: Path) -> None:
-    kept = f"; {again.kept} were done before" if again.kept else ""
-    print(f"{again.judged} rollouts judged again: {again.up} rewards rose, {again.down} fell{kept}")
+def _told(again: Again, target: Path, *, kept: bool) -> None:
+    first = f", {again.first} had none before" if again.first else ""
+    before = f"; {again.kept} were done before" if again.kept else ""
+    print(f"{again.judged} rollouts judged again: {again.up} rewards rose, {again.down} fell{first}{before}")
     if again.failed:
-        print(printable(f"{again.failed} got no verdict; they are among the failures"), file=sys.stderr)
+        where = "they are among the failures" if kept else "they stay among the failures, and no row is added"
+        told = f"{again.failed} got no verdict; {where}; the last: {again.last_error}"
+        print(printable(told), file=sys.stderr)
     print(printable(f"Rollouts: {target}"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,6 +14,8 @@ from blade.cli.gym.options import (
     BenchmarkName,
     Config,
     EnvironmentName,
+    JudgeModel,
+    JudgeUrl,
     Model,
     ModelKey,
     ModelType,
@@ -20,6 +23,7 @@ from blade.cli.gym.options import (
     ResourcesServer,
     SearchDir,
     Words,
+    selectors,
 )
 from blade.core.errors import RequestError
 from blade.report.text import printable
@@ -51,7 +55,9 @@ def run(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with an unfinished run, and retry what failed.")
     ] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Start anew even over an unfinished run.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Start anew over a run that did not end, or of other settings.")
+    ] = False,
     agent: Annotated[
         str | None, typer.Option("-a", "--agent", metavar="NAME", help="For rows that name no agent.")
     ] = None,
@@ -90,6 +96,8 @@ def run(
     model: Model = None,
     model_url: ModelUrl = None,
     model_api_key: ModelKey = None,
+    judge_model: JudgeModel = None,
+    judge_url: JudgeUrl = None,
     head_port: Annotated[
         int | None, typer.Option("--head-port", metavar="N", help="With --no-serve: the head's port (11000).")
     ] = None,
@@ -103,12 +111,7 @@ def run(
 
     Example: gym eval run --benchmark gsm8k --model-type local_model --limit 10 --output results/r.jsonl
     """
-    wanted = {
-        "benchmark": benchmark,
-        "environment": environment,
-        "resources_server": resources_server,
-        "model_type": model_type,
-    }
+    wanted = selectors(benchmark, environment, resources_server, model_type)
     flags = {
         "output_jsonl_fpath": output,
         "input_jsonl_fpath": input_file,
@@ -124,14 +127,25 @@ def run(
         "overwrite": overwrite or None,
         "responses_create_params": {"temperature": temperature, "top_p": top_p, "max_output_tokens": max_output_tokens},
     }
-    from blade.cli.gym.composed import model_overrides
+    from blade.cli.gym.composed import judge_overrides, model_overrides
 
-    given = [*model_overrides(model_type, model, model_url, model_api_key), *(words or ())]
+    models = [*model_overrides(model_type, model, model_url, model_api_key), *judge_overrides(judge_model, judge_url)]
+    given = [*models, *(words or ())]
     if no_serve:
+        _undecided({**wanted, "config": config, "model": model, "model_url": model_url, "judge_model": judge_model})
         stage, options = _remote(list(words or ()), flags, search_dir, head_port)
     else:
-        stage, options = _serving(wanted, config, search_dir, given, flags)
+        stage, options = _serving(wanted, config, search_dir, given, flags, judge_model)
     _run(stage, options, aggregation=not (disable_aggregation or stage.config.get("disable_aggregation") is True))
+
+
+def _undecided(given: dict[str, Any]) -> None:
+    """Raise for what servers that run already have decided."""
+    named = [f"--{name.replace('_', '-')}" for name, value in given.items() if value]
+    if named:
+        raise RequestError(
+            f"with --no-serve the servers that run decide: {', '.join(named)}", hint="give it to `gym env start`"
+        )
 
 
 def _repeats(text: str | None) -> Any:
@@ -148,14 +162,18 @@ def _serving(
     search_dir: list[str] | None,
     words: list[str],
     flags: dict[str, Any],
+    judge: str | None,
 ) -> tuple[Stage, Options]:
-    from blade.cli.gym.composed import composed
+    from blade.cli.gym.composed import asked_judge, composed
+    from blade.gym.config.unserved import refuse_unserved
     from blade.gym.run.options import read_options
     from blade.gym.run.stage import serving
 
     resolved = composed(wanted, config, search_dir, words)
+    refuse_unserved(resolved.config)
+    asked_judge(resolved, judge)
     options = read_options(resolved.config, flags)
-    return serving(resolved, options, wanted["benchmark"]), options
+    return serving(resolved, options, wanted["benchmark"], _say), options
 
 
 def _remote(
@@ -164,13 +182,24 @@ def _remote(
     from blade.gym.config.overrides import overridden
     from blade.gym.config.problem import refuse
     from blade.gym.config.roots import search_roots
+    from blade.gym.config.unread import unread
+    from blade.gym.config.unserved import refuse_unserved
     from blade.gym.run.endpoints import ask_head
     from blade.gym.run.options import read_options
     from blade.gym.run.stage import remote
     from blade.gym.serve.head import place
 
-    own, problems = overridden({}, [f"++{word.lstrip('+')}" for word in words])
-    refuse(problems)
+    plain = [f"++{word.lstrip('+')}" for word in words]
+    own, problems = overridden({}, plain)
+    idle, useless = unread(plain, (), own)
+    refuse([*problems, *useless])
+    for line in idle:
+        _say(f"note: {line}")
+    refuse_unserved(own)
+    if own.get("skip_verification"):
+        raise RequestError(
+            "servers that run already decide whether they verify", hint="gym env start ... +skip_verification=true"
+        )
     options = read_options(own, flags)
     host, port = place(own)
     return remote(ask_head(host, head_port or port), options, search_roots(search_dir or ())), options
@@ -200,7 +229,7 @@ def _run(stage: Stage, options: Options, *, aggregation: bool) -> None:
 
 def _said(ended: Ended) -> None:
     for kind, count in sorted(ended.tally.failed.items()):
-        _say(f"{count} rollouts failed: {kind}; the last error: {ended.tally.last_error}")
+        _say(f"{count} rollouts failed: {kind}; the last error: {ended.tally.errors[kind]}")
     for why, count in sorted(ended.given_up.items()):
         _say(f"{count} rollouts that failed before are not tried again: {why}")
 
@@ -230,8 +259,22 @@ def _next(ended: Ended) -> None:
     _print(f"Materialized inputs: {files.inputs}")
     _print(f"Failures: {files.failures} ({tally.failed.total()} in this run)")
     _print(f"Manifest: {files.manifest}")
-    _print(f"next: gym eval profile --inputs {files.inputs} --rollouts {files.rollouts}")
-    _print(f"next: blade analyze {files.rollouts} -o {files.rollouts.with_suffix('')}_report")
+    if tally.unjudged:
+        _print(f"Not judged: {tally.unjudged}; they have no reward")
+        _print(_command("gym", "eval", "reverify", "--rollouts", files.rollouts))
+    if not tally.done:
+        if ended.expected:
+            _say("no rollout is there; what failed stands in the failures. The same command with --resume tries again")
+        return
+    partial = [] if ended.complete else ["--allow-partial"]
+    report = f"{files.rollouts.with_suffix('')}_report"
+    _print(_command("gym", "eval", "profile", "--inputs", files.inputs, "--rollouts", files.rollouts, *partial))
+    _print(_command("blade", "analyze", files.rollouts, "-o", report))
+
+
+def _command(*words: str | Path) -> str:
+    """What to run next, ready to paste."""
+    return f"next: {shlex.join(map(str, words))}"
 
 
 def _say(line: str) -> None:

@@ -83,11 +83,12 @@ def aggregate(
     """Merge shards and sum them up by agent: NeMo Gym's statistics and pass@k family, and ours under blade/ keys.
 
     Writes the merged rollouts and STEM_aggregate_metrics.json; for shards of one `gym eval run`, their inputs, failures
-    and manifest too. Sidecars that the pattern matches are left out.
+    and manifest too; shards of different runs are refused, and missing ones named and counted. Sidecars that the
+    pattern matches are left out.
 
     Example: gym eval aggregate -i 'results/shard*.jsonl' -o results/rollouts.jsonl
     """
-    from blade.gym.run.merge import merge_sidecars
+    from blade.gym.run.merge import merge_sidecars, parts_of
     from blade.profiling import files, text
     from blade.profiling import overrides as extra
     from blade.profiling.aggregate import aggregate as make
@@ -101,14 +102,16 @@ def aggregate(
     shards = find_shards(pattern, target)
     _say(f"left out: {path} is {what}" for path, what in shards.left_out)
     _print(text.shard_lines(shards))
-    found = make(shards.files, threshold=pass_threshold)
+    parts = parts_of(shards.files)
+    missing = parts.notice()
+    _say([missing] if missing else ())
+    found = make(shards.files, threshold=pass_threshold, absent=parts.due())
     _say(text.problem_lines(found.problems, found.copies, None if verbose else text.MOST_PROBLEMS))
     _print([text.loaded_line(found)])
     if merging:
         _print([f"Merging shards into {target}"])
         write_merged(found, target)
-        why_not = merge_sidecars(shards.files, target)
-        _say([why_not] if why_not else ())
+        merge_sidecars(parts, target)
     metrics = files.beside(target, "_aggregate_metrics.json")
     files.write_json(metrics, found.agents, indent=2)
     _print(text.aggregate_lines(found, target if merging else None, metrics))

@@ -7,18 +7,23 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from blade.gym.environment import Environment, NoVerdict, Row, Session, ToolError
-from blade.gym.model import Model, ModelError
+from blade.gym.model import UNREACHABLE, Model, ModelError
 from blade.gym.models.openai_model import extra_body
 from blade.gym.models.reply import output_item, summed
 
 FAILURE = "_ng_failure_class"
 TERMINAL = "_ng_failure_terminal"
 JUDGE_ERROR = "_ng_failure_judge_error"
+SKIPPED = "verification_skipped"
+"""A rollout that nobody was asked to judge: it has no reward, and no class of failure either."""
+TOOK = "seconds"
+"""How long the rollout took, its waits between tries and its verdict included."""
 IDS = ("task_id", "instance_id", "problem_id", "question_id", "sample_id", "uuid", "id")
 """Fields that name the task; the rollout's row keeps them."""
 
@@ -32,8 +37,8 @@ class Limits:
     seconds: float | None = None
 
 
-MENDABLE = ("not_authorized", "not_found")
-"""Classes that no second try helps, until a person changes a key or an address."""
+MENDABLE = ("not_authorized", "not_found", UNREACHABLE)
+"""Classes that tell nothing of the rollout: a person has to change a key, an address, or start the server."""
 MOST_STEPS = 1000
 """No loop runs for ever."""
 
@@ -67,14 +72,17 @@ class _Trajectory:
         return {**self.replies[-1], "output": self.output, "usage": usage}
 
 
-async def run(row: Row, *, model: Model, environment: Environment, limits: Limits) -> dict[str, Any]:
+async def run(
+    row: Row, *, model: Model, environment: Environment, limits: Limits, verify: bool = True
+) -> dict[str, Any]:
     """One rollout in a session of its own; never raises for what a model, tool or verifier does."""
     taken = _Trajectory(row, environment.tools)
     base = {name: row[name] for name in IDS if name in row}
     base |= {"responses_create_params": taken.params}
+    start = time.monotonic()
     try:
         async with asyncio.timeout(limits.seconds):
-            found = await _played(row, taken, model, environment, limits)
+            found = await _played(row, taken, model, environment, limits, verify=verify)
     except ModelError as error:
         mendable = error.again or error.failure_class in MENDABLE
         found = _failed(error.failure_class, str(error), terminal=not mendable)
@@ -84,7 +92,7 @@ async def run(row: Row, *, model: Model, environment: Environment, limits: Limit
         found = _failed("timeout_exceeded", f"the rollout took more than {limits.seconds:g} s", terminal=True)
     except Exception as error:  # noqa: BLE001 - one rollout's trouble stays its own
         found = _failed("environment_error", f"{type(error).__name__}: {error}", terminal=False)
-    return base | {"response": taken.response} | found
+    return base | {"response": taken.response} | found | {TOOK: round(time.monotonic() - start, 3)}
 
 
 def _failed(kind: str, why: str, *, terminal: bool) -> dict[str, Any]:
@@ -92,15 +100,17 @@ def _failed(kind: str, why: str, *, terminal: bool) -> dict[str, Any]:
 
 
 async def _played(
-    row: Row, taken: _Trajectory, model: Model, environment: Environment, limits: Limits
+    row: Row, taken: _Trajectory, model: Model, environment: Environment, limits: Limits, *, verify: bool
 ) -> dict[str, Any]:
     session = environment.open(row)
     await loop(taken, model, session, _steps(environment, limits))
     response = taken.response
     if response is None:
         raise ModelError("the model was never asked: max_steps is 0", failure_class="refused_request", again=False)
-    verdict = await session.verify(response)
     stop = {"stop_reason": "max_steps"} if taken.cut else {}
+    if not verify:
+        return {**stop, "reward": None, SKIPPED: True}
+    verdict = await session.verify(response)
     return {**stop, **verdict.fields, "reward": verdict.reward}
 
 

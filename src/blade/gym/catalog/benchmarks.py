@@ -10,10 +10,13 @@ from blade.core.errors import RequestError
 from blade.gym.catalog.entry import CATEGORIES, CATEGORY_OF_DOMAIN, Benchmark, Listing, Reported
 from blade.gym.config import yaml_file
 from blade.gym.config.dataset import Dataset
+from blade.gym.config.dataset import problems as dataset_problems
+from blade.gym.config.interpolate import MISSING
 from blade.gym.config.load import Resolved, outline
 from blade.gym.config.problem import suggestion
 from blade.gym.config.roots import place
 from blade.gym.config.servers import Instance
+from blade.gym.config.tree import leaves
 
 FOLDER = "benchmarks"
 PACKAGE = ("skill", "SKILL.md", "golden_reports")
@@ -38,12 +41,16 @@ def benchmarks(roots: Sequence[Path]) -> Listing[Benchmark]:
 
 def benchmark(name: str, roots: Sequence[Path]) -> Benchmark:
     """The one of that name; raises with a suggestion."""
-    known = benchmarks(roots).entries
-    found = next((entry for entry in known if entry.name == name), None)
-    if found is None:
-        hint = suggestion(name, [entry.name for entry in known]) or "`gym list benchmarks` names them"
-        raise RequestError(f"no benchmark is called {name}", hint=hint)
-    return found
+    known = benchmarks(roots)
+    found = next((entry for entry in known.entries if entry.name == name), None)
+    if found is not None:
+        return found
+    files = (f"{FOLDER}/{name}/config.yaml:", f"{FOLDER}/{name}.yaml:")
+    why = next((problem for problem in known.problems if any(file in problem for file in files)), None)
+    if why is not None:
+        raise RequestError(f"{name} could not run: {why}", hint=f"gym env validate --benchmark {name}")
+    hint = suggestion(name, [entry.name for entry in known.entries]) or "`gym list benchmarks` names them"
+    raise RequestError(f"no benchmark is called {name}", hint=hint)
 
 
 def name_of(path: Path) -> str:
@@ -65,7 +72,15 @@ def _benchmark(name: str, path: Path, roots: Sequence[Path]) -> Benchmark:
     sets = [one for one in found.datasets if one.type == "benchmark"]
     if len(sets) != 1:
         raise _NotListed(f"{path}: a benchmark has one data set of type benchmark; this has {len(sets)}")
+    wrong = [] if _open(sets[0].fields) else list(dataset_problems(sets[0].fields, ""))
+    if wrong:
+        raise _NotListed(f"{path}: " + "; ".join(problem.text for problem in wrong))
     return _entry(name, path, found, sets[0])
+
+
+def _open(entry: Mapping[str, Any]) -> bool:
+    """Whether some value is filled in only later."""
+    return any(isinstance(value, str) and ("${" in value or value == MISSING) for _, value in leaves(entry))
 
 
 def _entry(name: str, path: Path, found: Resolved, rows: Dataset) -> Benchmark:

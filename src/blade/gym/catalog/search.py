@@ -1,7 +1,8 @@
 """Finding an entry by what people call it.
 
-Every word of a query must mean something in an entry: a word of its name, domain or description, the beginning of one,
-or a word that stands for its domain. A word that no entry has is taken for a typo of one that begins alike.
+Every word of a query must mean something in an entry: a word of its name, domain, description or verifier, the beginning
+of one, or a word that stands for its domain. Where each word means something in some entry and no entry has them all,
+those that have most are found. A word that no entry has is taken for a typo of one that begins alike.
 """
 
 from __future__ import annotations
@@ -66,12 +67,13 @@ MEANS: Mapping[str, tuple[str, ...]] = {
     "puzzle": ("reasoning", "puzzle", "puzzles"),
     "logic": ("reasoning", "logic"),
     "long": ("long",),
+    "multi": ("several",),
     "retrieval": ("long", "needle", "retrieval"),
     "game": ("games", "game"),
 }
 """What a word stands for where people say it; the right side is words that entries use."""
 
-NAME, DOMAIN, DESCRIPTION = 10, 8, 3
+NAME, DOMAIN, DESCRIPTION, VERIFIER = 10.0, 8.0, 3.0, 2.5
 """What a match is worth by where it stands."""
 EXACT, MEANT, BEGINS, INSIDE, TYPO = 1.0, 0.8, 0.7, 0.5, 0.4
 SHORTEST_TYPO = 4
@@ -85,8 +87,17 @@ def search(query: str, entries: Sequence[Entry]) -> list[Entry]:
     known = {word for _, shelf in shelves for words_of in shelf.words.values() for word in words_of}
     known |= {*MEANS, *(word for means in MEANS.values() for word in means)}
     asked = [_Asked.of(word, known) for word in words]
-    scored = [(shelf.worth(asked, query), entry) for entry, shelf in shelves]
-    return [entry for worth, entry in sorted(scored, key=lambda pair: (-pair[0], pair[1].name)) if worth > 0]
+    found = [(shelf.worths(asked, query), entry) for entry, shelf in shelves]
+    most = max((_had(worths) for worths, _ in found), default=0)
+    known_to_some = all(any(worths[place] for worths, _ in found) for place in range(len(asked)))
+    if not most or not known_to_some:
+        return []
+    best = [(sum(worths), entry) for worths, entry in found if _had(worths) == most]
+    return [entry for _, entry in sorted(best, key=lambda pair: (-pair[0], pair[1].name))]
+
+
+def _had(worths: Sequence[float]) -> int:
+    return sum(worth > 0 for worth in worths)
 
 
 @cache
@@ -106,26 +117,23 @@ class _Asked:
     def of(cls, word: str, known: Collection[str]) -> _Asked:
         """A word that entries use is not a typo, nor is one that begins such a word."""
         begins = any(other.startswith(word) for other in known)
-        near = (
-            () if begins or len(word) < SHORTEST_TYPO else tuple(other for other in sorted(known) if close(word, other))
-        )
+        near = () if begins else tuple(other for other in sorted(known) if close(word, other))
         stands_for = (other for each in (word, *near) for other in MEANS.get(each, ()))
         return cls(word=word, meant=tuple(dict.fromkeys(stands_for)), typo_of=near)
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Shelf:
-    words: Mapping[int, frozenset[str]]
+    words: Mapping[float, frozenset[str]]
     """By what a match in them is worth."""
     name: str
     category: tuple[str, ...]
 
-    def worth(self, asked: Iterable[_Asked], query: str) -> float:
-        """The sum over the words of a query; 0 where one of them means nothing here."""
-        if tokens(query) == self.category:
-            return DOMAIN
-        each = [self._best(one) for one in asked]
-        return sum(each) if each and all(each) else 0.0
+    def worths(self, asked: Iterable[_Asked], query: str) -> list[float]:
+        """What each word of a query is worth here; 0 for one that means nothing."""
+        if self.category and tokens(query) == self.category:
+            return [DOMAIN for _ in asked]
+        return [self._best(one) for one in asked]
 
     def _best(self, asked: _Asked) -> float:
         found = [weight * match for weight, words in self.words.items() if (match := _match(asked, words))]
@@ -157,6 +165,7 @@ def _shelf(entry: Benchmark | Component) -> _Shelf:
             NAME: frozenset(tokens(f"{named} {dataset}")) | {named.lower(), dataset.lower()},
             DOMAIN: frozenset(tokens(entry.domain)),
             DESCRIPTION: frozenset(tokens(entry.description)),
+            VERIFIER: frozenset(tokens(entry.verifier if isinstance(entry, Benchmark) else "")),
         },
         name=named.lower(),
         category=tokens(category),
@@ -164,9 +173,14 @@ def _shelf(entry: Benchmark | Component) -> _Shelf:
 
 
 def close(word: str, other: str) -> bool:
-    """Whether one may be a typo of the other: alike in their beginning, and one or two slips apart by their length."""
+    """Whether one may be a typo of the other: alike in their beginning, and one or two slips apart by their length.
+
+    Three letters may lack one, and no more: of words so short, too many are alike.
+    """
     if len(other) < SHORTEST_TYPO or word[0] != other[0] or abs(len(word) - len(other)) > 2:
         return False
+    if len(word) < SHORTEST_TYPO:
+        return len(word) == SHORTEST_TYPO - 1 and len(other) == SHORTEST_TYPO and slips(word, other) == 1
     return slips(word, other) <= (1 if min(len(word), len(other)) < 8 else 2)
 
 

@@ -78,7 +78,9 @@ def problems(entry: Any, key: str) -> Iterator[ConfigProblem]:
     if not _rows(entry):
         yield _wrong(key, "has no jsonl_fpath")
     if kind == "benchmark" and not _text(entry, "prepare_script"):
-        yield _wrong(key, "a benchmark data set needs a prepare_script")
+        yield _wrong(
+            key, "a benchmark data set needs a prepare_script", "prepare(output) writes the rows and returns the path"
+        )
     if "num_repeats" in entry and not _count(entry["num_repeats"]):
         yield _wrong(f"{key}.num_repeats", f"is a whole number of 1 or more, not {entry['num_repeats']!r}")
     if not isinstance(entry.get("prepare_script_args", {}), Mapping):

@@ -12,10 +12,13 @@ from blade.gym.config.problem import ConfigProblem, suggestion
 from blade.gym.config.tree import Absent, Tree, leaves, lookup
 
 MISSING = "???"
+_MODEL = "policy_model.responses_api_models"
 OPTIONS = {
     "policy_base_url": "--model-url URL",
-    "policy_api_key": "--model-api-key KEY",
+    "policy_api_key": "--model-api-key KEY, or the variable POLICY_API_KEY, empty where the endpoint needs none,",
     "policy_model_name": "--model NAME",
+    f"{_MODEL}.scripted_model.policy": "--model NAME (`gym list models scripted_model` has the names)",
+    f"{_MODEL}.replay_model.replay_path": "--model FILE, of rollouts,",
 }
 """Settings that have an option of their own."""
 _INNERMOST = re.compile(r"(?<!\\)\$\{([^${}]*)\}")

@@ -20,6 +20,7 @@ from blade.gym.config.problem import ConfigProblem, refuse
 from blade.gym.config.roots import search_roots, shipped
 from blade.gym.config.servers import AGENTS, LENIENT, MODELS, POLICY, RESOURCES, Instance
 from blade.gym.config.tree import Tree, merged, parts
+from blade.gym.config.unread import SECRET, unread
 
 ENV = "env.yaml"
 
@@ -146,14 +147,17 @@ def _composed(config_paths: Sequence[str], overrides: Sequence[str], roots: Sequ
     names = [*config_paths, *_listed(given)] or _listed(local)
     tree = merged(chain.load(names), {key: value for key, value in local.items() if key != KEY})
     words = [word for word in overrides if not word.lstrip("+").startswith(f"{KEY}=")]
+    before = list(tree)
     tree, unknown = overridden(tree, words)
     tree, origins, lost = inherited(tree)
+    idle, useless = unread(words, before, tree)
+    tree = _keyless(tree)
     return _Composed(
         tree=tree,
         sources=tuple(chain.sources),
         origins=origins,
-        problems=(*chain.problems, *wrong, *unknown, *lost),
-        notices=tuple(chain.notices),
+        problems=(*chain.problems, *wrong, *unknown, *lost, *useless),
+        notices=(*chain.notices, *idle),
     )
 
 
@@ -168,6 +172,12 @@ def _environment(chain: Chain) -> Tree:
     except yaml_file.Unreadable as error:
         chain.problems.append(ConfigProblem(kind="file", message=str(error), file=path, line=error.line))
         return {}
+
+
+def _keyless(tree: Tree) -> Tree:
+    """An endpoint at an http address needs no key: nobody sends one in clear. No header is sent then."""
+    plain = str(tree.get("policy_base_url")).lower().startswith("http://")
+    return {**tree, SECRET: ""} if plain and SECRET not in tree else tree
 
 
 def _listed(tree: Tree) -> list[str]:

@@ -16,13 +16,22 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _USER = re.compile(r"(?<=://)[^/@\s]+@")
 _OPEN = re.compile(r"\?\?\?|\$\{[^{}]*\}")
 _SHORTEST = 6
-"""Shorter secrets are masked where they stand and not looked for in other values, which they could be part of."""
+"""Shorter secrets are masked where they stand, and in texts only as words of their own: they could be part of others."""
 
 
 def masked(tree: Any) -> Any:
     """A copy in which no secret is left, by its key or as part of another value."""
     secrets = sorted((text for text in _secrets(tree) if len(text) >= _SHORTEST), key=len, reverse=True)
     return _hidden(tree, secrets, under=False)
+
+
+def hide(secret: str, text: str) -> str:
+    """A text without a secret that somebody may have said back."""
+    if not secret:
+        return text
+    if len(secret) >= _SHORTEST:
+        return text.replace(secret, MASK)
+    return re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", MASK, text)
 
 
 def is_secret(key: str) -> bool:

@@ -11,11 +11,15 @@ from blade.gym.config.tree import Absent, Tree, assigned, lookup, parts, without
 
 
 def overridden(tree: Tree, tokens: Iterable[str]) -> tuple[Tree, list[ConfigProblem]]:
-    """The tree with every token applied in order. A bare `key=value` changes a key that is there; `+` also adds one."""
+    """The tree with every token applied in order. A bare `key=value` changes a key that is there and `~key` drops
+    one; `+` also adds one.
+    """
     problems: list[ConfigProblem] = []
     for token in tokens:
         if token.startswith("~"):
-            tree = without(tree, parts(token[1:].partition("=")[0]))
+            name = token[1:].partition("=")[0]
+            problems += _unknown(tree, name, "there is nothing to drop")
+            tree = without(tree, parts(name))
             continue
         name, equals, text = token.lstrip("+").partition("=")
         if not equals or not parts(name):
@@ -23,7 +27,7 @@ def overridden(tree: Tree, tokens: Iterable[str]) -> tuple[Tree, list[ConfigProb
             problems.append(ConfigProblem(kind="override", message=f"unexpected argument: {token}", hint=hint))
             continue
         if not token.startswith("+"):
-            problems += _unknown(tree, name, token)
+            problems += _unknown(tree, name, f"+{token} adds it")
         tree = assigned(tree, parts(name), value(text))
     return tree, problems
 
@@ -49,10 +53,10 @@ def _pair(key: Any, inner: Any) -> tuple[str, Any]:
     return (name, value(rest)) if inner is None and colon else (str(key), inner)
 
 
-def _unknown(tree: Tree, name: str, token: str) -> list[ConfigProblem]:
+def _unknown(tree: Tree, name: str, otherwise: str) -> list[ConfigProblem]:
     try:
         lookup(tree, name)
     except Absent as absent:
-        hint = suggestion(parts(name)[-1], absent.known) or f"+{token} adds it"
+        hint = suggestion(absent.part, absent.known) or otherwise
         return [ConfigProblem(kind="override", key=name, message="no config has this key", hint=hint)]
     return []

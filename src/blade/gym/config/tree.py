@@ -9,10 +9,11 @@ Tree = dict[str, Any]
 
 
 class Absent(Exception):
-    """No value under that key; `known` are the names where the search ended."""
+    """No value under that key; `part` was not found among the names that are `known` there."""
 
-    def __init__(self, key: str, known: Sequence[str]) -> None:
+    def __init__(self, key: str, part: str, known: Sequence[str]) -> None:
         super().__init__(key)
+        self.part = part
         self.known = known
 
 
@@ -40,7 +41,7 @@ def lookup(tree: Any, key: str) -> Any:
         elif isinstance(node, Sequence) and not isinstance(node, str) and part.isdigit() and int(part) < len(node):
             node = node[int(part)]
         else:
-            raise Absent(key, [str(name) for name in node] if isinstance(node, Mapping) else [])
+            raise Absent(key, part, [str(name) for name in node] if isinstance(node, Mapping) else [])
     return node
 
 
@@ -59,6 +60,10 @@ def assigned(tree: Any, path: Sequence[str], value: Any) -> Any:
 
 def without(tree: Any, path: Sequence[str]) -> Any:
     """A copy of `tree` in which nothing stands under that path."""
+    if isinstance(tree, list) and path and path[0].isdigit() and int(path[0]) < len(tree):
+        index = int(path[0])
+        kept = [] if len(path) == 1 else [without(tree[index], path[1:])]
+        return [*tree[:index], *kept, *tree[index + 1 :]]
     if not isinstance(tree, Mapping) or not path or path[0] not in tree:
         return tree
     if len(path) == 1:

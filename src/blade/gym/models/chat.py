@@ -11,6 +11,7 @@ from blade.gym.models.reply import call_item, malformed, message_item, reasoning
 
 _SAME = ("temperature", "top_p", "parallel_tool_calls", "user", "seed", "stop", "top_k", "min_p", "logit_bias")
 _PARTS = ("input_text", "output_text", "text", "summary_text")
+_MEDIA = ("input_image", "input_audio")
 
 
 def chat_request(params: Mapping[str, Any]) -> dict[str, Any]:
@@ -59,18 +60,22 @@ def _one_system(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _message(item: Mapping[str, Any]) -> dict[str, Any]:
     role = "system" if item.get("role") == "developer" else item.get("role") or "user"
     content = item.get("content")
-    if isinstance(content, list) and any(_is_picture(part) for part in content):
-        return {"role": role, "content": [_part(part) for part in content]}
+    if media_of(content):
+        return {"role": role, "content": [_part(part) for part in content or ()]}
     return {"role": role, "content": _text(content)}
 
 
-def _is_picture(part: object) -> bool:
-    return isinstance(part, Mapping) and part.get("type") == "input_image"
+def media_of(content: object) -> list[str]:
+    """The kinds of parts of a content that are pictures or sound."""
+    parts = content if isinstance(content, list) else []
+    return [str(part["type"]) for part in parts if isinstance(part, Mapping) and part.get("type") in _MEDIA]
 
 
-def _part(part: Mapping[str, Any]) -> dict[str, Any]:
-    if not _is_picture(part):
+def _part(part: object) -> dict[str, Any]:
+    if not isinstance(part, Mapping) or part.get("type") not in _MEDIA:
         return {"type": "text", "text": _text([part])}
+    if part["type"] == "input_audio":
+        return {"type": "input_audio", "input_audio": part.get("input_audio")}
     detail = {"detail": part["detail"]} if part.get("detail") else {}
     return {"type": "image_url", "image_url": {"url": part.get("image_url"), **detail}}
 

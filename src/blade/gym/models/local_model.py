@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from blade.core.errors import RequestError
+from blade.gym.model import ModelError
+from blade.gym.models.chat import media_of
 from blade.gym.models.openai_model import OpenAIModel
 
 NAME = "smollm2-135m-instruct"
@@ -22,6 +24,8 @@ CONTEXT = 4096
 """Tokens a request may use, prompt and answer together."""
 ANSWER = 512
 """Tokens of an answer where nobody says how many."""
+SAMPLING = {"temperature": 0.8, "top_p": 0.95, "top_k": 40, "min_p": 0.05}
+"""How tokens are drawn where nobody says; sent with every request, so that it is what a manifest says."""
 
 
 def weights() -> Path:
@@ -63,9 +67,11 @@ class LocalModel:
 
     async def respond(self, params: Mapping[str, Any], *, seed: int | None = None) -> dict[str, Any]:
         """The answer; the same seed and prompt give the same text where requests do not share a batch."""
+        _only_text(params.get("input"))
         client = await self._loaded()
-        asked = {**params, "max_output_tokens": params.get("max_output_tokens") or ANSWER}
-        return await client.respond(asked, seed=seed)
+        given = {name: value for name, value in params.items() if value is not None}
+        length = given.get("max_output_tokens") or ANSWER
+        return await client.respond({**SAMPLING, **given, "max_output_tokens": length}, seed=seed)
 
     async def close(self) -> None:
         """Stop the engine."""
@@ -96,6 +102,19 @@ class LocalModel:
         wanted.verbosity, wanted.warmup, wanted.ui, wanted.endpoint_slots = -1, False, False, False
         with _quiet():
             return xllamacpp.Server(wanted)
+
+
+def _only_text(items: object) -> None:
+    """Raise for pictures and sound, which the weights know nothing of."""
+    listed = items if isinstance(items, list) else []
+    media = [kind for item in listed if isinstance(item, Mapping) for kind in media_of(item.get("content"))]
+    if media:
+        raise ModelError(
+            f"the embedded model reads text alone, and the task holds {media[0]}; --model-type openai_model names a "
+            "server that takes it",
+            failure_class="unsupported_request",
+            again=False,
+        )
 
 
 @contextmanager

@@ -11,13 +11,19 @@ from blade.gym.config.roots import find
 from blade.gym.config.servers import Instance
 from blade.gym.model import Model
 from blade.gym.models.again import Patience, PatientModel
-from blade.gym.models.local_model import CONTEXT, NAME, SLOTS, LocalModel
-from blade.gym.models.openai_model import SECONDS, OpenAIModel
+from blade.gym.models.local_model import ANSWER, CONTEXT, NAME, SAMPLING, SLOTS, LocalModel
+from blade.gym.models.openai_model import SECONDS, OpenAIModel, extra_body
 from blade.gym.models.replay import ReplayModel
 from blade.gym.models.scripted import scripted
 
 LOCAL = ("local_model", "replay_model", "scripted_model")
 """Types that need no address; their repeats are told apart by seeds without being asked."""
+SAMPLED = ("temperature", "top_p", "max_output_tokens")
+_SENT = ("top_k", "min_p", "reasoning_effort", "presence_penalty", "frequency_penalty", "repetition_penalty")
+_ALSO = {"max_tokens": "max_output_tokens", "max_completion_tokens": "max_output_tokens"}
+LEFT, NOT_DRAWN = "the endpoint's default", "not drawn"
+"""What is recorded where nothing is sent."""
+_DRAWN = {"local_model": {**SAMPLING, "max_output_tokens": ANSWER}}
 MOST_AT_ONCE = {"local_model": SLOTS}
 """Rollouts under way at once, where a type does best with few."""
 
@@ -34,9 +40,34 @@ def make_model(instance: Instance, roots: Sequence[Path]) -> Model:
     if instance.type not in makers:
         raise RequestError(f"no model type is called {instance.type}", hint=f"known: {', '.join(makers)}")
     model = makers[instance.type](instance.config, roots)
-    tries = int(instance.config.get("max_tries") or Patience.tries)
+    _, tries = limits_of_model(instance)
     first = float(instance.config.get("retry_seconds") or Patience.first)
     return PatientModel(model, Patience(tries=tries, first=first))
+
+
+def limits_of_model(instance: Instance) -> tuple[float | None, int]:
+    """Seconds that an answer may take, None where nobody is waited for; and tries of a request."""
+    given = instance.config.get("timeout_seconds")
+    fixed = {"local_model": SECONDS, "replay_model": None, "scripted_model": None}
+    seconds = fixed[instance.type] if instance.type in fixed else float(given or SECONDS)
+    return seconds, int(instance.config.get("max_tries") or Patience.tries)
+
+
+def sampling_of(instance: Instance | None, params: Mapping[str, Any]) -> dict[str, Any]:
+    """How the answers to a request are drawn: what is sent, and in words what is left to the model."""
+    extra = instance.config.get("extra_body") if instance and instance.type not in LOCAL else None
+    reasoning = params.get("reasoning")
+    sent = {
+        **(_DRAWN.get(instance.type, {}) if instance else {}),
+        **({"reasoning_effort": reasoning.get("effort")} if isinstance(reasoning, Mapping) else {}),
+        **{name: value for name, value in params.items() if value is not None},
+        **extra_body(params.get("metadata")),
+        **(extra if isinstance(extra, Mapping) else {}),
+    }
+    named = {_ALSO.get(name, name): value for name, value in sent.items() if value is not None}
+    found = {name: named[name] for name in (*SAMPLED, *_SENT) if name in named}
+    left = NOT_DRAWN if instance and instance.type in ("replay_model", "scripted_model") else LEFT
+    return {**dict.fromkeys(SAMPLED, left), **found}
 
 
 def address(config: Mapping[str, Any]) -> str | None:

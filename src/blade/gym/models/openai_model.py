@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from blade.core.errors import RequestError
-from blade.gym.config.mask import MASK
-from blade.gym.model import ModelError
+from blade.gym.config.mask import hide
+from blade.gym.model import UNREACHABLE, ModelError
 from blade.gym.models.chat import chat_request, from_chat
 from blade.gym.models.reply import malformed
 
@@ -59,8 +59,7 @@ class OpenAIModel:
             return await self._answer(params, seed)
         except ModelError as error:
             # An endpoint may say the key back to us, and what it says is written down.
-            if self._key and self._key in str(error):
-                error.args = (str(error).replace(self._key, MASK),)
+            error.args = (hide(self._key, str(error)),)
             raise
 
     async def _answer(self, params: Mapping[str, Any], seed: int | None) -> dict[str, Any]:
@@ -85,6 +84,8 @@ class OpenAIModel:
 
         try:
             reply = await self._connected().post(self._url + path, json=body)
+        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+            raise ModelError(f"{type(error).__name__}: {error}", failure_class=UNREACHABLE) from None
         except httpx.TimeoutException as error:
             reason = f"no answer within {self._seconds:g} s ({type(error).__name__})"
             raise ModelError(reason, failure_class="model_timeout") from None

@@ -69,6 +69,8 @@ class Explores:
     """A scripted model without a bad habit. The order in which it tries doors is its seed's."""
 
     name: ClassVar[str] = "scripted/explores"
+    acts_by: ClassVar[str] = "go"
+    """A tool of the environment that it knows."""
 
     async def respond(self, params: Mapping[str, Any], *, seed: int | None = None) -> dict[str, Any]:
         """The next move."""

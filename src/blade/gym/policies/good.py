@@ -49,6 +49,8 @@ class Assistant:
     """A scripted model. The same conversation and seed give the same response."""
 
     name: ClassVar[str] = "scripted/good"
+    acts_by: ClassVar[str] = DIRECTORY
+    """A tool of the environment that it knows."""
 
     async def respond(self, params: Mapping[str, Any], *, seed: int | None = None) -> dict[str, Any]:
         """The next step of the plan that the user's words ask for."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -51,6 +52,26 @@ class Artifacts:
         return there
 
 
+_ELSEWHERE = "give another --output"
+_HINTS = {
+    errno.EISDIR: f"it is a folder: {_ELSEWHERE}, with a file name",
+    errno.EEXIST: f"a file stands where its folder should be: {_ELSEWHERE}",
+    errno.ENOTDIR: f"a file stands where its folder should be: {_ELSEWHERE}",
+    errno.ENOENT: f"its folder cannot be made there: {_ELSEWHERE}",
+    errno.EACCES: f"you may not write there: {_ELSEWHERE}",
+    errno.EPERM: f"you may not write there: {_ELSEWHERE}",
+    errno.EROFS: f"nothing can be written there: {_ELSEWHERE}",
+    errno.ENAMETOOLONG: _ELSEWHERE,
+    errno.ENOSPC: "make room",
+}
+
+
+def cannot_write(path: Path, error: OSError) -> RequestError:
+    """What to say of a file that cannot be written, with what to do by the reason."""
+    hint = _HINTS.get(error.errno or 0, _ELSEWHERE)
+    return RequestError(f"cannot write {path}: {error.strerror or error}", hint=hint)
+
+
 def write_whole(path: Path, data: bytes) -> None:
     """A file that is there entirely or not at all."""
     try:
@@ -60,7 +81,7 @@ def write_whole(path: Path, data: bytes) -> None:
             new.write_bytes(data)
             new.replace(path)
     except OSError as error:
-        raise RequestError(f"cannot write {path}: {error.strerror or error}", hint="is it a folder, or full?") from None
+        raise cannot_write(path, error) from None
 
 
 def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
@@ -81,7 +102,7 @@ class RowFile:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
         except OSError as error:
-            raise RequestError(f"cannot write {path}: {error.strerror or error}", hint="is it a folder?") from None
+            raise cannot_write(path, error) from None
         self._path = path
 
     def lock(self) -> None:

@@ -15,7 +15,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from blade.gym.agents.simple_agent import FAILURE, TERMINAL
+from blade.gym.agents.simple_agent import FAILURE, MENDABLE, SKIPPED, TERMINAL
+from blade.gym.model import UNREACHABLE
 from blade.gym.models.again import Patience
 from blade.gym.run.artifacts import ATTEMPT, REPEAT, TASK, RowFile
 from blade.gym.run.endpoints import Endpoints
@@ -23,7 +24,7 @@ from blade.gym.run.resume import key_of
 
 NO_PERSIST = "_ng_no_persist"
 BROKEN = "remote_agent_error"
-HOPELESS = ("not_authorized", "not_found", BROKEN)
+HOPELESS = (*MENDABLE, BROKEN)
 """Classes that mean nobody will be served, when nothing else comes back."""
 MOST_HOPELESS = 20
 _STAMPS = (TASK, REPEAT, ATTEMPT, "_ng_rollout_id", "agent_ref", "skills_ref")
@@ -36,20 +37,28 @@ class Tally:
 
     total: int
     done: int = 0
-    """Rollouts with a reward, those of an earlier run among them."""
+    """Rollouts with a reward, or whose verification is skipped; those of an earlier run among them."""
     failed: Counter[str] = field(default_factory=Counter)
     """By class, in this run."""
     rewards: float = 0.0
     judged: int = 0
     unsaved: int = 0
+    in_vain: int = 0
+    """Rollouts in a row, up to now, that nobody served."""
     hopeless: str = ""
     """Why the run was given up."""
-    last_error: str = ""
+    errors: dict[str, str] = field(default_factory=dict)
+    """The last error of each class."""
 
     @property
     def score(self) -> float | None:
         """The mean reward so far."""
         return self.rewards / self.judged if self.judged else None
+
+    @property
+    def unjudged(self) -> int:
+        """Rollouts that are done and have no reward."""
+        return self.done - self.judged
 
     @property
     def finished(self) -> int:
@@ -117,19 +126,20 @@ class Collector:
         elif kind is not None:
             self.sink.failures.append(whole)
             tally.failed[str(kind)] += 1
-            tally.last_error = str(whole.get("error") or kind)
+            tally.errors[str(kind)] = str(whole.get("error") or kind)
             self._despair(str(kind), tally)
         else:
             self.sink.rollouts.append(whole)
             tally.done += 1
-            reward = whole["reward"]
-            tally.rewards, tally.judged = tally.rewards + reward, tally.judged + 1
+            tally.in_vain = 0
+            if whole["reward"] is not None:
+                tally.rewards, tally.judged = tally.rewards + whole["reward"], tally.judged + 1
         self.told(tally)
 
     def _despair(self, kind: str, tally: Tally) -> None:
-        hopeless = sum(tally.failed[name] for name in HOPELESS)
-        if kind in HOPELESS and not tally.done and hopeless >= MOST_HOPELESS and hopeless == tally.failed.total():
-            tally.hopeless = f"the first {hopeless} rollouts all failed with {kind}: {tally.last_error}"
+        tally.in_vain = tally.in_vain + 1 if kind in HOPELESS else 0
+        if tally.in_vain >= MOST_HOPELESS:
+            tally.hopeless = f"{tally.in_vain} rollouts in a row all failed with {kind}: {tally.errors[kind]}"
 
     async def _rollout(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """What the agent's `/run` gives, asked again where the way there broke; a row in every case."""
@@ -153,6 +163,8 @@ class Collector:
             reply = await self.endpoints.client.post(f"{url}/run", content=msgspec.json.encode(row), headers=headers)
         except httpx.ReadTimeout:
             return _broken(row, "timeout_exceeded", "the agent did not answer in time", terminal=True), False
+        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+            return _broken(row, UNREACHABLE, f"the agent's server: {type(error).__name__}: {error}"), True
         except httpx.HTTPError as error:
             return _broken(row, BROKEN, f"{type(error).__name__}: {error}"), True
         if reply.status_code != 200:
@@ -173,7 +185,7 @@ def _first(error: BaseException) -> BaseException:
 
 
 def _checked(row: Mapping[str, Any], content: bytes) -> tuple[dict[str, Any], bool]:
-    """The agent's row, if it is one: with a class of failure, or with a reward that is a number."""
+    """The agent's row, if it is one: with a class of failure, a reward that is a number, or one that was not asked for."""
     try:
         result = json.loads(content)
     except (ValueError, RecursionError):
@@ -182,8 +194,10 @@ def _checked(row: Mapping[str, Any], content: bytes) -> tuple[dict[str, Any], bo
         return _broken(row, BROKEN, "the agent's reply is no object"), True
     reward = result.get("reward")
     judged = isinstance(reward, int | float) and not isinstance(reward, bool) and math.isfinite(reward)
-    if judged or result.get(FAILURE) is not None or result.get(NO_PERSIST):
-        return result, False
+    skipped = result.get(SKIPPED) is True
+    if judged or skipped or result.get(FAILURE) is not None or result.get(NO_PERSIST):
+        # Whoever skipped the verification may have made a reward up.
+        return (result | {"reward": None} if skipped else result), False
     return {**result, **_failure("incomplete", f"the agent's reply has no reward but {reward!r}")}, False
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from blade.core.errors import RequestError
 from blade.gym.config.servers import AGENTS
+from blade.gym.run.verifier_code import Code
 
 if TYPE_CHECKING:
     import httpx
@@ -60,6 +61,16 @@ class Running:
     def agents(self) -> dict[str, str]:
         """Addresses by name."""
         return {str(one["name"]): str(one["url"]) for one in self.servers if _group(one) == AGENTS and one.get("url")}
+
+    def code_of(self, name: str) -> Code:
+        """What judges in a resources server, as it said when it started; nothing where it did not."""
+        told = next((one.get("code") for one in self.servers if one["name"] == name), None)
+        told = told if isinstance(told, Mapping) else {}
+        return {
+            kind: {str(key): str(mark) for key, mark in marks.items()}
+            for kind, marks in told.items()
+            if isinstance(marks, Mapping)
+        }
 
 
 def _group(one: Mapping[str, Any]) -> object:

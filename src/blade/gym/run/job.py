@@ -5,28 +5,24 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from blade.core.errors import RequestError
-from blade.gym.models.make import LOCAL, MOST_AT_ONCE
+from blade.gym.models.make import LOCAL
+from blade.gym.run import collate as collating
 from blade.gym.run import manifest as about
 from blade.gym.run.artifacts import Artifacts, RowFile, write_document, write_rows
 from blade.gym.run.collect import Collector, Sink, Tally
-from blade.gym.run.dataset import checksum
+from blade.gym.run.draft import draft_manifest
 from blade.gym.run.options import Options
 from blade.gym.run.plan import Plan, Wishes, make_plan
-from blade.gym.run.resume import VARIABLE, Left, most_attempts, read_inputs, read_left
+from blade.gym.run.resume import Left, most_attempts, read_inputs, read_left
 from blade.gym.run.skills import Skills, read_skills
 from blade.gym.run.stage import Close, Stage
-from blade.gym.serve.fleet import limits_of
 
-AT_ONCE = 32
-"""Rollouts under way at once where nobody says."""
 MOST_TOLD = 6
-_SAMPLED = ("temperature", "top_p", "max_output_tokens")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +46,7 @@ class Ended:
 
     @property
     def complete(self) -> bool:
-        """Whether every rollout has a reward."""
+        """Whether every rollout has a reward, or is there where none was asked for."""
         return self.tally.done == self.expected
 
 
@@ -63,12 +59,12 @@ def run(stage: Stage, options: Options, told: Told) -> Ended:
     plan = make_plan(stage.sources, _wishes(stage, options, earlier))
     for line in plan.notices:
         told.notice(line)
-    endpoints, close, name = stage.connect(plan.agents)
-    draft = _draft(stage, options, plan, name)
+    endpoints, close, name = stage.connect(plan.first)
+    draft = draft_manifest(stage, options, plan, name)
     rollouts = RowFile(files.rollouts)
     rollouts.lock()
     try:
-        left, rows, started = _prepared(files, draft, plan, earlier, options, told)
+        left, rows, started = _prepared(stage, files, draft, plan, earlier, options, told)
         sink = Sink(rollouts=rollouts, failures=RowFile(files.failures))
         collector = Collector(
             endpoints=endpoints, sink=sink, concurrency=draft["limits"]["concurrency"], told=told.progress
@@ -150,7 +146,15 @@ def _skills(options: Options, earlier: Mapping[str, Any] | None) -> Skills | Non
         raise
 
 
+def _collated(stage: Stage, files: Artifacts) -> list[str]:
+    """The split's data sets beside the rollouts, where the rows come from data sets; gives what is worth a word."""
+    if not stage.datasets or stage.split not in collating.SPLITS:
+        return []
+    return collating.collate(stage.sources, stage.datasets, str(stage.split), files.rollouts)
+
+
 def _prepared(
+    stage: Stage,
     files: Artifacts,
     draft: dict[str, Any],
     plan: Plan,
@@ -163,15 +167,18 @@ def _prepared(
         if options.resume:
             _nothing_to_lose(files)
             told.notice(f"nothing to go on with at {files.rollouts}: a new run starts")
-        _cleared(files, options, told)
+        if not options.overwrite:
+            _replaceable(files, draft)
+        _cleared(files, told)
+        for line in _collated(stage, files):
+            told.notice(line)
         write_document(files.manifest, draft)
         write_rows(files.inputs, plan.rows)
         return Left(), plan.rows, draft
     changed = about.differences(earlier, draft)
     if changed:
-        more = f" and {len(changed) - MOST_TOLD} more" if len(changed) > MOST_TOLD else ""
         raise RequestError(
-            f"{files.rollouts} is of another run; it differs in " + "; ".join(changed[:MOST_TOLD]) + more,
+            f"{files.rollouts} is of another run; it differs in {_listed(changed)}",
             hint="go on with the same options, start anew with --overwrite, or give another --output",
         )
     kept = {**earlier, "ended_at": None}
@@ -188,16 +195,33 @@ def _nothing_to_lose(files: Artifacts) -> None:
         )
 
 
-def _cleared(files: Artifacts, options: Options, told: Told) -> None:
-    """A new run takes the place of a finished one; of anything else only when told so."""
+def _listed(changed: Sequence[str]) -> str:
+    more = f" and {len(changed) - MOST_TOLD} more" if len(changed) > MOST_TOLD else ""
+    return "; ".join(changed[:MOST_TOLD]) + more
+
+
+def _replaceable(files: Artifacts, draft: Mapping[str, Any]) -> None:
+    """A new run takes the place of a finished one of the same settings; raises where anything else has rollouts."""
+    if not files.rollouts.stat().st_size:
+        return
     before = _earlier_or_none(files)
-    size = files.rollouts.stat().st_size
-    if size and not (before and before.get("ended_at")) and not options.overwrite:
+    if not before or not before.get("ended_at"):
         what = "a run that did not end" if before else "rows of an unknown run"
         raise RequestError(
             f"{files.rollouts} holds {what}",
             hint=f"{'--resume goes on with it; ' if before else ''}--overwrite starts anew",
         )
+    changed = about.differences(before, draft) or about.moved(before, draft)
+    if changed:
+        raise RequestError(
+            f"{files.rollouts} holds a finished run of other settings: {_listed(changed)}",
+            hint="give another --output, or --overwrite to replace it",
+        )
+
+
+def _cleared(files: Artifacts, told: Told) -> None:
+    """Nothing of an earlier run is left, and that is said."""
+    size = files.rollouts.stat().st_size
     removed = [path for path in files.all if path != files.rollouts and path.is_file()]
     for path in removed:
         path.unlink()
@@ -220,75 +244,3 @@ def _earlier_or_none(files: Artifacts) -> dict[str, Any] | None:
 def _finish(files: Artifacts, started: dict[str, Any], tally: Tally) -> None:
     counts = {"expected": tally.total, "rollouts": tally.done, "failed": dict(sorted(tally.failed.items()))}
     write_document(files.manifest, {**started, "ended_at": about.now(), "counts": counts})
-
-
-def _draft(stage: Stage, options: Options, plan: Plan, model_says: str | None) -> dict[str, Any]:
-    """The manifest of a run that starts now."""
-    agents = plan.agents
-    resources = [one for name in agents if (one := stage.resources(name))]
-    draft: dict[str, Any] = {
-        "schema_version": about.SCHEMA,
-        "benchmark": stage.benchmark or (resources[0].type if len(resources) == 1 else None),
-        "agent": ", ".join(agents),
-        "model": about.about_model(stage.model, model_says),
-        "sampling": _sampling(plan),
-        "prompts": [
-            {"path": one.prompt.path, "sha256": one.prompt.sha256} for one in stage.sources if one.prompt is not None
-        ],
-        "dataset": [
-            {"path": one.shown, "sha256": checksum(one.path), "rows": rows}
-            for one, rows in zip(stage.sources, _rows(stage), strict=True)
-        ],
-        "split": stage.split,
-        "limit": options.limit,
-        "num_repeats": dict(plan.repeats) if len(plan.repeats) > 1 else next(iter(plan.repeats.values()), None),
-        "task_ids": about.task_names(plan.rows),
-        "seeds": _seeds(plan),
-        "limits": _limits(stage, options, agents),
-        "skills_ref": plan.rows[0].get("skills_ref") if plan.rows else None,
-        "verifier": ", ".join(sorted({str(one.config.get("verifier") or one.type) for one in resources})) or None,
-        "reported": about.reported(stage.config, about.about_model(stage.model, model_says)["name"]),
-        "versions": about.versions(),
-        "shard": str(options.shard) if options.shard else None,
-        "started_at": about.now(),
-        "ended_at": None,
-        "config": about.safe_config(stage.config),
-    }
-    return {**draft, "config_sha256": about.fingerprint(draft)}
-
-
-def _rows(stage: Stage) -> list[int]:
-    return [sum(1 for line in one.path.read_bytes().splitlines() if line.strip()) for one in stage.sources]
-
-
-def _sampling(plan: Plan) -> dict[str, Any]:
-    """What all rows ask for; `several` where they differ."""
-    found: dict[str, Any] = {}
-    for name in _SAMPLED:
-        values = Counter(json.dumps(row["responses_create_params"].get(name)) for row in plan.rows)
-        if set(values) - {"null"}:
-            found[name] = json.loads(next(iter(values))) if len(values) == 1 else "several"
-    return found
-
-
-def _seeds(plan: Plan) -> dict[str, Any]:
-    from blade.gym.models.openai_model import extra_body
-
-    found = {extra_body(row["responses_create_params"].get("metadata")).get("seed") for row in plan.rows} - {None}
-    return {"by_repeat": bool(found), "values": sorted(found)}
-
-
-def _limits(stage: Stage, options: Options, agents: Sequence[str]) -> dict[str, Any]:
-    limits = [limits_of(one.config) for name in agents if (one := stage.of(name))]
-    steps = sorted({one.max_steps for one in limits if one.max_steps is not None})
-    model = stage.model
-    config = model.config if model else {}
-    at_once = options.concurrency or MOST_AT_ONCE.get(model.type if model else "", AT_ONCE)
-    return {
-        "max_steps": steps[0] if len(steps) == 1 else steps or None,
-        "rollout_seconds": next((one.seconds for one in limits if one.seconds is not None), None),
-        "model_seconds": config.get("timeout_seconds"),
-        "model_tries": config.get("max_tries"),
-        "attempts": f"{VARIABLE}={most_attempts()[0]}",
-        "concurrency": at_once,
-    }

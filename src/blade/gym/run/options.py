@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,12 @@ from blade.core.errors import RequestError
 from blade.gym.run.plan import Repeats
 from blade.gym.run.shards import Shard, parse_shard
 
+_RANGES: Mapping[str, tuple[Callable[[float], bool], str]] = {
+    "temperature": (lambda value: value >= 0, "a number from 0"),
+    "top_p": (lambda value: 0 < value <= 1, "a number above 0 and up to 1"),
+    "max_output_tokens": (lambda value: value >= 1 and value == int(value), "a whole number from 1"),
+}
+"""What every endpoint agrees on; an upper limit of the temperature is the endpoint's own."""
 SPLITS = ("train", "validation", "benchmark", "example")
 
 
@@ -32,6 +39,8 @@ class Options:
     shard: Shard | None = None
     resume: bool = False
     overwrite: bool = False
+    reuse: bool = False
+    """Rows that an earlier run collated are taken where they are there."""
 
 
 def read_options(config: Mapping[str, Any], flags: Mapping[str, Any]) -> Options:
@@ -60,6 +69,7 @@ def read_options(config: Mapping[str, Any], flags: Mapping[str, Any]) -> Options
         shard=parse_shard(str(shard)) if shard else None,
         resume=bool(_yes(given, "resume_from_cache")),
         overwrite=bool(_yes(given, "overwrite")),
+        reuse=bool(_yes(given, "reuse_existing_data_preparation")),
     )
 
 
@@ -68,7 +78,16 @@ def _sampling(config: Mapping[str, Any], flags: Mapping[str, Any]) -> dict[str, 
     for given in (config.get("responses_create_params"), flags.get("responses_create_params")):
         if isinstance(given, Mapping):
             found |= {name: value for name, value in given.items() if value is not None}
+    for name, (holds, what) in _RANGES.items():
+        if name in found and not (_number(found[name]) and holds(found[name])):
+            raise RequestError(
+                f"--{name.replace('_', '-')} is {what}, not {found[name]!r}", hint="leave it out for the endpoint's own"
+            )
     return found
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _text(given: Mapping[str, Any], name: str) -> str | None:

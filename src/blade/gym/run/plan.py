@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -38,21 +38,43 @@ class Wishes:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Planned:
+    """A task of the whole run, whichever shard it is in."""
+
+    index: int
+    agent: str
+    rollouts: int
+    row: Mapping[str, Any]
+    """As the data set has it."""
+    params: Mapping[str, Any]
+    """What is asked, before seeds."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Plan:
     """The materialized inputs, a row a rollout."""
 
     rows: tuple[dict[str, Any], ...]
+    whole: tuple[Planned, ...]
+    """The tasks of all shards: what makes shards one run must not depend on which of them asks."""
+    add_seed: bool
+    skills: Skills | None
     tasks: int
     lines: int
     """Rows of the data sets before limit and shard."""
-    repeats: Mapping[str, int]
-    """By agent."""
+    repeats: Mapping[str, int | None]
+    """By agent; None where its data sets differ."""
     notices: tuple[str, ...] = ()
 
     @property
     def agents(self) -> list[str]:
-        """Agents that are asked, in order of name."""
-        return sorted({row["agent_ref"]["name"] for row in self.rows})
+        """Agents that the whole run asks, in order of name."""
+        return sorted({task.agent for task in self.whole})
+
+    @property
+    def first(self) -> dict[str, dict[str, Any]]:
+        """The first row of each agent of the whole run."""
+        return {one.agent: {**one.row, "responses_create_params": dict(one.params)} for one in reversed(self.whole)}
 
 
 @dataclass(kw_only=True)
@@ -73,13 +95,23 @@ def make_plan(sources: Sequence[Source], wishes: Wishes) -> Plan:
         raise RequestError("the data sets have no rows: " + ", ".join(source.shown for source in sources))
     tasks = _tasks(read, wishes)
     kept = tasks[: wishes.limit]
-    mine = [task for position, task in enumerate(kept) if wishes.shard is None or wishes.shard.takes(position)]
-    repeats = _repeats(wishes.repeats, kept)
-    rows = tuple(row for task in mine for row in _rollouts(task, repeats, wishes))
+    given = _repeats(wishes.repeats, {task.agent for task in kept})
+    whole = tuple(_planned(task, given.get(task.agent), wishes) for task in kept)
+    mine = [task for position, task in enumerate(whole) if wishes.shard is None or wishes.shard.takes(position)]
+    rows = tuple(row for task in mine for row in _rollouts(task, wishes))
     copies = sum(task.copies - 1 for task in tasks)
     notices = [f"{copies} lines repeat another word for word: more rollouts of one task"] if copies else []
-    notices += _unused(wishes.repeats, {task.agent for task in kept})
-    return Plan(rows=rows, tasks=len(mine), lines=len(read), repeats=repeats, notices=tuple(notices))
+    notices += _unused(wishes, {task.agent for task in kept})
+    return Plan(
+        rows=rows,
+        whole=whole,
+        add_seed=wishes.add_seed,
+        skills=wishes.skills,
+        tasks=len(mine),
+        lines=len(read),
+        repeats=given or _own(kept),
+        notices=tuple(notices),
+    )
 
 
 def _tasks(read: Sequence[Line], wishes: Wishes) -> list[_Task]:
@@ -125,34 +157,51 @@ def _agent(line: Line, wishes: Wishes) -> str | None:
     return str(own) if own else line.source.agent or wishes.agent
 
 
-def _repeats(wanted: Repeats, tasks: Sequence[_Task]) -> dict[str, int]:
-    """Repeats by agent; all agents that nobody counts are named in one error."""
-    agents = {task.agent: task.line.source.repeats for task in tasks}
+def _own(tasks: Sequence[_Task]) -> dict[str, int | None]:
+    """What the data sets say, by agent."""
+    found: dict[str, set[int]] = {}
+    for task in tasks:
+        found.setdefault(task.agent, set()).add(task.line.source.repeats)
+    return {name: counts.pop() if len(counts) == 1 else None for name, counts in sorted(found.items())}
+
+
+def _repeats(wanted: Repeats, agents: Set[str]) -> dict[str, int]:
+    """Repeats by agent, where the command line gives them; all agents that it does not count are named in one error."""
     if wanted is None:
-        return dict(sorted(agents.items()))
+        return {}
     given = {DEFAULT: wanted} if isinstance(wanted, int) else dict(wanted)
     bad = {name: count for name, count in given.items() if not _is_index(count) or count < 1}
     if bad:
-        raise RequestError(f"--num-repeats is a number from 1, not {bad}", hint="--num-repeats 4")
+        told = ", ".join(f"{count!r}" if name == DEFAULT else f"{count!r} for {name}" for name, count in bad.items())
+        raise RequestError(f"--num-repeats is a whole number from 1, not {told}", hint="--num-repeats 4")
     missing = sorted(name for name in agents if name not in given and DEFAULT not in given)
     if missing:
         raise RequestError(f"--num-repeats does not say how often: {', '.join(missing)}", hint=f"add {DEFAULT}: N")
     return {name: given.get(name, given.get(DEFAULT, 1)) for name in sorted(agents)}
 
 
-def _unused(wanted: Repeats, agents: set[str]) -> list[str]:
+def _unused(wishes: Wishes, agents: set[str]) -> list[str]:
+    wanted = wishes.repeats
     names = sorted(set(wanted) - agents - {DEFAULT}) if isinstance(wanted, Mapping) else []
-    return [f"--num-repeats names agents that no row is for: {', '.join(names)}"] if names else []
+    told = [f"--num-repeats names agents that no row is for: {', '.join(names)}"] if names else []
+    if wishes.agent is not None and wishes.agent not in agents:
+        told.append(f"--agent {wishes.agent} is asked nothing: the rows are for {', '.join(sorted(agents))}")
+    return told
 
 
-def _rollouts(task: _Task, repeats: Mapping[str, int], wishes: Wishes) -> Iterator[dict[str, Any]]:
+def _planned(task: _Task, repeats: int | None, wishes: Wishes) -> Planned:
+    rollouts = task.copies * (repeats or task.line.source.repeats)
     params = _params(task.line, wishes)
-    kept = {name: value for name, value in task.line.row.items() if name not in (TASK, REPEAT, "agent_ref")}
+    return Planned(index=task.index, agent=task.agent, rollouts=rollouts, row=task.line.row, params=params)
+
+
+def _rollouts(task: Planned, wishes: Wishes) -> Iterator[dict[str, Any]]:
+    kept = {name: value for name, value in task.row.items() if name not in (TASK, REPEAT, "agent_ref")}
     skills = {"skills_ref": dict(wishes.skills.ref)} if wishes.skills else {}
-    for repeat in range(task.copies * repeats[task.agent]):
+    for repeat in range(task.rollouts):
         yield {
             **kept,
-            "responses_create_params": _seeded(params, repeat) if wishes.add_seed else params,
+            "responses_create_params": _seeded(task.params, repeat) if wishes.add_seed else dict(task.params),
             "agent_ref": {"type": AGENTS, "name": task.agent},
             **skills,
             TASK: task.index,
@@ -165,7 +214,8 @@ def _params(line: Line, wishes: Wishes) -> dict[str, Any]:
     prompt = line.source.prompt
     if given is None and prompt is None:
         raise RequestError(
-            f"{line.place}: no responses_create_params", hint="give --prompt-config, or prepare the data"
+            f"{line.place}: no responses_create_params",
+            hint="give --prompt-config FILE, or rows with responses_create_params.input",
         )
     if not isinstance(given, dict | None):
         raise RequestError(f"{line.place}: responses_create_params is no object")
@@ -185,7 +235,7 @@ def _params(line: Line, wishes: Wishes) -> dict[str, Any]:
     return params
 
 
-def _seeded(params: dict[str, Any], repeat: int) -> dict[str, Any]:
+def _seeded(params: Mapping[str, Any], repeat: int) -> dict[str, Any]:
     metadata = dict(params.get("metadata") or {})
     text = metadata.get("extra_body")
     try:

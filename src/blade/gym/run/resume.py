@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from blade.core.errors import RequestError
-from blade.gym.agents.simple_agent import TERMINAL
+from blade.gym.agents.simple_agent import FAILURE, MENDABLE, TERMINAL
 from blade.gym.run.artifacts import ATTEMPT, REPEAT, TASK, Artifacts, Key, heal
 
 VARIABLE = "NEMO_GYM_MAX_ROLLOUT_ATTEMPTS"
 MOST_ATTEMPTS = 3
+MOST_LISTED = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +48,7 @@ class Left:
             if key in self.terminal:
                 found["terminal"] += 1
             elif key not in self.done and self.attempts.get(key, 0) >= most:
-                found["attempts used up"] += 1
+                found[f"attempts used up; {VARIABLE} is {most}, and a larger one allows more"] += 1
         return found
 
 
@@ -69,42 +70,55 @@ def most_attempts() -> tuple[int, str | None]:
 def read_left(files: Artifacts) -> Left:
     """The state of the files, their torn ends mended."""
     notices = [note for path in (files.rollouts, files.failures) if (note := heal(path))]
+    lost: dict[Path, list[int]] = {files.rollouts: [], files.failures: []}
     done: dict[Key, float | None] = {}
-    for row in rows_of(files.rollouts):
+    for row in rows_of(files.rollouts, lost[files.rollouts]):
         reward = row.get("reward")
         done[key_of(row)] = float(reward) if isinstance(reward, int | float) else None
     attempts: Counter[Key] = Counter()
     terminal: set[Key] = set()
-    for row in rows_of(files.failures):
+    for row in rows_of(files.failures, lost[files.failures]):
         if key_of(row) not in done:
-            attempts[key_of(row)] += 1
+            attempts[key_of(row)] += row.get(FAILURE) not in MENDABLE
             terminal |= {key_of(row)} if row.get(TERMINAL) else set()
     return Left(
         done=frozenset(done),
         rewards=tuple(reward for reward in done.values() if reward is not None),
         attempts=attempts,
         terminal=frozenset(terminal),
-        notices=tuple(notices),
+        notices=(*notices, *(_unread(path, lines) for path, lines in lost.items() if lines)),
     )
 
 
 def read_inputs(path: Path) -> tuple[dict[str, Any], ...]:
     """The materialized inputs of the earlier run, which is what is gone on with."""
-    rows = tuple(rows_of(path))
-    if not rows:
-        raise RequestError(f"{path} holds no rows", hint="start anew with --overwrite")
+    lost: list[int] = []
+    rows = tuple(rows_of(path, lost))
+    if lost:
+        raise RequestError(
+            f"{path}:{lost[0]}: not a row: what was planned is not known", hint="--overwrite starts anew"
+        )
     return rows
 
 
-def rows_of(path: Path) -> Iterator[dict[str, Any]]:
-    """Rows with a key; a line that is none is left for `blade analyze` to list."""
+def _unread(path: Path, lines: Sequence[int]) -> str:
+    """A word on lines that are no rows: nothing of theirs counts, and nothing of theirs is lost."""
+    places = ", ".join(map(str, lines[:MOST_LISTED])) + (", ..." if len(lines) > MOST_LISTED else "")
+    what = "line" if len(lines) == 1 else f"{len(lines)} lines"
+    return f"{path}: {what} {places}: not a row; left as it is, and what stood there runs again"
+
+
+def rows_of(path: Path, lost: list[int] | None = None) -> Iterator[dict[str, Any]]:
+    """Rows with a key; a line that is none is left for `blade analyze` to list, and its number put into `lost`."""
     if not path.is_file():
         return
     with path.open("rb") as file:
-        for line in file:
+        for number, line in enumerate(file, 1):
             try:
                 row = json.loads(line)
             except (ValueError, RecursionError):
-                continue
+                row = None
             if isinstance(row, dict) and isinstance(row.get(TASK), int) and isinstance(row.get(REPEAT), int):
                 yield row
+            elif lost is not None and line.strip():
+                lost.append(number)

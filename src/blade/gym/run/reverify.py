@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from blade.core.errors import RequestError
-from blade.gym.agents.simple_agent import FAILURE, JUDGE_ERROR, TERMINAL
+from blade.gym.agents.simple_agent import FAILURE, JUDGE_ERROR, SKIPPED, TERMINAL
 from blade.gym.environment import Environment, NoVerdict, Row, ToolError, Verdict
 from blade.gym.run.artifacts import Artifacts, Key, RowFile
 from blade.gym.run.judges import Judges
 from blade.gym.run.resume import key_of, read_left, rows_of
 
-_OURS = (FAILURE, TERMINAL, JUDGE_ERROR, "error")
+_OURS = (FAILURE, TERMINAL, JUDGE_ERROR, SKIPPED, "error")
 
 
 STATELESS = "stateless"
@@ -57,19 +57,36 @@ class Reverify:
     rows: Sequence[Mapping[str, Any]]
     output: Path
     concurrency: int = 8
+    keep_failures: bool = True
+    """Whether a rollout without a verdict is a row of the failures; it need not be where it is one already."""
     told: Callable[[int, int], None] = lambda done, total: None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class Again:
     """How many were judged again, and how their rewards moved."""
 
-    judged: int
-    up: int
-    down: int
-    failed: int
-    kept: int
+    judged: int = 0
+    up: int = 0
+    down: int = 0
+    first: int = 0
+    """Judged ones that had no reward before."""
+    failed: int = 0
+    last_error: str = ""
+    kept: int = 0
     """Rollouts that an earlier, unfinished reverify had done."""
+
+    def take(self, before: Any, row: Mapping[str, Any]) -> None:
+        """Count a row that came back."""
+        if FAILURE in row:
+            self.failed, self.last_error = self.failed + 1, str(row["error"])
+            return
+        self.judged += 1
+        if isinstance(before, int | float):
+            self.up += row["reward"] > before
+            self.down += row["reward"] < before
+        else:
+            self.first += 1
 
 
 def reverify(wanted: Reverify) -> Again:
@@ -77,36 +94,31 @@ def reverify(wanted: Reverify) -> Again:
     files = Artifacts(wanted.output)
     left = read_left(files)
     to_do = [row for row in wanted.rows if key_of(row) not in left.done]
+    again = Again(kept=len(wanted.rows) - len(to_do))
     rollouts, failures = RowFile(files.rollouts), RowFile(files.failures)
     rollouts.lock()
     try:
-        counts = asyncio.run(_all(wanted, to_do, rollouts, failures))
+        asyncio.run(_all(wanted, to_do, rollouts, failures, again))
     finally:
         failures.close()
         rollouts.close()
-    return Again(**counts, kept=len(wanted.rows) - len(to_do))
+    return again
 
 
 async def _all(
-    wanted: Reverify, rows: Sequence[Mapping[str, Any]], rollouts: RowFile, failures: RowFile
-) -> dict[str, int]:
-    counts = {"judged": 0, "up": 0, "down": 0, "failed": 0}
+    wanted: Reverify, rows: Sequence[Mapping[str, Any]], rollouts: RowFile, failures: RowFile, again: Again
+) -> None:
     waiting = iter(rows)
 
     async def work() -> None:
         for row in waiting:
             new = await _judged_again(wanted, row)
-            if FAILURE in new:
-                failures.append(new)
-                counts["failed"] += 1
-            else:
+            if FAILURE not in new:
                 rollouts.append(new)
-                before, after = row.get("reward"), new["reward"]
-                counts["judged"] += 1
-                if isinstance(before, int | float):
-                    counts["up"] += after > before
-                    counts["down"] += after < before
-            wanted.told(counts["judged"] + counts["failed"], len(rows))
+            elif wanted.keep_failures:
+                failures.append(new)
+            again.take(row.get("reward"), new)
+            wanted.told(again.judged + again.failed, len(rows))
 
     try:
         async with asyncio.TaskGroup() as group:
@@ -114,7 +126,6 @@ async def _all(
                 group.create_task(work())
     finally:
         await wanted.judges.close()
-    return counts
 
 
 async def _judged_again(wanted: Reverify, row: Mapping[str, Any]) -> dict[str, Any]:
@@ -126,6 +137,9 @@ async def _judged_again(wanted: Reverify, row: Mapping[str, Any]) -> dict[str, A
     except NoVerdict as error:
         failed = {FAILURE: error.failure_class, TERMINAL: error.terminal, JUDGE_ERROR: str(error), "error": str(error)}
         return {**kept, "reward": None, **failed}
+    except Exception as error:  # noqa: BLE001 - one row's trouble stays its own
+        why = f"{type(error).__name__}: {error}"
+        return {**kept, "reward": None, FAILURE: "environment_error", TERMINAL: False, "error": why}
     return {**kept, **verdict.fields, "reward": verdict.reward}
 
 

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from blade.core.errors import RequestError
 from blade.gym.config.dataset import Dataset
 from blade.gym.config.load import Resolved
-from blade.gym.config.roots import find
+from blade.gym.config.problem import suggestion
+from blade.gym.config.roots import find, place
 from blade.gym.config.servers import MODELS, POLICY, RESOURCES, Instance, instances
+from blade.gym.environment import Row
 from blade.gym.prepare import ensure
-from blade.gym.run.dataset import Source
+from blade.gym.run.collate import collated
+from blade.gym.run.dataset import Source, lines
 from blade.gym.run.endpoints import Endpoints, Running, in_process, over_network
 from blade.gym.run.options import Options
 from blade.gym.run.prompt import read_prompt
+from blade.gym.run.verifier_code import Code, code_of, joined
 
 Close = Callable[[], Awaitable[None]]
 
@@ -31,8 +35,12 @@ class Stage:
     sources: tuple[Source, ...]
     benchmark: str | None
     split: str | None
-    connect: Callable[[Sequence[str]], tuple[Endpoints, Close, str | None]]
-    """Endpoints for some agents, how to let go of them, and what the model calls itself."""
+    datasets: tuple[Dataset, ...] = ()
+    """What the sources were in the config; none where the rows are given otherwise."""
+    connect: Callable[[Mapping[str, Row]], tuple[Endpoints, Close, str | None]]
+    """From agents, each with its first row, to endpoints, how to let go of them, and what the model calls itself."""
+    judging: Callable[[Sequence[Instance]], Code]
+    """The code of some resources servers, as far as it is known."""
 
     @property
     def model(self) -> Instance | None:
@@ -51,15 +59,19 @@ class Stage:
         return next((one for one in self.parts if one.group == RESOURCES and one.name == name), None)
 
 
-def serving(resolved: Resolved, options: Options, benchmark: str | None) -> Stage:
-    """The config's own parts, in this process; data sets that are missing are prepared."""
-    sources, split = _sources(resolved, options, benchmark)
+def serving(
+    resolved: Resolved, options: Options, benchmark: str | None, told: Callable[[str], None] = lambda line: None
+) -> Stage:
+    """The config's own parts, in this process; data sets that are missing are prepared, and `told` hears of it."""
+    sources, datasets, split = _sources(resolved, options, benchmark, told)
     named = next((one.name for one in resolved.datasets if one.type == "benchmark"), None)
 
-    def connect(agents: Sequence[str]) -> tuple[Endpoints, Close, str | None]:
+    def connect(agents: Mapping[str, Row]) -> tuple[Endpoints, Close, str | None]:
         from blade.gym.serve.fleet import assemble
+        from blade.gym.serve.trial import refuse_broken
 
         fleet = assemble(resolved, agents)
+        refuse_broken(fleet, agents)
         apps = fleet.apps()
         endpoints = in_process({name: apps[name] for name in agents})
         model = fleet.models.get(POLICY)
@@ -76,7 +88,9 @@ def serving(resolved: Resolved, options: Options, benchmark: str | None) -> Stag
         sources=sources,
         benchmark=benchmark or (named if split == "benchmark" else None),
         split=split,
+        datasets=datasets,
         connect=connect,
+        judging=lambda servers: code_of(servers, resolved.roots),
     )
 
 
@@ -86,7 +100,7 @@ def remote(running: Running, options: Options, roots: Sequence[Path]) -> Stage:
         raise RequestError("--input is missing", hint="with --no-serve the rows come from --input FILE")
     parts = instances(running.config)
 
-    def connect(agents: Sequence[str]) -> tuple[Endpoints, Close, str | None]:
+    def connect(agents: Mapping[str, Row]) -> tuple[Endpoints, Close, str | None]:
         urls = running.agents
         lost = [name for name in agents if name not in urls]
         if lost:
@@ -96,18 +110,29 @@ def remote(running: Running, options: Options, roots: Sequence[Path]) -> Stage:
         return endpoints, endpoints.close, None
 
     only = list(running.agents)
+    _known(options.agent, only, "no server runs for the agent")
     agent = options.agent or (only[0] if len(only) == 1 else None)
     source = _given(options.input, options, roots, agent)
     return Stage(
-        config=running.config, parts=parts, sources=(source,), benchmark=None, split=options.split, connect=connect
+        config=running.config,
+        parts=parts,
+        sources=(source,),
+        benchmark=None,
+        split=options.split,
+        connect=connect,
+        judging=lambda servers: joined([running.code_of(one.name) for one in servers]),
     )
 
 
-def _sources(resolved: Resolved, options: Options, benchmark: str | None) -> tuple[tuple[Source, ...], str | None]:
+def _sources(
+    resolved: Resolved, options: Options, benchmark: str | None, told: Callable[[str], None]
+) -> tuple[tuple[Source, ...], tuple[Dataset, ...], str | None]:
+    agents = [one.name for one in resolved.agents]
+    _known(options.agent, agents, "no agent is called")
     if options.input is not None:
-        agents = [one.name for one in resolved.agents]
         agent = options.agent or (agents[0] if len(agents) == 1 else None)
-        return (_given(options.input, options, resolved.roots, agent),), options.split
+        source = _given(options.input, options, resolved.roots, agent)
+        return (_prompted(source, resolved),), (), options.split
     split = options.split or ("benchmark" if benchmark else None)
     there = list(dict.fromkeys(one.type for one in resolved.datasets))
     if split is None:
@@ -116,11 +141,30 @@ def _sources(resolved: Resolved, options: Options, benchmark: str | None) -> tup
     mine = [one for one in chosen if one.agent == options.agent] or chosen
     if not mine:
         raise RequestError(f"the config has no {split} data set", hint=f"it has: {', '.join(there) or 'none'}")
-    return tuple(_of_dataset(resolved, options, one) for one in mine), split
+    before = collated(options.output, split) if options.reuse else None
+    if before is not None:
+        return (_reused(before, options),), (), split
+    return tuple(_of_dataset(resolved, options, one, told) for one in mine), tuple(mine), split
 
 
-def _of_dataset(resolved: Resolved, options: Options, one: Dataset) -> Source:
-    path = ensure(resolved, one)
+def _known(agent: str | None, agents: Sequence[str], message: str) -> None:
+    """Raise for an agent that is not there: its name would change nothing."""
+    if agent is not None and agent not in agents:
+        hint = suggestion(agent, agents) or f"there are: {', '.join(sorted(agents)) or 'none'}"
+        raise RequestError(f"{message} {agent}", hint=hint)
+
+
+def _reused(path: Path, options: Options) -> Source:
+    if options.repeats is not None:
+        raise RequestError(
+            f"the rows of {path} are repeated already",
+            hint="leave out --num-repeats or reuse_existing_data_preparation",
+        )
+    return Source(path=path, shown=str(path))
+
+
+def _of_dataset(resolved: Resolved, options: Options, one: Dataset, told: Callable[[str], None]) -> Source:
+    path = ensure(resolved, one, told)
     prompt = options.prompt_config or one.prompt_config
     return Source(
         path=path,
@@ -134,3 +178,24 @@ def _of_dataset(resolved: Resolved, options: Options, one: Dataset) -> Source:
 def _given(name: str, options: Options, roots: Sequence[Path], agent: str | None) -> Source:
     prompt = read_prompt(options.prompt_config, roots) if options.prompt_config else None
     return Source(path=find(name, roots) or Path(name), shown=name, agent=agent, prompt=prompt)
+
+
+def _prompted(source: Source, resolved: Resolved) -> Source:
+    """Rows without an input of their own get the prompt of the agent's data sets, where these agree on one."""
+    if source.prompt is not None or any(_own_input(line.row) for line in lines(source)):
+        return source
+    mine = [one for one in resolved.datasets if one.prompt_config and source.agent in (None, one.agent)]
+    given = source.path.resolve()
+    same = [one for one in mine if _rows_of(one, resolved) == given]
+    names = {one.prompt_config for one in same or mine}
+    name = names.pop() if len(names) == 1 else None
+    return replace(source, prompt=read_prompt(name, resolved.roots)) if name else source
+
+
+def _rows_of(one: Dataset, resolved: Resolved) -> Path:
+    return place(one.jsonl_fpath, resolved.roots, beside=one.prepare_script).resolve()
+
+
+def _own_input(row: Row) -> bool:
+    params = row.get("responses_create_params")
+    return isinstance(params, Mapping) and bool(params.get("input"))

@@ -13,11 +13,12 @@ import resource
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
+from urllib.parse import unquote
 
 _REFUSED = (
     "socket.",
@@ -93,10 +94,13 @@ def _at_most(kind: int, value: int) -> None:
     resource.setrlimit(kind, (wanted, wanted))
 
 
-def lock(folder: Path) -> None:
-    """Give up files outside `folder`, other programs and the network, for as long as this process lives."""
+def lock(folder: Path, also: Sequence[str] = ()) -> None:
+    """Give up files outside `folder`, other programs and the network, for as long as this process lives.
+
+    What lies below `also` may be read.
+    """
     _close_side_doors()
-    sys.addaudithook(_hook(_inside(folder)))
+    sys.addaudithook(_hook(_inside(folder, also)))
 
 
 def _close_side_doors() -> None:
@@ -113,12 +117,13 @@ def _close_side_doors() -> None:
             setattr(module, name, refuse)
 
 
-def _inside(folder: Path) -> Callable[[object, bool], bool]:
-    """Whether a path may be opened: anything in the folder; to read, also what Python itself is made of."""
+def _inside(folder: Path, also: Sequence[str]) -> Callable[[object, bool], bool]:
+    """Whether a path may be opened: anything in the folder; to read, also what was named and what Python is made of."""
     own = os.path.realpath(folder)
     roots = {os.path.realpath(path) for path in (*sysconfig.get_paths().values(), *sys.path, sys.prefix) if path}
     roots |= {os.path.realpath(sys.base_prefix), "/usr/share/zoneinfo"}
     readable = tuple(sorted(root for root in roots if root not in ("/", os.path.realpath(Path.home()))))
+    readable += tuple(os.path.realpath(path) for path in also)
     realpath = os.path.realpath
 
     def allowed(path: object, writes: bool) -> bool:
@@ -176,14 +181,17 @@ def _asked(event: str, arguments: tuple[Any, ...]) -> tuple[object, bool] | None
 def _opened(event: str, arguments: tuple[Any, ...]) -> tuple[object, bool] | None:
     path = arguments[0]
     if event == "sqlite3.connect":
-        named = str(path)
-        return None if named == ":memory:" else (named.removeprefix("file:").partition("?")[0], False)
+        named = os.fsdecode(path) if isinstance(path, str | bytes | os.PathLike) else str(path)
+        if named.startswith("file:"):
+            # SQLite reads %2F as a slash.
+            return unquote(named.removeprefix("file:").partition("?")[0].partition("#")[0]), False
+        return None if named == ":memory:" else (named, False)
     flags = arguments[2] if len(arguments) > 2 and isinstance(arguments[2], int) else 0
     return path, bool(flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND))
 
 
-def settle(folder: Path, limits: Limits) -> None:
+def settle(folder: Path, limits: Limits, also: Sequence[str] = ()) -> None:
     """All of it: resources, then files, programs and network; temporary files go to the folder."""
     tempfile.tempdir = str(folder)
     limit(limits)
-    lock(folder)
+    lock(folder, also)

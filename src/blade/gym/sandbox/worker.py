@@ -16,6 +16,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -75,10 +76,11 @@ class _Child:
 
 
 class Worker:
-    """A child for one module. Questions from several threads wait for each other."""
+    """A child for one module, that may read what lies below `reads`. Questions from several threads wait for each other."""
 
-    def __init__(self, module: str, *, seconds: float = 10.0) -> None:
+    def __init__(self, module: str, *, seconds: float = 10.0, reads: Sequence[str] = ()) -> None:
         self._module = module
+        self._reads = list(reads)
         self._seconds = seconds
         self._lock = threading.Lock()
         self._child: _Child | None = None
@@ -109,7 +111,7 @@ class Worker:
             folder = tempfile.TemporaryDirectory(prefix="blade-")
             self._child = _Child(folder=folder, process=children.start(__name__, Path(folder.name)))
             try:
-                self._child.ask(json.dumps([self._module, self._seconds]).encode() + b"\n", START_SECONDS)
+                self._child.ask(json.dumps([self._module, self._seconds, self._reads]).encode() + b"\n", START_SECONDS)
             except OutOfBounds as problem:
                 self._drop()
                 raise NoVerdict(
@@ -134,13 +136,13 @@ def _answer(module: Any, question: list[Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """The child's side: the module's name and the seconds of a question, then questions, a line each."""
+    """The child's side: the module's name, the seconds of a question and what may be read; then questions, a line each."""
     replies = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)  # what a library prints is no reply
-    name, seconds = json.loads(sys.stdin.buffer.readline())
+    name, seconds, reads = json.loads(sys.stdin.buffer.readline())
     module = importlib.import_module(name)
     getattr(module, "warm", lambda: None)()
-    settle(Path(sys.argv[1]), Limits(megabytes=MEGABYTES, processor=False))
+    settle(Path(sys.argv[1]), Limits(megabytes=MEGABYTES, processor=False), reads)
     replies.write(b"{}\n")
     for line in sys.stdin.buffer:
         a_while(seconds)

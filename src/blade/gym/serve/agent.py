@@ -10,6 +10,7 @@ from starlette.requests import Request
 
 from blade.gym.agents import simple_agent
 from blade.gym.serve.fleet import Agent
+from blade.gym.serve.metrics import Aggregate, aggregate_route
 from blade.gym.serve.web import Body, Post, application
 
 _ROW = {
@@ -19,12 +20,14 @@ _ROW = {
 }
 
 
-def agent_app(agent: Agent) -> Starlette:
+def agent_app(agent: Agent, aggregate: Aggregate | None = None) -> Starlette:
     """The routes of one agent."""
 
     async def run(request: Request, row: Body) -> dict[str, Any]:
         _params(row.get("responses_create_params"))
-        return await simple_agent.run(row, model=agent.model, environment=agent.environment, limits=agent.limits)
+        return await simple_agent.run(
+            row, model=agent.model, environment=agent.environment, limits=agent.limits, verify=agent.verify
+        )
 
     async def respond(request: Request, params: Body) -> dict[str, Any]:
         _params(params)
@@ -33,6 +36,7 @@ def agent_app(agent: Agent) -> Starlette:
     posts = (
         Post(path="/run", summary="One rollout of one task, with its verdict", answer=run, schema=_ROW),
         Post(path="/v1/responses", summary="Answer a request, with the tools of the environment", answer=respond),
+        *aggregate_route(aggregate),
     )
     return application(agent.name, posts)
 

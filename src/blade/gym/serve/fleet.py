@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,9 +15,13 @@ from blade.gym.config.servers import AGENTS, MODELS, POLICY, RESOURCES, Instance
 from blade.gym.environment import Environment
 from blade.gym.model import Model
 from blade.gym.models.make import make_model
+from blade.gym.models.scripted import SCRIPTED, refuse_unfit
+from blade.gym.serve.contract import environment_of
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
+
+    from blade.gym.serve.metrics import Aggregate
 
 AGENT_TYPES = ("simple_agent",)
 
@@ -32,6 +34,7 @@ class Agent:
     environment: Environment
     model: Model
     limits: Limits
+    verify: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,16 +45,16 @@ class Fleet:
     models: Mapping[str, Model]
     agents: Mapping[str, Agent]
 
-    def apps(self) -> dict[str, Starlette]:
-        """A web application for each instance."""
+    def apps(self, aggregate: Aggregate | None = None) -> dict[str, Starlette]:
+        """A web application for each instance; those of resources servers and agents sum rows up where `aggregate` can."""
         from blade.gym.serve.agent import agent_app
         from blade.gym.serve.model import model_app
         from blade.gym.serve.resources import resources_app
 
         return {
-            **{name: resources_app(name, one) for name, one in self.environments.items()},
+            **{name: resources_app(name, one, aggregate) for name, one in self.environments.items()},
             **{name: model_app(name, one) for name, one in self.models.items()},
-            **{name: agent_app(one) for name, one in self.agents.items()},
+            **{name: agent_app(one, aggregate) for name, one in self.agents.items()},
         }
 
     async def close(self) -> None:
@@ -65,8 +68,20 @@ def assemble(resolved: Resolved, agents: Iterable[str] | None = None) -> Fleet:
     wanted = list(resolved.instances) if agents is None else _needed(resolved, agents)
     models = {one.name: make_model(one, resolved.roots) for one in wanted if one.group == MODELS}
     environments = {one.name: load_environment(one, resolved.roots, models) for one in wanted if one.group == RESOURCES}
-    made = {one.name: _agent(one, environments, models) for one in wanted if one.group == AGENTS}
+    verify = not skips_verification(resolved.config)
+    made = {one.name: _agent(one, environments, models, verify) for one in wanted if one.group == AGENTS}
+    if agents is not None:
+        _fitting(wanted, environments)
     return Fleet(environments=environments, models=models, agents=made)
+
+
+def _fitting(wanted: Iterable[Instance], environments: Mapping[str, Environment]) -> None:
+    """Raise where an agent has a scripted policy that knows no tool of its environment."""
+    scripts = {one.name: one for one in wanted if one.group == MODELS and one.type == SCRIPTED}
+    for one in wanted:
+        resources, model = _references(one)
+        if one.group == AGENTS and model in scripts:
+            refuse_unfit(scripts[model].config, resources, environments[resources].tools)
 
 
 def _needed(resolved: Resolved, agents: Iterable[str]) -> list[Instance]:
@@ -97,7 +112,15 @@ def _reference(agent: Instance, key: str, otherwise: str) -> str:
     return str(given.get("name") or otherwise) if isinstance(given, Mapping) else otherwise
 
 
-def _agent(one: Instance, environments: Mapping[str, Environment], models: Mapping[str, Model]) -> Agent:
+def skips_verification(config: Mapping[str, Any]) -> bool:
+    """Whether rollouts are to be made and not judged; raises for a value that says neither."""
+    given = config.get("skip_verification")
+    if not isinstance(given, bool | None):
+        raise RequestError(f"skip_verification is true or false, not {given!r}", hint="+skip_verification=true")
+    return bool(given)
+
+
+def _agent(one: Instance, environments: Mapping[str, Environment], models: Mapping[str, Model], verify: bool) -> Agent:
     if one.type not in AGENT_TYPES:
         raise RequestError(
             f"{one.name} is a {one.type}, which this installation cannot run",
@@ -108,7 +131,13 @@ def _agent(one: Instance, environments: Mapping[str, Environment], models: Mappi
         raise RequestError(f"the agent {one.name} has no resources server", hint="set resources_server in its config")
     if model not in models:
         raise RequestError(f"the agent {one.name} has no model", hint="give --model-type, for example local_model")
-    return Agent(name=one.name, environment=environments[resources], model=models[model], limits=limits_of(one.config))
+    return Agent(
+        name=one.name,
+        environment=environments[resources],
+        model=models[model],
+        limits=limits_of(one.config),
+        verify=verify,
+    )
 
 
 def limits_of(config: Mapping[str, Any]) -> Limits:
@@ -122,24 +151,15 @@ def limits_of(config: Mapping[str, Any]) -> Limits:
 def load_environment(one: Instance, roots: Sequence[Path], models: Mapping[str, Model] | None = None) -> Environment:
     """The environment that the instance's `app.py` makes of its config; raises where there is none.
 
-    A reference `judge_model_server` to a model becomes the model itself under `judge_model`, and so for any name.
+    A reference `judge_model_server` to a model becomes the model itself under `judge_model`, and so for any name;
+    `search_roots` is where the files that a config names are looked for.
     """
     name = f"{RESOURCES}/{one.type}/{one.config.get('entrypoint') or 'app.py'}"
     path = find(name, roots)
     if path is None:
         raise RequestError(f"the resources server {one.name} has no {name}", hint="--search-dir names more folders")
-    module = f"blade_resources_server_{one.type}"
-    spec = importlib.util.spec_from_file_location(module, path)
-    if spec is None or spec.loader is None:
-        raise RequestError(f"{path} is no Python file", hint="entrypoint is app.py")
-    loaded = importlib.util.module_from_spec(spec)
-    sys.modules[module] = loaded
-    spec.loader.exec_module(loaded)
-    make = getattr(loaded, "environment", None)
-    if not callable(make):
-        raise RequestError(f"{path} has no function environment(config)", hint="see docs/running.md")
-    made: Environment = make({**one.config, **_models_of(one, models or {})})
-    return made
+    config = {**one.config, **_models_of(one, models or {}), "search_roots": tuple(roots)}
+    return environment_of(path, f"blade_resources_server_{one.type}", config)
 
 
 def _models_of(one: Instance, models: Mapping[str, Model]) -> dict[str, Model]:

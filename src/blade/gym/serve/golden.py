@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
 from blade.gym.config.load import Resolved
 from blade.gym.config.roots import place
 from blade.gym.config.servers import RESOURCES, Instance
-from blade.gym.environment import Environment, NoVerdict, Row
-from blade.gym.models.reply import message_item
+from blade.gym.environment import Environment
 from blade.gym.run.dataset import Line, Source, lines
-from blade.gym.run.reverify import judged
 from blade.gym.serve.fleet import load_environment
+from blade.gym.serve.trial import EMPTY, Trial, gold_of, tried
 
 FULL = 1.0
 
@@ -32,19 +31,20 @@ class Proven:
     idle: int = 0
     """Rows that an empty answer passes too."""
     wrong: tuple[str, ...] = ()
-    """Places of gold answers that fail."""
-    missing: bool = False
+    """Places of gold answers that fail, and of answers that the verifier's code fails on."""
+    skipped: str = ""
+    """Why nothing was tried."""
 
     @property
     def holds(self) -> bool:
-        """Whether every gold answer passes; data that is not there is no failure."""
+        """Whether every gold answer passes; what was not tried is no failure."""
         return not self.wrong
 
     @property
     def line(self) -> str:
         """One line for people."""
-        if self.missing:
-            return f"skipped {self.name}: {self.data} is not there; `gym eval prepare` makes it"
+        if self.skipped:
+            return f"skipped {self.name}: {self.skipped}"
         verdict = "ok" if self.holds else "FAILED"
         none = f"; {self.without} rows have no gold answer" if self.without else ""
         none += f"; an empty answer passes {self.idle}" if self.idle else ""
@@ -54,6 +54,7 @@ class Proven:
 
 def golden(resolved: Resolved, limit: int | None = None) -> Iterator[Proven]:
     """The resources servers of a config on the data sets of the agents that work in them."""
+    proven = set[str]()
     for agent in resolved.agents:
         resources = resolved.resources_server(agent.name)
         if resources is None or resources.group != RESOURCES:
@@ -61,12 +62,21 @@ def golden(resolved: Resolved, limit: int | None = None) -> Iterator[Proven]:
         for dataset in (one for one in resolved.datasets if one.agent == agent.name):
             path = place(dataset.jsonl_fpath, resolved.roots, beside=dataset.prepare_script)
             source = Source(path=path, shown=dataset.jsonl_fpath)
+            proven.add(resources.name)
             yield _proven(resources, load_environment(resources, resolved.roots), source, limit)
+    for one in resolved.instances:
+        if one.group == RESOURCES and one.name not in proven:
+            load_environment(one, resolved.roots)
+            why = (
+                "it can be made, and no data set is there to prove it on: give `datasets` to an agent that works in it"
+            )
+            yield Proven(name=one.name, data="", passed=0, rows=0, skipped=why)
 
 
 def _proven(resources: Instance, environment: Environment, source: Source, limit: int | None) -> Proven:
     if not source.path.is_file():
-        return Proven(name=resources.name, data=source.shown, passed=0, rows=0, missing=True)
+        why = f"{source.shown} is not there; `gym eval prepare` makes the data of a benchmark"
+        return Proven(name=resources.name, data=source.shown, passed=0, rows=0, skipped=why)
     return asyncio.run(_all(resources.name, environment, list(islice(lines(source), limit)), source))
 
 
@@ -74,14 +84,16 @@ async def _all(name: str, environment: Environment, rows: list[Line], source: So
     passed = without = idle = 0
     wrong: list[str] = []
     for line in rows:
-        gold = environment.gold(line.row)
-        if gold is None:
+        gold, fault = gold_of(environment, line.row)
+        if gold is None and not fault:
             without += 1
             continue
-        why = await _wrong(environment, line.row, gold)
-        passed += why is None
+        why = fault or _why_not(await tried(environment, line.row, gold or ()))
+        passed += not why
         wrong += [f"{line.place}: {why}"] if why else []
-        idle += await _wrong(environment, line.row, [message_item("", "msg_empty")]) is None
+        silent = await tried(environment, line.row, EMPTY)
+        wrong += [f"{line.place}: an empty answer: {silent.fault}"] if silent.fault else []
+        idle += _passes(silent)
     return Proven(
         name=name,
         data=source.shown,
@@ -93,10 +105,14 @@ async def _all(name: str, environment: Environment, rows: list[Line], source: So
     )
 
 
-async def _wrong(environment: Environment, row: Row, output: Sequence[Row]) -> str | None:
-    """Why an output does not get the full reward, its calls carried out first; None where it does."""
-    try:
-        verdict = await judged(environment, row, {"output": [dict(item) for item in output]})
-    except NoVerdict as error:
-        return f"no verdict: {error}"
-    return None if verdict.reward >= FULL - 1e-9 else f"the gold answer gets {verdict.reward:g}"
+def _passes(trial: Trial) -> bool:
+    return trial.reward is not None and trial.reward >= FULL - 1e-9
+
+
+def _why_not(trial: Trial) -> str:
+    """Why a gold answer does not get the full reward; empty where it does."""
+    if _passes(trial):
+        return ""
+    if trial.reward is None:
+        return trial.fault or f"no verdict: {trial.without}"
+    return f"the gold answer gets {trial.reward:g}"

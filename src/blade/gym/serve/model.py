@@ -13,6 +13,7 @@ from starlette.requests import Request
 from blade.gym.model import Model
 from blade.gym.serve.web import Body, Post, application
 
+_MEDIA = ("image_url", "input_audio")
 _SAME = ("temperature", "top_p", "parallel_tool_calls", "user", "stop")
 
 
@@ -62,7 +63,7 @@ def _items(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         }
         return
     if message.get("content"):
-        yield {"role": message.get("role") or "user", "content": _plain(message["content"])}
+        yield {"role": message.get("role") or "user", "content": _content(message["content"])}
     for call in message.get("tool_calls") or ():
         function = call.get("function") or {}
         yield {
@@ -71,6 +72,27 @@ def _items(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             "name": function.get("name"),
             "arguments": function.get("arguments") or "{}",
         }
+
+
+def _content(content: object) -> str | list[dict[str, Any]]:
+    """A content as the Responses API has it: its text, or its parts where some are pictures or sound."""
+    parts = [part for part in content if isinstance(part, Mapping)] if isinstance(content, list) else []
+    kinds = {str(part.get("type")) for part in parts}
+    unknown = sorted(kinds - {"text", *_MEDIA})
+    if unknown:
+        raise HTTPException(422, f"content of type {unknown[0]} is not known here")
+    return [_part(part) for part in parts] if kinds & set(_MEDIA) else _plain(content)
+
+
+def _part(part: Mapping[str, Any]) -> dict[str, Any]:
+    if part["type"] == "text":
+        return {"type": "input_text", "text": str(part.get("text") or "")}
+    if part["type"] == "input_audio":
+        return {"type": "input_audio", "input_audio": part.get("input_audio")}
+    picture = part.get("image_url")
+    picture = picture if isinstance(picture, Mapping) else {"url": picture}
+    detail = {"detail": picture["detail"]} if picture.get("detail") else {}
+    return {"type": "input_image", "image_url": picture.get("url"), **detail}
 
 
 def _plain(content: object) -> str:

@@ -14,6 +14,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from blade.gym.agents.simple_agent import FAILURE, JUDGE_ERROR, TERMINAL
 from blade.gym.environment import Environment, NoVerdict, Session, ToolError
 from blade.gym.run.reverify import mode
+from blade.gym.serve.metrics import Aggregate, aggregate_route
 from blade.gym.serve.web import Answer, Body, Post, application
 
 COOKIE = "session_id"
@@ -39,7 +40,7 @@ class _Sessions:
         return self._open.get(name)
 
 
-def resources_app(name: str, environment: Environment) -> Starlette:
+def resources_app(name: str, environment: Environment, aggregate: Aggregate | None = None) -> Starlette:
     """The routes of one environment; each rollout has a session, known by a cookie or `x-session-id`."""
     sessions = _Sessions()
 
@@ -74,6 +75,7 @@ def resources_app(name: str, environment: Environment) -> Starlette:
     posts = [
         Post(path="/seed_session", summary="Open a session for a row of the data set", answer=seed),
         Post(path="/verify", summary="The verdict on a finished response", answer=verify),
+        *aggregate_route(aggregate),
         *(_tool(tool, call) for tool in tools),
         Post(path="/{tool}", summary="Call a tool that a row brings", answer=call),
     ]

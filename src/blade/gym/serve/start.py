@@ -13,8 +13,11 @@ import uvicorn
 
 from blade.core.errors import RequestError
 from blade.gym.config.load import Resolved
+from blade.gym.config.servers import RESOURCES
+from blade.gym.run.verifier_code import code_of
 from blade.gym.serve.fleet import assemble
 from blade.gym.serve.head import head_app, place
+from blade.gym.serve.metrics import Aggregate
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -32,12 +35,14 @@ class _Server(uvicorn.Server):
         yield
 
 
-def start(resolved: Resolved, told: Callable[[Sequence[Mapping[str, Any]], str], None]) -> None:
+def start(
+    resolved: Resolved, told: Callable[[Sequence[Mapping[str, Any]], str], None], aggregate: Aggregate | None = None
+) -> None:
     """Serve until SIGINT or SIGTERM; `told` hears of the servers, and of the head's address, when all answer."""
     if not resolved.instances:
         raise RequestError("the config has no servers", hint="--resources-server NAME --model-type TYPE names some")
     fleet = assemble(resolved)
-    apps = fleet.apps()
+    apps = fleet.apps(aggregate)
     host, port = place(resolved.config)
     head = _bound(host, port, exactly=True)
     bound = {one.name: _bound(str(one.config["host"]), int(one.config.get("port") or 0)) for one in resolved.instances}
@@ -49,6 +54,7 @@ def start(resolved: Resolved, told: Callable[[Sequence[Mapping[str, Any]], str],
             "host": one.config["host"],
             "port": bound[one.name].getsockname()[1],
             "url": f"http://{one.config['host']}:{bound[one.name].getsockname()[1]}",
+            **({"code": code_of([one], resolved.roots)} if one.group == RESOURCES else {}),
         }
         for one in resolved.instances
     ]

@@ -1,10 +1,14 @@
-"""A query gives the rows that the gold query gives, on a database made from the task's own script.
+"""A query gives the rows that the gold query gives, on a database of the task.
 
 Both run on a SQLite file that is opened read-only, in a process with limits of time, memory and rows. The order of rows
 counts where the gold query orders them; names of columns never do.
 
 Row
-    `sql_context`: statements that make the database. `sql`: the gold query.
+    `sql`: the gold query. `sql_context`: statements that make the database; or `database`: the name of a SQLite file.
+
+Config
+    `database_dir`: the folder of the files that `database` names. `timeout`: seconds of a query, default 5. `compare`:
+    `set` takes no notice of the order of rows and of rows that are there twice; default `rows`.
 
 Fields
     `extracted_sql`, `sql`, `expected_rows`, `returned_rows` (counts), `failure_reason`.
@@ -12,27 +16,17 @@ Fields
 
 from __future__ import annotations
 
-import hashlib
 import re
 import sqlite3
-import time
-from pathlib import Path
 from typing import Any
 
-from blade.gym.answers import fenced, shown
+from blade.gym.answers import shown
 from blade.gym.environment import NoVerdict, Row, Verdict
-from blade.gym.sandbox.worker import OutOfBounds, Worker
+from blade.gym.sandbox.worker import OutOfBounds
 from blade.gym.single_turn import Config
+from blade.gym.sql_asking import LONGEST_SQL, asking, database, extract, failed, rows
 
-SECONDS = 12.0
-QUERY_SECONDS = 5.0
-MOST_ROWS = 10_000
-LONGEST_SQL = 20_000
-LONGEST_VALUE = 1_000_000
 CLOSE = 1e-6
-_WORKER = Worker(__name__, seconds=SECONDS)
-_ALLOWED = frozenset((sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE))
-_BEGINS = re.compile(r"\b(?:WITH|SELECT)\b", re.IGNORECASE)
 _ORDERED = re.compile(r"\border\s{1,20}by\b(?![^()]*\))", re.IGNORECASE)
 
 
@@ -48,23 +42,18 @@ def verify(row: Row, text: str, config: Config) -> Verdict:
     if query is not None and len(query) > LONGEST_SQL:
         account["failure_reason"] = "the query is too long"
     elif query is not None:
-        account = _asked(str(row["sql_context"]), str(row["sql"]), query)
+        account = _asked(row, query, config)
     fields = {"extracted_sql": shown(query), "sql": row["sql"], **account}
     return Verdict(reward=float(account["failure_reason"] is None), fields=fields)
 
 
-def extract(text: str) -> str | None:
-    """The query in the last fence; without one, from the first SELECT or WITH on."""
-    inside = fenced(text, "sql", "sqlite")
-    if inside is None:
-        found = _BEGINS.search(text[: LONGEST_SQL * 2])
-        inside = text[found.start() :].partition(";")[0] if found else ""
-    return inside.strip().rstrip(";").strip() or None
-
-
-def _asked(context: str, right: str, query: str) -> dict[str, Any]:
+def _asked(row: Row, query: str, config: Config) -> dict[str, Any]:
+    on = asking(__name__, row, config)
+    whole = config.get("compare") != "set"
     try:
-        account: dict[str, Any] = _WORKER.ask("compare", context, right, query)
+        account: dict[str, Any] = on.worker.ask(
+            "compare", on.script, on.file, str(row["sql"]), query, on.seconds, whole
+        )
     except OutOfBounds:
         return {
             "expected_rows": None,
@@ -76,45 +65,19 @@ def _asked(context: str, right: str, query: str) -> dict[str, Any]:
     return account
 
 
-def compare(context: str, right: str, query: str) -> dict[str, Any]:
+def compare(context: str, place: str | None, right: str, query: str, seconds: float, whole: bool) -> dict[str, Any]:
     """In the child: how the rows of two queries differ; raises where the gold query or the script fails."""
-    path = _database(context)
-    expected = _rows(path, right)
+    path = database(context, place)
+    expected = rows(path, right, seconds)
     account: dict[str, Any] = {"expected_rows": len(expected), "returned_rows": None, "failure_reason": None}
     try:
-        returned = _rows(path, query)
+        returned = rows(path, query, seconds)
     except (sqlite3.Error, sqlite3.Warning) as problem:
-        told = "the query ran out of time" if "interrupted" in str(problem) else f"the query failed: {problem}"
-        return account | {"failure_reason": told}
-    return account | {"returned_rows": len(returned), "failure_reason": _difference(expected, returned, right)}
-
-
-def _database(context: str) -> Path:
-    """The file that a script makes; made once for each script."""
-    path = Path(f"{hashlib.sha256(context.encode()).hexdigest()[:20]}.sqlite").resolve()
-    if not path.exists():
-        making = path.with_suffix(".making")
-        making.unlink(missing_ok=True)
-        connection = sqlite3.connect(making)
-        try:
-            connection.executescript(context)
-            connection.commit()
-        finally:
-            connection.close()
-        making.rename(path)
-    return path
-
-
-def _rows(path: Path, query: str) -> list[tuple[Any, ...]]:
-    connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
-    try:
-        deadline = time.monotonic() + QUERY_SECONDS
-        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_VALUE)
-        connection.set_authorizer(lambda action, *_: sqlite3.SQLITE_OK if action in _ALLOWED else sqlite3.SQLITE_DENY)
-        connection.set_progress_handler(lambda: time.monotonic() > deadline, 10_000)
-        return connection.execute(query).fetchmany(MOST_ROWS + 1)
-    finally:
-        connection.close()
+        return account | {"failure_reason": failed(problem)}
+    counted = account | {"returned_rows": len(returned)}
+    if not whole:
+        expected, returned = (sorted(set(one), key=_order) for one in (expected, returned))
+    return counted | {"failure_reason": _difference(expected, returned, right)}
 
 
 def _difference(expected: list[tuple[Any, ...]], returned: list[tuple[Any, ...]], right: str) -> str | None:

@@ -6,7 +6,8 @@ memory of the process that runs them.
 Row
     One of: `unit_tests` (also inside `verifier_metadata`), `{inputs, outputs}` of a program that reads and prints, with
     `fn_name` of a function whose arguments are given, one a line, as JSON; `test` with `entry_point`, a function
-    `check(candidate)`, where `prompt` holds what the program begins with; `test_list`, statements that must not raise.
+    `check(candidate)`, where `prompt` holds what the program begins with, and `test_list` more tests; `test_list` alone, statements that
+    must not raise.
     `canonical_solution`: a program that passes.
 
 Config
@@ -107,12 +108,13 @@ def read_tests(row: Row) -> Tests:
     listed = json.loads(listed) if isinstance(listed, str) else listed
     if isinstance(listed, Mapping):
         return [_input_test(number, listed, pair) for number, pair in enumerate(_pairs(listed), 1)]
-    if isinstance(row.get("test_list"), list):
-        return [{"name": str(code)[:200], "kind": "asserts", "code": str(code)} for code in row["test_list"]]
+    found = []
     if isinstance(row.get("test"), str) and row.get("entry_point"):
         code = f"{row['test']}\n\ncheck({row['entry_point']})"
-        return [{"name": f"check({row['entry_point']})", "kind": "asserts", "code": code}]
-    return []
+        found.append({"name": f"check({row['entry_point']})", "kind": "asserts", "code": code})
+    more = row.get("test_list")
+    more = more if isinstance(more, list) else []
+    return found + [{"name": str(code)[:200], "kind": "asserts", "code": str(code)} for code in more]
 
 
 def _pairs(listed: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:

@@ -45,6 +45,8 @@ class Facts:
     settings: Mapping[str, str] = field(default_factory=dict)
     expected: Mapping[str, int] | None = None
     """Task ids and how many repeats each should have."""
+    absent: Mapping[str, int] = field(default_factory=dict)
+    """Tasks of parts of the run that are not here, and their repeats: due, whatever the inputs that are here say."""
     source: str = ""
     """What says so: manifest, config, inspect."""
     recorded: Mapping[str, float] = field(default_factory=dict)

@@ -1,0 +1,127 @@
+"""A query on a task's database: found in a message, and run read-only with limits of time, memory and rows.
+
+A database is made from the task's own script, or is a file in a folder that the config names.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import sqlite3
+import time
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from blade.gym.answers import fenced
+from blade.gym.config.roots import search_roots
+from blade.gym.environment import NoVerdict, Row
+from blade.gym.sandbox.worker import Worker
+from blade.gym.single_turn import Config
+
+QUERY_SECONDS = 5.0
+SECONDS = 12.0
+"""For two queries and what goes on around them, when a query has `QUERY_SECONDS`."""
+MOST_ROWS = 10_000
+LONGEST_SQL = 20_000
+LONGEST_VALUE = 1_000_000
+_ALLOWED = frozenset((sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE))
+_BEGINS = re.compile(r"\b(?:WITH|SELECT)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asking:
+    """Where the queries of a task run, and for how long."""
+
+    worker: Worker
+    script: str
+    file: str | None
+    seconds: float
+    """Of one query."""
+
+
+def asking(module: str, row: Row, config: Config) -> Asking:
+    """The child of a verifier's module that may read the task's database; raises NoVerdict where that is not there."""
+    folder = _folder(config) if row.get("database") is not None else None
+    seconds = float(config.get("timeout") or QUERY_SECONDS)
+    worker = _worker(module, SECONDS + 2 * (seconds - QUERY_SECONDS), str(folder) if folder else None)
+    return Asking(worker=worker, script=str(row.get("sql_context") or ""), file=_place(row, folder), seconds=seconds)
+
+
+def extract(text: str) -> str | None:
+    """The query in the last fence; without one, from the first SELECT or WITH on."""
+    inside = fenced(text, "sql", "sqlite")
+    if inside is None:
+        found = _BEGINS.search(text[: LONGEST_SQL * 2])
+        inside = text[found.start() :].partition(";")[0] if found else ""
+    return inside.strip().rstrip(";").strip() or None
+
+
+@lru_cache(maxsize=16)
+def _worker(module: str, seconds: float, folder: str | None) -> Worker:
+    return Worker(module, seconds=seconds, reads=[folder] if folder else [])
+
+
+def _folder(config: Config) -> Path | None:
+    """The folder of the config's databases, under the first search root that has it."""
+    name = config.get("database_dir")
+    if not name:
+        return None
+    roots = config.get("search_roots") or search_roots()
+    found = [path for root in roots if (path := Path(root) / str(name)).is_dir()]
+    if not found:
+        raise NoVerdict(
+            f"the databases are not there: {name}; `gym eval prepare --force` makes them", failure_class="skipped"
+        )
+    return found[0]
+
+
+def _place(row: Row, folder: Path | None) -> str | None:
+    """The task's database file; None where it brings a script. Names that lead elsewhere are none."""
+    name = row.get("database")
+    if name is None:
+        return None
+    path = folder / str(name) if folder is not None and Path(str(name)).name == name else None
+    if path is None or not path.is_file():
+        raise NoVerdict(f"the task's database is not there: {name}", failure_class="skipped")
+    return str(path)
+
+
+def database(context: str, place: str | None) -> Path:
+    """In the child: the file, or the one that a script makes; made once for each script."""
+    if place is not None:
+        return Path(place)
+    path = Path(f"{hashlib.sha256(context.encode()).hexdigest()[:20]}.sqlite").resolve()
+    if not path.exists():
+        making = path.with_suffix(".making")
+        making.unlink(missing_ok=True)
+        connection = sqlite3.connect(making)
+        try:
+            connection.executescript(context)
+            connection.commit()
+        finally:
+            connection.close()
+        making.rename(path)
+    return path
+
+
+def rows(path: Path, query: str, seconds: float) -> list[tuple[Any, ...]]:
+    """In the child: what a query gives, a row more than `MOST_ROWS` at most; raises sqlite3.Error."""
+    # Immutable: a file in a folder that may only be read can have no journal beside it.
+    connection = sqlite3.connect(f"file:{quote(str(path))}?mode=ro&immutable=1", uri=True)
+    connection.text_factory = lambda raw: raw.decode(errors="replace")
+    try:
+        deadline = time.monotonic() + seconds
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_VALUE)
+        connection.set_authorizer(lambda action, *_: sqlite3.SQLITE_OK if action in _ALLOWED else sqlite3.SQLITE_DENY)
+        connection.set_progress_handler(lambda: time.monotonic() > deadline, 10_000)
+        return connection.execute(query).fetchmany(MOST_ROWS + 1)
+    finally:
+        connection.close()
+
+
+def failed(problem: Exception) -> str:
+    """Why a query gave nothing, in words."""
+    return "the query ran out of time" if "interrupted" in str(problem) else f"the query failed: {problem}"

@@ -1,0 +1,272 @@
+"""Text-to-SQL on databases of their own: taken out of what is published, asked read-only, and judged end to end."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import shutil
+import sqlite3
+import zipfile
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from blade.core.errors import RequestError
+from blade.gym import databases
+from blade.gym.environment import NoVerdict
+from blade.gym.verifiers import sql_result, sql_table
+from gym_endpoint import KEY, Endpoint, serving
+from gym_lab import ROOT, here, read
+
+SCHOOLS = (
+    "CREATE TABLE schools (name TEXT, pupils INTEGER); INSERT INTO schools VALUES ('A', 10), ('B', 20), ('B', 20);"
+)
+QUESTIONS = [
+    {
+        "question_id": number,
+        "db_id": "schools in town",
+        "question": f"[{number}] {asked}",
+        "evidence": "pupils are children" if number == 0 else "",
+        "SQL": query,
+        "difficulty": "simple",
+    }
+    for number, (asked, query) in enumerate(
+        [
+            ("Which schools are there?", "SELECT name FROM schools"),
+            ("How many pupils?", "SELECT SUM(pupils) FROM schools"),
+            ("Names by pupils?", "SELECT name FROM schools ORDER BY pupils"),
+            ("The largest?", "SELECT MAX(pupils) FROM schools"),
+        ]
+    )
+]
+ANSWERS = {
+    0: "SELECT DISTINCT name FROM schools ORDER BY name DESC",
+    1: "SELECT SUM(pupils) + 0.0 FROM schools",
+    2: "SELECT pupils FROM schools",
+    3: "DELETE FROM schools",
+}
+
+
+def database(script: str = SCHOOLS) -> bytes:
+    with closing(sqlite3.connect(":memory:")) as made:
+        made.executescript(script)
+        return bytes(made.serialize())
+
+
+def zipped(files: dict[str, bytes]) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return packed.getvalue()
+
+
+def bird(folder: Path) -> Path:
+    """The shipped benchmark, with an archive of the shape that is published: databases in an archive of their own."""
+    home = folder / "benchmarks" / "bird"
+    shutil.copytree(ROOT / "benchmarks" / "bird", home, ignore=shutil.ignore_patterns("data"))
+    inner = zipped(
+        {
+            "dev_databases/schools in town/schools in town.sqlite": database(),
+            "dev_databases/schools in town/database_description/schools.csv": b"column\n",
+            "__MACOSX/dev_databases/._schools in town.sqlite": b"junk",
+        }
+    )
+    path = folder / "dev.zip"
+    questions = json.dumps(QUESTIONS).encode()
+    path.write_bytes(zipped({"dev_20240627/dev.json": questions, "dev_20240627/dev_databases.zip": inner}))
+    return path
+
+
+@dataclass
+class Answering(Endpoint):
+    """Answers each question with the query that is written down for it."""
+
+    prompts: dict[int, str] = field(default_factory=dict)
+
+    async def answer(self, request: Request) -> Response:
+        body = await request.json()
+        asked = str(body["input"][-1]["content"])
+        number = int(re.findall(r"\[(\d+)\]", asked)[0])
+        self.prompts[number] = asked
+        part = {"type": "output_text", "text": f"```sql\n{ANSWERS[number]}\n```", "annotations": []}
+        return JSONResponse({"output": [{"type": "message", "role": "assistant", "content": [part]}]})
+
+
+def test_bird_is_prepared_proven_and_run(tmp_path: Path) -> None:
+    source = f"+prepare_script_args.source={bird(tmp_path)}"
+    named = ("--benchmark", "bird", "--search-dir", tmp_path)
+    code, out, err = here("eval", "prepare", *named, source)
+    assert code == 0, err
+    assert (tmp_path / "benchmarks/bird/data/databases/schools in town.sqlite").read_bytes() == database()
+    code, out, err = here("env", "test", *named)
+    assert (code, "4 of 4 gold answers pass" in out) == (0, True), out + err
+    output = tmp_path / "r.jsonl"
+    with serving(Answering()) as endpoint:
+        assert isinstance(endpoint, Answering)
+        model = ("--model-type", "openai_model", "-m", "m", "--model-url", endpoint.url, "--model-api-key", KEY)
+        code, _, err = here("eval", "run", *named, *model, source, "-o", output)
+    assert code == 0, err
+    assert "CREATE TABLE schools (name TEXT, pupils INTEGER);" in endpoint.prompts[0]
+    assert "What helps: pupils are children" in endpoint.prompts[0]
+    rows = {row["_ng_task_index"]: row for row in read(output)}
+    assert {number: row["reward"] for number, row in rows.items()} == {0: 1.0, 1: 1.0, 2: 0.0, 3: 0.0}
+    assert (rows[0]["expected_rows"], rows[0]["returned_rows"]) == (3, 2), "sets are compared, rows are counted"
+    assert rows[2]["failure_reason"] == "as many rows, and other values in them"
+    assert "not authorized" in rows[3]["failure_reason"]
+    (made,) = (tmp_path / "benchmarks/bird/data/databases").iterdir()
+    assert made.read_bytes() == database(), "nothing is written to it"
+    shutil.rmtree(tmp_path / "benchmarks/bird/data/databases")
+    code, out, _ = here("env", "test", *named)
+    assert (code, "gym eval prepare --force" in out) == (1, True)
+
+
+def test_a_folder_of_the_same_will_do_and_what_is_not_there_is_named(tmp_path: Path) -> None:
+    folder = tmp_path / "copy"
+    (folder / "dev_databases").mkdir(parents=True)
+    (folder / "dev.json").write_text(json.dumps(QUESTIONS))
+    home = bird(tmp_path).parent / "benchmarks" / "bird"
+    words = ("eval", "prepare", "--benchmark", "bird", "--search-dir", tmp_path)
+    code, _, err = here(*words, f"+prepare_script_args.source={folder}")
+    assert (code, "has no schools in town" in err) == (2, True)
+    (folder / "dev_databases" / "schools in town.sqlite").write_bytes(database())
+    assert here(*words, f"+prepare_script_args.source={folder}")[0] == 0
+    assert len(read(home / "data" / "bird_benchmark.jsonl")) == 4
+    (folder / "dev_databases" / "schools in town.sqlite").write_bytes(b"half of one")
+    code, _, err = here(*words, f"+prepare_script_args.source={folder}", "--force")
+    assert (code, "is no SQLite database" in err) == (2, True)
+
+
+def test_an_archive_that_is_none_is_said(tmp_path: Path) -> None:
+    (tmp_path / "dev.zip").write_bytes(b"PK half")
+    with pytest.raises(RequestError, match="is no ZIP archive"):
+        list(databases.files_of("https://example.com/dev.zip", (".json",), source=str(tmp_path / "dev.zip")))
+
+
+@pytest.mark.parametrize("name", ["../secret.sqlite", "/etc/passwd", "nothing.sqlite", ".."])
+def test_a_row_names_no_file_elsewhere(tmp_path: Path, name: str) -> None:
+    (tmp_path / "secret.sqlite").write_bytes(database())
+    (tmp_path / "databases").mkdir()
+    config: dict[str, Any] = {"database_dir": "databases", "search_roots": (tmp_path,)}
+    row = {"sql": "SELECT name FROM schools", "database": name}
+    with pytest.raises(NoVerdict, match="not there"):
+        sql_result.verify(row, "SELECT 1", config)
+
+
+def test_a_query_reaches_no_other_database(tmp_path: Path) -> None:
+    (tmp_path / "secret.sqlite").write_bytes(database())
+    (tmp_path / "databases").mkdir()
+    (tmp_path / "databases" / "a b%20c.sqlite").write_bytes(database())
+    config: dict[str, Any] = {"database_dir": "databases", "search_roots": (tmp_path,)}
+    row = {"sql": "SELECT SUM(pupils) FROM schools", "database": "a b%20c.sqlite"}
+    assert sql_result.verify(row, "SELECT 50", config).reward == 1.0
+    found = sql_result.verify(row, f"ATTACH '{tmp_path / 'secret.sqlite'}' AS s", config)
+    assert (found.reward, found.fields["extracted_sql"]) == (0.0, None)
+    attached = sql_result.verify(row, f"```sql\nATTACH '{tmp_path / 'secret.sqlite'}' AS s\n```", config)
+    assert "not authorized" in str(attached.fields["failure_reason"])
+
+
+LITE = "Spider2-main/spider2-lite"
+GOLD = f"{LITE}/evaluation_suite/gold"
+ASKED: list[dict[str, Any]] = [
+    {"instance_id": "local001", "db": "Town", "question": "[0] Schools by name?", "external_knowledge": "towns.md"},
+    {"instance_id": "local002", "db": "Town", "question": "[1] Pupils of each?", "external_knowledge": None},
+    {"instance_id": "bq001", "db": "elsewhere", "question": "needs an account", "external_knowledge": None},
+]
+STANDARDS: list[dict[str, Any]] = [
+    {"instance_id": "local001", "condition_cols": [], "ignore_order": False},
+    {"instance_id": "local002", "condition_cols": [[1], []], "ignore_order": True},
+]
+
+
+def lines(rows: list[dict[str, Any]]) -> bytes:
+    return "".join(json.dumps(row) + "\n" for row in rows).encode()
+
+
+def spider(folder: Path) -> tuple[str, str]:
+    """The shipped benchmark, with copies of the repository's archive and of the databases'."""
+    home = folder / "benchmarks" / "spider2_lite"
+    shutil.copytree(ROOT / "benchmarks" / "spider2_lite", home, ignore=shutil.ignore_patterns("data"))
+    published = {
+        f"{LITE}/spider2-lite.jsonl": lines(ASKED),
+        f"{LITE}/resource/documents/towns.md": b"A town has schools.",
+        f"{GOLD}/spider2lite_eval.jsonl": lines(STANDARDS),
+        f"{GOLD}/exec_result/local001.csv": b"name\nA\nB\nB\n",
+        f"{GOLD}/exec_result/local002_a.csv": b"name,pupils\nA,10.004\nB,20\n",
+        f"{GOLD}/exec_result/local002_b.csv": b"pupils\n50\n",
+        f"{GOLD}/exec_result/bq001.csv": b"n\n1\n",
+        f"{LITE}/evaluation_suite/credentials.zip": b"no archive at all",
+        "Spider2-main/spider2-snow/spider2-lite.jsonl": b"not this one",
+    }
+    (folder / "main.zip").write_bytes(zipped(published))
+    (folder / "local_sqlite.zip").write_bytes(zipped({"spider2-localdb/town.sqlite": database()}))
+    return (
+        f"+prepare_script_args.source={folder / 'main.zip'}",
+        f"+prepare_script_args.databases={folder / 'local_sqlite.zip'}",
+    )
+
+
+def test_spider2_is_prepared_from_the_repository_and_the_databases(tmp_path: Path) -> None:
+    source, base = spider(tmp_path)
+    words = ("eval", "prepare", "--benchmark", "spider2_lite", "--search-dir", tmp_path)
+    code, _, err = here(*words, source)
+    assert (code, "local_sqlite.zip" in err, "+prepare_script_args.databases=PATH" in err) == (2, True, True)
+    code, _, err = here(*words, source, base)
+    assert code == 0, err
+    first, second = read(tmp_path / "benchmarks/spider2_lite/data/spider2_lite_benchmark.jsonl")
+    assert (first["evidence"], second["evidence"]) == ("A town has schools.", "nothing more is known")
+    assert (first["database"], first["gold_tables"]) == ("town.sqlite", [[["A"], ["B"], ["B"]]])
+    assert (second["condition_cols"], second["ignore_order"]) == ([[1], []], True)
+    config = {"database_dir": "benchmarks/spider2_lite/data/databases", "search_roots": (tmp_path,)}
+
+    def reward(row: dict[str, Any], query: str) -> tuple[float, str | None]:
+        found = sql_table.verify(row, f"```sql\n{query}\n```", config)
+        return found.reward, found.fields["failure_reason"]
+
+    assert reward(first, "SELECT pupils, name FROM schools ORDER BY name") == (1.0, None)
+    assert reward(first, "SELECT name FROM schools ORDER BY name DESC") == (0.0, "1 of 1 columns did not come back")
+    assert reward(first, "SELECT DISTINCT name FROM schools") == (0.0, "too few rows came back: 2, not 3")
+    assert reward(second, "SELECT DISTINCT pupils FROM schools ORDER BY pupils DESC") == (1.0, None)
+    assert reward(second, "SELECT SUM(pupils) AS n FROM schools") == (1.0, None), "any of the results will do"
+    assert reward(second, "SELECT 10.1 UNION SELECT 20")[0] == 0.0
+    assert "no such table" in str(reward(second, "SELECT * FROM nowhere")[1])
+
+
+def test_a_copy_of_spider2_that_is_not_whole_is_said(tmp_path: Path) -> None:
+    source, base = spider(tmp_path)
+    words = ("eval", "prepare", "--benchmark", "spider2_lite", "--search-dir", tmp_path)
+    (tmp_path / "empty").mkdir()
+    code, _, err = here(*words, source, f"+prepare_script_args.databases={tmp_path / 'empty'}")
+    assert (code, "has no database Town.sqlite" in err) == (2, True)
+    code, _, err = here(*words, base, f"+prepare_script_args.source={tmp_path / 'empty'}")
+    assert (code, "has no spider2-lite.jsonl" in err) == (2, True)
+
+
+TABLE = {"sql_context": SCHOOLS, "gold_tables": [[["A", "10"], ["B", "20"], ["B", "20"]]]}
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("SELECT name, pupils FROM schools", 2),
+        ("SELECT CAST(pupils AS TEXT), name, 1 FROM schools", 2),
+        ("SELECT pupils + 0.005, name FROM schools", 2),
+        ("SELECT name, pupils + 1 FROM schools", 1),
+        ("SELECT NULL, x'00' FROM schools", 0),
+        ("SELECT 'A' WHERE 0", 0),
+    ],
+)
+def test_columns_are_found_by_their_values(query: str, found: int) -> None:
+    account = sql_table.verify(TABLE, f"```sql\n{query}\n```", {})
+    assert (account.reward, account.fields["columns_found"], account.fields["columns_wanted"]) == (found == 2, found, 2)
+
+
+def test_a_key_without_a_column_is_no_verdict() -> None:
+    with pytest.raises(NoVerdict, match="empty table"):
+        sql_table.verify({**TABLE, "gold_tables": [[]]}, "SELECT 1", {})

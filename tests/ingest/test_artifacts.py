@@ -66,6 +66,14 @@ def test_a_folder_is_searched_in_order_of_path_without_hidden_files(tmp_path: Pa
     assert names(tmp_path) == ["z.jsonl", "b.jsonl"]
 
 
+def test_data_that_a_runner_collated_is_not_looked_at(tmp_path: Path) -> None:
+    write_jsonl(tmp_path / "r.jsonl", [rollout("a", passed=True)])
+    (tmp_path / "r" / "preprocessed_datasets").mkdir(parents=True)
+    (tmp_path / "r" / "preprocessed_datasets" / "benchmark_metrics.json").write_text('{"rows": 1}')
+    found = find([str(tmp_path)])
+    assert ([one.path.name for one in found.bundles], found.problems) == (["r.jsonl"], ())
+
+
 def test_a_file_named_twice_is_one_file(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "run.jsonl", [rollout("a")])
     assert names(path, tmp_path, tmp_path / "." / "run.jsonl", str(tmp_path / "*.jsonl")) == ["run.jsonl"]

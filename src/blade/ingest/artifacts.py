@@ -26,6 +26,8 @@ SUFFIXES = (
 )
 """A file's name without its ending, and what it is when it ends so."""
 
+COLLATED = "preprocessed_datasets"
+"""The folder in which a runner leaves the data that it collated; there are no rollouts in it."""
 _ROLLOUT_ENDINGS = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".eval", ".json", ".ndjson", ".ndjson.gz", ".ndjson.zst")
 _CONFIG_ENDINGS = (".yaml", ".yml")
 _HEAD_BYTES = 1 << 16
@@ -155,7 +157,7 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _hidden(path: Path) -> bool:
-    return any(part.startswith(".") for part in path.parts)
+    return any(part.startswith(".") or part == COLLATED for part in path.parts)
 
 
 def _is_swallowed(path: Path) -> bool:

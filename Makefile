@@ -12,6 +12,7 @@ REAL_RUNS := examples/smollm2/two_term_sums
 
 PERF := perf/run.py
 PYTEST_ARGS ?=
+LOCKED := --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --output-file
 
 # `make PYTHON=/path/to/python3.12 ...` uses that one; otherwise the first of these that is new enough.
 ifeq ($(origin PYTHON),undefined)
@@ -87,11 +88,11 @@ docs: $(STAMP)
 skills: $(STAMP)
 	$(BIN)/python docs/generate.py skills
 
+# uv reads no group of a project that it may not manage, so it is shown a copy without that line.
 lock: $(STAMP)
-	$(BIN)/uv pip compile pyproject.toml --quiet --upgrade --all-extras --group dev --universal --python-version 3.11 \
-	  --generate-hashes --no-emit-index-url --no-header --no-annotate --output-file requirements.lock
-	$(BIN)/uv pip compile requirements-data.in --quiet --upgrade --no-deps --universal --python-version 3.11 \
-	  --generate-hashes --no-emit-index-url --no-header --no-annotate --output-file requirements-data.lock
+	@mkdir -p $(VENV)/lock && sed '/^managed = false$$/d' pyproject.toml > $(VENV)/lock/pyproject.toml
+	$(BIN)/uv pip compile $(VENV)/lock/pyproject.toml --group $(VENV)/lock/pyproject.toml:dev --all-extras $(LOCKED) requirements.lock
+	$(BIN)/uv pip compile requirements-data.in --no-deps $(LOCKED) requirements-data.lock
 
 perf: $(STAMP)
 	$(BIN)/python $(PERF)

@@ -33,6 +33,8 @@ TOOL_NAMES = (
     "find_customer find_order list_orders change_address cancel_order refund_order book_seat change_seat find_flight "
     "list_baggage add_note transfer_to_person calculate send_voucher"
 ).split()
+TOOLS_TAKE = ("customer_id", "reference")
+BASH_TAKES = ("command",)
 ERRORS = (
     "Error: order not found",
     "Error: payment method does not belong to the customer",
@@ -164,10 +166,11 @@ def remark(rng: random.Random, number: int) -> bytes:
 
 
 def tool_schema(rng: random.Random, name: str) -> dict[str, Any]:
-    properties = {
-        word: {"type": "string", "description": plain(rng, 30)} for word in rng.sample(WORDS, rng.randint(2, 5))
-    }
-    parameters = {"type": "object", "properties": properties, "required": list(properties)}
+    """A schema that the calls of this file obey, as nearly all calls of real models do."""
+    required = BASH_TAKES if name == "bash" else TOOLS_TAKE
+    others = rng.sample(WORDS, rng.randint(0, 3))
+    properties = {word: {"type": "string", "description": plain(rng, 30)} for word in (*required, *others)}
+    parameters = {"type": "object", "properties": properties, "required": list(required)}
     return {"type": "function", "name": name, "description": plain(rng, 40), "strict": False, "parameters": parameters}
 
 

@@ -188,6 +188,12 @@ def test_help_is_light() -> None:
 
 
 @needs_cli
+def test_a_small_run_waits_for_nothing_that_it_does_not_use() -> None:
+    run = "from blade.cli.main import app\ntry:\n    app(['analyze', 'examples/arithmetic', '--json'])\nexcept SystemExit:\n    pass"
+    assert loaded(run).isdisjoint([*NETWORK, "pydantic", "scipy", "yaml", "multiprocessing.context", "markdown_it"])
+
+
+@needs_cli
 def test_help_answers_and_names_the_commands() -> None:
     done = subprocess.run([sys.executable, "-c", ASK_HELP], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

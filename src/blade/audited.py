@@ -21,7 +21,7 @@ from blade.core.run import Run
 from blade.ingest.artifacts import find
 from blade.pipeline import Options, analyze, check_exclusions, load
 from blade.soundness.health import health as health_of
-from blade.teach import book_named
+from blade.teach.reading import book_named
 
 
 def audit(report: str, text: str, inputs: Sequence[str], options: Options, beside: str | None = None) -> Audit:

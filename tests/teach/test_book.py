@@ -9,7 +9,7 @@ import pytest
 
 from blade.core.errors import ArtifactError, RequestError
 from blade.pipeline import Options, analyze, load
-from blade.teach import read_book
+from blade.teach.reading import read_book
 from builders import call, result, rollout, said, write_jsonl
 
 WHOLE = """\

@@ -12,7 +12,7 @@ from blade.core.run import Run
 from blade.ingest.artifacts import find
 from blade.ingest.first_row import first_benchmark
 from blade.pipeline import Options, load
-from blade.teach import Book, book_named, read_book
+from blade.teach import Book
 
 HOME = Path("benchmarks")
 """Where packages stand, seen from where the command runs."""
@@ -27,7 +27,14 @@ def given_book(package: Path | None) -> Book | None:
     found = next((place for place in places if place.is_file()), None)
     if found is None:
         raise RequestError(f"{package} holds no {BOOK.as_posix()}", hint="give the folder of a package, or the file")
-    return read_book(found, found.as_posix() if not found.is_absolute() else None)
+    return _read(found)
+
+
+def _read(path: Path) -> Book:
+    # A reader of YAML takes a while to load, and most runs have no package.
+    from blade.teach.reading import read_book
+
+    return read_book(path, path.as_posix() if not path.is_absolute() else None)
 
 
 def book_of(runs: Sequence[Run]) -> Book | None:
@@ -37,6 +44,8 @@ def book_of(runs: Sequence[Run]) -> Book | None:
     """
     taught = {run.taught_by for run in runs}
     if len(taught) == 1 and None not in taught:
+        from blade.teach.reading import book_named
+
         return book_named(taught.pop())
     return _book_for({run.benchmark for run in runs if run.taught_by is None})
 
@@ -73,4 +82,4 @@ def _book_for(benchmarks: set[str | None]) -> Book | None:
     if name is None or not name.replace("-", "").replace("_", "").isalnum():
         return None
     place = HOME / name / BOOK
-    return read_book(place, place.as_posix()) if place.is_file() else None
+    return _read(place) if place.is_file() else None

@@ -195,7 +195,6 @@ def search_for(phrases: Sequence[tuple[int, Sequence[str]]]) -> Search | None:
 
 def in_re2(phrase: str) -> str:
     """A pattern that google-re2 finds wherever `re` finds the phrase, and in any line."""
-    re.compile(phrase, FLAGS)
     return "(?m)" + _CLASS_OR_ESCAPE.sub(_as_wide, phrase)
 
 

@@ -53,14 +53,17 @@ class _Other(NamedTuple):
 
 
 class BlockReader:
-    """Reads the blocks of one artifact, in order. `seen` counts in how many rows each field stands."""
+    """Reads the blocks of one artifact, in order. `seen` counts in how many rows each field stands.
 
-    def __init__(self, reader: RowReader, as_row: Callable[[Row], Row] | None, artifact: str) -> None:
+    What `usual` learns here saves time wherever it is used next, and changes nothing that is read.
+    """
+
+    def __init__(self, reader: RowReader, as_row: Callable[[Row], Row] | None, artifact: str, usual: UsualRows) -> None:
         self.seen: dict[str, int] = {}
         self._reader = reader
         self._as_row = as_row
         self._artifact = artifact
-        self._usual = UsualRows()
+        self._usual = usual
         self._before = 0
 
     def read(self, records: Sequence[Record]) -> Block:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -108,5 +109,11 @@ def rollout_of(row: Row, light: Light, key: RolloutKey, source: Source) -> Rollo
         read_prompt=lambda: prompt_steps(batch.prompts[0]),
         read_row=lambda: {name: decode_any(raw) for name, raw in row.items()},
         read_due=lambda: read_due(row),
-        offered=NOTHING_OFFERED if batch.tools[0] is None else offered_tools(decode_any(batch.tools[0])),
+        offered=NOTHING_OFFERED if batch.tools[0] is None else _offered(bytes(batch.tools[0])),
     )
+
+
+@lru_cache(maxsize=32)
+def _offered(raw: bytes) -> Offered:
+    """The tools of a raw request: a run offers the same ones again and again, and their schemas take long to compile."""
+    return offered_tools(decode_any(raw))

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -20,6 +21,7 @@ import polars as pl
 from blade.core.finding import Look
 from blade.core.rollout import Problem, Source
 from blade.core.tools import NOTHING_TAUGHT, Tools, taught
+from blade.ingest.batch import UsualRows
 from blade.ingest.block import Block, BlockReader
 from blade.ingest.formats import Format, format_named
 from blade.ingest.frames import in_one_piece
@@ -140,7 +142,7 @@ def scan_chunk(
     reader = format_.reader(
         role=piece.role, threshold=options.threshold, look=options.look, trajectories=options.trajectories
     )
-    blocks = BlockReader(reader, format_.as_row, piece.shown)
+    blocks = BlockReader(reader, format_.as_row, piece.shown, _usual_rows(piece.path))
     result = Scanned(chunk=piece)
     waiting: list[Part] = []
     with taught(options.tools):
@@ -154,6 +156,12 @@ def scan_chunk(
         result.parts.append(keep(to_frame(waiting), len(result.parts)))
     result.tools, result.settings, result.seen = tuple(reader.tools), reader.settings, blocks.seen
     return result
+
+
+@lru_cache(maxsize=1)
+def _usual_rows(path: Path) -> UsualRows:
+    """What this process has learned of the rows of an artifact: its next chunk has rows like those of the last."""
+    return UsualRows()
 
 
 def _blocks(piece: Chunk, format_: Format, blocks: BlockReader, result: Scanned) -> Iterator[Block]:

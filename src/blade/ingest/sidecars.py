@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from blade.core.rollout import Problem, Source
 from blade.core.run import Reported, Stated
 from blade.ingest import cells
@@ -58,7 +56,7 @@ def read_sidecars(paths: Mapping[str, Path], shown: Mapping[str, str]) -> Sideca
         if role in paths:
             try:
                 read(paths[role], shown[role], found)
-            except (ValueError, OSError, yaml.YAMLError, Unusable, Torn, RecursionError, *BAD_VALUE) as error:
+            except (ValueError, OSError, Unusable, Torn, RecursionError, *BAD_VALUE) as error:
                 first, *_ = str(error).splitlines() or [type(error).__name__]
                 reason = f"the {role} sidecar cannot be read: {first}"
                 found.problems.append(Problem(source=Source(artifact=shown[role]), reason=reason))
@@ -211,7 +209,7 @@ def _manifest_absent(given: object) -> dict[str, int]:
 
 
 def _config(path: Path, shown: str, found: Sidecars) -> None:
-    value = yaml.safe_load(path.read_text(encoding="utf-8"))
+    value = _yaml(path)
     datasets = [node for node in _nodes(value) if node.get("type") == "benchmark" and isinstance(node.get("name"), str)]
     settings = {name: str(node[name]) for node in _nodes(value) for name in _SAMPLING if _plain(node.get(name))}
     models = [node["policy_model_name"] for node in _nodes(value) if isinstance(node.get("policy_model_name"), str)]
@@ -222,6 +220,17 @@ def _config(path: Path, shown: str, found: Sidecars) -> None:
             settings=settings,
         )
     )
+
+
+def _yaml(path: Path) -> Any:
+    """What a YAML file holds; ValueError when it holds none."""
+    # It takes a while to load, and few runs have a config beside them.
+    import yaml
+
+    try:
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
+    except yaml.YAMLError as error:
+        raise ValueError(str(error)) from None
 
 
 def _plain(value: object) -> bool:

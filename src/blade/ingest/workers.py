@@ -1,8 +1,4 @@
-"""Processes that scan. They take a third of a second to start, so a caller may start them before it needs them.
-
-On Linux they are forked from a server that has imported what they need and has done nothing else: the imports are paid
-for once, and their memory is shared. Elsewhere each worker is a process of its own from the start.
-"""
+"""Processes that scan. They take a third of a second to start, so a caller may start them before it needs them."""
 
 from __future__ import annotations
 
@@ -10,11 +6,9 @@ import gc
 import os
 import signal
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from importlib import import_module
-from multiprocessing import get_context
 from pathlib import Path
 
 from blade.core.errors import BladeError
@@ -63,6 +57,10 @@ def started_early(inputs: Sequence[str], wanted: int | None) -> Iterator[Executo
 @contextmanager
 def open_pool(number: int) -> Iterator[Executor]:
     """Workers that leave interrupts to their parent; what they have not begun is dropped when something raises."""
+    # Small runs are read without processes, and should not wait for what starts them to load.
+    from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
+    from multiprocessing import get_context
+
     pool = ProcessPoolExecutor(number, mp_context=get_context("spawn"), initializer=_prepare)
     try:
         yield pool

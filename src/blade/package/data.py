@@ -14,7 +14,8 @@ from blade.core.run import Run
 from blade.package.documents import shown
 from blade.package.layout import Golden, Package
 from blade.pipeline import Options, analyze, load, told_apart
-from blade.teach import Book, read_book
+from blade.teach import Book
+from blade.teach.reading import read_book
 
 _PARTS = re.compile(r"[a-z]+|\d+")
 _TAIL = re.compile(r"[-_.]?rollouts?$", re.IGNORECASE)

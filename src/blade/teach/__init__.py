@@ -1,9 +1,10 @@
 """What a team teaches about its benchmark: a small language of rules over fields and steps, and the book that holds them.
 
-`parse` turns the text of a rule into a value, `match` looks for it in a rollout, `read_book` reads `blade.yaml`.
+`parse` turns the text of a rule into a value, `match` looks for it in a rollout; `blade.teach.reading` reads `blade.yaml`,
+and is imported where that is done.
 """
 
-from blade.teach.book import Book, Fix, Taught, book_named, read_book
+from blade.teach.book import Book, Fix, Taught
 from blade.teach.match import TooMuch, match
 from blade.teach.parse import parse
 from blade.teach.syntax import Rule, fields_named, needs_steps, reads, tools_named
@@ -16,12 +17,10 @@ __all__ = [
     "RuleError",
     "Taught",
     "TooMuch",
-    "book_named",
     "fields_named",
     "match",
     "needs_steps",
     "parse",
-    "read_book",
     "reads",
     "tools_named",
 ]

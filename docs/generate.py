@@ -209,9 +209,9 @@ def command_reference() -> str:
     """Every command with its arguments, options and help."""
     from typer.main import get_command
 
-    from blade.cli.main import app
+    from blade.cli.main import command_line
 
-    top: Any = get_command(app)
+    top: Any = get_command(command_line())
     parts = [MADE, "# Commands", prose(top.help), options_table(top.params)]
     parts += [command_page(f"blade {name}", command) for name, command in commands(top)]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -267,8 +267,8 @@ def value_name(option: Any) -> str:
     """The kind of value that an option takes; empty for a flag."""
     if option.is_flag:
         return ""
-    choices = "|".join(str(choice) for choice in option.type_descriptor.choices or ())
-    kind = option.bare_type().removeprefix("list[").removesuffix("]")
+    choices = "|".join(str(choice) for choice in getattr(option.type, "choices", ()))
+    kind = option.type.name.removesuffix(" range")
     return f" `{option.metavar or choices or KINDS.get(kind, kind.upper())}`"
 
 

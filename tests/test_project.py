@@ -189,7 +189,7 @@ def test_help_is_light() -> None:
 
 @needs_cli
 def test_a_small_run_waits_for_nothing_that_it_does_not_use() -> None:
-    run = "from blade.cli.main import app\ntry:\n    app(['analyze', 'examples/arithmetic', '--json'])\nexcept SystemExit:\n    pass"
+    run = "from blade.cli.main import command_line\ntry:\n    command_line()(['analyze', 'examples/arithmetic', '--json'])\nexcept SystemExit:\n    pass"
     assert loaded(run).isdisjoint([*NETWORK, "pydantic", "scipy", "yaml", "multiprocessing.context", "markdown_it"])
 
 

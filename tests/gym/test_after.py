@@ -172,9 +172,9 @@ def test_the_analysis_reads_the_manifest(tmp_path: Path) -> None:
 def held(before: Path, after: Path, out: Path) -> dict[str, Any]:
     from typer.testing import CliRunner
 
-    from blade.cli.main import app
+    from blade.cli.main import command_line
 
-    done = CliRunner().invoke(app, ["compare", str(before), str(after), "-o", str(out)])
+    done = CliRunner().invoke(command_line(), ["compare", str(before), str(after), "-o", str(out)])
     assert done.exit_code == 0, done.output
     value = json.loads((out / "comparison.json").read_text())
     return {name: state["state"] for name, state in value["held_fixed"].items()}

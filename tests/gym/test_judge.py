@@ -17,7 +17,7 @@ from starlette.responses import JSONResponse, Response
 from typer.testing import CliRunner
 
 import blade
-from blade.cli.main import app as blade_app
+from blade.cli.main import command_line
 from gym_endpoint import KEY, Endpoint, serving
 from gym_lab import ROOT, gym, here, keys, read
 
@@ -141,7 +141,7 @@ def test_the_analysis_says_that_nobody_judged_them(made: tuple[Path, Both, str],
     output, _, _ = made
     found = blade.load_run(str(output))
     assert sorted(found.rollouts["outcome"].to_list()) == ["errored"] * 4 + ["failed"] + ["passed"] * 2
-    done = CliRunner().invoke(blade_app, ["analyze", str(output), "-o", str(tmp_path / "report")])
+    done = CliRunner().invoke(command_line(), ["analyze", str(output), "-o", str(tmp_path / "report")])
     assert done.exit_code == 0, done.output
     report = (tmp_path / "report" / "report.md").read_text()
     assert "2 of 3 judged rollouts passed" in report

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from blade.cli.main import app
+from blade.cli.main import command_line
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "desk_assistant"
 BY_HAND = Path(__file__).parents[1] / "audit" / "foreign.md"
 
 
 def run(*words: object) -> Result:
-    return CliRunner().invoke(app, ["package", *map(str, words)], catch_exceptions=False)
+    return CliRunner().invoke(command_line(), ["package", *map(str, words)], catch_exceptions=False)
 
 
 @pytest.fixture

@@ -64,7 +64,7 @@ def _top(name: str) -> Any:
     from typer.main import get_command
 
     from blade.cli.gym import app as gym
-    from blade.cli.main import app as blade
+    from blade.cli.main import command_line
     from blade.cli.package import app as package
 
-    return get_command({"blade": blade, "gym": gym, "blade_toolkit.py": package}[name])
+    return get_command({"blade": command_line(), "gym": gym, "blade_toolkit.py": package}[name])

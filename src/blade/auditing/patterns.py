@@ -15,6 +15,7 @@ WORDS = NUMBER_WORDS[:13]
 _W = rf"(?:{_N}|\b(?:{'|'.join(WORDS)})\b)"
 _SEP = r"\s*(?:of|out\s+of|/)\s*(?:(?:the|its|all|a\s+total\s+of)\s+)*"
 _ROLL = r"(?:rollouts?|attempts?|trials?|samples?|episodes?|repeats?|tries)"
+_OF_TASK = r"(?:of|on|for|in)\s+(?:task\s+)?[\w.-]*\w"
 _JUDGED = r"(?:judged|scored|graded|verified)"
 _OUTCOME = r"pass(?:es|ed|ing)?|succeed(?:s|ed)?|succeeds|solved|fail(?:s|ed|ing)?|errored"
 _BUCKET = r"always|sometimes|never"
@@ -73,6 +74,11 @@ def _of(found: re.Match[str]) -> tuple[str, ...]:
 
 def _share_of_rollouts(found: re.Match[str]) -> Meaning:
     return {"a": Subject((_outcome(found.group("verb")),)), "b": Subject(_of(found))}
+
+
+def _some_of_an_outcome(found: re.Match[str]) -> Meaning:
+    """`1 of 4 failing repeats ...`: four fail; what one of them does is said in other words."""
+    return {"b": Subject((_outcome(found.group("verb")),))}
 
 
 def _bucket(found: re.Match[str]) -> Meaning:
@@ -154,9 +160,10 @@ def _measures() -> list[tuple[re.Pattern[str], Means]]:
 
 
 PATTERNS: tuple[tuple[re.Pattern[str], Means], ...] = (
+    (_pattern(rf"(?<![\d.])(?P<a>{_W}){_SEP}(?P<b>{_N})\s+(?P<verb>{_OUTCOME})\s+{_ROLL}\b"), _some_of_an_outcome),
     (
         _pattern(
-            rf"(?<!\bin )(?<![\d.])(?P<a>{_W}){_SEP}(?P<b>{_N})\s+(?:(?P<judged>{_JUDGED})\s+)?(?:{_ROLL}\s+)?(?:that\s+were\s+judged\s+)?(?:have\s+|are\s+|were\s+)?(?P<verb>{_OUTCOME})\b"
+            rf"(?<!\bin )(?<![\d.])(?P<a>{_W}){_SEP}(?P<b>{_N})\s+(?:(?P<judged>{_JUDGED})\s+)?(?:{_ROLL}\s+)?(?:{_OF_TASK}\s+)?(?:that\s+were\s+judged\s+)?(?:have\s+|are\s+|were\s+)?(?P<verb>{_OUTCOME})\b(?!\s+{_ROLL}\b)"
         ),
         _share_of_rollouts,
     ),

@@ -6,55 +6,57 @@ import gc
 import os
 import signal
 import sys
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from importlib import import_module
 from typing import NoReturn
 
 import typer
 
-from blade.cli.analyze import analyze
-from blade.cli.audit import audit
-from blade.cli.compare import compare
-from blade.cli.detectors import detectors
-from blade.cli.explain import explain
-from blade.cli.gate import gate
-from blade.cli.gym import app as gym
-from blade.cli.health import health
-from blade.cli.history import history
-from blade.cli.label import label
-from blade.cli.package import app as package
-from blade.cli.show import show
-from blade.cli.simulate import simulate
-from blade.cli.skill import app as skill
-from blade.cli.sql import sql
-from blade.cli.try_rule import try_rule
 from blade.core.errors import BladeError
 from blade.ingest.workers import rare_sweeps
 
-app = typer.Typer(
-    name="blade",
-    help="From rollouts, offline: which tasks failed, how each failure failed, how sure the score is, what to fix first.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.command()(analyze)
-app.command()(compare)
-app.command()(gate)
-app.command()(history)
-app.command()(health)
-app.command()(audit)
-app.command()(show)
-app.command()(explain)
-app.command("try")(try_rule)
-app.command()(sql)
-app.command()(detectors)
-app.command()(label)
-app.command()(simulate)
-app.add_typer(package, name="package")
-app.add_typer(skill, name="skill")
-app.add_typer(gym, name="gym")
+COMMANDS: Mapping[str, str] = {
+    "analyze": "blade.cli.analyze:analyze",
+    "compare": "blade.cli.compare:compare",
+    "gate": "blade.cli.gate:gate",
+    "history": "blade.cli.history:history",
+    "health": "blade.cli.health:health",
+    "audit": "blade.cli.audit:audit",
+    "show": "blade.cli.show:show",
+    "explain": "blade.cli.explain:explain",
+    "try": "blade.cli.try_rule:try_rule",
+    "sql": "blade.cli.sql:sql",
+    "detectors": "blade.cli.detectors:detectors",
+    "label": "blade.cli.label:label",
+    "simulate": "blade.cli.simulate:simulate",
+    "package": "blade.cli.package:app",
+    "skill": "blade.cli.skill:app",
+    "gym": "blade.cli.gym:app",
+}
+"""Where each command stands, in the order of the help."""
+
+
+def command_line(names: Iterable[str] = tuple(COMMANDS)) -> typer.Typer:
+    """`blade` with these of its commands: working out the options of all takes longer than many a command."""
+    app = typer.Typer(
+        name="blade",
+        help="From rollouts, offline: which tasks failed, how each failure failed, how sure the score is, what to fix first.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(common)
+    for name in names:
+        module, _, attribute = COMMANDS[name].partition(":")
+        command = getattr(import_module(module), attribute)
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, name=name)
+        else:
+            app.command(name)(command)
+    return app
 
 
 def _version(wanted: bool) -> None:
@@ -65,7 +67,6 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def common(
     version: bool = typer.Option(
         False, "--version", callback=_version, is_eager=True, help="Show the version and stop."
@@ -78,10 +79,15 @@ def main() -> None:
     """Run `blade`."""
     try:
         with rare_sweeps():
-            run(app)
+            run(command_line(_asked(sys.argv)))
     finally:
         # The process ends: what a last search for cycles would free is freed anyway.
         gc.freeze()
+
+
+def _asked(words: Sequence[str]) -> Iterable[str]:
+    """The command that is typed, where its name comes first; else all, of which one may be meant."""
+    return words[1:2] if words[1:2] and words[1] in COMMANDS else COMMANDS
 
 
 def run(command: typer.Typer) -> None:

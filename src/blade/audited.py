@@ -18,8 +18,9 @@ from blade.core.diagnosis import Label
 from blade.core.errors import RequestError
 from blade.core.finding import Cause
 from blade.core.run import Run
+from blade.exclusions import check_exclusions
 from blade.ingest.artifacts import find
-from blade.pipeline import Options, analyze, check_exclusions, load
+from blade.pipeline import Options, analyze, load
 from blade.soundness.health import health as health_of
 from blade.teach.reading import book_named
 

@@ -13,25 +13,22 @@ import numpy as np
 import polars as pl
 from msgspec import structs
 
-from blade.core.analysis import Analysis, Metrics, RunAnalysis, Score, TaskResult, Variance
+from blade.core.analysis import Analysis, RunAnalysis, TaskResult
 from blade.core.diagnosis import Diagnosis, Elsewhere, Label
 from blade.core.errors import RequestError
-from blade.core.finding import Cause, Look
-from blade.core.measure import Measure
+from blade.core.finding import Look
 from blade.core.rollout import PASS_TOLERANCE, Outcome
 from blade.core.run import Run
 from blade.core.tools import NOTHING_TAUGHT, Tools, taught
 from blade.core.trial import Trial
-from blade.detectors import rules
 from blade.diagnose.between import between
-from blade.diagnose.catalogue import all_rules
 from blade.diagnose.diagnose import diagnose
 from blade.diagnose.elsewhere import elsewhere
 from blade.diagnose.keyed import with_keys_beside
 from blade.diagnose.look import look
-from blade.diagnose.rules import run_rules
 from blade.diagnose.taught import Looking, looked_again
 from blade.diagnose.trial import TRIED, trial
+from blade.exclusions import check_exclusions, excluded, suspects_of
 from blade.ingest.artifacts import find, stem_of
 from blade.ingest.labels import labels_for
 from blade.ingest.load import Wishes, load_runs, renamed
@@ -39,23 +36,13 @@ from blade.ingest.names import Called, unique_names
 from blade.ingest.reread import reread
 from blade.ingest.saved import load_saved
 from blade.ingest.workers import rare_sweeps
-from blade.metrics import repeats, scores
-from blade.metrics.baselines import baselines
-from blade.metrics.buckets import bucket_names, buckets
-from blade.metrics.counts import Counts, count, fired
-from blade.metrics.funnel import funnel
-from blade.metrics.headline import doubts, headline
-from blade.metrics.recorded import recompute
+from blade.measured import measure
+from blade.metrics import scores
 from blade.metrics.same_task import same_tasks
-from blade.metrics.slices import slices
-from blade.metrics.usage import usage
-from blade.metrics.variance import pass_variance, reward_variance
-from blade.teach import Book, Taught, parse
+from blade.teach import Book, parse
 
 MOST_PAIRS = 6
 """Pairs of runs whose tasks are set against each other."""
-MOST_PLACES = 8
-"""Places listed for a task in tasks.jsonl."""
 
 Pairs = Sequence[tuple[str, str]]
 Same = Mapping[tuple[str, str], Pairs]
@@ -198,7 +185,7 @@ def _analyzed(runs: Sequence[Run], options: Options) -> Analysis:
     labels = options.book.labels if options.book is not None else ()
     check_exclusions(runs, options.exclude, [one.name for one in labels])
     runs = told_apart(runs)
-    kept = [_excluded(run, options.exclude, labels) for run in runs]
+    kept = [excluded(run, options.exclude, labels) for run in runs]
     same = _same(kept)
     seen = elsewhere(kept, _set_side_by_side(kept, same)) if not options.metrics_only else {}
     stages = [name for name, _ in options.book.funnel] if options.book is not None else []
@@ -230,11 +217,6 @@ def _set_side_by_side(runs: Sequence[Run], same: Same) -> list[tuple[Run, Run, P
     """Pairs of runs that have the same tasks, with the tasks; of the first pairs, up to a number."""
     pairs = list(combinations(runs, 2))[:MOST_PAIRS]
     return [(one, two, same[one.name, two.name]) for one, two in pairs if (one.name, two.name) in same]
-
-
-def suspects_of(found: Diagnosis) -> list[str]:
-    """Tasks whose failures are put down to the benchmark itself."""
-    return [task for task, cause in found.causes.items() if cause.cause in (Cause.TASK, Cause.DATA)]
 
 
 def _diagnosed(one: RunAnalysis, elsewhere: Elsewhere, options: Options) -> RunAnalysis:
@@ -276,151 +258,6 @@ def _tails(run: Run) -> tuple[str, ...]:
     return run.agent or "", path.parent.name, stem_of(path)
 
 
-def measure(run: Run, whole: Run, stages: Sequence[str] = ()) -> RunAnalysis:
-    """Every number of one run; what its sidecars state is compared with the `whole`, before anything was left out.
-
-    `stages` are those of a package's own funnel.
-    """
-    counts = count(run)
-    kind, why = headline(run)
-    in_bucket = buckets(run, counts, kind)
-    return RunAnalysis(
-        run=run,
-        metrics=_metrics(run, counts, kind, why, in_bucket, stages),
-        make_tasks=lambda: _tasks(run, counts, in_bucket),
-        recorded=recompute(whole),
-    )
-
-
-def _metrics(run: Run, counts: Counts, kind: str, why: str, in_bucket: list[str], stages: Sequence[str]) -> Metrics:
-    k = repeats.usual_repeats(counts)
-    names = bucket_names(kind)
-    by_bucket = {name: tuple(t for t, b in zip(counts.tasks, in_bucket, strict=True) if b == name) for name in names}
-    return Metrics(
-        headline=kind,
-        headline_why=why,
-        measures=_measures(run, counts, k),
-        pass_at={n: repeats.pass_at(counts, n) for n in _steps_to(k)},
-        pass_hat={n: repeats.pass_hat(counts, n) for n in _steps_to(k)},
-        k=k,
-        scores=_scores(run, counts, kind),
-        baselines=baselines(run),
-        counts=_counts(run, counts),
-        buckets={name: len(tasks) for name, tasks in by_bucket.items()},
-        bucket_tasks=by_bucket,
-        incomplete_tasks=int(np.sum(counts.judged < counts.expected)),
-        funnel=funnel(run, stages),
-        slices=slices(run, counts, kind),
-        usage=usage(run),
-        variance=_variance(run, counts, kind),
-        doubts=doubts(run),
-    )
-
-
-def _steps_to(k: int) -> list[int]:
-    """Every k up to 8, then doublings, and the last."""
-    wanted = [*range(1, 9), *(2**power for power in range(4, 12)), k]
-    return sorted({n for n in wanted if n <= k})
-
-
-def _scores(run: Run, counts: Counts, kind: str) -> tuple[Score, ...]:
-    return (
-        scores.as_recorded_score(counts, kind),
-        scores.judged_score(counts, kind),
-        scores.all_expected_score(run, counts, kind),
-        scores.infra_excluded_score(run, counts, kind, _infra_codes()),
-        scores.suspects_excluded_score(run, kind, None),
-    )
-
-
-def _measures(run: Run, counts: Counts, k: int) -> dict[str, Measure]:
-    judged = scores.judged_score(counts, "pass_at_1")
-    expected = scores.all_expected_score(run, counts, "pass_at_1")
-    found = (
-        scores.as_measure(judged, "pass_at_1"),
-        scores.as_measure(expected, "pass_at_1_all_expected"),
-        scores.rollout_pass_rate(counts),
-        scores.mean_reward(counts),
-        scores.coverage(run, counts),
-        Measure(name="pass_at_k", value=None, n=0, reason=repeats.ONE_REPEAT)
-        if k == 1
-        else structs.replace(repeats.pass_at(counts, k), name="pass_at_k"),
-        repeats.consistency(counts, k),
-        repeats.retry_value(counts, k),
-    )
-    return {one.name: one for one in found}
-
-
-def _counts(run: Run, counts: Counts) -> dict[str, int | None]:
-    known = run.expected_from is not None
-    return {
-        "total_tasks": len(counts.tasks),
-        "total_rollouts": int(counts.rows.sum()),
-        "expected_rollouts": int(counts.expected.sum()) if known else None,
-        "passed_rollouts": int(counts.passed.sum()),
-        "failed_rollouts": int(counts.failed.sum()),
-        "errored_rollouts": int(counts.errored.sum()),
-        "unscored_rollouts": int(counts.unscored.sum()),
-        "missing_rollouts": int(counts.missing.sum()) if known else None,
-        "duplicate_rollouts": run.duplicates,
-    }
-
-
-def _variance(run: Run, counts: Counts, kind: str) -> Variance:
-    if kind == "pass_at_1":
-        return pass_variance(counts.judged, counts.passed)
-    rows = run.rollouts.select("task_id", "outcome", "reward")
-    judged = rows.filter(pl.col("outcome").is_in([str(Outcome.PASSED), str(Outcome.FAILED)]))
-    return reward_variance(judged["task_id"].to_numpy(), judged["reward"].to_numpy())
-
-
-def _tasks(run: Run, counts: Counts, in_bucket: list[str]) -> tuple[TaskResult, ...]:
-    known = run.expected_from is not None
-    columns = [name for name in run.tasks.columns if name.startswith("slice.")]
-    sliced = run.tasks.select("key_expects", *columns).rename({name: name.removeprefix("slice.") for name in columns})
-    table = _places(run)
-    whole = ("rows", "judged", "passed", "failed", "errored", "unscored", "missing", "recorded")
-    numbers = zip(*(getattr(counts, name).tolist() for name in whole), counts.recorded_sum.tolist(), strict=True)
-    found = []
-    for task, bucket, cells, (repeats_, codes), values in zip(
-        counts.tasks, in_bucket, numbers, table.iter_rows(), sliced.iter_rows(), strict=True
-    ):
-        rows, judged, passed, failed, errored, unscored, missing, recorded, rewards = cells
-        found.append(
-            TaskResult(
-                task_id=task,
-                bucket=bucket,
-                rollouts=rows,
-                judged=judged,
-                passed=passed,
-                failed=failed,
-                errored=errored,
-                unscored=unscored,
-                missing=missing if known else None,
-                mean_reward=rewards / recorded if recorded else None,
-                score=passed / judged if judged else None,
-                places=tuple(f"{task}#{repeat}" for repeat in repeats_ or ()),
-                findings=tuple(codes or ()),
-                slices={name: value for name, value in zip(sliced.columns, values, strict=True) if value is not None},
-            )
-        )
-    return tuple(found)
-
-
-def _places(run: Run) -> pl.DataFrame:
-    """For each task in order: repeats that did not pass, and codes of the rules that fired."""
-    bad = run.rollouts.select("task_id", "repeat", "outcome").filter(
-        pl.col("outcome").is_in(["failed", "errored", "unscored"])
-    )
-    repeats_ = bad.group_by("task_id", maintain_order=True).agg(pl.col("repeat").head(MOST_PLACES).alias("places"))
-    fired = run.rollouts.select("task_id", "fired").drop_nulls("fired").explode("fired")
-    codes = fired.group_by("task_id").agg(pl.col("fired").struct.field("code").unique().sort().alias("codes"))
-    tasks = run.tasks.select("task_id")
-    for part in (repeats_, codes):
-        tasks = tasks.join(part, on="task_id", how="left", maintain_order="left")
-    return tasks.drop("task_id")
-
-
 def _shared(analyzed: Sequence[RunAnalysis], same: Same) -> dict[tuple[str, str], tuple[int, float, float]]:
     """For each pair of runs whose tasks are the same: how many, and the mean task score of each on them."""
     found = {}
@@ -438,63 +275,6 @@ def _shared(analyzed: Sequence[RunAnalysis], same: Same) -> dict[tuple[str, str]
             means = np.mean(np.asarray(both), axis=0)
             found[first.run.name, second.run.name] = (len(both), float(means[0]), float(means[1]))
     return found
-
-
-def check_exclusions(runs: Sequence[Run], wishes: Sequence[str], labels: Sequence[str]) -> None:
-    """A task, a rollout or a rule that does not exist is a slip of the pen, not a wish."""
-    codes = [*(rule.code for rule in all_rules()), *labels]
-    for wish in wishes:
-        kind, _, value = wish.partition(":")
-        if kind == "code" and value not in codes:
-            raise RequestError(f"no rule has the code {value!r}", hint="known: " + ", ".join(codes))
-        if kind in ("task", "rollout") and not any(run.rollouts.select(_matches(wish).any()).item() for run in runs):
-            raise RequestError(f"no run has {kind} {value!r}", hint="write task:ID or rollout:ID#REPEAT")
-
-
-def _excluded(run: Run, wishes: Sequence[str], labels: Sequence[Taught]) -> Run:
-    """The run without what the user leaves out; expected rollouts that go are no longer expected."""
-    rows, said = run.rollouts, []
-    for wish in wishes:
-        before = rows.height
-        rows = rows.filter(
-            ~(_matches(wish) if (tasks := _doubted(run, wish, labels)) is None else pl.col("task_id").is_in(tasks))
-        )
-        said.append(f"{wish} ({before - rows.height} rollouts)")
-    if not said:
-        return run
-    kept = run.tasks.filter(pl.col("task_id").is_in(rows["task_id"].unique().implode()))
-    return replace(run, rollouts=rows, tasks=kept, excluded=(*run.excluded, *said))
-
-
-def _doubted(run: Run, wish: str, labels: Sequence[Taught]) -> list[str] | None:
-    """The tasks that a wish leaves out by a diagnosis: suspects, or those that a rule over runs names; None for others."""
-    if wish == "suspect":
-        return suspects_of(diagnose(run, taught=labels))
-    code = wish.removeprefix("code:")
-    if not any(one.rule.code == code for one in run_rules()):
-        return None
-    found = diagnose(run)
-    return [task for doubt in (*found.doubts, *found.across) if doubt.code == code for task in doubt.tasks]
-
-
-def _matches(wish: str) -> pl.Expr:
-    kind, _, value = wish.partition(":")
-    if wish == "infra":
-        return pl.col("outcome").is_in(["errored", "unscored"]) | fired(_infra_codes())
-    if kind == "task" and value:
-        return pl.col("task_id") == value
-    if kind == "rollout" and "#" in value:
-        task, _, repeat = value.rpartition("#")
-        return (pl.col("task_id") == task) & (pl.col("repeat").cast(pl.String) == repeat)
-    if kind == "code" and value:
-        return fired([value])
-    raise RequestError(f"cannot leave out {wish!r}", hint="use infra, suspect, task:ID, rollout:ID#REPEAT or code:CODE")
-
-
-def _infra_codes() -> frozenset[str]:
-    """Rules that are by themselves enough to call a rollout the machinery's failure."""
-    stable = (rule for rule in rules() if rule.status == "stable")
-    return frozenset(rule.code for rule in stable if rule.family == "infra" and rule.kind == "direct")
 
 
 def ask(runs: Sequence[Run], query: str) -> pl.DataFrame:

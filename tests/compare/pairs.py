@@ -9,7 +9,8 @@ from pathlib import Path
 
 from blade.comparing.compare import compare
 from blade.core.comparison import Comparison
-from blade.pipeline import Options, load, measure
+from blade.measured import measure
+from blade.pipeline import Options, load
 from builders import Row, rollout, said, write_jsonl
 
 TASKS = 60

@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blade.diagnose.answers import LONGEST, TAIL, Match, compare_answer
+from blade.diagnose.answers import Match, compare_answer
+from blade.diagnose.answers.final import TAIL
+from blade.diagnose.answers.texts import LONGEST
 
 SAME = (Match.EQUAL, Match.OTHER_FORM)
 CLAIMS = (*SAME, Match.NOT_EXTRACTED)

@@ -13,3 +13,9 @@ def all_rules() -> tuple[Rule, ...]:
     if len(set(codes)) != len(codes):
         raise ValueError(f"a code is used twice among {', '.join(codes)}")
     return tuple(found)
+
+
+def infra_codes() -> frozenset[str]:
+    """Rules that are by themselves enough to call a rollout the machinery's failure."""
+    stable = (rule for rule in rules() if rule.status == "stable")
+    return frozenset(rule.code for rule in stable if rule.family == "infra" and rule.kind == "direct")

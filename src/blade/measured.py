@@ -1,0 +1,173 @@
+"""Every number of one run, from its tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+from msgspec import structs
+
+from blade.core.analysis import Metrics, RunAnalysis, Score, TaskResult, Variance
+from blade.core.measure import Measure
+from blade.core.rollout import Outcome
+from blade.core.run import Run
+from blade.diagnose.catalogue import infra_codes
+from blade.metrics import repeats, scores
+from blade.metrics.baselines import baselines
+from blade.metrics.buckets import bucket_names, buckets
+from blade.metrics.counts import Counts, count
+from blade.metrics.funnel import funnel
+from blade.metrics.headline import doubts, headline
+from blade.metrics.recorded import recompute
+from blade.metrics.slices import slices
+from blade.metrics.usage import usage
+from blade.metrics.variance import pass_variance, reward_variance
+
+MOST_PLACES = 8
+"""Places listed for a task in tasks.jsonl."""
+
+
+def measure(run: Run, whole: Run, stages: Sequence[str] = ()) -> RunAnalysis:
+    """Every number of one run; what its sidecars state is compared with the `whole`, before anything was left out.
+
+    `stages` are those of a package's own funnel.
+    """
+    counts = count(run)
+    kind, why = headline(run)
+    in_bucket = buckets(run, counts, kind)
+    return RunAnalysis(
+        run=run,
+        metrics=_metrics(run, counts, kind, why, in_bucket, stages),
+        make_tasks=lambda: _tasks(run, counts, in_bucket),
+        recorded=recompute(whole),
+    )
+
+
+def _metrics(run: Run, counts: Counts, kind: str, why: str, in_bucket: list[str], stages: Sequence[str]) -> Metrics:
+    k = repeats.usual_repeats(counts)
+    names = bucket_names(kind)
+    by_bucket = {name: tuple(t for t, b in zip(counts.tasks, in_bucket, strict=True) if b == name) for name in names}
+    return Metrics(
+        headline=kind,
+        headline_why=why,
+        measures=_measures(run, counts, k),
+        pass_at={n: repeats.pass_at(counts, n) for n in _steps_to(k)},
+        pass_hat={n: repeats.pass_hat(counts, n) for n in _steps_to(k)},
+        k=k,
+        scores=_scores(run, counts, kind),
+        baselines=baselines(run),
+        counts=_counts(run, counts),
+        buckets={name: len(tasks) for name, tasks in by_bucket.items()},
+        bucket_tasks=by_bucket,
+        incomplete_tasks=int(np.sum(counts.judged < counts.expected)),
+        funnel=funnel(run, stages),
+        slices=slices(run, counts, kind),
+        usage=usage(run),
+        variance=_variance(run, counts, kind),
+        doubts=doubts(run),
+    )
+
+
+def _steps_to(k: int) -> list[int]:
+    """Every k up to 8, then doublings, and the last."""
+    wanted = [*range(1, 9), *(2**power for power in range(4, 12)), k]
+    return sorted({n for n in wanted if n <= k})
+
+
+def _scores(run: Run, counts: Counts, kind: str) -> tuple[Score, ...]:
+    return (
+        scores.as_recorded_score(counts, kind),
+        scores.judged_score(counts, kind),
+        scores.all_expected_score(run, counts, kind),
+        scores.infra_excluded_score(run, counts, kind, infra_codes()),
+        scores.suspects_excluded_score(run, kind, None),
+    )
+
+
+def _measures(run: Run, counts: Counts, k: int) -> dict[str, Measure]:
+    judged = scores.judged_score(counts, "pass_at_1")
+    expected = scores.all_expected_score(run, counts, "pass_at_1")
+    found = (
+        scores.as_measure(judged, "pass_at_1"),
+        scores.as_measure(expected, "pass_at_1_all_expected"),
+        scores.rollout_pass_rate(counts),
+        scores.mean_reward(counts),
+        scores.coverage(run, counts),
+        Measure(name="pass_at_k", value=None, n=0, reason=repeats.ONE_REPEAT)
+        if k == 1
+        else structs.replace(repeats.pass_at(counts, k), name="pass_at_k"),
+        repeats.consistency(counts, k),
+        repeats.retry_value(counts, k),
+    )
+    return {one.name: one for one in found}
+
+
+def _counts(run: Run, counts: Counts) -> dict[str, int | None]:
+    known = run.expected_from is not None
+    return {
+        "total_tasks": len(counts.tasks),
+        "total_rollouts": int(counts.rows.sum()),
+        "expected_rollouts": int(counts.expected.sum()) if known else None,
+        "passed_rollouts": int(counts.passed.sum()),
+        "failed_rollouts": int(counts.failed.sum()),
+        "errored_rollouts": int(counts.errored.sum()),
+        "unscored_rollouts": int(counts.unscored.sum()),
+        "missing_rollouts": int(counts.missing.sum()) if known else None,
+        "duplicate_rollouts": run.duplicates,
+    }
+
+
+def _variance(run: Run, counts: Counts, kind: str) -> Variance:
+    if kind == "pass_at_1":
+        return pass_variance(counts.judged, counts.passed)
+    rows = run.rollouts.select("task_id", "outcome", "reward")
+    judged = rows.filter(pl.col("outcome").is_in([str(Outcome.PASSED), str(Outcome.FAILED)]))
+    return reward_variance(judged["task_id"].to_numpy(), judged["reward"].to_numpy())
+
+
+def _tasks(run: Run, counts: Counts, in_bucket: list[str]) -> tuple[TaskResult, ...]:
+    known = run.expected_from is not None
+    columns = [name for name in run.tasks.columns if name.startswith("slice.")]
+    sliced = run.tasks.select("key_expects", *columns).rename({name: name.removeprefix("slice.") for name in columns})
+    table = _places(run)
+    whole = ("rows", "judged", "passed", "failed", "errored", "unscored", "missing", "recorded")
+    numbers = zip(*(getattr(counts, name).tolist() for name in whole), counts.recorded_sum.tolist(), strict=True)
+    found = []
+    for task, bucket, cells, (repeats_, codes), values in zip(
+        counts.tasks, in_bucket, numbers, table.iter_rows(), sliced.iter_rows(), strict=True
+    ):
+        rows, judged, passed, failed, errored, unscored, missing, recorded, rewards = cells
+        found.append(
+            TaskResult(
+                task_id=task,
+                bucket=bucket,
+                rollouts=rows,
+                judged=judged,
+                passed=passed,
+                failed=failed,
+                errored=errored,
+                unscored=unscored,
+                missing=missing if known else None,
+                mean_reward=rewards / recorded if recorded else None,
+                score=passed / judged if judged else None,
+                places=tuple(f"{task}#{repeat}" for repeat in repeats_ or ()),
+                findings=tuple(codes or ()),
+                slices={name: value for name, value in zip(sliced.columns, values, strict=True) if value is not None},
+            )
+        )
+    return tuple(found)
+
+
+def _places(run: Run) -> pl.DataFrame:
+    """For each task in order: repeats that did not pass, and codes of the rules that fired."""
+    bad = run.rollouts.select("task_id", "repeat", "outcome").filter(
+        pl.col("outcome").is_in(["failed", "errored", "unscored"])
+    )
+    repeats_ = bad.group_by("task_id", maintain_order=True).agg(pl.col("repeat").head(MOST_PLACES).alias("places"))
+    fired = run.rollouts.select("task_id", "fired").drop_nulls("fired").explode("fired")
+    codes = fired.group_by("task_id").agg(pl.col("fired").struct.field("code").unique().sort().alias("codes"))
+    tasks = run.tasks.select("task_id")
+    for part in (repeats_, codes):
+        tasks = tasks.join(part, on="task_id", how="left", maintain_order="left")
+    return tasks.drop("task_id")

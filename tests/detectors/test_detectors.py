@@ -21,8 +21,10 @@ from blade.core.errors import ArtifactError
 from blade.core.finding import NOTHING_SEEN, Cause, Evidence, Looked
 from blade.core.rollout import Features, Outcome, Rollout, RolloutKey, Source, Step
 from blade.detectors import _closing, any_of, catalogue, detector, find, look, page, rules
-from blade.detectors._engine import HEADINGS, Body, Engine, Loaded, Rule, load
+from blade.detectors._engine import Engine
+from blade.detectors._files import HEADINGS, Loaded, load
 from blade.detectors._phrases import FLAGS, HEAD, OPENING, Search, closing, errors, search_for, without_lookaround
+from blade.detectors._rule import Body, Rule
 from blade.detectors.answer import refusal
 from blade.detectors.behavior import claimed_without_action, unknown_tool
 
@@ -365,7 +367,7 @@ Limits
     None.
 """
 from blade.core.finding import Cause
-from blade.detectors._engine import detector
+from blade.detectors._rule import detector
 
 @detector("{code}", suggests=Cause.BEHAVIOR, kind="direct", reads=("steps",))
 def {function}(rollout):

@@ -1,12 +1,15 @@
 """One file a rule; `look` lets every rule see a rollout, and `find` brings the words back that a rule saw.
 
 Adding a rule is adding a file `<family>/<name>.py` that holds a function of that name under `@detector`; nothing is
-registered anywhere else. `_engine.py` is the whole mechanism.
+registered anywhere else. `_rule.py` is what a rule declares, `_engine.py` the mechanism that runs it.
 """
 
-from blade.detectors._engine import Rule, Status, detector, find, hit_of, look, look_at_all, rule_files, rules
+from blade.detectors._engine import look, look_at_all, rules
+from blade.detectors._evidence import find, hit_of
+from blade.detectors._files import rule_files
 from blade.detectors._page import catalogue, page
 from blade.detectors._phrases import any_of, search_for
+from blade.detectors._rule import Rule, Status, detector
 
 __all__ = [
     "Rule",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
-from blade.detectors._engine import Rule, rules
+from blade.detectors._engine import rules
+from blade.detectors._rule import Rule
 
 _KINDS = {
     "direct": "by itself enough for failing",

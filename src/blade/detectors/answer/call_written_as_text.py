@@ -18,8 +18,8 @@ from collections.abc import Iterator
 
 from blade.core.finding import LONGEST_QUOTE, Cause, Evidence
 from blade.core.rollout import Rollout, Step
-from blade.detectors._engine import detector
 from blade.detectors._phrases import any_of
+from blade.detectors._rule import detector
 
 PHRASES = (
     r"<tool_call>\s*[{<\[\w]",

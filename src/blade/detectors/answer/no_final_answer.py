@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 from blade.core.finding import LONGEST_QUOTE, Cause, Evidence
 from blade.core.rollout import Features, Rollout
-from blade.detectors._engine import detector
+from blade.detectors._rule import detector
 
 _error = re.compile(r"error|exception|traceback|crash", re.IGNORECASE)
 _raised = re.compile(

@@ -19,8 +19,8 @@ from collections.abc import Iterator
 
 from blade.core.finding import Cause, Evidence
 from blade.core.rollout import Features, Rollout
-from blade.detectors._engine import detector
 from blade.detectors._phrases import FLAGS, any_of
+from blade.detectors._rule import detector
 
 _NOT = r"(?:can ?not|can.t|won.t|will not|am unable to|.m unable to|am not able to|.m not able to|won.t be able to)"
 _HELP = r"(?:help|assist|comply|fulfill?|engage|participate|continue|proceed|support)"

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 
 from blade.core.finding import LONGEST_QUOTE, Cause, Evidence
 from blade.core.rollout import Features, Rollout
-from blade.detectors._engine import detector
+from blade.detectors._rule import detector
 
 _cut = re.compile(
     r"(?:^|[\W_])length$|max_?length|model_?length|length_?(?:limit|exceeded)|truncat|context_?(?:window|length)"

@@ -22,7 +22,7 @@ import msgspec
 from blade.core.finding import LONGEST_QUOTE, Cause, Evidence
 from blade.core.rollout import Rollout, Step
 from blade.core.tools import changes_state, is_deep
-from blade.detectors._engine import detector
+from blade.detectors._rule import detector
 from blade.detectors.behavior.claimed_without_action import PHRASES, claims
 
 CLOSING = 2

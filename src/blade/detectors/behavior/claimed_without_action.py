@@ -21,9 +21,9 @@ from blade.core.finding import LONGEST_QUOTE, Cause, Evidence
 from blade.core.rollout import Rollout, Step
 from blade.core.tools import changes_state
 from blade.detectors._closing import may_admit, says_done
-from blade.detectors._engine import detector
 from blade.detectors._errors import error_words
 from blade.detectors._phrases import AnyOf, any_of
+from blade.detectors._rule import detector
 
 _DONE = (
     r"(?:cancell?ed|updated|booked|rebooked|changed|modified|refunded|exchanged|processed|created|deleted|removed|"

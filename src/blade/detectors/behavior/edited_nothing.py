@@ -20,9 +20,9 @@ from functools import lru_cache
 
 from blade.core.finding import LONGEST_QUOTE, Cause, Evidence
 from blade.core.rollout import Rollout, Step
-from blade.detectors._engine import detector
 from blade.detectors._phrases import any_of
 from blade.detectors._programs import runs_code
+from blade.detectors._rule import detector
 
 WANTS = (
     r"\b(?:fix|implement|resolve|refactor|patch|modify|rewrite|edit|repair|add|port|migrate|rename|update|make)\b",

@@ -23,7 +23,7 @@ import msgspec
 from blade.core.finding import LONGEST_QUOTE, Cause, Evidence
 from blade.core.rollout import Rollout, Step
 from blade.core.tools import changes_state, is_deep
-from blade.detectors._engine import detector
+from blade.detectors._rule import detector
 
 HEAD = 600
 """Characters of an error in which an argument is looked for; further down it quotes what it was given."""

@@ -23,9 +23,9 @@ import msgspec
 from blade.core.finding import Cause, Evidence
 from blade.core.rollout import Rollout, Step
 from blade.core.tools import is_deep
-from blade.detectors._engine import detector
 from blade.detectors._errors import error_words
 from blade.detectors._phrases import any_of
+from blade.detectors._rule import detector
 
 PHRASES = (
     r"\bnot (?:found|exist|valid|recogni[sz]ed)\b",

@@ -20,7 +20,7 @@ import msgspec
 
 from blade.core.finding import LONGEST_QUOTE, Cause, Evidence
 from blade.core.rollout import Rollout
-from blade.detectors._engine import detector
+from blade.detectors._rule import detector
 
 
 @detector(

@@ -17,7 +17,7 @@ from itertools import groupby
 
 from blade.core.finding import LONGEST_QUOTE, Cause, Evidence
 from blade.core.rollout import Rollout
-from blade.detectors._engine import detector
+from blade.detectors._rule import detector
 
 REPEATS = 3
 

@@ -18,8 +18,8 @@ from blade.core.finding import LONGEST_QUOTE, Cause, Evidence
 from blade.core.rollout import Rollout, Step
 from blade.core.tools import changes_state
 from blade.detectors._closing import may_admit
-from blade.detectors._engine import detector
 from blade.detectors._errors import error_words
+from blade.detectors._rule import detector
 
 
 @detector(

@@ -18,10 +18,10 @@ from functools import lru_cache
 
 from blade.core.finding import Cause, Evidence
 from blade.core.rollout import Rollout, Step
-from blade.detectors._engine import detector
 from blade.detectors._errors import HEAD, error_words, is_about_errors
 from blade.detectors._phrases import FLAGS, any_of
 from blade.detectors._programs import runs_code
+from blade.detectors._rule import detector
 
 _DENIED = r"(?:unknown|unrecogni[sz]ed|unsupported|unavailable|undefined|unregistered|invalid|nonexistent|non-existent|no[ _]such)"
 _TOOL = r"(?:tool|function|action|method)"

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from blade.core.finding import LONGEST_QUOTE, Cause, Evidence
 from blade.core.rollout import Rollout
-from blade.detectors._engine import detector
+from blade.detectors._rule import detector
 
 
 @detector(

@@ -16,9 +16,9 @@ from collections.abc import Iterator, Sequence
 
 from blade.core.finding import Cause, Evidence
 from blade.core.rollout import Rollout, Step
-from blade.detectors._engine import detector
 from blade.detectors._errors import HEAD, error_words, said_to_all
 from blade.detectors._phrases import any_of
+from blade.detectors._rule import detector
 
 PHRASES = (
     r"\brate[ _-]?limit",

@@ -17,10 +17,10 @@ from collections.abc import Iterator
 
 from blade.core.finding import LONGEST_QUOTE, Cause, Evidence
 from blade.core.rollout import Features, Rollout, Step
-from blade.detectors._engine import detector
 from blade.detectors._errors import error_words, reports_trouble, said_to_all
 from blade.detectors._phrases import any_of
 from blade.detectors._programs import runs_code
+from blade.detectors._rule import detector
 
 _BOX = r"(?:sandbox|container|docker|pod|environment|runtime|virtual machine|vm|microvm|workspace)(?:es|s)?"
 _START = (

@@ -19,10 +19,10 @@ from collections.abc import Iterator, Sequence
 
 from blade.core.finding import LONGEST_QUOTE, Cause, Evidence
 from blade.core.rollout import Rollout, Step
-from blade.detectors._engine import detector
 from blade.detectors._errors import error_words, said_to_all
 from blade.detectors._phrases import any_of
 from blade.detectors._programs import runs_code
+from blade.detectors._rule import detector
 
 _SERVICE = r"(?:service|server|backend|database|system|endpoint|host|api|tool|index|cluster|gateway|network)"
 PHRASES = (

@@ -10,6 +10,7 @@ from markdown_it import MarkdownIt
 from blade.core.analysis import Analysis
 from blade.report.page_one import heading
 from blade.report.sections import report
+from blade.report.task_map import task_map
 
 _TAGS = {
     "h1",
@@ -49,17 +50,28 @@ th, td { text-align: left; padding: .32rem .8rem .32rem 0; border-bottom: 1px so
   font-variant-numeric: tabular-nums; }
 th { color: var(--soft); font-weight: 600; white-space: nowrap; }
 code { background: var(--band); padding: .1em .35em; border-radius: 3px; font-size: .88em; overflow-wrap: anywhere; }
+td:first-child code { overflow-wrap: break-word; }
+figure { margin: 0 0 1.4rem; }
+figure svg { max-width: 100%; height: auto; }
+figcaption { color: var(--soft); font-size: .85rem; }
+.passed { fill: var(--mark); }
+.failed { fill: #d1603d; }
+.unjudged { fill: var(--soft); }
+.missing { fill: none; stroke: var(--soft); }
 blockquote { margin: .5rem 0; padding: .2rem 1rem; border-left: 3px solid var(--line); color: var(--soft); }
 """
 
 
 def page(analysis: Analysis) -> str:
     """The report of an analysis as one page."""
-    return render(report(analysis), heading(analysis))
+    return render(report(analysis), heading(analysis), "".join(map(task_map, analysis.runs)))
 
 
-def render(markdown: str, title: str) -> str:
-    """One self-contained HTML page; whatever stands in the artifacts reaches it as text only."""
+def render(markdown: str, title: str, pictures: str = "") -> str:
+    """One self-contained HTML page; whatever stands in the artifacts reaches it as text only.
+
+    `pictures` are trusted: they are put under the title as they are.
+    """
     body = nh3.clean(
         MarkdownIt("commonmark", {"html": False}).enable("table").render(markdown), tags=_TAGS, attributes={}
     )
@@ -67,5 +79,5 @@ def render(markdown: str, title: str) -> str:
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
-        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n{body}</body>\n</html>\n"
+        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n{body.replace('</h1>', '</h1>' + pictures, 1)}</body>\n</html>\n"
     )

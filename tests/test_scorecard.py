@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import blade
-from blade.report.as_json import metrics
+from blade.report.metrics_json import metrics
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs/scorecard.md").read_text("utf-8")

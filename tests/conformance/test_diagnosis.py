@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import blade
-from blade.report.as_json import findings
+from blade.report.findings_json import findings
 from blade.report.sections import report
 from conformance.facts import DATA, FACTS
 from evidence import all_evidence, row_at, stands_in

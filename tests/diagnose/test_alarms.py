@@ -7,7 +7,7 @@ from pathlib import Path
 
 import blade
 from blade.core.diagnosis import Alarm
-from blade.report.as_json import findings
+from blade.report.findings_json import findings
 from blade.report.sections import report
 from builders import Row, call, result, rollout, said, write_jsonl
 

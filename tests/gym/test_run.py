@@ -502,6 +502,23 @@ def test_a_missing_shard_is_named_and_its_tasks_are_expected(tmp_path: Path) -> 
     assert Counter(found.rollouts["outcome"].to_list()) == {"passed": 14, "missing": 6}
 
 
+def test_what_is_missing_of_a_merged_run_is_missing_until_its_shard_comes(tmp_path: Path) -> None:
+    results_of = tmp_path / "results"
+    lab(tmp_path, tasks=10)
+    with serving(Endpoint()) as endpoint:
+        for number in (1, 2, 3):
+            sharded(tmp_path, endpoint, number, 3, out=f"shard{number}")
+    two, again, whole = (results_of / f"{name}.jsonl" for name in ("two", "again", "whole"))
+    assert here("eval", "aggregate", "-i", f"{results_of}/shard[12].jsonl", "-o", two)[0] == 0
+    for words in (("profile", "--rollouts", two), ("aggregate", "-i", two, "-o", again)):
+        code, out, err = here("eval", *words)
+        assert (code, "coverage 0.700 (14 of 20)" in out) == (0, True), out
+        assert "shard 3/3 is missing: 3 tasks and 6 rollouts are counted as expected" in err
+    code, out, err = here("eval", "aggregate", "-i", f"{again},{results_of}/shard3.jsonl", "-o", whole)
+    assert (code, "missing" in err, "coverage 1.000 (20 of 20)" in out) == (0, False, True), out + err
+    assert "coverage 1.000 (20 of 20)" in here("eval", "profile", "--rollouts", whole)[1]
+
+
 def test_shards_of_different_runs_are_not_pooled(tmp_path: Path) -> None:
     lab(tmp_path, tasks=6)
     with serving(Endpoint()) as endpoint:

@@ -262,9 +262,11 @@ def _next(ended: Ended) -> None:
     if tally.unjudged:
         _print(f"Not judged: {tally.unjudged}; they have no reward")
         _print(_command("gym", "eval", "reverify", "--rollouts", files.rollouts))
+    if not ended.complete:
+        again = tally.again + tally.unsaved
+        tries = f"tries {again} of them again" if again else "would try none of them again"
+        _say(f"{ended.expected - tally.done} rollouts have no reward; the same command with --resume {tries}")
     if not tally.done:
-        if ended.expected:
-            _say("no rollout is there; what failed stands in the failures. The same command with --resume tries again")
         return
     partial = [] if ended.complete else ["--allow-partial"]
     report = f"{files.rollouts.with_suffix('')}_report"

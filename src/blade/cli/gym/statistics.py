@@ -20,6 +20,12 @@ Overrides = Annotated[
 Threshold = Annotated[
     float, typer.Option("--pass-threshold", metavar="X", help="The reward that counts as a pass, for the blade/ keys.")
 ]
+_EXAMPLES = {
+    "--rollouts": "--rollouts results/r.jsonl",
+    "--inputs": "--inputs results/r_materialized_inputs.jsonl; none stand beside the rollouts",
+    "--input-glob": "--input-glob 'results/shard*.jsonl'",
+    "--output": "--output results/r.jsonl",
+}
 Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="List every line that could not be used.")]
 
 
@@ -121,9 +127,7 @@ def aggregate(
 
 def _needed(given: str | None, option: str) -> str:
     if not given:
-        raise RequestError(
-            f"{option} is missing", hint=f"give {option}; materialized inputs are also found beside the rollouts"
-        )
+        raise RequestError(f"{option} is missing", hint=_EXAMPLES[option])
     return given
 
 

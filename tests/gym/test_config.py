@@ -17,6 +17,7 @@ from blade.gym.config.roots import place, search_roots
 from blade.gym.config.selectors import config_path, selected
 from blade.gym.config.tree import merged
 from blade.gym.config.yaml_file import dump, parse
+from blade.gym.serve.head import place as head_place
 
 MODEL = "policy_model: {responses_api_models: {openai_model: {entrypoint: app.py}}}"
 SERVER = """
@@ -461,6 +462,12 @@ def test_ports_that_are_none_or_claimed_twice_are_problems(tmp_path: Path) -> No
         "9000 is the port of m1 too",
         "is a whole number from 1 to 65535, not 'many'",
     ]
+    for port in ("99999", "many"):
+        write(tmp_path, one=f"head_server: {{port: {port}}}")
+        (line,) = problems(tmp_path, "one")
+        assert "head_server.port: is a whole number from 1 to 65535" in line
+        with pytest.raises(RequestError, match=r"head_server\.port is a whole number"):
+            head_place({"head_server": {"port": port}})
 
 
 # Roots and names

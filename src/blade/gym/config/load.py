@@ -87,7 +87,7 @@ def examine(
         *_repeated(made.sources),
         *problems,
         *wrong,
-        *ports.problems(found),
+        *ports.problems(tree, found),
         *servers.dangling(found),
     ]
     tree = ports.placed(tree, found)

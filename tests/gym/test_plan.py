@@ -139,7 +139,9 @@ def test_a_prompt_config_makes_the_input(tmp_path: Path) -> None:
         make_plan([source], Wishes())
 
 
-@pytest.mark.parametrize("text", ["user: '{a.b}'", "user: '{0}'", "user: '{'", "system: x", "user: [1]", "- 1"])
+@pytest.mark.parametrize(
+    "text", ["user: '{a.b}'", "user: '{0}'", "user: '{'", "system: x", "user: [1]", "- 1", "{user: a, sytem: b}"]
+)
 def test_prompt_configs_that_are_none_are_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(RequestError):
         prompted(tmp_path, text)

@@ -10,12 +10,15 @@ from blade.gym.config.problem import ConfigProblem
 from blade.gym.config.servers import Instance
 
 _WHOLE, _ABOVE, _FROM = "a whole number from 1", "a number above 0", "a number from 0"
-_ASKING = {"timeout_seconds": _ABOVE, "max_tries": _WHOLE, "retry_seconds": _FROM}
+_AGAIN = {"max_tries": _WHOLE, "retry_seconds": _FROM}
+_ASKING = {"timeout_seconds": _ABOVE, **_AGAIN}
 _KEYS = {
     "simple_agent": {"max_steps": _WHOLE, "rollout_timeout_seconds": _ABOVE},
     "openai_model": _ASKING,
     "vllm_model": _ASKING,
-    "local_model": {"threads": _WHOLE, "context": _WHOLE},
+    "local_model": {"threads": _WHOLE, "context": _WHOLE, **_AGAIN},
+    "replay_model": _AGAIN,
+    "scripted_model": _AGAIN,
 }
 """By type; those of other types are their own."""
 

@@ -366,6 +366,12 @@ def test_an_agent_that_acts_in_text_is_not_blamed_for_calls(tmp_path: Path) -> N
     assert mode_of(tmp_path, row, PASSING) == "said:failure_reason: command_mismatch"
 
 
+def test_an_agent_that_never_calls_the_tools_it_is_offered_makes_no_change(tmp_path: Path) -> None:
+    asked: Row = {"responses_create_params": {"input": "Set it.", "tools": [{"type": "function", **CLICK}]}}
+    rows = [rollout(f"t{n}", expected_actions=want(PAY), output=[said("done")], **asked) for n in range(4)]
+    assert modes(parted(tmp_path, *rows)) == {"no-change": 4}
+
+
 HEARD: dict[str, Row] = {
     "said:parse_failed: parse_failed": {"parse_failed": True},
     "said:metadata.report.patch_successfully_applied: patch_successfully_applied: false": {

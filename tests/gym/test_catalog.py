@@ -94,8 +94,18 @@ def test_the_type_is_found_however_it_is_written(tmp_path: Path, quoted: str) ->
 
 
 def test_a_comment_or_another_type_is_no_benchmark(tmp_path: Path) -> None:
-    shelf(tmp_path, one="# type: benchmark\na: 1\n", two=overlay("two").replace("type: benchmark", "type: example"))
+    one, two = "# type: benchmark\na: 1\n", overlay("two").replace("type: benchmark", "type: example")
+    write(tmp_path, {"benchmarks/shared/one.yaml": one, "benchmarks/shared/two.yaml": two})
     assert benchmarks([tmp_path]) == type(benchmarks([tmp_path]))(entries=(), problems=())
+
+
+def test_a_config_that_holds_no_benchmark_is_said(tmp_path: Path) -> None:
+    shelf(tmp_path, slip=overlay("slip").replace("type: benchmark", "type: benchmrk"), torn="a: [\n")
+    found = benchmarks([tmp_path])
+    assert found.entries == ()
+    assert ["slip/config.yaml" in found.problems[0], "torn/config.yaml" in found.problems[1]] == [True, True]
+    with pytest.raises(RequestError, match="slip could not run"):
+        benchmark("slip", [tmp_path])
 
 
 def test_what_is_broken_is_said_and_the_rest_is_listed(tmp_path: Path) -> None:
@@ -124,8 +134,9 @@ def test_what_is_broken_is_said_and_the_rest_is_listed(tmp_path: Path) -> None:
         "orphan/config.yaml",
         "torn/config.yaml",
         "twice/config.yaml",
+        "words/config.yaml",
     ]
-    assert "this has 2" in found.problems[-1]
+    assert "this has 2" in found.problems[-2]
 
 
 def test_the_first_root_wins(tmp_path: Path) -> None:

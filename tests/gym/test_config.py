@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from blade.gym.config.roots import place, search_roots
 from blade.gym.config.selectors import config_path, selected
 from blade.gym.config.tree import merged
 from blade.gym.config.yaml_file import dump, parse
+from blade.gym.serve.head import place as head_place
 
 MODEL = "policy_model: {responses_api_models: {openai_model: {entrypoint: app.py}}}"
 SERVER = """
@@ -460,6 +462,30 @@ def test_ports_that_are_none_or_claimed_twice_are_problems(tmp_path: Path) -> No
         "is a whole number from 1 to 65535, not 99999",
         "9000 is the port of m1 too",
         "is a whole number from 1 to 65535, not 'many'",
+    ]
+    for port in ("99999", "many"):
+        write(tmp_path, one=f"head_server: {{port: {port}}}")
+        (line,) = problems(tmp_path, "one")
+        assert "head_server.port: is a whole number from 1 to 65535" in line
+        with pytest.raises(RequestError, match=r"head_server\.port is a whole number"):
+            head_place({"head_server": {"port": port}})
+
+
+def test_numbers_of_agents_and_models_that_are_none_are_problems(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        one="a: {responses_api_agents: {simple_agent: {entrypoint: app.py, max_steps: 0, rollout_timeout_seconds: x}}}\n"
+        "b: {responses_api_models: {openai_model: {entrypoint: app.py, timeout_seconds: -1, max_tries: 2.5}}}\n"
+        "c: {responses_api_models: {local_model: {entrypoint: app.py, threads: many, context: 4096}}}\n"
+        "d: {responses_api_models: {my_model: {entrypoint: app.py, context: anything}}}\n"
+        "e: {responses_api_models: {vllm_model: {entrypoint: app.py, timeout_seconds: '9.5', retry_seconds: 0}}}\n",
+    )
+    assert [re.sub(r".*(simple_agent|_model)\.", "", line) for line in problems(tmp_path, "one")] == [
+        "max_steps: is a whole number from 1, not 0",
+        "rollout_timeout_seconds: is a number above 0, not 'x'",
+        "timeout_seconds: is a number above 0, not -1",
+        "max_tries: is a whole number from 1, not 2.5",
+        "threads: is a whole number from 1, not 'many'",
     ]
 
 

@@ -102,6 +102,8 @@ def test_shards_are_disjoint_and_whole_after_the_limit(tmp_path: Path) -> None:
         ("[1]", "d.jsonl:2: not an object"),
         ('{"n": 1}', "d.jsonl:2: no responses_create_params"),
         ('{"responses_create_params": 3}', "d.jsonl:2: responses_create_params is no object"),
+        ('{"responses_create_params": {"input": 7}}', "d.jsonl:2: responses_create_params.input is a text or a list"),
+        ('{"responses_create_params": {}}', "d.jsonl:2: responses_create_params.input is a text or a list"),
     ],
 )
 def test_a_line_that_cannot_be_run_is_named_before_anything_runs(tmp_path: Path, text: str, said: str) -> None:
@@ -137,7 +139,9 @@ def test_a_prompt_config_makes_the_input(tmp_path: Path) -> None:
         make_plan([source], Wishes())
 
 
-@pytest.mark.parametrize("text", ["user: '{a.b}'", "user: '{0}'", "user: '{'", "system: x", "user: [1]", "- 1"])
+@pytest.mark.parametrize(
+    "text", ["user: '{a.b}'", "user: '{0}'", "user: '{'", "system: x", "user: [1]", "- 1", "{user: a, sytem: b}"]
+)
 def test_prompt_configs_that_are_none_are_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(RequestError):
         prompted(tmp_path, text)

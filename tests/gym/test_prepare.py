@@ -139,6 +139,22 @@ def test_a_run_says_what_it_prepares_and_where(tmp_path: Path) -> None:
     assert said == [f"{made} is not there: making trivia with {tmp_path / 'benchmarks/trivia/prepare.py'}"]
 
 
+def test_a_run_takes_the_rows_of_the_seed_that_was_asked_for(tmp_path: Path) -> None:
+    said: list[str] = []
+    root(tmp_path)
+    made = make(tmp_path, seed=7)
+    resolved = load(tmp_path)
+    assert ensure(resolved, resolved.datasets[0], said.append).read_bytes() == made.path.read_bytes()
+    assert said == [f"{made.path} was prepared with seed=7; gym eval prepare makes it as the config says"]
+    assert (make(tmp_path, seed=7).cached, runs(tmp_path)) == (True, 1)
+    other = load(tmp_path, "+prepare_script_args.seed=8")
+    ensure(other, other.datasets[0])
+    assert runs(tmp_path) == 2, "another seed is asked for"
+    assert (make(tmp_path).sha256 != made.sha256, runs(tmp_path)) == (True, 3)
+    ensure(resolved, resolved.datasets[0], said.append)
+    assert (len(said), runs(tmp_path)) == (1, 3)
+
+
 def test_arguments_of_the_config_then_of_the_command_then_the_seed(tmp_path: Path) -> None:
     root(tmp_path, prepare_script_args="{count: 4, seed: 1}")
     resolved = load(tmp_path, "+prepare_script_args.count=5")

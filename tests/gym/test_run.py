@@ -171,11 +171,13 @@ def test_each_class_of_failure_has_its_own_last_error_and_the_next_commands_work
         assert "2 rollouts failed: refused_request; the last error: HTTP 400: context too long" in err
         assert "2 rollouts failed: transient; the last error: HTTP 500: out of luck" in err
         assert "2 rollouts failed: bad_response; the last error: the reply is not JSON" in err
+        assert "6 rollouts have no reward; the same command with --resume tries 4 of them again" in err
         (profile,) = [line for line in out.splitlines() if line.startswith("next: gym eval profile")]
         assert here(*profile.removeprefix("next: gym ").split())[0] == 0
         endpoint.fault = lambda number, tried: "400"
         code, out, err = run(tmp_path, endpoint, "--split", "example", out="none")
-        assert (code, "next:" in out, "no rollout is there" in err) == (1, False, True)
+        assert (code, "next:" in out) == (1, False)
+        assert "8 rollouts have no reward; the same command with --resume would try none of them again" in err
         endpoint.fault = lambda number, tried: None
         code, out, err = run(tmp_path, endpoint, "--split", "example", out="all")
         assert (code, "--allow-partial" in out, "next: gym eval profile" in out) == (0, False, True)
@@ -500,6 +502,23 @@ def test_a_missing_shard_is_named_and_its_tasks_are_expected(tmp_path: Path) -> 
     assert manifest["ended_at"] is None
     found = blade.load_run(str(merged))
     assert Counter(found.rollouts["outcome"].to_list()) == {"passed": 14, "missing": 6}
+
+
+def test_what_is_missing_of_a_merged_run_is_missing_until_its_shard_comes(tmp_path: Path) -> None:
+    results_of = tmp_path / "results"
+    lab(tmp_path, tasks=10)
+    with serving(Endpoint()) as endpoint:
+        for number in (1, 2, 3):
+            sharded(tmp_path, endpoint, number, 3, out=f"shard{number}")
+    two, again, whole = (results_of / f"{name}.jsonl" for name in ("two", "again", "whole"))
+    assert here("eval", "aggregate", "-i", f"{results_of}/shard[12].jsonl", "-o", two)[0] == 0
+    for words in (("profile", "--rollouts", two), ("aggregate", "-i", two, "-o", again)):
+        code, out, err = here("eval", *words)
+        assert (code, "coverage 0.700 (14 of 20)" in out) == (0, True), out
+        assert "shard 3/3 is missing: 3 tasks and 6 rollouts are counted as expected" in err
+    code, out, err = here("eval", "aggregate", "-i", f"{again},{results_of}/shard3.jsonl", "-o", whole)
+    assert (code, "missing" in err, "coverage 1.000 (20 of 20)" in out) == (0, False, True), out + err
+    assert "coverage 1.000 (20 of 20)" in here("eval", "profile", "--rollouts", whole)[1]
 
 
 def test_shards_of_different_runs_are_not_pooled(tmp_path: Path) -> None:

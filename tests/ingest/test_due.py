@@ -462,3 +462,9 @@ def test_what_is_known_already_is_what_would_be_read(several: list[Row]) -> None
 def test_anything_may_be_due_through_the_whole_pipeline(tmp_path: Path, many: list[Row]) -> None:
     rows = [rollout(index=0, repeat=n, passed=n == 0, output=OUTPUTS[n]) | fields for n, fields in enumerate(many)]
     analyzed(write_bytes(tmp_path / "run.jsonl", b"\n".join(json.dumps(row).encode() for row in rows)))
+
+
+def test_the_sentence_on_the_whole_speaks_before_the_messages_of_many_tests() -> None:
+    tests = [{"name": f"test {n}", "passed": False, "message": f"AssertionError at `f({n})`"} for n in range(40)]
+    found = due(test_results=tests, failure_reason="AssertionError at `f(0)`").said
+    assert [one.field for one in found[:2]] == ["failure_reason", "test_results.0.message"]

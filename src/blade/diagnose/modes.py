@@ -177,8 +177,8 @@ def _set_aside(long: pl.DataFrame) -> pl.DataFrame:
 def _minded(long: pl.DataFrame, set_aside: pl.DataFrame, run: Run) -> pl.DataFrame:
     """Without what is set aside, words that say nothing, and accounts that most rollouts lack."""
     kept = long.join(set_aside, on=_WHAT, how="anti", nulls_equal=True, maintain_order="left")
-    if not run.rollouts["calls"].sum():
-        # An agent that acts in text: its calls cannot be compared with those of the key.
+    if not run.rollouts["calls"].sum() and run.settings.get("tools") is None:
+        # An agent that is offered no tools acts in text: its calls cannot be compared with those of the key.
         kept = kept.filter(~pl.col("kind").is_in([*_ACTIONS, Differs.LOOKUP]))
     says_nothing = pl.col("detail").str.to_lowercase().is_in(sorted(_SAYS_NOTHING))
     kept = kept.filter((pl.col("kind") != Differs.SAID) | ~says_nothing)

@@ -37,6 +37,8 @@ class Job:
     script: Path
     target: Path
     arguments: Mapping[str, Any]
+    asked: Mapping[str, Any]
+    """Those of them that the command names: they win over the config's."""
 
     @property
     def record(self) -> Path:
@@ -59,12 +61,16 @@ class Prepared:
 def ensure(resolved: Resolved, dataset: Dataset, told: Callable[[str], None] | None = None) -> Path:
     """The rows of a data set, made where they are missing or were made otherwise; rows of unknown make are taken as given.
 
-    Raises for rows that were changed since they were made, which nobody may want to lose.
+    Rows that were asked for otherwise than the config has them (another seed) are taken until somebody asks again. Raises for rows that were changed since they were made, which nobody may want to lose.
     """
     path = place(dataset.jsonl_fpath, resolved.roots, beside=dataset.prepare_script)
     if not dataset.prepare_script or (path.is_file() and not path.with_name(path.stem + RECORD).is_file()):
         return path
-    return prepare(plan(resolved, [dataset]), told=told)[0].path
+    (job,) = plan(resolved, [dataset])
+    kept = _as_asked_before(job)
+    if told and kept.asked != job.asked:
+        told(f"{path} was prepared with {_listed(kept.asked)}; gym eval prepare makes it as the config says")
+    return prepare([kept], told=told)[0].path
 
 
 def plan(resolved: Resolved, datasets: Iterable[Dataset], *, seed: int | None = None) -> list[Job]:
@@ -76,14 +82,15 @@ def plan(resolved: Resolved, datasets: Iterable[Dataset], *, seed: int | None = 
     given = resolved.config.get(ARGUMENTS)
     extra = given if isinstance(given, Mapping) else {}
     for dataset in datasets:
-        arguments = {**dataset.prepare_script_args, **extra, **({} if seed is None else {"seed": seed})}
+        asked = {**extra, **({} if seed is None else {"seed": seed})}
+        arguments = {**dataset.prepare_script_args, **asked}
         script = find(dataset.prepare_script or "", resolved.roots) if dataset.prepare_script else None
         fault = _fault(dataset, script, arguments)
         if script is None or fault:
             wrong.append(f"{dataset.name}: {fault}")
             continue
         target = place(dataset.jsonl_fpath, resolved.roots, beside=dataset.prepare_script)
-        jobs.append(Job(dataset=dataset, script=script, target=target, arguments=arguments))
+        jobs.append(Job(dataset=dataset, script=script, target=target, arguments=arguments, asked=_chosen(asked)))
     if wrong:
         raise RequestError("; ".join(wrong), hint="nothing was prepared")
     return jobs
@@ -130,6 +137,25 @@ def _unchanged(job: Job, record: Mapping[str, Any]) -> None:
             f"{job.target} was changed since it was made",
             hint=f"remove {job.record.name} beside it to use it as it is; gym eval prepare --force makes it again",
         )
+
+
+def _as_asked_before(job: Job) -> Job:
+    """The job as it was asked for when the rows were made, where nobody asks for anything now."""
+    before = _record(job).get("asked")
+    if job.asked or not isinstance(before, dict):
+        return job
+    return replace(job, arguments={**job.arguments, **before}, asked=before)
+
+
+def _listed(asked: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in sorted(asked.items()))
+
+
+def _chosen(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments that decide the rows, as JSON gives them back."""
+    chosen = {name: value for name, value in arguments.items() if name != SOURCE}
+    found: dict[str, Any] = json.loads(json.dumps(chosen, sort_keys=True, default=str))
+    return found
 
 
 def _with_source(job: Job, record: Mapping[str, Any]) -> Job:
@@ -186,7 +212,7 @@ def _made(job: Job) -> Prepared:
     if not rows:
         raise RequestError(f"{job.script} wrote no rows to {job.target}", hint="is its source empty?")
     digest = _digest(job.target)
-    record = {"rows": rows, "sha256": digest, "made_by": _maker(job), SOURCE: _source(job)}
+    record = {"rows": rows, "sha256": digest, "made_by": _maker(job), "asked": dict(job.asked), SOURCE: _source(job)}
     _keep(job.record, record)
     return Prepared(name=job.dataset.name, path=job.target, rows=rows, sha256=digest, cached=False)
 
@@ -214,19 +240,23 @@ def _run(job: Job) -> Any:
     except Exception as error:  # noqa: BLE001 - a script may raise anything
         raise RequestError(
             f"{foreign.place(error, job.script)}: {foreign.said(error)}",
-            hint="the script failed; its data was not made",
+            hint=f"the script failed; its data was not made{_another(job)}",
         ) from None
     finally:
         sys.dont_write_bytecode = writes
+
+
+def _another(job: Job) -> str:
+    """A word on the copy that the script was given: most often it is another file than the one that is meant."""
+    given = job.arguments.get(SOURCE)
+    return "" if given is None else f". Is {given} the file that the README beside the script names?"
 
 
 def _maker(job: Job) -> dict[str, Any]:
     """What decides the rows: script and arguments, as JSON gives them back, and the version of what scripts use."""
     from blade import __version__
 
-    chosen = {name: value for name, value in job.arguments.items() if name != SOURCE}
-    arguments = json.loads(json.dumps(chosen, sort_keys=True, default=str))
-    return {"script_sha256": _digest(job.script), "arguments": arguments, "blade": __version__}
+    return {"script_sha256": _digest(job.script), "arguments": _chosen(job.arguments), "blade": __version__}
 
 
 def _source(job: Job) -> dict[str, str | None] | None:

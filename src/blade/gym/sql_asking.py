@@ -124,4 +124,7 @@ def rows(path: Path, query: str, seconds: float) -> list[tuple[Any, ...]]:
 
 def failed(problem: Exception) -> str:
     """Why a query gave nothing, in words."""
-    return "the query ran out of time" if "interrupted" in str(problem) else f"the query failed: {problem}"
+    if "interrupted" in str(problem):
+        return "the query ran out of time"
+    what = "does more than read" if "not authorized" in str(problem) else "failed"
+    return f"the query {what}: {problem}"

@@ -319,8 +319,9 @@ def _texts(value: object, depth: int) -> Iterator[str]:
 
 
 def _all_said(row: Row, plan: _Plan) -> Iterator[Said]:
-    """The verifier's words in the order of the row; values that say that nothing is wrong are left out."""
-    for name in plan.words:
+    """The verifier's words in the order of the row, lists last; values that say that nothing is wrong are left out."""
+    # One sentence on the whole must not be lost behind the messages of many tests.
+    for name in sorted(plan.words, key=lambda name: memoryview(row[name])[:1].tobytes() == b"["):
         if len(memoryview(row[name])) <= LARGEST_ACCOUNT:
             yield from _words(name, decode_any(row[name]), 0)
     for name in plan.accounts:

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 from blade.ingest import cells
 from blade.ingest.batch import Column
 from blade.ingest.decode import decode_any, encode
-from blade.ingest.steps import before_agent, is_talk_to_go_on_with
+from blade.ingest.steps import before_agent, given_to_agent
 
 _RESULT_WORDS = re.compile(
     r"score|reward|passed|status|result|step|finished|traject|verdict|correct|error|output|log", re.IGNORECASE
@@ -73,20 +73,14 @@ class Memo(Generic[T]):
 
 def prompt_fingerprint(raw: bytes) -> int | None:
     """Of the messages up to the agent's first turn, white space collapsed; None when there is no text in them."""
-    return _of_prompt(decode_any(raw))
+    value = decode_any(raw)
+    return _of_messages(before_agent(value) if isinstance(value, list) else [value])
 
 
 def request_fingerprint(raw: bytes) -> int | None:
-    """Of all messages of a request that are a talk for the agent to go on with; else as of any prompt.
-
-    Worked examples are given as turns of the agent, and only the last question tells such tasks apart.
-    """
+    """As of any prompt, and of worked examples too: only the question after them tells such tasks apart."""
     value = decode_any(raw)
-    return _of_messages(value) if isinstance(value, list) and is_talk_to_go_on_with(value) else _of_prompt(value)
-
-
-def _of_prompt(value: object) -> int | None:
-    return _of_messages(before_agent(value) if isinstance(value, list) else [value])
+    return _of_messages(given_to_agent(value) if isinstance(value, list) else [value])
 
 
 def _of_messages(messages: list[object]) -> int | None:

@@ -17,7 +17,7 @@ from blade.ingest.decode import Row, decode_any, encode
 from blade.ingest.due import read_due
 from blade.ingest.features import count
 from blade.ingest.light import Light
-from blade.ingest.steps import after_prompt, before_agent, plain_messages, read_steps
+from blade.ingest.steps import after_prompt, before_agent, given_to_agent, plain_messages, read_steps
 
 LONGEST_ANSWER = 200
 
@@ -87,9 +87,18 @@ def rollout(
 
 def prompt_steps(raw: bytes | msgspec.Raw | None) -> tuple[Step, ...]:
     """What the agent was given before its first turn, as steps."""
+    return _given_steps(raw, before_agent)
+
+
+def request_steps(raw: bytes | msgspec.Raw | None) -> tuple[Step, ...]:
+    """What a request gave to the agent, worked examples and all, as steps."""
+    return _given_steps(raw, given_to_agent)
+
+
+def _given_steps(raw: bytes | msgspec.Raw | None, choose: Callable[[list[object]], list[object]]) -> tuple[Step, ...]:
     value = decode_any(raw) if raw is not None else None
     if isinstance(value, list):
-        given = before_agent(value)
+        given = choose(value)
         return plain_messages(given) or read_steps(encode(given))
     return (Step(index=0, party="user", kind="message", text=cells.as_text(value)),) if value is not None else ()
 
@@ -97,7 +106,7 @@ def prompt_steps(raw: bytes | msgspec.Raw | None) -> tuple[Step, ...]:
 def rollout_of(row: Row, light: Light, key: RolloutKey, source: Source) -> Rollout:
     """The rollout of a row that was read again, with its steps."""
     batch = batch_of([b""], [row])
-    raw = batch.trajectories[0]
+    raw, asked = batch.trajectories[0], batch.requests[0].input
     steps = steps_of(raw, row.get("messages")) if raw is not None else None
     return rollout(
         msgspec.structs.replace(light, expected=batch.first(batch.paths["expected"], expected_text)[0]),
@@ -106,7 +115,7 @@ def rollout_of(row: Row, light: Light, key: RolloutKey, source: Source) -> Rollo
         error=verdict.errors(batch)[0],
         features=count(steps, light.stop) if steps is not None else None,
         steps=steps,
-        read_prompt=lambda: prompt_steps(batch.prompts[0]),
+        read_prompt=lambda: request_steps(asked) if cells.has(asked) else prompt_steps(batch.prompts[0]),
         read_row=lambda: {name: decode_any(raw) for name, raw in row.items()},
         read_due=lambda: read_due(row),
         offered=NOTHING_OFFERED if batch.tools[0] is None else _offered(bytes(batch.tools[0])),

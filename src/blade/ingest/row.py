@@ -31,7 +31,15 @@ from blade.ingest.marks import (
     prompt_fingerprint,
     request_fingerprint,
 )
-from blade.ingest.rollouts import LONGEST_ANSWER, agent_spoke, expected_text, offered_tools, prompt_steps, steps_of
+from blade.ingest.rollouts import (
+    LONGEST_ANSWER,
+    agent_spoke,
+    expected_text,
+    offered_tools,
+    prompt_steps,
+    request_steps,
+    steps_of,
+)
 
 LONGEST_EXTRA = 48
 LARGEST_METADATA = 4096
@@ -112,6 +120,7 @@ class RowReader:
         self._toolset = Memo(_toolset)
         self._due = KnownDue()
         self._given = Memo(prompt_steps)
+        self._asked = Memo(request_steps)
         self._said: dict[tuple[Any, ...], Settings] = {}
 
     def usable(self, batch: Batch) -> list[bool]:
@@ -292,6 +301,9 @@ class RowReader:
         ]
 
     def _read_prompt(self, batch: Batch, place: int) -> tuple[Step, ...]:
+        asked = batch.requests[place].input
+        if cells.has(asked):
+            return self._asked.column([asked])[0] or ()
         return self._given.column(batch.prompts[place : place + 1])[0] or ()
 
     def _note_settings(self, batch: Batch, found: Columns) -> None:

@@ -91,14 +91,23 @@ def plain_messages(items: list[object]) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def is_talk_to_go_on_with(items: list[object]) -> bool:
-    """Whether user and agent take turns, the user first and last, without instructions, a call or a result.
+def given_to_agent(items: list[object]) -> list[object]:
+    """The messages of a request that are the agent's prompt: a whole talk to go on with, else those before its first turn.
 
-    With instructions it may be what an agent said to a simulated user, which is no prompt.
+    Worked examples are given as turns of the agent, and what is asked comes after them.
+    """
+    return items if _is_talk_to_go_on_with(items) else before_agent(items)
+
+
+def _is_talk_to_go_on_with(items: list[object]) -> bool:
+    """Whether, after instructions if any, user and agent take turns, the user first and last, without a call or a result.
+
+    Where the agent is first, it greets a simulated user, and what that one says is no prompt.
     """
     parties = [_party(_role(item)) if isinstance(item, dict) and not _is_call(item) else "tool" for item in items]
-    turns = ["user", "agent"] * (len(parties) // 2) + ["user"]
-    return parties == turns
+    told = next((place for place, party in enumerate(parties) if party != "system"), len(parties))
+    turns = parties[told:]
+    return turns == ["user", "agent"] * (len(turns) // 2) + ["user"]
 
 
 def reports_error(text: str) -> bool:

@@ -7,7 +7,7 @@ printed here.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter, itemgetter
 from pathlib import Path
@@ -59,8 +59,18 @@ class Profile:
     problems: tuple[Problem, ...]
 
 
-def profile(rollouts: Path, inputs: Path, *, allow_partial: bool = False, threshold: float = 1.0) -> Profile:
-    """Join rollouts with their inputs and describe them; raises where the two do not belong together."""
+def profile(
+    rollouts: Path,
+    inputs: Path,
+    *,
+    allow_partial: bool = False,
+    threshold: float = 1.0,
+    absent: Mapping[str, Counter[int]] | None = None,
+) -> Profile:
+    """Join rollouts with their inputs and describe them; raises where the two do not belong together.
+
+    `absent` says what shards that are not here were to have, by agent and task.
+    """
     with undisturbed():
         read = read_rollouts([rollouts])
         rows, copies = in_order(read, TWICE)
@@ -71,7 +81,7 @@ def profile(rollouts: Path, inputs: Path, *, allow_partial: bool = False, thresh
         raise ArtifactError("two agents claim the same rollout", hint=TWICE)
     _check(by_key, planned, read, allow_partial)
     failed = _failed(rollouts, by_key, planned, problems)
-    tasks, agents = of_rows(rows, planned, failed, threshold)
+    tasks, agents = of_rows(rows, planned, failed, threshold, absent)
     return Profile(
         tasks=tasks,
         agents=agents,
@@ -82,13 +92,17 @@ def profile(rollouts: Path, inputs: Path, *, allow_partial: bool = False, thresh
 
 
 def of_rows(
-    rows: Sequence[GymRow], planned: dict[Key, InputRow], failed: Counter[str], threshold: float
+    rows: Sequence[GymRow],
+    planned: dict[Key, InputRow],
+    failed: Counter[str],
+    threshold: float,
+    absent: Mapping[str, Counter[int]] | None = None,
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The rows of the tasks and the entries of the agents, from rollouts in order and the inputs of all of them."""
     with undisturbed():
         read = as_read(rows)
         joined = _Joined(read=read, planned=planned, columns=columns(read), frame=frame(read), threshold=threshold)
-        return _tasks(joined), _agents(joined, failed)
+        return _tasks(joined), _agents(joined, failed, absent or {})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,7 +213,7 @@ def _sample(row: Row | None) -> dict[str, Any]:
     return {name: value for name, value in (row or {}).items() if name not in (TASK, REPEAT)}
 
 
-def _agents(joined: _Joined, failed: Counter[str]) -> list[dict[str, Any]]:
+def _agents(joined: _Joined, failed: Counter[str], absent: Mapping[str, Counter[int]]) -> list[dict[str, Any]]:
     """An entry for every agent that has a rollout, in order of name; agents are named by the inputs."""
     planned = joined.planned
     owners = [planned[row.task, row.repeat].agent for row in joined.read.rows]
@@ -212,7 +226,7 @@ def _agents(joined: _Joined, failed: Counter[str]) -> list[dict[str, Any]]:
     entries = []
     for place, (name, stats) in enumerate(zip(names, described, strict=True)):
         mine = joined.columns.take(np.flatnonzero(places == place))
-        tried = tried_of(mine, due[name], errored=failed[name], threshold=joined.threshold)
+        tried = tried_of(mine, due[name] | absent.get(name, {}), errored=failed[name], threshold=joined.threshold)
         entries.append({**stats, AGENT: {"name": name}, **honest.of_agent(tried)})
     return entries
 

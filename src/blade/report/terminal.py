@@ -16,6 +16,11 @@ from blade.report.text import cut, cut_inside, printable
 MOST_FILES = 4
 MOST_RUNS = 12
 LONGEST_LINE = 220
+_MARKS = re.compile(
+    r"(?P<ticks>`+)(?P<code>.+?)(?P=ticks)(?!`)|\\(?P<escaped>.)|(?P<amp>&amp;)"
+    r"|\*\*|(?<![\w*])\*(?=\S)|(?<=\S)\*(?![\w*])|`"
+)
+"""What Markdown does not show as it stands; first what says of other marks that they are none."""
 
 
 def taken(analysis: Analysis) -> str:
@@ -135,9 +140,13 @@ def plain_table(markdown: str) -> list[str]:
 
 
 def _plain(line: str) -> str:
-    return (
-        re.sub(r"(?<![\w*])\*(?=\S)|(?<=\S)\*(?![\w*])", "", line.replace("**", "")).replace("`", "").replace("\\", "")
-    )
+    return _MARKS.sub(_shown, line)
+
+
+def _shown(mark: re.Match[str]) -> str:
+    if mark["code"] is not None:
+        return mark["code"].replace("\\|", "|")
+    return "&" if mark["amp"] else mark["escaped"] or ""
 
 
 def _words(text: str) -> str:

@@ -84,11 +84,12 @@ def status(as_json: Json = False, head_port: HeadPort = None) -> None:
     Example: gym env status --json
     """
     from blade.gym.run.endpoints import ask_head
-    from blade.gym.serve.head import HOST, PORT
+    from blade.gym.serve.head import place
     from blade.gym.serve.status import healthy
     from blade.report.text import printable
 
-    running = ask_head(HOST, head_port or PORT)
+    host, port = place({"head_server": {"port": head_port}})
+    running = ask_head(host, port)
     listed = healthy(running.servers)
     if as_json:
         print(json.dumps(listed))

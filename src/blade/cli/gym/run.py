@@ -182,6 +182,7 @@ def _remote(
     from blade.gym.config.overrides import overridden
     from blade.gym.config.problem import refuse
     from blade.gym.config.roots import search_roots
+    from blade.gym.config.tree import merged
     from blade.gym.config.unread import unread
     from blade.gym.config.unserved import refuse_unserved
     from blade.gym.run.endpoints import ask_head
@@ -201,8 +202,8 @@ def _remote(
             "servers that run already decide whether they verify", hint="gym env start ... +skip_verification=true"
         )
     options = read_options(own, flags)
-    host, port = place(own)
-    return remote(ask_head(host, head_port or port), options, search_roots(search_dir or ())), options
+    host, port = place(own if head_port is None else merged(own, {"head_server": {"port": head_port}}))
+    return remote(ask_head(host, port), options, search_roots(search_dir or ())), options
 
 
 def _run(stage: Stage, options: Options, *, aggregation: bool) -> None:
@@ -262,9 +263,11 @@ def _next(ended: Ended) -> None:
     if tally.unjudged:
         _print(f"Not judged: {tally.unjudged}; they have no reward")
         _print(_command("gym", "eval", "reverify", "--rollouts", files.rollouts))
+    if not ended.complete:
+        again = tally.again + tally.unsaved
+        tries = f"tries {again} of them again" if again else "would try none of them again"
+        _say(f"{ended.expected - tally.done} rollouts have no reward; the same command with --resume {tries}")
     if not tally.done:
-        if ended.expected:
-            _say("no rollout is there; what failed stands in the failures. The same command with --resume tries again")
         return
     partial = [] if ended.complete else ["--allow-partial"]
     report = f"{files.rollouts.with_suffix('')}_report"

@@ -20,6 +20,12 @@ Overrides = Annotated[
 Threshold = Annotated[
     float, typer.Option("--pass-threshold", metavar="X", help="The reward that counts as a pass, for the blade/ keys.")
 ]
+_EXAMPLES = {
+    "--rollouts": "--rollouts results/r.jsonl",
+    "--inputs": "--inputs results/r_materialized_inputs.jsonl; none stand beside the rollouts",
+    "--input-glob": "--input-glob 'results/shard*.jsonl'",
+    "--output": "--output results/r.jsonl",
+}
 Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="List every line that could not be used.")]
 
 
@@ -42,6 +48,7 @@ def profile(
 
     Example: gym eval profile --inputs results/r_materialized_inputs.jsonl --rollouts results/r.jsonl
     """
+    from blade.gym.run.merge import merged_of
     from blade.profiling import files, text
     from blade.profiling import overrides as extra
     from blade.profiling.profile import profile as make
@@ -52,10 +59,12 @@ def profile(
     beside = files.sidecar(path, "_materialized_inputs.jsonl")
     plan = _file(inputs or given.get(known[0]) or (str(beside) if beside else None), "--inputs")
     partial = allow_partial or extra.flag(known[2], given.get(known[2], "false"))
-    found = make(path, plan, allow_partial=partial, threshold=pass_threshold)
+    parts = merged_of(path)
+    found = make(path, plan, allow_partial=partial, threshold=pass_threshold, absent=parts.due())
     rows, agents = files.beside(path, "_reward_profiling.jsonl"), files.beside(path, "_agent_metrics.json")
     files.write_lines(rows, found.tasks)
     files.write_json(agents, found.agents)
+    _say(parts.notices())
     _say(text.problem_lines(found.problems, found.copies, None if verbose else text.MOST_PROBLEMS))
     _print(text.profile_lines(found, rows, agents))
 
@@ -103,8 +112,7 @@ def aggregate(
     _say(f"left out: {path} is {what}" for path, what in shards.left_out)
     _print(text.shard_lines(shards))
     parts = parts_of(shards.files)
-    missing = parts.notice()
-    _say([missing] if missing else ())
+    _say(parts.notices())
     found = make(shards.files, threshold=pass_threshold, absent=parts.due())
     _say(text.problem_lines(found.problems, found.copies, None if verbose else text.MOST_PROBLEMS))
     _print([text.loaded_line(found)])
@@ -119,9 +127,7 @@ def aggregate(
 
 def _needed(given: str | None, option: str) -> str:
     if not given:
-        raise RequestError(
-            f"{option} is missing", hint=f"give {option}; materialized inputs are also found beside the rollouts"
-        )
+        raise RequestError(f"{option} is missing", hint=_EXAMPLES[option])
     return given
 
 

@@ -124,7 +124,9 @@ class _Own:
 
 
 def _candidate(path: Path) -> bool:
-    """Whether a file holds a mapping with `type: benchmark`; a file that cannot be read may."""
+    """Whether a file holds a mapping with `type: benchmark`, or is meant to; a file that cannot be read may."""
+    if path.name == "config.yaml":
+        return True
     try:
         text = path.read_text("utf-8-sig")
         return FOLDER[:-1] in text and _holds(yaml_file.parse(text))

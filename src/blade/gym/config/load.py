@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from blade.gym.config import ports, servers, yaml_file
+from blade.gym.config import numbers, ports, servers, yaml_file
 from blade.gym.config.chain import KEY, Chain
 from blade.gym.config.dataset import Dataset, absent, dataset
 from blade.gym.config.inherit import inherited
@@ -87,7 +87,8 @@ def examine(
         *_repeated(made.sources),
         *problems,
         *wrong,
-        *ports.problems(found),
+        *ports.problems(tree, found),
+        *numbers.problems(found),
         *servers.dangling(found),
     ]
     tree = ports.placed(tree, found)

@@ -30,19 +30,32 @@ def placed(tree: Tree, found: Sequence[Instance]) -> Tree:
     return tree
 
 
-def problems(found: Sequence[Instance]) -> Iterator[ConfigProblem]:
-    """Ports that are none, and ports that two instances claim."""
+def head_of(tree: Mapping[str, Any]) -> tuple[str, Any]:
+    """Host and port of the head server, the port as it is given."""
+    head = tree.get("head_server")
+    given = {name: value for name, value in head.items() if value} if isinstance(head, Mapping) else {}
+    return str(given.get("host", HEAD["host"])), given.get("port", HEAD["port"])
+
+
+def problems(tree: Tree, found: Sequence[Instance]) -> Iterator[ConfigProblem]:
+    """Ports that are none, and ports that two servers claim."""
     claimed: dict[int, str] = {}
-    for one in found:
-        port = _port(one)
+    head = ("head_server", "head_server", head_of(tree)[1])
+    for name, key, port in (head, *((one.name, one.key, _port(one)) for one in found)):
         if port is None:
             continue
-        if not isinstance(port, int) or isinstance(port, bool) or not 1 <= port <= HIGHEST:
-            yield _wrong(one, f"is a whole number from 1 to {HIGHEST}, not {port!r}")
+        if (wrong := fault(port)) is not None:
+            yield _wrong(key, wrong)
         elif port in claimed:
-            yield _wrong(one, f"{port} is the port of {claimed[port]} too")
+            yield _wrong(key, f"{port} is the port of {claimed[port]} too")
         else:
-            claimed[port] = one.name
+            claimed[port] = name
+
+
+def fault(port: object) -> str | None:
+    """Why a value is no port; None where it is one."""
+    good = isinstance(port, int) and not isinstance(port, bool) and 1 <= port <= HIGHEST
+    return None if good else f"is a whole number from 1 to {HIGHEST}, not {port!r}"
 
 
 def _port(one: Instance) -> Any:
@@ -54,5 +67,5 @@ def _number(tree: Tree, key: str, otherwise: int) -> int:
     return given if isinstance(given, int) else otherwise
 
 
-def _wrong(one: Instance, message: str) -> ConfigProblem:
-    return ConfigProblem(kind="server", key=f"{one.key}.port", message=message)
+def _wrong(key: str, message: str) -> ConfigProblem:
+    return ConfigProblem(kind="server", key=f"{key}.port", message=message)

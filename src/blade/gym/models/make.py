@@ -41,7 +41,8 @@ def make_model(instance: Instance, roots: Sequence[Path]) -> Model:
         raise RequestError(f"no model type is called {instance.type}", hint=f"known: {', '.join(makers)}")
     model = makers[instance.type](instance.config, roots)
     _, tries = limits_of_model(instance)
-    first = float(instance.config.get("retry_seconds") or Patience.first)
+    given = instance.config.get("retry_seconds")
+    first = Patience.first if given is None else float(given)
     return PatientModel(model, Patience(tries=tries, first=first))
 
 

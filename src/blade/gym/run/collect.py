@@ -20,7 +20,7 @@ from blade.gym.model import UNREACHABLE
 from blade.gym.models.again import Patience
 from blade.gym.run.artifacts import ATTEMPT, REPEAT, TASK, RowFile
 from blade.gym.run.endpoints import Endpoints
-from blade.gym.run.resume import key_of
+from blade.gym.run.resume import MOST_ATTEMPTS, key_of
 
 NO_PERSIST = "_ng_no_persist"
 BROKEN = "remote_agent_error"
@@ -40,6 +40,8 @@ class Tally:
     """Rollouts with a reward, or whose verification is skipped; those of an earlier run among them."""
     failed: Counter[str] = field(default_factory=Counter)
     """By class, in this run."""
+    again: int = 0
+    """Of what failed in this run, what `--resume` would try again."""
     rewards: float = 0.0
     judged: int = 0
     unsaved: int = 0
@@ -86,6 +88,8 @@ class Collector:
     endpoints: Endpoints
     sink: Sink
     concurrency: int
+    most_attempts: int = MOST_ATTEMPTS
+    """How often a rollout may fail before it is left alone."""
     patience: Patience = field(default_factory=lambda: Patience(tries=3))
     seed: int = 0
     told: Callable[[Tally], None] = lambda tally: None
@@ -127,6 +131,7 @@ class Collector:
             self.sink.failures.append(whole)
             tally.failed[str(kind)] += 1
             tally.errors[str(kind)] = str(whole.get("error") or kind)
+            tally.again += self._may_try_again(whole)
             self._despair(str(kind), tally)
         else:
             self.sink.rollouts.append(whole)
@@ -135,6 +140,10 @@ class Collector:
             if whole["reward"] is not None:
                 tally.rewards, tally.judged = tally.rewards + whole["reward"], tally.judged + 1
         self.told(tally)
+
+    def _may_try_again(self, failed: Mapping[str, Any]) -> bool:
+        used = failed.get(ATTEMPT, 0) + (failed[FAILURE] not in MENDABLE)
+        return not failed.get(TERMINAL) and used < self.most_attempts
 
     def _despair(self, kind: str, tally: Tally) -> None:
         tally.in_vain = tally.in_vain + 1 if kind in HOPELESS else 0

@@ -66,10 +66,14 @@ def run(stage: Stage, options: Options, told: Told) -> Ended:
     try:
         left, rows, started = _prepared(stage, files, draft, plan, earlier, options, told)
         sink = Sink(rollouts=rollouts, failures=RowFile(files.failures))
-        collector = Collector(
-            endpoints=endpoints, sink=sink, concurrency=draft["limits"]["concurrency"], told=told.progress
-        )
         most, bad = most_attempts()
+        collector = Collector(
+            endpoints=endpoints,
+            sink=sink,
+            concurrency=draft["limits"]["concurrency"],
+            most_attempts=most,
+            told=told.progress,
+        )
         for line in (*left.notices, *([bad] if bad else [])):
             told.notice(line)
         tally = Tally(total=len(rows), done=len(left.done), rewards=sum(left.rewards), judged=len(left.rewards))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -36,36 +36,64 @@ class Parts:
             found.setdefault(agent, Counter())[index] += rollouts
         return found
 
-    def notice(self) -> str | None:
-        """What is missing, for a person; None where nothing is."""
+    def notices(self) -> list[str]:
+        """What is missing, for a person; nothing where nothing is."""
         if not self.missing:
-            return None
+            return []
         what = f"shard {self.missing[0]} is" if len(self.missing) == 1 else f"shards {', '.join(self.missing)} are"
         rollouts = sum(task[3] for task in self.absent)
         counted = f"{len(self.absent)} tasks and {rollouts} rollouts are counted as expected and not there"
-        return f"{what} missing: {counted if self.absent else 'what is in it is not recorded'}"
+        return [f"{what} missing: {counted if self.absent else 'what is in it is not recorded'}"]
 
 
 def parts_of(files: Sequence[Path]) -> Parts:
-    """Shards of one run; raises where their manifests say that they are not."""
-    found = {path: read_manifest(Artifacts(path).manifest) for path in files}
-    manifests = {path: one for path, one in found.items() if one is not None and "config_sha256" in one}
+    """Shards of one run, or what was merged of them; raises where their manifests say that they are not."""
+    manifests = _manifests(files)
     _one_run(manifests)
-    shards = {path: parse_shard(one["shard"]) for path, one in manifests.items() if isinstance(one.get("shard"), str)}
-    if len(shards) < len(files):
-        return Parts(files=tuple(files), manifests=manifests)
-    _one_cut(shards)
-    of = next(iter(shards.values())).of
-    missing = [Shard(number=number, of=of) for number in range(1, of + 1)]
-    missing = [shard for shard in missing if shard not in shards.values()]
-    whole = next(iter(manifests.values())).get("whole")
-    tasks = [_task(entry) for entry in whole] if isinstance(whole, list) else []
-    absent = tuple(
+    lacking = {path: _lacking(one) for path, one in manifests.items()}
+    _one_cut(lacking)
+    known = list(lacking.values()) if len(lacking) == len(files) else []
+    return _parts(files, manifests, known, _whole(manifests.values()))
+
+
+def merged_of(rollouts: Path) -> Parts:
+    """What rollouts were merged of; nothing is missing of a run that was never cut, or of a shard on its own."""
+    manifests = {path: one for path, one in _manifests([rollouts]).items() if "missing_shards" in one}
+    return _parts([rollouts], manifests, [_lacking(one) for one in manifests.values()], _whole(manifests.values()))
+
+
+def _manifests(files: Sequence[Path]) -> dict[Path, dict[str, Any]]:
+    found = {path: read_manifest(Artifacts(path).manifest) for path in files}
+    return {path: one for path, one in found.items() if one is not None and "config_sha256" in one}
+
+
+def _lacking(manifest: Mapping[str, Any]) -> list[Shard]:
+    """The shards of its run that are not in a file."""
+    if isinstance(names := manifest.get("missing_shards"), list):
+        return [parse_shard(name) for name in names]
+    return parse_shard(manifest["shard"]).others() if isinstance(manifest.get("shard"), str) else []
+
+
+def _whole(manifests: Iterable[Mapping[str, Any]]) -> list[object]:
+    """The tasks of all shards, where one of them says which these are."""
+    found = (one["whole"] for one in manifests if isinstance(one.get("whole"), list))
+    return next(found, [])
+
+
+def _parts(
+    files: Sequence[Path],
+    manifests: Mapping[Path, dict[str, Any]],
+    lacking: Sequence[Sequence[Shard]],
+    whole: Sequence[object],
+) -> Parts:
+    """What none of the files has is missing of them all."""
+    missing = [shard for shard in lacking[0] if all(shard in one for one in lacking)] if lacking else []
+    absent = [
         task
-        for position, task in enumerate(tasks)
-        if task is not None and any(shard.takes(position) for shard in missing)
-    )
-    return Parts(files=tuple(files), manifests=manifests, missing=tuple(map(str, missing)), absent=absent)
+        for position, entry in enumerate(whole)
+        if any(shard.takes(position) for shard in missing) and (task := _task(entry)) is not None
+    ]
+    return Parts(files=tuple(files), manifests=manifests, missing=tuple(map(str, missing)), absent=tuple(absent))
 
 
 def _task(entry: object) -> tuple[int, str, str, int] | None:
@@ -87,12 +115,14 @@ def _one_run(manifests: Mapping[Path, dict[str, Any]]) -> None:
             )
 
 
-def _one_cut(shards: Mapping[Path, Shard]) -> None:
-    first = next(iter(shards))
-    for path, shard in shards.items():
-        if shard.of != shards[first].of:
+def _one_cut(lacking: Mapping[Path, Sequence[Shard]]) -> None:
+    cuts = {path: shards[0].of for path, shards in lacking.items() if shards}
+    first = next(iter(cuts), None)
+    for path, of in cuts.items():
+        if first is not None and of != cuts[first]:
             raise RequestError(
-                f"{path} is shard {shard} and {first} is shard {shards[first]}: parts of different cuts",
+                f"{path} is of a run that was cut into {of} shards, and {first} of one cut into {cuts[first]}: "
+                "parts of different cuts",
                 hint="shards of one run are all I/N with the same N",
             )
 
@@ -123,6 +153,7 @@ def _merged(parts: Parts, inputs: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "shards": [path.name for path in parts.files],
         "missing_shards": list(parts.missing),
         "missing_tasks": {name: rollouts for _, name, _, rollouts in parts.absent},
+        "whole": _whole(manifests) if parts.missing else None,
         "started_at": min(str(one.get("started_at")) for one in manifests),
         "ended_at": max(str(one) for one in ended) if all(ended) and not parts.missing else None,
     }

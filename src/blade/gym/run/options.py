@@ -59,10 +59,10 @@ def read_options(config: Mapping[str, Any], flags: Mapping[str, Any]) -> Options
         input=_text(given, "input_jsonl_fpath"),
         split=split,
         agent=_text(given, "agent_name"),
-        limit=_whole(given, "limit"),
+        limit=_whole(given, "limit", "--limit"),
         repeats=_repeats(given.get("num_repeats")),
         prompt_config=_text(given, "prompt_config"),
-        concurrency=_whole(given, "num_samples_in_parallel", least=1),
+        concurrency=_whole(given, "num_samples_in_parallel", "--concurrency", least=1),
         sampling=_sampling(config, flags),
         add_seed=_yes(given, "num_repeats_add_seed"),
         skills_path=str(skills["path"]) if isinstance(skills, Mapping) and skills.get("path") else None,
@@ -94,12 +94,14 @@ def _text(given: Mapping[str, Any], name: str) -> str | None:
     return str(given[name]) if given.get(name) else None
 
 
-def _whole(given: Mapping[str, Any], name: str, least: int | None = None) -> int | None:
+def _whole(given: Mapping[str, Any], name: str, option: str, least: int | None = None) -> int | None:
     value = given.get(name)
     if value is None:
         return None
     if not isinstance(value, int) or isinstance(value, bool) or (least is not None and value < least):
-        raise RequestError(f"{name} is a whole number{f' from {least}' if least else ''}, not {value!r}")
+        raise RequestError(
+            f"{option} is a whole number{f' from {least}' if least else ''}, not {value!r}", hint=f"{option} 8"
+        )
     return value
 
 

@@ -228,6 +228,11 @@ def _params(line: Line, wishes: Wishes) -> dict[str, Any]:
                 hint="leave out --prompt-config",
             )
         params["input"] = prompt.fill(line.row, line.place)
+    if not isinstance(params.get("input"), str | list):
+        raise RequestError(
+            f"{line.place}: responses_create_params.input is a text or a list of messages, not {params.get('input')!r}",
+            hint="what the model is asked stands there",
+        )
     params |= wishes.sampling
     if wishes.skills:
         own = params.get("instructions")

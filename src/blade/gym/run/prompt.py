@@ -39,6 +39,11 @@ def read_prompt(name: str, roots: Sequence[Path]) -> Prompt:
         value = yaml_file.read(path)
     except yaml_file.Unreadable as error:
         raise RequestError(f"{path}: {error}", hint="a YAML file with `user`, and `system` if wanted") from None
+    unknown = sorted(str(name) for name in value.keys() - {"user", "system"})
+    if unknown:
+        raise RequestError(
+            f"{path}: nothing reads {', '.join(unknown)}", hint="a prompt config has `user` and `system`"
+        )
     user, system = value.get("user"), value.get("system")
     if not isinstance(user, str) or not isinstance(system, str | None):
         raise RequestError(f"{path} has no text `user`", hint="user: the prompt, with {field} places")
@@ -66,7 +71,10 @@ def _filled(text: str, row: Mapping[str, Any], place: str) -> str:
         if field is None:
             continue
         if field not in row:
-            raise RequestError(f"{place}: the prompt wants the field {field}, which the row does not have")
+            raise RequestError(
+                f"{place}: the prompt wants the field {field}, which the row does not have",
+                hint=f"it has: {', '.join(map(str, row))}",
+            )
         value = row[field]
         filled.append(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
     return "".join(filled)

@@ -18,6 +18,10 @@ class Shard:
     def __str__(self) -> str:
         return f"{self.number}/{self.of}"
 
+    def others(self) -> list[Shard]:
+        """The other shards of the same cut."""
+        return [Shard(number=one, of=self.of) for one in range(1, self.of + 1) if one != self.number]
+
     def takes(self, position: int) -> bool:
         """Whether the task at a position of the whole plan is of this shard."""
         return position % self.of == self.number - 1

@@ -9,10 +9,10 @@ import yaml
 from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 
+from blade.core.errors import RequestError
 from blade.gym.config.mask import masked
+from blade.gym.config.ports import fault, head_of
 from blade.gym.serve.web import application
-
-HOST, PORT = "127.0.0.1", 11000
 
 
 def head_app(config: Mapping[str, Any], servers: Sequence[Mapping[str, Any]]) -> Starlette:
@@ -26,7 +26,8 @@ def head_app(config: Mapping[str, Any], servers: Sequence[Mapping[str, Any]]) ->
 
 
 def place(config: Mapping[str, Any]) -> tuple[str, int]:
-    """Where the head listens: `head_server: {host, port}` of the config."""
-    given = config.get("head_server")
-    given = given if isinstance(given, Mapping) else {}
-    return str(given.get("host") or HOST), int(given.get("port") or PORT)
+    """Where the head listens: `head_server: {host, port}` of the config; raises where the port is none."""
+    host, port = head_of(config)
+    if (wrong := fault(port)) is not None:
+        raise RequestError(f"head_server.port {wrong}", hint="+head_server.port=11000")
+    return host, port

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import signal
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -101,7 +102,12 @@ def _bound(host: str, port: int, *, exactly: bool = False) -> socket.socket:
         try:
             listener.bind((host, wanted))
             return listener
-        except OSError:
+        except OSError as error:
             listener.close()
+            if error.errno != errno.EADDRINUSE:
+                raise RequestError(
+                    f"cannot listen at {host}, port {wanted}: {error.strerror}",
+                    hint="host is an address of this machine",
+                ) from None
     hint = "gym env status shows what runs; +head_server.port=N takes another" if exactly else "see disallowed_ports"
     raise RequestError(f"port {port} of {host} is taken", hint=hint)

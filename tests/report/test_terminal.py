@@ -1,0 +1,33 @@
+"""A terminal shows what Markdown would: its marks are gone, and what a rollout wrote is there to the letter."""
+
+from __future__ import annotations
+
+import pytest
+
+from blade.report.terminal import plain_lines, plain_table
+from blade.report.text import code, safe, safe_inside, table
+
+WRITTEN = (
+    r"\boxed{7}",
+    "a & b &amp; c",
+    "f(*args, **kwargs)",
+    "<*> <*>",
+    "2 * 3 * 4",
+    "_x_ [y] ~z~ $1",
+    "1. `ls` | wc",
+)
+
+
+@pytest.mark.parametrize("text", WRITTEN)
+def test_what_was_written_is_shown_to_the_letter(text: str) -> None:
+    assert plain_lines([safe(text)]) == [text]
+    assert plain_lines([f'**It says** "{safe_inside(text)}" *(once)*.']) == [f'It says "{text}" (once).']
+
+
+@pytest.mark.parametrize("text", [r"\d+\.\d*", "a*b*c", "**", "&amp;"])
+def test_code_is_shown_to_the_letter(text: str) -> None:
+    assert plain_lines([f"the rule {code(text)} *fires*"]) == [f"the rule {text} fires"]
+
+
+def test_a_bar_in_a_table_is_a_bar() -> None:
+    assert plain_table("\n".join(table(["said"], [[safe_inside("a|b")], [code("c|d")]]))) == ["said", "a|b", "c|d"]

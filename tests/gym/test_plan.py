@@ -55,7 +55,7 @@ def test_equal_lines_are_more_rollouts_of_one_task_and_the_plan_says_so(tmp_path
     one, two = rows(2)
     plan = planned(tmp_path, [one, two, one], repeats=2)
     assert places(plan) == [(0, 0), (0, 1), (0, 2), (0, 3), (1, 0), (1, 1)]
-    assert plan.notices == ("1 lines repeat another word for word: more rollouts of one task",)
+    assert plan.notices == ("lines that repeat another word for word, which are more rollouts of one task: 1",)
 
 
 def test_a_row_keeps_its_own_agent(tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ def test_what_never_answers_is_a_failure_of_its_class_and_no_reward(tmp_path: Pa
     assert found[3]["_ng_failure_judge_error"] == "the judge did not answer"
     assert endpoint.asked["What is 1 + 1?"] == 3, "tries have a limit"
     assert endpoint.asked["What is 2 + 2?"] == 1, "what is refused is not asked again"
-    assert "1 rollouts failed: judge_failed" in err
+    assert "1 rollout failed: judge_failed" in err
 
 
 def test_tools_are_called_over_both_dialects(tmp_path: Path) -> None:
@@ -171,13 +171,13 @@ def test_each_class_of_failure_has_its_own_last_error_and_the_next_commands_work
         assert "2 rollouts failed: refused_request; the last error: HTTP 400: context too long" in err
         assert "2 rollouts failed: transient; the last error: HTTP 500: out of luck" in err
         assert "2 rollouts failed: bad_response; the last error: the reply is not JSON" in err
-        assert "6 rollouts have no reward; the same command with --resume tries 4 of them again" in err
+        assert "6 rollouts without a reward; the same command with --resume tries 4 of them again" in err
         (profile,) = [line for line in out.splitlines() if line.startswith("next: gym eval profile")]
         assert here(*profile.removeprefix("next: gym ").split())[0] == 0
         endpoint.fault = lambda number, tried: "400"
         code, out, err = run(tmp_path, endpoint, "--split", "example", out="none")
         assert (code, "next:" in out) == (1, False)
-        assert "8 rollouts have no reward; the same command with --resume would try none of them again" in err
+        assert "8 rollouts without a reward; the same command with --resume would try none of them again" in err
         endpoint.fault = lambda number, tried: None
         code, out, err = run(tmp_path, endpoint, "--split", "example", out="all")
         assert (code, "--allow-partial" in out, "next: gym eval profile" in out) == (0, False, True)

@@ -24,6 +24,7 @@ from blade.cli.gym.options import (
     selectors,
 )
 from blade.core.errors import RequestError
+from blade.report.numbers import plural
 from blade.report.text import printable
 
 if TYPE_CHECKING:
@@ -222,7 +223,7 @@ def _recorded(source: Artifacts, target: Artifacts, judges: Judges, inputs: Path
 def _told(again: Again, target: Path, *, kept: bool) -> None:
     first = f", {again.first} had none before" if again.first else ""
     before = f"; {again.kept} were done before" if again.kept else ""
-    print(f"{again.judged} rollouts judged again: {again.up} rewards rose, {again.down} fell{first}{before}")
+    print(f"{plural(again.judged, 'rollout')} judged again: {plural(again.up, 'reward')} rose, {again.down} fell{first}{before}")
     if again.failed:
         where = "they are among the failures" if kept else "they stay among the failures, and no row is added"
         told = f"{again.failed} got no verdict; {where}; the last: {again.last_error}"

@@ -26,6 +26,7 @@ from blade.cli.gym.options import (
     selectors,
 )
 from blade.core.errors import RequestError
+from blade.report.numbers import plural
 from blade.report.text import printable
 
 if TYPE_CHECKING:
@@ -230,9 +231,9 @@ def _run(stage: Stage, options: Options, *, aggregation: bool) -> None:
 
 def _said(ended: Ended) -> None:
     for kind, count in sorted(ended.tally.failed.items()):
-        _say(f"{count} rollouts failed: {kind}; the last error: {ended.tally.errors[kind]}")
+        _say(f"{plural(count, 'rollout')} failed: {kind}; the last error: {ended.tally.errors[kind]}")
     for why, count in sorted(ended.given_up.items()):
-        _say(f"{count} rollouts that failed before are not tried again: {why}")
+        _say(f"{plural(count, 'rollout')} that failed before: not tried again, {why}")
 
 
 def aggregated(rollouts: Path) -> None:
@@ -266,7 +267,7 @@ def _next(ended: Ended) -> None:
     if not ended.complete:
         again = tally.again + tally.unsaved
         tries = f"tries {again} of them again" if again else "would try none of them again"
-        _say(f"{ended.expected - tally.done} rollouts have no reward; the same command with --resume {tries}")
+        _say(f"{plural(ended.expected - tally.done, 'rollout')} without a reward; the same command with --resume {tries}")
     if not tally.done:
         return
     partial = [] if ended.complete else ["--allow-partial"]

@@ -18,7 +18,7 @@ from blade.core.tools import changes_state
 from blade.diagnose.actions import Made, carried_out, changes, pair
 from blade.diagnose.answers import Match, compare_answer
 from blade.diagnose.templates import mask, telling
-from blade.ingest.fields import HARNESS_ERRORS, JUDGES
+from blade.ingest.fields import HARNESS_ERRORS, is_judge
 
 MOST = 24
 """Differences kept of one rollout."""
@@ -39,7 +39,7 @@ _SET = ("true", "1", "1.0")
 A_JUDGE = "a judge"
 """Stands for what a judge says in sentences, which no two judgements share."""
 MOST_JUDGED_WORDS = 6
-_DECLINED = ("not_attempted", "no_answer", "refused", "refusal", "abstained")
+_DECLINED = ("not_attempted", "no_answer", "refused", "refusal", "abstain", "abstained", "abstention")
 
 LIMITS = {
     "length": "tokens",
@@ -88,6 +88,9 @@ _TOO_SLOW = re.compile(
     r"|exceeded (?:the )?(?:limit of )?\d+(?:\.\d+)? ?s(?:ec|$|\b)",
     re.IGNORECASE | re.MULTILINE,
 )
+_NO_FLAG = re.compile(r"eval|container|_(?:rate|s|secs?|seconds|ms|limit|count)$")
+"""Names of limits of something else than the rollout, and of amounts that are no flags."""
+_TRUNCATED = ("truncated", "is_truncated", "episode_truncated")
 _LIMIT_FIELD = re.compile(
     r"(?:^|[._])(?:agent_)?(?P<what>timed_out|timeout|context_length_exceeded|max_steps|memory_limit_exceeded|oom)"
 )
@@ -98,12 +101,12 @@ _TIMED_OUT = re.compile(
 _PATCH = re.compile(r"git apply|corrupt patch|patch (?:does not|failed|did not|not) |hunk #?\d+ failed", re.IGNORECASE)
 _MODEL_SIDE = re.compile(
     r"compil|syntax|assert|wrong.?answer|mismatch|incorrect|parse|format|invalid (?:json|answer|action)|not found in|"
-    r"no such (?:column|table)|execution_error|runtime_error|failed test|test.?fail|tool_call|max_(?:steps|turns)|NameError|TypeError|ValueError",
+    r"no such (?:column|table)|no (?:code|answer|patch|solution)\b|code block|execution_error|runtime_error|failed test|test.?fail|tool_call|max_(?:steps|turns)|NameError|TypeError|ValueError",
     re.IGNORECASE,
 )
 """Errors of what the model handed in, and not of the machinery."""
 _VERIFIER_FIELD = re.compile(
-    r"(?:verifier|judge|evaluat|eval_|grader|scorer)\w*?(?:error|exception|invalid|timed_out)|invalid_judge"
+    r"(?:verifier|judge|evaluat|eval_|grad(?:er|ing)|scor(?:er|ing))\w*?(?:error|exception|invalid|timed_out)|invalid_judge"
 )
 _CRASHED = re.compile(
     r"\b(?:evaluat(?:or|ion)|verifier|grader|scorer|judge|checker)[ _-]?(?:exception|error|crash(?:ed)?|fail(?:ed|ure)|raised)\b",
@@ -146,7 +149,7 @@ def differences(rollout: Rollout) -> tuple[Difference, ...]:
 def _limits(rollout: Rollout, due: Due) -> list[Difference]:
     limits = [(_limit_word(rollout.stop), "stop")] if rollout.stop else []
     if due.said:
-        limits += [(_limit_of(said), said.field) for said in due.said]
+        limits += [(_limit_of(said) or _cut_short(said, rollout), said.field) for said in due.said]
     if ("tokens", "stop") in limits and due.checks and _program_is_whole(rollout):
         limits.remove(("tokens", "stop"))
     return [Difference(kind=Differs.CUT, name=limit, detail=where) for limit, where in limits if limit is not None]
@@ -174,12 +177,20 @@ def _limit_word(stop: str) -> str | None:
 def _limit_of(said: Said) -> str | None:
     """The limit that a word of the harness speaks of."""
     last = said.field.rpartition(".")[2]
-    if said.text in _SET and "eval" not in said.field and "container" not in said.field:
+    if said.text in _SET and not _NO_FLAG.search(said.field):
         match = _LIMIT_FIELD.search(said.field)
         return LIMITS.get(match["what"], "time") if match is not None else None
     if last in HARNESS_ERRORS and len(said.text) <= 4 * SHORT:
         return "tokens" if _CONTEXT.search(said.text) else "time" if _TIMED_OUT.search(said.text) else None
     return "time" if last in ("returncode", "exit_code") and said.text == "124" else None
+
+
+def _cut_short(said: Said, rollout: Rollout) -> str | None:
+    """The limit that a flag means which says only that there was one: of an episode its steps, of one answer its tokens."""
+    if said.text not in _SET or said.field.rpartition(".")[2].lower() not in _TRUNCATED:
+        return None
+    features = rollout.features
+    return "steps" if features is not None and (features.calls or features.agent_messages > 1) else "tokens"
 
 
 def _machinery(due: Due) -> Iterator[Difference]:
@@ -369,7 +380,7 @@ def _in_short(said: Said) -> str:
     if said.text == "false":
         return f"{last}: false"
     short = _template(said.text)
-    if said.field.partition(".")[0] in JUDGES and len(said.text.split()) > MOST_JUDGED_WORDS:
+    if is_judge(said.field) and len(said.text.split()) > MOST_JUDGED_WORDS:
         return A_JUDGE
     return short
 

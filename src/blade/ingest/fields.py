@@ -364,6 +364,15 @@ VERDICT_WORDS = (
 )
 """A field whose name holds one of these is the verdict under another name, and never a slice."""
 
+_OF_A_ROLLOUT = frozenset(
+    (
+        *("pass", "em", "rating", "fraction", "partial", "precision", "recall", "win", "won", "loss"),
+        *("bleu", "rouge", "chrf", "wer", "cer", "mae", "rmse", "iou", "compiled", "safe", "security", "utility"),
+        *("calls", "turns", "rounds", "attempts", "retries", "latency", "ms", "bytes", "used", "elapsed", "runtime"),
+    )
+)
+"""Words that, whole, name a grade or an amount of one rollout: such a field is no slice either."""
+
 
 @lru_cache(maxsize=4096)
 def applying(names: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
@@ -480,6 +489,6 @@ def is_judge(path: str) -> bool:
 
 
 def is_verdict(name: str) -> bool:
-    """Whether a field's name says that it holds a verdict."""
+    """Whether a field's name says that it holds a verdict, or an amount of one rollout."""
     lowered = name.lower()
-    return any(word in lowered for word in VERDICT_WORDS)
+    return any(word in lowered for word in VERDICT_WORDS) or not _OF_A_ROLLOUT.isdisjoint(lowered.split("_"))

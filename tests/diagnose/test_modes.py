@@ -412,6 +412,8 @@ def test_one_pass_does_not_silence_a_word_of_many_failures(tmp_path: Path) -> No
         ),
         ("said:step_errors: AssertionError", {"step_errors": [None, "AssertionError"]}),
         ("cut-tokens", {"truncated": True}),
+        (NOT_EXPLAINED, {"pred": "A", "label": 1}),
+        ("several-checks", {"steps_matched": 9, "steps_total": 13}),
         ("cut-steps", {"truncated": True, "response": response(did(LOOK))}),
         (NOT_EXPLAINED, {"agent_timeout_sec": 1}),
     ],

@@ -127,7 +127,8 @@ def test_rows_that_bring_ever_new_fields_are_bounded(tmp_path: Path) -> None:
     ["strict_pass", "answer_em", "verifier_pass_rate", "judge_rating", "compiled", "tool_calls", "turns_used"],
 )
 def test_grades_and_amounts_of_a_rollout_are_no_slices_though_repeats_agree(tmp_path: Path, name: str) -> None:
-    assert slice_names(loaded(tmp_path, **{name: lambda n, k: n % 2})) == []
+    fields: Row = {name: lambda n, k: n % 2}
+    assert slice_names(loaded(tmp_path, **fields)) == []
 
 
 def test_fractions_in_the_rows_are_results_though_repeats_agree(tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ ABSENT = "absent"
 """How an answer compares that cannot be compared otherwise, and does not hold the key."""
 _WORDS_ONLY = re.compile(r"[\[\]\"'\w .,&-]+")
 _PLAIN = re.compile(r"\w+")
+_A_PLACE, _A_LETTER = re.compile(r"\d"), re.compile(r"\(?[A-Ja-j]\)?")
 _SET = ("true", "1", "1.0")
 """A flag that is set."""
 A_JUDGE = "a judge"
@@ -337,6 +338,8 @@ def _answer(rollout: Rollout, key: str, extracts: bool) -> Iterator[Difference]:
     answer = rollout.answer if extracts or len(text) > SHORT else rollout.answer or text or None
     if answer is None and len(key) > LONGEST_KEY:
         return  # a rubric, not an answer that could be stated
+    if answer and _A_PLACE.fullmatch(key.strip()) and _A_LETTER.fullmatch(answer.strip()):
+        return  # the place of an option against its letter: the verifier knows how they go together
     match = compare_answer(answer, key, text)
     if match is not Match.UNKNOWN:
         yield Difference(kind=Differs.ANSWER, name=match.value)

@@ -141,7 +141,7 @@ _BESIDE = ("kwargs", *(name for _, name in PAIRED))
 """Fields that are read beside those that may hold verdicts."""
 _TOTALS = ("total", "n_criteria", "num_tests", "num_total", "tests_total", "total_tests", "n_tests")
 _HELD = ("passed", "n_passed", "num_passed", "tests_passed", "passed_tests")
-_ENDINGS = ("_passed", "_correct", "_met", "_satisfied", "_followed", "_followed_strict")
+_ENDINGS = ("_passed", "_correct", "_met", "_matched", "_satisfied", "_followed", "_followed_strict")
 """Names of a number of tests, and of how many of them held; or one stem with `_total` and one of the endings."""
 _LABEL = re.compile(r"\s*\[\[[^\]\n]{0,40}\]\]\s*$")
 """The label with which a judge closes."""

@@ -18,7 +18,7 @@ from blade.core.tools import changes_state
 from blade.diagnose.actions import Made, carried_out, changes, pair
 from blade.diagnose.answers import Match, compare_answer
 from blade.diagnose.templates import mask, telling
-from blade.ingest.fields import HARNESS_ERRORS, is_judge
+from blade.ingest.fields import HARNESS_ERRORS, MASK, is_judge
 
 MOST = 24
 """Differences kept of one rollout."""
@@ -113,6 +113,8 @@ _CRASHED = re.compile(
     r"\b(?:evaluat(?:or|ion)|verifier|grader|scorer|judge|checker)[ _-]?(?:exception|error|crash(?:ed)?|fail(?:ed|ure)|raised)\b",
     re.IGNORECASE,
 )
+_KINDS_OF_FAILURE = ("failure_kind", "failure_reason", "error")
+_OF_VERIFIER = re.compile(r"judge|verif|grader|scor(?:er|ing)", re.IGNORECASE)
 _TRACE = re.compile(r"\bTraceback \(most recent call|^\s*\w*(?:Error|Exception): ", re.MULTILINE)
 _ERROR_FIELD = re.compile(r"(?:^|[._])(?:\w*_)?(?:error|exception|failure)\w*(?:[._]|$)")
 MACHINERY = re.compile(
@@ -133,9 +135,11 @@ def differences(rollout: Rollout) -> tuple[Difference, ...]:
         return ()
     due = rollout.due
     failed = rollout.outcome is Outcome.FAILED
-    found = _limits(rollout, due) + _output(rollout, due)
+    limits = _limits(rollout, due)
+    found = limits + _output(rollout, due)
     if due.said or due.empty_records:
         found += [*_machinery(due), *_records(due), *_words(due, failed)]
+        found += [] if limits else _masked(due)
     if due.calls is not None:
         found += [*_actions(rollout, due), *_statements(rollout, due)]
     elif failed and due.answer is not None and not any(one.name == "declined" for one in found):
@@ -203,6 +207,16 @@ def _machinery(due: Due) -> Iterator[Difference]:
             yield Difference(kind=Differs.NO_RECORD, name=said.field, detail=_template(said.text))
         elif _is_machinery(said):
             yield Difference(kind=Differs.ERROR, name=said.field, detail=_template(said.text))
+
+
+def _masked(due: Due) -> list[Difference]:
+    """A reward that by the verifier's own word measures nothing, with the kind of failure that it names."""
+    if not any(said.field == MASK for said in due.said):
+        return []
+    kind = next((said for said in due.said if said.field in _KINDS_OF_FAILURE), Said(field=MASK, text="true"))
+    of_verifier = _OF_VERIFIER.search(kind.text) is not None
+    detail = _template(kind.text) if kind.field != MASK else MASK
+    return [Difference(kind=Differs.NO_RECORD if of_verifier else Differs.ERROR, name=kind.field, detail=detail)]
 
 
 def _says_it_crashed(said: Said, due: Due) -> bool:

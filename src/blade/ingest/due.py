@@ -94,7 +94,7 @@ def _speaks(name: str) -> bool:
     words = frozenset(re.split(r"[^a-z0-9]+", name.lower()))
     if name.startswith(("_ng_", "num_", *_OF_THE_KEY)):
         return False
-    if _is_part(words) or _HARM.search(name):
+    if _is_part(words) or _HARM.search(name) or name == fields.MASK:
         return True
     if words & _SPECIFIC and words & {*_GOOD, "successfully", "applied", "ok", "exists"}:
         return True
@@ -398,7 +398,7 @@ def _is_only_a_flag(path: str) -> bool:
 def _is_alarm(name: str, value: float | bool) -> bool:
     """A flag that is set, a code that is not zero, or something specific that did not succeed."""
     words = frozenset(re.split(r"[^a-z0-9]+", name))
-    if _HARM.search(name):
+    if _HARM.search(name) or name == fields.MASK:
         return value in (True, 1)
     if _is_part(words):
         return value in (False, 0)

@@ -462,6 +462,9 @@ _JUDGMENT = ("_judgment", "_judgement")
 HARNESS_ERRORS = ("error", "error_class", "error_kind", "exception", "exception_info", "exception_type", "agent_error")
 """Fields in which a harness records that it failed itself."""
 
+MASK = "mask_sample"
+"""A flag with which a verifier says that its reward measures nothing: the environment failed, and not the agent."""
+
 RECORDS = ("reward_info", "verifier_result", "eval_report", "judge_output", "judge_evaluations", "rubric_judgements")
 """Fields that only a verifier which reached the rollout fills."""
 

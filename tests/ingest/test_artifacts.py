@@ -140,7 +140,7 @@ def test_an_unknown_format_is_said_with_the_known_ones(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "run.jsonl", [rollout("a")])
     with pytest.raises(RequestError) as caught:
         find([str(path)], "excel")
-    assert caught.value.hint == "known: inspect, gym, lm-eval, harbor, verdict, plain"
+    assert caught.value.hint == "known: inspect, verifiers, gym, lm-eval, harbor, verdict, plain"
 
 
 def test_the_format_can_be_forced(tmp_path: Path) -> None:

@@ -337,3 +337,24 @@ def test_a_reward_that_is_null_is_not_made_up_from_another_field(tmp_path: Path)
 def test_the_right_choice_of_a_question_is_no_verdict(tmp_path: Path) -> None:
     with pytest.raises(BladeError, match="not rollouts"):
         load(write_jsonl(tmp_path / "run.jsonl", [{"id": "a", "question": "?", "choices": ["x", "y"], "correct": 1}]))
+
+
+def test_grades_inside_a_response_of_the_verifiers_library_are_parts_of_the_reward(tmp_path: Path) -> None:
+    def graded(**metrics: object) -> Row:
+        return {"output": [], "env_id": "shop", "group_id": "1", "metrics": metrics}
+
+    rows = [
+        rollout("a", index=0, repeat=0, response=graded(db_hash=0.0, partial=0.4, num_turns=1.0, api_calls=0)),
+        rollout("a", index=0, repeat=1, passed=True, response=graded(db_hash=1.0, partial=1.0, score=1.0)),
+        rollout("b", index=1, repeat=0, response=None),
+        rollout("c", index=2, repeat=0, response=graded(db_hash=0.0)),
+    ]
+    run = the_run(write_jsonl(tmp_path / "run.jsonl", rows))
+    assert run.artifacts[0].format == "verifiers"
+    assert run.checks.select("repeat", "name", "passed").rows() == [
+        (0, "db_hash", False),
+        (0, "partial", False),
+        (1, "db_hash", True),
+        (1, "partial", True),
+    ]
+    assert len(reread(run, [("a", 0)])[0].due.checks) == 2

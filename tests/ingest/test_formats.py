@@ -324,6 +324,20 @@ def test_a_verdict_under_another_name_is_the_reward(tmp_path: Path, held: Row, l
     assert reread(run, [("b", 0)])[0].reward == 0.0
 
 
+def test_a_verdict_that_cannot_be_read_leaves_the_rollout_unscored(tmp_path: Path) -> None:
+    lines = [
+        b'{"id": "a", "completion": "4", "passed": true}',
+        b'{"id": "b", "completion": "4", "passed": NaN}',
+        b'{"id": "c", "completion": "4", "passed": "perhaps"}',
+        b'{"id": "d", "completion": "4", "reward_info": {"x": "\xff"}}',
+        b'{"id": "e", "question": "?"}',
+    ]
+    (tmp_path / "run.jsonl").write_bytes(b"\n".join(lines))
+    run = the_run(tmp_path / "run.jsonl")
+    assert outcomes(run) == ["passed", "unscored", "unscored", "unscored"]
+    assert any("not a rollout" in reason for reason in reasons(run))
+
+
 def test_a_reward_that_is_null_is_not_made_up_from_another_field(tmp_path: Path) -> None:
     row = {"id": "a", "completion": "4", "is_correct": False}
     run = the_run(write_jsonl(tmp_path / "run.jsonl", [row | {"reward": None}, row | {"id": "b", "reward": 1.0}]))

@@ -8,7 +8,7 @@ import msgspec
 
 from blade.core.rollout import Rollout, RolloutKey, Source
 from blade.ingest import cells, fields, jsonl
-from blade.ingest.decode import Row, decode_any, encode
+from blade.ingest.decode import BAD_VALUE, Row, decode_any, encode
 from blade.ingest.formats import Format, Head
 from blade.ingest.light import Light
 from blade.ingest.rollouts import rollout_of
@@ -27,13 +27,19 @@ def recognizes(head: Head) -> bool:
 
 
 def as_row(row: Row) -> Row:
-    """The row with its verdict as the reward; one that has a reward, though it be null, keeps it."""
-    verdict = None if any(name in row for name in _REWARDS) else _verdict(row)
-    return row if verdict is None else {**row, "reward": msgspec.Raw(encode(verdict))}
+    """The row with its verdict as the reward, null where it has none; one that has a reward, though it be null, keeps it."""
+    if any(name in row for name in _REWARDS):
+        return row
+    verdict = _verdict(row)
+    unjudged = verdict is None and _HANDED_IN.isdisjoint(row)
+    return row if unjudged else {**row, "reward": msgspec.Raw(encode(verdict))}
 
 
 def _is_judged(row: Row) -> bool:
-    return _verdict(row) is not None
+    try:
+        return _verdict(row) is not None
+    except (*BAD_VALUE, RecursionError):
+        return False
 
 
 def _verdict(row: Row) -> float | None:

@@ -9,12 +9,13 @@ import msgspec
 
 from blade.core.rollout import Rollout, RolloutKey, Source
 from blade.ingest import jsonl
-from blade.ingest.decode import Row, decode_any, encode
+from blade.ingest.decode import BAD_VALUE, Row, encode
 from blade.ingest.formats import Format, Head
 from blade.ingest.light import Light
 from blade.ingest.rollouts import rollout_of
 from blade.ingest.row import RowReader
 
+_OBJECT = ord("{")
 _COMPONENTS = "reward_components"
 _FEWEST = 2
 """A single grade is the reward again."""
@@ -45,9 +46,12 @@ def as_row(row: Row) -> Row:
 
 def _metrics(row: Row) -> dict[str, Any]:
     raw = row.get("response")
-    if raw is None or memoryview(raw)[:1] != b"{":
+    if raw is None or memoryview(raw)[0] != _OBJECT:
         return {}
-    found = _response.decode(raw)
+    try:
+        found = _response.decode(raw)
+    except (*BAD_VALUE, RecursionError):
+        return {}
     return found.metrics if found.env_id is not None and isinstance(found.metrics, dict) else {}
 
 

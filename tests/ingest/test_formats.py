@@ -372,3 +372,19 @@ def test_grades_inside_a_response_of_the_verifiers_library_are_parts_of_the_rewa
         (1, "partial", True),
     ]
     assert len(reread(run, [("a", 0)])[0].due.checks) == 2
+
+
+def test_a_chat_completion_in_place_of_a_response(tmp_path: Path) -> None:
+    def completion(text: str, end: str) -> Row:
+        message = {"role": "assistant", "content": text, "tool_calls": [{"id": "c", "function": {"name": "go"}}]}
+        usage = {"prompt_tokens": 5, "completion_tokens": 3}
+        return {"model": "m", "choices": [{"finish_reason": end, "message": message}], "usage": usage}
+
+    rows = [{"id": n, "score": 0, "response": completion(f"so {n}", end)} for n, end in enumerate(["stop", "length"])]
+    run = the_run(write_jsonl(tmp_path / "run.jsonl", [*rows, {"id": 2, "score": 0, "response": {"choices": [5]}}]))
+    assert places(run, "stop", "calls", "output_tokens") == [
+        ("0", 0, "stop", 1, 3),
+        ("1", 0, "length", 1, 3),
+        ("2", 0, None, None, None),
+    ]
+    assert [step.text or step.tool for step in reread(run, [("1", 0)])[0].steps or ()] == ["so 1", "go"]

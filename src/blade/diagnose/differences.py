@@ -18,7 +18,7 @@ from blade.core.tools import changes_state
 from blade.diagnose.actions import Made, carried_out, changes, pair
 from blade.diagnose.answers import Match, compare_answer
 from blade.diagnose.templates import mask, telling
-from blade.ingest.fields import HARNESS_ERRORS, MASK, is_judge
+from blade.ingest.fields import HARNESS_ERRORS, MASK, REACHED, is_judge
 
 MOST = 24
 """Differences kept of one rollout."""
@@ -91,6 +91,8 @@ _TOO_SLOW = re.compile(
 )
 _NO_FLAG = re.compile(r"eval|container|_(?:rate|s|secs?|seconds|ms|limit|count)$")
 """Names of limits of something else than the rollout, and of amounts that are no flags."""
+_ENDED = ("error_kind", "exit_status")
+"""How names of fields end that say with a word why the rollout ended."""
 _TRUNCATED = ("truncated", "is_truncated", "episode_truncated")
 _LIMIT_FIELD = re.compile(
     r"(?:^|[._])(?:agent_)?(?P<what>timed_out|timeout|context_length_exceeded|max_steps|memory_limit_exceeded|oom)"
@@ -113,6 +115,8 @@ _CRASHED = re.compile(
     r"\b(?:evaluat(?:or|ion)|verifier|grader|scorer|judge|checker)[ _-]?(?:exception|error|crash(?:ed)?|fail(?:ed|ure)|raised)\b",
     re.IGNORECASE,
 )
+_HANDED_IN_BADLY = re.compile(r"(?:apply|parse|extract|compile|build|syntax)\w*_(?:failed|error)$")
+"""Flags of something that could not be judged for what it was."""
 _KINDS_OF_FAILURE = ("failure_kind", "failure_reason", "error")
 _OF_VERIFIER = re.compile(r"judge|verif|grader|scor(?:er|ing)", re.IGNORECASE)
 _TRACE = re.compile(r"\bTraceback \(most recent call|^\s*\w*(?:Error|Exception): ", re.MULTILINE)
@@ -138,8 +142,9 @@ def differences(rollout: Rollout) -> tuple[Difference, ...]:
     limits = _limits(rollout, due)
     found = limits + _output(rollout, due)
     if due.said or due.empty_records:
-        found += [*_machinery(due), *_records(due), *_words(due, failed)]
-        found += [] if limits else _masked(due)
+        machinery = list(_machinery(due))
+        found += [*machinery, *_records(due), *_words(due, failed)]
+        found += [] if limits or machinery else _masked(due)
     if due.calls is not None:
         found += [*_actions(rollout, due), *_statements(rollout, due)]
     elif failed and due.answer is not None and not any(one.name == "declined" for one in found):
@@ -185,6 +190,8 @@ def _limit_of(said: Said) -> str | None:
     if said.text in _SET and not _NO_FLAG.search(said.field):
         match = _LIMIT_FIELD.search(said.field)
         return LIMITS.get(match["what"], "time") if match is not None else None
+    if last.endswith(_ENDED) and (limit := _limit_word(said.text)) is not None:
+        return limit
     if last in HARNESS_ERRORS and len(said.text) <= 4 * SHORT:
         return "tokens" if _CONTEXT.search(said.text) else "time" if _TIMED_OUT.search(said.text) else None
     return "time" if last in ("returncode", "exit_code") and said.text == "124" else None
@@ -202,7 +209,9 @@ def _machinery(due: Due) -> Iterator[Difference]:
     for said in due.said:
         if _limit_of(said) is not None:
             continue
-        of_verifier = _VERIFIER_FIELD.search(said.field) and not _PATCH.search(said.text)
+        of_verifier = (_VERIFIER_FIELD.search(said.field) and not _PATCH.search(said.text)) or (
+            said.field in REACHED and not any(_HANDED_IN_BADLY.search(one.field) for one in due.said)
+        )
         if of_verifier or _says_it_crashed(said, due):
             yield Difference(kind=Differs.NO_RECORD, name=said.field, detail=_template(said.text))
         elif _is_machinery(said):

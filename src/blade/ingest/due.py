@@ -94,7 +94,7 @@ def _speaks(name: str) -> bool:
     words = frozenset(re.split(r"[^a-z0-9]+", name.lower()))
     if name.startswith(("_ng_", "num_", *_OF_THE_KEY)):
         return False
-    if _is_part(words) or _HARM.search(name) or name == fields.MASK:
+    if _is_part(words) or _HARM.search(name) or name in (fields.MASK, *fields.REACHED):
         return True
     if words & _SPECIFIC and words & {*_GOOD, "successfully", "applied", "ok", "exists"}:
         return True
@@ -400,7 +400,7 @@ def _is_alarm(name: str, value: float | bool) -> bool:
     words = frozenset(re.split(r"[^a-z0-9]+", name))
     if _HARM.search(name) or name == fields.MASK:
         return value in (True, 1)
-    if _is_part(words):
+    if _is_part(words) or name in fields.REACHED:
         return value in (False, 0)
     specific = not _SPECIFIC.isdisjoint(words)
     if isinstance(value, bool):

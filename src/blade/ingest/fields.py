@@ -462,6 +462,9 @@ _JUDGMENT = ("_judgment", "_judgement")
 HARNESS_ERRORS = ("error", "error_class", "error_kind", "exception", "exception_info", "exception_type", "agent_error")
 """Fields in which a harness records that it failed itself."""
 
+REACHED = ("evaluation_completed", "verification_completed", "scored", "judge_parse_ok")
+"""Flags that are false where the verifier came to no verdict."""
+
 MASK = "mask_sample"
 """A flag with which a verifier says that its reward measures nothing: the environment failed, and not the agent."""
 

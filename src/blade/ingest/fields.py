@@ -369,6 +369,7 @@ _OF_A_ROLLOUT = frozenset(
         *("pass", "em", "rating", "fraction", "partial", "precision", "recall", "win", "won", "loss"),
         *("bleu", "rouge", "chrf", "wer", "cer", "mae", "rmse", "iou", "compiled", "safe", "security", "utility"),
         *("calls", "turns", "rounds", "attempts", "retries", "latency", "ms", "bytes", "used", "elapsed", "runtime"),
+        *("mask", "refused", "abstain", "speedup"),
     )
 )
 """Words that, whole, name a grade or an amount of one rollout: such a field is no slice either."""

@@ -17,6 +17,7 @@ import blade
 from blade.core.diagnosis import NOT_EXPLAINED, Grade, Partition
 from blade.diagnose.modes import KINDS, partition
 from blade.ingest.saved import save
+from blade.report.page_one import not_in_files
 from blade.report.sections import report
 from builders import Row, call, response, result, rollout, said, write_jsonl
 
@@ -397,3 +398,58 @@ def test_one_pass_does_not_silence_a_word_of_many_failures(tmp_path: Path) -> No
     rows = [rollout(f"t{n}", failure_reason="missing_citation") for n in range(9)]
     found = parted(tmp_path, *rows, rollout("p", passed=True, failure_reason="missing_citation"))
     assert modes(found) == {"said:failure_reason: missing_citation": 9}
+
+
+@pytest.mark.parametrize(
+    ("mode", "fields"),
+    [
+        ("answer-absent", {"pred": "Obama", "expected_answer": "Barack Obama", "judge_output": "B"}),
+        ("answer-absent", {"pred": "Obama", "expected_answer": "Barack Obama", "verdict": "(2)"}),
+        ("answer-absent", {"pred": "Obama", "expected_answer": "Barack Obama", "gt_remove_reason": "two words"}),
+        ("one-check", {"pred": "4", "expected_answer": "4", "answer_match": 1.0, "citation_match": 0.0}),
+        ("one-check", {"checks": checks("only here"), "judge_text": "I read it, and it leaves out the second half."}),
+        ("judged-wrong", {"fairness_judgment": "It argues for one side only, and not for the other."}),
+        ("declined", {"pred": "[IDK]", "expected_answer": "4", "verdict": "abstain"}),
+        ("verifier-failed", {"pred": "5", "expected_answer": "4", "scoring_error": "no reply in 60 seconds"}),
+        ("said:error: no code block found", {"error": "no code block found"}),
+        (
+            "said:lean_messages.0.data: unsolved goals",
+            {"lean_messages": [{"severity": "error", "data": "unsolved goals"}]},
+        ),
+        ("said:step_errors: AssertionError", {"step_errors": [None, "AssertionError"]}),
+        ("machinery", {"mask_sample": True, "pred": "5", "expected_answer": "4"}),
+        ("machinery", {"mask_sample": True, "failure_kind": "session_lost"}),
+        ("verifier-failed", {"mask_sample": True, "failure_kind": "judge_failed", "failure_reason": "no reply"}),
+        ("cut-time", {"mask_sample": True, "agent_timed_out": True}),
+        ("cut-steps", {"mask_sample": True, "agent_error_kind": "max_iteration"}),
+        ("verifier-failed", {"mask_sample": True, "eval_timed_out": True}),
+        ("verifier-failed", {"evaluation_completed": False}),
+        ("said:apply_failed: apply_failed", {"evaluation_completed": False, "apply_failed": True}),
+        ("said:failure_kind: degraded", {"mask_sample": False, "failure_kind": "degraded"}),
+        ("cut-tokens", {"truncated": True}),
+        (NOT_EXPLAINED, {"pred": "A", "label": 1}),
+        ("several-checks", {"steps_matched": 9, "steps_total": 13}),
+        ("cut-steps", {"truncated": True, "response": response(did(LOOK))}),
+        (NOT_EXPLAINED, {"agent_timeout_sec": 1}),
+    ],
+)
+def test_what_verifiers_write_in_other_words(tmp_path: Path, mode: str, fields: Row) -> None:
+    assert mode_of(tmp_path, rollout("t", **fields), rollout("p", passed=True, pred="x", citation_match=1.0)) == mode
+
+
+def test_words_of_one_shape_in_a_list_are_one_mode(tmp_path: Path) -> None:
+    rows = [rollout("a", step_errors=["AssertionError"]), rollout("b", step_errors=[None, None, "AssertionError"])]
+    (mode,) = parted(tmp_path, *rows, rollout("p", passed=True)).modes
+    assert (mode.name, mode.rollouts) == ("the verifier says: AssertionError", 2)
+
+
+def test_a_harness_that_writes_down_no_word_of_the_agent_is_not_blamed_for_failures(tmp_path: Path) -> None:
+    mute: dict[str, Any] = {"response": {"output": []}}
+    failing = [rollout("a", compiled=False, **mute), rollout("b", **mute)]
+    assert modes(parted(tmp_path, *failing)) == {"no-output": 2}
+    rows = [*failing, rollout("p", passed=True, compiled=True, **mute)]
+    assert modes(parted(tmp_path, *rows)) == {"said:compiled: compiled: false": 1, NOT_EXPLAINED: 1}
+    analysis = blade.analyze(write_jsonl(tmp_path / "run.jsonl", rows)).runs[0]
+    assert analysis.diagnosis is not None
+    assert not analysis.diagnosis.doubts
+    assert "trajectories" in not_in_files(analysis)

@@ -139,8 +139,8 @@ def test_nothing_asked_is_a_request_that_cannot_be_served() -> None:
 def test_an_unknown_format_is_said_with_the_known_ones(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "run.jsonl", [rollout("a")])
     with pytest.raises(RequestError) as caught:
-        find([str(path)], "harbor")
-    assert caught.value.hint == "known: inspect, gym, plain"
+        find([str(path)], "excel")
+    assert caught.value.hint == "known: inspect, verifiers, gym, lm-eval, harbor, verdict, plain"
 
 
 def test_the_format_can_be_forced(tmp_path: Path) -> None:

@@ -290,6 +290,29 @@ def test_the_table_of_checks_keeps_their_order(tmp_path: Path) -> None:
     ]
 
 
+def test_parts_of_a_match_are_checks_but_not_that_of_the_answer() -> None:
+    parts = {"answer_match": 1.0, "citation_match": 0.0, "page_match": 0.5}
+    assert named(**parts) == [("citation_match", False, "citation_match"), ("page_match", False, "page_match")]
+    assert named(citation_match=0.0) == []
+    assert named(citation_match="p/4", page_match=1.0) == []
+
+
+def test_what_a_reward_is_made_of() -> None:
+    made = {"reward_basis": ["DB", "COMMUNICATE"], "reward_breakdown": {"DB": 1.0, "COMMUNICATE": 0.0}}
+    assert named(reward_info=made) == [
+        ("DB", True, "reward_info.reward_breakdown.DB"),
+        ("COMMUNICATE", False, "reward_info.reward_breakdown.COMMUNICATE"),
+    ]
+
+
+def test_a_report_of_tests_under_the_name_of_the_instance() -> None:
+    status = {"FAIL_TO_PASS": {"success": [], "failure": ["t"]}, "PASS_TO_PASS": {"success": ["p"], "failure": []}}
+    assert [(one, held) for one, held, _ in named(report={"a__b-1": {"resolved": False, "tests_status": status}})] == [
+        ("FAIL_TO_PASS: t", False),
+        ("PASS_TO_PASS: p", True),
+    ]
+
+
 def test_which_rows_may_hold_checks() -> None:
     assert may_hold(["reward", "checks"])
     assert may_hold(["f2p_total"])

@@ -199,3 +199,16 @@ def test_an_index_that_is_no_place_is_unused_and_listed(tmp_path: Path, name: st
 @pytest.mark.parametrize("value", ["7", 7.0, 7])
 def test_an_index_may_be_written_in_several_ways(tmp_path: Path, value: object) -> None:
     assert task(load_rows(tmp_path, rollout() | {"_ng_task_index": value}), "7")["index"] == 7
+
+
+def test_an_agent_that_is_an_object(tmp_path: Path) -> None:
+    agent = {"name": "mini", "version": "2", "model_info": {"name": "m"}}
+    spent = {"n_input_tokens": 9, "n_output_tokens": 3, "cost_usd": 0.25}
+    run = load_rows(tmp_path, {"task_id": "a", "reward": 1, "agent": agent, "agent_result": spent})
+    assert (run.agent, run.model) == ("mini", "m")
+    assert run.rollouts.select("input_tokens", "output_tokens", "cost").row(0) == (9, 3, 0.25)
+
+
+def test_the_letter_of_the_right_option_is_the_key(tmp_path: Path) -> None:
+    row = {"task_id": "a", "reward": 0, "gold_answer": "the second", "gold_letter": "B", "extracted_answer": "C"}
+    assert load_rows(tmp_path, row).tasks["expected"].to_list() == ["B"]

@@ -1,4 +1,4 @@
-"""Inspect logs, compressed files, plain rows."""
+"""Inspect logs, samples and trials of other harnesses, compressed files, plain rows."""
 
 import json
 import random
@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+import blade
 from blade.core.errors import BladeError
 from blade.core.run import Run
+from blade.diagnose.modes import partition
 from blade.ingest.reread import reread
 from builders import Row, kept_places, load, outcomes, places, reasons, rollout, sample, task, write_eval, write_jsonl
 
@@ -89,8 +91,13 @@ def test_both_forms_of_a_log_say_the_same(tmp_path: Path) -> None:
         ("N", "failed"),
         (1, "passed"),
         (True, "passed"),
+        ("yes", "passed"),
+        ("False", "failed"),
         ("huh", "unscored"),
-        ({"a": 1}, "unscored"),
+        ({"a": 1}, "passed"),
+        ({"style": 0, "accuracy": 1}, "passed"),
+        ({"a": 1, "b": 1}, "unscored"),
+        ([1, 1], "unscored"),
     ],
 )
 def test_inspect_scores_are_rewards(tmp_path: Path, value: object, outcome: str) -> None:
@@ -219,3 +226,165 @@ def test_plain_rows_need_only_a_score(tmp_path: Path) -> None:
     assert (run.artifacts[0].format, outcomes(run)) == ("plain", ["passed"])
     (read,) = reread(run, [("a", 0)])
     assert [(step.index, step.text) for step in read.steps or ()] == [(0, "!")]
+
+
+def test_what_inspect_says_beside_the_verdict(tmp_path: Path) -> None:
+    scores = {"match": {"value": "I", "answer": "5"}, "style": {"value": {"brief": "C", "long": 0.3}}}
+    silent = sample("b", scores={"match": {"value": "N"}})
+    run = blade.load_run(
+        write_eval(tmp_path / "log.eval", {"eval": {"task": "t"}}, [sample("a", scores=scores), silent])
+    )
+    assert run.checks.select("task_id", "name", "passed").rows() == [("a", "match", False), ("a", "style/brief", True)]
+    assert partition(run).table["mode"].to_list() == ["one-check", "declined"]
+
+
+def doc(number: int, reader: str, answer: str, score: float, **more: object) -> Row:
+    """A sample of the LM Evaluation Harness."""
+    return {
+        "doc_id": number,
+        "doc": {"question": f"Q{number}"},
+        "target": "4",
+        "arguments": {"gen_args_0": {"arg_0": f"Q: Q{number}", "arg_1": {"until": []}}},
+        "resps": [[f"So {answer}."]],
+        "filtered_resps": [answer],
+        "filter": reader,
+        "metrics": ["exact_match"],
+        "exact_match": score,
+        **more,
+    }
+
+
+def test_each_filter_of_the_lm_evaluation_harness_is_a_run(tmp_path: Path) -> None:
+    rows = [doc(n, reader, a, s) for n, a, s in ((0, "4", 1.0), (1, "5", 0.0)) for reader in ("strict", "loose")]
+    rows[3] |= {"filtered_resps": ["[invalid]"]}
+    runs = load(write_jsonl(tmp_path / "samples_sums_2026-01-02T03-04-05.jsonl", rows))
+    assert [(run.agent, run.benchmark, outcomes(run)) for run in runs] == [
+        ("loose", "sums", ["passed", "failed"]),
+        ("strict", "sums", ["passed", "failed"]),
+    ]
+    assert [run.rollouts["answer"].to_list() for run in runs] == [["4", ""], ["4", "5"]]
+    (read,) = reread(runs[1], [("1", 0)])
+    assert [step.text for step in read.steps or ()] == ["So 5."]
+    assert read.expected == "4"
+
+
+def test_choices_of_the_lm_evaluation_harness_have_no_words(tmp_path: Path) -> None:
+    chosen = {"arguments": [["Q", " a"], ["Q", " b"]], "resps": [[[-1.0, False]], [[-2.0, True]]], "filter": "none"}
+    rows = [doc(n, "", "", 0.0, **chosen, filtered_resps=[[-1.0, False]], metrics=["acc"], acc=n) for n in range(2)]
+    run = the_run(write_jsonl(tmp_path / "samples_arc.jsonl", rows))
+    assert (run.benchmark, run.agent, outcomes(run)) == ("arc", None, ["failed", "passed"])
+    assert run.rollouts["answer"].to_list() == run.rollouts["steps"].to_list() == [None, None]
+
+
+def trial(task: str, number: int, **more: object) -> Row:
+    """The result of a Harbor trial."""
+    return {
+        "id": f"trial-{task}-{number}",
+        "task_name": task,
+        "trial_name": f"{task}__{number}",
+        "task_id": {"path": f"tasks/{task}"},
+        "agent_info": {"name": "terminus", "model_info": {"name": "m"}},
+        "agent_result": {"n_input_tokens": 10, "n_output_tokens": 2, "cost_usd": 0.5},
+        "verifier_result": {"rewards": {"reward": 1.0}},
+        "exception_info": None,
+        "started_at": "2026-01-02T03:00:00Z",
+        "finished_at": "2026-01-02T03:00:30Z",
+        **more,
+    }
+
+
+def test_trials_of_harbor_are_repeats_of_their_task(tmp_path: Path) -> None:
+    broken = {"verifier_result": None, "exception_info": {"exception_type": "AgentTimeoutError"}}
+    rows = [trial("a", 0), trial("a", 1, verifier_result={"rewards": {"tests": 0}}), trial("b", 0, **broken)]
+    run = the_run(write_jsonl(tmp_path / "results.jsonl", rows))
+    assert (run.agent, run.model) == ("terminus", "m")
+    assert places(run, "outcome", "error_class", "output_tokens", "cost", "seconds") == [
+        ("a", 0, "passed", None, 2, 0.5, 30.0),
+        ("a", 1, "failed", None, 2, 0.5, 30.0),
+        ("b", 0, "errored", "AgentTimeoutError", 2, 0.5, 30.0),
+    ]
+    assert reread(run, [("a", 1)])[0].reward == 0.0
+
+
+@pytest.mark.parametrize(
+    ("held", "lost"),
+    [
+        ({"is_correct": True}, {"is_correct": False}),
+        ({"correct": 1}, {"correct": 0}),
+        ({"passed": True, "result": "passed"}, {"passed": False}),
+        ({"resolved": True}, {"resolved": False}),
+        ({"reward_info": {"reward": 1.0}}, {"reward_info": {"reward": 0.0}, "passed": True}),
+        ({"verifier_result": {"rewards": {"reward": 1}}}, {"verifier_result": {"rewards": {"reward": 0}}}),
+    ],
+)
+def test_a_verdict_under_another_name_is_the_reward(tmp_path: Path, held: Row, lost: Row) -> None:
+    rows = [{"id": "a", "completion": "4", **held}, {"id": "b", "completion": "5", **lost}, {"id": "c", "output": "6"}]
+    run = the_run(write_jsonl(tmp_path / "run.jsonl", rows))
+    assert (run.artifacts[0].format, outcomes(run)) == ("verdict", ["passed", "failed", "unscored"])
+    assert reread(run, [("b", 0)])[0].reward == 0.0
+
+
+def test_a_verdict_that_cannot_be_read_leaves_the_rollout_unscored(tmp_path: Path) -> None:
+    lines = [
+        b'{"id": "a", "completion": "4", "passed": true}',
+        b'{"id": "b", "completion": "4", "passed": NaN}',
+        b'{"id": "c", "completion": "4", "passed": "perhaps"}',
+        b'{"id": "d", "completion": "4", "reward_info": {"x": "\xff"}}',
+        b'{"id": "e", "question": "?"}',
+    ]
+    (tmp_path / "run.jsonl").write_bytes(b"\n".join(lines))
+    run = the_run(tmp_path / "run.jsonl")
+    assert outcomes(run) == ["passed", "unscored", "unscored", "unscored"]
+    assert any("not a rollout" in reason for reason in reasons(run))
+
+
+def test_a_reward_that_is_null_is_not_made_up_from_another_field(tmp_path: Path) -> None:
+    row = {"id": "a", "completion": "4", "is_correct": False}
+    run = the_run(write_jsonl(tmp_path / "run.jsonl", [row | {"reward": None}, row | {"id": "b", "reward": 1.0}]))
+    assert outcomes(run) == ["unscored", "passed"]
+    assert (
+        the_run(write_jsonl(tmp_path / "next.jsonl", [row, row | {"id": "b", "score": None}])).artifacts[0].format
+        == "plain"
+    )
+
+
+def test_the_right_choice_of_a_question_is_no_verdict(tmp_path: Path) -> None:
+    with pytest.raises(BladeError, match="not rollouts"):
+        load(write_jsonl(tmp_path / "run.jsonl", [{"id": "a", "question": "?", "choices": ["x", "y"], "correct": 1}]))
+
+
+def test_grades_inside_a_response_of_the_verifiers_library_are_parts_of_the_reward(tmp_path: Path) -> None:
+    def graded(**metrics: object) -> Row:
+        return {"output": [], "env_id": "shop", "group_id": "1", "metrics": metrics}
+
+    rows = [
+        rollout("a", index=0, repeat=0, response=graded(db_hash=0.0, partial=0.4, num_turns=1.0, api_calls=0)),
+        rollout("a", index=0, repeat=1, passed=True, response=graded(db_hash=1.0, partial=1.0, score=1.0)),
+        rollout("b", index=1, repeat=0, response=None),
+        rollout("c", index=2, repeat=0, response=graded(db_hash=0.0)),
+    ]
+    run = the_run(write_jsonl(tmp_path / "run.jsonl", rows))
+    assert run.artifacts[0].format == "verifiers"
+    assert run.checks.select("repeat", "name", "passed").rows() == [
+        (0, "db_hash", False),
+        (0, "partial", False),
+        (1, "db_hash", True),
+        (1, "partial", True),
+    ]
+    assert len(reread(run, [("a", 0)])[0].due.checks) == 2
+
+
+def test_a_chat_completion_in_place_of_a_response(tmp_path: Path) -> None:
+    def completion(text: str, end: str) -> Row:
+        message = {"role": "assistant", "content": text, "tool_calls": [{"id": "c", "function": {"name": "go"}}]}
+        usage = {"prompt_tokens": 5, "completion_tokens": 3}
+        return {"model": "m", "choices": [{"finish_reason": end, "message": message}], "usage": usage}
+
+    rows = [{"id": n, "score": 0, "response": completion(f"so {n}", end)} for n, end in enumerate(["stop", "length"])]
+    run = the_run(write_jsonl(tmp_path / "run.jsonl", [*rows, {"id": 2, "score": 0, "response": {"choices": [5]}}]))
+    assert places(run, "stop", "calls", "output_tokens") == [
+        ("0", 0, "stop", 1, 3),
+        ("1", 0, "length", 1, 3),
+        ("2", 0, None, None, None),
+    ]
+    assert [step.text or step.tool for step in reread(run, [("1", 0)])[0].steps or ()] == ["so 1", "go"]

@@ -120,3 +120,18 @@ def test_fields_of_the_inputs_need_no_repeats(tmp_path: Path) -> None:
 def test_rows_that_bring_ever_new_fields_are_bounded(tmp_path: Path) -> None:
     many = [row | {f"x{n}-{m}": m for m in range(20)} for n, row in enumerate(rows(tasks=50, side=half))]
     assert slice_names(load_rows(tmp_path, *many)) == ["side"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["strict_pass", "answer_em", "verifier_pass_rate", "judge_rating", "compiled", "tool_calls", "turns_used"],
+)
+def test_grades_and_amounts_of_a_rollout_are_no_slices_though_repeats_agree(tmp_path: Path, name: str) -> None:
+    fields: Row = {name: lambda n, k: n % 2}
+    assert slice_names(loaded(tmp_path, **fields)) == []
+
+
+def test_fractions_in_the_rows_are_results_though_repeats_agree(tmp_path: Path) -> None:
+    assert slice_names(loaded(tmp_path, f2p=lambda n, k: n % 2 / 2)) == []
+    assert slice_names(loaded(tmp_path, hops=lambda n, k: float(n % 2))) == ["hops"]
+    assert slice_names(loaded(tmp_path, level=lambda n, k: n % 2 / 2)) == ["level"]

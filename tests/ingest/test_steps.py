@@ -293,3 +293,16 @@ def test_prompts_that_differ_in_white_space_are_one(word: str) -> None:
     marks = {prompt_fingerprint(json.dumps([{"role": "user", "content": text}]).encode()) for text in spaced}
     assert len(marks) == 1
     assert prompt_fingerprint(json.dumps([{"role": "user", "content": f"a{word} of two"}]).encode()) not in marks
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        {"model": "m", "status": "completed", "output": [said("a"), call("go")]},
+        {"messages": [{"role": "assistant", "content": "a", "tool_calls": [{"function": {"name": "go"}}]}]},
+        {"choices": [{"message": {"role": "assistant", "content": "a", "tool_calls": [{"function": {"name": "go"}}]}}]},
+    ],
+)
+def test_an_object_around_a_trajectory_is_opened(around: object) -> None:
+    found = read_steps(json.dumps(around).encode())
+    assert [(step.kind, step.text or step.tool) for step in found] == [("message", "a"), ("call", "go")]

@@ -18,7 +18,7 @@ from blade.core.tools import changes_state
 from blade.diagnose.actions import Made, carried_out, changes, pair
 from blade.diagnose.answers import Match, compare_answer
 from blade.diagnose.templates import mask, telling
-from blade.ingest.fields import HARNESS_ERRORS, JUDGES
+from blade.ingest.fields import HARNESS_ERRORS, MASK, REACHED, is_judge
 
 MOST = 24
 """Differences kept of one rollout."""
@@ -34,12 +34,13 @@ ABSENT = "absent"
 """How an answer compares that cannot be compared otherwise, and does not hold the key."""
 _WORDS_ONLY = re.compile(r"[\[\]\"'\w .,&-]+")
 _PLAIN = re.compile(r"\w+")
+_A_PLACE, _A_LETTER = re.compile(r"\d"), re.compile(r"\(?[A-Ja-j]\)?")
 _SET = ("true", "1", "1.0")
 """A flag that is set."""
 A_JUDGE = "a judge"
 """Stands for what a judge says in sentences, which no two judgements share."""
 MOST_JUDGED_WORDS = 6
-_DECLINED = ("not_attempted", "no_answer", "refused", "refusal", "abstained")
+_DECLINED = ("not_attempted", "no_answer", "refused", "refusal", "abstain", "abstained", "abstention")
 
 LIMITS = {
     "length": "tokens",
@@ -88,6 +89,11 @@ _TOO_SLOW = re.compile(
     r"|exceeded (?:the )?(?:limit of )?\d+(?:\.\d+)? ?s(?:ec|$|\b)",
     re.IGNORECASE | re.MULTILINE,
 )
+_NO_FLAG = re.compile(r"eval|container|_(?:rate|s|secs?|seconds|ms|limit|count)$")
+"""Names of limits of something else than the rollout, and of amounts that are no flags."""
+_ENDED = ("error_kind", "exit_status")
+"""How names of fields end that say with a word why the rollout ended."""
+_TRUNCATED = ("truncated", "is_truncated", "episode_truncated")
 _LIMIT_FIELD = re.compile(
     r"(?:^|[._])(?:agent_)?(?P<what>timed_out|timeout|context_length_exceeded|max_steps|memory_limit_exceeded|oom)"
 )
@@ -98,17 +104,21 @@ _TIMED_OUT = re.compile(
 _PATCH = re.compile(r"git apply|corrupt patch|patch (?:does not|failed|did not|not) |hunk #?\d+ failed", re.IGNORECASE)
 _MODEL_SIDE = re.compile(
     r"compil|syntax|assert|wrong.?answer|mismatch|incorrect|parse|format|invalid (?:json|answer|action)|not found in|"
-    r"no such (?:column|table)|execution_error|runtime_error|failed test|test.?fail|tool_call|max_(?:steps|turns)|NameError|TypeError|ValueError",
+    r"no such (?:column|table)|no (?:code|answer|patch|solution)\b|code block|execution_error|runtime_error|failed test|test.?fail|tool_call|max_(?:steps|turns)|NameError|TypeError|ValueError",
     re.IGNORECASE,
 )
 """Errors of what the model handed in, and not of the machinery."""
 _VERIFIER_FIELD = re.compile(
-    r"(?:verifier|judge|evaluat|eval_|grader|scorer)\w*?(?:error|exception|invalid|timed_out)|invalid_judge"
+    r"(?:verifier|judge|evaluat|eval_|grad(?:er|ing)|scor(?:er|ing))\w*?(?:error|exception|invalid|timed_out)|invalid_judge"
 )
 _CRASHED = re.compile(
     r"\b(?:evaluat(?:or|ion)|verifier|grader|scorer|judge|checker)[ _-]?(?:exception|error|crash(?:ed)?|fail(?:ed|ure)|raised)\b",
     re.IGNORECASE,
 )
+_HANDED_IN_BADLY = re.compile(r"(?:apply|parse|extract|compile|build|syntax)\w*_(?:failed|error)$")
+"""Flags of something that could not be judged for what it was."""
+_KINDS_OF_FAILURE = ("failure_kind", "failure_reason", "error")
+_OF_VERIFIER = re.compile(r"judge|verif|grader|scor(?:er|ing)", re.IGNORECASE)
 _TRACE = re.compile(r"\bTraceback \(most recent call|^\s*\w*(?:Error|Exception): ", re.MULTILINE)
 _ERROR_FIELD = re.compile(r"(?:^|[._])(?:\w*_)?(?:error|exception|failure)\w*(?:[._]|$)")
 MACHINERY = re.compile(
@@ -129,9 +139,12 @@ def differences(rollout: Rollout) -> tuple[Difference, ...]:
         return ()
     due = rollout.due
     failed = rollout.outcome is Outcome.FAILED
-    found = _limits(rollout, due) + _output(rollout, due)
+    limits = _limits(rollout, due)
+    found = limits + _output(rollout, due)
     if due.said or due.empty_records:
-        found += [*_machinery(due), *_records(due), *_words(due, failed)]
+        machinery = list(_machinery(due))
+        found += [*machinery, *_records(due), *_words(due, failed)]
+        found += [] if limits or machinery else _masked(due)
     if due.calls is not None:
         found += [*_actions(rollout, due), *_statements(rollout, due)]
     elif failed and due.answer is not None and not any(one.name == "declined" for one in found):
@@ -146,7 +159,7 @@ def differences(rollout: Rollout) -> tuple[Difference, ...]:
 def _limits(rollout: Rollout, due: Due) -> list[Difference]:
     limits = [(_limit_word(rollout.stop), "stop")] if rollout.stop else []
     if due.said:
-        limits += [(_limit_of(said), said.field) for said in due.said]
+        limits += [(_limit_of(said) or _cut_short(said, rollout), said.field) for said in due.said]
     if ("tokens", "stop") in limits and due.checks and _program_is_whole(rollout):
         limits.remove(("tokens", "stop"))
     return [Difference(kind=Differs.CUT, name=limit, detail=where) for limit, where in limits if limit is not None]
@@ -174,23 +187,45 @@ def _limit_word(stop: str) -> str | None:
 def _limit_of(said: Said) -> str | None:
     """The limit that a word of the harness speaks of."""
     last = said.field.rpartition(".")[2]
-    if said.text in _SET and "eval" not in said.field and "container" not in said.field:
+    if said.text in _SET and not _NO_FLAG.search(said.field):
         match = _LIMIT_FIELD.search(said.field)
         return LIMITS.get(match["what"], "time") if match is not None else None
+    if last.endswith(_ENDED) and (limit := _limit_word(said.text)) is not None:
+        return limit
     if last in HARNESS_ERRORS and len(said.text) <= 4 * SHORT:
         return "tokens" if _CONTEXT.search(said.text) else "time" if _TIMED_OUT.search(said.text) else None
     return "time" if last in ("returncode", "exit_code") and said.text == "124" else None
+
+
+def _cut_short(said: Said, rollout: Rollout) -> str | None:
+    """The limit that a flag means which says only that there was one: of an episode its steps, of one answer its tokens."""
+    if said.text not in _SET or said.field.rpartition(".")[2].lower() not in _TRUNCATED:
+        return None
+    features = rollout.features
+    return "steps" if features is not None and (features.calls or features.agent_messages > 1) else "tokens"
 
 
 def _machinery(due: Due) -> Iterator[Difference]:
     for said in due.said:
         if _limit_of(said) is not None:
             continue
-        of_verifier = _VERIFIER_FIELD.search(said.field) and not _PATCH.search(said.text)
+        of_verifier = (_VERIFIER_FIELD.search(said.field) and not _PATCH.search(said.text)) or (
+            said.field in REACHED and not any(_HANDED_IN_BADLY.search(one.field) for one in due.said)
+        )
         if of_verifier or _says_it_crashed(said, due):
             yield Difference(kind=Differs.NO_RECORD, name=said.field, detail=_template(said.text))
         elif _is_machinery(said):
             yield Difference(kind=Differs.ERROR, name=said.field, detail=_template(said.text))
+
+
+def _masked(due: Due) -> list[Difference]:
+    """A reward that by the verifier's own word measures nothing, with the kind of failure that it names."""
+    if not any(said.field == MASK for said in due.said):
+        return []
+    kind = next((said for said in due.said if said.field in _KINDS_OF_FAILURE), Said(field=MASK, text="true"))
+    of_verifier = _OF_VERIFIER.search(kind.text) is not None
+    detail = _template(kind.text) if kind.field != MASK else MASK
+    return [Difference(kind=Differs.NO_RECORD if of_verifier else Differs.ERROR, name=kind.field, detail=detail)]
 
 
 def _says_it_crashed(said: Said, due: Due) -> bool:
@@ -326,6 +361,8 @@ def _answer(rollout: Rollout, key: str, extracts: bool) -> Iterator[Difference]:
     answer = rollout.answer if extracts or len(text) > SHORT else rollout.answer or text or None
     if answer is None and len(key) > LONGEST_KEY:
         return  # a rubric, not an answer that could be stated
+    if answer and _A_PLACE.fullmatch(key.strip()) and _A_LETTER.fullmatch(answer.strip()):
+        return  # the place of an option against its letter: the verifier knows how they go together
     match = compare_answer(answer, key, text)
     if match is not Match.UNKNOWN:
         yield Difference(kind=Differs.ANSWER, name=match.value)
@@ -369,7 +406,7 @@ def _in_short(said: Said) -> str:
     if said.text == "false":
         return f"{last}: false"
     short = _template(said.text)
-    if said.field.partition(".")[0] in JUDGES and len(said.text.split()) > MOST_JUDGED_WORDS:
+    if is_judge(said.field) and len(said.text.split()) > MOST_JUDGED_WORDS:
         return A_JUDGE
     return short
 

@@ -13,7 +13,7 @@ from blade.diagnose import provenance, quotes
 from blade.diagnose.contrast import DECLINING, words_of
 from blade.diagnose.templates import telling
 from blade.diagnose.walks import Walk
-from blade.ingest.fields import BY_NAME, JUDGES
+from blade.ingest.fields import BY_NAME, is_judge
 
 SHORT_WORD = 30
 _BECAUSE = ("because", "differ", "not ", "however", "instead", "incorrect", "wrong", "missing")
@@ -62,10 +62,11 @@ def call(walk: Walk, difference: Difference) -> Evidence | None:
 
 def said(walk: Walk, field: str) -> Evidence | None:
     """The line of a verifier's field that tells most."""
-    found = next((one for one in walk.due.said if one.field == field), None)
+    found = next((one for one in walk.due.said if one.field == field or one.field.startswith(f"{field}.")), None)
     if found is None:
         return None
-    if field.partition(".")[0] in JUDGES:
+    field = found.field
+    if is_judge(field):
         return quotes.of_row(walk.rollout, field, quotes.telling_sentence(found.text, _BECAUSE))
     start, end = telling(found.text)
     return quotes.of_row(walk.rollout, field, found.text[start:end])
@@ -102,7 +103,7 @@ def answer(rollout: Rollout) -> Evidence | None:
 
 def judge_words(walk: Walk) -> Evidence | None:
     """The reason that a judge gives, in its own words."""
-    spoken = (one for one in walk.due.said if one.field.partition(".")[0] in JUDGES and len(one.text) > SHORT_WORD)
+    spoken = (one for one in walk.due.said if is_judge(one.field) and len(one.text) > SHORT_WORD)
     reply = next(spoken, None)
     if reply is None:
         return None

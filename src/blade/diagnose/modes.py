@@ -20,6 +20,7 @@ from blade.core.finding import Differs
 from blade.core.run import Run
 from blade.diagnose.differences import A_JUDGE, ABSENT
 from blade.diagnose.groups import A_TOTAL, NUMBERED
+from blade.diagnose.recorded import leaves_out_the_agent
 from blade.diagnose.templates import cluster
 
 MINDED = 0.2
@@ -61,6 +62,11 @@ _SAYS_NOTHING = frozenset(
     )
 )
 """Words that repeat the verdict, or say how an ordinary rollout ends."""
+
+_PLACE_IN_A_LIST = r"\.\d+$"
+"""Which of several words it is does not tell one mode from another."""
+_A_LABEL = r"^\W*(?:[A-Za-z]|<n>)\W*$"
+"""A letter or a number with which a judge marks its verdict says what the reward says."""
 
 _PARTIES = (
     ("user", re.compile(r"\buser_(?:failure|error|simulator)|\buser (?:simulator|turn)|simulated user", re.IGNORECASE)),
@@ -180,8 +186,11 @@ def _minded(long: pl.DataFrame, set_aside: pl.DataFrame, run: Run) -> pl.DataFra
     if not run.rollouts["calls"].sum() and run.settings.get("tools") is None:
         # An agent that is offered no tools acts in text: its calls cannot be compared with those of the key.
         kept = kept.filter(~pl.col("kind").is_in([*_ACTIONS, Differs.LOOKUP]))
-    says_nothing = pl.col("detail").str.to_lowercase().is_in(sorted(_SAYS_NOTHING))
+    detail = pl.col("detail")
+    says_nothing = detail.str.to_lowercase().is_in(sorted(_SAYS_NOTHING)) | detail.str.contains(_A_LABEL)
     kept = kept.filter((pl.col("kind") != Differs.SAID) | ~says_nothing)
+    if leaves_out_the_agent(run):
+        kept = kept.filter((pl.col("kind") != Differs.NO_ANSWER) | (pl.col("name") != "output"))
     return _grouped_words(kept.filter(~_never_filled(kept, run)))
 
 
@@ -287,14 +296,14 @@ def _spoken(long: pl.DataFrame) -> pl.DataFrame:
     flag = pl.col("detail").str.contains(_BEFORE_JUDGING)
     return ordered.group_by(_KEYS, maintain_order=True).agg(
         words=pl.col("detail").first(),
-        field=pl.col("name").first(),
+        field=pl.col("name").first().str.replace(_PLACE_IN_A_LIST, ""),
         flag=pl.col("detail").filter(flag).first(),
         flagged_in=pl.col("name").filter(flag).first(),
     )
 
 
 def _word_rank(field: str) -> int:
-    last = re.sub(r"\.\d+$", "", field).rpartition(".")[2].lower()
+    last = re.sub(_PLACE_IN_A_LIST, "", field).rpartition(".")[2].lower()
     if "stderr" in last or "exit_code" in last or "traceback" in last:
         return len(_WORD_ORDER) + ("exit_code" in last)
     return next((place for place, word in enumerate(_WORD_ORDER) if word in last), len(_WORD_ORDER))
@@ -328,19 +337,19 @@ def _mode(answered: bool, counted: bool, only_reads: bool) -> pl.Expr:
         (pl.col("not_said"), "not-said"),
         (pl.col("flag").is_not_null(), pl.concat_str(pl.lit("said:"), "flagged_in", pl.lit(": "), "flag")),
         (pl.col("check").is_not_null() & ~pl.col("is_total"), pl.concat_str(pl.lit("check:"), "check")),
-        (pl.col("equal"), "answer-equal"),
+        (pl.col("equal") & pl.col("failed_checks").is_null(), "answer-equal"),
         (pl.col("different"), "answer-different"),
         (words.is_not_null() & (words != A_JUDGE), pl.concat_str(pl.lit("said:"), "field", pl.lit(": "), "words")),
         (pl.col("check").is_not_null(), pl.concat_str(pl.lit("check:"), "check")),
         (pl.col("contained"), "answer-contained"),
         (pl.col("absent"), "answer-absent"),
-        (words == A_JUDGE, "judged-wrong"),
         (
             (pl.col("failed_of_all") == pl.col("all_checks")) & counted & pl.col("failed_checks").is_not_null(),
             "all-checks",
         ),
         ((pl.col("failed_of_all") == 1) & pl.col("failed_checks").is_not_null(), "one-check"),
         (pl.col("failed_checks") >= 1, "several-checks"),
+        (words == A_JUDGE, "judged-wrong"),
         (pl.col("lookup_argument") & pl.lit(only_reads), "wrong-argument"),
         (pl.col("lookup") & pl.lit(only_reads), "call-missing"),
         (pl.col("lookup"), "lookup-missing"),

@@ -11,6 +11,7 @@ from blade.core.rollout import Problem
 from blade.core.run import Artifact, SchemaField, Stated
 from blade.ingest import fields
 from blade.ingest.artifacts import Bundle
+from blade.ingest.due import due_names
 from blade.ingest.formats import Facts
 from blade.ingest.identity import natural
 from blade.ingest.join import Expected, Joined
@@ -151,12 +152,14 @@ def schema_of(group: Group, files: Files, table: Table) -> tuple[SchemaField, ..
         for name, count in table.seen.get(number, {}).items():
             counts[name] = counts.get(name, 0) + count
     small = {name.removeprefix(EXTRA) for name in table.rows.columns if name.startswith(EXTRA)}
+    said = frozenset(due_names(tuple(sorted(counts))))
     return tuple(
-        SchemaField(path=name, seen=counts[name], rows=total, taken_as=_taken(name, small)) for name in sorted(counts)
+        SchemaField(path=name, seen=counts[name], rows=total, taken_as=_taken(name, small, said))
+        for name in sorted(counts)
     )
 
 
-def _taken(name: str, small: set[str]) -> str:
+def _taken(name: str, small: set[str], said: frozenset[str]) -> str:
     direct = fields.taken_as(name)
     below = ", ".join(
         f"{path.removeprefix(name + '.')} as {field.name}"
@@ -165,7 +168,8 @@ def _taken(name: str, small: set[str]) -> str:
         if path.startswith(name + ".")
     )
     candidate = "slice candidate" if name in small else ""
-    return "; ".join(filter(None, (direct, below, candidate)))
+    account = "what the verifier says" if name in said and not direct and not below else ""
+    return "; ".join(filter(None, (direct, below, account, candidate)))
 
 
 def stated_of(group: Group, sidecars: Sequence[Sidecars], said: Sequence[Facts]) -> tuple[Stated, ...]:

@@ -62,7 +62,9 @@ def text(found: object) -> str | None:
 
 
 def name_text(found: object) -> str | None:
-    """A text or whole number that can name something; a blank, a fraction, a boolean or an object cannot."""
+    """A text or whole number that can name something, or an object's `name`; a blank, a fraction or a boolean cannot."""
+    if isinstance(found, dict):
+        found = found.get("name")
     if isinstance(found, str):
         return found if found.strip() else None
     if isinstance(found, float) and found.is_integer() and abs(found) < 1 << 53:

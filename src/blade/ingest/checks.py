@@ -110,6 +110,7 @@ NAMES = (
     "validation_results",
     "instruction_results",
     "reward_components",
+    "reward_breakdown",
 )
 """Fields that may hold verdicts, looked at in this order; the first that does is taken."""
 _MAY_NAME = re.compile(
@@ -127,18 +128,20 @@ TRACES = ("details", "test_details", "failures")
 NUMBERED = {"result": "test", "results": "test", "test_results": "test", "step_results": "step"}
 """Lists of verdicts without names, and what each is of: true for one that passed, false or a negative code else."""
 
-NESTED = ("metadata", "eval_report", "tests_status", "verifier_result", "reward_info")
+NESTED = ("metadata", "eval_report", "report", "tests_status", "verifier_result", "reward_info")
 """Objects that may hold lists of passed and failed tests somewhere inside."""
 ACCOUNTS = ("judge_response", "judge_result", "verification_result", "evaluation", "evaluation_result", *NESTED)
 """Objects that may hold named verdicts."""
-COMPONENT = "reward_"
-"""How the name of a part of the reward begins; a single one is no part."""
+COMPONENT, MATCH = "reward_", "_match"
+"""How the name of a part of the reward begins, or ends; a single one is no part."""
+_OF_THE_KEY = ("answer_match", "exact_match", "string_match", "argument_match", "tool_name_match", "tool_match")
+"""Parts that say no more than that answer or calls are others than the key's."""
 
 _BESIDE = ("kwargs", *(name for _, name in PAIRED))
 """Fields that are read beside those that may hold verdicts."""
 _TOTALS = ("total", "n_criteria", "num_tests", "num_total", "tests_total", "total_tests", "n_tests")
 _HELD = ("passed", "n_passed", "num_passed", "tests_passed", "passed_tests")
-_ENDINGS = ("_passed", "_correct", "_met", "_satisfied", "_followed", "_followed_strict")
+_ENDINGS = ("_passed", "_correct", "_met", "_matched", "_satisfied", "_followed", "_followed_strict")
 """Names of a number of tests, and of how many of them held; or one stem with `_total` and one of the endings."""
 _LABEL = re.compile(r"\s*\[\[[^\]\n]{0,40}\]\]\s*$")
 """The label with which a judge closes."""
@@ -151,14 +154,15 @@ FIELDS = frozenset((*NAMES, *(name for name, _ in PAIRED), *TRACES, *NUMBERED, *
 def may_hold(names: Iterable[str]) -> bool:
     """Whether a row with these keys may hold checks."""
     return any(
-        _is_field(name) or name.endswith("_total") or name in _TOTALS or name.startswith(COMPONENT) for name in names
+        _is_field(name) or name.endswith(("_total", MATCH)) or name in _TOTALS or name.startswith(COMPONENT)
+        for name in names
     )
 
 
 def is_read(name: str) -> bool:
     """Whether a field is read for checks."""
-    beside = name in (*_BESIDE, *_TOTALS, *_HELD) or name.endswith(("_total", *_ENDINGS)) or name.startswith(COMPONENT)
-    return _is_field(name) or beside
+    beside = name in (*_BESIDE, *_TOTALS, *_HELD) or name.endswith(("_total", MATCH, *_ENDINGS))
+    return _is_field(name) or beside or name.startswith(COMPONENT)
 
 
 def _is_field(name: str) -> bool:
@@ -227,11 +231,16 @@ def _accounts(have: tuple[str, ...], get: Get) -> Iterator[Check]:
 
 
 def _components(have: tuple[str, ...], get: Get) -> Iterator[Check]:
-    """`reward_safety` beside `reward_utility`: what the reward is made of."""
-    values = {name: get(name) for name in have if name.startswith(COMPONENT)}
-    parts = {name: value for name, value in values.items() if _is_share(value)}
-    for name, value in parts.items() if len(parts) > 1 else ():
-        yield Check(name=name.removeprefix(COMPONENT), passed=value == 1, field=name, words=f"{value:g}")
+    """`reward_safety` beside `reward_utility`, `citation_match` beside `answer_match`: what the reward is made of."""
+    for names in (
+        [name for name in have if name.startswith(COMPONENT)],
+        [name for name in have if name.endswith(MATCH)],
+    ):
+        values = {name: get(name) for name in names} if len(names) > 1 else {}
+        parts = {name: value for name, value in values.items() if _is_share(value)}
+        for name, value in parts.items() if len(parts) > 1 else ():
+            if name not in _OF_THE_KEY:
+                yield Check(name=name.removeprefix(COMPONENT), passed=value == 1, field=name, words=f"{value:g}")
 
 
 def _is_share(value: object) -> TypeGuard[float]:

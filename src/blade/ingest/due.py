@@ -29,6 +29,8 @@ _NOT_WORDS = frozenset(
 )
 _QUIET = frozenset(("", "none", "null", "ok", "pass", "passed", "success", "completed", "correct", "true", "yes", "0"))
 """Words that say that nothing is wrong."""
+_OF_THE_KEY = ("expected_", "gold_", "reference_", "ground_truth_", "gt_")
+"""How names of the key begin: what stands there is no word about a rollout."""
 _GOOD = frozenset(("correct", "match", "resolved", "valid", "success", "passed", "finished", "completed"))
 """A field with such a word in its name is false when something is wrong, and then says no more than the verdict."""
 _PRINTED = ("stdout", "actual_output")
@@ -46,6 +48,8 @@ _SPECIFIC = frozenset(
 )
 """What may fail before anything is judged: a field that says that it did not succeed tells more than the verdict."""
 _FLAGS = re.compile(r"error|fail|timeout|timed_out|exceeded|invalid|truncated|refus|attempted|hallucinat|abstain|oom")
+_AMOUNTS = ("failed", "failures", "errors", "count", "_rate", "_limit", "_s", "_sec", "_secs", "_seconds", "_ms")
+"""How names of numbers end that are no flags, though they be 1."""
 _TELLING = frozenset(("reason", "reasons", "message", "error", "explanation", "labels"))
 """A field with such a word in its name tells more than yes and no."""
 _CALL_NAMES = frozenset(
@@ -88,9 +92,9 @@ def _plan(names: tuple[str, ...]) -> _Plan | None:
 
 def _speaks(name: str) -> bool:
     words = frozenset(re.split(r"[^a-z0-9]+", name.lower()))
-    if name.startswith(("_ng_", "num_")):
+    if name.startswith(("_ng_", "num_", *_OF_THE_KEY)):
         return False
-    if _is_part(words) or _HARM.search(name):
+    if _is_part(words) or _HARM.search(name) or name in (fields.MASK, *fields.REACHED):
         return True
     if words & _SPECIFIC and words & {*_GOOD, "successfully", "applied", "ok", "exists"}:
         return True
@@ -395,27 +399,26 @@ def _is_only_a_flag(path: str) -> bool:
 def _is_alarm(name: str, value: float | bool) -> bool:
     """A flag that is set, a code that is not zero, or something specific that did not succeed."""
     words = frozenset(re.split(r"[^a-z0-9]+", name))
-    if _HARM.search(name):
+    if _HARM.search(name) or name == fields.MASK:
         return value in (True, 1)
-    if _is_part(words):
+    if _is_part(words) or name in fields.REACHED:
         return value in (False, 0)
     specific = not _SPECIFIC.isdisjoint(words)
     if isinstance(value, bool):
         return (not specific or _FLAGS.search(name) is not None) if value else specific and not _FLAGS.search(name)
     if "exit_code" in name or "returncode" in name:
         return value != 0
-    return (
-        value == 1 and _FLAGS.search(name) is not None and not name.endswith(("failed", "failures", "errors", "count"))
-    )
+    return value == 1 and _FLAGS.search(name) is not None and not name.endswith(_AMOUNTS)
 
 
 def _item(path: str, item: object, depth: int) -> Iterator[Said]:
     """One of a list of words: a text, or an object that says that something failed and explains it."""
     if isinstance(item, str):
         yield from _words(path, item, depth)
-    elif isinstance(item, dict) and any(
-        item.get(name) in (False, 0, 0.0) for name in ("reward", "passed", "score", "valid")
+    elif isinstance(item, dict) and (
+        item.get("severity") == "error"
+        or any(item.get(name) in (False, 0, 0.0) for name in ("reward", "passed", "score", "valid"))
     ):
-        for name in ("explanation", "reason", "message"):
+        for name in ("explanation", "reason", "message", "data"):
             if isinstance(item.get(name), str):
                 yield from _words(f"{path}.{name}", item[name], depth)

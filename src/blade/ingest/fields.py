@@ -35,6 +35,7 @@ KEY_NAMES = (
     "expected_outputs",
     "expected_action",
     "expected_actions",
+    "expected_tool_calls",
     "expected_judgement",
     "expected_count",
     "ground_truth",
@@ -74,7 +75,16 @@ _REPEAT = Field(
 _ATTEMPT = Field("attempt", "retry by the runner", ("_ng_attempt_index",))
 _REWARD = Field("reward", "number given by the verifier", ("reward", "score"))
 _MODEL = Field(
-    "model", "model that was asked", ("response.model", "model", "model_name", "responses_create_params.model")
+    "model",
+    "model that was asked",
+    (
+        "response.model",
+        "model",
+        "model_name",
+        "model_name_or_path",
+        "agent.model_info.name",
+        "responses_create_params.model",
+    ),
 )
 _AGENT = Field("agent", "agent or harness that ran the model", ("agent_ref.name", "agent", "agent_name", "harness"))
 _SKILLS = Field("skills", "skills given to the agent", ("skills_ref.hash",))
@@ -92,6 +102,9 @@ _EXPECTED = Field(
         "expected_judgement",
         "expected_count",
         "reference_answer",
+        "gold_letter",
+        "correct_letter",
+        "answer_letter",
         "gold_answer",
         "ground_truth",
         "expected_output",
@@ -113,6 +126,7 @@ _ACTIONS = Field(
     (
         "expected_actions",
         "expected_action",
+        "expected_tool_calls",
         "ground_truth",
         "reference_calls",
         "evaluation_criteria.actions",
@@ -192,6 +206,7 @@ _STOP = Field(
         "stop_reason",
         "finish_reason",
         "termination_reason",
+        "stop_condition",
         "response.metadata.stop_reason",
         "response.stop_reason",
     ),
@@ -199,7 +214,13 @@ _STOP = Field(
 _INPUT_TOKENS = Field(
     "input_tokens",
     "prompt tokens of all model calls",
-    ("response.usage.input_tokens", "response.usage.prompt_tokens", "usage.input_tokens", "usage.prompt_tokens"),
+    (
+        "response.usage.input_tokens",
+        "response.usage.prompt_tokens",
+        "usage.input_tokens",
+        "usage.prompt_tokens",
+        "agent_result.n_input_tokens",
+    ),
 )
 _OUTPUT_TOKENS = Field(
     "output_tokens",
@@ -209,6 +230,7 @@ _OUTPUT_TOKENS = Field(
         "response.usage.completion_tokens",
         "usage.output_tokens",
         "usage.completion_tokens",
+        "agent_result.n_output_tokens",
     ),
 )
 _SECONDS = Field(
@@ -227,7 +249,9 @@ _SECONDS = Field(
         "latency",
     ),
 )
-_COST = Field("cost", "what the rollout cost", ("cost", "agent_cost", "total_cost", "cost_usd"))
+_COST = Field(
+    "cost", "what the rollout cost", ("cost", "agent_cost", "total_cost", "cost_usd", "agent_result.cost_usd")
+)
 _KEY = Field("key", "the task's own fields; together they are its mark", KEY_NAMES)
 _TOOLS = Field("tools", "tools that the agent was given", ("responses_create_params.tools", "tools"))
 _SAMPLING = Field(
@@ -271,6 +295,12 @@ TABLE: tuple[Field, ...] = (
 )
 
 BY_NAME = {field.name: field for field in TABLE}
+
+NESTED_REWARDS = ("reward_info.reward", "verifier_result.rewards.reward", "verifier_result.reward")
+"""Where a harness keeps the reward of a row that has none of its own."""
+
+VERDICTS = ("is_correct", "correct", "passed", "resolved", "is_resolved", "solved", "success", "acc")
+"""What stands for the reward in a row that has none, and that holds what an agent handed in."""
 
 METADATA_NAMES = ("metadata", "verifier_metadata", "extra_info", "task_metadata")
 """Objects whose small values may become slices."""
@@ -334,6 +364,16 @@ VERDICT_WORDS = (
 )
 """A field whose name holds one of these is the verdict under another name, and never a slice."""
 
+_OF_A_ROLLOUT = frozenset(
+    (
+        *("pass", "em", "rating", "fraction", "partial", "precision", "recall", "win", "won", "loss"),
+        *("bleu", "rouge", "chrf", "wer", "cer", "mae", "rmse", "iou", "compiled", "safe", "security", "utility"),
+        *("calls", "turns", "rounds", "attempts", "retries", "latency", "ms", "bytes", "used", "elapsed", "runtime"),
+        *("mask", "refused", "abstain", "speedup"),
+    )
+)
+"""Words that, whole, name a grade or an amount of one rollout: such a field is no slice either."""
+
 
 @lru_cache(maxsize=4096)
 def applying(names: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
@@ -373,7 +413,7 @@ SPEAKING_WORDS = (
     "exceeded",
     "truncated",
     "terminal_state",
-    "refusal",
+    "refus",
     "exception",
     "returncode",
     "attempted",
@@ -383,6 +423,7 @@ SPEAKING_WORDS = (
     "judge_text",
     "judge_reasoning",
     "judge_evaluation",
+    "judgment",
     "build_output",
     "build_log",
     "compile_output",
@@ -400,6 +441,7 @@ ACCOUNTS = (
     "execution_result",
     "compiler_output",
     "eval_report",
+    "report",
     "judge_diagnostics",
 )
 """Objects in which verifiers keep their account of a rollout."""
@@ -416,8 +458,16 @@ JUDGES = (
 )
 """Fields in which a judge speaks in sentences of its own."""
 
+_JUDGMENT = ("_judgment", "_judgement")
+
 HARNESS_ERRORS = ("error", "error_class", "error_kind", "exception", "exception_info", "exception_type", "agent_error")
 """Fields in which a harness records that it failed itself."""
+
+REACHED = ("evaluation_completed", "verification_completed", "scored", "judge_parse_ok")
+"""Flags that are false where the verifier came to no verdict."""
+
+MASK = "mask_sample"
+"""A flag with which a verifier says that its reward measures nothing: the environment failed, and not the agent."""
 
 RECORDS = ("reward_info", "verifier_result", "eval_report", "judge_output", "judge_evaluations", "rubric_judgements")
 """Fields that only a verifier which reached the rollout fills."""
@@ -439,7 +489,13 @@ def speaks(name: str) -> bool:
     return any(word in lowered for word in SPEAKING_WORDS)
 
 
+def is_judge(path: str) -> bool:
+    """Whether a judge speaks in a field, in sentences of its own."""
+    top = path.partition(".")[0]
+    return top in JUDGES or top.endswith(_JUDGMENT)
+
+
 def is_verdict(name: str) -> bool:
-    """Whether a field's name says that it holds a verdict."""
+    """Whether a field's name says that it holds a verdict, or an amount of one rollout."""
     lowered = name.lower()
-    return any(word in lowered for word in VERDICT_WORDS)
+    return any(word in lowered for word in VERDICT_WORDS) or not _OF_A_ROLLOUT.isdisjoint(lowered.split("_"))

@@ -6,6 +6,8 @@ from typing import Any
 
 import msgspec
 
+from blade.ingest.decode import decode_any, encode
+
 _RAW = msgspec.Raw()
 _OBJECT, _LIST, _TEXT = b'{["'
 
@@ -37,6 +39,8 @@ class Response(msgspec.Struct, gc=False):
     output: msgspec.Raw = _RAW
     usage: Usage | list[Any] | str | float | bool | None = None
     """Anything but an object is not understood, and does no harm."""
+    choices: msgspec.Raw = _RAW
+    """What a chat completion has in place of an output."""
     model: Any = None
     status: Any = None
     error: Any = None
@@ -46,6 +50,18 @@ class Response(msgspec.Struct, gc=False):
     temperature: Any = None
     top_p: Any = None
     max_output_tokens: Any = None
+
+    def __post_init__(self) -> None:
+        if self.choices and not self.output:
+            self._take_first_choice()
+
+    def _take_first_choice(self) -> None:
+        """The message of a chat completion as the output, and why it ended."""
+        choices = decode_any(self.choices)
+        first = choices[0] if isinstance(choices, list) and choices else None
+        if isinstance(first, dict):
+            self.output = msgspec.Raw(encode([first.get("message")]))
+            self.stop_reason = self.stop_reason or first.get("finish_reason")
 
 
 _request = msgspec.json.Decoder(Request)

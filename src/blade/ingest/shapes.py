@@ -16,6 +16,8 @@ from blade.ingest.decode import decode_any
 _RAW = msgspec.Raw()
 _NOTHING = (b"null", b"false", b'""', b"{}", b"[]", b"0")
 _LONGEST_NOTHING = max(map(len, _NOTHING))
+_AROUND = ("output", "messages", "items")
+"""Names under which an object in place of a trajectory keeps its items."""
 
 
 class Part(msgspec.Struct, gc=False):
@@ -78,11 +80,21 @@ _items = msgspec.json.Decoder(list[Item])
 
 
 def read_items(raw: bytes | msgspec.Raw) -> list[Item]:
-    """The items of a raw trajectory, in order; lists inside it are laid out flat."""
+    """The items of a raw trajectory, in order; lists inside it are laid out flat, an object around it is opened."""
     try:
         return _items.decode(raw)
     except msgspec.ValidationError:
-        return list(coerce(decode_any(raw)))
+        return list(coerce(_unwrapped(decode_any(raw))))
+
+
+def _unwrapped(value: object) -> object:
+    """What a response or a chat completion in place of a trajectory holds; every other value as it is."""
+    if not isinstance(value, dict) or "role" in value or "type" in value:
+        return value
+    choices = value.get("choices")
+    if isinstance(choices, list):
+        return [choice.get("message") for choice in choices[:1] if isinstance(choice, dict)]
+    return next((value[name] for name in _AROUND if isinstance(value.get(name), list)), value)
 
 
 def coerce(value: object) -> Iterator[Item]:

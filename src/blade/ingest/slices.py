@@ -15,6 +15,8 @@ MOST_VALUES = 12
 FEWEST_TASKS = 5
 MOST_FIELDS = 8
 
+_FRACTION = r"^-?\d+(?:\.\d*[1-9]|\d*[eE]-)"
+"""A number that only a grade or a clock gives: the same in every repeat, it may still be a result."""
 _INPUTS = ("inputs", "dataset")
 _MARKS = ("key_fp", "prompt_fp", "id_mark")
 
@@ -68,13 +70,10 @@ def _by_task(
     if tasks.is_empty() or tasks.filter(pl.col("kinds") > 1).height:
         return None
     repeated = tasks.filter(pl.col("len") > 1).height >= FEWEST_TASKS
-    if (
-        inputs.is_empty()
-        and not repeated
-        and _rank(name, known) == len(known)
-        and not _same_in_runs(source, name, others)
-    ):
-        return None
+    if inputs.is_empty() and _rank(name, known) == len(known):
+        own = repeated or _same_in_runs(source, name, others)
+        if not own or tasks["value"].str.contains(_FRACTION).any():
+            return None
     return tasks.select("task_id", "value")
 
 

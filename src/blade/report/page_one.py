@@ -298,7 +298,7 @@ def not_in_files(one: RunAnalysis) -> list[str]:
         ("tokens", "output_tokens" not in have),
         ("time", "seconds" not in have),
         ("cost", "cost" not in have),
-        ("trajectories", "steps" not in have),
+        ("trajectories", "steps" not in have or not rollouts["steps"].sum()),
         ("the answer key", not (tasks["expected"].count() or tasks["key_expects"].count() or tasks["key_fp"].count())),
         ("temperature", "temperature" not in one.run.settings),
         ("how many rollouts were expected", one.run.expected_from is None),

@@ -98,7 +98,7 @@ def unexplained(context: Context) -> tuple[Group, Draft] | None:
 def _form(context: Context, failing: Sequence[Walk]) -> str:
     """A word with which passing outputs begin, or their last line, and failing ones do not, or the reverse."""
     passing = [walk for walk in context.reading.walks.values() if walk.passed]
-    if len(failing) < FEWEST or not passing:
+    if len(failing) < FEWEST or len(passing) < FEWEST:
         return ""
     for where, pick in (("begin with", _first_word), ("end with a line that begins", _last_word)):
         won, lost = [pick(walk) for walk in passing], [pick(walk) for walk in failing]

@@ -18,7 +18,7 @@ from blade.diagnose.exhibits import judge_words
 from blade.diagnose.groups import Group, spread
 from blade.diagnose.templates import telling
 from blade.diagnose.walks import Walk
-from blade.ingest.fields import JUDGES
+from blade.ingest.fields import is_judge
 
 _COUNTS = re.compile(
     r"Failed (?P<failed>\d{1,6}) of (?P<all>\d{1,6}) tests|TESTS=(?P<total>\d{1,6}) PASS=\d{1,6} FAIL=(?P<fail>\d{1,6})"
@@ -177,7 +177,7 @@ def _spoken(walk: Walk, field: str) -> Said:
     said = next((one for one in walk.due.said if one.field == field), None)
     if said is None:
         return f"{walk.place}.", ()
-    if walk.due.said and field.partition(".")[0] in JUDGES:
+    if walk.due.said and is_judge(field):
         evidence = judge_words(walk)
         return f'{walk.place}: "{evidence.quote}".' if evidence else f"{walk.place}.", (evidence,) if evidence else ()
     start, end = telling(said.text)

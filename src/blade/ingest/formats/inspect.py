@@ -23,7 +23,9 @@ from blade.ingest.light import Light
 from blade.ingest.rollouts import rollout_of
 from blade.ingest.row import RowReader
 
-_LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
+_LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
+_NO_ANSWER = "N"
+_VERDICT = ("accuracy", "correct", "score", "overall", "passed", "success")
 _ZIP = b"PK\x03\x04"
 _ZSTD_METHOD = 93
 _LOCAL_HEADER = 30
@@ -231,17 +233,36 @@ def _score(scores: Any) -> dict[str, Any]:
     first = next(iter(scores.values()))
     if not isinstance(first, dict):
         return {"reward": _number(first)}
-    others = {name: _number(item.get("value")) == 1.0 for name, item in scores.items() if isinstance(item, dict)}
+    named = {name: item.get("value") for name, item in scores.items() if isinstance(item, dict)}
+    values = {name: _number(value) for name, value in _parts(named).items()}
     found: dict[str, Any] = {
-        "reward": _number(first.get("value")),
+        "reward": _number(_main(first.get("value"))),
         "extracted_answer": first.get("answer"),
         "explanation": first.get("explanation"),
+        "verdict": "no_answer" if first.get("value") == _NO_ANSWER else None,
     }
+    others = {name: value == 1.0 for name, value in values.items() if value in (0, 1)}
     return found | ({"checks": others} if len(others) > 1 else {})
 
 
+def _main(value: Any) -> Any:
+    """The verdict among the values of a scorer that gives several: the only one, or one that is named so."""
+    if not isinstance(value, dict):
+        return value
+    only = next(iter(value.values())) if len(value) == 1 else value
+    return next((value[name] for name in _VERDICT if name in value), only)
+
+
+def _parts(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values by name; a scorer that gives several has one for each."""
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        found |= {f"{name}/{part}": one for part, one in value.items()} if isinstance(value, dict) else {name: value}
+    return found
+
+
 def _number(value: Any) -> Any:
-    return _LETTERS.get(value, value) if isinstance(value, str) else value
+    return _LETTERS.get(value, _LETTERS.get(value.lower(), value)) if isinstance(value, str) else value
 
 
 def _end(value: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,8 @@ What to do
     Have the verifier ask for something that only work can give.
 
 Limits
-    A trajectory that was not recorded is not told apart from an agent that did nothing.
+    A trajectory that was not recorded is told apart from an agent that did nothing only where none of the run is
+    recorded, and some rollouts fail.
 """
 
 from __future__ import annotations
@@ -19,12 +20,15 @@ import polars as pl
 from blade.core.diagnosis import Doubt
 from blade.core.finding import Cause
 from blade.diagnose.context import Context
+from blade.diagnose.recorded import leaves_out_the_agent
 from blade.diagnose.rules._rule import run_rule
 
 
 @run_rule("TSK010", suggests=Cause.TASK, status="stable")
 def silent_pass(context: Context) -> Iterator[Doubt]:
     run = context.run
+    if leaves_out_the_agent(run):
+        return
     due = run.tasks.filter(pl.col("key_expects").is_in(["one change", "several changes"]))["task_id"].to_list()
     rows = run.rollouts.select("task_id", "repeat", "outcome", "calls", "agent_chars")
     idle = rows.filter((pl.col("outcome") == "passed") & (pl.col("calls") == 0))

@@ -223,7 +223,9 @@ def _recorded(source: Artifacts, target: Artifacts, judges: Judges, inputs: Path
 def _told(again: Again, target: Path, *, kept: bool) -> None:
     first = f", {again.first} had none before" if again.first else ""
     before = f"; {again.kept} were done before" if again.kept else ""
-    print(f"{plural(again.judged, 'rollout')} judged again: {plural(again.up, 'reward')} rose, {again.down} fell{first}{before}")
+    print(
+        f"{plural(again.judged, 'rollout')} judged again: {plural(again.up, 'reward')} rose, {again.down} fell{first}{before}"
+    )
     if again.failed:
         where = "they are among the failures" if kept else "they stay among the failures, and no row is added"
         told = f"{again.failed} got no verdict; {where}; the last: {again.last_error}"

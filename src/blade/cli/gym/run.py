@@ -267,7 +267,9 @@ def _next(ended: Ended) -> None:
     if not ended.complete:
         again = tally.again + tally.unsaved
         tries = f"tries {again} of them again" if again else "would try none of them again"
-        _say(f"{plural(ended.expected - tally.done, 'rollout')} without a reward; the same command with --resume {tries}")
+        _say(
+            f"{plural(ended.expected - tally.done, 'rollout')} without a reward; the same command with --resume {tries}"
+        )
     if not tally.done:
         return
     partial = [] if ended.complete else ["--allow-partial"]

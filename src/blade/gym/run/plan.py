@@ -100,7 +100,9 @@ def make_plan(sources: Sequence[Source], wishes: Wishes) -> Plan:
     mine = [task for position, task in enumerate(whole) if wishes.shard is None or wishes.shard.takes(position)]
     rows = tuple(row for task in mine for row in _rollouts(task, wishes))
     copies = sum(task.copies - 1 for task in tasks)
-    notices = [f"lines that repeat another word for word, which are more rollouts of one task: {copies}"] if copies else []
+    notices = (
+        [f"lines that repeat another word for word, which are more rollouts of one task: {copies}"] if copies else []
+    )
     notices += _unused(wishes, {task.agent for task in kept})
     return Plan(
         rows=rows,

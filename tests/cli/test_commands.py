@@ -310,3 +310,11 @@ def test_every_command_has_help_with_an_example(command: str) -> None:
 def test_where_nothing_failed_the_next_command_reads_a_rollout_that_is_there(tmp_path: Path) -> None:
     path = write(tmp_path / "r.jsonl", [row("a", 0, 1.0), row("b", 0, 1.0)])
     assert f"next: blade show {path} 'a#0'" in blade("analyze", path).stdout
+
+
+def test_the_help_names_every_format() -> None:
+    from blade.ingest.formats import formats
+
+    *first, last = [known.name for known in formats()]
+    told = f"Read files as this format: {', '.join(first)} or {last}."
+    assert "".join(told.split()) in "".join(blade("analyze", "--help").stdout.split())

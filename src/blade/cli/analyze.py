@@ -40,7 +40,12 @@ def analyze(
         ),
     ] = 3,
     format_name: Annotated[
-        str | None, typer.Option("--format", metavar="NAME", help="Read files as this format: gym, inspect or plain.")
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="NAME",
+            help="Read files as this format: inspect, verifiers, gym, lm-eval, harbor, verdict or plain.",
+        ),
     ] = None,
     pass_threshold: Annotated[
         float | None, typer.Option(metavar="X", help="The reward that counts as a pass (default 1.0).")

@@ -306,3 +306,22 @@ def test_prompts_that_differ_in_white_space_are_one(word: str) -> None:
 def test_an_object_around_a_trajectory_is_opened(around: object) -> None:
     found = read_steps(json.dumps(around).encode())
     assert [(step.kind, step.text or step.tool) for step in found] == [("message", "a"), ("call", "go")]
+
+
+def test_a_turn_of_thought_action_and_observation_is_three_steps() -> None:
+    turns = [
+        {"thought": "Look first.", "action": "ls -la src", "observation": "main.py"},
+        {"thought": "", "action": "edit(3)", "observation": "Error: no such line", "state": {}},
+        {"action": "42 + 1", "observation": ["43", "\n"]},
+    ]
+    found = read_steps(json.dumps(turns).encode())
+    assert [(step.index, step.kind, step.tool, step.arguments or step.text) for step in found] == [
+        (0, "reasoning", None, "Look first."),
+        (0, "call", "ls", "ls -la src"),
+        (0, "result", "ls", "main.py"),
+        (1, "call", "edit", "edit(3)"),
+        (1, "result", "edit", "Error: no such line"),
+        (2, "call", "action", "42 + 1"),
+        (2, "result", "action", "43\n\n"),
+    ]
+    assert [step.failed for step in found if step.kind == "result"] == [False, True, False]

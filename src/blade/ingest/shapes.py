@@ -74,6 +74,8 @@ class Item(msgspec.Struct, gc=False):
     speaker: str | None = msgspec.field(name="from", default=None)
     value: str | list[Part] | None = None
     text: str | list[Part] | None = None
+    thought: str | None = None
+    observation: str | list[Part] | None = None
 
 
 _items = msgspec.json.Decoder(list[Item])
@@ -134,6 +136,8 @@ def _item(value: dict[str, Any]) -> Item:
         function_call=Function(name=string(legacy.get("name")), arguments=_arguments(legacy))
         if isinstance(legacy, dict)
         else None,
+        thought=string(value.get("thought")),
+        observation=content(value.get("observation")),
     )
 
 

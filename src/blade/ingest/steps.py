@@ -1,6 +1,7 @@
 """A trajectory in any of its shapes to steps by party.
 
-Understood: Responses items, chat messages with tool calls, content parts, lists inside lists, plain strings.
+Understood: Responses items, chat messages with tool calls, content parts, turns of a thought, an action and what was
+observed, lists inside lists, plain strings.
 Several steps share an index when one item of the artifact holds several (a chat message with calls in it).
 """
 
@@ -59,6 +60,7 @@ _ERROR_IN_WORDS = r"""
 _FLAGS = re.IGNORECASE | re.VERBOSE
 _ERROR_OBJECT = re.compile(rf"(?:{_ERROR_IN_ANY}|{_ERROR_IN_OBJECT})", _FLAGS)
 _ERROR_WORDS = re.compile(rf"(?:{_ERROR_IN_ANY}|{_ERROR_IN_WORDS})", _FLAGS)
+_COMMAND = re.compile(r"[A-Za-z_][\w.-]{0,40}(?=\s|\(|$)")
 _LONGEST_HEAD = 160
 _TEXT_PARTS = frozenset(("output_text", "text", "input_text", None))
 
@@ -180,6 +182,9 @@ class _Walk:
             self._add(Step(index=index, party="agent", kind="other", text=kind))
 
     def _message(self, index: int, item: Item) -> None:
+        if item.observation is not None and item.role is None:
+            self._turn(index, item)
+            return
         party = _party(item.role or item.speaker)
         if party == "tool":
             call_id = item.tool_call_id or item.call_id
@@ -193,6 +198,15 @@ class _Walk:
             self._add(self._tool_call(index, call))
         if item.function_call is not None:
             self._add(self._call(index, item.function_call.name, item.function_call.arguments, None))
+
+    def _turn(self, index: int, item: Item) -> None:
+        """A thought, an action and what was observed in one item, as agents write that act in a loop."""
+        if item.thought:
+            self._add(Step(index=index, party="agent", kind="reasoning", text=item.thought))
+        action = raw_text(item.action)
+        if action:
+            self._add(self._call(index, item.name or _command(action), action, None))
+        self._add(self._result(index, _text(item.observation), None, is_set(item.error)))
 
     def _content(self, index: int, party: Party, said: str | list[Part] | None, *, calls: bool) -> None:
         if isinstance(said, list) and not _is_text(said):
@@ -256,6 +270,12 @@ class _Walk:
         call = same_id.pop()
         self.answered.add(id(call))
         return call
+
+
+def _command(action: str) -> str:
+    """The tool of an action that is a line of a shell or the like: its first word, where that is a name."""
+    found = _COMMAND.match(action)
+    return found[0] if found is not None else "action"
 
 
 def _plain_text(item: Item) -> str | None:

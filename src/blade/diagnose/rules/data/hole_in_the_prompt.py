@@ -46,10 +46,11 @@ LONGEST_PROMPT = 200_000
 
 @run_rule("DAT005", suggests=Cause.DATA, status="stable")
 def hole_in_the_prompt(context: Context) -> Iterator[Doubt]:
-    usual = {hole for walk in context.reading.walks.values() if walk.passed for hole in _holes(walk)}
-    for task in context.reading.never:
-        walks = context.reading.of(task)
-        holes = [hole for hole in (_holes(walks[0]) if walks else ()) if hole not in usual]
+    never = {task: walks for task in context.reading.never if (walks := context.reading.of(task)) and _holes(walks[0])}
+    passing = (walk for walk in context.reading.walks.values() if never and walk.passed)
+    usual = {hole for walk in passing for hole in _holes(walk)}
+    for task, walks in never.items():
+        holes = [hole for hole in _holes(walks[0]) if hole not in usual]
         if holes and sum(_misses_it(walk) for walk in walks) * 2 >= len(walks):
             yield Doubt(
                 about="task",

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from functools import cache, lru_cache, partial
-from hashlib import blake2b
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar
 
-import msgspec
-
 from blade.core.due import Check, Due
 from blade.core.finding import Look
-from blade.core.offered import NOTHING_OFFERED, Offered
 from blade.core.rollout import Features, Rollout, RolloutKey, Source, Step
-from blade.ingest import cells, fields, verdict
+from blade.ingest import cells, verdict
 from blade.ingest.batch import Batch, Column, any_there
-from blade.ingest.decode import Row, decode_any, encode
+from blade.ingest.decode import Row, decode_any
 from blade.ingest.due import KnownDue, check_names, checks_of
+from blade.ingest.extras import Extras
 from blade.ingest.features import count, fingerprint
 from blade.ingest.jsonl import Record, source_of
 from blade.ingest.key import key_expects
-from blade.ingest.light import EXTRA, KEY, LIGHT
+from blade.ingest.light import KEY, LIGHT
 from blade.ingest.marks import (
     Memo,
     hashed,
@@ -35,14 +31,12 @@ from blade.ingest.rollouts import (
     LONGEST_ANSWER,
     agent_spoke,
     expected_text,
-    offered_tools,
     prompt_steps,
     request_steps,
     steps_of,
 )
+from blade.ingest.settings import NO_TOOLS, SettingsSeen, toolset_of
 
-LONGEST_EXTRA = 48
-LARGEST_METADATA = 4096
 MOST_TOOLS = 60_000
 """Different tool names that are told apart; the table counts them in 16 bits."""
 OTHER_TOOLS = "(other tools)"
@@ -50,18 +44,11 @@ MOST_CHECKS = 100
 """Tests of a row that failed, and that held, which the table keeps; their numbers are of all."""
 
 _EVIDENCE_OF_A_ROLLOUT = ("reward", "score", "response", "messages", "output", "trajectory", "_ng_failure_class")
-_SAMPLING = ("temperature", "top_p", "max_output_tokens")
-_SAMPLED = attrgetter(*_SAMPLING)
 _COUNTED = ("steps", "calls", "tool_errors", "agent_chars")
 _COUNTED_OF = attrgetter(*_COUNTED)
 _NOT_COUNTED = (None,) * len(_COUNTED)
 _INDEXES = ("index", "repeat", "attempt")
 _MOST_KEYS = 1024
-_NO_SCALAR = b"{[n"
-
-_TAKEN = frozenset(
-    path.split(".")[0] for field in fields.TABLE for path in field.paths if path not in fields.KNOWN_SLICES
-) | {"seed", "agent_ref", "skills_ref", "usage", "created_at", "created", "timestamp"}
 
 T = TypeVar("T")
 Columns = dict[str, Column]
@@ -69,26 +56,9 @@ Odd = dict[int, list[str]]
 """What is odd about a row, by its place in the batch."""
 
 
-class Settings(msgspec.Struct, frozen=True):
-    """What the rows say about how the run was made; a run that changes it halfway has several."""
-
-    agent: str | None
-    model: str | None
-    skills: str | None
-    values: tuple[tuple[str, str], ...]
-
-
 def is_rollout(row: Row) -> bool:
     """Whether a row holds a verdict or anything that an agent said."""
     return any(name in row for name in _EVIDENCE_OF_A_ROLLOUT)
-
-
-class Toolset(NamedTuple):
-    """The tools that a row offers."""
-
-    label: str
-    """Their number and a mark, for telling settings apart."""
-    offered: Offered
 
 
 class Walked(NamedTuple):
@@ -107,21 +77,19 @@ class RowReader:
         self.look = look
         self.trajectories = trajectories
         self.tools: dict[str, int] = {}
-        self.settings: dict[Settings, int] = {}
+        self.settings = SettingsSeen()
         self._prompt = Memo(prompt_fingerprint)
         self._request = Memo(request_fingerprint)
         self._key = Memo(key_fingerprint)
         self._metadata = Memo(metadata_fingerprint)
-        self._small = Memo(_small)
-        self._inside = Memo(_metadata_extras)
+        self._extras = Extras()
         self._wants: dict[tuple[str, ...], dict[tuple[bytes | None, ...], str | None]] = {}
         self._agent = Memo(lambda raw: cells.inside(raw, "name"))
         self._skills = Memo(lambda raw: cells.inside(raw, "hash"))
-        self._toolset = Memo(_toolset)
+        self._toolset = Memo(toolset_of)
         self._due = KnownDue()
         self._given = Memo(prompt_steps)
         self._asked = Memo(request_steps)
-        self._said: dict[tuple[Any, ...], Settings] = {}
 
     def usable(self, batch: Batch) -> list[bool]:
         """Which rows this reader reads; of an artifact of rollouts, those with a verdict or anything that an agent said."""
@@ -149,7 +117,7 @@ class RowReader:
             "expected": batch.first(batch.paths["expected"], expected_text),
             "key_expects": self._key_expects(batch),
             **self._keys(batch),
-            **self._extras(batch),
+            **self._extras.columns(batch),
             **self._identity(batch, odd),
             **_places(records),
         }
@@ -164,7 +132,8 @@ class RowReader:
             if self.look is not None:
                 sources = [source_of(record, artifact) for record in records]
                 self._look(self.look, batch, found, walked, errors, sources)
-        self._note_settings(batch, found)
+        tools = [None if one is None else one.label for one in self._toolset.column(batch.tools)]
+        self.settings.note(batch, found["agent"], found["model"], found["skills"], tools)
         return found, odd
 
     def _identity(self, batch: Batch, odd: Odd) -> Columns:
@@ -213,16 +182,6 @@ class RowReader:
             if any_there(marks):
                 found[KEY + name] = marks
         return found
-
-    def _extras(self, batch: Batch) -> Columns:
-        """Small values that may turn out to be slices, as JSON text."""
-        plain, nested = _slice_names(tuple(batch.columns))
-        found: Columns = {EXTRA + name: self._small.column(batch.columns[name]) for name in plain}
-        for name in nested:
-            inside = [texts or {} for texts in self._inside.column(batch.columns[name])]
-            for key in dict.fromkeys(key for texts in inside for key in texts):
-                found[f"{EXTRA}{name}.{key}"] = [texts.get(key) for texts in inside]
-        return {name: column for name, column in found.items() if any_there(column)}
 
     def _walk(self, batch: Batch, found: Columns) -> Walked:
         """The trajectories of the batch; their counters go to `found`."""
@@ -293,7 +252,7 @@ class RowReader:
                 read_row=partial(_whole_row, batch.data[place]),
                 read_prompt=partial(self._read_prompt, batch, place),
                 read_due=None if due is None else _at_hand(due[place]),
-                offered=_offered(toolsets[place]),
+                offered=(toolsets[place] or NO_TOOLS).offered,
             )
             for place, ((id_, index, repeat), (outcome, reward, answer, expected, stop, tokens, seconds)) in enumerate(
                 zip(keys, kept, strict=True)
@@ -305,34 +264,6 @@ class RowReader:
         if cells.has(asked):
             return self._asked.column([asked])[0] or ()
         return self._given.column(batch.prompts[place : place + 1])[0] or ()
-
-    def _note_settings(self, batch: Batch, found: Columns) -> None:
-        """Count what the rows say of the run."""
-        tools = [one.label if one is not None else None for one in self._toolset.column(batch.tools)]
-        who = (found["agent"], found["model"], found["skills"], tools)
-        asked, used = map(_SAMPLED, batch.requests), map(_SAMPLED, batch.responses)
-        for said, times in _counted(zip(*who, asked, used, strict=True)).items():
-            settings = self._said.get(said)
-            if settings is None:
-                settings = self._said[said] = _settings(*said)
-            self.settings[settings] = self.settings.get(settings, 0) + times
-
-
-def _counted(said: Iterable[tuple[Any, ...]]) -> Counter[tuple[Any, ...]]:
-    """How often each was said; what holds a list or an object says nothing."""
-    listed = list(said)
-    try:
-        return Counter(listed)
-    except TypeError:
-        return Counter(one for one in listed if _is_hashable(one))
-
-
-def _is_hashable(value: object) -> bool:
-    try:
-        hash(value)
-    except TypeError:
-        return False
-    return True
 
 
 def _agent_spoke(batch: Batch, place: int) -> bool:
@@ -452,53 +383,3 @@ def _key_expects(key: Batch) -> str | None:
     if actions is None:
         return None
     return key_expects(actions, key.values(key.paths["expected_statements"])[0])
-
-
-def _settings(
-    agent: str | None,
-    model: str | None,
-    skills: str | None,
-    tools: str | None,
-    asked: tuple[Any, ...],
-    used: tuple[Any, ...],
-) -> Settings:
-    sampling = [cells.number(one if one is not None else other) for one, other in zip(asked, used, strict=True)]
-    values = [(name, f"{value:g}") for name, value in zip(_SAMPLING, sampling, strict=True) if value is not None]
-    values += [("tools", tools)] if tools is not None else []
-    return Settings(agent, model, skills, tuple(values))
-
-
-def _toolset(raw: bytes) -> Toolset:
-    value = decode_any(raw)
-    digest = blake2b(encode(value), digest_size=4).hexdigest()
-    label = f"{len(value)} tools ({digest})" if isinstance(value, list) and value else "none"
-    return Toolset(label, offered_tools(value))
-
-
-def _offered(toolset: Toolset | None) -> Offered:
-    return NOTHING_OFFERED if toolset is None else toolset.offered
-
-
-def _small(raw: bytes) -> str | None:
-    return str(raw, "utf-8") if len(raw) <= LONGEST_EXTRA and raw[0] not in _NO_SCALAR else None
-
-
-@cache
-def _may_be_slice(name: str) -> bool:
-    return name not in _TAKEN and not name.startswith("_") and not fields.is_verdict(name)
-
-
-@lru_cache(maxsize=4096)
-def _slice_names(names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Of the fields of rows: those that may become slices, and objects whose fields may."""
-    plain = tuple(name for name in names if name not in fields.METADATA_NAMES and _may_be_slice(name))
-    return plain, tuple(name for name in names if name in fields.METADATA_NAMES)
-
-
-def _metadata_extras(raw: bytes) -> dict[str, str]:
-    value = decode_any(raw) if len(raw) <= LARGEST_METADATA else None
-    if not isinstance(value, dict):
-        return {}
-    small = {key: item for key, item in value.items() if isinstance(item, str | int | float) and _may_be_slice(key)}
-    texts = {key: bytes(encode(item)).decode() for key, item in small.items() if key not in fields.ID_NAMES}
-    return {key: text for key, text in texts.items() if len(text) <= LONGEST_EXTRA}

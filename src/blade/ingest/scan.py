@@ -27,7 +27,8 @@ from blade.ingest.formats import Format, format_named
 from blade.ingest.frames import in_one_piece
 from blade.ingest.jsonl import Record, Torn, is_compressed
 from blade.ingest.light import Part, to_frame
-from blade.ingest.row import MOST_TOOLS, OTHER_TOOLS, Settings
+from blade.ingest.row import MOST_TOOLS, OTHER_TOOLS
+from blade.ingest.settings import Settings
 from blade.ingest.workers import WORTH_WORKERS, cores, open_pool
 
 PART = 5_000
@@ -154,7 +155,7 @@ def scan_chunk(
                 waiting = []
     if waiting:
         result.parts.append(keep(to_frame(waiting), len(result.parts)))
-    result.tools, result.settings, result.seen = tuple(reader.tools), reader.settings, blocks.seen
+    result.tools, result.settings, result.seen = tuple(reader.tools), reader.settings.counts, blocks.seen
     return result
 
 

@@ -1,0 +1,96 @@
+"""What rows say about how their run was made: agent, model, skills, sampling, and the tools that it offers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from hashlib import blake2b
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+import msgspec
+
+from blade.core.offered import NOTHING_OFFERED, Offered
+from blade.ingest import cells
+from blade.ingest.batch import Batch, Column
+from blade.ingest.decode import decode_any, encode
+from blade.ingest.rollouts import offered_tools
+
+_SAMPLING = ("temperature", "top_p", "max_output_tokens")
+_SAMPLED = attrgetter(*_SAMPLING)
+
+
+class Settings(msgspec.Struct, frozen=True):
+    """What the rows say about how the run was made; a run that changes it halfway has several."""
+
+    agent: str | None
+    model: str | None
+    skills: str | None
+    values: tuple[tuple[str, str], ...]
+
+
+class Toolset(NamedTuple):
+    """The tools that a row offers."""
+
+    label: str
+    """Their number and a mark, for telling settings apart."""
+    offered: Offered
+
+
+NO_TOOLS = Toolset("none", NOTHING_OFFERED)
+
+
+def toolset_of(raw: bytes) -> Toolset:
+    """The tools of a raw request."""
+    value = decode_any(raw)
+    digest = blake2b(encode(value), digest_size=4).hexdigest()
+    label = f"{len(value)} tools ({digest})" if isinstance(value, list) and value else NO_TOOLS.label
+    return Toolset(label, offered_tools(value))
+
+
+class SettingsSeen:
+    """How many rows say each of the settings of their run, in `counts`."""
+
+    def __init__(self) -> None:
+        self.counts: dict[Settings, int] = {}
+        self._known: dict[tuple[Any, ...], Settings] = {}
+
+    def note(self, batch: Batch, *who: Column) -> None:
+        """Count what the rows of a batch say; `who` are the columns of agent, model, skills and tools."""
+        asked, used = map(_SAMPLED, batch.requests), map(_SAMPLED, batch.responses)
+        for said, times in _counted(zip(*who, asked, used, strict=True)).items():
+            settings = self._known.get(said)
+            if settings is None:
+                settings = self._known[said] = _settings(*said)
+            self.counts[settings] = self.counts.get(settings, 0) + times
+
+
+def _counted(said: Iterable[tuple[Any, ...]]) -> Counter[tuple[Any, ...]]:
+    """How often each was said; what holds a list or an object says nothing."""
+    listed = list(said)
+    try:
+        return Counter(listed)
+    except TypeError:
+        return Counter(one for one in listed if _is_hashable(one))
+
+
+def _is_hashable(value: object) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
+def _settings(
+    agent: str | None,
+    model: str | None,
+    skills: str | None,
+    tools: str | None,
+    asked: tuple[Any, ...],
+    used: tuple[Any, ...],
+) -> Settings:
+    sampling = [cells.number(one if one is not None else other) for one, other in zip(asked, used, strict=True)]
+    values = [(name, f"{value:g}") for name, value in zip(_SAMPLING, sampling, strict=True) if value is not None]
+    values += [("tools", tools)] if tools is not None else []
+    return Settings(agent, model, skills, tuple(values))

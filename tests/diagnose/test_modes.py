@@ -453,3 +453,21 @@ def test_a_harness_that_writes_down_no_word_of_the_agent_is_not_blamed_for_failu
     assert analysis.diagnosis is not None
     assert not analysis.diagnosis.doubts
     assert "trajectories" in not_in_files(analysis)
+
+
+@pytest.mark.parametrize("account", ["reward_breakdown", "reward_components"])
+def test_parts_of_the_reward_do_not_stand_before_the_calls_that_they_judge(account: str, tmp_path: Path) -> None:
+    rows = [
+        rollout(
+            f"t{place // 2}",
+            repeat=place % 2,
+            passed=bool(place % 2),
+            output=did(SET if place % 2 else OTHER_SET),
+            expected_actions=want(SET),
+            reward_info={account: {"DB": float(place % 2), "TOLD": 1.0}},
+        )
+        for place in range(8)
+    ]
+    diagnosis = blade.analyze(write_jsonl(tmp_path / "run.jsonl", rows)).runs[0].diagnosis
+    assert diagnosis is not None
+    assert [finding.id for finding in diagnosis.findings] == ["argument:set:b"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+_PARTS_OF_REWARD = frozenset(("reward_components", "reward_breakdown"))
+
 
 class DueCall(msgspec.Struct, frozen=True, kw_only=True):
     """A call that the key wants."""
@@ -33,6 +35,14 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
     """What the verifier wrote about it, or what it wanted."""
     words_field: str = ""
     """Dotted path of those words; empty where a path cannot name them."""
+
+    @property
+    def is_part_of_reward(self) -> bool:
+        """Whether it is one of the numbers that the reward is made of, and no test of its own."""
+        top, _, inside = self.field.partition(".")
+        if not inside:
+            return top.startswith("reward_")
+        return not _PARTS_OF_REWARD.isdisjoint((top, inside.partition(".")[0]))
 
 
 class Said(msgspec.Struct, frozen=True, kw_only=True):

@@ -149,7 +149,7 @@ def differences(rollout: Rollout) -> tuple[Difference, ...]:
         found += [*_actions(rollout, due), *_statements(rollout, due)]
     elif failed and due.answer is not None and not any(one.name == "declined" for one in found):
         found += _answer(rollout, due.answer, due.extracts)
-    if due.checks:
+    if due.checks and not _is_verdict_on_calls(due):
         found += [*_slow(due), *_checks(due)]
     if rollout.offered:
         found += _refused(rollout)
@@ -350,6 +350,11 @@ def _slow(due: Due) -> Iterator[Difference]:
 def _checks(due: Due) -> Iterator[Difference]:
     for check in islice((check for check in due.checks if not check.passed), MOST_CHECKS):
         yield Difference(kind=Differs.CHECK, name=check.name[:LONGEST_NAME], detail=_check_words(check))
+
+
+def _is_verdict_on_calls(due: Due) -> bool:
+    """Whether the checks only repeat, part by part, what the calls that were due say better."""
+    return due.calls is not None and all(check.is_part_of_reward for check in due.checks)
 
 
 def _check_words(check: Check) -> str:

@@ -457,17 +457,17 @@ def test_a_harness_that_writes_down_no_word_of_the_agent_is_not_blamed_for_failu
 
 @pytest.mark.parametrize("account", ["reward_breakdown", "reward_components"])
 def test_parts_of_the_reward_do_not_stand_before_the_calls_that_they_judge(account: str, tmp_path: Path) -> None:
+    done = [did(SET), did(SET), did(OTHER_SET), did(LOOK)]
     rows = [
         rollout(
-            f"t{place // 2}",
-            repeat=place % 2,
-            passed=bool(place % 2),
-            output=did(SET if place % 2 else OTHER_SET),
+            f"t{place}",
+            passed=place % 4 < 2,
+            output=done[place % 4],
             expected_actions=want(SET),
-            reward_info={account: {"DB": float(place % 2), "TOLD": 1.0}},
+            reward_info={account: {"DB": float(place % 4 < 2), "TOLD": 1.0}},
         )
-        for place in range(8)
+        for place in range(12)
     ]
     diagnosis = blade.analyze(write_jsonl(tmp_path / "run.jsonl", rows)).runs[0].diagnosis
     assert diagnosis is not None
-    assert [finding.id for finding in diagnosis.findings] == ["argument:set:b"]
+    assert [finding.id for finding in diagnosis.findings] == ["argument:set:b", "left-out:set"]

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import blade
 from blade.core.diagnosis import NOT_EXPLAINED, Grade, Partition
 from blade.diagnose.modes import KINDS, partition
+from blade.ingest import scan
 from blade.ingest.saved import save
 from blade.report.page_one import not_in_files
 from blade.report.sections import report
@@ -471,3 +472,13 @@ def test_parts_of_the_reward_do_not_stand_before_the_calls_that_they_judge(accou
     diagnosis = blade.analyze(write_jsonl(tmp_path / "run.jsonl", rows)).runs[0].diagnosis
     assert diagnosis is not None
     assert [finding.id for finding in diagnosis.findings] == ["argument:set:b", "left-out:set"]
+
+
+def test_one_way_to_fail_is_one_mode_wherever_in_a_large_file_it_stands(tmp_path: Path) -> None:
+    words = {"z_reason": "the unit is wrong", "b_reason": "came late"}
+    failed = [rollout(f"t{place}", output=[said("x" * 2_000)]) | words for place in range(1_200)]
+    path = write_jsonl(tmp_path / "run.jsonl", [rollout("p", passed=True, output=[said("y")]), *failed])
+    assert path.stat().st_size > 2 * scan.BLOCK
+    # What was learned of the file the first time must not show the second time.
+    for _ in range(2):
+        assert modes(partition(blade.load_run(path))) == {"said:b_reason: came late": 1_200}

@@ -468,3 +468,11 @@ def test_the_sentence_on_the_whole_speaks_before_the_messages_of_many_tests() ->
     tests = [{"name": f"test {n}", "passed": False, "message": f"AssertionError at `f({n})`"} for n in range(40)]
     found = due(test_results=tests, failure_reason="AssertionError at `f(0)`").said
     assert [one.field for one in found[:2]] == ["failure_reason", "test_results.0.message"]
+
+
+def test_words_come_in_one_order_whatever_the_order_of_the_fields() -> None:
+    said = {"z_reason": "the unit is wrong", "b_reason": "came late", "error_list": ["one", "two"]}
+    rows = [dict(said), dict(reversed(said.items()))]
+    first, second = (read_due(decode_row(json.dumps(row).encode())[0]) for row in rows)
+    assert [one.field for one in first.said] == ["b_reason", "z_reason", "error_list.0", "error_list.1"]
+    assert second == first

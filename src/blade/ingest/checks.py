@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from typing import NamedTuple, TypeGuard
 
 from blade.core.due import Check
@@ -179,18 +180,23 @@ def verdict(value: object) -> bool | None:
 
 
 def read_checks(names: Iterable[str], get: Get) -> tuple[Check, ...]:
-    """The checks of a row with these keys, in the artifact's order; empty when it holds none.
+    """The checks of a row with these keys, whatever their order; empty when it holds none.
 
     Shapes are tried in a fixed order and the first that holds any is taken: names beside booleans, named verdicts,
     those inside an account, traces of failed tests, numbered verdicts, lists of passed and failed tests, parts of the
     reward, and last totals such as 6 of 7.
     """
-    have = tuple(names)
+    have = _by_name(tuple(names))
     for shape in (_paired, _named_fields, _accounts, _traces, _numbered, _nested, _components, _totals):
         found = tuple(shape(have, get))
         if found and len(found) <= MOST:
             return found
     return ()
+
+
+@lru_cache(maxsize=4096)
+def _by_name(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(sorted(names))
 
 
 def _paired(have: tuple[str, ...], get: Get) -> Iterator[Check]:

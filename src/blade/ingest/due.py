@@ -75,16 +75,17 @@ class _Plan(msgspec.Struct, frozen=True):
 @lru_cache(maxsize=4096)
 def _plan(names: tuple[str, ...]) -> _Plan | None:
     paths = fields.applying(names)
-    words = tuple(name for name in names if name not in _NOT_WORDS and name not in fields.ACCOUNTS and _speaks(name))
+    words = (name for name in names if name not in _NOT_WORDS and name not in fields.ACCOUNTS and _speaks(name))
     plan = _Plan(
         actions=paths["expected_actions"],
         statements=paths["expected_statements"],
         expected=paths["expected"],
         extracted=tuple(name for name in paths["answer"] if name not in (*paths["expected"], *_PRINTED)),
         script=paths["script"],
-        words=words,
-        accounts=tuple(name for name in names if name in fields.ACCOUNTS),
-        records=tuple(name for name in names if name in fields.RECORDS),
+        # By name: rows of one file may have their fields in other orders, and say the same.
+        words=tuple(sorted(words)),
+        accounts=tuple(name for name in fields.ACCOUNTS if name in names),
+        records=tuple(name for name in fields.RECORDS if name in names),
         checks=checks.may_hold(names),
     )
     return plan if any(getattr(plan, name) for name in plan.__struct_fields__) else None
@@ -323,7 +324,7 @@ def _texts(value: object, depth: int) -> Iterator[str]:
 
 
 def _all_said(row: Row, plan: _Plan) -> Iterator[Said]:
-    """The verifier's words in the order of the row, lists last; values that say that nothing is wrong are left out."""
+    """The verifier's words by the name of their field, lists last; values that say that nothing is wrong are left out."""
     # One sentence on the whole must not be lost behind the messages of many tests.
     for name in sorted(plan.words, key=lambda name: memoryview(row[name])[:1].tobytes() == b"["):
         if len(memoryview(row[name])) <= LARGEST_ACCOUNT:

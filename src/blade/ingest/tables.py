@@ -123,7 +123,7 @@ def task_scores(rollouts: pl.DataFrame) -> pl.DataFrame:
 
 
 def check_table(rollouts: pl.DataFrame, order: pl.DataFrame) -> pl.DataFrame:
-    """Tests and criteria with their verdicts, one row each, in the artifact's order within a rollout."""
+    """Tests and criteria with their verdicts, one row each, as `read_checks` orders them within a rollout."""
     if "checks" not in rollouts.columns:
         return conform(pl.DataFrame(schema={"task_id": pl.String}), CHECKS)
     long = rollouts.select("task_id", "repeat", "checks").drop_nulls("checks").explode("checks").unnest("checks")

@@ -9,7 +9,8 @@ from blade.core.analysis import RunAnalysis, TaskResult
 
 MOST_TASKS = 400
 """Columns that can still be told apart; a run with more has no picture."""
-MOST_ROLLOUTS = 32
+MOST_SQUARES = 6_000
+"""Squares of a page that still opens at once."""
 _SIDE = 10
 _WIDEST = 80
 """Columns side by side; the rest stands below them."""
@@ -20,7 +21,8 @@ def task_map(one: RunAnalysis) -> str:
     """An inline figure whose squares are the rollouts that were expected; empty where it could not be read."""
     tasks = sorted(one.tasks, key=lambda task: -_share(task))
     tallest = max((len(_squares(task)) for task in tasks), default=0)
-    if not 2 <= len(tasks) <= MOST_TASKS or not 0 < tallest <= MOST_ROLLOUTS or one.metrics.headline != "pass_at_1":
+    few = 2 <= len(tasks) <= MOST_TASKS and 0 < len(tasks) * tallest <= MOST_SQUARES
+    if not few or one.metrics.headline != "pass_at_1":
         return ""
     lines = [tasks[at : at + _WIDEST] for at in range(0, len(tasks), _WIDEST)]
     width = _SIDE * min(len(tasks), _WIDEST)

@@ -61,7 +61,8 @@ class Prepared:
 def ensure(resolved: Resolved, dataset: Dataset, told: Callable[[str], None] | None = None) -> Path:
     """The rows of a data set, made where they are missing or were made otherwise; rows of unknown make are taken as given.
 
-    Rows that were asked for otherwise than the config has them (another seed) are taken until somebody asks again. Raises for rows that were changed since they were made, which nobody may want to lose.
+    Rows that were asked for otherwise than the config has them (another seed) are taken until somebody asks again.
+    Raises for rows that were changed since they were made, which nobody may want to lose.
     """
     path = place(dataset.jsonl_fpath, resolved.roots, beside=dataset.prepare_script)
     if not dataset.prepare_script or (path.is_file() and not path.with_name(path.stem + RECORD).is_file()):

@@ -114,7 +114,7 @@ class Features(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class Rollout(msgspec.Struct, frozen=True, kw_only=True):
-    """What a rule may look at. `steps` is None when the artifact has no trajectory."""
+    """What a rule may look at."""
 
     key: RolloutKey
     outcome: Outcome
@@ -128,27 +128,19 @@ class Rollout(msgspec.Struct, frozen=True, kw_only=True):
     source: Source
     features: Features | None = None
     """None when the artifact has no trajectory."""
-    read_steps: Callable[[], tuple[Step, ...]] | None = None
+    steps: tuple[Step, ...] | None = None
+    """The trajectory in order; None when the artifact has none."""
+    due: Due = NOTHING_DUE
+    """What the key wants and what the verifier said."""
     read_row: Callable[[], dict[str, object]] | None = None
     read_prompt: Callable[[], tuple[Step, ...]] | None = None
-    read_due: Callable[[], Due] | None = None
     offered: Offered = NOTHING_OFFERED
     """The tools of the request; none where the row does not say."""
-
-    @property
-    def steps(self) -> tuple[Step, ...] | None:
-        """The trajectory in order, decoded on each use; None when the artifact has none."""
-        return self.read_steps() if self.read_steps is not None else None
 
     @property
     def prompt(self) -> tuple[Step, ...]:
         """What the agent was given before its first turn; empty when it is not recorded."""
         return self.read_prompt() if self.read_prompt is not None else ()
-
-    @property
-    def due(self) -> Due:
-        """What the key wants and what the verifier said; read on each use."""
-        return self.read_due() if self.read_due is not None else NOTHING_DUE
 
     @property
     def row(self) -> dict[str, object]:

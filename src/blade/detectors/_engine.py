@@ -196,7 +196,7 @@ def _presence(name: str) -> Callable[[Rollout], bool]:
 def _has_steps(rollout: Rollout) -> bool:
     # A trajectory without a step is one that was not recorded: it shows nothing.
     features = rollout.features
-    return features is not None and features.steps > 0 and rollout.read_steps is not None
+    return features is not None and features.steps > 0 and rollout.steps is not None
 
 
 @cache

@@ -46,7 +46,7 @@ class Looking:
 def _look(name: str, rule: Rule, rollout: Rollout) -> Hit | bool | None:
     """The hit, False when the rule does not hold, None when it could not look."""
     features = rollout.features
-    if needs_steps(rule) and (features is None or not features.steps or rollout.read_steps is None):
+    if needs_steps(rule) and (features is None or not features.steps or rollout.steps is None):
         return None
     try:
         found = match(rule, rollout)

@@ -8,9 +8,8 @@ from typing import Any
 
 import msgspec
 
-from blade.core.due import Due
 from blade.core.offered import NOTHING_OFFERED, Offered
-from blade.core.rollout import Features, Outcome, Rollout, RolloutKey, Source, Step
+from blade.core.rollout import Outcome, Rollout, RolloutKey, Source, Step
 from blade.ingest import cells, verdict
 from blade.ingest.batch import batch_of
 from blade.ingest.decode import Row, decode_any, encode
@@ -51,40 +50,6 @@ def expected_text(value: Any) -> str | None:
     return cells.as_text(value)[:LONGEST_ANSWER]
 
 
-def rollout(
-    light: Light,
-    *,
-    key: RolloutKey,
-    source: Source,
-    error: str | None,
-    features: Features | None,
-    steps: tuple[Step, ...] | None,
-    read_row: Callable[[], Any],
-    read_prompt: Callable[[], tuple[Step, ...]],
-    read_due: Callable[[], Due] | None = None,
-    offered: Offered = NOTHING_OFFERED,
-) -> Rollout:
-    """The rollout of a row."""
-    return Rollout(
-        key=key,
-        outcome=_OUTCOMES[light.outcome or "unscored"],
-        reward=light.reward,
-        answer=light.answer,
-        expected=light.expected,
-        stop=light.stop,
-        error=error,
-        tokens=light.output_tokens,
-        seconds=light.seconds,
-        source=source,
-        features=features,
-        read_steps=None if steps is None else lambda: steps,
-        read_row=read_row,
-        read_prompt=read_prompt,
-        read_due=read_due,
-        offered=offered,
-    )
-
-
 def prompt_steps(raw: bytes | msgspec.Raw | None) -> tuple[Step, ...]:
     """What the agent was given before its first turn, as steps."""
     return _given_steps(raw, before_agent)
@@ -108,16 +73,22 @@ def rollout_of(row: Row, light: Light, key: RolloutKey, source: Source) -> Rollo
     batch = batch_of([b""], [row])
     raw, asked = batch.trajectories[0], batch.requests[0].input
     steps = steps_of(raw, row.get("messages")) if raw is not None else None
-    return rollout(
-        msgspec.structs.replace(light, expected=batch.first(batch.paths["expected"], expected_text)[0]),
+    return Rollout(
         key=key,
-        source=source,
+        outcome=_OUTCOMES[light.outcome or "unscored"],
+        reward=light.reward,
+        answer=light.answer,
+        expected=batch.first(batch.paths["expected"], expected_text)[0],
+        stop=light.stop,
         error=verdict.errors(batch)[0],
+        tokens=light.output_tokens,
+        seconds=light.seconds,
+        source=source,
         features=count(steps, light.stop) if steps is not None else None,
         steps=steps,
-        read_prompt=lambda: request_steps(asked) if cells.has(asked) else prompt_steps(batch.prompts[0]),
+        due=read_due(row),
         read_row=lambda: {name: decode_any(raw) for name, raw in row.items()},
-        read_due=lambda: read_due(row),
+        read_prompt=lambda: request_steps(asked) if cells.has(asked) else prompt_steps(batch.prompts[0]),
         offered=NOTHING_OFFERED if batch.tools[0] is None else _offered(bytes(batch.tools[0])),
     )
 

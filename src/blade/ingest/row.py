@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache, partial
 from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar
 
-from blade.core.due import Check, Due
+from blade.core.due import NOTHING_DUE, Check, Due
 from blade.core.finding import Look
 from blade.core.rollout import Features, Rollout, RolloutKey, Source, Step
 from blade.ingest import cells, verdict
@@ -248,10 +248,10 @@ class RowReader:
                 seconds=seconds,
                 source=sources[place],
                 features=walked.features[place],
-                read_steps=_at_hand(walked.steps[place]),
+                steps=walked.steps[place],
+                due=NOTHING_DUE if due is None else due[place],
                 read_row=partial(_whole_row, batch.data[place]),
                 read_prompt=partial(self._read_prompt, batch, place),
-                read_due=None if due is None else _at_hand(due[place]),
                 offered=(toolsets[place] or NO_TOOLS).offered,
             )
             for place, ((id_, index, repeat), (outcome, reward, answer, expected, stop, tokens, seconds)) in enumerate(
@@ -269,10 +269,6 @@ class RowReader:
 def _agent_spoke(batch: Batch, place: int) -> bool:
     raw = batch.trajectories[place]
     return raw is not None and agent_spoke(steps_of(raw, batch.raw("messages")[place]))
-
-
-def _at_hand(value: T | None) -> Callable[[], T] | None:
-    return None if value is None else lambda: value
 
 
 def _whole_row(data: bytes) -> Any:

@@ -17,9 +17,9 @@ WORTH_WORKERS = 64 << 20
 """Below this many bytes starting workers costs more than it saves."""
 MOST_WORKERS = 4
 """The disk does not feed more."""
-OBJECTS_BETWEEN_SWEEPS = 100_000
-"""Rows make no cycles: looking for them as often as Python does by itself takes a twentieth of a worker's time, and more
-where an analysis holds a million places."""
+OBJECTS_BETWEEN_SWEEPS = 1_000_000
+"""Rows make no cycles: looking for them as often as Python does by itself takes a twentieth of a worker's time, a tenth of
+a small analysis, and more where one holds a million places."""
 
 
 @contextmanager

@@ -74,7 +74,6 @@ def count(steps: tuple[Step, ...], stop: str | None) -> Features:
         long_results=sum(len(step.text) > 300 for step in results),
         orphan_calls=len(calls) - sum(step.answers is not None for step in results),
         user_messages=sum(s.party == "user" for s in steps),
-        agent_chars=sum(len(s.text) for s in steps if s.party == "agent"),
         agent_messages=sum(
             s.party == "agent" and s.kind in ("message", "refusal") and bool(s.text.strip()) for s in steps
         ),

@@ -89,7 +89,10 @@ LONGEST_UNMARKED = 300
 
 
 class Features(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """Counters made once a rollout, cheap enough to make for every row."""
+    """Counters made once a rollout, cheap enough to make for every row.
+
+    No length is among them: many rollouts of a run have the same counters, and what is worked out from these is kept.
+    """
 
     steps: int = 0
     calls: int = 0
@@ -104,8 +107,6 @@ class Features(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     orphan_calls: int = 0
     agent_messages: int = 0
     """Messages of the agent that hold any text."""
-    agent_chars: int = 0
-    """No gate of a rule looks at it."""
     user_messages: int = 0
     refusals: int = 0
     empty_final: bool = False

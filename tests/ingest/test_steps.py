@@ -267,7 +267,7 @@ def test_the_same_output_has_the_same_fingerprint() -> None:
     assert count(steps(result("x"), said("", role="assistant"), said("hi", role="user")), None).output is None
 
 
-SOME = st.sampled_from([None, "", "a", "Error: no", 5, False, [], {}, {"name": "f"}])
+SOME: st.SearchStrategy[Any] = st.sampled_from([None, "", "a", "Error: no", 5, False, [], {}, {"name": "f"}])
 TYPES = st.sampled_from(["message", "function_call", "function_call_output", "reasoning", "message", None, "mcp_call"])
 PART = st.fixed_dictionaries(
     {"type": st.sampled_from(["output_text", "summary_text", "reasoning_text", "refusal", None, "image"])},

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from enum import StrEnum
-from typing import Literal
+from typing import Literal, Protocol
 
 import msgspec
 
@@ -114,7 +113,20 @@ class Features(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     stop: str | None = None
 
 
-class Rollout(msgspec.Struct, frozen=True, kw_only=True):
+class Origin(Protocol):
+    """What a rollout was made of; read when it is asked for."""
+
+    def row(self) -> dict[str, object]:
+        """The decoded row."""
+        ...
+
+    def prompt(self) -> tuple[Step, ...]:
+        """What the agent was given before its first turn."""
+        ...
+
+
+# No more than fifteen fields are given by name: with sixteen, Python makes a dictionary of them at every call.
+class Rollout(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """What a rule may look at."""
 
     key: RolloutKey
@@ -133,20 +145,19 @@ class Rollout(msgspec.Struct, frozen=True, kw_only=True):
     """The trajectory in order; None when the artifact has none."""
     due: Due = NOTHING_DUE
     """What the key wants and what the verifier said."""
-    read_row: Callable[[], dict[str, object]] | None = None
-    read_prompt: Callable[[], tuple[Step, ...]] | None = None
+    origin: Origin | None = None
     offered: Offered = NOTHING_OFFERED
     """The tools of the request; none where the row does not say."""
 
     @property
     def prompt(self) -> tuple[Step, ...]:
         """What the agent was given before its first turn; empty when it is not recorded."""
-        return self.read_prompt() if self.read_prompt is not None else ()
+        return self.origin.prompt() if self.origin is not None else ()
 
     @property
     def row(self) -> dict[str, object]:
         """The decoded row as the harness wrote it; empty when it cannot be had."""
-        return self.read_row() if self.read_row is not None else {}
+        return self.origin.row() if self.origin is not None else {}
 
     @property
     def calls(self) -> tuple[Step, ...]:

@@ -170,7 +170,7 @@ def _by_counters(plan: _Plan, rollout: Rollout) -> _Opened:
 
 
 def _counted(plan: _Plan, features: Features) -> _Opened:
-    opened = frozenset(number for number, when in plan.whens if when(features))
+    opened = frozenset([number for number, when in plan.whens if when(features)])
     some = {"errors": features.results > 0, "closing": features.agent_messages > 0}
     search = {place: numbers for place, numbers in plan.phrased if plan.error or some[place]}
     return _Opened(opened, {place: numbers for place, numbers in search.items() if not numbers <= opened})

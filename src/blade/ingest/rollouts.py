@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from blade.core.offered import NOTHING_OFFERED, Offered
 from blade.core.rollout import Outcome, Rollout, RolloutKey, Source, Step
 from blade.ingest import cells, columns, verdict
-from blade.ingest.batch import batch_of
+from blade.ingest.batch import Batch, batch_of
 from blade.ingest.columns import Column
 from blade.ingest.decode import Row, decode_any, encode
 from blade.ingest.due import read_due
@@ -69,11 +69,25 @@ def _given_steps(raw: bytes | msgspec.Raw | None, choose: Callable[[list[object]
     return (Step(index=0, party="user", kind="message", text=cells.as_text(value)),) if value is not None else ()
 
 
+class _Reread(NamedTuple):
+    """A row that was read again."""
+
+    raws: Row
+    batch: Batch
+
+    def row(self) -> dict[str, object]:
+        return {name: decode_any(raw) for name, raw in self.raws.items()}
+
+    def prompt(self) -> tuple[Step, ...]:
+        asked = self.batch.requests[0].input
+        return request_steps(asked) if cells.has(asked) else prompt_steps(self.batch.prompts[0])
+
+
 def rollout_of(row: Row, light: Light, key: RolloutKey, source: Source) -> Rollout:
     """The rollout of a row that was read again, with its steps."""
     batch = batch_of([b""], [row])
-    raw, asked = batch.trajectories[0], batch.requests[0].input
-    steps = steps_of(raw, row.get("messages")) if raw is not None else None
+    output = batch.trajectories[0]
+    steps = steps_of(output, row.get("messages")) if output is not None else None
     return Rollout(
         key=key,
         outcome=_OUTCOMES[light.outcome or "unscored"],
@@ -88,8 +102,7 @@ def rollout_of(row: Row, light: Light, key: RolloutKey, source: Source) -> Rollo
         features=count(steps, light.stop).features if steps is not None else None,
         steps=steps,
         due=read_due(row),
-        read_row=lambda: {name: decode_any(raw) for name, raw in row.items()},
-        read_prompt=lambda: request_steps(asked) if cells.has(asked) else prompt_steps(batch.prompts[0]),
+        origin=_Reread(row, batch),
         offered=NOTHING_OFFERED if batch.tools[0] is None else _offered(bytes(batch.tools[0])),
     )
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar
+
+import msgspec
 
 from blade.core.due import NOTHING_DUE, Check, Due
 from blade.core.finding import Look
@@ -14,7 +16,7 @@ from blade.ingest import cells, columns, verdict
 from blade.ingest.batch import Batch
 from blade.ingest.columns import Column, any_there
 from blade.ingest.decode import Row, decode_any
-from blade.ingest.due import KnownDue, check_names, checks_of
+from blade.ingest.due import KnownDue, check_names, checks_of, first_value
 from blade.ingest.extras import Extras
 from blade.ingest.features import count
 from blade.ingest.jsonl import Record, source_of
@@ -106,7 +108,8 @@ class RowReader:
         marks = self._request.column(asked)
         if None not in asked:
             return marks
-        others = self._prompt.column(batch.prompts)
+        given = [prompt if raw is None else None for raw, prompt in zip(asked, batch.prompts, strict=True)]
+        others = self._prompt.column(given)
         return [other if raw is None else mark for raw, mark, other in zip(asked, marks, others, strict=True)]
 
     def read(self, batch: Batch, records: Sequence[Record], artifact: str) -> tuple[Columns, Odd]:
@@ -170,8 +173,9 @@ class RowReader:
         columns = zip(*(batch.columns[name] for name in names), strict=True)
         asked = [tuple([None if raw is None else bytes(raw) for raw in raws]) for raws in columns]
         for raws in set(asked) - known.keys():
-            key = Batch([b""], {name: [raw] for name, raw in zip(names, raws, strict=True) if raw is not None})
-            known[raws] = _key_expects(key)
+            key = {name: raw for name, raw in zip(names, raws, strict=True) if raw is not None}
+            wanted = (first_value(key, paths[name]) for name in ("expected_actions", "expected_statements"))
+            known[raws] = key_expects(*wanted)
         return [known[raws] for raws in asked]
 
     def _keys(self, batch: Batch) -> Columns:
@@ -265,8 +269,7 @@ class RowReader:
                 features=walked.features[place],
                 steps=walked.steps[place],
                 due=NOTHING_DUE if due is None else due[place],
-                read_row=partial(_whole_row, batch.data[place]),
-                read_prompt=partial(self._read_prompt, batch, place),
+                origin=_Origin(self._asked, self._given, batch, place),
                 offered=(toolsets[place] or NO_TOOLS).offered,
             )
             for place, ((id_, index, repeat), (outcome, reward, answer, expected, stop, tokens, seconds)) in enumerate(
@@ -274,20 +277,28 @@ class RowReader:
             )
         ]
 
-    def _read_prompt(self, batch: Batch, place: int) -> tuple[Step, ...]:
-        asked = batch.requests[place].input
+
+class _Origin(msgspec.Struct, frozen=True, gc=False):
+    """A row of a batch."""
+
+    asked: Memo[tuple[Step, ...]]
+    given: Memo[tuple[Step, ...]]
+    batch: Batch
+    place: int
+
+    def row(self) -> Any:
+        return decode_any(self.batch.data[self.place])
+
+    def prompt(self) -> tuple[Step, ...]:
+        asked = self.batch.requests[self.place].input
         if cells.has(asked):
-            return self._asked.column([asked])[0] or ()
-        return self._given.column(batch.prompts[place : place + 1])[0] or ()
+            return self.asked.column([asked])[0] or ()
+        return self.given.column(self.batch.prompts[self.place : self.place + 1])[0] or ()
 
 
 def _agent_spoke(batch: Batch, place: int) -> bool:
     output = batch.trajectories[place]
     return output is not None and agent_spoke(steps_of(output, batch.raw("messages")[place]))
-
-
-def _whole_row(data: bytes) -> Any:
-    return decode_any(data)
 
 
 def _row(batch: Batch, names: tuple[str, ...], place: int) -> Row:
@@ -385,10 +396,3 @@ def _kept(checks: Sequence[Check]) -> list[tuple[str, bool]] | None:
     if len(failed) + len(held) == len(checks):
         return [(check.name, check.passed) for check in checks] or None
     return failed + held
-
-
-def _key_expects(key: Batch) -> str | None:
-    actions = key.values(key.paths["expected_actions"])[0]
-    if actions is None:
-        return None
-    return key_expects(actions, key.values(key.paths["expected_statements"])[0])

@@ -210,16 +210,9 @@ class RowReader:
 
     def _judge(self, batch: Batch, found: Columns, errors: Column) -> None:
         rewards = found["reward"]
-        if (
-            self.role == "rollouts"
-            and None not in rewards
-            and not any_there(errors)
-            and not any(map(verdict.is_broken, batch.responses))
-        ):
-            found["outcome"], found["error_class"] = (
-                [verdict.judged(reward, self.threshold) for reward in rewards],
-                [None] * len(batch),
-            )
+        if self.role == "rollouts" and verdict.is_all_well(batch, rewards, errors):
+            found["outcome"] = [verdict.judged(reward, self.threshold) for reward in rewards]
+            found["error_class"] = [None] * len(batch)
             return
         judged = [
             verdict.outcome(
@@ -229,9 +222,7 @@ class RowReader:
                 error=error,
                 failed=verdict.is_broken(response) and not _agent_spoke(batch, place),
             )
-            for place, (reward, error, response) in enumerate(
-                zip(found["reward"], errors, batch.responses, strict=True)
-            )
+            for place, (reward, error, response) in enumerate(zip(rewards, errors, batch.responses, strict=True))
         ]
         found["outcome"], found["error_class"] = zip(*judged, strict=True)
 

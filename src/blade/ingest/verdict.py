@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from blade.core.rollout import PASS_TOLERANCE, Outcome
 from blade.ingest import cells, columns
 from blade.ingest.batch import Batch
-from blade.ingest.columns import each
+from blade.ingest.columns import Column, any_there, each
 from blade.ingest.request import Response, UsualResponse
 
 LONGEST_CLASS = 80
@@ -36,6 +36,11 @@ def outcome(
     if reward <= 0 and failed:
         return Outcome.ERRORED, kind or "response failed"
     return judged(reward, threshold), kind
+
+
+def is_all_well(batch: Batch, rewards: Column, errors: Column) -> bool:
+    """Whether every row has a reward and none an error, as in most batches: then the rewards alone decide."""
+    return None not in rewards and not any_there(errors) and not any(map(is_broken, batch.responses))
 
 
 def is_broken(response: Response | UsualResponse) -> bool:

@@ -20,10 +20,9 @@ from blade.teach import Taught
 
 def check_exclusions(runs: Sequence[Run], wishes: Sequence[str], labels: Sequence[str]) -> None:
     """A task, a rollout or a rule that does not exist is a slip of the pen, not a wish."""
-    codes = [*(rule.code for rule in all_rules()), *labels]
     for wish in wishes:
         kind, _, value = wish.partition(":")
-        if kind == "code" and value not in codes:
+        if kind == "code" and value not in (codes := [*(rule.code for rule in all_rules()), *labels]):
             raise RequestError(f"no rule has the code {value!r}", hint="known: " + ", ".join(codes))
         if kind in ("task", "rollout") and not any(run.rollouts.select(_matches(wish).any()).item() for run in runs):
             raise RequestError(f"no run has {kind} {value!r}", hint="write task:ID or rollout:ID#REPEAT")

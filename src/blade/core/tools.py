@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache, partial
+
+from msgspec import Struct
 
 READING = frozenset(
     """get list search find lookup read view show describe count check fetch query retrieve inspect browse calculate
@@ -41,8 +42,7 @@ def is_deep(text: str) -> bool:
     return deepest > DEEPEST
 
 
-@dataclass(frozen=True, kw_only=True)
-class Tools:
+class Tools(Struct, frozen=True, kw_only=True):
     """Names of tools, with `*`, that change something and that only read, whatever the names suggest."""
 
     changing: tuple[str, ...] = ()

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import polars as pl
+from msgspec import Struct
 
 from blade.core.diagnosis import Doubt, Grade, Label, Lookout, Partition, TaskCause
 from blade.core.finding import Cause, Differs
@@ -59,8 +59,7 @@ _OF_ACTIONS = [
 RESTS_ON = (Grade.DIRECT, Grade.SHOWN, Grade.CONSISTENT)
 
 
-@dataclass(frozen=True, eq=False)
-class Counts:
+class Counts(Struct, frozen=True, eq=False):
     """How often each of some names occurs; tasks that are alike share the very object, and are decided once."""
 
     pairs: tuple[tuple[str, int], ...] = ()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from blade.core.finding import Difference, Differs, Evidence
 from blade.core.rollout import Rollout

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from blade.core.diagnosis import Doubt, Finding, Lookout
 from blade.diagnose.context import Context, Draft

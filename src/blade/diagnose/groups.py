@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import polars as pl
+from msgspec import Struct
 
 from blade.core.diagnosis import Partition
 from blade.core.finding import Differs
@@ -45,8 +45,7 @@ _OF_THE_END = ("answer", "no-answer", "declined", "check", "words", "not-said", 
 """Families of what a rollout that ran on might still have mended."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Group:
+class Group(Struct, frozen=True, kw_only=True, dict=True):
     """Rollouts that share a difference."""
 
     family: str

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import permutations
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+from msgspec import Struct
 
 from blade.core.diagnosis import Grade, Habit
 from blade.core.run import Run
@@ -32,8 +32,7 @@ USUAL = 0.6
 Flags = npt.NDArray[np.bool_]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Candidate:
+class Candidate(Struct, frozen=True, kw_only=True):
     """A habit before it is tested."""
 
     id: str

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
 
 import polars as pl
+from msgspec import Struct
 from msgspec.structs import replace
 
 from blade.core.diagnosis import Doubt, Finding, Grade, Intervention, Lookout, TaskCause, Together
@@ -42,8 +42,7 @@ KIND_OF_FAMILY = {"infra": "infrastructure", "answer": "harness", "behavior": "p
 RESTS_ON = (Grade.DIRECT, Grade.SHOWN, Grade.CONSISTENT)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Remedy:
+class _Remedy(Struct, frozen=True, kw_only=True):
     """Something to do, before it is ranked."""
 
     kind: str

@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import polars as pl
+from msgspec import Struct
 
 from blade.core.diagnosis import NOT_EXPLAINED, Grade, Mode, Partition
 from blade.core.finding import Differs
@@ -81,8 +81,7 @@ _KEYS = ["task_id", "repeat"]
 _WHAT = ["kind", "name", "detail"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Kind:
+class _Kind(Struct, frozen=True, kw_only=True):
     """How a mode is called, whose doing it is, and how it is tied to the verdict."""
 
     name: str

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import polars as pl
+from msgspec import Struct
 
 from blade.core.diagnosis import Partition
 from blade.core.errors import ArtifactError
@@ -27,8 +27,7 @@ MOST_OF_A_MODE = 6
 """Rollouts of a mode that are read whatever their task."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Reading:
+class Reading(Struct, frozen=True, kw_only=True, dict=True):
     """Rollouts that were read again, and by which rule others were not."""
 
     walks: Mapping[Place, Walk]

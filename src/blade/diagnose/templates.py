@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import islice
 from math import ceil
 from operator import eq
+
+from msgspec import Struct
 
 HEAD = 2_048
 TAIL = 20_480
@@ -338,8 +339,7 @@ def _shortened(text: str) -> str:
     return text if len(text) <= LONGEST_TEMPLATE else _HALF.sub("", text[:LONGEST_TEMPLATE]).rstrip()
 
 
-@dataclass(slots=True)
-class _Group:
+class _Group(Struct):
     tokens: list[str]
     members: list[str]
 

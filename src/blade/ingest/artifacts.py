@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import glob
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import NoReturn
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from blade.core.errors import ArtifactError, RequestError
 from blade.core.rollout import Problem, Source
@@ -35,8 +37,7 @@ _HEAD_ROWS = 50
 _HEAD_LINES = 5_000
 
 
-@dataclass(frozen=True, kw_only=True)
-class Bundle:
+class Bundle(Struct, frozen=True, kw_only=True):
     """One rollouts file with its sidecars."""
 
     path: Path
@@ -47,8 +48,7 @@ class Bundle:
     folder: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Found:
+class Found(Struct, frozen=True, kw_only=True):
     """Everything that the user's words stand for."""
 
     bundles: tuple[Bundle, ...]
@@ -57,8 +57,7 @@ class Found:
     """Folders of earlier analyses, with the name given to each."""
 
 
-@dataclass(kw_only=True)
-class _Search:
+class _Search(Struct, kw_only=True):
     """What has been come across so far, by resolved path: a file named twice is one file."""
 
     forced: Format | None

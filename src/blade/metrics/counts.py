@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+from msgspec import Struct
 
 from blade.core.rollout import PASS_TOLERANCE, Outcome
 from blade.core.run import Run
@@ -28,8 +28,7 @@ def fired(codes: Collection[str]) -> pl.Expr:
     return pl.col("fired").list.eval(pl.element().struct.field("code").is_in(sorted(codes))).list.any().fill_null(False)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Counts:
+class Counts(Struct, frozen=True, kw_only=True):
     """One entry a task, in the order of the run's task table."""
 
     tasks: tuple[str, ...]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from blade.core.diagnosis import Headroom
 from blade.core.measure import Interval
@@ -24,8 +24,7 @@ _REPEATS = 1 << 32
 METHOD = "t over tasks: affected rollouts take the mean of the task's unaffected ones"
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Numbered:
+class Numbered(Struct, frozen=True, kw_only=True, eq=False):
     """The rollouts of a run by number, for the many symptoms that are counted over them."""
 
     tasks: Mapping[str, int]

@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from blade.core.diagnosis import Doubt
 from blade.core.finding import Cause
@@ -85,8 +86,7 @@ _ANYBODYS = re.compile(
 """Names that a solution's own module may have."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Seen:
+class _Seen(Struct, frozen=True, kw_only=True):
     """A message that something is missing."""
 
     walk: Walk

@@ -18,7 +18,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from blade.core.diagnosis import Doubt
 from blade.core.due import Check
@@ -63,8 +64,7 @@ _YES = frozenset(("pass", "passed", "correct", "success", "true", "yes", "ok", "
 _NO = frozenset(("fail", "failed", "incorrect", "wrong", "failure", "error", "false", "no", "unresolved", "timeout"))
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Seen:
+class _Seen(Struct, frozen=True, kw_only=True):
     """What a verdict of one rollout says, and where."""
 
     walk: Walk

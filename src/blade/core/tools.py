@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -10,6 +9,8 @@ from fnmatch import fnmatchcase
 from functools import lru_cache, partial
 
 from msgspec import Struct
+
+from blade.core.pattern import pattern_of
 
 READING = frozenset(
     """get list search find lookup read view show describe count check fetch query retrieve inspect browse calculate
@@ -23,8 +24,8 @@ CHANGING = frozenset(
 _READING_AT_FIRST = frozenset(("think", "note", "plan", "is", "has", "finish", "done", "respond", "wait", "noop"))
 """Words that are a verb only where a name begins with them."""
 _OPENED_TO_READ = frozenset(("file", "url", "page", "website", "folder", "document", "link", "tab", "app"))
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-_NO_CHANGE = re.compile(r"transfer_to_human|submit_answer|submit_final|final_answer")
+_WORD = pattern_of(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_NO_CHANGE = pattern_of(r"transfer_to_human|submit_answer|submit_final|final_answer")
 
 
 DEEPEST = 60

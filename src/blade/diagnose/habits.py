@@ -6,7 +6,6 @@ Each is tested within tasks and all of them in one family, so that trying many d
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from itertools import permutations
 
@@ -16,12 +15,13 @@ import polars as pl
 from msgspec import Struct
 
 from blade.core.diagnosis import Grade, Habit
+from blade.core.pattern import pattern_of
 from blade.core.run import Run
 from blade.core.tools import changes_state
 from blade.metrics.grades import Graded, Slices, grade, observe, slices_of
 
 FEWEST_TASKS = 5
-_LOOKS_UP = re.compile(r"(?:^|_)(?:get|find|search|look_?up|list|read|fetch|query|retrieve|view|check)(?:_|$)")
+_LOOKS_UP = pattern_of(r"(?:^|_)(?:get|find|search|look_?up|list|read|fetch|query|retrieve|view|check)(?:_|$)")
 MOST_TOOLS = 12
 """Tools whose order is looked at; with more, the commonest."""
 NEVER = 1 << 40

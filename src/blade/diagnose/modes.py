@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from blade.core.diagnosis import NOT_EXPLAINED, Grade, Mode, Partition
 from blade.core.finding import Differs
+from blade.core.pattern import pattern_of
 from blade.core.run import Run
 from blade.diagnose.differences import A_JUDGE, ABSENT
 from blade.diagnose.groups import A_TOTAL, NUMBERED
@@ -69,13 +70,13 @@ _A_LABEL = r"^\W*(?:[A-Za-z]|<n>)\W*$"
 """A letter or a number with which a judge marks its verdict says what the reward says."""
 
 _PARTIES = (
-    ("user", re.compile(r"\buser_(?:failure|error|simulator)|\buser (?:simulator|turn)|simulated user", re.IGNORECASE)),
-    ("tool", re.compile(r"\btool_(?:failure|error|backend)|\bbackend\b", re.IGNORECASE)),
-    ("harness", re.compile(r"\binfra|\bsandbox|\bcontainer|\bprovider|\bharness", re.IGNORECASE)),
+    ("user", pattern_of(r"\buser_(?:failure|error|simulator)|\buser (?:simulator|turn)|simulated user", re.IGNORECASE)),
+    ("tool", pattern_of(r"\btool_(?:failure|error|backend)|\bbackend\b", re.IGNORECASE)),
+    ("harness", pattern_of(r"\binfra|\bsandbox|\bcontainer|\bprovider|\bharness", re.IGNORECASE)),
 )
 _BEFORE_JUDGING = r"^(?:\w*(?:apply|parse|parsing|format|schema|compile|build|syntax|extract)\w*_failed|invalid_format|\w*patch\w*: false)$"
 """Flags that say that something failed before anything could be judged."""
-_EXCEPTION = re.compile(r"^[\w.]*(?:Error|Exception|Failure|Interrupt|Timeout):")
+_EXCEPTION = pattern_of(r"^[\w.]*(?:Error|Exception|Failure|Interrupt|Timeout):")
 
 _KEYS = ["task_id", "repeat"]
 _WHAT = ["kind", "name", "detail"]

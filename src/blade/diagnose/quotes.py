@@ -7,14 +7,15 @@ import re
 from collections.abc import Sequence
 
 from blade.core.finding import Evidence
+from blade.core.pattern import pattern_of
 from blade.core.rollout import Rollout, Step
 
 LONGEST = 180
 """Characters of a quote; evidence may hold 300, but a line of a report should be read at a glance."""
 
-_SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?=\d)[^.!?\n]*)*[.!?]?")
-_STATING = re.compile(r"\\boxed\s*\{|(?:final )?answer(?: is|:)", re.IGNORECASE)
-_REASONS = re.compile(
+_SENTENCE = pattern_of(r"[^.!?\n]+(?:[.!?](?=\d)[^.!?\n]*)*[.!?]?")
+_STATING = pattern_of(r"\\boxed\s*\{|(?:final )?answer(?: is|:)", re.IGNORECASE)
+_REASONS = pattern_of(
     r"\b(?:since|because|eligible|not|cannot|can't|unable|policy|therefore|however|unfortunately|instead|assume|must|need)\b",
     re.IGNORECASE,
 )

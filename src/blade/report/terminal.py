@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Sequence
 
 from blade.core.analysis import Analysis, RunAnalysis
+from blade.core.pattern import pattern_of
 from blade.core.run import Artifact
 from blade.report.diagnosis import MOST_DOUBTS, MOST_FINDINGS, causes_lines, doubts_told, shown_modes, worth
 from blade.report.numbers import limits, plural, score
@@ -16,7 +17,7 @@ from blade.report.text import cut, cut_inside, printable
 MOST_FILES = 4
 MOST_RUNS = 12
 LONGEST_LINE = 220
-_MARKS = re.compile(
+_MARKS = pattern_of(
     r"(?P<ticks>`+)(?P<code>.+?)(?P=ticks)(?!`)|\\(?P<escaped>.)|(?P<amp>&amp;)"
     r"|\*\*|(?<![\w*])\*(?=\S)|(?<=\S)\*(?![\w*])|`"
 )

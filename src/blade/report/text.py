@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
+
+from blade.core.pattern import pattern_of
 
 LONGEST_CELL = 90
 MOST_ROWS = 12
-_MARKUP = re.compile(r"[\\`*\[\]<>|~$]|(?<!\w)_|_(?!\w)")
+_MARKUP = pattern_of(r"[\\`*\[\]<>|~$]|(?<!\w)_|_(?!\w)")
 """Characters that Markdown reads as more than themselves; an underscore inside a word is not among them."""
-_LINE_START = re.compile(r"^([#+-]|\d+(?=[.)]))")
+_LINE_START = pattern_of(r"^([#+-]|\d+(?=[.)]))")
 
 
 def safe(text: str) -> str:

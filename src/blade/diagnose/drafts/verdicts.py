@@ -9,6 +9,7 @@ import polars as pl
 
 from blade.core.due import Check
 from blade.core.finding import Differs
+from blade.core.pattern import pattern_of
 from blade.core.rollout import Outcome
 from blade.diagnose import quotes
 from blade.diagnose.context import Context, Draft, Said
@@ -20,7 +21,7 @@ from blade.diagnose.templates import telling
 from blade.diagnose.walks import Walk
 from blade.ingest.fields import is_judge
 
-_COUNTS = re.compile(
+_COUNTS = pattern_of(
     r"Failed (?P<failed>\d{1,6}) of (?P<all>\d{1,6}) tests|TESTS=(?P<total>\d{1,6}) PASS=\d{1,6} FAIL=(?P<fail>\d{1,6})"
     r"|(?<!\d)(?P<bad>\d{1,6}) failed, (?P<good>\d{1,6}) passed"
 )

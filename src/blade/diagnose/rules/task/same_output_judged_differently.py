@@ -21,6 +21,7 @@ import polars as pl
 
 from blade.core.diagnosis import Doubt
 from blade.core.finding import Cause, Evidence
+from blade.core.pattern import pattern_of
 from blade.core.rollout import Step
 from blade.diagnose import quotes
 from blade.diagnose.context import Context
@@ -31,7 +32,7 @@ from blade.diagnose.walks import Walk
 MOST_NAMED = 3
 SINGLE = 2
 """Steps of a rollout that holds no more than a thought and a message."""
-_CLOSING = re.compile(
+_CLOSING = pattern_of(
     r"\W*(?:all |task |i(?:'m| am) )?(?:done|finished|completed?|submitted|ok(?:ay)?)\W*", re.IGNORECASE
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import inf
 
 from msgspec.structs import replace
 
@@ -76,7 +77,7 @@ def _without_withheld(context: Context) -> Callable[[Group], Group]:
 
 def _rank(finding: Finding) -> tuple[float, float, int, str]:
     room = finding.headroom
-    low = room.interval.low if room.interval is not None else -1.0
+    low = room.interval.low if room.interval is not None else -inf
     return -room.only_defect, -low, -finding.rollouts, finding.id
 
 

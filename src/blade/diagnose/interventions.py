@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
+from math import inf
 
 import polars as pl
 from msgspec import Struct
@@ -191,7 +192,7 @@ def _causes_of(tasks: Sequence[str], causes: Mapping[str, TaskCause]) -> tuple[C
 
 def _rank(one: Intervention, remedy: _Remedy) -> tuple[float, float, float, int, str]:
     room = one.headroom
-    low = room.interval.low if room.interval is not None else -1.0
+    low = room.interval.low if room.interval is not None else -inf
     return -room.only_defect, -low, -room.ceiling, remedy.doubts, one.source
 
 

@@ -22,6 +22,7 @@ from blade.metrics.recorded import recompute
 from blade.metrics.slices import slices
 from blade.metrics.usage import usage
 from blade.metrics.variance import pass_variance, reward_variance
+from blade.metrics.worth import scale
 
 MOST_PLACES = 8
 """Places listed for a task in tasks.jsonl."""
@@ -46,6 +47,7 @@ def measure(run: Run, whole: Run, stages: Sequence[str] = ()) -> RunAnalysis:
 def _metrics(run: Run, counts: Counts, kind: str, why: str, in_bucket: list[str], stages: Sequence[str]) -> Metrics:
     k = repeats.usual_repeats(counts)
     names = bucket_names(kind)
+    valued = scale(run)
     by_bucket = {name: tuple(t for t, b in zip(counts.tasks, in_bucket, strict=True) if b == name) for name in names}
     return Metrics(
         headline=kind,
@@ -64,6 +66,8 @@ def _metrics(run: Run, counts: Counts, kind: str, why: str, in_bucket: list[str]
         slices=slices(run, counts, kind),
         usage=usage(run),
         variance=_variance(run, counts, kind),
+        span=valued.top - valued.floor,
+        in_points=valued.in_points,
         doubts=doubts(run),
     )
 

@@ -106,6 +106,10 @@ class Metrics(msgspec.Struct, frozen=True, kw_only=True):
     slices: Mapping[str, tuple[SliceValue, ...]]
     usage: tuple[Usage, ...]
     variance: Variance
+    span: float = 1.0
+    """How far apart the scores of two tasks can lie: 1, or as far as rewards do that have a scale of their own."""
+    in_points: bool = True
+    """The score lies between 0 and 1, and a hundredth of it is called a point."""
     doubts: tuple[str, ...] = ()
     """Why "pass" may not mean what the benchmark means."""
 

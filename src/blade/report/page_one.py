@@ -15,13 +15,13 @@ from blade.report.diagnosis import (
     shown_modes,
     why_not,
 )
-from blade.report.numbers import amount, limits, listed, plural, points, score, share
-from blade.report.text import code, cut, safe, table
+from blade.report.numbers import amount, gain, limits, listed, plural, score, share
+from blade.report.text import code, cut, safe, safe_inside, table
 
 CLOSE = 0.10
 """A baseline within this much of the score is named on page one."""
 WIDE = 0.15
-"""A gap between slices that is worth a line."""
+"""A gap between slices that is worth a line, as a share of what scores can span."""
 MOST_PAIRS = 6
 ENOUGH_ROLLOUTS = 30
 TELLING_RATIO = 1.5
@@ -164,7 +164,7 @@ def floor_lines(one: RunAnalysis) -> list[str]:
             )
     wants = one.metrics.slices.get("key_expects")
     if wants:
-        lines.append("By what the key wants: " + "; ".join(_slice(value) for value in wants) + ".")
+        lines.append("By what the key wants: " + "; ".join(_slice(one, value) for value in wants) + ".")
     return lines
 
 
@@ -178,8 +178,12 @@ def _near_floor(one: RunAnalysis) -> Measure | None:
     return max(near, key=lambda b: b.value or 0.0, default=None)
 
 
-def _slice(value: SliceValue) -> str:
-    return f"{safe(value.value)} {value.passed:,} of {value.rollouts:,} ({score(value.pass_at_1)}, {plural(value.tasks, 'task')})"
+def _slice(one: RunAnalysis, value: SliceValue) -> str:
+    """The number that leads comes first: passes, or the mean reward."""
+    passed, name = f"{value.passed:,} of {value.rollouts:,}", safe_inside(value.value)
+    if one.metrics.headline == "pass_at_1":
+        return f"{name} {passed} ({score(value.pass_at_1)}, {plural(value.tasks, 'task')})"
+    return f"{name} {score(value.pass_at_1)} ({passed} passed, {plural(value.tasks, 'task')})"
 
 
 def _readings(one: RunAnalysis) -> list[str]:
@@ -192,8 +196,6 @@ def _readings(one: RunAnalysis) -> list[str]:
 
 
 def _stands_out(one: RunAnalysis) -> list[str]:
-    if one.metrics.headline != "pass_at_1":
-        return []  # points and gaps are of a rate; a reward may have any scale
     said = [*filter(None, (_widest_slice(one), _noise(one), _spending(one)))]
     return [f"**What stands out.** {said[0]}", *said[1:]] if said else []
 
@@ -209,17 +211,21 @@ def _widest_slice(one: RunAnalysis) -> str:
     if not gaps:
         return ""
     gap, field, low, high = max(gaps, key=lambda g: (g[0], g[1]))
-    return f"`{safe(field)}` divides the tasks most: {_slice(low)} against {_slice(high)}." if gap >= WIDE else ""
+    if gap < WIDE * one.metrics.span:
+        return ""
+    return f"{code(field)} divides the tasks most: {_slice(one, low)} against {_slice(one, high)}."
 
 
 def _noise(one: RunAnalysis) -> str:
     spread = one.metrics.variance
     if spread.se_same_tasks is None or spread.se_new_tasks is None or leading(one).n < ENOUGH_TASKS or not spread.total:
         return ""
-    again = f"Run again on the same tasks, the score would move by about {points(1.96 * spread.se_same_tasks)} points either way"
+    same, new = (gain(1.96 * error, one.metrics.in_points) for error in (spread.se_same_tasks, spread.se_new_tasks))
+    unit = " points" if one.metrics.in_points else ""
+    again = f"Run again on the same tasks, the score would move by about {same}{unit} either way"
     if spread.se_new_tasks < spread.se_same_tasks:
         return f"{again}; too few tasks differ to say more of other tasks."
-    return f"{again}; on other tasks of this kind by {points(1.96 * spread.se_new_tasks)}."
+    return f"{again}; on other tasks of this kind by {new}."
 
 
 def _spending(one: RunAnalysis) -> str:

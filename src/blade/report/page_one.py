@@ -29,6 +29,7 @@ TELLING_RATIO = 1.5
 ENOUGH_TASKS = 10
 """Below this many tasks the spread between them says little."""
 MOST_RUNS = 8
+LONGEST_REASON = 120
 
 
 def page_one(analysis: Analysis) -> list[str]:
@@ -81,7 +82,7 @@ def before_modes(one: RunAnalysis) -> list[str]:
     """Page one up to the table of failures: notes, score, floor, readings, what stands out."""
     lines = [f"**Note:** {doubt}." for doubt in (*one.metrics.doubts, *one.run.surprises)]
     lines += [f"**Left out on request:** {safe(', '.join(one.run.excluded))}."] if one.run.excluded else []
-    for part in (score_lines, floor_lines, _readings, _stands_out):
+    for part in (score_lines, _lost_input, floor_lines, _readings, _stands_out):
         found = part(one)
         lines += [*found, ""] if found else []
     return lines
@@ -112,6 +113,20 @@ def score_lines(one: RunAnalysis) -> list[str]:
     return [line, " ".join(filter(None, (_with_repeats(one), _buckets(one), _outcomes(one))))]
 
 
+def _lost_input(one: RunAnalysis) -> list[str]:
+    """What of the input could not be used: how much, the first of it, and where all of it is listed."""
+    run = one.run
+    if not run.problem_count:
+        return []
+    read = plural(one.metrics.counts["total_rollouts"] or 0, "rollout")
+    first = f"{code(str(run.problems[0].source))} ({safe_inside(cut(run.problems[0].reason, LONGEST_REASON))})"
+    where = (
+        f"{first}; see Artifact Inventory" if run.problem_count == 1 else f"first {first}; all in Artifact Inventory"
+    )
+    lost = f"{plural(run.problem_count, 'place')} of the input could not be used, or only in part"
+    return [f"**Input.** {read} could be read; {lost}: {where}."]
+
+
 def _repeats(one: RunAnalysis) -> str:
     sizes = {task.rollouts for task in one.tasks if task.rollouts}
     if len(sizes) == 1:
@@ -137,13 +152,23 @@ def _with_repeats(one: RunAnalysis) -> str:
 
 
 def _buckets(one: RunAnalysis) -> str:
-    buckets = one.metrics.buckets
+    buckets, names, why = dict(one.metrics.buckets), {"always_pass": "passed", "never_pass": "failed"}, ""
+    if not buckets["missing"] and not _all_are_known(one):
+        del buckets["missing"]
     if "always_pass" in buckets and all(task.judged <= 1 for task in one.tasks):
-        named = f"{buckets['always_pass']:,} passed, {buckets['never_pass']:,} failed, {buckets['missing']:,} missing (no task has two verdicts)"
+        del buckets["sometimes_pass"]
+        why = " (no task has two verdicts)"
     else:
-        named = ", ".join(f"{count:,} {bucket.replace('_', ' ')}" for bucket, count in buckets.items())
+        names = {}
+    named = ", ".join(f"{count:,} {names.get(name, name.replace('_', ' '))}" for name, count in buckets.items())
     incomplete = one.metrics.incomplete_tasks
-    return f"Tasks: {named}" + (f"; {incomplete:,} incomplete." if incomplete else ".")
+    return f"Tasks: {named}{why}" + (f"; {incomplete:,} incomplete." if incomplete else ".")
+
+
+def _all_are_known(one: RunAnalysis) -> bool:
+    """Whether somebody says how many rollouts there should be, so that none missing can be told from none seen."""
+    source = one.run.expected_from
+    return source is not None and not (source == "inferred" and one.run.problem_count)
 
 
 def _outcomes(one: RunAnalysis) -> str:
@@ -318,7 +343,12 @@ def _several(analysis: Analysis) -> list[str]:
     for one in analysis.runs[:MOST_RUNS]:
         lines += [*(f"Note on {safe(one.run.name)}: {doubt}." for doubt in one.metrics.doubts), ""]
         lines += [f"**{safe(one.run.name)}.** " + " ".join(score_lines(one)).removeprefix("**Score.** "), ""]
-        lines += [line for part in (_readings(one), _how_failed(one), _first(one)) for line in (*part, "") if part]
+        lines += [
+            line
+            for part in (_lost_input(one), _readings(one), _how_failed(one), _first(one))
+            for line in (*part, "")
+            if part
+        ]
         floor = _near_floor(one)
         lines += [f"{score(floor.value)} can be had by {safe(_how(floor))}.", ""] if floor else []
     if len(analysis.runs) > MOST_RUNS:

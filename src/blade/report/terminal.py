@@ -50,7 +50,7 @@ def summary(analysis: Analysis) -> list[str]:
         one = analysis.runs[0]
         body = [_plain(line) for line in before_modes(one)]
         after = [*_doubts(one), *(_plain(line) for line in after_doubts(one))]
-        return [title(one), "", *_wrapped(body), *_modes(one), *_findings(one), *_wrapped(after), *_problems(one)]
+        return [title(one), "", *_wrapped(body), *_modes(one), *_findings(one), *_wrapped(after)]
     lines = [_line(one) for one in analysis.runs[:MOST_RUNS]]
     said = [_plain(line) for line in [*shared_lines(analysis), *lost_lines(analysis)]]
     failed = [line for one in analysis.runs[:MOST_RUNS] for line in _in_short(one)]
@@ -159,14 +159,6 @@ def _wrapped(lines: list[str], width: int = 110, indent: str = "  ") -> list[str
     return [
         part for line in lines for part in textwrap.wrap(line, width, subsequent_indent=indent, break_on_hyphens=False)
     ]
-
-
-def _problems(one: RunAnalysis) -> list[str]:
-    if not one.run.problem_count:
-        return []
-    first = one.run.problems[0]
-    shown = f"{plural(one.run.problem_count, 'problem')} with the input, first: {first.source}: {first.reason}"
-    return [cut(shown, LONGEST_LINE)]
 
 
 def _problems_of_all(analysis: Analysis) -> list[str]:

@@ -18,6 +18,7 @@ from blade.metrics.buckets import bucket_names, buckets
 from blade.metrics.counts import Counts, count
 from blade.metrics.funnel import funnel
 from blade.metrics.headline import doubts, headline
+from blade.metrics.parts import parts
 from blade.metrics.recorded import recompute
 from blade.metrics.slices import slices
 from blade.metrics.usage import usage
@@ -66,6 +67,7 @@ def _metrics(run: Run, counts: Counts, kind: str, why: str, in_bucket: list[str]
         slices=slices(run, counts, kind),
         usage=usage(run),
         variance=_variance(run, counts, kind),
+        parts=parts(run),
         span=valued.top - valued.floor,
         in_points=valued.in_points,
         doubts=doubts(run),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from blade.core.analysis import Analysis, RunAnalysis, SliceValue, Usage
+from blade.core.analysis import Analysis, Part, RunAnalysis, SliceValue, Usage
 from blade.core.measure import Measure
 from blade.report.diagnosis import (
     causes_lines,
@@ -82,7 +82,7 @@ def before_modes(one: RunAnalysis) -> list[str]:
     """Page one up to the table of failures: notes, score, floor, readings, what stands out."""
     lines = [f"**Note:** {doubt}." for doubt in (*one.metrics.doubts, *one.run.surprises)]
     lines += [f"**Left out on request:** {safe(', '.join(one.run.excluded))}."] if one.run.excluded else []
-    for part in (score_lines, _lost_input, floor_lines, _readings, _stands_out):
+    for part in (score_lines, _parts, _lost_input, floor_lines, _readings, _stands_out):
         found = part(one)
         lines += [*found, ""] if found else []
     return lines
@@ -111,6 +111,19 @@ def score_lines(one: RunAnalysis) -> list[str]:
     if metrics.headline == "mean_reward":
         line += f" It leads because {metrics.headline_why}."
     return [line, " ".join(filter(None, (_with_repeats(one), _buckets(one), _outcomes(one))))]
+
+
+def _parts(one: RunAnalysis) -> list[str]:
+    """What the verdict is made of, where a part of it mostly does not hold, or a pass may not mean what it seems."""
+    parts = one.metrics.parts
+    if not parts or not (one.metrics.doubts or 2 * parts[0].held <= parts[0].rollouts):
+        return []
+    return [f"**Parts of the verdict.** They hold in so many judged rollouts: {'; '.join(map(_part, parts))}."]
+
+
+def _part(part: Part) -> str:
+    without = f" ({part.passed_without:,} passed without it)" if part.passed_without else ""
+    return f"{code(part.name)} in {part.held:,} of {part.rollouts:,}{without}"
 
 
 def _lost_input(one: RunAnalysis) -> list[str]:

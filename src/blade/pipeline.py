@@ -65,7 +65,7 @@ class Options:
     metrics_only: bool = False
     workers: int | None = None
     pool: Executor | None = None
-    """Workers that were started already."""
+    """Workers that were started already; they end with the first reading."""
     progress: Callable[[int, int], None] = lambda done, total: None
 
 

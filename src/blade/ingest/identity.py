@@ -29,9 +29,7 @@ def identify(rows: pl.DataFrame) -> pl.DataFrame:
     rows = rows.with_columns(_id_mark(rows))
     rows = rows.with_columns(_known(rows))
     rows = rows.with_columns(_key_fp(rows), _settled("prompt_fp").alias("prompt_fp"))
-    rows = rows.with_columns(_kind(), _token(rows["bundle"].n_unique()))
-    names = _names(rows)
-    return rows.with_columns(looked_up(rows, names, "token")).drop("position", "known", "token")
+    return rows.with_columns(_kind(), _task_ids(rows)).drop("position", "known")
 
 
 def natural(text: str) -> tuple[tuple[int, int, str], ...]:
@@ -157,6 +155,17 @@ def _kind() -> pl.Expr:
         .otherwise(pl.lit("line"))
         .alias("id_kind")
     )
+
+
+def _task_ids(rows: pl.DataFrame) -> pl.Series:
+    """What the task of each row is called."""
+    bundles, marked = rows["bundle"].n_unique(), rows["id_mark"].count()
+    if marked == rows.height:
+        return rows["id_mark"].alias("task_id")
+    if not marked and bundles == 1 and rows["index"].null_count() == 0:
+        return rows["index"].cast(pl.String).alias("task_id")
+    rows = rows.with_columns(_token(bundles))
+    return looked_up(rows, _names(rows), "token")["task_id"]
 
 
 def _token(bundles: int) -> pl.Expr:

@@ -29,12 +29,12 @@ MOST_PLACES = 8
 """Places listed for a task in tasks.jsonl."""
 
 
-def measure(run: Run, whole: Run, stages: Sequence[str] = ()) -> RunAnalysis:
+def measure(run: Run, whole: Run, stages: Sequence[str] = (), counts: Counts | None = None) -> RunAnalysis:
     """Every number of one run; what its sidecars state is compared with the `whole`, before anything was left out.
 
-    `stages` are those of a package's own funnel.
+    `stages` are those of a package's own funnel; `counts` those of the run, where they were counted before.
     """
-    counts = count(run)
+    counts = counts or count(run)
     kind, why = headline(run)
     in_bucket = buckets(run, counts, kind)
     return RunAnalysis(
@@ -86,7 +86,7 @@ def _scores(run: Run, counts: Counts, kind: str) -> tuple[Score, ...]:
         scores.judged_score(counts, kind),
         scores.all_expected_score(run, counts, kind),
         scores.infra_excluded_score(run, counts, kind, _infra_codes(run)),
-        scores.suspects_excluded_score(run, kind, None),
+        scores.suspects_excluded_score(counts, kind, None),
     )
 
 

@@ -110,7 +110,8 @@ def _in_order(judged: pl.DataFrame, chosen: Sequence[Place]) -> list[Place]:
 
 def _that_pass(judged: pl.DataFrame) -> list[Place]:
     """Some passes, one a task, for what they share."""
-    passed = judged.filter(pl.col("outcome") == "passed").group_by("task_id", maintain_order=True).head(1)
+    passed = judged.filter(pl.col("outcome") == "passed")
+    passed = passed.filter(pl.col("task_id").rle_id().is_first_distinct())
     return list(passed.select("task_id", "repeat").head(MOST_PASSING).iter_rows())
 
 

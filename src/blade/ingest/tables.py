@@ -11,7 +11,7 @@ import polars as pl
 from blade.core.rollout import Outcome
 from blade.core.run import CHECKS, TASKS
 from blade.ingest.frames import kept, looked_up
-from blade.ingest.identity import natural_sorted
+from blade.ingest.identity import first_index, natural_sorted
 from blade.ingest.join import Expected, usual_repeats
 from blade.ingest.light import DIFFERENCE, EXTRA, HIT
 from blade.ingest.slices import label, slice_columns
@@ -71,9 +71,7 @@ def task_table(
     """One row a task; `mine` are the identified rows of the run, `others` those of the runs beside it."""
     own = kept(mine, pl.col("role") != "dataset")
     marks = ("id_kind", "id_mark", "key_fp", "prompt_fp")
-    about = own.group_by("task_id").agg(
-        pl.col("index").sort_by("file", "index").first(), *(pl.col(name).max() for name in marks)
-    )
+    about = own.group_by("task_id").agg(first_index(own), *(pl.col(name).max() for name in marks))
     keys = mine.group_by("task_id").agg(pl.col(name).drop_nulls().min() for name in ("expected", "key_expects"))
     scores = task_scores(rollouts)
     tasks = scores.select("task_id")

@@ -23,6 +23,13 @@ PASSED = pl.col("outcome") == str(Outcome.PASSED)
 PRESENT = pl.col("outcome") != str(Outcome.MISSING)
 
 
+def ranks(ids: pl.Series) -> Integers:
+    """The place of each id among all, in their order; quick where rows of one id stand together, as those of a task do."""
+    runs = ids.rle_id()
+    places = ids.rle().struct.field("value").rank("dense").cast(pl.Int64) - 1
+    return places.gather(runs).to_numpy()
+
+
 def fired(codes: Collection[str]) -> pl.Expr:
     """Whether any of the rules fired on a rollout."""
     return pl.col("fired").list.eval(pl.element().struct.field("code").is_in(sorted(codes))).list.any().fill_null(False)
@@ -55,6 +62,17 @@ class Counts(Struct, frozen=True, kw_only=True):
     @property
     def failed(self) -> Integers:
         return self.judged - self.passed
+
+    def without(self, tasks: Collection[str]) -> Counts:
+        """The counts of the other tasks."""
+        kept = np.fromiter((task not in tasks for task in self.tasks), np.bool_, len(self.tasks))
+        columns = {name: getattr(self, name) for name in self.__struct_fields__}
+        groups = self.groups_of(kept)
+        return Counts(
+            **{name: column[kept] for name, column in columns.items() if isinstance(column, np.ndarray)},
+            tasks=tuple(task for task in self.tasks if task not in tasks),
+            groups=tuple(groups) if groups and any(group != NO_GROUP for group in groups) else None,
+        )
 
     def groups_of(self, kept: npt.NDArray[np.bool_]) -> list[str] | None:
         """The groups of the tasks that are kept; None when the run has none."""

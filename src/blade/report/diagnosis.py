@@ -8,7 +8,7 @@ from blade.core.analysis import RunAnalysis
 from blade.core.diagnosis import NOT_EXPLAINED, Alarm, Diagnosis, Dive, Doubt, Finding, Habit, Headroom, Mode
 from blade.core.finding import Cause, Evidence
 from blade.report.numbers import gain, listed, plural, points
-from blade.report.text import code, cut, safe, safe_inside, table
+from blade.report.text import code, cut, safe, safe_inside, spans, table
 
 MOST_MODES = 8
 MOST_FINDINGS = 3
@@ -21,8 +21,8 @@ LONGEST_NAME = 120
 
 def prose(text: str) -> str:
     """A sentence with names between backticks, as Markdown in which nothing else is markup."""
-    parts = text.split("`")  # a name that was cut is a name to the end
-    return "".join(code(part) if n % 2 else _inner(part, first=not n) for n, part in enumerate(parts))
+    parts = [code(part) if kind == "name" else _inner(part, first=not n) for n, (kind, part) in enumerate(spans(text))]
+    return "".join(parts)
 
 
 def _inner(part: str, first: bool) -> str:

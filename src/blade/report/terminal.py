@@ -12,7 +12,7 @@ from blade.core.run import Artifact
 from blade.report.diagnosis import MOST_DOUBTS, MOST_FINDINGS, causes_lines, doubts_told, shown_modes, worth
 from blade.report.numbers import limits, plural, score
 from blade.report.page_one import after_doubts, before_modes, leading, lost_lines, name_of, shared_lines, title
-from blade.report.text import cut, cut_inside, printable
+from blade.report.text import cut, cut_inside, printable, spans
 
 MOST_FILES = 4
 MOST_RUNS = 12
@@ -152,7 +152,12 @@ def _shown(mark: re.Match[str]) -> str:
 
 def _words(text: str) -> str:
     """A sentence of a finding, which is no Markdown but for names between backticks."""
-    return text.replace("`", "")
+    return "".join(_named(part) if kind == "name" else part for kind, part in spans(text))
+
+
+def _named(name: str) -> str:
+    """A name as a terminal shows it: one of several words would run into the sentence."""
+    return f'"{name}"' if " " in name and '"' not in name else name
 
 
 def _wrapped(lines: list[str], width: int = 110, indent: str = "  ") -> list[str]:

@@ -22,7 +22,7 @@ from blade.core.run import Run
 from blade.diagnose.differences import A_JUDGE, ABSENT
 from blade.diagnose.groups import A_TOTAL, NUMBERED
 from blade.diagnose.recorded import leaves_out_the_agent
-from blade.diagnose.templates import cluster
+from blade.diagnose.templates import cluster, readable
 
 MINDED = 0.2
 """A difference that stands in a larger share of passing rollouts among those that have it is set aside."""
@@ -395,7 +395,7 @@ def _open_kind(mode: str) -> _Kind:
     if kind == "check":
         return _Kind(name=f"`{what}` not met", party="agent")
     words = what.partition(": ")[2]
-    return _Kind(name=f"the verifier says: {words}", party=_party(f"{what.partition(': ')[0]} {words}"))
+    return _Kind(name=f"the verifier says: {readable(words)}", party=_party(f"{what.partition(': ')[0]} {words}"))
 
 
 def _party(words: str) -> str:

@@ -23,8 +23,8 @@ def test_an_answer_in_words_does_not_run_into_its_sentence(tmp_path: Path) -> No
     right = {"extracted_answer": "Heart", "expected_answer": "Heart"}
     page = told(
         tmp_path,
-        *(rollout(f"t{n}", prompt=f"p{n}", **words) for n in range(2)),
-        *(rollout(f"t{n}", prompt=f"p{n}", passed=True, **right) for n in range(2, 4)),
+        *(rollout(f"t{n}", prompt=f"p{n}") | words for n in range(2)),
+        *(rollout(f"t{n}", prompt=f"p{n}", passed=True) | right for n in range(2, 4)),
     )
     assert '- t0#0 answers "The liver is the organ", the key has "Pancreas".' in page
     assert 'Due: answer "Pancreas".' in page

@@ -47,9 +47,10 @@ def measure(run: Run, whole: Run, stages: Sequence[str] = (), counts: Counts | N
 
 def _metrics(run: Run, counts: Counts, kind: str, why: str, in_bucket: list[str], stages: Sequence[str]) -> Metrics:
     k = repeats.usual_repeats(counts)
-    names = bucket_names(kind)
     valued = scale(run)
-    by_bucket = {name: tuple(t for t, b in zip(counts.tasks, in_bucket, strict=True) if b == name) for name in names}
+    by_bucket: dict[str, list[str]] = {name: [] for name in bucket_names(kind)}
+    for task, bucket in zip(counts.tasks, in_bucket, strict=True):
+        by_bucket[bucket].append(task)
     return Metrics(
         headline=kind,
         headline_why=why,
@@ -61,7 +62,7 @@ def _metrics(run: Run, counts: Counts, kind: str, why: str, in_bucket: list[str]
         baselines=baselines(run),
         counts=_counts(run, counts),
         buckets={name: len(tasks) for name, tasks in by_bucket.items()},
-        bucket_tasks=by_bucket,
+        bucket_tasks={name: tuple(tasks) for name, tasks in by_bucket.items()},
         incomplete_tasks=int(np.sum(counts.judged < counts.expected)),
         funnel=funnel(run, stages),
         slices=slices(run, counts, kind),

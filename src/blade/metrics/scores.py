@@ -52,7 +52,7 @@ def suspects_excluded_score(counts: Counts, kind: str, suspects: Collection[str]
     if suspects is None:
         reason = "tasks are suspected by a diagnosis, and none was made"
         return Score(name="suspects_excluded", value=None, interval=None, n_tasks=0, n_rollouts=0, reason=reason)
-    rest = counts.without(frozenset(suspects)) if suspects else counts
+    rest = counts.without(suspects) if suspects else counts
     return structs.replace(judged_score(rest, kind), name="suspects_excluded")
 
 

@@ -12,28 +12,29 @@ from blade.core.analysis import Metrics, RunAnalysis, Score, TaskResult, Varianc
 from blade.core.measure import Measure
 from blade.core.rollout import Outcome
 from blade.core.run import Run
-from blade.diagnose.catalogue import infra_codes
 from blade.metrics import repeats, scores
 from blade.metrics.baselines import baselines
 from blade.metrics.buckets import bucket_names, buckets
 from blade.metrics.counts import Counts, count
 from blade.metrics.funnel import funnel
 from blade.metrics.headline import doubts, headline
+from blade.metrics.parts import parts
 from blade.metrics.recorded import recompute
 from blade.metrics.slices import slices
 from blade.metrics.usage import usage
 from blade.metrics.variance import pass_variance, reward_variance
+from blade.metrics.worth import scale
 
 MOST_PLACES = 8
 """Places listed for a task in tasks.jsonl."""
 
 
-def measure(run: Run, whole: Run, stages: Sequence[str] = ()) -> RunAnalysis:
+def measure(run: Run, whole: Run, stages: Sequence[str] = (), counts: Counts | None = None) -> RunAnalysis:
     """Every number of one run; what its sidecars state is compared with the `whole`, before anything was left out.
 
-    `stages` are those of a package's own funnel.
+    `stages` are those of a package's own funnel; `counts` those of the run, where they were counted before.
     """
-    counts = count(run)
+    counts = counts or count(run)
     kind, why = headline(run)
     in_bucket = buckets(run, counts, kind)
     return RunAnalysis(
@@ -46,8 +47,10 @@ def measure(run: Run, whole: Run, stages: Sequence[str] = ()) -> RunAnalysis:
 
 def _metrics(run: Run, counts: Counts, kind: str, why: str, in_bucket: list[str], stages: Sequence[str]) -> Metrics:
     k = repeats.usual_repeats(counts)
-    names = bucket_names(kind)
-    by_bucket = {name: tuple(t for t, b in zip(counts.tasks, in_bucket, strict=True) if b == name) for name in names}
+    valued = scale(run)
+    by_bucket: dict[str, list[str]] = {name: [] for name in bucket_names(kind)}
+    for task, bucket in zip(counts.tasks, in_bucket, strict=True):
+        by_bucket[bucket].append(task)
     return Metrics(
         headline=kind,
         headline_why=why,
@@ -59,12 +62,15 @@ def _metrics(run: Run, counts: Counts, kind: str, why: str, in_bucket: list[str]
         baselines=baselines(run),
         counts=_counts(run, counts),
         buckets={name: len(tasks) for name, tasks in by_bucket.items()},
-        bucket_tasks=by_bucket,
+        bucket_tasks={name: tuple(tasks) for name, tasks in by_bucket.items()},
         incomplete_tasks=int(np.sum(counts.judged < counts.expected)),
         funnel=funnel(run, stages),
         slices=slices(run, counts, kind),
         usage=usage(run),
         variance=_variance(run, counts, kind),
+        parts=parts(run),
+        span=valued.top - valued.floor,
+        in_points=valued.in_points,
         doubts=doubts(run),
     )
 
@@ -80,9 +86,19 @@ def _scores(run: Run, counts: Counts, kind: str) -> tuple[Score, ...]:
         scores.as_recorded_score(counts, kind),
         scores.judged_score(counts, kind),
         scores.all_expected_score(run, counts, kind),
-        scores.infra_excluded_score(run, counts, kind, infra_codes()),
-        scores.suspects_excluded_score(run, kind, None),
+        scores.infra_excluded_score(run, counts, kind, _infra_codes(run)),
+        scores.suspects_excluded_score(counts, kind, None),
     )
+
+
+def _infra_codes(run: Run) -> frozenset[str]:
+    """Rules that see machinery at work; none where no rule fired, and the rules need not be loaded."""
+    fired = run.rollouts["fired"]
+    if fired.null_count() == len(fired):
+        return frozenset()
+    from blade.diagnose.catalogue import infra_codes
+
+    return infra_codes()
 
 
 def _measures(run: Run, counts: Counts, k: int) -> dict[str, Measure]:

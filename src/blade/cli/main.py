@@ -97,6 +97,8 @@ def run(command: typer.Typer) -> None:
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     # Tables that are no longer needed go back to the system soon. It must stand before polars is imported.
     os.environ.setdefault("_RJEM_MALLOC_CONF", "dirty_decay_ms:50,muzzy_decay_ms:0")
+    # Nothing here multiplies matrices; threads that could, started when numpy is imported, take a while and memory.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         try:
             command()

@@ -6,13 +6,16 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from blade.core.errors import BladeError, RequestError
 from blade.core.run import Run
 from blade.ingest.artifacts import find
 from blade.ingest.first_row import first_benchmark
 from blade.pipeline import Options, load
-from blade.teach import Book
+
+if TYPE_CHECKING:
+    from blade.teach import Book
 
 HOME = Path("benchmarks")
 """Where packages stand, seen from where the command runs."""
@@ -62,9 +65,10 @@ def read_with_book(inputs: Sequence[str], options: Options) -> tuple[tuple[Run, 
             runs = load(inputs, taught)
             if _book_for({run.benchmark for run in runs}) == likely:
                 return runs, taught
+        options = replace(options, pool=None)
     runs = load(inputs, options)
     if options.book is None and (found := book_of(runs)) is not None:
-        options = replace(options, book=found)
+        options = replace(options, book=found, pool=None)
         runs = load(inputs, options)
     return runs, options
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from msgspec.structs import asdict
 
 from blade.comparing.verdict import are_identical, change
 from blade.core.comparison import Change, Verdict
@@ -16,6 +17,7 @@ from blade.metrics.counts import Counts, count
 from blade.metrics.headline import headline
 from blade.metrics.paired import Paired, compare_counts, compare_rewards
 from blade.metrics.same_task import SameTasks
+from blade.metrics.worth import lowest
 
 Pairs = Sequence[tuple[str, str]]
 
@@ -27,10 +29,7 @@ def headline_of(runs: tuple[Run, Run]) -> str:
 
 def floor_of(runs: tuple[Run, Run], kind: str) -> float:
     """What an unjudged cell is worth: 0, or the lowest reward of either run where rewards are averaged and it is negative."""
-    if kind == "pass_at_1":
-        return 0.0
-    lows = [low for run in runs if isinstance(low := run.rollouts["reward"].min(), int | float)]
-    return float(min([0.0, *lows]))
+    return 0.0 if kind == "pass_at_1" else min(map(lowest, runs))
 
 
 def own_score(run: Run, kind: str, floor: float) -> float | None:
@@ -70,7 +69,7 @@ def _joined(counts: Counts, pairs: Pairs, side: int) -> Counts:
     places = {task: place for place, task in enumerate(counts.tasks)}
     order = np.asarray([places[pair[side]] for pair in pairs], dtype=np.int64)
     kept: dict[str, Any] = {
-        name: value[order] if isinstance(value, np.ndarray) else value for name, value in counts.__dict__.items()
+        name: value[order] if isinstance(value, np.ndarray) else value for name, value in asdict(counts).items()
     }
     return Counts(**{**kept, "tasks": tuple(pair[side] for pair in pairs), "groups": None})
 

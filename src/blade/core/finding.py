@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 import msgspec
@@ -38,8 +37,7 @@ _CODES = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Evidence:
+class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """A verbatim quote and where it stands: a field of a step, or a dotted path of the row when `step` is None."""
 
     key: RolloutKey

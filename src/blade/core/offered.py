@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 import msgspec
+
+from blade.core.pattern import pattern_of
 
 _TYPES: Mapping[str, Any] = {
     "string": str,
@@ -17,7 +18,7 @@ _TYPES: Mapping[str, Any] = {
     "object": dict,
     "null": None,
 }
-_PLAIN = re.compile(r'[^"\\\x00-\x1f]+')
+_PLAIN = pattern_of(r'[^"\\\x00-\x1f]+')
 """Names that a struct can have."""
 _MOST = 200
 """Arguments of a tool that are checked; one with more is not."""

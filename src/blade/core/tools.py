@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache, partial
+
+from msgspec import Struct
+
+from blade.core.pattern import pattern_of
 
 READING = frozenset(
     """get list search find lookup read view show describe count check fetch query retrieve inspect browse calculate
@@ -22,8 +24,8 @@ CHANGING = frozenset(
 _READING_AT_FIRST = frozenset(("think", "note", "plan", "is", "has", "finish", "done", "respond", "wait", "noop"))
 """Words that are a verb only where a name begins with them."""
 _OPENED_TO_READ = frozenset(("file", "url", "page", "website", "folder", "document", "link", "tab", "app"))
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-_NO_CHANGE = re.compile(r"transfer_to_human|submit_answer|submit_final|final_answer")
+_WORD = pattern_of(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_NO_CHANGE = pattern_of(r"transfer_to_human|submit_answer|submit_final|final_answer")
 
 
 DEEPEST = 60
@@ -41,8 +43,7 @@ def is_deep(text: str) -> bool:
     return deepest > DEEPEST
 
 
-@dataclass(frozen=True, kw_only=True)
-class Tools:
+class Tools(Struct, frozen=True, kw_only=True):
     """Names of tools, with `*`, that change something and that only read, whatever the names suggest."""
 
     changing: tuple[str, ...] = ()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
+
+from msgspec import Struct, field
 
 from blade.core.diagnosis import Contrast, Elsewhere, Grade, Partition
 from blade.core.finding import Evidence
@@ -17,8 +18,7 @@ Said = tuple[str, tuple[Evidence, ...]]
 """A sentence, and the evidence that it quotes."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Context:
+class Context(Struct, frozen=True, kw_only=True, dict=True):
     """Everything that findings are made from."""
 
     run: Run
@@ -36,8 +36,7 @@ class Context:
         return numbered(self.run)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Draft:
+class Draft(Struct, frozen=True, kw_only=True):
     """The words of a finding before its numbers are known."""
 
     title: str

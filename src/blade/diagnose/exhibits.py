@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from blade.core.finding import Difference, Differs, Evidence
+from blade.core.pattern import pattern_of
 from blade.core.rollout import Rollout
 from blade.diagnose import provenance, quotes
 from blade.diagnose.contrast import DECLINING, words_of
@@ -17,7 +19,7 @@ from blade.ingest.fields import BY_NAME, is_judge
 
 SHORT_WORD = 30
 _BECAUSE = ("because", "differ", "not ", "however", "instead", "incorrect", "wrong", "missing")
-_OWN_CHECK = re.compile(
+_OWN_CHECK = pattern_of(
     r"\b\d+ passed\b(?!.*\b\d+ failed)|\bAll tests passed\b|\bRan \d+ tests? in [\d.]+s\s+OK\b", re.IGNORECASE
 )
 _AT_A_STEP = (Differs.ARGUMENT, Differs.UNWANTED, Differs.EXTRA, Differs.REFUSED)

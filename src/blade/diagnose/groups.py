@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import polars as pl
+from msgspec import Struct
 
 from blade.core.diagnosis import Partition
 from blade.core.finding import Differs
@@ -45,8 +45,7 @@ _OF_THE_END = ("answer", "no-answer", "declined", "check", "words", "not-said", 
 """Families of what a rollout that ran on might still have mended."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Group:
+class Group(Struct, frozen=True, kw_only=True, dict=True):
     """Rollouts that share a difference."""
 
     family: str
@@ -71,8 +70,8 @@ def groups(partition: Partition) -> list[Group]:
     told = _without_consequences(_by_family(_without_totals(_with_look_ups(partition))))
     long = _single_checks(_named_checks(_unexplained_refusals(told)))
     defects = long.filter(~pl.col("family").is_in(["words"]) & ~pl.col("passed"))
-    counts = defects.unique(["task_id", "repeat", "family", "name", "detail"]).group_by("task_id", "repeat").len("n")
-    long = long.join(counts, on=["task_id", "repeat"], how="left", maintain_order="left")
+    counts = defects.unique(["row", "family", "name", "detail"]).group_by("row").len("n")
+    long = long.join(counts, on="row", how="left", maintain_order="left")
     fewest = 2 if partition.table.height > 10 else 1
     found = []
     for (family, name, detail), rows in long.group_by("family", "name", "detail", maintain_order=True):
@@ -89,7 +88,7 @@ def groups(partition: Partition) -> list[Group]:
                 detail=str(detail),
                 failing=failing,
                 passing=_places(rows.filter(pl.col("passed"))),
-                alone=_places(failed.filter(alone)),
+                alone=_alone(failed, failing, failed.filter(alone)),
             )
         )
     return sorted(found, key=lambda group: (-len(group.failing), -len(group.tasks), group.id))[:MOST]
@@ -106,10 +105,8 @@ def _with_look_ups(partition: Partition) -> pl.DataFrame:
 
 def _without_totals(differences: pl.DataFrame) -> pl.DataFrame:
     """Without numbers of tests that hold, in rollouts of which the verifier says more."""
-    spoken = differences.filter(pl.col("kind") == Differs.SAID).select("task_id", "repeat").unique()
-    told = differences.join(
-        spoken.with_columns(spoken=True), on=["task_id", "repeat"], how="left", maintain_order="left"
-    )
+    spoken = differences.filter(pl.col("kind") == Differs.SAID).select("row").unique()
+    told = differences.join(spoken.with_columns(spoken=True), on="row", how="left", maintain_order="left")
     total = (pl.col("kind") == Differs.CHECK) & (pl.col("detail") == A_TOTAL)
     return told.filter(~(total & pl.col("spoken").fill_null(value=False))).drop("spoken")
 
@@ -128,18 +125,16 @@ def _by_family(differences: pl.DataFrame) -> pl.DataFrame:
 
 def _without_consequences(long: pl.DataFrame) -> pl.DataFrame:
     """Without what is wrong or lacking at the end of a rollout that was cut off: the cut comes first."""
-    cut = long.filter(pl.col("family") == "limit").select("task_id", "repeat").unique()
-    told = long.join(cut.with_columns(cut=True), on=["task_id", "repeat"], how="left", maintain_order="left")
+    cut = long.filter(pl.col("family") == "limit").select("row").unique()
+    told = long.join(cut.with_columns(cut=True), on="row", how="left", maintain_order="left")
     after = pl.col("cut").fill_null(value=False) & pl.col("family").is_in(_OF_THE_END)
     return told.filter(~after).drop("cut")
 
 
 def _unexplained_refusals(long: pl.DataFrame) -> pl.DataFrame:
     """Calls against a schema count where nothing else explains a failure: many tools take them all the same."""
-    explained = long.filter((pl.col("family") != "schema") & ~pl.col("passed")).select("task_id", "repeat").unique()
-    told = long.join(
-        explained.with_columns(explained=True), on=["task_id", "repeat"], how="left", maintain_order="left"
-    )
+    explained = long.filter((pl.col("family") != "schema") & ~pl.col("passed")).select("row").unique()
+    told = long.join(explained.with_columns(explained=True), on="row", how="left", maintain_order="left")
     return told.filter((pl.col("family") != "schema") | pl.col("explained").is_null()).drop("explained")
 
 
@@ -160,6 +155,11 @@ def _single_checks(long: pl.DataFrame) -> pl.DataFrame:
     shared = tasks.filter((pl.col("tasks") > 1) & ~pl.col("name").str.contains(NUMBERED))["name"].to_list()
     single = (pl.col("family") == "check") & ~pl.col("name").is_in(shared)
     return long.with_columns(pl.when(single).then(pl.lit("")).otherwise(pl.col("name")).alias("name"))
+
+
+def _alone(failed: pl.DataFrame, failing: tuple[Place, ...], alone: pl.DataFrame) -> tuple[Place, ...]:
+    """The places of some of the failures; the very same where these are all."""
+    return failing if alone.height == failed.height else _places(alone)
 
 
 def _places(rows: pl.DataFrame) -> tuple[Place, ...]:

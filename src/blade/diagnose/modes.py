@@ -11,17 +11,18 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import polars as pl
+from msgspec import Struct
 
 from blade.core.diagnosis import NOT_EXPLAINED, Grade, Mode, Partition
 from blade.core.finding import Differs
+from blade.core.pattern import pattern_of
 from blade.core.run import Run
 from blade.diagnose.differences import A_JUDGE, ABSENT
 from blade.diagnose.groups import A_TOTAL, NUMBERED
 from blade.diagnose.recorded import leaves_out_the_agent
-from blade.diagnose.templates import cluster
+from blade.diagnose.templates import cluster, readable
 
 MINDED = 0.2
 """A difference that stands in a larger share of passing rollouts among those that have it is set aside."""
@@ -69,20 +70,21 @@ _A_LABEL = r"^\W*(?:[A-Za-z]|<n>)\W*$"
 """A letter or a number with which a judge marks its verdict says what the reward says."""
 
 _PARTIES = (
-    ("user", re.compile(r"\buser_(?:failure|error|simulator)|\buser (?:simulator|turn)|simulated user", re.IGNORECASE)),
-    ("tool", re.compile(r"\btool_(?:failure|error|backend)|\bbackend\b", re.IGNORECASE)),
-    ("harness", re.compile(r"\binfra|\bsandbox|\bcontainer|\bprovider|\bharness", re.IGNORECASE)),
+    ("user", pattern_of(r"\buser_(?:failure|error|simulator)|\buser (?:simulator|turn)|simulated user", re.IGNORECASE)),
+    ("tool", pattern_of(r"\btool_(?:failure|error|backend)|\bbackend\b", re.IGNORECASE)),
+    ("harness", pattern_of(r"\binfra|\bsandbox|\bcontainer|\bprovider|\bharness", re.IGNORECASE)),
 )
 _BEFORE_JUDGING = r"^(?:\w*(?:apply|parse|parsing|format|schema|compile|build|syntax|extract)\w*_failed|invalid_format|\w*patch\w*: false)$"
 """Flags that say that something failed before anything could be judged."""
-_EXCEPTION = re.compile(r"^[\w.]*(?:Error|Exception|Failure|Interrupt|Timeout):")
+_EXCEPTION = pattern_of(r"^[\w.]*(?:Error|Exception|Failure|Interrupt|Timeout):")
 
 _KEYS = ["task_id", "repeat"]
+ROW = "row"
+"""The place of a rollout in the table of the run: told apart faster than by task and repeat."""
 _WHAT = ["kind", "name", "detail"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Kind:
+class _Kind(Struct, frozen=True, kw_only=True):
     """How a mode is called, whose doing it is, and how it is tied to the verdict."""
 
     name: str
@@ -138,14 +140,15 @@ KINDS = {
 
 def partition(run: Run) -> Partition:
     """The failed rollouts of a run by mode; the counts sum to the failures."""
-    failed = run.rollouts.select(*_KEYS, "outcome").filter(pl.col("outcome") == "failed").drop("outcome")
+    rows = run.rollouts.select(*_KEYS, "outcome").with_row_index(ROW)
+    failed = rows.filter(pl.col("outcome") == "failed").drop("outcome")
     long = _long(run)
     set_aside = _set_aside(long)
     minded = _minded(long, set_aside, run)
     mine = minded.filter(~pl.col("passed"))
     table = failed
     for part in (_flags(mine), _checked(mine, run), _spoken(mine)):
-        table = table.join(part, on=_KEYS, how="left", maintain_order="left")
+        table = table.join(part, on=ROW, how="left", maintain_order="left")
     answered = run.rollouts["answer"].count() * 2 >= run.rollouts.height
     only_reads = not run.tasks["key_expects"].is_in(["one change", "several changes"]).any()
     counted = bool((run.rollouts["checks_met"] > 0).any())
@@ -164,15 +167,15 @@ def partition(run: Run) -> Partition:
 
 def _long(run: Run) -> pl.DataFrame:
     """One row a difference of a judged rollout."""
-    rows = run.rollouts.select(*_KEYS, "outcome", "differs")
+    rows = run.rollouts.select(*_KEYS, "outcome", "differs").with_row_index(ROW)
     judged = rows.filter(pl.col("outcome").is_in(["passed", "failed"]) & pl.col("differs").is_not_null())
-    long = judged.select(*_KEYS, (pl.col("outcome") == "passed").alias("passed"), "differs")
+    long = judged.select(ROW, *_KEYS, (pl.col("outcome") == "passed").alias("passed"), "differs")
     return long.explode("differs").unnest("differs")
 
 
 def _set_aside(long: pl.DataFrame) -> pl.DataFrame:
     """Differences that passing rollouts share so often that the verifier does not mind them."""
-    per_rollout = long.unique([*_KEYS, *_WHAT], maintain_order=True)
+    per_rollout = long.unique([ROW, *_WHAT], maintain_order=True)
     shared = per_rollout.group_by(_WHAT).agg(pl.col("passed").sum().alias("passes"), pl.len().alias("all"))
     often = (pl.col("passes") >= FEWEST_PASSES) & (pl.col("passes") >= MINDED * pl.col("all"))
     spoken = (pl.col("kind") == Differs.SAID) & (pl.col("passes") > 0) & (pl.col("passes") >= MINDED * pl.col("all"))
@@ -234,7 +237,7 @@ def _flags(long: pl.DataFrame) -> pl.DataFrame:
     def count(kind: Differs) -> pl.Expr:
         return (pl.col("kind") == kind).sum()
 
-    return long.group_by(_KEYS, maintain_order=True).agg(
+    return long.group_by(ROW).agg(
         machinery=has(Differs.ERROR),
         no_verdict=((pl.col("kind") == Differs.NO_RECORD) & (pl.col("detail") == "")).any(),
         verifier_failed=((pl.col("kind") == Differs.NO_RECORD) & (pl.col("detail") != "")).any(),
@@ -267,7 +270,7 @@ def _checked(long: pl.DataFrame, run: Run) -> pl.DataFrame:
     """For each rollout with a failed test or criterion: the commonest that it shares with others, and how many failed."""
     checks = long.filter(pl.col("kind") == Differs.CHECK)
     commonness = checks.group_by("name").agg(
-        pl.struct(_KEYS).n_unique().alias("times"), pl.col("task_id").n_unique().alias("tasks")
+        pl.col(ROW).n_unique().alias("times"), pl.col("task_id").n_unique().alias("tasks")
     )
     alone = run.tasks.height == 1
     shared = (pl.col("tasks") > 1) | (alone & (pl.col("times") > 1))
@@ -276,15 +279,13 @@ def _checked(long: pl.DataFrame, run: Run) -> pl.DataFrame:
     ranked = checks.join(commonness, on="name", how="left").sort(
         ["shared", "tasks", "times", "name"], descending=[True, True, True, False]
     )
-    first = ranked.group_by(_KEYS, maintain_order=True).agg(
+    first = ranked.group_by(ROW).agg(
         check=pl.when(pl.col("shared").first()).then(pl.col("name").first()),
         is_total=pl.col("detail").first() == A_TOTAL,
         failed_checks=pl.len(),
     )
-    totals = run.rollouts.select(
-        *_KEYS, all_checks="checks_asked", failed_of_all=pl.col("checks_asked") - pl.col("checks_met")
-    )
-    return first.join(totals, on=_KEYS, how="left")
+    totals = run.rollouts.select(all_checks="checks_asked", failed_of_all=pl.col("checks_asked") - pl.col("checks_met"))
+    return pl.concat([first, totals[first[ROW]]], how="horizontal")
 
 
 def _spoken(long: pl.DataFrame) -> pl.DataFrame:
@@ -292,9 +293,9 @@ def _spoken(long: pl.DataFrame) -> pl.DataFrame:
     said = long.filter(pl.col("kind") == Differs.SAID)
     ranks = {name: _word_rank(name) for name in said["name"].unique()}
     rank = pl.col("name").replace_strict(list(ranks), list(ranks.values()), return_dtype=pl.Int32).alias("rank")
-    ordered = said.with_columns(rank).sort([*_KEYS, "rank"], maintain_order=True)
+    ordered = said.with_columns(rank).sort([ROW, "rank"], maintain_order=True)
     flag = pl.col("detail").str.contains(_BEFORE_JUDGING)
-    return ordered.group_by(_KEYS, maintain_order=True).agg(
+    return ordered.group_by(ROW).agg(
         words=pl.col("detail").first(),
         field=pl.col("name").first().str.replace(_PLACE_IN_A_LIST, ""),
         flag=pl.col("detail").filter(flag).first(),
@@ -394,7 +395,7 @@ def _open_kind(mode: str) -> _Kind:
     if kind == "check":
         return _Kind(name=f"`{what}` not met", party="agent")
     words = what.partition(": ")[2]
-    return _Kind(name=f"the verifier says: {words}", party=_party(f"{what.partition(': ')[0]} {words}"))
+    return _Kind(name=f"the verifier says: {readable(words)}", party=_party(f"{what.partition(': ')[0]} {words}"))
 
 
 def _party(words: str) -> str:

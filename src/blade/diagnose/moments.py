@@ -6,10 +6,10 @@ number up to a hundred in English words. `03/04/1867` may be two days, and is no
 
 from __future__ import annotations
 
-import re
 from datetime import date, time
 
 from blade.core.number_words import NUMBER_WORDS
+from blade.core.pattern import pattern_of
 
 _MONTHS = {
     name: number
@@ -38,11 +38,11 @@ _WORDS = {word: number for number, word in enumerate(_ONES)}
 _WORDS |= {tens: 20 + 10 * place for place, tens in enumerate(_TENS)}
 _WORDS |= {f"{tens}-{one}": 20 + 10 * n + _WORDS[one] for n, tens in enumerate(_TENS) for one in _ONES[1:10]}
 _WORDS |= {"hundred": 100, "one hundred": 100, "a hundred": 100}
-_ISO = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})")
-_DAY_FIRST = re.compile(r"(?:the )?(\d{1,2})(?:st|nd|rd|th)?(?: of)? ([a-z]{3,9})\.?,? (\d{4})")
-_MONTH_FIRST = re.compile(r"([a-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})")
-_TIME = re.compile(r"(\d{1,2})(?::|\.|h)(\d{2})(?::(\d{2}))? ?([ap])?\.?(?:m\.?)?")
-_HOUR = re.compile(r"(\d{1,2}) ?([ap])\.?m\.?")
+_ISO = pattern_of(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})")
+_DAY_FIRST = pattern_of(r"(?:the )?(\d{1,2})(?:st|nd|rd|th)?(?: of)? ([a-z]{3,9})\.?,? (\d{4})")
+_MONTH_FIRST = pattern_of(r"([a-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})")
+_TIME = pattern_of(r"(\d{1,2})(?::|\.|h)(\d{2})(?::(\d{2}))? ?([ap])?\.?(?:m\.?)?")
+_HOUR = pattern_of(r"(\d{1,2}) ?([ap])\.?m\.?")
 
 
 def as_moment(text: str) -> date | time | None:

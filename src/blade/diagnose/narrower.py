@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from blade.core.tools import changes_state
 from blade.diagnose.actions import parsed
@@ -18,8 +19,7 @@ LACKING, HAVING = 0.8, 0.3
 """Shares of failing rollouts that lack it, and of passing ones that have it (two or more), at the least."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Narrower:
+class Narrower(Struct, frozen=True, kw_only=True):
     """An argument of a look-up, and how often each side gives it."""
 
     tool: str

@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator, Mapping
 
 from blade.core.due import DueCall
+from blade.core.pattern import pattern_of
 from blade.core.rollout import Rollout, Step
 from blade.diagnose.actions import EMPTY, same
 
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}|\d{1,2}:\d{2}|\d{1,2}/\d{1,2}/\d{2,4}")
+_DATE = pattern_of(r"\d{4}-\d{2}-\d{2}|\d{1,2}:\d{2}|\d{1,2}/\d{1,2}/\d{2,4}")
 LONG = 6
 """Digits of a number that is a name and no amount."""
 SHORTEST = 3

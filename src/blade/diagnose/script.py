@@ -6,14 +6,15 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from blade.core.pattern import pattern_of
 from blade.core.rollout import Step
 
 MOST_FACTS = 40
 SHORTEST = 4
 LONG_NUMBER = 5
 
-_TOKEN = re.compile(r"[\w.+@#-]+")
-_NOT_FACTS = re.compile(r"^\d+(?:st|nd|rd|th|am|pm|k|x|kg|lb|min|hr|days?|hours?)$", re.IGNORECASE)
+_TOKEN = pattern_of(r"[\w.+@#-]+")
+_NOT_FACTS = pattern_of(r"^\d+(?:st|nd|rd|th|am|pm|k|x|kg|lb|min|hr|days?|hours?)$", re.IGNORECASE)
 
 
 @lru_cache(maxsize=4096)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import msgspec
 import polars as pl
@@ -20,8 +20,7 @@ AT_ONCE = 2_000
 """Rollouts that are read again together: few enough to be held in memory."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Looking:
+class Looking(msgspec.Struct, frozen=True, kw_only=True):
     """Looks for rules by name, after what `first` looks for; picklable."""
 
     rules: tuple[tuple[str, Rule], ...]

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import islice
 from math import ceil
 from operator import eq
+
+from msgspec import Struct
+
+from blade.core.pattern import pattern_of
 
 HEAD = 2_048
 TAIL = 20_480
@@ -35,13 +38,13 @@ MANY_LINES = 200
 
 ANY = "<*>"
 
-_ANSI = re.compile(r"\x1b(?:\[[0-9;]*[A-Za-z]?)?")
-_PYTEST = re.compile(r"\n[ \t]*+E {3,}(?=\S)")
-_SUMMARY = re.compile(r"\n[ \t]*+(?=(?:FAILED|ERROR) \S+?(?:::| - ))")
-_EXCEPTION = re.compile(r"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?::|\s*$)", re.MULTILINE)
-_RAISED = re.compile(r"[A-Za-z_][\w.]*+(?::|\s*$)")
-_WRAPPER = re.compile(r"\b(?:SystemExit|CalledProcessError)\b")
-_NEXT_LINE = re.compile(r"[ \t\r]*\n\s*(?:E {3,})?(\S[^\r\n]*)")
+_ANSI = pattern_of(r"\x1b(?:\[[0-9;]*[A-Za-z]?)?")
+_PYTEST = pattern_of(r"\n[ \t]*+E {3,}(?=\S)")
+_SUMMARY = pattern_of(r"\n[ \t]*+(?=(?:FAILED|ERROR) \S+?(?:::| - ))")
+_EXCEPTION = pattern_of(r"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?::|\s*$)", re.MULTILINE)
+_RAISED = pattern_of(r"[A-Za-z_][\w.]*+(?::|\s*$)")
+_WRAPPER = pattern_of(r"\b(?:SystemExit|CalledProcessError)\b")
+_NEXT_LINE = pattern_of(r"[ \t\r]*\n\s*(?:E {3,})?(\S[^\r\n]*)")
 _TRACEBACK = "Traceback (most recent call last)"
 _TRACEBACKS = 5
 _HINTS = ("rror", "RROR", "xception", "FATAL", "no such ", "undefined reference", "panicked at", "egmentation fault")
@@ -49,21 +52,21 @@ _HINTED_PLACES = 24
 _BEFORE, _AFTER = 8, 60
 """Characters around a hint that are read; `syntax e` is the most that an error has before it."""
 
-_ERROR = re.compile(
+_ERROR = pattern_of(
     r"(?<![\w-])[Ee]rror(?:\[\w+\]| ?[A-Z]+\d+)?:"
     r"|(?<![\w=-])(?:ERROR|FATAL)(?![\w=])"
     r"|%Error|\bsyntax error\b|\bno such \w+:|undefined reference to|panicked at|[Ss]egmentation fault"
 )
-_THROWN = re.compile(
+_THROWN = pattern_of(
     r"[ \t]*(?:Exception in thread |(?:Uncaught |Caused by: )?(?:[A-Za-z_]\w*+[.$])*+[A-Z]\w*(?:Error|Exception):)"
 )
-_DECORATION = re.compile(
+_DECORATION = pattern_of(
     r"\d+ (?:passed|failed|errors?|skipped|warnings?|deselected|xfailed)\b.*"
     r"|Ran \d+ tests? in .*|OK|(?:OK|FAILED) \(.*\)|short test summary info|TESTS=.*"
     r"|Process (?:finished|exited).*|\[?Finished in .*|(?:Command )?exit(?:ed)?(?: with)?(?: code| status).*"
     r"|make(?:\[\d+\])?: \*\*\*.*"
 )
-_ALNUM = re.compile(r"[^\W_]")
+_ALNUM = pattern_of(r"[^\W_]")
 _BORDER = " \t=-*_~#"
 
 
@@ -101,6 +104,11 @@ def mask(message: str) -> str:
     while (again := _mask_once(template)) != template:
         template = again
     return template
+
+
+def readable(template: str) -> str:
+    """A template as people read it: three dots for what is particular to one task."""
+    return _PLACEHOLDER.sub("...", template)
 
 
 def cluster(templates: Mapping[str, int]) -> dict[str, str]:
@@ -238,14 +246,14 @@ def _with_next_line(text: str, start: int, end: int) -> tuple[int, int]:
     return _trimmed(text, start, following.end()) if following else (start, end)
 
 
-_CODE = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+)*")
+_CODE = pattern_of(r"[A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+)*")
 _CODE_LENGTH = 40
-_DIGIT = re.compile(r"\d")
-_DIGITS = re.compile(r"[0-9]+")
+_DIGIT = pattern_of(r"\d")
+_DIGITS = pattern_of(r"[0-9]+")
 _CODE_NUMBERS = 2
 """Runs of digits in a failure code; more of them make an arbitrary name."""
 
-_QUOTED = re.compile(
+_QUOTED = pattern_of(
     r"(?<!\w)(?:"
     r"'\[[^\]]*(?:\]'|$)"
     r"|[bfru]?'[^'\\]*(?:(?:\\.?|'(?=\w))[^'\\]*)*(?:'|$)"
@@ -253,29 +261,29 @@ _QUOTED = re.compile(
     r"|`[^`']*(?:[`']|$)"
     r"|“[^”]*(?:”|$))"
 )
-_URL = re.compile(r"(?<![\w+.-])[A-Za-z][\w+.-]*://[^\s<>\"')\]]+")
-_EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_URL = pattern_of(r"(?<![\w+.-])[A-Za-z][\w+.-]*://[^\s<>\"')\]]+")
+_EMAIL = pattern_of(r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _PLACE = r"(?:::[\w.:\[\]-]*[\w\]])?(?::\d+)*"
-_PATH = re.compile(
+_PATH = pattern_of(
     r"(?<![\w>/.~-])(?:"
     r"[A-Za-z]:\\[^\s:*?\"'<>|]*"
     r"|(?:~|\.{1,2})?(?:/[\w.@%+=~-]*[\w@%+=~])+/?"
     r"|(?!\d+/\d+/\d+(?!\w))[\w.@+-]+(?:/[\w.@+-]*\w){2,}/?"
     r"|[\w.@+-]+/[\w.@+-]+\.\w*[A-Za-z]\w*)" + _PLACE
 )
-_DOTTED = re.compile(r"\.[a-z]")
-_FILE = re.compile(
+_DOTTED = pattern_of(r"\.[a-z]")
+_FILE = pattern_of(
     r"(?<![\w>.-])(?:[\w-]++\.)+(?:"
     r"(?:py|pyx|ipynb|sv|svh|vh|vhd|cc|cpp|hpp|java|js|jsx|ts|tsx|rs|rb|php|sh|sql|jsonl?|ya?ml|toml|txt|csv|xml|html?"
     r"|vvp|sqlite|parquet|lean|cfg|ini|pdf|png|jpe?g|xlsx?|zip|gz|tar)(?!\w|\.\w|\((?!\d))"
     r"|(?:c|h|v|o|go|md|db|log)(?=:\d))" + _PLACE
 )
-_NAMED = re.compile(
+_NAMED = pattern_of(
     r"\b((?:[Nn]o such \w+|ambiguous column name|[Uu]ndefined(?: \w+)?|[Uu]nknown (?:column|table|function|module type)): )"
     r"[A-Za-z_][\w.]*"
 )
 _NAMING = ("o such ", "column name: ", "ndefined", "nknown ")
-_VALUE = re.compile(
+_VALUE = pattern_of(
     r"(?<!\w)(?:"
     r"(?P<uuid>[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}(?!\w))"
     r"|(?P<time>(?:\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?"
@@ -284,10 +292,11 @@ _VALUE = re.compile(
     r"|(?P<n>[-+]?\d++(?:[.,_]\d++)*+(?:[eE][-+]?\d+)?(?=[A-Za-zµ]{0,4}(?!\w)))"
     r"|(?P<id>[^\W\d]*+\d\w*+(?:\.\d++)*+))"
 )
-_NEIGHBOURS = re.compile(r">,? ?<")
-_REPEATED = re.compile(r"((?:<[a-z]+>: )?<[a-z]+>)(?:,? ?\1)+")
-_MARK = re.compile(r"\n[ \t]*E {3,}")
-_HALF = re.compile(r"<[a-z]*$")
+_NEIGHBOURS = pattern_of(r">,? ?<")
+_REPEATED = pattern_of(r"((?:<[a-z]+>: )?<[a-z]+>)(?:,? ?\1)+")
+_MARK = pattern_of(r"\n[ \t]*E {3,}")
+_HALF = pattern_of(r"<[a-z]*$")
+_PLACEHOLDER = pattern_of(r"<(?:n|text|path|url|email|id|uuid|time|hex|\*)>")
 
 
 def _mask_once(message: str) -> str:
@@ -338,8 +347,7 @@ def _shortened(text: str) -> str:
     return text if len(text) <= LONGEST_TEMPLATE else _HALF.sub("", text[:LONGEST_TEMPLATE]).rstrip()
 
 
-@dataclass(slots=True)
-class _Group:
+class _Group(Struct):
     tokens: list[str]
     members: list[str]
 

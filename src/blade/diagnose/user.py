@@ -5,30 +5,31 @@ from __future__ import annotations
 import re
 
 from blade.core.finding import Evidence
+from blade.core.pattern import pattern_of
 from blade.core.rollout import Step
 from blade.diagnose import quotes
 from blade.diagnose.walks import Walk
 
-_GO_AHEAD = re.compile(
+_GO_AHEAD = pattern_of(
     r"\b(?:yes|i confirm|go ahead|please proceed|proceed with|sounds good|that's correct)\b", re.IGNORECASE
 )
-_ASKS = re.compile(
+_ASKS = pattern_of(
     r"""\b(?:confirm|shall\ i|should\ i|may\ i|do\ you\ want\ me\ to|would\ you\ like\ (?:me\ to|to\ (?:proceed|go|continue))|proceed\?
     |go\ ahead\?|is\ (?:that|this)\ (?:ok|okay|correct|right|fine))""",
     re.IGNORECASE | re.VERBOSE,
 )
 """How an agent asks for a go-ahead."""
-_QUESTION = re.compile(r"[^.!?\n]*\?|[^.!?\n]*\bplease confirm\b[^.!?\n]*", re.IGNORECASE)
-_HOLDS_BACK = re.compile(
+_QUESTION = pattern_of(r"[^.!?\n]*\?|[^.!?\n]*\bplease confirm\b[^.!?\n]*", re.IGNORECASE)
+_HOLDS_BACK = pattern_of(
     r"\b(?:no|not|never|later|think|leave|wait|instead|another|other|but|unless|if|what|which|why|how|transfer|sorry)\b|n['\u2019]t\b|\?",
     re.IGNORECASE,
 )
 """Words in a reply that make it anything but a plain yes."""
 SHORT_REPLY = 160
-_HANDED_OVER = re.compile(
+_HANDED_OVER = pattern_of(
     r"\btransfer (?:me|to)\b|human agent|speak (?:to|with) (?:a|an) (?:human|person)", re.IGNORECASE
 )
-_WITHDRAWS = re.compile(
+_WITHDRAWS = pattern_of(
     r"""\b(?:hold\ off|never\ ?mind|i'll\ wait|leave\ (?:it|that|this|the\ \w+|everything)\b[^.!?]{0,30}\b(?:for\ now|as\ is)
     |keep\ [^.!?]{0,50}\bas\ (?:is|it\ is)|let's\ skip|skip\ the|no\ longer\ (?:want|need)|don't\ (?:want|need)\ [^.!?]{0,40}
     \b(?:anymore|after\ all))\b""",

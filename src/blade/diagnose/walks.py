@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from blade.core.due import Due
 from blade.core.finding import Difference
@@ -19,8 +20,7 @@ NEAR = 6
 """Steps before an act in which its reason is looked for."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Walk:
+class Walk(Struct, frozen=True, kw_only=True, dict=True):
     """One rollout that was read again."""
 
     rollout: Rollout

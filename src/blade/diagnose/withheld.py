@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from blade.core.finding import Evidence
 from blade.diagnose import quotes
@@ -16,8 +17,7 @@ from blade.diagnose.walks import Walk
 LONG_NUMBER = 8
 
 
-@dataclass(frozen=True, kw_only=True)
-class Withheld:
+class Withheld(Struct, frozen=True, kw_only=True):
     """A fact that a rollout needed, was not given, and never used."""
 
     walk: Walk

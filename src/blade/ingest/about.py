@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 import polars as pl
 
+from blade.core.pattern import pattern_of
 from blade.core.rollout import Problem
 from blade.core.run import Artifact, SchemaField, Stated
 from blade.ingest import fields
@@ -21,7 +21,7 @@ from blade.ingest.scan import Table
 from blade.ingest.sidecars import Sidecars
 from blade.ingest.tell_apart import Group
 
-_AGENT = re.compile(r"^(?P<benchmark>.+?)(?:_benchmark)?_(?:simple_agent|gymnasium_agent|agent)$")
+_AGENT = pattern_of(r"^(?P<benchmark>.+?)(?:_benchmark)?_(?:simple_agent|gymnasium_agent|agent)$")
 _DULL_FOLDERS = ("", ".", "data", "results", "outputs", "output", "rollouts", "runs", "tmp", "logs", "examples")
 MOST_VALUES = 4
 MOST_TWINS = 3

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple, TypeGuard
 
 from blade.core.due import Check
+from blade.core.pattern import pattern_of
 
 Get = Callable[[str], object]
 
@@ -114,7 +115,7 @@ NAMES = (
     "reward_breakdown",
 )
 """Fields that may hold verdicts, looked at in this order; the first that does is taken."""
-_MAY_NAME = re.compile(
+_MAY_NAME = pattern_of(
     r"(?:rubric|criteri|verif|validat|assert|check|test|instruction|requirement|constraint|binary)\w*"
     r"_(?:results|verdicts|evaluations|judge?ments|outcomes|scores)"
 )
@@ -144,9 +145,9 @@ _TOTALS = ("total", "n_criteria", "num_tests", "num_total", "tests_total", "tota
 _HELD = ("passed", "n_passed", "num_passed", "tests_passed", "passed_tests")
 _ENDINGS = ("_passed", "_correct", "_met", "_matched", "_satisfied", "_followed", "_followed_strict")
 """Names of a number of tests, and of how many of them held; or one stem with `_total` and one of the endings."""
-_LABEL = re.compile(r"\s*\[\[[^\]\n]{0,40}\]\]\s*$")
+_LABEL = pattern_of(r"\s*\[\[[^\]\n]{0,40}\]\]\s*$")
 """The label with which a judge closes."""
-_FAULT = re.compile(r"Error|Exception|Traceback|FAIL|assert", re.IGNORECASE)
+_FAULT = pattern_of(r"Error|Exception|Traceback|FAIL|assert", re.IGNORECASE)
 
 FIELDS = frozenset((*NAMES, *(name for name, _ in PAIRED), *TRACES, *NUMBERED, *ACCOUNTS))
 """Beside these only totals and parts of the reward hold checks."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from itertools import count, islice
 from typing import Any
 
 import polars as pl
+from msgspec import Struct
+from msgspec.structs import replace
 
 from blade.core.rollout import Outcome, Problem, Source
 from blade.ingest.frames import kept
@@ -18,8 +19,7 @@ MOSTLY = 0.8
 """Share of tasks that must have the same number of rows before that number is taken as the expected one."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Joined:
+class Joined(Struct, frozen=True, kw_only=True):
     """One row a rollout, without duplicates; and what was left out."""
 
     rollouts: pl.DataFrame
@@ -86,8 +86,7 @@ def _source(row: dict[str, Any], shown: Mapping[int, str], side: str) -> Source:
     return Source(artifact=shown[row[f"file{side}"]], line=row[f"line{side}"], member=row[f"member{side}"])
 
 
-@dataclass(frozen=True, kw_only=True)
-class Expected:
+class Expected(Struct, frozen=True, kw_only=True):
     """How many rollouts each task should have; `source` is None when nobody says."""
 
     source: str | None

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
+from msgspec import Struct, structs
 
 from blade.core.errors import ArtifactError, RequestError
 from blade.core.finding import Look
@@ -39,8 +40,7 @@ _OF_TASKS = (
 """The columns of rows that the table of tasks is made from; fields with small values come on top."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Wishes:
+class Wishes(Struct, frozen=True, kw_only=True):
     """What the user asks of the reading."""
 
     format: str | None = None
@@ -56,13 +56,12 @@ class Wishes:
     trajectories: bool = True
     workers: int | None = None
     pool: Executor | None = None
-    """Workers that were started already."""
+    """Workers that were started already; they end when the rows are read."""
     look: Look | None = None
     progress: Callable[[int, int], None] = lambda done, total: None
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Scan:
+class _Scan(Struct, frozen=True, kw_only=True):
     """Everything that was read, before it is told apart into runs."""
 
     files: Files
@@ -82,7 +81,7 @@ def load_runs(found: Found, wishes: Wishes) -> list[Run]:
     if wishes.group is not None and EXTRA + wishes.group not in rows.columns:
         raise _no_such_field(wishes.group, "group by", rows)
     # From here on each run has its own rows, and its tasks what they are made of: all of them would be held twice.
-    read = replace(read, table=replace(read.table, rows=read.table.rows.clear()))
+    read = structs.replace(read, table=replace(read.table, rows=read.table.rows.clear()))
     mine = [identify(group.select(rows)) for group in groups]
     del rows
     joined = [join(frame, read.files.names) for frame in mine]
@@ -106,9 +105,11 @@ def _read(found: Found, wishes: Wishes) -> _Scan:
     look = wishes.look if wishes.trajectories else None
     options = Options(threshold=wishes.threshold, look=look, trajectories=wishes.trajectories, tools=wishes.tools)
     with temporary_folder() as folder:
-        table = gather(
-            scan(pieces, options, workers=wishes.workers, pool=wishes.pool, folder=Path(folder), progress=advance)
-        )
+        read = scan(pieces, options, workers=wishes.workers, pool=wishes.pool, folder=Path(folder), progress=advance)
+        if wishes.pool is not None:
+            # Their memory is given back before the tables take theirs.
+            wishes.pool.shutdown(wait=False)
+        table = gather(read)
     if not any(table.counts.get(number) for number, role in enumerate(files.roles) if role in ("rollouts", "failures")):
         raise _nothing_usable(table)
     sidecars = [
@@ -170,7 +171,7 @@ def _run(
         rollouts = pl.concat([rollouts, tables.conform(missing, ROLLOUTS)])
     order = tables.natural_order(rollouts)
     checks = tables.check_table(joined.rollouts, order)
-    joined = replace(joined, rollouts=joined.rollouts.clear())
+    joined = structs.replace(joined, rollouts=joined.rollouts.clear())
     rollouts = reordered(rollouts, tables.places(rollouts, order))
     others = [frame for other, frame in enumerate(rows) if other != number]
     cuts = tables.Cuts(group=wishes.group, slices=wishes.slices)

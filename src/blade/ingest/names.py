@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 _SAFE = re.compile(r"[^A-Za-z0-9._-]")
 LONGEST_NAME = 100
@@ -12,8 +13,7 @@ NAMELESS = "run"
 """The name of a run that nothing names."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Called:
+class Called(Struct, frozen=True, kw_only=True):
     """What a run could be called."""
 
     wanted: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from blade.ingest.artifacts import Bundle, Found
 from blade.ingest.formats import format_named
@@ -14,8 +15,7 @@ SCANNED = ("rollouts", "failures", "inputs", "dataset")
 """Roles whose rows are read by the scan; other sidecars are read whole."""
 
 
-@dataclass(kw_only=True)
-class Files:
+class Files(Struct, kw_only=True):
     """Every file of a scan by number: which bundle it belongs to and what it is."""
 
     bundles: tuple[Bundle, ...]

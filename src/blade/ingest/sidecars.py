@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from blade.core.rollout import Problem, Source
 from blade.core.run import Reported, Stated
@@ -33,8 +34,7 @@ _OF_BLOCK = {
 """What is read of the blocks of a manifest."""
 
 
-@dataclass(kw_only=True)
-class Sidecars:
+class Sidecars(Struct, kw_only=True):
     """Numbers by agent (None where the sidecar names none), facts, and what could not be read."""
 
     stated: dict[str | None, list[Stated]] = field(default_factory=dict)

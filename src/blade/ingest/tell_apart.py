@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 
 import polars as pl
+from msgspec import Struct
+from msgspec.structs import replace
 
 from blade.ingest.artifacts import Bundle, stem_of
 from blade.ingest.frames import kept, looked_up
@@ -21,8 +22,7 @@ Maker = tuple[str | None, str | None, str | None]
 """Agent, model and skills."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Group:
+class Group(Struct, frozen=True, kw_only=True):
     """The rows of one run."""
 
     number: int
@@ -94,8 +94,7 @@ def _only(values: Iterable[str | None]) -> str | None:
     return known.pop() if len(known) == 1 else None
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Shards:
+class _Shards(Struct, frozen=True, kw_only=True):
     """Tells whether a file is another piece of a run: the same maker and tools, and no rollout in common."""
 
     rows: pl.DataFrame

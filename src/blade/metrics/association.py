@@ -7,12 +7,12 @@ matter. Adding up that chance over tasks gives an exact p-value, free of how har
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from math import erfc, sqrt
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from blade.core.measure import Interval
 from blade.metrics.chances import log_choose, student_quantile
@@ -29,8 +29,7 @@ EXACT = "conditional on each task, exact by convolution"
 NORMAL = "conditional on each task, normal tail"
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Strata:
+class Strata(Struct, frozen=True, kw_only=True, eq=False):
     """A two by two table for each task, as four counts of its judged rollouts."""
 
     both: Integers
@@ -54,8 +53,7 @@ class Strata:
         return Strata(both=self.both[mask], fired=self.fired[mask], failed=self.failed[mask], total=self.total[mask])
 
 
-@dataclass(frozen=True, kw_only=True)
-class Association:
+class Association(Struct, frozen=True, kw_only=True):
     """How a symptom goes with failing within tasks; every number is None where no task is informative."""
 
     p_value: float | None

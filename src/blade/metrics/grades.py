@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from blade.core.diagnosis import Grade
 from blade.metrics.association import Association, within_tasks
@@ -23,8 +22,7 @@ SMALL = 0.05
 """A risk difference that is ruled out above this is harmless."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Graded:
+class Graded(Struct, frozen=True, kw_only=True):
     """A symptom's grade with the counts that it rests on."""
 
     grade: Grade
@@ -37,8 +35,7 @@ class Graded:
     """Slices in which the sign differs."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Slices:
+class Slices(Struct, frozen=True, kw_only=True, eq=False):
     """The slice of each rollout, as a place among the names."""
 
     names: tuple[str, ...]

@@ -8,10 +8,10 @@ replaced by the candidate's one at a time; a term is what that does to the task'
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from blade.core.measure import Interval
 from blade.metrics.intervals import mean_interval
@@ -26,8 +26,7 @@ TASK_SET = "task_set"
 CLEAN = "clean"
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Cells:
+class Cells(Struct, frozen=True, kw_only=True, eq=False):
     """The expected rollouts of one run on the joined tasks, counted: a row a task, a column a class, clean last."""
 
     count: Floats
@@ -37,8 +36,7 @@ class Cells:
     """The same, where the verdict of every output that the other run also gave is the other run's mean verdict on it."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Ledger:
+class Ledger(Struct, frozen=True, kw_only=True, eq=False):
     """Terms in order, the score after each of them, and what each task contributes."""
 
     terms: tuple[str, ...]
@@ -54,8 +52,7 @@ class Ledger:
         return mean_interval(self.by_task[:, self.terms.index(term)], 0.95)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Quantities:
+class _Quantities(Struct, frozen=True, kw_only=True, eq=False):
     """Shares and means of one run; what it does not define is nan."""
 
     shares: Floats

@@ -8,11 +8,11 @@ and the other worse are allowed for, which a pooled z test and a shuffle of roll
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from math import erfc, gcd, lcm, sqrt
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from blade.core.measure import Interval
 from blade.metrics.intervals import NO_SPREAD, ROUGH_BELOW, mean_interval
@@ -34,8 +34,7 @@ NORMAL = "sign-flip over tasks, normal tail"
 ALL_EQUAL = "sign-flip over tasks, all differences are zero"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Paired:
+class Paired(Struct, frozen=True, kw_only=True):
     """Candidate minus baseline over shared tasks; what is None has its reason in `reason`."""
 
     delta: float | None

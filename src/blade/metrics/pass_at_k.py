@@ -6,14 +6,12 @@ any J >= k; a task with fewer judged rollouts has neither, and is left out rathe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Contributions:
+class Contributions(Struct, frozen=True, kw_only=True, eq=False):
     """What each task adds to a mean over tasks."""
 
     values: npt.NDArray[np.float64]

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 import numpy as np
 import polars as pl
 
+from blade.core.pattern import pattern_of
 from blade.core.run import Recorded, Run, Stated
 from blade.metrics.pass_at_k import pass_at_k
 
-_STAT = re.compile(r"^(mean|max|min|median|std)/(reward|input_tokens|output_tokens|total_tokens)$")
-_PASS = re.compile(r"^pass@(\d+)/accuracy$")
-_AVERAGE = re.compile(r"^pass@1\[avg-of-(\d+)\]/accuracy$")
+_STAT = pattern_of(r"^(mean|max|min|median|std)/(reward|input_tokens|output_tokens|total_tokens)$")
+_PASS = pattern_of(r"^pass@(\d+)/accuracy$")
+_AVERAGE = pattern_of(r"^pass@1\[avg-of-(\d+)\]/accuracy$")
 
-_KNOWN = re.compile("|".join(pattern.pattern for pattern in (_STAT, _PASS, _AVERAGE)) + "|^accuracy$")
+_KNOWN = pattern_of("|".join(pattern.pattern for pattern in (_STAT, _PASS, _AVERAGE)) + "|^accuracy$")
 
 _STATS: dict[str, Callable[[pl.Series], object]] = {
     "mean": pl.Series.mean,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import polars as pl
+from msgspec import Struct
 
 COMPARABLE = 0.5
 """Share of the smaller run's tasks that must be joined before two runs can be compared."""
@@ -22,8 +22,7 @@ Marks = Mapping[str, int | str | None]
 Mark = tuple[int | str | None, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class SameTasks:
+class SameTasks(Struct, frozen=True, kw_only=True):
     """Joined tasks and how each pair was found."""
 
     pairs: tuple[tuple[str, str], ...]

@@ -6,7 +6,6 @@ from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
-import polars as pl
 from msgspec import structs
 
 from blade.core.analysis import Score
@@ -14,6 +13,7 @@ from blade.core.measure import Interval, Measure
 from blade.core.run import Run
 from blade.metrics.counts import COUNTED, Counts, Floats, Integers, count, fired
 from blade.metrics.intervals import mean_interval, rate_interval
+from blade.metrics.worth import lowest
 
 
 def judged_score(counts: Counts, kind: str) -> Score:
@@ -26,8 +26,7 @@ def all_expected_score(run: Run, counts: Counts, kind: str) -> Score:
     """The same over all expected rollouts: what has no verdict counts as not passed."""
     if kind == "pass_at_1":
         return _score("all_expected", kind, counts, counts.passed, counts.expected, "no rollout was expected")
-    floor = min(0.0, _lowest(run))
-    tops = counts.reward_sum + floor * (counts.expected - counts.judged)
+    tops = counts.reward_sum + lowest(run) * (counts.expected - counts.judged)
     return _score("all_expected", kind, counts, tops, counts.expected, "no rollout was expected")
 
 
@@ -48,17 +47,13 @@ def infra_excluded_score(run: Run, counts: Counts, kind: str, infra_codes: froze
     )
 
 
-def suspects_excluded_score(run: Run, kind: str, suspects: Collection[str] | None) -> Score:
+def suspects_excluded_score(counts: Counts, kind: str, suspects: Collection[str] | None) -> Score:
     """Judged rollouts of tasks that nothing speaks against; `suspects` is None where no diagnosis was made."""
     if suspects is None:
         reason = "tasks are suspected by a diagnosis, and none was made"
         return Score(name="suspects_excluded", value=None, interval=None, n_tasks=0, n_rollouts=0, reason=reason)
-    rest = replace(
-        run,
-        rollouts=run.rollouts.select(COUNTED).filter(~pl.col("task_id").is_in(sorted(suspects))),
-        tasks=run.tasks.filter(~pl.col("task_id").is_in(sorted(suspects))),
-    )
-    return structs.replace(judged_score(count(rest), kind), name="suspects_excluded")
+    rest = counts.without(suspects) if suspects else counts
+    return structs.replace(judged_score(rest, kind), name="suspects_excluded")
 
 
 def as_measure(score: Score, name: str) -> Measure:
@@ -114,8 +109,3 @@ def _score(name: str, kind: str, counts: Counts, tops: Floats | Integers, bottom
     return Score(
         name=name, value=float(np.mean(scores)), interval=interval, n_tasks=int(kept.sum()), n_rollouts=n_rollouts
     )
-
-
-def _lowest(run: Run) -> float:
-    low = run.rollouts["reward"].min()
-    return float(low) if isinstance(low, int | float) else 0.0

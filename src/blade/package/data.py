@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from msgspec import structs
+
 from blade.core.analysis import Analysis, RunAnalysis
 from blade.core.errors import BladeError
 from blade.core.run import Run
@@ -65,7 +67,7 @@ class Data:
     @property
     def _unlabelled(self) -> Book | None:
         """The package's threshold, ids, slices and tools, without its labels and stages."""
-        return replace(self.book, labels=(), funnel=()) if self.book is not None else None
+        return structs.replace(self.book, labels=(), funnel=()) if self.book is not None else None
 
     @property
     def files(self) -> tuple[RolloutFile, ...]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from blade.core.analysis import RunAnalysis
 from blade.core.measure import Interval, Measure
+from blade.core.pattern import pattern_of
 from blade.core.run import Reported
 from blade.report.numbers import limits, plural, points, score
 from blade.report.text import safe
 
-_PASS_AT = re.compile(r"pass@(\d{1,4})")
+_PASS_AT = pattern_of(r"pass@(\d{1,4})")
 _MEANS = {"accuracy": "pass_at_1", "pass_at_1": "pass_at_1", "mean_reward": "mean_reward", "reward": "mean_reward"}
 PERCENT = 1.0
 """A published share above this is in percent."""

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from blade.core.finding import Cause
 from blade.core.tools import NOTHING_TAUGHT, Tools
 from blade.teach.syntax import Rule
 
 
-@dataclass(frozen=True, kw_only=True)
-class Fix:
+class Fix(Struct, frozen=True, kw_only=True):
     """What to do about a label, and of which kind that is."""
 
     kind: str
     action: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class Taught:
+class Taught(Struct, frozen=True, kw_only=True):
     """A label of the team's own: a rule with what it means."""
 
     name: str
@@ -32,8 +30,7 @@ class Taught:
     fix: Fix | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Book:
+class Book(Struct, frozen=True, kw_only=True):
     """Everything that a package teaches; fields that it leaves out are None or empty."""
 
     path: str

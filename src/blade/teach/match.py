@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import NamedTuple
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from blade.core.finding import Evidence
 from blade.core.rollout import Rollout, Step
@@ -39,8 +41,7 @@ MOST_TRIED = 200_000
 _QUOTABLE = ("stop", "error", "answer", "expected")
 
 
-@dataclass(frozen=True)
-class Show:
+class Show(Struct, frozen=True):
     """What shows that a rule holds: a step, or a field of the row; `words` are those to quote."""
 
     step: int | None = None
@@ -106,8 +107,7 @@ class _Story:
             raise TooMuch
 
 
-@dataclass(frozen=True)
-class _Scene:
+class _Scene(Struct, frozen=True):
     """Where a rule is looked at: the rollout, the step in brackets, and steps that have names."""
 
     story: _Story

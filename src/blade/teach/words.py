@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from blade.core.errors import RequestError
+from blade.core.pattern import pattern_of
 
 SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
-_WORD = re.compile(
+_WORD = pattern_of(
     r"""(?P<space>\s+|\#[^\n]*)
       | (?P<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
       | (?P<number>\d+(?:\.\d+)?(?:ms|[smhdw])?(?![\w.*]))
@@ -19,7 +20,7 @@ _WORD = re.compile(
     """,
     re.VERBOSE,
 )
-_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_ESCAPE = pattern_of(r"\\(.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t"}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from blade.core.pattern import pattern_of
 from blade.diagnose.answers.match import Match
 from blade.diagnose.answers.numbers import quantity_of
 from blade.diagnose.answers.options import letters_of
@@ -18,11 +19,11 @@ NEAR_END = 300
 LEAD = 100
 """How far before a statement it may be negated."""
 
-_STATED = re.compile(r"answer(?:\s+is\b|[\s*_]*:)[\s:*_]*", re.IGNORECASE)
-_AT_END = re.compile(r"\*\*([^*\n]{1,200})\*\*[.\s]*\Z|<(\w{1,20})>([^<>]{1,300})</\2>\s*\Z")
-_SENTENCE_END = re.compile(r"\.\s+(?=[A-Z])|\n")
-_CONDITION = re.compile(r"\b(?:if|whether|unless|suppose|maybe|perhaps|might)\b")
-_RETRACTED = re.compile(r"\b(?:wait|actually|however|correction|mistake)\b", re.IGNORECASE)
+_STATED = pattern_of(r"answer(?:\s+is\b|[\s*_]*:)[\s:*_]*", re.IGNORECASE)
+_AT_END = pattern_of(r"\*\*([^*\n]{1,200})\*\*[.\s]*\Z|<(\w{1,20})>([^<>]{1,300})</\2>\s*\Z")
+_SENTENCE_END = pattern_of(r"\.\s+(?=[A-Z])|\n")
+_CONDITION = pattern_of(r"\b(?:if|whether|unless|suppose|maybe|perhaps|might)\b")
+_RETRACTED = pattern_of(r"\b(?:wait|actually|however|correction|mistake)\b", re.IGNORECASE)
 
 
 def compare_final(final_text: str, key: str) -> Match:

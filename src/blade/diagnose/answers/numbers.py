@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-import re
 from fractions import Fraction
 from functools import lru_cache
 
+from blade.core.pattern import pattern_of
 from blade.diagnose.answers.match import Match, agreed, same_value
 from blade.diagnose.answers.plain import VARIABLE
 from blade.diagnose.answers.words import FORMULA, NEGATION
 from blade.diagnose.moments import as_number
 
 _DECIMAL = r"(?:(?:0|[1-9][0-9]*|[1-9][0-9]{0,2}(?:,[0-9]{3})+)(?:\.[0-9]+)?|\.[0-9]+)"
-_NUMBER = re.compile(
+_NUMBER = pattern_of(
     rf"([-+]?) ?(?:({_DECIMAL})(?:e([-+]?[0-9]{{1,3}})| ?/ ?({_DECIMAL}))?"
     rf"|(?:({_DECIMAL}) ?(?:\\times|\\cdot|\*|x) ?)?10(?:\^|\*\*)(?:([-+]?[0-9]{{1,3}})|[{{(]([-+]?[0-9]{{1,3}})[)}}])"
     rf"|\\frac ?\{{ ?({_DECIMAL}) ?\}} ?\{{ ?({_DECIMAL}) ?\}}|\\frac([0-9])([0-9]))( ?%)?"
 )
 _SCALE = r"(?:percent|hundred|thousand|million|billion|trillion|dozen|mod|times|or|and|to)\b"
-_QUANTITY = re.compile(
+_QUANTITY = pattern_of(
     rf"([$€£¥]?) ?([-+]?{_DECIMAL})(?: (?!{_SCALE})([^\W\d_][^\W\d_ ]*(?: [^\W\d_]+){{0,2}})|([^\W\d_]{{2,}}))?"
 )
-_IN_PROSE = re.compile(
+_IN_PROSE = pattern_of(
     rf"(?<![\w.,:/^*+=($€£¥-])[-+]?{_DECIMAL}%?(?![\w/^*+%:!-]|[.,][0-9.])(?! {_SCALE})",
 )
-_PROSE = re.compile(r"[^\W\d_]{2}")
-_BETWEEN = re.compile(r" ?(?:,? \b(?:or|and)\b |, |;|&) ?")
+_PROSE = pattern_of(r"[^\W\d_]{2}")
+_BETWEEN = pattern_of(r" ?(?:,? \b(?:or|and)\b |, |;|&) ?")
 
 
 @lru_cache(maxsize=4096)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
-
+from blade.core.pattern import pattern_of
 from blade.diagnose.answers.match import Match
 
-_LETTERS = re.compile(
+_LETTERS = pattern_of(
     r"(?:(?:both|either|options?) )?\(?[a-z]\b[.)]?(?:(?: ?, ?| ?& ?| (?:or|and) |, (?:or|and) )\(?[a-z]\b[.)]?)*"
 )
-_ONE_LETTER = re.compile(r"\b[a-z]\b")
-_OPTION = re.compile(r"(?:option )?(?:\(([a-z])\)|\[([a-z])\]|([a-z])[.):])(?:[ *]+(\S.*))?")
-_NEXT_OPTION = re.compile(r"(?<!\w)\(([a-z])\)|\b(?:or|and) ([a-z])(?:[.):]|$)")
-_DENIED = re.compile(r"(?:is|was|seems|looks|cannot|can't|isn't)\b.*\b(?:not|wrong|incorrect|false|be)\b|isn't|not\b")
+_ONE_LETTER = pattern_of(r"\b[a-z]\b")
+_OPTION = pattern_of(r"(?:option )?(?:\(([a-z])\)|\[([a-z])\]|([a-z])[.):])(?:[ *]+(\S.*))?")
+_NEXT_OPTION = pattern_of(r"(?<!\w)\(([a-z])\)|\b(?:or|and) ([a-z])(?:[.):]|$)")
+_DENIED = pattern_of(r"(?:is|was|seems|looks|cannot|can't|isn't)\b.*\b(?:not|wrong|incorrect|false|be)\b|isn't|not\b")
 
 
 def as_option(said: str, wanted: str) -> Match | None:

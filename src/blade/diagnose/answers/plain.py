@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from blade.core.pattern import pattern_of
+
 _CHARACTERS = str.maketrans(
     "\u2212\u2010\u2011\u2013\u2014\u201c\u201d\u201e\u2018\u2019\u00b4\u00d7\u00b7", "-----\"\"\"'''**", "\u200b\ufeff"
 )
@@ -23,18 +25,18 @@ _WRAPPERS = (
 )
 _MAY_WRAP = frozenset("\\$*_`\"'<")
 _BOXED = ("\\boxed{", "\\fbox{")
-_TAGGED = re.compile(r"<(\w{1,20})>([^<>]*)</\1>")
-_TEXT_COMMAND = re.compile(r"\\(?:text|textbf|textit|textrm|mathrm|mathbf|mathit|mbox|operatorname)\s*\{([^{}]*)\}")
-_GROUPED_DIGITS = re.compile(r"(?<=[0-9])(?:\\,|\{,\}|,\\!)(?=[0-9]{3})")
-_SPACE = re.compile(r"\\[,;: ]\s*")
-_NO_WIDTH = re.compile(r"\\!|\\left(?![a-z])|\\right(?![a-z])")
-_SAID_TO_BE_ANSWER = re.compile(
+_TAGGED = pattern_of(r"<(\w{1,20})>([^<>]*)</\1>")
+_TEXT_COMMAND = pattern_of(r"\\(?:text|textbf|textit|textrm|mathrm|mathbf|mathit|mbox|operatorname)\s*\{([^{}]*)\}")
+_GROUPED_DIGITS = pattern_of(r"(?<=[0-9])(?:\\,|\{,\}|,\\!)(?=[0-9]{3})")
+_SPACE = pattern_of(r"\\[,;: ]\s*")
+_NO_WIDTH = pattern_of(r"\\!|\\left(?![a-z])|\\right(?![a-z])")
+_SAID_TO_BE_ANSWER = pattern_of(
     r"(?:(?:so|thus|hence|therefore),? )?(?:the |my )?(?:final |correct |best )?"
     r"(?:answer|solution|result|option|choice)(?: is(?: option)?:?| ?:| ?=|(?= \(?[a-z]\)?$)) ?(?=\S)",
     re.IGNORECASE,
 )
-_LABEL = re.compile(r"(?!not\b)([a-z][a-z_-]+) ?:(?![:/]) ?(?=\S)", re.IGNORECASE)
-VARIABLE = re.compile(r"([a-z](?:_\{?\w\}?|\([a-z]\))?) ?= ?(?=[^=]+$)", re.IGNORECASE)
+_LABEL = pattern_of(r"(?!not\b)([a-z][a-z_-]+) ?:(?![:/]) ?(?=\S)", re.IGNORECASE)
+VARIABLE = pattern_of(r"([a-z](?:_\{?\w\}?|\([a-z]\))?) ?= ?(?=[^=]+$)", re.IGNORECASE)
 
 
 @lru_cache(maxsize=4096)

@@ -6,6 +6,7 @@ import re
 from fractions import Fraction
 from functools import lru_cache
 
+from blade.core.pattern import pattern_of
 from blade.diagnose.answers.match import Match
 from blade.diagnose.answers.numbers import as_number_in_words, as_quantity, number_of
 from blade.diagnose.answers.options import as_option
@@ -15,7 +16,7 @@ from blade.diagnose.answers.words import as_formula, as_same_moment, as_text, as
 LONGEST = 200
 """The table cuts stored texts there; what may be cut is not compared."""
 
-_WHOLE = re.compile(r"[1-9][0-9]{0,15}")
+_WHOLE = pattern_of(r"[1-9][0-9]{0,15}")
 """A whole number that is written in one way only, as most answers are."""
 
 
@@ -40,7 +41,7 @@ def compare(answer: str, key: str) -> Match:
     return _compare_scalars(said[0] if said else boxes[0] if boxes else answer, wanted[0] if wanted else key)
 
 
-_OPAQUE = re.compile(
+_OPAQUE = pattern_of(
     r"```|<\?|#include|\{\s*[\"']|\[\s*[\[{]"
     r"|(?:def|class|import|from|return|function|module|var|let|const)\s+\w+[\s(:;,=.]"
     r"|(?:select|insert|update|delete|with|create|drop|alter)\s.*\b(?:from|into|set|as|table|view)\b",
@@ -74,8 +75,8 @@ def value_of(text: str) -> Fraction | str:
     return plain if number is None else number
 
 
-_ITEM = re.compile(r"""\s*(?:"([^"\\]*)"|'([^'\\]*)'|([^\[\]{}"',]+))\s*(?:,|$)""")
-_NAME_ITEM = re.compile(r"(?!.*[0-9])[^\W_].*[^\W_]")
+_ITEM = pattern_of(r"""\s*(?:"([^"\\]*)"|'([^'\\]*)'|([^\[\]{}"',]+))\s*(?:,|$)""")
+_NAME_ITEM = pattern_of(r"(?!.*[0-9])[^\W_].*[^\W_]")
 
 
 def _items(text: str) -> list[str] | None:

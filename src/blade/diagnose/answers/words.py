@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-import re
-
+from blade.core.pattern import pattern_of
 from blade.diagnose.answers.match import Match, agreed, same_value
 from blade.diagnose.answers.plain import trimmed
 from blade.diagnose.moments import as_moment
 
 _OPPOSITE = {"yes": "no", "no": "yes", "true": "false", "false": "true"}
-_FIRST_WORD = re.compile(r"(yes|no|true|false)(?: ?[,.;:-] ?| (or|and) (?:yes|no|true|false)\b)")
-FORMULA = re.compile(r"[\\^{}=<>|√π∞]|\*\*|[a-z]\(|[\w)] ?[*+] ?[\w(]|[0-9)] ?[/-] ?[\w(]|\w ?/ ?[0-9(]|^-[a-z]")
+_FIRST_WORD = pattern_of(r"(yes|no|true|false)(?: ?[,.;:-] ?| (or|and) (?:yes|no|true|false)\b)")
+FORMULA = pattern_of(r"[\\^{}=<>|√π∞]|\*\*|[a-z]\(|[\w)] ?[*+] ?[\w(]|[0-9)] ?[/-] ?[\w(]|\w ?/ ?[0-9(]|^-[a-z]")
 _SPELLING = (
-    (re.compile(r"\\sqrt ?\{([^{}]*)\}"), r"sqrt(\1)"),
-    (re.compile(r"\^ ?\{([^{}]*)\}"), r"^(\1)"),
-    (re.compile(r"\^\((\w)\)"), r"^\1"),
-    (re.compile(r"\*\*"), "^"),
-    (re.compile(r"\\(?:cdot|times)(?![a-z])"), "*"),
-    (re.compile(r"\\(pi|infty|theta|alpha|beta|gamma|lambda)(?![a-z])"), r"\1"),
-    (re.compile(r"(?<!\w)\s+|\s+(?!\w)"), ""),
+    (pattern_of(r"\\sqrt ?\{([^{}]*)\}"), r"sqrt(\1)"),
+    (pattern_of(r"\^ ?\{([^{}]*)\}"), r"^(\1)"),
+    (pattern_of(r"\^\((\w)\)"), r"^\1"),
+    (pattern_of(r"\*\*"), "^"),
+    (pattern_of(r"\\(?:cdot|times)(?![a-z])"), "*"),
+    (pattern_of(r"\\(pi|infty|theta|alpha|beta|gamma|lambda)(?![a-z])"), r"\1"),
+    (pattern_of(r"(?<!\w)\s+|\s+(?!\w)"), ""),
 )
-NEGATION = re.compile(
+NEGATION = pattern_of(
     r"\b(?:not?|never|neither|nor|none|cannot|without|except|unlike|instead|rather|unsure|unknown|wrong|incorrect|false|wait|actually)\b|n't\b"
 )
-_NAME = re.compile(r"[^\W\d_]+(?:[ '-][^\W\d_]+){0,3}")
-_ID = re.compile(r"[^\W\d_]\w*")
+_NAME = pattern_of(r"[^\W\d_]+(?:[ '-][^\W\d_]+){0,3}")
+_ID = pattern_of(r"[^\W\d_]\w*")
 
 
 def as_same_moment(said: str, wanted: str) -> Match | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from blade.core.rollout import Step
 from blade.diagnose import provenance, quotes
@@ -17,8 +18,7 @@ BLIND = 0.3
 """Share of rollouts that never saw the right value, above which looking it up is the remedy."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Trace:
+class Trace(Struct, frozen=True, kw_only=True):
     """A wrong argument: what was given and due, and whether the right value could be known."""
 
     walk: Walk

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 
 from blade.core.finding import Differs, Evidence
+from blade.core.pattern import pattern_of
 from blade.diagnose import quotes
 from blade.diagnose.context import Context, Draft, Said
 from blade.diagnose.contrast import DECLINING, due_ids, left_out_in_words
@@ -15,8 +16,8 @@ from blade.diagnose.narrower import Narrower, narrower
 from blade.diagnose.user import hung_up, withdrew
 from blade.diagnose.walks import Walk
 
-_DONE = re.compile(r"successfully|(?:has|have) been (?!transferred)|\bis now\b|\bare now\b")
-_NOT = re.compile(r"\b(?:not|cannot|can't|unable|unfortunately|transfer\w*|skip\w*|remain\w*)\b")
+_DONE = pattern_of(r"successfully|(?:has|have) been (?!transferred)|\bis now\b|\bare now\b")
+_NOT = pattern_of(r"\b(?:not|cannot|can't|unable|unfortunately|transfer\w*|skip\w*|remain\w*)\b")
 
 GAVE_UP = "gave up"
 AFTER_AN_ERROR = (

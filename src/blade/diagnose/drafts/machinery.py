@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from blade.core.finding import Differs
+from blade.core.pattern import pattern_of
 from blade.diagnose import quotes
 from blade.diagnose.context import Context, Draft, Said
 from blade.diagnose.examples import last_text, verb
@@ -14,8 +15,8 @@ from blade.diagnose.groups import Group, spread
 from blade.diagnose.walks import Walk
 from blade.metrics.counts import fired
 
-_CALL_AS_TEXT = re.compile(r"</?tool_call>|<function=|<invoke|\"tool_calls\"\s*:")
-_CHANGED_FILE = re.compile(r"^\+\+\+ b/(\S+)", re.MULTILINE)
+_CALL_AS_TEXT = pattern_of(r"</?tool_call>|<function=|<invoke|\"tool_calls\"\s*:")
+_CHANGED_FILE = pattern_of(r"^\+\+\+ b/(\S+)", re.MULTILINE)
 MOST_FILES = 8
 GOING_ROUND = ("BEH001", "BEH004")
 """Rules that see the same calls again and again."""

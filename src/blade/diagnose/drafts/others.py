@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from statistics import median
 
 from blade.core.diagnosis import NOT_EXPLAINED, Grade
+from blade.core.pattern import pattern_of
 from blade.diagnose import quotes
 from blade.diagnose.context import Context, Draft, Said
 from blade.diagnose.examples import clarity, divergence_in_words, last_text, verb
@@ -16,7 +16,7 @@ from blade.diagnose.walks import Walk
 from blade.diagnose.withheld import Withheld
 
 FEWEST = 3
-_FORM = re.compile(r"```|<\w|[{\[#]|\*\*|\w+:$")
+_FORM = pattern_of(r"```|<\w|[{\[#]|\*\*|\w+:$")
 """Beginnings that are form: a fence, a tag, JSON, a heading, a label with a colon."""
 OFTEN = 2.0
 """How many times more of something is worth a sentence."""

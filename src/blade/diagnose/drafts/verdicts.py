@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import polars as pl
 
 from blade.core.due import Check
 from blade.core.finding import Differs
+from blade.core.pattern import pattern_of
 from blade.core.rollout import Outcome
-from blade.diagnose import quotes
+from blade.diagnose import exhibits, quotes
 from blade.diagnose.context import Context, Draft, Said
 from blade.diagnose.differences import A_JUDGE
 from blade.diagnose.examples import verb
 from blade.diagnose.exhibits import judge_words
 from blade.diagnose.groups import Group, spread
-from blade.diagnose.templates import telling
+from blade.diagnose.templates import readable, telling
 from blade.diagnose.walks import Walk
 from blade.ingest.fields import is_judge
 
-_COUNTS = re.compile(
+_COUNTS = pattern_of(
     r"Failed (?P<failed>\d{1,6}) of (?P<all>\d{1,6}) tests|TESTS=(?P<total>\d{1,6}) PASS=\d{1,6} FAIL=(?P<fail>\d{1,6})"
     r"|(?<!\d)(?P<bad>\d{1,6}) failed, (?P<good>\d{1,6}) passed"
 )
@@ -155,37 +156,42 @@ def _words_of(check_: Check) -> str:
 def words(group: Group, context: Context) -> Draft:
     """What the verifier says of failures, and rarely of a pass."""
     passes = f"{len(group.passing)} passing" if group.passing else "no passing"
-    judged = group.detail == A_JUDGE
+    judged, says = group.detail == A_JUDGE, _as_said(group, context)
     return Draft(
-        title="A judge rejects it, in words of its own"
-        if judged
-        else f"The verifier says: {quotes.shown(group.detail, 110)}",
+        title="A judge rejects it, in words of its own" if judged else f"The verifier says {says(110)}",
         what=f"`{group.name}` says so in {spread(group.failing)}, and in {passes} rollout{'s' if len(group.passing) > 1 else ''}.",
-        fix=_train(
-            group,
-            context,
-            "where a judge rejects" if judged else f'where the verifier says "{quotes.shown(group.detail, 60)}"',
-        ),
-        brief="what the judge says" if judged else f'"{quotes.shown(group.detail, 60)}" of the verifier',
+        fix=_train(group, context, "where a judge rejects" if judged else f"where the verifier says {says(60)}"),
+        brief="what the judge says" if judged else f"the verifier's {says(60)}",
         kind="training",
         where=tuple(_spoken(walk, group.name) for walk in context.reading.at(group.failing)[:2]),
         estimable=False,
     )
 
 
+def _as_said(group: Group, context: Context) -> Callable[[int], str]:
+    """The verifier's words, cut to a width; those of one rollout where what it says differs from one to the next."""
+    plain = readable(group.detail)
+    walks = context.reading.at(group.failing)[:1] if plain != group.detail or plain.endswith("...") else []
+    found = next((one for walk in walks if (one := exhibits.said(walk, group.name)) is not None), None)
+    if found is None:
+        return lambda width: f'"{quotes.shown(plain, width)}"'
+    more = " and the like" if len(group.failing) > 1 else ""
+    return lambda width: f'"{quotes.shown(" ".join(found.quote.split()), width)}"{more}'
+
+
 def _spoken(walk: Walk, field: str) -> Said:
-    said = next((one for one in walk.due.said if one.field == field), None)
-    if said is None:
+    spoken = next((one for one in walk.due.said if one.field == field), None)
+    if spoken is None:
         return f"{walk.place}.", ()
     if walk.due.said and is_judge(field):
         evidence = judge_words(walk)
         return f'{walk.place}: "{evidence.quote}".' if evidence else f"{walk.place}.", (evidence,) if evidence else ()
-    start, end = telling(said.text)
-    quote = said.text[start:end][: quotes.LONGEST]
+    start, end = telling(spoken.text)
+    quote = spoken.text[start:end][: quotes.LONGEST]
     found = [quotes.of_row(walk.rollout, field, quote), judge_words(walk)]
     judged = f'; the judge: "{found[1].quote}"' if found[1] is not None else ""
     given = "" if judged else _answer_of(walk)
-    return f'{walk.place}: "{quote}"{_counts(said.text)}{judged}{given}.', tuple(
+    return f'{walk.place}: "{quote}"{_counts(spoken.text)}{judged}{given}.', tuple(
         one for one in found if one is not None
     )
 
@@ -254,13 +260,7 @@ def _answered(walk: Walk) -> Said:
     last = walk.message_after(walk.steps[-1].index) if walk.steps else None
     evidence = quotes.stating(walk.rollout, last) if last is not None else None
     answers = (
-        f"answers {quotes.shown(given, 60)}" if given else "has no answer extracted" if walk.due.extracts else "says"
+        f"answers {quotes.worded(given, 60)}" if given else "has no answer extracted" if walk.due.extracts else "says"
     )
     said = f' (:{evidence.step} "{evidence.quote}")' if evidence and not given else ""
-    return f"{walk.place} {answers}{said}, the key has {_ended(quotes.shown(expected, 60))}", (
-        evidence,
-    ) if evidence else ()
-
-
-def _ended(text: str) -> str:
-    return text if text.endswith(".") else f"{text}."
+    return f"{walk.place} {answers}{said}, the key has {quotes.worded(expected, 60)}.", (evidence,) if evidence else ()

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from blade.core.diagnosis import Doubt
@@ -19,8 +19,7 @@ Body = Callable[[Context], Iterator[Doubt]]
 PACKAGE = "blade.diagnose.rules"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Declared:
+class Declared(Struct, frozen=True, kw_only=True):
     """A rule's function with what it declares; made by `run_rule`."""
 
     code: str
@@ -30,8 +29,7 @@ class Declared:
     body: Body
 
 
-@dataclass(frozen=True, kw_only=True)
-class RunRule:
+class RunRule(Struct, frozen=True, kw_only=True):
     """A rule over a run: what a reader may know, and what runs it."""
 
     rule: Rule

@@ -8,10 +8,11 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Protocol
+
+from msgspec import Struct, field
 
 from blade.core.errors import RequestError
 from blade.core.finding import Look
@@ -23,8 +24,7 @@ from blade.ingest.light import Light
 from blade.ingest.row import RowReader
 
 
-@dataclass(frozen=True, kw_only=True)
-class Head:
+class Head(Struct, frozen=True, kw_only=True):
     """The beginning of a file: enough to tell what it is."""
 
     path: Path
@@ -35,8 +35,7 @@ class Head:
     """Why nothing of it can be read."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Facts:
+class Facts(Struct, frozen=True, kw_only=True):
     """What a file says about its run as a whole."""
 
     benchmark: str | None = None
@@ -60,8 +59,7 @@ class MakeReader(Protocol):
     def __call__(self, *, role: str, threshold: float, look: Look | None, trajectories: bool) -> RowReader: ...
 
 
-@dataclass(frozen=True, kw_only=True)
-class Format:
+class Format(Struct, frozen=True, kw_only=True):
     """A harness's file format."""
 
     name: str

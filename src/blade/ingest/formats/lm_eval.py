@@ -5,12 +5,12 @@ Each filter reads the same response in its own way, so the rows of one filter ar
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from blade.core.pattern import pattern_of
 from blade.core.rollout import Rollout, RolloutKey, Source
 from blade.ingest import jsonl
 from blade.ingest.decode import Row, decode_any, encode
@@ -22,7 +22,7 @@ from blade.ingest.row import RowReader
 _NAMES = ("doc_id", "resps", "filtered_resps")
 _METRICS = ("exact_match", "acc", "acc_norm", "pass@1", "em", "f1", "prompt_level_strict_acc")
 """What older rows, which do not name their metrics, are scored by."""
-_FILE = re.compile(r"samples_(?P<task>.+?)(?:_\d{4}-\d\d-\d\dT.*)?\.jsonl")
+_FILE = pattern_of(r"samples_(?P<task>.+?)(?:_\d{4}-\d\d-\d\dT.*)?\.jsonl")
 _INVALID = "[invalid]"
 """What a filter gives that found no answer."""
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import msgspec
 
+from blade.core.pattern import pattern_of
 from blade.core.rollout import Rollout, RolloutKey, Source
 from blade.ingest import jsonl
 from blade.ingest.decode import BAD_VALUE, Row, encode
@@ -19,7 +19,7 @@ _OBJECT = ord("{")
 _COMPONENTS = "reward_components"
 _FEWEST = 2
 """A single grade is the reward again."""
-_NO_GRADE = re.compile(r"(?:num|total)_\w+|\w+_(?:calls|turns|tokens|count)|reward|score")
+_NO_GRADE = pattern_of(r"(?:num|total)_\w+|\w+_(?:calls|turns|tokens|count)|reward|score")
 """Names of amounts, and of the whole reward."""
 
 

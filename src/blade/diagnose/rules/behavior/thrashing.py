@@ -15,12 +15,12 @@ Limits
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 
 from blade.core.diagnosis import Doubt
 from blade.core.finding import Cause
+from blade.core.pattern import pattern_of
 from blade.core.rollout import Step
 from blade.diagnose import quotes
 from blade.diagnose.context import Context
@@ -33,7 +33,7 @@ MORE = 6
 """Calls that there must be beyond those of the longest pass."""
 AGAIN = 1 / 3
 """Share of the calls that were made before."""
-_NUMBER = re.compile(r"\d+|\s+")
+_NUMBER = pattern_of(r"\d+|\s+")
 
 
 @run_rule("BEH011", suggests=Cause.BEHAVIOR, status="stable")

@@ -20,12 +20,13 @@ from functools import lru_cache
 
 from blade.core.diagnosis import Doubt
 from blade.core.finding import Cause
+from blade.core.pattern import pattern_of
 from blade.diagnose import quotes
 from blade.diagnose.context import Context
 from blade.diagnose.rules._rule import run_rule
 from blade.diagnose.walks import Walk
 
-_HOLE = re.compile(
+_HOLE = pattern_of(
     r"""\{\{[\s\w.|-]{1,40}\}\} | \$\{[\w.]{1,40}\} | %\(\w{1,40}\)s | \[\[\s*\w{2,40}\s*\]\] | (?<![\w{(=:\[,])\{[a-z]+(?:_[a-z]+){1,4}\}(?![\w})])
     | <(?-i:[A-Z][A-Z_]{3,40})> | ^[^\w\n]{0,3}\{\w{1,40}\}[^\w\n]{0,3}$
     | \[object\ Object\] | ^[^\w\n$]{0,3}\$[A-Z_]{3,40}[^\w\n]{0,3}$ | [<\[][^<>\[\]\n]{0,30}\b(?:missing|unavailable|not\ available)\s*[>\]]
@@ -34,7 +35,7 @@ _HOLE = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE | re.MULTILINE,
 )
-_MISSED = re.compile(
+_MISSED = pattern_of(
     r"""place.?holder|template|\b(?:not|never|n't|nothing)\b[^.\n]{0,30}\b(?:provided|included|filled|given|attached|see|contain|received)\b
     |\bmissing\b|\bempty\b|\bblank\b|\bpaste\b|\bno (?:actual )?(?:text|document|passage|question|content|issue|request|context|problem|task)\b
     |\b(?:send|share|provide|supply)\b[^.\n]{0,20}\b(?:it|the|your|actual)\b""",

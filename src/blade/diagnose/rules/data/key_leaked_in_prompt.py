@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from blade.core.diagnosis import Doubt
 from blade.core.finding import Cause, Evidence
@@ -42,8 +43,7 @@ _ENDS = r"[\"'`*)\]$\\]{0,3}[ \t]*(?:[.;)\]>}](?!\w)|--|\*/|$)"
 _ANY_VALUE = r"[\"'`*$(\[\\]{0,3}([\w.,+-]*\w)"
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Leak:
+class _Leak(Struct, frozen=True, kw_only=True):
     """An answer that stands in a prompt, and the words that give it away."""
 
     walk: Walk

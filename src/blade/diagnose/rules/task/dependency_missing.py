@@ -15,10 +15,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from blade.core.diagnosis import Doubt
 from blade.core.finding import Cause
+from blade.core.pattern import pattern_of
 from blade.diagnose import quotes
 from blade.diagnose.context import Context
 from blade.diagnose.groups import spread
@@ -31,7 +33,7 @@ FEWEST_TASKS = 2
 MOST_LINES = 40
 """Messages of one text that are looked at."""
 
-_MISSING = re.compile(
+_MISSING = pattern_of(
     r"""(?:ModuleNotFoundError|ImportError):\ No\ module\ named\ '?(?P<module>[\w.]+)'?
     |(?:ImportError:|loading\ shared\ libraries:)\ (?P<library>[\w.+-]+\.so[\w.]*):\ cannot\ open\ shared\ object\ file
     |(?:^|[\s:])(?P<command>[\w.+-]+):\ command\ not\ found(?!:)
@@ -77,7 +79,7 @@ _HINTS = (
     " never ",
     "no ",
 )
-_ANYBODYS = re.compile(
+_ANYBODYS = pattern_of(
     r"(?:your_|my_?)?(?:answer|app|candidate|code|common|config|conftest|core|func|function|helpers?|impl|lib|main|models?|module"
     r"|package|program|project|script|server|settings|solutions?|src|submission|task|tests?|tools|user_code|utils?)",
     re.IGNORECASE,
@@ -85,8 +87,7 @@ _ANYBODYS = re.compile(
 """Names that a solution's own module may have."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Seen:
+class _Seen(Struct, frozen=True, kw_only=True):
     """A message that something is missing."""
 
     walk: Walk

@@ -13,11 +13,11 @@ Limits
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 
 from blade.core.diagnosis import Doubt
 from blade.core.finding import Cause
+from blade.core.pattern import pattern_of
 from blade.diagnose.context import Context
 from blade.diagnose.rules._rule import run_rule
 from blade.diagnose.walks import Walk
@@ -43,7 +43,7 @@ GOT = frozenset(
 """Words in the names of fields that hold what was wanted, and what was got."""
 DEEPEST = 4
 MOST_ITEMS = 200
-_WORD = re.compile(r"[a-z]+|[A-Z][a-z]*")
+_WORD = pattern_of(r"[a-z]+|[A-Z][a-z]*")
 _GIVEN = ("response", "responses_create_params")
 
 

@@ -19,6 +19,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from blade.core.diagnosis import Doubt
 from blade.core.finding import Cause
+from blade.core.pattern import pattern_of
 from blade.core.rollout import Step
 from blade.core.tools import changes_state
 from blade.diagnose import provenance, quotes
@@ -26,8 +27,8 @@ from blade.diagnose.context import Context
 from blade.diagnose.rules._rule import run_rule
 from blade.diagnose.walks import Walk
 
-_PROSE = re.compile(r"\s\S+\s\S+\s")
-_LISTS = re.compile(r"(?:^|_)(?:search|list|find|query|browse)(?:_|$)")
+_PROSE = pattern_of(r"\s\S+\s\S+\s")
+_LISTS = pattern_of(r"(?:^|_)(?:search|list|find|query|browse)(?:_|$)")
 
 
 @run_rule("TSK001", suggests=Cause.TASK, status="stable")

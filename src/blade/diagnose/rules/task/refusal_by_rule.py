@@ -18,6 +18,7 @@ from collections.abc import Iterator
 
 from blade.core.diagnosis import Doubt
 from blade.core.finding import Cause, Differs, Evidence
+from blade.core.pattern import pattern_of
 from blade.diagnose import quotes
 from blade.diagnose.context import Context
 from blade.diagnose.examples import failure_in_words
@@ -28,10 +29,10 @@ FEWEST_WORDS = 5
 FEWEST_OF_A_BAN = 4
 CITED = 0.5
 """Share of the words of a refusal that one sentence of the instructions must hold."""
-_WORD = re.compile(r"[a-z]{4,}")
-_ENDING = re.compile(r"(?:ing|ed|es|s)$")
-_DENIES = re.compile(r"\b(?:not|never|no|cannot|only|forbidden|prohibited|nor|without)\b|n['\u2019]t\b", re.IGNORECASE)
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
+_WORD = pattern_of(r"[a-z]{4,}")
+_ENDING = pattern_of(r"(?:ing|ed|es|s)$")
+_DENIES = pattern_of(r"\b(?:not|never|no|cannot|only|forbidden|prohibited|nor|without)\b|n['\u2019]t\b", re.IGNORECASE)
+_SENTENCE = pattern_of(r"(?<=[.!?])\s+|\n")
 
 
 @run_rule("TSK006", suggests=Cause.TASK, status="stable")

@@ -21,6 +21,7 @@ import polars as pl
 
 from blade.core.diagnosis import Doubt
 from blade.core.finding import Cause, Evidence
+from blade.core.pattern import pattern_of
 from blade.core.rollout import Step
 from blade.diagnose import quotes
 from blade.diagnose.context import Context
@@ -31,7 +32,7 @@ from blade.diagnose.walks import Walk
 MOST_NAMED = 3
 SINGLE = 2
 """Steps of a rollout that holds no more than a thought and a message."""
-_CLOSING = re.compile(
+_CLOSING = pattern_of(
     r"\W*(?:all |task |i(?:'m| am) )?(?:done|finished|completed?|submitted|ok(?:ay)?)\W*", re.IGNORECASE
 )
 
@@ -59,7 +60,7 @@ def _pairs(context: Context) -> Iterator[Pair]:
     shared = ("task_id", "output_fp", "answer_fp")
     rows = context.run.rollouts.select(*shared, "repeat", "outcome", "calls", "steps")
     judged = rows.filter(pl.col("outcome").is_in(["passed", "failed"]) & pl.col("output_fp").is_not_null())
-    both = judged.filter(pl.col("outcome").n_unique().over(*shared) > 1)
+    both = judged.filter(pl.col("output_fp").is_duplicated()).filter(pl.col("outcome").n_unique().over(*shared) > 1)
     single = (pl.col("calls") == 0) & (pl.col("steps") <= SINGLE)
     groups = both.group_by(*shared, maintain_order=True).agg("repeat", "outcome", single.all().alias("single"))
     one_prompt = set(context.run.tasks.drop_nulls("prompt_fp")["task_id"])

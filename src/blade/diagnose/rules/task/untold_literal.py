@@ -18,12 +18,13 @@ from typing import NamedTuple
 
 from blade.core.diagnosis import Doubt
 from blade.core.finding import Cause
+from blade.core.pattern import pattern_of
 from blade.diagnose import provenance, quotes
 from blade.diagnose.context import Context
 from blade.diagnose.rules._rule import run_rule
 from blade.diagnose.walks import Walk
 
-_NOT_FOUND = re.compile(
+_NOT_FOUND = pattern_of(
     r"""AssertionError:\ '(?P<a>[^'\n]{4,80})'\ not\ found\ in | assert\ (?P<q>['"])(?P<b>[^'"\n]{4,80})(?P=q)\ in\b
     | Regex(?:\ pattern)?:\ r?(?P<r>['"])(?P<c>[^'"\n]{4,80})(?P=r)
     | (?:to\ (?:contain|match|include|throw)|does\ not\ (?:contain|match|include)|missing\ text)\W{1,3}(?P<s>['"])(?P<d>[^'"\n]{4,80})(?P=s)
@@ -31,7 +32,7 @@ _NOT_FOUND = re.compile(
     re.VERBOSE,
 )
 """Words of test runners that name a text which a test looked for and did not find."""
-_LOG = re.compile(r"(?:test|run|eval)_(?:log|output)$")
+_LOG = pattern_of(r"(?:test|run|eval)_(?:log|output)$")
 
 
 @run_rule("TSK007", suggests=Cause.TASK, status="stable")

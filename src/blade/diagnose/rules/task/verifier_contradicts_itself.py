@@ -16,13 +16,14 @@ Limits
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from blade.core.diagnosis import Doubt
 from blade.core.due import Check
 from blade.core.finding import Cause, Differs, Evidence
+from blade.core.pattern import pattern_of
 from blade.core.rollout import Outcome
 from blade.diagnose import quotes
 from blade.diagnose.context import Context
@@ -55,16 +56,15 @@ TESTS = "tests"
 ACCOUNTS = ("reward_info", "info", "metadata", "result", "verifier_result", "eval_report")
 """Objects in which a verdict may stand, one level down."""
 
-_GOOD = re.compile(r"correct|pass|match|success|resolved|valid|equivalen|accura|follow|hit|complete|ok$|score|reward")
-_BAD = re.compile(r"incorrect|in?valid_|fail|error|timed_out|timeout|truncat|refus|exceed|wrong|mask|penal|cheat|not_")
+_GOOD = pattern_of(r"correct|pass|match|success|resolved|valid|equivalen|accura|follow|hit|complete|ok$|score|reward")
+_BAD = pattern_of(r"incorrect|in?valid_|fail|error|timed_out|timeout|truncat|refus|exceed|wrong|mask|penal|cheat|not_")
 _EXPLAINS = (Differs.ERROR, Differs.NO_RECORD, Differs.CUT, Differs.NO_ANSWER)
-_REASON = re.compile(r"error|fail|penal")
+_REASON = pattern_of(r"error|fail|penal")
 _YES = frozenset(("pass", "passed", "correct", "success", "true", "yes", "ok", "resolved"))
 _NO = frozenset(("fail", "failed", "incorrect", "wrong", "failure", "error", "false", "no", "unresolved", "timeout"))
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Seen:
+class _Seen(Struct, frozen=True, kw_only=True):
     """What a verdict of one rollout says, and where."""
 
     walk: Walk

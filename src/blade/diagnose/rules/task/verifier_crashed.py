@@ -22,6 +22,7 @@ import polars as pl
 
 from blade.core.diagnosis import Doubt
 from blade.core.finding import Cause, Differs
+from blade.core.pattern import pattern_of
 from blade.diagnose import quotes
 from blade.diagnose.context import Context
 from blade.diagnose.differences import MACHINERY
@@ -39,43 +40,43 @@ MOST_ERRORS = 20
 SHORTEST_LINE = 3
 """Characters; a shorter line of code stands anywhere by chance."""
 
-_JUDGE = re.compile(r"judge")
-_THEIRS = re.compile(
+_JUDGE = pattern_of(r"judge")
+_THEIRS = pattern_of(
     r"""\b(?:solutions?|candidates?|submi\w+|predict\w*|extracted|answers?|outputs?|responses?|patch|student|model|agent
     |syntax\w*|assert\w*|time[ds]?|timeout|limit)\b|AssertionError|SyntaxError|IndentationError""",
     re.IGNORECASE | re.VERBOSE,
 )
 """Words in an error of the verifier that may speak of what was judged."""
-_RAISED = re.compile(
+_RAISED = pattern_of(
     r"^(?:E +)?(?P<error>(?P<kind>NameError|ImportError|SyntaxError|IndentationError|AttributeError|KeyError|FileNotFoundError|PermissionError): [^\n]{1,300})$",
     re.MULTILINE,
 )
-_FRAME = re.compile(r'File "(?P<path>[^"\n]{1,300})", line \d+[^\n]{0,200}(?:\n[ \t]*(?P<code>[^\n]{0,300}))?')
-_PYTEST = re.compile(r"^(?P<path>\S{1,300}\.py):\d+: (?:Name|Import|Syntax|Indentation|Attribute)Error$", re.MULTILINE)
-_OWN_FILE = re.compile(
+_FRAME = pattern_of(r'File "(?P<path>[^"\n]{1,300})", line \d+[^\n]{0,200}(?:\n[ \t]*(?P<code>[^\n]{0,300}))?')
+_PYTEST = pattern_of(r"^(?P<path>\S{1,300}\.py):\d+: (?:Name|Import|Syntax|Indentation|Attribute)Error$", re.MULTILINE)
+_OWN_FILE = pattern_of(
     r"(?:^|/)(?:test_[^/]*|[^/]*_test|tests?|conftest|verif[^/]*|grade[^/]*|grading|scor(?:e|er|ing)|evaluat[^/]*)\.py$"
 )
-_LIBRARY = re.compile(r"(?:site|dist)-packages|/lib/python\d")
-_OWN_FOLDER = re.compile(
+_LIBRARY = pattern_of(r"(?:site|dist)-packages|/lib/python\d")
+_OWN_FOLDER = pattern_of(
     r"/(?:eval\w*|grad(?:er|ing)\w*|verif\w*|judg\w*|scor(?:er|ing)\w*|harness\w*|checker\w*|runner\w*|hidden_tests)/"
 )
-_STAGE = re.compile(
+_STAGE = pattern_of(
     r"INTERNALERROR>|\bfixture ['\"][^'\"\n]+['\"] not found|\berrors? (?:at|during|while|in) (?:\w+ )?(?:setup|set-up|setting up|collect\w*|load\w*"
     r"|teardown|discover\w*)\b|\b(?:setup|collection|discovery|beforeAll|beforeEach|setUpClass|setUpModule)\b[^\n]{0,20}\b(?:fail|error)",
     re.IGNORECASE,
 )
 """Words of a test runner about a stage before any test: collecting, setting up, its own plugins."""
-_NO_CRASH = re.compile(
+_NO_CRASH = pattern_of(
     r"\bAssert\w*|\btime[ds]?[ -]?out\b|\btime limit\b|\b(?:seconds|killed|memory|segmentation)\b|No module named|not installed|cannot import name",
     re.IGNORECASE,
 )
-_NAMED = re.compile(r"['\"`]([^'\"`\n]{3,80})['\"`]|\b([\w./-]+\.\w{1,4}):\d+")
+_NAMED = pattern_of(r"['\"`]([^'\"`\n]{3,80})['\"`]|\b([\w./-]+\.\w{1,4}):\d+")
 FEWEST_REPEATS = 2
-_NAME = re.compile(r"name '(\w+)' is not defined")
-_IMPORTED = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
-_OF_MODULE = re.compile(r"module '([\w.]+)' has no attribute '(\w+)'")
-_KEY = re.compile(r"'(?:[^']*/)?([\w.-]{3,})'$")
-_OF_TEST = re.compile(r"'Test\w*' object has no attribute '(\w+)'")
+_NAME = pattern_of(r"name '(\w+)' is not defined")
+_IMPORTED = pattern_of(r"cannot import name '(\w+)' from '([\w.]+)'")
+_OF_MODULE = pattern_of(r"module '([\w.]+)' has no attribute '(\w+)'")
+_KEY = pattern_of(r"'(?:[^']*/)?([\w.-]{3,})'$")
+_OF_TEST = pattern_of(r"'Test\w*' object has no attribute '(\w+)'")
 _COMMON = frozenset(
     ("numpy", "pandas", "scipy", "matplotlib", "sklearn", "torch", "requests", "pytest", "sympy", "networkx", "cocotb")
 )

@@ -16,6 +16,7 @@ from msgspec import Struct
 from blade.core.diagnosis import Doubt, Grade, Label, Lookout, Partition, TaskCause
 from blade.core.finding import Cause, Differs
 from blade.core.run import Run
+from blade.metrics.counts import task_numbers
 
 INFRA_MODES = {
     "machinery": "the machinery failed",
@@ -117,7 +118,7 @@ def causes(
     usable = {one.code: one for one in seen if one.status == "stable" and one.grade in RESTS_ON}
     tasks, facts = _facts(run, parts, doubts, usable, passed_elsewhere)
     decided = [_decide(one, usable) for one in facts]
-    return {task: decided[number] for task, number in tasks.iter_rows()}
+    return {task: decided[number] for task, number in tasks.rows()}
 
 
 def overruled(found: Mapping[str, TaskCause], labels: Mapping[str, Label]) -> dict[str, TaskCause]:
@@ -382,8 +383,11 @@ def _explaining(outcomes: Counts, doubts: Sequence[tuple[Doubt, int]]) -> tuple[
 
 def _counted(rows: pl.DataFrame, column: str, name: str) -> _Counted:
     """How often each value of a column occurs in a task, in the order of the values; rows of a task stand together."""
-    task = pl.col("task_id").rle_id().alias("task")
-    times = rows.select("task_id", task, column).group_by("task", column).agg(pl.col("task_id").first(), pl.len())
+    times = (
+        rows.select("task_id", task_numbers(rows), column)
+        .group_by("task", column)
+        .agg(pl.col("task_id").first(), pl.len())
+    )
     per_task = times.sort("task", column).group_by("task", maintain_order=True)
     alike = per_task.agg(column, "len", pl.col("task_id").first()).group_by(column, "len").agg("task_id")
     kinds = [Counts(tuple(zip(values, numbers, strict=True))) for values, numbers in alike.select(column, "len").rows()]

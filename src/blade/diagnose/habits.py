@@ -43,6 +43,8 @@ class Candidate(Struct, frozen=True, kw_only=True):
 
 def observed(run: Run) -> list[tuple[Candidate, Graded]]:
     """Every habit that can be told apart in at least five tasks, with how it goes with failing."""
+    if not run.rollouts["calls"].sum():
+        return []
     rows = run.rollouts.select("task_id", "outcome", "calls", "skeleton")
     judged = rows.filter(pl.col("outcome").is_in(["passed", "failed"]) & pl.col("calls").is_not_null())
     if judged.is_empty() or not judged["calls"].sum():

@@ -78,7 +78,7 @@ def numbered(run: Run) -> Numbered:
     keys = task * _REPEATS + rows["repeat"].to_numpy()
     order = np.argsort(keys, kind="stable")
     passed, failed = ((rows["outcome"] == outcome).to_numpy()[order] for outcome in ("passed", "failed"))
-    tasks = {name: place for place, name in enumerate(ids)}
+    tasks = {name: place for place, name in enumerate(ids.to_list())}
     return Numbered(tasks=tasks, keys=keys[order], task=task[order], passed=passed, failed=failed)
 
 

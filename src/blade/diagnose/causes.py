@@ -294,7 +294,7 @@ def _facts(
     outcomes, modes = _counted(run.rollouts, "outcome", "outcomes"), _counted(parts.table, "mode", "modes")
     failed, passed = _fired(run, rules, "failed"), _fired(run, rules, "passed")
     doubted, against = _doubted(run, doubts)
-    looked = run.rollouts.select("task_id", "steps").drop_nulls("steps")["task_id"].unique()
+    looked = run.rollouts.select("task_id", "steps").drop_nulls("steps")["task_id"].rle().struct.field("value")
     failing = [number for number, one in enumerate(outcomes.kinds) if one.total() > one["passed"]]
     tasks = run.tasks.select("task_id").join(outcomes.tasks, on="task_id", how="left", maintain_order="left")
     tasks = tasks.filter(pl.col("outcomes").is_in(failing)).with_columns(

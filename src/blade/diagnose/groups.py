@@ -105,6 +105,8 @@ def _with_look_ups(partition: Partition) -> pl.DataFrame:
 
 def _without_totals(differences: pl.DataFrame) -> pl.DataFrame:
     """Without numbers of tests that hold, in rollouts of which the verifier says more."""
+    if not (differences["kind"] == Differs.SAID).any():
+        return differences
     spoken = differences.filter(pl.col("kind") == Differs.SAID).select("row").unique()
     told = differences.join(spoken.with_columns(spoken=True), on="row", how="left", maintain_order="left")
     total = (pl.col("kind") == Differs.CHECK) & (pl.col("detail") == A_TOTAL)
@@ -125,6 +127,8 @@ def _by_family(differences: pl.DataFrame) -> pl.DataFrame:
 
 def _without_consequences(long: pl.DataFrame) -> pl.DataFrame:
     """Without what is wrong or lacking at the end of a rollout that was cut off: the cut comes first."""
+    if not (long["family"] == "limit").any():
+        return long
     cut = long.filter(pl.col("family") == "limit").select("row").unique()
     told = long.join(cut.with_columns(cut=True), on="row", how="left", maintain_order="left")
     after = pl.col("cut").fill_null(value=False) & pl.col("family").is_in(_OF_THE_END)
@@ -133,6 +137,8 @@ def _without_consequences(long: pl.DataFrame) -> pl.DataFrame:
 
 def _unexplained_refusals(long: pl.DataFrame) -> pl.DataFrame:
     """Calls against a schema count where nothing else explains a failure: many tools take them all the same."""
+    if not (long["family"] == "schema").any():
+        return long
     explained = long.filter((pl.col("family") != "schema") & ~pl.col("passed")).select("row").unique()
     told = long.join(explained.with_columns(explained=True), on="row", how="left", maintain_order="left")
     return told.filter((pl.col("family") != "schema") | pl.col("explained").is_null()).drop("explained")
@@ -140,13 +146,15 @@ def _unexplained_refusals(long: pl.DataFrame) -> pl.DataFrame:
 
 def _named_checks(long: pl.DataFrame) -> pl.DataFrame:
     """Without tests that have only a number, where the verifier has words for what went wrong."""
-    if long.filter(pl.col("family") == "words").is_empty():
+    if not (long["family"] == "words").any():
         return long
     return long.filter((pl.col("family") != "check") | ~pl.col("name").str.contains(NUMBERED))
 
 
 def _single_checks(long: pl.DataFrame) -> pl.DataFrame:
     """Tests and criteria that belong to one task only make one group together."""
+    if not (long["family"] == "check").any():
+        return long
     tasks = (
         long.filter((pl.col("family") == "check") & ~pl.col("passed"))
         .group_by("name")
@@ -163,7 +171,7 @@ def _alone(failed: pl.DataFrame, failing: tuple[Place, ...], alone: pl.DataFrame
 
 
 def _places(rows: pl.DataFrame) -> tuple[Place, ...]:
-    return tuple(dict.fromkeys(rows.select("task_id", "repeat").iter_rows()))
+    return tuple(dict.fromkeys(rows.select("task_id", "repeat").rows()))
 
 
 def spread(places: Sequence[Place]) -> str:

@@ -14,7 +14,7 @@ from blade.core.diagnosis import Headroom
 from blade.core.measure import Interval
 from blade.core.run import Run
 from blade.metrics.chances import student_quantile
-from blade.metrics.counts import ranks
+from blade.metrics.counts import ranked
 from blade.metrics.intervals import ROUGH_BELOW
 from blade.metrics.worth import Scale, scale, worth
 
@@ -89,13 +89,12 @@ def numbered(run: Run) -> Numbered:
     """The rollouts of a run, ready to be counted."""
     scaled = scale(run)
     rows = run.rollouts.select("task_id", "repeat", "outcome", worth=worth(scaled.kind, scaled.floor))
-    ids = rows["task_id"].rle().struct.field("value").unique().sort()
-    task = ranks(rows["task_id"])
+    tasks, task = ranked(rows["task_id"])
     keys = task * _REPEATS + rows["repeat"].to_numpy()
     order = np.argsort(keys, kind="stable")
     passed, failed = ((rows["outcome"] == outcome).to_numpy()[order] for outcome in ("passed", "failed"))
     return Numbered(
-        tasks={name: place for place, name in enumerate(ids)},
+        tasks=tasks,
         keys=keys[order],
         task=task[order],
         passed=passed,

@@ -67,7 +67,7 @@ def interventions(
     """What to do, best first, and what all of it would give together, counted once."""
     run = context.run
     catalogue = {rule.code: rule for rule in all_rules()}
-    remedies = [_of_finding(one, group) for one, group in findings]
+    remedies = [_of_finding(one, group) for one, group in findings if one.fix]
     settled = [one for one in doubts if not one.preview]
     for code in dict.fromkeys(one.code for one in settled):
         remedies.append(_of_doubts([one for one in settled if one.code == code], catalogue[code], run))

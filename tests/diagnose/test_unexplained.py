@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 import blade
 from blade.core.diagnosis import Diagnosis, Grade
 from blade.report.diagnosis import finding_lines
@@ -35,3 +37,17 @@ def test_a_difference_of_form_is_described_and_is_no_remedy(tmp_path: Path) -> N
     assert (one.fix, one.grade) == ("", Grade.NOT_SETTLED)
     assert found.interventions == ()
     assert not any("Do (" in line or "ceiling" in line for line in finding_lines(1, one))
+
+
+@pytest.mark.parametrize(
+    ("start", "told"), [("```json\n", "a code fence"), ("Here is the object:\n", '"Here is the object:"')]
+)
+def test_one_pass_is_enough_where_all_failures_begin_alike(tmp_path: Path, start: str, told: str) -> None:
+    failing = [rollout(f"t{n}", output=f'{start}{{"n": {n}}}') for n in range(3)]
+    (one,) = found_in(tmp_path, [rollout("t9", passed=True, output='{"n": 9}'), *failing]).findings
+    assert f"0 of 1 passing ones begin with {told}, and 3 of 3 failing ones." in one.what
+
+
+def test_one_pass_is_not_enough_where_failures_differ(tmp_path: Path) -> None:
+    failing = [rollout(f"t{n}", output=f"{'```json' if n else '[1]'}\n{n}") for n in range(3)]
+    assert found_in(tmp_path, [rollout("t9", passed=True, output='{"n": 9}'), *failing]).findings == ()

@@ -21,6 +21,7 @@ from blade.diagnose.walks import Walk
 from blade.diagnose.withheld import Withheld
 
 FEWEST = 3
+_FENCE = "```"
 _FORM = pattern_of(r"```|<\w|[{\[#]|\*\*|\w+:$")
 """Beginnings that are form: a fence, a tag, JSON, a heading, a label with a colon."""
 LONGEST_EDGE = 80
@@ -127,15 +128,18 @@ def _read(context: Context, failing: Sequence[Walk]) -> str:
 
 
 def _form(context: Context, failing: Sequence[Walk]) -> _Form | None:
-    """A word with which passing outputs begin, or their last line, and failing ones do not, or the reverse."""
+    """A word with which passing outputs begin, or their last line, and failing ones do not, or the reverse.
+
+    With fewer passes than `FEWEST` all failures must share it, and no pass.
+    """
     passing = [walk for walk in context.reading.walks.values() if walk.passed]
-    if len(failing) < FEWEST or len(passing) < FEWEST:
+    if len(failing) < FEWEST or not passing:
         return None
-    for at_end, pick in ((False, _first_word), (True, _last_word)):
+    for at_end, pick in ((False, _first_word), (False, _preamble), (True, _last_word)):
         won, lost = [pick(walk) for walk in passing], [pick(walk) for walk in failing]
-        for word in sorted(word for word in {*won, *lost} if _FORM.match(word)):
+        for word in sorted({*won, *lost} - {""}):
             more_often = lost.count(word) / len(lost) - won.count(word) / len(won)
-            if abs(more_often) >= TELLING:
+            if more_often >= 1 or (abs(more_often) >= TELLING and len(passing) >= FEWEST):
                 bad = failing[[one == word for one in lost].index(more_often > 0)]
                 good = _beside(
                     bad, [w for w, one in zip(passing, won, strict=True) if (one == word) == (more_often < 0)]
@@ -152,7 +156,7 @@ def _beside(failing: Walk, passing: Sequence[Walk]) -> Walk:
 
 def _counted(word: str, at_end: bool, won: Sequence[str], lost: Sequence[str]) -> str:
     """How many outputs of each side begin or end with a word."""
-    shown = "a code fence" if word.startswith("```") else f'"{quotes.shown(word, 30)}"'
+    shown = "a code fence" if word.startswith(_FENCE) else f'"{quotes.shown(word, 30)}"'
     where = "end with a line that begins" if at_end else "begin with"
     return (
         f"{won.count(word):,} of {len(won):,} passing ones {where} {shown}, and {lost.count(word):,} of "
@@ -162,20 +166,28 @@ def _counted(word: str, at_end: bool, won: Sequence[str], lost: Sequence[str]) -
 
 def _apart(failing: Walk, passing: Walk, at_end: bool) -> Said:
     """Two outputs side by side, in the words that were compared."""
-    ends = "ends with" if at_end else "begins with"
     found = [(walk, evidence) for walk in (failing, passing) if (evidence := _edge(walk, at_end)) is not None]
-    said = [f'{walk.place} {ends} (:{evidence.step}) "{evidence.quote}"' for walk, evidence in found]
+    said = [f'{walk.place} {_how(walk, at_end)} (:{evidence.step}) "{evidence.quote}"' for walk, evidence in found]
     return f"{'; passing '.join(said)}." if said else "", tuple(evidence for _, evidence in found)
 
 
+def _how(walk: Walk, at_end: bool) -> str:
+    fenced = "a code fence and " if _last_message(walk).startswith(_FENCE) else ""
+    return "ends with" if at_end else f"begins with {fenced}".rstrip()
+
+
 def _edge(walk: Walk, at_end: bool) -> Evidence | None:
-    """The last line of the last message, or its beginning."""
+    """The last line of the last message, or its beginning, after a fence that it begins with."""
     last = walk.message_after(walk.steps[-1].index) if walk.steps else None
     if last is None:
         return None
     text = last.text.strip()
-    quote = text.rpartition("\n")[2] if at_end else text
-    return Evidence(key=walk.rollout.key, step=last.index, field="text", quote=quote[:LONGEST_EDGE].strip())
+    if at_end:
+        text = text.rpartition("\n")[2]
+    elif text.startswith(_FENCE):
+        text = text.partition("\n")[2]
+    quote = text.strip()[:LONGEST_EDGE].strip()
+    return Evidence(key=walk.rollout.key, step=last.index, field="text", quote=quote) if quote else None
 
 
 def _more(context: Context, failing: Sequence[Walk]) -> str:
@@ -195,13 +207,26 @@ def _more(context: Context, failing: Sequence[Walk]) -> str:
 
 
 def _first_word(walk: Walk) -> str:
-    last = walk.message_after(walk.steps[-1].index) if walk.steps else None
-    return (last.text.split(maxsplit=1) or [""])[0] if last is not None else ""
+    """The word of form with which the last message begins; empty where it begins with plain words."""
+    word = (_last_message(walk).split(maxsplit=1) or [""])[0]
+    return word if _FORM.match(word) else ""
+
+
+def _preamble(walk: Walk) -> str:
+    """The first line of a last message that goes on after it."""
+    line, _, rest = _last_message(walk).strip().partition("\n")
+    return line.strip() if rest.strip() and len(line) <= LONGEST_EDGE else ""
 
 
 def _last_word(walk: Walk) -> str:
-    line = last_text(walk).strip().rpartition("\n")[2]
-    return line.split(" ")[0] if line else ""
+    """The word of form with which the last line begins."""
+    word = last_text(walk).strip().rpartition("\n")[2].split(" ")[0]
+    return word if _FORM.match(word) else ""
+
+
+def _last_message(walk: Walk) -> str:
+    last = walk.message_after(walk.steps[-1].index) if walk.steps else None
+    return last.text if last is not None else ""
 
 
 def _parting(task: str, context: Context) -> Said:

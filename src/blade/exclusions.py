@@ -1,9 +1,13 @@
-"""What a user leaves out of a run: machinery, suspects, tasks, rollouts, or what a rule names."""
+"""What a user leaves out of a run: machinery, suspects, tasks, rollouts, or what a rule names.
+
+Most users leave nothing out: the rules and what diagnoses are imported where a wish asks for them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -11,21 +15,26 @@ from blade.core.diagnosis import Diagnosis
 from blade.core.errors import RequestError
 from blade.core.finding import Cause
 from blade.core.run import Run
-from blade.diagnose.catalogue import all_rules, infra_codes
-from blade.diagnose.diagnose import diagnose
-from blade.diagnose.rules import run_rules
 from blade.metrics.counts import fired
-from blade.teach import Taught
+
+if TYPE_CHECKING:
+    from blade.teach import Taught
 
 
 def check_exclusions(runs: Sequence[Run], wishes: Sequence[str], labels: Sequence[str]) -> None:
     """A task, a rollout or a rule that does not exist is a slip of the pen, not a wish."""
     for wish in wishes:
         kind, _, value = wish.partition(":")
-        if kind == "code" and value not in (codes := [*(rule.code for rule in all_rules()), *labels]):
+        if kind == "code" and value not in (codes := [*_known_codes(), *labels]):
             raise RequestError(f"no rule has the code {value!r}", hint="known: " + ", ".join(codes))
         if kind in ("task", "rollout") and not any(run.rollouts.select(_matches(wish).any()).item() for run in runs):
             raise RequestError(f"no run has {kind} {value!r}", hint="write task:ID or rollout:ID#REPEAT")
+
+
+def _known_codes() -> list[str]:
+    from blade.diagnose.catalogue import all_rules
+
+    return [rule.code for rule in all_rules()]
 
 
 def excluded(run: Run, wishes: Sequence[str], labels: Sequence[Taught]) -> Run:
@@ -45,6 +54,9 @@ def excluded(run: Run, wishes: Sequence[str], labels: Sequence[Taught]) -> Run:
 
 def _doubted(run: Run, wish: str, labels: Sequence[Taught]) -> list[str] | None:
     """The tasks that a wish leaves out by a diagnosis: suspects, or those that a rule over runs names; None for others."""
+    from blade.diagnose.diagnose import diagnose
+    from blade.diagnose.rules import run_rules
+
     if wish == "suspect":
         return suspects_of(diagnose(run, taught=labels))
     code = wish.removeprefix("code:")
@@ -57,6 +69,8 @@ def _doubted(run: Run, wish: str, labels: Sequence[Taught]) -> list[str] | None:
 def _matches(wish: str) -> pl.Expr:
     kind, _, value = wish.partition(":")
     if wish == "infra":
+        from blade.diagnose.catalogue import infra_codes
+
         return pl.col("outcome").is_in(["errored", "unscored"]) | fired(infra_codes())
     if kind == "task" and value:
         return pl.col("task_id") == value

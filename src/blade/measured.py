@@ -12,7 +12,6 @@ from blade.core.analysis import Metrics, RunAnalysis, Score, TaskResult, Varianc
 from blade.core.measure import Measure
 from blade.core.rollout import Outcome
 from blade.core.run import Run
-from blade.diagnose.catalogue import infra_codes
 from blade.metrics import repeats, scores
 from blade.metrics.baselines import baselines
 from blade.metrics.buckets import bucket_names, buckets
@@ -80,9 +79,19 @@ def _scores(run: Run, counts: Counts, kind: str) -> tuple[Score, ...]:
         scores.as_recorded_score(counts, kind),
         scores.judged_score(counts, kind),
         scores.all_expected_score(run, counts, kind),
-        scores.infra_excluded_score(run, counts, kind, infra_codes()),
+        scores.infra_excluded_score(run, counts, kind, _infra_codes(run)),
         scores.suspects_excluded_score(run, kind, None),
     )
+
+
+def _infra_codes(run: Run) -> frozenset[str]:
+    """Rules that see machinery at work; none where no rule fired, and the rules need not be loaded."""
+    fired = run.rollouts["fired"]
+    if fired.null_count() == len(fired):
+        return frozenset()
+    from blade.diagnose.catalogue import infra_codes
+
+    return infra_codes()
 
 
 def _measures(run: Run, counts: Counts, k: int) -> dict[str, Measure]:

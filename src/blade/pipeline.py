@@ -1,4 +1,7 @@
-"""Behind `blade analyze`: paths to runs, runs to measures, measures to an analysis."""
+"""Behind `blade analyze`: paths to runs, runs to measures, measures to an analysis.
+
+What diagnoses is imported where it is used: who asks for metrics only does not wait for it.
+"""
 
 from __future__ import annotations
 
@@ -8,26 +11,20 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 from msgspec import structs
 
 from blade.core.analysis import Analysis, RunAnalysis, TaskResult
-from blade.core.diagnosis import Diagnosis, Elsewhere, Label
+from blade.core.diagnosis import Between, Diagnosis, Elsewhere, Label
 from blade.core.errors import RequestError
 from blade.core.finding import Look
 from blade.core.rollout import PASS_TOLERANCE, Outcome
 from blade.core.run import Run
 from blade.core.tools import NOTHING_TAUGHT, Tools, taught
 from blade.core.trial import Trial
-from blade.diagnose.between import between
-from blade.diagnose.diagnose import diagnose
-from blade.diagnose.elsewhere import elsewhere
-from blade.diagnose.keyed import with_keys_beside
-from blade.diagnose.look import look
-from blade.diagnose.taught import Looking, looked_again
-from blade.diagnose.trial import TRIED, trial
 from blade.exclusions import check_exclusions, excluded, suspects_of
 from blade.ingest.artifacts import find, stem_of
 from blade.ingest.labels import labels_for
@@ -39,7 +36,9 @@ from blade.ingest.workers import rare_sweeps
 from blade.measured import measure
 from blade.metrics import scores
 from blade.metrics.same_task import same_tasks
-from blade.teach import Book, parse
+
+if TYPE_CHECKING:
+    from blade.teach import Book
 
 MOST_PAIRS = 6
 """Pairs of runs whose tasks are set against each other."""
@@ -74,11 +73,12 @@ class Options:
 def load(inputs: Sequence[str], options: Options) -> tuple[Run, ...]:
     """Every run that the inputs stand for, in order of name; a folder of an earlier analysis gives its runs."""
     book = options.book
-    looking = look if book is None else _looking(book)
-    saved, fresh = _loaded(inputs, options, looking)
+    saved, fresh = _loaded(inputs, options, None if options.metrics_only else _looking(book))
     runs = (*saved, *(replace(run, taught_by=package_name(book)) for run in fresh))
     if options.metrics_only:
         return runs
+    from blade.diagnose.keyed import with_keys_beside
+
     with taught(_tools(book)):
         return tuple(map(with_keys_beside, runs))
 
@@ -92,7 +92,14 @@ def _as_taught(options: Options) -> Options:
     return replace(options, pass_threshold=threshold, group=options.group or book.group)
 
 
-def _looking(book: Book) -> Looking:
+def _looking(book: Book | None) -> Look:
+    """What looks at every rollout: BLADE's rules, and those that a package teaches."""
+    from blade.diagnose.look import look
+
+    if book is None:
+        return look
+    from blade.diagnose.taught import Looking
+
     return Looking(rules=tuple((one.name, one.rule) for one in book.labels), stages=book.funnel, first=look)
 
 
@@ -104,7 +111,7 @@ def _tools(book: Book | None) -> Tools:
     return book.tools if book is not None else NOTHING_TAUGHT
 
 
-def _loaded(inputs: Sequence[str], options: Options, look: Look) -> tuple[list[Run], list[Run]]:
+def _loaded(inputs: Sequence[str], options: Options, look: Look | None) -> tuple[list[Run], list[Run]]:
     """Runs of earlier analyses, and runs that were read now, in which `look` looked at every rollout."""
     if options.pass_threshold is not None and not math.isfinite(options.pass_threshold):
         raise RequestError(
@@ -125,6 +132,10 @@ def _loaded(inputs: Sequence[str], options: Options, look: Look) -> tuple[list[R
 
 def try_rule(inputs: Sequence[str], text: str, options: Options) -> tuple[Trial, ...]:
     """A rule tried on every run of the inputs; RuleError when the text is none."""
+    from blade.diagnose.taught import Looking, looked_again
+    from blade.diagnose.trial import TRIED, trial
+    from blade.teach import parse
+
     rule = parse(text)
     looking = Looking(rules=((TRIED, rule),))
     saved, fresh = _loaded(inputs, options, looking)
@@ -133,6 +144,10 @@ def try_rule(inputs: Sequence[str], text: str, options: Options) -> tuple[Trial,
 
 def try_on(run: Run, text: str) -> Trial:
     """A rule tried on a run that is loaded: its rollouts are read again."""
+    from blade.diagnose.taught import Looking, looked_again
+    from blade.diagnose.trial import TRIED, trial
+    from blade.teach import parse
+
     rule = parse(text)
     return trial(looked_again(run, Looking(rules=((TRIED, rule),))), rule, text)
 
@@ -156,7 +171,7 @@ def _with_threshold(run: Run, threshold: float | None) -> Run:
     return replace(run, rollouts=rows, pass_threshold=threshold)
 
 
-def _wishes(options: Options, look: Look) -> Wishes:
+def _wishes(options: Options, look: Look | None) -> Wishes:
     return Wishes(
         format=options.format,
         threshold=1.0 if options.pass_threshold is None else options.pass_threshold,
@@ -169,7 +184,7 @@ def _wishes(options: Options, look: Look) -> Wishes:
         trajectories=not options.metrics_only,
         workers=options.workers,
         pool=options.pool,
-        look=None if options.metrics_only else look,
+        look=look,
         progress=options.progress,
     )
 
@@ -187,7 +202,8 @@ def _analyzed(runs: Sequence[Run], options: Options) -> Analysis:
     runs = told_apart(runs)
     kept = [excluded(run, options.exclude, labels) for run in runs]
     same = _same(kept)
-    seen = elsewhere(kept, _set_side_by_side(kept, same)) if not options.metrics_only else {}
+    beside = _set_side_by_side(kept, same) if not options.metrics_only else []
+    seen = _elsewhere(kept, beside)
     stages = [name for name, _ in options.book.funnel] if options.book is not None else []
     measured = (measure(mine, whole, stages) for mine, whole in zip(kept, runs, strict=True))
     analyzed = tuple(_diagnosed(one, seen.get(one.run.name, Elsewhere()), options) for one in measured)
@@ -195,7 +211,7 @@ def _analyzed(runs: Sequence[Run], options: Options) -> Analysis:
         runs=analyzed,
         notes=options.notes,
         shared=_shared(analyzed, same),
-        between=() if options.metrics_only else tuple(between(*one) for one in _set_side_by_side(kept, same)),
+        between=_between(beside),
         render=_page,
     )
 
@@ -219,10 +235,28 @@ def _set_side_by_side(runs: Sequence[Run], same: Same) -> list[tuple[Run, Run, P
     return [(one, two, same[one.name, two.name]) for one, two in pairs if (one.name, two.name) in same]
 
 
+def _elsewhere(runs: Sequence[Run], beside: Sequence[tuple[Run, Run, Pairs]]) -> Mapping[str, Elsewhere]:
+    if not beside:
+        return {}
+    from blade.diagnose.elsewhere import elsewhere
+
+    return elsewhere(runs, beside)
+
+
+def _between(beside: Sequence[tuple[Run, Run, Pairs]]) -> tuple[Between, ...]:
+    if not beside:
+        return ()
+    from blade.diagnose.between import between
+
+    return tuple(between(*one) for one in beside)
+
+
 def _diagnosed(one: RunAnalysis, elsewhere: Elsewhere, options: Options) -> RunAnalysis:
     """The run with its diagnosis, or why it has none."""
     if options.metrics_only:
         return replace(one, why_not="trajectories were not read (--metrics-only)")
+    from blade.diagnose.diagnose import diagnose
+
     taught_labels = options.book.labels if options.book is not None else ()
     found = diagnose(one.run, elsewhere, labels_for(one.run, options.labels), taught_labels)
     score = scores.suspects_excluded_score(one.run, one.metrics.headline, suspects_of(found))

@@ -6,13 +6,16 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from blade.core.errors import BladeError, RequestError
 from blade.core.run import Run
 from blade.ingest.artifacts import find
 from blade.ingest.first_row import first_benchmark
 from blade.pipeline import Options, load
-from blade.teach import Book
+
+if TYPE_CHECKING:
+    from blade.teach import Book
 
 HOME = Path("benchmarks")
 """Where packages stand, seen from where the command runs."""

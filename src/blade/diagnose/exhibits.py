@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from blade.core.finding import Difference, Differs, Evidence
 from blade.core.pattern import pattern_of
 from blade.core.rollout import Rollout
+from blade.detectors import find, look
 from blade.diagnose import provenance, quotes
 from blade.diagnose.contrast import DECLINING, words_of
 from blade.diagnose.templates import telling
@@ -30,6 +31,8 @@ def shown_by(walk: Walk, mode: str) -> Evidence | None:
     kind, _, rest = mode.partition(":")
     if kind == "said":
         return said(walk, rest.partition(": ")[0])
+    if kind == "broken":
+        return seen_by(walk, rest)
     if mode == "judged-wrong":
         return judge_words(walk)
     if kind == "check" or mode.endswith(("-check", "-checks")):
@@ -44,6 +47,12 @@ def shown_by(walk: Walk, mode: str) -> Evidence | None:
         return next(_words(walk), None) or closing(walk)
     step = next((one for one in walk.differs if one.kind in _AT_A_STEP and one.step is not None), None)
     return call(walk, step) if step is not None else closing(walk)
+
+
+def seen_by(walk: Walk, code: str) -> Evidence | None:
+    """The words in which a rule sees what it looks for."""
+    hit = next((one for one in look(walk.rollout).hits if one.code == code and one.length), None)
+    return in_row(walk.rollout, find(walk.rollout, hit)) if hit is not None else None
 
 
 def call(walk: Walk, difference: Difference) -> Evidence | None:

@@ -35,6 +35,8 @@ NUMBERED = r"^(?:(?:test|item|step) \d+|tests)$"
 """The name of a test that has none."""
 A_TOTAL = "<n> of <n>"
 """The words of a check that is only a number of those that hold: the verifier's own words say more."""
+A_RULE = r"^[A-Z]{3}\d{3}$"
+"""The code of a rule, which is the name of a difference that it sees."""
 MOST = 40
 """Groups that are looked at, the largest."""
 
@@ -120,17 +122,24 @@ def _by_family(differences: pl.DataFrame) -> pl.DataFrame:
     declined = (pl.col("kind") == Differs.NO_ANSWER) & (pl.col("name") == "declined")
     family = pl.when(declined).then(pl.lit("declined")).otherwise(family)
     long = differences.with_columns(family.alias("family")).drop_nulls("family")
-    named = pl.when(pl.col("family").is_in(_BY_KIND_ALONE)).then(pl.lit("")).otherwise(pl.col("name"))
+    nameless = pl.col("family").is_in(_BY_KIND_ALONE) & ~pl.col("name").str.contains(A_RULE)
+    named = pl.when(nameless).then(pl.lit("")).otherwise(pl.col("name"))
     detailed = pl.when(pl.col("family").is_in(_OWN_DETAIL)).then(pl.col("detail")).otherwise(pl.lit(""))
     return long.with_columns(named.alias("name"), detailed.alias("detail"))
 
 
 def _without_consequences(long: pl.DataFrame) -> pl.DataFrame:
-    """Without what is wrong or lacking at the end of a rollout that was cut off: the cut comes first."""
-    cut = long.filter(pl.col("family") == "limit").select("task_id", "repeat").unique()
-    told = long.join(cut.with_columns(cut=True), on=["task_id", "repeat"], how="left", maintain_order="left")
-    after = pl.col("cut").fill_null(value=False) & pl.col("family").is_in(_OF_THE_END)
-    return told.filter(~after).drop("cut")
+    """Without what comes of machinery that failed, and what is wrong at the end of a rollout that was cut off."""
+    return _less(
+        _less(long, "machinery", pl.col("family") != "machinery"), "limit", pl.col("family").is_in(_OF_THE_END)
+    )
+
+
+def _less(long: pl.DataFrame, family: str, after: pl.Expr) -> pl.DataFrame:
+    """Without the differences that come `after`, in rollouts that have one of a family."""
+    first = long.filter(pl.col("family") == family).select("task_id", "repeat").unique()
+    told = long.join(first.with_columns(first=True), on=["task_id", "repeat"], how="left", maintain_order="left")
+    return told.filter(~(pl.col("first").fill_null(value=False) & after)).drop("first")
 
 
 def _unexplained_refusals(long: pl.DataFrame) -> pl.DataFrame:

@@ -1,6 +1,6 @@
 """The partition: every failed rollout has exactly one mode, and what no rule explains is one of them.
 
-Precedence, first match: machinery; no verdict; a limit; no answer; the calls of the key; its statements; tests and
+Precedence, first match: machinery, by its own words or by a rule that sees it; no verdict; a limit; no answer; the calls of the key; its statements; tests and
 criteria that tasks share; the answer of the key; the verifier's own words; other tests and criteria; a look-up of the
 key; not explained. Differences that
 passing rollouts share are set aside first: the verifier does not mind them.
@@ -19,8 +19,9 @@ from blade.core.diagnosis import NOT_EXPLAINED, Grade, Mode, Partition
 from blade.core.finding import Differs
 from blade.core.pattern import pattern_of
 from blade.core.run import Run
+from blade.diagnose.catalogue import infra_codes, rule_in_words
 from blade.diagnose.differences import A_JUDGE, ABSENT
-from blade.diagnose.groups import A_TOTAL, NUMBERED
+from blade.diagnose.groups import A_RULE, A_TOTAL, NUMBERED
 from blade.diagnose.recorded import leaves_out_the_agent
 from blade.diagnose.templates import cluster
 
@@ -34,6 +35,10 @@ FILLED = 0.5
 MOST_TEMPLATES = 2_000
 """Templates that are grouped; rarer ones stand for themselves."""
 
+BROKEN = "broken:"
+"""Begins the mode of a rollout that a rule puts down to the machinery; the rule's code follows."""
+TOOL_DOWN = "INF004"
+"""The rule that sees the backend of a tool fail."""
 _ACTIONS = (Differs.UNWANTED, Differs.NOT_MADE, Differs.MISSING, Differs.EXTRA, Differs.ARGUMENT)
 _WORD_ORDER = ("label", "reason", "mode", "message", "verdict", "status", "error", "explanation", "outcome", "result")
 """Which of the verifier's fields speaks first; logs and exit codes come last."""
@@ -139,7 +144,7 @@ KINDS = {
 def partition(run: Run) -> Partition:
     """The failed rollouts of a run by mode; the counts sum to the failures."""
     failed = run.rollouts.select(*_KEYS, "outcome").filter(pl.col("outcome") == "failed").drop("outcome")
-    long = _long(run)
+    long = pl.concat([_long(run), _broken(run)])
     set_aside = _set_aside(long)
     minded = _minded(long, set_aside, run)
     mine = minded.filter(~pl.col("passed"))
@@ -168,6 +173,23 @@ def _long(run: Run) -> pl.DataFrame:
     judged = rows.filter(pl.col("outcome").is_in(["passed", "failed"]) & pl.col("differs").is_not_null())
     long = judged.select(*_KEYS, (pl.col("outcome") == "passed").alias("passed"), "differs")
     return long.explode("differs").unnest("differs")
+
+
+def _broken(run: Run) -> pl.DataFrame:
+    """One row a rule that by itself puts a judged rollout down to the machinery, under the rule's code."""
+    rows = run.rollouts.select(*_KEYS, "outcome", "fired").drop_nulls("fired")
+    judged = rows.filter(pl.col("outcome").is_in(["passed", "failed"])).explode("fired").unnest("fired")
+    first = judged.filter(pl.col("code").is_in(sorted(infra_codes()))).unique(
+        [*_KEYS, "code"], keep="first", maintain_order=True
+    )
+    return first.select(
+        *_KEYS,
+        (pl.col("outcome") == "passed").alias("passed"),
+        kind=pl.lit(str(Differs.ERROR)),
+        name="code",
+        detail=pl.lit(""),
+        step="step",
+    )
 
 
 def _set_aside(long: pl.DataFrame) -> pl.DataFrame:
@@ -234,8 +256,11 @@ def _flags(long: pl.DataFrame) -> pl.DataFrame:
     def count(kind: Differs) -> pl.Expr:
         return (pl.col("kind") == kind).sum()
 
+    by_rule = pl.col("name").str.contains(A_RULE)
+
     return long.group_by(_KEYS, maintain_order=True).agg(
-        machinery=has(Differs.ERROR),
+        machinery=((pl.col("kind") == Differs.ERROR) & ~by_rule).any(),
+        broken=pl.col("name").filter((pl.col("kind") == Differs.ERROR) & by_rule).first(),
         no_verdict=((pl.col("kind") == Differs.NO_RECORD) & (pl.col("detail") == "")).any(),
         verifier_failed=((pl.col("kind") == Differs.NO_RECORD) & (pl.col("detail") != "")).any(),
         declined=has(Differs.NO_ANSWER, "declined"),
@@ -319,6 +344,7 @@ def _mode(answered: bool, counted: bool, only_reads: bool) -> pl.Expr:
     words = pl.col("words")
     chain: list[tuple[pl.Expr, str | pl.Expr]] = [
         (pl.col("machinery"), "machinery"),
+        (pl.col("broken").is_not_null() & ~pl.col("no_output"), pl.concat_str(pl.lit(BROKEN), "broken")),
         (pl.col("verifier_failed"), "verifier-failed"),
         (pl.col("no_verdict") & ~(pl.col("empty_answer") & answered), "no-verdict"),
         (pl.col("cut").is_not_null(), pl.concat_str(pl.lit("cut-"), "cut")),
@@ -389,8 +415,10 @@ def _mode_of(mode: str, rollouts: int, tasks: int, near: int) -> Mode:
 
 
 def _open_kind(mode: str) -> _Kind:
-    """Modes that are named after a test or after the verifier's words."""
+    """Modes that are named after a test, after a rule or after the verifier's words."""
     kind, _, what = mode.partition(":")
+    if mode.startswith(BROKEN):
+        return _Kind(name=rule_in_words(what), party="tool" if what == TOOL_DOWN else "harness")
     if kind == "check":
         return _Kind(name=f"`{what}` not met", party="agent")
     words = what.partition(": ")[2]

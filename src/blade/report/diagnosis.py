@@ -341,7 +341,7 @@ def _dive(dive: Dive) -> list[str]:
 
 
 def first_steps(one: RunAnalysis) -> list[str]:
-    """What the diagnosis asks for first: settle the doubts, then the two findings that give most."""
+    """What the diagnosis asks for first: settle the doubts, repair the machinery, then the findings that give most."""
     found = one.diagnosis
     if found is None:
         return []
@@ -350,7 +350,8 @@ def first_steps(one: RunAnalysis) -> list[str]:
     if tasks:
         abouts = ", ".join(dict.fromkeys(_SETTLE[doubt.about] for doubt in found.doubts if doubt.about != "tool"))
         steps.append(f"settle {abouts}, and run {_named(tasks)} again before blaming the model.")
-    mine = [f for f in found.findings if f.fix and not set(f.task_ids) <= set(tasks)][:2]
+    mine = [f for f in found.findings if f.fix and not set(f.task_ids) <= set(tasks)]
+    mine = sorted(mine, key=lambda f: f.kind != "infrastructure")[:2]
     numbers = {f.id: n for n, f in enumerate(found.findings, start=1)}
     return [*steps, *(f"finding {numbers[f.id]}: {prose(f.brief)} ({plural(f.rollouts, 'rollout')})." for f in mine)]
 

@@ -7,10 +7,13 @@ from collections.abc import Sequence
 
 from blade.core.finding import Differs
 from blade.core.pattern import pattern_of
+from blade.detectors import rules
 from blade.diagnose import quotes
+from blade.diagnose.catalogue import rule_in_words, to_do
 from blade.diagnose.context import Context, Draft, Said
 from blade.diagnose.examples import last_text, verb
 from blade.diagnose.exhibits import answer as answer_evidence
+from blade.diagnose.exhibits import closing, seen_by
 from blade.diagnose.groups import Group, spread
 from blade.diagnose.walks import Walk
 from blade.metrics.counts import fired
@@ -50,7 +53,9 @@ def _going_round(group: Group, context: Context) -> int:
 
 
 def machinery(group: Group, context: Context) -> Draft:
-    """Provider, harness, sandbox or tool backend."""
+    """Provider, harness, sandbox or tool backend, by their own words or by the rule that sees it."""
+    if group.name:
+        return _seen_by_rule(group, context)
     return Draft(
         title="The machinery fails, and the rollout counts as a failure",
         what=f"{spread(group.failing)} {'carries' if len(group.failing) == 1 else 'carry'} an error of provider, harness "
@@ -59,6 +64,27 @@ def machinery(group: Group, context: Context) -> Draft:
         brief="the machinery",
         kind="infrastructure",
     )
+
+
+def _seen_by_rule(group: Group, context: Context) -> Draft:
+    rule = next(one for one in rules() if one.code == group.name)
+    what = rule_in_words(rule.code)
+    return Draft(
+        title=f"{what[0].upper()}{what[1:]}, and the rollout counts as a failure",
+        what=f"{spread(group.failing)} ({rule.code}); what is missing or wrong at their end is not put down to the agent.",
+        fix=to_do(rule),
+        brief=f"the machinery ({what})",
+        kind="infrastructure",
+        where=tuple(_seen(walk, rule.code) for walk in context.reading.at(group.failing)[:2]),
+    )
+
+
+def _seen(walk: Walk, code: str) -> Said:
+    """Where a rule fired, and how the rollout ends."""
+    evidence, words = seen_by(walk, code), closing(walk)
+    shown = f'{walk.place}:{evidence.step} "{evidence.quote}"' if evidence is not None else walk.place
+    said = f'; it ends with (:{words.step}) "{words.quote}"' if words is not None else ""
+    return f"{shown}{said}.", tuple(one for one in (evidence, words) if one is not None)
 
 
 def no_verdict(group: Group, context: Context) -> Draft:

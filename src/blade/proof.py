@@ -81,12 +81,13 @@ def _graded(effect: Effect) -> Graded:
 
 def _estimate(run: Run, rule: Lookout, effect: Effect) -> Estimate:
     fired = run.rollouts.filter(fired_by([rule.code])).select("task_id", "repeat").rows()
+    rollouts = numbered(run)
     return Estimate(
         code=rule.code,
         grade=rule.grade,
         tested=rule.p_value is not None,
         gain=effect.gains[rule.code],
-        headroom=headroom(numbered(run), fired, ()),
+        headroom=headroom(rollouts, rollouts.those(fired), rollouts.those()),
     )
 
 

@@ -7,8 +7,8 @@ blamed; that an answer is wrong is what is to be explained, and explains nothing
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence, Set
+from typing import Any, NamedTuple
 
 import polars as pl
 from msgspec import Struct
@@ -59,8 +59,8 @@ _OF_ACTIONS = [
 RESTS_ON = (Grade.DIRECT, Grade.SHOWN, Grade.CONSISTENT)
 
 
-class Counts(Struct, frozen=True, eq=False):
-    """How often each of some names occurs; tasks that are alike share the very object, and are decided once."""
+class Counts(Struct, frozen=True):
+    """How often each of some names occurs."""
 
     pairs: tuple[tuple[str, int], ...] = ()
 
@@ -115,16 +115,9 @@ def causes(
 ) -> dict[str, TaskCause]:
     """The cause of every task with a rollout that did not pass, in the order of the table."""
     usable = {one.code: one for one in seen if one.status == "stable" and one.grade in RESTS_ON}
-    decided: dict[tuple[object, ...], TaskCause] = {}
-    found = {}
-    for task, facts in _facts(run, parts, doubts, usable, passed_elsewhere):
-        # A doubt may name every task: it is known by what it is, not by what it holds.
-        known = facts._replace(doubts=(), explaining=())
-        alike = (known, *map(id, facts.doubts), None, *map(id, facts.explaining))
-        if alike not in decided:
-            decided[alike] = _decide(facts, usable)
-        found[task] = decided[alike]
-    return found
+    tasks, facts = _facts(run, parts, doubts, usable, passed_elsewhere)
+    decided = [_decide(one, usable) for one in facts]
+    return {task: decided[number] for task, number in tasks.iter_rows()}
 
 
 def overruled(found: Mapping[str, TaskCause], labels: Mapping[str, Label]) -> dict[str, TaskCause]:
@@ -292,47 +285,79 @@ def _facts(
     doubts: tuple[Doubt, ...],
     rules: Mapping[str, Lookout],
     passed_elsewhere: frozenset[str],
-) -> Iterator[tuple[str, Facts]]:
-    """Tasks with a rollout that did not pass, in the order of the table."""
-    party = {mode.id: mode.party for mode in parts.modes}
-    outcomes, modes = _counted(run.rollouts, "outcome"), _counted(parts.table, "mode")
-    parties = {one: _parties(one, party) for one in set(modes.values())}
-    doubted = _doubted(run, doubts)
+) -> tuple[pl.DataFrame, list[Facts]]:
+    """Tasks with a rollout that did not pass, in the order of the table, each with the number of its facts; and these.
+
+    Tasks of which the same is known have the same number, and are decided once.
+    """
+    outcomes, modes = _counted(run.rollouts, "outcome", "outcomes"), _counted(parts.table, "mode", "modes")
     failed, passed = _fired(run, rules, "failed"), _fired(run, rules, "passed")
-    answers = _different(run)
-    looked = set(run.rollouts.select("task_id", "steps").drop_nulls("steps")["task_id"].unique())
-    nothing = Counts()
-    failing = {one for one in set(outcomes.values()) if one.total() > one["passed"]}
-    for task in run.tasks["task_id"].to_list():
-        mine = outcomes.get(task, nothing)
-        if mine in failing:
-            failures, against = modes.get(task, nothing), doubted.get(task, ())
-            yield (
-                task,
-                Facts(
-                    outcomes=mine,
-                    modes=failures,
-                    parties=parties.get(failures, nothing),
-                    doubts=tuple(doubt for doubt, _ in against),
-                    explaining=_explaining(mine, against) if against else (),
-                    fired_failed=failed.get(task, nothing),
-                    fired_passed=passed.get(task, nothing),
-                    answers=answers.get(task, 0),
-                    passed_elsewhere=task in passed_elsewhere,
-                    looked=task in looked,
-                ),
+    doubted, against = _doubted(run, doubts)
+    looked = run.rollouts.select("task_id", "steps").drop_nulls("steps")["task_id"].unique()
+    failing = [number for number, one in enumerate(outcomes.kinds) if one.total() > one["passed"]]
+    tasks = run.tasks.select("task_id").join(outcomes.tasks, on="task_id", how="left", maintain_order="left")
+    tasks = tasks.filter(pl.col("outcomes").is_in(failing)).with_columns(
+        looked=pl.col("task_id").is_in(looked.implode()),
+        passed_elsewhere=pl.col("task_id").is_in(sorted(passed_elsewhere)),
+    )
+    for part in (modes.tasks, failed.tasks, passed.tasks, _different(run), doubted):
+        tasks = tasks.join(part, on="task_id", how="left", maintain_order="left")
+    kinds = tasks.drop("task_id").unique(maintain_order=True)
+    tasks = tasks.join(
+        kinds.with_row_index("number"), on=kinds.columns, how="left", nulls_equal=True, maintain_order="left"
+    )
+    party = {mode.id: mode.party for mode in parts.modes}
+    facts = []
+    for row in kinds.iter_rows(named=True):
+        mine, ways, spoiled = outcomes.of(row), modes.of(row), against[row["doubts"] or 0]
+        facts.append(
+            Facts(
+                outcomes=mine,
+                modes=ways,
+                parties=_parties(ways, party),
+                doubts=tuple(doubt for doubt, _ in spoiled),
+                explaining=_explaining(mine, spoiled),
+                fired_failed=failed.of(row),
+                fired_passed=passed.of(row),
+                answers=row["answers"] or 0,
+                passed_elsewhere=row["passed_elsewhere"],
+                looked=row["looked"],
             )
+        )
+    return tasks.select("task_id", "number"), facts
 
 
-def _doubted(run: Run, doubts: Sequence[Doubt]) -> dict[str, list[tuple[Doubt, int]]]:
-    """By task: the doubts that count, each with the number of rollouts of the task that it spoils."""
+class _Counted(NamedTuple):
+    """Tasks with the number of what they have, in a column of that name; and what there is."""
+
+    name: str
+    tasks: pl.DataFrame
+    kinds: list[Counts]
+
+    def of(self, row: Mapping[str, Any]) -> Counts:
+        """What tasks have that are as the row says."""
+        number = row[self.name]
+        return self.kinds[number] if number is not None else Counts()
+
+
+_Spoiled = tuple[tuple[Doubt, int], ...]
+"""Doubts, each with the number of rollouts of a task that it spoils."""
+
+
+def _doubted(run: Run, doubts: Sequence[Doubt]) -> tuple[pl.DataFrame, list[_Spoiled]]:
+    """Tasks with the number of the doubts that count against them, in a column `doubts`; and these, none first."""
     passing = _passing(run, {task for one in doubts if not one.strong for task, _ in one.places})
-    found: dict[str, list[tuple[Doubt, int]]] = {}
-    for doubt in (one for one in doubts if _counts(one, passing)):
+    counting = [one for one in doubts if _counts(one, passing)]
+    found: dict[str, list[tuple[int, int]]] = {}
+    for place, doubt in enumerate(counting):
         spoiled = Counter(task for task, _ in doubt.places)
         for task in doubt.tasks:
-            found.setdefault(task, []).append((doubt, spoiled[task]))
-    return found
+            found.setdefault(task, []).append((place, spoiled[task]))
+    # A doubt may name every task: it is known by its place, not by what it holds.
+    numbers: dict[tuple[tuple[int, int], ...], int] = {(): 0}
+    mine = [numbers.setdefault(tuple(one), len(numbers)) for one in found.values()]
+    tasks = pl.DataFrame({"task_id": list(found), "doubts": mine}, schema={"task_id": pl.String, "doubts": pl.Int64})
+    return tasks, [tuple((counting[place], times) for place, times in one) for one in numbers]
 
 
 def _passing(run: Run, tasks: Set[str]) -> frozenset[tuple[str, int]]:
@@ -355,14 +380,12 @@ def _explaining(outcomes: Counts, doubts: Sequence[tuple[Doubt, int]]) -> tuple[
     return tuple(doubt for doubt, rollouts in doubts if not doubt.strong and doubt.places and rollouts * 2 >= lost)
 
 
-def _counted(rows: pl.DataFrame, column: str) -> dict[str, Counts]:
-    """By task: how often each value of a column occurs, in the order of the values."""
+def _counted(rows: pl.DataFrame, column: str, name: str) -> _Counted:
+    """How often each value of a column occurs in a task, in the order of the values."""
     times = rows.select("task_id", column).group_by("task_id", column).len().sort("task_id", column)
     alike = times.group_by("task_id", maintain_order=True).agg(column, "len").group_by(column, "len").agg("task_id")
-    found: dict[str, Counts] = {}
-    for values, numbers, tasks in alike.iter_rows():
-        found |= dict.fromkeys(tasks, Counts(tuple(zip(values, numbers, strict=True))))
-    return found
+    kinds = [Counts(tuple(zip(values, numbers, strict=True))) for values, numbers in alike.select(column, "len").rows()]
+    return _Counted(name, alike.select("task_id").with_row_index(name).explode("task_id"), kinds)
 
 
 def _parties(modes: Counts, party: Mapping[str, str]) -> Counts:
@@ -372,16 +395,16 @@ def _parties(modes: Counts, party: Mapping[str, str]) -> Counts:
     return Counts(tuple(sorted(found.items())))
 
 
-def _fired(run: Run, rules: Mapping[str, Lookout], outcome: str) -> dict[str, Counts]:
-    """By task: rollouts with an outcome in which each usable rule fired."""
+def _fired(run: Run, rules: Mapping[str, Lookout], outcome: str) -> _Counted:
+    """Rollouts of a task with an outcome in which each usable rule fired."""
     rows = run.rollouts.select("task_id", "repeat", "outcome", "fired").drop_nulls("fired")
     rows = rows.filter(pl.col("outcome") == outcome).drop("outcome")
     long = rows.explode("fired").select("task_id", "repeat", pl.col("fired").struct.field("code")).unique()
-    return _counted(long.filter(pl.col("code").is_in(list(rules))), "code")
+    return _counted(long.filter(pl.col("code").is_in(list(rules))), "code", f"fired_{outcome}")
 
 
-def _different(run: Run) -> dict[str, int]:
-    """By task: different results of failed rollouts: answers, else how they differ from what was due, else outputs."""
+def _different(run: Run) -> pl.DataFrame:
+    """Tasks and their `answers`: different results of failed rollouts: answers, else how they differ from what was due, else outputs."""
     columns = ("task_id", "outcome", "answer_fp", "output_fp", "differs")
     rows = run.rollouts.select(columns).filter(pl.col("outcome") == "failed")
     answered = rows.filter(pl.col("answer_fp").is_not_null()).select(
@@ -396,4 +419,4 @@ def _different(run: Run) -> dict[str, int]:
     rows = rows.with_columns(pl.when(acted).then(ways.list.sort().list.join("|")).alias("ways"))
     given = pl.coalesce("ways", pl.col("output_fp").cast(pl.String)).alias("given")
     every = pl.concat([answered, rows.select("task_id", given)])
-    return dict(every.group_by("task_id").agg(pl.col("given").drop_nulls().n_unique()).iter_rows())
+    return every.group_by("task_id").agg(pl.col("given").drop_nulls().n_unique().alias("answers"))

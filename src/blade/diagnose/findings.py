@@ -44,13 +44,13 @@ def findings(
         ((_finding(group, draft, context), group) for group, draft in drafted), key=lambda one: _rank(one[0])
     )
     chosen: list[tuple[Finding, Group]] = []
-    named: set[Place] = set()
+    named = context.numbered.none()
     for one, group in ranked:
-        fresh = [place for place in group.failing if place not in named]
-        says_more = group.family == "label" or len(fresh) > OVERLAP * len(group.failing)
+        hit = context.numbered.those(group.failing)
+        says_more = group.family == "label" or int((~named[hit]).sum()) > OVERLAP * len(group.failing)
         if one.id not in ELSEWHERE and says_more and len(chosen) < MOST:
             chosen.append((one, group))
-            named.update(group.failing)
+            named[hit] = True
     return chosen
 
 
@@ -59,6 +59,9 @@ def _unsound(doubts: Sequence[Doubt]) -> set[Place]:
 
 
 def _without(places: set[Place]) -> Callable[[Group], Group]:
+    if not places:
+        return lambda group: group
+
     def less(group: Group) -> Group:
         failing = tuple(place for place in group.failing if place not in places)
         return replace(group, failing=failing, alone=tuple(place for place in group.alone if place not in places))
@@ -83,6 +86,7 @@ def _rank(finding: Finding) -> tuple[bool, float, float, int, str]:
 
 def _finding(group: Group, draft: Draft, context: Context) -> Finding:
     where = draft.where or examples(group, context)
+    hit, only = context.numbered.those(group.failing, group.passing), context.numbered.those(group.alone)
     return Finding(
         id=group.id,
         title=draft.title,
@@ -98,5 +102,5 @@ def _finding(group: Group, draft: Draft, context: Context) -> Finding:
         task_ids=group.tasks,
         places=tuple(f"{task}#{repeat}" for task, repeat in group.failing[:MOST_PLACES]),
         evidence=tuple(one for _, found in where for one in found),
-        headroom=headroom(context.numbered, group.failing + group.passing, group.alone, estimable=draft.estimable),
+        headroom=headroom(context.numbered, hit, only, estimable=draft.estimable),
     )

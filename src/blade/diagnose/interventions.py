@@ -7,7 +7,7 @@ the benchmark stays beside a finding about the model, since one of the two is wr
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 from msgspec import Struct
@@ -23,7 +23,7 @@ from blade.diagnose.context import Context
 from blade.diagnose.groups import Group, Place
 from blade.diagnose.lookouts import READS_VERDICT
 from blade.metrics.counts import fired
-from blade.metrics.headroom import Numbered, headroom
+from blade.metrics.headroom import Flags, Numbered, headroom
 
 MOST = 12
 OVERLAP = 0.5
@@ -71,17 +71,19 @@ def interventions(
     settled = [one for one in doubts if not one.preview]
     for code in dict.fromkeys(one.code for one in settled):
         remedies.append(_of_doubts([one for one in settled if one.code == code], catalogue[code], run))
-    told = {place for one in remedies for place in one.failing if not one.doubts}
+    rollouts = context.numbered
+    told = rollouts.none()
+    told[rollouts.those(*(one.failing for one in remedies if not one.doubts))] = True
     by_rule = [_of_rule(one, catalogue[one.code], run) for one in looked if _calls_for_something(one)]
     # A finding speaks of the very rollouts, a rule of the kind: where both name them, the finding does.
-    remedies += [one for one in by_rule if not _is_told(one, told)]
+    remedies += [one for one in by_rule if not _is_told(one, told, rollouts)]
     remedies += [one for one in (_run_again(run),) if one is not None]
     ranked = sorted(
-        ((_measured(one, context.numbered, causes), one) for one in remedies if one.failing),
+        ((_measured(one, rollouts, causes), one) for one in remedies if one.failing),
         key=lambda one: _rank(*one),
     )
-    chosen = _told_once(ranked, context.numbered)
-    return tuple(one for one, _ in chosen), _together([remedy for _, remedy in chosen], context)
+    chosen = _told_once(ranked, rollouts)
+    return tuple(one for one, _ in chosen), _together([remedy for _, remedy in chosen], rollouts)
 
 
 def _calls_for_something(one: Lookout) -> bool:
@@ -170,6 +172,7 @@ def _places(rows: pl.DataFrame) -> tuple[Place, ...]:
 
 def _measured(one: _Remedy, rollouts: Numbered, causes: Mapping[str, TaskCause]) -> Intervention:
     tasks = tuple(dict.fromkeys(task for task, _ in one.failing))
+    hit, only = rollouts.those(one.failing, one.passing), rollouts.those(one.alone)
     return Intervention(
         kind=one.kind,
         action=one.action,
@@ -177,7 +180,7 @@ def _measured(one: _Remedy, rollouts: Numbered, causes: Mapping[str, TaskCause])
         causes=_causes_of(tasks, causes),
         task_ids=tasks,
         places=tuple(f"{task}#{repeat}" for task, repeat in one.failing),
-        headroom=headroom(rollouts, one.failing + one.passing, one.alone, estimable=one.estimable),
+        headroom=headroom(rollouts, hit, only, estimable=one.estimable),
         evidence=one.evidence[:MOST_EVIDENCE],
     )
 
@@ -194,37 +197,34 @@ def _rank(one: Intervention, remedy: _Remedy) -> tuple[float, float, float, int,
     return -room.only_defect, -low, -room.ceiling, remedy.doubts, one.source
 
 
-def _is_told(remedy: _Remedy, known: Set[Place]) -> bool:
-    return sum(place in known for place in remedy.failing) >= OVERLAP * len(remedy.failing)
+def _is_told(remedy: _Remedy, known: Flags, rollouts: Numbered) -> bool:
+    return int(known[rollouts.those(remedy.failing)].sum()) >= OVERLAP * len(remedy.failing)
 
 
 def _told_once(
     ranked: Sequence[tuple[Intervention, _Remedy]], rollouts: Numbered
 ) -> list[tuple[Intervention, _Remedy]]:
     chosen: list[tuple[Intervention, _Remedy]] = []
-    named: set[Place] = set()
-    of_kind: dict[str, set[Place]] = {}
+    named = rollouts.none()
+    of_kind: dict[str, Flags] = {}
     for one, remedy in ranked:
-        known = of_kind.get(remedy.kind, set()) if remedy.doubts or remedy.source.startswith("label:") else named
-        fresh = [place for place in remedy.failing if place not in named]
-        if _is_told(remedy, known) or len(chosen) == MOST:
+        mine, alike = rollouts.those(remedy.failing), of_kind.setdefault(remedy.kind, rollouts.none())
+        known = alike if remedy.doubts or remedy.source.startswith("label:") else named
+        if _is_told(remedy, known, rollouts) or len(chosen) == MOST:
             continue
-        adds = headroom(rollouts, fresh, (), estimable=False).ceiling
+        adds = headroom(rollouts, mine[~named[mine]], rollouts.those(), estimable=False).ceiling
         chosen.append((replace(one, adds=adds), remedy))
-        named.update(remedy.failing)
-        of_kind.setdefault(remedy.kind, set()).update(remedy.failing)
+        named[mine] = alike[mine] = True
     return chosen
 
 
-def _together(chosen: Sequence[_Remedy], context: Context) -> Together:
+def _together(chosen: Sequence[_Remedy], rollouts: Numbered) -> Together:
     """The union of what the remedies name."""
-    places = list(dict.fromkeys(place for one in chosen for place in (*one.failing, *one.passing)))
-    alone = [place for one in chosen for place in one.alone]
-    rollouts = context.numbered
-    named = rollouts.those([place for one in chosen for place in one.failing])
-    failures = int(rollouts.failed[named].sum())
+    hit = rollouts.those(*(places for one in chosen for places in (one.failing, one.passing)))
+    only = rollouts.those(*(one.alone for one in chosen))
+    failures = int(rollouts.failed[rollouts.those(*(one.failing for one in chosen))].sum())
     return Together(
-        headroom=headroom(rollouts, places, alone),
+        headroom=headroom(rollouts, hit, only),
         failures=failures,
         remain=int(rollouts.failed.sum()) - failures,
     )

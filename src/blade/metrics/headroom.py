@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import repeat
 from math import sqrt
 
 import numpy as np
 import numpy.typing as npt
-from msgspec import Struct
+from msgspec import Struct, field
 
 from blade.core.diagnosis import Headroom
 from blade.core.measure import Interval
@@ -34,16 +35,34 @@ class Numbered(Struct, frozen=True, kw_only=True, eq=False):
     task: Integers
     passed: Flags
     failed: Flags
+    known: dict[int, tuple[Sequence[Place], Integers]] = field(default_factory=dict)
+    """What was asked for before: one symptom is counted several times."""
 
-    def those(self, places: Sequence[Place]) -> Integers:
+    def those(self, *places: Sequence[Place]) -> Integers:
         """Where some rollouts stand, each once; those that the run has."""
-        tasks = np.fromiter((self.tasks.get(task, -1) for task, _ in places), np.int64, len(places))
-        repeats = np.fromiter((repeat for _, repeat in places), np.int64, len(places))
-        wanted = tasks * _REPEATS + repeats
-        first, after = (np.searchsorted(self.keys, wanted, side) for side in ("left", "right"))
-        found = np.zeros(len(self.keys), np.bool_)
-        found[first[first < after]] = True
+        found = self.none()
+        for some in places:
+            found[self._at(some)] = True
         return np.flatnonzero(found)
+
+    def none(self) -> Flags:
+        """None of the rollouts, to be marked."""
+        return np.zeros(len(self.keys), np.bool_)
+
+    def _at(self, places: Sequence[Place]) -> Integers:
+        if id(places) not in self.known:
+            # The places are held, so that no others come to have their identity.
+            self.known[id(places)] = places, self._found(places)
+        return self.known[id(places)][1]
+
+    def _found(self, places: Sequence[Place]) -> Integers:
+        names, repeats = zip(*places, strict=True) if places else ((), ())
+        tasks = np.fromiter(map(self.tasks.get, names, repeat(-1)), np.int64, len(names))
+        wanted = tasks * _REPEATS + np.array(repeats, np.int64)
+        first = np.searchsorted(self.keys, wanted)
+        there = first < len(self.keys)
+        there[there] = self.keys[first[there]] == wanted[there]
+        return np.asarray(first[there])
 
     def per_task(self, which: Integers | Flags) -> Integers:
         """How many of some rollouts each task has."""
@@ -62,14 +81,13 @@ def numbered(run: Run) -> Numbered:
     return Numbered(tasks=tasks, keys=keys[order], task=task[order], passed=passed, failed=failed)
 
 
-def headroom(run: Numbered, affected: Sequence[Place], alone: Sequence[Place], *, estimable: bool = True) -> Headroom:
-    """What mending a symptom would give.
+def headroom(run: Numbered, hit: Integers, only: Integers, *, estimable: bool = True) -> Headroom:
+    """What mending a symptom would give, for rollouts as `those` gives them.
 
-    If `affected` rollouts did as well as their task's others; if those failures passed in which it stands `alone`; and
-    if every affected failure passed. `estimable` is False for symptoms that are read from the verdict.
+    If `hit` rollouts did as well as their task's others; if those failures passed in which it is the `only` one; and
+    if every such failure passed. `estimable` is False for symptoms that are read from the verdict.
     """
     judged = run.passed | run.failed
-    hit, only = run.those(affected), run.those(alone)
     size, hits, hit_passes = np.bincount(run.task), run.per_task(hit), run.per_task(hit[run.passed[hit]])
     rest = run.per_task(judged) - run.per_task(hit[judged[hit]])
     reached = (hits > 0) & (rest > 0)

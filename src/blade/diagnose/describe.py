@@ -82,7 +82,7 @@ def _difference(walk: Walk, one: Difference) -> str:
         Differs.SAID: f"`{one.name}`: {quotes.shown(one.detail, 90)}",
     }
     if one.kind == Differs.ANSWER:
-        return _answer(walk, one.name)
+        return "" if walk.passed else _answer(walk, one.name)
     return words.get(Differs(one.kind), "")
 
 

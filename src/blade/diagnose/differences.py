@@ -147,8 +147,8 @@ def differences(rollout: Rollout) -> tuple[Difference, ...]:
         found += [] if limits or machinery else _masked(due)
     if due.calls is not None:
         found += [*_actions(rollout, due), *_statements(rollout, due)]
-    elif failed and due.answer is not None and not any(one.name == "declined" for one in found):
-        found += _answer(rollout, due.answer, due.extracts)
+    elif due.answer is not None and not any(one.name == "declined" for one in found):
+        found += _answer(rollout, due.answer, due.extracts) if failed else _lacking(rollout, due.answer)
     if due.checks and not _is_verdict_on_calls(due):
         found += [*_slow(due), *_checks(due)]
     if rollout.offered:
@@ -373,6 +373,12 @@ def _answer(rollout: Rollout, key: str, extracts: bool) -> Iterator[Difference]:
         yield Difference(kind=Differs.ANSWER, name=match.value)
     elif _is_absent(key, answer or text):
         yield Difference(kind=Differs.ANSWER, name=ABSENT)
+
+
+def _lacking(rollout: Rollout, key: str) -> list[Difference]:
+    """That a passing answer does not hold the key: where most do not, the key is no answer that could be held."""
+    absent = _is_absent(key, rollout.answer or final_text(rollout.steps))
+    return [Difference(kind=Differs.ANSWER, name=ABSENT)] if absent else []
 
 
 def _is_absent(key: str, text: str) -> bool:

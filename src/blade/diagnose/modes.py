@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import polars as pl
 from msgspec import Struct
@@ -37,6 +37,8 @@ MOST_TEMPLATES = 2_000
 
 BROKEN = "broken:"
 """Begins the mode of a rollout that a rule puts down to the machinery; the rule's code follows."""
+REFUSAL = "ANS003"
+"""The rule that sees the agent decline the task."""
 TOOL_DOWN = "INF004"
 """The rule that sees the backend of a tool fail."""
 _ACTIONS = (Differs.UNWANTED, Differs.NOT_MADE, Differs.MISSING, Differs.EXTRA, Differs.ARGUMENT)
@@ -144,8 +146,8 @@ KINDS = {
 def partition(run: Run) -> Partition:
     """The failed rollouts of a run by mode; the counts sum to the failures."""
     failed = run.rollouts.select(*_KEYS, "outcome").filter(pl.col("outcome") == "failed").drop("outcome")
-    long = pl.concat([_long(run), _broken(run)])
-    set_aside = _set_aside(long)
+    long = pl.concat([_long(run), _broken(run), _refused(run)])
+    set_aside = _set_aside(long, passes=int((run.rollouts["outcome"] == "passed").sum()))
     minded = _minded(long, set_aside, run)
     mine = minded.filter(~pl.col("passed"))
     table = failed
@@ -177,29 +179,41 @@ def _long(run: Run) -> pl.DataFrame:
 
 def _broken(run: Run) -> pl.DataFrame:
     """One row a rule that by itself puts a judged rollout down to the machinery, under the rule's code."""
+    hits = _hits(run, infra_codes())
+    return hits.select(*_KEYS, "passed", kind=pl.lit(str(Differs.ERROR)), name="code", detail=pl.lit(""), step="step")
+
+
+def _refused(run: Run) -> pl.DataFrame:
+    """One row a failure that declines the task, unless tasks with the same key are passed by declining."""
+    hits = _hits(run, (REFUSAL,)).join(run.tasks.select("task_id", "expected"), on="task_id", how="left")
+    of_key = pl.coalesce("expected", "task_id")
+    often = pl.col("passed").sum().over(of_key) >= MINDED * pl.len().over(of_key)
+    return hits.filter(~pl.col("passed") & ~(pl.col("passed").any().over(of_key) & often)).select(
+        *_KEYS, "passed", kind=pl.lit(str(Differs.NO_ANSWER)), name=pl.lit("declined"), detail=pl.lit(""), step="step"
+    )
+
+
+def _hits(run: Run, codes: Collection[str]) -> pl.DataFrame:
+    """Judged rollouts in which any of the rules fired: code and step of the first time, once a rule."""
     rows = run.rollouts.select(*_KEYS, "outcome", "fired").drop_nulls("fired")
     judged = rows.filter(pl.col("outcome").is_in(["passed", "failed"])).explode("fired").unnest("fired")
-    first = judged.filter(pl.col("code").is_in(sorted(infra_codes()))).unique(
+    mine = judged.filter(pl.col("code").is_in(sorted(codes))).unique(
         [*_KEYS, "code"], keep="first", maintain_order=True
     )
-    return first.select(
-        *_KEYS,
-        (pl.col("outcome") == "passed").alias("passed"),
-        kind=pl.lit(str(Differs.ERROR)),
-        name="code",
-        detail=pl.lit(""),
-        step="step",
-    )
+    return mine.select(*_KEYS, (pl.col("outcome") == "passed").alias("passed"), "code", "step")
 
 
-def _set_aside(long: pl.DataFrame) -> pl.DataFrame:
-    """Differences that passing rollouts share so often that the verifier does not mind them."""
+def _set_aside(long: pl.DataFrame, passes: int) -> pl.DataFrame:
+    """Differences that passing rollouts share so often that the verifier does not mind them; of all `passes`, most
+    must lack the key before a failure is not put down to lacking it.
+    """
     per_rollout = long.unique([*_KEYS, *_WHAT], maintain_order=True)
     shared = per_rollout.group_by(_WHAT).agg(pl.col("passed").sum().alias("passes"), pl.len().alias("all"))
     often = (pl.col("passes") >= FEWEST_PASSES) & (pl.col("passes") >= MINDED * pl.col("all"))
     spoken = (pl.col("kind") == Differs.SAID) & (pl.col("passes") > 0) & (pl.col("passes") >= MINDED * pl.col("all"))
     kept = (pl.col("kind") == Differs.ANSWER) | (pl.col("detail") == A_JUDGE)
-    return shared.filter((often | spoken) & ~kept).select(_WHAT).sort(_WHAT)
+    no_key = (pl.col("kind") == Differs.ANSWER) & (pl.col("name") == ABSENT) & (pl.col("passes") * 2 > passes)
+    return shared.filter(((often | spoken) & ~kept) | no_key).select(_WHAT).sort(_WHAT)
 
 
 def _minded(long: pl.DataFrame, set_aside: pl.DataFrame, run: Run) -> pl.DataFrame:

@@ -329,6 +329,12 @@ KNOWN_SLICES = (
     "document_category",
     "input_tokens_band",
     "context_length",
+    "input_length",
+    "prompt_length",
+    "needle_depth",
+    "depth",
+    "hops",
+    "num_hops",
     "system",
     "environment_name",
 )

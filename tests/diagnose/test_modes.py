@@ -114,7 +114,7 @@ def every() -> list[Row]:
 def test_every_mode_in_one_table_that_sums_to_the_failures(tmp_path: Path) -> None:
     found = parted(tmp_path, *every())
     assert modes(found) == dict.fromkeys(EVERY, 1) | dict.fromkeys(NAMED, 2)
-    assert set(KINDS) == set(EVERY) | {"call-missing"}
+    assert set(KINDS) == set(EVERY) | {"call-missing", "judged-otherwise"}
     assert sum(mode.rollouts for mode in found.modes) == found.table.height == len(EVERY) + 2 * len(NAMED)
     assert found.table.select("task_id", "repeat").is_unique().all()
 

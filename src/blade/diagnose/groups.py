@@ -129,10 +129,12 @@ def _by_family(differences: pl.DataFrame) -> pl.DataFrame:
 
 
 def _without_consequences(long: pl.DataFrame) -> pl.DataFrame:
-    """Without what comes of machinery that failed, and what is wrong at the end of a rollout that was cut off."""
-    return _less(
-        _less(long, "machinery", pl.col("family") != "machinery"), "limit", pl.col("family").is_in(_OF_THE_END)
-    )
+    """Without what comes of machinery that failed, of a cut or of a refusal: that comes first."""
+    long = _less(long, "machinery", pl.col("family") != "machinery")
+    long = _less(long, "limit", pl.col("family").is_in(_OF_THE_END))
+    long = _less(long, "declined", pl.col("family").is_in(["answer", "no-answer"]))
+    # An answer that holds the key is right; where a criterion fails, that is why it was rejected.
+    return _less(long, "check", (pl.col("family") == "answer") & (pl.col("name") == "contained"))
 
 
 def _less(long: pl.DataFrame, family: str, after: pl.Expr) -> pl.DataFrame:

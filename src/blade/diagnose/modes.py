@@ -1,7 +1,7 @@
 """The partition: every failed rollout has exactly one mode, and what no rule explains is one of them.
 
-Precedence, first match: machinery, by its own words or by a rule that sees it; no verdict; a limit; no answer; the calls of the key; its statements; tests and
-criteria that tasks share; the answer of the key; the verifier's own words; other tests and criteria; a look-up of the
+Precedence, first match: machinery, by its own words or by a rule that sees it; no verdict; a limit; no answer; the calls of the key; its statements; an
+output that passes elsewhere; tests and criteria that tasks share; the answer of the key; the verifier's own words; other tests and criteria; a look-up of the
 key; not explained. Differences that
 passing rollouts share are set aside first: the verifier does not mind them.
 """
@@ -35,6 +35,8 @@ FILLED = 0.5
 MOST_TEMPLATES = 2_000
 """Templates that are grouped; rarer ones stand for themselves."""
 
+SINGLE = 2
+"""Steps of a rollout that holds no more than a thought and a message."""
 BROKEN = "broken:"
 """Begins the mode of a rollout that a rule puts down to the machinery; the rule's code follows."""
 REFUSAL = "ANS003"
@@ -107,6 +109,7 @@ KINDS = {
     ),
     "declined": _Kind(name="the agent declined, or said that it does not know", party="agent"),
     "judged-wrong": _Kind(name="a judge rejected it, in words of its own", party="agent"),
+    "judged-otherwise": _Kind(name="the same output passes in another repeat of the task", party="verifier"),
     "call-missing": _Kind(name="a call that the key wants was not made", party="agent"),
     "cut-memory": _Kind(name="cut by the memory limit", party="agent"),
     "cut-tokens": _Kind(name="cut by the token limit", party="agent"),
@@ -151,7 +154,7 @@ def partition(run: Run) -> Partition:
     minded = _minded(long, set_aside, run)
     mine = minded.filter(~pl.col("passed"))
     table = failed
-    for part in (_flags(mine), _checked(mine, run), _spoken(mine)):
+    for part in (_flags(mine), _checked(mine, run), _spoken(mine), _judged_otherwise(run)):
         table = table.join(part, on=_KEYS, how="left", maintain_order="left")
     answered = run.rollouts["answer"].count() * 2 >= run.rollouts.height
     only_reads = not run.tasks["key_expects"].is_in(["one change", "several changes"]).any()
@@ -341,6 +344,17 @@ def _spoken(long: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+def _judged_otherwise(run: Run) -> pl.DataFrame:
+    """Rollouts of one message, or a thought and a message, that another rollout of the task passes with."""
+    shared = ("task_id", "output_fp", "answer_fp")
+    rows = run.rollouts.select(*shared, "repeat", "outcome", "calls", "steps")
+    alone = (pl.col("calls") == 0) & (pl.col("steps") <= SINGLE) & pl.col("output_fp").is_not_null()
+    one_prompt = run.tasks.drop_nulls("prompt_fp").select("task_id")
+    same = rows.filter(alone).join(one_prompt, on="task_id", how="semi")
+    also = same.filter((pl.col("outcome") == "passed").any().over(*shared))
+    return also.select(*_KEYS, otherwise=pl.lit(value=True))
+
+
 def _word_rank(field: str) -> int:
     last = re.sub(_PLACE_IN_A_LIST, "", field).rpartition(".")[2].lower()
     if "stderr" in last or "exit_code" in last or "traceback" in last:
@@ -375,6 +389,7 @@ def _mode(answered: bool, counted: bool, only_reads: bool) -> pl.Expr:
         (extra & ~argument & ~missing, "more-than-due"),
         (argument | missing | extra, "several-differences"),
         (pl.col("not_said"), "not-said"),
+        (pl.col("otherwise"), "judged-otherwise"),
         (pl.col("flag").is_not_null(), pl.concat_str(pl.lit("said:"), "flagged_in", pl.lit(": "), "flag")),
         (pl.col("check").is_not_null() & ~pl.col("is_total"), pl.concat_str(pl.lit("check:"), "check")),
         (pl.col("equal") & pl.col("failed_checks").is_null(), "answer-equal"),

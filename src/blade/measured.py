@@ -27,12 +27,12 @@ MOST_PLACES = 8
 """Places listed for a task in tasks.jsonl."""
 
 
-def measure(run: Run, whole: Run, stages: Sequence[str] = ()) -> RunAnalysis:
+def measure(run: Run, whole: Run, stages: Sequence[str] = (), counts: Counts | None = None) -> RunAnalysis:
     """Every number of one run; what its sidecars state is compared with the `whole`, before anything was left out.
 
-    `stages` are those of a package's own funnel.
+    `stages` are those of a package's own funnel; `counts` those of the run, where they were counted before.
     """
-    counts = count(run)
+    counts = counts or count(run)
     kind, why = headline(run)
     in_bucket = buckets(run, counts, kind)
     return RunAnalysis(
@@ -45,8 +45,9 @@ def measure(run: Run, whole: Run, stages: Sequence[str] = ()) -> RunAnalysis:
 
 def _metrics(run: Run, counts: Counts, kind: str, why: str, in_bucket: list[str], stages: Sequence[str]) -> Metrics:
     k = repeats.usual_repeats(counts)
-    names = bucket_names(kind)
-    by_bucket = {name: tuple(t for t, b in zip(counts.tasks, in_bucket, strict=True) if b == name) for name in names}
+    by_bucket: dict[str, list[str]] = {name: [] for name in bucket_names(kind)}
+    for task, bucket in zip(counts.tasks, in_bucket, strict=True):
+        by_bucket[bucket].append(task)
     return Metrics(
         headline=kind,
         headline_why=why,
@@ -58,7 +59,7 @@ def _metrics(run: Run, counts: Counts, kind: str, why: str, in_bucket: list[str]
         baselines=baselines(run),
         counts=_counts(run, counts),
         buckets={name: len(tasks) for name, tasks in by_bucket.items()},
-        bucket_tasks=by_bucket,
+        bucket_tasks={name: tuple(tasks) for name, tasks in by_bucket.items()},
         incomplete_tasks=int(np.sum(counts.judged < counts.expected)),
         funnel=funnel(run, stages),
         slices=slices(run, counts, kind),
@@ -80,7 +81,7 @@ def _scores(run: Run, counts: Counts, kind: str) -> tuple[Score, ...]:
         scores.judged_score(counts, kind),
         scores.all_expected_score(run, counts, kind),
         scores.infra_excluded_score(run, counts, kind, _infra_codes(run)),
-        scores.suspects_excluded_score(run, kind, None),
+        scores.suspects_excluded_score(counts, kind, None),
     )
 
 

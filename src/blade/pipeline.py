@@ -35,6 +35,7 @@ from blade.ingest.saved import load_saved
 from blade.ingest.workers import rare_sweeps
 from blade.measured import measure
 from blade.metrics import scores
+from blade.metrics.counts import Counts, count
 from blade.metrics.same_task import same_tasks
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class Options:
     metrics_only: bool = False
     workers: int | None = None
     pool: Executor | None = None
-    """Workers that were started already."""
+    """Workers that were started already; they end with the first reading."""
     progress: Callable[[int, int], None] = lambda done, total: None
 
 
@@ -205,8 +206,11 @@ def _analyzed(runs: Sequence[Run], options: Options) -> Analysis:
     beside = _set_side_by_side(kept, same) if not options.metrics_only else []
     seen = _elsewhere(kept, beside)
     stages = [name for name, _ in options.book.funnel] if options.book is not None else []
-    measured = (measure(mine, whole, stages) for mine, whole in zip(kept, runs, strict=True))
-    analyzed = tuple(_diagnosed(one, seen.get(one.run.name, Elsewhere()), options) for one in measured)
+    counted = ((mine, whole, count(mine)) for mine, whole in zip(kept, runs, strict=True))
+    analyzed = tuple(
+        _diagnosed(measure(mine, whole, stages, counts), counts, seen.get(mine.name, Elsewhere()), options)
+        for mine, whole, counts in counted
+    )
     return Analysis(
         runs=analyzed,
         notes=options.notes,
@@ -251,7 +255,7 @@ def _between(beside: Sequence[tuple[Run, Run, Pairs]]) -> tuple[Between, ...]:
     return tuple(between(*one) for one in beside)
 
 
-def _diagnosed(one: RunAnalysis, elsewhere: Elsewhere, options: Options) -> RunAnalysis:
+def _diagnosed(one: RunAnalysis, counts: Counts, elsewhere: Elsewhere, options: Options) -> RunAnalysis:
     """The run with its diagnosis, or why it has none."""
     if options.metrics_only:
         return replace(one, why_not="trajectories were not read (--metrics-only)")
@@ -259,7 +263,7 @@ def _diagnosed(one: RunAnalysis, elsewhere: Elsewhere, options: Options) -> RunA
 
     taught_labels = options.book.labels if options.book is not None else ()
     found = diagnose(one.run, elsewhere, labels_for(one.run, options.labels), taught_labels)
-    score = scores.suspects_excluded_score(one.run, one.metrics.headline, suspects_of(found))
+    score = scores.suspects_excluded_score(counts, one.metrics.headline, suspects_of(found))
     return replace(
         one,
         metrics=structs.replace(one.metrics, scores=(*one.metrics.scores[:-1], score)),

@@ -65,9 +65,10 @@ def read_with_book(inputs: Sequence[str], options: Options) -> tuple[tuple[Run, 
             runs = load(inputs, taught)
             if _book_for({run.benchmark for run in runs}) == likely:
                 return runs, taught
+        options = replace(options, pool=None)
     runs = load(inputs, options)
     if options.book is None and (found := book_of(runs)) is not None:
-        options = replace(options, book=found)
+        options = replace(options, book=found, pool=None)
         runs = load(inputs, options)
     return runs, options
 

@@ -381,9 +381,11 @@ def _explaining(outcomes: Counts, doubts: Sequence[tuple[Doubt, int]]) -> tuple[
 
 
 def _counted(rows: pl.DataFrame, column: str, name: str) -> _Counted:
-    """How often each value of a column occurs in a task, in the order of the values."""
-    times = rows.select("task_id", column).group_by("task_id", column).len().sort("task_id", column)
-    alike = times.group_by("task_id", maintain_order=True).agg(column, "len").group_by(column, "len").agg("task_id")
+    """How often each value of a column occurs in a task, in the order of the values; rows of a task stand together."""
+    task = pl.col("task_id").rle_id().alias("task")
+    times = rows.select("task_id", task, column).group_by("task", column).agg(pl.col("task_id").first(), pl.len())
+    per_task = times.sort("task", column).group_by("task", maintain_order=True)
+    alike = per_task.agg(column, "len", pl.col("task_id").first()).group_by(column, "len").agg("task_id")
     kinds = [Counts(tuple(zip(values, numbers, strict=True))) for values, numbers in alike.select(column, "len").rows()]
     return _Counted(name, alike.select("task_id").with_row_index(name).explode("task_id"), kinds)
 
@@ -399,7 +401,8 @@ def _fired(run: Run, rules: Mapping[str, Lookout], outcome: str) -> _Counted:
     """Rollouts of a task with an outcome in which each usable rule fired."""
     rows = run.rollouts.select("task_id", "repeat", "outcome", "fired").drop_nulls("fired")
     rows = rows.filter(pl.col("outcome") == outcome).drop("outcome")
-    long = rows.explode("fired").select("task_id", "repeat", pl.col("fired").struct.field("code")).unique()
+    long = rows.explode("fired").select("task_id", "repeat", pl.col("fired").struct.field("code"))
+    long = long.unique(maintain_order=True)
     return _counted(long.filter(pl.col("code").is_in(list(rules))), "code", f"fired_{outcome}")
 
 

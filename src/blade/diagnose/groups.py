@@ -72,8 +72,8 @@ def groups(partition: Partition) -> list[Group]:
     told = _without_consequences(_by_family(_without_totals(_with_look_ups(partition))))
     long = _single_checks(_named_checks(_unexplained_refusals(told)))
     defects = long.filter(~pl.col("family").is_in(["words"]) & ~pl.col("passed"))
-    counts = defects.unique(["task_id", "repeat", "family", "name", "detail"]).group_by("task_id", "repeat").len("n")
-    long = long.join(counts, on=["task_id", "repeat"], how="left", maintain_order="left")
+    counts = defects.unique(["row", "family", "name", "detail"]).group_by("row").len("n")
+    long = long.join(counts, on="row", how="left", maintain_order="left")
     fewest = 2 if partition.table.height > 10 else 1
     found = []
     for (family, name, detail), rows in long.group_by("family", "name", "detail", maintain_order=True):
@@ -90,7 +90,7 @@ def groups(partition: Partition) -> list[Group]:
                 detail=str(detail),
                 failing=failing,
                 passing=_places(rows.filter(pl.col("passed"))),
-                alone=_places(failed.filter(alone)),
+                alone=_alone(failed, failing, failed.filter(alone)),
             )
         )
     return sorted(found, key=lambda group: (-len(group.failing), -len(group.tasks), group.id))[:MOST]
@@ -107,10 +107,8 @@ def _with_look_ups(partition: Partition) -> pl.DataFrame:
 
 def _without_totals(differences: pl.DataFrame) -> pl.DataFrame:
     """Without numbers of tests that hold, in rollouts of which the verifier says more."""
-    spoken = differences.filter(pl.col("kind") == Differs.SAID).select("task_id", "repeat").unique()
-    told = differences.join(
-        spoken.with_columns(spoken=True), on=["task_id", "repeat"], how="left", maintain_order="left"
-    )
+    spoken = differences.filter(pl.col("kind") == Differs.SAID).select("row").unique()
+    told = differences.join(spoken.with_columns(spoken=True), on="row", how="left", maintain_order="left")
     total = (pl.col("kind") == Differs.CHECK) & (pl.col("detail") == A_TOTAL)
     return told.filter(~(total & pl.col("spoken").fill_null(value=False))).drop("spoken")
 
@@ -139,17 +137,15 @@ def _without_consequences(long: pl.DataFrame) -> pl.DataFrame:
 
 def _less(long: pl.DataFrame, family: str, after: pl.Expr) -> pl.DataFrame:
     """Without the differences that come `after`, in rollouts that have one of a family."""
-    first = long.filter(pl.col("family") == family).select("task_id", "repeat").unique()
-    told = long.join(first.with_columns(first=True), on=["task_id", "repeat"], how="left", maintain_order="left")
+    first = long.filter(pl.col("family") == family).select("row").unique()
+    told = long.join(first.with_columns(first=True), on="row", how="left", maintain_order="left")
     return told.filter(~(pl.col("first").fill_null(value=False) & after)).drop("first")
 
 
 def _unexplained_refusals(long: pl.DataFrame) -> pl.DataFrame:
     """Calls against a schema count where nothing else explains a failure: many tools take them all the same."""
-    explained = long.filter((pl.col("family") != "schema") & ~pl.col("passed")).select("task_id", "repeat").unique()
-    told = long.join(
-        explained.with_columns(explained=True), on=["task_id", "repeat"], how="left", maintain_order="left"
-    )
+    explained = long.filter((pl.col("family") != "schema") & ~pl.col("passed")).select("row").unique()
+    told = long.join(explained.with_columns(explained=True), on="row", how="left", maintain_order="left")
     return told.filter((pl.col("family") != "schema") | pl.col("explained").is_null()).drop("explained")
 
 
@@ -170,6 +166,11 @@ def _single_checks(long: pl.DataFrame) -> pl.DataFrame:
     shared = tasks.filter((pl.col("tasks") > 1) & ~pl.col("name").str.contains(NUMBERED))["name"].to_list()
     single = (pl.col("family") == "check") & ~pl.col("name").is_in(shared)
     return long.with_columns(pl.when(single).then(pl.lit("")).otherwise(pl.col("name")).alias("name"))
+
+
+def _alone(failed: pl.DataFrame, failing: tuple[Place, ...], alone: pl.DataFrame) -> tuple[Place, ...]:
+    """The places of some of the failures; the very same where these are all."""
+    return failing if alone.height == failed.height else _places(alone)
 
 
 def _places(rows: pl.DataFrame) -> tuple[Place, ...]:

@@ -18,7 +18,8 @@ from blade.core.diagnosis import Grade, Habit
 from blade.core.pattern import pattern_of
 from blade.core.run import Run
 from blade.core.tools import changes_state
-from blade.metrics.grades import Graded, Slices, grade, observe, slices_of
+from blade.metrics.counts import ranks
+from blade.metrics.grades import Graded, Slices, grade, observe
 
 FEWEST_TASKS = 5
 _LOOKS_UP = pattern_of(r"(?:^|_)(?:get|find|search|look_?up|list|read|fetch|query|retrieve|view|check)(?:_|$)")
@@ -53,11 +54,16 @@ def observed(run: Run) -> list[tuple[Candidate, Graded]]:
 
 def rollout_facts(judged: pl.DataFrame, run: Run) -> tuple[npt.NDArray[np.int64], Flags, Slices | None]:
     """Of judged rollouts: the task as a number, whether it failed, and what its key wants where all keys say."""
-    tasks = judged["task_id"].rank("dense").to_numpy()
+    tasks = ranks(judged["task_id"])
     failed = (judged["outcome"] == "failed").to_numpy()
     keys = run.tasks.select("task_id", "key_expects")
     wants = judged.select("task_id").join(keys, on="task_id", how="left", maintain_order="left")["key_expects"]
-    return tasks, failed, slices_of(wants.to_numpy().astype(str)) if wants.null_count() == 0 else None
+    return tasks, failed, _slices(wants) if wants.null_count() == 0 else None
+
+
+def _slices(wants: pl.Series) -> Slices:
+    names = wants.unique().sort()
+    return Slices(names=tuple(names), codes=wants.cast(pl.Enum(names)).to_physical().to_numpy().astype(np.int64))
 
 
 def habits(seen: Sequence[tuple[Candidate, Graded]], q: Sequence[float | None]) -> tuple[Habit, ...]:

@@ -88,6 +88,8 @@ _BEFORE_JUDGING = r"^(?:\w*(?:apply|parse|parsing|format|schema|compile|build|sy
 _EXCEPTION = pattern_of(r"^[\w.]*(?:Error|Exception|Failure|Interrupt|Timeout):")
 
 _KEYS = ["task_id", "repeat"]
+ROW = "row"
+"""The place of a rollout in the table of the run: told apart faster than by task and repeat."""
 _WHAT = ["kind", "name", "detail"]
 
 
@@ -148,14 +150,15 @@ KINDS = {
 
 def partition(run: Run) -> Partition:
     """The failed rollouts of a run by mode; the counts sum to the failures."""
-    failed = run.rollouts.select(*_KEYS, "outcome").filter(pl.col("outcome") == "failed").drop("outcome")
+    rows = run.rollouts.select(*_KEYS, "outcome").with_row_index(ROW)
+    failed = rows.filter(pl.col("outcome") == "failed").drop("outcome")
     long = pl.concat([_long(run), _broken(run), _refused(run)])
     set_aside = _set_aside(long, passes=int((run.rollouts["outcome"] == "passed").sum()))
     minded = _minded(long, set_aside, run)
     mine = minded.filter(~pl.col("passed"))
     table = failed
     for part in (_flags(mine), _checked(mine, run), _spoken(mine), _judged_otherwise(run)):
-        table = table.join(part, on=_KEYS, how="left", maintain_order="left")
+        table = table.join(part, on=ROW, how="left", maintain_order="left")
     answered = run.rollouts["answer"].count() * 2 >= run.rollouts.height
     only_reads = not run.tasks["key_expects"].is_in(["one change", "several changes"]).any()
     counted = bool((run.rollouts["checks_met"] > 0).any())
@@ -174,16 +177,18 @@ def partition(run: Run) -> Partition:
 
 def _long(run: Run) -> pl.DataFrame:
     """One row a difference of a judged rollout."""
-    rows = run.rollouts.select(*_KEYS, "outcome", "differs")
+    rows = run.rollouts.select(*_KEYS, "outcome", "differs").with_row_index(ROW)
     judged = rows.filter(pl.col("outcome").is_in(["passed", "failed"]) & pl.col("differs").is_not_null())
-    long = judged.select(*_KEYS, (pl.col("outcome") == "passed").alias("passed"), "differs")
+    long = judged.select(ROW, *_KEYS, (pl.col("outcome") == "passed").alias("passed"), "differs")
     return long.explode("differs").unnest("differs")
 
 
 def _broken(run: Run) -> pl.DataFrame:
     """One row a rule that by itself puts a judged rollout down to the machinery, under the rule's code."""
     hits = _hits(run, infra_codes())
-    return hits.select(*_KEYS, "passed", kind=pl.lit(str(Differs.ERROR)), name="code", detail=pl.lit(""), step="step")
+    return hits.select(
+        ROW, *_KEYS, "passed", kind=pl.lit(str(Differs.ERROR)), name="code", detail=pl.lit(""), step="step"
+    )
 
 
 def _refused(run: Run) -> pl.DataFrame:
@@ -192,25 +197,29 @@ def _refused(run: Run) -> pl.DataFrame:
     of_key = pl.coalesce("expected", "task_id")
     often = pl.col("passed").sum().over(of_key) >= MINDED * pl.len().over(of_key)
     return hits.filter(~pl.col("passed") & ~(pl.col("passed").any().over(of_key) & often)).select(
-        *_KEYS, "passed", kind=pl.lit(str(Differs.NO_ANSWER)), name=pl.lit("declined"), detail=pl.lit(""), step="step"
+        ROW,
+        *_KEYS,
+        "passed",
+        kind=pl.lit(str(Differs.NO_ANSWER)),
+        name=pl.lit("declined"),
+        detail=pl.lit(""),
+        step="step",
     )
 
 
 def _hits(run: Run, codes: Collection[str]) -> pl.DataFrame:
     """Judged rollouts in which any of the rules fired: code and step of the first time, once a rule."""
-    rows = run.rollouts.select(*_KEYS, "outcome", "fired").drop_nulls("fired")
+    rows = run.rollouts.select(*_KEYS, "outcome", "fired").with_row_index(ROW).drop_nulls("fired")
     judged = rows.filter(pl.col("outcome").is_in(["passed", "failed"])).explode("fired").unnest("fired")
-    mine = judged.filter(pl.col("code").is_in(sorted(codes))).unique(
-        [*_KEYS, "code"], keep="first", maintain_order=True
-    )
-    return mine.select(*_KEYS, (pl.col("outcome") == "passed").alias("passed"), "code", "step")
+    mine = judged.filter(pl.col("code").is_in(sorted(codes))).unique([ROW, "code"], keep="first", maintain_order=True)
+    return mine.select(ROW, *_KEYS, (pl.col("outcome") == "passed").alias("passed"), "code", "step")
 
 
 def _set_aside(long: pl.DataFrame, passes: int) -> pl.DataFrame:
     """Differences that passing rollouts share so often that the verifier does not mind them; of all `passes`, most
     must lack the key before a failure is not put down to lacking it.
     """
-    per_rollout = long.unique([*_KEYS, *_WHAT], maintain_order=True)
+    per_rollout = long.unique([ROW, *_WHAT], maintain_order=True)
     shared = per_rollout.group_by(_WHAT).agg(pl.col("passed").sum().alias("passes"), pl.len().alias("all"))
     often = (pl.col("passes") >= FEWEST_PASSES) & (pl.col("passes") >= MINDED * pl.col("all"))
     spoken = (pl.col("kind") == Differs.SAID) & (pl.col("passes") > 0) & (pl.col("passes") >= MINDED * pl.col("all"))
@@ -275,7 +284,7 @@ def _flags(long: pl.DataFrame) -> pl.DataFrame:
 
     by_rule = pl.col("name").str.contains(A_RULE)
 
-    return long.group_by(_KEYS, maintain_order=True).agg(
+    return long.group_by(ROW).agg(
         machinery=((pl.col("kind") == Differs.ERROR) & ~by_rule).any(),
         broken=pl.col("name").filter((pl.col("kind") == Differs.ERROR) & by_rule).first(),
         no_verdict=((pl.col("kind") == Differs.NO_RECORD) & (pl.col("detail") == "")).any(),
@@ -309,7 +318,7 @@ def _checked(long: pl.DataFrame, run: Run) -> pl.DataFrame:
     """For each rollout with a failed test or criterion: the commonest that it shares with others, and how many failed."""
     checks = long.filter(pl.col("kind") == Differs.CHECK)
     commonness = checks.group_by("name").agg(
-        pl.struct(_KEYS).n_unique().alias("times"), pl.col("task_id").n_unique().alias("tasks")
+        pl.col(ROW).n_unique().alias("times"), pl.col("task_id").n_unique().alias("tasks")
     )
     alone = run.tasks.height == 1
     shared = (pl.col("tasks") > 1) | (alone & (pl.col("times") > 1))
@@ -318,15 +327,13 @@ def _checked(long: pl.DataFrame, run: Run) -> pl.DataFrame:
     ranked = checks.join(commonness, on="name", how="left").sort(
         ["shared", "tasks", "times", "name"], descending=[True, True, True, False]
     )
-    first = ranked.group_by(_KEYS, maintain_order=True).agg(
+    first = ranked.group_by(ROW).agg(
         check=pl.when(pl.col("shared").first()).then(pl.col("name").first()),
         is_total=pl.col("detail").first() == A_TOTAL,
         failed_checks=pl.len(),
     )
-    totals = run.rollouts.select(
-        *_KEYS, all_checks="checks_asked", failed_of_all=pl.col("checks_asked") - pl.col("checks_met")
-    )
-    return first.join(totals, on=_KEYS, how="left")
+    totals = run.rollouts.select(all_checks="checks_asked", failed_of_all=pl.col("checks_asked") - pl.col("checks_met"))
+    return pl.concat([first, totals[first[ROW]]], how="horizontal")
 
 
 def _spoken(long: pl.DataFrame) -> pl.DataFrame:
@@ -334,9 +341,9 @@ def _spoken(long: pl.DataFrame) -> pl.DataFrame:
     said = long.filter(pl.col("kind") == Differs.SAID)
     ranks = {name: _word_rank(name) for name in said["name"].unique()}
     rank = pl.col("name").replace_strict(list(ranks), list(ranks.values()), return_dtype=pl.Int32).alias("rank")
-    ordered = said.with_columns(rank).sort([*_KEYS, "rank"], maintain_order=True)
+    ordered = said.with_columns(rank).sort([ROW, "rank"], maintain_order=True)
     flag = pl.col("detail").str.contains(_BEFORE_JUDGING)
-    return ordered.group_by(_KEYS, maintain_order=True).agg(
+    return ordered.group_by(ROW).agg(
         words=pl.col("detail").first(),
         field=pl.col("name").first().str.replace(_PLACE_IN_A_LIST, ""),
         flag=pl.col("detail").filter(flag).first(),
@@ -347,12 +354,12 @@ def _spoken(long: pl.DataFrame) -> pl.DataFrame:
 def _judged_otherwise(run: Run) -> pl.DataFrame:
     """Rollouts of one message, or a thought and a message, that another rollout of the task passes with."""
     shared = ("task_id", "output_fp", "answer_fp")
-    rows = run.rollouts.select(*shared, "repeat", "outcome", "calls", "steps")
+    rows = run.rollouts.select(*shared, "outcome", "calls", "steps").with_row_index(ROW)
     alone = (pl.col("calls") == 0) & (pl.col("steps") <= SINGLE) & pl.col("output_fp").is_not_null()
     one_prompt = run.tasks.drop_nulls("prompt_fp").select("task_id")
     same = rows.filter(alone).join(one_prompt, on="task_id", how="semi")
     also = same.filter((pl.col("outcome") == "passed").any().over(*shared))
-    return also.select(*_KEYS, otherwise=pl.lit(value=True))
+    return also.select(ROW, otherwise=pl.lit(value=True))
 
 
 def _word_rank(field: str) -> int:

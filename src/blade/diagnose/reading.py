@@ -90,9 +90,13 @@ def read(run: Run, partition: Partition) -> Reading:
 def _failing_tasks(judged: pl.DataFrame) -> tuple[list[str], list[str]]:
     """Tasks with both outcomes and tasks that only failed, in the order of the table."""
     passed = pl.col("outcome") == "passed"
-    tasks = judged.group_by("task_id", maintain_order=True).agg(passes=passed.sum(), failures=(~passed).sum())
-    failing = [(task, passes) for task, passes, failures in tasks.iter_rows() if failures]
-    return [task for task, passes in failing if passes], [task for task, passes in failing if not passes]
+    rows = judged.select("task_id", pl.col("task_id").rle_id().alias("task"), passed.alias("passed"))
+    tasks = rows.group_by("task", maintain_order=True).agg(
+        pl.col("task_id").first(), some=pl.col("passed").any(), every=pl.col("passed").all()
+    )
+    failing = tasks.filter(~pl.col("every"))
+    sometimes, never = failing.filter("some"), failing.filter(~pl.col("some"))
+    return sometimes["task_id"].to_list(), never["task_id"].to_list()
 
 
 def _of_tasks(judged: pl.DataFrame, tasks: Sequence[str]) -> list[Place]:
@@ -110,7 +114,8 @@ def _in_order(judged: pl.DataFrame, chosen: Sequence[Place]) -> list[Place]:
 
 def _that_pass(judged: pl.DataFrame) -> list[Place]:
     """Some passes, one a task, for what they share."""
-    passed = judged.filter(pl.col("outcome") == "passed").group_by("task_id", maintain_order=True).head(1)
+    passed = judged.filter(pl.col("outcome") == "passed")
+    passed = passed.filter(pl.col("task_id").rle_id().is_first_distinct())
     return list(passed.select("task_id", "repeat").head(MOST_PASSING).iter_rows())
 
 

@@ -25,16 +25,11 @@ _SPLIT = re.compile(r"(\d+)")
 
 def identify(rows: pl.DataFrame) -> pl.DataFrame:
     """The rows with `task_id`, `id_kind`, `id_mark`, `key_fp` and `prompt_fp`; independent of the order of rows."""
-    position = pl.when(pl.col("index").is_not_null()).then(pl.format("p{}:{}", "bundle", "index"))
-    rows = rows.with_columns(position.alias("position"))
-    rows = rows.with_columns(_given_id().alias("id_mark"))
-    rows = rows.with_columns(_usable_id(rows).alias("id_mark"))
-    known = pl.coalesce(pl.col("position"), pl.format("i{}", "id_mark"))
-    rows = rows.with_columns(known.alias("known"))
+    rows = rows.with_columns(_position(rows).alias("position"))
+    rows = rows.with_columns(_id_mark(rows))
+    rows = rows.with_columns(_known(rows))
     rows = rows.with_columns(_key_fp(rows), _settled("prompt_fp").alias("prompt_fp"))
-    rows = rows.with_columns(_kind(), _token(rows["bundle"].n_unique()))
-    names = _names(rows)
-    return rows.with_columns(looked_up(rows, names, "token")).drop("position", "known", "token")
+    return rows.with_columns(_kind(), _task_ids(rows)).drop("position", "known")
 
 
 def natural(text: str) -> tuple[tuple[int, int, str], ...]:
@@ -50,6 +45,36 @@ def natural_sorted(names: pl.Series) -> list[str]:
     return names.cast(pl.Int64).sort().cast(pl.String).to_list() if plain else sorted(names.to_list(), key=natural)
 
 
+def first_index(rows: pl.DataFrame) -> pl.Expr:
+    """The index that some rows have in the first of their files."""
+    if rows["index"].null_count() == 0 and rows["file"].n_unique() == 1:
+        return pl.col("index").min()
+    return pl.col("index").sort_by("file", "index").first()
+
+
+def _position(rows: pl.DataFrame) -> pl.Expr:
+    """Equal for rows of one bundle and index; a number where all indexes fit into half of one, which is told apart faster."""
+    low, high = rows["index"].min(), rows["index"].max()
+    if isinstance(low, int) and isinstance(high, int) and low >= 0 and high < _HALF:
+        return pl.col("bundle").cast(pl.Int64) * _HALF + pl.col("index")
+    return pl.when(pl.col("index").is_not_null()).then(pl.format("p{}:{}", "bundle", "index"))
+
+
+def _known(rows: pl.DataFrame) -> pl.Expr:
+    """What a task is known by: its position, else its id."""
+    if rows["position"].null_count() == 0:
+        return pl.col("position").alias("known")
+    return pl.coalesce(pl.format("p{}", "position"), pl.format("i{}", "id_mark")).alias("known")
+
+
+def _id_mark(rows: pl.DataFrame) -> pl.Series:
+    """The id of each row, where it names one task."""
+    if rows["id"].null_count() == rows.height:
+        return rows["id"].alias("id_mark")
+    rows = rows.with_columns(_given_id().alias("id_mark"))
+    return rows.select(_usable_id(rows).alias("id_mark")).to_series()
+
+
 def _given_id() -> pl.Expr:
     """The id of a row; rows of one position share the id that any of them has, and have none when they differ."""
     at_position = pl.col("id").drop_nulls()
@@ -59,7 +84,7 @@ def _given_id() -> pl.Expr:
 
 def _usable_id(rows: pl.DataFrame) -> pl.Expr:
     """The id where it names one task: at most one position a file, and rows that agree in key or in prompt."""
-    own = _own_fields(rows.with_columns(pl.coalesce("position", "id_mark").alias("known")))
+    own = _own_fields(rows.with_columns(_known(rows)))
     of_id = pl.col("id_mark")
     places = pl.col("position").drop_nulls().n_unique().over(of_id)
     files = pl.col("bundle").filter(pl.col("position").is_not_null()).n_unique().over(of_id)
@@ -132,6 +157,17 @@ def _kind() -> pl.Expr:
     )
 
 
+def _task_ids(rows: pl.DataFrame) -> pl.Series:
+    """What the task of each row is called."""
+    bundles, marked = rows["bundle"].n_unique(), rows["id_mark"].count()
+    if marked == rows.height:
+        return rows["id_mark"].alias("task_id")
+    if not marked and bundles == 1 and rows["index"].null_count() == 0:
+        return rows["index"].cast(pl.String).alias("task_id")
+    rows = rows.with_columns(_token(bundles))
+    return looked_up(rows, _names(rows), "token")["task_id"]
+
+
 def _token(bundles: int) -> pl.Expr:
     """Equal for rows of the same task, different otherwise."""
     marked = pl.col("key_fp").is_not_null() | pl.col("prompt_fp").is_not_null()
@@ -156,8 +192,9 @@ def _token(bundles: int) -> pl.Expr:
 def _names(rows: pl.DataFrame) -> pl.DataFrame:
     """A unique `task_id` for each token: the id, the position, or the first digits of the marks."""
     about = ("id_mark", "key_fp", "prompt_fp", "member")
-    index = pl.col("index").sort_by("file", "index").first()
-    tokens = rows.group_by("token").agg(index, pl.col("line").min(), *(pl.col(name).max() for name in about))
+    tokens = rows.group_by("token").agg(
+        first_index(rows), pl.col("line").min(), *(pl.col(name).max() for name in about)
+    )
     tokens = tokens.with_columns(_wanted().alias("task_id"))
     clashing = tokens.filter(pl.len().over("task_id") > 1)
     if clashing.is_empty():

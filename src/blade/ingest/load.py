@@ -56,7 +56,7 @@ class Wishes(Struct, frozen=True, kw_only=True):
     trajectories: bool = True
     workers: int | None = None
     pool: Executor | None = None
-    """Workers that were started already."""
+    """Workers that were started already; they end when the rows are read."""
     look: Look | None = None
     progress: Callable[[int, int], None] = lambda done, total: None
 
@@ -105,9 +105,11 @@ def _read(found: Found, wishes: Wishes) -> _Scan:
     look = wishes.look if wishes.trajectories else None
     options = Options(threshold=wishes.threshold, look=look, trajectories=wishes.trajectories, tools=wishes.tools)
     with temporary_folder() as folder:
-        table = gather(
-            scan(pieces, options, workers=wishes.workers, pool=wishes.pool, folder=Path(folder), progress=advance)
-        )
+        read = scan(pieces, options, workers=wishes.workers, pool=wishes.pool, folder=Path(folder), progress=advance)
+        if wishes.pool is not None:
+            # Their memory is given back before the tables take theirs.
+            wishes.pool.shutdown(wait=False)
+        table = gather(read)
     if not any(table.counts.get(number) for number, role in enumerate(files.roles) if role in ("rollouts", "failures")):
         raise _nothing_usable(table)
     sidecars = [

@@ -11,10 +11,12 @@ import polars as pl
 from blade.core.rollout import Outcome
 from blade.core.run import CHECKS, TASKS
 from blade.ingest.frames import kept, looked_up
-from blade.ingest.identity import natural_sorted
+from blade.ingest.identity import first_index, natural_sorted
 from blade.ingest.join import Expected, usual_repeats
 from blade.ingest.light import DIFFERENCE, EXTRA, HIT
 from blade.ingest.slices import label, slice_columns
+
+_INPUTS = ("inputs", "dataset")
 
 DTYPES: dict[str, pl.DataType] = {
     "String": pl.String(),
@@ -69,28 +71,35 @@ def task_table(
     names: Mapping[int, str],
 ) -> pl.DataFrame:
     """One row a task; `mine` are the identified rows of the run, `others` those of the runs beside it."""
-    own = kept(mine, pl.col("role") != "dataset")
-    marks = ("id_kind", "id_mark", "key_fp", "prompt_fp")
-    about = own.group_by("task_id").agg(
-        pl.col("index").sort_by("file", "index").first(), *(pl.col(name).max() for name in marks)
-    )
-    keys = mine.group_by("task_id").agg(pl.col(name).drop_nulls().min() for name in ("expected", "key_expects"))
     scores = task_scores(rollouts)
     tasks = scores.select("task_id")
-    for part in (about, keys, _key_places(mine, names)):
+    for part in (*_marks_and_keys(mine), _key_places(mine, names)):
         tasks = tasks.join(part, on="task_id", how="left")
     tasks = tasks.with_columns(_repeats_column(tasks, expected), _group_column(mine, tasks, cuts.group))
-    counted = kept(mine, pl.col("task_id").is_in(tasks["task_id"].implode()))
+    # Only inputs and datasets name tasks that have no rollout.
+    named = mine["role"].is_in(_INPUTS).any()
+    counted = kept(mine, pl.col("task_id").is_in(tasks["task_id"].implode())) if named else mine
     return conform(tasks, TASKS).join(slice_columns(counted, scores, others, cuts.slices), on="task_id", how="left")
+
+
+def _marks_and_keys(mine: pl.DataFrame) -> list[pl.DataFrame]:
+    """By task: where it stands in the inputs and what marks it, which a dataset does not say; and its key."""
+    own = kept(mine, pl.col("role") != "dataset")
+    marks = [first_index(own), *(pl.col(name).max() for name in ("id_kind", "id_mark", "key_fp", "prompt_fp"))]
+    keys = [pl.col(name).drop_nulls().min() for name in ("expected", "key_expects")]
+    if own.height == mine.height:
+        return [mine.group_by("task_id").agg(*marks, *keys)]
+    return [own.group_by("task_id").agg(*marks), mine.group_by("task_id").agg(*keys)]
 
 
 def _key_places(mine: pl.DataFrame, names: Mapping[int, str]) -> pl.DataFrame:
     """For tasks whose own rows hold no key: where the inputs hold one."""
     keyed = pl.col("expected").is_not_null() | pl.col("key_expects").is_not_null()
-    own = ~pl.col("role").is_in(["inputs", "dataset"])
-    mine = mine.select("task_id", "role", "expected", "key_expects", "file", "offset").filter(keyed)
-    has_own = mine.filter(own).select("task_id").unique()
-    beside = mine.filter(~own).join(has_own, on="task_id", how="anti").sort("file", "offset")
+    own = ~pl.col("role").is_in(_INPUTS)
+    mine = mine.select("task_id", "role", "expected", "key_expects", "file", "offset")
+    beside = mine.filter(keyed & ~own)
+    has_own = mine.filter(keyed & own) if beside.height else beside
+    beside = beside.join(has_own, on="task_id", how="anti").sort("file", "offset")
     first = beside.group_by("task_id", maintain_order=True).agg(
         pl.col("file").first(), key_offset=pl.col("offset").first()
     )
@@ -115,11 +124,17 @@ def _group_column(mine: pl.DataFrame, tasks: pl.DataFrame, group: str | None) ->
 
 
 def task_scores(rollouts: pl.DataFrame) -> pl.DataFrame:
-    """`task_id` and its share of passes among judged rollouts, null when none was judged; sorted by id."""
+    """`task_id` and its share of passes among judged rollouts, null when none was judged; sorted by id.
+
+    The rollouts of a task stand together.
+    """
     judged = pl.col("outcome").is_in([str(Outcome.PASSED), str(Outcome.FAILED)])
     passed = pl.col("outcome") == str(Outcome.PASSED)
     share = pl.when(judged.sum() > 0).then(passed.sum() / judged.sum())
-    return rollouts.group_by("task_id").agg(share.alias("score")).sort("task_id")
+    task = pl.col("task_id").rle_id().alias("task")
+    rows = rollouts.select("task_id", "outcome", task)
+    scores = rows.group_by("task").agg(pl.col("task_id").first(), share.alias("score"))
+    return scores.drop("task").sort("task_id")
 
 
 def check_table(rollouts: pl.DataFrame, order: pl.DataFrame) -> pl.DataFrame:

@@ -35,17 +35,19 @@ def _do_nothing(run: Run) -> Measure:
 
 
 def _constant_answer(run: Run) -> Measure:
-    keys = [" ".join(key.split()).lower() for key in run.tasks["expected"].drop_nulls() if len(key) < LONGEST_KEY]
-    if not keys:
+    keys: Counter[str] = Counter()
+    for key, times in run.tasks["expected"].drop_nulls().value_counts().iter_rows():
+        if len(key) < LONGEST_KEY:
+            keys[" ".join(key.split()).lower()] += times
+    n = keys.total()
+    if not n:
         return Measure(name=CONSTANT, value=None, n=0, reason="no key is an answer")
     if not run.rollouts["answer"].count():
-        return Measure(
-            name=CONSTANT, value=None, n=len(keys), reason="no answer is extracted that a key is compared with"
-        )
-    if len(keys) < 2:
-        return Measure(name=CONSTANT, value=None, n=len(keys), reason="only one task has a key")
-    answer, times = min(Counter(keys).items(), key=lambda item: (-item[1], item[0]))
+        return Measure(name=CONSTANT, value=None, n=n, reason="no answer is extracted that a key is compared with")
+    if n < 2:
+        return Measure(name=CONSTANT, value=None, n=n, reason="only one task has a key")
+    answer, times = min(keys.items(), key=lambda item: (-item[1], item[0]))
     if times == 1:
-        return Measure(name=CONSTANT, value=None, n=len(keys), reason=f"the {len(keys)} keys all differ")
+        return Measure(name=CONSTANT, value=None, n=n, reason=f"the {n} keys all differ")
     shown = answer if len(answer) <= 40 else answer[:37] + "..."
-    return Measure(name=CONSTANT, value=times / len(keys), n=len(keys), method=f"always answering {shown!r}")
+    return Measure(name=CONSTANT, value=times / n, n=n, method=f"always answering {shown!r}")

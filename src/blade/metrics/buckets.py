@@ -18,7 +18,7 @@ BY_REWARD = ("high", "mixed", "low", "missing")
 def buckets(run: Run, counts: Counts, kind: str) -> list[str]:
     """The bucket of each task, in the order of `counts`."""
     if kind == "pass_at_1":
-        return [_by_passes(int(c), int(j)) for c, j in zip(counts.passed, counts.judged, strict=True)]
+        return list(map(_by_passes, counts.passed.tolist(), counts.judged.tolist()))
     low, high = _thirds(rewards_of(run))
     means = counts.reward_sum / np.maximum(counts.judged, 1)
     return [_by_reward(float(m), int(j), low, high) for m, j in zip(means, counts.judged, strict=True)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from itertools import compress
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,13 @@ COUNTED = ("task_id", "outcome", "reward", "artifact")
 JUDGED = pl.col("outcome").is_in([str(Outcome.PASSED), str(Outcome.FAILED)])
 PASSED = pl.col("outcome") == str(Outcome.PASSED)
 PRESENT = pl.col("outcome") != str(Outcome.MISSING)
+
+
+def ranks(ids: pl.Series) -> Integers:
+    """The place of each id among all, in their order; quick where rows of one id stand together, as those of a task do."""
+    runs = ids.rle_id()
+    places = ids.rle().struct.field("value").rank("dense").cast(pl.Int64) - 1
+    return places.gather(runs).to_numpy()
 
 
 def fired(codes: Collection[str]) -> pl.Expr:
@@ -56,9 +64,20 @@ class Counts(Struct, frozen=True, kw_only=True):
     def failed(self) -> Integers:
         return self.judged - self.passed
 
+    def without(self, tasks: Collection[str]) -> Counts:
+        """The counts of the other tasks."""
+        kept = ~pl.Series(self.tasks).is_in(sorted(tasks)).to_numpy()
+        columns = {name: getattr(self, name) for name in self.__struct_fields__}
+        groups = self.groups_of(kept)
+        return Counts(
+            **{name: column[kept] for name, column in columns.items() if isinstance(column, np.ndarray)},
+            tasks=tuple(compress(self.tasks, kept)),
+            groups=tuple(groups) if groups and any(group != NO_GROUP for group in groups) else None,
+        )
+
     def groups_of(self, kept: npt.NDArray[np.bool_]) -> list[str] | None:
         """The groups of the tasks that are kept; None when the run has none."""
-        return [group for group, keep in zip(self.groups, kept, strict=True) if keep] if self.groups else None
+        return list(compress(self.groups, kept)) if self.groups else None
 
 
 def count(run: Run) -> Counts:
@@ -70,6 +89,7 @@ def count(run: Run) -> Counts:
     ended = (Outcome.PASSED, Outcome.ERRORED, Outcome.UNSCORED, Outcome.MISSING)
     marked = run.rollouts.select(
         "task_id",
+        pl.col("task_id").rle_id().alias("task"),
         *((pl.col("outcome") == str(outcome)).alias(str(outcome)) for outcome in ended),
         rows=PRESENT,
         judged=JUDGED,
@@ -78,7 +98,8 @@ def count(run: Run) -> Counts:
         recorded_sum=pl.when(finite).then("reward"),
         recorded_passed=finite & (pl.col("reward") >= run.pass_threshold - PASS_TOLERANCE),
     )
-    table = marked.group_by("task_id").agg(pl.all().sum())
+    # The rollouts of a task stand together, and numbers are grouped faster than names.
+    table = marked.group_by("task").agg(pl.col("task_id").first(), pl.exclude("task_id", "task").sum())
     table = run.tasks.select("task_id", "group").join(table, on="task_id", how="left", maintain_order="left")
     whole = ("rows", "judged", "passed", "errored", "unscored", "missing", "recorded", "recorded_passed")
     sums = ("reward_sum", "recorded_sum")

@@ -6,7 +6,6 @@ from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
-import polars as pl
 from msgspec import structs
 
 from blade.core.analysis import Score
@@ -48,17 +47,13 @@ def infra_excluded_score(run: Run, counts: Counts, kind: str, infra_codes: froze
     )
 
 
-def suspects_excluded_score(run: Run, kind: str, suspects: Collection[str] | None) -> Score:
+def suspects_excluded_score(counts: Counts, kind: str, suspects: Collection[str] | None) -> Score:
     """Judged rollouts of tasks that nothing speaks against; `suspects` is None where no diagnosis was made."""
     if suspects is None:
         reason = "tasks are suspected by a diagnosis, and none was made"
         return Score(name="suspects_excluded", value=None, interval=None, n_tasks=0, n_rollouts=0, reason=reason)
-    rest = replace(
-        run,
-        rollouts=run.rollouts.select(COUNTED).filter(~pl.col("task_id").is_in(sorted(suspects))),
-        tasks=run.tasks.filter(~pl.col("task_id").is_in(sorted(suspects))),
-    )
-    return structs.replace(judged_score(count(rest), kind), name="suspects_excluded")
+    rest = counts.without(suspects) if suspects else counts
+    return structs.replace(judged_score(rest, kind), name="suspects_excluded")
 
 
 def as_measure(score: Score, name: str) -> Measure:

@@ -13,28 +13,31 @@ QUANTITIES = ("input_tokens", "output_tokens", "seconds", "cost", "steps", "call
 
 def usage(run: Run) -> tuple[Usage, ...]:
     """One entry for each quantity that some rollout records."""
-    return tuple(_usage(run.rollouts, name) for name in QUANTITIES if _is_recorded(run.rollouts[name], name))
+    outcomes = run.rollouts["outcome"]
+    passed, failed = outcomes == str(Outcome.PASSED), outcomes == str(Outcome.FAILED)
+    recorded = (run.rollouts[name] for name in QUANTITIES)
+    return tuple(_usage(values, passed, failed) for values in recorded if _is_recorded(values))
 
 
-def _is_recorded(values: pl.Series, name: str) -> bool:
+def _is_recorded(values: pl.Series) -> bool:
     """A cost or a time that is zero everywhere was not measured."""
-    return values.count() > 0 and (name not in ("cost", "seconds") or bool((values != 0).any()))
+    return values.count() > 0 and (values.name not in ("cost", "seconds") or bool((values != 0).any()))
 
 
-def _usage(rollouts: pl.DataFrame, name: str) -> Usage:
-    known = rollouts.select("outcome", pl.col(name).cast(pl.Float64)).drop_nulls(name)
-    passed = known.filter(pl.col("outcome") == str(Outcome.PASSED))[name]
-    failed = known.filter(pl.col("outcome") == str(Outcome.FAILED))[name]
+def _usage(values: pl.Series, passed: pl.Series, failed: pl.Series) -> Usage:
+    """Of a quantity, given with which rollouts passed and which failed."""
+    every = values.cast(pl.Float64)
+    known, won, lost = every.drop_nulls(), every.filter(passed).drop_nulls(), every.filter(failed).drop_nulls()
     return Usage(
-        name=name,
-        n=known.height,
-        total=float(known[name].sum()),
-        mean=_number(known[name].mean()) or 0.0,
-        median=_number(known[name].median()) or 0.0,
-        passed_n=len(passed),
-        passed_median=_number(passed.median()),
-        failed_n=len(failed),
-        failed_median=_number(failed.median()),
+        name=values.name,
+        n=len(known),
+        total=float(known.sum()),
+        mean=_number(known.mean()) or 0.0,
+        median=_number(known.median()) or 0.0,
+        passed_n=len(won),
+        passed_median=_number(won.median()),
+        failed_n=len(lost),
+        failed_median=_number(lost.median()),
     )
 
 

@@ -31,22 +31,17 @@ def one_wrong_answer(context: Context) -> Iterator[Doubt]:
     if run.rollouts["answer"].count() == 0:
         return
     rows = run.rollouts.select("task_id", "outcome", "differs", "answer_fp", "answer")
-    per_task = rows.filter(pl.col("outcome").is_in(["passed", "failed"])).group_by("task_id", maintain_order=True)
-    told = per_task.agg(
-        rejected=REJECTED.all(),
+    judged = rows.filter(pl.col("outcome").is_in(["passed", "failed"]))
+    answers = pl.col("answer_fp")
+    told = judged.group_by("task_id", maintain_order=True).agg(
         passes=(pl.col("outcome") == "passed").sum(),
         n=pl.len(),
-        answers=pl.col("answer_fp").n_unique(),
-        known=pl.col("answer_fp").count(),
+        same=(answers.min() == answers.max()) & (answers.null_count() == 0),
         answer=pl.col("answer").first(),
     )
-    alike = told.filter(
-        pl.col("rejected")
-        & (pl.col("passes") == 0)
-        & (pl.col("n") >= 3)
-        & (pl.col("answers") == 1)
-        & (pl.col("known") == pl.col("n"))
-    )
+    alike = told.filter((pl.col("passes") == 0) & (pl.col("n") >= 3) & pl.col("same"))
+    doubtful = judged.join(alike, on="task_id", how="semi").filter(~REJECTED)
+    alike = alike.join(doubtful, on="task_id", how="anti", maintain_order="left")
     if alike.height:
         shown = "; ".join(
             f"{row['task_id']} ({quotes.shown(row['answer'], 40)})" for row in alike.head(4).iter_rows(named=True)

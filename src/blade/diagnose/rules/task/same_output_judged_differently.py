@@ -61,7 +61,7 @@ def _pairs(context: Context) -> Iterator[tuple[Pair, list[Place]]]:
     shared = ("task_id", "output_fp", "answer_fp")
     rows = context.run.rollouts.select(*shared, "repeat", "outcome", "calls", "steps")
     judged = rows.filter(pl.col("outcome").is_in(["passed", "failed"]) & pl.col("output_fp").is_not_null())
-    both = judged.filter(pl.col("outcome").n_unique().over(*shared) > 1)
+    both = judged.filter(pl.col("output_fp").is_duplicated()).filter(pl.col("outcome").n_unique().over(*shared) > 1)
     single = (pl.col("calls") == 0) & (pl.col("steps") <= SINGLE)
     groups = both.group_by(*shared, maintain_order=True).agg("repeat", "outcome", single.all().alias("single"))
     one_prompt = set(context.run.tasks.drop_nulls("prompt_fp")["task_id"])

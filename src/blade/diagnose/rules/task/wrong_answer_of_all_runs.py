@@ -28,7 +28,8 @@ MOST_SHOWN = 3
 @run_rule("TSK016", suggests=Cause.TASK, strong=True, status="stable")
 def wrong_answer_of_all_runs(context: Context) -> Iterator[Doubt]:
     shared = context.elsewhere.same_wrong
-    for task in (task for task in context.run.tasks["task_id"] if task in shared):
+    tasks = context.run.tasks["task_id"]
+    for task in tasks.filter(tasks.is_in(sorted(shared))):
         walks = [walk for walk in context.reading.of(task) if walk.rollout.answer]
         found = [one for walk in walks[:MOST_SHOWN] if (one := answer(walk.rollout)) is not None]
         given = quotes.shown(walks[0].rollout.answer or "", 60) if walks else "one answer"

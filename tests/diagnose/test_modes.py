@@ -70,6 +70,7 @@ EVERY: dict[str, Row] = {
     "cut-tokens": {"stop_reason": "max_output_tokens"},
     "cut-steps": {"stop_reason": "max_turns"},
     "cut-time": {"agent_timed_out": True},
+    "cut-program": {"test_results": [{"name": "slow", "passed": False, "error": "Time limit exceeded (2 s)"}]},
     "no-output": {"response": response("")},
     "schema": {"responses_create_params": {"input": "click", "tools": [CLICK]}, "response": response([call("click")])},
     "only-thought": {

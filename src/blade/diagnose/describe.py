@@ -7,6 +7,7 @@ from blade.core.finding import Difference, Differs
 from blade.core.tools import changes_state
 from blade.diagnose import provenance, quotes
 from blade.diagnose.contrast import call_in_words, left_out_in_words
+from blade.diagnose.differences import OF_A_TEST
 from blade.diagnose.templates import telling
 from blade.diagnose.walks import Walk
 
@@ -74,7 +75,9 @@ def _difference(walk: Walk, one: Difference) -> str:
         Differs.MISSING: left_out_in_words(walk, one.name) if one.kind == Differs.MISSING else "",
         Differs.NOT_SAID: f"does not say {quotes.shown(one.name, 50)}",
         Differs.CHECK: _check(walk, one) if one.kind == Differs.CHECK else "",
-        Differs.CUT: f"cut by the limit of {one.name}",
+        Differs.CUT: f"cut by the limit of {one.name}"
+        if one.name != OF_A_TEST
+        else "its program is too slow for the tests",
         Differs.NO_RECORD: f"no account of the verifier in `{one.name}`",
         Differs.ERROR: f"`{one.name}`: {quotes.shown(one.detail, 70)}",
         Differs.NO_ANSWER: _NOTHING.get(one.name, "no answer handed in"),

@@ -37,6 +37,13 @@ _PLAIN = re.compile(r"\w+")
 _A_PLACE, _A_LETTER = re.compile(r"\d"), re.compile(r"\(?[A-Ja-j]\)?")
 _SET = ("true", "1", "1.0")
 """A flag that is set."""
+OF_A_TEST = "program"
+"""The limit of time that a test sets to the program it runs."""
+EVERY_TEST = "every test"
+"""Stands for the field of words that all tests of a rollout share."""
+FEWEST_TESTS = 2
+_RAISED = re.compile(r"(?!AssertionError)[\w.]*(?:Error|Exception)\b")
+"""An exception of the program itself, and not of what a test asserts."""
 A_JUDGE = "a judge"
 """Stands for what a judge says in sentences, which no two judgements share."""
 MOST_JUDGED_WORDS = 6
@@ -82,7 +89,7 @@ _LIMITED = {
     "tokens": re.compile(r"\b(?:tokens?|context|length|completion|output)\b"),
 }
 """What a word that speaks of a limit must hold, by limit."""
-_LOG_FIELD = re.compile(r"(?:test|run)_(?:log|output)$")
+LOG_FIELD = re.compile(r"(?:test|run)_(?:log|output)$")
 _TOO_SLOW = re.compile(
     r"\btimed[ _-]?out\b|(?<![\w-])timeout(?:error|expired|exception)?\b(?=\s*[:>(]|\s*after|\s*at\b|$)|\btime.?limit.{0,12}exceed"
     r"|\bexceeded (?:the )?time|did not (?:finish|complete|return) (?:within|in)|killed after \d|took longer than \d"
@@ -150,7 +157,7 @@ def differences(rollout: Rollout) -> tuple[Difference, ...]:
     elif due.answer is not None and not any(one.name == "declined" for one in found):
         found += _answer(rollout, due.answer, due.extracts) if failed else _lacking(rollout, due.answer)
     if due.checks and not _is_verdict_on_calls(due):
-        found += [*_slow(due), *_checks(due)]
+        found += [*_slow(due), *_cannot_run(due), *_checks(due)]
     if rollout.offered:
         found += _refused(rollout)
     return tuple(islice(dict.fromkeys(found), MOST)) if found else ()
@@ -341,10 +348,19 @@ def _statements(rollout: Rollout, due: Due) -> Iterator[Difference]:
 def _slow(due: Due) -> Iterator[Difference]:
     """What was handed in ran into a time limit: every test that fails says so, or the log where tests say nothing."""
     lost = [check for check in due.checks if not check.passed]
-    logs = [said.text for said in due.said if _LOG_FIELD.search(said.field)] if lost and not lost[0].words else []
+    logs = [said.text for said in due.said if LOG_FIELD.search(said.field)] if lost and not lost[0].words else []
     words = logs or [check.words[: 4 * SHORT] for check in lost]
     if lost and all(text and _TOO_SLOW.search(text) for text in words):
-        yield Difference(kind=Differs.CUT, name="time", detail="tests")
+        yield Difference(kind=Differs.CUT, name=OF_A_TEST, detail="tests")
+
+
+def _cannot_run(due: Due) -> Iterator[Difference]:
+    """What was handed in could not be run: every test of several fails with one and the same exception."""
+    if due.met or len(due.checks) < FEWEST_TESTS or not all(one.words for one in due.checks):
+        return
+    raised = {_template(check.words) for check in due.checks}
+    if len(raised) == 1 and (only := raised.pop()) and _RAISED.match(only):
+        yield Difference(kind=Differs.SAID, name=EVERY_TEST, detail=only)
 
 
 def _checks(due: Due) -> Iterator[Difference]:

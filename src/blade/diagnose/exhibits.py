@@ -14,6 +14,7 @@ from blade.core.rollout import Rollout
 from blade.detectors import find, look
 from blade.diagnose import provenance, quotes
 from blade.diagnose.contrast import DECLINING, words_of
+from blade.diagnose.differences import EVERY_TEST, LOG_FIELD, OF_A_TEST
 from blade.diagnose.templates import telling
 from blade.diagnose.walks import Walk
 from blade.ingest.fields import BY_NAME, is_judge
@@ -73,6 +74,8 @@ def call(walk: Walk, difference: Difference) -> Evidence | None:
 
 def said(walk: Walk, field: str) -> Evidence | None:
     """The line of a verifier's field that tells most."""
+    if field == EVERY_TEST:
+        return check(walk, "")
     found = next((one for one in walk.due.said if one.field == field or one.field.startswith(f"{field}.")), None)
     if found is None:
         return None
@@ -131,12 +134,19 @@ def self_check(walk: Walk) -> Evidence | None:
 
 
 def stopped(walk: Walk) -> Evidence | None:
-    """The field that says why the rollout ended."""
-    field = next((one.detail for one in walk.differs if one.kind == Differs.CUT and one.detail != "stop"), None)
-    if field is not None:
-        return quotes.of_row(walk.rollout, field, "true")
+    """What says why the rollout ended: the tests that its program was too slow for, a field, or the stop word."""
+    cut = next((one for one in walk.differs if one.kind == Differs.CUT and one.detail != "stop"), None)
+    if cut is not None and cut.name == OF_A_TEST:
+        return check(walk, "") or said(walk, _log(walk))
+    if cut is not None:
+        return said(walk, cut.detail)
     quote = walk.rollout.stop
     return in_row(walk.rollout, Evidence(key=walk.rollout.key, step=None, field="stop", quote=quote)) if quote else None
+
+
+def _log(walk: Walk) -> str:
+    """The field that holds the log of the tests."""
+    return next((one.field for one in walk.due.said if LOG_FIELD.search(one.field)), "")
 
 
 def in_row(rollout: Rollout, evidence: Evidence) -> Evidence | None:

@@ -31,8 +31,8 @@ FAMILIES = {
 }
 """Kinds of difference that make one finding together."""
 
-NUMBERED = r"^(?:(?:test|item|step) \d+|tests)$"
-"""The name of a test that has none."""
+NUMBERED = r"^(?i:(?:(?:unit|hidden|public|private|test|case|item|step|check|example|sample|input|t)s?[ _.:#-]*){0,3}\d+|tests)$"
+"""The name of a test that has none of its own: an ordinal, which tests of other tasks have too."""
 A_TOTAL = "<n> of <n>"
 """The words of a check that is only a number of those that hold: the verifier's own words say more."""
 A_RULE = r"^[A-Z]{3}\d{3}$"

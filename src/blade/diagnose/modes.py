@@ -20,7 +20,7 @@ from blade.core.finding import Differs
 from blade.core.pattern import pattern_of
 from blade.core.run import Run
 from blade.diagnose.catalogue import infra_codes, rule_in_words
-from blade.diagnose.differences import A_JUDGE, ABSENT
+from blade.diagnose.differences import A_JUDGE, ABSENT, EVERY_TEST
 from blade.diagnose.groups import A_RULE, A_TOTAL, NUMBERED
 from blade.diagnose.recorded import leaves_out_the_agent
 from blade.diagnose.templates import cluster
@@ -117,6 +117,7 @@ KINDS = {
     "cut-tokens": _Kind(name="cut by the token limit", party="agent"),
     "cut-steps": _Kind(name="cut by the limit of steps", party="agent"),
     "cut-time": _Kind(name="cut by the time limit", party="agent"),
+    "cut-program": _Kind(name="its program is too slow for the tests", party="agent"),
     "no-output": _Kind(name="the agent said nothing and called nothing", party="harness"),
     "only-thought": _Kind(name="it thought, and then said nothing", party="agent"),
     "no-answer": _Kind(name="no answer was found in the output", party="agent"),
@@ -363,6 +364,8 @@ def _judged_otherwise(run: Run) -> pl.DataFrame:
 
 
 def _word_rank(field: str) -> int:
+    if field == EVERY_TEST:
+        return -1
     last = re.sub(_PLACE_IN_A_LIST, "", field).rpartition(".")[2].lower()
     if "stderr" in last or "exit_code" in last or "traceback" in last:
         return len(_WORD_ORDER) + ("exit_code" in last)

@@ -11,9 +11,10 @@ from blade.detectors import rules
 from blade.diagnose import quotes
 from blade.diagnose.catalogue import rule_in_words, to_do
 from blade.diagnose.context import Context, Draft, Said
+from blade.diagnose.differences import OF_A_TEST
 from blade.diagnose.examples import last_text, verb
 from blade.diagnose.exhibits import answer as answer_evidence
-from blade.diagnose.exhibits import closing, seen_by
+from blade.diagnose.exhibits import closing, seen_by, stopped
 from blade.diagnose.groups import Group, spread
 from blade.diagnose.walks import Walk
 from blade.metrics.counts import fired
@@ -27,6 +28,8 @@ GOING_ROUND = ("BEH001", "BEH004")
 
 def limit(group: Group, context: Context) -> Draft:
     """A limit of tokens, steps or time; where most of what it cuts goes round, that is the defect."""
+    if group.name == OF_A_TEST:
+        return _too_slow(group, context)
     going = _going_round(group, context)
     cut = f"{spread(group.failing)} {'is' if len(group.failing) == 1 else 'are'} cut by it"
     if going * 2 > len(group.failing):
@@ -45,6 +48,26 @@ def limit(group: Group, context: Context) -> Draft:
         brief=f"the limit of {group.name}",
         kind="harness",
     )
+
+
+def _too_slow(group: Group, context: Context) -> Draft:
+    return Draft(
+        title="Its program is too slow for the tests",
+        what=f"{spread(group.failing)}: every test that {'it fails' if len(group.failing) == 1 else 'they fail'} runs out of time.",
+        fix="say in the prompt how large the input gets and how long a test may take, or train on fast solutions",
+        brief="programs that are too slow",
+        kind="prompt",
+        where=tuple(_slow(walk) for walk in context.reading.at(group.failing)[:2]),
+    )
+
+
+def _slow(walk: Walk) -> Said:
+    """What the verifier says of the test that ran out of time, and how many held."""
+    evidence = stopped(walk)
+    met, asked = walk.due.met, walk.due.asked
+    held = f" meets {met:,} of {asked:,} tests" if asked > 1 else ""
+    told = f'{":" if not held else "; of one that fails the verifier says"} "{evidence.quote}"' if evidence else ""
+    return f"{walk.place}{held}{told}.", (evidence,) if evidence is not None else ()
 
 
 def _going_round(group: Group, context: Context) -> int:

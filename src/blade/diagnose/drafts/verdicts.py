@@ -13,8 +13,9 @@ from blade.core.pattern import pattern_of
 from blade.core.rollout import Outcome
 from blade.diagnose import quotes
 from blade.diagnose.context import Context, Draft, Said
-from blade.diagnose.differences import A_JUDGE
+from blade.diagnose.differences import A_JUDGE, EVERY_TEST
 from blade.diagnose.examples import verb
+from blade.diagnose.exhibits import check as check_evidence
 from blade.diagnose.exhibits import judge_words
 from blade.diagnose.groups import Group, spread
 from blade.diagnose.templates import telling
@@ -26,6 +27,7 @@ _COUNTS = pattern_of(
     r"|(?<!\d)(?P<bad>\d{1,6}) failed, (?P<good>\d{1,6}) passed"
 )
 
+_FENCE = "```"
 MOST_NAMED = 4
 LONGEST_ANSWER = 60
 """Characters of an answer that is shown beside the verifier's words."""
@@ -155,6 +157,8 @@ def _words_of(check_: Check) -> str:
 
 def words(group: Group, context: Context) -> Draft:
     """What the verifier says of failures, and rarely of a pass."""
+    if group.name == EVERY_TEST:
+        return _cannot_run(group, context)
     passes = f"{len(group.passing)} passing" if group.passing else "no passing"
     judged = group.detail == A_JUDGE
     return Draft(
@@ -170,6 +174,26 @@ def words(group: Group, context: Context) -> Draft:
         brief="what the judge says" if judged else f'"{quotes.shown(group.detail, 60)}" of the verifier',
         kind="training",
         where=tuple(_spoken(walk, group.name) for walk in context.reading.at(group.failing)[:2]),
+        estimable=False,
+    )
+
+
+def _cannot_run(group: Group, context: Context) -> Draft:
+    """What every test of a rollout says: the program could not be run, or was not taken out of its fence."""
+    walks = context.reading.at(group.failing)
+    found = [(walk, evidence) for walk in walks if (evidence := check_evidence(walk, "")) is not None]
+    fenced = bool(found) and all("SyntaxError" in one.quote and _FENCE in one.quote for _, one in found)
+    return Draft(
+        title=f"Every test says: {quotes.shown(group.detail, 110)}",
+        what=f"So in {spread(group.failing)}: the program could not be run at all"
+        f"{', since the fence around it was taken for a part of it' if fenced else ''}.",
+        fix="have the verifier take the program out of its fence before it runs it, and judge these again"
+        if fenced
+        else _train(group, context, "where the program cannot be run"),
+        brief="programs that are run with their fence" if fenced else "programs that cannot be run",
+        kind="verifier" if fenced else "training",
+        # A fence inside a sentence would be read as markup.
+        where=tuple((f'{walk.place}: "{one.quote.partition(_FENCE)[0].rstrip()}".', (one,)) for walk, one in found[:2]),
         estimable=False,
     )
 

@@ -483,3 +483,16 @@ def test_one_way_to_fail_is_one_mode_wherever_in_a_large_file_it_stands(tmp_path
     # What was learned of the file the first time must not show the second time.
     for _ in range(2):
         assert modes(partition(blade.load_run(path))) == {"said:b_reason: came late": 1_200}
+
+
+def test_with_partial_credit_only_low_rewards_have_a_wrong_answer(tmp_path: Path) -> None:
+    rows = [
+        rollout(f"t{n}", output=f"So it is {n}.", reward=n / 10, expected_answer="Bern", pred=f"x{n}") for n in range(9)
+    ]
+    found = parted(tmp_path, *rows)
+    assert modes(found) == {"answer-absent": 3, NOT_EXPLAINED: 6}
+
+
+def test_a_sentence_is_no_key_that_must_be_held(tmp_path: Path) -> None:
+    row = rollout(output="Der Zug geht um acht Uhr ab.", reference="Der Zug mit Halt in Bonn und in Ulm um acht")
+    assert mode_of(tmp_path, row) == NOT_EXPLAINED

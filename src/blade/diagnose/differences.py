@@ -30,6 +30,8 @@ LONGEST_NAME = 120
 LONGEST_KEY = 200
 SHORTEST_PROSE = 80
 """A longer key may be answered in other words."""
+MOST_KEY_WORDS = 8
+"""So may one of more words: it is a sentence."""
 ABSENT = "absent"
 """How an answer compares that cannot be compared otherwise, and does not hold the key."""
 _WORDS_ONLY = re.compile(r"[\[\]\"'\w .,&-]+")
@@ -398,10 +400,11 @@ def _lacking(rollout: Rollout, key: str) -> list[Difference]:
 
 
 def _is_absent(key: str, text: str) -> bool:
-    """Whether a short key, in plain words, stands nowhere in what was answered."""
+    """Whether a short key, in plain words and no sentence, stands nowhere in what was answered."""
     if len(key) > SHORTEST_PROSE or not text.strip() or _WORDS_ONLY.fullmatch(key) is None:
         return False
-    return " ".join(_PLAIN.findall(key.casefold())) not in " ".join(_PLAIN.findall(text.casefold()))
+    wanted = _PLAIN.findall(key.casefold())
+    return len(wanted) <= MOST_KEY_WORDS and " ".join(wanted) not in " ".join(_PLAIN.findall(text.casefold()))
 
 
 def final_text(steps: tuple[Step, ...] | None) -> str:

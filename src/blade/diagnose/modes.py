@@ -24,6 +24,8 @@ from blade.diagnose.differences import A_JUDGE, ABSENT, EVERY_TEST
 from blade.diagnose.groups import A_RULE, A_TOTAL, NUMBERED
 from blade.diagnose.recorded import leaves_out_the_agent
 from blade.diagnose.templates import cluster
+from blade.metrics.buckets import CLOSE, thirds
+from blade.metrics.headline import headline, rewards_of
 
 MINDED = 0.2
 """A difference that stands in a larger share of passing rollouts among those that have it is set aside."""
@@ -153,7 +155,7 @@ def partition(run: Run) -> Partition:
     """The failed rollouts of a run by mode; the counts sum to the failures."""
     rows = run.rollouts.select(*_KEYS, "outcome").with_row_index(ROW)
     failed = rows.filter(pl.col("outcome") == "failed").drop("outcome")
-    long = pl.concat([_long(run), _broken(run), _refused(run)])
+    long = _where_it_counts(pl.concat([_long(run), _broken(run), _refused(run)]), run)
     set_aside = _set_aside(long, passes=int((run.rollouts["outcome"] == "passed").sum()))
     minded = _minded(long, set_aside, run)
     mine = minded.filter(~pl.col("passed"))
@@ -182,6 +184,17 @@ def _long(run: Run) -> pl.DataFrame:
     judged = rows.filter(pl.col("outcome").is_in(["passed", "failed"]) & pl.col("differs").is_not_null())
     long = judged.select(ROW, *_KEYS, (pl.col("outcome") == "passed").alias("passed"), "differs")
     return long.explode("differs").unnest("differs")
+
+
+def _where_it_counts(long: pl.DataFrame, run: Run) -> pl.DataFrame:
+    """With partial credit, without the answers of rollouts above the lower third: theirs is no wrong answer."""
+    if headline(run)[0] == "pass_at_1":
+        return long
+    low, _ = thirds(rewards_of(run))
+    rows = run.rollouts.select("reward").with_row_index(ROW).filter(pl.col("reward") > low + CLOSE)
+    told = long.join(rows.select(ROW, credit=pl.lit(value=True)), on=ROW, how="left", maintain_order="left")
+    credited = pl.col("credit").fill_null(value=False) & (pl.col("kind") == Differs.ANSWER) & ~pl.col("passed")
+    return told.filter(~credited).drop("credit")
 
 
 def _broken(run: Run) -> pl.DataFrame:

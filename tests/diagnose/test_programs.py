@@ -58,3 +58,13 @@ def test_a_flag_of_a_limit_is_quoted_as_the_row_has_it(tmp_path: Path) -> None:
     assert mode.id == "cut-steps"
     assert mode.evidence is not None
     assert mode.evidence.quote == "max_turns_exceeded"
+
+
+def test_a_patch_that_does_not_apply_is_a_finding_and_its_tests_are_not(tmp_path: Path) -> None:
+    def patched(n: int) -> Row:
+        report = {"patch_successfully_applied": False, "tests_status": {"FAIL_TO_PASS": {"failure": [f"test_{n}::a"]}}}
+        return rollout(f"t{n}", output="done", model_patch=f"diff --git a/{n} b/{n}", eval_report=report)
+
+    (one,) = diagnosed(tmp_path, *(patched(n) for n in range(3))).findings
+    assert one.title == "The verifier says: patch_successfully_applied: false"
+    assert (one.kind, one.rollouts, one.headroom.only_defect) == ("harness", 3, 3 / 7)

@@ -365,6 +365,7 @@ QUIET = [
     Quiet("TSK005", "no go-ahead", [talked(said("Shall I?"), said("No, thanks. ###STOP###", "user"))]),
     Quiet("TSK005", "nothing was due", [rollout("t", output=[said("Shall I?"), GO_AHEAD], expected_actions=[])]),
     Quiet("TSK006", "no such rule", [refused(rule="Speak English.")]),
+    Quiet("TSK008", "no answer is expected", repeats(*(rollout("t", model_patch="diff --git a/x b/x", resolved=False) for _ in range(3)))),
     Quiet("TSK006", "a rule that allows it", [refused(rule="This reservation can be cancelled though a portion of the flight was already flown.")]),
     Quiet("TSK006", "one repeat does not cite it", repeats(refused(), refused("I will look into it."))),
     Quiet("TSK007", "the prompt names it", [rollout("t", prompt="Print Error executing command.", details={"test": NOT_IN})]),

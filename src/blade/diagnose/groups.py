@@ -37,6 +37,8 @@ A_TOTAL = "<n> of <n>"
 """The words of a check that is only a number of those that hold: the verifier's own words say more."""
 A_RULE = r"^[A-Z]{3}\d{3}$"
 """The code of a rule, which is the name of a difference that it sees."""
+BEFORE_JUDGING = r"^(?:\w*(?:apply|parse|parsing|format|schema|compile|build|syntax|extract)\w*_failed|invalid_format|\w*patch\w*: false)$"
+"""Flags that say that something failed before anything could be judged."""
 MOST = 40
 """Groups that are looked at, the largest."""
 
@@ -131,13 +133,20 @@ def _without_consequences(long: pl.DataFrame) -> pl.DataFrame:
     long = _less(long, "machinery", pl.col("family") != "machinery")
     long = _less(long, "limit", pl.col("family").is_in(_OF_THE_END))
     long = _less(long, "declined", pl.col("family").is_in(["answer", "no-answer"]))
+    unjudged = (pl.col("family") == "words") & pl.col("detail").str.contains(BEFORE_JUDGING)
+    long = _after(long, unjudged, pl.col("family") == "check")
     # An answer that holds the key is right; where a criterion fails, that is why it was rejected.
     return _less(long, "check", (pl.col("family") == "answer") & (pl.col("name") == "contained"))
 
 
 def _less(long: pl.DataFrame, family: str, after: pl.Expr) -> pl.DataFrame:
     """Without the differences that come `after`, in rollouts that have one of a family."""
-    first = long.filter(pl.col("family") == family).select("row").unique()
+    return _after(long, pl.col("family") == family, after)
+
+
+def _after(long: pl.DataFrame, before: pl.Expr, after: pl.Expr) -> pl.DataFrame:
+    """Without the differences that come `after`, in rollouts that have one that comes `before`."""
+    first = long.filter(before).select("row").unique()
     told = long.join(first.with_columns(first=True), on="row", how="left", maintain_order="left")
     return told.filter(~(pl.col("first").fill_null(value=False) & after)).drop("first")
 

@@ -21,7 +21,7 @@ from blade.core.pattern import pattern_of
 from blade.core.run import Run
 from blade.diagnose.catalogue import infra_codes, rule_in_words
 from blade.diagnose.differences import A_JUDGE, ABSENT, EVERY_TEST
-from blade.diagnose.groups import A_RULE, A_TOTAL, NUMBERED
+from blade.diagnose.groups import A_RULE, A_TOTAL, BEFORE_JUDGING, NUMBERED
 from blade.diagnose.recorded import leaves_out_the_agent
 from blade.diagnose.templates import cluster
 from blade.metrics.buckets import CLOSE, thirds
@@ -85,8 +85,6 @@ _PARTIES = (
     ("tool", pattern_of(r"\btool_(?:failure|error|backend)|\bbackend\b", re.IGNORECASE)),
     ("harness", pattern_of(r"\binfra|\bsandbox|\bcontainer|\bprovider|\bharness", re.IGNORECASE)),
 )
-_BEFORE_JUDGING = r"^(?:\w*(?:apply|parse|parsing|format|schema|compile|build|syntax|extract)\w*_failed|invalid_format|\w*patch\w*: false)$"
-"""Flags that say that something failed before anything could be judged."""
 _EXCEPTION = pattern_of(r"^[\w.]*(?:Error|Exception|Failure|Interrupt|Timeout):")
 
 _KEYS = ["task_id", "repeat"]
@@ -356,7 +354,7 @@ def _spoken(long: pl.DataFrame) -> pl.DataFrame:
     ranks = {name: _word_rank(name) for name in said["name"].unique()}
     rank = pl.col("name").replace_strict(list(ranks), list(ranks.values()), return_dtype=pl.Int32).alias("rank")
     ordered = said.with_columns(rank).sort([ROW, "rank"], maintain_order=True)
-    flag = pl.col("detail").str.contains(_BEFORE_JUDGING)
+    flag = pl.col("detail").str.contains(BEFORE_JUDGING)
     return ordered.group_by(ROW).agg(
         words=pl.col("detail").first(),
         field=pl.col("name").first().str.replace(_PLACE_IN_A_LIST, ""),

@@ -17,7 +17,7 @@ from blade.diagnose.differences import A_JUDGE, EVERY_TEST
 from blade.diagnose.examples import verb
 from blade.diagnose.exhibits import check as check_evidence
 from blade.diagnose.exhibits import judge_words
-from blade.diagnose.groups import Group, spread
+from blade.diagnose.groups import BEFORE_JUDGING, Group, spread
 from blade.diagnose.templates import telling
 from blade.diagnose.walks import Walk
 from blade.ingest.fields import is_judge
@@ -166,16 +166,21 @@ def words(group: Group, context: Context) -> Draft:
         if judged
         else f"The verifier says: {quotes.shown(group.detail, 110)}",
         what=f"`{group.name}` says so in {spread(group.failing)}, and in {passes} rollout{'s' if len(group.passing) > 1 else ''}.",
-        fix=_train(
-            group,
-            context,
-            "where a judge rejects" if judged else f'where the verifier says "{quotes.shown(group.detail, 60)}"',
-        ),
+        fix=_what_to_do(group, context),
         brief="what the judge says" if judged else f'"{quotes.shown(group.detail, 60)}" of the verifier',
-        kind="training",
+        kind="harness" if re.match(BEFORE_JUDGING, group.detail) else "training",
         where=tuple(_spoken(walk, group.name) for walk in context.reading.at(group.failing)[:2]),
         estimable=False,
     )
+
+
+def _what_to_do(group: Group, context: Context) -> str:
+    """What to do about words of the verifier: what could not be judged at all can be tried before it is handed in."""
+    if re.match(BEFORE_JUDGING, group.detail):
+        return "have the harness try what is handed in before it is judged, and send the error back to the agent"
+    judged = group.detail == A_JUDGE
+    where = "where a judge rejects" if judged else f'where the verifier says "{quotes.shown(group.detail, 60)}"'
+    return _train(group, context, where)
 
 
 def _cannot_run(group: Group, context: Context) -> Draft:

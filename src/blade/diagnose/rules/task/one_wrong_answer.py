@@ -8,7 +8,8 @@ What to do
 
 Limits
     One model that is wrong in the same way each time looks the same; three repeats are needed. Where the verifier failed
-    itself, or the answer is the key's word for word, nothing says that the answer is wrong.
+    itself, or the answer is the key's word for word, nothing says that the answer is wrong; where no answer is expected, as
+    of a patch, there is no key to doubt.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ def one_wrong_answer(context: Context) -> Iterator[Doubt]:
     run = context.run
     if run.rollouts["answer"].count() == 0:
         return
+    keyed = run.tasks.drop_nulls("expected").select("task_id")
     rows = run.rollouts.select("task_id", "outcome", "differs", "answer_fp", "answer")
+    rows = rows.join(keyed, on="task_id", how="semi", maintain_order="left")
     judged = rows.filter(pl.col("outcome").is_in(["passed", "failed"]))
     answers = pl.col("answer_fp")
     told = judged.group_by("task_id", maintain_order=True).agg(

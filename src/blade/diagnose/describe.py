@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from blade.core.due import Due
+from collections.abc import Sequence
+
+from blade.core.due import Due, DueCall
 from blade.core.finding import Difference, Differs
 from blade.core.tools import changes_state
 from blade.diagnose import provenance, quotes
@@ -19,21 +21,22 @@ _NOTHING = {"output": "no output", "thought": "only thoughts, no word", "decline
 """What stands in the place of an answer."""
 
 
-def due_in_words(due: Due) -> str:
-    """The key in a line; what cannot be known is said."""
+def due_in_words(due: Due, *, only_reads: bool = False) -> str:
+    """The key in a line; what cannot be known is said. Look-ups are due where no key of the run wants a change."""
     if due.calls is not None:
-        changes = [call for call in due.calls if changes_state(call.tool)]
+        wanted = [call for call in due.calls if only_reads or changes_state(call.tool)]
         said = f"say {', '.join(quotes.shown(one, 40) for one in due.statements[:3])}" if due.statements else ""
-        if not changes:
-            return f"no change{f'; {said}' if said else ''}"
-        listed = "; ".join(f"`{call_in_words(call)}`" for call in changes[:MOST_CALLS])
-        more = f"; {len(changes) - MOST_CALLS} more" if len(changes) > MOST_CALLS else ""
-        return f"{listed}{more}{f'; {said}' if said else ''}"
+        return "; ".join(filter(None, (_listed(wanted) or "no change", said)))
     if due.checks and (due.answer is None or len(due.answer) > LONGEST_ANSWER):
         return f"{due.asked:,} {'test or criterion' if due.asked == 1 else 'tests or criteria'}"
     if due.answer:
         return f"answer {quotes.shown(' '.join(due.answer.split()), LONGEST_ANSWER)}"
     return "not in these files"
+
+
+def _listed(calls: Sequence[DueCall]) -> str:
+    more = f"; {len(calls) - MOST_CALLS} more" if len(calls) > MOST_CALLS else ""
+    return "; ".join(f"`{call_in_words(call)}`" for call in calls[:MOST_CALLS]) + more
 
 
 def done_in_words(walk: Walk) -> str:

@@ -361,7 +361,7 @@ _SETTLE = {
     "verifier": "the verifier",
     "user": "the user simulator",
     "limit": "the limit",
-    "task": "what the repeats are given",
+    "task": "what the tasks give",
 }
 
 

@@ -496,3 +496,8 @@ def test_with_partial_credit_only_low_rewards_have_a_wrong_answer(tmp_path: Path
 def test_a_sentence_is_no_key_that_must_be_held(tmp_path: Path) -> None:
     row = rollout(output="Der Zug geht um acht Uhr ab.", reference="Der Zug mit Halt in Bonn und in Ulm um acht")
     assert mode_of(tmp_path, row) == NOT_EXPLAINED
+
+
+def test_a_comment_of_a_grader_is_read(tmp_path: Path) -> None:
+    row = rollout(output="Assume it holds for n.", grader_comment="The base case is missing.")
+    assert mode_of(tmp_path, row) == "said:grader_comment: The base case is missing."

@@ -402,6 +402,7 @@ SPEAKING_WORDS = (
     "failure",
     "failed",
     "feedback",
+    "comment",
     "exit_code",
     "judge_output",
     "test_log",

@@ -501,3 +501,19 @@ def test_a_sentence_is_no_key_that_must_be_held(tmp_path: Path) -> None:
 def test_a_comment_of_a_grader_is_read(tmp_path: Path) -> None:
     row = rollout(output="Assume it holds for n.", grader_comment="The base case is missing.")
     assert mode_of(tmp_path, row) == "said:grader_comment: The base case is missing."
+
+
+def test_an_environment_that_refuses_a_turn_says_why(tmp_path: Path) -> None:
+    def played(task: str, *, passed: bool) -> Row:
+        heard = "You are in room 2." if passed else "Invalid action: no <action> tag found."
+        return rollout(task, passed=passed, output=[said("I go north."), said(heard, "user")])
+
+    rows = [played("t", passed=False), *(played(f"u{n}", passed=n > 1) for n in range(4))]
+    found = blade.analyze(write_jsonl(tmp_path / "run.jsonl", rows)).runs[0].diagnosis
+    assert found is not None
+    (mode,) = found.partition.modes
+    assert (mode.name, mode.rollouts) == ("the environment says: Invalid action: no <action> tag found.", 3)
+    assert mode.evidence is not None
+    assert (mode.evidence.step, mode.evidence.quote) == (1, "Invalid action: no <action> tag found.")
+    (one,) = found.findings
+    assert one.title == "The environment says: Invalid action: no <action> tag found."

@@ -43,6 +43,14 @@ OF_A_TEST = "program"
 """The limit of time that a test sets to the program it runs."""
 EVERY_TEST = "every test"
 """Stands for the field of words that all tests of a rollout share."""
+ENVIRONMENT = "environment"
+"""Stands for the field of what an environment says in its turns."""
+_REFUSES = re.compile(
+    r"\b(?:invalid|illegal|error|not (?:a )?(?:valid|allowed|recogni[sz]ed|understood)|malformed|no .{1,30} found"
+    r"|you (?:have )?(?:died|lost)|game over)\b",
+    re.IGNORECASE,
+)
+"""How an environment says that it could not take a turn, or that it is over."""
 FEWEST_TESTS = 2
 _RAISED = re.compile(r"(?!AssertionError)[\w.]*(?:Error|Exception)\b")
 """An exception of the program itself, and not of what a test asserts."""
@@ -154,6 +162,8 @@ def differences(rollout: Rollout) -> tuple[Difference, ...]:
         machinery = list(_machinery(due))
         found += [*machinery, *_records(due), *_words(due, failed)]
         found += [] if limits or machinery else _masked(due)
+    if (heard := environment_says(rollout)) is not None:
+        found.append(Difference(kind=Differs.SAID, name=ENVIRONMENT, detail=_template(heard.text), step=heard.index))
     if due.calls is not None:
         found += [*_actions(rollout, due), *_statements(rollout, due)]
     elif due.answer is not None and not any(one.name == "declined" for one in found):
@@ -163,6 +173,16 @@ def differences(rollout: Rollout) -> tuple[Difference, ...]:
     if rollout.offered:
         found += _refused(rollout)
     return tuple(islice(dict.fromkeys(found), MOST)) if found else ()
+
+
+def environment_says(rollout: Rollout) -> Step | None:
+    """The turn that ends a talk without tools and without a simulated user, where it reports an error or an end."""
+    features = rollout.features
+    if features is None or features.calls or rollout.due.script or not rollout.steps:
+        return None
+    last = rollout.steps[-1]
+    short = last.party == "user" and last.kind == "message" and len(last.text) <= SHORT
+    return last if short and _REFUSES.search(last.text) else None
 
 
 def _limits(rollout: Rollout, due: Due) -> list[Difference]:

@@ -14,7 +14,7 @@ from blade.core.rollout import Rollout
 from blade.detectors import find, look
 from blade.diagnose import provenance, quotes
 from blade.diagnose.contrast import DECLINING, words_of
-from blade.diagnose.differences import EVERY_TEST, LOG_FIELD, OF_A_TEST
+from blade.diagnose.differences import ENVIRONMENT, EVERY_TEST, LOG_FIELD, OF_A_TEST, environment_says
 from blade.diagnose.templates import telling
 from blade.diagnose.walks import Walk
 from blade.ingest.fields import BY_NAME, is_judge
@@ -76,6 +76,9 @@ def said(walk: Walk, field: str) -> Evidence | None:
     """The line of a verifier's field that tells most."""
     if field == EVERY_TEST:
         return check(walk, "")
+    if field == ENVIRONMENT:
+        heard = environment_says(walk.rollout)
+        return quotes.of_text(walk.rollout, heard) if heard is not None else None
     found = next((one for one in walk.due.said if one.field == field or one.field.startswith(f"{field}.")), None)
     if found is None:
         return None

@@ -20,7 +20,7 @@ from blade.core.finding import Differs
 from blade.core.pattern import pattern_of
 from blade.core.run import Run
 from blade.diagnose.catalogue import infra_codes, rule_in_words
-from blade.diagnose.differences import A_JUDGE, ABSENT, EVERY_TEST
+from blade.diagnose.differences import A_JUDGE, ABSENT, ENVIRONMENT, EVERY_TEST
 from blade.diagnose.groups import A_RULE, A_TOTAL, BEFORE_JUDGING, NUMBERED
 from blade.diagnose.recorded import leaves_out_the_agent
 from blade.diagnose.templates import cluster
@@ -471,8 +471,9 @@ def _open_kind(mode: str) -> _Kind:
         return _Kind(name=rule_in_words(what), party="tool" if what == TOOL_DOWN else "harness")
     if kind == "check":
         return _Kind(name=f"`{what}` not met", party="agent")
-    words = what.partition(": ")[2]
-    return _Kind(name=f"the verifier says: {words}", party=_party(f"{what.partition(': ')[0]} {words}"))
+    field, _, words = what.partition(": ")
+    who = "the environment" if field == ENVIRONMENT else "the verifier"
+    return _Kind(name=f"{who} says: {words}", party=_party(f"{what.partition(': ')[0]} {words}"))
 
 
 def _party(words: str) -> str:

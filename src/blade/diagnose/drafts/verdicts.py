@@ -13,10 +13,11 @@ from blade.core.pattern import pattern_of
 from blade.core.rollout import Outcome
 from blade.diagnose import quotes
 from blade.diagnose.context import Context, Draft, Said
-from blade.diagnose.differences import A_JUDGE, EVERY_TEST
+from blade.diagnose.differences import A_JUDGE, ENVIRONMENT, EVERY_TEST
 from blade.diagnose.examples import verb
 from blade.diagnose.exhibits import check as check_evidence
 from blade.diagnose.exhibits import judge_words
+from blade.diagnose.exhibits import said as said_evidence
 from blade.diagnose.groups import BEFORE_JUDGING, Group, spread
 from blade.diagnose.templates import telling
 from blade.diagnose.walks import Walk
@@ -161,13 +162,14 @@ def words(group: Group, context: Context) -> Draft:
         return _cannot_run(group, context)
     passes = f"{len(group.passing)} passing" if group.passing else "no passing"
     judged = group.detail == A_JUDGE
+    who = ENVIRONMENT if group.name == ENVIRONMENT else "verifier"
     return Draft(
         title="A judge rejects it, in words of its own"
         if judged
-        else f"The verifier says: {quotes.shown(group.detail, 110)}",
-        what=f"`{group.name}` says so in {spread(group.failing)}, and in {passes} rollout{'s' if len(group.passing) > 1 else ''}.",
+        else f"The {who} says: {quotes.shown(group.detail, 110)}",
+        what=f"{'It' if group.name == ENVIRONMENT else f'`{group.name}`'} says so in {spread(group.failing)}, and in {passes} rollout{'s' if len(group.passing) > 1 else ''}.",
         fix=_what_to_do(group, context),
-        brief="what the judge says" if judged else f'"{quotes.shown(group.detail, 60)}" of the verifier',
+        brief="what the judge says" if judged else f'"{quotes.shown(group.detail, 60)}" of the {who}',
         kind="harness" if re.match(BEFORE_JUDGING, group.detail) else "training",
         where=tuple(_spoken(walk, group.name) for walk in context.reading.at(group.failing)[:2]),
         estimable=False,
@@ -179,7 +181,8 @@ def _what_to_do(group: Group, context: Context) -> str:
     if re.match(BEFORE_JUDGING, group.detail):
         return "have the harness try what is handed in before it is judged, and send the error back to the agent"
     judged = group.detail == A_JUDGE
-    where = "where a judge rejects" if judged else f'where the verifier says "{quotes.shown(group.detail, 60)}"'
+    who = ENVIRONMENT if group.name == ENVIRONMENT else "verifier"
+    where = "where a judge rejects" if judged else f'where the {who} says "{quotes.shown(group.detail, 60)}"'
     return _train(group, context, where)
 
 
@@ -206,7 +209,10 @@ def _cannot_run(group: Group, context: Context) -> Draft:
 def _spoken(walk: Walk, field: str) -> Said:
     said = next((one for one in walk.due.said if one.field == field), None)
     if said is None:
-        return f"{walk.place}.", ()
+        heard = said_evidence(walk, field)
+        return (
+            (f'{walk.place}:{heard.step} "{heard.quote}".', (heard,)) if heard is not None else (f"{walk.place}.", ())
+        )
     if walk.due.said and is_judge(field):
         evidence = judge_words(walk)
         return f'{walk.place}: "{evidence.quote}".' if evidence else f"{walk.place}.", (evidence,) if evidence else ()

@@ -16,6 +16,7 @@ from msgspec import Struct
 from blade.core.diagnosis import Doubt, Grade, Label, Lookout, Partition, TaskCause
 from blade.core.finding import Cause, Differs
 from blade.core.run import Run
+from blade.metrics.counts import task_numbers
 
 INFRA_MODES = {
     "machinery": "the machinery failed",
@@ -118,7 +119,7 @@ def causes(
     usable = {one.code: one for one in seen if one.status == "stable" and one.grade in RESTS_ON}
     tasks, facts = _facts(run, parts, doubts, usable, passed_elsewhere)
     decided = [_decide(one, usable) for one in facts]
-    return {task: decided[number] for task, number in tasks.iter_rows()}
+    return {task: decided[number] for task, number in tasks.rows()}
 
 
 def overruled(found: Mapping[str, TaskCause], labels: Mapping[str, Label]) -> dict[str, TaskCause]:
@@ -294,7 +295,7 @@ def _facts(
     outcomes, modes = _counted(run.rollouts, "outcome", "outcomes"), _counted(parts.table, "mode", "modes")
     failed, passed = _fired(run, rules, "failed"), _fired(run, rules, "passed")
     doubted, against = _doubted(run, doubts)
-    looked = run.rollouts.select("task_id", "steps").drop_nulls("steps")["task_id"].unique()
+    looked = run.rollouts.select("task_id", "steps").drop_nulls("steps")["task_id"].rle().struct.field("value")
     failing = [number for number, one in enumerate(outcomes.kinds) if one.total() > one["passed"]]
     tasks = run.tasks.select("task_id").join(outcomes.tasks, on="task_id", how="left", maintain_order="left")
     tasks = tasks.filter(pl.col("outcomes").is_in(failing)).with_columns(
@@ -383,8 +384,11 @@ def _explaining(outcomes: Counts, doubts: Sequence[tuple[Doubt, int]]) -> tuple[
 
 def _counted(rows: pl.DataFrame, column: str, name: str) -> _Counted:
     """How often each value of a column occurs in a task, in the order of the values; rows of a task stand together."""
-    task = pl.col("task_id").rle_id().alias("task")
-    times = rows.select("task_id", task, column).group_by("task", column).agg(pl.col("task_id").first(), pl.len())
+    times = (
+        rows.select("task_id", task_numbers(rows), column)
+        .group_by("task", column)
+        .agg(pl.col("task_id").first(), pl.len())
+    )
     per_task = times.sort("task", column).group_by("task", maintain_order=True)
     alike = per_task.agg(column, "len", pl.col("task_id").first()).group_by(column, "len").agg("task_id")
     kinds = [Counts(tuple(zip(values, numbers, strict=True))) for values, numbers in alike.select(column, "len").rows()]

@@ -183,7 +183,7 @@ def _alone(failed: pl.DataFrame, failing: tuple[Place, ...], alone: pl.DataFrame
 
 
 def _places(rows: pl.DataFrame) -> tuple[Place, ...]:
-    return tuple(dict.fromkeys(rows.select("task_id", "repeat").iter_rows()))
+    return tuple(dict.fromkeys(rows.select("task_id", "repeat").rows()))
 
 
 def spread(places: Sequence[Place]) -> str:

@@ -18,7 +18,7 @@ from blade.core.diagnosis import Grade, Habit
 from blade.core.pattern import pattern_of
 from blade.core.run import Run
 from blade.core.tools import changes_state
-from blade.metrics.counts import ranks
+from blade.metrics.counts import ranked
 from blade.metrics.grades import Graded, Slices, grade, observe
 
 FEWEST_TASKS = 5
@@ -43,6 +43,8 @@ class Candidate(Struct, frozen=True, kw_only=True):
 
 def observed(run: Run) -> list[tuple[Candidate, Graded]]:
     """Every habit that can be told apart in at least five tasks, with how it goes with failing."""
+    if not run.rollouts["calls"].sum():
+        return []
     rows = run.rollouts.select("task_id", "outcome", "calls", "skeleton")
     judged = rows.filter(pl.col("outcome").is_in(["passed", "failed"]) & pl.col("calls").is_not_null())
     if judged.is_empty() or not judged["calls"].sum():
@@ -54,7 +56,7 @@ def observed(run: Run) -> list[tuple[Candidate, Graded]]:
 
 def rollout_facts(judged: pl.DataFrame, run: Run) -> tuple[npt.NDArray[np.int64], Flags, Slices | None]:
     """Of judged rollouts: the task as a number, whether it failed, and what its key wants where all keys say."""
-    tasks = ranks(judged["task_id"])
+    _, tasks = ranked(judged["task_id"])
     failed = (judged["outcome"] == "failed").to_numpy()
     keys = run.tasks.select("task_id", "key_expects")
     wants = judged.select("task_id").join(keys, on="task_id", how="left", maintain_order="left")["key_expects"]
@@ -94,7 +96,7 @@ def _strength(habit: Habit) -> tuple[int, float, str]:
 
 
 def _is_told_apart(flags: Flags, tasks: npt.NDArray[np.int64]) -> bool:
-    return len(np.unique(tasks[flags])) >= FEWEST_TASKS and len(np.unique(tasks[~flags])) >= FEWEST_TASKS
+    return all(np.count_nonzero(np.bincount(tasks[some])) >= FEWEST_TASKS for some in (flags, ~flags))
 
 
 def _candidates(judged: pl.DataFrame, tools: tuple[str, ...]) -> list[Candidate]:

@@ -167,7 +167,7 @@ def _action(rule: Rule, evidence: Sequence[Evidence]) -> str:
 
 
 def _places(rows: pl.DataFrame) -> tuple[Place, ...]:
-    return tuple(rows.select("task_id", "repeat").iter_rows())
+    return tuple(rows.select("task_id", "repeat").rows())
 
 
 def _measured(one: _Remedy, rollouts: Numbered, causes: Mapping[str, TaskCause]) -> Intervention:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 import numpy as np
@@ -30,14 +30,29 @@ def observed(run: Run, taught: Sequence[Rule] = ()) -> list[tuple[Rule, Graded]]
     rows = run.rollouts.select("task_id", "outcome", "fired", "cannot_look")
     judged = rows.filter(pl.col("outcome").is_in(["passed", "failed"]))
     whole = rollout_facts(judged, run)
-    codes, unseen = _codes(judged), _unseen(judged)
+    hits, unseen = _hits(judged), _unseen(judged)
     everywhere = (judged.height, int(whole[1].sum()))
     return [
-        (rule, _observed(rule.code, judged, whole, run))
-        if rule.code in codes
+        (rule, _observed(hits[rule.code], _seen(rule.code, judged, unseen), judged, whole, run))
+        if rule.code in hits
         else (rule, _quiet(everywhere, unseen.get(rule.code, (0, 0))))
         for rule in (*rules(), *taught)
     ]
+
+
+def _hits(rows: pl.DataFrame) -> dict[str, npt.NDArray[np.bool_]]:
+    """By rule that fired in any of the rows: in which."""
+    hits = rows.select("fired").with_row_index("row").drop_nulls("fired").explode("fired").unnest("fired")
+    found = {}
+    for code, places in hits.group_by("code").agg("row").iter_rows():
+        found[code] = np.zeros(rows.height, np.bool_)
+        found[code][places] = True
+    return found
+
+
+def _seen(code: str, rows: pl.DataFrame, unseen: Mapping[str, object]) -> pl.Series | None:
+    """At which of the rows a rule could look; None for all."""
+    return rows.select(~_cannot(code)).to_series() if code in unseen else None
 
 
 def _codes(rows: pl.DataFrame) -> set[str]:
@@ -58,11 +73,14 @@ def _unseen(rows: pl.DataFrame) -> dict[str, tuple[int, int]]:
     return found
 
 
-def _observed(code: str, judged: pl.DataFrame, whole: Facts, run: Run) -> Graded:
-    looked = judged.filter(~_cannot(code))
-    tasks, failed, slices = whole if looked.height == judged.height else rollout_facts(looked, run)
-    hits = looked.select(fired([code]).alias("hit"))["hit"].to_numpy().astype(np.bool_)
-    return observe(tasks, hits, failed, slices)
+def _observed(
+    hits: npt.NDArray[np.bool_], seen: pl.Series | None, judged: pl.DataFrame, whole: Facts, run: Run
+) -> Graded:
+    if seen is None:
+        tasks, failed, slices = whole
+        return observe(tasks, hits, failed, slices)
+    tasks, failed, slices = rollout_facts(judged.filter(seen), run)
+    return observe(tasks, hits[seen.to_numpy()], failed, slices)
 
 
 def _quiet(judged: tuple[int, int], unseen: tuple[int, int]) -> Graded:

@@ -369,7 +369,9 @@ def _judged_otherwise(run: Run) -> pl.DataFrame:
     rows = run.rollouts.select(*shared, "outcome", "calls", "steps").with_row_index(ROW)
     alone = (pl.col("calls") == 0) & (pl.col("steps") <= SINGLE) & pl.col("output_fp").is_not_null()
     one_prompt = run.tasks.drop_nulls("prompt_fp").select("task_id")
-    same = rows.filter(alone).join(one_prompt, on="task_id", how="semi")
+    # Most outputs stand alone, and need not be grouped.
+    again = rows.filter(alone).filter(pl.col("output_fp").is_duplicated())
+    same = again.join(one_prompt, on="task_id", how="semi")
     also = same.filter((pl.col("outcome") == "passed").any().over(*shared))
     return also.select(ROW, otherwise=pl.lit(value=True))
 

@@ -12,6 +12,7 @@ from blade.core.diagnosis import Partition
 from blade.core.errors import ArtifactError
 from blade.core.run import Run
 from blade.diagnose.walks import Walk
+from blade.metrics.counts import task_numbers
 
 Place = tuple[str, int]
 
@@ -90,7 +91,7 @@ def read(run: Run, partition: Partition) -> Reading:
 def _failing_tasks(judged: pl.DataFrame) -> tuple[list[str], list[str]]:
     """Tasks with both outcomes and tasks that only failed, in the order of the table."""
     passed = pl.col("outcome") == "passed"
-    rows = judged.select("task_id", pl.col("task_id").rle_id().alias("task"), passed.alias("passed"))
+    rows = judged.select("task_id", task_numbers(judged), passed.alias("passed"))
     tasks = rows.group_by("task", maintain_order=True).agg(
         pl.col("task_id").first(), some=pl.col("passed").any(), every=pl.col("passed").all()
     )

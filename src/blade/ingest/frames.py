@@ -48,4 +48,6 @@ def reordered(rows: pl.DataFrame, places: pl.Series) -> pl.DataFrame:
 def _is_constant(column: pl.Series) -> bool:
     if column.null_count():
         return column.null_count() == len(column)
-    return not column.dtype.is_nested() and len(column) > 0 and bool((column == column[0]).all())
+    if column.dtype.is_nested() or len(column) == 0:
+        return False
+    return bool(column[0] == column[-1]) and bool((column == column[0]).all())

@@ -92,6 +92,8 @@ class Expected(Struct, frozen=True, kw_only=True):
     source: str | None
     repeats: Mapping[str, int]
     """Expected rollouts by task, tasks without any row included."""
+    seen: Mapping[str, int]
+    """Rollouts that there are, by task."""
     unnamed: int = 0
     """Expected tasks that nothing names; each should have the usual number of rollouts."""
     reason: str = ""
@@ -108,7 +110,7 @@ def expect(
     repeats: int | None,
 ) -> Expected:
     """What should be there: the user's word, materialized inputs, a manifest or log, or a clear pattern; else unknown."""
-    seen = dict(rollouts.group_by("task_id").len().iter_rows())
+    seen = dict(rollouts.group_by("task_id").len().rows())
     named, source, notes = _named(inputs, stated, seen)
     lost = {task: count for task, count in absent.items() if task not in seen and count <= MOST_REPEATS}
     if lost:
@@ -128,7 +130,7 @@ def expect(
     if tasks is not None and tasks < len(counts):
         notes = (*notes, f"{len(counts)} tasks are known where {tasks} were expected")
     unnamed = max(0, tasks - len(counts)) if tasks is not None else 0
-    return Expected(source=source, repeats=counts, unnamed=unnamed, notes=notes)
+    return Expected(source=source, repeats=counts, seen=seen, unnamed=unnamed, notes=notes)
 
 
 def _named(
@@ -154,16 +156,16 @@ def _input_repeats() -> pl.Expr:
 
 def _inferred(seen: Mapping[str, int]) -> Expected:
     most = max(seen.values(), default=0)
-    full = sum(1 for rows in seen.values() if rows == most)
+    full = list(seen.values()).count(most)
     if most >= 2 and full >= MOSTLY * len(seen):
-        return Expected(source="inferred", repeats=dict.fromkeys(seen, most))
-    return Expected(source=None, repeats={}, reason="no inputs, manifest or flag says how many rollouts were expected")
+        return Expected(source="inferred", repeats=dict.fromkeys(seen, most), seen=seen)
+    reason = "no inputs, manifest or flag says how many rollouts were expected"
+    return Expected(source=None, repeats={}, seen=seen, reason=reason)
 
 
 def missing_rows(rollouts: pl.DataFrame, inputs: pl.DataFrame, expected: Expected) -> pl.DataFrame:
     """`task_id` and `repeat` of every expected rollout that has no row."""
-    seen = dict(rollouts.group_by("task_id").len().iter_rows())
-    short = sorted(task for task, wanted in expected.repeats.items() if wanted > seen.get(task, 0))
+    short = sorted(task for task, wanted in expected.repeats.items() if wanted > expected.seen.get(task, 0))
     have, named = _repeats_of(rollouts, short), _repeats_of(inputs, short)
     rows = []
     for task in short:

@@ -110,7 +110,7 @@ def _key_places(mine: pl.DataFrame, names: Mapping[int, str]) -> pl.DataFrame:
 def _repeats_column(tasks: pl.DataFrame, expected: Expected) -> pl.Series:
     """Expected repeats; a task that nothing names should have the usual number, and where nobody says it is null."""
     usual = usual_repeats(expected) if expected.source is not None else None
-    repeats = [expected.repeats.get(task, usual) for task in tasks["task_id"]]
+    repeats = [expected.repeats.get(task, usual) for task in tasks["task_id"].to_list()]
     return pl.Series("repeats_expected", repeats, pl.Int32)
 
 
@@ -124,17 +124,11 @@ def _group_column(mine: pl.DataFrame, tasks: pl.DataFrame, group: str | None) ->
 
 
 def task_scores(rollouts: pl.DataFrame) -> pl.DataFrame:
-    """`task_id` and its share of passes among judged rollouts, null when none was judged; sorted by id.
-
-    The rollouts of a task stand together.
-    """
+    """`task_id` and its share of passes among judged rollouts, null when none was judged; sorted by id."""
     judged = pl.col("outcome").is_in([str(Outcome.PASSED), str(Outcome.FAILED)])
     passed = pl.col("outcome") == str(Outcome.PASSED)
     share = pl.when(judged.sum() > 0).then(passed.sum() / judged.sum())
-    task = pl.col("task_id").rle_id().alias("task")
-    rows = rollouts.select("task_id", "outcome", task)
-    scores = rows.group_by("task").agg(pl.col("task_id").first(), share.alias("score"))
-    return scores.drop("task").sort("task_id")
+    return rollouts.group_by("task_id").agg(share.alias("score")).sort("task_id")
 
 
 def check_table(rollouts: pl.DataFrame, order: pl.DataFrame) -> pl.DataFrame:

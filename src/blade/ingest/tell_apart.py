@@ -69,13 +69,23 @@ def assign(
 
 Combo = tuple[int, str | None, str | None, str | None]
 """Bundle, agent, model and skills, as rows have them."""
+_COMBO = ("bundle", "agent", "model", "skills")
 
 
 def _makers(rows: pl.DataFrame) -> dict[Combo, tuple[int, Maker]]:
     """Each combination of bundle, agent, model and skills that rows have, and the run that it stands for."""
-    own = rows.select("role", "bundle", "agent", "model", "skills").filter(pl.col("role").is_in(_OWN))
-    combos = own.drop("role").unique().rows()
+    own = kept(rows.select("role", *_COMBO), pl.col("role").is_in(_OWN))
+    only = _only_combo(own)
+    combos = own.select(_COMBO).unique().rows() if only is None else [only]
     return {combo: (combo[0], _completed(combo, combos)) for combo in combos}
+
+
+def _only_combo(rows: pl.DataFrame) -> Combo | None:
+    """The combination that all rows have, as in most files; None where there are several, or no rows."""
+    if any(rows[name].n_unique() != 1 for name in _COMBO):
+        return None
+    bundle, agent, model, skills = rows.select(_COMBO).row(0)
+    return bundle, agent, model, skills
 
 
 def _completed(combo: Combo, combos: Sequence[Combo]) -> Maker:
@@ -139,12 +149,16 @@ def _same_series(first: Bundle, second: Bundle) -> bool:
 
 
 def _numbered(rows: pl.DataFrame, numbers: dict[Combo, int]) -> pl.DataFrame:
+    only = _only_combo(rows)
+    if only is not None:
+        number = pl.lit(numbers.get(only), pl.Int32)
+        return rows.with_columns(pl.when(pl.col("role").is_in(_OWN)).then(number).alias("group"))
     mapping = pl.DataFrame(
         [(*combo, number) for combo, number in sorted(numbers.items(), key=str)],
         schema={"bundle": pl.Int32, "agent": pl.String, "model": pl.String, "skills": pl.String, "group": pl.Int32},
         orient="row",
     )
-    numbered = rows.with_columns(looked_up(rows, mapping, "bundle", "agent", "model", "skills"))
+    numbered = rows.with_columns(looked_up(rows, mapping, *_COMBO))
     return numbered.with_columns(pl.when(pl.col("role").is_in(_OWN)).then(pl.col("group")).alias("group"))
 
 

@@ -36,7 +36,7 @@ def _do_nothing(run: Run) -> Measure:
 
 def _constant_answer(run: Run) -> Measure:
     keys: Counter[str] = Counter()
-    for key, times in run.tasks["expected"].drop_nulls().value_counts().iter_rows():
+    for key, times in run.tasks["expected"].drop_nulls().value_counts().rows():
         if len(key) < LONGEST_KEY:
             keys[" ".join(key.split()).lower()] += times
     n = keys.total()

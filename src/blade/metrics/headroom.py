@@ -14,7 +14,7 @@ from blade.core.diagnosis import Headroom
 from blade.core.measure import Interval
 from blade.core.run import Run
 from blade.metrics.chances import student_quantile
-from blade.metrics.counts import ranks
+from blade.metrics.counts import ranked
 from blade.metrics.intervals import ROUGH_BELOW
 
 Place = tuple[str, int]
@@ -73,12 +73,10 @@ class Numbered(Struct, frozen=True, kw_only=True, eq=False):
 def numbered(run: Run) -> Numbered:
     """The rollouts of a run, ready to be counted."""
     rows = run.rollouts.select("task_id", "repeat", "outcome")
-    ids = rows["task_id"].rle().struct.field("value").unique().sort()
-    task = ranks(rows["task_id"])
+    tasks, task = ranked(rows["task_id"])
     keys = task * _REPEATS + rows["repeat"].to_numpy()
     order = np.argsort(keys, kind="stable")
     passed, failed = ((rows["outcome"] == outcome).to_numpy()[order] for outcome in ("passed", "failed"))
-    tasks = {name: place for place, name in enumerate(ids)}
     return Numbered(tasks=tasks, keys=keys[order], task=task[order], passed=passed, failed=failed)
 
 

@@ -24,6 +24,7 @@ from blade.diagnose import quotes
 from blade.diagnose.context import Context
 from blade.diagnose.elsewhere import REJECTED
 from blade.diagnose.rules._rule import run_rule
+from blade.metrics.counts import JUDGED, task_numbers
 
 
 @run_rule("TSK008", suggests=Cause.TASK)
@@ -31,20 +32,25 @@ def one_wrong_answer(context: Context) -> Iterator[Doubt]:
     run = context.run
     if run.rollouts["answer"].count() == 0:
         return
-    keyed = run.tasks.drop_nulls("expected").select("task_id")
-    rows = run.rollouts.select("task_id", "outcome", "differs", "answer_fp", "answer")
-    rows = rows.join(keyed, on="task_id", how="semi", maintain_order="left")
-    judged = rows.filter(pl.col("outcome").is_in(["passed", "failed"]))
+    rows = run.rollouts.select("task_id", "outcome", "answer_fp", "answer").filter(JUDGED)
     answers = pl.col("answer_fp")
-    told = judged.group_by("task_id", maintain_order=True).agg(
-        passes=(pl.col("outcome") == "passed").sum(),
-        n=pl.len(),
-        same=(answers.min() == answers.max()) & (answers.null_count() == 0),
-        answer=pl.col("answer").first(),
+    told = (
+        rows.with_columns(task_numbers(rows))
+        .group_by("task", maintain_order=True)
+        .agg(
+            pl.col("task_id").first(),
+            passes=(pl.col("outcome") == "passed").sum(),
+            n=pl.len(),
+            same=(answers.min() == answers.max()) & (answers.null_count() == 0),
+            answer=pl.col("answer").first(),
+        )
     )
     alike = told.filter((pl.col("passes") == 0) & (pl.col("n") >= 3) & pl.col("same"))
-    doubtful = judged.join(alike, on="task_id", how="semi").filter(~REJECTED)
-    alike = alike.join(doubtful, on="task_id", how="anti", maintain_order="left")
+    alike = alike.join(run.tasks.drop_nulls("expected"), on="task_id", how="semi", maintain_order="left")
+    mine = run.rollouts.select("task_id", "outcome", "differs").filter(
+        pl.col("task_id").is_in(alike["task_id"].implode()) & JUDGED
+    )
+    alike = alike.join(mine.filter(~REJECTED), on="task_id", how="anti", maintain_order="left")
     if alike.height:
         shown = "; ".join(
             f"{row['task_id']} ({quotes.shown(row['answer'], 40)})" for row in alike.head(4).iter_rows(named=True)

@@ -64,7 +64,8 @@ def _pairs(context: Context) -> Iterator[tuple[Pair, list[Place]]]:
     both = judged.filter(pl.col("output_fp").is_duplicated()).filter(pl.col("outcome").n_unique().over(*shared) > 1)
     single = (pl.col("calls") == 0) & (pl.col("steps") <= SINGLE)
     groups = both.group_by(*shared, maintain_order=True).agg("repeat", "outcome", single.all().alias("single"))
-    one_prompt = set(context.run.tasks.drop_nulls("prompt_fp")["task_id"])
+    tasks = context.run.tasks.drop_nulls("prompt_fp")["task_id"]
+    one_prompt = set(tasks.filter(tasks.is_in(both["task_id"].unique().implode())))
     seen: set[str] = set()
     for task, repeats, outcomes, alone in groups.select("task_id", "repeat", "outcome", "single").iter_rows():
         if task in seen or task in context.unlike:

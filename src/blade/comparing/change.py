@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from msgspec.structs import asdict
 
 from blade.comparing.verdict import are_identical, change
 from blade.core.comparison import Change, Verdict
@@ -70,7 +71,7 @@ def _joined(counts: Counts, pairs: Pairs, side: int) -> Counts:
     places = {task: place for place, task in enumerate(counts.tasks)}
     order = np.asarray([places[pair[side]] for pair in pairs], dtype=np.int64)
     kept: dict[str, Any] = {
-        name: value[order] if isinstance(value, np.ndarray) else value for name, value in counts.__dict__.items()
+        name: value[order] if isinstance(value, np.ndarray) else value for name, value in asdict(counts).items()
     }
     return Counts(**{**kept, "tasks": tuple(pair[side] for pair in pairs), "groups": None})
 

@@ -384,12 +384,11 @@ def _explaining(outcomes: Counts, doubts: Sequence[tuple[Doubt, int]]) -> tuple[
 
 def _counted(rows: pl.DataFrame, column: str, name: str) -> _Counted:
     """How often each value of a column occurs in a task, in the order of the values; rows of a task stand together."""
-    times = (
-        rows.select("task_id", task_numbers(rows), column)
-        .group_by("task", column)
-        .agg(pl.col("task_id").first(), pl.len())
-    )
-    per_task = times.sort("task", column).group_by("task", maintain_order=True)
+    if rows.is_empty():
+        return _Counted(name, pl.DataFrame(schema={"task_id": pl.String, name: pl.UInt32}), [])
+    numbered = rows.select("task_id", task_numbers(rows), column)
+    times = numbered.group_by("task", column).agg(pl.col("task_id").first(), pl.len()).sort("task", column)
+    per_task = times.group_by("task", maintain_order=True)
     alike = per_task.agg(column, "len", pl.col("task_id").first()).group_by(column, "len").agg("task_id")
     kinds = [Counts(tuple(zip(values, numbers, strict=True))) for values, numbers in alike.select(column, "len").rows()]
     return _Counted(name, alike.select("task_id").with_row_index(name).explode("task_id"), kinds)
@@ -404,8 +403,8 @@ def _parties(modes: Counts, party: Mapping[str, str]) -> Counts:
 
 def _fired(run: Run, rules: Mapping[str, Lookout], outcome: str) -> _Counted:
     """Rollouts of a task with an outcome in which each usable rule fired."""
-    rows = run.rollouts.select("task_id", "repeat", "outcome", "fired").drop_nulls("fired")
-    rows = rows.filter(pl.col("outcome") == outcome).drop("outcome")
+    rows = run.rollouts.select("task_id", "repeat", "outcome", "fired")
+    rows = rows.filter((pl.col("outcome") == outcome) & pl.col("fired").is_not_null() & bool(rules)).drop("outcome")
     long = rows.explode("fired").select("task_id", "repeat", pl.col("fired").struct.field("code"))
     long = long.unique(maintain_order=True)
     return _counted(long.filter(pl.col("code").is_in(list(rules))), "code", f"fired_{outcome}")

@@ -109,6 +109,8 @@ def _with_look_ups(partition: Partition) -> pl.DataFrame:
 
 def _without_totals(differences: pl.DataFrame) -> pl.DataFrame:
     """Without numbers of tests that hold, in rollouts of which the verifier says more."""
+    if not (differences["kind"] == Differs.SAID).any():
+        return differences
     spoken = differences.filter(pl.col("kind") == Differs.SAID).select("row").unique()
     told = differences.join(spoken.with_columns(spoken=True), on="row", how="left", maintain_order="left")
     total = (pl.col("kind") == Differs.CHECK) & (pl.col("detail") == A_TOTAL)
@@ -147,12 +149,16 @@ def _less(long: pl.DataFrame, family: str, after: pl.Expr) -> pl.DataFrame:
 def _after(long: pl.DataFrame, before: pl.Expr, after: pl.Expr) -> pl.DataFrame:
     """Without the differences that come `after`, in rollouts that have one that comes `before`."""
     first = long.filter(before).select("row").unique()
+    if first.is_empty():
+        return long
     told = long.join(first.with_columns(first=True), on="row", how="left", maintain_order="left")
     return told.filter(~(pl.col("first").fill_null(value=False) & after)).drop("first")
 
 
 def _unexplained_refusals(long: pl.DataFrame) -> pl.DataFrame:
     """Calls against a schema count where nothing else explains a failure: many tools take them all the same."""
+    if not (long["family"] == "schema").any():
+        return long
     explained = long.filter((pl.col("family") != "schema") & ~pl.col("passed")).select("row").unique()
     told = long.join(explained.with_columns(explained=True), on="row", how="left", maintain_order="left")
     return told.filter((pl.col("family") != "schema") | pl.col("explained").is_null()).drop("explained")
@@ -160,13 +166,15 @@ def _unexplained_refusals(long: pl.DataFrame) -> pl.DataFrame:
 
 def _named_checks(long: pl.DataFrame) -> pl.DataFrame:
     """Without tests that have only a number, where the verifier has words for what went wrong."""
-    if long.filter(pl.col("family") == "words").is_empty():
+    if not (long["family"] == "words").any():
         return long
     return long.filter((pl.col("family") != "check") | ~pl.col("name").str.contains(NUMBERED))
 
 
 def _single_checks(long: pl.DataFrame) -> pl.DataFrame:
     """Tests and criteria that belong to one task only make one group together."""
+    if not (long["family"] == "check").any():
+        return long
     tasks = (
         long.filter((pl.col("family") == "check") & ~pl.col("passed"))
         .group_by("name")

@@ -91,6 +91,15 @@ _KEYS = ["task_id", "repeat"]
 ROW = "row"
 """The place of a rollout in the table of the run: told apart faster than by task and repeat."""
 _WHAT = ["kind", "name", "detail"]
+_CHECKED = {
+    ROW: pl.UInt32,
+    "check": pl.String,
+    "is_total": pl.Boolean,
+    "failed_checks": pl.UInt32,
+    "all_checks": pl.Int32,
+    "failed_of_all": pl.Int32,
+}
+_SPOKEN = {ROW: pl.UInt32, "words": pl.String, "field": pl.String, "flag": pl.String, "flagged_in": pl.String}
 
 
 class _Kind(Struct, frozen=True, kw_only=True):
@@ -246,12 +255,20 @@ def _minded(long: pl.DataFrame, set_aside: pl.DataFrame, run: Run) -> pl.DataFra
     if not run.rollouts["calls"].sum() and run.settings.get("tools") is None:
         # An agent that is offered no tools acts in text: its calls cannot be compared with those of the key.
         kept = kept.filter(~pl.col("kind").is_in([*_ACTIONS, Differs.LOOKUP]))
-    detail = pl.col("detail")
-    says_nothing = detail.str.to_lowercase().is_in(sorted(_SAYS_NOTHING)) | detail.str.contains(_A_LABEL)
-    kept = kept.filter((pl.col("kind") != Differs.SAID) | ~says_nothing)
+    if _has(kept, Differs.SAID):
+        detail = pl.col("detail")
+        says_nothing = detail.str.to_lowercase().is_in(sorted(_SAYS_NOTHING)) | detail.str.contains(_A_LABEL)
+        kept = kept.filter((pl.col("kind") != Differs.SAID) | ~says_nothing)
     if leaves_out_the_agent(run):
         kept = kept.filter((pl.col("kind") != Differs.NO_ANSWER) | (pl.col("name") != "output"))
-    return _grouped_words(kept.filter(~_never_filled(kept, run)))
+    if _has(kept, Differs.NO_RECORD):
+        kept = kept.filter(~_never_filled(kept, run))
+    return _grouped_words(kept) if _has(kept, Differs.SAID, Differs.CHECK) else kept
+
+
+def _has(long: pl.DataFrame, *kinds: Differs) -> bool:
+    """Whether there is a difference of one of these kinds: most runs have few, and what is made of others is not worked out."""
+    return bool(long["kind"].is_in(list(map(str, kinds))).any())
 
 
 def _never_filled(long: pl.DataFrame, run: Run) -> pl.Expr:
@@ -328,6 +345,8 @@ def _flags(long: pl.DataFrame) -> pl.DataFrame:
 
 def _checked(long: pl.DataFrame, run: Run) -> pl.DataFrame:
     """For each rollout with a failed test or criterion: the commonest that it shares with others, and how many failed."""
+    if not _has(long, Differs.CHECK):
+        return pl.DataFrame(schema=_CHECKED)
     checks = long.filter(pl.col("kind") == Differs.CHECK)
     commonness = checks.group_by("name").agg(
         pl.col(ROW).n_unique().alias("times"), pl.col("task_id").n_unique().alias("tasks")
@@ -350,6 +369,8 @@ def _checked(long: pl.DataFrame, run: Run) -> pl.DataFrame:
 
 def _spoken(long: pl.DataFrame) -> pl.DataFrame:
     """For each rollout: the verifier's words that speak first."""
+    if not _has(long, Differs.SAID):
+        return pl.DataFrame(schema=_SPOKEN)
     said = long.filter(pl.col("kind") == Differs.SAID)
     ranks = {name: _word_rank(name) for name in said["name"].unique()}
     rank = pl.col("name").replace_strict(list(ranks), list(ranks.values()), return_dtype=pl.Int32).alias("rank")

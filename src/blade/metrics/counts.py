@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from blade.core.rollout import PASS_TOLERANCE, Outcome
 from blade.core.run import Run
@@ -73,10 +74,9 @@ class Counts(Struct, frozen=True, kw_only=True):
     def without(self, tasks: Collection[str]) -> Counts:
         """The counts of the other tasks."""
         kept = ~pl.Series(self.tasks).is_in(sorted(tasks)).to_numpy()
-        columns = {name: getattr(self, name) for name in self.__struct_fields__}
         groups = self.groups_of(kept)
         return Counts(
-            **{name: column[kept] for name, column in columns.items() if isinstance(column, np.ndarray)},
+            **{name: column[kept] for name, column in asdict(self).items() if isinstance(column, np.ndarray)},
             tasks=tuple(compress(self.tasks, kept)),
             groups=tuple(groups) if groups and any(group != NO_GROUP for group in groups) else None,
         )

@@ -18,10 +18,12 @@ from blade.metrics.buckets import bucket_names, buckets
 from blade.metrics.counts import Counts, count
 from blade.metrics.funnel import funnel
 from blade.metrics.headline import doubts, headline
+from blade.metrics.parts import parts
 from blade.metrics.recorded import recompute
 from blade.metrics.slices import slices
 from blade.metrics.usage import usage
 from blade.metrics.variance import pass_variance, reward_variance
+from blade.metrics.worth import scale
 
 MOST_PLACES = 8
 """Places listed for a task in tasks.jsonl."""
@@ -45,6 +47,7 @@ def measure(run: Run, whole: Run, stages: Sequence[str] = (), counts: Counts | N
 
 def _metrics(run: Run, counts: Counts, kind: str, why: str, in_bucket: list[str], stages: Sequence[str]) -> Metrics:
     k = repeats.usual_repeats(counts)
+    valued = scale(run)
     by_bucket: dict[str, list[str]] = {name: [] for name in bucket_names(kind)}
     for task, bucket in zip(counts.tasks, in_bucket, strict=True):
         by_bucket[bucket].append(task)
@@ -65,6 +68,9 @@ def _metrics(run: Run, counts: Counts, kind: str, why: str, in_bucket: list[str]
         slices=slices(run, counts, kind),
         usage=usage(run),
         variance=_variance(run, counts, kind),
+        parts=parts(run),
+        span=valued.top - valued.floor,
+        in_points=valued.in_points,
         doubts=doubts(run),
     )
 

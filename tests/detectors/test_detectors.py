@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import msgspec
 import pytest
@@ -74,7 +74,6 @@ def count(steps: tuple[Step, ...], stop: str | None) -> Features:
         long_results=sum(len(step.text) > 300 for step in results),
         orphan_calls=len(calls) - sum(step.answers is not None for step in results),
         user_messages=sum(s.party == "user" for s in steps),
-        agent_chars=sum(len(s.text) for s in steps if s.party == "agent"),
         agent_messages=sum(
             s.party == "agent" and s.kind in ("message", "refusal") and bool(s.text.strip()) for s in steps
         ),
@@ -95,13 +94,21 @@ def rollout_of(case: Case) -> Rollout:
         source=Source(artifact="case.jsonl", line=1),
         features=None if steps is None else count(steps, case.stop),
         steps=steps,
-        read_row=lambda: case.row,
-        read_prompt=lambda: prompt_of(case),
+        origin=Told(case.row, case.prompt),
     )
 
 
-def prompt_of(case: Case) -> tuple[Step, ...]:
-    return () if case.prompt is None else (Step(index=0, party="user", kind="message", text=case.prompt),)
+class Told(NamedTuple):
+    """The row and the prompt of a case."""
+
+    said: dict[str, object]
+    asked: str | None
+
+    def row(self) -> dict[str, object]:
+        return self.said
+
+    def prompt(self) -> tuple[Step, ...]:
+        return () if self.asked is None else (Step(index=0, party="user", kind="message", text=self.asked),)
 
 
 @cache
@@ -204,7 +211,8 @@ def test_rules_read_only_what_they_declare() -> None:
             alone = Engine([one], gated=False)
             names = {name for need in one.rule.reads for name in need.split("|")}
             hidden = {name: None for name in ("stop", "error", "answer") if name not in names}
-            blinded = msgspec.structs.replace(rollout, outcome=Outcome.UNSCORED, read_row=None, **hidden)
+            unseen = cast(Told, rollout.origin)._replace(said={})
+            blinded = msgspec.structs.replace(rollout, outcome=Outcome.UNSCORED, origin=unseen, **hidden)
             if "steps" not in names:
                 blinded = msgspec.structs.replace(blinded, steps=None)
             assert alone.look(blinded) == alone.look(rollout)

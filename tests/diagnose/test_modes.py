@@ -516,4 +516,4 @@ def test_an_environment_that_refuses_a_turn_says_why(tmp_path: Path) -> None:
     assert mode.evidence is not None
     assert (mode.evidence.step, mode.evidence.quote) == (1, "Invalid action: no <action> tag found.")
     (one,) = found.findings
-    assert one.title == "The environment says: Invalid action: no <action> tag found."
+    assert one.title == 'The environment says "Invalid action: no <action> tag found."'

@@ -41,7 +41,7 @@ def test_a_slow_program_is_not_the_harnesss_limit(tmp_path: Path) -> None:
 def test_an_error_that_every_test_shares_is_named(tmp_path: Path) -> None:
     every = dict.fromkeys(range(4), FENCE)
     (one,) = diagnosed(tmp_path, *(ran(f"t{n}", every) for n in range(3))).findings
-    assert one.title.startswith("Every test says: SyntaxError: invalid syntax")
+    assert one.title.startswith('Every test says "SyntaxError: invalid syntax')
     assert (one.kind, one.rollouts) == ("verifier", 3)
     assert "out of its fence" in one.fix
 
@@ -66,5 +66,5 @@ def test_a_patch_that_does_not_apply_is_a_finding_and_its_tests_are_not(tmp_path
         return rollout(f"t{n}", output="done", model_patch=f"diff --git a/{n} b/{n}", eval_report=report)
 
     (one,) = diagnosed(tmp_path, *(patched(n) for n in range(3))).findings
-    assert one.title == "The verifier says: patch_successfully_applied: false"
+    assert one.title == 'The verifier says "patch_successfully_applied: false"'
     assert (one.kind, one.rollouts, one.headroom.only_defect) == ("harness", 3, 3 / 7)

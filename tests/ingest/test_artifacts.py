@@ -60,6 +60,34 @@ def test_a_sidecar_alone_is_refused_with_its_role(tmp_path: Path) -> None:
     assert caught.value.hint
 
 
+@pytest.mark.parametrize(
+    ("sidecar", "role"), [("r_materialized_inputs.jsonl", "inputs"), ("r_failures.jsonl", "failures")]
+)
+def test_a_sidecar_given_for_its_rollouts_names_them(tmp_path: Path, sidecar: str, role: str) -> None:
+    write_jsonl(tmp_path / sidecar, [rollout("t")])
+    main = write_jsonl(tmp_path / "r.jsonl", [rollout("t")])
+    with pytest.raises(ArtifactError, match=f"{sidecar} is the {role} sidecar of a run") as raised:
+        find([str(tmp_path / sidecar)])
+    assert f"its rollouts are in {main}" in (raised.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("name", "indent", "rows", "command"),
+    [
+        ("a.json", None, [{"reward": 1}], "jq -c '.[]' a.json > a_lines.jsonl"),
+        ("a.jsonl", 2, [{"reward": 1}], "jq -c '.[]' a.jsonl > a_lines.jsonl"),
+        ("a.jsonl", 2, {"reward": 1}, "jq -c . a.jsonl > a_lines.jsonl"),
+    ],
+)
+def test_one_value_over_a_whole_file_is_refused_with_the_way_to_lines(
+    tmp_path: Path, name: str, indent: int | None, rows: object, command: str
+) -> None:
+    (tmp_path / name).write_text(json.dumps(rows, indent=indent))
+    with pytest.raises(ArtifactError, match="one object a line is expected") as raised:
+        find([str(tmp_path / name)])
+    assert command in str(raised.value)
+
+
 def test_a_folder_is_searched_in_order_of_path_without_hidden_files(tmp_path: Path) -> None:
     for name in ("b.jsonl", "a/z.jsonl", ".hidden/x.jsonl", ".x.jsonl", "notes.txt"):
         write_jsonl(tmp_path / name, [rollout("a")])

@@ -79,7 +79,7 @@ def test_what_a_key_wants_depends_on_the_field_that_says_it(tmp_path: Path) -> N
 
 
 def test_a_row_is_usual_when_all_its_fields_are_known() -> None:
-    usual, row = UsualRows(), b'{"reward": 1, "response": {"output": []}, "caf\\u00e9": [1, 2]}'
+    usual, row = UsualRows(trajectories=True), b'{"reward": 1, "response": {"output": []}, "caf\\u00e9": [1, 2]}'
     with pytest.raises(ValueError, match="unknown field"):
         usual.decode(row)
     usual.learn([decode_row(row)[0]])

@@ -3,12 +3,16 @@
 import json
 from typing import Any
 
+import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from blade.core.rollout import Step
-from blade.ingest.features import count, fingerprint
+from blade.ingest.features import count
 from blade.ingest.marks import prompt_fingerprint
 from blade.ingest.rollouts import prompt_steps
+from blade.ingest.shapes import UsualItem
 from blade.ingest.steps import plain_messages, read_steps
 from builders import call, result, said, steps
 
@@ -158,7 +162,7 @@ def test_a_result_without_id_answers_the_nearest_open_call() -> None:
 
 def test_many_open_calls_take_no_longer_than_few() -> None:
     items = [call("f", call_id=f"c{n}") for n in range(20_000)] + [result("x", f"c{n}") for n in range(20_000)]
-    assert count(steps(*items), None).orphan_calls == 0
+    assert count(steps(*items), None).features.orphan_calls == 0
 
 
 @pytest.mark.parametrize(
@@ -239,16 +243,16 @@ ODD: list[Any] = [
 def test_odd_items_become_steps_and_never_errors(item: object) -> None:
     found = steps(item, said("end"))
     assert found[-1].text == "end"
-    features = count(found, None)
+    features = count(found, None).features
     assert features.steps == len(found)
-    assert fingerprint(found) is not None
+    assert count(found, None).output is not None
 
 
 def test_features_by_hand() -> None:
     found = steps(
         call("f"), call("f"), result("Error: x"), call("f", '{"a": 1}'), said("hey", role="user"), said("  "), said("")
     )
-    features = count(found, "length")
+    features = count(found, "length").features
     assert (features.steps, features.calls, features.results, features.tool_errors) == (7, 3, 1, 1)
     assert (features.longest_repeat, features.orphan_calls, features.user_messages) == (2, 2, 1)
     assert (features.agent_messages, features.empty_final, features.stop) == (0, True, "length")
@@ -258,8 +262,43 @@ def test_the_same_output_has_the_same_fingerprint() -> None:
     one = steps(said("a"), call("f", "x", "c1"), result("y", "c1"), said("b"))
     same = steps(said("a"), call("f", "x", "c9"), result("z", "c9"), said("b"))
     other = steps(said("a"), call("f", "y", "c1"), said("b"))
-    assert fingerprint(one) == fingerprint(same) != fingerprint(other)
-    assert fingerprint(steps(result("x"), said("", role="assistant"), said("hi", role="user"))) is None
+    outputs = [count(found, None).output for found in (one, same, other)]
+    assert outputs[0] == outputs[1] != outputs[2]
+    assert count(steps(result("x"), said("", role="assistant"), said("hi", role="user")), None).output is None
+
+
+SOME: st.SearchStrategy[Any] = st.sampled_from([None, "", "a", "Error: no", 5, False, [], {}, {"name": "f"}])
+TYPES = st.sampled_from(["message", "function_call", "function_call_output", "reasoning", "message", None, "mcp_call"])
+PART = st.fixed_dictionaries(
+    {"type": st.sampled_from(["output_text", "summary_text", "reasoning_text", "refusal", None, "image"])},
+    optional={"text": st.sampled_from([None, "", "t", "u"]), "refusal": st.sampled_from([None, "no"])},
+)
+SAID = SOME | st.lists(PART, max_size=3)
+ITEM = st.fixed_dictionaries(
+    {"type": TYPES},
+    optional={
+        "role": st.sampled_from(["assistant", "user", "tool", None, "Nobody"]),
+        "name": st.sampled_from([None, "f", "g"]),
+        "call_id": st.sampled_from([None, "c1", "c2", 3]),
+        **dict.fromkeys(("content", "output", "summary", "text", "value", "observation"), SAID),
+        **dict.fromkeys(("arguments", "error", "tool_calls", "reasoning_content", "function_call", "from", "id"), SOME),
+    },
+)
+
+
+def is_usual(item: dict[str, Any]) -> bool:
+    try:
+        msgspec.convert(item, UsualItem)
+    except msgspec.ValidationError:
+        return False
+    return True
+
+
+@given(st.lists(ITEM, min_size=10, max_size=20))
+def test_usual_items_give_the_steps_that_any_reading_of_them_gives(items: list[dict[str, Any]]) -> None:
+    raw = json.dumps([item for item in items if is_usual(item)]).encode()
+    usual = msgspec.json.decode(raw, type=list[UsualItem])
+    assert read_steps(usual) == read_steps(raw)
 
 
 @pytest.mark.parametrize(

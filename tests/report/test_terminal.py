@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from blade.report.terminal import plain_lines, plain_table
+from blade.pipeline import Options, analyze, load
+from blade.report.terminal import plain_lines, plain_table, summary
 from blade.report.text import code, safe, safe_inside, table
+from builders import rollout, write_jsonl
 
 WRITTEN = (
     r"\boxed{7}",
@@ -31,3 +35,12 @@ def test_code_is_shown_to_the_letter(text: str) -> None:
 
 def test_a_bar_in_a_table_is_a_bar() -> None:
     assert plain_table("\n".join(table(["said"], [[safe_inside("a|b")], [code("c|d")]]))) == ["said", "a|b", "c|d"]
+
+
+def test_a_name_of_several_words_does_not_run_into_its_sentence(tmp_path: Path) -> None:
+    checks = [{"name": "Names a cause", "passed": False, "reason": "It says `ls` and no more."}]
+    rows = [rollout(f"t{n}", prompt=f"p{n}", checks=checks) for n in range(3)]
+    path = write_jsonl(tmp_path / "rollouts.jsonl", rows)
+    printed = " ".join("\n".join(summary(analyze(load([str(path)], Options()), Options()))).split())
+    assert '"Names a cause" is not met' in printed
+    assert '"It says `ls` and no more."' in printed

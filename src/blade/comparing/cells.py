@@ -12,8 +12,9 @@ from blade.core.finding import Differs
 from blade.core.run import Run
 from blade.detectors import Rule, rules
 from blade.metrics.association import benjamini_hochberg, within_tasks
-from blade.metrics.counts import JUDGED, PASSED, fired
+from blade.metrics.counts import JUDGED, fired
 from blade.metrics.ledger import INFRASTRUCTURE, MISSING, Cells
+from blade.metrics.worth import worth
 
 LIMITS = "limits"
 FORMAT = "format"
@@ -46,7 +47,7 @@ def classed(baseline: Run, candidate: Run, pairs: Sequence[tuple[str, str]], hea
         frame.with_columns(
             pl.lit(side, pl.Int8).alias("side"),
             _class(codes).alias("class"),
-            _worth(headline, floor).alias("worth"),
+            worth(headline, floor).alias("worth"),
         ).select("side", "task", "task_id", "repeat", "class", "worth", "output_fp", "outcome")
         for side, frame in enumerate(sides)
     )
@@ -61,12 +62,6 @@ def _rows(run: Run, tasks: Sequence[str]) -> pl.DataFrame:
     )
     columns = ("task_id", "repeat", "outcome", "reward", "fired", "cannot_look", "differs", "output_fp")
     return run.rollouts.select(columns).join(places, on="task_id", how="inner", maintain_order="left")
-
-
-def _worth(headline: str, floor: float) -> pl.Expr:
-    if headline == "mean_reward":
-        return pl.when(JUDGED).then(pl.col("reward")).otherwise(floor)
-    return PASSED.cast(pl.Float64)
 
 
 def _class(codes: Sequence[str]) -> pl.Expr:

@@ -17,6 +17,7 @@ from blade.metrics.counts import Counts, count
 from blade.metrics.headline import headline
 from blade.metrics.paired import Paired, compare_counts, compare_rewards
 from blade.metrics.same_task import SameTasks
+from blade.metrics.worth import lowest
 
 Pairs = Sequence[tuple[str, str]]
 
@@ -28,10 +29,7 @@ def headline_of(runs: tuple[Run, Run]) -> str:
 
 def floor_of(runs: tuple[Run, Run], kind: str) -> float:
     """What an unjudged cell is worth: 0, or the lowest reward of either run where rewards are averaged and it is negative."""
-    if kind == "pass_at_1":
-        return 0.0
-    lows = [low for run in runs if isinstance(low := run.rollouts["reward"].min(), int | float)]
-    return float(min([0.0, *lows]))
+    return 0.0 if kind == "pass_at_1" else min(map(lowest, runs))
 
 
 def own_score(run: Run, kind: str, floor: float) -> float | None:

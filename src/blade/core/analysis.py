@@ -60,6 +60,17 @@ class SliceValue(msgspec.Struct, frozen=True, kw_only=True):
     interval: Interval | None
 
 
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """A test, criterion or component that the verifier looks at in rollouts of every task."""
+
+    name: str
+    held: int
+    rollouts: int
+    """Judged rollouts that have it."""
+    passed_without: int
+    """Rollouts that passed though it does not hold."""
+
+
 class Usage(msgspec.Struct, frozen=True, kw_only=True):
     """A quantity such as tokens or seconds, over all rollouts that record it, and passing against failing."""
 
@@ -106,6 +117,12 @@ class Metrics(msgspec.Struct, frozen=True, kw_only=True):
     slices: Mapping[str, tuple[SliceValue, ...]]
     usage: tuple[Usage, ...]
     variance: Variance
+    parts: tuple[Part, ...] = ()
+    """What the verifier looks at in every rollout, what holds least often first."""
+    span: float = 1.0
+    """How far apart the scores of two tasks can lie: 1, or as far as rewards do that have a scale of their own."""
+    in_points: bool = True
+    """The score lies between 0 and 1, and a hundredth of it is called a point."""
     doubts: tuple[str, ...] = ()
     """Why "pass" may not mean what the benchmark means."""
 

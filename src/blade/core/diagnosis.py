@@ -196,7 +196,7 @@ class TaskCause(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Headroom(msgspec.Struct, frozen=True, kw_only=True):
-    """What the score could gain, three ways; in points of the all-expected score as fractions."""
+    """What the all-expected score could gain, three ways, in its own units."""
 
     estimate: float | None
     interval: Interval | None
@@ -205,6 +205,8 @@ class Headroom(msgspec.Struct, frozen=True, kw_only=True):
     unreached_tasks: int
     reason: str | None = None
     """Why there is no estimate."""
+    in_points: bool = True
+    """The score lies between 0 and 1, and a hundredth of it is called a point; else rewards have a scale of their own."""
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from enum import StrEnum
-from typing import Literal
+from typing import Literal, Protocol
 
 import msgspec
 
@@ -89,7 +88,10 @@ LONGEST_UNMARKED = 300
 
 
 class Features(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """Counters made once a rollout, cheap enough to make for every row."""
+    """Counters made once a rollout, cheap enough to make for every row.
+
+    No length is among them: many rollouts of a run have the same counters, and what is worked out from these is kept.
+    """
 
     steps: int = 0
     calls: int = 0
@@ -104,8 +106,6 @@ class Features(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     orphan_calls: int = 0
     agent_messages: int = 0
     """Messages of the agent that hold any text."""
-    agent_chars: int = 0
-    """No gate of a rule looks at it."""
     user_messages: int = 0
     refusals: int = 0
     empty_final: bool = False
@@ -113,7 +113,20 @@ class Features(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     stop: str | None = None
 
 
-class Rollout(msgspec.Struct, frozen=True, kw_only=True):
+class Origin(Protocol):
+    """What a rollout was made of; read when it is asked for."""
+
+    def row(self) -> dict[str, object]:
+        """The decoded row."""
+        ...
+
+    def prompt(self) -> tuple[Step, ...]:
+        """What the agent was given before its first turn."""
+        ...
+
+
+# No more than fifteen fields are given by name: with sixteen, Python makes a dictionary of them at every call.
+class Rollout(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """What a rule may look at."""
 
     key: RolloutKey
@@ -132,20 +145,19 @@ class Rollout(msgspec.Struct, frozen=True, kw_only=True):
     """The trajectory in order; None when the artifact has none."""
     due: Due = NOTHING_DUE
     """What the key wants and what the verifier said."""
-    read_row: Callable[[], dict[str, object]] | None = None
-    read_prompt: Callable[[], tuple[Step, ...]] | None = None
+    origin: Origin | None = None
     offered: Offered = NOTHING_OFFERED
     """The tools of the request; none where the row does not say."""
 
     @property
     def prompt(self) -> tuple[Step, ...]:
         """What the agent was given before its first turn; empty when it is not recorded."""
-        return self.read_prompt() if self.read_prompt is not None else ()
+        return self.origin.prompt() if self.origin is not None else ()
 
     @property
     def row(self) -> dict[str, object]:
         """The decoded row as the harness wrote it; empty when it cannot be had."""
-        return self.read_row() if self.read_row is not None else {}
+        return self.origin.row() if self.origin is not None else {}
 
     @property
     def calls(self) -> tuple[Step, ...]:

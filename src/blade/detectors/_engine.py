@@ -21,9 +21,8 @@ from blade.detectors._phrases import TEXT_AT, Place, Search, search_for
 from blade.detectors._rule import Detector, Rule, When
 
 MOST_HITS = 3
+_ABSENT: tuple[object, ...] = (None, ())
 
-_COUNTERS = attrgetter(*(field for field in Features.__struct_fields__ if field != "agent_chars"))
-"""What gates may look at. Lengths would tell nearly all rollouts apart."""
 _MOST_KNOWN = 4096
 
 
@@ -47,7 +46,7 @@ class _Plan(NamedTuple):
     """The result when no rule fires."""
     error: bool
     """Whether the harness recorded an error, which is searched too."""
-    known: dict[tuple[object, ...], _Opened]
+    known: dict[Features, _Opened]
     """What the counters of rollouts open: many rollouts of a run have the same."""
 
 
@@ -58,7 +57,7 @@ class Engine:
         self._detectors = tuple(one.detector for one in loaded)
         self._needs = tuple(tuple(tuple(need.split("|")) for need in one.reads) for one in self._detectors)
         self._names = tuple(sorted({name for needs in self._needs for need in needs for name in need}))
-        self._present = tuple(map(_presence, self._names))
+        self._present = _presence(self._names)
         self._phrased = {place: self._looking_in(place) if gated else frozenset() for place in TEXT_AT}
         self._searches = {
             place: self._search_for(numbers) if fast and numbers else None for place, numbers in self._phrased.items()
@@ -86,7 +85,7 @@ class Engine:
         ]
 
     def _plan_of(self, rollout: Rollout) -> _Plan:
-        present = tuple([has(rollout) for has in self._present])
+        present = self._present(rollout)
         plan = self._plans.get(present)
         if plan is None:
             plan = self._plans[present] = self._plan(present)
@@ -162,17 +161,16 @@ def _by_counters(plan: _Plan, rollout: Rollout) -> _Opened:
     features = rollout.features
     if features is None:
         return _Opened(plan.able, {})
-    counters = _COUNTERS(features)
-    known = plan.known.get(counters)
+    known = plan.known.get(features)
     if known is None:
         if len(plan.known) >= _MOST_KNOWN:
             plan.known.clear()
-        known = plan.known[counters] = _counted(plan, features)
+        known = plan.known[features] = _counted(plan, features)
     return known
 
 
 def _counted(plan: _Plan, features: Features) -> _Opened:
-    opened = frozenset(number for number, when in plan.whens if when(features))
+    opened = frozenset([number for number, when in plan.whens if when(features)])
     some = {"errors": features.results > 0, "closing": features.agent_messages > 0}
     search = {place: numbers for place, numbers in plan.phrased if plan.error or some[place]}
     return _Opened(opened, {place: numbers for place, numbers in search.items() if not numbers <= opened})
@@ -182,21 +180,17 @@ def _always(_: Features) -> bool:
     return True
 
 
-def _presence(name: str) -> Callable[[Rollout], bool]:
-    """Whether a rollout has what a rule reads under that name."""
-    if name == "steps":
-        return _has_steps
-    if name.startswith("row."):
-        path = name.removeprefix("row.")
-        return lambda rollout: value_at(rollout.row, path) is not None
-    value = attrgetter(name)
-    return lambda rollout: value(rollout) is not None
+def _presence(names: Sequence[str]) -> Callable[[Rollout], tuple[bool, ...]]:
+    """Whether a rollout has what rules read under each of the names.
+
+    A trajectory without a step is one that was not recorded: it shows nothing.
+    """
+    values = [_of_row(name.removeprefix("row.")) if name.startswith("row.") else attrgetter(name) for name in names]
+    return lambda rollout: tuple([value(rollout) not in _ABSENT for value in values])
 
 
-def _has_steps(rollout: Rollout) -> bool:
-    # A trajectory without a step is one that was not recorded: it shows nothing.
-    features = rollout.features
-    return features is not None and features.steps > 0 and rollout.steps is not None
+def _of_row(path: str) -> Callable[[Rollout], object]:
+    return lambda rollout: value_at(rollout.row, path)
 
 
 @cache

@@ -86,49 +86,57 @@ def parsed(arguments: str | None) -> Mapping[str, object]:
 
 def pair(due: Sequence[DueCall], made: Sequence[Made]) -> Pairing:
     """Pair each due call with the nearest one made of the same tool; equal ones first, then fewest differences."""
-    left, free = list(due[:MOST_PAIRED]), list(made[:MOST_PAIRED])
-    if {call.tool for call in left}.isdisjoint([one.tool for one in free]):
-        return Pairing(exact=(), wrong=(), missing=tuple(left), extra=tuple(free))
-    exact: list[tuple[DueCall, Made]] = []
-    # The most particular first: a call that is compared in one argument only may take what another needs.
-    for call in sorted(left, key=lambda one: -_particular(one)):
-        same = next((one for one in free if one.tool == call.tool and not differing(call, one.arguments)), None)
-        if same is not None:
-            exact.append((call, same))
-            left.remove(call)
-            free.remove(same)
-    wrong = _nearest(left, free)
-    taken_due = [id(one.due) for one in wrong]
-    taken_made = [id(one.made) for one in wrong]
+    left, free = due[:MOST_PAIRED], made[:MOST_PAIRED]
+    differ = {
+        (place, other): differing(call, one.arguments)
+        for place, call in enumerate(left)
+        for other, one in enumerate(free)
+        if one.tool == call.tool
+    }
+    exact = _exact(left, differ) if differ else {}
+    wrong = _nearest(left, free, differ, exact) if differ else {}
+    paired = {**exact, **wrong}
+    taken = set(paired.values())
     return Pairing(
-        exact=tuple(exact),
-        wrong=tuple(wrong),
-        missing=tuple(call for call in left if id(call) not in taken_due),
-        extra=tuple(one for one in free if id(one) not in taken_made),
+        exact=tuple([(left[place], free[other]) for place, other in exact.items()]),
+        wrong=tuple(
+            [Wrong(due=left[p], made=free[wrong[p]], names=differ[p, wrong[p]]) for p in sorted(wrong)],
+        ),
+        missing=tuple([call for place, call in enumerate(left) if place not in paired]),
+        extra=tuple([one for other, one in enumerate(free) if other not in taken]),
     )
+
+
+Differ = Mapping[tuple[int, int], tuple[str, ...]]
+"""The arguments in which calls of one tool differ, by the places of the due call and of the one made."""
+
+
+def _exact(left: Sequence[DueCall], differ: Differ) -> dict[int, int]:
+    """Due calls and the first call made that is as they want it, by place."""
+    # The most particular first: a call that is compared in one argument only may take what another needs.
+    order = sorted(range(len(left)), key=lambda place: -_particular(left[place]))
+    found: dict[int, int] = {}
+    for place in order:
+        same = (other for (due, other), names in differ.items() if due == place and not names)
+        other = next((other for other in same if other not in found.values()), None)
+        if other is not None:
+            found[place] = other
+    return found
 
 
 def _particular(call: DueCall) -> int:
     return len(call.arguments) if call.compared is None else len(call.compared)
 
 
-def _nearest(left: Sequence[DueCall], free: Sequence[Made]) -> list[Wrong]:
-    """Pairs of one tool in order of how little they differ, each call in one pair at most."""
-    options = [
-        (len(names := differing(call, one.arguments)), place, other, names)
-        for place, call in enumerate(left)
-        for other, one in enumerate(free)
-        if one.tool == call.tool
-    ]
-    found: dict[int, Wrong] = {}
-    used: list[int] = []
-    for _, place, other, names in sorted(options, key=lambda option: option[:3]):
-        call, one = left[place], free[other]
-        if place in found or other in used or not _related(call, one):
-            continue
-        found[place] = Wrong(due=call, made=one, names=names)
-        used.append(other)
-    return [found[place] for place in sorted(found)]
+def _nearest(left: Sequence[DueCall], free: Sequence[Made], differ: Differ, exact: Mapping[int, int]) -> dict[int, int]:
+    """Pairs of one tool that are left, in order of how little they differ, each call in one pair at most; by place."""
+    found: dict[int, int] = {}
+    used = set(exact.values())
+    for place, other in sorted(differ, key=lambda at: (len(differ[at]), at)):
+        if place not in exact and place not in found and other not in used and _related(left[place], free[other]):
+            found[place] = other
+            used.add(other)
+    return found
 
 
 def _related(call: DueCall, made: Made) -> bool:

@@ -10,7 +10,7 @@ from blade.core.tools import changes_state
 from blade.diagnose import provenance, quotes
 from blade.diagnose.contrast import call_in_words, left_out_in_words
 from blade.diagnose.differences import OF_A_TEST
-from blade.diagnose.templates import telling
+from blade.diagnose.templates import readable, telling
 from blade.diagnose.walks import Walk
 
 MOST_CALLS = 3
@@ -30,7 +30,7 @@ def due_in_words(due: Due, *, only_reads: bool = False) -> str:
     if due.checks and (due.answer is None or len(due.answer) > LONGEST_ANSWER):
         return f"{due.asked:,} {'test or criterion' if due.asked == 1 else 'tests or criteria'}"
     if due.answer:
-        return f"answer {quotes.shown(' '.join(due.answer.split()), LONGEST_ANSWER)}"
+        return f"answer {quotes.worded(due.answer, LONGEST_ANSWER)}"
     return "not in these files"
 
 
@@ -48,7 +48,7 @@ def done_in_words(walk: Walk) -> str:
     if walk.passed and walk.due.calls is not None:
         return "as the key has it"
     if walk.rollout.answer:
-        return f"answers {quotes.shown(' '.join(walk.rollout.answer.split()), 80)}"
+        return f"answers {quotes.worded(walk.rollout.answer, 80)}"
     return f"{len(walk.calls)} call{'' if len(walk.calls) == 1 else 's'}" if walk.calls else "no call"
 
 
@@ -82,10 +82,10 @@ def _difference(walk: Walk, one: Difference) -> str:
         if one.name != OF_A_TEST
         else "its program is too slow for the tests",
         Differs.NO_RECORD: f"no account of the verifier in `{one.name}`",
-        Differs.ERROR: f"`{one.name}`: {quotes.shown(one.detail, 70)}",
+        Differs.ERROR: f"`{one.name}`: {quotes.shown(readable(one.detail), 70)}",
         Differs.NO_ANSWER: _NOTHING.get(one.name, "no answer handed in"),
         Differs.REFUSED: f"calls `{one.name}`{_call(walk, one.step, one.name)}, whose schema refuses `{one.detail}`",
-        Differs.SAID: f"`{one.name}`: {quotes.shown(one.detail, 90)}",
+        Differs.SAID: f"`{one.name}`: {quotes.shown(readable(one.detail), 90)}",
     }
     if one.kind == Differs.ANSWER:
         return "" if walk.passed else _answer(walk, one.name)
@@ -102,7 +102,7 @@ def _check(walk: Walk, one: Difference) -> str:
 
 def _answer(walk: Walk, how: str) -> str:
     given = walk.rollout.answer
-    return f"answers {quotes.shown(' '.join(given.split()), 60)} ({how})" if given else f"no answer extracted ({how})"
+    return f"answers {quotes.worded(given, 60)} ({how})" if given else f"no answer extracted ({how})"
 
 
 def _argument(walk: Walk, one: Difference) -> str:

@@ -170,7 +170,7 @@ def differences(rollout: Rollout) -> tuple[Difference, ...]:
         found += _answer(rollout, due.answer, due.extracts) if failed else _lacking(rollout, due.answer)
     if due.checks and not _is_verdict_on_calls(due):
         found += [*_slow(due), *_cannot_run(due), *_checks(due)]
-    if rollout.offered:
+    if rollout.features is not None and rollout.features.calls and rollout.offered:
         found += _refused(rollout)
     return tuple(islice(dict.fromkeys(found), MOST)) if found else ()
 
@@ -186,7 +186,10 @@ def environment_says(rollout: Rollout) -> Step | None:
 
 
 def _limits(rollout: Rollout, due: Due) -> list[Difference]:
-    limits = [(_limit_word(rollout.stop), "stop")] if rollout.stop else []
+    stopped_by = _limit_word(rollout.stop) if rollout.stop else None
+    if stopped_by is None and not due.said:
+        return []
+    limits = [(stopped_by, "stop")]
     if due.said:
         limits += [(_limit_of(said) or _cut_short(said, rollout), said.field) for said in due.said]
     if ("tokens", "stop") in limits and due.checks and _program_is_whole(rollout):
@@ -283,7 +286,7 @@ def _records(due: Due) -> Iterator[Difference]:
 
 def _output(rollout: Rollout, due: Due) -> list[Difference]:
     features = rollout.features
-    missing = []
+    missing: list[str] = []
     if features is not None and features.agent_messages == 0 and features.calls == 0:
         missing.append("thought" if _has_thought(rollout) else "output")
     if due.said and any(_has_declined(said) for said in due.said):

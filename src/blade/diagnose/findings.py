@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import inf
 
 from msgspec.structs import replace
 
@@ -80,7 +81,7 @@ def _without_withheld(context: Context) -> Callable[[Group], Group]:
 def _rank(finding: Finding) -> tuple[bool, float, float, int, str]:
     """What can be mended before what is described, and then by what it would give."""
     room = finding.headroom
-    low = room.interval.low if room.interval is not None else -1.0
+    low = room.interval.low if room.interval is not None else -inf
     return not finding.fix, -room.only_defect, -low, -finding.rollouts, finding.id
 
 

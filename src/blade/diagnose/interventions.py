@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from math import inf
 
 import polars as pl
 from msgspec import Struct
@@ -193,7 +194,7 @@ def _causes_of(tasks: Sequence[str], causes: Mapping[str, TaskCause]) -> tuple[C
 
 def _rank(one: Intervention, remedy: _Remedy) -> tuple[float, float, float, int, str]:
     room = one.headroom
-    low = room.interval.low if room.interval is not None else -1.0
+    low = room.interval.low if room.interval is not None else -inf
     return -room.only_defect, -low, -room.ceiling, remedy.doubts, one.source
 
 
@@ -212,7 +213,7 @@ def _told_once(
         known = alike if remedy.doubts or remedy.source.startswith("label:") else named
         if _is_told(remedy, known, rollouts) or len(chosen) == MOST:
             continue
-        adds = headroom(rollouts, mine[~named[mine]], rollouts.those(), estimable=False).ceiling
+        adds = rollouts.mended(mine[~named[mine]])
         chosen.append((replace(one, adds=adds), remedy))
         named[mine] = alike[mine] = True
     return chosen

@@ -23,7 +23,7 @@ from blade.diagnose.catalogue import infra_codes, rule_in_words
 from blade.diagnose.differences import A_JUDGE, ABSENT, ENVIRONMENT, EVERY_TEST
 from blade.diagnose.groups import A_RULE, A_TOTAL, BEFORE_JUDGING, NUMBERED
 from blade.diagnose.recorded import leaves_out_the_agent
-from blade.diagnose.templates import cluster
+from blade.diagnose.templates import cluster, readable
 from blade.metrics.buckets import CLOSE, thirds
 from blade.metrics.headline import headline, rewards_of
 
@@ -194,13 +194,14 @@ def _long(run: Run) -> pl.DataFrame:
 
 
 def _where_it_counts(long: pl.DataFrame, run: Run) -> pl.DataFrame:
-    """With partial credit, without the answers of rollouts above the lower third: theirs is no wrong answer."""
+    """With partial credit, without what answers above the lower third hold or lack: they are not simply wrong."""
     if headline(run)[0] == "pass_at_1":
         return long
     low, _ = thirds(rewards_of(run))
     rows = run.rollouts.select("reward").with_row_index(ROW).filter(pl.col("reward") > low + CLOSE)
     told = long.join(rows.select(ROW, credit=pl.lit(value=True)), on=ROW, how="left", maintain_order="left")
-    credited = pl.col("credit").fill_null(value=False) & (pl.col("kind") == Differs.ANSWER) & ~pl.col("passed")
+    held = (pl.col("kind") == Differs.ANSWER) & pl.col("name").is_in([ABSENT, "contained"])
+    credited = pl.col("credit").fill_null(value=False) & held & ~pl.col("passed")
     return told.filter(~credited).drop("credit")
 
 
@@ -496,7 +497,7 @@ def _open_kind(mode: str) -> _Kind:
         return _Kind(name=f"`{what}` not met", party="agent")
     field, _, words = what.partition(": ")
     who = "the environment" if field == ENVIRONMENT else "the verifier"
-    return _Kind(name=f"{who} says: {words}", party=_party(f"{what.partition(': ')[0]} {words}"))
+    return _Kind(name=f"{who} says: {readable(words)}", party=_party(f"{field} {words}"))
 
 
 def _party(words: str) -> str:

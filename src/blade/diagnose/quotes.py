@@ -14,6 +14,7 @@ LONGEST = 180
 """Characters of a quote; evidence may hold 300, but a line of a report should be read at a glance."""
 
 _SENTENCE = pattern_of(r"[^.!?\n]+(?:[.!?](?=\d)[^.!?\n]*)*[.!?]?")
+_NUMBER = pattern_of(r"[-+]?[$€£]?\d[\d.,/]{0,30}%?")
 _STATING = pattern_of(r"\\boxed\s*\{|(?:final )?answer(?: is|:)", re.IGNORECASE)
 _REASONS = pattern_of(
     r"\b(?:since|because|eligible|not|cannot|can't|unable|policy|therefore|however|unfortunately|instead|assume|must|need)\b",
@@ -139,6 +140,12 @@ def _around(text: str, name: str, value: object) -> str:
             return match[0][:LONGEST]
     found = json.dumps(value, ensure_ascii=False)
     return found[:LONGEST] if found in text else ""
+
+
+def worded(text: str, width: int = 60) -> str:
+    """An answer in a sentence: a number as it is, words in quotation marks, on one line and cut to `width`."""
+    flat = " ".join(text.split())
+    return flat if _NUMBER.fullmatch(flat) else f'"{shown(flat, width)}"'
 
 
 def shown(value: object, width: int = 60) -> str:

@@ -106,6 +106,11 @@ def mask(message: str) -> str:
     return template
 
 
+def readable(template: str) -> str:
+    """A template as people read it: three dots for what is particular to one task."""
+    return _PLACEHOLDER.sub("...", template)
+
+
 def cluster(templates: Mapping[str, int]) -> dict[str, str]:
     """For each template, given with its count, the one that stands for its group.
 
@@ -291,6 +296,7 @@ _NEIGHBOURS = pattern_of(r">,? ?<")
 _REPEATED = pattern_of(r"((?:<[a-z]+>: )?<[a-z]+>)(?:,? ?\1)+")
 _MARK = pattern_of(r"\n[ \t]*E {3,}")
 _HALF = pattern_of(r"<[a-z]*$")
+_PLACEHOLDER = pattern_of(r"<(?:n|text|path|url|email|id|uuid|time|hex|\*)>")
 
 
 def _mask_once(message: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import glob
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
@@ -194,12 +195,23 @@ def _why_not(path: Path, head: Head, format_: Format | None, beside: Mapping[str
         # A run in which every rollout broke down leaves an empty file, and its failures beside it.
         return None if "failures" in beside else "the file is empty"
     if format_ is None:
-        first = head.start.splitlines()[0][:40].decode("utf-8", "replace")
-        kind = "is no log of a known harness" if path.suffix == ".json" else "has no line that is a JSON object"
-        return f"it {kind} (it begins {first!r})"
+        return _not_lines(path, head)
     if format_.splittable and not any(is_rollout(row) for row in head.rows):
         return "its rows have no reward, score, response, messages or output: not rollouts"
     return None
+
+
+def _not_lines(path: Path, head: Head) -> str:
+    """Why a file of no known format is none, and how one value over a whole file becomes lines."""
+    start = head.start.removeprefix(codecs.BOM_UTF8).lstrip()
+    wanted = f"one object a line is expected, as `jq -c %s {path.name} > {stem_of(path)}_lines.jsonl` writes them"
+    if start.startswith(b"["):
+        return f"it is one JSON array, and {wanted % repr('.[]')}"
+    if start.startswith(b"{"):
+        return f"it is one JSON object and no log of a known harness; {wanted % '.'}"
+    first = start.splitlines()[0][:40].decode("utf-8", "replace")
+    kind = "is no log of a known harness" if path.suffix == ".json" else "has no line that is a JSON object"
+    return f"it {kind} (it begins {first!r})"
 
 
 def role_of(path: Path) -> str:
@@ -279,6 +291,12 @@ def _nothing(inputs: Sequence[str], problems: Sequence[Problem]) -> NoReturn:
     if problems:
         listed = "; ".join(f"{problem.source}: {problem.reason}" for problem in problems[:5])
         raise ArtifactError(f"no usable rollouts in {what}: {listed}", hint="see docs/artifacts.md for what is read")
+    for path in (path for text in inputs for path in _expand(_split_name(text)[1]) if not path.is_dir()):
+        main = next(main for main in _mains(path) if main.exists())  # else it would be among the problems
+        raise ArtifactError(
+            f"no rollouts in {what}: {path.name} is the {role_of(path)} sidecar of a run",
+            hint=f"its rollouts are in {main}: give that file, and what stands beside it is read too",
+        )
     raise ArtifactError(
         f"no rollouts in {what}",
         hint="expected *.jsonl, *.jsonl.gz, *.jsonl.zst or an Inspect log; see docs/artifacts.md",

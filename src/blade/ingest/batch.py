@@ -16,12 +16,20 @@ from typing import Any, TypeVar, cast
 import msgspec
 
 from blade.ingest import cells, fields
+from blade.ingest.columns import Column, Make, any_there
 from blade.ingest.decode import Row, decode_any
-from blade.ingest.request import NO_REQUEST, NO_RESPONSE, Request, Response, Usage, read_request, read_response
+from blade.ingest.request import (
+    NO_REQUEST,
+    NO_RESPONSE,
+    Request,
+    Response,
+    Usage,
+    UsualResponse,
+    read_request,
+    read_response,
+)
 
 T = TypeVar("T")
-Column = Sequence[Any]
-"""One field of each row: raw JSON, but the request and the response decoded; None where the row does not have it."""
 
 REQUEST, RESPONSE = "responses_create_params", "response"
 _USAGE = "response.usage"
@@ -49,7 +57,7 @@ class Batch:
         return [found or NO_REQUEST for found in self.raw(REQUEST)]
 
     @cached_property
-    def responses(self) -> list[Response]:
+    def responses(self) -> list[Response | UsualResponse]:
         """The response of each row; an empty one where it has none."""
         return [found or NO_RESPONSE for found in self.raw(RESPONSE)]
 
@@ -60,7 +68,7 @@ class Batch:
 
     @cached_property
     def trajectories(self) -> Column:
-        """The raw trajectory of each row, in the order of the table; None where it has none."""
+        """The trajectory of each row, in the order of the table, raw or as usual items; None where it has none."""
         return self._first_raw([response.output for response in self.responses], _TRAJECTORY_NAMES)
 
     @cached_property
@@ -84,13 +92,13 @@ class Batch:
         """For each row the first value, in the order of the paths, that is there and is not null."""
         return self.first(paths, None)
 
-    def first(self, paths: Iterable[str], make: Callable[[Any], T | None] | None) -> list[T | None]:
+    def first(self, paths: Iterable[str], make: Make[T] | None) -> Sequence[T | None]:
         """For each row what `make` makes of the first value, in the order of the paths, of which it makes anything."""
-        found: list[T | None] | None = None
+        found: Sequence[T | None] | None = None
         for path in paths:
             values = self._values(path, found)
             if any_there(values):
-                made = list(values) if make is None else [None if value is None else make(value) for value in values]
+                made = values if make is None else make(values)
                 found = (
                     made
                     if found is None
@@ -137,11 +145,6 @@ class Batch:
         return self._parts[path]
 
 
-def any_there(values: Column) -> bool:
-    """Whether any of the values is not None."""
-    return bool(values) and (values[0] is not None or values.count(None) < len(values))
-
-
 def _where_none(found: Column, values: Column) -> Column:
     return [value if old is None else None for value, old in zip(values, found, strict=True)]
 
@@ -172,21 +175,25 @@ def batch_of(data: Sequence[bytes], rows: Sequence[Row]) -> Batch:
 
 
 class UsualRows:
-    """Decodes rows whose fields are all known, in one pass each. It knows a field when it has been told of it."""
+    """Decodes rows whose fields are all known, in one pass each. It knows a field when it has been told of it.
+
+    With `trajectories` their outputs are read too, and a row with other than usual items is not usual.
+    """
 
     _MOST = 256
     """Fields that are learned: a file that brings ever new ones has no usual rows."""
     _PLAIN = re.compile(r'[^"\\\x00-\x1f]+')
     """Names that a struct can have."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, trajectories: bool) -> None:
+        self._response = UsualResponse if trajectories else Response
         self._names = {REQUEST: 0, RESPONSE: 1}
         self._compile()
 
     def _compile(self) -> None:
         parts: list[tuple[str, Any, Any]] = [
             (REQUEST, Request | None | msgspec.UnsetType, msgspec.UNSET),
-            (RESPONSE, Response | None | msgspec.UnsetType, msgspec.UNSET),
+            (RESPONSE, self._response | None | msgspec.UnsetType, msgspec.UNSET),
         ]
         renamed = {f"field_{place}": name for name, place in self._names.items() if name not in _READ}
         parts += [(attribute, msgspec.Raw, None) for attribute in renamed]

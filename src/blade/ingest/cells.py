@@ -3,39 +3,45 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import msgspec
 
 from blade.ingest.decode import decode_any, encode
 
 _NULLS = (msgspec.Raw(b"null"), b"null")
-
+_LONGEST_NULL = 4
 
 LARGEST = 1e15
 """Beyond this sums lose whole units, and squares overflow."""
+LARGEST_INTEGER = (1 << 30) - 1
+LARGEST_COUNT = (1 << 62) - 1
 
 
-def has(raw: bytes | msgspec.Raw | None) -> bool:
-    """Whether a raw value is there and is not null."""
-    return bool(raw) and raw not in _NULLS
+def has(found: bytes | msgspec.Raw | list[Any] | None) -> bool:
+    """Whether a raw value is there and is not null; one that is decoded already is."""
+    if found is None:
+        return False
+    size = len(found)
+    return size > _LONGEST_NULL or type(found) is list or (size > 0 and found not in _NULLS)
 
 
 def integer(found: object) -> int | None:
     """A small whole number, also as `3.0` or `"3"`; None for anything else."""
     if type(found) is int:
-        return found if 0 <= found < 1 << 30 else None
+        return found if 0 <= found <= LARGEST_INTEGER else None
     if isinstance(found, bool):
         return None
     if isinstance(found, float) and found.is_integer():
         found = int(found)
     if isinstance(found, str) and found.isdecimal() and len(found) < 10:
         found = int(found)
-    return found if isinstance(found, int) and 0 <= found < 1 << 30 else None
+    return found if isinstance(found, int) and 0 <= found <= LARGEST_INTEGER else None
 
 
 def count(found: object) -> int | None:
     """A number of things."""
-    return found if isinstance(found, int) and not isinstance(found, bool) and 0 <= found < 1 << 62 else None
+    return found if isinstance(found, int) and not isinstance(found, bool) and 0 <= found <= LARGEST_COUNT else None
 
 
 def number(found: object) -> float | None:
@@ -44,6 +50,12 @@ def number(found: object) -> float | None:
         return None
     value = finite(found) if not isinstance(found, bool) else None
     return value if value is None or abs(value) <= LARGEST else None
+
+
+def average(found: object) -> float | None:
+    """A finite number that can be averaged, booleans as 0 and 1."""
+    value = finite(found)
+    return value if value is not None and abs(value) <= LARGEST else None
 
 
 def finite(found: object) -> float | None:

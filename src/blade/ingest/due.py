@@ -186,7 +186,7 @@ def _read_values(names: tuple[str, ...]) -> frozenset[str]:
 
 
 def _statements(row: Row, paths: tuple[str, ...]) -> tuple[str, ...]:
-    found = _first(row, paths)
+    found = first_value(row, paths)
     said = found if isinstance(found, list) else []
     return tuple(cells.as_text(one) for one in said if isinstance(one, str | int | float) and not isinstance(one, bool))
 
@@ -219,7 +219,7 @@ def _checks(row: Row) -> tuple[Check, ...]:
     return checks.read_checks(row, lambda name: _small(row, name))
 
 
-def _first(row: Row, paths: tuple[str, ...]) -> Any:
+def first_value(row: Mapping[str, bytes | msgspec.Raw], paths: tuple[str, ...]) -> Any:
     """The first value, in the order of the paths, that is there and is not null."""
     for path in paths:
         top, *rest = path.split(".")
@@ -239,7 +239,7 @@ def _small(row: Row, name: str) -> object:
 
 def _calls(row: Row, paths: tuple[str, ...]) -> tuple[DueCall, ...] | None:
     """The first field, in the order of the table, that holds a list of calls."""
-    found = (due_calls(value) for path in paths if (value := _first(row, (path,))) is not None)
+    found = (due_calls(value) for path in paths if (value := first_value(row, (path,))) is not None)
     return next((calls for calls in found if calls is not None), None)
 
 
@@ -307,7 +307,7 @@ def _object(value: object) -> dict[str, object]:
 
 def _answer(row: Row, paths: tuple[str, ...]) -> str | None:
     for path in paths:
-        value = _first(row, (path,))
+        value = first_value(row, (path,))
         if value is not None and due_calls(value) is None:
             return cells.as_text(value)
         if value == []:
@@ -316,7 +316,7 @@ def _answer(row: Row, paths: tuple[str, ...]) -> str | None:
 
 
 def _script(row: Row, paths: tuple[str, ...]) -> str | None:
-    value = _first(row, paths)
+    value = first_value(row, paths)
     if isinstance(value, dict):
         return "\n".join(_texts(value, 0)) or None
     return value if isinstance(value, str) and value.strip() else None

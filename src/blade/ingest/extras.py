@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import cache, lru_cache
 
 from blade.ingest import fields
-from blade.ingest.batch import Batch, Column, any_there
+from blade.ingest.batch import Batch
+from blade.ingest.columns import Column, any_there
 from blade.ingest.decode import decode_any, encode
 from blade.ingest.light import EXTRA
 from blade.ingest.marks import Memo

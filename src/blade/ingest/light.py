@@ -11,7 +11,7 @@ import msgspec
 import polars as pl
 
 from blade.core.finding import Difference, Hit
-from blade.ingest.batch import Column
+from blade.ingest.columns import Column
 
 
 class Light(msgspec.Struct, gc=False):
@@ -130,14 +130,14 @@ def _column(name: str, values: Column, dtype: pl.DataType, height: int) -> pl.Se
     if not values:
         return pl.Series(name, [None], dtype).new_from_index(0, height)
     make = _NESTED.get(name, partial(pl.Series, dtype=dtype, strict=False))
-    if values.count(values[0]) == height:
+    if values[0] == values[-1] and values.count(values[0]) == height:
         # Most columns of a part hold one value, or none: made at once, not row by row.
         return make(name, values[:1]).new_from_index(0, height)
     return make(name, values)
 
 
-# Nested values are handed over as text and taken apart inside polars: made from Python lists, a column of them costs
-# more than everything else in a row.
+# Nested values are handed over as text and taken apart inside polars, each different one once: made from Python lists, a
+# column of them costs more than everything else in a row.
 
 
 def _numbers(name: str, values: Sequence[list[int] | None]) -> pl.Series:
@@ -163,8 +163,10 @@ def differences(name: str, values: Sequence[tuple[Difference, ...]]) -> pl.Serie
 
 
 def _structs(name: str, values: Sequence[tuple[msgspec.Struct, ...]], dtype: pl.Struct) -> pl.Series:
-    texts = [msgspec.json.encode(value).decode() if value else None for value in values]
-    return pl.Series(name, texts, pl.String).str.json_decode(pl.List(dtype))
+    different = {value: place for place, value in enumerate(dict.fromkeys(values))}
+    texts = [msgspec.json.encode(value).decode() if value else None for value in different]
+    made = pl.Series(name, texts, pl.String).str.json_decode(pl.List(dtype))
+    return made.gather(pl.Series([different[value] for value in values], dtype=pl.UInt32))
 
 
 _NESTED: dict[str, Callable[[str, Sequence[Any]], pl.Series]] = {

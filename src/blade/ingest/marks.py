@@ -8,7 +8,7 @@ from hashlib import blake2b
 from typing import Generic, TypeVar
 
 from blade.ingest import cells
-from blade.ingest.batch import Column
+from blade.ingest.columns import Column
 from blade.ingest.decode import decode_any, encode
 from blade.ingest.steps import before_agent, given_to_agent
 

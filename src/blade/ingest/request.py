@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from blade.ingest.decode import decode_any, encode
+from blade.ingest.shapes import UsualItem
 
 _RAW = msgspec.Raw()
 _OBJECT, _LIST, _TEXT = b'{["'
@@ -33,14 +34,11 @@ class Usage(msgspec.Struct, gc=False):
     completion_tokens: Any = None
 
 
-class Response(msgspec.Struct, gc=False):
-    """`response`, as the Responses API has it."""
+class _Told(msgspec.Struct, gc=False):
+    """What a response tells beside its output."""
 
-    output: msgspec.Raw = _RAW
     usage: Usage | list[Any] | str | float | bool | None = None
     """Anything but an object is not understood, and does no harm."""
-    choices: msgspec.Raw = _RAW
-    """What a chat completion has in place of an output."""
     model: Any = None
     status: Any = None
     error: Any = None
@@ -50,6 +48,21 @@ class Response(msgspec.Struct, gc=False):
     temperature: Any = None
     top_p: Any = None
     max_output_tokens: Any = None
+
+
+class UsualResponse(_Told, gc=False):
+    """`response` with an output of the usual items, read with it; no other can be decoded as one."""
+
+    output: list[UsualItem] | None = None
+    choices: None = None
+
+
+class Response(_Told, gc=False):
+    """`response`, as the Responses API has it."""
+
+    output: msgspec.Raw = _RAW
+    choices: msgspec.Raw = _RAW
+    """What a chat completion has in place of an output."""
 
     def __post_init__(self) -> None:
         if self.choices and not self.output:

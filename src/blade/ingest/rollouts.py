@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from blade.core.offered import NOTHING_OFFERED, Offered
 from blade.core.rollout import Outcome, Rollout, RolloutKey, Source, Step
-from blade.ingest import cells, verdict
-from blade.ingest.batch import batch_of
+from blade.ingest import cells, columns, verdict
+from blade.ingest.batch import Batch, batch_of
+from blade.ingest.columns import Column
 from blade.ingest.decode import Row, decode_any, encode
 from blade.ingest.due import read_due
 from blade.ingest.features import count
 from blade.ingest.light import Light
+from blade.ingest.shapes import UsualItem
 from blade.ingest.steps import after_prompt, before_agent, given_to_agent, plain_messages, read_steps
 
 LONGEST_ANSWER = 200
@@ -23,12 +25,12 @@ LONGEST_ANSWER = 200
 _OUTCOMES = {str(outcome): outcome for outcome in Outcome}
 
 
-def steps_of(raw: msgspec.Raw, messages: msgspec.Raw | None) -> tuple[Step, ...]:
+def steps_of(output: msgspec.Raw | list[UsualItem], messages: msgspec.Raw | None) -> tuple[Step, ...]:
     """The steps of a trajectory; where it is the row's chat messages, those from the agent's first turn on."""
-    if raw is messages:
-        values = decode_any(raw)
-        return read_steps(encode(after_prompt(values))) if isinstance(values, list) else read_steps(raw)
-    return read_steps(raw)
+    if output is messages:
+        values = decode_any(messages)
+        return read_steps(encode(after_prompt(values))) if isinstance(values, list) else read_steps(output)
+    return read_steps(output)
 
 
 def offered_tools(value: Any) -> Offered:
@@ -43,11 +45,10 @@ def agent_spoke(steps: tuple[Step, ...]) -> bool:
     return any(step.party == "agent" and (step.kind == "call" or step.text.strip()) for step in steps)
 
 
-def expected_text(value: Any) -> str | None:
-    """The answer that the verifier wants; a list of objects is none."""
-    if isinstance(value, list) and value and isinstance(value[0], dict):
-        return None
-    return cells.as_text(value)[:LONGEST_ANSWER]
+def expected_texts(values: Column) -> Sequence[str | None]:
+    """The answers that the verifier wants; a list of objects is none."""
+    answers = [None if isinstance(one, list) and one and isinstance(one[0], dict) else one for one in values]
+    return columns.cut(columns.as_texts(answers), LONGEST_ANSWER)
 
 
 def prompt_steps(raw: bytes | msgspec.Raw | None) -> tuple[Step, ...]:
@@ -68,27 +69,40 @@ def _given_steps(raw: bytes | msgspec.Raw | None, choose: Callable[[list[object]
     return (Step(index=0, party="user", kind="message", text=cells.as_text(value)),) if value is not None else ()
 
 
+class _Reread(NamedTuple):
+    """A row that was read again."""
+
+    raws: Row
+    batch: Batch
+
+    def row(self) -> dict[str, object]:
+        return {name: decode_any(raw) for name, raw in self.raws.items()}
+
+    def prompt(self) -> tuple[Step, ...]:
+        asked = self.batch.requests[0].input
+        return request_steps(asked) if cells.has(asked) else prompt_steps(self.batch.prompts[0])
+
+
 def rollout_of(row: Row, light: Light, key: RolloutKey, source: Source) -> Rollout:
     """The rollout of a row that was read again, with its steps."""
     batch = batch_of([b""], [row])
-    raw, asked = batch.trajectories[0], batch.requests[0].input
-    steps = steps_of(raw, row.get("messages")) if raw is not None else None
+    output = batch.trajectories[0]
+    steps = steps_of(output, row.get("messages")) if output is not None else None
     return Rollout(
         key=key,
         outcome=_OUTCOMES[light.outcome or "unscored"],
         reward=light.reward,
         answer=light.answer,
-        expected=batch.first(batch.paths["expected"], expected_text)[0],
+        expected=batch.first(batch.paths["expected"], expected_texts)[0],
         stop=light.stop,
         error=verdict.errors(batch)[0],
         tokens=light.output_tokens,
         seconds=light.seconds,
         source=source,
-        features=count(steps, light.stop) if steps is not None else None,
+        features=count(steps, light.stop).features if steps is not None else None,
         steps=steps,
         due=read_due(row),
-        read_row=lambda: {name: decode_any(raw) for name, raw in row.items()},
-        read_prompt=lambda: request_steps(asked) if cells.has(asked) else prompt_steps(batch.prompts[0]),
+        origin=_Reread(row, batch),
         offered=NOTHING_OFFERED if batch.tools[0] is None else _offered(bytes(batch.tools[0])),
     )
 

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar
+
+import msgspec
 
 from blade.core.due import NOTHING_DUE, Check, Due
 from blade.core.finding import Look
 from blade.core.rollout import Features, Rollout, RolloutKey, Source, Step
-from blade.ingest import cells, verdict
-from blade.ingest.batch import Batch, Column, any_there
+from blade.ingest import cells, columns, verdict
+from blade.ingest.batch import Batch
+from blade.ingest.columns import Column, any_there
 from blade.ingest.decode import Row, decode_any
-from blade.ingest.due import KnownDue, check_names, checks_of
+from blade.ingest.due import KnownDue, check_names, checks_of, first_value
 from blade.ingest.extras import Extras
-from blade.ingest.features import count, fingerprint
+from blade.ingest.features import count
 from blade.ingest.jsonl import Record, source_of
 from blade.ingest.key import key_expects
 from blade.ingest.light import KEY, LIGHT
@@ -30,7 +33,7 @@ from blade.ingest.marks import (
 from blade.ingest.rollouts import (
     LONGEST_ANSWER,
     agent_spoke,
-    expected_text,
+    expected_texts,
     prompt_steps,
     request_steps,
     steps_of,
@@ -44,7 +47,7 @@ MOST_CHECKS = 100
 """Tests of a row that failed, and that held, which the table keeps; their numbers are of all."""
 
 _EVIDENCE_OF_A_ROLLOUT = ("reward", "score", "response", "messages", "output", "trajectory", "_ng_failure_class")
-_COUNTED = ("steps", "calls", "tool_errors", "agent_chars")
+_COUNTED = ("steps", "calls", "tool_errors")
 _COUNTED_OF = attrgetter(*_COUNTED)
 _NOT_COUNTED = (None,) * len(_COUNTED)
 _INDEXES = ("index", "repeat", "attempt")
@@ -105,7 +108,8 @@ class RowReader:
         marks = self._request.column(asked)
         if None not in asked:
             return marks
-        others = self._prompt.column(batch.prompts)
+        given = [prompt if raw is None else None for raw, prompt in zip(asked, batch.prompts, strict=True)]
+        others = self._prompt.column(given)
         return [other if raw is None else mark for raw, mark, other in zip(asked, marks, others, strict=True)]
 
     def read(self, batch: Batch, records: Sequence[Record], artifact: str) -> tuple[Columns, Odd]:
@@ -114,7 +118,7 @@ class RowReader:
         found: Columns = {
             "role": [self.role] * len(batch),
             "prompt_fp": self._prompts(batch),
-            "expected": batch.first(batch.paths["expected"], expected_text),
+            "expected": batch.first(batch.paths["expected"], expected_texts),
             "key_expects": self._key_expects(batch),
             **self._keys(batch),
             **self._extras.columns(batch),
@@ -144,13 +148,13 @@ class RowReader:
             agents = [agent or cells.name_text(name) for agent, name in zip(agents, named, strict=True)]
         found: Columns = {
             "agent": agents,
-            "model": batch.first(paths["model"], cells.text),
+            "model": batch.first(paths["model"], columns.texts),
             "skills": self._skills.column(batch.raw("skills_ref")),
-            "id": batch.first(paths["id"], cells.name_text),
+            "id": batch.first(paths["id"], columns.names),
         }
         for name in _INDEXES:
             values = batch.values(paths[name])
-            found[name] = [cells.integer(value) for value in values]
+            found[name] = columns.integers(values)
             for place in _lost(values, found[name]):
                 why = f"{name} is {cells.shown(values[place])}, no place in an order: unused"
                 odd.setdefault(place, []).append(why)
@@ -169,8 +173,9 @@ class RowReader:
         columns = zip(*(batch.columns[name] for name in names), strict=True)
         asked = [tuple([None if raw is None else bytes(raw) for raw in raws]) for raws in columns]
         for raws in set(asked) - known.keys():
-            key = Batch([b""], {name: [raw] for name, raw in zip(names, raws, strict=True) if raw is not None})
-            known[raws] = _key_expects(key)
+            key = {name: raw for name, raw in zip(names, raws, strict=True) if raw is not None}
+            wanted = (first_value(key, paths[name]) for name in ("expected_actions", "expected_statements"))
+            known[raws] = key_expects(*wanted)
         return [known[raws] for raws in asked]
 
     def _keys(self, batch: Batch) -> Columns:
@@ -185,14 +190,16 @@ class RowReader:
 
     def _walk(self, batch: Batch, found: Columns) -> Walked:
         """The trajectories of the batch; their counters go to `found`."""
-        raws = zip(batch.trajectories, batch.raw("messages"), strict=True)
-        steps = [None if raw is None else steps_of(raw, messages) for raw, messages in raws]
-        features = [None if one is None else count(one, stop) for one, stop in zip(steps, found["stop"], strict=True)]
-        counted = [_NOT_COUNTED if one is None else _COUNTED_OF(one) for one in features]
-        found |= dict(zip(_COUNTED, zip(*counted, strict=True), strict=True))
-        found["output_fp"] = [None if one is None else fingerprint(one) for one in steps]
+        outputs = zip(batch.trajectories, batch.raw("messages"), strict=True)
+        steps = [None if output is None else steps_of(output, messages) for output, messages in outputs]
+        counted = [None if one is None else count(one, stop) for one, stop in zip(steps, found["stop"], strict=True)]
+        features = [None if one is None else one.features for one in counted]
+        numbers = [_NOT_COUNTED if one is None else _COUNTED_OF(one) for one in features]
+        found |= dict(zip(_COUNTED, zip(*numbers, strict=True), strict=True))
+        found["agent_chars"] = [None if one is None else one.agent_chars for one in counted]
+        found["output_fp"] = [None if one is None else one.output for one in counted]
         found["skeleton"] = [
-            [self._tool(step.tool or "") for step in one if step.kind == "call"] if one else None for one in steps
+            None if one is None or not one.tools else list(map(self._tool, one.tools)) for one in counted
         ]
         return Walked(steps, features)
 
@@ -202,6 +209,11 @@ class RowReader:
         return self.tools.setdefault(name, len(self.tools))
 
     def _judge(self, batch: Batch, found: Columns, errors: Column) -> None:
+        rewards = found["reward"]
+        if self.role == "rollouts" and verdict.is_all_well(batch, rewards, errors):
+            found["outcome"] = [verdict.judged(reward, self.threshold) for reward in rewards]
+            found["error_class"] = [None] * len(batch)
+            return
         judged = [
             verdict.outcome(
                 role=self.role,
@@ -210,9 +222,7 @@ class RowReader:
                 error=error,
                 failed=verdict.is_broken(response) and not _agent_spoke(batch, place),
             )
-            for place, (reward, error, response) in enumerate(
-                zip(found["reward"], errors, batch.responses, strict=True)
-            )
+            for place, (reward, error, response) in enumerate(zip(rewards, errors, batch.responses, strict=True))
         ]
         found["outcome"], found["error_class"] = zip(*judged, strict=True)
 
@@ -250,8 +260,7 @@ class RowReader:
                 features=walked.features[place],
                 steps=walked.steps[place],
                 due=NOTHING_DUE if due is None else due[place],
-                read_row=partial(_whole_row, batch.data[place]),
-                read_prompt=partial(self._read_prompt, batch, place),
+                origin=_Origin(self._asked, self._given, batch, place),
                 offered=(toolsets[place] or NO_TOOLS).offered,
             )
             for place, ((id_, index, repeat), (outcome, reward, answer, expected, stop, tokens, seconds)) in enumerate(
@@ -259,20 +268,28 @@ class RowReader:
             )
         ]
 
-    def _read_prompt(self, batch: Batch, place: int) -> tuple[Step, ...]:
-        asked = batch.requests[place].input
+
+class _Origin(msgspec.Struct, frozen=True, gc=False):
+    """A row of a batch."""
+
+    asked: Memo[tuple[Step, ...]]
+    given: Memo[tuple[Step, ...]]
+    batch: Batch
+    place: int
+
+    def row(self) -> Any:
+        return decode_any(self.batch.data[self.place])
+
+    def prompt(self) -> tuple[Step, ...]:
+        asked = self.batch.requests[self.place].input
         if cells.has(asked):
-            return self._asked.column([asked])[0] or ()
-        return self._given.column(batch.prompts[place : place + 1])[0] or ()
+            return self.asked.column([asked])[0] or ()
+        return self.given.column(self.batch.prompts[self.place : self.place + 1])[0] or ()
 
 
 def _agent_spoke(batch: Batch, place: int) -> bool:
-    raw = batch.trajectories[place]
-    return raw is not None and agent_spoke(steps_of(raw, batch.raw("messages")[place]))
-
-
-def _whole_row(data: bytes) -> Any:
-    return decode_any(data)
+    output = batch.trajectories[place]
+    return output is not None and agent_spoke(steps_of(output, batch.raw("messages")[place]))
 
 
 def _row(batch: Batch, names: tuple[str, ...], place: int) -> Row:
@@ -291,7 +308,7 @@ def _places(records: Sequence[Record]) -> Columns:
 
 def _lost(values: Column, used: Column) -> list[int]:
     """Places of values that could not be used."""
-    if values.count(None) == used.count(None):
+    if values is used or values.count(None) == used.count(None):
         return []
     pairs = enumerate(zip(values, used, strict=True))
     return [place for place, (value, use) in pairs if use is None and value is not None]
@@ -299,7 +316,7 @@ def _lost(values: Column, used: Column) -> list[int]:
 
 def _rewards(batch: Batch, odd: Odd) -> Columns:
     values = batch.values(batch.paths["reward"])
-    rewards = [_reward(value) for value in values]
+    rewards = columns.finite(values)
     for place in _lost(values, rewards):
         why = "not a finite number" if cells.finite(values[place]) is None else "too large to be averaged"
         said = f"reward is {cells.shown(values[place])}, {why}: the rollout is not scored"
@@ -307,21 +324,19 @@ def _rewards(batch: Batch, odd: Odd) -> Columns:
     return {"reward": rewards}
 
 
-def _reward(value: object) -> float | None:
-    reward = cells.finite(value)
-    return reward if reward is not None and abs(reward) <= cells.LARGEST else None
-
-
 def _spent(batch: Batch) -> Columns:
     paths = batch.paths
-    made = batch.first(paths["output_tokens"], cells.count)
-    given = batch.first(paths["input_tokens"], cells.count)
-    some = [bool(one or other) for one, other in zip(given, made, strict=True)]
+    made = batch.first(paths["output_tokens"], columns.counts)
+    given = batch.first(paths["input_tokens"], columns.counts)
+    if not (all(made) or all(given)):
+        some = [bool(one or other) for one, other in zip(given, made, strict=True)]
+        given = [tokens if there else None for tokens, there in zip(given, some, strict=True)]
+        made = [tokens if there else None for tokens, there in zip(made, some, strict=True)]
     return {
-        "input_tokens": [tokens if there else None for tokens, there in zip(given, some, strict=True)],
-        "output_tokens": [tokens if there else None for tokens, there in zip(made, some, strict=True)],
-        "seconds": [cells.number(value) for value in batch.values(paths["seconds"])],
-        "cost": [cells.number(value) for value in batch.values(paths["cost"])],
+        "input_tokens": given,
+        "output_tokens": made,
+        "seconds": columns.numbers(batch.values(paths["seconds"])),
+        "cost": columns.numbers(batch.values(paths["cost"])),
     }
 
 
@@ -329,9 +344,9 @@ def _answers(batch: Batch) -> Columns:
     paths = batch.paths["answer"]
     if "answer" in paths:
         batch = Batch(batch.data, {**batch.columns, "answer": _own_answers(batch)})
-    texts = batch.first(paths, cells.as_text)
+    texts = batch.first(paths, columns.as_texts)
     return {
-        "answer": [None if text is None else text[:LONGEST_ANSWER] for text in texts],
+        "answer": columns.cut(texts, LONGEST_ANSWER),
         "answer_fp": [_text_fingerprint(text) if text else None for text in texts],
     }
 
@@ -372,10 +387,3 @@ def _kept(checks: Sequence[Check]) -> list[tuple[str, bool]] | None:
     if len(failed) + len(held) == len(checks):
         return [(check.name, check.passed) for check in checks] or None
     return failed + held
-
-
-def _key_expects(key: Batch) -> str | None:
-    actions = key.values(key.paths["expected_actions"])[0]
-    if actions is None:
-        return None
-    return key_expects(actions, key.values(key.paths["expected_statements"])[0])

@@ -104,8 +104,8 @@ def scan(
 ) -> list[Scanned]:
     """Every chunk's result in the order given.
 
-    Large work goes to workers, which leave Parquet parts in `folder`: those of `pool` where a caller has
-    started some already.
+    Large work goes to workers, which leave Arrow parts in `folder`: those of `pool` where a caller has started some
+    already.
     """
     wanted = min(workers if workers is not None else cores(), len(pieces))
     if wanted <= 1 or (workers is None and sum(map(_size, pieces)) < WORTH_WORKERS):
@@ -126,8 +126,8 @@ def _size(piece: Chunk) -> int:
 
 def _scan_to_parts(piece: Chunk, options: Options, folder: Path, index: int) -> Scanned:
     def keep(frame: pl.DataFrame, number: int) -> Path:
-        path = folder / f"{index:06d}-{number:06d}.parquet"
-        frame.write_parquet(path, compression="zstd", compression_level=1, statistics=False)
+        path = folder / f"{index:06d}-{number:06d}.arrow"
+        frame.write_ipc(path, compression="lz4")
         return path
 
     return scan_chunk(piece, options, keep)
@@ -143,7 +143,7 @@ def scan_chunk(
     reader = format_.reader(
         role=piece.role, threshold=options.threshold, look=options.look, trajectories=options.trajectories
     )
-    blocks = BlockReader(reader, format_.as_row, piece.shown, _usual_rows(piece.path))
+    blocks = BlockReader(reader, format_.as_row, piece.shown, _usual_rows(piece.path, options.trajectories))
     result = Scanned(chunk=piece)
     waiting: list[Part] = []
     with taught(options.tools):
@@ -160,9 +160,9 @@ def scan_chunk(
 
 
 @lru_cache(maxsize=1)
-def _usual_rows(path: Path) -> UsualRows:
+def _usual_rows(path: Path, trajectories: bool) -> UsualRows:
     """What this process has learned of the rows of an artifact: its next chunk has rows like those of the last."""
-    return UsualRows()
+    return UsualRows(trajectories=trajectories)
 
 
 def _blocks(piece: Chunk, format_: Format, blocks: BlockReader, result: Scanned) -> Iterator[Block]:
@@ -255,7 +255,7 @@ def _tools(results: Sequence[Scanned]) -> tuple[str, ...]:
 
 
 def _placed(part: pl.DataFrame | Path, file: int, before: int, tools: list[int]) -> pl.LazyFrame:
-    frame = part.lazy() if isinstance(part, pl.DataFrame) else pl.scan_parquet(part)
+    frame = part.lazy() if isinstance(part, pl.DataFrame) else pl.scan_ipc(part)
     frame = frame.with_columns(pl.lit(file, pl.Int32).alias("file"), pl.col("line") + before)
     if tools != list(range(len(tools))):
         moved = pl.element().replace_strict(list(range(len(tools))), tools, return_dtype=pl.UInt16)

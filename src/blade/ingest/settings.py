@@ -12,7 +12,8 @@ import msgspec
 
 from blade.core.offered import NOTHING_OFFERED, Offered
 from blade.ingest import cells
-from blade.ingest.batch import Batch, Column
+from blade.ingest.batch import Batch
+from blade.ingest.columns import Column
 from blade.ingest.decode import decode_any, encode
 from blade.ingest.rollouts import offered_tools
 

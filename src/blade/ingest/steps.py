@@ -8,14 +8,28 @@ Several steps share an index when one item of the artifact holds several (a chat
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
 
-from blade.core.rollout import Party, Step
+from blade.core.rollout import Kind, Party, Step
 from blade.ingest.decode import decode_any
-from blade.ingest.shapes import Function, Item, Part, ToolCall, compact, content, is_set, raw_text, read_items, string
+from blade.ingest.shapes import (
+    Content,
+    Function,
+    Item,
+    Part,
+    ToolCall,
+    UsualItem,
+    UsualPart,
+    compact,
+    content,
+    is_set,
+    raw_text,
+    read_items,
+    string,
+)
 
 _PARTY: dict[str | None, Party] = {
     "assistant": "agent",
@@ -65,9 +79,9 @@ _LONGEST_HEAD = 160
 _TEXT_PARTS = frozenset(("output_text", "text", "input_text", None))
 
 
-def read_steps(raw: bytes | msgspec.Raw) -> tuple[Step, ...]:
-    """Steps of a raw trajectory of any shape; null and an empty list have none."""
-    return _Walk().steps(read_items(raw))
+def read_steps(found: bytes | msgspec.Raw | list[UsualItem]) -> tuple[Step, ...]:
+    """Steps of usual items, or of a raw trajectory of any shape; null and an empty list have none."""
+    return _Walk().steps(found if isinstance(found, list) else read_items(found))
 
 
 def after_prompt(items: list[object]) -> list[object]:
@@ -98,7 +112,8 @@ def given_to_agent(items: list[object]) -> list[object]:
 
     Worked examples are given as turns of the agent, and what is asked comes after them.
     """
-    return items if _is_talk_to_go_on_with(items) else before_agent(items)
+    before = before_agent(items)
+    return items if len(before) == len(items) or _is_talk_to_go_on_with(items) else before
 
 
 def _is_talk_to_go_on_with(items: list[object]) -> bool:
@@ -147,7 +162,7 @@ class _Walk:
         self.unanswered: dict[str | None, list[Step]] = {}
         self.answered: set[int] = set()
 
-    def steps(self, items: Iterable[Item]) -> tuple[Step, ...]:
+    def steps(self, items: Iterable[Item | UsualItem]) -> tuple[Step, ...]:
         """The steps of the items; several may come from one."""
         for index, item in enumerate(items):
             kind = item.type
@@ -161,7 +176,7 @@ class _Walk:
                 self._add(Step(index=index, party="agent", kind="reasoning", text=_thoughts(item)))
             elif kind is None or kind == "message":
                 self._message(index, item)
-            else:
+            elif isinstance(item, Item):
                 self._rarer(index, item, kind)
         return tuple(self.found)
 
@@ -181,7 +196,7 @@ class _Walk:
         else:
             self._add(Step(index=index, party="agent", kind="other", text=kind))
 
-    def _message(self, index: int, item: Item) -> None:
+    def _message(self, index: int, item: Item | UsualItem) -> None:
         if item.observation is not None and item.role is None:
             self._turn(index, item)
             return
@@ -208,7 +223,7 @@ class _Walk:
             self._add(self._call(index, item.name or _command(action), action, None))
         self._add(self._result(index, _text(item.observation), None, is_set(item.error)))
 
-    def _content(self, index: int, party: Party, said: str | list[Part] | None, *, calls: bool) -> None:
+    def _content(self, index: int, party: Party, said: Content, *, calls: bool) -> None:
         if isinstance(said, list) and not _is_text(said):
             self._parts(index, party, said)
         else:
@@ -216,9 +231,13 @@ class _Walk:
             if text or not calls:
                 self._add(Step(index=index, party=party, kind="message", text=text))
 
-    def _parts(self, index: int, party: Party, parts: list[Part]) -> None:
+    def _parts(self, index: int, party: Party, parts: Sequence[Part | UsualPart]) -> None:
         for part in parts:
-            if part.type == "refusal" or part.refusal:
+            if isinstance(part, UsualPart):
+                kind: Kind = "other" if part.text is None else "message"
+                text = part.type or "" if part.text is None else part.text
+                self._add(Step(index=index, party=party, kind=kind, text=text))
+            elif part.type == "refusal" or part.refusal:
                 self._add(Step(index=index, party=party, kind="refusal", text=part.refusal or part.text or ""))
             elif part.type in ("tool_use", "tool_call"):
                 self._add(self._call(index, part.name, raw_text(part.input), part.id))
@@ -278,7 +297,7 @@ def _command(action: str) -> str:
     return found[0] if found is not None else "action"
 
 
-def _plain_text(item: Item) -> str | None:
+def _plain_text(item: Item | UsualItem) -> str | None:
     """The text of a message that holds nothing else, as most do; None for every other message."""
     if item.role not in _SPEAKERS or item.tool_calls or item.reasoning_content:
         return None
@@ -290,19 +309,19 @@ def _plain_text(item: Item) -> str | None:
     return None
 
 
-def _is_text(parts: list[Part]) -> bool:
+def _is_text(parts: Sequence[Part | UsualPart]) -> bool:
     if len(parts) == 1:
         return parts[0].type in _TEXT_PARTS
     return all(part.type in _TEXT_PARTS for part in parts)
 
 
-def _said(item: Item) -> str | list[Part] | None:
+def _said(item: Item | UsualItem) -> Content:
     if item.content is not None:
         return item.content
     return item.value if item.value is not None else item.text
 
 
-def _text(said: str | list[Part] | None) -> str:
+def _text(said: Content) -> str:
     if said is None:
         return ""
     if isinstance(said, str):
@@ -312,6 +331,6 @@ def _text(said: str | list[Part] | None) -> str:
     return "\n".join(part.text for part in said if part.text)
 
 
-def _thoughts(item: Item) -> str:
+def _thoughts(item: Item | UsualItem) -> str:
     summary, whole = _text(item.summary), _text(item.content)
     return f"{summary}\n{whole}" if summary and whole else summary or whole

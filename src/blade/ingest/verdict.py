@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from blade.core.rollout import PASS_TOLERANCE, Outcome
-from blade.ingest import cells
+from blade.ingest import cells, columns
 from blade.ingest.batch import Batch
-from blade.ingest.request import Response
+from blade.ingest.columns import Column, any_there, each
+from blade.ingest.request import Response, UsualResponse
 
 LONGEST_CLASS = 80
 
@@ -35,14 +38,19 @@ def outcome(
     return judged(reward, threshold), kind
 
 
-def is_broken(response: Response) -> bool:
+def is_all_well(batch: Batch, rewards: Column, errors: Column) -> bool:
+    """Whether every row has a reward and none an error, as in most batches: then the rewards alone decide."""
+    return None not in rewards and not any_there(errors) and not any(map(is_broken, batch.responses))
+
+
+def is_broken(response: Response | UsualResponse) -> bool:
     """Whether the response itself says that it failed."""
     return response.status == "failed" or (response.error is not None and error_text(response.error) is not None)
 
 
-def errors(batch: Batch) -> list[str | None]:
+def errors(batch: Batch) -> Sequence[str | None]:
     """The first error that the harness recorded for each row, in the order of the table."""
-    return batch.first(batch.paths["error"], error_text)
+    return batch.first(batch.paths["error"], each(error_text))
 
 
 def error_text(value: object) -> str | None:
@@ -56,11 +64,11 @@ def error_text(value: object) -> str | None:
 
 def stops(batch: Batch) -> list[str | None]:
     """Why each rollout ended, in the order of the table; else `completed` or `failed`, as the response says of itself."""
-    named = batch.first(batch.paths["stop"], cells.text)
+    named = batch.first(batch.paths["stop"], columns.texts)
     return [stop or _whole(response) for stop, response in zip(named, batch.responses, strict=True)]
 
 
-def _whole(response: Response) -> str | None:
+def _whole(response: Response | UsualResponse) -> str | None:
     if response.status == "failed":
         return "failed"
     return "completed" if response.status == "completed" or response.incomplete_details is None else None

@@ -16,9 +16,11 @@ from blade.core.run import Run
 from blade.metrics.chances import student_quantile
 from blade.metrics.counts import ranked
 from blade.metrics.intervals import ROUGH_BELOW
+from blade.metrics.worth import Scale, scale, worth
 
 Place = tuple[str, int]
 Integers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
 _REPEATS = 1 << 32
@@ -36,6 +38,9 @@ class Numbered(Struct, frozen=True, kw_only=True, eq=False):
     task: Integers
     passed: Flags
     failed: Flags
+    worth: Floats
+    """What each gives to its task's score."""
+    scale: Scale
     known: dict[int, tuple[Sequence[Place], Integers]] = field(default_factory=dict)
     """What was asked for before: one symptom is counted several times."""
 
@@ -69,37 +74,58 @@ class Numbered(Struct, frozen=True, kw_only=True, eq=False):
         """How many of some rollouts each task has."""
         return np.bincount(self.task[which], minlength=len(self.tasks))
 
+    def worth_per_task(self, which: Integers | Flags) -> Floats:
+        """What some rollouts give to their tasks."""
+        return np.bincount(self.task[which], self.worth[which], len(self.tasks)).astype(np.float64)
+
+    def mended(self, which: Integers) -> float:
+        """What the score gains where those of some rollouts that did not pass are worth the most that one can be."""
+        lost = which[~self.passed[which]]
+        gains = self.scale.top * self.per_task(lost) - self.worth_per_task(lost)
+        return float(np.mean(gains / np.bincount(self.task))) if len(self.tasks) else 0.0
+
 
 def numbered(run: Run) -> Numbered:
     """The rollouts of a run, ready to be counted."""
-    rows = run.rollouts.select("task_id", "repeat", "outcome")
+    scaled = scale(run)
+    rows = run.rollouts.select("task_id", "repeat", "outcome", worth=worth(scaled.kind, scaled.floor))
     tasks, task = ranked(rows["task_id"])
     keys = task * _REPEATS + rows["repeat"].to_numpy()
     order = np.argsort(keys, kind="stable")
     passed, failed = ((rows["outcome"] == outcome).to_numpy()[order] for outcome in ("passed", "failed"))
-    return Numbered(tasks=tasks, keys=keys[order], task=task[order], passed=passed, failed=failed)
+    return Numbered(
+        tasks=tasks,
+        keys=keys[order],
+        task=task[order],
+        passed=passed,
+        failed=failed,
+        worth=rows["worth"].to_numpy()[order],
+        scale=scaled,
+    )
 
 
 def headroom(run: Numbered, hit: Integers, only: Integers, *, estimable: bool = True) -> Headroom:
-    """What mending a symptom would give, for rollouts as `those` gives them.
+    """What mending a symptom would give in the units of the score, for rollouts as `those` gives them.
 
-    If `hit` rollouts did as well as their task's others; if those failures passed in which it is the `only` one; and
-    if every such failure passed. `estimable` is False for symptoms that are read from the verdict.
+    If `hit` rollouts did as well as their task's others; if those failures were mended in which it is the `only` one;
+    and if every hit that did not pass were. `estimable` is False for symptoms that are read from the verdict.
     """
     judged = run.passed | run.failed
-    size, hits, hit_passes = np.bincount(run.task), run.per_task(hit), run.per_task(hit[run.passed[hit]])
-    rest = run.per_task(judged) - run.per_task(hit[judged[hit]])
+    size, hits, judged_hit = np.bincount(run.task), run.per_task(hit), hit[judged[hit]]
+    rest = run.per_task(judged) - run.per_task(judged_hit)
     reached = (hits > 0) & (rest > 0)
-    share = np.divide(run.per_task(run.passed) - hit_passes, rest, out=np.zeros(len(size)), where=rest > 0)
-    gains = np.where(reached, (hits * share - hit_passes) / size, 0.0)
+    others = run.worth_per_task(judged) - run.worth_per_task(judged_hit)
+    usual = np.divide(others, rest, out=np.zeros(len(size)), where=rest > 0)
+    gains = np.where(reached, (hits * usual - run.worth_per_task(hit)) / size, 0.0)
     estimate, interval = _limits(gains) if estimable and reached.any() else (None, None)
     return Headroom(
         estimate=estimate,
         interval=interval,
-        only_defect=float(np.mean(run.per_task(only[run.failed[only]]) / size)) if len(size) else 0.0,
-        ceiling=float(np.mean((hits - hit_passes) / size)) if len(size) else 0.0,
+        only_defect=run.mended(only[run.failed[only]]),
+        ceiling=run.mended(hit),
         unreached_tasks=int(((hits > 0) & (rest == 0)).sum()),
         reason=_why_not(estimable, bool(reached.any())),
+        in_points=run.scale.in_points,
     )
 
 
@@ -109,7 +135,7 @@ def _why_not(estimable: bool, reached: bool) -> str | None:
     return None if reached else "no task has rollouts with it and rollouts without"
 
 
-def _limits(values: npt.NDArray[np.float64]) -> tuple[float, Interval | None]:
+def _limits(values: Floats) -> tuple[float, Interval | None]:
     mean, n = float(values.mean()), len(values)
     if n < 2:
         return mean, None

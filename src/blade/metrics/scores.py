@@ -13,6 +13,7 @@ from blade.core.measure import Interval, Measure
 from blade.core.run import Run
 from blade.metrics.counts import COUNTED, Counts, Floats, Integers, count, fired
 from blade.metrics.intervals import mean_interval, rate_interval
+from blade.metrics.worth import lowest
 
 
 def judged_score(counts: Counts, kind: str) -> Score:
@@ -25,8 +26,7 @@ def all_expected_score(run: Run, counts: Counts, kind: str) -> Score:
     """The same over all expected rollouts: what has no verdict counts as not passed."""
     if kind == "pass_at_1":
         return _score("all_expected", kind, counts, counts.passed, counts.expected, "no rollout was expected")
-    floor = min(0.0, _lowest(run))
-    tops = counts.reward_sum + floor * (counts.expected - counts.judged)
+    tops = counts.reward_sum + lowest(run) * (counts.expected - counts.judged)
     return _score("all_expected", kind, counts, tops, counts.expected, "no rollout was expected")
 
 
@@ -109,8 +109,3 @@ def _score(name: str, kind: str, counts: Counts, tops: Floats | Integers, bottom
     return Score(
         name=name, value=float(np.mean(scores)), interval=interval, n_tasks=int(kept.sum()), n_rollouts=n_rollouts
     )
-
-
-def _lowest(run: Run) -> float:
-    low = run.rollouts["reward"].min()
-    return float(low) if isinstance(low, int | float) else 0.0

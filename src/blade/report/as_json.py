@@ -116,7 +116,11 @@ def _short(one: RunAnalysis, limit: int) -> dict[str, Any]:
         "run": one.run.name,
         "headline": {"metric": one.metrics.headline, "value": lead.value},
         "ci": limits(lead.interval),
-        "n": {"tasks": lead.n, **{k: v for k, v in one.metrics.counts.items() if k != "total_tasks"}},
+        "n": {
+            "tasks": lead.n,
+            **{k: v for k, v in one.metrics.counts.items() if k != "total_tasks"},
+            "problems": one.run.problem_count,
+        },
         "buckets": dict(one.metrics.buckets),
         "baselines": {b.name: b.value for b in one.metrics.baselines},
         "findings": [_short_finding(f) for f in (one.diagnosis.findings if one.diagnosis else ())[:limit]],

@@ -7,8 +7,8 @@ from collections import Counter
 from blade.core.analysis import RunAnalysis
 from blade.core.diagnosis import NOT_EXPLAINED, Alarm, Diagnosis, Dive, Doubt, Finding, Habit, Headroom, Mode
 from blade.core.finding import Cause, Evidence
-from blade.report.numbers import listed, plural, points
-from blade.report.text import code, cut, safe, safe_inside, table
+from blade.report.numbers import gain, listed, plural, points
+from blade.report.text import code, cut, safe, safe_inside, spans, table
 
 MOST_MODES = 8
 MOST_FINDINGS = 3
@@ -21,8 +21,8 @@ LONGEST_NAME = 120
 
 def prose(text: str) -> str:
     """A sentence with names between backticks, as Markdown in which nothing else is markup."""
-    parts = text.split("`")  # a name that was cut is a name to the end
-    return "".join(code(part) if n % 2 else _inner(part, first=not n) for n, part in enumerate(parts))
+    parts = [code(part) if kind == "name" else _inner(part, first=not n) for n, (kind, part) in enumerate(spans(text))]
+    return "".join(parts)
 
 
 def _inner(part: str, first: bool) -> str:
@@ -117,12 +117,12 @@ def worth(room: Headroom) -> str:
     """What mending it would give, three ways."""
     said = []
     if room.estimate is not None and room.interval is not None and room.interval.low < room.interval.high:
-        said.append(
-            f"about {points(room.estimate)} points ({points(room.interval.low)} to {points(room.interval.high)})"
-        )
+        about, low, high = (gain(v, room.in_points) for v in (room.estimate, room.interval.low, room.interval.high))
+        said.append(f"about {about}{' points' if room.in_points else ''} ({low} to {high})")
     if room.only_defect:
-        said.append(f"{points(room.only_defect)} where nothing else is wrong")
-    return ", ".join([*said, f"ceiling {points(room.ceiling)}"])
+        said.append(f"{gain(room.only_defect, room.in_points)} where nothing else is wrong")
+    unit = "" if room.in_points else ", in units of the reward"
+    return ", ".join([*said, f"ceiling {gain(room.ceiling, room.in_points)}{unit}"])
 
 
 def findings_lines(one: RunAnalysis) -> list[str]:
@@ -381,15 +381,14 @@ def recommendations(one: RunAnalysis) -> list[str]:
             prose(cut(each.action, 240)),
             ", ".join(map(str, each.causes)) or "-",
             worth(each.headroom),
-            points(each.adds),
+            gain(each.adds, each.headroom.in_points),
             f"{len(each.places):,}",
             _some(each.task_ids),
         ]
         for n, each in enumerate(found.interventions, start=1)
     ]
-    lines = (
-        table(["", "kind", "what to do", "causes", "points", "adds at most", "rollouts", "tasks"], rows) if rows else []
-    )
+    unit = "points" if found.together.headroom.in_points else "gain"
+    lines = table(["", "kind", "what to do", "causes", unit, "adds at most", "rollouts", "tasks"], rows) if rows else []
     lines += _together(one, found) if rows else ["Nothing that failed points at a remedy.", ""]
     return [*lines, *_not_to_learn_from(found)]
 
@@ -401,9 +400,16 @@ def _some(tasks: tuple[str, ...]) -> str:
 def _together(one: RunAnalysis, found: Diagnosis) -> list[str]:
     all_ = found.together
     named = f"they name {all_.failures:,} of {plural(all_.failures + all_.remain, 'failure')}"
-    unit = "the score" if one.metrics.headline == "pass_at_1" else "the pass rate, not of the mean reward,"
-    rest = f"{all_.remain:,} remain without a remedy. Points are of {unit} over all expected rollouts."
+    rest = f"{all_.remain:,} remain without a remedy. {_unit(one, all_.headroom)}"
     return [f"Together, counted once: {worth(all_.headroom)}; {named}, {rest}", ""]
+
+
+def _unit(one: RunAnalysis, room: Headroom) -> str:
+    """What the numbers of headroom are of."""
+    if not room.in_points:
+        return "Gains are of the score over all expected rollouts, where a mended one gets the highest reward seen."
+    mended = "" if one.metrics.headline == "pass_at_1" else ", where a mended one gets a reward of 1"
+    return f"Points are of the score over all expected rollouts{mended}."
 
 
 def _not_to_learn_from(found: Diagnosis) -> list[str]:

@@ -32,6 +32,11 @@ def points(value: float) -> str:
     return f"{value * POINTS:.1f}"
 
 
+def gain(value: float, in_points: bool) -> str:
+    """A difference of scores: in points, or as it is where rewards have a scale of their own."""
+    return points(value) if in_points else score(value)
+
+
 def amount(value: float | None) -> str:
     """A quantity as people write it: 12,345, 3.4, 0.0123."""
     if value is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from blade.core.analysis import Analysis, RunAnalysis, SliceValue, Usage
+from blade.core.analysis import Analysis, Part, RunAnalysis, SliceValue, Usage
 from blade.core.measure import Measure
 from blade.report.diagnosis import (
     causes_lines,
@@ -15,13 +15,13 @@ from blade.report.diagnosis import (
     shown_modes,
     why_not,
 )
-from blade.report.numbers import amount, limits, listed, plural, points, score, share
-from blade.report.text import code, cut, safe, table
+from blade.report.numbers import amount, gain, limits, listed, plural, score, share
+from blade.report.text import code, cut, safe, safe_inside, table
 
 CLOSE = 0.10
 """A baseline within this much of the score is named on page one."""
 WIDE = 0.15
-"""A gap between slices that is worth a line."""
+"""A gap between slices that is worth a line, as a share of what scores can span."""
 MOST_PAIRS = 6
 ENOUGH_ROLLOUTS = 30
 TELLING_RATIO = 1.5
@@ -29,6 +29,7 @@ TELLING_RATIO = 1.5
 ENOUGH_TASKS = 10
 """Below this many tasks the spread between them says little."""
 MOST_RUNS = 8
+LONGEST_REASON = 120
 
 
 def page_one(analysis: Analysis) -> list[str]:
@@ -81,7 +82,7 @@ def before_modes(one: RunAnalysis) -> list[str]:
     """Page one up to the table of failures: notes, score, floor, readings, what stands out."""
     lines = [f"**Note:** {doubt}." for doubt in (*one.metrics.doubts, *one.run.surprises)]
     lines += [f"**Left out on request:** {safe(', '.join(one.run.excluded))}."] if one.run.excluded else []
-    for part in (score_lines, floor_lines, _readings, _stands_out):
+    for part in (score_lines, _parts, _lost_input, floor_lines, _readings, _stands_out):
         found = part(one)
         lines += [*found, ""] if found else []
     return lines
@@ -112,6 +113,33 @@ def score_lines(one: RunAnalysis) -> list[str]:
     return [line, " ".join(filter(None, (_with_repeats(one), _buckets(one), _outcomes(one))))]
 
 
+def _parts(one: RunAnalysis) -> list[str]:
+    """What the verdict is made of, where a part of it mostly does not hold, or a pass may not mean what it seems."""
+    parts = one.metrics.parts
+    if not parts or not (one.metrics.doubts or 2 * parts[0].held <= parts[0].rollouts):
+        return []
+    return [f"**Parts of the verdict.** They hold in so many judged rollouts: {'; '.join(map(_part, parts))}."]
+
+
+def _part(part: Part) -> str:
+    without = f" ({part.passed_without:,} passed without it)" if part.passed_without else ""
+    return f"{code(part.name)} in {part.held:,} of {part.rollouts:,}{without}"
+
+
+def _lost_input(one: RunAnalysis) -> list[str]:
+    """What of the input could not be used: how much, the first of it, and where all of it is listed."""
+    run = one.run
+    if not run.problem_count:
+        return []
+    read = plural(one.metrics.counts["total_rollouts"] or 0, "rollout")
+    first = f"{code(str(run.problems[0].source))} ({safe_inside(cut(run.problems[0].reason, LONGEST_REASON))})"
+    where = (
+        f"{first}; see Artifact Inventory" if run.problem_count == 1 else f"first {first}; all in Artifact Inventory"
+    )
+    lost = f"{plural(run.problem_count, 'place')} of the input could not be used, or only in part"
+    return [f"**Input.** {read} could be read; {lost}: {where}."]
+
+
 def _repeats(one: RunAnalysis) -> str:
     sizes = {task.rollouts for task in one.tasks if task.rollouts}
     if len(sizes) == 1:
@@ -137,13 +165,23 @@ def _with_repeats(one: RunAnalysis) -> str:
 
 
 def _buckets(one: RunAnalysis) -> str:
-    buckets = one.metrics.buckets
+    buckets, names, why = dict(one.metrics.buckets), {"always_pass": "passed", "never_pass": "failed"}, ""
+    if not buckets["missing"] and not _all_are_known(one):
+        del buckets["missing"]
     if "always_pass" in buckets and all(task.judged <= 1 for task in one.tasks):
-        named = f"{buckets['always_pass']:,} passed, {buckets['never_pass']:,} failed, {buckets['missing']:,} missing (no task has two verdicts)"
+        del buckets["sometimes_pass"]
+        why = " (no task has two verdicts)"
     else:
-        named = ", ".join(f"{count:,} {bucket.replace('_', ' ')}" for bucket, count in buckets.items())
+        names = {}
+    named = ", ".join(f"{count:,} {names.get(name, name.replace('_', ' '))}" for name, count in buckets.items())
     incomplete = one.metrics.incomplete_tasks
-    return f"Tasks: {named}" + (f"; {incomplete:,} incomplete." if incomplete else ".")
+    return f"Tasks: {named}{why}" + (f"; {incomplete:,} incomplete." if incomplete else ".")
+
+
+def _all_are_known(one: RunAnalysis) -> bool:
+    """Whether somebody says how many rollouts there should be, so that none missing can be told from none seen."""
+    source = one.run.expected_from
+    return source is not None and not (source == "inferred" and one.run.problem_count)
 
 
 def _outcomes(one: RunAnalysis) -> str:
@@ -164,7 +202,7 @@ def floor_lines(one: RunAnalysis) -> list[str]:
             )
     wants = one.metrics.slices.get("key_expects")
     if wants:
-        lines.append("By what the key wants: " + "; ".join(_slice(value) for value in wants) + ".")
+        lines.append("By what the key wants: " + "; ".join(_slice(one, value) for value in wants) + ".")
     return lines
 
 
@@ -178,8 +216,12 @@ def _near_floor(one: RunAnalysis) -> Measure | None:
     return max(near, key=lambda b: b.value or 0.0, default=None)
 
 
-def _slice(value: SliceValue) -> str:
-    return f"{safe(value.value)} {value.passed:,} of {value.rollouts:,} ({score(value.pass_at_1)}, {plural(value.tasks, 'task')})"
+def _slice(one: RunAnalysis, value: SliceValue) -> str:
+    """The number that leads comes first: passes, or the mean reward."""
+    passed, name = f"{value.passed:,} of {value.rollouts:,}", safe_inside(value.value)
+    if one.metrics.headline == "pass_at_1":
+        return f"{name} {passed} ({score(value.pass_at_1)}, {plural(value.tasks, 'task')})"
+    return f"{name} {score(value.pass_at_1)} ({passed} passed, {plural(value.tasks, 'task')})"
 
 
 def _readings(one: RunAnalysis) -> list[str]:
@@ -192,8 +234,6 @@ def _readings(one: RunAnalysis) -> list[str]:
 
 
 def _stands_out(one: RunAnalysis) -> list[str]:
-    if one.metrics.headline != "pass_at_1":
-        return []  # points and gaps are of a rate; a reward may have any scale
     said = [*filter(None, (_widest_slice(one), _noise(one), _spending(one)))]
     return [f"**What stands out.** {said[0]}", *said[1:]] if said else []
 
@@ -209,17 +249,21 @@ def _widest_slice(one: RunAnalysis) -> str:
     if not gaps:
         return ""
     gap, field, low, high = max(gaps, key=lambda g: (g[0], g[1]))
-    return f"`{safe(field)}` divides the tasks most: {_slice(low)} against {_slice(high)}." if gap >= WIDE else ""
+    if gap < WIDE * one.metrics.span:
+        return ""
+    return f"{code(field)} divides the tasks most: {_slice(one, low)} against {_slice(one, high)}."
 
 
 def _noise(one: RunAnalysis) -> str:
     spread = one.metrics.variance
     if spread.se_same_tasks is None or spread.se_new_tasks is None or leading(one).n < ENOUGH_TASKS or not spread.total:
         return ""
-    again = f"Run again on the same tasks, the score would move by about {points(1.96 * spread.se_same_tasks)} points either way"
+    same, new = (gain(1.96 * error, one.metrics.in_points) for error in (spread.se_same_tasks, spread.se_new_tasks))
+    unit = " points" if one.metrics.in_points else ""
+    again = f"Run again on the same tasks, the score would move by about {same}{unit} either way"
     if spread.se_new_tasks < spread.se_same_tasks:
         return f"{again}; too few tasks differ to say more of other tasks."
-    return f"{again}; on other tasks of this kind by {points(1.96 * spread.se_new_tasks)}."
+    return f"{again}; on other tasks of this kind by {new}."
 
 
 def _spending(one: RunAnalysis) -> str:
@@ -312,7 +356,12 @@ def _several(analysis: Analysis) -> list[str]:
     for one in analysis.runs[:MOST_RUNS]:
         lines += [*(f"Note on {safe(one.run.name)}: {doubt}." for doubt in one.metrics.doubts), ""]
         lines += [f"**{safe(one.run.name)}.** " + " ".join(score_lines(one)).removeprefix("**Score.** "), ""]
-        lines += [line for part in (_readings(one), _how_failed(one), _first(one)) for line in (*part, "") if part]
+        lines += [
+            line
+            for part in (_lost_input(one), _readings(one), _how_failed(one), _first(one))
+            for line in (*part, "")
+            if part
+        ]
         floor = _near_floor(one)
         lines += [f"{score(floor.value)} can be had by {safe(_how(floor))}.", ""] if floor else []
     if len(analysis.runs) > MOST_RUNS:

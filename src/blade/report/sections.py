@@ -10,7 +10,7 @@ from blade.core.rollout import Problem
 from blade.report import diagnosis, published
 from blade.report.numbers import amount, limits, listed, plural, score, share, value_or_reason
 from blade.report.page_one import name_of, not_in_files, page_one, shared_lines
-from blade.report.text import code, cut, safe, table
+from blade.report.text import code, cut, safe, safe_inside, table
 
 MOST_PROBLEMS = 12
 
@@ -66,7 +66,7 @@ def _inventory(one: RunAnalysis) -> list[str]:
     lines = table(["file", "taken as", "format", "rows", "bytes", "note"], rows)
     lines += [f"- {safe(note)}." for note in run.notes]
     lines.append(f"- {_expected(one)}")
-    settings = ", ".join(f"{name} {safe(value)}" for name, value in run.settings.items())
+    settings = ", ".join(f"{name} {safe_inside(value)}" for name, value in run.settings.items())
     lines.append(f"- Settings recorded: {settings or 'none'}.")
     lines += published.lines(one)
     return [*lines, "", *_problems(one), *_recorded(one)]

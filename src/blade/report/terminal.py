@@ -12,7 +12,7 @@ from blade.core.run import Artifact
 from blade.report.diagnosis import MOST_DOUBTS, MOST_FINDINGS, causes_lines, doubts_told, shown_modes, strength
 from blade.report.numbers import limits, plural, score
 from blade.report.page_one import after_doubts, before_modes, leading, lost_lines, name_of, shared_lines, title
-from blade.report.text import cut, cut_inside, printable
+from blade.report.text import cut, cut_inside, printable, spans
 
 MOST_FILES = 4
 MOST_RUNS = 12
@@ -50,7 +50,7 @@ def summary(analysis: Analysis) -> list[str]:
         one = analysis.runs[0]
         body = [_plain(line) for line in before_modes(one)]
         after = [*_doubts(one), *(_plain(line) for line in after_doubts(one))]
-        return [title(one), "", *_wrapped(body), *_modes(one), *_findings(one), *_wrapped(after), *_problems(one)]
+        return [title(one), "", *_wrapped(body), *_modes(one), *_findings(one), *_wrapped(after)]
     lines = [_line(one) for one in analysis.runs[:MOST_RUNS]]
     said = [_plain(line) for line in [*shared_lines(analysis), *lost_lines(analysis)]]
     failed = [line for one in analysis.runs[:MOST_RUNS] for line in _in_short(one)]
@@ -153,21 +153,18 @@ def _shown(mark: re.Match[str]) -> str:
 
 def _words(text: str) -> str:
     """A sentence of a finding, which is no Markdown but for names between backticks."""
-    return text.replace("`", "")
+    return "".join(_named(part) if kind == "name" else part for kind, part in spans(text))
+
+
+def _named(name: str) -> str:
+    """A name as a terminal shows it: one of several words would run into the sentence."""
+    return f'"{name}"' if " " in name and '"' not in name else name
 
 
 def _wrapped(lines: list[str], width: int = 110, indent: str = "  ") -> list[str]:
     return [
         part for line in lines for part in textwrap.wrap(line, width, subsequent_indent=indent, break_on_hyphens=False)
     ]
-
-
-def _problems(one: RunAnalysis) -> list[str]:
-    if not one.run.problem_count:
-        return []
-    first = one.run.problems[0]
-    shown = f"{plural(one.run.problem_count, 'problem')} with the input, first: {first.source}: {first.reason}"
-    return [cut(shown, LONGEST_LINE)]
 
 
 def _problems_of_all(analysis: Analysis) -> list[str]:

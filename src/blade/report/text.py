@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
 
 from blade.core.pattern import pattern_of
 
@@ -10,17 +11,35 @@ LONGEST_CELL = 90
 MOST_ROWS = 12
 _MARKUP = pattern_of(r"[\\`*\[\]<>|~$]|(?<!\w)_|_(?!\w)")
 """Characters that Markdown reads as more than themselves; an underscore inside a word is not among them."""
-_LINE_START = pattern_of(r"^([#+-]|\d+(?=[.)]))")
+_LINE_START = pattern_of(r"^(\d*)(?=[#+-]|(?<=\d)[.)](?:\s|$))")
+"""Where a line would begin a heading or an item of a list; Markdown takes a backslash before a digit as it is."""
+_SPAN = pattern_of(
+    r'(?<![^\s(])(?P<quote>"(?:[^"]|"(?![\s.,;:)!?\]]|$))*")'
+    r"|`(?P<name>(?:[^`]|(?<=[\s(])`[^`]*`)+)`(?![\w`])"
+    r"|`(?P<cut>[^`]+\.\.\.)$",
+)
+"""In a sentence of a finding: words in quotation marks, a name between backticks, a name that was cut."""
 
 
 def safe(text: str) -> str:
     """Text from an artifact as Markdown that shows just these characters, on one line."""
-    return _LINE_START.sub(r"\\\1", safe_inside(text))
+    return _LINE_START.sub(r"\1\\", safe_inside(text))
 
 
 def safe_inside(text: str) -> str:
     """As `safe`, for text that does not begin a line."""
     return _MARKUP.sub(r"\\\g<0>", " ".join(text.split())).replace("&", "&amp;")
+
+
+def spans(sentence: str) -> Iterator[tuple[Literal["plain", "quote", "name"], str]]:
+    """The parts of a sentence of a finding in order; backticks that stand in a quotation are the rollout's own."""
+    end = 0
+    for found in _SPAN.finditer(sentence):
+        yield "plain", sentence[end : found.start()]
+        quoted = found["quote"] is not None
+        yield "quote" if quoted else "name", found["quote"] or found["name"] or found["cut"]
+        end = found.end()
+    yield "plain", sentence[end:]
 
 
 def printable(line: str) -> str:

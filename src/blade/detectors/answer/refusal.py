@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterator
 
 from blade.core.finding import Cause, Evidence
-from blade.core.rollout import Features, Rollout
+from blade.core.rollout import Rollout
 from blade.detectors._phrases import FLAGS, any_of
 from blade.detectors._rule import detector
 
@@ -92,10 +92,6 @@ def _serves_a_user(rollout: Rollout) -> bool:
     return {"tools", "user"} <= parties
 
 
-def _is_short(features: Features) -> bool:
-    return features.agent_messages == 1 and features.calls == 0 and features.agent_chars <= SHORT
-
-
 @detector(
     "ANS003",
     suggests=Cause.BEHAVIOR,
@@ -114,7 +110,7 @@ def refusal(rollout: Rollout) -> Iterator[Evidence]:
         if step.kind == "refusal":
             yield Evidence(key=rollout.key, step=step.index, field="text", quote=step.text.strip()[:OPENING])
     if said and said[-1].kind == "message" and not _serves_a_user(rollout):
-        alone = rollout.features is not None and _is_short(rollout.features)
+        alone = len(said) == 1 and not rollout.calls and len(said[0].text) <= SHORT
         found = _declining(said[-1].text[:OPENING], alone)
         if found:
             yield Evidence(key=rollout.key, step=said[-1].index, field="text", quote=found[0])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import polars as pl
 
@@ -11,15 +11,13 @@ from blade.core.due import Check
 from blade.core.finding import Differs
 from blade.core.pattern import pattern_of
 from blade.core.rollout import Outcome
-from blade.diagnose import quotes
+from blade.diagnose import exhibits, quotes
 from blade.diagnose.context import Context, Draft, Said
 from blade.diagnose.differences import A_JUDGE, ENVIRONMENT, EVERY_TEST
 from blade.diagnose.examples import verb
-from blade.diagnose.exhibits import check as check_evidence
 from blade.diagnose.exhibits import judge_words
-from blade.diagnose.exhibits import said as said_evidence
 from blade.diagnose.groups import BEFORE_JUDGING, Group, spread
-from blade.diagnose.templates import telling
+from blade.diagnose.templates import readable, telling
 from blade.diagnose.walks import Walk
 from blade.ingest.fields import is_judge
 
@@ -29,6 +27,8 @@ _COUNTS = pattern_of(
 )
 
 _FENCE = "```"
+_TRY_IT = "have the harness try what is handed in before it is judged, and send the error back to the agent"
+"""What to do about what could not be judged at all."""
 MOST_NAMED = 4
 LONGEST_ANSWER = 60
 """Characters of an answer that is shown beside the verifier's words."""
@@ -161,38 +161,28 @@ def words(group: Group, context: Context) -> Draft:
     if group.name == EVERY_TEST:
         return _cannot_run(group, context)
     passes = f"{len(group.passing)} passing" if group.passing else "no passing"
-    judged = group.detail == A_JUDGE
+    judged, says = group.detail == A_JUDGE, _as_said(group, context)
     who = ENVIRONMENT if group.name == ENVIRONMENT else "verifier"
+    where = "where a judge rejects" if judged else f"where the {who} says {says(60)}"
+    unjudged = re.match(BEFORE_JUDGING, group.detail) is not None
     return Draft(
-        title="A judge rejects it, in words of its own"
-        if judged
-        else f"The {who} says: {quotes.shown(group.detail, 110)}",
+        title="A judge rejects it, in words of its own" if judged else f"The {who} says {says(110)}",
         what=f"{'It' if group.name == ENVIRONMENT else f'`{group.name}`'} says so in {spread(group.failing)}, and in {passes} rollout{'s' if len(group.passing) > 1 else ''}.",
-        fix=_what_to_do(group, context),
-        brief="what the judge says" if judged else f'"{quotes.shown(group.detail, 60)}" of the {who}',
-        kind="harness" if re.match(BEFORE_JUDGING, group.detail) else "training",
+        fix=_TRY_IT if unjudged else _train(group, context, where),
+        brief="what the judge says" if judged else f"the {who}'s {says(60)}",
+        kind="harness" if unjudged else "training",
         where=tuple(_spoken(walk, group.name) for walk in context.reading.at(group.failing)[:2]),
         estimable=False,
     )
 
 
-def _what_to_do(group: Group, context: Context) -> str:
-    """What to do about words of the verifier: what could not be judged at all can be tried before it is handed in."""
-    if re.match(BEFORE_JUDGING, group.detail):
-        return "have the harness try what is handed in before it is judged, and send the error back to the agent"
-    judged = group.detail == A_JUDGE
-    who = ENVIRONMENT if group.name == ENVIRONMENT else "verifier"
-    where = "where a judge rejects" if judged else f'where the {who} says "{quotes.shown(group.detail, 60)}"'
-    return _train(group, context, where)
-
-
 def _cannot_run(group: Group, context: Context) -> Draft:
     """What every test of a rollout says: the program could not be run, or was not taken out of its fence."""
     walks = context.reading.at(group.failing)
-    found = [(walk, evidence) for walk in walks if (evidence := check_evidence(walk, "")) is not None]
+    found = [(walk, evidence) for walk in walks if (evidence := exhibits.check(walk, "")) is not None]
     fenced = bool(found) and all("SyntaxError" in one.quote and _FENCE in one.quote for _, one in found)
     return Draft(
-        title=f"Every test says: {quotes.shown(group.detail, 110)}",
+        title=f"Every test says {_as_said(group, context)(110)}",
         what=f"So in {spread(group.failing)}: the program could not be run at all"
         f"{', since the fence around it was taken for a part of it' if fenced else ''}.",
         fix="have the verifier take the program out of its fence before it runs it, and judge these again"
@@ -206,22 +196,33 @@ def _cannot_run(group: Group, context: Context) -> Draft:
     )
 
 
+def _as_said(group: Group, context: Context) -> Callable[[int], str]:
+    """The verifier's words, cut to a width; those of one rollout where what it says differs from one to the next."""
+    plain = readable(group.detail)
+    walks = context.reading.at(group.failing)[:1] if plain != group.detail or plain.endswith("...") else []
+    found = next((one for walk in walks if (one := exhibits.said(walk, group.name)) is not None), None)
+    if found is None:
+        return lambda width: f'"{quotes.shown(plain, width)}"'
+    more = " and the like" if len(group.failing) > 1 else ""
+    return lambda width: f'"{quotes.shown(" ".join(found.quote.split()), width)}"{more}'
+
+
 def _spoken(walk: Walk, field: str) -> Said:
-    said = next((one for one in walk.due.said if one.field == field), None)
-    if said is None:
-        heard = said_evidence(walk, field)
+    spoken = next((one for one in walk.due.said if one.field == field), None)
+    if spoken is None:
+        heard = exhibits.said(walk, field)
         return (
             (f'{walk.place}:{heard.step} "{heard.quote}".', (heard,)) if heard is not None else (f"{walk.place}.", ())
         )
     if walk.due.said and is_judge(field):
         evidence = judge_words(walk)
         return f'{walk.place}: "{evidence.quote}".' if evidence else f"{walk.place}.", (evidence,) if evidence else ()
-    start, end = telling(said.text)
-    quote = said.text[start:end][: quotes.LONGEST]
+    start, end = telling(spoken.text)
+    quote = spoken.text[start:end][: quotes.LONGEST]
     found = [quotes.of_row(walk.rollout, field, quote), judge_words(walk)]
     judged = f'; the judge: "{found[1].quote}"' if found[1] is not None else ""
     given = "" if judged else _answer_of(walk)
-    return f'{walk.place}: "{quote}"{_counts(said.text)}{judged}{given}.', tuple(
+    return f'{walk.place}: "{quote}"{_counts(spoken.text)}{judged}{given}.', tuple(
         one for one in found if one is not None
     )
 
@@ -290,13 +291,7 @@ def _answered(walk: Walk) -> Said:
     last = walk.message_after(walk.steps[-1].index) if walk.steps else None
     evidence = quotes.stating(walk.rollout, last) if last is not None else None
     answers = (
-        f"answers {quotes.shown(given, 60)}" if given else "has no answer extracted" if walk.due.extracts else "says"
+        f"answers {quotes.worded(given, 60)}" if given else "has no answer extracted" if walk.due.extracts else "says"
     )
     said = f' (:{evidence.step} "{evidence.quote}")' if evidence and not given else ""
-    return f"{walk.place} {answers}{said}, the key has {_ended(quotes.shown(expected, 60))}", (
-        evidence,
-    ) if evidence else ()
-
-
-def _ended(text: str) -> str:
-    return text if text.endswith(".") else f"{text}."
+    return f"{walk.place} {answers}{said}, the key has {quotes.worded(expected, 60)}.", (evidence,) if evidence else ()

@@ -67,7 +67,7 @@ def _differ(rows: pl.DataFrame) -> bool:
 
 def _in_words(rows: pl.DataFrame) -> str:
     wanted = [
-        f"{task} wants {quotes.shown(answer, 40)}" if answer is not None else str(task)
+        f"{task} wants {quotes.worded(answer, 40)}" if answer is not None else str(task)
         for task, answer in rows.select("task_id", "expected").head(3).iter_rows()
     ]
     return ", ".join(wanted)

@@ -47,9 +47,9 @@ def _told(walk: Walk, mode: str) -> tuple[str, Evidence | None]:
     last = walk.message_after(walk.steps[-1].index) if walk.steps else None
     evidence = quotes.stating(walk.rollout, last) if last is not None else None
     said = f' (:{evidence.step} "{evidence.quote}")' if evidence else ""
-    key = quotes.shown(walk.due.answer or "", 60)
+    key = quotes.worded(walk.due.answer or "", 60)
     if mode == "not-extracted":
         return f"{walk.place}: no answer was extracted, though the output states the key {key}{said}", evidence
     given = walk.rollout.answer
-    answers = f"answers {quotes.shown(given, 60)}" if given else f"says the same{said}"
+    answers = f"answers {quotes.worded(given, 60)}" if given else f"says the same{said}"
     return f"{walk.place} {answers}, the key has {key}, and it was rejected", evidence

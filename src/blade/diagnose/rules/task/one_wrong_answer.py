@@ -53,7 +53,7 @@ def one_wrong_answer(context: Context) -> Iterator[Doubt]:
     alike = alike.join(mine.filter(~REJECTED), on="task_id", how="anti", maintain_order="left")
     if alike.height:
         shown = "; ".join(
-            f"{row['task_id']} ({quotes.shown(row['answer'], 40)})" for row in alike.head(4).iter_rows(named=True)
+            f"{row['task_id']} ({quotes.worded(row['answer'], 40)})" for row in alike.head(4).iter_rows(named=True)
         )
         yield Doubt(
             about="key",

@@ -32,7 +32,7 @@ def wrong_answer_of_all_runs(context: Context) -> Iterator[Doubt]:
     for task in tasks.filter(tasks.is_in(sorted(shared))):
         walks = [walk for walk in context.reading.of(task) if walk.rollout.answer]
         found = [one for walk in walks[:MOST_SHOWN] if (one := answer(walk.rollout)) is not None]
-        given = quotes.shown(walks[0].rollout.answer or "", 60) if walks else "one answer"
+        given = quotes.worded(walks[0].rollout.answer or "", 60) if walks else "one answer"
         yield Doubt(
             about="key",
             tasks=(task,),

@@ -233,6 +233,7 @@ def test_neither_the_same_nor_contained(answer: str, key: str) -> None:
         ("\\[\n\\boxed{\nC: An individual decides.\n}\n\\]", "C"),
         ("\\boxed{5} again: \\boxed{5.0}", "5"),
         ("The answer is 5.", "5"),
+        ("So the final count is 112.", "112"),
         ("The answer is 1/2. Have a nice day", "0.5"),
         ("The correct answer is:\nE: because", "E"),
         ("**Answer:** B", "B"),

@@ -300,3 +300,29 @@ def test_calls_of_one_message_are_quoted_each_for_itself(tmp_path: Path) -> None
     bad = chat(("pay", {"n": 1}), ("ship", {"to": "Rome", "n": 1}))
     one = only(contrast(tmp_path, (True, good), (False, bad), expected_actions=key))
     assert said_at(one.failed.evidence) == (0, "arguments", '"to": "Rome"')
+
+
+# Talk without calls.
+def test_two_talks_part_at_the_first_message_that_differs(tmp_path: Path) -> None:
+    north, other = "<action>go north</action>", "I will go north."
+    won = walk(agent(north), user("Room 1."), agent(north), user("Room 2."))
+    lost = walk(agent(north), user("Room 1."), agent(other), user("Nothing happens."))
+    one = only(contrast(tmp_path, (True, won), (False, lost)))
+    assert said_at(one.failed.evidence) == (2, "text", other)
+    assert said_at(one.passed.evidence) == (2, "text", north)
+
+
+def test_quotes_of_two_talks_are_the_sentences_that_differ(tmp_path: Path) -> None:
+    same = (
+        "Because of the storm the harbour is closed, and so the ship cannot leave before the morning tide comes in. "
+        * 2
+    )
+    one = only(contrast(tmp_path, (True, agent(f"{same}We sail at nine.")), (False, agent(f"{same}We sail at ten."))))
+    assert (said_at(one.failed.evidence)[2], said_at(one.passed.evidence)[2]) == ("We sail at ten.", "We sail at nine.")
+
+
+def test_equal_quotes_are_never_set_against_each_other(tmp_path: Path) -> None:
+    won = walk(agent("go on"), user("Room 1."), agent("go on"))
+    one = only(contrast(tmp_path, (True, won), (False, walk(agent("go on"), user("You fell.")))))
+    assert one.what == "says the same as far as it goes, and ends sooner"
+    assert one.passed.evidence is None

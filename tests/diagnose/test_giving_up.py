@@ -51,3 +51,17 @@ def test_leaving_a_change_out_after_a_search_that_worked_is_no_giving_up(tmp_pat
         for worked in (False, True)
     ]
     assert not any(one.title == "It gives up after an error" for one in findings(tmp_path, *rows))
+
+
+def test_a_sentence_of_another_matter_declines_nothing(tmp_path: Path) -> None:
+    def closed(task: str, words: str) -> Row:
+        items = [call("search", "{}", "s"), result("found it", "s"), said(words)]
+        want = [{"name": "send_certificate", "kwargs": {"amount": 50}}]
+        return rollout(task, output=items, expected_actions=want)
+
+    other = [closed(f"t{n}", "I cannot tell why the flight was late.") for n in range(3)]
+    (one,) = findings(tmp_path, *other)
+    assert "decline" not in one.what
+    mine = [closed(f"t{n}", "I cannot give you a certificate for this.") for n in range(3)]
+    (one,) = findings(tmp_path, *mine)
+    assert "of 3 read, 3 decline" in one.what

@@ -70,6 +70,7 @@ EVERY: dict[str, Row] = {
     "cut-tokens": {"stop_reason": "max_output_tokens"},
     "cut-steps": {"stop_reason": "max_turns"},
     "cut-time": {"agent_timed_out": True},
+    "cut-program": {"test_results": [{"name": "slow", "passed": False, "error": "Time limit exceeded (2 s)"}]},
     "no-output": {"response": response("")},
     "schema": {"responses_create_params": {"input": "click", "tools": [CLICK]}, "response": response([call("click")])},
     "only-thought": {
@@ -114,7 +115,7 @@ def every() -> list[Row]:
 def test_every_mode_in_one_table_that_sums_to_the_failures(tmp_path: Path) -> None:
     found = parted(tmp_path, *every())
     assert modes(found) == dict.fromkeys(EVERY, 1) | dict.fromkeys(NAMED, 2)
-    assert set(KINDS) == set(EVERY) | {"call-missing"}
+    assert set(KINDS) == set(EVERY) | {"call-missing", "judged-otherwise"}
     assert sum(mode.rollouts for mode in found.modes) == found.table.height == len(EVERY) + 2 * len(NAMED)
     assert found.table.select("task_id", "repeat").is_unique().all()
 
@@ -482,3 +483,37 @@ def test_one_way_to_fail_is_one_mode_wherever_in_a_large_file_it_stands(tmp_path
     # What was learned of the file the first time must not show the second time.
     for _ in range(2):
         assert modes(partition(blade.load_run(path))) == {"said:b_reason: came late": 1_200}
+
+
+def test_with_partial_credit_only_low_rewards_have_a_wrong_answer(tmp_path: Path) -> None:
+    rows = [
+        rollout(f"t{n}", output=f"So it is {n}.", reward=n / 10, expected_answer="Bern", pred=f"x{n}") for n in range(9)
+    ]
+    found = parted(tmp_path, *rows)
+    assert modes(found) == {"answer-absent": 3, NOT_EXPLAINED: 6}
+
+
+def test_a_sentence_is_no_key_that_must_be_held(tmp_path: Path) -> None:
+    row = rollout(output="Der Zug geht um acht Uhr ab.", reference="Der Zug mit Halt in Bonn und in Ulm um acht")
+    assert mode_of(tmp_path, row) == NOT_EXPLAINED
+
+
+def test_a_comment_of_a_grader_is_read(tmp_path: Path) -> None:
+    row = rollout(output="Assume it holds for n.", grader_comment="The base case is missing.")
+    assert mode_of(tmp_path, row) == "said:grader_comment: The base case is missing."
+
+
+def test_an_environment_that_refuses_a_turn_says_why(tmp_path: Path) -> None:
+    def played(task: str, *, passed: bool) -> Row:
+        heard = "You are in room 2." if passed else "Invalid action: no <action> tag found."
+        return rollout(task, passed=passed, output=[said("I go north."), said(heard, "user")])
+
+    rows = [played("t", passed=False), *(played(f"u{n}", passed=n > 1) for n in range(4))]
+    found = blade.analyze(write_jsonl(tmp_path / "run.jsonl", rows)).runs[0].diagnosis
+    assert found is not None
+    (mode,) = found.partition.modes
+    assert (mode.name, mode.rollouts) == ("the environment says: Invalid action: no <action> tag found.", 3)
+    assert mode.evidence is not None
+    assert (mode.evidence.step, mode.evidence.quote) == (1, "Invalid action: no <action> tag found.")
+    (one,) = found.findings
+    assert one.title == 'The environment says "Invalid action: no <action> tag found."'

@@ -365,6 +365,8 @@ QUIET = [
     Quiet("TSK005", "no go-ahead", [talked(said("Shall I?"), said("No, thanks. ###STOP###", "user"))]),
     Quiet("TSK005", "nothing was due", [rollout("t", output=[said("Shall I?"), GO_AHEAD], expected_actions=[])]),
     Quiet("TSK006", "no such rule", [refused(rule="Speak English.")]),
+    Quiet("TSK008", "no answer is expected", repeats(*(rollout("t", model_patch="diff --git a/x b/x", resolved=False) for _ in range(3)))),
+    Quiet("TSK006", "a rule that allows it", [refused(rule="This reservation can be cancelled though a portion of the flight was already flown.")]),
     Quiet("TSK006", "one repeat does not cite it", repeats(refused(), refused("I will look into it."))),
     Quiet("TSK007", "the prompt names it", [rollout("t", prompt="Print Error executing command.", details={"test": NOT_IN})]),
     Quiet("TSK007", "it passed", [rollout("t", passed=True, prompt="Run it.", details={"test": NOT_IN})]),
@@ -657,3 +659,12 @@ def test_an_output_judged_both_ways_beyond_those_read_is_seen_in_the_table(tmp_p
     late = [rollout("t", repeat=12 + n, passed=n == 0, prompt="Go.", output="It is 41.") for n in range(2)]
     (doubt,) = doubts(tmp_path, [*others, *late], "TSK012")
     assert "t#12 gets 1 and t#13 gets 0" in doubt.message
+
+
+def test_of_two_rules_the_one_that_is_meant_is_quoted(tmp_path: Path) -> None:
+    other = "Seats cannot be changed when the reservation of the passenger was already flown."
+    meant = "When any portion of the trip was already flown by the passenger the agent cannot help."
+    rules = f"{other} {meant} Name the reservation. Tell the user of each reservation."
+    said_ = "Unfortunately this reservation cannot be cancelled: a portion was already flown by the passenger."
+    (one,) = doubts(tmp_path, [refused(said_, rules)], "TSK006")
+    assert f'(instructions: "{meant}")' in one.message

@@ -46,6 +46,21 @@ def test_a_list_of_named_verdicts(field: str) -> None:
     assert named(**{field: value}) == [("a", True, f"{field}.0.passed"), ("b", False, f"{field}.1.passed")]
 
 
+@pytest.mark.parametrize(("given", "most"), [("points", "max_points"), ("score", "max_score"), ("earned", "possible")])
+def test_points_beside_the_most_that_there_are(given: str, most: str) -> None:
+    items = [{"item": "base case", given: 1, most: 2}, {"item": "step", given: 3, most: 3, "comment": "well done"}]
+    first, second = checks(rubric_items=items)
+    assert (first.name, first.passed, first.field) == ("base case", False, f"rubric_items.0.{given}")
+    assert (first.words, first.words_field) == ("1 points of 2", "")
+    assert (second.passed, second.words, second.words_field) == (True, "well done", "rubric_items.1.comment")
+
+
+def test_a_verdict_comes_before_points() -> None:
+    assert named(criteria=[{"name": "a", "passed": True, "score": 1, "max_score": 4}]) == [
+        ("a", True, "criteria.0.passed")
+    ]
+
+
 @pytest.mark.parametrize("field", NAMES)
 def test_an_object_of_verdicts(field: str) -> None:
     assert named(**{field: {"a": "PASSED", "b": 0}}) == [("a", True, f"{field}.a"), ("b", False, f"{field}.b")]

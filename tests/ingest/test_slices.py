@@ -135,3 +135,14 @@ def test_fractions_in_the_rows_are_results_though_repeats_agree(tmp_path: Path) 
     assert slice_names(loaded(tmp_path, f2p=lambda n, k: n % 2 / 2)) == []
     assert slice_names(loaded(tmp_path, hops=lambda n, k: float(n % 2))) == ["hops"]
     assert slice_names(loaded(tmp_path, level=lambda n, k: n % 2 / 2)) == ["level"]
+
+
+def test_a_known_property_of_the_input_may_decide_the_outcome(tmp_path: Path) -> None:
+    rows = [
+        rollout(f"t{n}", repeat=k, passed=n < 10, context_length=2 ** (13 + n // 5))
+        for n in range(15)
+        for k in range(2)
+    ]
+    run = load_rows(tmp_path, *rows)
+    assert slice_names(run) == ["context_length"]
+    assert sorted(set(run.tasks["slice.context_length"])) == ["16384", "32768", "8192"]

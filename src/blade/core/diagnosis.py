@@ -219,6 +219,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     where: tuple[str, ...]
     """Sentences with places and quotes."""
     fix: str
+    """Empty where the finding describes failures, and nothing shows that mending it would help."""
     brief: str
     """What to do, in half a line."""
     kind: str

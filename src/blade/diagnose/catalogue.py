@@ -19,3 +19,16 @@ def infra_codes() -> frozenset[str]:
     """Rules that are by themselves enough to call a rollout the machinery's failure."""
     stable = (rule for rule in rules() if rule.status == "stable")
     return frozenset(rule.code for rule in stable if rule.family == "infra" and rule.kind == "direct")
+
+
+def rule_in_words(code: str) -> str:
+    """What a rule over rollouts sees, without its particulars: `the backend of a tool did not work`."""
+    message = next(rule.message for rule in rules() if rule.code == code)
+    said = message.partition(":")[0].rstrip(".")
+    return said[0].lower() + said[1:]
+
+
+def to_do(rule: Rule) -> str:
+    """What the rule's page says to do, as part of a sentence."""
+    said = " ".join(dict(rule.sections)["What to do"].split()).rstrip(".")
+    return said[0].lower() + said[1:]

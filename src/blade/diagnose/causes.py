@@ -29,6 +29,7 @@ BEHAVIOR_MODES = {
     "cut-tokens": "cut by the token limit",
     "cut-steps": "cut by the limit of steps",
     "cut-time": "cut by the time limit",
+    "cut-program": "its program is too slow for the tests",
     "cut-memory": "cut by the memory limit",
     "declined": "the agent declined or abstained",
     "only-thought": "it thought, and then said nothing",

@@ -42,6 +42,7 @@ class Draft(Struct, frozen=True, kw_only=True):
     title: str
     what: str
     fix: str
+    """Empty where failures are described, and nothing shows that mending it would help."""
     brief: str
     kind: str
     where: tuple[Said, ...] = ()

@@ -11,6 +11,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from blade.core.diagnosis import Contrast, Divergence, Moment
 from blade.core.due import DueCall
 from blade.core.finding import Difference, Differs
@@ -91,6 +93,7 @@ def diverge(failing: Walk, passing: Walk) -> Divergence:
     shared = shared_start(failing.actions, passing.actions)
     found = _by_tools(failing, passing, shared) or _by_user(failing, passing) or _by_agent(failing, passing, shared)
     party, what, failed, passed = found
+    failed, passed = _telling_apart(failed, passed)
     return Divergence(
         task_id=failing.rollout.key.task_id,
         party=party,
@@ -101,6 +104,14 @@ def diverge(failing: Walk, passing: Walk) -> Divergence:
         failed=failed,
         passed=passed,
     )
+
+
+def _telling_apart(failed: Moment, passed: Moment) -> tuple[Moment, Moment]:
+    """The moments as they are, or without the passing one's quote where it is the failing one's: it would show nothing."""
+    mine, other = failed.evidence, passed.evidence
+    if mine is None or other is None or " ".join(mine.quote.split()) != " ".join(other.quote.split()):
+        return failed, passed
+    return failed, replace(passed, evidence=None)
 
 
 Found = tuple[str, str, Moment, Moment]
@@ -294,11 +305,12 @@ def _first_parting(failing: Walk, passing: Walk, shared: int) -> tuple[str, Mome
     mine = failing.calls[shared] if shared < len(failing.calls) else None
     other = passing.calls[shared] if shared < len(passing.calls) else None
     if mine is None and other is None:
-        return (
-            _parted_in_words(failing, passing, shared),
-            _moment(failing, mine, shared),
-            _moment(passing, other, shared),
+        apart = (
+            (_moment(failing, mine, shared), _moment(passing, other, shared))
+            if shared
+            else _first_words_apart(failing, passing)
         )
+        return _parted_in_words(failing, passing, shared), *apart
     did = f"calls `{mine.tool}`" if mine else "calls nothing more"
     instead = f"calls `{other.tool}`" if other else "calls nothing more"
     if did == instead:
@@ -312,13 +324,33 @@ def _first_parting(failing: Walk, passing: Walk, shared: int) -> tuple[str, Mome
 
 def _parted_in_words(failing: Walk, passing: Walk, shared: int) -> str:
     """How two rollouts that call the same part."""
-    if _said(failing) == _said(passing):
+    mine, others = _said(failing), _said(passing)
+    if mine == others:
         return "does and says the same, and is judged otherwise"
+    if not shared and mine == others[: len(mine)]:
+        return "says the same as far as it goes, and ends sooner"
     return "makes the same calls and ends otherwise" if shared else "says something else"
 
 
 def _said(walk: Walk) -> list[str]:
-    return [step.text for step in walk.steps if step.party == "agent" and step.kind == "message"]
+    return [step.text for step in _messages(walk)]
+
+
+def _messages(walk: Walk) -> list[Step]:
+    return [step for step in walk.steps if step.party == "agent" and step.kind == "message"]
+
+
+def _first_words_apart(failing: Walk, passing: Walk) -> tuple[Moment, Moment]:
+    """The first messages that differ, each quoted where it does; where none does, what was said last on both sides."""
+    mine, others = _messages(failing), _messages(passing)
+    at = shared_start(_said(failing), _said(passing))
+    return _said_at(failing, mine, others, at), _said_at(passing, others, mine, at)
+
+
+def _said_at(walk: Walk, own: Sequence[Step], theirs: Sequence[Step], at: int) -> Moment:
+    step = own[min(at, len(own) - 1)] if own else None
+    beside = theirs[at].text if at < len(theirs) else ""
+    return Moment(did="says", evidence=quotes.unlike(walk.rollout, step, beside) if step is not None else None)
 
 
 def _moment(walk: Walk, call: Step | None, shared: int) -> Moment:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from blade.core.due import Due
+from collections.abc import Sequence
+
+from blade.core.due import Due, DueCall
 from blade.core.finding import Difference, Differs
 from blade.core.tools import changes_state
 from blade.diagnose import provenance, quotes
 from blade.diagnose.contrast import call_in_words, left_out_in_words
+from blade.diagnose.differences import OF_A_TEST
 from blade.diagnose.templates import readable, telling
 from blade.diagnose.walks import Walk
 
@@ -18,21 +21,22 @@ _NOTHING = {"output": "no output", "thought": "only thoughts, no word", "decline
 """What stands in the place of an answer."""
 
 
-def due_in_words(due: Due) -> str:
-    """The key in a line; what cannot be known is said."""
+def due_in_words(due: Due, *, only_reads: bool = False) -> str:
+    """The key in a line; what cannot be known is said. Look-ups are due where no key of the run wants a change."""
     if due.calls is not None:
-        changes = [call for call in due.calls if changes_state(call.tool)]
+        wanted = [call for call in due.calls if only_reads or changes_state(call.tool)]
         said = f"say {', '.join(quotes.shown(one, 40) for one in due.statements[:3])}" if due.statements else ""
-        if not changes:
-            return f"no change{f'; {said}' if said else ''}"
-        listed = "; ".join(f"`{call_in_words(call)}`" for call in changes[:MOST_CALLS])
-        more = f"; {len(changes) - MOST_CALLS} more" if len(changes) > MOST_CALLS else ""
-        return f"{listed}{more}{f'; {said}' if said else ''}"
+        return "; ".join(filter(None, (_listed(wanted) or "no change", said)))
     if due.checks and (due.answer is None or len(due.answer) > LONGEST_ANSWER):
         return f"{due.asked:,} {'test or criterion' if due.asked == 1 else 'tests or criteria'}"
     if due.answer:
         return f"answer {quotes.worded(due.answer, LONGEST_ANSWER)}"
     return "not in these files"
+
+
+def _listed(calls: Sequence[DueCall]) -> str:
+    more = f"; {len(calls) - MOST_CALLS} more" if len(calls) > MOST_CALLS else ""
+    return "; ".join(f"`{call_in_words(call)}`" for call in calls[:MOST_CALLS]) + more
 
 
 def done_in_words(walk: Walk) -> str:
@@ -74,7 +78,9 @@ def _difference(walk: Walk, one: Difference) -> str:
         Differs.MISSING: left_out_in_words(walk, one.name) if one.kind == Differs.MISSING else "",
         Differs.NOT_SAID: f"does not say {quotes.shown(one.name, 50)}",
         Differs.CHECK: _check(walk, one) if one.kind == Differs.CHECK else "",
-        Differs.CUT: f"cut by the limit of {one.name}",
+        Differs.CUT: f"cut by the limit of {one.name}"
+        if one.name != OF_A_TEST
+        else "its program is too slow for the tests",
         Differs.NO_RECORD: f"no account of the verifier in `{one.name}`",
         Differs.ERROR: f"`{one.name}`: {quotes.shown(readable(one.detail), 70)}",
         Differs.NO_ANSWER: _NOTHING.get(one.name, "no answer handed in"),
@@ -82,7 +88,7 @@ def _difference(walk: Walk, one: Difference) -> str:
         Differs.SAID: f"`{one.name}`: {quotes.shown(readable(one.detail), 90)}",
     }
     if one.kind == Differs.ANSWER:
-        return _answer(walk, one.name)
+        return "" if walk.passed else _answer(walk, one.name)
     return words.get(Differs(one.kind), "")
 
 

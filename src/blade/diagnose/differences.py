@@ -30,6 +30,8 @@ LONGEST_NAME = 120
 LONGEST_KEY = 200
 SHORTEST_PROSE = 80
 """A longer key may be answered in other words."""
+MOST_KEY_WORDS = 8
+"""So may one of more words: it is a sentence."""
 ABSENT = "absent"
 """How an answer compares that cannot be compared otherwise, and does not hold the key."""
 _WORDS_ONLY = re.compile(r"[\[\]\"'\w .,&-]+")
@@ -37,6 +39,21 @@ _PLAIN = re.compile(r"\w+")
 _A_PLACE, _A_LETTER = re.compile(r"\d"), re.compile(r"\(?[A-Ja-j]\)?")
 _SET = ("true", "1", "1.0")
 """A flag that is set."""
+OF_A_TEST = "program"
+"""The limit of time that a test sets to the program it runs."""
+EVERY_TEST = "every test"
+"""Stands for the field of words that all tests of a rollout share."""
+ENVIRONMENT = "environment"
+"""Stands for the field of what an environment says in its turns."""
+_REFUSES = re.compile(
+    r"\b(?:invalid|illegal|error|not (?:a )?(?:valid|allowed|recogni[sz]ed|understood)|malformed|no .{1,30} found"
+    r"|you (?:have )?(?:died|lost)|game over)\b",
+    re.IGNORECASE,
+)
+"""How an environment says that it could not take a turn, or that it is over."""
+FEWEST_TESTS = 2
+_RAISED = re.compile(r"(?!AssertionError)[\w.]*(?:Error|Exception)\b")
+"""An exception of the program itself, and not of what a test asserts."""
 A_JUDGE = "a judge"
 """Stands for what a judge says in sentences, which no two judgements share."""
 MOST_JUDGED_WORDS = 6
@@ -82,7 +99,7 @@ _LIMITED = {
     "tokens": re.compile(r"\b(?:tokens?|context|length|completion|output)\b"),
 }
 """What a word that speaks of a limit must hold, by limit."""
-_LOG_FIELD = re.compile(r"(?:test|run)_(?:log|output)$")
+LOG_FIELD = re.compile(r"(?:test|run)_(?:log|output)$")
 _TOO_SLOW = re.compile(
     r"\btimed[ _-]?out\b|(?<![\w-])timeout(?:error|expired|exception)?\b(?=\s*[:>(]|\s*after|\s*at\b|$)|\btime.?limit.{0,12}exceed"
     r"|\bexceeded (?:the )?time|did not (?:finish|complete|return) (?:within|in)|killed after \d|took longer than \d"
@@ -145,15 +162,27 @@ def differences(rollout: Rollout) -> tuple[Difference, ...]:
         machinery = list(_machinery(due))
         found += [*machinery, *_records(due), *_words(due, failed)]
         found += [] if limits or machinery else _masked(due)
+    if (heard := environment_says(rollout)) is not None:
+        found.append(Difference(kind=Differs.SAID, name=ENVIRONMENT, detail=_template(heard.text), step=heard.index))
     if due.calls is not None:
         found += [*_actions(rollout, due), *_statements(rollout, due)]
-    elif failed and due.answer is not None and not any(one.name == "declined" for one in found):
-        found += _answer(rollout, due.answer, due.extracts)
+    elif due.answer is not None and not any(one.name == "declined" for one in found):
+        found += _answer(rollout, due.answer, due.extracts) if failed else _lacking(rollout, due.answer)
     if due.checks and not _is_verdict_on_calls(due):
-        found += [*_slow(due), *_checks(due)]
+        found += [*_slow(due), *_cannot_run(due), *_checks(due)]
     if rollout.features is not None and rollout.features.calls and rollout.offered:
         found += _refused(rollout)
     return tuple(islice(dict.fromkeys(found), MOST)) if found else ()
+
+
+def environment_says(rollout: Rollout) -> Step | None:
+    """The turn that ends a talk without tools and without a simulated user, where it reports an error or an end."""
+    features = rollout.features
+    if features is None or features.calls or rollout.due.script or not rollout.steps:
+        return None
+    last = rollout.steps[-1]
+    short = last.party == "user" and last.kind == "message" and len(last.text) <= SHORT
+    return last if short and _REFUSES.search(last.text) else None
 
 
 def _limits(rollout: Rollout, due: Due) -> list[Difference]:
@@ -344,10 +373,19 @@ def _statements(rollout: Rollout, due: Due) -> Iterator[Difference]:
 def _slow(due: Due) -> Iterator[Difference]:
     """What was handed in ran into a time limit: every test that fails says so, or the log where tests say nothing."""
     lost = [check for check in due.checks if not check.passed]
-    logs = [said.text for said in due.said if _LOG_FIELD.search(said.field)] if lost and not lost[0].words else []
+    logs = [said.text for said in due.said if LOG_FIELD.search(said.field)] if lost and not lost[0].words else []
     words = logs or [check.words[: 4 * SHORT] for check in lost]
     if lost and all(text and _TOO_SLOW.search(text) for text in words):
-        yield Difference(kind=Differs.CUT, name="time", detail="tests")
+        yield Difference(kind=Differs.CUT, name=OF_A_TEST, detail="tests")
+
+
+def _cannot_run(due: Due) -> Iterator[Difference]:
+    """What was handed in could not be run: every test of several fails with one and the same exception."""
+    if due.met or len(due.checks) < FEWEST_TESTS or not all(one.words for one in due.checks):
+        return
+    raised = {_template(check.words) for check in due.checks}
+    if len(raised) == 1 and (only := raised.pop()) and _RAISED.match(only):
+        yield Difference(kind=Differs.SAID, name=EVERY_TEST, detail=only)
 
 
 def _checks(due: Due) -> Iterator[Difference]:
@@ -378,11 +416,18 @@ def _answer(rollout: Rollout, key: str, extracts: bool) -> Iterator[Difference]:
         yield Difference(kind=Differs.ANSWER, name=ABSENT)
 
 
+def _lacking(rollout: Rollout, key: str) -> list[Difference]:
+    """That a passing answer does not hold the key: where most do not, the key is no answer that could be held."""
+    absent = _is_absent(key, rollout.answer or final_text(rollout.steps))
+    return [Difference(kind=Differs.ANSWER, name=ABSENT)] if absent else []
+
+
 def _is_absent(key: str, text: str) -> bool:
-    """Whether a short key, in plain words, stands nowhere in what was answered."""
+    """Whether a short key, in plain words and no sentence, stands nowhere in what was answered."""
     if len(key) > SHORTEST_PROSE or not text.strip() or _WORDS_ONLY.fullmatch(key) is None:
         return False
-    return " ".join(_PLAIN.findall(key.casefold())) not in " ".join(_PLAIN.findall(text.casefold()))
+    wanted = _PLAIN.findall(key.casefold())
+    return len(wanted) <= MOST_KEY_WORDS and " ".join(wanted) not in " ".join(_PLAIN.findall(text.casefold()))
 
 
 def final_text(steps: tuple[Step, ...] | None) -> str:

@@ -97,12 +97,18 @@ def failure_in_words(walk: Walk, name: str) -> Said:
 
 def _declined(walk: Walk, name: str) -> Said | None:
     """What the agent said against doing it, about the very thing that was due."""
-    words = (*due_ids(walk, name), *DECLINING, *words_of(name))
+    about = (*due_ids(walk, name), *words_of(name))
+    words = (*about, *DECLINING)
     spoken = walk.most_about(words, after=-1) if name else None
     evidence = quotes.of_text(walk.rollout, spoken, words) if spoken is not None else None
-    if evidence is None or not any(word in evidence.quote.lower() for word in DECLINING):
+    said = evidence.quote.lower() if evidence is not None else ""
+    if evidence is None or not any(word in said for word in DECLINING) or not _speaks_of(said, about):
         return None
     return f'{walk.place}:{evidence.step} says "{evidence.quote}".', (evidence,)
+
+
+def _speaks_of(said: str, about: Sequence[str]) -> bool:
+    return any(word.lower().removesuffix("s") in said for word in about)
 
 
 def ends(walk: Walk) -> Said:

@@ -11,8 +11,10 @@ from msgspec.structs import replace
 from blade.core.finding import Difference, Differs, Evidence
 from blade.core.pattern import pattern_of
 from blade.core.rollout import Rollout
+from blade.detectors import find, look
 from blade.diagnose import provenance, quotes
 from blade.diagnose.contrast import DECLINING, words_of
+from blade.diagnose.differences import ENVIRONMENT, EVERY_TEST, LOG_FIELD, OF_A_TEST, environment_says
 from blade.diagnose.templates import telling
 from blade.diagnose.walks import Walk
 from blade.ingest.fields import BY_NAME, is_judge
@@ -30,6 +32,8 @@ def shown_by(walk: Walk, mode: str) -> Evidence | None:
     kind, _, rest = mode.partition(":")
     if kind == "said":
         return said(walk, rest.partition(": ")[0])
+    if kind == "broken":
+        return seen_by(walk, rest)
     if mode == "judged-wrong":
         return judge_words(walk)
     if kind == "check" or mode.endswith(("-check", "-checks")):
@@ -44,6 +48,12 @@ def shown_by(walk: Walk, mode: str) -> Evidence | None:
         return next(_words(walk), None) or closing(walk)
     step = next((one for one in walk.differs if one.kind in _AT_A_STEP and one.step is not None), None)
     return call(walk, step) if step is not None else closing(walk)
+
+
+def seen_by(walk: Walk, code: str) -> Evidence | None:
+    """The words in which a rule sees what it looks for."""
+    hit = next((one for one in look(walk.rollout).hits if one.code == code and one.length), None)
+    return in_row(walk.rollout, find(walk.rollout, hit)) if hit is not None else None
 
 
 def call(walk: Walk, difference: Difference) -> Evidence | None:
@@ -64,6 +74,11 @@ def call(walk: Walk, difference: Difference) -> Evidence | None:
 
 def said(walk: Walk, field: str) -> Evidence | None:
     """The line of a verifier's field that tells most."""
+    if field == EVERY_TEST:
+        return check(walk, "")
+    if field == ENVIRONMENT:
+        heard = environment_says(walk.rollout)
+        return quotes.of_text(walk.rollout, heard) if heard is not None else None
     found = next((one for one in walk.due.said if one.field == field or one.field.startswith(f"{field}.")), None)
     if found is None:
         return None
@@ -122,12 +137,19 @@ def self_check(walk: Walk) -> Evidence | None:
 
 
 def stopped(walk: Walk) -> Evidence | None:
-    """The field that says why the rollout ended."""
-    field = next((one.detail for one in walk.differs if one.kind == Differs.CUT and one.detail != "stop"), None)
-    if field is not None:
-        return quotes.of_row(walk.rollout, field, "true")
+    """What says why the rollout ended: the tests that its program was too slow for, a field, or the stop word."""
+    cut = next((one for one in walk.differs if one.kind == Differs.CUT and one.detail != "stop"), None)
+    if cut is not None and cut.name == OF_A_TEST:
+        return check(walk, "") or said(walk, _log(walk))
+    if cut is not None:
+        return said(walk, cut.detail)
     quote = walk.rollout.stop
     return in_row(walk.rollout, Evidence(key=walk.rollout.key, step=None, field="stop", quote=quote)) if quote else None
+
+
+def _log(walk: Walk) -> str:
+    """The field that holds the log of the tests."""
+    return next((one.field for one in walk.due.said if LOG_FIELD.search(one.field)), "")
 
 
 def in_row(rollout: Rollout, evidence: Evidence) -> Evidence | None:

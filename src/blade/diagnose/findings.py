@@ -78,10 +78,11 @@ def _without_withheld(context: Context) -> Callable[[Group], Group]:
     return lambda group: less(group) if group.family == "left-out" else group
 
 
-def _rank(finding: Finding) -> tuple[float, float, int, str]:
+def _rank(finding: Finding) -> tuple[bool, float, float, int, str]:
+    """What can be mended before what is described, and then by what it would give."""
     room = finding.headroom
     low = room.interval.low if room.interval is not None else -inf
-    return -room.only_defect, -low, -finding.rollouts, finding.id
+    return not finding.fix, -room.only_defect, -low, -finding.rollouts, finding.id
 
 
 def _finding(group: Group, draft: Draft, context: Context) -> Finding:

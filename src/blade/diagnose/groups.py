@@ -31,10 +31,14 @@ FAMILIES = {
 }
 """Kinds of difference that make one finding together."""
 
-NUMBERED = r"^(?:(?:test|item|step) \d+|tests)$"
-"""The name of a test that has none."""
+NUMBERED = r"^(?i:(?:(?:unit|hidden|public|private|test|case|item|step|check|example|sample|input|t)s?[ _.:#-]*){0,3}\d+|tests)$"
+"""The name of a test that has none of its own: an ordinal, which tests of other tasks have too."""
 A_TOTAL = "<n> of <n>"
 """The words of a check that is only a number of those that hold: the verifier's own words say more."""
+A_RULE = r"^[A-Z]{3}\d{3}$"
+"""The code of a rule, which is the name of a difference that it sees."""
+BEFORE_JUDGING = r"^(?:\w*(?:apply|parse|parsing|format|schema|compile|build|syntax|extract)\w*_failed|invalid_format|\w*patch\w*: false)$"
+"""Flags that say that something failed before anything could be judged."""
 MOST = 40
 """Groups that are looked at, the largest."""
 
@@ -120,19 +124,35 @@ def _by_family(differences: pl.DataFrame) -> pl.DataFrame:
     declined = (pl.col("kind") == Differs.NO_ANSWER) & (pl.col("name") == "declined")
     family = pl.when(declined).then(pl.lit("declined")).otherwise(family)
     long = differences.with_columns(family.alias("family")).drop_nulls("family")
-    named = pl.when(pl.col("family").is_in(_BY_KIND_ALONE)).then(pl.lit("")).otherwise(pl.col("name"))
+    nameless = pl.col("family").is_in(_BY_KIND_ALONE) & ~pl.col("name").str.contains(A_RULE)
+    named = pl.when(nameless).then(pl.lit("")).otherwise(pl.col("name"))
     detailed = pl.when(pl.col("family").is_in(_OWN_DETAIL)).then(pl.col("detail")).otherwise(pl.lit(""))
     return long.with_columns(named.alias("name"), detailed.alias("detail"))
 
 
 def _without_consequences(long: pl.DataFrame) -> pl.DataFrame:
-    """Without what is wrong or lacking at the end of a rollout that was cut off: the cut comes first."""
-    if not (long["family"] == "limit").any():
+    """Without what comes of machinery that failed, of a cut or of a refusal: that comes first."""
+    long = _less(long, "machinery", pl.col("family") != "machinery")
+    long = _less(long, "limit", pl.col("family").is_in(_OF_THE_END))
+    long = _less(long, "declined", pl.col("family").is_in(["answer", "no-answer"]))
+    unjudged = (pl.col("family") == "words") & pl.col("detail").str.contains(BEFORE_JUDGING)
+    long = _after(long, unjudged, pl.col("family") == "check")
+    # An answer that holds the key is right; where a criterion fails, that is why it was rejected.
+    return _less(long, "check", (pl.col("family") == "answer") & (pl.col("name") == "contained"))
+
+
+def _less(long: pl.DataFrame, family: str, after: pl.Expr) -> pl.DataFrame:
+    """Without the differences that come `after`, in rollouts that have one of a family."""
+    return _after(long, pl.col("family") == family, after)
+
+
+def _after(long: pl.DataFrame, before: pl.Expr, after: pl.Expr) -> pl.DataFrame:
+    """Without the differences that come `after`, in rollouts that have one that comes `before`."""
+    first = long.filter(before).select("row").unique()
+    if first.is_empty():
         return long
-    cut = long.filter(pl.col("family") == "limit").select("row").unique()
-    told = long.join(cut.with_columns(cut=True), on="row", how="left", maintain_order="left")
-    after = pl.col("cut").fill_null(value=False) & pl.col("family").is_in(_OF_THE_END)
-    return told.filter(~after).drop("cut")
+    told = long.join(first.with_columns(first=True), on="row", how="left", maintain_order="left")
+    return told.filter(~(pl.col("first").fill_null(value=False) & after)).drop("first")
 
 
 def _unexplained_refusals(long: pl.DataFrame) -> pl.DataFrame:

@@ -19,7 +19,7 @@ from blade.core.finding import Cause, Evidence
 from blade.core.run import Run
 from blade.detectors import Rule
 from blade.diagnose import quotes
-from blade.diagnose.catalogue import all_rules
+from blade.diagnose.catalogue import all_rules, to_do
 from blade.diagnose.context import Context
 from blade.diagnose.groups import Group, Place
 from blade.diagnose.lookouts import READS_VERDICT
@@ -68,7 +68,7 @@ def interventions(
     """What to do, best first, and what all of it would give together, counted once."""
     run = context.run
     catalogue = {rule.code: rule for rule in all_rules()}
-    remedies = [_of_finding(one, group) for one, group in findings]
+    remedies = [_of_finding(one, group) for one, group in findings if one.fix]
     settled = [one for one in doubts if not one.preview]
     for code in dict.fromkeys(one.code for one in settled):
         remedies.append(_of_doubts([one for one in settled if one.code == code], catalogue[code], run))
@@ -162,10 +162,9 @@ def _run_again(run: Run) -> _Remedy | None:
 
 def _action(rule: Rule, evidence: Sequence[Evidence]) -> str:
     """What the rule's page says to do, with the words that it saw."""
-    said = " ".join(dict(rule.sections)["What to do"].split()).rstrip(".")
+    said = to_do(rule)
     shown = quotes.shown(" ".join(evidence[0].quote.split()), LONGEST_QUOTE) if evidence else ""
-    first = said[0].lower() + said[1:]
-    return f"{first} (`{shown.replace('`', chr(39))}`)" if shown else first
+    return f"{said} (`{shown.replace('`', chr(39))}`)" if shown else said
 
 
 def _places(rows: pl.DataFrame) -> tuple[Place, ...]:

@@ -1,7 +1,7 @@
 """The partition: every failed rollout has exactly one mode, and what no rule explains is one of them.
 
-Precedence, first match: machinery; no verdict; a limit; no answer; the calls of the key; its statements; tests and
-criteria that tasks share; the answer of the key; the verifier's own words; other tests and criteria; a look-up of the
+Precedence, first match: machinery, by its own words or by a rule that sees it; no verdict; a limit; no answer; the calls of the key; its statements; an
+output that passes elsewhere; tests and criteria that tasks share; the answer of the key; the verifier's own words; other tests and criteria; a look-up of the
 key; not explained. Differences that
 passing rollouts share are set aside first: the verifier does not mind them.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import polars as pl
 from msgspec import Struct
@@ -19,10 +19,13 @@ from blade.core.diagnosis import NOT_EXPLAINED, Grade, Mode, Partition
 from blade.core.finding import Differs
 from blade.core.pattern import pattern_of
 from blade.core.run import Run
-from blade.diagnose.differences import A_JUDGE, ABSENT
-from blade.diagnose.groups import A_TOTAL, NUMBERED
+from blade.diagnose.catalogue import infra_codes, rule_in_words
+from blade.diagnose.differences import A_JUDGE, ABSENT, ENVIRONMENT, EVERY_TEST
+from blade.diagnose.groups import A_RULE, A_TOTAL, BEFORE_JUDGING, NUMBERED
 from blade.diagnose.recorded import leaves_out_the_agent
 from blade.diagnose.templates import cluster, readable
+from blade.metrics.buckets import CLOSE, thirds
+from blade.metrics.headline import headline, rewards_of
 
 MINDED = 0.2
 """A difference that stands in a larger share of passing rollouts among those that have it is set aside."""
@@ -34,6 +37,14 @@ FILLED = 0.5
 MOST_TEMPLATES = 2_000
 """Templates that are grouped; rarer ones stand for themselves."""
 
+SINGLE = 2
+"""Steps of a rollout that holds no more than a thought and a message."""
+BROKEN = "broken:"
+"""Begins the mode of a rollout that a rule puts down to the machinery; the rule's code follows."""
+REFUSAL = "ANS003"
+"""The rule that sees the agent decline the task."""
+TOOL_DOWN = "INF004"
+"""The rule that sees the backend of a tool fail."""
 _ACTIONS = (Differs.UNWANTED, Differs.NOT_MADE, Differs.MISSING, Differs.EXTRA, Differs.ARGUMENT)
 _WORD_ORDER = ("label", "reason", "mode", "message", "verdict", "status", "error", "explanation", "outcome", "result")
 """Which of the verifier's fields speaks first; logs and exit codes come last."""
@@ -74,8 +85,6 @@ _PARTIES = (
     ("tool", pattern_of(r"\btool_(?:failure|error|backend)|\bbackend\b", re.IGNORECASE)),
     ("harness", pattern_of(r"\binfra|\bsandbox|\bcontainer|\bprovider|\bharness", re.IGNORECASE)),
 )
-_BEFORE_JUDGING = r"^(?:\w*(?:apply|parse|parsing|format|schema|compile|build|syntax|extract)\w*_failed|invalid_format|\w*patch\w*: false)$"
-"""Flags that say that something failed before anything could be judged."""
 _EXCEPTION = pattern_of(r"^[\w.]*(?:Error|Exception|Failure|Interrupt|Timeout):")
 
 _KEYS = ["task_id", "repeat"]
@@ -111,11 +120,13 @@ KINDS = {
     ),
     "declined": _Kind(name="the agent declined, or said that it does not know", party="agent"),
     "judged-wrong": _Kind(name="a judge rejected it, in words of its own", party="agent"),
+    "judged-otherwise": _Kind(name="the same output passes in another repeat of the task", party="verifier"),
     "call-missing": _Kind(name="a call that the key wants was not made", party="agent"),
     "cut-memory": _Kind(name="cut by the memory limit", party="agent"),
     "cut-tokens": _Kind(name="cut by the token limit", party="agent"),
     "cut-steps": _Kind(name="cut by the limit of steps", party="agent"),
     "cut-time": _Kind(name="cut by the time limit", party="agent"),
+    "cut-program": _Kind(name="its program is too slow for the tests", party="agent"),
     "no-output": _Kind(name="the agent said nothing and called nothing", party="harness"),
     "only-thought": _Kind(name="it thought, and then said nothing", party="agent"),
     "no-answer": _Kind(name="no answer was found in the output", party="agent"),
@@ -151,12 +162,12 @@ def partition(run: Run) -> Partition:
     """The failed rollouts of a run by mode; the counts sum to the failures."""
     rows = run.rollouts.select(*_KEYS, "outcome").with_row_index(ROW)
     failed = rows.filter(pl.col("outcome") == "failed").drop("outcome")
-    long = _long(run)
-    set_aside = _set_aside(long)
+    long = _where_it_counts(pl.concat([_long(run), _broken(run), _refused(run)]), run)
+    set_aside = _set_aside(long, passes=int((run.rollouts["outcome"] == "passed").sum()))
     minded = _minded(long, set_aside, run)
     mine = minded.filter(~pl.col("passed"))
     table = failed
-    for part in (_flags(mine), _checked(mine, run), _spoken(mine)):
+    for part in (_flags(mine), _checked(mine, run), _spoken(mine), _judged_otherwise(run)):
         table = table.join(part, on=ROW, how="left", maintain_order="left")
     answered = run.rollouts["answer"].count() * 2 >= run.rollouts.height
     only_reads = not run.tasks["key_expects"].is_in(["one change", "several changes"]).any()
@@ -182,14 +193,61 @@ def _long(run: Run) -> pl.DataFrame:
     return long.explode("differs").unnest("differs")
 
 
-def _set_aside(long: pl.DataFrame) -> pl.DataFrame:
-    """Differences that passing rollouts share so often that the verifier does not mind them."""
+def _where_it_counts(long: pl.DataFrame, run: Run) -> pl.DataFrame:
+    """With partial credit, without what answers above the lower third hold or lack: they are not simply wrong."""
+    if headline(run)[0] == "pass_at_1":
+        return long
+    low, _ = thirds(rewards_of(run))
+    rows = run.rollouts.select("reward").with_row_index(ROW).filter(pl.col("reward") > low + CLOSE)
+    told = long.join(rows.select(ROW, credit=pl.lit(value=True)), on=ROW, how="left", maintain_order="left")
+    held = (pl.col("kind") == Differs.ANSWER) & pl.col("name").is_in([ABSENT, "contained"])
+    credited = pl.col("credit").fill_null(value=False) & held & ~pl.col("passed")
+    return told.filter(~credited).drop("credit")
+
+
+def _broken(run: Run) -> pl.DataFrame:
+    """One row a rule that by itself puts a judged rollout down to the machinery, under the rule's code."""
+    hits = _hits(run, infra_codes())
+    return hits.select(
+        ROW, *_KEYS, "passed", kind=pl.lit(str(Differs.ERROR)), name="code", detail=pl.lit(""), step="step"
+    )
+
+
+def _refused(run: Run) -> pl.DataFrame:
+    """One row a failure that declines the task, unless tasks with the same key are passed by declining."""
+    hits = _hits(run, (REFUSAL,)).join(run.tasks.select("task_id", "expected"), on="task_id", how="left")
+    of_key = pl.coalesce("expected", "task_id")
+    often = pl.col("passed").sum().over(of_key) >= MINDED * pl.len().over(of_key)
+    return hits.filter(~pl.col("passed") & ~(pl.col("passed").any().over(of_key) & often)).select(
+        ROW,
+        *_KEYS,
+        "passed",
+        kind=pl.lit(str(Differs.NO_ANSWER)),
+        name=pl.lit("declined"),
+        detail=pl.lit(""),
+        step="step",
+    )
+
+
+def _hits(run: Run, codes: Collection[str]) -> pl.DataFrame:
+    """Judged rollouts in which any of the rules fired: code and step of the first time, once a rule."""
+    rows = run.rollouts.select(*_KEYS, "outcome", "fired").with_row_index(ROW).drop_nulls("fired")
+    judged = rows.filter(pl.col("outcome").is_in(["passed", "failed"])).explode("fired").unnest("fired")
+    mine = judged.filter(pl.col("code").is_in(sorted(codes))).unique([ROW, "code"], keep="first", maintain_order=True)
+    return mine.select(ROW, *_KEYS, (pl.col("outcome") == "passed").alias("passed"), "code", "step")
+
+
+def _set_aside(long: pl.DataFrame, passes: int) -> pl.DataFrame:
+    """Differences that passing rollouts share so often that the verifier does not mind them; of all `passes`, most
+    must lack the key before a failure is not put down to lacking it.
+    """
     per_rollout = long.unique([ROW, *_WHAT], maintain_order=True)
     shared = per_rollout.group_by(_WHAT).agg(pl.col("passed").sum().alias("passes"), pl.len().alias("all"))
     often = (pl.col("passes") >= FEWEST_PASSES) & (pl.col("passes") >= MINDED * pl.col("all"))
     spoken = (pl.col("kind") == Differs.SAID) & (pl.col("passes") > 0) & (pl.col("passes") >= MINDED * pl.col("all"))
     kept = (pl.col("kind") == Differs.ANSWER) | (pl.col("detail") == A_JUDGE)
-    return shared.filter((often | spoken) & ~kept).select(_WHAT).sort(_WHAT)
+    no_key = (pl.col("kind") == Differs.ANSWER) & (pl.col("name") == ABSENT) & (pl.col("passes") * 2 > passes)
+    return shared.filter(((often | spoken) & ~kept) | no_key).select(_WHAT).sort(_WHAT)
 
 
 def _minded(long: pl.DataFrame, set_aside: pl.DataFrame, run: Run) -> pl.DataFrame:
@@ -254,8 +312,11 @@ def _flags(long: pl.DataFrame) -> pl.DataFrame:
     def count(kind: Differs) -> pl.Expr:
         return (pl.col("kind") == kind).sum()
 
+    by_rule = pl.col("name").str.contains(A_RULE)
+
     return long.group_by(ROW).agg(
-        machinery=has(Differs.ERROR),
+        machinery=((pl.col("kind") == Differs.ERROR) & ~by_rule).any(),
+        broken=pl.col("name").filter((pl.col("kind") == Differs.ERROR) & by_rule).first(),
         no_verdict=((pl.col("kind") == Differs.NO_RECORD) & (pl.col("detail") == "")).any(),
         verifier_failed=((pl.col("kind") == Differs.NO_RECORD) & (pl.col("detail") != "")).any(),
         declined=has(Differs.NO_ANSWER, "declined"),
@@ -315,7 +376,7 @@ def _spoken(long: pl.DataFrame) -> pl.DataFrame:
     ranks = {name: _word_rank(name) for name in said["name"].unique()}
     rank = pl.col("name").replace_strict(list(ranks), list(ranks.values()), return_dtype=pl.Int32).alias("rank")
     ordered = said.with_columns(rank).sort([ROW, "rank"], maintain_order=True)
-    flag = pl.col("detail").str.contains(_BEFORE_JUDGING)
+    flag = pl.col("detail").str.contains(BEFORE_JUDGING)
     return ordered.group_by(ROW).agg(
         words=pl.col("detail").first(),
         field=pl.col("name").first().str.replace(_PLACE_IN_A_LIST, ""),
@@ -324,7 +385,22 @@ def _spoken(long: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+def _judged_otherwise(run: Run) -> pl.DataFrame:
+    """Rollouts of one message, or a thought and a message, that another rollout of the task passes with."""
+    shared = ("task_id", "output_fp", "answer_fp")
+    rows = run.rollouts.select(*shared, "outcome", "calls", "steps").with_row_index(ROW)
+    alone = (pl.col("calls") == 0) & (pl.col("steps") <= SINGLE) & pl.col("output_fp").is_not_null()
+    one_prompt = run.tasks.drop_nulls("prompt_fp").select("task_id")
+    # Most outputs stand alone, and need not be grouped.
+    again = rows.filter(alone).filter(pl.col("output_fp").is_duplicated())
+    same = again.join(one_prompt, on="task_id", how="semi")
+    also = same.filter((pl.col("outcome") == "passed").any().over(*shared))
+    return also.select(ROW, otherwise=pl.lit(value=True))
+
+
 def _word_rank(field: str) -> int:
+    if field == EVERY_TEST:
+        return -1
     last = re.sub(_PLACE_IN_A_LIST, "", field).rpartition(".")[2].lower()
     if "stderr" in last or "exit_code" in last or "traceback" in last:
         return len(_WORD_ORDER) + ("exit_code" in last)
@@ -341,6 +417,7 @@ def _mode(answered: bool, counted: bool, only_reads: bool) -> pl.Expr:
     words = pl.col("words")
     chain: list[tuple[pl.Expr, str | pl.Expr]] = [
         (pl.col("machinery"), "machinery"),
+        (pl.col("broken").is_not_null() & ~pl.col("no_output"), pl.concat_str(pl.lit(BROKEN), "broken")),
         (pl.col("verifier_failed"), "verifier-failed"),
         (pl.col("no_verdict") & ~(pl.col("empty_answer") & answered), "no-verdict"),
         (pl.col("cut").is_not_null(), pl.concat_str(pl.lit("cut-"), "cut")),
@@ -357,6 +434,7 @@ def _mode(answered: bool, counted: bool, only_reads: bool) -> pl.Expr:
         (extra & ~argument & ~missing, "more-than-due"),
         (argument | missing | extra, "several-differences"),
         (pl.col("not_said"), "not-said"),
+        (pl.col("otherwise"), "judged-otherwise"),
         (pl.col("flag").is_not_null(), pl.concat_str(pl.lit("said:"), "flagged_in", pl.lit(": "), "flag")),
         (pl.col("check").is_not_null() & ~pl.col("is_total"), pl.concat_str(pl.lit("check:"), "check")),
         (pl.col("equal") & pl.col("failed_checks").is_null(), "answer-equal"),
@@ -411,12 +489,15 @@ def _mode_of(mode: str, rollouts: int, tasks: int, near: int) -> Mode:
 
 
 def _open_kind(mode: str) -> _Kind:
-    """Modes that are named after a test or after the verifier's words."""
+    """Modes that are named after a test, after a rule or after the verifier's words."""
     kind, _, what = mode.partition(":")
+    if mode.startswith(BROKEN):
+        return _Kind(name=rule_in_words(what), party="tool" if what == TOOL_DOWN else "harness")
     if kind == "check":
         return _Kind(name=f"`{what}` not met", party="agent")
-    words = what.partition(": ")[2]
-    return _Kind(name=f"the verifier says: {readable(words)}", party=_party(f"{what.partition(': ')[0]} {words}"))
+    field, _, words = what.partition(": ")
+    who = "the environment" if field == ENVIRONMENT else "the verifier"
+    return _Kind(name=f"{who} says: {readable(words)}", party=_party(f"{field} {words}"))
 
 
 def _party(words: str) -> str:

@@ -28,6 +28,15 @@ def of_text(rollout: Rollout, step: Step, words: Sequence[str] = ()) -> Evidence
     return Evidence(key=rollout.key, step=step.index, field="text", quote=quote) if quote else None
 
 
+def unlike(rollout: Rollout, step: Step, other: str) -> Evidence | None:
+    """The first sentence of a step that `other` does not hold; what it says best where `other` holds them all."""
+    sentences = (match[0].strip() for match in _SENTENCE.finditer(step.text))
+    first = next((one for one in sentences if len(one) > 3 and one not in other), None)
+    if first is None or len(step.text.strip()) <= LONGEST:
+        return of_text(rollout, step)
+    return Evidence(key=rollout.key, step=step.index, field="text", quote=_at_a_word(first))
+
+
 def stating(rollout: Rollout, step: Step) -> Evidence | None:
     """Where a text states its answer, the last time it does; its end where it does not."""
     found = list(_STATING.finditer(step.text))

@@ -72,9 +72,10 @@ class Walk(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def pairing(self) -> Pairing:
-        """Changes that were due against those made."""
-        wanted = [call for call in self.due.calls or () if changes_state(call.tool)]
-        return pair(wanted, changes(carried_out(self.steps)))
+        """Changes that were due against those made; where the key has look-ups only, these against all calls."""
+        due, made = list(self.due.calls or ()), carried_out(self.steps)
+        wanted = [call for call in due if changes_state(call.tool)]
+        return pair(wanted, changes(made)) if wanted else pair(due, made)
 
     @cached_property
     def tools(self) -> tuple[str, ...]:

@@ -45,6 +45,7 @@ _NAME = (
     "assertion",
     "question",
     "requirement",
+    "item",
     "check_id",
     "text",
     "description",
@@ -66,6 +67,14 @@ _VERDICT = (
     "success",
 )
 """A score comes before a verdict: `NO` may be what was hoped for."""
+_POINTS = (
+    ("points", "max_points"),
+    ("score", "max_score"),
+    ("points_awarded", "points_possible"),
+    ("awarded", "max"),
+    ("earned", "possible"),
+)
+"""Points of a criterion beside the most that it gives: it is met where it has all of them."""
 _REQUIRED = ("must_pass", "dealbreaker", "required", "critical")
 _WORDS_IN = (
     "reason",
@@ -78,6 +87,8 @@ _WORDS_IN = (
     "message",
     "error",
     "details",
+    "comment",
+    "feedback",
     "stderr",
     "status",
 )
@@ -101,6 +112,7 @@ _WORDS = {
 NAMES = (
     "rubric_judgements",
     "rubric_results",
+    "rubric_items",
     "criteria",
     "criteria_results",
     "test_results",
@@ -117,7 +129,7 @@ NAMES = (
 """Fields that may hold verdicts, looked at in this order; the first that does is taken."""
 _MAY_NAME = pattern_of(
     r"(?:rubric|criteri|verif|validat|assert|check|test|instruction|requirement|constraint|binary)\w*"
-    r"_(?:results|verdicts|evaluations|judge?ments|outcomes|scores)"
+    r"_(?:results|verdicts|evaluations|judge?ments|outcomes|scores|items)"
 )
 """Other names of such fields, looked at after those."""
 
@@ -293,11 +305,27 @@ def _named(place: int, item: dict[str, object]) -> _Read:
 def _of_object(name: str, where: str, item: dict[str, object]) -> _Read:
     verdicts = ((field, verdict(item[field])) for field in _VERDICT if field in item)
     field, passed = next(((field, found) for field, found in verdicts if found is not None), ("", None))
+    by_points = _by_points(item) if field in ("", "score") else None
+    field, passed, given = by_points or (field, passed, "")
     words, inside = _words_of(item, passed)
+    words = words or given
     required = any(item.get(word) is True for word in _REQUIRED)
     # A path could not name what stands under a name with a dot in it.
     words_at = f"{where}.{inside}" if inside and "." not in where else ""
     return _Read(name, passed, f"{where}.{field}", required, words, words_at)
+
+
+def _by_points(item: dict[str, object]) -> tuple[str, bool, str] | None:
+    """The field of a criterion's points, whether it has all that there are, and how many in words."""
+    for field, most in _POINTS:
+        given, top = item.get(field), item.get(most)
+        if _is_number(given) and _is_number(top) and top > 0:
+            return field, given >= top, f"{given:g} points of {top:g}"
+    return None
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _words_of(item: dict[str, object], passed: bool | None) -> tuple[str, str]:

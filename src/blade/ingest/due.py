@@ -47,6 +47,8 @@ _SPECIFIC = frozenset(
     ("patch", "applied", "format", "schema", "compile", "compiled", "parse", "parsed", "syntax", "build", "extracted")
 )
 """What may fail before anything is judged: a field that says that it did not succeed tells more than the verdict."""
+_NO_VERDICT = re.compile(rb'(?<!\\\\)"verdict(?:_label)?"\s*:\s*null\b')
+"""A judgment that came to none, as it stands in a record."""
 _FLAGS = re.compile(r"error|fail|timeout|timed_out|exceeded|invalid|truncated|refus|attempted|hallucinat|abstain|oom")
 _AMOUNTS = ("failed", "failures", "errors", "count", "_rate", "_limit", "_s", "_sec", "_secs", "_seconds", "_ms")
 """How names of numbers end that are no flags, though they be 1."""
@@ -121,9 +123,14 @@ def read_due(row: Row) -> Due:
         extracts=bool(plan.extracted),
         checks=_checks(row) if plan.checks else (),
         said=tuple(islice(_all_said(row, plan), MOST_SAID)) if speaks else (),
-        empty_records=tuple([name for name in plan.records if not cells.has(row[name])]) if plan.records else (),
+        empty_records=tuple([name for name in plan.records if _is_empty(row[name])]) if plan.records else (),
         script=_script(row, plan.script) if plan.script else None,
     )
+
+
+def _is_empty(record: bytes | msgspec.Raw) -> bool:
+    """Whether a verifier left nothing in its record, or a judgment without a verdict."""
+    return not cells.has(record) or _NO_VERDICT.search(bytes(record)) is not None
 
 
 class KnownDue:

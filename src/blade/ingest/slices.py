@@ -28,7 +28,8 @@ def slice_columns(
 
     Fields of the inputs count; without inputs, fields that are the same in every repeat of each task, where enough tasks
     have repeats; else those that are the same in every run that has the task (`others`); else only names that are
-    known to speak of the task. Fields that are `wanted` come first, and count where one task has one value.
+    known to speak of the task, which may decide it. Fields that are `wanted` come first, and count where one task has
+    one value.
     """
     known = (*wanted, *KNOWN_SLICES)
     tasks = scores.select("task_id").sort("task_id")
@@ -36,7 +37,7 @@ def slice_columns(
     for name in _candidates(rows, known):
         values = _by_task(rows, name, others, known)
         labelled = None if values is None else _labels(values)
-        if labelled is None or _fixes_outcome(labelled, scores):
+        if labelled is None or (_rank(name, known) == len(known) and _fixes_outcome(labelled, scores)):
             continue
         column = labelled.rename({"value": f"slice.{name.removeprefix(EXTRA)}"})
         tasks = tasks.join(column, on="task_id", how="left")

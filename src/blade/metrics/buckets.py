@@ -19,7 +19,7 @@ def buckets(run: Run, counts: Counts, kind: str) -> list[str]:
     """The bucket of each task, in the order of `counts`."""
     if kind == "pass_at_1":
         return list(map(_by_passes, counts.passed.tolist(), counts.judged.tolist()))
-    low, high = _thirds(rewards_of(run))
+    low, high = thirds(rewards_of(run))
     means = counts.reward_sum / np.maximum(counts.judged, 1)
     return [_by_reward(float(m), int(j), low, high) for m, j in zip(means, counts.judged, strict=True)]
 
@@ -37,7 +37,8 @@ def _by_passes(passed: int, judged: int) -> str:
     return "never_pass" if passed == 0 else "sometimes_pass"
 
 
-def _thirds(rewards: pl.Series) -> tuple[float, float]:
+def thirds(rewards: pl.Series) -> tuple[float, float]:
+    """The ends of the lower and the upper third of the rewards seen."""
     low, high = float(rewards.min() or 0.0), float(rewards.max() or 0.0)  # type: ignore[arg-type]
     return low + (high - low) / 3, high - (high - low) / 3
 

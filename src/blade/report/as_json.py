@@ -101,10 +101,12 @@ def _short_finding(finding: Finding) -> dict[str, Any]:
             "ci": limits(room.interval),
             "only_defect": room.only_defect,
             "ceiling": room.ceiling,
-        },
+        }
+        if finding.fix
+        else None,
         "place": place_of(first) if first else finding.places[0],
         "quote": first.quote[:LONGEST_WHAT] if first else None,
-        "fix": finding.fix,
+        "fix": finding.fix or None,
     }
 
 

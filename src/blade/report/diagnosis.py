@@ -94,11 +94,11 @@ def finding_lines(number: int, finding: Finding) -> list[str]:
     """One finding in four parts."""
     places = _places(finding)
     return [
-        f"**{number}. {prose(finding.title.rstrip('.'))}.** {prose(finding.what)} *{finding.grade}; {worth(finding.headroom)}.*",
+        f"**{number}. {prose(finding.title.rstrip('.'))}.** {prose(finding.what)} *{strength(finding)}.*",
         "",
         *[f"- {prose(text)}" for text in (finding.against, *finding.where) if text],
         *([f"- {'Also' if finding.against else 'Places:'} {safe(places)}."] if places else []),
-        f"- *Do ({finding.kind}):* {prose(finding.fix)}.",
+        *([f"- *Do ({finding.kind}):* {prose(finding.fix)}."] if finding.fix else []),
         "",
     ]
 
@@ -106,6 +106,11 @@ def finding_lines(number: int, finding: Finding) -> list[str]:
 def _places(finding: Finding) -> str:
     named = [one for one in finding.places if one not in finding.against and not any(one in t for t in finding.where)]
     return listed(named, 10) if named else ""
+
+
+def strength(finding: Finding) -> str:
+    """How strongly it is tied to failing, and what mending it would give where there is something to mend."""
+    return f"{finding.grade}; {worth(finding.headroom)}" if finding.fix else f"{finding.grade}; a description"
 
 
 def worth(room: Headroom) -> str:
@@ -336,7 +341,7 @@ def _dive(dive: Dive) -> list[str]:
 
 
 def first_steps(one: RunAnalysis) -> list[str]:
-    """What the diagnosis asks for first: settle the doubts, then the two findings that give most."""
+    """What the diagnosis asks for first: settle the doubts, repair the machinery, then the findings that give most."""
     found = one.diagnosis
     if found is None:
         return []
@@ -345,7 +350,8 @@ def first_steps(one: RunAnalysis) -> list[str]:
     if tasks:
         abouts = ", ".join(dict.fromkeys(_SETTLE[doubt.about] for doubt in found.doubts if doubt.about != "tool"))
         steps.append(f"settle {abouts}, and run {_named(tasks)} again before blaming the model.")
-    mine = [f for f in found.findings if not set(f.task_ids) <= set(tasks)][:2]
+    mine = [f for f in found.findings if f.fix and not set(f.task_ids) <= set(tasks)]
+    mine = sorted(mine, key=lambda f: f.kind != "infrastructure")[:2]
     numbers = {f.id: n for n, f in enumerate(found.findings, start=1)}
     return [*steps, *(f"finding {numbers[f.id]}: {prose(f.brief)} ({plural(f.rollouts, 'rollout')})." for f in mine)]
 
@@ -355,7 +361,7 @@ _SETTLE = {
     "verifier": "the verifier",
     "user": "the user simulator",
     "limit": "the limit",
-    "task": "what the repeats are given",
+    "task": "what the tasks give",
 }
 
 

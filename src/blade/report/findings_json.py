@@ -128,13 +128,13 @@ def _finding(finding: Finding, found: Diagnosis) -> dict[str, Any]:
         "what": finding.what,
         "against": finding.against,
         "where": list(finding.where),
-        "fix": finding.fix,
+        "fix": finding.fix or None,
         "kind": finding.kind,
         "grade": str(finding.grade),
         "rollouts": finding.rollouts,
         "tasks": list(finding.task_ids),
         "places": list(finding.places),
-        "headroom": _headroom(finding.headroom),
+        "headroom": _headroom(finding.headroom) if finding.fix else None,
         "evidence": [_evidence(one, found) for one in finding.evidence],
     }
 

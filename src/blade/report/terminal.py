@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from blade.core.analysis import Analysis, RunAnalysis
 from blade.core.pattern import pattern_of
 from blade.core.run import Artifact
-from blade.report.diagnosis import MOST_DOUBTS, MOST_FINDINGS, causes_lines, doubts_told, shown_modes, worth
+from blade.report.diagnosis import MOST_DOUBTS, MOST_FINDINGS, causes_lines, doubts_told, shown_modes, strength
 from blade.report.numbers import limits, plural, score
 from blade.report.page_one import after_doubts, before_modes, leading, lost_lines, name_of, shared_lines, title
 from blade.report.text import cut, cut_inside, printable, spans
@@ -90,9 +90,10 @@ def _findings(one: RunAnalysis) -> list[str]:
     """Each finding with one example."""
     lines: list[str] = []
     for number, f in enumerate(one.diagnosis.findings[:MOST_FINDINGS] if one.diagnosis else (), start=1):
-        lines += _wrapped([_words(f"{number}. {f.title.rstrip('.')}. {f.what} [{f.grade}; {worth(f.headroom)}]")])
+        lines += _wrapped([_words(f"{number}. {f.title.rstrip('.')}. {f.what} [{strength(f)}]")])
         lines += _wrapped([_words(f"   {f.against}")] if f.against else [], indent="   ")
-        lines += [*_wrapped([_words(f"   Do ({f.kind}): {f.fix}.")], indent="   "), ""]
+        lines += _wrapped([_words(f"   Do ({f.kind}): {f.fix}.")] if f.fix else [], indent="   ")
+        lines.append("")
     return lines
 
 

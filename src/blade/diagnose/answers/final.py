@@ -19,7 +19,7 @@ NEAR_END = 300
 LEAD = 100
 """How far before a statement it may be negated."""
 
-_STATED = pattern_of(r"answer(?:\s+is\b|[\s*_]*:)[\s:*_]*", re.IGNORECASE)
+_STATED = pattern_of(r"(?:answer|\bfinal [a-z]{3,20})(?:\s+is\b|[\s*_]*:)[\s:*_]*", re.IGNORECASE)
 _AT_END = pattern_of(r"\*\*([^*\n]{1,200})\*\*[.\s]*\Z|<(\w{1,20})>([^<>]{1,300})</\2>\s*\Z")
 _SENTENCE_END = pattern_of(r"\.\s+(?=[A-Z])|\n")
 _CONDITION = pattern_of(r"\b(?:if|whether|unless|suppose|maybe|perhaps|might)\b")

@@ -7,10 +7,14 @@ from collections.abc import Sequence
 
 from blade.core.finding import Differs
 from blade.core.pattern import pattern_of
+from blade.detectors import rules
 from blade.diagnose import quotes
+from blade.diagnose.catalogue import rule_in_words, to_do
 from blade.diagnose.context import Context, Draft, Said
+from blade.diagnose.differences import OF_A_TEST
 from blade.diagnose.examples import last_text, verb
 from blade.diagnose.exhibits import answer as answer_evidence
+from blade.diagnose.exhibits import closing, seen_by, stopped
 from blade.diagnose.groups import Group, spread
 from blade.diagnose.walks import Walk
 from blade.metrics.counts import fired
@@ -24,6 +28,8 @@ GOING_ROUND = ("BEH001", "BEH004")
 
 def limit(group: Group, context: Context) -> Draft:
     """A limit of tokens, steps or time; where most of what it cuts goes round, that is the defect."""
+    if group.name == OF_A_TEST:
+        return _too_slow(group, context)
     going = _going_round(group, context)
     cut = f"{spread(group.failing)} {'is' if len(group.failing) == 1 else 'are'} cut by it"
     if going * 2 > len(group.failing):
@@ -44,13 +50,35 @@ def limit(group: Group, context: Context) -> Draft:
     )
 
 
+def _too_slow(group: Group, context: Context) -> Draft:
+    return Draft(
+        title="Its program is too slow for the tests",
+        what=f"{spread(group.failing)}: every test that {'it fails' if len(group.failing) == 1 else 'they fail'} runs out of time.",
+        fix="say in the prompt how large the input gets and how long a test may take, or train on fast solutions",
+        brief="programs that are too slow",
+        kind="prompt",
+        where=tuple(_slow(walk) for walk in context.reading.at(group.failing)[:2]),
+    )
+
+
+def _slow(walk: Walk) -> Said:
+    """What the verifier says of the test that ran out of time, and how many held."""
+    evidence = stopped(walk)
+    met, asked = walk.due.met, walk.due.asked
+    held = f" meets {met:,} of {asked:,} tests" if asked > 1 else ""
+    told = f'{":" if not held else "; of one that fails the verifier says"} "{evidence.quote}"' if evidence else ""
+    return f"{walk.place}{held}{told}.", (evidence,) if evidence is not None else ()
+
+
 def _going_round(group: Group, context: Context) -> int:
     rows = context.run.rollouts.select("task_id", "repeat", "fired").filter(fired(GOING_ROUND)).drop("fired")
     return len(set(group.failing) & set(rows.iter_rows()))
 
 
 def machinery(group: Group, context: Context) -> Draft:
-    """Provider, harness, sandbox or tool backend."""
+    """Provider, harness, sandbox or tool backend, by their own words or by the rule that sees it."""
+    if group.name:
+        return _seen_by_rule(group, context)
     return Draft(
         title="The machinery fails, and the rollout counts as a failure",
         what=f"{spread(group.failing)} {'carries' if len(group.failing) == 1 else 'carry'} an error of provider, harness "
@@ -59,6 +87,27 @@ def machinery(group: Group, context: Context) -> Draft:
         brief="the machinery",
         kind="infrastructure",
     )
+
+
+def _seen_by_rule(group: Group, context: Context) -> Draft:
+    rule = next(one for one in rules() if one.code == group.name)
+    what = rule_in_words(rule.code)
+    return Draft(
+        title=f"{what[0].upper()}{what[1:]}, and the rollout counts as a failure",
+        what=f"{spread(group.failing)} ({rule.code}); what is missing or wrong at their end is not put down to the agent.",
+        fix=to_do(rule),
+        brief=f"the machinery ({what})",
+        kind="infrastructure",
+        where=tuple(_seen(walk, rule.code) for walk in context.reading.at(group.failing)[:2]),
+    )
+
+
+def _seen(walk: Walk, code: str) -> Said:
+    """Where a rule fired, and how the rollout ends."""
+    evidence, words = seen_by(walk, code), closing(walk)
+    shown = f'{walk.place}:{evidence.step} "{evidence.quote}"' if evidence is not None else walk.place
+    said = f'; it ends with (:{words.step}) "{words.quote}"' if words is not None else ""
+    return f"{shown}{said}.", tuple(one for one in (evidence, words) if one is not None)
 
 
 def no_verdict(group: Group, context: Context) -> Draft:

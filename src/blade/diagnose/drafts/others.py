@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
+import polars as pl
+from msgspec import Struct
+
 from blade.core.diagnosis import NOT_EXPLAINED, Grade
+from blade.core.finding import Evidence
 from blade.core.pattern import pattern_of
+from blade.core.rollout import Outcome
 from blade.diagnose import quotes
 from blade.diagnose.context import Context, Draft, Said
 from blade.diagnose.examples import clarity, divergence_in_words, last_text, verb
@@ -16,8 +21,11 @@ from blade.diagnose.walks import Walk
 from blade.diagnose.withheld import Withheld
 
 FEWEST = 3
+_FENCE = "```"
 _FORM = pattern_of(r"```|<\w|[{\[#]|\*\*|\w+:$")
 """Beginnings that are form: a fence, a tag, JSON, a heading, a label with a colon."""
+LONGEST_EDGE = 80
+"""Characters of the beginning or the last line of an output that are quoted."""
 OFTEN = 2.0
 """How many times more of something is worth a sentence."""
 TELLING = 0.6
@@ -65,7 +73,10 @@ def _kept_back(one: Withheld, context: Context) -> Said:
 
 
 def unexplained(context: Context) -> tuple[Group, Draft] | None:
-    """Failures that no key and no word of the verifier explains: how their outputs look beside those that pass."""
+    """Failures that no key and no word of the verifier explains: how their outputs look beside those that pass.
+
+    What they look like is described, and no remedy: nothing shows that they would pass if they looked otherwise.
+    """
     table = context.partition.table
     rows = table.filter(table["mode"] == NOT_EXPLAINED)
     places: tuple[Place, ...] = tuple(rows.select("task_id", "repeat").iter_rows())
@@ -73,41 +84,110 @@ def unexplained(context: Context) -> tuple[Group, Draft] | None:
     walks = context.reading.at(places)
     form = _form(context, walks)
     more = _more(context, walks)
-    if not form and not beside and not more:
+    if form is None and not beside and not more:
         return None
-    group = Group(
-        family="unexplained", name="", detail="", failing=places if form or more else beside, passing=(), alone=()
-    )
+    told = form is not None or bool(more)
+    group = Group(family="unexplained", name="", detail="", failing=places if told else beside, passing=(), alone=())
+    unsaid = f"{spread(group.failing)} {verb(group, 'fail')} without a key or a word of the verifier to say why."
+    if form is not None:
+        return group, Draft(
+            title="Its outputs look otherwise than those that pass",
+            what=f"{unsaid} {_read(context, walks)} {form.what} Whether this is why they fail is not shown.{more}",
+            fix="",
+            brief="the form of the output",
+            kind="verifier",
+            where=form.where,
+            grade=Grade.NOT_SETTLED,
+            estimable=False,
+        )
     tasks = list(dict.fromkeys(task for task, _ in beside))
     return group, Draft(
-        title="Its outputs look otherwise than those that pass"
-        if form
-        else "Some repeats of a task fail, and nothing here says why",
-        what=f"{spread(group.failing)} {verb(group, 'fail')} without a key or a word of the verifier to say why.{form}{more}",
-        fix="say in the prompt how the output must begin and end"
-        if form
-        else "read these beside each other, and have the verifier record what it found",
-        brief="the form of the output" if form else "an account of the verifier",
-        kind="prompt" if form else "verifier",
+        title="Some repeats of a task fail, and nothing here says why",
+        what=f"{unsaid}{more}",
+        fix="read these beside each other, and have the verifier record what it found",
+        brief="an account of the verifier",
+        kind="verifier",
         where=tuple(_parting(task, context) for task in tasks[:2]),
-        grade=Grade.CONSISTENT if form else Grade.NOT_SETTLED,
+        grade=Grade.NOT_SETTLED,
         estimable=False,
     )
 
 
-def _form(context: Context, failing: Sequence[Walk]) -> str:
-    """A word with which passing outputs begin, or their last line, and failing ones do not, or the reverse."""
+class _Form(Struct, frozen=True, kw_only=True):
+    """How failing outputs begin or end otherwise than passing ones."""
+
+    what: str
+    where: tuple[Said, ...]
+
+
+def _read(context: Context, failing: Sequence[Walk]) -> str:
+    """Of how many rollouts the outputs were read, since not all are."""
+    passes = context.run.rollouts.filter(pl.col("outcome") == str(Outcome.PASSED)).height
+    read = sum(walk.passed for walk in context.reading.walks.values())
+    return f"The last messages of {read:,} of {passes:,} passing rollouts and of {len(failing):,} of these were read."
+
+
+def _form(context: Context, failing: Sequence[Walk]) -> _Form | None:
+    """A word with which passing outputs begin, or their last line, and failing ones do not, or the reverse.
+
+    With fewer passes than `FEWEST` all failures must share it, and no pass.
+    """
     passing = [walk for walk in context.reading.walks.values() if walk.passed]
-    if len(failing) < FEWEST or len(passing) < FEWEST:
-        return ""
-    for where, pick in (("begin with", _first_word), ("end with a line that begins", _last_word)):
+    if len(failing) < FEWEST or not passing:
+        return None
+    for at_end, pick in ((False, _first_word), (False, _preamble), (True, _last_word)):
         won, lost = [pick(walk) for walk in passing], [pick(walk) for walk in failing]
-        for word in sorted(word for word in {*won, *lost} if _FORM.match(word)):
-            a, b = won.count(word), lost.count(word)
-            if abs(a / len(won) - b / len(lost)) >= TELLING:
-                shown = "a code fence" if word.startswith("```") else f'"{quotes.shown(word, 30)}"'
-                return f" {a} of {len(won)} passing outputs read {where} {shown}, {b} of {len(lost)} of these."
-    return ""
+        for word in sorted({*won, *lost} - {""}):
+            more_often = lost.count(word) / len(lost) - won.count(word) / len(won)
+            if more_often >= 1 or (abs(more_often) >= TELLING and len(passing) >= FEWEST):
+                bad = failing[[one == word for one in lost].index(more_often > 0)]
+                good = _beside(
+                    bad, [w for w, one in zip(passing, won, strict=True) if (one == word) == (more_often < 0)]
+                )
+                return _Form(what=_counted(word, at_end, won, lost), where=(_apart(bad, good, at_end),))
+    return None
+
+
+def _beside(failing: Walk, passing: Sequence[Walk]) -> Walk:
+    """Of the passing rollouts one of the same task, else the first."""
+    mine = failing.rollout.key.task_id
+    return next((walk for walk in passing if walk.rollout.key.task_id == mine), passing[0])
+
+
+def _counted(word: str, at_end: bool, won: Sequence[str], lost: Sequence[str]) -> str:
+    """How many outputs of each side begin or end with a word."""
+    shown = "a code fence" if word.startswith(_FENCE) else f'"{quotes.shown(word, 30)}"'
+    where = "end with a line that begins" if at_end else "begin with"
+    return (
+        f"{won.count(word):,} of {len(won):,} passing ones {where} {shown}, and {lost.count(word):,} of "
+        f"{len(lost):,} failing ones."
+    )
+
+
+def _apart(failing: Walk, passing: Walk, at_end: bool) -> Said:
+    """Two outputs side by side, in the words that were compared."""
+    found = [(walk, evidence) for walk in (failing, passing) if (evidence := _edge(walk, at_end)) is not None]
+    said = [f'{walk.place} {_how(walk, at_end)} (:{evidence.step}) "{evidence.quote}"' for walk, evidence in found]
+    return f"{'; passing '.join(said)}." if said else "", tuple(evidence for _, evidence in found)
+
+
+def _how(walk: Walk, at_end: bool) -> str:
+    fenced = "a code fence and " if _last_message(walk).startswith(_FENCE) else ""
+    return "ends with" if at_end else f"begins with {fenced}".rstrip()
+
+
+def _edge(walk: Walk, at_end: bool) -> Evidence | None:
+    """The last line of the last message, or its beginning, after a fence that it begins with."""
+    last = walk.message_after(walk.steps[-1].index) if walk.steps else None
+    if last is None:
+        return None
+    text = last.text.strip()
+    if at_end:
+        text = text.rpartition("\n")[2]
+    elif text.startswith(_FENCE):
+        text = text.partition("\n")[2]
+    quote = text.strip()[:LONGEST_EDGE].strip()
+    return Evidence(key=walk.rollout.key, step=last.index, field="text", quote=quote) if quote else None
 
 
 def _more(context: Context, failing: Sequence[Walk]) -> str:
@@ -127,13 +207,26 @@ def _more(context: Context, failing: Sequence[Walk]) -> str:
 
 
 def _first_word(walk: Walk) -> str:
-    last = walk.message_after(walk.steps[-1].index) if walk.steps else None
-    return (last.text.split(maxsplit=1) or [""])[0] if last is not None else ""
+    """The word of form with which the last message begins; empty where it begins with plain words."""
+    word = (_last_message(walk).split(maxsplit=1) or [""])[0]
+    return word if _FORM.match(word) else ""
+
+
+def _preamble(walk: Walk) -> str:
+    """The first line of a last message that goes on after it."""
+    line, _, rest = _last_message(walk).strip().partition("\n")
+    return line.strip() if rest.strip() and len(line) <= LONGEST_EDGE else ""
 
 
 def _last_word(walk: Walk) -> str:
-    line = last_text(walk).strip().rpartition("\n")[2]
-    return line.split(" ")[0] if line else ""
+    """The word of form with which the last line begins."""
+    word = last_text(walk).strip().rpartition("\n")[2].split(" ")[0]
+    return word if _FORM.match(word) else ""
+
+
+def _last_message(walk: Walk) -> str:
+    last = walk.message_after(walk.steps[-1].index) if walk.steps else None
+    return last.text if last is not None else ""
 
 
 def _parting(task: str, context: Context) -> Said:

@@ -13,10 +13,10 @@ from blade.core.pattern import pattern_of
 from blade.core.rollout import Outcome
 from blade.diagnose import exhibits, quotes
 from blade.diagnose.context import Context, Draft, Said
-from blade.diagnose.differences import A_JUDGE
+from blade.diagnose.differences import A_JUDGE, ENVIRONMENT, EVERY_TEST
 from blade.diagnose.examples import verb
 from blade.diagnose.exhibits import judge_words
-from blade.diagnose.groups import Group, spread
+from blade.diagnose.groups import BEFORE_JUDGING, Group, spread
 from blade.diagnose.templates import readable, telling
 from blade.diagnose.walks import Walk
 from blade.ingest.fields import is_judge
@@ -26,6 +26,9 @@ _COUNTS = pattern_of(
     r"|(?<!\d)(?P<bad>\d{1,6}) failed, (?P<good>\d{1,6}) passed"
 )
 
+_FENCE = "```"
+_TRY_IT = "have the harness try what is handed in before it is judged, and send the error back to the agent"
+"""What to do about what could not be judged at all."""
 MOST_NAMED = 4
 LONGEST_ANSWER = 60
 """Characters of an answer that is shown beside the verifier's words."""
@@ -155,15 +158,40 @@ def _words_of(check_: Check) -> str:
 
 def words(group: Group, context: Context) -> Draft:
     """What the verifier says of failures, and rarely of a pass."""
+    if group.name == EVERY_TEST:
+        return _cannot_run(group, context)
     passes = f"{len(group.passing)} passing" if group.passing else "no passing"
     judged, says = group.detail == A_JUDGE, _as_said(group, context)
+    who = ENVIRONMENT if group.name == ENVIRONMENT else "verifier"
+    where = "where a judge rejects" if judged else f"where the {who} says {says(60)}"
+    unjudged = re.match(BEFORE_JUDGING, group.detail) is not None
     return Draft(
-        title="A judge rejects it, in words of its own" if judged else f"The verifier says {says(110)}",
-        what=f"`{group.name}` says so in {spread(group.failing)}, and in {passes} rollout{'s' if len(group.passing) > 1 else ''}.",
-        fix=_train(group, context, "where a judge rejects" if judged else f"where the verifier says {says(60)}"),
-        brief="what the judge says" if judged else f"the verifier's {says(60)}",
-        kind="training",
+        title="A judge rejects it, in words of its own" if judged else f"The {who} says {says(110)}",
+        what=f"{'It' if group.name == ENVIRONMENT else f'`{group.name}`'} says so in {spread(group.failing)}, and in {passes} rollout{'s' if len(group.passing) > 1 else ''}.",
+        fix=_TRY_IT if unjudged else _train(group, context, where),
+        brief="what the judge says" if judged else f"the {who}'s {says(60)}",
+        kind="harness" if unjudged else "training",
         where=tuple(_spoken(walk, group.name) for walk in context.reading.at(group.failing)[:2]),
+        estimable=False,
+    )
+
+
+def _cannot_run(group: Group, context: Context) -> Draft:
+    """What every test of a rollout says: the program could not be run, or was not taken out of its fence."""
+    walks = context.reading.at(group.failing)
+    found = [(walk, evidence) for walk in walks if (evidence := exhibits.check(walk, "")) is not None]
+    fenced = bool(found) and all("SyntaxError" in one.quote and _FENCE in one.quote for _, one in found)
+    return Draft(
+        title=f"Every test says {_as_said(group, context)(110)}",
+        what=f"So in {spread(group.failing)}: the program could not be run at all"
+        f"{', since the fence around it was taken for a part of it' if fenced else ''}.",
+        fix="have the verifier take the program out of its fence before it runs it, and judge these again"
+        if fenced
+        else _train(group, context, "where the program cannot be run"),
+        brief="programs that are run with their fence" if fenced else "programs that cannot be run",
+        kind="verifier" if fenced else "training",
+        # A fence inside a sentence would be read as markup.
+        where=tuple((f'{walk.place}: "{one.quote.partition(_FENCE)[0].rstrip()}".', (one,)) for walk, one in found[:2]),
         estimable=False,
     )
 
@@ -182,7 +210,10 @@ def _as_said(group: Group, context: Context) -> Callable[[int], str]:
 def _spoken(walk: Walk, field: str) -> Said:
     spoken = next((one for one in walk.due.said if one.field == field), None)
     if spoken is None:
-        return f"{walk.place}.", ()
+        heard = exhibits.said(walk, field)
+        return (
+            (f'{walk.place}:{heard.step} "{heard.quote}".', (heard,)) if heard is not None else (f"{walk.place}.", ())
+        )
     if walk.due.said and is_judge(field):
         evidence = judge_words(walk)
         return f'{walk.place}: "{evidence.quote}".' if evidence else f"{walk.place}.", (evidence,) if evidence else ()

@@ -8,7 +8,8 @@ What to do
 
 Limits
     One model that is wrong in the same way each time looks the same; three repeats are needed. Where the verifier failed
-    itself, or the answer is the key's word for word, nothing says that the answer is wrong.
+    itself, or the answer is the key's word for word, nothing says that the answer is wrong; where no answer is expected, as
+    of a patch, there is no key to doubt.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ def one_wrong_answer(context: Context) -> Iterator[Doubt]:
         )
     )
     alike = told.filter((pl.col("passes") == 0) & (pl.col("n") >= 3) & pl.col("same"))
+    alike = alike.join(run.tasks.drop_nulls("expected"), on="task_id", how="semi", maintain_order="left")
     mine = run.rollouts.select("task_id", "outcome", "differs").filter(
         pl.col("task_id").is_in(alike["task_id"].implode()) & JUDGED
     )

@@ -14,6 +14,7 @@ Limits
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from blade.core.diagnosis import Doubt
@@ -31,7 +32,7 @@ CITED = 0.5
 """Share of the words of a refusal that one sentence of the instructions must hold."""
 _WORD = pattern_of(r"[a-z]{4,}")
 _ENDING = pattern_of(r"(?:ing|ed|es|s)$")
-_DENIES = pattern_of(r"\b(?:not|never|no|cannot|only|forbidden|prohibited|nor|without)\b|n['\u2019]t\b", re.IGNORECASE)
+_DENIES = pattern_of(r"\b(?:not|never|no|cannot|only|forbidden|prohibited|nor)\b|n['\u2019]t\b", re.IGNORECASE)
 _SENTENCE = pattern_of(r"(?<=[.!?])\s+|\n")
 
 
@@ -77,20 +78,24 @@ def _ban(walk: Walk) -> tuple[Evidence, str] | None:
             evidence = (
                 quotes.holding(walk.rollout, step, sentence.strip()[: quotes.LONGEST]) if rule is not None else None
             )
-            if rule is not None and evidence is not None and _DENIES.search(rule) and _repeats(sentence, rule):
+            if rule is not None and evidence is not None and _repeats(sentence, rule):
                 return evidence, rule
     return None
 
 
 def _rule(walk: Walk, said: str, fewest: int) -> str | None:
-    """The sentence of the instructions that has most of the words said."""
+    """Of the sentences of the instructions that deny something and have most of the words said, the nearest.
+
+    A word that few sentences of the instructions hold says more about which of them is meant.
+    """
     words = _stems(said)
-    for step in (one for one in walk.rollout.prompt if one.party == "system"):
-        for sentence in _SENTENCE.split(step.text):
-            shared = words & _stems(sentence)
-            if len(shared) >= fewest and len(shared) >= CITED * len(words):
-                return quotes.telling_sentence(sentence, ())
-    return None
+    prompts = (step.text for step in walk.rollout.prompt if step.party == "system")
+    sentences = {one: _stems(one) & words for text in prompts for one in _SENTENCE.split(text)}
+    times = Counter(word for shared in sentences.values() for word in shared)
+    near = [one for one, shared in sentences.items() if len(shared) >= max(fewest, CITED * len(words))]
+    denying = [one for one in near if _DENIES.search(one)]
+    best = max(denying, key=lambda one: sum(1 / times[word] for word in sorted(sentences[one])), default=None)
+    return quotes.telling_sentence(best, ()) if best is not None else None
 
 
 def _repeats(sentence: str, rule: str) -> bool:

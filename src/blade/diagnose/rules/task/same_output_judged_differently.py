@@ -25,13 +25,12 @@ from blade.core.pattern import pattern_of
 from blade.core.rollout import Step
 from blade.diagnose import quotes
 from blade.diagnose.context import Context
+from blade.diagnose.modes import SINGLE
 from blade.diagnose.rules._rule import run_rule
 from blade.diagnose.rules.task._words import reward_of
 from blade.diagnose.walks import Walk
 
 MOST_NAMED = 3
-SINGLE = 2
-"""Steps of a rollout that holds no more than a thought and a message."""
 _CLOSING = pattern_of(
     r"\W*(?:all |task |i(?:'m| am) )?(?:done|finished|completed?|submitted|ok(?:ay)?)\W*", re.IGNORECASE
 )
@@ -42,7 +41,8 @@ Pair = tuple[Place, Place]
 
 @run_rule("TSK012", suggests=Cause.TASK, strong=True, status="stable")
 def same_output_judged_differently(context: Context) -> Iterator[Doubt]:
-    pairs = list(_pairs(context))
+    found = list(_pairs(context))
+    pairs = [pair for pair, _ in found]
     if pairs:
         named = "; ".join(_in_words(context, pair) for pair in pairs[:MOST_NAMED])
         more = f"; {len(pairs) - MOST_NAMED} more tasks" if len(pairs) > MOST_NAMED else ""
@@ -52,11 +52,12 @@ def same_output_judged_differently(context: Context) -> Iterator[Doubt]:
             message=f"the same output passed and failed: {named}{more}",
             rollouts=2 * len(pairs),
             evidence=tuple(_evidence(context, pairs[0])),
+            places=tuple(place for _, failing in found for place in failing),
         )
 
 
-def _pairs(context: Context) -> Iterator[Pair]:
-    """One passing and one failing rollout of each task that judges one output both ways."""
+def _pairs(context: Context) -> Iterator[tuple[Pair, list[Place]]]:
+    """One passing and one failing rollout of each task that judges one output both ways, and all that fail with it."""
     shared = ("task_id", "output_fp", "answer_fp")
     rows = context.run.rollouts.select(*shared, "repeat", "outcome", "calls", "steps")
     judged = rows.filter(pl.col("outcome").is_in(["passed", "failed"]) & pl.col("output_fp").is_not_null())
@@ -73,7 +74,7 @@ def _pairs(context: Context) -> Iterator[Pair]:
         pair = _pair(context.reading.walks, places, known=bool(alone) and task in one_prompt)
         if pair is not None:
             seen.add(task)
-            yield pair
+            yield pair, [place for place, passed in places if not passed]
 
 
 def _pair(walks: Mapping[Place, Walk], places: list[tuple[Place, bool]], *, known: bool) -> Pair | None:

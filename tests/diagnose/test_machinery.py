@@ -1,0 +1,51 @@
+"""A rule that sees the machinery fail speaks before the key: what is missing afterwards is not put down to the agent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import blade
+from blade.core.analysis import RunAnalysis
+from blade.report.diagnosis import first_steps
+from builders import Row, call, result, rollout, said, write_jsonl
+
+DOWN = '{"error": "503 Service Unavailable: the backend timed out"}'
+WANTED = [{"name": "book_room", "kwargs": {"nights": 2}}]
+
+
+def booking(task: str, repeat: int, *, down: bool = False, nights: int = 2) -> Row:
+    """A look-up and a booking; where the backend is down, two look-ups and a claim."""
+    if down:
+        items = [call("find_hotel", "{}", "a"), result(DOWN, "a"), call("find_hotel", "{}", "b"), result(DOWN, "b")]
+        items.append(said("I have booked it for you."))
+    else:
+        items = [call("find_hotel", "{}", "a"), result('{"hotels": ["Ritz"]}', "a")]
+        items += [call("book_room", f'{{"nights": {nights}}}', "b"), result("booked", "b"), said("Booked.")]
+    passed = not down and nights == 2
+    return rollout(task, repeat=repeat, passed=passed, output=items, expected_actions=WANTED)
+
+
+def analyzed(folder: Path, rows: list[Row]) -> RunAnalysis:
+    return blade.analyze(write_jsonl(folder / "r.jsonl", rows)).runs[0]
+
+
+def test_a_tool_whose_backend_is_down_is_repaired_before_the_agent_is_blamed(tmp_path: Path) -> None:
+    rows = [booking(f"d{n}", repeat, down=repeat == 0) for n in range(3) for repeat in range(2)]
+    rows += [booking(f"w{n}", repeat, nights=3 - repeat) for n in range(5) for repeat in range(2)]
+    one = analyzed(tmp_path, rows)
+    found = one.diagnosis
+    assert found is not None
+    modes = {mode.name: (mode.party, mode.rollouts) for mode in found.partition.modes}
+    assert modes == {"the backend of a tool did not work": ("tool", 3), "right calls, wrong argument": ("agent", 5)}
+    down = next(finding for finding in found.findings if finding.kind == "infrastructure")
+    assert (down.id, down.rollouts, down.headroom.only_defect) == ("machinery:INF004", 3, 3 / 16)
+    assert f'd0#0:1 "{DOWN}"' in down.against
+    assert not any(finding.id.startswith("left-out") for finding in found.findings)
+    assert "the backend of a tool did not work" in first_steps(one)[0]
+
+
+def test_a_backend_that_is_down_in_passing_rollouts_as_well_explains_nothing(tmp_path: Path) -> None:
+    rows = [booking(f"d{n}", repeat, down=True) | {"reward": float(repeat)} for n in range(3) for repeat in range(2)]
+    found = analyzed(tmp_path, rows).diagnosis
+    assert found is not None
+    assert not any(mode.id.startswith("broken:") for mode in found.partition.modes)

@@ -1,0 +1,53 @@
+"""Failures without a key and without a word of the verifier: their outputs are described, and nothing is promised."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import blade
+from blade.core.diagnosis import Diagnosis, Grade
+from blade.report.diagnosis import finding_lines
+from builders import Row, rollout, write_jsonl
+
+
+def solving(task: str, repeat: int, passed: bool, last: str) -> Row:
+    return rollout(task, repeat=repeat, passed=passed, output=f"4 * 5 = 20\n{last}")
+
+
+def puzzles() -> list[Row]:
+    """Whoever reaches the number says so in a last line; the others stop where they are stuck."""
+    rows = [solving(f"t{n}", 0, True, f"Answer: 4 * {n} = 24") for n in range(4)]
+    return rows + [solving(f"t{n}", 1, False, f"20 - {n} (left: {n})") for n in range(4)]
+
+
+def found_in(folder: Path, rows: list[Row]) -> Diagnosis:
+    found = blade.analyze(write_jsonl(folder / "r.jsonl", rows)).runs[0].diagnosis
+    assert found is not None
+    return found
+
+
+def test_a_difference_of_form_is_described_and_is_no_remedy(tmp_path: Path) -> None:
+    found = found_in(tmp_path, puzzles())
+    (one,) = found.findings
+    assert "The last messages of 4 of 4 passing rollouts and of 4 of these were read." in one.what
+    assert '4 of 4 passing ones end with a line that begins "Answer:", and 0 of 4 failing ones.' in one.what
+    assert one.against == 't0#1 ends with (:0) "20 - 0 (left: 0)"; passing t0#0 ends with (:0) "Answer: 4 * 0 = 24".'
+    assert (one.fix, one.grade) == ("", Grade.NOT_SETTLED)
+    assert found.interventions == ()
+    assert not any("Do (" in line or "ceiling" in line for line in finding_lines(1, one))
+
+
+@pytest.mark.parametrize(
+    ("start", "told"), [("```json\n", "a code fence"), ("Here is the object:\n", '"Here is the object:"')]
+)
+def test_one_pass_is_enough_where_all_failures_begin_alike(tmp_path: Path, start: str, told: str) -> None:
+    failing = [rollout(f"t{n}", output=f'{start}{{"n": {n}}}') for n in range(3)]
+    (one,) = found_in(tmp_path, [rollout("t9", passed=True, output='{"n": 9}'), *failing]).findings
+    assert f"0 of 1 passing ones begin with {told}, and 3 of 3 failing ones." in one.what
+
+
+def test_one_pass_is_not_enough_where_failures_differ(tmp_path: Path) -> None:
+    failing = [rollout(f"t{n}", output=f"{'```json' if n else '[1]'}\n{n}") for n in range(3)]
+    assert found_in(tmp_path, [rollout("t9", passed=True, output='{"n": 9}'), *failing]).findings == ()

@@ -424,7 +424,7 @@ def _lacking(rollout: Rollout, key: str) -> list[Difference]:
 
 def _is_absent(key: str, text: str) -> bool:
     """Whether a short key, in plain words and no sentence, stands nowhere in what was answered."""
-    if len(key) > SHORTEST_PROSE or not text.strip() or _WORDS_ONLY.fullmatch(key) is None:
+    if key in text or len(key) > SHORTEST_PROSE or not text.strip() or _WORDS_ONLY.fullmatch(key) is None:
         return False
     wanted = _PLAIN.findall(key.casefold())
     return len(wanted) <= MOST_KEY_WORDS and " ".join(wanted) not in " ".join(_PLAIN.findall(text.casefold()))

@@ -33,6 +33,7 @@ def test_backticks_make_names_outside_of_quotations_only(text: str, shown: str) 
         ("1. first", "1\\. first"),
         ("2) second", "2\\) second"),
         ("# x", "\\# x"),
+        ("0#3, 15#0", "0#3, 15#0"),
         ("- x", "\\- x"),
         ("3", "3"),
     ],

@@ -11,7 +11,7 @@ LONGEST_CELL = 90
 MOST_ROWS = 12
 _MARKUP = pattern_of(r"[\\`*\[\]<>|~$]|(?<!\w)_|_(?!\w)")
 """Characters that Markdown reads as more than themselves; an underscore inside a word is not among them."""
-_LINE_START = pattern_of(r"^(\d*)(?=[#+-]|(?<=\d)[.)](?:\s|$))")
+_LINE_START = pattern_of(r"^(?:(?=[#+-])|(\d+)(?=[.)](?:\s|$)))")
 """Where a line would begin a heading or an item of a list; Markdown takes a backslash before a digit as it is."""
 _SPAN = pattern_of(
     r'(?<![^\s(])(?P<quote>"(?:[^"]|"(?![\s.,;:)!?\]]|$))*")'

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 import blade
 from blade.core.diagnosis import NOT_EXPLAINED, Grade, Partition
-from blade.diagnose.modes import KINDS, partition
+from blade.diagnose.mode_kinds import KINDS
+from blade.diagnose.modes import partition
 from blade.ingest import scan
 from blade.ingest.saved import save
 from blade.report.page_one import not_in_files

@@ -1,9 +1,9 @@
 """The partition: every failed rollout has exactly one mode, and what no rule explains is one of them.
 
-Precedence, first match: machinery, by its own words or by a rule that sees it; no verdict; a limit; no answer; the calls of the key; its statements; an
-output that passes elsewhere; tests and criteria that tasks share; the answer of the key; the verifier's own words; other tests and criteria; a look-up of the
-key; not explained. Differences that
-passing rollouts share are set aside first: the verifier does not mind them.
+Precedence, first match: machinery, by its own words or by a rule that sees it; no verdict; a limit; no answer; the calls
+of the key; its statements; an output that passes elsewhere; tests and criteria that tasks share; the answer of the key;
+the verifier's own words; other tests and criteria; a look-up of the key; not explained. Differences that passing rollouts
+share are set aside first: the verifier does not mind them.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 
 import polars as pl
-from msgspec import Struct
 
-from blade.core.diagnosis import NOT_EXPLAINED, Grade, Mode, Partition
+from blade.core.diagnosis import NOT_EXPLAINED, Mode, Partition
 from blade.core.finding import Differs
 from blade.core.pattern import pattern_of
 from blade.core.run import Run
-from blade.diagnose.catalogue import infra_codes, rule_in_words
-from blade.diagnose.differences import A_JUDGE, ABSENT, ENVIRONMENT, EVERY_TEST
+from blade.diagnose.catalogue import infra_codes
+from blade.diagnose.differences import A_JUDGE, ABSENT, EVERY_TEST
 from blade.diagnose.groups import A_RULE, A_TOTAL, BEFORE_JUDGING, NUMBERED
+from blade.diagnose.mode_kinds import BROKEN, kind_of
 from blade.diagnose.recorded import leaves_out_the_agent
-from blade.diagnose.templates import cluster, readable
+from blade.diagnose.templates import cluster
 from blade.metrics.buckets import CLOSE, thirds
 from blade.metrics.headline import headline, rewards_of
 
@@ -39,12 +39,8 @@ MOST_TEMPLATES = 2_000
 
 SINGLE = 2
 """Steps of a rollout that holds no more than a thought and a message."""
-BROKEN = "broken:"
-"""Begins the mode of a rollout that a rule puts down to the machinery; the rule's code follows."""
 REFUSAL = "ANS003"
 """The rule that sees the agent decline the task."""
-TOOL_DOWN = "INF004"
-"""The rule that sees the backend of a tool fail."""
 _ACTIONS = (Differs.UNWANTED, Differs.NOT_MADE, Differs.MISSING, Differs.EXTRA, Differs.ARGUMENT)
 _WORD_ORDER = ("label", "reason", "mode", "message", "verdict", "status", "error", "explanation", "outcome", "result")
 """Which of the verifier's fields speaks first; logs and exit codes come last."""
@@ -80,11 +76,6 @@ _PLACE_IN_A_LIST = r"\.\d+$"
 _A_LABEL = r"^\W*(?:[A-Za-z]|<n>)\W*$"
 """A letter or a number with which a judge marks its verdict says what the reward says."""
 
-_PARTIES = (
-    ("user", pattern_of(r"\buser_(?:failure|error|simulator)|\buser (?:simulator|turn)|simulated user", re.IGNORECASE)),
-    ("tool", pattern_of(r"\btool_(?:failure|error|backend)|\bbackend\b", re.IGNORECASE)),
-    ("harness", pattern_of(r"\binfra|\bsandbox|\bcontainer|\bprovider|\bharness", re.IGNORECASE)),
-)
 _EXCEPTION = pattern_of(r"^[\w.]*(?:Error|Exception|Failure|Interrupt|Timeout):")
 
 _KEYS = ["task_id", "repeat"]
@@ -100,62 +91,6 @@ _CHECKED = {
     "failed_of_all": pl.Int32,
 }
 _SPOKEN = {ROW: pl.UInt32, "words": pl.String, "field": pl.String, "flag": pl.String, "flagged_in": pl.String}
-
-
-class _Kind(Struct, frozen=True, kw_only=True):
-    """How a mode is called, whose doing it is, and how it is tied to the verdict."""
-
-    name: str
-    party: str
-    grade: Grade = Grade.DIRECT
-
-
-KINDS = {
-    "machinery": _Kind(name="the machinery failed, and the reward is recorded all the same", party="harness"),
-    "no-verdict": _Kind(
-        name="no verdict: the verifier left no account, and the reward is recorded all the same", party="verifier"
-    ),
-    "verifier-failed": _Kind(
-        name="the verifier says that it failed itself, and the reward is recorded all the same", party="verifier"
-    ),
-    "declined": _Kind(name="the agent declined, or said that it does not know", party="agent"),
-    "judged-wrong": _Kind(name="a judge rejected it, in words of its own", party="agent"),
-    "judged-otherwise": _Kind(name="the same output passes in another repeat of the task", party="verifier"),
-    "call-missing": _Kind(name="a call that the key wants was not made", party="agent"),
-    "cut-memory": _Kind(name="cut by the memory limit", party="agent"),
-    "cut-tokens": _Kind(name="cut by the token limit", party="agent"),
-    "cut-steps": _Kind(name="cut by the limit of steps", party="agent"),
-    "cut-time": _Kind(name="cut by the time limit", party="agent"),
-    "cut-program": _Kind(name="its program is too slow for the tests", party="agent"),
-    "no-output": _Kind(name="the agent said nothing and called nothing", party="harness"),
-    "only-thought": _Kind(name="it thought, and then said nothing", party="agent"),
-    "no-answer": _Kind(name="no answer was found in the output", party="agent"),
-    "not-extracted": _Kind(name="the output states the key, but no answer was extracted", party="verifier"),
-    "several-answers": _Kind(name="gave more than one answer", party="agent"),
-    "unwanted-change": _Kind(name="made a change where the key wants none", party="agent"),
-    "no-change": _Kind(name="made no change where one was due", party="agent"),
-    "wrong-argument": _Kind(name="right calls, wrong argument", party="agent"),
-    "part-way": _Kind(name="stopped part way: some of the changes due were made", party="agent"),
-    "more-than-due": _Kind(name="all that was due, and more", party="agent"),
-    "several-differences": _Kind(
-        name="several of these: changes missing, extra or with other arguments", party="agent"
-    ),
-    "not-said": _Kind(name="what had to be said was not said", party="agent"),
-    "one-check": _Kind(name="one test or criterion short", party="agent"),
-    "several-checks": _Kind(name="several tests or criteria not met", party="agent"),
-    "all-checks": _Kind(name="no test or criterion met", party="agent"),
-    "answer-different": _Kind(name="another answer than the key's", party="agent"),
-    "answer-equal": _Kind(name="an answer equal to the key, still rejected", party="verifier"),
-    "answer-absent": _Kind(name="the answer does not hold what the key wants", party="agent"),
-    "answer-contained": _Kind(name="the answer holds the key among other words, and was rejected", party="agent"),
-    "schema": _Kind(
-        name="a call breaks the schema that the request gives for its tool", party="agent", grade=Grade.CONSISTENT
-    ),
-    "lookup-missing": _Kind(
-        name="a call of the key that changes nothing was not made", party="agent", grade=Grade.NOT_SETTLED
-    ),
-    NOT_EXPLAINED: _Kind(name="not explained by anything in these files", party="unknown", grade=Grade.NOT_SETTLED),
-}
 
 
 def partition(run: Run) -> Partition:
@@ -479,30 +414,10 @@ def _modes(table: pl.DataFrame) -> tuple[Mode, ...]:
 
 
 def _mode_of(mode: str, rollouts: int, tasks: int, near: int) -> Mode:
-    kind = KINDS.get(mode) or _open_kind(mode)
+    kind = kind_of(mode)
     note = ""
     if near and mode == "wrong-argument":
         note = f"{near} of them one argument from the key"
     elif near and mode.startswith("check:"):
         note = f"{near} of them with nothing else failing"
     return Mode(id=mode, name=kind.name, party=kind.party, grade=kind.grade, rollouts=rollouts, tasks=tasks, note=note)
-
-
-def _open_kind(mode: str) -> _Kind:
-    """Modes that are named after a test, after a rule or after the verifier's words."""
-    kind, _, what = mode.partition(":")
-    if mode.startswith(BROKEN):
-        return _Kind(name=rule_in_words(what), party="tool" if what == TOOL_DOWN else "harness")
-    if kind == "check":
-        return _Kind(name=f"`{what}` not met", party="agent")
-    field, _, words = what.partition(": ")
-    who = "the environment" if field == ENVIRONMENT else "the verifier"
-    return _Kind(name=f"{who} says: {readable(words)}", party=_party(f"{field} {words}"))
-
-
-def _party(words: str) -> str:
-    """Whose doing it is, where the verifier's words say so."""
-    for party, pattern in _PARTIES:
-        if pattern.search(words):
-            return party
-    return "agent"

@@ -88,6 +88,16 @@ def test_a_row_is_usual_when_all_its_fields_are_known() -> None:
     assert batch.seen() == {"reward": 1, "response": 1, "café": 1}
 
 
+def test_a_row_of_other_than_usual_items_is_not_usual() -> None:
+    call = b'{"type": "function_call", "name": "f", "arguments": "{}", "call_id": "c", "id": 7}'
+    usual, row = UsualRows(trajectories=True), b'{"response": {"output": [%b]}}'
+    assert usual.batch([b""], [usual.decode(row % call)]).trajectories[0][0].name == "f"
+    for odd in (b'{"type": "mcp_call"}', b"[]", b'{"type": "message", "role": "assistant", "tool_calls": []}'):
+        with pytest.raises(ValueError, match=r"response\.output"):
+            usual.decode(row % odd)
+        UsualRows(trajectories=False).decode(row % odd)
+
+
 def test_a_file_that_brings_ever_new_fields_is_read(tmp_path: Path) -> None:
     rows = [rollout(f"t{n}") | {f"field{n}-{m}": m for m in range(40)} for n in range(600)]
     run = load_rows(tmp_path, *rows)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from blade.ingest import cells, columns
@@ -32,6 +32,7 @@ PAIRS = (
 
 @pytest.mark.parametrize(("whole", "alone"), PAIRS, ids=lambda function: function.__name__)
 @given(values=st.lists(VALUES) | ALIKE)
+@example(values=[1.0, float("nan")])
 def test_a_column_gives_what_its_cells_give(
     whole: Callable[[Sequence[Any]], Sequence[Any]], alone: Callable[[Any], Any], values: list[Any]
 ) -> None:

@@ -12,7 +12,7 @@ from blade.core.rollout import Step
 from blade.ingest.features import count
 from blade.ingest.marks import prompt_fingerprint
 from blade.ingest.rollouts import prompt_steps
-from blade.ingest.shapes import UsualItem
+from blade.ingest.shapes import Item, UsualItem
 from blade.ingest.steps import plain_messages, read_steps
 from builders import call, result, said, steps
 
@@ -267,23 +267,33 @@ def test_the_same_output_has_the_same_fingerprint() -> None:
     assert count(steps(result("x"), said("", role="assistant"), said("hi", role="user")), None).output is None
 
 
-SOME: st.SearchStrategy[Any] = st.sampled_from([None, "", "a", "Error: no", 5, False, [], {}, {"name": "f"}])
-TYPES = st.sampled_from(["message", "function_call", "function_call_output", "reasoning", "message", None, "mcp_call"])
-PART = st.fixed_dictionaries(
-    {"type": st.sampled_from(["output_text", "summary_text", "reasoning_text", "refusal", None, "image"])},
-    optional={"text": st.sampled_from([None, "", "t", "u"]), "refusal": st.sampled_from([None, "no"])},
+PARTS = st.lists(
+    st.fixed_dictionaries(
+        {"type": st.sampled_from(["output_text", "summary_text", "reasoning_text", None])},
+        optional={"text": st.sampled_from([None, "", "t", "u"])},
+    ),
+    max_size=2,
 )
-SAID = SOME | st.lists(PART, max_size=3)
-ITEM = st.fixed_dictionaries(
-    {"type": TYPES},
+PLAIN = st.fixed_dictionaries(
+    {"type": st.sampled_from(["message", "message", "function_call", "function_call_output", "reasoning"])},
     optional={
-        "role": st.sampled_from(["assistant", "user", "tool", None, "Nobody"]),
+        "role": st.sampled_from(["assistant", "user", None]),
         "name": st.sampled_from([None, "f", "g"]),
-        "call_id": st.sampled_from([None, "c1", "c2", 3]),
-        **dict.fromkeys(("content", "output", "summary", "text", "value", "observation"), SAID),
-        **dict.fromkeys(("arguments", "error", "tool_calls", "reasoning_content", "function_call", "from", "id"), SOME),
+        "arguments": st.sampled_from([None, "", "{}"]),
+        "call_id": st.sampled_from([None, "c1", "c2"]),
+        "content": PARTS | st.sampled_from([None, "", "a"]),
+        "output": st.sampled_from([None, "", "Error: no", "fine"]),
+        "summary": PARTS,
     },
 )
+ODD_FIELDS = st.sampled_from(
+    ("type", "role", "content", "summary", "output", "text", "value", "observation", "error", "tool_calls", "from")
+)
+ODD_VALUES: st.SearchStrategy[Any] = st.sampled_from([None, "", "tool", 5, False, [], {}, [{"type": "refusal"}]])
+ITEM = st.builds(
+    lambda item, odd: item | odd, PLAIN, st.just({}) | st.dictionaries(ODD_FIELDS, ODD_VALUES, min_size=1, max_size=1)
+)
+"""Items that are usual, but for one field in some of them."""
 
 
 def is_usual(item: dict[str, Any]) -> bool:
@@ -292,6 +302,16 @@ def is_usual(item: dict[str, Any]) -> bool:
     except msgspec.ValidationError:
         return False
     return True
+
+
+READ = ("type", "role", "name", "arguments", "call_id", "content", "output", "summary")
+OF_OTHER_KINDS = ("id", "input", "action")
+
+
+@pytest.mark.parametrize("field", [one.encode_name for one in msgspec.structs.fields(Item)])
+def test_a_field_that_a_usual_item_does_not_have_makes_it_unusual(field: str) -> None:
+    ignored = field in (*READ, *OF_OTHER_KINDS)
+    assert is_usual({"type": "function_call_output", "output": "x"} | ({} if ignored else {field: "x"})) == ignored
 
 
 @given(st.lists(ITEM, min_size=10, max_size=20))

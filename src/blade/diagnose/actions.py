@@ -93,15 +93,13 @@ def pair(due: Sequence[DueCall], made: Sequence[Made]) -> Pairing:
         for other, one in enumerate(free)
         if one.tool == call.tool
     }
-    exact = _exact(left, differ) if differ else {}
+    exact = _exact(left, free, differ) if differ else {}
     wrong = _nearest(left, free, differ, exact) if differ else {}
     paired = {**exact, **wrong}
     taken = set(paired.values())
     return Pairing(
         exact=tuple([(left[place], free[other]) for place, other in exact.items()]),
-        wrong=tuple(
-            [Wrong(due=left[p], made=free[wrong[p]], names=differ[p, wrong[p]]) for p in sorted(wrong)],
-        ),
+        wrong=tuple([Wrong(due=left[p], made=free[o], names=differ[p, o]) for p, o in sorted(wrong.items())]),
         missing=tuple([call for place, call in enumerate(left) if place not in paired]),
         extra=tuple([one for other, one in enumerate(free) if other not in taken]),
     )
@@ -111,16 +109,18 @@ Differ = Mapping[tuple[int, int], tuple[str, ...]]
 """The arguments in which calls of one tool differ, by the places of the due call and of the one made."""
 
 
-def _exact(left: Sequence[DueCall], differ: Differ) -> dict[int, int]:
+def _exact(left: Sequence[DueCall], free: Sequence[Made], differ: Differ) -> dict[int, int]:
     """Due calls and the first call made that is as they want it, by place."""
     # The most particular first: a call that is compared in one argument only may take what another needs.
     order = sorted(range(len(left)), key=lambda place: -_particular(left[place]))
     found: dict[int, int] = {}
+    used: set[int] = set()
     for place in order:
-        same = (other for (due, other), names in differ.items() if due == place and not names)
-        other = next((other for other in same if other not in found.values()), None)
+        same = (other for other in range(len(free)) if other not in used and differ.get((place, other)) == ())
+        other = next(same, None)
         if other is not None:
             found[place] = other
+            used.add(other)
     return found
 
 

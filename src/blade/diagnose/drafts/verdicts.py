@@ -190,8 +190,7 @@ def _cannot_run(group: Group, context: Context) -> Draft:
         else _train(group, context, "where the program cannot be run"),
         brief="programs that are run with their fence" if fenced else "programs that cannot be run",
         kind="verifier" if fenced else "training",
-        # A fence inside a sentence would be read as markup.
-        where=tuple((f'{walk.place}: "{one.quote.partition(_FENCE)[0].rstrip()}".', (one,)) for walk, one in found[:2]),
+        where=tuple((f'{walk.place}: "{one.quote}".', (one,)) for walk, one in found[:2]),
         estimable=False,
     )
 

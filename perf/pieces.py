@@ -114,10 +114,15 @@ def exchange(name: str, arguments: dict[str, Any], output: str, number: int) -> 
 
 
 def lookup(rng: random.Random, number: int) -> bytes:
-    """A conversation's tool call; about one in twelve fails."""
-    arguments = {"customer_id": f"{rng.choice(WORDS)}_~R~", "reference": f"#{rng.randrange(10**7)}"}
+    """A conversation's tool call; about one in twelve fails.
+
+    Agents pass on what they were told or shown. In one of ten calls that fail they made the reference up: a few rollouts
+    of a hundred, as in published conversations.
+    """
+    arguments = {"customer_id": "~R~", "reference": f"{rng.choice(WORDS)} {rng.choice(WORDS)}"}
     if rng.random() < 0.08:
-        return exchange(rng.choice(TOOL_NAMES), arguments, rng.choice(ERRORS), number)
+        invented = {"reference": f"#{rng.randrange(10**7)}"} if rng.random() < 0.1 else {}
+        return exchange(rng.choice(TOOL_NAMES), arguments | invented, rng.choice(ERRORS), number)
     lines = [
         {
             "item": " ".join(rng.choices(WORDS, k=3)),

@@ -55,7 +55,7 @@ def read_case(path: Path) -> Case:
     return msgspec.convert(value, Case)
 
 
-def count(steps: tuple[Step, ...], stop: str | None) -> Features:
+def count(steps: tuple[Step, ...], stop: str | None, answer: str | None) -> Features:
     """Counters as `Features` defines them, written out once more so that no rule leans on a reader's mistake."""
     calls = [step for step in steps if step.kind == "call"]
     results = [step for step in steps if step.kind == "result"]
@@ -79,6 +79,7 @@ def count(steps: tuple[Step, ...], stop: str | None) -> Features:
         ),
         refusals=sum(step.kind == "refusal" for step in steps),
         empty_final=not acts or (acts[-1].kind == "message" and not acts[-1].text.strip()),
+        answered=answer is not None and answer.strip() != "",
         stop=stop,
     )
 
@@ -92,7 +93,7 @@ def rollout_of(case: Case) -> Rollout:
         error=case.error,
         answer=case.answer,
         source=Source(artifact="case.jsonl", line=1),
-        features=None if steps is None else count(steps, case.stop),
+        features=None if steps is None else count(steps, case.stop, case.answer),
         steps=steps,
         origin=Told(case.row, case.prompt),
     )

@@ -17,7 +17,7 @@ import blade
 from blade.core.diagnosis import NOT_EXPLAINED, Grade, Partition
 from blade.diagnose.mode_kinds import KINDS
 from blade.diagnose.modes import partition
-from blade.ingest import scan
+from blade.ingest import jsonl, scan
 from blade.ingest.saved import save
 from blade.report.page_one import not_in_files
 from blade.report.sections import report
@@ -480,7 +480,8 @@ def test_one_way_to_fail_is_one_mode_wherever_in_a_large_file_it_stands(tmp_path
     words = {"z_reason": "the unit is wrong", "b_reason": "came late"}
     failed = [rollout(f"t{place}", output=[said("x" * 2_000)]) | words for place in range(1_200)]
     path = write_jsonl(tmp_path / "run.jsonl", [rollout("p", passed=True, output=[said("y")]), *failed])
-    assert path.stat().st_size > 2 * scan.BLOCK
+    assert path.stat().st_size > 2 * jsonl.TOGETHER
+    assert len(failed) > 2 * scan.ROWS
     # What was learned of the file the first time must not show the second time.
     for _ in range(2):
         assert modes(partition(blade.load_run(path))) == {"said:b_reason: came late": 1_200}

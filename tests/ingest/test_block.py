@@ -9,7 +9,7 @@ import pytest
 from blade.core.finding import Looked
 from blade.core.rollout import Rollout
 from blade.core.run import Run
-from blade.ingest import scan
+from blade.ingest import jsonl, scan
 from blade.ingest.batch import UsualRows
 from blade.ingest.decode import decode_row
 from builders import Row, call, load, load_rows, reasons, result, rollout, said, write_bytes
@@ -57,6 +57,7 @@ def lines() -> list[bytes]:
 
 def read(path: Path, monkeypatch: pytest.MonkeyPatch, block: int) -> Run:
     monkeypatch.setattr(scan, "BLOCK", block)
+    monkeypatch.setattr(jsonl, "TOGETHER", block)
     return load(path, look=look)[0]
 
 

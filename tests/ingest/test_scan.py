@@ -14,7 +14,7 @@ import pytest
 from blade.core.finding import Hit, Looked
 from blade.core.rollout import Rollout
 from blade.core.run import Run
-from blade.ingest import scan
+from blade.ingest import jsonl, scan
 from blade.ingest.artifacts import find
 from blade.ingest.load import Wishes, load_runs
 from builders import Row, call, load, load_rows, places, reasons, result, rollout, said, write_bytes, write_jsonl
@@ -66,6 +66,7 @@ def test_byte_ranges_give_what_the_whole_file_gives(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(scan, "CHUNK", size)
     monkeypatch.setattr(scan, "PART", 7)
     monkeypatch.setattr(scan, "BLOCK", 900)
+    monkeypatch.setattr(jsonl, "TOGETHER", 300)
     (cut,) = load(path, look=look)
     assert same(whole, cut)
     assert reasons(cut) == reasons(whole)

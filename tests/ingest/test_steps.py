@@ -162,7 +162,8 @@ def test_a_result_without_id_answers_the_nearest_open_call() -> None:
 
 def test_many_open_calls_take_no_longer_than_few() -> None:
     items = [call("f", call_id=f"c{n}") for n in range(20_000)] + [result("x", f"c{n}") for n in range(20_000)]
-    assert count(steps(*items), None).features.orphan_calls == 0
+    features, *_ = count(steps(*items), None)
+    assert features.orphan_calls == 0
 
 
 @pytest.mark.parametrize(
@@ -243,16 +244,16 @@ ODD: list[Any] = [
 def test_odd_items_become_steps_and_never_errors(item: object) -> None:
     found = steps(item, said("end"))
     assert found[-1].text == "end"
-    features = count(found, None).features
+    features, _, _, output = count(found, None)
     assert features.steps == len(found)
-    assert count(found, None).output is not None
+    assert output is not None
 
 
 def test_features_by_hand() -> None:
     found = steps(
         call("f"), call("f"), result("Error: x"), call("f", '{"a": 1}'), said("hey", role="user"), said("  "), said("")
     )
-    features = count(found, "length").features
+    features, *_ = count(found, "length")
     assert (features.steps, features.calls, features.results, features.tool_errors) == (7, 3, 1, 1)
     assert (features.longest_repeat, features.orphan_calls, features.user_messages) == (2, 2, 1)
     assert (features.agent_messages, features.empty_final, features.stop) == (0, True, "length")
@@ -262,9 +263,9 @@ def test_the_same_output_has_the_same_fingerprint() -> None:
     one = steps(said("a"), call("f", "x", "c1"), result("y", "c1"), said("b"))
     same = steps(said("a"), call("f", "x", "c9"), result("z", "c9"), said("b"))
     other = steps(said("a"), call("f", "y", "c1"), said("b"))
-    outputs = [count(found, None).output for found in (one, same, other)]
+    outputs = [count(found, None)[-1] for found in (one, same, other)]
     assert outputs[0] == outputs[1] != outputs[2]
-    assert count(steps(result("x"), said("", role="assistant"), said("hi", role="user")), None).output is None
+    assert count(steps(result("x"), said("", role="assistant"), said("hi", role="user")), None)[-1] is None
 
 
 PARTS = st.lists(

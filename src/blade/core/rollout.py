@@ -110,6 +110,8 @@ class Features(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     refusals: int = 0
     empty_final: bool = False
     """The agent's last step is a message without text, or it left none at all."""
+    answered: bool = False
+    """The row records an answer that is not blank."""
     stop: str | None = None
 
 

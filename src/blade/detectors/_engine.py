@@ -21,8 +21,6 @@ from blade.detectors._phrases import TEXT_AT, Place, Search, search_for
 from blade.detectors._rule import Detector, Rule, When
 
 MOST_HITS = 3
-_ABSENT: tuple[object, ...] = (None, ())
-
 _MOST_KNOWN = 4096
 
 
@@ -57,7 +55,7 @@ class Engine:
         self._detectors = tuple(one.detector for one in loaded)
         self._needs = tuple(tuple(tuple(need.split("|")) for need in one.reads) for one in self._detectors)
         self._names = tuple(sorted({name for needs in self._needs for need in needs for name in need}))
-        self._present = _presence(self._names)
+        self._present = tuple(map(_presence, self._names))
         self._phrased = {place: self._looking_in(place) if gated else frozenset() for place in TEXT_AT}
         self._searches = {
             place: self._search_for(numbers) if fast and numbers else None for place, numbers in self._phrased.items()
@@ -77,15 +75,18 @@ class Engine:
 
     def look_at_all(self, rollouts: Sequence[Rollout]) -> list[Looked]:
         """What every rule says about each rollout; place by place and rule by rule, so that what one needs is at hand."""
-        plans = [self._plan_of(rollout) for rollout in rollouts]
+        plans = self._plans_for(rollouts)
         seen = self._run(self._opened(plans, rollouts), rollouts)
         return [
             Looked(hits=tuple(hits), cannot_look=plan.quiet.cannot_look) if hits else plan.quiet
             for plan, hits in zip(plans, seen, strict=True)
         ]
 
-    def _plan_of(self, rollout: Rollout) -> _Plan:
-        present = self._present(rollout)
+    def _plans_for(self, rollouts: Sequence[Rollout]) -> list[_Plan]:
+        held = zip(*(present(rollouts) for present in self._present), strict=True) if self._present else ()
+        return [self._plan_for(present) for present in held] or [self._plan_for(())] * len(rollouts)
+
+    def _plan_for(self, present: tuple[bool, ...]) -> _Plan:
         plan = self._plans.get(present)
         if plan is None:
             plan = self._plans[present] = self._plan(present)
@@ -120,22 +121,13 @@ class Engine:
         """Rules that have to look at each rollout."""
         known = list(map(_by_counters, plans, rollouts))
         opened: list[Collection[int]] = [one.numbers for one in known]
-        for place in TEXT_AT:
+        for place, search in self._searches.items():
             for at, one in enumerate(known):
-                numbers = one.search.get(place)
-                if numbers and (found := self._found(rollouts[at], place, numbers)):
-                    opened[at] = {*opened[at], *found}
+                if place in one.search:
+                    found = _there(rollouts[at], place, search) if search is not None else one.search[place]
+                    if found:
+                        opened[at] = {*opened[at], *one.search[place].intersection(found)}
         return opened
-
-    def _found(self, rollout: Rollout, place: Place, numbers: frozenset[int]) -> Collection[int]:
-        """Rules whose phrases may be there; all of them where nothing can search."""
-        search = self._searches[place]
-        if search is None:
-            return numbers
-        text = TEXT_AT[place](rollout.steps or ())
-        if rollout.error:
-            text = f"{text}\n{rollout.error}"
-        return numbers.intersection(search(text)) if text else ()
 
     def _run(self, opened: Sequence[Collection[int]], rollouts: Sequence[Rollout]) -> list[list[Hit]]:
         looking: dict[int, list[int]] = {}
@@ -147,6 +139,14 @@ class Engine:
             for at in looking[number]:
                 hits[at] += _hits(self._detectors[number], rollouts[at])
         return hits
+
+
+def _there(rollout: Rollout, place: Place, search: Search) -> Collection[int]:
+    """Rules whose phrases may be in a place, or in the error that the harness recorded."""
+    text = TEXT_AT[place](rollout.steps or ())
+    if rollout.error:
+        text = f"{text}\n{rollout.error}"
+    return search(text) if text else ()
 
 
 def _hits(one: Detector, rollout: Rollout) -> list[Hit]:
@@ -180,13 +180,13 @@ def _always(_: Features) -> bool:
     return True
 
 
-def _presence(names: Sequence[str]) -> Callable[[Rollout], tuple[bool, ...]]:
-    """Whether a rollout has what rules read under each of the names.
+def _presence(name: str) -> Callable[[Sequence[Rollout]], list[bool]]:
+    """Whether each of some rollouts has what rules read under the name.
 
     A trajectory without a step is one that was not recorded: it shows nothing.
     """
-    values = [_of_row(name.removeprefix("row.")) if name.startswith("row.") else attrgetter(name) for name in names]
-    return lambda rollout: tuple([value(rollout) not in _ABSENT for value in values])
+    value = _of_row(name.removeprefix("row.")) if name.startswith("row.") else attrgetter(name)
+    return lambda rollouts: [found is not None and found != () for found in map(value, rollouts)]
 
 
 def _of_row(path: str) -> Callable[[Rollout], object]:

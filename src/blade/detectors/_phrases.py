@@ -150,10 +150,12 @@ def closing(steps: Sequence[Step]) -> str:
     said: list[str] = []
     called = False
     for step in reversed(steps):
-        if step.kind == "call":
+        kind = step.kind
+        if kind == "message":
+            if step.party == "agent" and (text := step.text) and not text.isspace():
+                said.append(text)
+        elif kind == "call":
             called = True
-        elif step.kind == "message" and step.party == "agent" and step.text.strip():
-            said.append(step.text)
         if called and len(said) >= CLOSING:
             break
     opened = [said[0][:OPENING]] if said and len(said[0]) > OPENING else []

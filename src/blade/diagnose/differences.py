@@ -149,6 +149,9 @@ MACHINERY = re.compile(
 )
 """Words of machinery that failed: of endpoints, networks, containers and quotas."""
 
+_COMPARED = {match: Difference(kind=Differs.ANSWER, name=match.value) for match in Match}
+_ABSENT = Difference(kind=Differs.ANSWER, name=ABSENT)
+
 
 def differences(rollout: Rollout) -> tuple[Difference, ...]:
     """How a judged rollout differs from what was due; empty for other outcomes and where nothing can be compared."""
@@ -166,23 +169,23 @@ def differences(rollout: Rollout) -> tuple[Difference, ...]:
         found.append(Difference(kind=Differs.SAID, name=ENVIRONMENT, detail=_template(heard.text), step=heard.index))
     if due.calls is not None:
         found += [*_actions(rollout, due), *_statements(rollout, due)]
-    elif due.answer is not None and not any(one.name == "declined" for one in found):
+    elif due.answer is not None and not (found and any(one.name == "declined" for one in found)):
         found += _answer(rollout, due.answer, due.extracts) if failed else _lacking(rollout, due.answer)
     if due.checks and not _is_verdict_on_calls(due):
         found += [*_slow(due), *_cannot_run(due), *_checks(due)]
     if rollout.features is not None and rollout.features.calls and rollout.offered:
         found += _refused(rollout)
-    return tuple(islice(dict.fromkeys(found), MOST)) if found else ()
+    return tuple(found) if len(found) < 2 else tuple(islice(dict.fromkeys(found), MOST))
 
 
 def environment_says(rollout: Rollout) -> Step | None:
     """The turn that ends a talk without tools and without a simulated user, where it reports an error or an end."""
-    features = rollout.features
-    if features is None or features.calls or rollout.due.script or not rollout.steps:
+    last = rollout.steps[-1] if rollout.steps else None
+    if last is None or last.party != "user" or last.kind != "message" or len(last.text) > SHORT:
         return None
-    last = rollout.steps[-1]
-    short = last.party == "user" and last.kind == "message" and len(last.text) <= SHORT
-    return last if short and _REFUSES.search(last.text) else None
+    if rollout.features is None or rollout.features.calls or rollout.due.script:
+        return None
+    return last if _REFUSES.search(last.text) else None
 
 
 def _limits(rollout: Rollout, due: Due) -> list[Difference]:
@@ -411,15 +414,15 @@ def _answer(rollout: Rollout, key: str, extracts: bool) -> Iterator[Difference]:
         return  # the place of an option against its letter: the verifier knows how they go together
     match = compare_answer(answer, key, text)
     if match is not Match.UNKNOWN:
-        yield Difference(kind=Differs.ANSWER, name=match.value)
+        yield _COMPARED[match]
     elif _is_absent(key, answer or text):
-        yield Difference(kind=Differs.ANSWER, name=ABSENT)
+        yield _ABSENT
 
 
 def _lacking(rollout: Rollout, key: str) -> list[Difference]:
     """That a passing answer does not hold the key: where most do not, the key is no answer that could be held."""
     absent = _is_absent(key, rollout.answer or final_text(rollout.steps))
-    return [Difference(kind=Differs.ANSWER, name=ABSENT)] if absent else []
+    return [_ABSENT] if absent else []
 
 
 def _is_absent(key: str, text: str) -> bool:
@@ -432,8 +435,10 @@ def _is_absent(key: str, text: str) -> bool:
 
 def final_text(steps: tuple[Step, ...] | None) -> str:
     """The last thing that the agent said."""
-    spoken = (step.text for step in reversed(steps or ()) if step.party == "agent" and step.kind == "message")
-    return next((text for text in spoken if text.strip()), "")
+    for step in reversed(steps or ()):
+        if step.kind == "message" and step.party == "agent" and step.text and not step.text.isspace():
+            return step.text
+    return ""
 
 
 def _words(due: Due, failed: bool) -> list[Difference]:

@@ -6,9 +6,12 @@ A row with a value that cannot be read is read alone and mended, so that it cost
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import compress
 from typing import NamedTuple
+
+import msgspec
 
 from blade.core.rollout import Problem
 from blade.ingest.batch import Batch, UsualRows, batch_of
@@ -79,14 +82,7 @@ class BlockReader:
 
     def _read_usual(self, block: Block) -> Sequence[int]:
         """Read the usual rows; the places of the others are left."""
-        rows, places, left = [], [], []
-        decode = self._usual.decode
-        for place, record in enumerate(block.records):
-            try:
-                rows.append(decode(record.data))
-                places.append(place)
-            except _UNREADABLE:
-                left.append(place)
+        rows, places, left = self._decode([record.data for record in block.records])
         if not rows:
             return left
         batch = self._usual.batch([block.records[place].data for place in places], rows)
@@ -96,6 +92,20 @@ class BlockReader:
             return range(len(block.records))
         self._count((batch if all(kept) else batch.where(kept)).seen())
         return left
+
+    def _decode(self, lines: Sequence[bytes]) -> tuple[list[msgspec.Struct], Sequence[int], Sequence[int]]:
+        """The usual rows and their places, and the places of the others; nearly always all are usual."""
+        decode = self._usual.decode
+        with suppress(*_UNREADABLE):
+            return list(map(decode, lines)), range(len(lines)), ()
+        rows, places, left = [], [], []
+        for place, line in enumerate(lines):
+            try:
+                rows.append(decode(line))
+                places.append(place)
+            except _UNREADABLE:
+                left.append(place)
+        return rows, places, left
 
     def _read_others(self, block: Block, others: Sequence[_Other]) -> None:
         """Together where that can be done."""

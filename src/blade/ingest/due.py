@@ -151,7 +151,7 @@ class KnownDue:
             return None
         mine = [columns[name] for name in names]
         read = _read_values(names)
-        if any(raw is not None and len(raw) > self._LARGEST for name in read for raw in columns[name]):
+        if any(max(map(len, filter(None, columns[name])), default=0) > self._LARGEST for name in read):
             return [_read_some(names, raws) for raws in zip(*mine, strict=True)]
         if names != self._names:
             self._names, self._known = names, {}

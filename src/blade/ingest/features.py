@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from hashlib import blake2b
-from typing import NamedTuple
-
 from blade.core.rollout import LONGEST_UNMARKED, Features, Step
+from blade.ingest.marks import fingerprint
+
+Counted = tuple[Features, list[str], int, int | None]
+"""What one walk over a trajectory gives: its counters; the tool of each call, in order; the characters that the agent wrote
+in messages and arguments; the fingerprint of its output, the same for the same sequence of assistant texts, tool names and
+arguments, and None when there is none."""
 
 
-class Counted(NamedTuple):
-    """What one walk over a trajectory gives."""
-
-    features: Features
-    tools: list[str]
-    """The tool of each call, in order."""
-    agent_chars: int
-    """Characters that the agent wrote in messages and arguments."""
-    output: int | None
-    """The same for the same sequence of assistant texts, tool names and arguments; None when there is none."""
-
-
-def count(steps: tuple[Step, ...], stop: str | None) -> Counted:
+def count(steps: tuple[Step, ...], stop: str | None, answer: str | None = None) -> Counted:
     """The counters, tools and fingerprint of a trajectory, in one walk."""
     tools: list[str] = []
     said: list[str] = []
@@ -74,10 +65,8 @@ def count(steps: tuple[Step, ...], stop: str | None) -> Counted:
         user_messages=user_messages,
         refusals=refusals,
         empty_final=empty_final,
+        answered=answer is not None and answer != "" and not answer.isspace(),
         stop=stop,
     )
-    return Counted(features, tools, agent_chars, _fingerprint(said) if said else None)
-
-
-def _fingerprint(said: list[str]) -> int:
-    return int.from_bytes(blake2b("".join(said).encode("utf-8", "replace"), digest_size=8).digest())
+    output = fingerprint("".join(said)) if said else None
+    return features, tools, agent_chars, output

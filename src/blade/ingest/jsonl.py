@@ -5,7 +5,9 @@ from __future__ import annotations
 import gzip
 import io
 import zlib
+from bisect import bisect_left
 from collections.abc import Iterator
+from itertools import accumulate, chain, count
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 
@@ -21,6 +23,8 @@ BOM = b"\xef\xbb\xbf"
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _BLOCK = 1 << 20
+TOGETHER = 1 << 20
+"""Bytes of lines that are handed on together."""
 _ZSTD_BLOCK = 1 << 14
 
 
@@ -121,19 +125,45 @@ def first_bytes(path: Path, size: int) -> bytes:
     return found
 
 
-def records(path: Path, start: int = 0, end: int | None = None) -> Iterator[Record]:
-    """Lines that begin in [start, end) of the decompressed bytes."""
+def records(path: Path) -> Iterator[Record]:
+    """Every line of the decompressed bytes."""
+    return chain.from_iterable(neighbors(path))
+
+
+def neighbors(path: Path, start: int = 0, end: int | None = None) -> Iterator[list[Record]]:
+    """Lines that begin in [start, end) of the decompressed bytes, some neighbors at a time."""
     with open_bytes(path) as file:
-        try:
-            offset = _first_line(file, start)
-            for number, line in enumerate(file, start=1):
-                if end is not None and offset >= end:
-                    return
-                data = line.removeprefix(BOM) if offset == 0 else line
-                yield Record(b"" if data.isspace() else data, number, offset)
-                offset += len(line)
-        except (EOFError, OSError, zlib.error, zstandard.ZstdError) as error:
-            raise Torn(f"compressed data cannot be read further ({error})") from None
+        offset, number = _first_line(file, start), 1
+        for lines in _together(file):
+            offsets = list(accumulate(map(len, lines), initial=offset))
+            inside = len(lines) if end is None else min(len(lines), bisect_left(offsets, end))
+            yield list(map(Record, _without_blanks(lines[:inside], is_first=offset == 0), count(number), offsets))
+            if inside < len(lines):
+                return
+            offset, number = offsets[-1], number + inside
+
+
+def _together(file: IO[bytes]) -> Iterator[list[bytes]]:
+    """The lines that follow, some at a time; those before a break are not lost."""
+    lines: list[bytes] = []
+    size = 0
+    try:
+        for line in file:
+            lines.append(line)
+            size += len(line)
+            if size >= TOGETHER:
+                yield lines
+                lines, size = [], 0
+    except (EOFError, OSError, zlib.error, zstandard.ZstdError) as error:
+        yield lines
+        raise Torn(f"compressed data cannot be read further ({error})") from None
+    yield lines
+
+
+def _without_blanks(lines: list[bytes], *, is_first: bool) -> list[bytes]:
+    if is_first and lines:
+        lines[0] = lines[0].removeprefix(BOM)
+    return [b"" if line.isspace() else line for line in lines] if any(map(bytes.isspace, lines)) else lines
 
 
 def _first_line(file: IO[bytes], start: int) -> int:

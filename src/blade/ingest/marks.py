@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from hashlib import blake2b
-from typing import Generic, TypeVar
+from typing import Generic, Literal, TypeVar
+
+import msgspec
+from xxhash import xxh3_64_intdigest
 
 from blade.ingest import cells
 from blade.ingest.columns import Column
@@ -23,8 +26,13 @@ T = TypeVar("T")
 
 
 def hashed(data: bytes) -> int:
-    """64 bits that stand for the bytes, the same in every process."""
+    """64 bits that stand for the bytes, the same in every process; tasks without an id are named after them."""
     return int.from_bytes(blake2b(data, digest_size=8).digest())
+
+
+def fingerprint(text: str) -> int:
+    """64 bits that stand for what a rollout said, the same in every process; nobody sees them, so a quick hash will do."""
+    return xxh3_64_intdigest(text.encode("utf-8", "replace"))
 
 
 def key_fingerprint(raw: bytes) -> int | None:
@@ -66,9 +74,11 @@ class Memo(Generic[T]):
         if len(self._known) >= _MOST_KNOWN or self._size > _MOST_BYTES:
             self._known.clear()
             self._size = 0
-        for key in wanted - self._known.keys():
-            self._known[key] = self._make(key) if key else None
-            self._size += len(key)
+        # Not the difference of two sets: that would go through all that is known.
+        for key in wanted:
+            if key not in self._known:
+                self._known[key] = self._make(key) if key else None
+                self._size += len(key)
 
 
 def prompt_fingerprint(raw: bytes) -> int | None:
@@ -77,14 +87,31 @@ def prompt_fingerprint(raw: bytes) -> int | None:
     return _of_messages(before_agent(value) if isinstance(value, list) else [value])
 
 
+class _Asked(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    """A message to the agent that holds a text and nothing else."""
+
+    role: Literal["user", "system", "developer"]
+    content: str
+
+
+_asked = msgspec.json.Decoder(list[_Asked])
+
+
 def request_fingerprint(raw: bytes) -> int | None:
     """As of any prompt, and of worked examples too: only the question after them tells such tasks apart."""
-    value = decode_any(raw)
+    try:
+        return _of_texts([message.content for message in _asked.decode(raw)])
+    except msgspec.ValidationError:
+        value = decode_any(raw)
     return _of_messages(given_to_agent(value) if isinstance(value, list) else [value])
 
 
 def _of_messages(messages: list[object]) -> int | None:
-    text = "\x00".join(_message_text(message) for message in messages)
+    return _of_texts(map(_message_text, messages))
+
+
+def _of_texts(texts: Iterable[str]) -> int | None:
+    text = "\x00".join(texts)
     return hashed(_collapsed(text)) if text.strip("\x00 \r\n\t") else None
 
 

@@ -99,7 +99,7 @@ def rollout_of(row: Row, light: Light, key: RolloutKey, source: Source) -> Rollo
         tokens=light.output_tokens,
         seconds=light.seconds,
         source=source,
-        features=count(steps, light.stop).features if steps is not None else None,
+        features=count(steps, light.stop, light.answer)[0] if steps is not None else None,
         steps=steps,
         due=read_due(row),
         origin=_Reread(row, batch),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar
 
@@ -24,7 +23,7 @@ from blade.ingest.key import key_expects
 from blade.ingest.light import KEY, LIGHT
 from blade.ingest.marks import (
     Memo,
-    hashed,
+    fingerprint,
     key_fingerprint,
     metadata_fingerprint,
     prompt_fingerprint,
@@ -50,6 +49,7 @@ _EVIDENCE_OF_A_ROLLOUT = ("reward", "score", "response", "messages", "output", "
 _COUNTED = ("steps", "calls", "tool_errors")
 _COUNTED_OF = attrgetter(*_COUNTED)
 _NOT_COUNTED = (None,) * len(_COUNTED)
+_NOT_WALKED = (None, None, None, None)
 _INDEXES = ("index", "repeat", "attempt")
 _MOST_KEYS = 1024
 
@@ -67,8 +67,8 @@ def is_rollout(row: Row) -> bool:
 class Walked(NamedTuple):
     """Trajectories of a batch; None where a row has none."""
 
-    steps: list[tuple[Step, ...] | None]
-    features: list[Features | None]
+    steps: Sequence[tuple[Step, ...] | None]
+    features: Sequence[Features | None]
 
 
 class RowReader:
@@ -192,15 +192,12 @@ class RowReader:
         """The trajectories of the batch; their counters go to `found`."""
         outputs = zip(batch.trajectories, batch.raw("messages"), strict=True)
         steps = [None if output is None else steps_of(output, messages) for output, messages in outputs]
-        counted = [None if one is None else count(one, stop) for one, stop in zip(steps, found["stop"], strict=True)]
-        features = [None if one is None else one.features for one in counted]
+        ends = zip(steps, found["stop"], found["answer"], strict=True)
+        counted = [_NOT_WALKED if one is None else count(one, stop, answer) for one, stop, answer in ends]
+        features, tools, found["agent_chars"], found["output_fp"] = zip(*counted, strict=True)
         numbers = [_NOT_COUNTED if one is None else _COUNTED_OF(one) for one in features]
         found |= dict(zip(_COUNTED, zip(*numbers, strict=True), strict=True))
-        found["agent_chars"] = [None if one is None else one.agent_chars for one in counted]
-        found["output_fp"] = [None if one is None else one.output for one in counted]
-        found["skeleton"] = [
-            None if one is None or not one.tools else list(map(self._tool, one.tools)) for one in counted
-        ]
+        found["skeleton"] = [list(map(self._tool, called)) if called else None for called in tools]
         return Walked(steps, features)
 
     def _tool(self, name: str) -> int:
@@ -211,7 +208,7 @@ class RowReader:
     def _judge(self, batch: Batch, found: Columns, errors: Column) -> None:
         rewards = found["reward"]
         if self.role == "rollouts" and verdict.is_all_well(batch, rewards, errors):
-            found["outcome"] = [verdict.judged(reward, self.threshold) for reward in rewards]
+            found["outcome"] = verdict.all_judged(rewards, self.threshold)
             found["error_class"] = [None] * len(batch)
             return
         judged = [
@@ -243,11 +240,11 @@ class RowReader:
     ) -> list[Rollout]:
         due = self._due.column(batch.columns)
         toolsets = self._toolset.column(batch.tools)
-        keys = zip(found["id"], found["index"], found["repeat"], strict=True)
+        ids, indexes, repeats = found["id"], found["index"], found["repeat"]
         kept = zip(*(found[name] for name in LIGHT), strict=True)
         return [
             Rollout(
-                key=RolloutKey(run="", task_id=id_ or str(index), repeat=repeat or 0),
+                key=RolloutKey(run="", task_id=ids[place] or str(indexes[place]), repeat=repeats[place] or 0),
                 outcome=outcome,
                 reward=reward,
                 answer=answer,
@@ -263,9 +260,7 @@ class RowReader:
                 origin=_Origin(self._asked, self._given, batch, place),
                 offered=(toolsets[place] or NO_TOOLS).offered,
             )
-            for place, ((id_, index, repeat), (outcome, reward, answer, expected, stop, tokens, seconds)) in enumerate(
-                zip(keys, kept, strict=True)
-            )
+            for place, (outcome, reward, answer, expected, stop, tokens, seconds) in enumerate(kept)
         ]
 
 
@@ -347,7 +342,7 @@ def _answers(batch: Batch) -> Columns:
     texts = batch.first(paths, columns.as_texts)
     return {
         "answer": columns.cut(texts, LONGEST_ANSWER),
-        "answer_fp": [_text_fingerprint(text) if text else None for text in texts],
+        "answer_fp": [fingerprint(text) if text else None for text in texts],
     }
 
 
@@ -361,11 +356,6 @@ def _own_answers(batch: Batch) -> Column:
         None if key is None or key == value else raw
         for raw, key, value in zip(batch.columns["answer"], keys, given, strict=True)
     ]
-
-
-@lru_cache(maxsize=4096)
-def _text_fingerprint(text: str) -> int:
-    return hashed(text.encode("utf-8", "replace"))
 
 
 def _checks(batch: Batch) -> Columns:

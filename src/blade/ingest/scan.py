@@ -33,8 +33,10 @@ from blade.ingest.workers import WORTH_WORKERS, cores, open_pool
 
 PART = 5_000
 """Rows of a part of the light table."""
-BLOCK = 1 << 20
-"""Bytes that are read as one batch: few enough to stay in the processor's cache."""
+ROWS = 256
+"""Rows that are read as one batch: enough to share what a batch costs, few enough to stay in the processor's cache."""
+BLOCK = 4 << 20
+"""Bytes of rows that are read as one batch, however few they are."""
 CHUNK = 32 << 20
 MOST_PROBLEMS = 1_000
 """Problems listed one by one for a file; all are counted."""
@@ -86,11 +88,19 @@ def chunks(file: int, path: Path, shown: str, format_: Format, role: str) -> lis
     whole = Chunk(file=file, path=path, shown=shown, format=format_.name, role=role)
     if not format_.splittable or is_compressed(path) or size <= 2 * CHUNK:
         return [whole]
-    edges = [*range(0, size, CHUNK), size]
     return [
         Chunk(file=file, path=path, shown=shown, format=format_.name, role=role, start=start, end=end)
-        for start, end in pairwise(edges)
+        for start, end in pairwise(_edges(size))
     ]
+
+
+def _edges(size: int) -> list[int]:
+    """Where the pieces of a file begin and end; smaller ones come last, so that no worker waits long for another."""
+    edges = [0]
+    while edges[-1] < size:
+        left = size - edges[-1]
+        edges.append(min(size, edges[-1] + max(1, CHUNK // 8, min(CHUNK, left // 4))))
+    return edges
 
 
 def scan(
@@ -171,12 +181,11 @@ def _blocks(piece: Chunk, format_: Format, blocks: BlockReader, result: Scanned)
     size = 0
     torn = None
     try:
-        for record in format_.records(piece.path, piece.start, piece.end):
-            result.lines = record.line or result.lines + 1
-            if record.data or record.broken:
-                waiting.append(record)
-                size += len(record.data)
-            if size >= BLOCK:
+        for records in format_.records(piece.path, piece.start, piece.end):
+            result.lines += len(records)
+            waiting += [record for record in records if record.data or record.broken]
+            size += sum(len(record.data) for record in records)
+            if size >= BLOCK or len(waiting) >= ROWS:
                 yield _read(blocks, waiting, piece, result)
                 waiting, size = [], 0
     except Torn as error:

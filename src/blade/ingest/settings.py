@@ -70,7 +70,9 @@ def _counted(said: Iterable[tuple[Any, ...]]) -> Counter[tuple[Any, ...]]:
     """How often each was said; what holds a list or an object says nothing."""
     listed = list(said)
     try:
-        return Counter(listed)
+        # Nearly always all rows say the same.
+        same = listed.count(listed[0]) == len(listed)
+        return Counter({listed[0]: len(listed)}) if same else Counter(listed)
     except TypeError:
         return Counter(one for one in listed if _is_hashable(one))
 

@@ -155,6 +155,8 @@ _SPEAKERS = ("assistant", "user")
 class _Walk:
     """Turns items into steps in order, joining each result to the nearest earlier unanswered call with its id."""
 
+    __slots__ = ("_add", "answered", "calls", "found", "unanswered")
+
     def __init__(self) -> None:
         self.found: list[Step] = []
         self._add = self.found.append
@@ -164,16 +166,17 @@ class _Walk:
 
     def steps(self, items: Iterable[Item | UsualItem]) -> tuple[Step, ...]:
         """The steps of the items; several may come from one."""
+        add = self._add
         for index, item in enumerate(items):
             kind = item.type
-            if kind == "function_call":
-                self._add(self._call(index, item.name, item.arguments, item.call_id))
+            if kind == "message" and (text := _plain_text(item)) is not None:
+                add(Step(index=index, party=_PARTY[item.role], kind="message", text=text))
+            elif kind == "function_call":
+                add(self._call(index, item.name, item.arguments, item.call_id))
             elif kind == "function_call_output":
-                self._add(self._result(index, _text(item.output), item.call_id, is_set(item.error)))
-            elif kind == "message" and (text := _plain_text(item)) is not None:
-                self._add(Step(index=index, party=_PARTY[item.role], kind="message", text=text))
+                add(self._result(index, _text(item.output), item.call_id, is_set(item.error)))
             elif kind == "reasoning":
-                self._add(Step(index=index, party="agent", kind="reasoning", text=_thoughts(item)))
+                add(Step(index=index, party="agent", kind="reasoning", text=_thoughts(item)))
             elif kind is None or kind == "message":
                 self._message(index, item)
             elif isinstance(item, Item):
@@ -332,5 +335,8 @@ def _text(said: Content) -> str:
 
 
 def _thoughts(item: Item | UsualItem) -> str:
-    summary, whole = _text(item.summary), _text(item.content)
+    summary = _text(item.summary)
+    if not item.content:
+        return summary
+    whole = _text(item.content)
     return f"{summary}\n{whole}" if summary and whole else summary or whole

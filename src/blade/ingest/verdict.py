@@ -16,9 +16,10 @@ _NO_ERROR = ("", "none", "None", "null", False, 0)
 _ERROR_NAMES = ("type", "code", "class", "exception_type", "message")
 
 
-def judged(reward: float, threshold: float) -> Outcome:
-    """Passed or failed."""
-    return Outcome.PASSED if reward >= threshold - PASS_TOLERANCE else Outcome.FAILED
+def all_judged(rewards: Sequence[float], threshold: float) -> list[Outcome]:
+    """Passed or failed, by each of the rewards."""
+    least, passed, failed = threshold - PASS_TOLERANCE, Outcome.PASSED, Outcome.FAILED
+    return [passed if reward >= least else failed for reward in rewards]
 
 
 def outcome(
@@ -35,7 +36,7 @@ def outcome(
         return (Outcome.ERRORED, kind) if error else (Outcome.UNSCORED, None)
     if reward <= 0 and failed:
         return Outcome.ERRORED, kind or "response failed"
-    return judged(reward, threshold), kind
+    return all_judged([reward], threshold)[0], kind
 
 
 def is_all_well(batch: Batch, rewards: Column, errors: Column) -> bool:

@@ -49,7 +49,8 @@ def started_early(inputs: Sequence[str], wanted: int | None) -> Iterator[Executo
     with open_pool(number) as pool:
         # A process that is started while interrupts are ignored ignores them from its first moment.
         before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-        pool.submit(_ready)
+        for _ in range(number):
+            pool.submit(_ready)
         signal.signal(signal.SIGINT, before)
         yield pool
 
@@ -84,4 +85,4 @@ def _prepare() -> None:
 
 
 def _ready() -> None:
-    """Nothing: asking for it makes the workers start."""
+    """Nothing: each time that it is asked for, a worker starts."""

@@ -34,8 +34,8 @@ def _verifier_failed(rollout: Rollout) -> bool:
 
 
 def _spoke_alone(features: Features) -> bool:
-    # What was due costs more to read than all rules together, and a conversation has no answer to extract.
-    return features.agent_messages > 0 and features.user_messages == 0
+    """Whether the agent spoke, no answer is recorded, and it was no conversation: that has no answer to extract."""
+    return features.agent_messages > 0 and features.user_messages == 0 and not features.answered
 
 
 @detector(

@@ -65,7 +65,8 @@ class Format(Struct, frozen=True, kw_only=True):
     name: str
     order: int
     recognizes: Callable[[Head], bool]
-    records: Callable[[Path, int, int | None], Iterator[Record]]
+    records: Callable[[Path, int, int | None], Iterator[Sequence[Record]]]
+    """The records of a byte range, or of all of a file that cannot be split, in order: some neighbors at a time."""
     reader: MakeReader
     rollout: Callable[[Row, Light, RolloutKey, Source], Rollout]
     """The rollout of a row that is read again, with its steps."""

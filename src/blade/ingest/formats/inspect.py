@@ -60,15 +60,15 @@ def recognizes(head: Head) -> bool:
     return text.startswith(b"{") and b'"eval"' in text and b'"task"' in text and not head.rows
 
 
-def records(path: Path, start: int, end: int | None) -> Iterator[Record]:
+def records(path: Path, start: int, end: int | None) -> Iterator[Sequence[Record]]:
     """The samples, in order of their names or places; raises `Torn` when the log cannot be opened."""
     if path.suffix == ".eval":
         with _archive(path) as archive:
             for name in sorted(n for n in archive.namelist() if n.startswith("samples/") and n.endswith(".json")):
-                yield _record(archive, name)
+                yield (_record(archive, name),)
     else:
         for index, raw in enumerate(_document(path).samples):
-            yield Record(bytes(raw), None, None, f"samples[{index}]")
+            yield (Record(bytes(raw), None, None, f"samples[{index}]"),)
 
 
 def _record(archive: zipfile.ZipFile, name: str) -> Record:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, cast
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from blade.core.errors import ArtifactError
@@ -23,7 +23,17 @@ from blade.core.rollout import Features, Outcome, Rollout, RolloutKey, Source, S
 from blade.detectors import _closing, any_of, catalogue, detector, find, look, page, rules
 from blade.detectors._engine import Engine
 from blade.detectors._files import HEADINGS, Loaded, load
-from blade.detectors._phrases import FLAGS, HEAD, OPENING, Search, closing, errors, search_for, without_lookaround
+from blade.detectors._phrases import (
+    FLAGS,
+    HEAD,
+    OPENING,
+    Search,
+    closing,
+    errors,
+    search_all_for,
+    search_for,
+    without_lookaround,
+)
 from blade.detectors._rule import Body, Rule
 from blade.detectors.answer import refusal
 from blade.detectors.behavior import claimed_without_action, unknown_tool
@@ -501,6 +511,22 @@ def test_a_search_names_the_rules_whose_phrases_are_there() -> None:
     assert set(search("a Rate Limit, and no QUOTA")) == {3}
     assert set(search("never: \u9650\u6d41, rate limit")) == {3, 4}
     assert not search("nothing")
+
+
+MANY = [(3, (r"rate\s+limit", "^quota")), (4, (r"\bnever\b", "\u9650\u6d41")), (5, (r"limit\W{1,3}never",))]
+WORDS = st.sampled_from(
+    ["rate", "limit", "quota", "never", "nevermore", "\u9650\u6d41", "\u00e9", "\ud800", "", "\n", "\x00"]
+)
+
+
+@given(st.lists(st.lists(WORDS, max_size=4).map(" ".join), max_size=6))
+@example(["rate", "limit"])
+@example(["the limit", "never", "rate limit"])
+def test_many_texts_are_searched_as_each_alone(texts: list[str]) -> None:
+    search, search_all = search_for(MANY), search_all_for(MANY)
+    assert search is not None
+    assert search_all is not None
+    assert list(map(set, search_all(texts))) == [set(search(text)) for text in texts]
 
 
 @pytest.mark.parametrize("phrase", [r"(?=x)", r"(?<!y)x", r"(x)\1", "(", "[a"])

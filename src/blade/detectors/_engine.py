@@ -17,7 +17,7 @@ from blade.core.finding import NOTHING_SEEN, Hit, Looked
 from blade.core.rollout import Features, Rollout
 from blade.detectors._evidence import hit, value_at
 from blade.detectors._files import Loaded, load
-from blade.detectors._phrases import TEXT_AT, Place, Search, search_for
+from blade.detectors._phrases import TEXT_AT, Place, SearchAll, search_all_for
 from blade.detectors._rule import Detector, Rule, When
 
 MOST_HITS = 3
@@ -66,8 +66,8 @@ class Engine:
     def _looking_in(self, place: Place) -> frozenset[int]:
         return frozenset(number for number, one in enumerate(self._detectors) if one.within == place)
 
-    def _search_for(self, numbers: frozenset[int]) -> Search | None:
-        return search_for([(number, self._detectors[number].phrases) for number in sorted(numbers)])
+    def _search_for(self, numbers: frozenset[int]) -> SearchAll | None:
+        return search_all_for([(number, self._detectors[number].phrases) for number in sorted(numbers)])
 
     def look(self, rollout: Rollout) -> Looked:
         """What every rule says about one rollout."""
@@ -121,12 +121,13 @@ class Engine:
         """Rules that have to look at each rollout."""
         known = list(map(_by_counters, plans, rollouts))
         opened: list[Collection[int]] = [one.numbers for one in known]
-        for place, search in self._searches.items():
-            for at, one in enumerate(known):
-                if place in one.search:
-                    found = _there(rollouts[at], place, search) if search is not None else one.search[place]
-                    if found:
-                        opened[at] = {*opened[at], *one.search[place].intersection(found)}
+        for place, search_all in self._searches.items():
+            looking = [at for at, one in enumerate(known) if place in one.search]
+            texts = [_text(rollouts[at], place) for at in looking]
+            found = search_all(texts) if search_all is not None else [known[at].search[place] for at in looking]
+            for at, numbers in zip(looking, found, strict=True):
+                if numbers:
+                    opened[at] = {*opened[at], *known[at].search[place].intersection(numbers)}
         return opened
 
     def _run(self, opened: Sequence[Collection[int]], rollouts: Sequence[Rollout]) -> list[list[Hit]]:
@@ -141,12 +142,10 @@ class Engine:
         return hits
 
 
-def _there(rollout: Rollout, place: Place, search: Search) -> Collection[int]:
-    """Rules whose phrases may be in a place, or in the error that the harness recorded."""
+def _text(rollout: Rollout, place: Place) -> str:
+    """What is searched for the phrases of a place: its text, and the error that the harness recorded."""
     text = TEXT_AT[place](rollout.steps or ())
-    if rollout.error:
-        text = f"{text}\n{rollout.error}"
-    return search(text) if text else ()
+    return f"{text}\n{rollout.error}" if rollout.error else text
 
 
 def _hits(one: Detector, rollout: Rollout) -> list[Hit]:

@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import importlib
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property
-from typing import Literal
+from itertools import accumulate
+from typing import Any, Literal
 
 from blade.core.rollout import LONGEST_UNMARKED, Step
 from blade.detectors._programs import runs_code
@@ -22,6 +24,8 @@ FLAGS = re.IGNORECASE | re.ASCII
 
 Search = Callable[[str], Collection[int]]
 """Numbers of the rules whose phrases may be in a text."""
+SearchAll = Callable[[Sequence[str]], list[Collection[int]]]
+"""The same for each of some texts."""
 Place = Literal["errors", "closing"]
 
 HEAD = 600
@@ -165,8 +169,8 @@ def closing(steps: Sequence[Step]) -> str:
 TEXT_AT: dict[Place, Callable[[Sequence[Step]], str]] = {"errors": errors, "closing": closing}
 
 
-def search_for(phrases: Sequence[tuple[int, Sequence[str]]]) -> Search | None:
-    """One search for the phrases of all rules, each given with its rule's number; None when google-re2 is not there."""
+def _google_re2() -> tuple[Any, Any] | None:
+    """The module and the options of all searches; None when it is not there."""
     try:
         re2 = importlib.import_module("re2")
     except ImportError:
@@ -175,6 +179,43 @@ def search_for(phrases: Sequence[tuple[int, Sequence[str]]]) -> Search | None:
     options.case_sensitive = False
     options.log_errors = False
     options.max_mem = _MEMORY
+    return re2, options
+
+
+def search_all_for(phrases: Sequence[tuple[int, Sequence[str]]]) -> SearchAll | None:
+    """As `search_for`, in many texts at once: most hold no phrase, and all of those are passed over in one search."""
+    found, search = _google_re2(), search_for(phrases)
+    if found is None or search is None:
+        return None
+    re2, options = found
+    options.never_capture = True
+    any_phrase = re2.compile("|".join(f"(?:{in_re2(phrase)})" for _, several in phrases for phrase in several), options)
+
+    def search_all(texts: Sequence[str]) -> list[Collection[int]]:
+        numbers: list[Collection[int]] = [()] * len(texts)
+        joined, starts = _joined(texts)
+        place = 0
+        while match := any_phrase.search(joined, starts[place]):
+            # It may reach into the next text, and then is none: the search that tells of the rules sees one text only.
+            place = bisect_right(starts, match.start(), hi=len(texts))
+            numbers[place - 1] = search(texts[place - 1])
+        return numbers
+
+    return search_all
+
+
+def _joined(texts: Sequence[str]) -> tuple[bytes, list[int]]:
+    """The texts in lines of their own, and where each begins and the last ends."""
+    encoded = [text.encode("utf-8", "replace") for text in texts]
+    return b"\n".join(encoded), list(accumulate([len(one) + 1 for one in encoded], initial=0))
+
+
+def search_for(phrases: Sequence[tuple[int, Sequence[str]]]) -> Search | None:
+    """One search for the phrases of all rules, each given with its rule's number; None when google-re2 is not there."""
+    there = _google_re2()
+    if there is None:
+        return None
+    re2, options = there
     patterns = re2.Set.SearchSet(options)
     owners = []
     for number, several in phrases:

@@ -15,6 +15,7 @@ from blade.core.due import NOTHING_DUE, Check, Due, DueCall, Said
 from blade.core.tools import is_deep
 from blade.ingest import cells, checks, fields
 from blade.ingest.decode import Row, decode_any, encode
+from blade.ingest.marks import raw_marks
 
 LARGEST_ACCOUNT = 1 << 18
 """Bytes of an object in which the verifier's words are looked for."""
@@ -168,7 +169,7 @@ class KnownDue:
 
 def _marks(raws: Sequence[Any], *, whole: bool) -> list[object]:
     """What tells the values of a field apart: all that they hold, or only whether there is one."""
-    return [None if raw is None else bytes(raw) for raw in raws] if whole else [raw is not None for raw in raws]
+    return [*raw_marks(raws)] if whole else [raw is not None for raw in raws]
 
 
 def _read_some(names: tuple[str, ...], raws: Sequence[Any]) -> Due:

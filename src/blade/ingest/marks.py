@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from hashlib import blake2b
+from os import urandom
 from typing import Generic, Literal, TypeVar
 
 import msgspec
-from xxhash import xxh3_64_intdigest
+from xxhash import xxh3_64_intdigest, xxh3_128_digest
 
 from blade.ingest import cells
 from blade.ingest.columns import Column
@@ -20,6 +21,9 @@ _RESULT_WORDS = re.compile(
 )
 _MOST_KNOWN = 4096
 _MOST_BYTES = 8 << 20
+"""Of raw values of which something is known: what is made of them may be as large."""
+_SEED = int.from_bytes(urandom(8))
+"""Nobody can write rows whose marks are the same in this process and whose values are not."""
 _BLANKS = bytes(ord(" ") if chr(code).isspace() and code < 128 else code for code in range(256))
 """White space of ASCII as blanks."""
 T = TypeVar("T")
@@ -51,6 +55,11 @@ def metadata_fingerprint(raw: bytes) -> int | None:
     return hashed(encode(value)) if value is not None else None
 
 
+def raw_marks(raws: Column) -> list[bytes]:
+    """What tells raw values apart within this process, by which they are found sooner than by what they hold."""
+    return [b"" if raw is None else xxh3_128_digest(raw, _SEED) for raw in raws]
+
+
 class Memo(Generic[T]):
     """What is made of raw values; the rows of a run repeat theirs, so each is worked out once."""
 
@@ -63,22 +72,20 @@ class Memo(Generic[T]):
         """What is made of each of them; None of what is absent."""
         if len(raws) > 1 and raws[0] == raws[-1] and raws.count(raws[0]) == len(raws):
             return self.column(raws[:1]) * len(raws)
-        keys = [b"" if raw is None else bytes(raw) for raw in raws]
-        wanted = set(keys)
-        if not wanted <= self._known.keys():
-            self._learn(wanted)
+        keys = raw_marks(raws)
+        if not self._known.keys() >= set(keys):
+            self._learn(dict(zip(keys, raws, strict=True)))
         known = self._known
         return [known[key] for key in keys]
 
-    def _learn(self, wanted: set[bytes]) -> None:
+    def _learn(self, wanted: Mapping[bytes, bytes | msgspec.Raw | None]) -> None:
         if len(self._known) >= _MOST_KNOWN or self._size > _MOST_BYTES:
             self._known.clear()
             self._size = 0
-        # Not the difference of two sets: that would go through all that is known.
-        for key in wanted:
+        for key, raw in wanted.items():
             if key not in self._known:
-                self._known[key] = self._make(key) if key else None
-                self._size += len(key)
+                self._known[key] = None if raw is None else self._make(bytes(raw))
+                self._size += 0 if raw is None else len(raw)
 
 
 def prompt_fingerprint(raw: bytes) -> int | None:

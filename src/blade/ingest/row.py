@@ -27,6 +27,7 @@ from blade.ingest.marks import (
     key_fingerprint,
     metadata_fingerprint,
     prompt_fingerprint,
+    raw_marks,
     request_fingerprint,
 )
 from blade.ingest.rollouts import (
@@ -86,7 +87,7 @@ class RowReader:
         self._key = Memo(key_fingerprint)
         self._metadata = Memo(metadata_fingerprint)
         self._extras = Extras()
-        self._wants: dict[tuple[str, ...], dict[tuple[bytes | None, ...], str | None]] = {}
+        self._wants: dict[tuple[str, ...], dict[tuple[bytes, ...], str | None]] = {}
         self._agent = Memo(lambda raw: cells.inside(raw, "name"))
         self._skills = Memo(lambda raw: cells.inside(raw, "hash"))
         self._toolset = Memo(toolset_of)
@@ -170,13 +171,16 @@ class RowReader:
         known = self._wants.setdefault(names, {})
         if len(known) >= _MOST_KEYS:
             known.clear()
-        columns = zip(*(batch.columns[name] for name in names), strict=True)
-        asked = [tuple([None if raw is None else bytes(raw) for raw in raws]) for raws in columns]
-        for raws in set(asked) - known.keys():
-            key = {name: raw for name, raw in zip(names, raws, strict=True) if raw is not None}
-            wanted = (first_value(key, paths[name]) for name in ("expected_actions", "expected_statements"))
-            known[raws] = key_expects(*wanted)
-        return [known[raws] for raws in asked]
+        fields = [batch.columns[name] for name in names]
+        asked = list(zip(*map(raw_marks, fields), strict=True))
+        for place, mark in enumerate(asked):
+            if mark not in known:
+                key = {
+                    name: raw for name, column in zip(names, fields, strict=True) if (raw := column[place]) is not None
+                }
+                wanted = (first_value(key, paths[name]) for name in ("expected_actions", "expected_statements"))
+                known[mark] = key_expects(*wanted)
+        return [known[mark] for mark in asked]
 
     def _keys(self, batch: Batch) -> Columns:
         """A fingerprint of each of the task's own fields that says anything."""

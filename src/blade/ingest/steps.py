@@ -8,7 +8,7 @@ Several steps share an index when one item of the artifact holds several (a chat
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -76,12 +76,15 @@ _ERROR_OBJECT = re.compile(rf"(?:{_ERROR_IN_ANY}|{_ERROR_IN_OBJECT})", _FLAGS)
 _ERROR_WORDS = re.compile(rf"(?:{_ERROR_IN_ANY}|{_ERROR_IN_WORDS})", _FLAGS)
 _COMMAND = re.compile(r"[A-Za-z_][\w.-]{0,40}(?=\s|\(|$)")
 _LONGEST_HEAD = 160
+
 _TEXT_PARTS = frozenset(("output_text", "text", "input_text", None))
 
 
 def read_steps(found: bytes | msgspec.Raw | list[UsualItem]) -> tuple[Step, ...]:
     """Steps of usual items, or of a raw trajectory of any shape; null and an empty list have none."""
-    return _Walk().steps(found if isinstance(found, list) else read_items(found))
+    if isinstance(found, list):
+        return _Walk().steps(found, _usual_text)
+    return _Walk().steps(read_items(found), _plain_text)
 
 
 def after_prompt(items: list[object]) -> list[object]:
@@ -164,12 +167,12 @@ class _Walk:
         self.unanswered: dict[str | None, list[Step]] = {}
         self.answered: set[int] = set()
 
-    def steps(self, items: Iterable[Item | UsualItem]) -> tuple[Step, ...]:
-        """The steps of the items; several may come from one."""
+    def steps(self, items: Sequence[Item | UsualItem], plain_text: Callable[[Any], str | None]) -> tuple[Step, ...]:
+        """The steps of the items; several may come from one. `plain_text` is that of a message which holds nothing else."""
         add = self._add
         for index, item in enumerate(items):
             kind = item.type
-            if kind == "message" and (text := _plain_text(item)) is not None:
+            if kind == "message" and (text := plain_text(item)) is not None:
                 add(Step(index=index, party=_PARTY[item.role], kind="message", text=text))
             elif kind == "function_call":
                 add(self._call(index, item.name, item.arguments, item.call_id))
@@ -300,14 +303,23 @@ def _command(action: str) -> str:
     return found[0] if found is not None else "action"
 
 
-def _plain_text(item: Item | UsualItem) -> str | None:
+def _plain_text(item: Item) -> str | None:
     """The text of a message that holds nothing else, as most do; None for every other message."""
-    if item.role not in _SPEAKERS or item.tool_calls or item.reasoning_content:
+    if item.role not in _SPEAKERS or item.tool_calls or item.reasoning_content or item.function_call is not None:
         return None
-    said = item.content
+    return _only_text(item.content)
+
+
+def _usual_text(item: UsualItem) -> str | None:
+    """As `_plain_text`; a usual message cannot hold anything but texts."""
+    return _only_text(item.content) if item.role is not None else None
+
+
+def _only_text(said: Content) -> str | None:
+    """A text, or the only part where that is one; None for anything else."""
     if isinstance(said, str):
-        return said if item.function_call is None else None
-    if said is not None and len(said) == 1 and said[0].type in _TEXT_PARTS and item.function_call is None:
+        return said
+    if said is not None and len(said) == 1 and said[0].type in _TEXT_PARTS:
         return said[0].text or ""
     return None
 

@@ -90,11 +90,11 @@ def chunks(file: int, path: Path, shown: str, format_: Format, role: str) -> lis
         return [whole]
     return [
         Chunk(file=file, path=path, shown=shown, format=format_.name, role=role, start=start, end=end)
-        for start, end in pairwise(_edges(size))
+        for start, end in pairwise(edges(size))
     ]
 
 
-def _edges(size: int) -> list[int]:
+def edges(size: int) -> list[int]:
     """Where the pieces of a file begin and end; smaller ones come last, so that no worker waits long for another."""
     edges = [0]
     while edges[-1] < size:

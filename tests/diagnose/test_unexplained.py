@@ -51,3 +51,28 @@ def test_one_pass_is_enough_where_all_failures_begin_alike(tmp_path: Path, start
 def test_one_pass_is_not_enough_where_failures_differ(tmp_path: Path) -> None:
     failing = [rollout(f"t{n}", output=f"{'```json' if n else '[1]'}\n{n}") for n in range(3)]
     assert found_in(tmp_path, [rollout("t9", passed=True, output='{"n": 9}'), *failing]).findings == ()
+
+
+def rendered(n: int, passed: bool, measured: float) -> Row:
+    return rollout(f"t{n}", passed=passed, prompt=f"Draw {n}.", output=f"figure {n}", overlap=measured)
+
+
+def test_a_number_that_parts_passes_from_failures_is_told(tmp_path: Path) -> None:
+    rows = [rendered(n, True, 0.9 + n / 100) for n in range(5)] + [rendered(n, False, n / 20) for n in range(5, 10)]
+    (one,) = found_in(tmp_path, rows).findings
+    told = "`overlap` is 0.9 to 0.94 in the 5 passing rollouts that were read and 0.25 to 0.45 in 5 of these."
+    assert told in one.what
+    assert (one.fix, one.grade) == ("", Grade.NOT_SETTLED)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [rendered(n, n < 5, 0.5) | {"pass_flag": float(n < 5)} for n in range(10)],
+        [rendered(n, n < 4, 1.0 - n / 10) for n in range(8)],
+        [rendered(n, n < 5, 1.0 - n % 5 / 10) for n in range(10)],
+    ],
+    ids=["the verdict under another name", "too few", "no limit between them"],
+)
+def test_other_numbers_are_not(tmp_path: Path, rows: list[Row]) -> None:
+    assert all("tells them apart" not in one.what for one in found_in(tmp_path, rows).findings)

@@ -47,9 +47,12 @@ _SPECIFIC = frozenset(
     ("patch", "applied", "format", "schema", "compile", "compiled", "parse", "parsed", "syntax", "build", "extracted")
 )
 """What may fail before anything is judged: a field that says that it did not succeed tells more than the verdict."""
-_NO_VERDICT = re.compile(rb'(?<!\\\\)"verdict(?:_label)?"\s*:\s*null\b')
-"""A judgment that came to none, as it stands in a record."""
-_FLAGS = re.compile(r"error|fail|timeout|timed_out|exceeded|invalid|truncated|refus|attempted|hallucinat|abstain|oom")
+_VERDICT = re.compile(rb'"(?:verdict(?:_label)?|response)"\s*:\s*(null\b)?')
+_CUT_OFF = re.compile(rb'"incomplete_details"\s*:\s*\{')
+"""Verdicts and replies of judges as they stand in a record, and a reply that a limit ended."""
+_FLAGS = re.compile(
+    r"error|fail|timeout|timed_out|exceeded|invalid|truncated|incomplete|refus|attempted|hallucinat|abstain|oom"
+)
 _AMOUNTS = ("failed", "failures", "errors", "count", "_rate", "_limit", "_s", "_sec", "_secs", "_seconds", "_ms")
 """How names of numbers end that are no flags, though they be 1."""
 _TELLING = frozenset(("reason", "reasons", "message", "error", "explanation", "labels"))
@@ -123,14 +126,18 @@ def read_due(row: Row) -> Due:
         extracts=bool(plan.extracted),
         checks=_checks(row) if plan.checks else (),
         said=tuple(islice(_all_said(row, plan), MOST_SAID)) if speaks else (),
-        empty_records=tuple([name for name in plan.records if _is_empty(row[name])]) if plan.records else (),
+        empty_records=tuple([name for name in plan.records if not cells.has(row[name])]) if plan.records else (),
+        undecided=tuple([name for name in plan.records if _is_undecided(name, row[name])]) if plan.records else (),
         script=_script(row, plan.script) if plan.script else None,
     )
 
 
-def _is_empty(record: bytes | msgspec.Raw) -> bool:
-    """Whether a verifier left nothing in its record, or a judgment without a verdict."""
-    return not cells.has(record) or _NO_VERDICT.search(bytes(record)) is not None
+def _is_undecided(name: str, record: bytes | msgspec.Raw) -> bool:
+    """Whether a record holds a judgment without a verdict; of a rubric, none of whose criteria has one."""
+    absent = [bool(null) for null in _VERDICT.findall(bytes(record))]
+    if name in fields.RUBRICS:
+        return bool(absent) and all(absent)
+    return any(absent) or (name.startswith("judge_") and _CUT_OFF.search(bytes(record)) is not None)
 
 
 class KnownDue:

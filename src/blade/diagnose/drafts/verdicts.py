@@ -17,6 +17,7 @@ from blade.diagnose.differences import A_JUDGE, ENVIRONMENT, EVERY_TEST
 from blade.diagnose.examples import verb
 from blade.diagnose.exhibits import judge_words
 from blade.diagnose.groups import BEFORE_JUDGING, Group, spread
+from blade.diagnose.mode_kinds import party_of
 from blade.diagnose.templates import readable, telling
 from blade.diagnose.walks import Walk
 from blade.ingest.fields import is_judge
@@ -29,6 +30,8 @@ _COUNTS = pattern_of(
 _FENCE = "```"
 _TRY_IT = "have the harness try what is handed in before it is judged, and send the error back to the agent"
 """What to do about what could not be judged at all."""
+_OTHERS = {"user": "the simulated user", "tool": "the tools", "harness": "the harness"}
+"""Whom the verifier may name in place of the agent."""
 MOST_NAMED = 4
 LONGEST_ANSWER = 60
 """Characters of an answer that is shown beside the verifier's words."""
@@ -165,12 +168,17 @@ def words(group: Group, context: Context) -> Draft:
     who = ENVIRONMENT if group.name == ENVIRONMENT else "verifier"
     where = "where a judge rejects" if judged else f"where the {who} says {says(60)}"
     unjudged = re.match(BEFORE_JUDGING, group.detail) is not None
+    other = _OTHERS.get(party_of(group.name, group.detail), "")
     return Draft(
         title="A judge rejects it, in words of its own" if judged else f"The {who} says {says(110)}",
         what=f"{'It' if group.name == ENVIRONMENT else f'`{group.name}`'} says so in {spread(group.failing)}, and in {passes} rollout{'s' if len(group.passing) > 1 else ''}.",
-        fix=_TRY_IT if unjudged else _train(group, context, where),
+        fix=f"mend {other}, and run these rollouts again before blaming the model"
+        if other
+        else _TRY_IT
+        if unjudged
+        else _train(group, context, where),
         brief="what the judge says" if judged else f"the {who}'s {says(60)}",
-        kind="harness" if unjudged else "training",
+        kind="harness" if unjudged or other else "training",
         where=tuple(_spoken(walk, group.name) for walk in context.reading.at(group.failing)[:2]),
         estimable=False,
     )

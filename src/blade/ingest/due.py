@@ -40,6 +40,8 @@ _PARTS = frozenset(("compiled", "correctness", "utility", "security", "safe"))
 """What a verdict may be made of: a field that is named so, and is false, says what was lacking."""
 _HARM = re.compile(r"attack|injection|leak|violat|jailbr|cheat|hacked")
 """What must not happen: a field with such a word in its name that is true says that it did."""
+_PRINTS = re.compile(r"compile|verif|evaluat")
+"""Accounts in which what was printed is a compiler's or a verifier's word, and not the program's."""
 _WHOLE = frozenset(("overall", "strict", "task", "final", "is", "episode", "run"))
 _OBSERVED = frozenset(("won", "lost", "admissible_commands", "inventory", "moves"))
 """Beside such fields the words of an account are what the environment showed, and no verdict."""
@@ -123,13 +125,19 @@ def read_due(row: Row) -> Due:
         calls=_calls(row, plan.actions) if plan.actions else None,
         statements=_statements(row, plan.statements) if plan.statements else (),
         answer=_answer(row, plan.expected) if plan.expected else None,
-        extracts=bool(plan.extracted),
+        extracts=any(_has_place(row, path) for path in plan.extracted),
         checks=_checks(row) if plan.checks else (),
         said=tuple(islice(_all_said(row, plan), MOST_SAID)) if speaks else (),
         empty_records=tuple([name for name in plan.records if not cells.has(row[name])]) if plan.records else (),
         undecided=tuple([name for name in plan.records if _is_undecided(name, row[name])]) if plan.records else (),
         script=_script(row, plan.script) if plan.script else None,
     )
+
+
+def _has_place(row: Row, path: str) -> bool:
+    """Whether a row has the field of a path, whatever stands in it."""
+    top, _, inside = path.rpartition(".")
+    return not top or f'"{inside}"'.encode() in bytes(row[top])
 
 
 def _is_undecided(name: str, record: bytes | msgspec.Raw) -> bool:
@@ -387,7 +395,7 @@ def _account(path: str, value: object, depth: int) -> Iterator[Said]:
 
 def _tells_there(path: str, name: str) -> bool:
     """Whether a field tells what went wrong where it stands: what a compiler printed, how a verification ended."""
-    return name == "resolution" or (name in ("stdout", "output") and "compile" in path)
+    return name == "resolution" or (name in ("stdout", "output") and _PRINTS.search(path) is not None)
 
 
 def _words(path: str, value: object, depth: int) -> Iterator[Said]:

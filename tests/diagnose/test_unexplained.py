@@ -9,7 +9,7 @@ import pytest
 import blade
 from blade.core.diagnosis import Diagnosis, Grade
 from blade.report.diagnosis import finding_lines
-from builders import Row, rollout, write_jsonl
+from builders import Row, call, result, rollout, said, write_jsonl
 
 
 def solving(task: str, repeat: int, passed: bool, last: str) -> Row:
@@ -76,3 +76,25 @@ def test_a_number_that_parts_passes_from_failures_is_told(tmp_path: Path) -> Non
 )
 def test_other_numbers_are_not(tmp_path: Path, rows: list[Row]) -> None:
     assert all("tells them apart" not in one.what for one in found_in(tmp_path, rows).findings)
+
+
+def stuck(repeat: int, *, passed: bool) -> Row:
+    tried = ["a"] if passed else ["a", "b"] * 8
+    items = [
+        one
+        for n, name in enumerate(tried)
+        for one in (call("run", f'{{"file": "{name}"}}', f"c{n}"), result("KeyError: 'col'", f"c{n}"))
+    ]
+    return rollout("t", repeat=repeat, passed=passed, output=[*items, said("Done.")])
+
+
+def test_what_the_agent_does_in_these_and_in_no_pass_is_told(tmp_path: Path) -> None:
+    found = found_in(tmp_path, [stuck(n, passed=n < 2) for n in range(4)])
+    (one,) = found.findings
+    assert (one.id, one.rollouts, one.grade) == ("habit:BEH004", 2, Grade.CONSISTENT)
+    assert "2 rollouts in 1 task (BEH004), and no passing rollout." in one.what
+
+
+def test_what_passes_do_too_is_not(tmp_path: Path) -> None:
+    rows = [stuck(n, passed=False) | {"reward": float(n < 2)} for n in range(4)]
+    assert all(not one.id.startswith("habit") for one in found_in(tmp_path, rows).findings)

@@ -12,6 +12,7 @@ from blade.diagnose.context import Context, Draft
 from blade.diagnose.drafts import DRAFTS
 from blade.diagnose.drafts.giving_up import by_giving_up
 from blade.diagnose.drafts.guesses import by_guess
+from blade.diagnose.drafts.habit import by_habit
 from blade.diagnose.drafts.others import by_user, unexplained
 from blade.diagnose.drafts.shut_out import by_shut_out
 from blade.diagnose.drafts.taught import by_label
@@ -41,7 +42,12 @@ def findings(
     kept_out = set(shut_out[0].alone) if shut_out is not None else set()
     mine = [group for group in map(_without(_unsound(doubts) | kept_out), agents) if group.failing]
     drafted = [(group, DRAFTS[group.family](group, context)) for group in mine]
-    habits = (by_user(context), by_guess(doubts, mine), by_giving_up(context, mine), shut_out, unexplained(context))
+    habit = by_habit(context)
+    told = set(habit[0].failing) if habit is not None else kept_out
+    habits = (
+        *(by_user(context), by_guess(doubts, mine), by_giving_up(context, mine), shut_out, habit),
+        unexplained(context, told | kept_out),
+    )
     drafted += [one for one in habits if one is not None]
     drafted += [by_label(label, seen, context) for label, seen in taught if label.fix is not None and seen.fired_failed]
     ranked = sorted(

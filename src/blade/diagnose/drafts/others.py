@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from statistics import median
 
 import polars as pl
@@ -73,14 +73,15 @@ def _kept_back(one: Withheld, context: Context) -> Said:
     return f"{text}.", tuple(piece for piece in (one.reply, passed) if piece is not None)
 
 
-def unexplained(context: Context) -> tuple[Group, Draft] | None:
+def unexplained(context: Context, known: Set[Place] = frozenset()) -> tuple[Group, Draft] | None:
     """Failures that no key and no word of the verifier explains: how their outputs look beside those that pass.
 
-    What they look like is described, and no remedy: nothing shows that they would pass if they looked otherwise.
+    What they look like is described, and no remedy: nothing shows that they would pass if they looked otherwise. Those
+    of which something is `known` are left out.
     """
     table = context.partition.table
     rows = table.filter(table["mode"] == NOT_EXPLAINED)
-    places: tuple[Place, ...] = tuple(rows.select("task_id", "repeat").iter_rows())
+    places = tuple(place for place in rows.select("task_id", "repeat").iter_rows() if place not in known)
     beside = tuple(place for place in places if place[0] in context.contrasts)
     walks = context.reading.at(places)
     form = _form(context, walks)

@@ -421,10 +421,8 @@ def shared_lines(analysis: Analysis) -> list[str]:
     if not analysis.shared:
         return ["The runs share fewer than half of their tasks, so their scores cannot be set against each other."]
     if len(analysis.runs) > 2 and _same_tasks(analysis):
-        tasks = plural(leading(analysis.runs[0]).n, "task")
-        return [
-            f"All {len(analysis.runs)} runs judged the same {tasks}, so their scores can be set against each other."
-        ]
+        same = plural(leading(analysis.runs[0]).n, "task")
+        return [f"All {len(analysis.runs)} runs judged the same {same}, so their scores can be set against each other."]
     lines = []
     more = len(analysis.shared) - MOST_PAIRS
     for (first, second), (tasks, left, right) in list(analysis.shared.items())[:MOST_PAIRS]:

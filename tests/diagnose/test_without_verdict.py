@@ -84,3 +84,19 @@ def test_a_judge_that_was_cut_off_makes_no_refusal(tmp_path: Path) -> None:
     assert modes(found) == {"declined": 2, "verifier-failed": 2}
     mine = next(one for one in found.findings if one.id.startswith("no-verdict"))
     assert "have the verifier's own word that it failed" in mine.what
+
+
+def test_a_judge_that_only_gives_a_label_leaves_the_answer_to_be_shown(tmp_path: Path) -> None:
+    label = {"output": [{"type": "message", "role": "assistant", "content": [{"text": "[[A!=B]]"}]}]}
+    rows = [
+        rollout(
+            f"t{n}",
+            output="So it is.",
+            expected_answer=f"x^{n}/{n}",
+            extracted_answer=f"y^{n}/3",
+            judge_evaluations=[{**ASKED, "response": label}],
+        )
+        for n in range(3)
+    ]
+    (one,) = diagnosis(tmp_path, *rows).findings
+    assert one.against == "t0#0; it answers `y^0/3`."

@@ -247,7 +247,8 @@ def _spoken(walk: Walk, field: str) -> Said:
         )
     if walk.due.said and is_judge(field):
         evidence = judge_words(walk)
-        return f'{walk.place}: "{evidence.quote}".' if evidence else f"{walk.place}.", (evidence,) if evidence else ()
+        told = f': "{evidence.quote}"' if evidence else _answer_of(walk)
+        return f"{walk.place}{told}.", (evidence,) if evidence else ()
     start, end = telling(spoken.text)
     quote = spoken.text[start:end][: quotes.LONGEST]
     found = [quotes.of_row(walk.rollout, field, quote), judge_words(walk)]

@@ -142,10 +142,11 @@ def _has_place(row: Row, path: str) -> bool:
 
 def _is_undecided(name: str, record: bytes | msgspec.Raw) -> bool:
     """Whether a record holds a judgment without a verdict; of a rubric, none of whose criteria has one."""
-    absent = [bool(null) for null in _VERDICT.findall(bytes(record))]
+    text = bytes(record)
+    absent = [bool(null) for null in _VERDICT.findall(text)] if b"null" in text else []
     if name in fields.RUBRICS:
         return bool(absent) and all(absent)
-    return any(absent) or (name.startswith("judge_") and _CUT_OFF.search(bytes(record)) is not None)
+    return any(absent) or (name.startswith("judge_") and _CUT_OFF.search(text) is not None)
 
 
 class KnownDue:

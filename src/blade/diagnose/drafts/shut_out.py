@@ -32,9 +32,9 @@ _UNJUDGED = ("no-answer", "declined", "no-verdict", NOT_EXPLAINED)
 
 def by_shut_out(context: Context) -> tuple[Group, Draft] | None:
     """The failures that were read and close so; None where passing ones do too, or only one does."""
-    mine = [walk for walk in context.reading.walks.values() if _is_shut_out(walk)]
-    lost = [walk for walk in mine if not walk.passed]
-    if len(lost) < FEWEST or len(lost) < len(mine):
+    walks = context.reading.walks.values()
+    lost = [walk for walk in walks if not walk.passed and _is_shut_out(walk)]
+    if len(lost) < FEWEST or any(_is_shut_out(walk) for walk in walks if walk.passed):
         return None
     modes = {(task, repeat): mode for task, repeat, mode in _modes(context)}
     places = tuple((walk.rollout.key.task_id, walk.repeat) for walk in lost)

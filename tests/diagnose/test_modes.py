@@ -64,6 +64,7 @@ def checks(*failing: str) -> list[Row]:
 EVERY: dict[str, Row] = {
     "machinery": {"error": "APIConnectionError: connection reset by peer"},
     "no-verdict": {"reward_info": None},
+    "undecided": {"judge_evaluations": [{"verdict_label": None}]},
     "verifier-failed": {"verifier_error": "the grader could not be started"},
     "declined": {"verdict": "not_attempted", "expected_answer": "4"},
     "judged-wrong": {"judge_output": "I read it twice and it leaves out the second half of what was asked."},
@@ -138,6 +139,7 @@ def test_each_mode_says_whose_doing_it_is_and_how_it_is_tied_to_the_verdict(tmp_
     assert {parties["machinery"], parties["no-output"]} == {"harness"}
     assert {mode for mode, party in parties.items() if party == "verifier"} == {
         "no-verdict",
+        "undecided",
         "verifier-failed",
         "not-extracted",
         "answer-equal",

@@ -54,6 +54,10 @@ def want(tool: str, **arguments: object) -> Row:
     return {"name": tool, "kwargs": arguments}
 
 
+def share(answer: str, key: str, question: str = "By which percentage is it larger?", *, passed: bool = False) -> Row:
+    return rollout("t", passed=passed, prompt=question, output=answer, extracted_answer=answer, expected_answer=key)
+
+
 def acted(*steps: tuple[str, Row, str]) -> list[Row]:
     """Calls with their results, and a closing word."""
     items: list[Row] = []
@@ -247,6 +251,8 @@ FIRES = [
     Fires("TSK005", "yes and stop", [talked(said("Shall I?"), GO_AHEAD)], ("t",), "user", ("Yes, please go ahead. ###STOP###",)),
     Fires("TSK006", "each repeat cites the rule", repeats(refused(), refused()), ("t",), "key", ("a portion of the flight was already flown",)),
     Fires("TSK007", "an untold message", [rollout("t", prompt="Run it.", details={"test_fails": NOT_IN})], ("t",), "verifier", ("'Error executing command' not found in",)),
+    Fires("TSK020", "every reward is 0 and nobody says why", [rollout(f"t{n}", output=f"word {n}") for n in range(5)], tuple(f"t{n}" for n in range(5)), "verifier"),
+    Fires("TSK021", "the answer is the key in percent", [share("10", "0.1")], ("t",), "key", ("percentage",)),
     Fires("TSK008", "three times the same", repeats(*(rollout("t", extracted_answer="7", expected_answer="8") for _ in range(3))), ("t",), "key"),
     Fires("TSK009", "one of four never holds", repeats(*(rollout("t", checks=checks(True, True, True, False)) for _ in range(3))), ("t",), "verifier"),
     Fires("TSK010", "no word and no call", [rollout("t", passed=True, output=[])], ("t",), "verifier"),
@@ -365,6 +371,14 @@ QUIET = [
     Quiet("TSK005", "no go-ahead", [talked(said("Shall I?"), said("No, thanks. ###STOP###", "user"))]),
     Quiet("TSK005", "nothing was due", [rollout("t", output=[said("Shall I?"), GO_AHEAD], expected_actions=[])]),
     Quiet("TSK006", "no such rule", [refused(rule="Speak English.")]),
+    Quiet("TSK020", "one passes", [rollout(f"t{n}", output=f"word {n}", passed=n == 0) for n in range(6)], alone=True),
+    Quiet("TSK020", "two rewards", [rollout(f"t{n}", output=f"word {n}", reward=-(n % 2)) for n in range(6)], alone=True),
+    Quiet("TSK020", "the verifier says why", [rollout(f"t{n}", output=f"word {n}", failure_reason="no such room") for n in range(6)], alone=True),
+    Quiet("TSK020", "a key says what was wanted", [rollout(f"t{n}", output=f"word {n}", expected_answer=f"name {n} of the list") for n in range(6)], alone=True),
+    Quiet("TSK021", "no percentage is asked for", [share("10", "0.1", "How many tons more?")]),
+    Quiet("TSK021", "another number", [share("12", "0.1")]),
+    Quiet("TSK021", "it passes", [share("10", "0.1", passed=True)]),
+    Quiet("TSK021", "nothing", [share("0", "0")]),
     Quiet("TSK008", "no answer is expected", repeats(*(rollout("t", model_patch="diff --git a/x b/x", resolved=False) for _ in range(3)))),
     Quiet("TSK006", "a rule that allows it", [refused(rule="This reservation can be cancelled though a portion of the flight was already flown.")]),
     Quiet("TSK006", "one repeat does not cite it", repeats(refused(), refused("I will look into it."))),

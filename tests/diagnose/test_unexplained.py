@@ -9,7 +9,7 @@ import pytest
 import blade
 from blade.core.diagnosis import Diagnosis, Grade
 from blade.report.diagnosis import finding_lines
-from builders import Row, rollout, write_jsonl
+from builders import Row, call, result, rollout, said, write_jsonl
 
 
 def solving(task: str, repeat: int, passed: bool, last: str) -> Row:
@@ -51,3 +51,50 @@ def test_one_pass_is_enough_where_all_failures_begin_alike(tmp_path: Path, start
 def test_one_pass_is_not_enough_where_failures_differ(tmp_path: Path) -> None:
     failing = [rollout(f"t{n}", output=f"{'```json' if n else '[1]'}\n{n}") for n in range(3)]
     assert found_in(tmp_path, [rollout("t9", passed=True, output='{"n": 9}'), *failing]).findings == ()
+
+
+def rendered(n: int, passed: bool, measured: float) -> Row:
+    return rollout(f"t{n}", passed=passed, prompt=f"Draw {n}.", output=f"figure {n}", overlap=measured)
+
+
+def test_a_number_that_parts_passes_from_failures_is_told(tmp_path: Path) -> None:
+    rows = [rendered(n, True, 0.9 + n / 100) for n in range(5)] + [rendered(n, False, n / 20) for n in range(5, 10)]
+    (one,) = found_in(tmp_path, rows).findings
+    told = "`overlap` is 0.9 to 0.94 in the 5 passing rollouts that were read and 0.25 to 0.45 in 5 of these."
+    assert told in one.what
+    assert (one.fix, one.grade) == ("", Grade.NOT_SETTLED)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [rendered(n, n < 5, 0.5) | {"pass_flag": float(n < 5)} for n in range(10)],
+        [rendered(n, n < 4, 1.0 - n / 10) for n in range(8)],
+        [rendered(n, n < 5, 1.0 - n % 5 / 10) for n in range(10)],
+    ],
+    ids=["the verdict under another name", "too few", "no limit between them"],
+)
+def test_other_numbers_are_not(tmp_path: Path, rows: list[Row]) -> None:
+    assert all("tells them apart" not in one.what for one in found_in(tmp_path, rows).findings)
+
+
+def stuck(repeat: int, *, passed: bool) -> Row:
+    tried = ["a"] if passed else ["a", "b"] * 8
+    items = [
+        one
+        for n, name in enumerate(tried)
+        for one in (call("run", f'{{"file": "{name}"}}', f"c{n}"), result("KeyError: 'col'", f"c{n}"))
+    ]
+    return rollout("t", repeat=repeat, passed=passed, output=[*items, said("Done.")])
+
+
+def test_what_the_agent_does_in_these_and_in_no_pass_is_told(tmp_path: Path) -> None:
+    found = found_in(tmp_path, [stuck(n, passed=n < 2) for n in range(4)])
+    (one,) = found.findings
+    assert (one.id, one.rollouts, one.grade) == ("habit:BEH004", 2, Grade.CONSISTENT)
+    assert "2 rollouts in 1 task (BEH004), and no passing rollout." in one.what
+
+
+def test_what_passes_do_too_is_not(tmp_path: Path) -> None:
+    rows = [stuck(n, passed=False) | {"reward": float(n < 2)} for n in range(4)]
+    assert all(not one.id.startswith("habit") for one in found_in(tmp_path, rows).findings)

@@ -102,6 +102,18 @@ def test_data_that_a_runner_collated_is_not_looked_at(tmp_path: Path) -> None:
     assert ([one.path.name for one in found.bundles], found.problems) == (["r.jsonl"], ())
 
 
+def test_counted_sidecars_of_no_rollouts_are_not_passed_over_in_silence(tmp_path: Path) -> None:
+    sidecars(tmp_path)
+    for n in range(2):
+        write_jsonl(tmp_path / f"run_shard{n}.jsonl", [rollout(f"t{n}")])
+    problems = find([str(tmp_path)]).problems
+    assert [problem.source.artifact.rpartition("/")[2] for problem in problems] == [
+        "run_failures.jsonl",
+        "run_materialized_inputs.jsonl",
+    ]
+    assert "whose rollouts are not beside it" in problems[0].reason
+
+
 def test_a_file_named_twice_is_one_file(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "run.jsonl", [rollout("a")])
     assert names(path, tmp_path, tmp_path / "." / "run.jsonl", str(tmp_path / "*.jsonl")) == ["run.jsonl"]
@@ -142,6 +154,12 @@ def test_a_file_without_rows_is_refused_with_the_reason(tmp_path: Path, data: by
     with pytest.raises(ArtifactError, match=why) as caught:
         find([str(path)])
     assert caught.value.hint
+
+
+def test_the_fields_of_rows_that_are_no_rollouts_are_named(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "r.jsonl", [{"prompt": "?", "completion": "!", "grade": 1}])
+    with pytest.raises(ArtifactError, match=r"not rollouts \(they have completion, grade, prompt\)"):
+        find([str(path)])
 
 
 def test_a_refused_file_beside_a_good_one_is_a_problem(tmp_path: Path) -> None:

@@ -37,6 +37,7 @@ NAMES = [
     *("rubric_judgements", "rubric_results", "criteria", "criteria_results", "test_results", "tests_status", "tests"),
     *("test_details", "checks", "step_results", "validation_results", "instruction_results", "reward_components"),
     *("rubric_verdicts", "rubric_evaluations", "verification_results", "assertion_results", "requirement_scores"),
+    *("grading_breakdown", "score_breakdown"),
 ]
 
 

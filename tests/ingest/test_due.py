@@ -162,6 +162,8 @@ def test_whether_the_row_has_a_field_for_the_answer() -> None:
     assert due(expected_answer="4", extracted_answer=None).extracts
     assert not due(expected_answer="4").extracts
     assert not due(answer="4").extracts
+    assert due(metadata={"model_patch": ""}).extracts
+    assert not due(metadata={"exit_status": "Submitted"}).extracts
 
 
 def test_statements_that_are_due() -> None:
@@ -245,6 +247,8 @@ REPLY = {"response": {"output": [{"type": "message", "content": [{"text": "It is
             [("compiler_output.stdout", "error: unknown tactic")],
         ),
         ({"build_output": "a.cu(5): error"}, [("build_output", "a.cu(5): error")]),
+        ({"verification_result": {"output": "FAILED t.py::a"}}, [("verification_result.output", "FAILED t.py::a")]),
+        ({"execution_result": {"output": "42"}}, []),
         ({"verification_result": {"resolution": "RESOLVED_NO"}}, [("verification_result.resolution", "RESOLVED_NO")]),
         ({"info": {"feedback": "It is dark.", "won": False}}, []),
         ({"info": {"feedback": "It is dark."}}, [("info.feedback", "It is dark.")]),

@@ -14,7 +14,9 @@ def known_by(run: Run) -> dict[str, str]:
     return dict(run.tasks.select("task_id", "id_kind").rows())
 
 
-@pytest.mark.parametrize("name", ["task_id", "instance_id", "problem_id", "question_id", "sample_id", "uuid", "id"])
+@pytest.mark.parametrize(
+    "name", ["task_id", "instance_id", "problem_id", "question_id", "sample_id", "uuid", "id", "example_id", "qid"]
+)
 def test_a_task_is_its_id(tmp_path: Path, name: str) -> None:
     run = load_rows(tmp_path, *(rollout() | {name: value} for value in ("x", 7, "x")))
     assert known_by(run) == {"7": "id", "x": "id"}
@@ -122,6 +124,11 @@ def test_an_empty_prompt_is_no_mark(tmp_path: Path, prompt: object) -> None:
 def test_an_empty_key_is_no_mark(tmp_path: Path, value: object) -> None:
     run = load_rows(tmp_path, rollout(question=value, prompt="a"), rollout(question=value, prompt="b"))
     assert set(run.tasks["id_kind"]) == {"prompt"}
+
+
+def test_an_answer_alone_names_no_task(tmp_path: Path) -> None:
+    run = load_rows(tmp_path, *({"reward": 1.0, "label": n % 3, "category": f"c{n}"} for n in range(9)))
+    assert (run.tasks.height, set(known_by(run).values())) == (9, {"line"})
 
 
 def test_white_space_and_later_turns_do_not_change_a_prompt(tmp_path: Path) -> None:

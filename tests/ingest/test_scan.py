@@ -87,6 +87,29 @@ def test_workers_give_what_one_process_gives(tmp_path: Path, monkeypatch: pytest
     assert len(done) > 2
 
 
+UNGUARDED = """
+import sys
+import blade
+from blade.ingest import scan
+scan.WORTH_WORKERS, scan.cores = 1, lambda: 2
+print(blade.load_run(*sys.argv[1:]).table.height)
+"""
+
+
+def test_a_script_without_a_guard_reads_with_workers_too(tmp_path: Path) -> None:
+    script = write_bytes(tmp_path / "script.py", UNGUARDED.encode())
+    shards = [write_jsonl(tmp_path / f"shard{n}.jsonl", ROWS[n::2]) for n in range(2)]
+    source = str(Path(scan.__file__).parents[2])
+    said = subprocess.run(
+        [sys.executable, str(script), *map(str, shards)],
+        env={**os.environ, "PYTHONPATH": source},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (said.stdout, said.stderr) == ("120\n", "")
+
+
 def test_the_order_of_rows_changes_nothing_but_lines(tmp_path: Path) -> None:
     shuffled = random.Random(3).sample(ROWS, len(ROWS))
     one, other = load_rows(tmp_path / "a", *ROWS), load_rows(tmp_path / "b", *shuffled)

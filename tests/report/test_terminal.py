@@ -44,3 +44,12 @@ def test_a_name_of_several_words_does_not_run_into_its_sentence(tmp_path: Path) 
     printed = " ".join("\n".join(summary(analyze(load([str(path)], Options()), Options()))).split())
     assert '"Names a cause" is not met' in printed
     assert '"It says `ls` and no more."' in printed
+
+
+def test_runs_of_the_same_tasks_are_not_set_against_each_other_pair_by_pair(tmp_path: Path) -> None:
+    rows = [rollout(f"t{n}", passed=n < 3, prompt=f"Q {n}", model=f"m{m}") for m in range(3) for n in range(5)]
+    path = write_jsonl(tmp_path / "r.jsonl", rows)
+    lines = summary(analyze(load([str(path)], Options()), Options()))
+    (told,) = [line for line in lines if "set against each other" in line]
+    assert told == "All 3 runs judged the same 5 tasks, so their scores can be set against each other."
+    assert not any("both judged" in line for line in lines)

@@ -68,6 +68,8 @@ class Due(msgspec.Struct, frozen=True, kw_only=True):
     said: tuple[Said, ...] = ()
     empty_records: tuple[str, ...] = ()
     """Fields that hold the verifier's account in other rows, and nothing in this one."""
+    undecided: tuple[str, ...] = ()
+    """Fields in which a judge speaks that came to no verdict."""
     script: str | None = None
     """What the simulated user was told."""
 

@@ -21,6 +21,7 @@ from blade.metrics.counts import task_numbers
 INFRA_MODES = {
     "machinery": "the machinery failed",
     "no-verdict": "the verifier left no account",
+    "undecided": "the judge came to no verdict",
     "verifier-failed": "the verifier failed itself",
     "no-output": "the agent never spoke",
 }

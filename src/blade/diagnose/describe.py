@@ -9,7 +9,7 @@ from blade.core.finding import Difference, Differs
 from blade.core.tools import changes_state
 from blade.diagnose import provenance, quotes
 from blade.diagnose.contrast import call_in_words, left_out_in_words
-from blade.diagnose.differences import OF_A_TEST
+from blade.diagnose.differences import OF_A_TEST, UNDECIDED
 from blade.diagnose.templates import readable, telling
 from blade.diagnose.walks import Walk
 
@@ -81,7 +81,9 @@ def _difference(walk: Walk, one: Difference) -> str:
         Differs.CUT: f"cut by the limit of {one.name}"
         if one.name != OF_A_TEST
         else "its program is too slow for the tests",
-        Differs.NO_RECORD: f"no account of the verifier in `{one.name}`",
+        Differs.NO_RECORD: f"no verdict in `{one.name}`"
+        if one.detail == UNDECIDED
+        else f"no account of the verifier in `{one.name}`",
         Differs.ERROR: f"`{one.name}`: {quotes.shown(readable(one.detail), 70)}",
         Differs.NO_ANSWER: _NOTHING.get(one.name, "no answer handed in"),
         Differs.REFUSED: f"calls `{one.name}`{_call(walk, one.step, one.name)}, whose schema refuses `{one.detail}`",

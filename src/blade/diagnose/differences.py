@@ -54,6 +54,8 @@ _REFUSES = re.compile(
 FEWEST_TESTS = 2
 _RAISED = re.compile(r"(?!AssertionError)[\w.]*(?:Error|Exception)\b")
 """An exception of the program itself, and not of what a test asserts."""
+UNDECIDED = "undecided"
+"""Stands for what a judge says that came to no verdict."""
 A_JUDGE = "a judge"
 """Stands for what a judge says in sentences, which no two judgements share."""
 MOST_JUDGED_WORDS = 6
@@ -126,7 +128,7 @@ _MODEL_SIDE = re.compile(
 )
 """Errors of what the model handed in, and not of the machinery."""
 _VERIFIER_FIELD = re.compile(
-    r"(?:verifier|judge|evaluat|eval_|grad(?:er|ing)|scor(?:er|ing))\w*?(?:error|exception|invalid|timed_out)|invalid_judge"
+    r"(?:verifier|judge|evaluat|eval_|grad(?:er|ing)|scor(?:er|ing))\w*?(?:error|exception|invalid|timed_out|incomplete)|invalid_judge"
 )
 _CRASHED = re.compile(
     r"\b(?:evaluat(?:or|ion)|verifier|grader|scorer|judge|checker)[ _-]?(?:exception|error|crash(?:ed)?|fail(?:ed|ure)|raised)\b",
@@ -161,7 +163,7 @@ def differences(rollout: Rollout) -> tuple[Difference, ...]:
     failed = rollout.outcome is Outcome.FAILED
     limits = _limits(rollout, due)
     found = limits + _output(rollout, due)
-    if due.said or due.empty_records:
+    if due.said or due.empty_records or due.undecided:
         machinery = list(_machinery(due))
         found += [*machinery, *_records(due), *_words(due, failed)]
         found += [] if limits or machinery else _masked(due)
@@ -285,6 +287,8 @@ def _is_machinery(said: Said) -> bool:
 def _records(due: Due) -> Iterator[Difference]:
     for name in due.empty_records:
         yield Difference(kind=Differs.NO_RECORD, name=name)
+    for name in due.undecided:
+        yield Difference(kind=Differs.NO_RECORD, name=name, detail=UNDECIDED)
 
 
 def _output(rollout: Rollout, due: Due) -> list[Difference]:

@@ -44,7 +44,15 @@ def shown_by(walk: Walk, mode: str) -> Evidence | None:
         return declined(walk) if mode == "no-change" else closing(walk)
     if mode.startswith("cut-"):
         return stopped(walk) or closing(walk)
-    if mode in ("no-verdict", "verifier-failed", "no-answer", "not-extracted", "several-answers", "machinery"):
+    if mode in (
+        "no-verdict",
+        "undecided",
+        "verifier-failed",
+        "no-answer",
+        "not-extracted",
+        "several-answers",
+        "machinery",
+    ):
         return next(_words(walk), None) or closing(walk)
     step = next((one for one in walk.differs if one.kind in _AT_A_STEP and one.step is not None), None)
     return call(walk, step) if step is not None else closing(walk)
@@ -90,9 +98,11 @@ def said(walk: Walk, field: str) -> Evidence | None:
 
 
 def _words(walk: Walk) -> Iterator[Evidence]:
-    named = [one.name for one in walk.differs if one.kind in (Differs.ERROR, Differs.NO_RECORD) and one.detail]
-    for name in named:
-        found = said(walk, name)
+    told = [
+        one for kind in (Differs.ERROR, Differs.NO_RECORD) for one in walk.differs if one.kind == kind and one.detail
+    ]
+    for one in told:
+        found = said(walk, one.name)
         if found is not None:
             yield found
 

@@ -12,7 +12,9 @@ from blade.diagnose.context import Context, Draft
 from blade.diagnose.drafts import DRAFTS
 from blade.diagnose.drafts.giving_up import by_giving_up
 from blade.diagnose.drafts.guesses import by_guess
+from blade.diagnose.drafts.habit import by_habit
 from blade.diagnose.drafts.others import by_user, unexplained
+from blade.diagnose.drafts.shut_out import by_shut_out
 from blade.diagnose.drafts.taught import by_label
 from blade.diagnose.examples import examples
 from blade.diagnose.groups import Group, Place, groups
@@ -36,9 +38,16 @@ def findings(
     What `doubts` put down to the benchmark beyond question is not put down to the agent as well.
     """
     agents = map(_without_withheld(context), groups(context.partition))
-    mine = [group for group in map(_without(_unsound(doubts)), agents) if group.failing]
+    shut_out = by_shut_out(context)
+    kept_out = set(shut_out[0].alone) if shut_out is not None else set()
+    mine = [group for group in map(_without(_unsound(doubts) | kept_out), agents) if group.failing]
     drafted = [(group, DRAFTS[group.family](group, context)) for group in mine]
-    habits = (by_user(context), by_guess(doubts, mine), by_giving_up(context, mine), unexplained(context))
+    habit = by_habit(context)
+    told = set(habit[0].failing) if habit is not None else kept_out
+    habits = (
+        *(by_user(context), by_guess(doubts, mine), by_giving_up(context, mine), shut_out, habit),
+        unexplained(context, told | kept_out),
+    )
     drafted += [one for one in habits if one is not None]
     drafted += [by_label(label, seen, context) for label, seen in taught if label.fix is not None and seen.fired_failed]
     ranked = sorted(

@@ -10,6 +10,8 @@ from msgspec import Struct
 
 from blade.core.diagnosis import Partition
 from blade.core.finding import Differs
+from blade.diagnose.differences import A_JUDGE
+from blade.diagnose.mode_kinds import party_of
 
 Place = tuple[str, int]
 
@@ -47,6 +49,8 @@ _BY_KIND_ALONE = ("not-said", "no-verdict", "no-answer", "declined", "machinery"
 _OWN_DETAIL = ("argument", "words")
 _OF_THE_END = ("answer", "no-answer", "declined", "check", "words", "not-said", "left-out")
 """Families of what a rollout that ran on might still have mended."""
+_JUDGED = ("answer", "check", "words", "declined")
+"""Families of what a verdict rests on."""
 
 
 class Group(Struct, frozen=True, kw_only=True, dict=True):
@@ -134,11 +138,20 @@ def _without_consequences(long: pl.DataFrame) -> pl.DataFrame:
     """Without what comes of machinery that failed, of a cut or of a refusal: that comes first."""
     long = _less(long, "machinery", pl.col("family") != "machinery")
     long = _less(long, "limit", pl.col("family").is_in(_OF_THE_END))
+    long = _less(long, "no-verdict", pl.col("family").is_in(_JUDGED))
     long = _less(long, "declined", pl.col("family").is_in(["answer", "no-answer"]))
     unjudged = (pl.col("family") == "words") & pl.col("detail").str.contains(BEFORE_JUDGING)
     long = _after(long, unjudged, pl.col("family") == "check")
+    long = _after(long, _of_others(long), (pl.col("family") == "words") & (pl.col("detail") == A_JUDGE))
     # An answer that holds the key is right; where a criterion fails, that is why it was rejected.
     return _less(long, "check", (pl.col("family") == "answer") & (pl.col("name") == "contained"))
+
+
+def _of_others(long: pl.DataFrame) -> pl.Expr:
+    """Words in which the verifier names somebody else than the agent: what its judge says is about them."""
+    spoken = long.filter((pl.col("family") == "words") & ~pl.col("passed")).select("name", "detail").unique()
+    others = [detail for name, detail in spoken.iter_rows() if party_of(name, detail) != "agent"]
+    return (pl.col("family") == "words") & pl.col("detail").is_in(others)
 
 
 def _less(long: pl.DataFrame, family: str, after: pl.Expr) -> pl.DataFrame:

@@ -22,6 +22,8 @@ _PARTIES = (
     ("harness", pattern_of(r"\binfra|\bsandbox|\bcontainer|\bprovider|\bharness", re.IGNORECASE)),
 )
 
+_LOG = pattern_of(r"(?:stderr|stdout|log|output)$")
+
 
 class Kind(Struct, frozen=True, kw_only=True):
     """How a mode is called, whose doing it is, and how it is tied to the verdict."""
@@ -35,6 +37,9 @@ KINDS = {
     "machinery": Kind(name="the machinery failed, and the reward is recorded all the same", party="harness"),
     "no-verdict": Kind(
         name="no verdict: the verifier left no account, and the reward is recorded all the same", party="verifier"
+    ),
+    "undecided": Kind(
+        name="no verdict: the judge came to none, and the reward is recorded all the same", party="verifier"
     ),
     "verifier-failed": Kind(
         name="the verifier says that it failed itself, and the reward is recorded all the same", party="verifier"
@@ -91,12 +96,13 @@ def _open_kind(mode: str) -> Kind:
         return Kind(name=f"`{what}` not met", party="agent")
     field, _, words = what.partition(": ")
     who = "the environment" if field == ENVIRONMENT else "the verifier"
-    return Kind(name=f"{who} says: {readable(words)}", party=_party(f"{field} {words}"))
+    return Kind(name=f"{who} says: {readable(words)}", party=party_of(field, words))
 
 
-def _party(words: str) -> str:
-    """Whose doing it is, where the verifier's words say so."""
+def party_of(field: str, words: str) -> str:
+    """Whose doing it is, where the verifier's words say so or the name of their field; a log is about all of them."""
+    said = words if _LOG.search(field) else f"{field} {words}"
     for party, pattern in _PARTIES:
-        if pattern.search(words):
+        if pattern.search(said):
             return party
     return "agent"

@@ -19,7 +19,7 @@ from blade.core.finding import Differs
 from blade.core.pattern import pattern_of
 from blade.core.run import Run
 from blade.diagnose.catalogue import infra_codes
-from blade.diagnose.differences import A_JUDGE, ABSENT, EVERY_TEST
+from blade.diagnose.differences import A_JUDGE, ABSENT, EVERY_TEST, UNDECIDED
 from blade.diagnose.groups import A_RULE, A_TOTAL, BEFORE_JUDGING, NUMBERED
 from blade.diagnose.mode_kinds import BROKEN, kind_of
 from blade.diagnose.recorded import leaves_out_the_agent
@@ -210,7 +210,7 @@ def _has(long: pl.DataFrame, *kinds: Differs) -> bool:
 def _never_filled(long: pl.DataFrame, run: Run) -> pl.Expr:
     """An account that is empty in most rollouts says nothing about this one."""
     judged = int(run.rollouts["outcome"].is_in(["passed", "failed"]).sum())
-    empty = (pl.col("kind") == Differs.NO_RECORD) & (pl.col("detail") == "")
+    empty = (pl.col("kind") == Differs.NO_RECORD) & pl.col("detail").is_in(["", UNDECIDED])
     often = long.filter(empty).group_by("name").len().filter(pl.col("len") > judged * (1 - FILLED))["name"].to_list()
     return empty & pl.col("name").is_in(often)
 
@@ -253,7 +253,8 @@ def _flags(long: pl.DataFrame) -> pl.DataFrame:
         machinery=((pl.col("kind") == Differs.ERROR) & ~by_rule).any(),
         broken=pl.col("name").filter((pl.col("kind") == Differs.ERROR) & by_rule).first(),
         no_verdict=((pl.col("kind") == Differs.NO_RECORD) & (pl.col("detail") == "")).any(),
-        verifier_failed=((pl.col("kind") == Differs.NO_RECORD) & (pl.col("detail") != "")).any(),
+        undecided=((pl.col("kind") == Differs.NO_RECORD) & (pl.col("detail") == UNDECIDED)).any(),
+        verifier_failed=((pl.col("kind") == Differs.NO_RECORD) & ~pl.col("detail").is_in(["", UNDECIDED])).any(),
         declined=has(Differs.NO_ANSWER, "declined"),
         lookup_argument=((pl.col("kind") == Differs.LOOKUP) & (pl.col("detail") != "")).any(),
         cut=pl.col("name").filter(pl.col("kind") == Differs.CUT).first(),
@@ -354,6 +355,7 @@ def _mode(answered: bool, counted: bool, only_reads: bool) -> pl.Expr:
         (pl.col("machinery"), "machinery"),
         (pl.col("broken").is_not_null() & ~pl.col("no_output"), pl.concat_str(pl.lit(BROKEN), "broken")),
         (pl.col("verifier_failed"), "verifier-failed"),
+        (pl.col("undecided"), "undecided"),
         (pl.col("no_verdict") & ~(pl.col("empty_answer") & answered), "no-verdict"),
         (pl.col("cut").is_not_null(), pl.concat_str(pl.lit("cut-"), "cut")),
         (pl.col("no_output"), "no-output"),

@@ -29,10 +29,15 @@ SUFFIXES = (
 )
 """A file's name without its ending, and what it is when it ends so."""
 
+_COUNTED = ("inputs", "failures")
+"""Sidecars whose rows are counted: one that belongs to no rollouts is not passed over in silence."""
 COLLATED = "preprocessed_datasets"
 """The folder in which a runner leaves the data that it collated; there are no rollouts in it."""
 _ROLLOUT_ENDINGS = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".eval", ".json", ".ndjson", ".ndjson.gz", ".ndjson.zst")
 _CONFIG_ENDINGS = (".yaml", ".yml")
+_MOST_NAMES = 12
+_LONGEST_NAME = 40
+"""Of the fields of a file that is refused: how many are named, and how much of each."""
 _HEAD_BYTES = 1 << 16
 _HEAD_ROWS = 50
 _HEAD_LINES = 5_000
@@ -142,6 +147,8 @@ def _take(path: Path, name: str | None, search: _Search) -> None:
             _take_file(path, name, search)
         return
     for file in _files(path):
+        if role_of(file) in _COUNTED and not _is_swallowed(file):
+            search.refused[file.resolve()] = _without_rollouts(role_of(file))
         if role_of(file) == "rollouts":
             _take_file(file, name, search)
             if file.resolve() in search.refused and _is_dataset(file):
@@ -188,7 +195,7 @@ def _take_file(path: Path, name: str | None, search: _Search) -> None:
 def _why_not(path: Path, head: Head, format_: Format | None, beside: Mapping[str, Path]) -> str | None:
     role = role_of(path)
     if role != "rollouts":
-        return f"the name says that it is the {role} sidecar of a run whose rollouts are not beside it"
+        return _without_rollouts(role)
     if head.broken:
         return head.broken
     if not head.start.strip():
@@ -197,8 +204,16 @@ def _why_not(path: Path, head: Head, format_: Format | None, beside: Mapping[str
     if format_ is None:
         return _not_lines(path, head)
     if format_.splittable and not any(is_rollout(row) for row in head.rows):
-        return "its rows have no reward, score, response, messages or output: not rollouts"
+        named = sorted({name for row in head.rows for name in row})
+        have = ", ".join(name[:_LONGEST_NAME] for name in named[:_MOST_NAMES]) + (
+            ", ..." if named[_MOST_NAMES:] else ""
+        )
+        return f"its rows have no reward, score, response, messages or output: not rollouts (they have {have or 'nothing'})"
     return None
+
+
+def _without_rollouts(role: str) -> str:
+    return f"the name says that it is the {role} sidecar of a run whose rollouts are not beside it"
 
 
 def _not_lines(path: Path, head: Head) -> str:

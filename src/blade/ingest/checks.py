@@ -130,6 +130,7 @@ NAMES = (
 _MAY_NAME = pattern_of(
     r"(?:rubric|criteri|verif|validat|assert|check|test|instruction|requirement|constraint|binary)\w*"
     r"_(?:results|verdicts|evaluations|judge?ments|outcomes|scores|items)"
+    r"|(?:grad|scor|rubric)\w*_breakdown"
 )
 """Other names of such fields, looked at after those."""
 

@@ -41,6 +41,8 @@ _PARTS = frozenset(("compiled", "correctness", "utility", "security", "safe"))
 """What a verdict may be made of: a field that is named so, and is false, says what was lacking."""
 _HARM = re.compile(r"attack|injection|leak|violat|jailbr|cheat|hacked")
 """What must not happen: a field with such a word in its name that is true says that it did."""
+_PRINTS = re.compile(r"compile|verif|evaluat")
+"""Accounts in which what was printed is a compiler's or a verifier's word, and not the program's."""
 _WHOLE = frozenset(("overall", "strict", "task", "final", "is", "episode", "run"))
 _OBSERVED = frozenset(("won", "lost", "admissible_commands", "inventory", "moves"))
 """Beside such fields the words of an account are what the environment showed, and no verdict."""
@@ -48,9 +50,12 @@ _SPECIFIC = frozenset(
     ("patch", "applied", "format", "schema", "compile", "compiled", "parse", "parsed", "syntax", "build", "extracted")
 )
 """What may fail before anything is judged: a field that says that it did not succeed tells more than the verdict."""
-_NO_VERDICT = re.compile(rb'(?<!\\\\)"verdict(?:_label)?"\s*:\s*null\b')
-"""A judgment that came to none, as it stands in a record."""
-_FLAGS = re.compile(r"error|fail|timeout|timed_out|exceeded|invalid|truncated|refus|attempted|hallucinat|abstain|oom")
+_VERDICT = re.compile(rb'"(?:verdict(?:_label)?|response)"\s*:\s*(null\b)?')
+_CUT_OFF = re.compile(rb'"incomplete_details"\s*:\s*\{')
+"""Verdicts and replies of judges as they stand in a record, and a reply that a limit ended."""
+_FLAGS = re.compile(
+    r"error|fail|timeout|timed_out|exceeded|invalid|truncated|incomplete|refus|attempted|hallucinat|abstain|oom"
+)
 _AMOUNTS = ("failed", "failures", "errors", "count", "_rate", "_limit", "_s", "_sec", "_secs", "_seconds", "_ms")
 """How names of numbers end that are no flags, though they be 1."""
 _TELLING = frozenset(("reason", "reasons", "message", "error", "explanation", "labels"))
@@ -121,17 +126,28 @@ def read_due(row: Row) -> Due:
         calls=_calls(row, plan.actions) if plan.actions else None,
         statements=_statements(row, plan.statements) if plan.statements else (),
         answer=_answer(row, plan.expected) if plan.expected else None,
-        extracts=bool(plan.extracted),
+        extracts=any(_has_place(row, path) for path in plan.extracted),
         checks=_checks(row) if plan.checks else (),
         said=tuple(islice(_all_said(row, plan), MOST_SAID)) if speaks else (),
-        empty_records=tuple([name for name in plan.records if _is_empty(row[name])]) if plan.records else (),
+        empty_records=tuple([name for name in plan.records if not cells.has(row[name])]) if plan.records else (),
+        undecided=tuple([name for name in plan.records if _is_undecided(name, row[name])]) if plan.records else (),
         script=_script(row, plan.script) if plan.script else None,
     )
 
 
-def _is_empty(record: bytes | msgspec.Raw) -> bool:
-    """Whether a verifier left nothing in its record, or a judgment without a verdict."""
-    return not cells.has(record) or _NO_VERDICT.search(bytes(record)) is not None
+def _has_place(row: Row, path: str) -> bool:
+    """Whether a row has the field of a path, whatever stands in it."""
+    top, _, inside = path.rpartition(".")
+    return not top or f'"{inside}"'.encode() in bytes(row[top])
+
+
+def _is_undecided(name: str, record: bytes | msgspec.Raw) -> bool:
+    """Whether a record holds a judgment without a verdict; of a rubric, none of whose criteria has one."""
+    text = bytes(record)
+    absent = [bool(null) for null in _VERDICT.findall(text)] if b"null" in text else []
+    if name in fields.RUBRICS:
+        return bool(absent) and all(absent)
+    return any(absent) or (name.startswith("judge_") and _CUT_OFF.search(text) is not None)
 
 
 class KnownDue:
@@ -381,7 +397,7 @@ def _account(path: str, value: object, depth: int) -> Iterator[Said]:
 
 def _tells_there(path: str, name: str) -> bool:
     """Whether a field tells what went wrong where it stands: what a compiler printed, how a verification ended."""
-    return name == "resolution" or (name in ("stdout", "output") and "compile" in path)
+    return name == "resolution" or (name in ("stdout", "output") and _PRINTS.search(path) is not None)
 
 
 def _words(path: str, value: object, depth: int) -> Iterator[Said]:

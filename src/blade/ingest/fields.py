@@ -18,7 +18,7 @@ class Field(NamedTuple):
     paths: tuple[str, ...]
 
 
-ID_NAMES = ("task_id", "instance_id", "problem_id", "question_id", "sample_id", "uuid", "id")
+ID_NAMES = ("task_id", "instance_id", "problem_id", "question_id", "sample_id", "uuid", "id", "example_id", "qid")
 _METADATA_KEYS = ("expected_answer", "ideal", "ground_truth", "reference_answer", "answer", "target", "label")
 """Names of a key inside the verifier's metadata."""
 
@@ -60,6 +60,22 @@ KEY_NAMES = (
     "text",
     "verifier_metadata",
 )
+
+ANSWER_KEYS = (
+    "expected_answer",
+    "expected_output",
+    "expected_outputs",
+    "expected_judgement",
+    "expected_count",
+    "ground_truth",
+    "reference",
+    "reference_answer",
+    "gold",
+    "gold_answer",
+    "label",
+    "target",
+)
+"""Those of them that hold an answer: many tasks may have the same, so that by itself it does not name one."""
 
 _ID = Field(
     "id",
@@ -207,6 +223,7 @@ _STOP = Field(
         "finish_reason",
         "termination_reason",
         "stop_condition",
+        "termination.reason",
         "response.metadata.stop_reason",
         "response.stop_reason",
     ),
@@ -423,6 +440,7 @@ SPEAKING_WORDS = (
     "refus",
     "exception",
     "returncode",
+    "incomplete",
     "attempted",
     "hallucination",
     "abstain",
@@ -467,7 +485,10 @@ JUDGES = (
 
 _JUDGMENT = ("_judgment", "_judgement")
 
-HARNESS_ERRORS = ("error", "error_class", "error_kind", "exception", "exception_info", "exception_type", "agent_error")
+HARNESS_ERRORS = (
+    *("error", "error_class", "error_kind", "exception", "exception_info", "exception_type"),
+    *("agent_error", "infrastructure_error", "infra_error"),
+)
 """Fields in which a harness records that it failed itself."""
 
 REACHED = ("evaluation_completed", "verification_completed", "scored", "judge_parse_ok")
@@ -476,7 +497,14 @@ REACHED = ("evaluation_completed", "verification_completed", "scored", "judge_pa
 MASK = "mask_sample"
 """A flag with which a verifier says that its reward measures nothing: the environment failed, and not the agent."""
 
-RECORDS = ("reward_info", "verifier_result", "eval_report", "judge_output", "judge_evaluations", "rubric_judgements")
+RUBRICS = ("rubric_judgements", "rubric_evaluations", "rubric_results")
+"""Judgments of one criterion each."""
+
+RECORDS = (
+    *("reward_info", "verifier_result", "eval_report"),
+    *("judge_output", "judge_evaluations", "judge_evaluation", "judge_response"),
+    *RUBRICS,
+)
 """Fields that only a verifier which reached the rollout fills."""
 
 

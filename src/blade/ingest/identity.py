@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from blade.ingest.fields import ANSWER_KEYS
 from blade.ingest.frames import kept, looked_up
 from blade.ingest.light import KEY
 from blade.ingest.marks import hashed
@@ -29,7 +30,8 @@ def identify(rows: pl.DataFrame) -> pl.DataFrame:
     rows = rows.with_columns(_id_mark(rows))
     rows = rows.with_columns(_known(rows))
     rows = rows.with_columns(_key_fp(rows), _settled("prompt_fp").alias("prompt_fp"))
-    return rows.with_columns(_kind(), _task_ids(rows)).drop("position", "known")
+    rows = rows.with_columns(_is_marked(rows).alias("marked"))
+    return rows.with_columns(_kind(), _task_ids(rows)).drop("position", "known", "marked")
 
 
 def natural(text: str) -> tuple[tuple[int, int, str], ...]:
@@ -132,6 +134,14 @@ def _settled(name: str) -> pl.Expr:
     return pl.when(pl.col("known").is_null()).then(pl.col(name)).otherwise(shared)
 
 
+def _is_marked(rows: pl.DataFrame) -> pl.Expr:
+    """Whether key and prompt name a task: an answer alone does not, many tasks may have the same."""
+    told = [pl.col(name).is_not_null() for name in _key_columns(rows) if name.removeprefix(KEY) not in ANSWER_KEYS]
+    return pl.col("prompt_fp").is_not_null() | (
+        pl.col("key_fp").is_not_null() & pl.any_horizontal(told or [pl.lit(False)])
+    )
+
+
 def _fold(names: Sequence[str]) -> pl.Expr:
     """One number from several fingerprints, null where all are; the same whichever other fields a file has."""
     marks = [pl.col(name) ^ pl.lit(hashed(name.encode()), pl.UInt64) for name in names]
@@ -148,7 +158,7 @@ def _kind() -> pl.Expr:
         .then(pl.lit("position"))
         .when(pl.col("key_fp").is_not_null() & pl.col("prompt_fp").is_not_null())
         .then(pl.lit("key+prompt"))
-        .when(pl.col("key_fp").is_not_null())
+        .when(pl.col("key_fp").is_not_null() & pl.col("marked"))
         .then(pl.lit("key"))
         .when(pl.col("prompt_fp").is_not_null())
         .then(pl.lit("prompt"))
@@ -182,7 +192,7 @@ def _token(bundles: int) -> pl.Expr:
         .then(pl.format("i:{}", "id_mark"))
         .when(pl.col("index").is_not_null())
         .then(position)
-        .when(marked)
+        .when("marked")
         .then(pl.format("k:{}", marks))
         .otherwise(pl.format("l:{}:{}", pl.col("file"), place))
         .alias("token")

@@ -60,9 +60,10 @@ def open_pool(number: int) -> Iterator[Executor]:
     """Workers that leave interrupts to their parent; what they have not begun is dropped when something raises."""
     # Small runs are read without processes, and should not wait for what starts them to load.
     from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
-    from multiprocessing import get_context
 
-    pool = ProcessPoolExecutor(number, mp_context=get_context("spawn"), initializer=_prepare)
+    from blade.ingest.processes import Context
+
+    pool = ProcessPoolExecutor(number, mp_context=Context(), initializer=_prepare)
     try:
         yield pool
     except BrokenProcessPool:

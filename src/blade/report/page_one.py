@@ -417,9 +417,12 @@ def models_table(analysis: Analysis) -> list[str]:
 
 
 def shared_lines(analysis: Analysis) -> list[str]:
-    """Pairs of runs on the tasks that both have."""
+    """Pairs of runs on the tasks that both have; one line where more than two runs have the same tasks."""
     if not analysis.shared:
         return ["The runs share fewer than half of their tasks, so their scores cannot be set against each other."]
+    if len(analysis.runs) > 2 and _same_tasks(analysis):
+        same = plural(leading(analysis.runs[0]).n, "task")
+        return [f"All {len(analysis.runs)} runs judged the same {same}, so their scores can be set against each other."]
     lines = []
     more = len(analysis.shared) - MOST_PAIRS
     for (first, second), (tasks, left, right) in list(analysis.shared.items())[:MOST_PAIRS]:
@@ -427,3 +430,10 @@ def shared_lines(analysis: Analysis) -> list[str]:
             f"On the {plural(tasks, 'task')} that both judged: {safe(first)} {score(left)}, {safe(second)} {score(right)}."
         )
     return [*lines, f"{plural(more, 'more pair')} of runs can be compared."] if more > 0 else lines
+
+
+def _same_tasks(analysis: Analysis) -> bool:
+    """Whether every two runs share every task that either of them judged."""
+    many = len(analysis.runs)
+    sizes = {leading(one).n for one in analysis.runs} | {tasks for tasks, _, _ in analysis.shared.values()}
+    return len(analysis.shared) == many * (many - 1) // 2 and len(sizes) == 1

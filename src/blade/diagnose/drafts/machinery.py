@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+import polars as pl
+
 from blade.core.finding import Differs
 from blade.core.pattern import pattern_of
 from blade.detectors import rules
@@ -14,7 +16,7 @@ from blade.diagnose.context import Context, Draft, Said
 from blade.diagnose.differences import OF_A_TEST
 from blade.diagnose.examples import last_text, verb
 from blade.diagnose.exhibits import answer as answer_evidence
-from blade.diagnose.exhibits import closing, seen_by, stopped
+from blade.diagnose.exhibits import closing, seen_by, shown_by, stopped
 from blade.diagnose.groups import Group, spread
 from blade.diagnose.walks import Walk
 from blade.metrics.counts import fired
@@ -24,6 +26,12 @@ _CHANGED_FILE = pattern_of(r"^\+\+\+ b/(\S+)", re.MULTILINE)
 MOST_FILES = 8
 GOING_ROUND = ("BEH001", "BEH004")
 """Rules that see the same calls again and again."""
+_WITHOUT_VERDICT = {
+    "no-verdict": "no account of the verifier where other rollouts have one",
+    "undecided": "a judge that came to no verdict",
+    "verifier-failed": "the verifier's own word that it failed",
+}
+"""What rollouts have in place of a verdict, by mode."""
 
 
 def limit(group: Group, context: Context) -> Draft:
@@ -86,7 +94,17 @@ def machinery(group: Group, context: Context) -> Draft:
         fix="repair it and run these rollouts again before blaming the model",
         brief="the machinery",
         kind="infrastructure",
+        where=tuple(_told(walk) for walk in context.reading.at(group.failing)[:2]),
     )
+
+
+def _told(walk: Walk) -> Said:
+    """The error that the harness recorded, else how the rollout ends."""
+    evidence = shown_by(walk, "machinery")
+    if evidence is None:
+        return f"{walk.place} ends without a word.", ()
+    where = f"ends with (:{evidence.step})" if evidence.step is not None else f"has `{evidence.field}`:"
+    return f'{walk.place} {where} "{evidence.quote}".', (evidence,)
 
 
 def _seen_by_rule(group: Group, context: Context) -> Draft:
@@ -111,12 +129,17 @@ def _seen(walk: Walk, code: str) -> Said:
 
 
 def no_verdict(group: Group, context: Context) -> Draft:
-    """The verifier left no account, or failed itself."""
+    """The verifier left no account, failed itself, or asked a judge that came to no verdict."""
+    rows = context.partition.table.filter(pl.col("mode").is_in(list(_WITHOUT_VERDICT)))
+    modes = {(task, repeat): mode for task, repeat, mode in rows.select("task_id", "repeat", "mode").iter_rows()}
+    found = sorted({modes[place] for place in group.failing if place in modes}) or ["no-verdict"]
     return Draft(
         title="Rollouts without a verdict count as failures",
-        what=f"{spread(group.failing)} {'has' if len(group.failing) == 1 else 'have'} no account of the verifier where "
-        f"other rollouts have one, and a reward all the same.",
-        fix="find out why the verifier did not run (a step limit, a crash), and judge them again",
+        what=f"{spread(group.failing)} {'has' if len(group.failing) == 1 else 'have'} "
+        f"{', or '.join(_WITHOUT_VERDICT[mode] for mode in found)}, and a reward all the same.",
+        fix="ask the judge again, with room for its verdict (a limit may have cut it off), and score no rollout without one"
+        if found == ["undecided"]
+        else "find out why the verifier did not run (a step limit, a crash), and judge them again",
         brief="the rollouts without a verdict",
         kind="harness",
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from statistics import median
 
 import polars as pl
@@ -14,6 +14,7 @@ from blade.core.pattern import pattern_of
 from blade.core.rollout import Outcome
 from blade.diagnose import quotes
 from blade.diagnose.context import Context, Draft, Said
+from blade.diagnose.deciding import deciding
 from blade.diagnose.examples import clarity, divergence_in_words, last_text, verb
 from blade.diagnose.exhibits import answer as answer_evidence
 from blade.diagnose.groups import Group, Place, spread
@@ -72,18 +73,19 @@ def _kept_back(one: Withheld, context: Context) -> Said:
     return f"{text}.", tuple(piece for piece in (one.reply, passed) if piece is not None)
 
 
-def unexplained(context: Context) -> tuple[Group, Draft] | None:
+def unexplained(context: Context, known: Set[Place] = frozenset()) -> tuple[Group, Draft] | None:
     """Failures that no key and no word of the verifier explains: how their outputs look beside those that pass.
 
-    What they look like is described, and no remedy: nothing shows that they would pass if they looked otherwise.
+    What they look like is described, and no remedy: nothing shows that they would pass if they looked otherwise. Those
+    of which something is `known` are left out.
     """
     table = context.partition.table
     rows = table.filter(table["mode"] == NOT_EXPLAINED)
-    places: tuple[Place, ...] = tuple(rows.select("task_id", "repeat").iter_rows())
+    places = tuple(place for place in rows.select("task_id", "repeat").iter_rows() if place not in known)
     beside = tuple(place for place in places if place[0] in context.contrasts)
     walks = context.reading.at(places)
     form = _form(context, walks)
-    more = _more(context, walks)
+    more = _measured(context, walks) + _more(context, walks)
     if form is None and not beside and not more:
         return None
     told = form is not None or bool(more)
@@ -97,6 +99,16 @@ def unexplained(context: Context) -> tuple[Group, Draft] | None:
             brief="the form of the output",
             kind="verifier",
             where=form.where,
+            grade=Grade.NOT_SETTLED,
+            estimable=False,
+        )
+    if not beside:
+        return group, Draft(
+            title="Nothing here says why these fail",
+            what=f"{unsaid}{more}",
+            fix="",
+            brief="what the verifier looks at",
+            kind="verifier",
             grade=Grade.NOT_SETTLED,
             estimable=False,
         )
@@ -188,6 +200,18 @@ def _edge(walk: Walk, at_end: bool) -> Evidence | None:
         text = text.partition("\n")[2]
     quote = text.strip()[:LONGEST_EDGE].strip()
     return Evidence(key=walk.rollout.key, step=last.index, field="text", quote=quote) if quote else None
+
+
+def _measured(context: Context, failing: Sequence[Walk]) -> str:
+    """A number of the rows that parts the passes that were read from these failures."""
+    found = deciding([walk for walk in context.reading.walks.values() if walk.passed], failing)
+    if found is None:
+        return ""
+    won, lost = (f"{low:g}" if low == high else f"{low:g} to {high:g}" for low, high in (found.passing, found.failing))
+    return (
+        f" One number tells them apart, whatever it measures: `{found.field}` is {won} in the {found.passes:,} passing "
+        f"rollouts that were read and {lost} in {found.failures:,} of these."
+    )
 
 
 def _more(context: Context, failing: Sequence[Walk]) -> str:

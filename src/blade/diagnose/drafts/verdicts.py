@@ -16,7 +16,8 @@ from blade.diagnose.context import Context, Draft, Said
 from blade.diagnose.differences import A_JUDGE, ENVIRONMENT, EVERY_TEST
 from blade.diagnose.examples import verb
 from blade.diagnose.exhibits import judge_words
-from blade.diagnose.groups import BEFORE_JUDGING, Group, spread
+from blade.diagnose.groups import A_TOTAL, BEFORE_JUDGING, Group, spread
+from blade.diagnose.mode_kinds import party_of
 from blade.diagnose.templates import readable, telling
 from blade.diagnose.walks import Walk
 from blade.ingest.fields import is_judge
@@ -29,6 +30,8 @@ _COUNTS = pattern_of(
 _FENCE = "```"
 _TRY_IT = "have the harness try what is handed in before it is judged, and send the error back to the agent"
 """What to do about what could not be judged at all."""
+_OTHERS = {"user": "the simulated user", "tool": "the tools", "harness": "the harness"}
+"""Whom the verifier may name in place of the agent."""
 MOST_NAMED = 4
 LONGEST_ANSWER = 60
 """Characters of an answer that is shown beside the verifier's words."""
@@ -88,13 +91,16 @@ def _criteria(group: Group, context: Context) -> Draft:
     if hidden:
         named = ", ".join(walk.place for walk in hidden[:3])
         said.append(f"For {named} the reward is 0 though half or more are met.")
+    said += _alike(walks)
     first = [
         *required,
         *(w for w in near if w not in required),
         *(w for w in walks if w not in near and w not in required),
     ]
     return Draft(
-        title="Tests or criteria fail that no two tasks share",
+        title="Tests or criteria fail, of which only the number is recorded"
+        if _are_totals(walks)
+        else "Tests or criteria fail that no two tasks share",
         what=" ".join([f"{spread(group.failing)} {verb(group, 'fail')} at least one.", *said]),
         fix=_train(group, context, "where a criterion is missed by one" if near else "where a criterion is missed"),
         brief=f"the criteria ({len(near)} missed by one)" if near else "the criteria, task by task",
@@ -102,6 +108,27 @@ def _criteria(group: Group, context: Context) -> Draft:
         where=tuple(_failed(walk, "") for walk in first[:2]),
         estimable=False,
     )
+
+
+def _are_totals(walks: Sequence[Walk]) -> bool:
+    """Whether all that is known of what fails is how many do."""
+    failed = [one for walk in walks for one in walk.due.checks if not one.passed]
+    return bool(failed) and all(one.held is not None for one in failed)
+
+
+def _alike(walks: Sequence[Walk]) -> list[str]:
+    """What the verifier says of a test in most of the rollouts and in two tasks or more, though the tests have other names."""
+    told: dict[str, list[tuple[Walk, str]]] = {}
+    for walk in walks:
+        for words, name in {one.detail: one.name for one in walk.differs if one.kind == Differs.CHECK}.items():
+            told.setdefault(words, []).append((walk, name))
+    words, mine = max(told.items(), key=lambda one: (len(one[1]), one[0]), default=("", []))
+    tasks = {walk.rollout.key.task_id for walk, _ in mine}
+    if words in ("", A_TOTAL) or len(tasks) < 2 or len(mine) * 2 < len(walks):
+        return []
+    found = exhibits.check(*mine[0])
+    shown = quotes.shown(" ".join(found.quote.split()) if found is not None else readable(words), 110)
+    return [f'In {len(mine)} of {len(walks)} read the verifier says of one: "{shown}".']
 
 
 def _train(group: Group, context: Context, where: str) -> str:
@@ -165,12 +192,17 @@ def words(group: Group, context: Context) -> Draft:
     who = ENVIRONMENT if group.name == ENVIRONMENT else "verifier"
     where = "where a judge rejects" if judged else f"where the {who} says {says(60)}"
     unjudged = re.match(BEFORE_JUDGING, group.detail) is not None
+    other = _OTHERS.get(party_of(group.name, group.detail), "")
     return Draft(
         title="A judge rejects it, in words of its own" if judged else f"The {who} says {says(110)}",
         what=f"{'It' if group.name == ENVIRONMENT else f'`{group.name}`'} says so in {spread(group.failing)}, and in {passes} rollout{'s' if len(group.passing) > 1 else ''}.",
-        fix=_TRY_IT if unjudged else _train(group, context, where),
+        fix=f"mend {other}, and run these rollouts again before blaming the model"
+        if other
+        else _TRY_IT
+        if unjudged
+        else _train(group, context, where),
         brief="what the judge says" if judged else f"the {who}'s {says(60)}",
-        kind="harness" if unjudged else "training",
+        kind="harness" if unjudged or other else "training",
         where=tuple(_spoken(walk, group.name) for walk in context.reading.at(group.failing)[:2]),
         estimable=False,
     )
@@ -215,7 +247,8 @@ def _spoken(walk: Walk, field: str) -> Said:
         )
     if walk.due.said and is_judge(field):
         evidence = judge_words(walk)
-        return f'{walk.place}: "{evidence.quote}".' if evidence else f"{walk.place}.", (evidence,) if evidence else ()
+        told = f': "{evidence.quote}"' if evidence else _answer_of(walk)
+        return f"{walk.place}{told}.", (evidence,) if evidence else ()
     start, end = telling(spoken.text)
     quote = spoken.text[start:end][: quotes.LONGEST]
     found = [quotes.of_row(walk.rollout, field, quote), judge_words(walk)]

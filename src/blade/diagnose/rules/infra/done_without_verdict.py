@@ -31,7 +31,9 @@ _ACTIONS = (Differs.UNWANTED, Differs.NOT_MADE, Differs.MISSING, Differs.EXTRA, 
 
 @run_rule("INF003", suggests=Cause.INFRA, status="stable")
 def done_without_verdict(context: Context) -> Iterator[Doubt]:
-    places = context.partition.table.filter(pl.col("mode") == "no-verdict").select("task_id", "repeat")
+    places = context.partition.table.filter(pl.col("mode").is_in(["no-verdict", "undecided"])).select(
+        "task_id", "repeat"
+    )
     walks = context.reading.at(list(places.iter_rows()))
     whole = [walk for walk in walks if _wants_change(walk) and not any(one.kind in _ACTIONS for one in walk.differs)]
     turns = Counter(_turns(walk) for walk in walks)

@@ -58,6 +58,6 @@ def one_wrong_answer(context: Context) -> Iterator[Doubt]:
         yield Doubt(
             about="key",
             tasks=tuple(alike["task_id"]),
-            message=f"{alike.height} never-pass task{'s' if alike.height > 1 else ''} get one and the same wrong answer from every repeat: {shown}",
+            message=f"{alike.height} never-pass task{'s get' if alike.height > 1 else ' gets'} one and the same wrong answer from every repeat: {shown}",
             rollouts=int(alike["n"].sum()),
         )

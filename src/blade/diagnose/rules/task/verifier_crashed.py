@@ -25,7 +25,7 @@ from blade.core.finding import Cause, Differs
 from blade.core.pattern import pattern_of
 from blade.diagnose import quotes
 from blade.diagnose.context import Context
-from blade.diagnose.differences import MACHINERY
+from blade.diagnose.differences import MACHINERY, UNDECIDED
 from blade.diagnose.groups import Place, spread
 from blade.diagnose.rules._rule import run_rule
 from blade.diagnose.rules.task._words import Spoken, agent_words, given_words, quoted, verifier_words
@@ -95,7 +95,7 @@ def verifier_crashed(context: Context) -> Iterator[Doubt]:
 def _by_its_own_word(context: Context) -> Iterator[Doubt]:
     """Fields in which the verifier says that it failed itself, one doubt a field."""
     said = context.partition.differences.filter(
-        (pl.col("kind") == Differs.NO_RECORD) & (pl.col("detail") != "") & ~pl.col("passed")
+        (pl.col("kind") == Differs.NO_RECORD) & ~pl.col("detail").is_in(["", UNDECIDED]) & ~pl.col("passed")
     )
     for (name,), rows in said.group_by("name", maintain_order=True):
         places = list(rows.select("task_id", "repeat").unique(maintain_order=True).iter_rows())

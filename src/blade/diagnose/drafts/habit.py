@@ -1,0 +1,67 @@
+"""Failures that neither a key nor the verifier explains, and in which the agent does what no pass does."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from blade.core.diagnosis import NOT_EXPLAINED, Grade
+from blade.detectors import Rule, rules
+from blade.diagnose.catalogue import rule_in_words, to_do
+from blade.diagnose.context import Context, Draft, Said
+from blade.diagnose.exhibits import seen_by
+from blade.diagnose.groups import Group, Place, spread
+from blade.diagnose.walks import Walk
+
+FEWEST = 2
+
+
+def by_habit(context: Context) -> tuple[Group, Draft] | None:
+    """The rule about behavior that fires in most of these failures and in no pass; None where none fires in two."""
+    found = max(_seen(context).items(), key=lambda one: (len(one[1]), one[0]), default=None)
+    if found is None or len(found[1]) < FEWEST:
+        return None
+    code, places = found
+    rule = next(one for one in rules() if one.code == code)
+    what = rule_in_words(code)
+    group = Group(family="habit", name=code, detail="", failing=places, passing=(), alone=())
+    return group, Draft(
+        title=f"{what[0].upper()}{what[1:]}",
+        what=f"{spread(places)} ({code}), and no passing rollout. Neither a key nor a word of the verifier says more.",
+        fix=to_do(rule),
+        brief=f"what the agent does there ({rule.name})",
+        kind="prompt",
+        where=tuple(_shown(walk, code) for walk in context.reading.at(places)[:2]),
+        grade=Grade.CONSISTENT,
+    )
+
+
+def _seen(context: Context) -> dict[str, tuple[Place, ...]]:
+    """For each stable rule about behavior that fires in no pass: the unexplained failures in which it does."""
+    rows = context.run.rollouts.select("task_id", "repeat", "outcome", "fired").drop_nulls("fired").explode("fired")
+    hits = rows.with_columns(pl.col("fired").struct.field("code")).filter(pl.col("code").is_in(_codes()))
+    hits = hits.drop("fired").unique(maintain_order=True)
+    of_passes = hits.filter(pl.col("outcome") == "passed")["code"].unique()
+    unexplained = context.partition.table.filter(pl.col("mode") == NOT_EXPLAINED).select("task_id", "repeat")
+    mine = hits.filter(~pl.col("code").is_in(of_passes.implode())).join(
+        unexplained, on=["task_id", "repeat"], how="semi", maintain_order="left"
+    )
+    return {
+        str(code): tuple(one.select("task_id", "repeat").iter_rows())
+        for (code,), one in mine.group_by("code", maintain_order=True)
+    }
+
+
+def _codes() -> list[str]:
+    return [rule.code for rule in rules() if _is_habit(rule)]
+
+
+def _is_habit(rule: Rule) -> bool:
+    return rule.status == "stable" and rule.family == "behavior"
+
+
+def _shown(walk: Walk, code: str) -> Said:
+    """Where the rule fires."""
+    evidence = seen_by(walk, code)
+    if evidence is None:
+        return f"{walk.place}.", ()
+    return f'{walk.place}:{evidence.step} "{evidence.quote}".', (evidence,)

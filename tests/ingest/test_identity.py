@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from blade.core.run import Run
-from blade.ingest.identity import natural
+from blade.ingest.order import natural
 from builders import Row, load, load_rows, places, rollout, task, without, write_jsonl
 
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import blade
 from blade.core.analysis import Metrics, RunAnalysis
+from blade.metrics.counts import count
+from blade.metrics.repeats import ONE_REPEAT
 
 
 def analyzed(folder: Path, rows: list[dict[str, Any]], **options: Any) -> RunAnalysis:
@@ -130,3 +134,37 @@ def test_leaving_a_task_out_does_not_accuse_the_sidecar(tmp_path: Path) -> None:
     one = blade.analyze(tmp_path / "rollouts.jsonl", exclude=("task:a",)).runs[0]
     assert one.metrics.measures["pass_at_1"].value == 0
     assert [entry.agrees for entry in one.recorded] == [True]
+
+
+def test_the_measures_of_the_usual_repeats_are_those_of_that_many(tmp_path: Path) -> None:
+    rows = [row("a", i, 1) for i in range(2)] + [row("b", i, i % 2) for i in range(2)]
+    metrics = analyzed(tmp_path, rows).metrics
+    assert (metrics.measures["pass_at_k"].value, metrics.measures["consistency"].value) == (1.0, 0.5)
+    assert metrics.measures["consistency"].interval == metrics.pass_hat[2].interval
+    assert {name for name, one in metrics.measures.items() if one.name != name} == set()
+
+
+def test_one_rollout_a_task_says_nothing_of_repeats(tmp_path: Path) -> None:
+    metrics = analyzed(tmp_path, [row("a", 0, 1), row("b", 0, 0)]).metrics
+    for name in ("pass_at_k", "consistency", "retry_value"):
+        assert (metrics.measures[name].value, metrics.measures[name].reason) == (None, ONE_REPEAT)
+
+
+def test_a_task_without_any_row_is_counted_with_nothing(tmp_path: Path) -> None:
+    """Tasks that the rows name stand before and after one that only the manifest names."""
+    (tmp_path / "manifest.json").write_text(json.dumps({"task_ids": ["a", "b", "c"], "repeats": 2}))
+    one = analyzed(tmp_path, [row("c", 0, 1), row("a", 0, 0.25), row("a", 1, 1)])
+    counts = count(one.run)
+    assert counts.tasks == ("a", "b", "c")
+    assert [counts.rows.tolist(), counts.missing.tolist(), counts.judged.tolist()] == [[2, 0, 1], [0, 2, 1], [2, 0, 1]]
+    assert [counts.reward_sum.tolist(), counts.recorded_passed.tolist()] == [[1.25, 0, 1], [1, 0, 1]]
+
+
+def test_rollouts_that_are_left_out_leave_their_tasks_with_nothing(tmp_path: Path) -> None:
+    run = analyzed(tmp_path, [row("a", 0, 1), row("b", 0, 0.5), row("c", 0, None), row("c", 1, 0)]).run
+    counts = count(replace(run, rollouts=run.rollouts.filter(pl.col("task_id") != "b")))
+    assert [counts.rows.tolist(), counts.passed.tolist()] == [[1, 0, 2], [1, 0, 0]]
+    assert [counts.unscored.tolist(), counts.failed.tolist()] == [[0, 0, 1], [0, 0, 1]]
+    assert [counts.recorded.tolist(), counts.reward_sum.tolist()] == [[1, 0, 1], [1, 0, 0]]
+    none = count(replace(run, rollouts=run.rollouts.clear()))
+    assert [none.rows.tolist(), none.reward_sum.tolist()] == [[0, 0, 0], [0, 0, 0]]

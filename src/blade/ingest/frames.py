@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import reduce
 from operator import or_
 from typing import NamedTuple
@@ -9,7 +10,7 @@ from typing import NamedTuple
 import polars as pl
 
 AT_ONCE = 8
-"""Columns that are put in order together, on as many cores as there are."""
+"""Columns that are copied together, on as many cores as there are."""
 
 
 class Stretches(NamedTuple):
@@ -66,18 +67,15 @@ def in_one_piece(rows: pl.DataFrame) -> pl.DataFrame:
     """The rows with each column in one piece, and held as one value where it says the same in every row.
 
     A column that is added to a table in pieces makes polars copy all the others into its shape. `rows` are emptied on
-    the way, so that no more than one column is held twice.
+    the way, so that no more than a few columns are held twice.
     """
-    names, columns = rows.columns, {}
-    constants = {}
-    for name in names:
-        column = rows.drop_in_place(name).rechunk()
-        # One column says how many rows there are.
-        if name != names[-1] and is_constant(column):
-            constants[name] = pl.lit(column[0], dtype=column.dtype)
-        else:
-            columns[name] = column
-    return pl.DataFrame(columns).with_columns(**constants).select(names)
+    names = rows.columns
+    # One column says how many rows there are.
+    constants = {name: pl.lit(rows[name][0], rows[name].dtype) for name in names[:-1] if is_constant(rows[name])}
+    for name in constants:
+        rows.drop_in_place(name)
+    whole = [few.rechunk() for few in _taken_out(rows)]
+    return pl.concat(whole, how="horizontal").with_columns(**constants).select(names)
 
 
 def reordered(rows: pl.DataFrame, places: pl.Series) -> pl.DataFrame:
@@ -85,14 +83,18 @@ def reordered(rows: pl.DataFrame, places: pl.Series) -> pl.DataFrame:
 
     `rows` are emptied on the way, so that no more than a few columns are held twice.
     """
-    names, taken = rows.columns, []
-    for start in range(0, len(names), AT_ONCE):
-        some = names[start : start + AT_ONCE]
-        # Out of several pieces a list is taken twenty times as slowly as out of one.
-        taken.append(rows.select(some).rechunk()[places])
-        for name in some:
-            rows.drop_in_place(name)
+    # Out of several pieces a list is taken twenty times as slowly as out of one.
+    taken = [few.rechunk()[places] for few in _taken_out(rows)]
     return pl.concat(taken, how="horizontal")
+
+
+def _taken_out(rows: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    """The columns, a few at a time; what was taken out is no longer in `rows`."""
+    while rows.width:
+        few = rows.select(rows.columns[:AT_ONCE])
+        for name in few.columns:
+            rows.drop_in_place(name)
+        yield few
 
 
 def is_constant(column: pl.Series) -> bool:

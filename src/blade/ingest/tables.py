@@ -153,7 +153,8 @@ def rollout_table(
     """
     wanted = found.select("task_id", "repeat", "place")
     if missing.height:
-        wanted = in_natural_order(pl.concat([wanted, missing], how="diagonal"))
+        known = Stretches.of(wanted, "task_id").first(wanted["task_id"])
+        wanted = in_natural_order(pl.concat([wanted, missing], how="diagonal"), known)
     lost = pl.lit(str(Outcome.MISSING))
     table = reordered(rows, wanted["place"]).with_columns(
         wanted["task_id"],

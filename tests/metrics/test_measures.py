@@ -12,7 +12,8 @@ import pytest
 
 import blade
 from blade.core.analysis import Metrics, RunAnalysis
-from blade.metrics.counts import count
+from blade.metrics.counts import NO_GROUP, count
+from blade.metrics.funnel import funnel
 from blade.metrics.repeats import ONE_REPEAT
 
 
@@ -168,3 +169,28 @@ def test_rollouts_that_are_left_out_leave_their_tasks_with_nothing(tmp_path: Pat
     assert [counts.recorded.tolist(), counts.reward_sum.tolist()] == [[1, 0, 1], [1, 0, 0]]
     none = count(replace(run, rollouts=run.rollouts.clear()))
     assert [none.rows.tolist(), none.reward_sum.tolist()] == [[0, 0, 0], [0, 0, 0]]
+
+
+def test_a_stage_counts_those_that_reached_the_one_before_and_a_pass_by_another_way_is_told(tmp_path: Path) -> None:
+    run = analyzed(tmp_path, [row(f"t{n}", 0, reward) for n, reward in enumerate((1, 1, 0, None, 1))]).run
+    flags = {"attempted": [True, False, None, True, True], "feedback": [False, True, True, None, None]}
+    rows = run.rollouts.with_columns(pl.Series(name, values, pl.Boolean) for name, values in flags.items())
+    found = funnel(replace(run, rollouts=rows))
+    names = ("started", "attempted the core action", "reached the verifier", "received feedback", "passed")
+    assert [(stage.name, stage.rollouts) for stage in found.stages] == list(zip(names, (5, 4, 3, 2, 1), strict=True))
+    assert found.passed_otherwise == 2
+
+
+def test_what_failed_attempts_record_is_left_out_of_what_was_recorded(tmp_path: Path) -> None:
+    failed = row("b", 0, 1) | {"_ng_failure_class": "x"}
+    (tmp_path / "rollouts_failures.jsonl").write_text(json.dumps(failed) + "\n", encoding="utf-8")
+    counts = count(analyzed(tmp_path, [row("a", 0, 1)]).run)
+    assert [counts.tasks, counts.rows.tolist(), counts.recorded.tolist()] == [("a", "b"), [1, 1], [1, 0]]
+    assert [counts.recorded_passed.tolist(), counts.recorded_sum.tolist()] == [[1, 0], [1, 0]]
+
+
+def test_a_task_without_a_group_is_in_a_group_of_that_name(tmp_path: Path) -> None:
+    run = analyzed(tmp_path, [row(name, 0, 1) for name in "abc"]).run
+    assert count(run).groups is None
+    tasks = run.tasks.with_columns(pl.Series("group", ["x", None, "y"]))
+    assert count(replace(run, tasks=tasks)).groups == ("x", NO_GROUP, "y")

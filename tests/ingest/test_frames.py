@@ -77,8 +77,8 @@ def test_stretches_say_what_groups_say(rows: list[tuple[str, int | None]]) -> No
     assert stretches.first(frame["task_id"]).to_list() == expected["task_id"].to_list()
     assert stretches.first(frame["n"]).to_list() == expected["first"].to_list()
     assert stretches.sizes().to_list() == expected["size"].to_list()
-    assert stretches.times(frame["n"] == 2).to_list() == expected["twos"].to_list()
-    assert stretches.agree(frame["n"]) == expected["once"].all()
+    assert stretches.times(frame.select(twos=pl.col("n") == 2))["twos"].to_list() == expected["twos"].to_list()
+    assert stretches.differing(frame) == ([] if expected["once"].all() else ["n"])
     assert frame.group_by(stretches.numbers()).len().sort("number")["len"].to_list() == expected["size"].to_list()
 
 

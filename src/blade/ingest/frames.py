@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import reduce
-from operator import or_
 from typing import NamedTuple
 
 import polars as pl
@@ -24,16 +22,17 @@ class Stretches(NamedTuple):
     @classmethod
     def of(cls, rows: pl.DataFrame, *by: str) -> Stretches:
         """The stretches of rows that say the same in every column of `by`, none of which has a null."""
-        begins = reduce(or_, (rows[name].ne_missing(rows[name].shift(1)) for name in by))
+        begins = rows.select(pl.any_horizontal(map(_changes, by))).to_series()
         return cls(begins, begins.arg_true())
 
     def first(self, column: pl.Series) -> pl.Series:
         """The column's value in the first row of each."""
         return column.gather(self.firsts)
 
-    def agree(self, column: pl.Series) -> bool:
-        """Whether the column says one thing, or nothing, in all rows of each."""
-        return not (column.ne_missing(column.shift(1)) & ~self.begins).any()
+    def differing(self, rows: pl.DataFrame) -> list[str]:
+        """The columns that do not say one thing, or nothing, in all rows of each."""
+        differ = rows.select((_changes(name) & ~self.begins).any() for name in rows.columns)
+        return [name for name in rows.columns if differ[name].item()]
 
     def numbers(self) -> pl.Series:
         """The number of each row's stretch."""
@@ -41,13 +40,19 @@ class Stretches(NamedTuple):
 
     def sizes(self) -> pl.Series:
         """How many rows each has."""
-        return self.firsts.shift(-1, fill_value=len(self.begins)).cast(pl.Int64) - self.firsts.cast(pl.Int64)
+        places = self.firsts.cast(pl.Int64)
+        return places.shift(-1, fill_value=len(self.begins)) - places
 
-    def times(self, so: pl.Series) -> pl.Series:
-        """How many rows of each are so."""
-        before = so.fill_null(False).cum_sum().cast(pl.Int64).shift(1, fill_value=0)
-        upto = before.gather(self.firsts)
-        return upto.shift(-1, fill_value=so.sum()) - upto
+    def times(self, so: pl.DataFrame) -> pl.DataFrame:
+        """How many rows of each are so, column by column."""
+        upto = so.select(pl.all().fill_null(False).cum_sum().cast(pl.Int64))
+        lasts = self.firsts.shift(-1, fill_value=so.height) - 1
+        return upto[lasts].select(pl.all() - pl.all().shift(1, fill_value=0))
+
+
+def _changes(name: str) -> pl.Expr:
+    """Whether a row does not say in the column what the row before it says."""
+    return pl.col(name).ne_missing(pl.col(name).shift(1))
 
 
 def looked_up(rows: pl.DataFrame, names: pl.DataFrame, *on: str) -> pl.DataFrame:

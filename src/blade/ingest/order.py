@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
 import polars as pl
 
 from blade.ingest.frames import looked_up, reordered
@@ -34,8 +33,7 @@ def in_natural_order(rows: pl.DataFrame, known: pl.Series | None = None) -> pl.D
     keys = _ranks(rows["task_id"], known) * _HALF + rows["repeat"].fill_null(-1)
     if keys.is_sorted():
         return rows
-    # Of places with half the bytes, rows are taken in half the time.
-    return reordered(rows, pl.Series(np.argsort(keys.to_numpy(), kind="stable").astype(np.uint32)))
+    return reordered(rows, pl.DataFrame({"key": keys}).select(pl.arg_sort_by("key", maintain_order=True)).to_series())
 
 
 def natural_sorted(names: pl.Series) -> pl.Series:

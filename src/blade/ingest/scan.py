@@ -260,6 +260,8 @@ def gather(results: Sequence[Scanned]) -> Table:
 def _completed(rows: pl.DataFrame) -> pl.DataFrame:
     """The rows with every column of the light table, in its order, also those that no part has."""
     absent = {name: pl.lit(None, dtype) for name, dtype in COLUMNS.items() if name not in rows.columns}
+    if not absent:
+        return rows
     return rows.with_columns(**absent).select(*COLUMNS, *(name for name in rows.columns if name not in COLUMNS))
 
 

@@ -68,9 +68,9 @@ def _by_task(
     inputs = valued.filter(pl.col("role").is_in(_INPUTS))
     source = inputs if not inputs.is_empty() else kept(valued, pl.col("role") == "rollouts")
     stretches = Stretches.of(source, "task_id")
-    if source.is_empty() or not stretches.agree(source[name]):
+    if source.is_empty() or stretches.differing(source.select(name)):
         return None
-    tasks = pl.DataFrame({"task_id": stretches.first(source["task_id"]), "value": stretches.first(source[name])})
+    tasks = source.select("task_id", value=name)[stretches.firsts]
     if inputs.is_empty() and _rank(name, known) == len(known):
         repeated = (stretches.sizes() > 1).sum() >= FEWEST_TASKS
         own = repeated or _same_in_runs(source, name, others)

@@ -84,8 +84,8 @@ def _marks_and_keys(mine: pl.DataFrame) -> list[pl.DataFrame]:
 def _by_task(rows: pl.DataFrame, wanted: Mapping[str, pl.Expr]) -> pl.DataFrame:
     """One row a task: what all its rows say in a column where they agree, else what is wanted of it."""
     stretches = Stretches.of(rows, "task_id")
-    differing = [name for name in wanted if not stretches.agree(rows[name])]
-    tasks = pl.DataFrame([stretches.first(rows[name]) for name in ("task_id", *wanted)])
+    differing = stretches.differing(rows.select(wanted.keys()))
+    tasks = rows.select("task_id", *wanted)[stretches.firsts]
     if not differing:
         return tasks
     numbered = rows.with_columns(stretches.numbers()).group_by("number")
@@ -126,11 +126,10 @@ def _group_column(mine: pl.DataFrame, tasks: pl.DataFrame, group: str | None) ->
 def task_scores(rollouts: pl.DataFrame) -> pl.DataFrame:
     """`task_id` and its share of passes among judged rollouts, null when none was judged; in the order of the rollouts."""
     stretches = Stretches.of(rollouts, "task_id")
-    passed = stretches.times(rollouts["outcome"] == str(Outcome.PASSED))
-    judged = passed + stretches.times(rollouts["outcome"] == str(Outcome.FAILED))
-    tasks = pl.DataFrame([stretches.first(rollouts["task_id"]), passed.alias("passed"), judged.alias("judged")])
+    passed, failed = (pl.col("outcome") == str(one) for one in (Outcome.PASSED, Outcome.FAILED))
+    times = stretches.times(rollouts.select(passed=passed, judged=passed | failed))
     share = pl.when(pl.col("judged") > 0).then(pl.col("passed") / pl.col("judged"))
-    return tasks.select("task_id", share.alias("score"))
+    return times.select(stretches.first(rollouts["task_id"]), share.alias("score"))
 
 
 def check_table(rows: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:

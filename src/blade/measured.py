@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
-from msgspec import structs
 
 from blade.core.analysis import Metrics, RunAnalysis, Score, TaskResult, Variance
 from blade.core.measure import Measure
@@ -15,7 +14,7 @@ from blade.core.run import Run
 from blade.metrics import repeats, scores
 from blade.metrics.baselines import baselines
 from blade.metrics.buckets import bucket_names, buckets
-from blade.metrics.counts import Counts, count
+from blade.metrics.counts import Counts, Integers, count
 from blade.metrics.funnel import funnel
 from blade.metrics.headline import doubts, headline
 from blade.metrics.parts import parts
@@ -40,29 +39,30 @@ def measure(run: Run, whole: Run, stages: Sequence[str] = (), counts: Counts | N
     return RunAnalysis(
         run=run,
         metrics=_metrics(run, counts, kind, why, in_bucket, stages),
-        make_tasks=lambda: _tasks(run, counts, in_bucket),
+        make_tasks=lambda: _tasks(run, counts, [bucket_names(kind)[place] for place in in_bucket.tolist()]),
         recorded=recompute(whole),
     )
 
 
-def _metrics(run: Run, counts: Counts, kind: str, why: str, in_bucket: list[str], stages: Sequence[str]) -> Metrics:
+def _metrics(run: Run, counts: Counts, kind: str, why: str, in_bucket: Integers, stages: Sequence[str]) -> Metrics:
     k = repeats.usual_repeats(counts)
     valued = scale(run)
-    by_bucket: dict[str, list[str]] = {name: [] for name in bucket_names(kind)}
-    for task, bucket in zip(counts.tasks, in_bucket, strict=True):
-        by_bucket[bucket].append(task)
+    tasks = np.array(counts.tasks, dtype=object)
+    by_bucket = {name: tuple(tasks[in_bucket == place]) for place, name in enumerate(bucket_names(kind))}
+    pass_at = {n: repeats.pass_at(counts, n) for n in _steps_to(k)}
+    pass_hat = {n: repeats.pass_hat(counts, n) for n in _steps_to(k)}
     return Metrics(
         headline=kind,
         headline_why=why,
-        measures=_measures(run, counts, k),
-        pass_at={n: repeats.pass_at(counts, n) for n in _steps_to(k)},
-        pass_hat={n: repeats.pass_hat(counts, n) for n in _steps_to(k)},
+        measures=_measures(run, counts, pass_at[k], pass_hat[k], k),
+        pass_at=pass_at,
+        pass_hat=pass_hat,
         k=k,
         scores=_scores(run, counts, kind),
         baselines=baselines(run),
         counts=_counts(run, counts),
         buckets={name: len(tasks) for name, tasks in by_bucket.items()},
-        bucket_tasks={name: tuple(tasks) for name, tasks in by_bucket.items()},
+        bucket_tasks=by_bucket,
         incomplete_tasks=int(np.sum(counts.judged < counts.expected)),
         funnel=funnel(run, stages),
         slices=slices(run, counts, kind),
@@ -101,7 +101,8 @@ def _infra_codes(run: Run) -> frozenset[str]:
     return infra_codes()
 
 
-def _measures(run: Run, counts: Counts, k: int) -> dict[str, Measure]:
+def _measures(run: Run, counts: Counts, best: Measure, every: Measure, k: int) -> dict[str, Measure]:
+    """By name; `best` is pass@k and `every` pass^k, which are called by other names where they stand for the run."""
     judged = scores.judged_score(counts, "pass_at_1")
     expected = scores.all_expected_score(run, counts, "pass_at_1")
     found = (
@@ -110,10 +111,8 @@ def _measures(run: Run, counts: Counts, k: int) -> dict[str, Measure]:
         scores.rollout_pass_rate(counts),
         scores.mean_reward(counts),
         scores.coverage(run, counts),
-        Measure(name="pass_at_k", value=None, n=0, reason=repeats.ONE_REPEAT)
-        if k == 1
-        else structs.replace(repeats.pass_at(counts, k), name="pass_at_k"),
-        repeats.consistency(counts, k),
+        repeats.of_repeats("pass_at_k", best, k),
+        repeats.of_repeats("consistency", every, k),
         repeats.retry_value(counts, k),
     )
     return {one.name: one for one in found}

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from blade.core.run import Run
-from blade.ingest.identity import natural
+from blade.ingest.order import natural
 from builders import Row, load, load_rows, places, rollout, task, without, write_jsonl
 
 
@@ -176,3 +176,27 @@ def test_names_sort_as_people_count() -> None:
     names = ["task10", "task9", "task09", "a", "10", "9", "task9b", "1" * 6000]
     assert sorted(names, key=natural) == ["9", "10", "1" * 6000, "a", "task09", "task9", "task9b", "task10"]
     assert natural("07") != natural("7")
+
+
+def test_fields_that_only_the_inputs_have_are_no_part_of_the_key(tmp_path: Path) -> None:
+    rows = [rollout(index=n, repeat=k, expected_answer=str(n)) for n in range(3) for k in range(2)]
+    alone = load_rows(tmp_path / "alone", *rows)
+    given = [{"_ng_task_index": n, "responses_create_params": {}, "solution": f"s{n}"} for n in range(3)]
+    (tmp_path / "beside").mkdir()
+    write_jsonl(tmp_path / "beside" / "run_materialized_inputs.jsonl", given)
+    beside = load_rows(tmp_path / "beside", *rows)
+    assert beside.tasks["key_fp"].to_list() == alone.tasks["key_fp"].to_list()
+    assert alone.tasks["key_fp"].null_count() == 0
+
+
+def test_tasks_with_one_rollout_do_not_say_that_a_field_is_the_tasks_own(tmp_path: Path) -> None:
+    rows = [rollout(index=0, repeat=k, solution=str(k)) for k in range(2)]
+    run = load_rows(tmp_path, *rows, *(rollout(index=n, repeat=0, solution=str(n)) for n in (1, 2, 3)))
+    assert run.tasks["key_fp"].null_count() == 4
+
+
+def test_only_tasks_that_share_key_and_prompt_are_called_duplicates(tmp_path: Path) -> None:
+    asked = {"t1": "x", "t10": "y", "t9": "y", "t3": "z"}
+    run = load_rows(tmp_path, *(rollout(name, prompt=text, expected_answer=text) for name, text in asked.items()))
+    (said,) = [note for note in run.notes if "duplicate tasks" in note]
+    assert said == "1 group of tasks with the same key and prompt (duplicate tasks): t9 = t10"

@@ -107,6 +107,7 @@ def test_expected_tasks_alone_leave_the_repeats_to_the_pattern(tmp_path: Path) -
 def test_more_than_expected_is_said_and_nothing_is_dropped(tmp_path: Path) -> None:
     run = load_rows(tmp_path, rollout("a"), rollout("a"), rollout("b"), expect_repeats=1, expect_tasks=1)
     assert outcomes(run) == ["failed"] * 3
+    assert run.tasks["repeats_expected"].to_list() == [2, 1]
     assert "1 tasks have more rollouts than expected" in run.notes
     assert "2 tasks are known where 1 were expected" in run.notes
 
@@ -167,3 +168,32 @@ def test_failures_are_rows_of_their_tasks(tmp_path: Path) -> None:
     )
     run = load_rows(tmp_path, rollout("a", repeat=0), rollout("a", repeat=1), rollout("b", repeat=0))
     assert (run.expected_from, task(run, "b")["repeats_expected"]) == ("inferred", 2)
+
+
+def test_what_a_manifest_expects_is_believed_before_what_it_says_of_shards_that_are_not_here(tmp_path: Path) -> None:
+    manifest = {"task_ids": ["a", "b"], "repeats": 2, "missing_tasks": {"a": 7, "b": 5, "c": 1, "d": 10**9}}
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest))
+    run = load_rows(tmp_path, rollout("a", repeat=0))
+    assert run.tasks.select("task_id", "repeats_expected").rows() == [("a", 2), ("b", 2), ("c", 1)]
+    assert outcomes(run) == ["failed", *["missing"] * 4]
+    assert "2 tasks are of shards that are not here" in run.notes
+
+
+def test_shards_that_are_not_here_add_to_the_tasks_that_are(tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").write_text(json.dumps({"missing_tasks": {"a": 7, "c10": 2, "c9": 1}}))
+    run = load_rows(tmp_path, rollout("a"), rollout("a"), rollout("b"))
+    assert run.tasks.select("task_id", "repeats_expected").rows() == [("a", 2), ("b", 1), ("c9", 1), ("c10", 2)]
+    assert outcomes(run) == [*["failed"] * 3, *["missing"] * 3]
+
+
+def test_missing_rollouts_of_runs_in_one_file_are_their_own(tmp_path: Path) -> None:
+    rows = [rollout(f"t{n}", repeat=k, model=model) for model in "xy" for n in (10, 9, 2, 1, 3) for k in (1, 0)]
+    lost = [("x", "t2", 0), ("y", "t10", 1)]
+    kept = [row for row in rows if (row["response"]["model"], row["task_id"], row["_ng_rollout_index"]) not in lost]
+    runs = load(write_jsonl(tmp_path / "run.jsonl", kept))
+    names = [f"t{n}" for n in (1, 2, 3, 9, 10)]
+    for run, (model, name, repeat) in zip(runs, lost, strict=True):
+        assert places(run) == [(each, k) for each in names for k in (0, 1)]
+        missing = run.rollouts.filter(run.rollouts["outcome"] == "missing")
+        assert missing.select("task_id", "repeat", "model", "line").rows() == [(name, repeat, None, None)]
+        assert set(run.rollouts["model"].drop_nulls()) == {model}

@@ -16,6 +16,7 @@ from blade.core.rollout import Rollout
 from blade.core.run import Run
 from blade.ingest import jsonl, scan
 from blade.ingest.artifacts import find
+from blade.ingest.light import COLUMNS
 from blade.ingest.load import Wishes, load_runs
 from builders import Row, call, load, load_rows, places, reasons, result, rollout, said, write_bytes, write_jsonl
 
@@ -110,6 +111,16 @@ def test_a_script_without_a_guard_reads_with_workers_too(tmp_path: Path) -> None
     assert (said.stdout, said.stderr) == ("120\n", "")
 
 
+def test_columns_that_no_part_has_are_there_and_say_nothing() -> None:
+    chunk = scan.Chunk(file=0, path=Path("run.jsonl"), shown="run.jsonl", format="gym", role="rollouts")
+    cells = ({"line": 1, "skeleton": [0], "reward": 1.0}, {"line": 1, "skeleton": None, "id": "a"})
+    frames = [pl.DataFrame([row], schema={name: COLUMNS[name] for name in row}) for row in cells]
+    results = [scan.Scanned(chunk=chunk, parts=[frame], rows=1, lines=1, tools=("x",)) for frame in frames]
+    rows = scan.gather(results).rows
+    assert rows.schema == pl.Schema([*COLUMNS.items(), ("file", pl.Int32())])
+    assert rows.select("line", "reward", "id", "fired").rows() == [(1, 1.0, None, None), (2, None, "a", None)]
+
+
 def test_the_order_of_rows_changes_nothing_but_lines(tmp_path: Path) -> None:
     shuffled = random.Random(3).sample(ROWS, len(ROWS))
     one, other = load_rows(tmp_path / "a", *ROWS), load_rows(tmp_path / "b", *shuffled)
@@ -123,6 +134,7 @@ def test_the_order_of_rows_changes_nothing_but_lines(tmp_path: Path) -> None:
 PRINT = """
 import sys
 from blade.ingest.artifacts import find
+from blade.ingest.light import COLUMNS
 from blade.ingest.load import Wishes, load_runs
 for run in load_runs(find([sys.argv[1]]), Wishes(workers=1)):
     print(run.name, run.notes, run.tools, run.settings, run.schema, run.problems)

@@ -226,7 +226,10 @@ def test_pass_hat_and_consistency_have_the_limits_of_a_rate() -> None:
     # pass^2 of 0, 1, 2 and 4 of 4: 0, 0, 1/6, 1.
     counts = counted([0, 1, 2, 4], [4] * 4)
     expected = some(rate_interval([0, 0, 1 / 6, 1], rollouts=8))
-    for found in (some(of_repeats.pass_hat(counts, 2).interval), some(of_repeats.consistency(counts, 2).interval)):
+    for found in (
+        some(of_repeats.pass_hat(counts, 2).interval),
+        some(of_repeats.of_repeats("consistency", of_repeats.pass_hat(counts, 2), 2).interval),
+    ):
         assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
         assert found.method == "Wilson, effective n over tasks"
 
@@ -252,7 +255,7 @@ def test_groups_are_the_units_of_what_repeats_tell() -> None:
         assert some(found.interval).method.endswith("over groups")
 
 
-@pytest.mark.parametrize("name", ["pass_at", "pass_hat", "consistency", "retry_value"])
+@pytest.mark.parametrize("name", ["pass_at", "pass_hat", "retry_value"])
 def test_no_task_with_k_rollouts_is_said(name: str) -> None:
     found = getattr(of_repeats, name)(counted([1, 0], [2, 1]), 4)
     assert (found.value, found.interval, found.reason) == (None, None, "no task has 4 judged rollouts")

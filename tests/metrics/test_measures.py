@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import blade
 from blade.core.analysis import Metrics, RunAnalysis
+from blade.metrics.counts import NO_GROUP, count
+from blade.metrics.funnel import funnel
+from blade.metrics.repeats import ONE_REPEAT
 
 
 def analyzed(folder: Path, rows: list[dict[str, Any]], **options: Any) -> RunAnalysis:
@@ -130,3 +135,62 @@ def test_leaving_a_task_out_does_not_accuse_the_sidecar(tmp_path: Path) -> None:
     one = blade.analyze(tmp_path / "rollouts.jsonl", exclude=("task:a",)).runs[0]
     assert one.metrics.measures["pass_at_1"].value == 0
     assert [entry.agrees for entry in one.recorded] == [True]
+
+
+def test_the_measures_of_the_usual_repeats_are_those_of_that_many(tmp_path: Path) -> None:
+    rows = [row("a", i, 1) for i in range(2)] + [row("b", i, i % 2) for i in range(2)]
+    metrics = analyzed(tmp_path, rows).metrics
+    assert (metrics.measures["pass_at_k"].value, metrics.measures["consistency"].value) == (1.0, 0.5)
+    assert metrics.measures["consistency"].interval == metrics.pass_hat[2].interval
+    assert {name for name, one in metrics.measures.items() if one.name != name} == set()
+
+
+def test_one_rollout_a_task_says_nothing_of_repeats(tmp_path: Path) -> None:
+    metrics = analyzed(tmp_path, [row("a", 0, 1), row("b", 0, 0)]).metrics
+    for name in ("pass_at_k", "consistency", "retry_value"):
+        assert (metrics.measures[name].value, metrics.measures[name].reason) == (None, ONE_REPEAT)
+
+
+def test_a_task_without_any_row_is_counted_with_nothing(tmp_path: Path) -> None:
+    """Tasks that the rows name stand before and after one that only the manifest names."""
+    (tmp_path / "manifest.json").write_text(json.dumps({"task_ids": ["a", "b", "c"], "repeats": 2}))
+    one = analyzed(tmp_path, [row("c", 0, 1), row("a", 0, 0.25), row("a", 1, 1)])
+    counts = count(one.run)
+    assert counts.tasks == ("a", "b", "c")
+    assert [counts.rows.tolist(), counts.missing.tolist(), counts.judged.tolist()] == [[2, 0, 1], [0, 2, 1], [2, 0, 1]]
+    assert [counts.reward_sum.tolist(), counts.recorded_passed.tolist()] == [[1.25, 0, 1], [1, 0, 1]]
+
+
+def test_rollouts_that_are_left_out_leave_their_tasks_with_nothing(tmp_path: Path) -> None:
+    run = analyzed(tmp_path, [row("a", 0, 1), row("b", 0, 0.5), row("c", 0, None), row("c", 1, 0)]).run
+    counts = count(replace(run, rollouts=run.rollouts.filter(pl.col("task_id") != "b")))
+    assert [counts.rows.tolist(), counts.passed.tolist()] == [[1, 0, 2], [1, 0, 0]]
+    assert [counts.unscored.tolist(), counts.failed.tolist()] == [[0, 0, 1], [0, 0, 1]]
+    assert [counts.recorded.tolist(), counts.reward_sum.tolist()] == [[1, 0, 1], [1, 0, 0]]
+    none = count(replace(run, rollouts=run.rollouts.clear()))
+    assert [none.rows.tolist(), none.reward_sum.tolist()] == [[0, 0, 0], [0, 0, 0]]
+
+
+def test_a_stage_counts_those_that_reached_the_one_before_and_a_pass_by_another_way_is_told(tmp_path: Path) -> None:
+    run = analyzed(tmp_path, [row(f"t{n}", 0, reward) for n, reward in enumerate((1, 1, 0, None, 1))]).run
+    flags = {"attempted": [True, False, None, True, True], "feedback": [False, True, True, None, None]}
+    rows = run.rollouts.with_columns(pl.Series(name, values, pl.Boolean) for name, values in flags.items())
+    found = funnel(replace(run, rollouts=rows))
+    names = ("started", "attempted the core action", "reached the verifier", "received feedback", "passed")
+    assert [(stage.name, stage.rollouts) for stage in found.stages] == list(zip(names, (5, 4, 3, 2, 1), strict=True))
+    assert found.passed_otherwise == 2
+
+
+def test_what_failed_attempts_record_is_left_out_of_what_was_recorded(tmp_path: Path) -> None:
+    failed = row("b", 0, 1) | {"_ng_failure_class": "x"}
+    (tmp_path / "rollouts_failures.jsonl").write_text(json.dumps(failed) + "\n", encoding="utf-8")
+    counts = count(analyzed(tmp_path, [row("a", 0, 1)]).run)
+    assert [counts.tasks, counts.rows.tolist(), counts.recorded.tolist()] == [("a", "b"), [1, 1], [1, 0]]
+    assert [counts.recorded_passed.tolist(), counts.recorded_sum.tolist()] == [[1, 0], [1, 0]]
+
+
+def test_a_task_without_a_group_is_in_a_group_of_that_name(tmp_path: Path) -> None:
+    run = analyzed(tmp_path, [row(name, 0, 1) for name in "abc"]).run
+    assert count(run).groups is None
+    tasks = run.tasks.with_columns(pl.Series("group", ["x", None, "y"]))
+    assert count(replace(run, tasks=tasks)).groups == ("x", NO_GROUP, "y")

@@ -13,9 +13,9 @@ from blade.ingest import fields
 from blade.ingest.artifacts import Bundle
 from blade.ingest.due import due_names
 from blade.ingest.formats import Facts
-from blade.ingest.identity import natural
 from blade.ingest.join import Expected, Joined
 from blade.ingest.light import EXTRA
+from blade.ingest.order import natural
 from blade.ingest.plan import SCANNED, Files
 from blade.ingest.scan import Table
 from blade.ingest.sidecars import Sidecars
@@ -191,7 +191,8 @@ def notes_of(joined: Joined, expected: Expected, tasks: pl.DataFrame) -> list[st
     known = ", ".join(f"{kind} ({count})" for kind, count in kinds.iter_rows())
     notes = [f"tasks are known by: {known}", *expected.notes]
     marked = tasks.filter(pl.col("key_fp").is_not_null() | pl.col("prompt_fp").is_not_null())
-    twins = marked.group_by("key_fp", "prompt_fp").agg("task_id").filter(pl.col("task_id").list.len() > 1)
+    marked = marked.filter(marked.select("key_fp", "prompt_fp").is_duplicated())
+    twins = marked.group_by("key_fp", "prompt_fp").agg("task_id")
     if twins.height:
         examples = sorted(
             (sorted(ids, key=natural)[:MOST_TWINS] for ids in twins["task_id"]), key=lambda ids: natural(ids[0])

@@ -6,7 +6,6 @@ A position in the inputs is not an id: it tells tasks apart within a file and ne
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 import polars as pl
@@ -15,13 +14,15 @@ from blade.ingest.fields import ANSWER_KEYS
 from blade.ingest.frames import kept, looked_up
 from blade.ingest.light import KEY
 from blade.ingest.marks import hashed
+from blade.ingest.order import natural
 
 MOSTLY = 0.5
 """Share of tasks with repeats in which a field must be the same before it is taken as the task's own."""
 
 _MIX = 0x9E3779B97F4A7C15
 _HALF = 1 << 32
-_SPLIT = re.compile(r"(\d+)")
+_TIMES, _LEAST, _MOST = " times", " least", " most"
+"""Ends of the names of columns that tell what rows say."""
 
 
 def identify(rows: pl.DataFrame) -> pl.DataFrame:
@@ -29,22 +30,9 @@ def identify(rows: pl.DataFrame) -> pl.DataFrame:
     rows = rows.with_columns(_position(rows).alias("position"))
     rows = rows.with_columns(_id_mark(rows))
     rows = rows.with_columns(_known(rows))
-    rows = rows.with_columns(_key_fp(rows), _settled("prompt_fp").alias("prompt_fp"))
+    rows = rows.with_columns(_marks(rows))
     rows = rows.with_columns(_is_marked(rows).alias("marked"))
     return rows.with_columns(_kind(), _task_ids(rows)).drop("position", "known", "marked")
-
-
-def natural(text: str) -> tuple[tuple[int, int, str], ...]:
-    """Sort key in which `task10` comes after `task9`; no two texts have the same."""
-    parts = ((part, part.lstrip("0")) for part in _SPLIT.split(text) if part)
-    key = tuple((0, len(digits), digits) if part.isdecimal() else (1, 0, part) for part, digits in parts)
-    return (*key, (-1, 0, text))
-
-
-def natural_sorted(names: pl.Series) -> list[str]:
-    """The names in natural order; plain numbers, the common case, are sorted as numbers."""
-    plain = names.str.contains(r"^(?:0|[1-9][0-9]{0,17})$").all()
-    return names.cast(pl.Int64).sort().cast(pl.String).to_list() if plain else sorted(names.to_list(), key=natural)
 
 
 def first_index(rows: pl.DataFrame) -> pl.Expr:
@@ -73,65 +61,89 @@ def _id_mark(rows: pl.DataFrame) -> pl.Series:
     """The id of each row, where it names one task."""
     if rows["id"].null_count() == rows.height:
         return rows["id"].alias("id_mark")
-    rows = rows.with_columns(_given_id().alias("id_mark"))
-    return rows.select(_usable_id(rows).alias("id_mark")).to_series()
+    at_position = _said(rows, "position", ["id"])
+    rows = rows.with_columns(_settled(rows, at_position, "position", ["id"])["id"].alias("id_mark"))
+    usable = looked_up(rows, _usable_ids(rows), "id_mark").to_series()
+    return rows.select(pl.when(usable).then("id_mark").alias("id_mark")).to_series()
 
 
-def _given_id() -> pl.Expr:
-    """The id of a row; rows of one position share the id that any of them has, and have none when they differ."""
-    at_position = pl.col("id").drop_nulls()
-    shared = pl.when(at_position.n_unique().over("position") == 1).then(at_position.max().over("position"))
-    return pl.when(pl.col("position").is_null()).then(pl.col("id")).otherwise(shared)
+def _usable_ids(rows: pl.DataFrame) -> pl.DataFrame:
+    """Each id, and whether it names one task: at most one position a file, and rows that agree in key or in prompt."""
+    keys = _key_columns(rows)
+    own = _own_fields(_said(rows.with_columns(_known(rows)), "known", keys), _filled(rows, keys))
+    places = pl.col("position").drop_nulls().n_unique()
+    files = pl.col("bundle").filter(pl.col("position").is_not_null()).n_unique()
+    of_id = _said(rows, "id_mark", [*keys, "prompt_fp"], (places <= files).alias("placed"))
+    same_key = pl.all_horizontal([_has_at_most_one(name) for name in own] or [pl.lit(True)])
+    has_key = pl.any_horizontal([_has_any(name) for name in own] or [pl.lit(False)])
+    no_field = pl.all_horizontal([~_has_any(name) for name in keys] or [pl.lit(True)])
+    prompts = _has_any("prompt_fp")
+    agree = (has_key & same_key) | (prompts & _has_at_most_one("prompt_fp")) | (no_field & ~prompts)
+    return of_id.select("id_mark", (pl.col("placed") & agree).alias("usable"))
 
 
-def _usable_id(rows: pl.DataFrame) -> pl.Expr:
-    """The id where it names one task: at most one position a file, and rows that agree in key or in prompt."""
-    own = _own_fields(rows.with_columns(_known(rows)))
-    of_id = pl.col("id_mark")
-    places = pl.col("position").drop_nulls().n_unique().over(of_id)
-    files = pl.col("bundle").filter(pl.col("position").is_not_null()).n_unique().over(of_id)
-    same_key = pl.all_horizontal([_kinds(name, of_id) <= 1 for name in own] or [pl.lit(True)])
-    has_key = pl.any_horizontal([_kinds(name, of_id) > 0 for name in own] or [pl.lit(False)])
-    no_field = pl.all_horizontal([_kinds(name, of_id) == 0 for name in _key_columns(rows)] or [pl.lit(True)])
-    prompts = _kinds("prompt_fp", of_id)
-    agree = (has_key & same_key) | (prompts == 1) | (no_field & (prompts == 0))
-    return pl.when(of_id.is_not_null() & (places <= files) & agree).then(of_id)
+def _said(rows: pl.DataFrame, by: str, names: Sequence[str], *more: pl.Expr) -> pl.DataFrame:
+    """For each value of `by`: how many of its rows say something in each column, and the least and most that they say."""
+    columns = map(pl.col, names)
+    said = [
+        one.name.suffix(suffix)
+        for column in columns
+        for one, suffix in ((column.count(), _TIMES), (column.min(), _LEAST), (column.max(), _MOST))
+    ]
+    return rows.group_by(by).agg(*more, *said).filter(pl.col(by).is_not_null())
 
 
-def _kinds(name: str, over: pl.Expr) -> pl.Expr:
-    return pl.col(name).drop_nulls().n_unique().over(over)
+def _has_any(name: str) -> pl.Expr:
+    """Whether some row says something."""
+    return pl.col(name + _TIMES) > 0
 
 
-def _key_fp(rows: pl.DataFrame) -> pl.Series:
-    """Fingerprint of the task's own fields; where the rollouts have any, those that only the inputs have are left out."""
+def _has_at_most_one(name: str) -> pl.Expr:
+    """Whether no two rows say different things."""
+    return pl.col(name + _LEAST).eq_missing(pl.col(name + _MOST))
+
+
+def _settled(rows: pl.DataFrame, said: pl.DataFrame, by: str, names: Sequence[str]) -> pl.DataFrame:
+    """The one value that all rows with the same `by` have; null where they differ. Rows without it keep their own."""
+    shared = said.select(by, *(pl.when(_has_at_most_one(name)).then(name + _MOST).alias(name) for name in names))
+    found = looked_up(rows, shared, by)
+    if rows[by].null_count() == 0:
+        return found
+    return rows.select(pl.when(pl.col(by).is_null()).then(name).otherwise(found[name]).alias(name) for name in names)
+
+
+def _marks(rows: pl.DataFrame) -> pl.DataFrame:
+    """`key_fp` and `prompt_fp`: fingerprints of the task's own fields and of its prompt.
+
+    Where the rollouts have fields of their own, those that only the inputs have are left out.
+    """
+    keys = _key_columns(rows)
+    said = _said(rows, "known", [*keys, "prompt_fp"])
     rollouts = kept(rows, pl.col("role") == "rollouts")
-    source = rollouts if any(rollouts[name].count() for name in _key_columns(rollouts)) else rows
-    own = _own_fields(source)
-    settled = rows.select("role", *(_settled(name).alias(name) for name in own))
-    return settled.with_columns(_fold(own).alias("key_fp"))["key_fp"]
+    if rollouts is rows or not _filled(rollouts, keys):
+        own = _own_fields(said, _filled(rows, keys))
+    else:
+        own = _own_fields(_said(rollouts, "known", keys), _filled(rollouts, keys))
+    return _settled(rows, said, "known", [*own, "prompt_fp"]).select(_fold(own).alias("key_fp"), "prompt_fp")
 
 
 def _key_columns(rows: pl.DataFrame) -> list[str]:
     return sorted(name for name in rows.columns if name.startswith(KEY))
 
 
-def _own_fields(rows: pl.DataFrame) -> list[str]:
+def _filled(rows: pl.DataFrame, names: Sequence[str]) -> list[str]:
+    """Those of the columns in which some row says something."""
+    return [name for name in names if rows[name].count()]
+
+
+def _own_fields(said: pl.DataFrame, names: Sequence[str]) -> list[str]:
     """Fields that are the same in every repeat of most tasks that have repeats; one that changes is a result."""
-    return [name for name in _key_columns(rows) if rows[name].count() and _is_own(rows, name)]
-
-
-def _is_own(rows: pl.DataFrame, name: str) -> bool:
-    known = rows.select("known", name).drop_nulls()
-    kinds = known.group_by("known").agg(pl.col(name).n_unique().alias("kinds"), pl.len().alias("rows"))
-    repeated = kinds.filter(pl.col("rows") > 1)
-    return repeated.is_empty() or repeated.filter(pl.col("kinds") == 1).height >= MOSTLY * repeated.height
-
-
-def _settled(name: str) -> pl.Expr:
-    """The one value that the rows of a known task have; null where they differ. Rows of no known task keep their own."""
-    of_task = pl.col(name).drop_nulls()
-    shared = pl.when(of_task.n_unique().over("known") == 1).then(of_task.max().over("known"))
-    return pl.when(pl.col("known").is_null()).then(pl.col(name)).otherwise(shared)
+    if not names:
+        return []
+    repeated = {name: pl.col(name + _TIMES) > 1 for name in names}
+    same = {name: (repeated[name] & _has_at_most_one(name)).sum() for name in names}
+    own = said.select((same[name] >= MOSTLY * repeated[name].sum()).alias(name) for name in names)
+    return [name for name in names if own[name].item()]
 
 
 def _is_marked(rows: pl.DataFrame) -> pl.Expr:

@@ -11,7 +11,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from blade.core.rollout import Outcome, Problem, Source
-from blade.ingest.frames import kept
+from blade.ingest.frames import Stretches, kept
+from blade.ingest.order import in_natural_order
 
 MOST_REPEATS = 100_000
 """A manifest that asks for more is mistaken."""
@@ -19,10 +20,15 @@ MOSTLY = 0.8
 """Share of tasks that must have the same number of rows before that number is taken as the expected one."""
 
 
+JOINED = ("task_id", "repeat", "role", "attempt", "file", "line", "member", "reward", "output_fp", "answer_fp")
+"""The columns of rows that decide which of them is a rollout."""
+
+
 class Joined(Struct, frozen=True, kw_only=True):
     """One row a rollout, without duplicates; and what was left out."""
 
     rollouts: pl.DataFrame
+    """In natural order; of the columns of the rows, those that were given."""
     duplicates: int
     attempts: int
     """Failed attempts at rollouts that the main file has too."""
@@ -30,9 +36,9 @@ class Joined(Struct, frozen=True, kw_only=True):
 
 
 def join(rows: pl.DataFrame, shown: Mapping[int, str]) -> Joined:
-    """Rollouts of one run from its main and failures rows; `shown` names the files."""
+    """Rollouts of one run from its main and failures rows, which are in natural order; `shown` names the files."""
     rows = _number_repeats(kept(rows, pl.col("role").is_in(["rollouts", "failures"])))
-    if not rows.select("task_id", "repeat").is_duplicated().any():
+    if Stretches.of(rows, "task_id", "repeat").begins.all():
         return Joined(rollouts=rows, duplicates=0, attempts=0, problems=())
     best = pl.struct(
         pl.col("role") != "rollouts",
@@ -55,13 +61,12 @@ def _number_repeats(rows: pl.DataFrame) -> pl.DataFrame:
     """Rows without a repeat index are numbered in order of file and line within their task, after those that have one."""
     if rows["repeat"].null_count() == 0:
         return rows
-    rows = rows.sort("task_id", "file", "line", "member", nulls_last=True)
+    about = rows.select("task_id", "file", "line", "member", "repeat").with_row_index("place")
+    about = about.sort("task_id", "file", "line", "member", nulls_last=True, maintain_order=True)
     stamped = pl.col("repeat").max().over("task_id").fill_null(-1)
     order = pl.col("repeat").is_null().cum_sum().over("task_id")
-    number = (stamped + order).cast(pl.Int32)
-    return rows.with_columns(
-        pl.when(pl.col("repeat").is_null()).then(number).otherwise(pl.col("repeat")).alias("repeat")
-    )
+    number = pl.coalesce("repeat", (stamped + order).cast(pl.Int32))
+    return in_natural_order(rows.with_columns(about.select("place", number).sort("place")["repeat"]))
 
 
 def _differing(extra: pl.DataFrame, kept: pl.DataFrame, shown: Mapping[int, str]) -> list[Problem]:
@@ -90,10 +95,8 @@ class Expected(Struct, frozen=True, kw_only=True):
     """How many rollouts each task should have; `source` is None when nobody says."""
 
     source: str | None
-    repeats: Mapping[str, int]
-    """Expected rollouts by task, tasks without any row included."""
-    seen: Mapping[str, int]
-    """Rollouts that there are, by task."""
+    tasks: pl.DataFrame
+    """`task_id`, rollouts that are `wanted` and rollouts that are `seen`, tasks without any row included."""
     unnamed: int = 0
     """Expected tasks that nothing names; each should have the usual number of rollouts."""
     reason: str = ""
@@ -110,42 +113,68 @@ def expect(
     repeats: int | None,
 ) -> Expected:
     """What should be there: the user's word, materialized inputs, a manifest or log, or a clear pattern; else unknown."""
-    seen = dict(rollouts.group_by("task_id").len().rows())
+    seen = _seen(rollouts)
     named, source, notes = _named(inputs, stated, seen)
-    lost = {task: count for task, count in absent.items() if task not in seen and count <= MOST_REPEATS}
-    if lost:
-        named = {**lost, **(named or seen)}
-        notes = (*notes, f"{len(lost)} tasks are of shards that are not here")
+    lost = _wanted({task: count for task, count in absent.items() if count <= MOST_REPEATS})
+    lost = lost.join(seen, on="task_id", how="anti") if lost.height else lost
+    if lost.height:
+        rest = named if named.height else seen.rename({"seen": "wanted"})
+        named = pl.concat([rest, lost.join(rest, on="task_id", how="anti")])
+        notes = (*notes, f"{lost.height} tasks are of shards that are not here")
     if repeats is not None:
-        named, source = dict.fromkeys([*named, *seen], repeats), "user"
+        everyone = pl.concat([named["task_id"], seen["task_id"]]).unique(maintain_order=True)
+        named, source = everyone.to_frame().with_columns(wanted=pl.lit(repeats, pl.Int64)), "user"
     pattern = _inferred(seen)
-    if not named and tasks is None:
+    if named.is_empty() and tasks is None:
         return replace(pattern, notes=notes)
-    if not named:
-        named, source = dict(pattern.repeats or seen), "user"
-    over = sum(1 for task, rows in seen.items() if rows > named.get(task, rows))
+    if named.is_empty():
+        named, source = pattern.tasks.select("task_id", pl.coalesce("wanted", "seen").alias("wanted")), "user"
+    both = _beside(named, seen)
+    over = both.filter(pl.col("seen") > pl.col("wanted")).height
     if over:
         notes = (*notes, f"{over} tasks have more rollouts than expected")
-    counts = {task: max(named.get(task, 0), seen.get(task, 0)) for task in seen.keys() | named.keys()}
-    if tasks is not None and tasks < len(counts):
-        notes = (*notes, f"{len(counts)} tasks are known where {tasks} were expected")
-    unnamed = max(0, tasks - len(counts)) if tasks is not None else 0
-    return Expected(source=source, repeats=counts, seen=seen, unnamed=unnamed, notes=notes)
+    both = both.with_columns(pl.max_horizontal("wanted", "seen").alias("wanted"))
+    if tasks is not None and tasks < both.height:
+        notes = (*notes, f"{both.height} tasks are known where {tasks} were expected")
+    unnamed = max(0, tasks - both.height) if tasks is not None else 0
+    return Expected(source=source, tasks=both, unnamed=unnamed, notes=notes)
+
+
+def _seen(rollouts: pl.DataFrame) -> pl.DataFrame:
+    """`task_id`, and how many rollouts are `seen` of it."""
+    stretches = Stretches.of(rollouts, "task_id")
+    return pl.DataFrame({"task_id": stretches.first(rollouts["task_id"]), "seen": stretches.sizes()})
+
+
+def _wanted(repeats: Mapping[str, int]) -> pl.DataFrame:
+    schema = {"task_id": pl.String, "wanted": pl.Int64}
+    return pl.DataFrame({"task_id": list(repeats), "wanted": list(repeats.values())}, schema=schema)
+
+
+def _beside(named: pl.DataFrame, seen: pl.DataFrame) -> pl.DataFrame:
+    """Tasks that are named or seen; one that is not seen has 0 rollouts, one that is not named has none wanted: null."""
+    if named["task_id"].equals(seen["task_id"]):
+        return named.with_columns(seen["seen"])
+    both = named.join(seen, on="task_id", how="full", coalesce=True)
+    return both.with_columns(pl.col("seen").fill_null(0))
 
 
 def _named(
-    inputs: pl.DataFrame, stated: tuple[str, Mapping[str, int]] | None, seen: Mapping[str, int]
-) -> tuple[dict[str, int], str | None, tuple[str, ...]]:
+    inputs: pl.DataFrame, stated: tuple[str, Mapping[str, int]] | None, seen: pl.DataFrame
+) -> tuple[pl.DataFrame, str | None, tuple[str, ...]]:
+    """`task_id` and how many rollouts are `wanted` of it, who says so, and what is to be said about it."""
     if not inputs.is_empty():
-        return dict(inputs.group_by("task_id").agg(_input_repeats()).iter_rows()), "inputs", ()
+        return inputs.group_by("task_id").agg(_input_repeats().alias("wanted")), "inputs", ()
     if stated is None:
-        return {}, None, ()
+        return _wanted({}), None, ()
     source, repeats = stated
     if max(repeats.values(), default=0) > MOST_REPEATS:
-        return {}, None, (f"the {source} expects more than {MOST_REPEATS} repeats of a task, which is not believed",)
-    if seen and not repeats.keys() & seen.keys():
-        return {}, None, (f"the {source} names {len(repeats)} tasks, and none of them is a task of the rows",)
-    return dict(repeats), source, ()
+        why = f"the {source} expects more than {MOST_REPEATS} repeats of a task, which is not believed"
+        return _wanted({}), None, (why,)
+    named = _wanted(repeats)
+    if seen.height and named.join(seen, on="task_id", how="semi").is_empty():
+        return _wanted({}), None, (f"the {source} names {len(repeats)} tasks, and none of them is a task of the rows",)
+    return named, source, ()
 
 
 def _input_repeats() -> pl.Expr:
@@ -154,22 +183,22 @@ def _input_repeats() -> pl.Expr:
     )
 
 
-def _inferred(seen: Mapping[str, int]) -> Expected:
-    most = max(seen.values(), default=0)
-    full = list(seen.values()).count(most)
-    if most >= 2 and full >= MOSTLY * len(seen):
-        return Expected(source="inferred", repeats=dict.fromkeys(seen, most), seen=seen)
+def _inferred(seen: pl.DataFrame) -> Expected:
+    most = seen["seen"].max()
+    full = (seen["seen"] == most).sum()
+    if isinstance(most, int) and most >= 2 and full >= MOSTLY * seen.height:
+        return Expected(source="inferred", tasks=seen.with_columns(wanted=pl.lit(most, pl.Int64)))
     reason = "no inputs, manifest or flag says how many rollouts were expected"
-    return Expected(source=None, repeats={}, seen=seen, reason=reason)
+    return Expected(source=None, tasks=seen.with_columns(wanted=pl.lit(None, pl.Int64)), reason=reason)
 
 
 def missing_rows(rollouts: pl.DataFrame, inputs: pl.DataFrame, expected: Expected) -> pl.DataFrame:
     """`task_id` and `repeat` of every expected rollout that has no row."""
-    short = sorted(task for task, wanted in expected.repeats.items() if wanted > expected.seen.get(task, 0))
+    short = expected.tasks.filter(pl.col("wanted") > pl.col("seen")).sort("task_id")
     have, named = _repeats_of(rollouts, short), _repeats_of(inputs, short)
     rows = []
-    for task in short:
-        taken, wanted = have.get(task, []), expected.repeats[task]
+    for task, wanted in short.select("task_id", "wanted").iter_rows():
+        taken = have.get(task, [])
         known = [] if None in named.get(task, []) else sorted(named.get(task, []))
         free = (repeat for repeat in dict.fromkeys([*known, *range(wanted + len(taken))]) if repeat not in taken)
         rows += [(task, repeat) for repeat in sorted(islice(free, wanted - len(taken)))]
@@ -178,21 +207,24 @@ def missing_rows(rollouts: pl.DataFrame, inputs: pl.DataFrame, expected: Expecte
     return frame.with_columns(outcome=pl.lit(str(Outcome.MISSING)))
 
 
-def _repeats_of(rows: pl.DataFrame, tasks: list[str]) -> dict[str, list[int]]:
+def _repeats_of(rows: pl.DataFrame, tasks: pl.DataFrame) -> dict[str, list[int]]:
     """The repeats that rows have of each of the tasks."""
-    if not tasks or rows.is_empty():
+    if tasks.is_empty() or rows.is_empty():
         return {}
-    mine = rows.select("task_id", "repeat").filter(pl.col("task_id").is_in(tasks))
+    mine = rows.select("task_id", "repeat").join(tasks, on="task_id", how="semi")
     return dict(mine.group_by("task_id").agg(pl.col("repeat").unique()).iter_rows())
 
 
 def _unnamed(expected: Expected) -> list[str]:
     """Names for expected tasks that nothing names; none of them is taken."""
+    if not expected.unnamed:
+        return []
+    taken = set(expected.tasks["task_id"])
     names = (f"missing-{number}" for number in count(1))
-    return list(islice((name for name in names if name not in expected.repeats), expected.unnamed))
+    return list(islice((name for name in names if name not in taken), expected.unnamed))
 
 
 def usual_repeats(expected: Expected) -> int:
     """The commonest number of repeats, ties to the smaller."""
-    counts = list(expected.repeats.values())
-    return min(sorted(set(counts)), key=lambda k: (-counts.count(k), k), default=1)
+    usual = expected.tasks["wanted"].drop_nulls().mode().min()
+    return usual if isinstance(usual, int) else 1

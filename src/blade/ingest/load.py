@@ -20,11 +20,11 @@ from blade.ingest.artifacts import Found, stem_of
 from blade.ingest.constants import constants
 from blade.ingest.fields import BY_NAME
 from blade.ingest.formats import Facts
-from blade.ingest.frames import reordered
-from blade.ingest.identity import identify, natural
-from blade.ingest.join import Joined, expect, join, missing_rows
+from blade.ingest.identity import identify
+from blade.ingest.join import JOINED, expect, join, missing_rows
 from blade.ingest.light import EXTRA
 from blade.ingest.names import NAMELESS, Called, is_nameable, unique_names
+from blade.ingest.order import in_natural_order, natural
 from blade.ingest.plan import Files, plan
 from blade.ingest.scan import Chunk, Options, Table, gather, scan, temporary_folder
 from blade.ingest.sidecars import Sidecars, read_sidecars
@@ -38,6 +38,8 @@ _OF_TASKS = (
     *("id_kind", "id_mark", "key_fp", "prompt_fp"),
 )
 """The columns of rows that the table of tasks is made from; fields with small values come on top."""
+_OF_ROLLOUTS = frozenset((*ROLLOUTS, "file", "checks"))
+"""The columns of rows that the other tables are made from."""
 
 
 class Wishes(Struct, frozen=True, kw_only=True):
@@ -80,18 +82,24 @@ def load_runs(found: Found, wishes: Wishes) -> list[Run]:
     groups, rows = assign(rows, found.bundles, read.table, [fact.benchmark for fact in read.facts])
     if wishes.group is not None and EXTRA + wishes.group not in rows.columns:
         raise _no_such_field(wishes.group, "group by", rows)
-    # From here on each run has its own rows, and its tasks what they are made of: all of them would be held twice.
+    # From here on each run has its own rows: all of them would be held twice.
     read = structs.replace(read, table=replace(read.table, rows=read.table.rows.clear()))
-    mine = [identify(group.select(rows)) for group in groups]
+    own = [identify(group.select(rows)) for group in groups]
     del rows
-    joined = [join(frame, read.files.names) for frame in mine]
-    mine = [frame.select(*_OF_TASKS, *(name for name in frame.columns if name.startswith(EXTRA))) for frame in mine]
-    runs = [_run(number, groups, mine, joined.pop(0), read, wishes) for number in range(len(groups))]
+    mine = [in_natural_order(_narrow(frame)) for frame in own]
+    own = [frame.select(name for name in frame.columns if name in _OF_ROLLOUTS) for frame in own]
+    runs = [_run(number, groups, mine, own.pop(0), read, wishes) for number in range(len(groups))]
     named = _named(runs, groups, read.files)
     return [
         replace(run, problems=(*found.problems, *run.problems), problem_count=run.problem_count + len(found.problems))
         for run in named
     ]
+
+
+def _narrow(rows: pl.DataFrame) -> pl.DataFrame:
+    """What tasks are made from, and what decides which rows are rollouts, with each row's `place`."""
+    extras = (name for name in rows.columns if name.startswith(EXTRA))
+    return rows.select(*dict.fromkeys((*_OF_TASKS, *JOINED, *extras))).with_row_index("place")
 
 
 def _read(found: Found, wishes: Wishes) -> _Scan:
@@ -151,9 +159,16 @@ def _no_such_field(field: str, use: str, rows: pl.DataFrame) -> RequestError:
 
 
 def _run(
-    number: int, groups: Sequence[Group], rows: Sequence[pl.DataFrame], joined: Joined, read: _Scan, wishes: Wishes
+    number: int,
+    groups: Sequence[Group],
+    narrow: Sequence[pl.DataFrame],
+    rows: pl.DataFrame,
+    read: _Scan,
+    wishes: Wishes,
 ) -> Run:
-    group, mine, files = groups[number], rows[number], read.files
+    """The run of a group; `narrow` are the rows of each group in natural order, `rows` its own, which are emptied."""
+    group, mine, files = groups[number], narrow[number], read.files
+    joined = join(mine, files.names)
     inputs = mine.filter(pl.col("role") == "inputs")
     said = [read.facts[bundle] for bundle in group.bundles]
     stated = about.stated_repeats(said)
@@ -166,14 +181,9 @@ def _run(
         repeats=wishes.expect_repeats,
     )
     missing = missing_rows(joined.rollouts, inputs, expected)
-    rollouts = tables.conform(joined.rollouts.with_columns(_artifact(files)), ROLLOUTS)
-    if not missing.is_empty():
-        rollouts = pl.concat([rollouts, tables.conform(missing, ROLLOUTS)])
-    order = tables.natural_order(rollouts)
-    checks = tables.check_table(joined.rollouts, order)
-    joined = structs.replace(joined, rollouts=joined.rollouts.clear())
-    rollouts = reordered(rollouts, tables.places(rollouts, order))
-    others = [frame for other, frame in enumerate(rows) if other != number]
+    checks = tables.check_table(rows, joined.rollouts)
+    rollouts = tables.rollout_table(rows, joined.rollouts, missing, files.names)
+    others = [frame for other, frame in enumerate(narrow) if other != number]
     cuts = tables.Cuts(group=wishes.group, slices=wishes.slices)
     tasks = tables.task_table(mine, rollouts, expected, cuts, others, files.names)
     problems, problem_count = about.problems_of(group, groups, files, read.table, read.sidecars)
@@ -184,7 +194,7 @@ def _run(
         agent=group.agent or next((fact.agent for fact in said if fact.agent), None) or _only_agent(inputs),
         settings={**constants(mine), **about.settings_of(group, files, read.table, said)},
         rollouts=rollouts,
-        tasks=tasks[tables.places(tasks, order)],
+        tasks=tasks,
         checks=checks,
         tools=read.table.tools,
         problems=(*problems, *joined.problems),
@@ -201,12 +211,6 @@ def _run(
         notes=tuple(about.notes_of(joined, expected, tasks)),
         roots={files.names[file]: str(files.paths[file].resolve()) for file in files.of(group.bundles)},
     )
-
-
-def _artifact(files: Files) -> pl.Expr:
-    names = files.names
-    shown = pl.col("file").replace_strict(list(names), list(names.values()), return_dtype=pl.String, default=None)
-    return shown.alias("artifact")
 
 
 def _named(runs: Sequence[Run], groups: Sequence[Group], files: Files) -> list[Run]:

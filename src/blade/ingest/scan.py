@@ -26,7 +26,7 @@ from blade.ingest.block import Block, BlockReader
 from blade.ingest.formats import Format, format_named
 from blade.ingest.frames import in_one_piece
 from blade.ingest.jsonl import Record, Torn, is_compressed
-from blade.ingest.light import Part, to_frame
+from blade.ingest.light import COLUMNS, Part, to_frame
 from blade.ingest.row import MOST_TOOLS, OTHER_TOOLS
 from blade.ingest.settings import Settings
 from blade.ingest.workers import WORTH_WORKERS, cores, open_pool
@@ -38,6 +38,8 @@ ROWS = 256
 BLOCK = 4 << 20
 """Bytes of rows that are read as one batch, however few they are."""
 CHUNK = 32 << 20
+_GATHERED = ("line", "skeleton")
+"""Columns that are changed when parts are put together."""
 MOST_PROBLEMS = 1_000
 """Problems listed one by one for a file; all are counted."""
 
@@ -137,10 +139,16 @@ def _size(piece: Chunk) -> int:
 def _scan_to_parts(piece: Chunk, options: Options, folder: Path, index: int) -> Scanned:
     def keep(frame: pl.DataFrame, number: int) -> Path:
         path = folder / f"{index:06d}-{number:06d}.arrow"
-        frame.write_ipc(path, compression="lz4")
+        written = frame.select(name for name in frame.columns if _is_written(frame, name))
+        written.write_ipc(path, compression="lz4")
         return path
 
     return scan_chunk(piece, options, keep)
+
+
+def _is_written(part: pl.DataFrame, name: str) -> bool:
+    """Whether a part must have the column: one of the light table in which no row says anything is made anew."""
+    return name in _GATHERED or name not in COLUMNS or part[name].null_count() < part.height
 
 
 def scan_chunk(
@@ -246,8 +254,9 @@ def gather(results: Sequence[Scanned]) -> Table:
             seen.setdefault(file, {})[name] = seen.setdefault(file, {}).get(name, 0) + count
         counts[file] = counts.get(file, 0) + result.rows
         lines[file] = before + result.lines
+    rows = pl.concat(parts or [_placed(to_frame([]), 0, 0, [])], how="diagonal_relaxed").collect()
     return Table(
-        rows=in_one_piece(pl.concat(parts or [_placed(to_frame([]), 0, 0, [])], how="diagonal_relaxed").collect()),
+        rows=_completed(in_one_piece(rows)),
         tools=tools,
         problems={file: tuple(listed) for file, listed in problems.items()},
         problem_counts=problem_counts,
@@ -255,6 +264,14 @@ def gather(results: Sequence[Scanned]) -> Table:
         seen=seen,
         counts=counts,
     )
+
+
+def _completed(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows with every column of the light table, in its order, also those that no part has."""
+    absent = {name: pl.lit(None, dtype) for name, dtype in COLUMNS.items() if name not in rows.columns}
+    if not absent:
+        return rows
+    return rows.with_columns(**absent).select(*COLUMNS, *(name for name in rows.columns if name not in COLUMNS))
 
 
 def _tools(results: Sequence[Scanned]) -> tuple[str, ...]:

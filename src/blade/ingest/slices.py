@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from blade.ingest.fields import KNOWN_SLICES
+from blade.ingest.frames import Stretches, kept, looked_up
 from blade.ingest.light import EXTRA
 
 LONGEST = 40
@@ -24,7 +25,9 @@ _MARKS = ("key_fp", "prompt_fp", "id_mark")
 def slice_columns(
     rows: pl.DataFrame, scores: pl.DataFrame, others: Sequence[pl.DataFrame] = (), wanted: Sequence[str] = ()
 ) -> pl.DataFrame:
-    """`task_id` and one `slice.<field>` column each; `scores` holds each task's pass rate, and bars verdicts in disguise.
+    """One `slice.<field>` column each; `scores` holds each task's pass rate, and bars verdicts in disguise.
+
+    Both are in order of tasks, and so is what comes back: one row for each task that has a score.
 
     Fields of the inputs count; without inputs, fields that are the same in every repeat of each task, where enough tasks
     have repeats; else those that are the same in every run that has the task (`others`); else only names that are
@@ -32,19 +35,17 @@ def slice_columns(
     one value.
     """
     known = (*wanted, *KNOWN_SLICES)
-    tasks = scores.select("task_id").sort("task_id")
-    found = 0
+    found: list[pl.Series] = []
     for name in _candidates(rows, known):
         values = _by_task(rows, name, others, known)
         labelled = None if values is None else _labels(values)
         if labelled is None or (_rank(name, known) == len(known) and _fixes_outcome(labelled, scores)):
             continue
-        column = labelled.rename({"value": f"slice.{name.removeprefix(EXTRA)}"})
-        tasks = tasks.join(column, on="task_id", how="left")
-        found += 1
-        if found == MOST_FIELDS:
+        column = looked_up(scores, labelled, "task_id").to_series()
+        found.append(column.alias(f"slice.{name.removeprefix(EXTRA)}"))
+        if len(found) == MOST_FIELDS:
             break
-    return tasks
+    return pl.DataFrame(found)
 
 
 def _candidates(rows: pl.DataFrame, known: Sequence[str]) -> list[str]:
@@ -63,19 +64,19 @@ def _by_task(
     rows: pl.DataFrame, name: str, others: Sequence[pl.DataFrame], known: Sequence[str]
 ) -> pl.DataFrame | None:
     """One value a task; None when the field is not the task's own."""
-    valued = rows.select("task_id", "role", *_MARKS, name).drop_nulls(name)
+    valued = kept(rows.select("task_id", "role", *_MARKS, name), pl.col(name).is_not_null())
     inputs = valued.filter(pl.col("role").is_in(_INPUTS))
-    source = inputs if not inputs.is_empty() else valued.filter(pl.col("role") == "rollouts")
-    kinds = pl.col(name).n_unique().alias("kinds")
-    tasks = source.group_by("task_id").agg(pl.col(name).min().alias("value"), kinds, pl.len())
-    if tasks.is_empty() or tasks.filter(pl.col("kinds") > 1).height:
+    source = inputs if not inputs.is_empty() else kept(valued, pl.col("role") == "rollouts")
+    stretches = Stretches.of(source, "task_id")
+    if source.is_empty() or stretches.differing(source.select(name)):
         return None
-    repeated = tasks.filter(pl.col("len") > 1).height >= FEWEST_TASKS
+    tasks = source.select("task_id", value=name)[stretches.firsts]
     if inputs.is_empty() and _rank(name, known) == len(known):
+        repeated = (stretches.sizes() > 1).sum() >= FEWEST_TASKS
         own = repeated or _same_in_runs(source, name, others)
         if not own or tasks["value"].str.contains(_FRACTION).any():
             return None
-    return tasks.select("task_id", "value")
+    return tasks
 
 
 def _same_in_runs(rows: pl.DataFrame, name: str, others: Sequence[pl.DataFrame]) -> bool:

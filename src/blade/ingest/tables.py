@@ -9,11 +9,12 @@ from typing import NamedTuple
 import polars as pl
 
 from blade.core.rollout import Outcome
-from blade.core.run import CHECKS, TASKS
-from blade.ingest.frames import kept, looked_up
-from blade.ingest.identity import first_index, natural_sorted
+from blade.core.run import CHECKS, ROLLOUTS, TASKS
+from blade.ingest.frames import Stretches, kept, looked_up, reordered
+from blade.ingest.identity import first_index
 from blade.ingest.join import Expected, usual_repeats
 from blade.ingest.light import DIFFERENCE, EXTRA, HIT
+from blade.ingest.order import in_natural_order
 from blade.ingest.slices import label, slice_columns
 
 _INPUTS = ("inputs", "dataset")
@@ -41,20 +42,6 @@ def conform(frame: pl.DataFrame, schema: Mapping[str, tuple[str, str]]) -> pl.Da
     )
 
 
-def natural_order(rollouts: pl.DataFrame) -> pl.DataFrame:
-    """`task_id` and its `place` among the tasks, in natural order."""
-    ids = natural_sorted(rollouts["task_id"].unique())
-    return pl.DataFrame({"task_id": ids, "place": range(len(ids))}, schema={"task_id": pl.String, "place": pl.Int64})
-
-
-def places(frame: pl.DataFrame, order: pl.DataFrame) -> pl.Series:
-    """Where the rows stand in order of task, and of repeat where they have one."""
-    keys = looked_up(frame, order, "task_id")
-    if "repeat" in frame.columns:
-        keys = keys.with_columns(frame["repeat"])
-    return keys.select(pl.arg_sort_by(keys.columns)).to_series()
-
-
 class Cuts(NamedTuple):
     """Fields by which the user wants tasks grouped, and cut into slices."""
 
@@ -70,26 +57,39 @@ def task_table(
     others: Sequence[pl.DataFrame],
     names: Mapping[int, str],
 ) -> pl.DataFrame:
-    """One row a task; `mine` are the identified rows of the run, `others` those of the runs beside it."""
+    """One row a task, in order; `mine` are the identified rows of the run, `others` those of the runs beside it.
+
+    The rows are in natural order, and the rollouts too.
+    """
     scores = task_scores(rollouts)
     tasks = scores.select("task_id")
     for part in (*_marks_and_keys(mine), _key_places(mine, names)):
-        tasks = tasks.join(part, on="task_id", how="left")
+        tasks = tasks.with_columns(looked_up(tasks, part, "task_id"))
     tasks = tasks.with_columns(_repeats_column(tasks, expected), _group_column(mine, tasks, cuts.group))
     # Only inputs and datasets name tasks that have no rollout.
     named = mine["role"].is_in(_INPUTS).any()
     counted = kept(mine, pl.col("task_id").is_in(tasks["task_id"].implode())) if named else mine
-    return conform(tasks, TASKS).join(slice_columns(counted, scores, others, cuts.slices), on="task_id", how="left")
+    return conform(tasks, TASKS).with_columns(slice_columns(counted, scores, others, cuts.slices)).rechunk()
 
 
 def _marks_and_keys(mine: pl.DataFrame) -> list[pl.DataFrame]:
     """By task: where it stands in the inputs and what marks it, which a dataset does not say; and its key."""
     own = kept(mine, pl.col("role") != "dataset")
-    marks = [first_index(own), *(pl.col(name).max() for name in ("id_kind", "id_mark", "key_fp", "prompt_fp"))]
-    keys = [pl.col(name).drop_nulls().min() for name in ("expected", "key_expects")]
-    if own.height == mine.height:
-        return [mine.group_by("task_id").agg(*marks, *keys)]
-    return [own.group_by("task_id").agg(*marks), mine.group_by("task_id").agg(*keys)]
+    marks = {"index": first_index(own)}
+    marks |= {name: pl.col(name).max() for name in ("id_kind", "id_mark", "key_fp", "prompt_fp")}
+    keys = {name: pl.col(name).drop_nulls().min() for name in ("expected", "key_expects")}
+    return [_by_task(own, marks | keys)] if own is mine else [_by_task(own, marks), _by_task(mine, keys)]
+
+
+def _by_task(rows: pl.DataFrame, wanted: Mapping[str, pl.Expr]) -> pl.DataFrame:
+    """One row a task: what all its rows say in a column where they agree, else what is wanted of it."""
+    stretches = Stretches.of(rows, "task_id")
+    differing = stretches.differing(rows.select(wanted.keys()))
+    tasks = rows.select("task_id", *wanted)[stretches.firsts]
+    if not differing:
+        return tasks
+    numbered = rows.with_columns(stretches.numbers()).group_by("number")
+    return tasks.with_columns(numbered.agg(wanted[name] for name in differing).sort("number").drop("number"))
 
 
 def _key_places(mine: pl.DataFrame, names: Mapping[int, str]) -> pl.DataFrame:
@@ -103,15 +103,15 @@ def _key_places(mine: pl.DataFrame, names: Mapping[int, str]) -> pl.DataFrame:
     first = beside.group_by("task_id", maintain_order=True).agg(
         pl.col("file").first(), key_offset=pl.col("offset").first()
     )
-    artifact = pl.col("file").replace_strict(list(names), list(names.values()), return_dtype=pl.String, default=None)
-    return first.select("task_id", artifact.alias("key_artifact"), "key_offset")
+    return first.select("task_id", _shown(names).alias("key_artifact"), "key_offset")
 
 
 def _repeats_column(tasks: pl.DataFrame, expected: Expected) -> pl.Series:
     """Expected repeats; a task that nothing names should have the usual number, and where nobody says it is null."""
-    usual = usual_repeats(expected) if expected.source is not None else None
-    repeats = [expected.repeats.get(task, usual) for task in tasks["task_id"].to_list()]
-    return pl.Series("repeats_expected", repeats, pl.Int32)
+    wanted = looked_up(tasks, expected.tasks.select("task_id", "wanted"), "task_id")["wanted"]
+    if expected.source is not None:
+        wanted = wanted.fill_null(usual_repeats(expected))
+    return wanted.cast(pl.Int32).alias("repeats_expected")
 
 
 def _group_column(mine: pl.DataFrame, tasks: pl.DataFrame, group: str | None) -> pl.Series:
@@ -124,17 +124,46 @@ def _group_column(mine: pl.DataFrame, tasks: pl.DataFrame, group: str | None) ->
 
 
 def task_scores(rollouts: pl.DataFrame) -> pl.DataFrame:
-    """`task_id` and its share of passes among judged rollouts, null when none was judged; sorted by id."""
-    judged = pl.col("outcome").is_in([str(Outcome.PASSED), str(Outcome.FAILED)])
-    passed = pl.col("outcome") == str(Outcome.PASSED)
-    share = pl.when(judged.sum() > 0).then(passed.sum() / judged.sum())
-    return rollouts.group_by("task_id").agg(share.alias("score")).sort("task_id")
+    """`task_id` and its share of passes among judged rollouts, null when none was judged; in the order of the rollouts."""
+    stretches = Stretches.of(rollouts, "task_id")
+    passed, failed = (pl.col("outcome") == str(one) for one in (Outcome.PASSED, Outcome.FAILED))
+    times = stretches.times(rollouts.select(passed=passed, judged=passed | failed))
+    share = pl.when(pl.col("judged") > 0).then(pl.col("passed") / pl.col("judged"))
+    return times.select(stretches.first(rollouts["task_id"]), share.alias("score"))
 
 
-def check_table(rollouts: pl.DataFrame, order: pl.DataFrame) -> pl.DataFrame:
-    """Tests and criteria with their verdicts, one row each, as `read_checks` orders them within a rollout."""
-    if "checks" not in rollouts.columns:
+def check_table(rows: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:
+    """Tests and criteria with their verdicts, one row each, in the order of the rollouts and of `read_checks` within.
+
+    `found` says which of the rows each rollout is; their checks are taken out of the rows.
+    """
+    if "checks" not in rows.columns:
         return conform(pl.DataFrame(schema={"task_id": pl.String}), CHECKS)
-    long = rollouts.select("task_id", "repeat", "checks").drop_nulls("checks").explode("checks").unnest("checks")
-    place = long.with_columns(pl.int_range(pl.len()).alias("nth")).join(order, on="task_id", how="left")
-    return conform(place.sort("place", "repeat", "nth"), CHECKS)
+    checks = found.select("task_id", "repeat", rows.drop_in_place("checks").gather(found["place"]))
+    return conform(checks.drop_nulls("checks").explode("checks").unnest("checks"), CHECKS).rechunk()
+
+
+def rollout_table(
+    rows: pl.DataFrame, found: pl.DataFrame, missing: pl.DataFrame, names: Mapping[int, str]
+) -> pl.DataFrame:
+    """The rollouts in natural order; `found` says which of the rows each is, `missing` are those that have no row.
+
+    `names` are those of the files. `rows` are emptied on the way.
+    """
+    wanted = found.select("task_id", "repeat", "place")
+    if missing.height:
+        known = Stretches.of(wanted, "task_id").first(wanted["task_id"])
+        wanted = in_natural_order(pl.concat([wanted, missing], how="diagonal"), known)
+    lost = pl.lit(str(Outcome.MISSING))
+    table = reordered(rows, wanted["place"]).with_columns(
+        wanted["task_id"],
+        wanted["repeat"],
+        pl.when(wanted["place"].is_null()).then(lost).otherwise("outcome").alias("outcome"),
+        _shown(names).alias("artifact"),
+    )
+    return conform(table, ROLLOUTS)
+
+
+def _shown(names: Mapping[int, str]) -> pl.Expr:
+    """The file of each row as people see it."""
+    return pl.col("file").replace_strict(list(names), list(names.values()), return_dtype=pl.String, default=None)

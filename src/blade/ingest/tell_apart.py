@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from blade.ingest.artifacts import Bundle, stem_of
-from blade.ingest.frames import kept, looked_up
+from blade.ingest.frames import is_constant, kept, looked_up
 from blade.ingest.identity import identify
 from blade.ingest.light import KEY
 from blade.ingest.scan import Table
@@ -82,7 +82,7 @@ def _makers(rows: pl.DataFrame) -> dict[Combo, tuple[int, Maker]]:
 
 def _only_combo(rows: pl.DataFrame) -> Combo | None:
     """The combination that all rows have, as in most files; None where there are several, or no rows."""
-    if any(rows[name].n_unique() != 1 for name in _COMBO):
+    if not all(is_constant(rows[name]) for name in _COMBO):
         return None
     bundle, agent, model, skills = rows.select(_COMBO).row(0)
     return bundle, agent, model, skills

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from itertools import compress
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -87,32 +88,47 @@ class Counts(Struct, frozen=True, kw_only=True):
 
 
 def count(run: Run) -> Counts:
-    """Count the rollouts of every task of a run."""
+    """Count the rollouts of every task of a run; the rows of a task must stand together."""
+    ids, groups = run.rollouts["task_id"], run.tasks["group"]
+    firsts = ids.ne_missing(ids.shift(1)).arg_true()
+    flags = _flags(run)
+    counted: dict[str, npt.NDArray[Any]] = {
+        name: np.add.reduceat(flag, firsts.to_numpy(), dtype=np.int64) for name, flag in flags.items()
+    }
+    rewards, numbers = run.rollouts["reward"].fill_null(0.0).to_numpy(), ids.rle_id().to_numpy()
+    for name, flag in (("reward_sum", flags["judged"]), ("recorded_sum", flags["recorded"])):
+        counted[name] = np.bincount(numbers, weights=np.where(flag, rewards, 0.0), minlength=len(firsts))
+    places = _places(ids.gather(firsts), run.tasks["task_id"])
+    return Counts(
+        tasks=tuple(run.tasks["task_id"].to_list()),
+        **{name: np.append(column, column.dtype.type(0))[places] for name, column in counted.items()},
+        groups=tuple(groups.fill_null(NO_GROUP).to_list()) if groups.count() else None,
+    )
 
+
+def _flags(run: Run) -> dict[str, npt.NDArray[np.bool_]]:
+    """What is counted of a task: for each rollout, whether it is so."""
+    rows = run.rollouts.select("artifact", "reward", "outcome")
     # A harness leaves its failed attempts out of every number, so what it recorded is in the main files alone.
     main = [artifact.path for artifact in run.artifacts if artifact.role == "rollouts"]
-    finite = pl.col("artifact").is_in(main) & pl.col("reward").is_not_null()
-    ended = (Outcome.PASSED, Outcome.ERRORED, Outcome.UNSCORED, Outcome.MISSING)
-    marked = run.rollouts.select(
-        "task_id",
-        task_numbers(run.rollouts),
-        *((pl.col("outcome") == str(outcome)).alias(str(outcome)) for outcome in ended),
-        rows=PRESENT,
-        judged=JUDGED,
-        reward_sum=pl.when(JUDGED).then("reward"),
-        recorded=finite,
-        recorded_sum=pl.when(finite).then("reward"),
-        recorded_passed=finite & (pl.col("reward") >= run.pass_threshold - PASS_TOLERANCE),
+    recorded = rows["artifact"].is_in(main) & rows["reward"].is_not_null()
+    ended = {outcome: rows["outcome"] == str(outcome) for outcome in Outcome}
+    failed, missing = ended.pop(Outcome.FAILED), ended[Outcome.MISSING]
+    flags = {
+        "rows": ~missing,
+        "judged": ended[Outcome.PASSED] | failed,
+        "recorded": recorded,
+        "recorded_passed": recorded & (rows["reward"] >= run.pass_threshold - PASS_TOLERANCE),
+        **{str(outcome): flag for outcome, flag in ended.items()},
+    }
+    return {name: flag.fill_null(False).to_numpy() for name, flag in flags.items()}
+
+
+def _places(have: pl.Series, wanted: pl.Series) -> npt.NDArray[np.intp]:
+    """Where the tasks that are wanted stand among those that a run has; one past the end where it has no row of them."""
+    if have.equals(wanted):
+        return np.arange(len(have))
+    found = wanted.to_frame().join(
+        have.to_frame().with_row_index("place"), on="task_id", how="left", maintain_order="left"
     )
-    table = marked.group_by("task").agg(pl.col("task_id").first(), pl.exclude("task_id", "task").sum())
-    table = run.tasks.select("task_id", "group").join(table, on="task_id", how="left", maintain_order="left")
-    whole = ("rows", "judged", "passed", "errored", "unscored", "missing", "recorded", "recorded_passed")
-    sums = ("reward_sum", "recorded_sum")
-    table = table.with_columns(
-        pl.col(whole).fill_null(0).cast(pl.Int64), pl.col(sums).fill_null(0.0), pl.col("group").fill_null(NO_GROUP)
-    )
-    return Counts(
-        tasks=tuple(table["task_id"].to_list()),
-        **{name: table[name].to_numpy() for name in (*whole, *sums)},
-        groups=tuple(table["group"].to_list()) if run.tasks["group"].count() else None,
-    )
+    return found["place"].fill_null(len(have)).to_numpy().astype(np.intp)

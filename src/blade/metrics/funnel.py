@@ -30,19 +30,17 @@ def funnel(run: Run, taught: Sequence[str] = ()) -> Funnel:
         ("passed", PASSED, ""),
     ]
     reached = [("expected", rows.height)] if run.expected_from is not None else []
-    left_out = []
-    for name, condition, why in stages:
-        if condition is None:
-            left_out.append(f"{name} ({why})")
-            continue
-        rows = rows.filter(condition)
-        reached.append((name, rows.height))
+    known = {name: condition.fill_null(False) for name, condition, _ in stages if condition is not None}
+    there = pl.repeat(True, rows.height, eager=True)
+    for flag in rows.select(**known):
+        there &= flag
+        reached.append((flag.name, int(there.sum())))
     counts = [count for _, count in reached]
     shares = [None, *(after / before if before else None for before, after in pairwise(counts))]
     return Funnel(
         stages=tuple(Stage(name=n, rollouts=c, share=s) for (n, c), s in zip(reached, shares, strict=True)),
-        left_out=tuple(left_out),
-        passed_otherwise=run.rollouts.select("outcome").filter(PASSED).height - rows.height,
+        left_out=tuple(f"{name} ({why})" for name, condition, why in stages if condition is None),
+        passed_otherwise=int(flag.sum()) - counts[-1],
     )
 
 

@@ -16,9 +16,10 @@ SHARED = 0.9
 
 def parts(run: Run) -> tuple[Part, ...]:
     """Parts of the verdict, those that hold least often first; none where rollouts are not judged alike."""
-    judged = run.rollouts.filter(JUDGED).select("task_id", "repeat", passed_whole=PASSED)
     if run.checks.is_empty() or run.checks["name"].n_unique() > MOST:
         return ()
+    rows = run.rollouts.select("task_id", "repeat", "outcome").filter(JUDGED)
+    judged = rows.select("task_id", "repeat", passed_whole=PASSED)
     found = run.checks.join(judged, on=["task_id", "repeat"], how="inner").group_by("name")
     lacking = ~pl.col("passed") & pl.col("passed_whole")
     counted = found.agg(held=pl.col("passed").sum(), rollouts=pl.len(), passed_without=lacking.sum())

@@ -8,6 +8,7 @@ units, as for the score itself.
 from __future__ import annotations
 
 import numpy as np
+from msgspec import structs
 
 from blade.core.measure import Interval, Measure
 from blade.metrics.counts import Counts
@@ -33,11 +34,11 @@ def pass_hat(counts: Counts, k: int) -> Measure:
     return _rate(f"pass_hat_{k}", counts, pass_hat_k(counts.judged, counts.passed, k), k)
 
 
-def consistency(counts: Counts, k: int) -> Measure:
-    """Share of tasks whose k rollouts all pass; with more than k, the chance that k drawn ones do."""
+def of_repeats(name: str, measure: Measure, k: int) -> Measure:
+    """A measure of k rollouts under the name that it has where k is the usual number; none of one rollout."""
     if k == 1:
-        return Measure(name="consistency", value=None, n=0, reason=ONE_REPEAT)
-    return _rate("consistency", counts, pass_hat_k(counts.judged, counts.passed, k), k)
+        return Measure(name=name, value=None, n=0, reason=ONE_REPEAT)
+    return structs.replace(measure, name=name)
 
 
 def retry_value(counts: Counts, k: int) -> Measure:

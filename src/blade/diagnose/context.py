@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
+import numpy as np
 from msgspec import Struct, field
 
 from blade.core.diagnosis import Contrast, Elsewhere, Grade, Partition
 from blade.core.finding import Evidence
 from blade.core.run import Run
+from blade.diagnose.places import Places
 from blade.diagnose.reading import Reading
+from blade.diagnose.walks import Walk
 from blade.diagnose.withheld import Withheld
-from blade.metrics.headroom import Numbered, numbered
+from blade.metrics.numbered import Flags, Numbered, numbered
 
 Said = tuple[str, tuple[Evidence, ...]]
 """A sentence, and the evidence that it quotes."""
@@ -32,8 +35,29 @@ class Context(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def numbered(self) -> Numbered:
-        """The rollouts of the run, for the headroom of what is found."""
+        """The rollouts of the run, to be counted over."""
         return numbered(self.run)
+
+    @cached_property
+    def _walks(self) -> tuple[Flags, dict[int, Walk]]:
+        """Which rollouts were read, and what was read of each."""
+        rows = self.numbered.at(list(self.reading.walks))
+        return self.numbered.marked(rows), dict(zip(rows.tolist(), self.reading.walks.values(), strict=True))
+
+    def in_mode(self, *modes: str) -> Places:
+        """The failures that have one of the modes."""
+        failures = np.flatnonzero(self.numbered.failed)
+        return Places(of=self.numbered, rows=failures[self.partition.table["mode"].is_in(modes).to_numpy()])
+
+    def read(self, places: Places) -> list[Walk]:
+        """Those of the places that were read, in their order."""
+        was_read, walks = self._walks
+        return [walks[row] for row in places.only(was_read).rows.tolist()]
+
+    def passing_repeats(self, places: Places) -> list[Walk]:
+        """Rollouts of the same tasks that were read and pass."""
+        tasks = places.within(self.reading.tasks).tasks
+        return [walk for task in tasks for walk in self.reading.of(task) if walk.passed]
 
 
 class Draft(Struct, frozen=True, kw_only=True):

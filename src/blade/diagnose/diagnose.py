@@ -23,6 +23,7 @@ from blade.diagnose.modes import partition
 from blade.diagnose.reading import Reading, read
 from blade.diagnose.rules import doubts
 from blade.diagnose.taught import as_rule
+from blade.diagnose.tested import tested
 from blade.diagnose.withheld import withheld
 from blade.metrics.association import benjamini_hochberg
 from blade.metrics.grades import Graded
@@ -52,9 +53,10 @@ def diagnose(
     context = Context(
         run=run, partition=parts, reading=reading, contrasts=contrasts, withheld=kept, elsewhere=elsewhere, unlike=odd
     )
-    seen, done = lookouts.observed(run, [as_rule(one) for one in taught]), habits.observed(run)
+    judged = tested(context.numbered)
+    seen, done = lookouts.observed(judged, [as_rule(one) for one in taught]), habits.observed(judged)
     q = _family([look.association.p_value if rule.blind else None for rule, look in seen], [one for _, one in done])
-    looked = lookouts.lookouts(run, seen, q[: len(seen)], reading)
+    looked = lookouts.lookouts(context.numbered, seen, q[: len(seen)], reading)
     raised = doubts(context)
     by_label = [(one, look) for one in taught for look in looked if look.code == one.name]
     named = findings(context, by_label, raised)

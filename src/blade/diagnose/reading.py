@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 
 import polars as pl
@@ -42,6 +42,11 @@ class Reading(Struct, frozen=True, kw_only=True, dict=True):
         for (task, _), walk in self.walks.items():
             found.setdefault(task, []).append(walk)
         return found
+
+    @property
+    def tasks(self) -> Collection[str]:
+        """Tasks of which a rollout was read."""
+        return self._by_task.keys()
 
     def of(self, task_id: str) -> list[Walk]:
         """The rollouts of a task that were read, in order of repeat."""

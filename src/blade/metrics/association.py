@@ -7,7 +7,7 @@ matter. Adding up that chance over tasks gives an exact p-value, free of how har
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import erfc, sqrt
 
 import numpy as np
@@ -21,9 +21,15 @@ from blade.metrics.paired import as_probability
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+Margins = tuple[int, int, int]
+"""Of a task: its judged rollouts, those that failed, and those in which the symptom fired."""
 
 EXACT_SUPPORT = 5_000
 """The most rollouts in which the symptom fired for which the exact distribution is worked out."""
+
+FEW = 4
+"""Tasks whose distributions are joined once and remembered; a power of two."""
 
 EXACT = "conditional on each task, exact by convolution"
 NORMAL = "conditional on each task, normal tail"
@@ -39,18 +45,43 @@ class Strata(Struct, frozen=True, kw_only=True, eq=False):
     total: Integers
 
     @property
-    def contrasted(self) -> npt.NDArray[np.bool_]:
+    def contrasted(self) -> Flags:
         """Tasks with rollouts in which the symptom fired and others in which it was quiet."""
         return (self.fired > 0) & (self.fired < self.total)
 
     @property
-    def informative(self) -> npt.NDArray[np.bool_]:
+    def informative(self) -> Flags:
         """Contrasted tasks that have both outcomes: only these can speak for or against."""
         return self.contrasted & (self.failed > 0) & (self.failed < self.total)
 
-    def only(self, mask: npt.NDArray[np.bool_]) -> Strata:
+    def only(self, mask: Flags) -> Strata:
         """The tasks where `mask` holds."""
         return Strata(both=self.both[mask], fired=self.fired[mask], failed=self.failed[mask], total=self.total[mask])
+
+
+class Judged(Struct, frozen=True, kw_only=True, eq=False, dict=True):
+    """Judged rollouts, over which one symptom after the other is counted."""
+
+    task: Integers
+    """The number of each one's task."""
+    failed: Flags
+
+    @cached_property
+    def _sizes(self) -> Integers:
+        return np.bincount(self.task)
+
+    @cached_property
+    def _failures(self) -> Integers:
+        return self._count(self.failed)
+
+    def strata(self, fired: Flags) -> Strata:
+        """One table a task, in the order of the numbers; numbers that no rollout has have empty ones."""
+        return Strata(
+            both=self._count(fired & self.failed), fired=self._count(fired), failed=self._failures, total=self._sizes
+        )
+
+    def _count(self, which: Flags) -> Integers:
+        return np.bincount(self.task[which], minlength=len(self._sizes))
 
 
 class Association(Struct, frozen=True, kw_only=True):
@@ -82,13 +113,9 @@ def within_tasks(tasks: npt.ArrayLike, fired: npt.ArrayLike, failed: npt.ArrayLi
 
 def count_strata(tasks: npt.ArrayLike, fired: npt.ArrayLike, failed: npt.ArrayLike) -> Strata:
     """One table a task, in the order of the task names."""
-    names, index = np.unique(np.asarray(tasks), return_inverse=True)
-    hits, losses = np.asarray(fired, dtype=np.bool_), np.asarray(failed, dtype=np.bool_)
-
-    def count(mask: npt.NDArray[np.bool_]) -> Integers:
-        return np.bincount(index[mask], minlength=len(names)).astype(np.int64)
-
-    return Strata(both=count(hits & losses), fired=count(hits), failed=count(losses), total=count(hits | ~hits))
+    _, numbers = np.unique(np.asarray(tasks), return_inverse=True)
+    judged = Judged(task=numbers.astype(np.int64), failed=np.asarray(failed, dtype=np.bool_))
+    return judged.strata(np.asarray(fired, dtype=np.bool_))
 
 
 def associate(strata: Strata) -> Association:
@@ -140,19 +167,18 @@ def _test(telling: Strata) -> tuple[float, float, str]:
     if int(telling.fired.sum()) > EXACT_SUPPORT:
         return *_normal_tails(telling), NORMAL
     least = np.maximum(0, telling.fired + telling.failed - telling.total)
-    chances = _convolve([_overlap_chances(*table) for table in _margins(telling)])
+    chances = _chances_of_sum(_margins(telling))
     seen = int(telling.both.sum() - least.sum())
     # Two overlaps that are equally likely may differ in their last bits.
     as_unlikely = chances <= chances[seen] * (1 + 1e-7)
     return as_probability(chances[as_unlikely].sum()), as_probability(chances[seen:].sum()), EXACT
 
 
-def _margins(telling: Strata) -> list[tuple[int, int, int]]:
+def _margins(telling: Strata) -> list[Margins]:
     columns = (telling.total, telling.failed, telling.fired)
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
-@lru_cache(maxsize=4096)
 def _overlap_chances(total: int, failed: int, fired: int) -> Floats:
     """Hypergeometric chances of each overlap of the two sets, from the least possible to the most."""
     overlap = np.arange(max(0, fired + failed - total), min(fired, failed) + 1)
@@ -161,12 +187,22 @@ def _overlap_chances(total: int, failed: int, fired: int) -> Floats:
     return np.asarray(weights / weights.sum(), dtype=np.float64)
 
 
-def _convolve(parts: list[Floats]) -> Floats:
-    """Distribution of the sum; neighbours are joined in pairs, so that most of the work is on short arrays."""
+def _chances_of_sum(tasks: list[Margins]) -> Floats:
+    """Distribution of the sum of the overlaps; neighbors are joined in pairs, so that most of the work is on short arrays."""
+    parts = [_chances_of_few(*tasks[start : start + FEW]) for start in range(0, len(tasks), FEW)]
     while len(parts) > 1:
         joined = [np.convolve(left, right) for left, right in zip(parts[::2], parts[1::2], strict=False)]
         parts = joined + parts[len(joined) * 2 :]
     return parts[0]
+
+
+@lru_cache(maxsize=1 << 14)
+def _chances_of_few(*tasks: Margins) -> Floats:
+    """Of a few tasks. Most have as many rollouts, so that the same few come again, and for other symptoms too."""
+    if len(tasks) == 1:
+        return _overlap_chances(*tasks[0])
+    half = FEW // 2 if len(tasks) > FEW // 2 else 1
+    return np.convolve(_chances_of_few(*tasks[:half]), _chances_of_few(*tasks[half:]))
 
 
 def _normal_tails(telling: Strata) -> tuple[float, float]:

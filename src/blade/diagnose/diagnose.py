@@ -60,7 +60,7 @@ def diagnose(
     raised = doubts(context)
     by_label = [(one, look) for one in taught for look in looked if look.code == one.name]
     named = findings(context, by_label, raised)
-    decided = overruled(causes(run, parts, raised, looked, elsewhere.passed), labels or {})
+    decided = overruled(causes(context.numbered, parts, raised, looked, elsewhere.passed), labels or {})
     remedies, together = interventions(context, named, raised, looked, decided)
     return Diagnosis(
         partition=_with_evidence(parts, reading),

@@ -42,6 +42,13 @@ class Numbered(Struct, frozen=True, kw_only=True, eq=False, dict=True):
         return np.bincount(self.task)
 
     @cached_property
+    def tasks(self) -> pl.Series:
+        """Ids of the tasks, in order."""
+        stretch = np.zeros(len(self.sizes), np.int64)
+        stretch[self.task[np.cumsum(self.lengths) - self.lengths]] = np.arange(len(self.names))
+        return self.names.gather(stretch)
+
+    @cached_property
     def scale(self) -> Scale:
         return scale(self.run)
 

@@ -15,7 +15,7 @@ from blade.diagnose.places import Places
 from blade.diagnose.reading import Reading
 from blade.diagnose.walks import Walk
 from blade.diagnose.withheld import Withheld
-from blade.metrics.numbered import Flags, Numbered, numbered
+from blade.metrics.numbered import Flags, Numbered
 
 Said = tuple[str, tuple[Evidence, ...]]
 """A sentence, and the evidence that it quotes."""
@@ -24,7 +24,8 @@ Said = tuple[str, tuple[Evidence, ...]]
 class Context(Struct, frozen=True, kw_only=True, dict=True):
     """Everything that findings are made from."""
 
-    run: Run
+    numbered: Numbered
+    """The rollouts of the run, to be counted over."""
     partition: Partition
     reading: Reading
     contrasts: Mapping[str, Contrast]
@@ -33,16 +34,18 @@ class Context(Struct, frozen=True, kw_only=True, dict=True):
     unlike: Mapping[str, str] = field(default_factory=dict)
     """Tasks whose repeats were not given the same thing, and how they differ."""
 
-    @cached_property
-    def numbered(self) -> Numbered:
-        """The rollouts of the run, to be counted over."""
-        return numbered(self.run)
+    @property
+    def run(self) -> Run:
+        return self.numbered.run
 
     @cached_property
-    def _walks(self) -> tuple[Flags, dict[int, Walk]]:
-        """Which rollouts were read, and what was read of each."""
-        rows = self.numbered.at(list(self.reading.walks))
-        return self.numbered.marked(rows), dict(zip(rows.tolist(), self.reading.walks.values(), strict=True))
+    def was_read(self) -> Flags:
+        """Which rollouts of the run were read."""
+        return self.numbered.marked(self.reading.rows)
+
+    @cached_property
+    def _walks(self) -> dict[int, Walk]:
+        return dict(zip(self.reading.rows.tolist(), self.reading.walks.values(), strict=True))
 
     def in_mode(self, *modes: str) -> Places:
         """The failures that have one of the modes."""
@@ -51,8 +54,7 @@ class Context(Struct, frozen=True, kw_only=True, dict=True):
 
     def read(self, places: Places) -> list[Walk]:
         """Those of the places that were read, in their order."""
-        was_read, walks = self._walks
-        return [walks[row] for row in places.only(was_read).rows.tolist()]
+        return [self._walks[row] for row in places.only(self.was_read).rows.tolist()]
 
     def passing_repeats(self, places: Places) -> list[Walk]:
         """Rollouts of the same tasks that were read and pass."""

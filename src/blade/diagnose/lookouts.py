@@ -10,11 +10,13 @@ import polars as pl
 from blade.core.diagnosis import Grade, Lookout
 from blade.core.finding import Evidence, Hit
 from blade.detectors import Rule, find, rules
+from blade.diagnose.context import Context
 from blade.diagnose.exhibits import in_row
 from blade.diagnose.places import Places, none
 from blade.diagnose.reading import Reading
 from blade.diagnose.tested import Tested
 from blade.metrics.association import within_tasks
+from blade.metrics.counts import fired
 from blade.metrics.grades import Graded, grade
 from blade.metrics.numbered import Flags, Numbered
 
@@ -72,21 +74,29 @@ def _cannot(code: str) -> pl.Expr:
     return pl.col("cannot_look").list.contains(code).fill_null(False)
 
 
-def lookouts(
-    rollouts: Numbered, seen: Sequence[tuple[Rule, Graded]], q: Sequence[float | None], reading: Reading
-) -> tuple[Lookout, ...]:
+def lookouts(context: Context, seen: Sequence[tuple[Rule, Graded]], q: Sequence[float | None]) -> tuple[Lookout, ...]:
     """Every rule with its grade and counts, by code; `q` is each one's value in the whole family."""
+    rollouts = context.numbered
     there = rollouts.run.rollouts["artifact"].is_not_null().to_numpy()
     unseen, rows, nowhere = _unseen(rollouts, there), int(there.sum()), none(rollouts)
     hits = {code: Places(of=rollouts, rows=mine).only(there) for code, mine in rollouts.fired.items()}
+    shown = rollouts.run.rollouts.select("task_id", "repeat", "outcome", "fired").filter(pl.Series(context.was_read))
+    shown = shown.drop_nulls("fired").sort(pl.col("outcome") == "passed", maintain_order=True)
     return tuple(
-        _lookout(rule, look, value, reading, (rows, unseen.get(rule.code, (0, 0))[0]), hits.get(rule.code, nowhere))
+        _lookout(
+            rule,
+            look,
+            value,
+            (rows, unseen.get(rule.code, (0, 0))[0]),
+            hits.get(rule.code, nowhere),
+            _evidence(rule.code, shown, context.reading) if rule.code in hits else [],
+        )
         for (rule, look), value in zip(seen, q, strict=True)
     )
 
 
 def _lookout(
-    rule: Rule, seen: Graded, q: float | None, reading: Reading, rows: tuple[int, int], hit: Places
+    rule: Rule, seen: Graded, q: float | None, rows: tuple[int, int], hit: Places, evidence: Sequence[Evidence]
 ) -> Lookout:
     """`rows` are how many there are, and at how many the rule could not look; `hit` are those in which it fired."""
     skipped = rows[1]
@@ -116,19 +126,15 @@ def _lookout(
         q_value=q,
         informative=found.informative,
         reason=None if rule.blind and found.p_value is not None else found.reason if rule.blind else READS_VERDICT,
-        evidence=tuple(_evidence(rule.code, hit, reading)),
+        evidence=tuple(evidence),
         taught=taught,
     )
 
 
-def _evidence(code: str, hit: Places, reading: Reading) -> list[Evidence]:
-    """Quotes of the first rollouts that were read, failing ones first."""
-    if not hit:
-        return []
-    rows = hit.of.run.rollouts.select("task_id", "repeat", "outcome", "fired")[hit.within(reading.tasks).rows]
-    ordered = reading.those_read(rows).sort(pl.col("outcome") == "passed", maintain_order=True)
+def _evidence(code: str, shown: pl.DataFrame, reading: Reading) -> list[Evidence]:
+    """Quotes of the first of the rollouts in which a rule fired."""
     found: list[Evidence] = []
-    for task, repeat, hits in ordered.select("task_id", "repeat", "fired").iter_rows():
+    for task, repeat, hits in shown.filter(fired([code])).select("task_id", "repeat", "fired").iter_rows():
         if len(found) >= MOST_EVIDENCE:
             break
         walk = reading.walks[task, repeat]

@@ -74,6 +74,14 @@ class Numbered(Struct, frozen=True, kw_only=True, eq=False, dict=True):
         by_code = hits.unnest("fired").drop_nulls("code").group_by("code").agg(pl.col("row").cast(pl.Int64).unique())
         return {code: np.sort(rows.to_numpy()) for code, rows in zip(*by_code, strict=True)}
 
+    @cached_property
+    def repeats_itself(self) -> Flags:
+        """Which rollouts have an output that another rollout has too: few, so that the others need not be compared."""
+        outputs = self.run.rollouts["output_fp"]
+        ordered = np.sort(outputs.drop_nulls().to_numpy())
+        again = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
+        return outputs.is_in(pl.Series(again, dtype=outputs.dtype).implode()).fill_null(value=False).to_numpy()
+
     def at(self, places: Sequence[Place]) -> Integers:
         """The rows of the places that the run has, in their order."""
         rows = np.flatnonzero(self.of_tasks({task for task, _ in places}))

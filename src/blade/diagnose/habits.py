@@ -49,8 +49,8 @@ def observed(tested: Tested) -> list[tuple[Candidate, Graded]]:
     walked = tested.among(calls.is_not_null().to_numpy())
     if not calls.filter(pl.Series(walked.which)).sum():
         return []
-    found = (one for one in _candidates(walked) if _is_told_apart(walked.strata(one.flags)))
-    return [(one, walked.observe(one.flags)) for one in found]
+    found = [(one, walked.strata(one.flags)) for one in _candidates(walked)]
+    return [(one, walked.observe(one.flags, strata)) for one, strata in found if _is_told_apart(strata)]
 
 
 def habits(seen: Sequence[tuple[Candidate, Graded]], q: Sequence[float | None]) -> tuple[Habit, ...]:
@@ -107,16 +107,18 @@ def _first_uses(skeletons: pl.Series, which: Flags) -> dict[int, Integers]:
     It is `NEVER` where the tool is not called.
     """
     lengths = skeletons.list.len().fill_null(0).to_numpy().astype(np.int64)
-    tool = skeletons.drop_nulls().explode(empty_as_null=False).to_numpy().astype(np.int64)
+    tool = skeletons.drop_nulls().explode(empty_as_null=False).to_numpy()
     rollout = np.repeat(np.arange(len(lengths)), lengths)
     place = np.arange(len(tool)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    first = pl.Series(rollout * (tool.max(initial=0) + 1) + tool).is_first_distinct().to_numpy()
-    tool, rollout, place = tool[first], rollout[first], place[first]
+    by_tool = np.argsort(tool, kind="stable")
+    tool, rollout, place = (column[by_tool] for column in (tool, rollout, place))
+    first = (np.diff(tool, prepend=-1) != 0) | (np.diff(rollout, prepend=-1) != 0)
+    tool, rollout, place = (column[first] for column in (tool, rollout, place))
     times = np.bincount(tool[which[rollout]])
     often = sorted(np.flatnonzero(times).tolist(), key=lambda one: (-times[one], one))[:MOST_TOOLS]
     found = {}
     for one in often:
-        mine = tool == one
+        mine = slice(*np.searchsorted(tool, [one, one + 1]))
         found[one] = np.full(len(lengths), NEVER, dtype=np.int64)
         found[one][rollout[mine]] = place[mine]
     return found

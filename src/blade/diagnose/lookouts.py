@@ -30,11 +30,15 @@ def observed(tested: Tested, taught: Sequence[Rule] = ()) -> list[tuple[Rule, Gr
     unseen = _unseen(rollouts, tested.which)
     everywhere = (int(tested.which.sum()), int(rollouts.failed[tested.which].sum()))
     return [
-        (rule, _seen(rule.code, tested, unseen).observe(rollouts.marked(rollouts.fired[rule.code])))
+        (rule, _observed(_seen(rule.code, tested, unseen), rollouts.marked(rollouts.fired[rule.code])))
         if rule.code in rollouts.fired
         else (rule, _quiet(everywhere, unseen.get(rule.code, (0, 0))))
         for rule in (*rules(), *taught)
     ]
+
+
+def _observed(seen: Tested, fired: Flags) -> Graded:
+    return seen.observe(fired, seen.strata(fired))
 
 
 def _seen(code: str, tested: Tested, unseen: Mapping[str, object]) -> Tested:

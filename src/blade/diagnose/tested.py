@@ -40,10 +40,9 @@ class Tested(Struct, frozen=True, kw_only=True, eq=False, dict=True):
         """A symptom against failing, a table for each task."""
         return self._judged.strata(fired[self.which])
 
-    def observe(self, fired: Flags) -> Graded:
-        """How a symptom goes with failing, before the family of tests is known."""
-        hits = fired[self.which]
-        return observe(self._judged.strata(hits), opposite(hits, self._judged.failed, self._slices))
+    def observe(self, fired: Flags, strata: Strata) -> Graded:
+        """How a symptom, whose tables are given, goes with failing, before the family of tests is known."""
+        return observe(strata, opposite(fired[self.which], self._judged.failed, self._slices))
 
 
 def tested(rollouts: Numbered) -> Tested:

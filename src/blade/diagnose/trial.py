@@ -65,7 +65,8 @@ def trial(run: Run, rule: Rule, text: str) -> Trial:
 def _observed(run: Run) -> Graded:
     rows = run.rollouts.select("artifact", "fired", "cannot_look")
     looked = rows.select(pl.col("artifact").is_not_null() & ~_is_blind()).to_series().to_numpy()
-    return tested(numbered(run)).among(looked).observe(rows.select(fired([TRIED])).to_series().to_numpy())
+    seen, hit = tested(numbered(run)).among(looked), rows.select(fired([TRIED])).to_series().to_numpy()
+    return seen.observe(hit, seen.strata(hit))
 
 
 def _is_blind() -> pl.Expr:

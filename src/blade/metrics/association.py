@@ -22,14 +22,12 @@ from blade.metrics.paired import as_probability
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
-Margins = tuple[int, int, int]
-"""Of a task: its judged rollouts, those that failed, and those in which the symptom fired."""
 
 EXACT_SUPPORT = 5_000
 """The most rollouts in which the symptom fired for which the exact distribution is worked out."""
 
-FEW = 4
-"""Tasks whose distributions are joined once and remembered; a power of two."""
+SHORT = 8
+"""The longest distributions of which many pairs are joined at once."""
 
 EXACT = "conditional on each task, exact by convolution"
 NORMAL = "conditional on each task, normal tail"
@@ -67,21 +65,25 @@ class Judged(Struct, frozen=True, kw_only=True, eq=False, dict=True):
     failed: Flags
 
     @cached_property
-    def _sizes(self) -> Integers:
-        return np.bincount(self.task)
+    def _ended(self) -> Integers:
+        """Task and outcome of each in one number."""
+        return self.task * 2 + self.failed
 
     @cached_property
-    def _failures(self) -> Integers:
-        return self._count(self.failed)
+    def _margins(self) -> tuple[Integers, Integers]:
+        """Of each task: how many failed, and how many there are."""
+        passes, failures = np.bincount(self._ended, minlength=2 * self._tasks).reshape(-1, 2).T
+        return failures, passes + failures
+
+    @cached_property
+    def _tasks(self) -> int:
+        return int(self.task.max(initial=-1)) + 1
 
     def strata(self, fired: Flags) -> Strata:
         """One table a task, in the order of the numbers; numbers that no rollout has have empty ones."""
-        return Strata(
-            both=self._count(fired & self.failed), fired=self._count(fired), failed=self._failures, total=self._sizes
-        )
-
-    def _count(self, which: Flags) -> Integers:
-        return np.bincount(self.task[which], minlength=len(self._sizes))
+        passes, both = np.bincount(self._ended[fired], minlength=2 * self._tasks).reshape(-1, 2).T
+        failed, total = self._margins
+        return Strata(both=both, fired=passes + both, failed=failed, total=total)
 
 
 class Association(Struct, frozen=True, kw_only=True):
@@ -167,18 +169,14 @@ def _test(telling: Strata) -> tuple[float, float, str]:
     if int(telling.fired.sum()) > EXACT_SUPPORT:
         return *_normal_tails(telling), NORMAL
     least = np.maximum(0, telling.fired + telling.failed - telling.total)
-    chances = _chances_of_sum(_margins(telling))
+    chances = _chances_of_sum(telling)
     seen = int(telling.both.sum() - least.sum())
     # Two overlaps that are equally likely may differ in their last bits.
     as_unlikely = chances <= chances[seen] * (1 + 1e-7)
     return as_probability(chances[as_unlikely].sum()), as_probability(chances[seen:].sum()), EXACT
 
 
-def _margins(telling: Strata) -> list[Margins]:
-    columns = (telling.total, telling.failed, telling.fired)
-    return list(zip(*(column.tolist() for column in columns), strict=True))
-
-
+@lru_cache(maxsize=4096)
 def _overlap_chances(total: int, failed: int, fired: int) -> Floats:
     """Hypergeometric chances of each overlap of the two sets, from the least possible to the most."""
     overlap = np.arange(max(0, fired + failed - total), min(fired, failed) + 1)
@@ -187,22 +185,43 @@ def _overlap_chances(total: int, failed: int, fired: int) -> Floats:
     return np.asarray(weights / weights.sum(), dtype=np.float64)
 
 
-def _chances_of_sum(tasks: list[Margins]) -> Floats:
+def _chances_of_sum(telling: Strata) -> Floats:
     """Distribution of the sum of the overlaps; neighbors are joined in pairs, so that most of the work is on short arrays."""
-    parts = [_chances_of_few(*tasks[start : start + FEW]) for start in range(0, len(tasks), FEW)]
+    parts = _chances_of_few(telling)
     while len(parts) > 1:
         joined = [np.convolve(left, right) for left, right in zip(parts[::2], parts[1::2], strict=False)]
         parts = joined + parts[len(joined) * 2 :]
     return parts[0]
 
 
-@lru_cache(maxsize=1 << 14)
-def _chances_of_few(*tasks: Margins) -> Floats:
-    """Of a few tasks. Most have as many rollouts, so that the same few come again, and for other symptoms too."""
-    if len(tasks) == 1:
-        return _overlap_chances(*tasks[0])
-    half = FEW // 2 if len(tasks) > FEW // 2 else 1
-    return np.convolve(_chances_of_few(*tasks[:half]), _chances_of_few(*tasks[half:]))
+def _chances_of_few(telling: Strata) -> list[Floats]:
+    """Distributions of a few neighbors each: as many as have short ones, all of which are joined at once."""
+    most = int(telling.total.max()) + 1
+    codes, which = np.unique((telling.total * most + telling.failed) * most + telling.fired, return_inverse=True)
+    kinds = [_overlap_chances(code // most**2, code // most % most, code % most) for code in codes.tolist()]
+    sizes = np.array(list(map(len, kinds)))
+    table = np.zeros((len(kinds), sizes.max()))
+    for row, kind in zip(table, kinds, strict=True):
+        row[: len(kind)] = kind
+    rows, lengths = table[which], sizes[which]
+    while len(rows) > 1 and rows.shape[1] <= SHORT:
+        rows, lengths = _joined(rows, lengths)
+    return [row[:length] for row, length in zip(rows, lengths.tolist(), strict=True)]
+
+
+def _joined(rows: Floats, lengths: Integers) -> tuple[Floats, Integers]:
+    """Each two neighbors convolved, and the last as it is where it has none; rows end in zeros, `lengths` say where."""
+    pairs, width = len(rows) // 2, rows.shape[1]
+    left, right = rows[0 : 2 * pairs : 2], rows[1 : 2 * pairs : 2]
+    # Sums are added up along the longer of the two, as `np.convolve` does: the bits do not depend on how many are joined.
+    turned = (lengths[0 : 2 * pairs : 2] < lengths[1 : 2 * pairs : 2])[:, None]
+    longer, shorter = np.where(turned, right, left), np.where(turned, left, right)
+    found = np.zeros((len(rows) - pairs, 2 * width - 1))
+    for place in range(width):
+        found[:pairs, place : place + width] += longer[:, place : place + 1] * shorter
+    found[pairs:, :width] = rows[2 * pairs :]
+    sums = lengths[0 : 2 * pairs : 2] + lengths[1 : 2 * pairs : 2] - 1
+    return found, np.concatenate([sums, lengths[2 * pairs :]])
 
 
 def _normal_tails(telling: Strata) -> tuple[float, float]:

@@ -81,17 +81,16 @@ def opposite(hits: Flags, losses: Flags, slices: Slices | None) -> tuple[str, ..
     if slices is None:
         return ()
 
-    def count(which: Flags) -> list[int]:
-        return list(map(int, np.bincount(slices.codes[which], minlength=len(slices.names))))
-
+    ended, most = slices.codes * 2 + losses, 2 * len(slices.names)
+    fired, all_ = np.bincount(ended[hits], minlength=most), np.bincount(ended, minlength=most)
     worse: list[str] = []
     better: list[str] = []
-    counted = zip(count(hits & losses), count(hits), count(~hits & losses), count(~hits), strict=True)
-    for name, (lost, with_, otherwise_lost, without) in zip(slices.names, counted, strict=True):
+    for name, here, there in zip(slices.names, fired.reshape(-1, 2), (all_ - fired).reshape(-1, 2), strict=True):
+        with_, without, lost, lost_without = map(int, (here.sum(), there.sum(), here[1], there[1]))
         if with_ < FEWEST or without < FEWEST:
             continue
-        gap = lost / with_ - otherwise_lost / without
-        error = _error(lost, with_) + _error(otherwise_lost, without)
+        gap = lost / with_ - lost_without / without
+        error = _error(lost, with_) + _error(lost_without, without)
         if abs(gap) > 1.96 * error**0.5 and abs(gap) > SMALL:
             (worse if gap > 0 else better).append(name)
     return (worse[0], better[0]) if worse and better else ()

@@ -314,8 +314,8 @@ def _facts(
         }
     )
     lost = rollouts.per_task(~rollouts.passed) > 0
-    tasks = known.with_columns(task_id=rollouts.tasks).filter(pl.Series(lost))
-    tasks = rollouts.run.tasks.select("task_id").join(tasks, on="task_id", maintain_order="left")
+    in_order = rollouts.task[np.cumsum(rollouts.lengths) - rollouts.lengths]
+    tasks = known.with_columns(task_id=rollouts.tasks)[in_order[lost[in_order]]]
     kinds = tasks.drop("task_id").unique(maintain_order=True)
     tasks = tasks.join(kinds.with_row_index("number"), on=kinds.columns, how="left", maintain_order="left")
     party = {mode.id: mode.party for mode in parts.modes}

@@ -22,11 +22,10 @@ class Places(Struct, frozen=True, kw_only=True, eq=False, dict=True):
         return len(self.rows)
 
     def __iter__(self) -> Iterator[Place]:
-        return iter(self._table.rows())
+        return iter(self._table().rows())
 
-    @property
-    def _table(self) -> pl.DataFrame:
-        return self.of.run.rollouts.select("task_id", "repeat")[self.rows]
+    def _table(self, most: int | None = None) -> pl.DataFrame:
+        return self.of.run.rollouts.select("task_id", "repeat")[self.rows[:most]]
 
     @cached_property
     def tasks(self) -> tuple[str, ...]:
@@ -43,8 +42,8 @@ class Places(Struct, frozen=True, kw_only=True, eq=False, dict=True):
 
     def named(self, most: int | None = None) -> tuple[str, ...]:
         """`task#repeat` of each, or of the first."""
-        some = self._table.head(len(self) if most is None else most)
-        return tuple(some.select(pl.format("{}#{}", "task_id", "repeat")).to_series().to_list())
+        names = self._table(most).select(pl.format("{}#{}", "task_id", "repeat"))
+        return tuple(names.to_series().to_list())
 
     def only(self, which: Flags) -> Places:
         """Those that are marked, of all rollouts of the run."""

@@ -24,10 +24,12 @@ def headroom(run: Numbered, hit: Integers, only: Integers, *, estimable: bool = 
     hits, judged_hit = run.per_task(hit), hit[run.judged[hit]]
     rest = run.judged_per_task - run.per_task(judged_hit)
     reached = (hits > 0) & (rest > 0)
-    others = run.judged_worth - run.worth_per_task(judged_hit)
-    usual = np.divide(others, rest, out=np.zeros(len(rest)), where=rest > 0)
-    gains = np.where(reached, (hits * usual - run.worth_per_task(hit)) / run.sizes, 0.0)
-    estimate, interval = _limits(gains) if estimable and reached.any() else (None, None)
+    estimate, interval = None, None
+    if estimable and reached.any():
+        others = run.judged_worth - run.worth_per_task(judged_hit)
+        usual = np.divide(others, rest, out=np.zeros(len(rest)), where=rest > 0)
+        gains = np.where(reached, (hits * usual - run.worth_per_task(hit)) / run.sizes, 0.0)
+        estimate, interval = _limits(gains)
     return Headroom(
         estimate=estimate,
         interval=interval,

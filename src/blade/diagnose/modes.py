@@ -85,14 +85,6 @@ _KEYS = ["task_id", "repeat"]
 ROW = "row"
 """The place of a rollout in the table of the run."""
 _WHAT = ["kind", "name", "detail"]
-_CHECKED = {
-    "check": pl.String,
-    "is_total": pl.Boolean,
-    "failed_checks": pl.UInt32,
-    "all_checks": pl.Int32,
-    "failed_of_all": pl.Int32,
-}
-_SPOKEN = {"words": pl.String, "field": pl.String, "flag": pl.String, "flagged_in": pl.String}
 
 
 class _Told(Struct, frozen=True, kw_only=True, eq=False):
@@ -142,12 +134,11 @@ def partition(rollouts: Numbered) -> Partition:
     answered = run.rollouts["answer"].count() * 2 >= run.rollouts.height
     only_reads = not run.tasks["key_expects"].is_in(["one change", "several changes"]).any()
     counted = bool((run.rollouts["checks_met"] > 0).any())
-    table = pl.concat([run.rollouts.select(_KEYS)[failures], *parts], how="horizontal").select(
-        *_KEYS,
-        _mode(answered, counted, only_reads).fill_null(NOT_EXPLAINED).alias("mode"),
-        "step",
-        _near().fill_null(value=False).alias("near"),
-    )
+    found = pl.concat([run.rollouts.select(_KEYS)[failures], *parts], how="horizontal")
+    mode, near = _mode(found.columns, answered, counted, only_reads), _near(found.columns)
+    # A mode whose words are not known is none.
+    mode, near = mode.fill_null(NOT_EXPLAINED), near.fill_null(value=False)
+    table = found.select(*_KEYS, mode.alias("mode"), "step", near.alias("near"))
     return Partition(
         modes=_modes(table, rollouts),
         table=table,
@@ -291,58 +282,68 @@ def _by_exception(groups: Mapping[str, str], times: Mapping[str, int]) -> dict[s
 
 
 def _flags(told: _Told, failures: Integers) -> pl.DataFrame:
-    """For each failure: which kinds of difference it has, and the first step at which a call differs."""
-    place = np.searchsorted(failures, told.rows[ROW])
-    by_rule = pl.col("name").str.contains(A_RULE)
+    """For each failure: which kinds of difference it has, and the first step at which a call differs.
 
-    def has(kind: Differs, *names: str) -> pl.Series:
-        return any_of((pl.col("kind") == kind) & (pl.col("name").is_in(names) if names else True))
+    Only the columns of differences that there are.
+    """
+    place, what = np.searchsorted(failures, told.rows[ROW]), told.rows["what"].to_numpy()
 
-    def any_of(which: pl.Expr) -> pl.Series:
+    def has(which: Flags) -> Flags:
         found = np.zeros(len(failures), np.bool_)
-        found[place[told.having(which)]] = True
-        return pl.Series(found)
+        found[place[which]] = True
+        return found
 
-    def count(kind: Differs) -> pl.Series:
-        return pl.Series(np.bincount(place[told.having(pl.col("kind") == kind)], minlength=len(failures)))
+    def count(which: Flags) -> Integers:
+        return np.bincount(place[which], minlength=len(failures))
 
-    def first_name(which: pl.Expr) -> pl.Series:
+    def first_name(which: Flags) -> pl.Series:
+        found = np.full(len(failures), told.kinds.height)
         # Of several the first is written last.
-        mine, found = told.having(which), np.full(len(failures), told.kinds.height)
-        found[place[mine][::-1]] = told.rows["what"].to_numpy()[mine][::-1]
+        found[place[which][::-1]] = what[which][::-1]
         return told.kinds["name"].extend_constant(None, 1)[found]
 
-    error, no_record = pl.col("kind") == Differs.ERROR, pl.col("kind") == Differs.NO_RECORD
-    return pl.DataFrame(
-        {
-            "machinery": any_of(error & ~by_rule),
-            "broken": first_name(error & by_rule),
-            "no_verdict": any_of(no_record & (pl.col("detail") == "")),
-            "verifier_failed": any_of(no_record & (pl.col("detail") != "")),
-            "declined": has(Differs.NO_ANSWER, "declined"),
-            "lookup_argument": any_of((pl.col("kind") == Differs.LOOKUP) & (pl.col("detail") != "")),
-            "cut": first_name(pl.col("kind") == Differs.CUT),
-            "no_output": has(Differs.NO_ANSWER, "output"),
-            "only_thought": has(Differs.NO_ANSWER, "thought"),
-            "empty_answer": has(Differs.NO_ANSWER, "answer"),
-            "no_answer": has(Differs.ANSWER, "none"),
-            "not_extracted": has(Differs.ANSWER, "not extracted"),
-            "several": has(Differs.ANSWER, "several"),
-            "different": has(Differs.ANSWER, "different"),
-            "equal": has(Differs.ANSWER, "equal", "other form"),
-            "contained": has(Differs.ANSWER, "contained"),
-            "absent": has(Differs.ANSWER, ABSENT),
-            "unwanted": has(Differs.UNWANTED),
-            "not_made": has(Differs.NOT_MADE),
-            "arguments": count(Differs.ARGUMENT),
-            "missing": count(Differs.MISSING),
-            "extra": count(Differs.EXTRA),
-            "not_said": has(Differs.NOT_SAID),
-            "lookup": has(Differs.LOOKUP),
-            "refused": has(Differs.REFUSED),
-            "step": _first_step(told, failures),
-        }
-    )
+    makers = {**dict.fromkeys(_COUNTED, count), **dict.fromkeys(_FIRST_NAMES, first_name)}
+    there = told.kinds.select(**_HAS)
+    columns = {column.name: makers.get(column.name, has)(column.to_numpy()[what]) for column in there if column.any()}
+    return pl.DataFrame({**columns, "step": _first_step(told, failures)})
+
+
+def _is(kind: Differs, *names: str) -> pl.Expr:
+    return (pl.col("kind") == kind) & pl.col("name").is_in(names) if names else pl.col("kind") == kind
+
+
+_BY_RULE = pl.col("name").str.contains(A_RULE)
+_NOTHING_MORE = pl.col("detail") == ""
+_COUNTED = ("arguments", "missing", "extra")
+_FIRST_NAMES = ("broken", "cut")
+_HAS: dict[str, pl.Expr] = {
+    "machinery": _is(Differs.ERROR) & ~_BY_RULE,
+    "broken": _is(Differs.ERROR) & _BY_RULE,
+    "no_verdict": _is(Differs.NO_RECORD) & _NOTHING_MORE,
+    "verifier_failed": _is(Differs.NO_RECORD) & ~_NOTHING_MORE,
+    "declined": _is(Differs.NO_ANSWER, "declined"),
+    "lookup_argument": _is(Differs.LOOKUP) & ~_NOTHING_MORE,
+    "cut": _is(Differs.CUT),
+    "no_output": _is(Differs.NO_ANSWER, "output"),
+    "only_thought": _is(Differs.NO_ANSWER, "thought"),
+    "empty_answer": _is(Differs.NO_ANSWER, "answer"),
+    "no_answer": _is(Differs.ANSWER, "none"),
+    "not_extracted": _is(Differs.ANSWER, "not extracted"),
+    "several": _is(Differs.ANSWER, "several"),
+    "different": _is(Differs.ANSWER, "different"),
+    "equal": _is(Differs.ANSWER, "equal", "other form"),
+    "contained": _is(Differs.ANSWER, "contained"),
+    "absent": _is(Differs.ANSWER, ABSENT),
+    "unwanted": _is(Differs.UNWANTED),
+    "not_made": _is(Differs.NOT_MADE),
+    "arguments": _is(Differs.ARGUMENT),
+    "missing": _is(Differs.MISSING),
+    "extra": _is(Differs.EXTRA),
+    "not_said": _is(Differs.NOT_SAID),
+    "lookup": _is(Differs.LOOKUP),
+    "refused": _is(Differs.REFUSED),
+}
+"""What a failure may have, and the kinds of difference that say so."""
 
 
 def _first_step(told: _Told, failures: Integers) -> pl.Series:
@@ -362,7 +363,7 @@ def _checked(told: _Told, rollouts: Numbered) -> pl.DataFrame:
     """For each failure with a failed test or criterion: the commonest that it shares with others, and how many failed."""
     failures = np.flatnonzero(rollouts.failed)
     if not told.has(Differs.CHECK):
-        return pl.DataFrame(schema=_CHECKED).clear(len(failures))
+        return pl.DataFrame()
     checks = _named(told.only(pl.col("kind") == Differs.CHECK).long, rollouts.run)
     commonness = checks.group_by("name").agg(
         pl.col(ROW).n_unique().alias("times"), pl.col("task_id").n_unique().alias("tasks")
@@ -388,7 +389,7 @@ def _checked(told: _Told, rollouts: Numbered) -> pl.DataFrame:
 def _spoken(told: _Told, failures: Integers) -> pl.DataFrame:
     """For each failure: the verifier's words that speak first."""
     if not told.has(Differs.SAID):
-        return pl.DataFrame(schema=_SPOKEN).clear(len(failures))
+        return pl.DataFrame()
     said = told.only(pl.col("kind") == Differs.SAID).long
     ranks = {name: _word_rank(name) for name in said["name"].unique()}
     rank = pl.col("name").replace_strict(list(ranks), list(ranks.values()), return_dtype=pl.Int32).alias("rank")
@@ -431,67 +432,87 @@ def _word_rank(field: str) -> int:
     return next((place for place, word in enumerate(_WORD_ORDER) if word in last), len(_WORD_ORDER))
 
 
-def _mode(answered: bool, counted: bool, only_reads: bool) -> pl.Expr:
-    """The first mode that applies, in the order of the precedence.
+def _mode(known: Collection[str], answered: bool, counted: bool, only_reads: bool) -> pl.Expr:
+    """The first mode that applies, in the order of the precedence, by the columns that are `known`.
 
     `answered`: the verifier extracts answers; `counted`: it also lists the tests that passed;
     `only_reads`: no key wants a change, so that its look-ups are what is judged.
     """
-    argument, missing, extra = (pl.col(name) > 0 for name in ("arguments", "missing", "extra"))
-    words = pl.col("words")
+
+    def has(name: str) -> pl.Expr:
+        return pl.col(name) if name in known else pl.lit(value=False)
+
+    def value(name: str) -> pl.Expr:
+        return pl.col(name) if name in known else pl.lit(None)
+
+    argument, missing, extra = ((value(name) > 0).fill_null(value=False) for name in _COUNTED)
+    words, check = value("words"), value("check")
     chain: list[tuple[pl.Expr, str | pl.Expr]] = [
-        (pl.col("machinery"), "machinery"),
-        (pl.col("broken").is_not_null() & ~pl.col("no_output"), pl.concat_str(pl.lit(BROKEN), "broken")),
-        (pl.col("verifier_failed"), "verifier-failed"),
-        (pl.col("no_verdict") & ~(pl.col("empty_answer") & answered), "no-verdict"),
-        (pl.col("cut").is_not_null(), pl.concat_str(pl.lit("cut-"), "cut")),
-        (pl.col("no_output"), "no-output"),
-        (pl.col("only_thought"), "only-thought"),
-        (pl.col("declined"), "declined"),
-        (pl.col("not_extracted") & answered, "not-extracted"),
-        ((pl.col("no_answer") | pl.col("empty_answer")) & answered, "no-answer"),
-        (pl.col("several"), "several-answers"),
-        (pl.col("unwanted"), "unwanted-change"),
-        (pl.col("not_made"), "no-change"),
+        (has("machinery"), "machinery"),
+        (value("broken").is_not_null() & ~has("no_output"), _text(BROKEN, value("broken"))),
+        (has("verifier_failed"), "verifier-failed"),
+        (has("no_verdict") & ~(has("empty_answer") & answered), "no-verdict"),
+        (value("cut").is_not_null(), _text("cut-", value("cut"))),
+        (has("no_output"), "no-output"),
+        (has("only_thought"), "only-thought"),
+        (has("declined"), "declined"),
+        (has("not_extracted") & answered, "not-extracted"),
+        ((has("no_answer") | has("empty_answer")) & answered, "no-answer"),
+        (has("several"), "several-answers"),
+        (has("unwanted"), "unwanted-change"),
+        (has("not_made"), "no-change"),
         (argument & ~missing & ~extra, "wrong-argument"),
         (missing & ~argument & ~extra, "part-way"),
         (extra & ~argument & ~missing, "more-than-due"),
         (argument | missing | extra, "several-differences"),
-        (pl.col("not_said"), "not-said"),
-        (pl.col("otherwise"), "judged-otherwise"),
-        (pl.col("flag").is_not_null(), pl.concat_str(pl.lit("said:"), "flagged_in", pl.lit(": "), "flag")),
-        (pl.col("check").is_not_null() & ~pl.col("is_total"), pl.concat_str(pl.lit("check:"), "check")),
-        (pl.col("equal") & pl.col("failed_checks").is_null(), "answer-equal"),
-        (pl.col("different"), "answer-different"),
-        (words.is_not_null() & (words != A_JUDGE), pl.concat_str(pl.lit("said:"), "field", pl.lit(": "), "words")),
-        (pl.col("check").is_not_null(), pl.concat_str(pl.lit("check:"), "check")),
-        (pl.col("contained"), "answer-contained"),
-        (pl.col("absent"), "answer-absent"),
+        (has("not_said"), "not-said"),
+        (has("otherwise"), "judged-otherwise"),
+        (value("flag").is_not_null(), _said(value("flagged_in"), value("flag"))),
+        (check.is_not_null() & ~has("is_total"), _text("check:", check)),
+        (has("equal") & value("failed_checks").is_null(), "answer-equal"),
+        (has("different"), "answer-different"),
+        (words.is_not_null() & (words != A_JUDGE), _said(value("field"), words)),
+        (check.is_not_null(), _text("check:", check)),
+        (has("contained"), "answer-contained"),
+        (has("absent"), "answer-absent"),
         (
-            (pl.col("failed_of_all") == pl.col("all_checks")) & counted & pl.col("failed_checks").is_not_null(),
+            (value("failed_of_all") == value("all_checks")) & counted & value("failed_checks").is_not_null(),
             "all-checks",
         ),
-        ((pl.col("failed_of_all") == 1) & pl.col("failed_checks").is_not_null(), "one-check"),
-        (pl.col("failed_checks") >= 1, "several-checks"),
+        ((value("failed_of_all") == 1) & value("failed_checks").is_not_null(), "one-check"),
+        (value("failed_checks") >= 1, "several-checks"),
         (words == A_JUDGE, "judged-wrong"),
-        (pl.col("lookup_argument") & pl.lit(only_reads), "wrong-argument"),
-        (pl.col("lookup") & pl.lit(only_reads), "call-missing"),
-        (pl.col("lookup"), "lookup-missing"),
-        (pl.col("refused"), "schema"),
+        (has("lookup_argument") & pl.lit(only_reads), "wrong-argument"),
+        (has("lookup") & pl.lit(only_reads), "call-missing"),
+        (has("lookup"), "lookup-missing"),
+        (has("refused"), "schema"),
     ]
-    chosen = pl.lit(None, pl.String)
-    for condition, name in reversed(chain):
-        value = name if isinstance(name, pl.Expr) else pl.lit(name)
-        chosen = pl.when(condition.fill_null(False)).then(value).otherwise(chosen)
+    chosen = pl.lit(NOT_EXPLAINED)
+    # A condition that looks at no column holds nowhere.
+    for condition, name in reversed([one for one in chain if one[0].meta.root_names()]):
+        named = name if isinstance(name, pl.Expr) else pl.lit(name)
+        chosen = pl.when(condition.fill_null(value=False)).then(named).otherwise(chosen)
     return chosen
 
 
-def _near() -> pl.Expr:
+def _text(before: str, column: pl.Expr) -> pl.Expr:
+    return pl.concat_str(pl.lit(before), column)
+
+
+def _said(field: pl.Expr, words: pl.Expr) -> pl.Expr:
+    return pl.concat_str(pl.lit("said:"), field, pl.lit(": "), words)
+
+
+def _near(known: Collection[str]) -> pl.Expr:
     """One argument, one of three or more tests, or a tenth of ten or more, from passing."""
-    one_argument = (pl.col("arguments") == 1) & (pl.col("missing") == 0) & (pl.col("extra") == 0)
+    none = pl.lit(0)
+    argument, missing, extra = (pl.col(name) if name in known else none for name in _COUNTED)
+    near = (argument == 1) & (missing == 0) & (extra == 0)
+    if "failed_of_all" not in known:
+        return near
     few = (pl.col("failed_of_all") == 1) & (pl.col("all_checks") >= 3)
     most = (pl.col("failed_of_all") <= NEARLY * pl.col("all_checks")) & (pl.col("all_checks") >= 10)
-    return one_argument | few | most
+    return near | few | most
 
 
 def _modes(table: pl.DataFrame, rollouts: Numbered) -> tuple[Mode, ...]:

@@ -390,10 +390,12 @@ def _explaining(outcomes: Counts, doubts: Sequence[tuple[Doubt, int]]) -> tuple[
 
 def _counted(rollouts: Numbered, rows: Integers, values: pl.Series) -> _Counted:
     """How often each value occurs in some rollouts of a task, in the order of the values."""
+    if values.is_empty():
+        return _Counted(np.zeros(len(rollouts.tasks), np.int64), [Counts()])
     names = values.unique().sort()
     codes = values.cast(pl.Enum(names)).to_physical().to_numpy().astype(np.int64)
     pairs, times = np.unique(rollouts.task[rows] * len(names) + codes, return_counts=True)
-    task, value = np.divmod(pairs, max(1, len(names)))
+    task, value = np.divmod(pairs, len(names))
     table = pl.DataFrame({"task": task.astype(np.uint32), "value": value, "times": times})
     # Polars groups numbers that it knows to be sorted six times as fast.
     per_task = table.set_sorted("task").group_by("task", maintain_order=True).agg("value", "times")

@@ -160,20 +160,16 @@ def _without_consequences(long: pl.DataFrame) -> pl.DataFrame:
     long = _less(long, "machinery", pl.col("family") != "machinery")
     long = _less(long, "limit", pl.col("family").is_in(_OF_THE_END))
     long = _less(long, "declined", pl.col("family").is_in(["answer", "no-answer"]))
-    unjudged = (pl.col("family") == "words") & pl.col("detail").str.contains(BEFORE_JUDGING)
-    long = _after(long, unjudged, pl.col("family") == "check")
+    unjudged = pl.col("detail").str.contains(BEFORE_JUDGING)
+    long = _less(long, "words", pl.col("family") == "check", unjudged)
     # An answer that holds the key is right; where a criterion fails, that is why it was rejected.
     return _less(long, "check", (pl.col("family") == "answer") & (pl.col("name") == "contained"))
 
 
-def _less(long: pl.DataFrame, family: str, after: pl.Expr) -> pl.DataFrame:
-    """Without the differences that come `after`, in rollouts that have one of a family."""
-    return _after(long, pl.col("family") == family, after)
-
-
-def _after(long: pl.DataFrame, before: pl.Expr, after: pl.Expr) -> pl.DataFrame:
-    """Without the differences that come `after`, in rollouts that have one that comes `before`."""
-    first = long.filter(before).select("row").unique()
+def _less(long: pl.DataFrame, family: str, after: pl.Expr, before: pl.Expr | None = None) -> pl.DataFrame:
+    """Without the differences that come `after`, in rollouts that have one of a family, for which `before` holds."""
+    mine = long.filter(long["family"] == family)
+    first = (mine if before is None else mine.filter(before)).select("row").unique()
     if first.is_empty():
         return long
     told = long.join(first.with_columns(first=True), on="row", how="left", maintain_order="left")

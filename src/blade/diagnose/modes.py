@@ -172,11 +172,12 @@ def _where_it_counts(long: pl.DataFrame, rollouts: Numbered) -> pl.DataFrame:
     return long.filter(~(credit[long[ROW]] & held & ~pl.col("passed")))
 
 
-def _by_rules(rollouts: Numbered) -> tuple[pl.DataFrame, pl.DataFrame]:
+def _by_rules(rollouts: Numbered) -> tuple[pl.DataFrame, ...]:
     """What rules say: one row a rule that by itself puts a judged rollout down to the machinery, and one a refusal."""
     hits = _hits(rollouts, {*infra_codes(), REFUSAL})
     refusal = pl.col("code") == REFUSAL
-    return _broken(hits.filter(~refusal)), _refused(hits.filter(refusal), rollouts.run)
+    refused = hits.filter(refusal)
+    return _broken(hits.filter(~refusal)), *([_refused(refused, rollouts.run)] if refused.height else [])
 
 
 def _broken(hits: pl.DataFrame) -> pl.DataFrame:
@@ -186,7 +187,7 @@ def _broken(hits: pl.DataFrame) -> pl.DataFrame:
 
 def _refused(hits: pl.DataFrame, run: Run) -> pl.DataFrame:
     """Failures that decline the task, unless tasks with the same key are passed by declining."""
-    keys = run.tasks.select("task_id", "expected") if hits.height else run.tasks.select("task_id", "expected").clear()
+    keys = run.tasks.select("task_id", "expected")
     keyed = hits.with_columns(run.rollouts["task_id"][hits[ROW]]).join(keys, on="task_id", how="left")
     of_key = pl.coalesce("expected", "task_id")
     often = pl.col("passed").sum().over(of_key) >= MINDED * pl.len().over(of_key)
@@ -347,6 +348,8 @@ _HAS: dict[str, pl.Expr] = {
 
 
 def _first_step(told: _Told, failures: Integers) -> pl.Series:
+    if not told.has(*_ACTIONS):
+        return pl.repeat(None, len(failures), dtype=pl.Int32, eager=True)
     acts = told.only(pl.col("kind").is_in(list(_ACTIONS))).rows.drop_nulls("step")
     return _at(failures, acts.group_by(ROW).agg(pl.col("step").min()))["step"]
 

@@ -12,8 +12,8 @@ from blade.core.analysis import Analysis
 from blade.core.diagnosis import Lookout
 from blade.core.run import Run
 from blade.diagnose.catalogue import all_rules
-from blade.metrics.counts import fired as fired_by
-from blade.metrics.headroom import headroom, numbered
+from blade.metrics.headroom import headroom
+from blade.metrics.numbered import numbered
 from blade.simulate.calibration import Calibration, Estimate, Graded, calibrated
 from blade.simulate.effects import SYMPTOMS, Effect, symptoms_run
 from blade.simulate.generate import Made, Wanted, generate
@@ -80,14 +80,14 @@ def _graded(effect: Effect) -> Graded:
 
 
 def _estimate(run: Run, rule: Lookout, effect: Effect) -> Estimate:
-    fired = run.rollouts.filter(fired_by([rule.code])).select("task_id", "repeat").rows()
     rollouts = numbered(run)
+    fired = rollouts.fired.get(rule.code, rollouts.those())
     return Estimate(
         code=rule.code,
         grade=rule.grade,
         tested=rule.p_value is not None,
         gain=effect.gains[rule.code],
-        headroom=headroom(rollouts, rollouts.those(fired), rollouts.those()),
+        headroom=headroom(rollouts, fired, rollouts.those()),
     )
 
 

@@ -19,6 +19,7 @@ from blade.diagnose.mode_kinds import KINDS
 from blade.diagnose.modes import partition
 from blade.ingest import jsonl, scan
 from blade.ingest.saved import save
+from blade.metrics.numbered import numbered
 from blade.report.page_one import not_in_files
 from blade.report.sections import report
 from builders import Row, call, response, result, rollout, said, write_jsonl
@@ -26,7 +27,7 @@ from builders import Row, call, response, result, rollout, said, write_jsonl
 
 def parted(folder: Path, *rows: Row) -> Partition:
     """The partition of a run of these rows."""
-    return partition(blade.load_run(write_jsonl(folder / "run.jsonl", rows)))
+    return partition(numbered(blade.load_run(write_jsonl(folder / "run.jsonl", rows))))
 
 
 def modes(found: Partition) -> dict[str, int]:
@@ -486,7 +487,7 @@ def test_one_way_to_fail_is_one_mode_wherever_in_a_large_file_it_stands(tmp_path
     assert len(failed) > 2 * scan.ROWS
     # What was learned of the file the first time must not show the second time.
     for _ in range(2):
-        assert modes(partition(blade.load_run(path))) == {"said:b_reason: came late": 1_200}
+        assert modes(partition(numbered(blade.load_run(path)))) == {"said:b_reason: came late": 1_200}
 
 
 def test_with_partial_credit_only_low_rewards_have_a_wrong_answer(tmp_path: Path) -> None:

@@ -82,6 +82,28 @@ def test_convolution_is_the_multiplied_out_distribution(rows: list[Table]) -> No
     assert (found.p_value, found.p_greater) == pytest.approx(brute_force(rows))
 
 
+def test_the_distribution_of_many_tasks_is_that_of_their_sum() -> None:
+    """Of tasks with one failure in two and the symptom in one of them, the number of overlaps is binomial."""
+    for tasks in range(1, 20):
+        found = associate(strata(*[(1, 0, 0, 1)] * tasks))
+        assert found.p_greater == pytest.approx(0.5**tasks)
+
+
+def test_unequal_tasks_are_joined_in_any_order() -> None:
+    rows: list[Table] = [
+        (1, 0, 0, 1),
+        (2, 1, 1, 4),
+        (1, 2, 3, 1),
+        (0, 1, 1, 0),
+        (2, 0, 1, 2),
+        (1, 1, 0, 2),
+        (3, 1, 1, 3),
+    ]
+    for size in range(1, len(rows) + 1):
+        found = associate(strata(*rows[:size]))
+        assert (found.p_value, found.p_greater) == pytest.approx(brute_force(rows[:size]))
+
+
 @given(tables)
 def test_tasks_that_cannot_speak_leave_the_test_alone(rows: list[Table]) -> None:
     silent: list[Table] = [(3, 0, 2, 0), (0, 3, 0, 2), (0, 0, 2, 3), (2, 3, 0, 0), (0, 0, 0, 0)]

@@ -8,7 +8,8 @@ import pytest
 
 from blade.core.diagnosis import Headroom
 from blade.core.run import Run
-from blade.metrics.headroom import Place, headroom, numbered
+from blade.metrics.headroom import headroom
+from blade.metrics.numbered import Place, numbered
 from builders import load, rollout, write_jsonl
 
 
@@ -24,16 +25,9 @@ def a_run(folder: Path, *tasks: str) -> Run:
 
 def room_of(run: Run, affected: list[Place], alone: list[Place], *, estimable: bool = True) -> Headroom:
     rollouts = numbered(run)
-    return headroom(rollouts, rollouts.those(affected), rollouts.those(alone), estimable=estimable)
-
-
-def test_rollouts_are_found_by_their_places_each_once(tmp_path: Path) -> None:
-    rollouts = numbered(a_run(tmp_path, "ff", "pp"))
-    wanted = [("t1", 0), ("t0", 1), ("t1", 0)]
-    unknown = [("t0", 7), ("t2", 0), ("t1", 2)]
-    assert rollouts.those(wanted, unknown, ()).tolist() == [1, 2]
-    assert rollouts.those(wanted).tolist() == [1, 2]
-    assert rollouts.those().tolist() == []
+    return headroom(
+        rollouts, rollouts.those(rollouts.at(affected)), rollouts.those(rollouts.at(alone)), estimable=estimable
+    )
 
 
 def test_affected_rollouts_take_the_mean_of_their_tasks_others(tmp_path: Path) -> None:

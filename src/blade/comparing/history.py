@@ -12,6 +12,7 @@ from blade.core.run import Run
 from blade.diagnose.modes import partition
 from blade.metrics.counts import count
 from blade.metrics.headline import headline
+from blade.metrics.numbered import numbered
 from blade.metrics.same_task import same_tasks
 from blade.metrics.scores import all_expected_score
 
@@ -45,7 +46,7 @@ def _since(runs: tuple[Run, Run], margin: float) -> Change:
 
 
 def _modes(run: Run) -> dict[str, tuple[str, int]]:
-    return {mode.id: (mode.name, mode.rollouts) for mode in partition(run).modes}
+    return {mode.id: (mode.name, mode.rollouts) for mode in partition(numbered(run)).modes}
 
 
 def _named(here: dict[str, tuple[str, int]], there: dict[str, tuple[str, int]]) -> tuple[str, ...]:

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
+import numpy as np
 from msgspec import Struct, field
 
 from blade.core.diagnosis import Contrast, Elsewhere, Grade, Partition
 from blade.core.finding import Evidence
 from blade.core.run import Run
+from blade.diagnose.places import Places
 from blade.diagnose.reading import Reading
+from blade.diagnose.walks import Walk
 from blade.diagnose.withheld import Withheld
-from blade.metrics.headroom import Numbered, numbered
+from blade.metrics.numbered import Flags, Numbered
 
 Said = tuple[str, tuple[Evidence, ...]]
 """A sentence, and the evidence that it quotes."""
@@ -21,7 +24,8 @@ Said = tuple[str, tuple[Evidence, ...]]
 class Context(Struct, frozen=True, kw_only=True, dict=True):
     """Everything that findings are made from."""
 
-    run: Run
+    numbered: Numbered
+    """The rollouts of the run, to be counted over."""
     partition: Partition
     reading: Reading
     contrasts: Mapping[str, Contrast]
@@ -30,10 +34,32 @@ class Context(Struct, frozen=True, kw_only=True, dict=True):
     unlike: Mapping[str, str] = field(default_factory=dict)
     """Tasks whose repeats were not given the same thing, and how they differ."""
 
+    @property
+    def run(self) -> Run:
+        return self.numbered.run
+
     @cached_property
-    def numbered(self) -> Numbered:
-        """The rollouts of the run, for the headroom of what is found."""
-        return numbered(self.run)
+    def was_read(self) -> Flags:
+        """Which rollouts of the run were read."""
+        return self.numbered.marked(self.reading.rows)
+
+    @cached_property
+    def _walks(self) -> dict[int, Walk]:
+        return dict(zip(self.reading.rows.tolist(), self.reading.walks.values(), strict=True))
+
+    def in_mode(self, *modes: str) -> Places:
+        """The failures that have one of the modes."""
+        failures = np.flatnonzero(self.numbered.failed)
+        return Places(of=self.numbered, rows=failures[self.partition.table["mode"].is_in(modes).to_numpy()])
+
+    def read(self, places: Places) -> list[Walk]:
+        """Those of the places that were read, in their order."""
+        return [self._walks[row] for row in places.only(self.was_read).rows.tolist()]
+
+    def passing_repeats(self, places: Places) -> list[Walk]:
+        """Rollouts of the same tasks that were read and pass."""
+        tasks = places.within(self.reading.tasks).tasks
+        return [walk for task in tasks for walk in self.reading.of(task) if walk.passed]
 
 
 class Draft(Struct, frozen=True, kw_only=True):

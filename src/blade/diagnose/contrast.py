@@ -19,7 +19,7 @@ from blade.core.finding import Difference, Differs
 from blade.core.rollout import Step
 from blade.core.tools import changes_state
 from blade.diagnose import provenance, quotes
-from blade.diagnose.actions import carried_out, parsed
+from blade.diagnose.actions import parsed
 from blade.diagnose.script import facts, told
 from blade.diagnose.walks import Walk, canonical, shared_start
 
@@ -268,7 +268,7 @@ def left_out_in_words(walk: Walk, tool: str) -> str:
     """How a change that was due is lacking: refused, one of several, or never tried."""
     refused = next((call for call in walk.calls if call.tool == tool and _was_refused(walk, call)), None)
     lacking = next((call for call in walk.pairing.missing if call.tool == tool), None)
-    if any(made.tool == tool for made in carried_out(walk.steps)) and lacking is not None:
+    if any(made.tool == tool for made in walk.made) and lacking is not None:
         return f"leaves out `{call_in_words(lacking)}`, which was due"
     if refused is not None:
         return f"tries `{tool}` (:{refused.index}), is refused and does not get it done"

@@ -23,9 +23,11 @@ from blade.diagnose.modes import partition
 from blade.diagnose.reading import Reading, read
 from blade.diagnose.rules import doubts
 from blade.diagnose.taught import as_rule
+from blade.diagnose.tested import tested
 from blade.diagnose.withheld import withheld
 from blade.metrics.association import benjamini_hochberg
 from blade.metrics.grades import Graded
+from blade.metrics.numbered import numbered
 from blade.teach import Taught
 
 AGENT = "agent"
@@ -43,25 +45,33 @@ def diagnose(
     `taught` the rules of its package, whose hits stand in the run's table.
     """
     elsewhere = elsewhere or Elsewhere()
-    parts = partition(run)
-    reading = read(run, parts)
+    rollouts = numbered(run)
+    parts = partition(rollouts)
+    reading = read(rollouts, parts)
     failing = (*reading.sometimes, *reading.never)
     odd = {task: why for task in failing if (why := unlike(reading.of(task)))}
     contrasts = {task: contrast(task, reading.of(task)) for task in reading.sometimes if task not in odd}
     kept = [one for task in (*reading.sometimes, *reading.never) for one in withheld(reading.of(task))]
     context = Context(
-        run=run, partition=parts, reading=reading, contrasts=contrasts, withheld=kept, elsewhere=elsewhere, unlike=odd
+        numbered=rollouts,
+        partition=parts,
+        reading=reading,
+        contrasts=contrasts,
+        withheld=kept,
+        elsewhere=elsewhere,
+        unlike=odd,
     )
-    seen, done = lookouts.observed(run, [as_rule(one) for one in taught]), habits.observed(run)
+    judged = tested(rollouts)
+    seen, done = lookouts.observed(judged, [as_rule(one) for one in taught]), habits.observed(judged)
     q = _family([look.association.p_value if rule.blind else None for rule, look in seen], [one for _, one in done])
-    looked = lookouts.lookouts(run, seen, q[: len(seen)], reading)
+    looked = lookouts.lookouts(context, seen, q[: len(seen)])
     raised = doubts(context)
     by_label = [(one, look) for one in taught for look in looked if look.code == one.name]
     named = findings(context, by_label, raised)
-    decided = overruled(causes(run, parts, raised, looked, elsewhere.passed), labels or {})
+    decided = overruled(causes(rollouts, parts, raised, looked, elsewhere.passed), labels or {})
     remedies, together = interventions(context, named, raised, looked, decided)
     return Diagnosis(
-        partition=_with_evidence(parts, reading),
+        partition=_with_evidence(context),
         findings=tuple(finding for finding, _ in named),
         interventions=remedies,
         together=together,
@@ -96,8 +106,9 @@ def _file(artifact: str, line: int | None) -> tuple[str, int | None]:
     return artifact, line
 
 
-def _with_evidence(parts: Partition, reading: Reading) -> Partition:
-    table = reading.those_read(parts.table)
+def _with_evidence(context: Context) -> Partition:
+    parts, reading = context.partition, context.reading
+    table = parts.table.filter(pl.Series(context.was_read[context.numbered.failed]))
     return replace(parts, modes=tuple(replace(mode, evidence=_evidence(mode, table, reading)) for mode in parts.modes))
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from blade.core.diagnosis import Divergence
 from blade.core.finding import Evidence
 from blade.diagnose import quotes
 from blade.diagnose.context import Context, Said
 from blade.diagnose.contrast import DECLINING, due_ids, words_of
-from blade.diagnose.groups import Group, Place
+from blade.diagnose.groups import Group
 from blade.diagnose.walks import Walk
+from blade.metrics.numbered import Place
 
 LONGEST_ARGUMENTS = 70
 CLOSE = 6
@@ -22,7 +23,7 @@ def examples(group: Group, context: Context) -> tuple[Said, ...]:
     telling = _telling(group, context)[:2]
     shown = [one.task_id for one in telling]
     others: dict[str, Walk] = {}
-    for walk in context.reading.at(group.alone or group.failing):
+    for walk in context.read(group.alone or group.failing):
         if walk.rollout.key.task_id not in shown:
             others.setdefault(walk.rollout.key.task_id, walk)
     rest = [failure_in_words(walk, group.name) for walk in list(others.values())[: 2 - len(telling)]]
@@ -31,15 +32,15 @@ def examples(group: Group, context: Context) -> tuple[Said, ...]:
 
 def _telling(group: Group, context: Context) -> list[Divergence]:
     """Divergences that show the group's difference, the clearest of each task, clearest first."""
-    found = []
-    for task in group.tasks:
-        contrast = context.contrasts.get(task)
-        fitting = [d for d in contrast.divergences if _shows(d, group.name, group.failing)] if contrast else []
+    mine = group.failing.within(context.contrasts)
+    failing, found = set(mine), []
+    for task in mine.tasks:
+        fitting = [d for d in context.contrasts[task].divergences if _shows(d, group.name, failing)]
         found += [max(fitting, key=clarity)] if fitting else []
-    return sorted(found, key=lambda one: (-clarity(one), group.tasks.index(one.task_id)))
+    return sorted(found, key=lambda one: -clarity(one))
 
 
-def _shows(divergence: Divergence, name: str, failing: Sequence[Place]) -> bool:
+def _shows(divergence: Divergence, name: str, failing: Set[Place]) -> bool:
     return f"`{name}" in divergence.what and (divergence.task_id, divergence.failing) in failing
 
 

@@ -14,6 +14,7 @@ from blade.diagnose.modes import partition
 from blade.diagnose.reading import Reading
 from blade.diagnose.walks import Walk
 from blade.diagnose.withheld import withheld
+from blade.metrics.numbered import numbered
 
 MOST_EACH = 8
 """Passing, and failing, repeats that are read."""
@@ -21,7 +22,8 @@ MOST_EACH = 8
 
 def explain(run: Run, task_id: str) -> tuple[Dive, Contrast | None]:
     """The task looked at closely; the contrast where some repeats pass and some fail. Raises for an unknown task."""
-    parts = partition(run)
+    rollouts = numbered(run)
+    parts = partition(rollouts)
     rows = run.rollouts.filter((pl.col("task_id") == task_id) & pl.col("artifact").is_not_null())
     if rows.is_empty() or run.read is None:
         known = ", ".join(run.tasks["task_id"].head(6))
@@ -37,11 +39,15 @@ def explain(run: Run, task_id: str) -> tuple[Dive, Contrast | None]:
     }
     both = chosen["outcome"].n_unique() == 2
     reading = Reading(
-        walks=walks, sometimes=(task_id,) if both else (), never=() if both else (task_id,), cut=_cut(judged, chosen)
+        walks=walks,
+        rows=rollouts.at(places),
+        sometimes=(task_id,) if both else (),
+        never=() if both else (task_id,),
+        cut=_cut(judged, chosen),
     )
     found = contrast(task_id, list(walks.values())) if both else None
     context = Context(
-        run=run,
+        numbered=rollouts,
         partition=parts,
         reading=reading,
         contrasts={task_id: found} if found else {},

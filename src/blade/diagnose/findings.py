@@ -17,8 +17,10 @@ from blade.diagnose.drafts.others import by_user, unexplained
 from blade.diagnose.drafts.shut_out import by_shut_out
 from blade.diagnose.drafts.taught import by_label
 from blade.diagnose.examples import examples
-from blade.diagnose.groups import Group, Place, groups
+from blade.diagnose.groups import Group, groups
+from blade.diagnose.places import none
 from blade.metrics.headroom import headroom
+from blade.metrics.numbered import Numbered, Place
 from blade.teach import Taught
 
 MOST = 8
@@ -37,16 +39,16 @@ def findings(
 
     What `doubts` put down to the benchmark beyond question is not put down to the agent as well.
     """
-    agents = map(_without_withheld(context), groups(context.partition))
-    shut_out = by_shut_out(context)
-    kept_out = set(shut_out[0].alone) if shut_out is not None else set()
-    mine = [group for group in map(_without(_unsound(doubts) | kept_out), agents) if group.failing]
+    rollouts = context.numbered
+    agents = map(_without_withheld(context), groups(context.partition, rollouts))
+    shut_out, habit = by_shut_out(context), by_habit(context)
+    kept_out = shut_out[0].alone if shut_out is not None else none(rollouts)
+    mine = [group for group in map(_without([*_unsound(doubts), *kept_out], rollouts), agents) if group.failing]
     drafted = [(group, DRAFTS[group.family](group, context)) for group in mine]
-    habit = by_habit(context)
-    told = set(habit[0].failing) if habit is not None else kept_out
+    told = rollouts.marked(kept_out.rows, habit[0].failing.rows if habit is not None else kept_out.rows)
     habits = (
-        *(by_user(context), by_guess(doubts, mine), by_giving_up(context, mine), shut_out, habit),
-        unexplained(context, told | kept_out),
+        *(by_user(context), by_guess(context, doubts, mine), by_giving_up(context, mine), shut_out, habit),
+        unexplained(context, told),
     )
     drafted += [one for one in habits if one is not None]
     drafted += [by_label(label, seen, context) for label, seen in taught if label.fix is not None and seen.fired_failed]
@@ -54,9 +56,9 @@ def findings(
         ((_finding(group, draft, context), group) for group, draft in drafted), key=lambda one: _rank(one[0])
     )
     chosen: list[tuple[Finding, Group]] = []
-    named = context.numbered.none()
+    named = rollouts.marked()
     for one, group in ranked:
-        hit = context.numbered.those(group.failing)
+        hit = rollouts.those(group.failing.rows)
         says_more = group.family == "label" or int((~named[hit]).sum()) > OVERLAP * len(group.failing)
         if one.id not in ELSEWHERE and says_more and len(chosen) < MOST:
             chosen.append((one, group))
@@ -64,26 +66,20 @@ def findings(
     return chosen
 
 
-def _unsound(doubts: Sequence[Doubt]) -> set[Place]:
-    return {place for doubt in doubts if doubt.strong and not doubt.preview for place in doubt.places}
+def _unsound(doubts: Sequence[Doubt]) -> list[Place]:
+    return [place for doubt in doubts if doubt.strong and not doubt.preview for place in doubt.places]
 
 
-def _without(places: set[Place]) -> Callable[[Group], Group]:
+def _without(places: Sequence[Place], rollouts: Numbered) -> Callable[[Group], Group]:
     if not places:
         return lambda group: group
-
-    def less(group: Group) -> Group:
-        failing = tuple(place for place in group.failing if place not in places)
-        return replace(group, failing=failing, alone=tuple(place for place in group.alone if place not in places))
-
-    return less
+    named = rollouts.marked(rollouts.at(places))
+    return lambda group: replace(group, failing=group.failing.less(named), alone=group.alone.less(named))
 
 
 def _without_withheld(context: Context) -> Callable[[Group], Group]:
     """What the simulated user kept back is not the agent's to do: such rollouts are not counted as left out."""
-    kept = {(one.walk.rollout.key.task_id, one.walk.repeat) for one in context.withheld}
-
-    less = _without(kept)
+    less = _without([(one.walk.rollout.key.task_id, one.walk.repeat) for one in context.withheld], context.numbered)
     return lambda group: less(group) if group.family == "left-out" else group
 
 
@@ -96,7 +92,8 @@ def _rank(finding: Finding) -> tuple[bool, float, float, int, str]:
 
 def _finding(group: Group, draft: Draft, context: Context) -> Finding:
     where = draft.where or examples(group, context)
-    hit, only = context.numbered.those(group.failing, group.passing), context.numbered.those(group.alone)
+    rollouts = context.numbered
+    hit, only = rollouts.those(group.failing.rows, group.passing.rows), rollouts.those(group.alone.rows)
     return Finding(
         id=group.id,
         title=draft.title,
@@ -110,7 +107,7 @@ def _finding(group: Group, draft: Draft, context: Context) -> Finding:
         rollouts=len(group.failing),
         tasks=len(group.tasks),
         task_ids=group.tasks,
-        places=tuple(f"{task}#{repeat}" for task, repeat in group.failing[:MOST_PLACES]),
+        places=group.failing.named(MOST_PLACES),
         evidence=tuple(one for _, found in where for one in found),
-        headroom=headroom(context.numbered, hit, only, estimable=draft.estimable),
+        headroom=headroom(rollouts, hit, only, estimable=draft.estimable),
     )

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cached_property
-
+import numpy as np
 import polars as pl
 from msgspec import Struct
 
@@ -12,8 +10,8 @@ from blade.core.diagnosis import Partition
 from blade.core.finding import Differs
 from blade.diagnose.differences import A_JUDGE
 from blade.diagnose.mode_kinds import party_of
-
-Place = tuple[str, int]
+from blade.diagnose.places import Places
+from blade.metrics.numbered import Numbered
 
 FAMILIES = {
     Differs.UNWANTED: "extra",
@@ -46,6 +44,7 @@ MOST = 40
 
 _BY_KIND_ALONE = ("not-said", "no-verdict", "no-answer", "declined", "machinery")
 """Families of which a run has one group, whatever the names inside."""
+_SHARED = ("family", "name", "detail")
 _OWN_DETAIL = ("argument", "words")
 _OF_THE_END = ("answer", "no-answer", "declined", "check", "words", "not-said", "left-out")
 """Families of what a rollout that ran on might still have mended."""
@@ -53,53 +52,79 @@ _JUDGED = ("answer", "check", "words", "declined")
 """Families of what a verdict rests on."""
 
 
-class Group(Struct, frozen=True, kw_only=True, dict=True):
+class Group(Struct, frozen=True, kw_only=True):
     """Rollouts that share a difference."""
 
     family: str
     name: str
     detail: str
-    failing: tuple[Place, ...]
-    passing: tuple[Place, ...]
-    alone: tuple[Place, ...]
+    failing: Places
+    passing: Places
+    alone: Places
     """Failing rollouts in which nothing else differs."""
 
     @property
     def id(self) -> str:
-        return ":".join(part for part in (self.family, self.name, self.detail) if part)
+        return group_id(self.family, self.name, self.detail)
 
-    @cached_property
+    @property
     def tasks(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(task for task, _ in self.failing))
+        return self.failing.tasks
 
 
-def groups(partition: Partition) -> list[Group]:
+def group_id(family: str, name: str, detail: str) -> str:
+    """`argument:book_seat:row`: what the rollouts of a group share."""
+    return ":".join(part for part in (family, name, detail) if part)
+
+
+def groups(partition: Partition, rollouts: Numbered) -> list[Group]:
     """Every group of two failures or more (one, where only few failed), largest first."""
     told = _without_consequences(_by_family(_without_totals(_with_look_ups(partition))))
     long = _single_checks(_named_checks(_unexplained_refusals(told)))
-    defects = long.filter(~pl.col("family").is_in(["words"]) & ~pl.col("passed"))
-    counts = defects.unique(["row", "family", "name", "detail"]).group_by("row").len("n")
-    long = long.join(counts, on="row", how="left", maintain_order="left")
     fewest = 2 if partition.table.height > 10 else 1
-    found = []
-    for (family, name, detail), rows in long.group_by("family", "name", "detail", maintain_order=True):
-        failed = rows.filter(~pl.col("passed"))
-        failing = _places(failed)
-        if len(failing) < fewest:
-            continue
-        # Words come on top of what differs; where they are all there is, the rollout has no other difference.
-        alone = pl.col("n").is_null() if family == "words" else pl.col("n") == 1
-        found.append(
-            Group(
-                family=str(family),
-                name=str(name),
-                detail=str(detail),
-                failing=failing,
-                passing=_places(rows.filter(pl.col("passed"))),
-                alone=_alone(failed, failing, failed.filter(alone)),
-            )
-        )
-    return sorted(found, key=lambda group: (-len(group.failing), -len(group.tasks), group.id))[:MOST]
+    found = _gathered(long, rollouts).filter(pl.col("failing").list.len() >= fewest)
+    sizes = found.select(pl.col("failing").list.len(), "tasks", *_SHARED).rows()
+    ranked = sorted(
+        range(len(sizes)), key=lambda place: (-sizes[place][0], -sizes[place][1], group_id(*sizes[place][2:]))
+    )
+    return [_group(found[place], rollouts) for place in ranked[:MOST]]
+
+
+def _gathered(long: pl.DataFrame, rollouts: Numbered) -> pl.DataFrame:
+    """Each group with the rows of its rollouts, in the order in which they come."""
+    kinds = long.select(_SHARED).unique(maintain_order=True).with_row_index("what")
+    told = long.join(kinds, on=_SHARED, how="left", nulls_equal=True, maintain_order="left")
+    once = (pl.col("row").cast(pl.UInt64) * kinds.height + pl.col("what")).is_first_distinct()
+    told = told.select("row", "what", "passed", words=pl.col("family") == "words").filter(once)
+    rows = told["row"].to_numpy()
+    defects = np.bincount(
+        rows[told.select(~pl.col("words") & ~pl.col("passed")).to_series()], minlength=len(rollouts.task)
+    )
+    told = told.with_columns(defects=defects[rows], task=rollouts.task[rows])
+    # Words come on top of what differs; where they are all there is, the rollout has no other difference.
+    single, row = pl.col("defects") == (~pl.col("words")).cast(pl.Int64), pl.col("row")
+    found = told.group_by("what", maintain_order=True).agg(
+        failing=row.filter(~pl.col("passed")),
+        passing=row.filter(pl.col("passed")),
+        alone=row.filter(~pl.col("passed") & single),
+        tasks=pl.col("task").filter(~pl.col("passed")).n_unique(),
+    )
+    return kinds.join(found, on="what", maintain_order="left")
+
+
+def _group(found: pl.DataFrame, rollouts: Numbered) -> Group:
+    def places(name: str) -> Places:
+        return Places(of=rollouts, rows=found[name].item().to_numpy().astype(np.int64))
+
+    family, name, detail = found.select(_SHARED).row(0)
+    return Group(
+        family=family,
+        name=name,
+        detail=detail,
+        failing=places("failing"),
+        passing=places("passing"),
+        alone=places("alone"),
+    )
 
 
 def _with_look_ups(partition: Partition) -> pl.DataFrame:
@@ -140,28 +165,24 @@ def _without_consequences(long: pl.DataFrame) -> pl.DataFrame:
     long = _less(long, "limit", pl.col("family").is_in(_OF_THE_END))
     long = _less(long, "no-verdict", pl.col("family").is_in(_JUDGED))
     long = _less(long, "declined", pl.col("family").is_in(["answer", "no-answer"]))
-    unjudged = (pl.col("family") == "words") & pl.col("detail").str.contains(BEFORE_JUDGING)
-    long = _after(long, unjudged, pl.col("family") == "check")
-    long = _after(long, _of_others(long), (pl.col("family") == "words") & (pl.col("detail") == A_JUDGE))
+    unjudged = pl.col("detail").str.contains(BEFORE_JUDGING)
+    long = _less(long, "words", pl.col("family") == "check", unjudged)
+    of_a_judge = (pl.col("family") == "words") & (pl.col("detail") == A_JUDGE)
+    long = _less(long, "words", of_a_judge, pl.col("detail").is_in(_of_others(long)))
     # An answer that holds the key is right; where a criterion fails, that is why it was rejected.
     return _less(long, "check", (pl.col("family") == "answer") & (pl.col("name") == "contained"))
 
 
-def _of_others(long: pl.DataFrame) -> pl.Expr:
+def _of_others(long: pl.DataFrame) -> list[str]:
     """Words in which the verifier names somebody else than the agent: what its judge says is about them."""
     spoken = long.filter((pl.col("family") == "words") & ~pl.col("passed")).select("name", "detail").unique()
-    others = [detail for name, detail in spoken.iter_rows() if party_of(name, detail) != "agent"]
-    return (pl.col("family") == "words") & pl.col("detail").is_in(others)
+    return sorted(detail for name, detail in spoken.iter_rows() if party_of(name, detail) != "agent")
 
 
-def _less(long: pl.DataFrame, family: str, after: pl.Expr) -> pl.DataFrame:
-    """Without the differences that come `after`, in rollouts that have one of a family."""
-    return _after(long, pl.col("family") == family, after)
-
-
-def _after(long: pl.DataFrame, before: pl.Expr, after: pl.Expr) -> pl.DataFrame:
-    """Without the differences that come `after`, in rollouts that have one that comes `before`."""
-    first = long.filter(before).select("row").unique()
+def _less(long: pl.DataFrame, family: str, after: pl.Expr, before: pl.Expr | None = None) -> pl.DataFrame:
+    """Without the differences that come `after`, in rollouts that have one of a family, for which `before` holds."""
+    mine = long.filter(long["family"] == family)
+    first = (mine if before is None else mine.filter(before)).select("row").unique()
     if first.is_empty():
         return long
     told = long.join(first.with_columns(first=True), on="row", how="left", maintain_order="left")
@@ -196,19 +217,3 @@ def _single_checks(long: pl.DataFrame) -> pl.DataFrame:
     shared = tasks.filter((pl.col("tasks") > 1) & ~pl.col("name").str.contains(NUMBERED))["name"].to_list()
     single = (pl.col("family") == "check") & ~pl.col("name").is_in(shared)
     return long.with_columns(pl.when(single).then(pl.lit("")).otherwise(pl.col("name")).alias("name"))
-
-
-def _alone(failed: pl.DataFrame, failing: tuple[Place, ...], alone: pl.DataFrame) -> tuple[Place, ...]:
-    """The places of some of the failures; the very same where these are all."""
-    return failing if alone.height == failed.height else _places(alone)
-
-
-def _places(rows: pl.DataFrame) -> tuple[Place, ...]:
-    return tuple(dict.fromkeys(rows.select("task_id", "repeat").rows()))
-
-
-def spread(places: Sequence[Place]) -> str:
-    """`23 rollouts in 10 tasks`."""
-    tasks = len({task for task, _ in places})
-    rollouts = len(places)
-    return f"{rollouts:,} rollout{'' if rollouts == 1 else 's'} in {tasks:,} task{'' if tasks == 1 else 's'}"

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from itertools import permutations
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 from msgspec import Struct
 
@@ -18,8 +17,10 @@ from blade.core.diagnosis import Grade, Habit
 from blade.core.pattern import pattern_of
 from blade.core.run import Run
 from blade.core.tools import changes_state
-from blade.metrics.counts import ranked
-from blade.metrics.grades import Graded, Slices, grade, observe
+from blade.diagnose.tested import Tested
+from blade.metrics.association import Strata
+from blade.metrics.grades import Graded, grade
+from blade.metrics.numbered import Flags, Integers
 
 FEWEST_TASKS = 5
 _LOOKS_UP = pattern_of(r"(?:^|_)(?:get|find|search|look_?up|list|read|fetch|query|retrieve|view|check)(?:_|$)")
@@ -30,8 +31,6 @@ MOST_WALKS = 2_000
 FEWEST_WALKS = 3
 USUAL = 0.6
 
-Flags = npt.NDArray[np.bool_]
-
 
 class Candidate(Struct, frozen=True, kw_only=True):
     """A habit before it is tested."""
@@ -41,31 +40,17 @@ class Candidate(Struct, frozen=True, kw_only=True):
     flags: Flags
 
 
-def observed(run: Run) -> list[tuple[Candidate, Graded]]:
+def observed(tested: Tested) -> list[tuple[Candidate, Graded]]:
     """Every habit that can be told apart in at least five tasks, with how it goes with failing."""
-    if not run.rollouts["calls"].sum():
+    run = tested.rollouts.run
+    calls = run.rollouts["calls"]
+    if not calls.sum():
         return []
-    rows = run.rollouts.select("task_id", "outcome", "calls", "skeleton")
-    judged = rows.filter(pl.col("outcome").is_in(["passed", "failed"]) & pl.col("calls").is_not_null())
-    if judged.is_empty() or not judged["calls"].sum():
+    walked = tested.among(calls.is_not_null().to_numpy())
+    if not calls.filter(pl.Series(walked.which)).sum():
         return []
-    tasks, failed, slices = rollout_facts(judged, run)
-    found = [one for one in _candidates(judged, run.tools) if _is_told_apart(one.flags, tasks)]
-    return [(one, observe(tasks, one.flags, failed, slices)) for one in found]
-
-
-def rollout_facts(judged: pl.DataFrame, run: Run) -> tuple[npt.NDArray[np.int64], Flags, Slices | None]:
-    """Of judged rollouts: the task as a number, whether it failed, and what its key wants where all keys say."""
-    _, tasks = ranked(judged["task_id"])
-    failed = (judged["outcome"] == "failed").to_numpy()
-    keys = run.tasks.select("task_id", "key_expects")
-    wants = judged.select("task_id").join(keys, on="task_id", how="left", maintain_order="left")["key_expects"]
-    return tasks, failed, _slices(wants) if wants.null_count() == 0 else None
-
-
-def _slices(wants: pl.Series) -> Slices:
-    names = wants.unique().sort()
-    return Slices(names=tuple(names), codes=wants.cast(pl.Enum(names)).to_physical().to_numpy().astype(np.int64))
+    found = [(one, walked.strata(one.flags)) for one in _candidates(walked)]
+    return [(one, walked.observe(one.flags, strata)) for one, strata in found if _is_told_apart(strata)]
 
 
 def habits(seen: Sequence[tuple[Candidate, Graded]], q: Sequence[float | None]) -> tuple[Habit, ...]:
@@ -95,14 +80,15 @@ def _strength(habit: Habit) -> tuple[int, float, str]:
     return order.index(habit.grade), -abs(habit.risk_difference or 0.0), habit.id
 
 
-def _is_told_apart(flags: Flags, tasks: npt.NDArray[np.int64]) -> bool:
-    return all(np.count_nonzero(np.bincount(tasks[some])) >= FEWEST_TASKS for some in (flags, ~flags))
+def _is_told_apart(strata: Strata) -> bool:
+    return all(np.count_nonzero(some) >= FEWEST_TASKS for some in (strata.fired, strata.total - strata.fired))
 
 
-def _candidates(judged: pl.DataFrame, tools: tuple[str, ...]) -> list[Candidate]:
-    first = _first_uses(judged)
+def _candidates(walked: Tested) -> list[Candidate]:
+    run = walked.rollouts.run
+    first, tools = _first_uses(run.rollouts["skeleton"], walked.which), run.tools
     often = list(first)
-    nothing = judged["calls"].to_numpy() == 0
+    nothing = (run.rollouts["calls"] == 0).fill_null(value=False).to_numpy()
     found = [Candidate(id="calls-nothing", name="calls nothing at all", flags=nothing)]
     for tool in often:
         name = tools[tool]
@@ -115,20 +101,26 @@ def _candidates(judged: pl.DataFrame, tools: tuple[str, ...]) -> list[Candidate]
     return found
 
 
-def _first_uses(judged: pl.DataFrame) -> dict[int, npt.NDArray[np.int64]]:
-    """For each of the commonest tools, the place of its first call in every rollout; `NEVER` where it is not called."""
-    walks = judged.select("skeleton").with_row_index("rollout").drop_nulls("skeleton")
-    calls = walks.with_columns(pl.int_ranges(pl.col("skeleton").list.len()).alias("place")).explode("skeleton", "place")
-    uses = calls.group_by("skeleton", "rollout").agg(pl.col("place").min())
-    often = (
-        uses.group_by("skeleton").len().sort(["len", "skeleton"], descending=[True, False])["skeleton"].head(MOST_TOOLS)
-    )
+def _first_uses(skeletons: pl.Series, which: Flags) -> dict[int, Integers]:
+    """For each of the tools that most of some rollouts call: the place of its first call in every rollout of the run.
+
+    It is `NEVER` where the tool is not called.
+    """
+    lengths = skeletons.list.len().fill_null(0).to_numpy().astype(np.int64)
+    tool = skeletons.drop_nulls().explode(empty_as_null=False).to_numpy()
+    rollout = np.repeat(np.arange(len(lengths)), lengths)
+    place = np.arange(len(tool)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    by_tool = np.argsort(tool, kind="stable")
+    tool, rollout, place = (column[by_tool] for column in (tool, rollout, place))
+    first = (np.diff(tool, prepend=-1) != 0) | (np.diff(rollout, prepend=-1) != 0)
+    tool, rollout, place = (column[first] for column in (tool, rollout, place))
+    times = np.bincount(tool[which[rollout]])
+    often = sorted(np.flatnonzero(times).tolist(), key=lambda one: (-times[one], one))[:MOST_TOOLS]
     found = {}
-    for tool in often:
-        rows = uses.filter(pl.col("skeleton") == tool)
-        first = np.full(judged.height, NEVER, dtype=np.int64)
-        first[rows["rollout"].to_numpy()] = rows["place"].to_numpy()
-        found[int(tool)] = first
+    for one in often:
+        mine = slice(*np.searchsorted(tool, [one, one + 1]))
+        found[one] = np.full(len(lengths), NEVER, dtype=np.int64)
+        found[one][rollout[mine]] = place[mine]
     return found
 
 

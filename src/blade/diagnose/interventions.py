@@ -10,21 +10,22 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import inf
 
+import numpy as np
 import polars as pl
 from msgspec import Struct
 from msgspec.structs import replace
 
 from blade.core.diagnosis import Doubt, Finding, Grade, Intervention, Lookout, TaskCause, Together
 from blade.core.finding import Cause, Evidence
-from blade.core.run import Run
 from blade.detectors import Rule
 from blade.diagnose import quotes
 from blade.diagnose.catalogue import all_rules, to_do
 from blade.diagnose.context import Context
-from blade.diagnose.groups import Group, Place
+from blade.diagnose.groups import Group
 from blade.diagnose.lookouts import READS_VERDICT
-from blade.metrics.counts import fired
-from blade.metrics.headroom import Flags, Numbered, headroom
+from blade.diagnose.places import Places, marked, none
+from blade.metrics.headroom import headroom
+from blade.metrics.numbered import Flags, Numbered
 
 MOST = 12
 OVERLAP = 0.5
@@ -49,9 +50,9 @@ class _Remedy(Struct, frozen=True, kw_only=True):
     kind: str
     action: str
     source: str
-    failing: tuple[Place, ...]
-    passing: tuple[Place, ...] = ()
-    alone: tuple[Place, ...] = ()
+    failing: Places
+    passing: Places
+    alone: Places
     estimable: bool = True
     evidence: tuple[Evidence, ...] = ()
     doubts: bool = False
@@ -66,19 +67,17 @@ def interventions(
     causes: Mapping[str, TaskCause],
 ) -> tuple[tuple[Intervention, ...], Together]:
     """What to do, best first, and what all of it would give together, counted once."""
-    run = context.run
     catalogue = {rule.code: rule for rule in all_rules()}
+    rollouts = context.numbered
     remedies = [_of_finding(one, group) for one, group in findings if one.fix]
     settled = [one for one in doubts if not one.preview]
     for code in dict.fromkeys(one.code for one in settled):
-        remedies.append(_of_doubts([one for one in settled if one.code == code], catalogue[code], run))
-    rollouts = context.numbered
-    told = rollouts.none()
-    told[rollouts.those(*(one.failing for one in remedies if not one.doubts))] = True
-    by_rule = [_of_rule(one, catalogue[one.code], run) for one in looked if _calls_for_something(one)]
+        remedies.append(_of_doubts([one for one in settled if one.code == code], catalogue[code], rollouts))
+    told = rollouts.marked(*(one.failing.rows for one in remedies if not one.doubts))
+    by_rule = [_of_rule(one, catalogue[one.code], rollouts) for one in looked if _calls_for_something(one)]
     # A finding speaks of the very rollouts, a rule of the kind: where both name them, the finding does.
     remedies += [one for one in by_rule if not _is_told(one, told, rollouts)]
-    remedies += [one for one in (_run_again(run),) if one is not None]
+    remedies += [one for one in (_run_again(rollouts),) if one is not None]
     ranked = sorted(
         ((_measured(one, rollouts, causes), one) for one in remedies if one.failing),
         key=lambda one: _rank(*one),
@@ -104,45 +103,47 @@ def _of_finding(one: Finding, group: Group) -> _Remedy:
     )
 
 
-def _of_doubts(doubts: Sequence[Doubt], rule: Rule, run: Run) -> _Remedy:
+def _of_doubts(doubts: Sequence[Doubt], rule: Rule, rollouts: Numbered) -> _Remedy:
     """One remedy for all that a rule doubts; its rollouts are those of the tasks that did not pass, or those it names."""
     evidence = tuple(piece for one in doubts for piece in one.evidence)
     whole = [task for one in doubts if not one.places for task in one.tasks]
-    rows = run.rollouts.select("task_id", "repeat", "outcome")
-    rows = rows.filter(pl.col("task_id").is_in(whole) & (pl.col("outcome") != "passed"))
-    named = (place for one in doubts for place in one.places)
+    named = rollouts.at([place for one in doubts for place in one.places])
+    lost = np.flatnonzero(rollouts.of_tasks(whole) & ~rollouts.passed)
+    rows = pl.Series(np.concatenate([named, lost])).unique(maintain_order=True).to_numpy()
     return _Remedy(
         kind=KIND_OF_DOUBT[doubts[0].about],
         action=_action(rule, evidence),
         source=rule.code,
-        failing=tuple(dict.fromkeys((*named, *_places(rows)))),
+        failing=Places(of=rollouts, rows=rows),
+        passing=none(rollouts),
+        alone=none(rollouts),
         estimable=False,
         evidence=evidence,
         doubts=doubts[0].about != "agent",
     )
 
 
-def _of_rule(one: Lookout, rule: Rule, run: Run) -> _Remedy:
-    rows = run.rollouts.select("task_id", "repeat", "outcome", "fired").filter(fired([one.code]))
-    failing = _places(rows.filter(pl.col("outcome") != "passed"))
+def _of_rule(one: Lookout, rule: Rule, rollouts: Numbered) -> _Remedy:
+    hit = rollouts.marked(rollouts.fired[one.code])
+    failing = marked(rollouts, hit & ~rollouts.passed)
     return _Remedy(
         kind=KIND_OF_FAMILY[rule.family],
         action=_action(rule, one.evidence),
         source=one.code,
         failing=failing,
-        passing=_places(rows.filter(pl.col("outcome") == "passed")),
-        alone=failing if one.kind == "direct" else (),
+        passing=marked(rollouts, hit & rollouts.passed),
+        alone=failing if one.kind == "direct" else none(rollouts),
         estimable=one.reason != READS_VERDICT,
         evidence=one.evidence,
     )
 
 
-def _run_again(run: Run) -> _Remedy | None:
+def _run_again(rollouts: Numbered) -> _Remedy | None:
     """Rollouts that nobody judged."""
-    rows = run.rollouts.select("task_id", "repeat", "outcome", "error_class")
-    rows = rows.filter(pl.col("outcome").is_in(["errored", "unscored", "missing"]))
-    if rows.is_empty():
+    places = marked(rollouts, ~rollouts.judged)
+    if not places:
         return None
+    rows = rollouts.run.rollouts.select("outcome", "error_class")[places.rows]
     counts = Counter(rows["outcome"])
     classes = Counter(rows["error_class"].drop_nulls())
     named = ", ".join(
@@ -155,7 +156,9 @@ def _run_again(run: Run) -> _Remedy | None:
         kind="infrastructure",
         action=f"run again what was not judged ({what}{f': {named}' if named else ''}) before blaming the model",
         source="not judged",
-        failing=_places(rows),
+        failing=places,
+        passing=none(rollouts),
+        alone=none(rollouts),
         doubts=True,
     )
 
@@ -167,20 +170,16 @@ def _action(rule: Rule, evidence: Sequence[Evidence]) -> str:
     return f"{said} (`{shown.replace('`', chr(39))}`)" if shown else said
 
 
-def _places(rows: pl.DataFrame) -> tuple[Place, ...]:
-    return tuple(rows.select("task_id", "repeat").rows())
-
-
 def _measured(one: _Remedy, rollouts: Numbered, causes: Mapping[str, TaskCause]) -> Intervention:
-    tasks = tuple(dict.fromkeys(task for task, _ in one.failing))
-    hit, only = rollouts.those(one.failing, one.passing), rollouts.those(one.alone)
+    tasks = one.failing.tasks
+    hit, only = rollouts.those(one.failing.rows, one.passing.rows), rollouts.those(one.alone.rows)
     return Intervention(
         kind=one.kind,
         action=one.action,
         source=one.source,
         causes=_causes_of(tasks, causes),
         task_ids=tasks,
-        places=tuple(f"{task}#{repeat}" for task, repeat in one.failing),
+        places=one.failing.named(),
         headroom=headroom(rollouts, hit, only, estimable=one.estimable),
         evidence=one.evidence[:MOST_EVIDENCE],
     )
@@ -199,17 +198,17 @@ def _rank(one: Intervention, remedy: _Remedy) -> tuple[float, float, float, int,
 
 
 def _is_told(remedy: _Remedy, known: Flags, rollouts: Numbered) -> bool:
-    return int(known[rollouts.those(remedy.failing)].sum()) >= OVERLAP * len(remedy.failing)
+    return int(known[rollouts.those(remedy.failing.rows)].sum()) >= OVERLAP * len(remedy.failing)
 
 
 def _told_once(
     ranked: Sequence[tuple[Intervention, _Remedy]], rollouts: Numbered
 ) -> list[tuple[Intervention, _Remedy]]:
     chosen: list[tuple[Intervention, _Remedy]] = []
-    named = rollouts.none()
+    named = rollouts.marked()
     of_kind: dict[str, Flags] = {}
     for one, remedy in ranked:
-        mine, alike = rollouts.those(remedy.failing), of_kind.setdefault(remedy.kind, rollouts.none())
+        mine, alike = rollouts.those(remedy.failing.rows), of_kind.setdefault(remedy.kind, rollouts.marked())
         known = alike if remedy.doubts or remedy.source.startswith("label:") else named
         if _is_told(remedy, known, rollouts) or len(chosen) == MOST:
             continue
@@ -221,9 +220,9 @@ def _told_once(
 
 def _together(chosen: Sequence[_Remedy], rollouts: Numbered) -> Together:
     """The union of what the remedies name."""
-    hit = rollouts.those(*(places for one in chosen for places in (one.failing, one.passing)))
-    only = rollouts.those(*(one.alone for one in chosen))
-    failures = int(rollouts.failed[rollouts.those(*(one.failing for one in chosen))].sum())
+    hit = rollouts.those(*(places.rows for one in chosen for places in (one.failing, one.passing)))
+    only = rollouts.those(*(one.alone.rows for one in chosen))
+    failures = int(rollouts.failed[rollouts.those(*(one.failing.rows for one in chosen))].sum())
     return Together(
         headroom=headroom(rollouts, hit, only),
         failures=failures,

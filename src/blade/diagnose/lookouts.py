@@ -5,82 +5,59 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import msgspec
-import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from blade.core.diagnosis import Grade, Lookout
 from blade.core.finding import Evidence, Hit
-from blade.core.run import Run
 from blade.detectors import Rule, find, rules
+from blade.diagnose.context import Context
 from blade.diagnose.exhibits import in_row
-from blade.diagnose.habits import rollout_facts
+from blade.diagnose.places import Places, none
 from blade.diagnose.reading import Reading
+from blade.diagnose.tested import Tested
 from blade.metrics.association import within_tasks
 from blade.metrics.counts import fired
-from blade.metrics.grades import Graded, Slices, grade, observe
+from blade.metrics.grades import Graded, grade
+from blade.metrics.numbered import Flags, Numbered
 
-Facts = tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_], Slices | None]
 MOST_EVIDENCE = 3
 READS_VERDICT = "it reads the verdict or the key, so its lift would test itself"
 
 
-def observed(run: Run, taught: Sequence[Rule] = ()) -> list[tuple[Rule, Graded]]:
+def observed(tested: Tested, taught: Sequence[Rule] = ()) -> list[tuple[Rule, Graded]]:
     """Every rule, of the catalogue and `taught`, with its association over the judged rollouts that it looked at."""
-    rows = run.rollouts.select("task_id", "outcome", "fired", "cannot_look")
-    judged = rows.filter(pl.col("outcome").is_in(["passed", "failed"]))
-    whole = rollout_facts(judged, run)
-    hits, unseen = _hits(judged), _unseen(judged)
-    everywhere = (judged.height, int(whole[1].sum()))
+    rollouts = tested.rollouts
+    unseen = _unseen(rollouts, tested.which)
+    everywhere = (int(tested.which.sum()), int(rollouts.failed[tested.which].sum()))
     return [
-        (rule, _observed(hits[rule.code], _seen(rule.code, judged, unseen), judged, whole, run))
-        if rule.code in hits
+        (rule, _observed(_seen(rule.code, tested, unseen), rollouts.marked(rollouts.fired[rule.code])))
+        if rule.code in rollouts.fired
         else (rule, _quiet(everywhere, unseen.get(rule.code, (0, 0))))
         for rule in (*rules(), *taught)
     ]
 
 
-def _hits(rows: pl.DataFrame) -> dict[str, npt.NDArray[np.bool_]]:
-    """By rule that fired in any of the rows: in which."""
-    hits = rows.select("fired").with_row_index("row").drop_nulls("fired").explode("fired").unnest("fired")
-    found = {}
-    for code, places in hits.group_by("code").agg("row").iter_rows():
-        found[code] = np.zeros(rows.height, np.bool_)
-        found[code][places] = True
-    return found
+def _observed(seen: Tested, fired: Flags) -> Graded:
+    return seen.observe(fired, seen.strata(fired))
 
 
-def _seen(code: str, rows: pl.DataFrame, unseen: Mapping[str, object]) -> pl.Series | None:
-    """At which of the rows a rule could look; None for all."""
-    return rows.select(~_cannot(code)).to_series() if code in unseen else None
+def _seen(code: str, tested: Tested, unseen: Mapping[str, object]) -> Tested:
+    """The rollouts at which a rule could look."""
+    if code not in unseen:
+        return tested
+    return tested.among(tested.rollouts.run.rollouts.select(~_cannot(code)).to_series().to_numpy())
 
 
-def _codes(rows: pl.DataFrame) -> set[str]:
-    """Rules that fired in any of the rows."""
-    hits = rows.select("fired").drop_nulls().explode("fired")
-    return set(hits.select(pl.col("fired").struct.field("code").unique())["code"])
-
-
-def _unseen(rows: pl.DataFrame) -> dict[str, tuple[int, int]]:
-    """By rule: at how many of the rows it could not look, and how many of these failed."""
-    failed = (pl.col("outcome") == "failed").sum().alias("failed")
-    alike = rows.select("cannot_look", "outcome").drop_nulls("cannot_look").group_by("cannot_look")
+def _unseen(rollouts: Numbered, which: Flags) -> dict[str, tuple[int, int]]:
+    """By rule: at how many of some rollouts it could not look, and how many of these failed."""
+    rows = rollouts.run.rollouts.select("cannot_look", failed=pl.Series(rollouts.failed), which=pl.Series(which))
+    alike = rows.drop_nulls("cannot_look").filter("which").group_by("cannot_look")
     found: dict[str, tuple[int, int]] = {}
-    for codes, times, lost in alike.agg(pl.len(), failed).iter_rows():
+    for codes, times, lost in alike.agg(pl.len(), pl.col("failed").sum()).iter_rows():
         for code in dict.fromkeys(codes):
             before = found.get(code, (0, 0))
             found[code] = before[0] + times, before[1] + lost
     return found
-
-
-def _observed(
-    hits: npt.NDArray[np.bool_], seen: pl.Series | None, judged: pl.DataFrame, whole: Facts, run: Run
-) -> Graded:
-    if seen is None:
-        tasks, failed, slices = whole
-        return observe(tasks, hits, failed, slices)
-    tasks, failed, slices = rollout_facts(judged.filter(seen), run)
-    return observe(tasks, hits[seen.to_numpy()], failed, slices)
 
 
 def _quiet(judged: tuple[int, int], unseen: tuple[int, int]) -> Graded:
@@ -101,29 +78,29 @@ def _cannot(code: str) -> pl.Expr:
     return pl.col("cannot_look").list.contains(code).fill_null(False)
 
 
-def lookouts(
-    run: Run, seen: Sequence[tuple[Rule, Graded]], q: Sequence[float | None], reading: Reading
-) -> tuple[Lookout, ...]:
+def lookouts(context: Context, seen: Sequence[tuple[Rule, Graded]], q: Sequence[float | None]) -> tuple[Lookout, ...]:
     """Every rule with its grade and counts, by code; `q` is each one's value in the whole family."""
-    rows = run.rollouts.select("task_id", "repeat", "outcome", "artifact", "fired", "cannot_look")
-    rows = rows.filter(pl.col("artifact").is_not_null())
-    hits = rows.drop_nulls("fired")
-    codes, unseen, nowhere = _codes(hits), _unseen(rows), hits.clear()
+    rollouts = context.numbered
+    there = rollouts.run.rollouts["artifact"].is_not_null().to_numpy()
+    unseen, rows, nowhere = _unseen(rollouts, there), int(there.sum()), none(rollouts)
+    hits = {code: Places(of=rollouts, rows=mine).only(there) for code, mine in rollouts.fired.items()}
+    shown = rollouts.run.rollouts.select("task_id", "repeat", "outcome", "fired").filter(pl.Series(context.was_read))
+    shown = shown.drop_nulls("fired").sort(pl.col("outcome") == "passed", maintain_order=True)
     return tuple(
         _lookout(
             rule,
             look,
             value,
-            reading,
-            (rows.height, unseen.get(rule.code, (0, 0))[0]),
-            hits.filter(fired([rule.code])) if rule.code in codes else nowhere,
+            (rows, unseen.get(rule.code, (0, 0))[0]),
+            hits.get(rule.code, nowhere),
+            _evidence(rule.code, shown, context.reading) if rule.code in hits else [],
         )
         for (rule, look), value in zip(seen, q, strict=True)
     )
 
 
 def _lookout(
-    rule: Rule, seen: Graded, q: float | None, reading: Reading, rows: tuple[int, int], hit: pl.DataFrame
+    rule: Rule, seen: Graded, q: float | None, rows: tuple[int, int], hit: Places, evidence: Sequence[Evidence]
 ) -> Lookout:
     """`rows` are how many there are, and at how many the rule could not look; `hit` are those in which it fired."""
     skipped = rows[1]
@@ -139,10 +116,10 @@ def _lookout(
         kind=rule.kind,
         status=rule.status,
         grade=Grade.DIRECT if rule.kind == "direct" and not disproved else grade(seen, q),
-        fired=hit.height,
+        fired=len(hit),
         looked=rows[0] - skipped,
         skipped=skipped,
-        tasks=hit["task_id"].n_unique(),
+        tasks=len(hit.tasks),
         fired_failed=seen.fired_failed,
         fired_passed=seen.fired_passed,
         failed=seen.failed,
@@ -153,18 +130,15 @@ def _lookout(
         q_value=q,
         informative=found.informative,
         reason=None if rule.blind and found.p_value is not None else found.reason if rule.blind else READS_VERDICT,
-        evidence=tuple(_evidence(rule.code, hit, reading)),
+        evidence=tuple(evidence),
         taught=taught,
     )
 
 
-def _evidence(code: str, hit: pl.DataFrame, reading: Reading) -> list[Evidence]:
-    """Quotes of the first rollouts that were read, failing ones first."""
-    if hit.is_empty():
-        return []
-    ordered = reading.those_read(hit).sort(pl.col("outcome") == "passed", maintain_order=True)
+def _evidence(code: str, shown: pl.DataFrame, reading: Reading) -> list[Evidence]:
+    """Quotes of the first of the rollouts in which a rule fired."""
     found: list[Evidence] = []
-    for task, repeat, hits in ordered.select("task_id", "repeat", "fired").iter_rows():
+    for task, repeat, hits in shown.filter(fired([code])).select("task_id", "repeat", "fired").iter_rows():
         if len(found) >= MOST_EVIDENCE:
             break
         walk = reading.walks[task, repeat]

@@ -12,7 +12,9 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping
 
+import numpy as np
 import polars as pl
+from msgspec import Struct
 
 from blade.core.diagnosis import NOT_EXPLAINED, Mode, Partition
 from blade.core.finding import Differs
@@ -26,6 +28,7 @@ from blade.diagnose.recorded import leaves_out_the_agent
 from blade.diagnose.templates import cluster
 from blade.metrics.buckets import CLOSE, thirds
 from blade.metrics.headline import headline, rewards_of
+from blade.metrics.numbered import Flags, Integers, Numbered
 
 MINDED = 0.2
 """A difference that stands in a larger share of passing rollouts among those that have it is set aside."""
@@ -80,82 +83,116 @@ _EXCEPTION = pattern_of(r"^[\w.]*(?:Error|Exception|Failure|Interrupt|Timeout):"
 
 _KEYS = ["task_id", "repeat"]
 ROW = "row"
-"""The place of a rollout in the table of the run: told apart faster than by task and repeat."""
+"""The place of a rollout in the table of the run."""
 _WHAT = ["kind", "name", "detail"]
-_CHECKED = {
-    ROW: pl.UInt32,
-    "check": pl.String,
-    "is_total": pl.Boolean,
-    "failed_checks": pl.UInt32,
-    "all_checks": pl.Int32,
-    "failed_of_all": pl.Int32,
-}
-_SPOKEN = {ROW: pl.UInt32, "words": pl.String, "field": pl.String, "flag": pl.String, "flagged_in": pl.String}
 
 
-def partition(run: Run) -> Partition:
+class _Told(Struct, frozen=True, kw_only=True, eq=False):
+    """Differences: in which rollouts each stands, and what there is. Many rollouts differ in few ways."""
+
+    kinds: pl.DataFrame
+    """Kind, name and detail."""
+    rows: pl.DataFrame
+    """One a difference: the row of the rollout, whether it passed, the step, and `what`, its place among the kinds."""
+
+    def having(self, which: pl.Expr | pl.Series) -> Flags:
+        """Which differences are of the kinds for which something holds."""
+        holds = self.kinds.select(which).to_series().to_numpy()
+        return np.asarray(holds[self.rows["what"].to_numpy()])
+
+    def only(self, which: pl.Expr | pl.Series) -> _Told:
+        """The differences of the kinds for which something holds."""
+        return _Told(kinds=self.kinds, rows=self.rows.filter(pl.Series(self.having(which))))
+
+    def has(self, *kinds: Differs) -> bool:
+        """Whether there is a difference of one of these: most runs have few, and what is made of others is not worked out."""
+        return bool(self.having(pl.col("kind").is_in(list(map(str, kinds)))).any())
+
+    @property
+    def times(self) -> Integers:
+        """How many differences of each kind there are."""
+        return np.bincount(self.rows["what"], minlength=self.kinds.height)
+
+    @property
+    def long(self) -> pl.DataFrame:
+        """Every difference with its kind, name and detail."""
+        return pl.concat(
+            [self.rows.select(ROW, "passed"), self.kinds[self.rows["what"]], self.rows.select("step")], how="horizontal"
+        )
+
+
+def partition(rollouts: Numbered) -> Partition:
     """The failed rollouts of a run by mode; the counts sum to the failures."""
-    rows = run.rollouts.select(*_KEYS, "outcome").with_row_index(ROW)
-    failed = rows.filter(pl.col("outcome") == "failed").drop("outcome")
-    long = _where_it_counts(pl.concat([_long(run), _broken(run), _refused(run)]), run)
-    set_aside = _set_aside(long, passes=int((run.rollouts["outcome"] == "passed").sum()))
-    minded = _minded(long, set_aside, run)
-    mine = minded.filter(~pl.col("passed"))
-    table = failed
-    for part in (_flags(mine), _checked(mine, run), _spoken(mine), _judged_otherwise(run)):
-        table = table.join(part, on=ROW, how="left", maintain_order="left")
+    run = rollouts.run
+    long = _where_it_counts(pl.concat([_long(rollouts), *_by_rules(rollouts)]), rollouts)
+    told = _numbered(long)
+    aside = _set_aside(told, passes=int(rollouts.passed.sum()))
+    minded = _minded(told.only(~aside), rollouts)
+    mine = _Told(kinds=minded.kinds, rows=minded.rows.filter(~pl.col("passed")))
+    failures = np.flatnonzero(rollouts.failed)
+    parts = (_flags(mine, failures), _checked(mine, rollouts), _spoken(mine, failures), _judged_otherwise(rollouts))
     answered = run.rollouts["answer"].count() * 2 >= run.rollouts.height
     only_reads = not run.tasks["key_expects"].is_in(["one change", "several changes"]).any()
     counted = bool((run.rollouts["checks_met"] > 0).any())
-    table = table.with_columns(
-        _mode(answered, counted, only_reads).fill_null(NOT_EXPLAINED).alias("mode"), _near().alias("near")
-    )
-    table = table.select(*_KEYS, "mode", "step", pl.col("near").fill_null(False))
+    found = pl.concat([run.rollouts.select(_KEYS)[failures], *parts], how="horizontal")
+    mode, near = _mode(found.columns, answered, counted, only_reads), _near(found.columns)
+    # A mode whose words are not known is none.
+    mode, near = mode.fill_null(NOT_EXPLAINED), near.fill_null(value=False)
+    table = found.select(*_KEYS, mode.alias("mode"), "step", near.alias("near"))
     return Partition(
-        modes=_modes(table),
+        modes=_modes(table, rollouts),
         table=table,
-        differences=minded,
-        set_aside=frozenset(set_aside.iter_rows()),
+        differences=_named(minded.long, run),
+        set_aside=frozenset(told.kinds.filter(aside).iter_rows()),
         only_reads=only_reads,
     )
 
 
-def _long(run: Run) -> pl.DataFrame:
+def _named(long: pl.DataFrame, run: Run) -> pl.DataFrame:
+    """Differences with the task and the repeat of their rollouts."""
+    places = run.rollouts.select(_KEYS)[long[ROW]]
+    return pl.concat([long.select(ROW), places, long.drop(ROW)], how="horizontal")
+
+
+def _long(rollouts: Numbered) -> pl.DataFrame:
     """One row a difference of a judged rollout."""
-    rows = run.rollouts.select(*_KEYS, "outcome", "differs").with_row_index(ROW)
-    judged = rows.filter(pl.col("outcome").is_in(["passed", "failed"]) & pl.col("differs").is_not_null())
-    long = judged.select(ROW, *_KEYS, (pl.col("outcome") == "passed").alias("passed"), "differs")
-    return long.explode("differs").unnest("differs")
+    rows = rollouts.run.rollouts.select("differs", passed=pl.Series(rollouts.passed)).with_row_index(ROW)
+    judged = rows.filter(pl.Series(rollouts.judged) & pl.col("differs").is_not_null())
+    return judged.explode("differs").unnest("differs").select(ROW, "passed", *_WHAT, "step")
 
 
-def _where_it_counts(long: pl.DataFrame, run: Run) -> pl.DataFrame:
+def _where_it_counts(long: pl.DataFrame, rollouts: Numbered) -> pl.DataFrame:
     """With partial credit, without what answers above the lower third hold or lack: they are not simply wrong."""
+    run = rollouts.run
     if headline(run)[0] == "pass_at_1":
         return long
     low, _ = thirds(rewards_of(run))
-    rows = run.rollouts.select("reward").with_row_index(ROW).filter(pl.col("reward") > low + CLOSE)
-    told = long.join(rows.select(ROW, credit=pl.lit(value=True)), on=ROW, how="left", maintain_order="left")
+    credit = (run.rollouts["reward"] > low + CLOSE).fill_null(value=False)
     held = (pl.col("kind") == Differs.ANSWER) & pl.col("name").is_in([ABSENT, "contained"])
-    credited = pl.col("credit").fill_null(value=False) & held & ~pl.col("passed")
-    return told.filter(~credited).drop("credit")
+    return long.filter(~(credit[long[ROW]] & held & ~pl.col("passed")))
 
 
-def _broken(run: Run) -> pl.DataFrame:
-    """One row a rule that by itself puts a judged rollout down to the machinery, under the rule's code."""
-    hits = _hits(run, infra_codes())
-    return hits.select(
-        ROW, *_KEYS, "passed", kind=pl.lit(str(Differs.ERROR)), name="code", detail=pl.lit(""), step="step"
-    )
+def _by_rules(rollouts: Numbered) -> tuple[pl.DataFrame, ...]:
+    """What rules say: one row a rule that by itself puts a judged rollout down to the machinery, and one a refusal."""
+    hits = _hits(rollouts, {*infra_codes(), REFUSAL})
+    refusal = pl.col("code") == REFUSAL
+    refused = hits.filter(refusal)
+    return _broken(hits.filter(~refusal)), *([_refused(refused, rollouts.run)] if refused.height else [])
 
 
-def _refused(run: Run) -> pl.DataFrame:
-    """One row a failure that declines the task, unless tasks with the same key are passed by declining."""
-    hits = _hits(run, (REFUSAL,)).join(run.tasks.select("task_id", "expected"), on="task_id", how="left")
+def _broken(hits: pl.DataFrame) -> pl.DataFrame:
+    """The machinery's failures, under the rule's code."""
+    return hits.select(ROW, "passed", kind=pl.lit(str(Differs.ERROR)), name="code", detail=pl.lit(""), step="step")
+
+
+def _refused(hits: pl.DataFrame, run: Run) -> pl.DataFrame:
+    """Failures that decline the task, unless tasks with the same key are passed by declining."""
+    keys = run.tasks.select("task_id", "expected")
+    keyed = hits.with_columns(run.rollouts["task_id"][hits[ROW]]).join(keys, on="task_id", how="left")
     of_key = pl.coalesce("expected", "task_id")
     often = pl.col("passed").sum().over(of_key) >= MINDED * pl.len().over(of_key)
-    return hits.filter(~pl.col("passed") & ~(pl.col("passed").any().over(of_key) & often)).select(
+    return keyed.filter(~pl.col("passed") & ~(pl.col("passed").any().over(of_key) & often)).select(
         ROW,
-        *_KEYS,
         "passed",
         kind=pl.lit(str(Differs.NO_ANSWER)),
         name=pl.lit("declined"),
@@ -164,67 +201,75 @@ def _refused(run: Run) -> pl.DataFrame:
     )
 
 
-def _hits(run: Run, codes: Collection[str]) -> pl.DataFrame:
+def _hits(rollouts: Numbered, codes: Collection[str]) -> pl.DataFrame:
     """Judged rollouts in which any of the rules fired: code and step of the first time, once a rule."""
-    rows = run.rollouts.select(*_KEYS, "outcome", "fired").with_row_index(ROW).drop_nulls("fired")
-    judged = rows.filter(pl.col("outcome").is_in(["passed", "failed"])).explode("fired").unnest("fired")
+    rows = rollouts.run.rollouts.select("fired", passed=pl.Series(rollouts.passed)).with_row_index(ROW)
+    judged = rows.filter(pl.Series(rollouts.judged) & pl.col("fired").is_not_null()).explode("fired").unnest("fired")
     mine = judged.filter(pl.col("code").is_in(sorted(codes))).unique([ROW, "code"], keep="first", maintain_order=True)
-    return mine.select(ROW, *_KEYS, (pl.col("outcome") == "passed").alias("passed"), "code", "step")
+    return mine.select(ROW, "passed", "code", "step")
 
 
-def _set_aside(long: pl.DataFrame, passes: int) -> pl.DataFrame:
-    """Differences that passing rollouts share so often that the verifier does not mind them; of all `passes`, most
-    must lack the key before a failure is not put down to lacking it.
+def _numbered(long: pl.DataFrame) -> _Told:
+    kinds = long.select(_WHAT).unique(maintain_order=True)
+    numbers = kinds.with_row_index("what")
+    rows = long.join(numbers, on=_WHAT, how="left", nulls_equal=True, maintain_order="left")
+    return _Told(kinds=kinds, rows=rows.select(ROW, "passed", "step", "what"))
+
+
+def _set_aside(told: _Told, passes: int) -> pl.Series:
+    """Which kinds passing rollouts share so often that the verifier does not mind them; of all `passes`, most must lack
+    the key before a failure is not put down to lacking it.
     """
-    per_rollout = long.unique([ROW, *_WHAT], maintain_order=True)
-    shared = per_rollout.group_by(_WHAT).agg(pl.col("passed").sum().alias("passes"), pl.len().alias("all"))
+    once = (pl.col(ROW).cast(pl.UInt64) * told.kinds.height + pl.col("what")).is_first_distinct()
+    rows = told.rows.select("what", "passed", once=once).filter("once")
+    shared = told.kinds.with_columns(
+        passes=np.bincount(rows.filter("passed")["what"], minlength=told.kinds.height),
+        all=np.bincount(rows["what"], minlength=told.kinds.height),
+    )
     often = (pl.col("passes") >= FEWEST_PASSES) & (pl.col("passes") >= MINDED * pl.col("all"))
     spoken = (pl.col("kind") == Differs.SAID) & (pl.col("passes") > 0) & (pl.col("passes") >= MINDED * pl.col("all"))
     kept = (pl.col("kind") == Differs.ANSWER) | (pl.col("detail") == A_JUDGE)
     no_key = (pl.col("kind") == Differs.ANSWER) & (pl.col("name") == ABSENT) & (pl.col("passes") * 2 > passes)
-    return shared.filter(((often | spoken) & ~kept) | no_key).select(_WHAT).sort(_WHAT)
+    return shared.select(((often | spoken) & ~kept) | no_key).to_series()
 
 
-def _minded(long: pl.DataFrame, set_aside: pl.DataFrame, run: Run) -> pl.DataFrame:
-    """Without what is set aside, words that say nothing, and accounts that most rollouts lack."""
-    kept = long.join(set_aside, on=_WHAT, how="anti", nulls_equal=True, maintain_order="left")
+def _minded(kept: _Told, rollouts: Numbered) -> _Told:
+    """Without words that say nothing, and accounts that most rollouts lack."""
+    run = rollouts.run
     if not run.rollouts["calls"].sum() and run.settings.get("tools") is None:
         # An agent that is offered no tools acts in text: its calls cannot be compared with those of the key.
-        kept = kept.filter(~pl.col("kind").is_in([*_ACTIONS, Differs.LOOKUP]))
-    if _has(kept, Differs.SAID):
+        kept = kept.only(~pl.col("kind").is_in([*_ACTIONS, Differs.LOOKUP]))
+    if kept.has(Differs.SAID):
         detail = pl.col("detail")
         says_nothing = detail.str.to_lowercase().is_in(sorted(_SAYS_NOTHING)) | detail.str.contains(_A_LABEL)
-        kept = kept.filter((pl.col("kind") != Differs.SAID) | ~says_nothing)
+        kept = kept.only((pl.col("kind") != Differs.SAID) | ~says_nothing)
     if leaves_out_the_agent(run):
-        kept = kept.filter((pl.col("kind") != Differs.NO_ANSWER) | (pl.col("name") != "output"))
-    if _has(kept, Differs.NO_RECORD):
-        kept = kept.filter(~_never_filled(kept, run))
-    return _grouped_words(kept) if _has(kept, Differs.SAID, Differs.CHECK) else kept
+        kept = kept.only((pl.col("kind") != Differs.NO_ANSWER) | (pl.col("name") != "output"))
+    if kept.has(Differs.NO_RECORD):
+        kept = kept.only(~_never_filled(kept, judged=int(rollouts.judged.sum())))
+    return _grouped_words(kept) if kept.has(Differs.SAID, Differs.CHECK) else kept
 
 
-def _has(long: pl.DataFrame, *kinds: Differs) -> bool:
-    """Whether there is a difference of one of these kinds: most runs have few, and what is made of others is not worked out."""
-    return bool(long["kind"].is_in(list(map(str, kinds))).any())
-
-
-def _never_filled(long: pl.DataFrame, run: Run) -> pl.Expr:
+def _never_filled(told: _Told, judged: int) -> pl.Expr:
     """An account that is empty in most rollouts says nothing about this one."""
-    judged = int(run.rollouts["outcome"].is_in(["passed", "failed"]).sum())
     empty = (pl.col("kind") == Differs.NO_RECORD) & pl.col("detail").is_in(["", UNDECIDED])
-    often = long.filter(empty).group_by("name").len().filter(pl.col("len") > judged * (1 - FILLED))["name"].to_list()
+    times = told.kinds.with_columns(times=told.times).filter(empty).group_by("name").agg(pl.col("times").sum())
+    often = times.filter(pl.col("times") > judged * (1 - FILLED))["name"].to_list()
     return empty & pl.col("name").is_in(often)
 
 
-def _grouped_words(long: pl.DataFrame) -> pl.DataFrame:
+def _grouped_words(told: _Told) -> _Told:
     """Templates of one group under the name of the group."""
     spoken = pl.col("kind").is_in([Differs.SAID, Differs.CHECK]) & (pl.col("detail") != "")
-    counts = long.filter(spoken).group_by("detail").len().sort(["len", "detail"], descending=[True, False])
-    times = dict(counts.head(MOST_TEMPLATES).iter_rows())
-    groups = _by_exception(cluster(times), times)
+    times = told.kinds.with_columns(times=told.times).filter(spoken & (pl.col("times") > 0))
+    counts = times.group_by("detail").agg(pl.col("times").sum()).sort(["times", "detail"], descending=[True, False])
+    found = dict(counts.head(MOST_TEMPLATES).iter_rows())
+    groups = _by_exception(cluster(found), found)
     if not groups:
-        return long
+        return told
     renamed = pl.col("detail").replace(list(groups), list(groups.values()))
-    return long.with_columns(pl.when(spoken).then(renamed).otherwise(pl.col("detail")).alias("detail"))
+    kinds = told.kinds.with_columns(pl.when(spoken).then(renamed).otherwise(pl.col("detail")).alias("detail"))
+    return _Told(kinds=kinds, rows=told.rows)
 
 
 def _by_exception(groups: Mapping[str, str], times: Mapping[str, int]) -> dict[str, str]:
@@ -237,58 +282,98 @@ def _by_exception(groups: Mapping[str, str], times: Mapping[str, int]) -> dict[s
     return {t: f"{classes[g]} ..." if classes.get(g) in shared else g for t, g in groups.items()}
 
 
-def _flags(long: pl.DataFrame) -> pl.DataFrame:
-    """For each rollout: which kinds of difference it has, and the first step at which a call differs."""
+def _flags(told: _Told, failures: Integers) -> pl.DataFrame:
+    """For each failure: which kinds of difference it has, and the first step at which a call differs.
 
-    def has(kind: Differs, *names: str) -> pl.Expr:
-        wanted = pl.col("kind") == kind
-        return (wanted & pl.col("name").is_in(names)).any() if names else wanted.any()
+    Only the columns of differences that there are.
+    """
+    place, what = np.searchsorted(failures, told.rows[ROW]), told.rows["what"].to_numpy()
 
-    def count(kind: Differs) -> pl.Expr:
-        return (pl.col("kind") == kind).sum()
+    def has(which: Flags) -> Flags:
+        found = np.zeros(len(failures), np.bool_)
+        found[place[which]] = True
+        return found
 
-    by_rule = pl.col("name").str.contains(A_RULE)
+    def count(which: Flags) -> Integers:
+        return np.bincount(place[which], minlength=len(failures))
 
-    return long.group_by(ROW).agg(
-        machinery=((pl.col("kind") == Differs.ERROR) & ~by_rule).any(),
-        broken=pl.col("name").filter((pl.col("kind") == Differs.ERROR) & by_rule).first(),
-        no_verdict=((pl.col("kind") == Differs.NO_RECORD) & (pl.col("detail") == "")).any(),
-        undecided=((pl.col("kind") == Differs.NO_RECORD) & (pl.col("detail") == UNDECIDED)).any(),
-        verifier_failed=((pl.col("kind") == Differs.NO_RECORD) & ~pl.col("detail").is_in(["", UNDECIDED])).any(),
-        declined=has(Differs.NO_ANSWER, "declined"),
-        lookup_argument=((pl.col("kind") == Differs.LOOKUP) & (pl.col("detail") != "")).any(),
-        cut=pl.col("name").filter(pl.col("kind") == Differs.CUT).first(),
-        no_output=has(Differs.NO_ANSWER, "output"),
-        only_thought=has(Differs.NO_ANSWER, "thought"),
-        empty_answer=has(Differs.NO_ANSWER, "answer"),
-        no_answer=has(Differs.ANSWER, "none"),
-        not_extracted=has(Differs.ANSWER, "not extracted"),
-        several=has(Differs.ANSWER, "several"),
-        different=has(Differs.ANSWER, "different"),
-        equal=has(Differs.ANSWER, "equal", "other form"),
-        contained=has(Differs.ANSWER, "contained"),
-        absent=has(Differs.ANSWER, ABSENT),
-        unwanted=has(Differs.UNWANTED),
-        not_made=has(Differs.NOT_MADE),
-        arguments=count(Differs.ARGUMENT),
-        missing=count(Differs.MISSING),
-        extra=count(Differs.EXTRA),
-        not_said=has(Differs.NOT_SAID),
-        lookup=has(Differs.LOOKUP),
-        refused=has(Differs.REFUSED),
-        step=pl.col("step").filter(pl.col("kind").is_in(list(_ACTIONS))).drop_nulls().min(),
-    )
+    def first_name(which: Flags) -> pl.Series:
+        found = np.full(len(failures), told.kinds.height)
+        # Of several the first is written last.
+        found[place[which][::-1]] = what[which][::-1]
+        return told.kinds["name"].extend_constant(None, 1)[found]
+
+    makers = {**dict.fromkeys(_COUNTED, count), **dict.fromkeys(_FIRST_NAMES, first_name)}
+    there = told.kinds.select(**_HAS)
+    columns = {column.name: makers.get(column.name, has)(column.to_numpy()[what]) for column in there if column.any()}
+    return pl.DataFrame({**columns, "step": _first_step(told, failures)})
 
 
-def _checked(long: pl.DataFrame, run: Run) -> pl.DataFrame:
-    """For each rollout with a failed test or criterion: the commonest that it shares with others, and how many failed."""
-    if not _has(long, Differs.CHECK):
-        return pl.DataFrame(schema=_CHECKED)
-    checks = long.filter(pl.col("kind") == Differs.CHECK)
+def _is(kind: Differs, *names: str) -> pl.Expr:
+    return (pl.col("kind") == kind) & pl.col("name").is_in(names) if names else pl.col("kind") == kind
+
+
+_BY_RULE = pl.col("name").str.contains(A_RULE)
+_NOTHING_MORE = pl.col("detail") == ""
+_UNDECIDED = pl.col("detail") == UNDECIDED
+_COUNTED = ("arguments", "missing", "extra")
+_FIRST_NAMES = ("broken", "cut")
+_HAS: dict[str, pl.Expr] = {
+    "machinery": _is(Differs.ERROR) & ~_BY_RULE,
+    "broken": _is(Differs.ERROR) & _BY_RULE,
+    "no_verdict": _is(Differs.NO_RECORD) & _NOTHING_MORE,
+    "undecided": _is(Differs.NO_RECORD) & _UNDECIDED,
+    "verifier_failed": _is(Differs.NO_RECORD) & ~_NOTHING_MORE & ~_UNDECIDED,
+    "declined": _is(Differs.NO_ANSWER, "declined"),
+    "lookup_argument": _is(Differs.LOOKUP) & ~_NOTHING_MORE,
+    "cut": _is(Differs.CUT),
+    "no_output": _is(Differs.NO_ANSWER, "output"),
+    "only_thought": _is(Differs.NO_ANSWER, "thought"),
+    "empty_answer": _is(Differs.NO_ANSWER, "answer"),
+    "no_answer": _is(Differs.ANSWER, "none"),
+    "not_extracted": _is(Differs.ANSWER, "not extracted"),
+    "several": _is(Differs.ANSWER, "several"),
+    "different": _is(Differs.ANSWER, "different"),
+    "equal": _is(Differs.ANSWER, "equal", "other form"),
+    "contained": _is(Differs.ANSWER, "contained"),
+    "absent": _is(Differs.ANSWER, ABSENT),
+    "unwanted": _is(Differs.UNWANTED),
+    "not_made": _is(Differs.NOT_MADE),
+    "arguments": _is(Differs.ARGUMENT),
+    "missing": _is(Differs.MISSING),
+    "extra": _is(Differs.EXTRA),
+    "not_said": _is(Differs.NOT_SAID),
+    "lookup": _is(Differs.LOOKUP),
+    "refused": _is(Differs.REFUSED),
+}
+"""What a failure may have, and the kinds of difference that say so."""
+
+
+def _first_step(told: _Told, failures: Integers) -> pl.Series:
+    if not told.has(*_ACTIONS):
+        return pl.repeat(None, len(failures), dtype=pl.Int32, eager=True)
+    acts = told.only(pl.col("kind").is_in(list(_ACTIONS))).rows.drop_nulls("step")
+    return _at(failures, acts.group_by(ROW).agg(pl.col("step").min()))["step"]
+
+
+def _at(failures: Integers, found: pl.DataFrame) -> pl.DataFrame:
+    """What is known of some rollouts, beside each failure."""
+    beside = np.full(len(failures), found.height)
+    beside[np.searchsorted(failures, found[ROW])] = np.arange(found.height)
+    known = found.drop(ROW)
+    return pl.concat([known, known.clear(1)])[beside]
+
+
+def _checked(told: _Told, rollouts: Numbered) -> pl.DataFrame:
+    """For each failure with a failed test or criterion: the commonest that it shares with others, and how many failed."""
+    failures = np.flatnonzero(rollouts.failed)
+    if not told.has(Differs.CHECK):
+        return pl.DataFrame()
+    checks = _named(told.only(pl.col("kind") == Differs.CHECK).long, rollouts.run)
     commonness = checks.group_by("name").agg(
         pl.col(ROW).n_unique().alias("times"), pl.col("task_id").n_unique().alias("tasks")
     )
-    alone = run.tasks.height == 1
+    alone = rollouts.run.tasks.height == 1
     shared = (pl.col("tasks") > 1) | (alone & (pl.col("times") > 1))
     numbered = pl.col("name").str.contains(NUMBERED)
     commonness = commonness.with_columns((shared & ~numbered).alias("shared"))
@@ -300,38 +385,47 @@ def _checked(long: pl.DataFrame, run: Run) -> pl.DataFrame:
         is_total=pl.col("detail").first() == A_TOTAL,
         failed_checks=pl.len(),
     )
-    totals = run.rollouts.select(all_checks="checks_asked", failed_of_all=pl.col("checks_asked") - pl.col("checks_met"))
-    return pl.concat([first, totals[first[ROW]]], how="horizontal")
+    totals = rollouts.run.rollouts.select(
+        all_checks="checks_asked", failed_of_all=pl.col("checks_asked") - pl.col("checks_met")
+    )
+    return _at(failures, pl.concat([first, totals[first[ROW]]], how="horizontal"))
 
 
-def _spoken(long: pl.DataFrame) -> pl.DataFrame:
-    """For each rollout: the verifier's words that speak first."""
-    if not _has(long, Differs.SAID):
-        return pl.DataFrame(schema=_SPOKEN)
-    said = long.filter(pl.col("kind") == Differs.SAID)
+def _spoken(told: _Told, failures: Integers) -> pl.DataFrame:
+    """For each failure: the verifier's words that speak first."""
+    if not told.has(Differs.SAID):
+        return pl.DataFrame()
+    said = told.only(pl.col("kind") == Differs.SAID).long
     ranks = {name: _word_rank(name) for name in said["name"].unique()}
     rank = pl.col("name").replace_strict(list(ranks), list(ranks.values()), return_dtype=pl.Int32).alias("rank")
     ordered = said.with_columns(rank).sort([ROW, "rank"], maintain_order=True)
     flag = pl.col("detail").str.contains(BEFORE_JUDGING)
-    return ordered.group_by(ROW).agg(
+    spoken = ordered.group_by(ROW).agg(
         words=pl.col("detail").first(),
         field=pl.col("name").first().str.replace(_PLACE_IN_A_LIST, ""),
         flag=pl.col("detail").filter(flag).first(),
         flagged_in=pl.col("name").filter(flag).first(),
     )
+    return _at(failures, spoken)
 
 
-def _judged_otherwise(run: Run) -> pl.DataFrame:
-    """Rollouts of one message, or a thought and a message, that another rollout of the task passes with."""
-    shared = ("task_id", "output_fp", "answer_fp")
-    rows = run.rollouts.select(*shared, "outcome", "calls", "steps").with_row_index(ROW)
-    alone = (pl.col("calls") == 0) & (pl.col("steps") <= SINGLE) & pl.col("output_fp").is_not_null()
-    one_prompt = run.tasks.drop_nulls("prompt_fp").select("task_id")
-    # Most outputs stand alone, and need not be grouped.
-    again = rows.filter(alone).filter(pl.col("output_fp").is_duplicated())
-    same = again.join(one_prompt, on="task_id", how="semi")
-    also = same.filter((pl.col("outcome") == "passed").any().over(*shared))
-    return also.select(ROW, otherwise=pl.lit(value=True))
+def _judged_otherwise(rollouts: Numbered) -> pl.DataFrame:
+    """Failures of one message, or a thought and a message, that another rollout of the task passes with."""
+    alone = (
+        rollouts.repeats_itself
+        & rollouts.run.rollouts.select((pl.col("calls") == 0) & (pl.col("steps") <= SINGLE))
+        .to_series()
+        .fill_null(value=False)
+        .to_numpy()
+    )
+    otherwise = rollouts.marked()
+    if alone.any():
+        shared = ("task_id", "output_fp", "answer_fp")
+        rows = rollouts.run.rollouts.select(*shared, passed=pl.Series(rollouts.passed)).with_row_index(ROW)
+        one_prompt = rollouts.run.tasks.drop_nulls("prompt_fp").select("task_id")
+        same = rows.filter(pl.Series(alone)).join(one_prompt, on="task_id", how="semi")
+        otherwise[same.filter(pl.col("passed").any().over(*shared))[ROW]] = True
+    return pl.DataFrame({"otherwise": otherwise[rollouts.failed]})
 
 
 def _word_rank(field: str) -> int:
@@ -343,73 +437,95 @@ def _word_rank(field: str) -> int:
     return next((place for place, word in enumerate(_WORD_ORDER) if word in last), len(_WORD_ORDER))
 
 
-def _mode(answered: bool, counted: bool, only_reads: bool) -> pl.Expr:
-    """The first mode that applies, in the order of the precedence.
+def _mode(known: Collection[str], answered: bool, counted: bool, only_reads: bool) -> pl.Expr:
+    """The first mode that applies, in the order of the precedence, by the columns that are `known`.
 
     `answered`: the verifier extracts answers; `counted`: it also lists the tests that passed;
     `only_reads`: no key wants a change, so that its look-ups are what is judged.
     """
-    argument, missing, extra = (pl.col(name) > 0 for name in ("arguments", "missing", "extra"))
-    words = pl.col("words")
+
+    def has(name: str) -> pl.Expr:
+        return pl.col(name) if name in known else pl.lit(value=False)
+
+    def value(name: str) -> pl.Expr:
+        return pl.col(name) if name in known else pl.lit(None)
+
+    argument, missing, extra = ((value(name) > 0).fill_null(value=False) for name in _COUNTED)
+    words, check = value("words"), value("check")
     chain: list[tuple[pl.Expr, str | pl.Expr]] = [
-        (pl.col("machinery"), "machinery"),
-        (pl.col("broken").is_not_null() & ~pl.col("no_output"), pl.concat_str(pl.lit(BROKEN), "broken")),
-        (pl.col("verifier_failed"), "verifier-failed"),
-        (pl.col("undecided"), "undecided"),
-        (pl.col("no_verdict") & ~(pl.col("empty_answer") & answered), "no-verdict"),
-        (pl.col("cut").is_not_null(), pl.concat_str(pl.lit("cut-"), "cut")),
-        (pl.col("no_output"), "no-output"),
-        (pl.col("only_thought"), "only-thought"),
-        (pl.col("declined"), "declined"),
-        (pl.col("not_extracted") & answered, "not-extracted"),
-        ((pl.col("no_answer") | pl.col("empty_answer")) & answered, "no-answer"),
-        (pl.col("several"), "several-answers"),
-        (pl.col("unwanted"), "unwanted-change"),
-        (pl.col("not_made"), "no-change"),
+        (has("machinery"), "machinery"),
+        (value("broken").is_not_null() & ~has("no_output"), _text(BROKEN, value("broken"))),
+        (has("verifier_failed"), "verifier-failed"),
+        (has("undecided"), "undecided"),
+        (has("no_verdict") & ~(has("empty_answer") & answered), "no-verdict"),
+        (value("cut").is_not_null(), _text("cut-", value("cut"))),
+        (has("no_output"), "no-output"),
+        (has("only_thought"), "only-thought"),
+        (has("declined"), "declined"),
+        (has("not_extracted") & answered, "not-extracted"),
+        ((has("no_answer") | has("empty_answer")) & answered, "no-answer"),
+        (has("several"), "several-answers"),
+        (has("unwanted"), "unwanted-change"),
+        (has("not_made"), "no-change"),
         (argument & ~missing & ~extra, "wrong-argument"),
         (missing & ~argument & ~extra, "part-way"),
         (extra & ~argument & ~missing, "more-than-due"),
         (argument | missing | extra, "several-differences"),
-        (pl.col("not_said"), "not-said"),
-        (pl.col("otherwise"), "judged-otherwise"),
-        (pl.col("flag").is_not_null(), pl.concat_str(pl.lit("said:"), "flagged_in", pl.lit(": "), "flag")),
-        (pl.col("check").is_not_null() & ~pl.col("is_total"), pl.concat_str(pl.lit("check:"), "check")),
-        (pl.col("equal") & pl.col("failed_checks").is_null(), "answer-equal"),
-        (pl.col("different"), "answer-different"),
-        (words.is_not_null() & (words != A_JUDGE), pl.concat_str(pl.lit("said:"), "field", pl.lit(": "), "words")),
-        (pl.col("check").is_not_null(), pl.concat_str(pl.lit("check:"), "check")),
-        (pl.col("contained"), "answer-contained"),
-        (pl.col("absent"), "answer-absent"),
+        (has("not_said"), "not-said"),
+        (has("otherwise"), "judged-otherwise"),
+        (value("flag").is_not_null(), _said(value("flagged_in"), value("flag"))),
+        (check.is_not_null() & ~has("is_total"), _text("check:", check)),
+        (has("equal") & value("failed_checks").is_null(), "answer-equal"),
+        (has("different"), "answer-different"),
+        (words.is_not_null() & (words != A_JUDGE), _said(value("field"), words)),
+        (check.is_not_null(), _text("check:", check)),
+        (has("contained"), "answer-contained"),
+        (has("absent"), "answer-absent"),
         (
-            (pl.col("failed_of_all") == pl.col("all_checks")) & counted & pl.col("failed_checks").is_not_null(),
+            (value("failed_of_all") == value("all_checks")) & counted & value("failed_checks").is_not_null(),
             "all-checks",
         ),
-        ((pl.col("failed_of_all") == 1) & pl.col("failed_checks").is_not_null(), "one-check"),
-        (pl.col("failed_checks") >= 1, "several-checks"),
+        ((value("failed_of_all") == 1) & value("failed_checks").is_not_null(), "one-check"),
+        (value("failed_checks") >= 1, "several-checks"),
         (words == A_JUDGE, "judged-wrong"),
-        (pl.col("lookup_argument") & pl.lit(only_reads), "wrong-argument"),
-        (pl.col("lookup") & pl.lit(only_reads), "call-missing"),
-        (pl.col("lookup"), "lookup-missing"),
-        (pl.col("refused"), "schema"),
+        (has("lookup_argument") & pl.lit(only_reads), "wrong-argument"),
+        (has("lookup") & pl.lit(only_reads), "call-missing"),
+        (has("lookup"), "lookup-missing"),
+        (has("refused"), "schema"),
     ]
-    chosen = pl.lit(None, pl.String)
-    for condition, name in reversed(chain):
-        value = name if isinstance(name, pl.Expr) else pl.lit(name)
-        chosen = pl.when(condition.fill_null(False)).then(value).otherwise(chosen)
+    chosen = pl.lit(NOT_EXPLAINED)
+    # A condition that looks at no column holds nowhere.
+    for condition, name in reversed([one for one in chain if one[0].meta.root_names()]):
+        named = name if isinstance(name, pl.Expr) else pl.lit(name)
+        chosen = pl.when(condition.fill_null(value=False)).then(named).otherwise(chosen)
     return chosen
 
 
-def _near() -> pl.Expr:
+def _text(before: str, column: pl.Expr) -> pl.Expr:
+    return pl.concat_str(pl.lit(before), column)
+
+
+def _said(field: pl.Expr, words: pl.Expr) -> pl.Expr:
+    return pl.concat_str(pl.lit("said:"), field, pl.lit(": "), words)
+
+
+def _near(known: Collection[str]) -> pl.Expr:
     """One argument, one of three or more tests, or a tenth of ten or more, from passing."""
-    one_argument = (pl.col("arguments") == 1) & (pl.col("missing") == 0) & (pl.col("extra") == 0)
+    none = pl.lit(0)
+    argument, missing, extra = (pl.col(name) if name in known else none for name in _COUNTED)
+    near = (argument == 1) & (missing == 0) & (extra == 0)
+    if "failed_of_all" not in known:
+        return near
     few = (pl.col("failed_of_all") == 1) & (pl.col("all_checks") >= 3)
     most = (pl.col("failed_of_all") <= NEARLY * pl.col("all_checks")) & (pl.col("all_checks") >= 10)
-    return one_argument | few | most
+    return near | few | most
 
 
-def _modes(table: pl.DataFrame) -> tuple[Mode, ...]:
-    counted = table.group_by("mode").agg(
-        rollouts=pl.len(), tasks=pl.col("task_id").n_unique(), near=pl.col("near").sum()
+def _modes(table: pl.DataFrame, rollouts: Numbered) -> tuple[Mode, ...]:
+    counted = (
+        table.select("mode", "near", task=pl.Series(rollouts.task[rollouts.failed]))
+        .group_by("mode")
+        .agg(rollouts=pl.len(), tasks=pl.col("task").n_unique(), near=pl.col("near").sum())
     )
     found = [_mode_of(*row) for row in counted.iter_rows()]
     return tuple(sorted(found, key=lambda mode: (mode.id == NOT_EXPLAINED, -mode.rollouts, -mode.tasks, mode.id)))

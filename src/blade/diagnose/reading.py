@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 
+import numpy as np
 import polars as pl
 from msgspec import Struct
 
 from blade.core.diagnosis import Partition
 from blade.core.errors import ArtifactError
-from blade.core.run import Run
 from blade.diagnose.walks import Walk
-from blade.metrics.counts import task_numbers
-
-Place = tuple[str, int]
+from blade.metrics.numbered import Flags, Integers, Numbered, Place
 
 MOST_CONTRASTED = 80
 """Sometimes-pass tasks that are read."""
@@ -32,6 +30,8 @@ class Reading(Struct, frozen=True, kw_only=True, dict=True):
     """Rollouts that were read again, and by which rule others were not."""
 
     walks: Mapping[Place, Walk]
+    rows: Integers
+    """Where the rollouts stand in the table of the run, in the order of the walks."""
     sometimes: tuple[str, ...]
     never: tuple[str, ...]
     cut: tuple[str, ...]
@@ -43,86 +43,87 @@ class Reading(Struct, frozen=True, kw_only=True, dict=True):
             found.setdefault(task, []).append(walk)
         return found
 
+    @property
+    def tasks(self) -> Collection[str]:
+        """Tasks of which a rollout was read."""
+        return self._by_task.keys()
+
     def of(self, task_id: str) -> list[Walk]:
         """The rollouts of a task that were read, in order of repeat."""
         return self._by_task.get(task_id, [])
-
-    @cached_property
-    def _places(self) -> pl.DataFrame:
-        return pl.DataFrame(list(self.walks), schema={"task_id": pl.String, "repeat": pl.Int32}, orient="row")
-
-    def those_read(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """The rows, in their order, whose rollouts were read."""
-        return rows.join(self._places, on=["task_id", "repeat"], how="semi", maintain_order="left")
 
     def at(self, places: Sequence[Place]) -> list[Walk]:
         """Those of the places that were read."""
         return [self.walks[place] for place in places if place in self.walks]
 
 
-def read(run: Run, partition: Partition) -> Reading:
+def read(rollouts: Numbered, partition: Partition) -> Reading:
     """Read sometimes-pass tasks, then never-pass tasks, up to a number of each, and some rollouts of every mode."""
-    rows = run.rollouts.select("task_id", "repeat", "outcome", "artifact")
-    judged = rows.filter(pl.col("outcome").is_in(["passed", "failed"]) & pl.col("artifact").is_not_null())
-    sometimes, never = _failing_tasks(judged)
-    chosen = _of_tasks(judged, sometimes[:MOST_CONTRASTED]) + _of_tasks(judged, never[:MOST_NEVER])
-    chosen += _of_modes(partition) + _that_pass(judged)
-    places = _in_order(judged, chosen)
+    run, there = rollouts.run, rollouts.run.rollouts["artifact"].is_not_null().to_numpy()
+    judged = rollouts.judged & there
+    sometimes, never = _failing_tasks(rollouts, judged)
+    taught, lost = sometimes.head(MOST_CONTRASTED).to_list(), never.head(MOST_NEVER).to_list()
+    chosen = _of_tasks(rollouts, judged, [*taught, *lost])
+    chosen[_of_modes(rollouts, partition)] = chosen[_that_pass(rollouts, judged)] = True
+    rows = np.flatnonzero(chosen & judged)
+    places = run.rollouts.select("task_id", "repeat")[rows].rows()
     if run.read is None:
-        return Reading(
-            walks={}, sometimes=(), never=(), cut=("nothing was read again: the artifacts are out of reach",)
-        )
+        return _nothing("the artifacts are out of reach")
     try:
         found = run.read(run, places) if places else []
     except ArtifactError as gone:
-        return Reading(walks={}, sometimes=(), never=(), cut=(f"nothing was read again: {gone.message}",))
+        return _nothing(gone.message)
     walks = {
         place: Walk(rollout=rollout, set_aside=partition.set_aside)
         for place, rollout in zip(places, found, strict=True)
     }
     return Reading(
         walks=walks,
-        sometimes=tuple(sometimes[:MOST_CONTRASTED]),
-        never=tuple(never[:MOST_NEVER]),
+        rows=rows,
+        sometimes=tuple(taught),
+        never=tuple(lost),
         cut=tuple(_cuts(len(sometimes), len(never))),
     )
 
 
-def _failing_tasks(judged: pl.DataFrame) -> tuple[list[str], list[str]]:
-    """Tasks with both outcomes and tasks that only failed, in the order of the table."""
-    passed = pl.col("outcome") == "passed"
-    rows = judged.select("task_id", task_numbers(judged), passed.alias("passed"))
-    tasks = rows.group_by("task", maintain_order=True).agg(
-        pl.col("task_id").first(), some=pl.col("passed").any(), every=pl.col("passed").all()
+def _nothing(why: str) -> Reading:
+    return Reading(
+        walks={}, rows=np.zeros(0, np.int64), sometimes=(), never=(), cut=(f"nothing was read again: {why}",)
     )
-    failing = tasks.filter(~pl.col("every"))
-    sometimes, never = failing.filter("some"), failing.filter(~pl.col("some"))
-    return sometimes["task_id"].to_list(), never["task_id"].to_list()
 
 
-def _of_tasks(judged: pl.DataFrame, tasks: Sequence[str]) -> list[Place]:
-    near = judged.filter(pl.col("task_id").is_in(list(tasks)))
-    kept = near.group_by("task_id", "outcome", maintain_order=True).head(MOST_EACH)
-    return list(kept.select("task_id", "repeat").iter_rows())
+def _failing_tasks(rollouts: Numbered, judged: Flags) -> tuple[pl.Series, pl.Series]:
+    """Tasks with both outcomes and tasks that only failed, in the order of the table."""
+    passes, sizes = rollouts.per_task(judged & rollouts.passed), rollouts.per_task(judged)
+    some, failing = passes > 0, passes < sizes
+    number = rollouts.task[np.cumsum(rollouts.lengths) - rollouts.lengths]
+    return rollouts.names.filter(pl.Series((failing & some)[number])), rollouts.names.filter(
+        pl.Series((failing & ~some)[number])
+    )
 
 
-def _in_order(judged: pl.DataFrame, chosen: Sequence[Place]) -> list[Place]:
-    """The places, each once, in the order of the table."""
-    wanted = pl.DataFrame(list(dict.fromkeys(chosen)), schema={"task_id": pl.String, "repeat": pl.Int32}, orient="row")
-    kept = judged.select("task_id", "repeat").join(wanted, on=["task_id", "repeat"], how="semi", maintain_order="left")
-    return list(kept.iter_rows())
+def _of_tasks(rollouts: Numbered, judged: Flags, tasks: Sequence[str]) -> Flags:
+    """The first passes, and the first failures, of each of the tasks."""
+    mine = judged & rollouts.of_tasks(tasks)
+    first = [_first_of_each(rollouts.task, np.flatnonzero(mine & one)) for one in (rollouts.passed, rollouts.failed)]
+    return rollouts.marked(*first)
 
 
-def _that_pass(judged: pl.DataFrame) -> list[Place]:
+def _first_of_each(task: Integers, rows: Integers) -> Integers:
+    numbers = pl.DataFrame({"row": rows, "task": task[rows]})
+    return numbers.group_by("task", maintain_order=True).head(MOST_EACH)["row"].to_numpy()
+
+
+def _that_pass(rollouts: Numbered, judged: Flags) -> Integers:
     """Some passes, one a task, for what they share."""
-    passed = judged.filter(pl.col("outcome") == "passed")
-    passed = passed.filter(pl.col("task_id").rle_id().is_first_distinct())
-    return list(passed.select("task_id", "repeat").head(MOST_PASSING).iter_rows())
+    passed = np.flatnonzero(judged & rollouts.passed)
+    first = np.flatnonzero(np.diff(rollouts.task[passed], prepend=-1))
+    return passed[first[:MOST_PASSING]]
 
 
-def _of_modes(partition: Partition) -> list[Place]:
-    kept = partition.table.group_by("mode", maintain_order=True).head(MOST_OF_A_MODE)
-    return list(kept.select("task_id", "repeat").iter_rows())
+def _of_modes(rollouts: Numbered, partition: Partition) -> Integers:
+    table = partition.table.select("mode", row=pl.Series(np.flatnonzero(rollouts.failed)))
+    return table.group_by("mode", maintain_order=True).head(MOST_OF_A_MODE)["row"].to_numpy()
 
 
 def _cuts(sometimes: int, never: int) -> list[str]:

@@ -7,7 +7,6 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
 import msgspec
-import numpy as np
 import polars as pl
 
 from blade.core.diagnosis import Grade
@@ -15,9 +14,10 @@ from blade.core.finding import Hit
 from blade.core.run import Run
 from blade.core.trial import Sighting, Trial, TrialSlice
 from blade.detectors import find
-from blade.diagnose.habits import rollout_facts
+from blade.diagnose.tested import tested
 from blade.metrics.counts import fired
-from blade.metrics.grades import Graded, grade, observe
+from blade.metrics.grades import Graded, grade
+from blade.metrics.numbered import numbered
 from blade.teach import Rule, fields_named, reads, tools_named
 
 TRIED = "tried"
@@ -32,10 +32,10 @@ def trial(run: Run, rule: Rule, text: str) -> Trial:
     """The trial of a rule whose hits stand in the run's table as `TRIED`."""
     rows = run.rollouts.filter(pl.col("artifact").is_not_null()).with_columns(
         fired([TRIED]).fill_null(False).alias("hit"),
-        pl.col("cannot_look").list.contains(TRIED).fill_null(False).alias("blind"),
+        _is_blind().alias("blind"),
     )
     hit, judged = rows.filter("hit"), rows.filter(pl.col("outcome").is_in(["passed", "failed"]) & ~pl.col("blind"))
-    seen = _observed(judged, run)
+    seen = _observed(run)
     reads_verdict = any(reads(rule, name) for name in _VERDICT)
     return Trial(
         run=run.name,
@@ -62,9 +62,15 @@ def trial(run: Run, rule: Rule, text: str) -> Trial:
     )
 
 
-def _observed(judged: pl.DataFrame, run: Run) -> Graded:
-    tasks, failed, slices = rollout_facts(judged, run)
-    return observe(tasks, judged["hit"].to_numpy().astype(np.bool_), failed, slices)
+def _observed(run: Run) -> Graded:
+    rows = run.rollouts.select("artifact", "fired", "cannot_look")
+    looked = rows.select(pl.col("artifact").is_not_null() & ~_is_blind()).to_series().to_numpy()
+    seen, hit = tested(numbered(run)).among(looked), rows.select(fired([TRIED])).to_series().to_numpy()
+    return seen.observe(hit, seen.strata(hit))
+
+
+def _is_blind() -> pl.Expr:
+    return pl.col("cannot_look").list.contains(TRIED).fill_null(False)
 
 
 def _grade(seen: Graded, hits: int) -> Grade:

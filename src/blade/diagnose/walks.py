@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from msgspec import Struct
 
@@ -12,7 +12,7 @@ from blade.core.due import Due
 from blade.core.finding import Difference
 from blade.core.rollout import Outcome, Rollout, Step
 from blade.core.tools import changes_state
-from blade.diagnose.actions import EMPTY, Pairing, carried_out, changes, pair, parsed
+from blade.diagnose.actions import EMPTY, Made, Pairing, carried_out, changes, pair, parsed
 from blade.diagnose.differences import differences
 from blade.diagnose.quotes import best_sentence, weight
 
@@ -66,16 +66,21 @@ class Walk(Struct, frozen=True, kw_only=True, dict=True):
         return tuple(canonical(step) for step in self.calls)
 
     @cached_property
+    def made(self) -> list[Made]:
+        """The calls that were carried out."""
+        return carried_out(self.steps)
+
+    @cached_property
     def changes(self) -> tuple[str, ...]:
         """In the same form, the calls that were carried out and change something."""
-        return tuple(canonical(made.step) for made in changes(carried_out(self.steps)))
+        return tuple(canonical(made.step) for made in changes(self.made))
 
     @cached_property
     def pairing(self) -> Pairing:
         """Changes that were due against those made; where the key has look-ups only, these against all calls."""
-        due, made = list(self.due.calls or ()), carried_out(self.steps)
+        due = list(self.due.calls or ())
         wanted = [call for call in due if changes_state(call.tool)]
-        return pair(wanted, changes(made)) if wanted else pair(due, made)
+        return pair(wanted, changes(self.made)) if wanted else pair(due, self.made)
 
     @cached_property
     def tools(self) -> tuple[str, ...]:
@@ -130,7 +135,13 @@ class Walk(Struct, frozen=True, kw_only=True, dict=True):
 
 def canonical(step: Step) -> str:
     """Tool and arguments with sorted keys and single spaces, so that spelling of JSON does not matter."""
-    return f"{step.tool}({json.dumps(_plain(parsed(step.arguments)), sort_keys=True, ensure_ascii=False)})"
+    return f"{step.tool}({_spelled(step.arguments)})"
+
+
+@lru_cache(maxsize=4096)
+def _spelled(arguments: str | None) -> str:
+    """The repeats of a task call much the same."""
+    return json.dumps(_plain(parsed(arguments)), sort_keys=True, ensure_ascii=False)
 
 
 def _plain(value: object) -> object:

@@ -7,7 +7,7 @@ matter. Adding up that chance over tasks gives an exact p-value, free of how har
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import erfc, sqrt
 
 import numpy as np
@@ -21,9 +21,13 @@ from blade.metrics.paired import as_probability
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
 
 EXACT_SUPPORT = 5_000
 """The most rollouts in which the symptom fired for which the exact distribution is worked out."""
+
+SHORT = 8
+"""The longest distributions of which many pairs are joined at once."""
 
 EXACT = "conditional on each task, exact by convolution"
 NORMAL = "conditional on each task, normal tail"
@@ -39,18 +43,47 @@ class Strata(Struct, frozen=True, kw_only=True, eq=False):
     total: Integers
 
     @property
-    def contrasted(self) -> npt.NDArray[np.bool_]:
+    def contrasted(self) -> Flags:
         """Tasks with rollouts in which the symptom fired and others in which it was quiet."""
         return (self.fired > 0) & (self.fired < self.total)
 
     @property
-    def informative(self) -> npt.NDArray[np.bool_]:
+    def informative(self) -> Flags:
         """Contrasted tasks that have both outcomes: only these can speak for or against."""
         return self.contrasted & (self.failed > 0) & (self.failed < self.total)
 
-    def only(self, mask: npt.NDArray[np.bool_]) -> Strata:
+    def only(self, mask: Flags) -> Strata:
         """The tasks where `mask` holds."""
         return Strata(both=self.both[mask], fired=self.fired[mask], failed=self.failed[mask], total=self.total[mask])
+
+
+class Judged(Struct, frozen=True, kw_only=True, eq=False, dict=True):
+    """Judged rollouts, over which one symptom after the other is counted."""
+
+    task: Integers
+    """The number of each one's task."""
+    failed: Flags
+
+    @cached_property
+    def _ended(self) -> Integers:
+        """Task and outcome of each in one number."""
+        return self.task * 2 + self.failed
+
+    @cached_property
+    def _margins(self) -> tuple[Integers, Integers]:
+        """Of each task: how many failed, and how many there are."""
+        passes, failures = np.bincount(self._ended, minlength=2 * self._tasks).reshape(-1, 2).T
+        return failures, passes + failures
+
+    @cached_property
+    def _tasks(self) -> int:
+        return int(self.task.max(initial=-1)) + 1
+
+    def strata(self, fired: Flags) -> Strata:
+        """One table a task, in the order of the numbers; numbers that no rollout has have empty ones."""
+        passes, both = np.bincount(self._ended[fired], minlength=2 * self._tasks).reshape(-1, 2).T
+        failed, total = self._margins
+        return Strata(both=both, fired=passes + both, failed=failed, total=total)
 
 
 class Association(Struct, frozen=True, kw_only=True):
@@ -82,13 +115,9 @@ def within_tasks(tasks: npt.ArrayLike, fired: npt.ArrayLike, failed: npt.ArrayLi
 
 def count_strata(tasks: npt.ArrayLike, fired: npt.ArrayLike, failed: npt.ArrayLike) -> Strata:
     """One table a task, in the order of the task names."""
-    names, index = np.unique(np.asarray(tasks), return_inverse=True)
-    hits, losses = np.asarray(fired, dtype=np.bool_), np.asarray(failed, dtype=np.bool_)
-
-    def count(mask: npt.NDArray[np.bool_]) -> Integers:
-        return np.bincount(index[mask], minlength=len(names)).astype(np.int64)
-
-    return Strata(both=count(hits & losses), fired=count(hits), failed=count(losses), total=count(hits | ~hits))
+    _, numbers = np.unique(np.asarray(tasks), return_inverse=True)
+    judged = Judged(task=numbers.astype(np.int64), failed=np.asarray(failed, dtype=np.bool_))
+    return judged.strata(np.asarray(fired, dtype=np.bool_))
 
 
 def associate(strata: Strata) -> Association:
@@ -140,16 +169,11 @@ def _test(telling: Strata) -> tuple[float, float, str]:
     if int(telling.fired.sum()) > EXACT_SUPPORT:
         return *_normal_tails(telling), NORMAL
     least = np.maximum(0, telling.fired + telling.failed - telling.total)
-    chances = _convolve([_overlap_chances(*table) for table in _margins(telling)])
+    chances = _chances_of_sum(telling)
     seen = int(telling.both.sum() - least.sum())
     # Two overlaps that are equally likely may differ in their last bits.
     as_unlikely = chances <= chances[seen] * (1 + 1e-7)
     return as_probability(chances[as_unlikely].sum()), as_probability(chances[seen:].sum()), EXACT
-
-
-def _margins(telling: Strata) -> list[tuple[int, int, int]]:
-    columns = (telling.total, telling.failed, telling.fired)
-    return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
 @lru_cache(maxsize=4096)
@@ -161,12 +185,43 @@ def _overlap_chances(total: int, failed: int, fired: int) -> Floats:
     return np.asarray(weights / weights.sum(), dtype=np.float64)
 
 
-def _convolve(parts: list[Floats]) -> Floats:
-    """Distribution of the sum; neighbours are joined in pairs, so that most of the work is on short arrays."""
+def _chances_of_sum(telling: Strata) -> Floats:
+    """Distribution of the sum of the overlaps; neighbors are joined in pairs, so that most of the work is on short arrays."""
+    parts = _chances_of_few(telling)
     while len(parts) > 1:
         joined = [np.convolve(left, right) for left, right in zip(parts[::2], parts[1::2], strict=False)]
         parts = joined + parts[len(joined) * 2 :]
     return parts[0]
+
+
+def _chances_of_few(telling: Strata) -> list[Floats]:
+    """Distributions of a few neighbors each: as many as have short ones, all of which are joined at once."""
+    most = int(telling.total.max()) + 1
+    codes, which = np.unique((telling.total * most + telling.failed) * most + telling.fired, return_inverse=True)
+    kinds = [_overlap_chances(code // most**2, code // most % most, code % most) for code in codes.tolist()]
+    sizes = np.array(list(map(len, kinds)))
+    table = np.zeros((len(kinds), sizes.max()))
+    for row, kind in zip(table, kinds, strict=True):
+        row[: len(kind)] = kind
+    rows, lengths = table[which], sizes[which]
+    while len(rows) > 1 and rows.shape[1] <= SHORT:
+        rows, lengths = _joined(rows, lengths)
+    return [row[:length] for row, length in zip(rows, lengths.tolist(), strict=True)]
+
+
+def _joined(rows: Floats, lengths: Integers) -> tuple[Floats, Integers]:
+    """Each two neighbors convolved, and the last as it is where it has none; rows end in zeros, `lengths` say where."""
+    pairs, width = len(rows) // 2, rows.shape[1]
+    left, right = rows[0 : 2 * pairs : 2], rows[1 : 2 * pairs : 2]
+    # Sums are added up along the longer of the two, as `np.convolve` does: the bits do not depend on how many are joined.
+    turned = (lengths[0 : 2 * pairs : 2] < lengths[1 : 2 * pairs : 2])[:, None]
+    longer, shorter = np.where(turned, right, left), np.where(turned, left, right)
+    found = np.zeros((len(rows) - pairs, 2 * width - 1))
+    for place in range(width):
+        found[:pairs, place : place + width] += longer[:, place : place + 1] * shorter
+    found[pairs:, :width] = rows[2 * pairs :]
+    sums = lengths[0 : 2 * pairs : 2] + lengths[1 : 2 * pairs : 2] - 1
+    return found, np.concatenate([sums, lengths[2 * pairs :]])
 
 
 def _normal_tails(telling: Strata) -> tuple[float, float]:

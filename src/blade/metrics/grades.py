@@ -7,7 +7,7 @@ import numpy.typing as npt
 from msgspec import Struct
 
 from blade.core.diagnosis import Grade
-from blade.metrics.association import Association, within_tasks
+from blade.metrics.association import Association, Flags, Integers, Strata, associate
 
 SIGNIFICANT = 0.05
 RARE = 0.05
@@ -17,7 +17,6 @@ ENOUGH_INFORMATIVE = 10
 FEWEST = 5
 """Rollouts with a symptom, and without, that a slice needs before its sign counts."""
 
-Flags = npt.NDArray[np.bool_]
 SMALL = 0.05
 """A risk difference that is ruled out above this is harmless."""
 
@@ -39,7 +38,7 @@ class Slices(Struct, frozen=True, kw_only=True, eq=False):
     """The slice of each rollout, as a place among the names."""
 
     names: tuple[str, ...]
-    codes: npt.NDArray[np.int64]
+    codes: Integers
 
 
 def slices_of(values: npt.ArrayLike) -> Slices:
@@ -48,17 +47,17 @@ def slices_of(values: npt.ArrayLike) -> Slices:
     return Slices(names=tuple(map(str, names)), codes=codes)
 
 
-def observe(tasks: npt.ArrayLike, fired: npt.ArrayLike, failed: npt.ArrayLike, slices: Slices | None = None) -> Graded:
+def observe(strata: Strata, mixed_in: tuple[str, ...] = ()) -> Graded:
     """The association of a symptom over judged rollouts, before the family of tests is known."""
-    hits, losses = np.asarray(fired, dtype=bool), np.asarray(failed, dtype=bool)
+    both, fired, failed = (int(counts.sum()) for counts in (strata.both, strata.fired, strata.failed))
     return Graded(
         grade=Grade.NOT_SETTLED,
-        association=within_tasks(tasks, hits, losses),
-        fired_failed=int((hits & losses).sum()),
-        fired_passed=int((hits & ~losses).sum()),
-        failed=int(losses.sum()),
-        passed=int((~losses).sum()),
-        mixed_in=_opposite(hits, losses, slices),
+        association=associate(strata),
+        fired_failed=both,
+        fired_passed=fired - both,
+        failed=failed,
+        passed=int(strata.total.sum()) - failed,
+        mixed_in=mixed_in,
     )
 
 
@@ -77,27 +76,27 @@ def grade(seen: Graded, q: float | None) -> Grade:
     return Grade.CONSISTENT if rare and seen.fired_failed > 0 and not against else Grade.NOT_SETTLED
 
 
-def _opposite(hits: Flags, losses: Flags, slices: Slices | None) -> tuple[str, ...]:
+def opposite(hits: Flags, losses: Flags, slices: Slices | None) -> tuple[str, ...]:
     """Two slices in which the symptom goes clearly with failing and clearly with passing; empty when there are none."""
     if slices is None:
         return ()
-    names, codes = slices.names, slices.codes
+
+    ended, most = slices.codes * 2 + losses, 2 * len(slices.names)
+    fired, all_ = np.bincount(ended[hits], minlength=most), np.bincount(ended, minlength=most)
     worse: list[str] = []
     better: list[str] = []
-    for code, name in enumerate(names):
-        here = codes == code
-        with_, without = hits & here, ~hits & here
-        if with_.sum() < FEWEST or without.sum() < FEWEST:
+    for name, here, there in zip(slices.names, fired.reshape(-1, 2), (all_ - fired).reshape(-1, 2), strict=True):
+        with_, without, lost, lost_without = map(int, (here.sum(), there.sum(), here[1], there[1]))
+        if with_ < FEWEST or without < FEWEST:
             continue
-        gap = float(losses[with_].mean() - losses[without].mean())
-        error = _error(losses[with_]) + _error(losses[without])
+        gap = lost / with_ - lost_without / without
+        error = _error(lost, with_) + _error(lost_without, without)
         if abs(gap) > 1.96 * error**0.5 and abs(gap) > SMALL:
-            (worse if gap > 0 else better).append(str(name))
+            (worse if gap > 0 else better).append(name)
     return (worse[0], better[0]) if worse and better else ()
 
 
-def _error(values: npt.NDArray[np.bool_]) -> float:
+def _error(lost: int, n: int) -> float:
     """Variance of a share, never quite zero: a small sample that agrees is not certain."""
-    n = len(values)
-    share = (float(values.sum()) + 1) / (n + 2)
+    share = (lost + 1) / (n + 2)
     return share * (1 - share) / n

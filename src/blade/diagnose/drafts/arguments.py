@@ -11,7 +11,7 @@ from blade.diagnose import provenance, quotes
 from blade.diagnose.actions import Wrong
 from blade.diagnose.context import Context, Draft, Said
 from blade.diagnose.examples import verb
-from blade.diagnose.groups import Group, spread
+from blade.diagnose.groups import Group
 from blade.diagnose.walks import Walk
 
 BLIND = 0.3
@@ -33,7 +33,7 @@ class Trace(Struct, frozen=True, kw_only=True):
 
 def argument(group: Group, context: Context) -> Draft:
     """An argument that is not as the key has it."""
-    walks = context.reading.at(group.failing)
+    walks = context.read(group.failing)
     traced = [trace(walk, wrong, group.detail) for walk in walks for wrong in _wrongs(walk, group)]
     unseen = sum(one.can_be_traced and not one.seen for one in traced)
     giver = _giver(group, context)
@@ -41,7 +41,7 @@ def argument(group: Group, context: Context) -> Draft:
     alone = f"; in {len(group.alone)} in nothing else" if group.alone else ""
     return Draft(
         title=f"It gives `{group.name}` another `{group.detail}` than the key",
-        what=f"{spread(group.failing)} {verb(group, 'differ')} from the key in `{group.detail}` of `{group.name}`{alone}."
+        what=f"{group.failing.in_words} {verb(group, 'differ')} from the key in `{group.detail}` of `{group.name}`{alone}."
         f"{_knowable(traced, unseen)}",
         fix=_fix(group, giver) if blind else _check_it(group),
         brief=f"{_look_up(group, giver)} before `{group.name}`"
@@ -106,7 +106,7 @@ def _knowable(traced: Sequence[Trace], unseen: int) -> str:
 def _giver(group: Group, context: Context) -> str | None:
     """The tool whose result gave passing repeats the value that was due."""
     names: dict[str, int] = {}
-    for walk in (walk for task in group.tasks for walk in context.reading.of(task) if walk.passed):
+    for walk in context.passing_repeats(group.failing):
         for due, made in walk.pairing.exact:
             if due.tool == group.name:
                 _, value, _ = provenance.first_difference(group.detail, due.arguments.get(group.detail), None)

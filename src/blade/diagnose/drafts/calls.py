@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from blade.diagnose.context import Context, Draft
 from blade.diagnose.examples import verb
-from blade.diagnose.groups import Group, spread
+from blade.diagnose.groups import Group
 
 
 def _article(name: str) -> str:
@@ -16,7 +16,7 @@ def extra(group: Group, context: Context) -> Draft:
     alone = f"; in {len(group.alone)} nothing else differs" if group.alone else ""
     return Draft(
         title=f"It makes {_article(group.name)} `{group.name}` call that the key has not",
-        what=f"{spread(group.failing)} {verb(group, 'make')} one{alone}.",
+        what=f"{group.failing.in_words} {verb(group, 'make')} one{alone}.",
         fix=f"before `{group.name}`, have the agent state the facts that allow it and check them against its "
         f"instructions; or let the tool refuse where they do not hold",
         brief=f"a check before `{group.name}`",

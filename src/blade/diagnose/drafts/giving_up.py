@@ -8,7 +8,8 @@ from blade.diagnose import quotes
 from blade.diagnose.context import Context, Draft, Said
 from blade.diagnose.drafts.left_out import AFTER_AN_ERROR, GAVE_UP, reason
 from blade.diagnose.exhibits import closing
-from blade.diagnose.groups import Group, spread
+from blade.diagnose.groups import Group
+from blade.diagnose.places import at, none
 from blade.diagnose.walks import Walk
 
 MOST_SHOWN = 2
@@ -22,20 +23,21 @@ def by_giving_up(context: Context, groups: Sequence[Group]) -> tuple[Group, Draf
     if len(mine) < 2:
         return None
     walks = list({walk.place: walk for _, found in mine for walk in found}.values())
-    failing = tuple((walk.rollout.key.task_id, walk.repeat) for walk in walks)
-    alone = {place for group, _ in mine for place in group.alone}
+    rollouts = context.numbered
+    failing = at(rollouts, [(walk.rollout.key.task_id, walk.repeat) for walk in walks])
+    alone = rollouts.marked(*(group.alone.rows for group, _ in mine))
     group = Group(
         family="gave-up",
         name="",
         detail="",
         failing=failing,
-        passing=(),
-        alone=tuple(place for place in failing if place in alone),
+        passing=none(rollouts),
+        alone=failing.only(alone),
     )
     fix, brief, kind = AFTER_AN_ERROR
     return group, Draft(
         title="It gives up after an error",
-        what=f"{spread(failing)} end on a call that failed, with a change still due: {_tools(mine)}.",
+        what=f"{failing.in_words} end on a call that failed, with a change still due: {_tools(mine)}.",
         fix=fix,
         brief=brief,
         kind=kind,
@@ -44,7 +46,7 @@ def by_giving_up(context: Context, groups: Sequence[Group]) -> tuple[Group, Draf
 
 
 def _giving_up(group: Group, context: Context) -> list[Walk]:
-    return [walk for walk in context.reading.at(group.failing) if reason(walk, group.name) == GAVE_UP]
+    return [walk for walk in context.read(group.failing) if reason(walk, group.name) == GAVE_UP]
 
 
 def _tools(mine: Sequence[tuple[Group, list[Walk]]]) -> str:

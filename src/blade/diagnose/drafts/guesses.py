@@ -5,33 +5,35 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from blade.core.diagnosis import Doubt
-from blade.diagnose.context import Draft, Said
-from blade.diagnose.groups import Group, spread
+from blade.diagnose.context import Context, Draft, Said
+from blade.diagnose.groups import Group
+from blade.diagnose.places import at, none
 
 CODE = "BEH013"
 MOST_SHOWN = 2
 
 
-def by_guess(doubts: Sequence[Doubt], groups: Sequence[Group]) -> tuple[Group, Draft] | None:
+def by_guess(context: Context, doubts: Sequence[Doubt], groups: Sequence[Group]) -> tuple[Group, Draft] | None:
     """Failures with a made-up id or address; None where they are all of one argument, which is a finding of its own."""
     guessed = [doubt for doubt in doubts if doubt.code == CODE]
-    places = {place for doubt in guessed for place in doubt.places}
-    mine = [group for group in groups if group.family == "argument" and places & set(group.failing)]
+    rollouts = context.numbered
+    failing = at(rollouts, [place for doubt in guessed for place in doubt.places])
+    made_up = rollouts.marked(failing.rows)
+    mine = [group for group in groups if group.family == "argument" and group.failing.only(made_up)]
     if len(mine) < 2:
         return None
-    failing = tuple(place for doubt in guessed for place in doubt.places)
-    alone = {place for group in mine for place in group.alone}
+    alone = rollouts.marked(*(group.alone.rows for group in mine))
     group = Group(
         family="guess",
         name="",
         detail="",
         failing=failing,
-        passing=(),
-        alone=tuple(place for place in failing if place in alone),
+        passing=none(rollouts),
+        alone=failing.only(alone),
     )
     return group, Draft(
         title="It makes up ids and addresses instead of looking them up",
-        what=f"{spread(failing)} give a value that nothing they had seen contains, as {_arguments(mine)}.",
+        what=f"{failing.in_words} give a value that nothing they had seen contains, as {_arguments(mine)}.",
         fix="have the agent look ids and addresses up before a call, and let the harness refuse one that no message and no "
         "result holds",
         brief="ids and addresses looked up before they are used",

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import polars as pl
-
 from blade.core.diagnosis import NOT_EXPLAINED, Grade
 from blade.detectors import Rule, rules
 from blade.diagnose.catalogue import rule_in_words, to_do
 from blade.diagnose.context import Context, Draft, Said
 from blade.diagnose.exhibits import seen_by
-from blade.diagnose.groups import Group, Place, spread
+from blade.diagnose.groups import Group
+from blade.diagnose.places import Places, none
 from blade.diagnose.walks import Walk
 
 FEWEST = 2
@@ -23,32 +22,24 @@ def by_habit(context: Context) -> tuple[Group, Draft] | None:
     code, places = found
     rule = next(one for one in rules() if one.code == code)
     what = rule_in_words(code)
-    group = Group(family="habit", name=code, detail="", failing=places, passing=(), alone=())
+    nothing = none(context.numbered)
+    group = Group(family="habit", name=code, detail="", failing=places, passing=nothing, alone=nothing)
     return group, Draft(
         title=f"{what[0].upper()}{what[1:]}",
-        what=f"{spread(places)} ({code}), and no passing rollout. Neither a key nor a word of the verifier says more.",
+        what=f"{places.in_words} ({code}), and no passing rollout. Neither a key nor a word of the verifier says more.",
         fix=to_do(rule),
         brief=f"what the agent does there ({rule.name})",
         kind="prompt",
-        where=tuple(_shown(walk, code) for walk in context.reading.at(places)[:2]),
+        where=tuple(_shown(walk, code) for walk in context.read(places)[:2]),
         grade=Grade.CONSISTENT,
     )
 
 
-def _seen(context: Context) -> dict[str, tuple[Place, ...]]:
+def _seen(context: Context) -> dict[str, Places]:
     """For each stable rule about behavior that fires in no pass: the unexplained failures in which it does."""
-    rows = context.run.rollouts.select("task_id", "repeat", "outcome", "fired").drop_nulls("fired").explode("fired")
-    hits = rows.with_columns(pl.col("fired").struct.field("code")).filter(pl.col("code").is_in(_codes()))
-    hits = hits.drop("fired").unique(maintain_order=True)
-    of_passes = hits.filter(pl.col("outcome") == "passed")["code"].unique()
-    unexplained = context.partition.table.filter(pl.col("mode") == NOT_EXPLAINED).select("task_id", "repeat")
-    mine = hits.filter(~pl.col("code").is_in(of_passes.implode())).join(
-        unexplained, on=["task_id", "repeat"], how="semi", maintain_order="left"
-    )
-    return {
-        str(code): tuple(one.select("task_id", "repeat").iter_rows())
-        for (code,), one in mine.group_by("code", maintain_order=True)
-    }
+    rollouts, unexplained = context.numbered, context.in_mode(NOT_EXPLAINED)
+    fired = ((code, rollouts.fired[code]) for code in _codes() if code in rollouts.fired)
+    return {code: unexplained.only(rollouts.marked(rows)) for code, rows in fired if not rollouts.passed[rows].any()}
 
 
 def _codes() -> list[str]:

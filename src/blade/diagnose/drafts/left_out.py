@@ -11,7 +11,7 @@ from blade.diagnose import quotes
 from blade.diagnose.context import Context, Draft, Said
 from blade.diagnose.contrast import DECLINING, due_ids, left_out_in_words
 from blade.diagnose.examples import examples, failure_in_words, last_text, verb
-from blade.diagnose.groups import Group, spread
+from blade.diagnose.groups import Group
 from blade.diagnose.narrower import Narrower, narrower
 from blade.diagnose.user import hung_up, withdrew
 from blade.diagnose.walks import Walk
@@ -42,7 +42,7 @@ REASONS = {
 
 def left_out(group: Group, context: Context) -> Draft:
     """A change that was due and not made, whether others were made or none."""
-    walks = context.reading.at(group.failing)
+    walks = context.read(group.failing)
     why = {walk.place: reason(walk, group.name) for walk in walks}
     counts = Counter(why.values())
     told = [_said(name, counts[name]) for name in REASONS if counts[name]]
@@ -55,7 +55,7 @@ def left_out(group: Group, context: Context) -> Draft:
     fix, brief, kind = _by_query(picks) if picks is not None else _remedy(commonest, group.name)
     return Draft(
         title=f"It does not make every `{group.name}` call that is due",
-        what=f"{spread(group.failing)} {verb(group, 'lack')} one that the key has"
+        what=f"{group.failing.in_words} {verb(group, 'lack')} one that the key has"
         f"{f'; of {len(walks)} read, ' + ', '.join(told) if told else ''}.{_told(picks)}",
         fix=fix,
         brief=brief,
@@ -66,8 +66,7 @@ def left_out(group: Group, context: Context) -> Draft:
 
 def _picking(group: Group, context: Context, walks: list[Walk]) -> Narrower | None:
     """Whether the failing repeats pick from results what the passing ones ask for."""
-    passing = [walk for task in group.tasks for walk in context.reading.of(task) if walk.passed]
-    return narrower(walks, passing)
+    return narrower(walks, context.passing_repeats(group.failing))
 
 
 def _told(picks: Narrower | None) -> str:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-import polars as pl
-
 from blade.core.finding import Differs
 from blade.core.pattern import pattern_of
 from blade.detectors import rules
@@ -17,9 +15,8 @@ from blade.diagnose.differences import OF_A_TEST
 from blade.diagnose.examples import last_text, verb
 from blade.diagnose.exhibits import answer as answer_evidence
 from blade.diagnose.exhibits import closing, seen_by, shown_by, stopped
-from blade.diagnose.groups import Group, spread
+from blade.diagnose.groups import Group
 from blade.diagnose.walks import Walk
-from blade.metrics.counts import fired
 
 _CALL_AS_TEXT = pattern_of(r"</?tool_call>|<function=|<invoke|\"tool_calls\"\s*:")
 _CHANGED_FILE = pattern_of(r"^\+\+\+ b/(\S+)", re.MULTILINE)
@@ -39,7 +36,7 @@ def limit(group: Group, context: Context) -> Draft:
     if group.name == OF_A_TEST:
         return _too_slow(group, context)
     going = _going_round(group, context)
-    cut = f"{spread(group.failing)} {'is' if len(group.failing) == 1 else 'are'} cut by it"
+    cut = f"{group.failing.in_words} {'is' if len(group.failing) == 1 else 'are'} cut by it"
     if going * 2 > len(group.failing):
         return Draft(
             title=f"It goes round until the limit of {group.name}",
@@ -61,11 +58,11 @@ def limit(group: Group, context: Context) -> Draft:
 def _too_slow(group: Group, context: Context) -> Draft:
     return Draft(
         title="Its program is too slow for the tests",
-        what=f"{spread(group.failing)}: every test that {'it fails' if len(group.failing) == 1 else 'they fail'} runs out of time.",
+        what=f"{group.failing.in_words}: every test that {'it fails' if len(group.failing) == 1 else 'they fail'} runs out of time.",
         fix="say in the prompt how large the input gets and how long a test may take, or train on fast solutions",
         brief="programs that are too slow",
         kind="prompt",
-        where=tuple(_slow(walk) for walk in context.reading.at(group.failing)[:2]),
+        where=tuple(_slow(walk) for walk in context.read(group.failing)[:2]),
     )
 
 
@@ -79,8 +76,9 @@ def _slow(walk: Walk) -> Said:
 
 
 def _going_round(group: Group, context: Context) -> int:
-    rows = context.run.rollouts.select("task_id", "repeat", "fired").filter(fired(GOING_ROUND)).drop("fired")
-    return len(set(group.failing) & set(rows.iter_rows()))
+    rollouts = context.numbered
+    going = rollouts.marked(*(rollouts.fired[code] for code in GOING_ROUND if code in rollouts.fired))
+    return len(group.failing.only(going))
 
 
 def machinery(group: Group, context: Context) -> Draft:
@@ -89,12 +87,12 @@ def machinery(group: Group, context: Context) -> Draft:
         return _seen_by_rule(group, context)
     return Draft(
         title="The machinery fails, and the rollout counts as a failure",
-        what=f"{spread(group.failing)} {'carries' if len(group.failing) == 1 else 'carry'} an error of provider, harness "
+        what=f"{group.failing.in_words} {'carries' if len(group.failing) == 1 else 'carry'} an error of provider, harness "
         f"or sandbox and a reward all the same.",
         fix="repair it and run these rollouts again before blaming the model",
         brief="the machinery",
         kind="infrastructure",
-        where=tuple(_told(walk) for walk in context.reading.at(group.failing)[:2]),
+        where=tuple(_told(walk) for walk in context.read(group.failing)[:2]),
     )
 
 
@@ -112,11 +110,11 @@ def _seen_by_rule(group: Group, context: Context) -> Draft:
     what = rule_in_words(rule.code)
     return Draft(
         title=f"{what[0].upper()}{what[1:]}, and the rollout counts as a failure",
-        what=f"{spread(group.failing)} ({rule.code}); what is missing or wrong at their end is not put down to the agent.",
+        what=f"{group.failing.in_words} ({rule.code}); what is missing or wrong at their end is not put down to the agent.",
         fix=to_do(rule),
         brief=f"the machinery ({what})",
         kind="infrastructure",
-        where=tuple(_seen(walk, rule.code) for walk in context.reading.at(group.failing)[:2]),
+        where=tuple(_seen(walk, rule.code) for walk in context.read(group.failing)[:2]),
     )
 
 
@@ -130,12 +128,11 @@ def _seen(walk: Walk, code: str) -> Said:
 
 def no_verdict(group: Group, context: Context) -> Draft:
     """The verifier left no account, failed itself, or asked a judge that came to no verdict."""
-    rows = context.partition.table.filter(pl.col("mode").is_in(list(_WITHOUT_VERDICT)))
-    modes = {(task, repeat): mode for task, repeat, mode in rows.select("task_id", "repeat", "mode").iter_rows()}
-    found = sorted({modes[place] for place in group.failing if place in modes}) or ["no-verdict"]
+    mine = context.numbered.marked(group.failing.rows)
+    found = [mode for mode in _WITHOUT_VERDICT if context.in_mode(mode).only(mine)] or ["no-verdict"]
     return Draft(
         title="Rollouts without a verdict count as failures",
-        what=f"{spread(group.failing)} {'has' if len(group.failing) == 1 else 'have'} "
+        what=f"{group.failing.in_words} {'has' if len(group.failing) == 1 else 'have'} "
         f"{', or '.join(_WITHOUT_VERDICT[mode] for mode in found)}, and a reward all the same.",
         fix="ask the judge again, with room for its verdict (a limit may have cut it off), and score no rollout without one"
         if found == ["undecided"]
@@ -147,7 +144,7 @@ def no_verdict(group: Group, context: Context) -> Draft:
 
 def no_answer(group: Group, context: Context) -> Draft:
     """No output at all, or none that could be judged."""
-    walks = context.reading.at(group.failing)
+    walks = context.read(group.failing)
     mute = [walk for walk in walks if any(o.kind == Differs.NO_ANSWER and o.name == "output" for o in walk.differs)]
     if walks and len(mute) == len(walks):
         return _mute(group, walks)
@@ -155,7 +152,7 @@ def no_answer(group: Group, context: Context) -> Draft:
     said = f" In {len(written)} of {len(walks)} read the last message holds a call written as text, which nothing carried out."
     return Draft(
         title="Nothing is there to judge",
-        what=f"{spread(group.failing)} {verb(group, 'end')} without an answer or a patch.{said if written else ''}",
+        what=f"{group.failing.in_words} {verb(group, 'end')} without an answer or a patch.{said if written else ''}",
         fix="have the harness carry out or send back calls that come as text"
         if written
         else "say in the prompt how to hand in the answer, and have the harness ask once more when none came",
@@ -173,7 +170,7 @@ def _mute(group: Group, walks: Sequence[Walk]) -> Draft:
     )
     return Draft(
         title="The agent never speaks",
-        what=f"{spread(group.failing)} {verb(group, 'hold')} no word and no call of the agent.{said}",
+        what=f"{group.failing.in_words} {verb(group, 'hold')} no word and no call of the agent.{said}",
         fix="look at the harness first: the model was not asked, or what it said was not recorded",
         brief="the harness, in which the agent says nothing",
         kind="harness",

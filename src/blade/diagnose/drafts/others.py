@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from statistics import median
 
-import polars as pl
 from msgspec import Struct
 
 from blade.core.diagnosis import NOT_EXPLAINED, Grade
 from blade.core.finding import Evidence
 from blade.core.pattern import pattern_of
-from blade.core.rollout import Outcome
 from blade.diagnose import quotes
 from blade.diagnose.context import Context, Draft, Said
 from blade.diagnose.deciding import deciding
 from blade.diagnose.examples import clarity, divergence_in_words, last_text, verb
 from blade.diagnose.exhibits import answer as answer_evidence
-from blade.diagnose.groups import Group, Place, spread
+from blade.diagnose.groups import Group
+from blade.diagnose.places import at, none
 from blade.diagnose.walks import Walk
 from blade.diagnose.withheld import Withheld
+from blade.metrics.numbered import Flags
 
 FEWEST = 3
 _FENCE = "```"
@@ -38,13 +38,14 @@ def by_user(context: Context) -> tuple[Group, Draft] | None:
     kept = list(context.withheld)
     if not kept:
         return None
-    places = tuple((one.walk.rollout.key.task_id, one.walk.repeat) for one in kept)
-    group = Group(family="user", name="withheld", detail="", failing=places, passing=(), alone=places)
+    places = at(context.numbered, [(one.walk.rollout.key.task_id, one.walk.repeat) for one in kept])
+    nothing = none(context.numbered)
+    group = Group(family="user", name="withheld", detail="", failing=places, passing=nothing, alone=places)
     taught = [one for one in kept if one.walk.rollout.key.task_id in context.contrasts] or kept
     asked = ", ".join(f"`{name}`" for name in dict.fromkeys(one.argument for one in kept))
     return group, Draft(
         title="The simulated user keeps back what its script gives",
-        what=f"In {spread(places)} the agent asks for {asked}, the script holds it, and the user never says it.",
+        what=f"In {places.in_words} the agent asks for {asked}, the script holds it, and the user never says it.",
         fix="tell the simulated user to give its ids when asked, and run these tasks again before blaming the model",
         brief="the user simulator",
         kind="harness",
@@ -73,24 +74,24 @@ def _kept_back(one: Withheld, context: Context) -> Said:
     return f"{text}.", tuple(piece for piece in (one.reply, passed) if piece is not None)
 
 
-def unexplained(context: Context, known: Set[Place] = frozenset()) -> tuple[Group, Draft] | None:
+def unexplained(context: Context, known: Flags) -> tuple[Group, Draft] | None:
     """Failures that no key and no word of the verifier explains: how their outputs look beside those that pass.
 
     What they look like is described, and no remedy: nothing shows that they would pass if they looked otherwise. Those
     of which something is `known` are left out.
     """
-    table = context.partition.table
-    rows = table.filter(table["mode"] == NOT_EXPLAINED)
-    places = tuple(place for place in rows.select("task_id", "repeat").iter_rows() if place not in known)
-    beside = tuple(place for place in places if place[0] in context.contrasts)
-    walks = context.reading.at(places)
+    rollouts = context.numbered
+    places = context.in_mode(NOT_EXPLAINED).less(known)
+    beside = places.within(context.contrasts)
+    walks = context.read(places)
     form = _form(context, walks)
     more = _measured(context, walks) + _more(context, walks)
     if form is None and not beside and not more:
         return None
     told = form is not None or bool(more)
-    group = Group(family="unexplained", name="", detail="", failing=places if told else beside, passing=(), alone=())
-    unsaid = f"{spread(group.failing)} {verb(group, 'fail')} without a key or a word of the verifier to say why."
+    failing, nothing = places if told else beside, none(rollouts)
+    group = Group(family="unexplained", name="", detail="", failing=failing, passing=nothing, alone=nothing)
+    unsaid = f"{group.failing.in_words} {verb(group, 'fail')} without a key or a word of the verifier to say why."
     if form is not None:
         return group, Draft(
             title="Its outputs look otherwise than those that pass",
@@ -112,14 +113,13 @@ def unexplained(context: Context, known: Set[Place] = frozenset()) -> tuple[Grou
             grade=Grade.NOT_SETTLED,
             estimable=False,
         )
-    tasks = list(dict.fromkeys(task for task, _ in beside))
     return group, Draft(
         title="Some repeats of a task fail, and nothing here says why",
         what=f"{unsaid}{more}",
         fix="read these beside each other, and have the verifier record what it found",
         brief="an account of the verifier",
         kind="verifier",
-        where=tuple(_parting(task, context) for task in tasks[:2]),
+        where=tuple(_parting(task, context) for task in beside.tasks[:2]),
         grade=Grade.NOT_SETTLED,
         estimable=False,
     )
@@ -134,7 +134,7 @@ class _Form(Struct, frozen=True, kw_only=True):
 
 def _read(context: Context, failing: Sequence[Walk]) -> str:
     """Of how many rollouts the outputs were read, since not all are."""
-    passes = context.run.rollouts.filter(pl.col("outcome") == str(Outcome.PASSED)).height
+    passes = int(context.numbered.passed.sum())
     read = sum(walk.passed for walk in context.reading.walks.values())
     return f"The last messages of {read:,} of {passes:,} passing rollouts and of {len(failing):,} of these were read."
 

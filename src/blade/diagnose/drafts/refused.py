@@ -6,7 +6,7 @@ from blade.core.diagnosis import Grade
 from blade.core.finding import Differs
 from blade.diagnose import quotes
 from blade.diagnose.context import Context, Draft, Said
-from blade.diagnose.groups import Group, spread
+from blade.diagnose.groups import Group
 from blade.diagnose.walks import Walk
 
 MOST_SHOWN = 2
@@ -17,12 +17,12 @@ def refused(group: Group, context: Context) -> Draft:
     passes = f"{len(group.passing)} passing" if group.passing else "no passing"
     return Draft(
         title=f"It calls `{group.name}` with arguments that the tool's own schema refuses",
-        what=f"{spread(group.failing)}, with nothing else to explain the failure, and {passes} "
+        what=f"{group.failing.in_words}, with nothing else to explain the failure, and {passes} "
         f"rollout{'' if len(group.passing) == 1 else 's'}.",
         fix="decode calls with the tool's schema, or have the harness refuse such a call and say what it takes",
         brief=f"calls of `{group.name}` that break its schema",
         kind="harness",
-        where=tuple(_shown(walk, group.name) for walk in context.reading.at(group.failing)[:MOST_SHOWN]),
+        where=tuple(_shown(walk, group.name) for walk in context.read(group.failing)[:MOST_SHOWN]),
         grade=Grade.CONSISTENT,
     )
 

@@ -9,7 +9,8 @@ from blade.core.pattern import pattern_of
 from blade.diagnose import quotes
 from blade.diagnose.context import Context, Draft, Said
 from blade.diagnose.differences import final_text
-from blade.diagnose.groups import Group, spread
+from blade.diagnose.groups import Group
+from blade.diagnose.places import at, none
 from blade.diagnose.walks import Walk
 
 FEWEST = 2
@@ -36,13 +37,13 @@ def by_shut_out(context: Context) -> tuple[Group, Draft] | None:
     lost = [walk for walk in walks if not walk.passed and _is_shut_out(walk)]
     if len(lost) < FEWEST or any(_is_shut_out(walk) for walk in walks if walk.passed):
         return None
-    modes = {(task, repeat): mode for task, repeat, mode in _modes(context)}
-    places = tuple((walk.rollout.key.task_id, walk.repeat) for walk in lost)
-    alone = tuple(place for place in places if modes.get(place) in _UNJUDGED)
-    group = Group(family="shut-out", name="", detail="", failing=places, passing=(), alone=alone)
+    rollouts = context.numbered
+    places = at(rollouts, [(walk.rollout.key.task_id, walk.repeat) for walk in lost])
+    alone = places.only(rollouts.marked(context.in_mode(*_UNJUDGED).rows))
+    group = Group(family="shut-out", name="", detail="", failing=places, passing=none(rollouts), alone=alone)
     return group, Draft(
         title="A login, a CAPTCHA or a block keeps it out",
-        what=f"{spread(places)} end with the agent saying so, and no passing rollout that was read does.",
+        what=f"{places.in_words} end with the agent saying so, and no passing rollout that was read does.",
         fix="give the agent what these pages ask for or a way around them, and run these rollouts again before blaming "
         "the model",
         brief="pages that keep the agent out",
@@ -51,10 +52,6 @@ def by_shut_out(context: Context) -> tuple[Group, Draft] | None:
         grade=Grade.CONSISTENT,
         estimable=False,
     )
-
-
-def _modes(context: Context) -> list[tuple[str, int, str]]:
-    return context.partition.table.select("task_id", "repeat", "mode").rows()
 
 
 def _is_shut_out(walk: Walk) -> bool:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import polars as pl
-
 from blade.core.diagnosis import Lookout
 from blade.core.finding import Evidence
 from blade.diagnose.context import Context, Draft, Said
-from blade.diagnose.groups import Group, Place, spread
-from blade.metrics.counts import fired
+from blade.diagnose.groups import Group
+from blade.diagnose.places import marked, none
 from blade.teach import Fix, Taught
 
 MOST_PLACES = 2
@@ -17,19 +15,20 @@ MOST_PLACES = 2
 def by_label(label: Taught, seen: Lookout, context: Context) -> tuple[Group, Draft]:
     """The failures in which a label holds; `label` has a fix, and `seen` says how it goes with failing."""
     fix = label.fix or Fix(kind="prompt", action=label.message)
-    rows = context.run.rollouts.select("task_id", "repeat", "outcome", "fired").filter(fired([label.name]))
-    failing, passing = _places(rows, "failed"), _places(rows, "passed")
+    rollouts = context.numbered
+    hit = rollouts.marked(rollouts.fired[label.name])
+    failing, passing = marked(rollouts, hit & rollouts.failed), marked(rollouts, hit & rollouts.passed)
     group = Group(
         family="label",
         name=label.name,
         detail="",
         failing=failing,
         passing=passing,
-        alone=failing if label.direct else (),
+        alone=failing if label.direct else none(rollouts),
     )
     return group, Draft(
         title=label.message.rstrip("."),
-        what=f"{spread(failing)} that fail, and {len(passing)} that pass{'' if len(passing) != 1 else 'es'}, "
+        what=f"{failing.in_words} that fail, and {len(passing)} that pass{'' if len(passing) != 1 else 'es'}, "
         f"carry the package's label `{label.name}`.",
         fix=fix.action,
         brief=fix.action,
@@ -37,10 +36,6 @@ def by_label(label: Taught, seen: Lookout, context: Context) -> tuple[Group, Dra
         where=tuple(_shown(one) for one in seen.evidence[:MOST_PLACES]),
         grade=seen.grade,
     )
-
-
-def _places(rows: pl.DataFrame, outcome: str) -> tuple[Place, ...]:
-    return tuple(rows.filter(pl.col("outcome") == outcome).select("task_id", "repeat").iter_rows())
 
 
 def _shown(one: Evidence) -> Said:

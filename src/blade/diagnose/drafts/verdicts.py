@@ -5,19 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-import polars as pl
-
 from blade.core.due import Check
 from blade.core.finding import Differs
 from blade.core.pattern import pattern_of
-from blade.core.rollout import Outcome
 from blade.diagnose import exhibits, quotes
 from blade.diagnose.context import Context, Draft, Said
 from blade.diagnose.differences import A_JUDGE, ENVIRONMENT, EVERY_TEST
 from blade.diagnose.examples import verb
 from blade.diagnose.exhibits import judge_words
-from blade.diagnose.groups import A_TOTAL, BEFORE_JUDGING, Group, spread
+from blade.diagnose.groups import A_TOTAL, BEFORE_JUDGING, Group
 from blade.diagnose.mode_kinds import party_of
+from blade.diagnose.places import marked
 from blade.diagnose.templates import readable, telling
 from blade.diagnose.walks import Walk
 from blade.ingest.fields import is_judge
@@ -42,11 +40,11 @@ def not_said(group: Group, context: Context) -> Draft:
     alone = f"; in {len(group.alone)} nothing else is wrong" if group.alone else ""
     return Draft(
         title="It does not say what had to be said",
-        what=f"{spread(group.failing)} never {verb(group, 'state')} something that the key wants told to the user{alone}.",
+        what=f"{group.failing.in_words} never {verb(group, 'state')} something that the key wants told to the user{alone}.",
         fix="look up what the wrong statements rest on, and have the agent answer the user's questions one by one",
         brief="the statements that the key wants",
         kind="prompt",
-        where=tuple(_unsaid(walk) for walk in context.reading.at(group.alone or group.failing)[:2]),
+        where=tuple(_unsaid(walk) for walk in context.read(group.alone or group.failing)[:2]),
     )
 
 
@@ -67,19 +65,19 @@ def check(group: Group, context: Context) -> Draft:
     near = f"; in {len(group.alone)} it is the only one" if group.alone else ""
     return Draft(
         title=f"`{quotes.shown(group.name, 90)}` is not met",
-        what=f"{spread(group.failing)} {verb(group, 'fail')} it{near}.",
+        what=f"{group.failing.in_words} {verb(group, 'fail')} it{near}.",
         fix="read the failing outputs beside this criterion: either the prompt does not ask for it plainly, or it is "
         "beyond what the model does",
         brief=f"`{quotes.shown(group.name, 60)}`",
         kind="prompt",
-        where=tuple(_failed(walk, group.name) for walk in context.reading.at(group.failing)[:2]),
+        where=tuple(_failed(walk, group.name) for walk in context.read(group.failing)[:2]),
         estimable=False,
     )
 
 
 def _criteria(group: Group, context: Context) -> Draft:
     """How near the misses are, whether one criterion decides, and whether the reward shows any of it."""
-    walks = context.reading.at(group.failing)
+    walks = context.read(group.failing)
     counted = [walk for walk in walks if walk.due.met]
     near = [walk for walk in counted if walk.due.asked - walk.due.met == 1]
     required = [walk for walk in walks if any(one.required and not one.passed for one in walk.due.checks)]
@@ -101,7 +99,7 @@ def _criteria(group: Group, context: Context) -> Draft:
         title="Tests or criteria fail, of which only the number is recorded"
         if _are_totals(walks)
         else "Tests or criteria fail that no two tasks share",
-        what=" ".join([f"{spread(group.failing)} {verb(group, 'fail')} at least one.", *said]),
+        what=" ".join([f"{group.failing.in_words} {verb(group, 'fail')} at least one.", *said]),
         fix=_train(group, context, "where a criterion is missed by one" if near else "where a criterion is missed"),
         brief=f"the criteria ({len(near)} missed by one)" if near else "the criteria, task by task",
         kind="training",
@@ -135,8 +133,7 @@ def _train(group: Group, context: Context, where: str) -> str:
     """What to train on: passing repeats of the same tasks, where there are any that earned it."""
     taught = [
         f"{task}#{repeat}"
-        for task in group.tasks
-        if task in context.contrasts
+        for task in group.failing.within(context.contrasts).tasks
         for repeat in context.contrasts[task].passing
         if repeat not in context.contrasts[task].lucky
     ]
@@ -149,11 +146,11 @@ def _train(group: Group, context: Context, where: str) -> str:
 def _why_none_teaches(group: Group, context: Context) -> str:
     """Why no repeat of the group's own tasks is an example to train on."""
     few = "this task" if len(group.tasks) == 1 else f"these {len(group.tasks)} tasks"
-    passed = context.run.rollouts.filter(pl.col("outcome") == str(Outcome.PASSED), pl.col("task_id").is_in(group.tasks))
-    tasks = set(passed["task_id"])
-    if not tasks:
+    rollouts = context.numbered
+    passing = marked(rollouts, rollouts.passed & rollouts.of_tasks(group.tasks))
+    if not passing:
         return f"no repeat of {few} passes, so none can teach it"
-    if tasks <= context.unlike.keys():
+    if context.unlike.keys() >= set(passing.tasks):
         return f"the repeats of {few} that pass were given something else, so they do not teach it"
     return f"the repeats of {few} that pass did less than those that fail, so they do not teach it"
 
@@ -195,7 +192,7 @@ def words(group: Group, context: Context) -> Draft:
     other = _OTHERS.get(party_of(group.name, group.detail), "")
     return Draft(
         title="A judge rejects it, in words of its own" if judged else f"The {who} says {says(110)}",
-        what=f"{'It' if group.name == ENVIRONMENT else f'`{group.name}`'} says so in {spread(group.failing)}, and in {passes} rollout{'s' if len(group.passing) > 1 else ''}.",
+        what=f"{'It' if group.name == ENVIRONMENT else f'`{group.name}`'} says so in {group.failing.in_words}, and in {passes} rollout{'s' if len(group.passing) > 1 else ''}.",
         fix=f"mend {other}, and run these rollouts again before blaming the model"
         if other
         else _TRY_IT
@@ -203,19 +200,19 @@ def words(group: Group, context: Context) -> Draft:
         else _train(group, context, where),
         brief="what the judge says" if judged else f"the {who}'s {says(60)}",
         kind="harness" if unjudged or other else "training",
-        where=tuple(_spoken(walk, group.name) for walk in context.reading.at(group.failing)[:2]),
+        where=tuple(_spoken(walk, group.name) for walk in context.read(group.failing)[:2]),
         estimable=False,
     )
 
 
 def _cannot_run(group: Group, context: Context) -> Draft:
     """What every test of a rollout says: the program could not be run, or was not taken out of its fence."""
-    walks = context.reading.at(group.failing)
+    walks = context.read(group.failing)
     found = [(walk, evidence) for walk in walks if (evidence := exhibits.check(walk, "")) is not None]
     fenced = bool(found) and all("SyntaxError" in one.quote and _FENCE in one.quote for _, one in found)
     return Draft(
         title=f"Every test says {_as_said(group, context)(110)}",
-        what=f"So in {spread(group.failing)}: the program could not be run at all"
+        what=f"So in {group.failing.in_words}: the program could not be run at all"
         f"{', since the fence around it was taken for a part of it' if fenced else ''}.",
         fix="have the verifier take the program out of its fence before it runs it, and judge these again"
         if fenced
@@ -230,7 +227,7 @@ def _cannot_run(group: Group, context: Context) -> Draft:
 def _as_said(group: Group, context: Context) -> Callable[[int], str]:
     """The verifier's words, cut to a width; those of one rollout where what it says differs from one to the next."""
     plain = readable(group.detail)
-    walks = context.reading.at(group.failing)[:1] if plain != group.detail or plain.endswith("...") else []
+    walks = context.read(group.failing)[:1] if plain != group.detail or plain.endswith("...") else []
     found = next((one for walk in walks if (one := exhibits.said(walk, group.name)) is not None), None)
     if found is None:
         return lambda width: f'"{quotes.shown(plain, width)}"'
@@ -289,13 +286,13 @@ def answer(group: Group, context: Context) -> Draft:
     form = group.name in ("several", "contained")
     return Draft(
         title=NAMES.get(group.name, f"Its answer against the key: {group.name}"),
-        what=f"{spread(group.failing)}.",
+        what=f"{group.failing.in_words}.",
         fix="ask for the answer in the verifier's format"
         if form
         else _train(group, context, "where the answer is another than the key's"),
         brief="the answer format" if form else "the wrong answers",
         kind="prompt" if form else "training",
-        where=tuple(_answered(walk) for walk in _first_of_tasks(context.reading.at(group.failing))[:2]),
+        where=tuple(_answered(walk) for walk in _first_of_tasks(context.read(group.failing))[:2]),
         estimable=False,
     )
 
@@ -304,7 +301,7 @@ def declined(group: Group, context: Context) -> Draft:
     """The verifier says that the agent did not try, or said that it does not know."""
     return Draft(
         title="It declines, or says that it does not know",
-        what=f"{spread(group.failing)}.",
+        what=f"{group.failing.in_words}.",
         fix=_train(group, context, "where it declines"),
         brief="what it declines to answer",
         kind="training",

@@ -16,8 +16,6 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
-import polars as pl
-
 from blade.core.diagnosis import Doubt
 from blade.core.finding import Cause, Differs
 from blade.core.tools import changes_state
@@ -31,10 +29,7 @@ _ACTIONS = (Differs.UNWANTED, Differs.NOT_MADE, Differs.MISSING, Differs.EXTRA, 
 
 @run_rule("INF003", suggests=Cause.INFRA, status="stable")
 def done_without_verdict(context: Context) -> Iterator[Doubt]:
-    places = context.partition.table.filter(pl.col("mode").is_in(["no-verdict", "undecided"])).select(
-        "task_id", "repeat"
-    )
-    walks = context.reading.at(list(places.iter_rows()))
+    walks = context.read(context.in_mode("no-verdict", "undecided"))
     whole = [walk for walk in walks if _wants_change(walk) and not any(one.kind in _ACTIONS for one in walk.differs)]
     turns = Counter(_turns(walk) for walk in walks)
     if whole:

@@ -23,7 +23,7 @@ from blade.core.finding import Cause
 from blade.core.pattern import pattern_of
 from blade.diagnose import quotes
 from blade.diagnose.context import Context
-from blade.diagnose.groups import spread
+from blade.diagnose.places import spread
 from blade.diagnose.rules._rule import run_rule
 from blade.diagnose.rules.task._words import Spoken, agent_words, given_words, quoted, verifier_words
 from blade.diagnose.walks import Walk

@@ -15,13 +15,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from blade.core.diagnosis import Doubt
 from blade.core.finding import Cause
 from blade.core.rollout import Step
 from blade.diagnose import quotes
-from blade.diagnose.actions import carried_out, parsed
+from blade.diagnose.actions import parsed
 from blade.diagnose.context import Context
 from blade.diagnose.rules._rule import run_rule
 from blade.diagnose.walks import Walk
@@ -73,34 +74,39 @@ def _asked_changes(walk: Walk) -> Iterator[tuple[Step, str, object, object]]:
     """Calls that ask for another value of a field than an earlier result about the same thing shows."""
     if not walk.changes:
         return
-    states: list[tuple[Step, Mapping[str, object]]] = []
+    shown: list[str] = []
     results = {step.answers: step for step in walk.steps if step.kind == "result" and step.answers is not None}
-    for made in carried_out(walk.steps):
+    for made in walk.made:
         result = results.get(made.step.index)
-        state = _state(result.text) if result is not None and result.text.lstrip().startswith("{") else {}
-        for name, wanted in made.arguments.items():
-            if not isinstance(wanted, str) or name.endswith("id") or name not in state:
-                continue
-            before = _earlier(states, made.arguments, name)
+        text = result.text if result is not None and result.text.lstrip().startswith("{") else ""
+        asked = _asked_for(made.arguments) if text and shown else ()
+        for name, wanted in asked:
+            before = _earlier(shown, made.arguments, name) if name in _state(text) else None
             if before is not None and str(before).lower() != wanted.lower():
-                yield made.step, name, wanted, state[name]
-        if state:
-            states.append((made.step, state))
+                yield made.step, name, wanted, _state(text)[name]
+        if text:
+            shown.append(text)
 
 
-def _state(text: str) -> dict[str, object]:
+def _asked_for(arguments: Mapping[str, object]) -> list[tuple[str, str]]:
+    """Fields and the values that a call wants them to have; none where it names no record by an id."""
+    if not any(name.endswith("id") for name in arguments):
+        return []
+    return [(name, one) for name, one in arguments.items() if isinstance(one, str) and not name.endswith("id")]
+
+
+@lru_cache(maxsize=256)
+def _state(text: str) -> Mapping[str, object]:
     """The fields of a record, and of a record inside it: tools wrap what they show in `order` or `data`."""
     found = parsed(text)
     inner = [value for value in found.values() if isinstance(value, dict)]
     return {**{name: value for one in inner for name, value in one.items()}, **found}
 
 
-def _earlier(
-    states: Sequence[tuple[Step, Mapping[str, object]]], arguments: Mapping[str, object], name: str
-) -> object | None:
+def _earlier(shown: Sequence[str], arguments: Mapping[str, object], name: str) -> object | None:
     """The value of a field in the last result that shares an id with a call."""
     ids = [(key, value) for key, value in arguments.items() if key.endswith("id") and isinstance(value, str)]
-    for _, state in reversed(states):
+    for state in map(_state, reversed(shown)):
         if name in state and any(state.get(key) == value for key, value in ids):
             return state[name]
     return None

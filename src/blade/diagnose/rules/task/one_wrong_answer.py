@@ -26,26 +26,32 @@ from blade.diagnose.elsewhere import REJECTED
 from blade.diagnose.rules._rule import run_rule
 from blade.metrics.counts import JUDGED, task_numbers
 
+FEWEST = 3
+"""Judged rollouts of a task before one answer in all of them says anything."""
+
 
 @run_rule("TSK008", suggests=Cause.TASK)
 def one_wrong_answer(context: Context) -> Iterator[Doubt]:
     run = context.run
     if run.rollouts["answer"].count() == 0:
         return
-    rows = run.rollouts.select("task_id", "outcome", "answer_fp", "answer").filter(JUDGED)
+    rollouts = context.numbered
+    never = (rollouts.judged_per_task >= FEWEST) & (rollouts.per_task(rollouts.passed) == 0)
+    rows = run.rollouts.select("task_id", "answer_fp", "answer").filter(
+        pl.Series(rollouts.judged & never[rollouts.task])
+    )
     answers = pl.col("answer_fp")
     told = (
         rows.with_columns(task_numbers(rows))
         .group_by("task", maintain_order=True)
         .agg(
             pl.col("task_id").first(),
-            passes=(pl.col("outcome") == "passed").sum(),
             n=pl.len(),
             same=(answers.min() == answers.max()) & (answers.null_count() == 0),
             answer=pl.col("answer").first(),
         )
     )
-    alike = told.filter((pl.col("passes") == 0) & (pl.col("n") >= 3) & pl.col("same"))
+    alike = told.filter("same")
     alike = alike.join(run.tasks.drop_nulls("expected"), on="task_id", how="semi", maintain_order="left")
     mine = run.rollouts.select("task_id", "outcome", "differs").filter(
         pl.col("task_id").is_in(alike["task_id"].implode()) & JUDGED

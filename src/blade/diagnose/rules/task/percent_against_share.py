@@ -15,8 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import polars as pl
-
 from blade.core.diagnosis import Doubt
 from blade.core.finding import Cause, Evidence
 from blade.core.pattern import pattern_of
@@ -37,8 +35,7 @@ _MODES = ("answer-different", "answer-absent", "answer-contained")
 
 @run_rule("TSK021", suggests=Cause.TASK)
 def percent_against_share(context: Context) -> Iterator[Doubt]:
-    table = context.partition.table.filter(pl.col("mode").is_in(_MODES))
-    walks = context.reading.at(list(table.select("task_id", "repeat").iter_rows()))
+    walks = context.read(context.in_mode(*_MODES))
     found = [(walk, asked) for walk in walks if _is_hundredfold(walk) and (asked := _asks(walk)) is not None]
     if not found:
         return

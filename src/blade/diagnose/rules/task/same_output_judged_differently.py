@@ -59,9 +59,11 @@ def same_output_judged_differently(context: Context) -> Iterator[Doubt]:
 def _pairs(context: Context) -> Iterator[tuple[Pair, list[Place]]]:
     """One passing and one failing rollout of each task that judges one output both ways, and all that fail with it."""
     shared = ("task_id", "output_fp", "answer_fp")
-    rows = context.run.rollouts.select(*shared, "repeat", "outcome", "calls", "steps")
-    judged = rows.filter(pl.col("outcome").is_in(["passed", "failed"]) & pl.col("output_fp").is_not_null())
-    both = judged.filter(pl.col("output_fp").is_duplicated()).filter(pl.col("outcome").n_unique().over(*shared) > 1)
+    again = context.numbered.judged & context.numbered.repeats_itself
+    if not again.any():
+        return
+    rows = context.run.rollouts.select(*shared, "repeat", "outcome", "calls", "steps").filter(pl.Series(again))
+    both = rows.filter(pl.col("outcome").n_unique().over(*shared) > 1)
     single = (pl.col("calls") == 0) & (pl.col("steps") <= SINGLE)
     groups = both.group_by(*shared, maintain_order=True).agg("repeat", "outcome", single.all().alias("single"))
     tasks = context.run.tasks.drop_nulls("prompt_fp")["task_id"]

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from blade.core.diagnosis import Doubt
 from blade.core.finding import Cause, Evidence
 from blade.diagnose.context import Context
-from blade.diagnose.groups import spread
+from blade.diagnose.places import spread
 from blade.diagnose.rules._rule import run_rule
 
 

@@ -27,7 +27,7 @@ from blade.core.pattern import pattern_of
 from blade.core.rollout import Outcome
 from blade.diagnose import quotes
 from blade.diagnose.context import Context
-from blade.diagnose.groups import spread
+from blade.diagnose.places import spread
 from blade.diagnose.rules._rule import run_rule
 from blade.diagnose.rules.task._words import reward_of
 from blade.diagnose.walks import Walk

@@ -26,11 +26,12 @@ from blade.core.pattern import pattern_of
 from blade.diagnose import quotes
 from blade.diagnose.context import Context
 from blade.diagnose.differences import MACHINERY, UNDECIDED
-from blade.diagnose.groups import Place, spread
+from blade.diagnose.places import spread
 from blade.diagnose.rules._rule import run_rule
 from blade.diagnose.rules.task._words import Spoken, agent_words, given_words, quoted, verifier_words
 from blade.diagnose.templates import telling
 from blade.diagnose.walks import Walk
+from blade.metrics.numbered import Place
 
 LOOKED_BACK = 4_000
 """Characters before an error in which the place that raised it is looked for."""

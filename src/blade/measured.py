@@ -39,7 +39,7 @@ def measure(run: Run, whole: Run, stages: Sequence[str] = (), counts: Counts | N
     return RunAnalysis(
         run=run,
         metrics=_metrics(run, counts, kind, why, in_bucket, stages),
-        make_tasks=lambda: _tasks(run, counts, [bucket_names(kind)[place] for place in in_bucket.tolist()]),
+        make_tasks=lambda: _tasks(run, counts, list(map(bucket_names(kind).__getitem__, in_bucket.tolist()))),
         recorded=recompute(whole),
     )
 
@@ -144,7 +144,8 @@ def _variance(run: Run, counts: Counts, kind: str) -> Variance:
 def _tasks(run: Run, counts: Counts, in_bucket: list[str]) -> tuple[TaskResult, ...]:
     known = run.expected_from is not None
     columns = [name for name in run.tasks.columns if name.startswith("slice.")]
-    sliced = run.tasks.select("key_expects", *columns).rename({name: name.removeprefix("slice.") for name in columns})
+    sliced = run.tasks.select("key_expects", *columns)
+    names = [name.removeprefix("slice.") for name in sliced.columns]
     table = _places(run)
     whole = ("rows", "judged", "passed", "failed", "errored", "unscored", "missing", "recorded")
     numbers = zip(*(getattr(counts, name).tolist() for name in whole), counts.recorded_sum.tolist(), strict=True)
@@ -168,7 +169,7 @@ def _tasks(run: Run, counts: Counts, in_bucket: list[str]) -> tuple[TaskResult, 
                 score=passed / judged if judged else None,
                 places=tuple(f"{task}#{repeat}" for repeat in repeats_ or ()),
                 findings=tuple(codes or ()),
-                slices={name: value for name, value in zip(sliced.columns, values, strict=True) if value is not None},
+                slices={name: value for name, value in zip(names, values, strict=True) if value is not None},
             )
         )
     return tuple(found)

@@ -318,3 +318,13 @@ def test_the_help_names_every_format() -> None:
     *first, last = [known.name for known in formats()]
     told = f"Read files as this format: {', '.join(first)} or {last}."
     assert "".join(told.split()) in "".join(blade("analyze", "--help").stdout.split())
+
+
+def test_without_a_diagnosis_the_next_command_reads_the_first_rollout_that_has_a_row_and_did_not_pass(
+    tmp_path: Path,
+) -> None:
+    rows = [row("t10", 0, 0.0), row("t9", 1, 0.0), row("t9", 0, 1.0), row("t2", 1, 1.0)]
+    path = write(tmp_path / "r.jsonl", rows)
+    answer = json.loads(blade("analyze", path, "--json", "--metrics-only", "--expect-repeats", "2").stdout)
+    assert answer["more"]["one rollout"] == f"blade show {path} 't9#1'"
+    assert answer["more"]["one task"] == f"blade explain {path} t9"

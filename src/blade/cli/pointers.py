@@ -7,7 +7,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from blade.core.rollout import Outcome
+
 if TYPE_CHECKING:
+    import polars as pl
+
     from blade.core.analysis import Analysis, RunAnalysis
     from blade.core.run import Run
 
@@ -35,18 +39,23 @@ def _worth_reading(analysis: Analysis) -> tuple[RunAnalysis, str]:
                 return one, f"{finding.evidence[0].key}:{finding.evidence[0].step}"
             return one, finding.places[0]
     one = analysis.runs[0]
-    return one, next((place for row in one.tasks for place in row.places), None) or _first_place(one.run)
+    return one, _first_place(_not_passed(one.run)) or _first_place(one.run.rollouts) or "TASK#REPEAT"
 
 
-def _first_place(run: Run) -> str:
-    return next(
-        (f"{task}#{repeat}" for task, repeat in run.rollouts.select("task_id", "repeat").iter_rows()), "TASK#REPEAT"
-    )
+def _not_passed(run: Run) -> pl.DataFrame:
+    """The rollouts that have a row and did not pass, which are asked for without making a result of every task."""
+    rows = run.rollouts.select("task_id", "repeat", "outcome")
+    return rows.filter(~rows["outcome"].is_in([str(Outcome.PASSED), str(Outcome.MISSING)]))
+
+
+def _first_place(rollouts: pl.DataFrame) -> str | None:
+    first = rollouts.select("task_id", "repeat").head(1).rows()
+    return f"{first[0][0]}#{first[0][1]}" if first else None
 
 
 def next_command(analysis: Analysis, more: Mapping[str, str]) -> str:
     """What to run first: the task to explain, or, where nothing failed, a rollout to read."""
-    failed = any(row.places for one in analysis.runs for row in one.tasks)
+    failed = any(_not_passed(one.run).height for one in analysis.runs)
     return more["one task" if failed else "one rollout"]
 
 

@@ -63,13 +63,17 @@ _own = any_of(OWN)
 _passive = any_of(PASSIVE)
 _state = any_of(STATE)
 _last_word = re.compile(r"\w+$")
-_no_claim = re.compile(
-    r"\b(?:if|once|when|after|until|unless|before|whether|not|never|no|none|nothing|cannot|would|should|could|might|may|already|any|"
-    r"which|that|by the airline|please|will)\b|n['\u2019]t\b",
-    re.IGNORECASE,
+NO_CLAIM = (
+    r"\b(?:if|once|when|after|until|unless|before|whether|not|never|no|none|nothing|cannot|would|should|could|might|may)\b",
+    r"\b(?:already|any|which|that|by the airline|please|will)\b",
+    "n['\u2019]t\\b",
 )
 """Words before a claim in its sentence that make it a condition, a denial or a report."""
-_sentence = re.compile(r"[.!?:;\n]\s*")
+_no_claim = re.compile("|".join(NO_CLAIM), re.IGNORECASE)
+_may_be_no_claim = any_of(NO_CLAIM, re.IGNORECASE)
+_ENDS = ".!?:;\n"
+"""Signs behind which a sentence begins."""
+_blanks = re.compile(r"\s*")
 _sentence_end = re.compile(r"[.!?;](?=\s|$)|\n")
 
 
@@ -146,9 +150,17 @@ def _claimed(text: str, forms: Sequence[AnyOf]) -> Iterator[tuple[int, re.Match[
     """Where the sentence of each claim begins, the claim and its form; conditions, denials and reports are left out."""
     claimed = [(one, form) for form in forms for one in form.finditer(text)]
     for found, form in sorted(claimed, key=lambda one: one[0].start()):
-        begin = max((end.end() for end in _sentence.finditer(text, 0, found.start())), default=0)
-        if not _no_claim.search(text, max(begin, found.end() - LONGEST_QUOTE), found.end()):
+        begin = _sentence_begin(text, found.start())
+        near = max(begin, found.end() - LONGEST_QUOTE)
+        if not _may_be_no_claim.is_in(text[near : found.end()]) or not _no_claim.search(text, near, found.end()):
             yield begin, found, form
+
+
+def _sentence_begin(text: str, place: int) -> int:
+    """Where the sentence begins that a place of a text belongs to."""
+    last = max(text.rfind(sign, 0, place) for sign in _ENDS)
+    blanks = _blanks.match(text, last + 1, place) if last >= 0 else None
+    return blanks.end() if blanks else 0
 
 
 def _stem(claim: str) -> str:

@@ -57,6 +57,7 @@ class AnyOf:
     def __init__(self, phrases: Sequence[str], flags: re.RegexFlag) -> None:
         self._phrases = tuple(phrases)
         self._flags = flags
+        self._of_ascii = bool(flags & re.ASCII)
         self._compiled: dict[int, re.Pattern[str]] = {}
 
     @cached_property
@@ -71,7 +72,7 @@ class AnyOf:
         return frozenset(number for number, phrase in enumerate(self._phrases) if _is_as_it_is(phrase))
 
     def _may_be_in(self, text: str) -> Collection[int]:
-        if self._search is None or (not self._flags & re.ASCII and not text.isascii()):
+        if self._search is None or (not self._of_ascii and not text.isascii()):
             return range(len(self._phrases))
         return self._search(text)
 
@@ -95,7 +96,7 @@ class AnyOf:
 
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
         """Every phrase in a text, in order; where several begin at one place, the one that comes first among the phrases."""
-        if self._begins is not None and (self._is_of_ascii or text.isascii()):
+        if self._begins is not None and (self._blind_beyond_ascii or text.isascii()):
             return self._confirmed(self._begins, text)
         return _merged([self._pattern(number) for number in sorted(self._may_be_in(text))], text)
 
@@ -105,9 +106,9 @@ class AnyOf:
         return either_of([without_lookaround(phrase) for phrase in self._phrases])
 
     @cached_property
-    def _is_of_ascii(self) -> bool:
+    def _blind_beyond_ascii(self) -> bool:
         """Whether no phrase tells a letter beyond ASCII from a question mark."""
-        return bool(self._flags & re.ASCII) and all(phrase.isascii() and "[^" not in phrase for phrase in self._phrases)
+        return self._of_ascii and all(phrase.isascii() and "[^" not in phrase for phrase in self._phrases)
 
     def _confirmed(self, begins: Any, text: str) -> Iterator[re.Match[str]]:
         """The phrases at the places where google-re2 sees one begin: the patterns are asked nowhere else."""

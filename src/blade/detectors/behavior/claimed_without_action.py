@@ -77,6 +77,7 @@ _blanks = re.compile(r"\s*")
 _sentence_end = re.compile(r"[.!?;](?=\s|$)|\n")
 
 
+_within_talk = re.compile(r"(?<=[.!])\s")
 SHORT_REPLY = 80
 """Characters of a reply that is a yes and nothing more."""
 _asks_leave = re.compile(
@@ -119,10 +120,12 @@ def _done_upon_a_yes(before: tuple[Step, ...], text: str) -> str | None:
     talk = list(islice((step for step in reversed(before) if step.kind in ("message", "call")), 2))
     if [(step.party, step.kind) for step in talk] != [("user", "message"), ("agent", "message")]:
         return None
-    reply, asked = talk[0].text, re.split(r"(?<=[.!])\s", talk[1].text)[-1]
+    reply, question = talk[0].text, talk[1].text
+    if len(reply) > SHORT_REPLY or "?" not in question or _holds_back.search(reply):
+        return None
+    asked = _within_talk.split(question)[-1]
     leave = "?" in asked and _asks_leave.search(asked) and not _asks_to_know.search(asked)
-    plain = len(reply) <= SHORT_REPLY and not _holds_back.search(reply)
-    if not leave or not plain or may_admit(text):
+    if not leave or may_admit(text):
         return None
     return next((sentence[-LONGEST_QUOTE:] for sentence in says_done(text)), None)
 

@@ -340,6 +340,8 @@ def _paired(wanted: list[DueCall], done: list[Made]) -> Iterator[Difference]:
 
 def _lookups(due: list[DueCall], made: list[Made], *, whole: bool) -> Iterator[Difference]:
     """Look-ups of the key that were not made; where the key has nothing else, also those made with other arguments."""
+    if not due:
+        return
     if not whole:
         tools = {one.tool for one in made}
         for tool in dict.fromkeys(call.tool for call in due):

@@ -14,7 +14,7 @@ Limits
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import msgspec
@@ -133,7 +133,7 @@ def _carried_out(steps: tuple[Step, ...]) -> list[tuple[Step, Step]]:
 
 
 def _read(arguments: str) -> _Call:
-    leaves = list(_leaves("", _decoded(arguments)))
+    leaves = list(_leaves([("", _decoded(arguments))]))
     values = [value for value in _values(leaves) if value.text in arguments]
     return _Call(leaves, values, {value.kind for value in values})
 
@@ -147,16 +147,14 @@ def _decoded(arguments: str) -> object:
         return None
 
 
-def _leaves(name: str, value: object) -> Iterator[Leaf]:
-    if isinstance(value, _NUMBER_OR_TEXT):
-        if value is not True and value is not False:
+def _leaves(holder: Iterable[tuple[str, object]]) -> Iterator[Leaf]:
+    for name, value in holder:
+        if isinstance(value, dict):
+            yield from _leaves(value.items())
+        elif isinstance(value, list):
+            yield from _leaves([(name, item) for item in value])
+        elif isinstance(value, _NUMBER_OR_TEXT) and value is not True and value is not False:
             yield name, value
-    elif isinstance(value, dict):
-        for inner, item in value.items():
-            yield from _leaves(inner, item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _leaves(name, item)
 
 
 def _values(leaves: list[Leaf]) -> Iterator[_Value]:
@@ -179,7 +177,8 @@ def _may_contradict(text: str, call: _Call) -> bool:
     """Whether a message holds anything that one of its sentences could state in place of a value of the call."""
     return (
         ("id" in call.kinds and _has_other_id(text, call))
-        or ("day" in call.kinds and not _days(text) <= _plain_days(call))
+        # A sentence begins between the two words of "Mar. 4": there they are no day.
+        or ("day" in call.kinds and not _days(text.replace(". ", ".\n")) <= _plain_days(call))
         or ("word" in call.kinds and any(map(_word, _set_to.finditer(text))))
         or ("amount" in call.kinds and _money.search(text) is not None)
     )

@@ -471,6 +471,7 @@ def _in_short(said: Said) -> str:
     return short
 
 
+@lru_cache(maxsize=256)
 def _template(text: str) -> str:
     start, end = telling(text)
     return mask(text[start:end])

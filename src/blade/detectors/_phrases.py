@@ -57,6 +57,7 @@ class AnyOf:
     def __init__(self, phrases: Sequence[str], flags: re.RegexFlag) -> None:
         self._phrases = tuple(phrases)
         self._flags = flags
+        self._of_ascii = bool(flags & re.ASCII)
         self._compiled: dict[int, re.Pattern[str]] = {}
 
     @cached_property
@@ -71,7 +72,7 @@ class AnyOf:
         return frozenset(number for number, phrase in enumerate(self._phrases) if _is_as_it_is(phrase))
 
     def _may_be_in(self, text: str) -> Collection[int]:
-        if self._search is None or (not self._flags & re.ASCII and not text.isascii()):
+        if self._search is None or (not self._of_ascii and not text.isascii()):
             return range(len(self._phrases))
         return self._search(text)
 
@@ -95,8 +96,32 @@ class AnyOf:
 
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
         """Every phrase in a text, in order; where several begin at one place, the one that comes first among the phrases."""
-        patterns = [self._pattern(number) for number in sorted(self._may_be_in(text))]
-        return patterns[0].finditer(text) if len(patterns) == 1 else _merged(patterns, text)
+        if self._begins is not None and (self._blind_beyond_ascii or text.isascii()):
+            return self._confirmed(self._begins, text)
+        return _merged([self._pattern(number) for number in sorted(self._may_be_in(text))], text)
+
+    @cached_property
+    def _begins(self) -> Any | None:
+        """What finds where a phrase may begin; None when google-re2 is not there."""
+        return either_of([without_lookaround(phrase) for phrase in self._phrases])
+
+    @cached_property
+    def _blind_beyond_ascii(self) -> bool:
+        """Whether no phrase tells a letter beyond ASCII from a question mark."""
+        return self._of_ascii and all(phrase.isascii() and "[^" not in phrase for phrase in self._phrases)
+
+    def _confirmed(self, begins: Any, text: str) -> Iterator[re.Match[str]]:
+        """The phrases at the places where google-re2 sees one begin: the patterns are asked nowhere else."""
+        # Each letter is one byte, so that places in it are places in the text.
+        data = text.encode("ascii", "replace")
+        after = 0
+        while after <= len(data) and (seen := begins.search(data, after)):
+            place = seen.start()
+            found = (self._pattern(number).match(text, place) for number in range(len(self._phrases)))
+            match = next(filter(None, found), None)
+            if match is not None:
+                yield match
+            after = max(match.end() if match else 0, place + 1)
 
 
 def _merged(patterns: Sequence[re.Pattern[str]], text: str) -> Iterator[re.Match[str]]:
@@ -182,14 +207,21 @@ def _google_re2() -> tuple[Any, Any] | None:
     return re2, options
 
 
+def either_of(phrases: Sequence[str]) -> Any | None:
+    """The phrases as alternatives of one pattern of google-re2; None when it is not there."""
+    there = _google_re2()
+    if there is None:
+        return None
+    re2, options = there
+    options.never_capture = True
+    return re2.compile("|".join(f"(?:{in_re2(phrase)})" for phrase in phrases), options)
+
+
 def search_all_for(phrases: Sequence[tuple[int, Sequence[str]]]) -> SearchAll | None:
     """As `search_for`, in many texts at once: most hold no phrase, and all of those are passed over in one search."""
-    found, search = _google_re2(), search_for(phrases)
-    if found is None or search is None:
+    search, any_phrase = search_for(phrases), either_of([phrase for _, several in phrases for phrase in several])
+    if search is None or any_phrase is None:
         return None
-    re2, options = found
-    options.never_capture = True
-    any_phrase = re2.compile("|".join(f"(?:{in_re2(phrase)})" for _, several in phrases for phrase in several), options)
 
     def search_all(texts: Sequence[str]) -> list[Collection[int]]:
         numbers: list[Collection[int]] = [()] * len(texts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -87,14 +87,16 @@ def parsed(arguments: str | None) -> Mapping[str, object]:
 def pair(due: Sequence[DueCall], made: Sequence[Made]) -> Pairing:
     """Pair each due call with the nearest one made of the same tool; equal ones first, then fewest differences."""
     left, free = due[:MOST_PAIRED], made[:MOST_PAIRED]
+    exact = _exact(left, free)
+    used = set(exact.values())
     differ = {
         (place, other): differing(call, one.arguments)
         for place, call in enumerate(left)
+        if place not in exact
         for other, one in enumerate(free)
-        if one.tool == call.tool
+        if one.tool == call.tool and other not in used
     }
-    exact = _exact(left, free, differ) if differ else {}
-    wrong = _nearest(left, free, differ, exact) if differ else {}
+    wrong = _nearest(left, free, differ) if differ else {}
     paired = {**exact, **wrong}
     taken = set(paired.values())
     return Pairing(
@@ -109,15 +111,16 @@ Differ = Mapping[tuple[int, int], tuple[str, ...]]
 """The arguments in which calls of one tool differ, by the places of the due call and of the one made."""
 
 
-def _exact(left: Sequence[DueCall], free: Sequence[Made], differ: Differ) -> dict[int, int]:
+def _exact(left: Sequence[DueCall], free: Sequence[Made]) -> dict[int, int]:
     """Due calls and the first call made that is as they want it, by place."""
     # The most particular first: a call that is compared in one argument only may take what another needs.
     order = sorted(range(len(left)), key=lambda place: -_particular(left[place]))
     found: dict[int, int] = {}
     used: set[int] = set()
     for place in order:
-        same = (other for other in range(len(free)) if other not in used and differ.get((place, other)) == ())
-        other = next(same, None)
+        call = left[place]
+        mine = (other for other, one in enumerate(free) if one.tool == call.tool and other not in used)
+        other = next((other for other in mine if next(_differing(call, free[other].arguments), None) is None), None)
         if other is not None:
             found[place] = other
             used.add(other)
@@ -128,12 +131,12 @@ def _particular(call: DueCall) -> int:
     return len(call.arguments) if call.compared is None else len(call.compared)
 
 
-def _nearest(left: Sequence[DueCall], free: Sequence[Made], differ: Differ, exact: Mapping[int, int]) -> dict[int, int]:
+def _nearest(left: Sequence[DueCall], free: Sequence[Made], differ: Differ) -> dict[int, int]:
     """Pairs of one tool that are left, in order of how little they differ, each call in one pair at most; by place."""
     found: dict[int, int] = {}
-    used = set(exact.values())
+    used: set[int] = set()
     for place, other in sorted(differ, key=lambda at: (len(differ[at]), at)):
-        if place not in exact and place not in found and other not in used and _related(left[place], free[other]):
+        if place not in found and other not in used and _related(left[place], free[other]):
             found[place] = other
             used.add(other)
     return found
@@ -147,10 +150,15 @@ def _related(call: DueCall, made: Made) -> bool:
 
 def differing(call: DueCall, arguments: Mapping[str, object]) -> tuple[str, ...]:
     """Names of the arguments that are not as the key has them; empties and absences are the same."""
-    names = list(call.arguments) + [name for name in arguments if name not in call.arguments]
-    looked = names if call.compared is None else [name for name in names if name in call.compared]
+    return tuple(_differing(call, arguments))
+
+
+def _differing(call: DueCall, arguments: Mapping[str, object]) -> Iterator[str]:
     agrees = _is_accepted if call.alternatives else same
-    return tuple([name for name in looked if not agrees(call.arguments.get(name), arguments.get(name))])
+    names = {**call.arguments, **arguments}
+    for name in names if call.compared is None else [name for name in names if name in call.compared]:
+        if not agrees(call.arguments.get(name), arguments.get(name)):
+            yield name
 
 
 def _is_accepted(values: object, given: object) -> bool:

@@ -344,6 +344,8 @@ def _paired(wanted: list[DueCall], done: list[Made]) -> Iterator[Difference]:
 
 def _lookups(due: list[DueCall], made: list[Made], *, whole: bool) -> Iterator[Difference]:
     """Look-ups of the key that were not made; where the key has nothing else, also those made with other arguments."""
+    if not due:
+        return
     if not whole:
         tools = {one.tool for one in made}
         for tool in dict.fromkeys(call.tool for call in due):
@@ -473,6 +475,7 @@ def _in_short(said: Said) -> str:
     return short
 
 
+@lru_cache(maxsize=256)
 def _template(text: str) -> str:
     start, end = telling(text)
     return mask(text[start:end])

@@ -11,6 +11,8 @@ from blade.core.due import Check
 from blade.core.pattern import pattern_of
 
 Get = Callable[[str], object]
+Shape = Callable[[tuple[str, ...], Get], Iterator[Check]]
+"""Reads the checks of a row, with its keys in order of name, that have one shape."""
 
 
 class _Read(NamedTuple):
@@ -200,9 +202,9 @@ def read_checks(names: Iterable[str], get: Get) -> tuple[Check, ...]:
     those inside an account, traces of failed tests, numbered verdicts, lists of passed and failed tests, parts of the
     reward, and last totals such as 6 of 7.
     """
-    have = _by_name(tuple(names))
-    for shape in (_paired, _named_fields, _accounts, _traces, _numbered, _nested, _components, _totals):
-        found = tuple(shape(have, get))
+    have = tuple(names)
+    for shape in _shapes(have):
+        found = tuple(shape(_by_name(have), get))
         if found and len(found) <= MOST:
             return found
     return ()
@@ -211,6 +213,22 @@ def read_checks(names: Iterable[str], get: Get) -> tuple[Check, ...]:
 @lru_cache(maxsize=4096)
 def _by_name(names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(sorted(names))
+
+
+@lru_cache(maxsize=4096)
+def _shapes(names: tuple[str, ...]) -> tuple[Shape, ...]:
+    """The shapes that checks can have in a row with these keys, in the order in which they are tried."""
+    reads: tuple[tuple[Shape, Callable[[str], bool]], ...] = (
+        (_paired, lambda name: any(name == first for first, _ in PAIRED)),
+        (_named_fields, lambda name: name in NAMES or _MAY_NAME.fullmatch(name) is not None),
+        (_accounts, lambda name: name in ACCOUNTS),
+        (_traces, lambda name: name in TRACES),
+        (_numbered, lambda name: name in NUMBERED),
+        (_nested, lambda name: name in NESTED),
+        (_components, lambda name: name.startswith(COMPONENT) or name.endswith(MATCH)),
+        (_totals, is_read),
+    )
+    return tuple(shape for shape, is_its in reads if any(map(is_its, names)))
 
 
 def _paired(have: tuple[str, ...], get: Get) -> Iterator[Check]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import islice
 from typing import Any
 
@@ -233,7 +233,7 @@ def checks_of(row: Row) -> tuple[Check, ...]:
 
 
 def _checks(row: Row) -> tuple[Check, ...]:
-    return checks.read_checks(row, lambda name: _small(row, name))
+    return checks.read_checks(row, cache(lambda name: _small(row, name)))
 
 
 def first_value(row: Mapping[str, bytes | msgspec.Raw], paths: tuple[str, ...]) -> Any:

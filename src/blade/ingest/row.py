@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 
 from blade.core.due import NOTHING_DUE, Check, Due
-from blade.core.finding import Look
+from blade.core.finding import Look, Looked
 from blade.core.rollout import Features, Rollout, RolloutKey, Source, Step
 from blade.ingest import cells, columns, verdict
 from blade.ingest.batch import Batch
@@ -128,7 +128,8 @@ class RowReader:
         }
         if self.role in ("inputs", "dataset"):
             return found, odd
-        found |= _rewards(batch, odd) | _spent(batch) | _answers(batch) | _checks(batch)
+        due = self._due.column(batch.columns) if self.look is not None else None
+        found |= _rewards(batch, odd) | _spent(batch) | _answers(batch) | _checks(due or _checked(batch))
         found["stop"] = verdict.stops(batch)
         errors = verdict.errors(batch)
         self._judge(batch, found, errors)
@@ -136,7 +137,8 @@ class RowReader:
             walked = self._walk(batch, found)
             if self.look is not None:
                 sources = [source_of(record, artifact) for record in records]
-                self._look(self.look, batch, found, walked, errors, sources)
+                rollouts = self._rollouts(batch, found, walked, errors, due, sources)
+                _note_seen(self.look(rollouts), found)
         tools = [None if one is None else one.label for one in self._toolset.column(batch.tools)]
         self.settings.note(batch, found["agent"], found["model"], found["skills"], tools)
         return found, odd
@@ -227,22 +229,15 @@ class RowReader:
         ]
         found["outcome"], found["error_class"] = zip(*judged, strict=True)
 
-    def _look(
-        self, look: Look, batch: Batch, found: Columns, walked: Walked, errors: Column, sources: Sequence[Source]
-    ) -> None:
-        """Let the rules look at every row."""
-        looked = look(self._rollouts(batch, found, walked, errors, sources))
-        found["fired"] = [seen.hits for seen in looked]
-        found["cannot_look"] = [seen.cannot_look for seen in looked]
-        found["differs"] = [seen.differs for seen in looked]
-        found["attempted"] = [seen.attempted for seen in looked]
-        found["feedback"] = [seen.feedback for seen in looked]
-        found["reached"] = [seen.reached for seen in looked]
-
     def _rollouts(
-        self, batch: Batch, found: Columns, walked: Walked, errors: Column, sources: Sequence[Source]
+        self,
+        batch: Batch,
+        found: Columns,
+        walked: Walked,
+        errors: Column,
+        due: Sequence[Due] | None,
+        sources: Sequence[Source],
     ) -> list[Rollout]:
-        due = self._due.column(batch.columns)
         toolsets = self._toolset.column(batch.tools)
         ids, indexes, repeats = found["id"], found["index"], found["repeat"]
         kept = zip(*(found[name] for name in LIGHT), strict=True)
@@ -266,6 +261,16 @@ class RowReader:
             )
             for place, (outcome, reward, answer, expected, stop, tokens, seconds) in enumerate(kept)
         ]
+
+
+def _note_seen(looked: Sequence[Looked], found: Columns) -> None:
+    """What the rules saw in every row."""
+    found["fired"] = [seen.hits for seen in looked]
+    found["cannot_look"] = [seen.cannot_look for seen in looked]
+    found["differs"] = [seen.differs for seen in looked]
+    found["attempted"] = [seen.attempted for seen in looked]
+    found["feedback"] = [seen.feedback for seen in looked]
+    found["reached"] = [seen.reached for seen in looked]
 
 
 class _Origin(msgspec.Struct, frozen=True, gc=False):
@@ -362,11 +367,15 @@ def _own_answers(batch: Batch) -> Column:
     ]
 
 
-def _checks(batch: Batch) -> Columns:
+def _checked(batch: Batch) -> list[Due]:
+    """What is due in each row, its tests and criteria alone; nothing where the fields can hold none."""
     names = check_names(tuple(batch.columns))
-    if not names:
+    return [Due(checks=checks_of(_row(batch, names, place))) for place in range(len(batch))] if names else []
+
+
+def _checks(found: Sequence[Due]) -> Columns:
+    if not any(due.checks for due in found):
         return {}
-    found = [Due(checks=checks_of(_row(batch, names, place))) for place in range(len(batch))]
     return {
         "checks": [_kept(due.checks) for due in found],
         "checks_met": [due.met if due.checks else None for due in found],

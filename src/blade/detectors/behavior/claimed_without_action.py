@@ -63,16 +63,21 @@ _own = any_of(OWN)
 _passive = any_of(PASSIVE)
 _state = any_of(STATE)
 _last_word = re.compile(r"\w+$")
-_no_claim = re.compile(
-    r"\b(?:if|once|when|after|until|unless|before|whether|not|never|no|none|nothing|cannot|would|should|could|might|may|already|any|"
-    r"which|that|by the airline|please|will)\b|n['\u2019]t\b",
-    re.IGNORECASE,
+NO_CLAIM = (
+    r"\b(?:if|once|when|after|until|unless|before|whether|not|never|no|none|nothing|cannot|would|should|could|might|may)\b",
+    r"\b(?:already|any|which|that|by the airline|please|will)\b",
+    "n['\u2019]t\\b",
 )
 """Words before a claim in its sentence that make it a condition, a denial or a report."""
-_sentence = re.compile(r"[.!?:;\n]\s*")
+_no_claim = re.compile("|".join(NO_CLAIM), re.IGNORECASE)
+_may_be_no_claim = any_of(NO_CLAIM, re.IGNORECASE)
+_ENDS = ".!?:;\n"
+"""Signs behind which a sentence begins."""
+_blanks = re.compile(r"\s*")
 _sentence_end = re.compile(r"[.!?;](?=\s|$)|\n")
 
 
+_within_talk = re.compile(r"(?<=[.!])\s")
 SHORT_REPLY = 80
 """Characters of a reply that is a yes and nothing more."""
 _asks_leave = re.compile(
@@ -115,10 +120,12 @@ def _done_upon_a_yes(before: tuple[Step, ...], text: str) -> str | None:
     talk = list(islice((step for step in reversed(before) if step.kind in ("message", "call")), 2))
     if [(step.party, step.kind) for step in talk] != [("user", "message"), ("agent", "message")]:
         return None
-    reply, asked = talk[0].text, re.split(r"(?<=[.!])\s", talk[1].text)[-1]
+    reply, question = talk[0].text, talk[1].text
+    if len(reply) > SHORT_REPLY or "?" not in question or _holds_back.search(reply):
+        return None
+    asked = _within_talk.split(question)[-1]
     leave = "?" in asked and _asks_leave.search(asked) and not _asks_to_know.search(asked)
-    plain = len(reply) <= SHORT_REPLY and not _holds_back.search(reply)
-    if not leave or not plain or may_admit(text):
+    if not leave or may_admit(text):
         return None
     return next((sentence[-LONGEST_QUOTE:] for sentence in says_done(text)), None)
 
@@ -146,9 +153,17 @@ def _claimed(text: str, forms: Sequence[AnyOf]) -> Iterator[tuple[int, re.Match[
     """Where the sentence of each claim begins, the claim and its form; conditions, denials and reports are left out."""
     claimed = [(one, form) for form in forms for one in form.finditer(text)]
     for found, form in sorted(claimed, key=lambda one: one[0].start()):
-        begin = max((end.end() for end in _sentence.finditer(text, 0, found.start())), default=0)
-        if not _no_claim.search(text, max(begin, found.end() - LONGEST_QUOTE), found.end()):
+        begin = _sentence_begin(text, found.start())
+        near = max(begin, found.end() - LONGEST_QUOTE)
+        if not _may_be_no_claim.is_in(text[near : found.end()]) or not _no_claim.search(text, near, found.end()):
             yield begin, found, form
+
+
+def _sentence_begin(text: str, place: int) -> int:
+    """Where the sentence begins that a place of a text belongs to."""
+    last = max(text.rfind(sign, 0, place) for sign in _ENDS)
+    blanks = _blanks.match(text, last + 1, place) if last >= 0 else None
+    return blanks.end() if blanks else 0
 
 
 def _stem(claim: str) -> str:

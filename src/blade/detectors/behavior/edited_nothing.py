@@ -76,8 +76,9 @@ def edited_nothing(rollout: Rollout) -> Iterator[Evidence]:
         return
     field, last = ("text", said[-1]) if said and said[-1].index > calls[-1].index else ("arguments", calls[-1])
     words = last.text.strip() if field == "text" else last.arguments or ""
-    if words:
-        yield Evidence(key=rollout.key, step=last.index, field=field, quote=words[-LONGEST_QUOTE:].strip())
+    quote = words[-LONGEST_QUOTE:].strip()
+    if quote:
+        yield Evidence(key=rollout.key, step=last.index, field=field, quote=quote)
 
 
 def _wants_a_change(rollout: Rollout) -> bool:

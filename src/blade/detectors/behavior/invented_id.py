@@ -95,9 +95,8 @@ def invented_id(rollout: Rollout) -> Iterator[Evidence]:
     results = (step for step in steps if step.kind == "result")
     denied = {(s.answers, s.call_id) for s in results if error_words(s) and _denies.is_in(s.text[:HEAD])}
     judged: set[str] = set()
-    for place, call in enumerate(steps) if denied else ():
-        if not _is_denied(call, denied):
-            continue
+    for place in [place for place, step in enumerate(steps) if _is_denied(step, denied)] if denied else ():
+        call = steps[place]
         ids = [one for one in dict.fromkeys(_ids(call)) if one not in judged]
         judged.update(ids)
         unheard = _unheard(ids, _heard(steps[:place], denied)) if ids else ids

@@ -27,7 +27,7 @@ from blade.detectors._rule import detector
     suggests=Cause.BEHAVIOR,
     kind="associated",
     reads=("steps",),
-    when=lambda f: f.results > 0,
+    when=lambda f: f.tool_errors > 0 or f.long_results < f.results,
     status="stable",
 )
 def tool_error_ignored(rollout: Rollout) -> Iterator[Evidence]:

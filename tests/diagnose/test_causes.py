@@ -74,6 +74,22 @@ def test_going_round_where_a_repeat_passes_is_behavior(tmp_path: Path) -> None:
     assert found.decided_by == "step 4: BEH011"
 
 
+def test_where_calls_are_judged_the_same_calls_in_other_words_are_one_result(tmp_path: Path) -> None:
+    def did(task: str, repeat: int, *tools: str) -> Row:
+        calls = [call(tool, "{}", f"c{place}") for place, tool in enumerate(tools)]
+        words = said(f"Done, for the {repeat + 1}. time of asking.")
+        key = [{"name": "book_seat", "arguments": {"seat": "1A"}}]
+        return rollout(task, repeat=repeat, output=[*calls, words], expected_actions=key)
+
+    alike = [did("t2", n, "add_note") for n in range(2)]
+    # Another order is the same result, another number of calls is not.
+    apart = [("add_note", "cancel_order"), ("cancel_order", "add_note"), ("add_note",), ()]
+    found = causes(tmp_path, [*alike, *(did("t10", n, *tools) for n, tools in enumerate(apart))])
+    assert list(found) == ["t2", "t10"]
+    assert found["t2"].because == "one wrong result every time, and no rule explains it"
+    assert found["t10"].because == "3 different wrong results, and no rule explains them"
+
+
 def test_never_passing_with_different_answers_is_knowledge(tmp_path: Path) -> None:
     rows = [answered("t", n, str(n)) for n in range(3)] + [answered("u", n, "9") for n in range(2)]
     found = causes(tmp_path, rows)

@@ -73,3 +73,14 @@ def test_what_each_adds_is_what_all_give_together(tmp_path: Path) -> None:
     for one in found.interventions:
         assert one.evidence
         assert len(one.places) == len(set(one.places))
+
+
+def test_a_doubt_about_whole_tasks_is_for_the_rollouts_that_did_not_pass(tmp_path: Path) -> None:
+    rows = [
+        rollout(task, repeat=repeat, passed=repeat == 1, prompt="Add 1 and 2.", expected_answer="3")
+        for task in ("t", "u")
+        for repeat in range(3)
+    ]
+    (one,) = [one for one in diagnosed(tmp_path, rows).interventions if one.source == "DAT002"]
+    assert one.task_ids == ("t", "u")
+    assert one.places == ("t#0", "t#2", "u#0", "u#2")

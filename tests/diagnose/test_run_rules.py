@@ -112,6 +112,12 @@ def cabins(after: str, times: int) -> list[Row]:
     return repeats(*(rollout("t", output=cabin("business", "economy", after)) for _ in range(times)))
 
 
+def spelled_out(rows: list[Row]) -> list[Row]:
+    """The same, with a letter of a field's name written as its number."""
+    text = json.dumps(rows).replace(json.dumps('"cabin": "b')[1:-1], json.dumps('"\\u0063abin": "b')[1:-1])
+    return list(json.loads(text))
+
+
 # key-against-request
 
 BADGE = "Set the badge ticket to urgent."
@@ -245,6 +251,7 @@ FIRES = [
     Fires("BEH013", "an address from nowhere", [invited("yara@fern.example")], ("t",), "agent", ("yara@fern.example",)),
     Fires("TSK019", "every repeat does as it is asked", repeats(badge("urgent"), badge("urgent")), ("t",), "key", ('"value": "urgent"',)),
     Fires("TSK002", "the old value comes back", cabins("business", 3), ("t",), "tool", ('"cabin": "economy"', '"cabin": "business"')),
+    Fires("TSK002", "a field that is spelled out", spelled_out(cabins("business", 3)), ("t",), "tool", ('"cabin": "economy"', "business")),
     Fires("TSK003", "another way of writing it", [rollout("t", extracted_answer="4.0", expected_answer="4", output="So it is 4.0")], ("t",), "verifier", ("So it is 4.0",)),
     Fires("TSK003", "nothing was extracted", [rollout("t", extracted_answer=None, expected_answer="42", output="So \\boxed{42}"), rollout("u", passed=True, extracted_answer="7", expected_answer="7")], ("t",), "verifier", ("\\boxed{42}",)),
     Fires("TSK004", "a line break", [printed("1 2 3 4")], ("t",), "verifier"),

@@ -112,3 +112,14 @@ def test_it_becomes_a_finding_about_the_user(tmp_path: Path) -> None:
 )
 def test_facts_of_a_script(script: str | None, found: tuple[str, ...]) -> None:
     assert facts(script) == found
+
+
+def test_what_the_user_kept_back_is_not_left_out_by_the_agent(tmp_path: Path) -> None:
+    about = {"user_instruction": SCRIPT, "expected_actions": KEY}
+    forgets = [ASKS, GIVES, call("get_user", '{"user_id": "mia_li_3668"}'), result("Mia"), said("That is you.")]
+    outputs = [[ASKS, PUT_OFF, said("Come back when you have it.")], forgets, forgets]
+    rows = [rollout("t", repeat=n, output=items, **about) for n, items in enumerate(outputs)]
+    diagnosis = blade.analyze(write_jsonl(tmp_path / "run.jsonl", rows)).runs[0].diagnosis
+    assert diagnosis is not None
+    places = {finding.id: finding.places for finding in diagnosis.findings}
+    assert places == {"left-out:cancel_reservation": ("t#1", "t#2"), "user:withheld": ("t#0",)}

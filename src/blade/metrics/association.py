@@ -26,7 +26,7 @@ Flags = npt.NDArray[np.bool_]
 EXACT_SUPPORT = 5_000
 """The most rollouts in which the symptom fired for which the exact distribution is worked out."""
 
-SHORT = 8
+SHORT = 11
 """The longest distributions of which many pairs are joined at once."""
 
 EXACT = "conditional on each task, exact by convolution"

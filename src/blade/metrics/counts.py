@@ -26,13 +26,6 @@ PASSED = pl.col("outcome") == str(Outcome.PASSED)
 PRESENT = pl.col("outcome") != str(Outcome.MISSING)
 
 
-def ranked(ids: pl.Series) -> tuple[dict[str, int], Integers]:
-    """The ids with their places in order, and the place of each row; quick where the rows of one id stand together."""
-    names = ids.rle().struct.field("value")
-    places = names.rank("dense").cast(pl.Int64) - 1
-    return dict(zip(names.to_list(), places.to_list(), strict=True)), places.gather(ids.rle_id()).to_numpy()
-
-
 def task_numbers(rows: pl.DataFrame) -> pl.Series:
     """`task`: a number for each task, which are grouped faster than names; the rows of a task must stand together."""
     # Adding nothing takes off the mark that they are sorted: polars groups numbers that have it three times as slowly.

@@ -14,6 +14,7 @@ Limits
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 from blade.core.diagnosis import Doubt
 from blade.core.finding import Cause
@@ -80,8 +81,10 @@ def _same_here(value: Mapping[str, object]) -> Iterator[str]:
             yield name
 
 
-def _words(name: str) -> list[str]:
-    return [word.lower() for word in _WORD.findall(name)]
+@lru_cache(maxsize=4096)
+def _words(name: str) -> tuple[str, ...]:
+    """The rows of a run have the same fields."""
+    return tuple(word.lower() for word in _WORD.findall(name))
 
 
 def _inside(value: object) -> Iterator[tuple[str, object]]:

@@ -81,7 +81,7 @@ def _asked_changes(walk: Walk) -> Iterator[tuple[Step, str, object, object]]:
         text = result.text if result is not None and result.text.lstrip().startswith("{") else ""
         asked = _asked_for(made.arguments) if text and shown else ()
         for name, wanted in asked:
-            before = _earlier(shown, made.arguments, name) if name in _state(text) else None
+            before = _earlier(shown, made.arguments, name) if _shows(text, name) else None
             if before is not None and str(before).lower() != wanted.lower():
                 yield made.step, name, wanted, _state(text)[name]
         if text:
@@ -106,10 +106,15 @@ def _state(text: str) -> Mapping[str, object]:
 def _earlier(shown: Sequence[str], arguments: Mapping[str, object], name: str) -> object | None:
     """The value of a field in the last result that shares an id with a call."""
     ids = [(key, value) for key, value in arguments.items() if key.endswith("id") and isinstance(value, str)]
-    for state in map(_state, reversed(shown)):
-        if name in state and any(state.get(key) == value for key, value in ids):
-            return state[name]
+    for text in reversed(shown):
+        if _shows(text, name) and any(_state(text).get(key) == value for key, value in ids):
+            return _state(text)[name]
     return None
+
+
+def _shows(text: str, name: str) -> bool:
+    """Whether a result has a field; most have not, and need not be parsed for that unless they spell something out."""
+    return (f'"{name}"' in text or "\\" in text) and name in _state(text)
 
 
 def _idle(what: tuple[str, str], asked: Sequence[_Asked]) -> Doubt:

@@ -115,7 +115,7 @@ def test_facts_of_a_script(script: str | None, found: tuple[str, ...]) -> None:
 
 
 def test_what_the_user_kept_back_is_not_left_out_by_the_agent(tmp_path: Path) -> None:
-    about = {"user_instruction": SCRIPT, "expected_actions": KEY}
+    about: Row = {"user_instruction": SCRIPT, "expected_actions": KEY}
     forgets = [ASKS, GIVES, call("get_user", '{"user_id": "mia_li_3668"}'), result("Mia"), said("That is you.")]
     outputs = [[ASKS, PUT_OFF, said("Come back when you have it.")], forgets, forgets]
     rows = [rollout("t", repeat=n, output=items, **about) for n, items in enumerate(outputs)]

@@ -115,10 +115,12 @@ def test_facts_of_a_script(script: str | None, found: tuple[str, ...]) -> None:
 
 
 def test_what_the_user_kept_back_is_not_left_out_by_the_agent(tmp_path: Path) -> None:
-    about = {"user_instruction": SCRIPT, "expected_actions": KEY}
     forgets = [ASKS, GIVES, call("get_user", '{"user_id": "mia_li_3668"}'), result("Mia"), said("That is you.")]
     outputs = [[ASKS, PUT_OFF, said("Come back when you have it.")], forgets, forgets]
-    rows = [rollout("t", repeat=n, output=items, **about) for n, items in enumerate(outputs)]
+    rows = [
+        rollout("t", repeat=n, output=items, user_instruction=SCRIPT, expected_actions=KEY)
+        for n, items in enumerate(outputs)
+    ]
     diagnosis = blade.analyze(write_jsonl(tmp_path / "run.jsonl", rows)).runs[0].diagnosis
     assert diagnosis is not None
     places = {finding.id: finding.places for finding in diagnosis.findings}

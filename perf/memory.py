@@ -1,7 +1,8 @@
-"""Runs a command and watches the memory of all its processes together, from Linux's /proc.
+"""Runs a command for its time, and once more to watch the memory of all its processes together, from Linux's /proc.
 
-Memory is PSS: a page that n processes share counts 1/n for each, so the sum over processes is what the machine gives.
-Where there is no /proc the peaks are None.
+Memory is PSS: a page that n processes share counts 1/n for each, so the sum over processes is what the machine gives. To
+add it up the kernel stops a process and walks its pages, ten times a second: what is watched is not timed. Where there is
+no /proc the peaks are None.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 PROC = Path("/proc")
@@ -69,23 +70,24 @@ def read(path: Path) -> str:
         return ""
 
 
-def measure(command: Sequence[str]) -> Measured:
-    """Runs the command to its end, its output thrown away."""
+def timed(command: Sequence[str]) -> Measured:
+    """Runs the command to its end, its output thrown away; its memory is not looked at."""
     start = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+    seconds = time.perf_counter() - start
+    last_words = " ".join(done.stderr.split())[-200:]
+    failure = f"exit {done.returncode}: {last_words}" if done.returncode else None
+    return Measured(seconds=seconds, peak=None, largest=None, processes=1, failure=failure)
+
+
+def measure(command: Sequence[str]) -> Measured:
+    """Runs the command twice to its end: once for its time and once for its memory."""
+    found = timed(command)
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     watch = Watch(process.pid)
     thread = threading.Thread(target=watch.run, daemon=True)
     thread.start()
-    _, errors = process.communicate()
-    seconds = time.perf_counter() - start
+    process.wait()
     watch.done.set()
     thread.join()
-    last_words = " ".join(errors.split())[-200:]
-    failure = f"exit {process.returncode}: {last_words}" if process.returncode else None
-    return Measured(
-        seconds=seconds,
-        peak=watch.peak or None,
-        largest=watch.largest or None,
-        processes=max(1, watch.processes),
-        failure=failure,
-    )
+    return replace(found, peak=watch.peak or None, largest=watch.largest or None, processes=max(1, watch.processes))

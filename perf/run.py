@@ -5,7 +5,7 @@ For each kind of file (see generate.py), in one run and on two cores:
 - the floor: one core, `orjson.loads` on every line, nothing else; before and after, averaged
 - `blade analyze FILE --json` and the same with `--metrics-only`: wall time, and its ratio to the floor after the fixed
   cost (the same command on a 100-row file) is taken off
-- the peak memory of all its processes together (PSS), against 150 MB a process and 300 bytes a rollout; at 0.5 and at 2
+- the peak memory of all its processes together (PSS), in a run of its own, against 150 MB a process and 300 bytes a rollout; at 0.5 and at 2
   times the size too, with what a further rollout takes
 
 Every line shows its target and whether it is met; the exit code is 1 if one is not. Files are made in perf/data and
@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import generate
-from memory import Measured, measure
+from memory import Measured, measure, timed
 
 HERE = Path(__file__).parent
 CORES = 2
@@ -111,7 +111,7 @@ def floor_seconds(path: Path) -> float:
 
 def typical(command: list[str]) -> Measured:
     """The middle one of three runs by time, for what is short; the first one that fails, if one does."""
-    runs = sorted((measure(command) for _ in range(3)), key=lambda run: run.seconds)
+    runs = sorted((timed(command) for _ in range(3)), key=lambda run: run.seconds)
     return next((run for run in runs if run.failure), runs[1])
 
 

@@ -23,6 +23,8 @@ class Outcome(StrEnum):
 
 JUDGED = (Outcome.PASSED, Outcome.FAILED)
 
+WHOLE = "completed"
+"""How a rollout stops that nothing stopped."""
 PASS_TOLERANCE = 1e-9
 """What a reward may lack of the threshold: 0.9999999999999998 is a pass."""
 

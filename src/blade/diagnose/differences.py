@@ -13,7 +13,7 @@ from itertools import islice
 
 from blade.core.due import Check, Due, DueCall, Said
 from blade.core.finding import Difference, Differs
-from blade.core.rollout import JUDGED, Outcome, Rollout, Step
+from blade.core.rollout import JUDGED, WHOLE, Features, Outcome, Rollout, Step
 from blade.core.tools import changes_state
 from blade.diagnose.actions import Made, carried_out, changes, pair
 from blade.diagnose.answers import Match, compare_answer
@@ -161,8 +161,8 @@ def differences(rollout: Rollout) -> tuple[Difference, ...]:
         return ()
     due = rollout.due
     failed = rollout.outcome is Outcome.FAILED
-    limits = _limits(rollout, due)
-    found = limits + _output(rollout, due)
+    limits = _limits(rollout, due) if due.said or rollout.stop != WHOLE else []
+    found = [*limits, *_output(rollout, due)] if due.said or not _is_answered(rollout.features) else [*limits]
     if due.said or due.empty_records or due.undecided:
         machinery = list(_machinery(due))
         found += [*machinery, *_records(due), *_words(due, failed)]
@@ -178,6 +178,11 @@ def differences(rollout: Rollout) -> tuple[Difference, ...]:
     if rollout.features is not None and rollout.features.calls and rollout.offered:
         found += _refused(rollout)
     return tuple(found) if len(found) < 2 else tuple(islice(dict.fromkeys(found), MOST))
+
+
+def _is_answered(features: Features | None) -> bool:
+    """Whether the agent acted and an answer of it is recorded."""
+    return features is not None and features.answered and (features.agent_messages > 0 or features.calls > 0)
 
 
 def environment_says(rollout: Rollout) -> Step | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from typing import Any, NamedTuple
 
 import msgspec
@@ -104,9 +105,8 @@ def to_frame(parts: Sequence[Part]) -> pl.DataFrame:
 
 def _order(parts: Sequence[Part]) -> list[int] | None:
     """Where each row goes to; None when they are in order."""
-    places = [place for part in parts for place in part.places]
-    order = sorted(range(len(places)), key=places.__getitem__)
-    return None if order == list(range(len(places))) else order
+    places = list(chain.from_iterable(part.places for part in parts))
+    return None if places == sorted(places) else sorted(range(len(places)), key=places.__getitem__)
 
 
 def _joined(parts: Sequence[Part], name: str, order: list[int] | None) -> Column:

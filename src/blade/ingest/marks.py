@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from hashlib import blake2b
 from os import urandom
 from typing import Generic, Literal, TypeVar
 
@@ -31,11 +30,11 @@ T = TypeVar("T")
 
 def hashed(data: bytes) -> int:
     """64 bits that stand for the bytes, the same in every process; tasks without an id are named after them."""
-    return int.from_bytes(blake2b(data, digest_size=8).digest())
+    return xxh3_64_intdigest(data)
 
 
 def fingerprint(text: str) -> int:
-    """64 bits that stand for what a rollout said, the same in every process; nobody sees them, so a quick hash will do."""
+    """64 bits that stand for a text, the same in every process."""
     return xxh3_64_intdigest(text.encode("utf-8", "replace"))
 
 
@@ -43,7 +42,7 @@ def key_fingerprint(raw: bytes) -> int | None:
     """Of one of the task's own fields; an empty text or null is no mark."""
     value = decode_any(raw)
     if isinstance(value, str):
-        return hashed(value.strip().encode("utf-8", "replace")) if value else None
+        return fingerprint(value.strip()) if value else None
     return hashed(encode(value)) if value is not None else None
 
 

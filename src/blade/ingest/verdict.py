@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from blade.core.rollout import PASS_TOLERANCE, Outcome
+from blade.core.rollout import PASS_TOLERANCE, WHOLE, Outcome
 from blade.ingest import cells, columns
 from blade.ingest.batch import Batch
 from blade.ingest.columns import Column, any_there, each
@@ -72,4 +72,4 @@ def stops(batch: Batch) -> list[str | None]:
 def _whole(response: Response | UsualResponse) -> str | None:
     if response.status == "failed":
         return "failed"
-    return "completed" if response.status == "completed" or response.incomplete_details is None else None
+    return WHOLE if response.status == "completed" or response.incomplete_details is None else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import signal
@@ -82,6 +83,8 @@ def _size(path: Path) -> int:
 def _prepare() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.set_threshold(OBJECTS_BETWEEN_SWEEPS)
+    # A worker has nothing to put away: what it read is written, and taking its memory apart would keep its parent waiting.
+    atexit.register(os._exit, os.EX_OK)
     import_module("blade.ingest.scan")
 
 

@@ -481,13 +481,13 @@ def test_parts_of_the_reward_do_not_stand_before_the_calls_that_they_judge(accou
 
 def test_one_way_to_fail_is_one_mode_wherever_in_a_large_file_it_stands(tmp_path: Path) -> None:
     words = {"z_reason": "the unit is wrong", "b_reason": "came late"}
-    failed = [rollout(f"t{place}", output=[said("x" * 2_000)]) | words for place in range(1_200)]
+    failed = [rollout(f"t{place}", output=[said("x" * 2_000)]) | words for place in range(2_400)]
     path = write_jsonl(tmp_path / "run.jsonl", [rollout("p", passed=True, output=[said("y")]), *failed])
     assert path.stat().st_size > 2 * jsonl.TOGETHER
     assert len(failed) > 2 * scan.ROWS
     # What was learned of the file the first time must not show the second time.
     for _ in range(2):
-        assert modes(partition(numbered(blade.load_run(path)))) == {"said:b_reason: came late": 1_200}
+        assert modes(partition(numbered(blade.load_run(path)))) == {"said:b_reason: came late": 2_400}
 
 
 def test_with_partial_credit_only_low_rewards_have_a_wrong_answer(tmp_path: Path) -> None:

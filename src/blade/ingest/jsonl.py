@@ -23,7 +23,7 @@ BOM = b"\xef\xbb\xbf"
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _BLOCK = 1 << 20
-TOGETHER = 1 << 20
+TOGETHER = 1 << 21
 """Bytes of lines that are handed on together."""
 _ZSTD_BLOCK = 1 << 14
 

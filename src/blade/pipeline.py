@@ -36,7 +36,7 @@ from blade.ingest.workers import rare_sweeps
 from blade.measured import measure
 from blade.metrics import scores
 from blade.metrics.counts import Counts, count
-from blade.metrics.same_task import same_tasks
+from blade.metrics.same_task import may_be_comparable, same_tasks
 
 if TYPE_CHECKING:
     from blade.teach import Book
@@ -229,7 +229,8 @@ def _page(analysis: Analysis) -> str:
 
 def _same(runs: Sequence[Run]) -> Same:
     """By the names of two runs that can be compared: the tasks that are the same in both."""
-    found = {(one.name, two.name): same_tasks(one.tasks, two.tasks) for one, two in combinations(runs, 2)}
+    likely = [(one, two) for one, two in combinations(runs, 2) if may_be_comparable(one.tasks, two.tasks)]
+    found = {(one.name, two.name): same_tasks(one.tasks, two.tasks) for one, two in likely}
     return {names: same.pairs for names, same in found.items() if same.comparable}
 
 

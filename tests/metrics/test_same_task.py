@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blade.metrics.same_task import SameTasks, same_tasks
+from blade.metrics.same_task import SameTasks, may_be_comparable, same_tasks
 
 SCHEMA = {"task_id": pl.String, "id_mark": pl.String, "key_fp": pl.UInt64, "prompt_fp": pl.UInt64}
 
@@ -114,6 +114,13 @@ def test_no_task_is_joined_twice_and_sides_can_be_exchanged(left: list[Task], ri
     assert len({a for a, _ in one.pairs}) == len({b for _, b in one.pairs}) == len(one.pairs)
     assert set(one.pairs) == {(a, b) for b, a in other.pairs}
     assert one.comparable == other.comparable
+    assert may_be_comparable(tasks(*left), tasks(*right)) or not joined(left, right).comparable
+
+
+def test_runs_without_a_common_mark_are_seen_at_once() -> None:
+    left, right = run_of([("a", 1, 2), ("b", 3, None)]), run_of([("c", 4, 5), (None, None, 6)])
+    assert not may_be_comparable(tasks(*left), tasks(*right))
+    assert may_be_comparable(tasks(*left), tasks(*right, *run_of([("d", 3, None)])))
 
 
 @given(RUNS)

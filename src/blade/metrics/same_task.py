@@ -18,6 +18,7 @@ _STEPS = (
     ("id", ("id_mark",)),
 )
 
+_MARKS = ("key_fp", "prompt_fp", "id_mark")
 Marks = Mapping[str, int | str | None]
 Mark = tuple[int | str | None, ...]
 
@@ -35,6 +36,16 @@ class SameTasks(Struct, frozen=True, kw_only=True):
     id_conflict: tuple[str, ...]
     """Ids that stand for another key and another prompt; never joined."""
     comparable: bool
+
+
+def may_be_comparable(first: pl.DataFrame, second: pl.DataFrame) -> bool:
+    """Whether so many tasks of two runs could be joined at all; a quick look that `same_tasks` makes sure of.
+
+    Tasks can be joined only if they have a mark in common, and most runs that stand in one file have none.
+    """
+    common = [pl.col(mark).is_in(second[mark].drop_nulls().implode()).fill_null(value=False) for mark in _MARKS]
+    shared = int(first.select(pl.any_horizontal(common).sum()).item())
+    return shared >= COMPARABLE * min(first.height, second.height)
 
 
 def same_tasks(first: pl.DataFrame, second: pl.DataFrame) -> SameTasks:

@@ -54,6 +54,7 @@ REPORT: list[tuple[Differs, Row, list[tuple[str, str, int | None]]]] = [
     (Differs.NO_RECORD, failed(reward_info=None), [("reward_info", "", None)]),
     (Differs.NO_RECORD, failed(judge_error="no reply"), [("judge_error", "no reply", None)]),
     (Differs.CUT, failed(stop_reason="max_steps"), [("steps", "stop", None)]),
+    (Differs.CUT, failed(exit_status="LimitsExceeded"), [("steps", "exit_status", None)]),
     (Differs.CUT, failed(response=response("x", incomplete_details={"reason": "max_output_tokens"})), [("tokens", "stop", None)]),
     (Differs.CUT, failed(agent_timed_out=True), [("time", "agent_timed_out", None)]),
     (Differs.NO_ANSWER, failed(output=""), [("output", "", None)]),

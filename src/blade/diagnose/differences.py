@@ -78,6 +78,7 @@ LIMITS = {
     "message": "steps",
     "turn_limit": "steps",
     "max_step": "steps",
+    "limitsexceeded": "steps",  # of steps or of what they may cost
     "timeout": "time",
     "timed_out": "time",
     "time": "time",

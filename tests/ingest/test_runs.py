@@ -93,6 +93,16 @@ def test_shards_of_different_benchmarks_are_two_runs(tmp_path: Path) -> None:
     assert [run.benchmark for run in load(*paths)] == ["one", "two"]
 
 
+@pytest.mark.parametrize(
+    ("agent", "benchmark"),
+    [("sums_simple_agent", "sums"), ("sums_benchmark_agent", "sums"), ("simple_agent", "folder"), (None, "folder")],
+)
+def test_the_benchmark_is_named_by_the_agent_or_the_folder(tmp_path: Path, agent: str | None, benchmark: str) -> None:
+    (tmp_path / "folder").mkdir()
+    (run,) = load(write_jsonl(tmp_path / "folder" / "r.jsonl", [rollout("a", agent=agent)]))
+    assert run.benchmark == benchmark
+
+
 def test_a_name_with_two_models_is_told_apart_by_model(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "r.jsonl", [rollout("a", model=model) for model in ("m/1", "m/2")])
     assert [run.name for run in load(f"x={path}")] == ["x-m-1", "x-m-2"]

@@ -21,7 +21,9 @@ from blade.ingest.scan import Table
 from blade.ingest.sidecars import Sidecars
 from blade.ingest.tell_apart import Group
 
-_AGENT = pattern_of(r"^(?P<benchmark>.+?)(?:_benchmark)?_(?:simple_agent|gymnasium_agent|agent)$")
+_AGENT = pattern_of(
+    r"^(?!(?:simple|gymnasium)_agent$)(?P<benchmark>.+?)(?:_benchmark)?_(?:simple_agent|gymnasium_agent|agent)$"
+)
 _DULL_FOLDERS = ("", ".", "data", "results", "outputs", "output", "rollouts", "runs", "tmp", "logs", "examples")
 MOST_VALUES = 4
 MOST_TWINS = 3

@@ -25,9 +25,9 @@ from blade.core.pattern import pattern_of
 from blade.core.rollout import Step
 from blade.diagnose import quotes
 from blade.diagnose.context import Context
-from blade.diagnose.modes import SINGLE
 from blade.diagnose.rules._rule import run_rule
 from blade.diagnose.rules.task._words import reward_of
+from blade.diagnose.symptoms import SINGLE
 from blade.diagnose.walks import Walk
 
 MOST_NAMED = 3

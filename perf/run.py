@@ -5,8 +5,8 @@ For each kind of file (see generate.py), in one run and on two cores:
 - the floor: one core, `orjson.loads` on every line, nothing else; before and after, averaged
 - `blade analyze FILE --json` and the same with `--metrics-only`: wall time, and its ratio to the floor after the fixed
   cost (the same command on a 100-row file) is taken off
-- the peak memory of all its processes together (PSS), in a run of its own, against 150 MB a process and 300 bytes a rollout; at 0.5 and at 2
-  times the size too, with what a further rollout takes
+- the peak memory of all its processes together (PSS), in a run of its own, against 150 MB a process and 300 bytes a
+  rollout; at 0.5 and at 2 times the size too, with what a further rollout takes
 
 Every line shows its target and whether it is met; the exit code is 1 if one is not. Files are made in perf/data and
 removed afterwards.

@@ -184,8 +184,10 @@ def _presence(name: str) -> Callable[[Sequence[Rollout]], list[bool]]:
 
     A trajectory without a step is one that was not recorded: it shows nothing.
     """
+    if name == "steps":
+        return lambda rollouts: [bool(rollout.steps) for rollout in rollouts]
     value = _of_row(name.removeprefix("row.")) if name.startswith("row.") else attrgetter(name)
-    return lambda rollouts: [found is not None and found != () for found in map(value, rollouts)]
+    return lambda rollouts: [found is not None for found in map(value, rollouts)]
 
 
 def _of_row(path: str) -> Callable[[Rollout], object]:

@@ -240,6 +240,7 @@ class RowReader:
     ) -> list[Rollout]:
         toolsets = self._toolset.column(batch.tools)
         ids, indexes, repeats = found["id"], found["index"], found["repeat"]
+        steps, features = walked
         kept = zip(*(found[name] for name in LIGHT), strict=True)
         return [
             Rollout(
@@ -253,8 +254,8 @@ class RowReader:
                 tokens=tokens,
                 seconds=seconds,
                 source=sources[place],
-                features=walked.features[place],
-                steps=walked.steps[place],
+                features=features[place],
+                steps=steps[place],
                 due=NOTHING_DUE if due is None else due[place],
                 origin=_Origin(self._asked, self._given, batch, place),
                 offered=(toolsets[place] or NO_TOOLS).offered,

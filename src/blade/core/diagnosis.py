@@ -244,8 +244,10 @@ class Intervention(msgspec.Struct, frozen=True, kw_only=True):
     causes: tuple[Cause, ...]
     """Of its tasks, commonest first."""
     task_ids: tuple[str, ...]
+    rollouts: int
+    """How many that did not pass."""
     places: tuple[str, ...]
-    """Rollouts that did not pass."""
+    """Of those, the first."""
     headroom: Headroom
     evidence: tuple[Evidence, ...]
     adds: float = 0.0

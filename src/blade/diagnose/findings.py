@@ -18,14 +18,12 @@ from blade.diagnose.drafts.shut_out import by_shut_out
 from blade.diagnose.drafts.taught import by_label
 from blade.diagnose.examples import examples
 from blade.diagnose.groups import Group, groups
-from blade.diagnose.places import none
+from blade.diagnose.places import MOST_PLACES, none
 from blade.metrics.headroom import headroom
 from blade.metrics.numbered import Numbered, Place
 from blade.teach import Taught
 
 MOST = 8
-MOST_PLACES = 200
-"""Places kept of one finding; the count is of all."""
 OVERLAP = 0.5
 """A finding most of whose failures another one already names is left out."""
 ELSEWHERE = ("answer:none", "answer:equal", "answer:other form", "answer:not extracted")

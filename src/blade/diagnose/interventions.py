@@ -23,7 +23,7 @@ from blade.diagnose.catalogue import all_rules, to_do
 from blade.diagnose.context import Context
 from blade.diagnose.groups import Group
 from blade.diagnose.lookouts import READS_VERDICT
-from blade.diagnose.places import Places, marked, none
+from blade.diagnose.places import MOST_PLACES, Places, marked, none
 from blade.metrics.headroom import headroom
 from blade.metrics.numbered import Flags, Numbered
 
@@ -179,7 +179,8 @@ def _measured(one: _Remedy, rollouts: Numbered, causes: Mapping[str, TaskCause])
         source=one.source,
         causes=_causes_of(tasks, causes),
         task_ids=tasks,
-        places=one.failing.named(),
+        rollouts=len(one.failing),
+        places=one.failing.named(MOST_PLACES),
         headroom=headroom(rollouts, hit, only, estimable=one.estimable),
         evidence=one.evidence[:MOST_EVIDENCE],
     )

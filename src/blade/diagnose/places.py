@@ -11,6 +11,9 @@ from msgspec import Struct
 
 from blade.metrics.numbered import Flags, Integers, Numbered, Place
 
+MOST_PLACES = 200
+"""Places kept of one finding or intervention; the count is of all."""
+
 
 class Places(Struct, frozen=True, kw_only=True, eq=False, dict=True):
     """Some rollouts, in an order. A run may have hundreds of thousands: names are made where they are asked for."""

@@ -382,7 +382,7 @@ def recommendations(one: RunAnalysis) -> list[str]:
             ", ".join(map(str, each.causes)) or "-",
             worth(each.headroom),
             gain(each.adds, each.headroom.in_points),
-            f"{len(each.places):,}",
+            f"{each.rollouts:,}",
             _some(each.task_ids),
         ]
         for n, each in enumerate(found.interventions, start=1)

@@ -24,9 +24,6 @@ from blade.core.diagnosis import (
 from blade.core.finding import Evidence
 from blade.report.metrics_json import limits
 
-MOST_PLACES = 200
-"""Places listed of one intervention; the count is of all."""
-
 
 def findings(one: RunAnalysis) -> dict[str, Any]:
     """The content of findings.json; what this version does not decide is null, with the reason."""
@@ -146,8 +143,8 @@ def _intervention(one: Intervention, found: Diagnosis) -> dict[str, Any]:
         "source": one.source,
         "causes": [str(cause) for cause in one.causes],
         "tasks": list(one.task_ids),
-        "rollouts": len(one.places),
-        "places": list(one.places[:MOST_PLACES]),
+        "rollouts": one.rollouts,
+        "places": list(one.places),
         "headroom": _headroom(one.headroom),
         "adds": one.adds,
         "evidence": [_evidence(piece, found) for piece in one.evidence],

@@ -96,12 +96,13 @@ class BlockReader:
     def _decode(self, lines: Sequence[bytes]) -> tuple[list[msgspec.Struct], Sequence[int], Sequence[int]]:
         """The usual rows and their places, and the places of the others; nearly always all are usual."""
         decode = self._usual.decode
+        rows: list[msgspec.Struct] = []
         with suppress(*_UNREADABLE):
-            return list(map(decode, lines)), range(len(lines)), ()
-        rows, places, left = [], [], []
-        for place, line in enumerate(lines):
+            rows.extend(map(decode, lines))
+        places, left = list(range(len(rows))), []
+        for place in range(len(rows), len(lines)):
             try:
-                rows.append(decode(line))
+                rows.append(decode(lines[place]))
                 places.append(place)
             except _UNREADABLE:
                 left.append(place)

@@ -7,6 +7,7 @@ import io
 import zlib
 from bisect import bisect_left
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import accumulate, chain, count
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
@@ -23,6 +24,7 @@ BOM = b"\xef\xbb\xbf"
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _BLOCK = 1 << 20
+_BREAKS = (EOFError, OSError, zlib.error, zstandard.ZstdError)
 TOGETHER = 1 << 21
 """Bytes of lines that are handed on together."""
 _ZSTD_BLOCK = 1 << 14
@@ -132,7 +134,7 @@ def records(path: Path) -> Iterator[Record]:
 
 def neighbors(path: Path, start: int = 0, end: int | None = None) -> Iterator[list[Record]]:
     """Lines that begin in [start, end) of the decompressed bytes, some neighbors at a time."""
-    with open_bytes(path) as file:
+    with open_bytes(path) as file, _breaks_told():
         offset, number = _first_line(file, start), 1
         for lines in _together(file):
             offsets = list(accumulate(map(len, lines), initial=offset))
@@ -154,10 +156,18 @@ def _together(file: IO[bytes]) -> Iterator[list[bytes]]:
             if size >= TOGETHER:
                 yield lines
                 lines, size = [], 0
-    except (EOFError, OSError, zlib.error, zstandard.ZstdError) as error:
+    except _BREAKS:
         yield lines
-        raise Torn(f"compressed data cannot be read further ({error})") from None
+        raise
     yield lines
+
+
+@contextmanager
+def _breaks_told() -> Iterator[None]:
+    try:
+        yield
+    except _BREAKS as error:
+        raise Torn(f"compressed data cannot be read further ({error})") from None
 
 
 def _without_blanks(lines: list[bytes], *, is_first: bool) -> list[bytes]:

@@ -98,11 +98,11 @@ def chunks(file: int, path: Path, shown: str, format_: Format, role: str) -> lis
 
 def edges(size: int) -> list[int]:
     """Where the pieces of a file begin and end; smaller ones come last, so that no worker waits long for another."""
-    edges = [0]
-    while edges[-1] < size:
-        left = size - edges[-1]
-        edges.append(min(size, edges[-1] + max(1, CHUNK // 8, min(CHUNK, left // 4))))
-    return edges
+    found = [0]
+    while found[-1] < size:
+        left = size - found[-1]
+        found.append(min(size, found[-1] + max(1, CHUNK // 8, min(CHUNK, left // 4))))
+    return found
 
 
 def scan(

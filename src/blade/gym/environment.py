@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -47,7 +47,10 @@ class Session(Protocol):
 
 
 class Environment(Protocol):
-    """Made once from the config of a resources server."""
+    """Made once from the config of a resources server.
+
+    One that cannot judge on every machine also has `ready()`, which raises RequestError where it cannot.
+    """
 
     @property
     def tools(self) -> Sequence[Row]:
@@ -61,3 +64,11 @@ class Environment(Protocol):
     def gold(self, row: Row) -> Sequence[Row] | None:
         """The trajectory (`response.output`) that the row's own key says is right; None where the key gives none."""
         ...
+
+
+def refuse_unready(environments: Iterable[Environment]) -> None:
+    """Raise RequestError where one cannot judge on this machine."""
+    for environment in environments:
+        ready = getattr(environment, "ready", None)
+        if ready is not None:
+            ready()

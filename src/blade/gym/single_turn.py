@@ -63,6 +63,8 @@ class SingleTurn:
 
     judge: Judge
     golden: Gold
+    ready: Callable[[], None] = lambda: None
+    """Raises RequestError where this machine cannot judge: called before a model is asked anything."""
 
     @property
     def tools(self) -> Sequence[Row]:
@@ -88,7 +90,7 @@ def of_text(verifier: TextVerifier, config: Config) -> Environment:
         text = verifier.gold(row)
         return None if text is None else (message(text),)
 
-    return SingleTurn(judge=judge, golden=golden)
+    return SingleTurn(judge=judge, golden=golden, ready=getattr(verifier, "ready", SingleTurn.ready))
 
 
 def of_output(verifier: OutputVerifier, config: Config) -> Environment:

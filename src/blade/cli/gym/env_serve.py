@@ -21,6 +21,7 @@ from blade.cli.gym.options import (
     ModelUrl,
     ResourcesServer,
     SearchDir,
+    UnsafeSandbox,
     Words,
     selectors,
 )
@@ -45,6 +46,7 @@ def start(
     judge_model: JudgeModel = None,
     judge_url: JudgeUrl = None,
     head_port: HeadPort = None,
+    unsafe_sandbox: UnsafeSandbox = False,
 ) -> None:
     """Start the resources, agent and model servers of a config on loopback, until Ctrl-C.
 
@@ -108,6 +110,7 @@ def prove(
     resources_server: ResourcesServer = None,
     search_dir: SearchDir = None,
     limit: Annotated[int | None, typer.Option("--limit", metavar="N", help="At most so many rows a data set.")] = None,
+    unsafe_sandbox: UnsafeSandbox = False,
 ) -> None:
     """Prove verifiers without a model: the gold answer of every row must get the full reward.
 

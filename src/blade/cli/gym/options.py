@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
@@ -32,6 +33,26 @@ JudgeModel = Annotated[
 ]
 JudgeUrl = Annotated[
     str | None, typer.Option("--judge-url", metavar="URL", help="The judge's server (default: the model's).")
+]
+
+
+def _allow_unsafe(given: bool) -> bool:
+    if given:
+        from blade.gym.sandbox import walls
+
+        walls.allow_unsafe()
+        if walls.available() == walls.NONE:
+            print(f"warning: programs that models wrote run without a sandbox: {walls.OPEN_WITHOUT}", file=sys.stderr)
+    return given
+
+
+UnsafeSandbox = Annotated[
+    bool,
+    typer.Option(
+        "--unsafe-sandbox",
+        callback=_allow_unsafe,
+        help="Run programs that models wrote also where this machine has no sandbox for them.",
+    ),
 ]
 Words = Annotated[
     list[str] | None, typer.Argument(metavar="[+KEY=VALUE]...", help="Any value of the config, as NeMo Gym takes it.")

@@ -20,6 +20,7 @@ from blade.cli.gym.options import (
     ModelUrl,
     ResourcesServer,
     SearchDir,
+    UnsafeSandbox,
     Words,
     selectors,
 )
@@ -73,6 +74,7 @@ def reverify(
     append: Annotated[
         bool, typer.Option("--append", help="With --judge-failed-only: add them to the rollouts themselves.")
     ] = False,
+    unsafe_sandbox: UnsafeSandbox = False,
 ) -> None:
     """Judge stored rollouts again, in this process and without a model; calls are carried out again where needed.
 

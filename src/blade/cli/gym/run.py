@@ -22,6 +22,7 @@ from blade.cli.gym.options import (
     ModelUrl,
     ResourcesServer,
     SearchDir,
+    UnsafeSandbox,
     Words,
     selectors,
 )
@@ -105,6 +106,7 @@ def run(
     disable_aggregation: Annotated[
         bool, typer.Option("--disable-aggregation", help="Write no metrics, as for shards.")
     ] = False,
+    unsafe_sandbox: UnsafeSandbox = False,
 ) -> None:
     """Run a benchmark: rollouts, materialized inputs, failures, metrics and a manifest beside --output.
 
@@ -133,7 +135,16 @@ def run(
     models = [*model_overrides(model_type, model, model_url, model_api_key), *judge_overrides(judge_model, judge_url)]
     given = [*models, *(words or ())]
     if no_serve:
-        _undecided({**wanted, "config": config, "model": model, "model_url": model_url, "judge_model": judge_model})
+        _undecided(
+            {
+                **wanted,
+                "config": config,
+                "model": model,
+                "model_url": model_url,
+                "judge_model": judge_model,
+                "unsafe_sandbox": unsafe_sandbox,
+            }
+        )
         stage, options = _remote(list(words or ()), flags, search_dir, head_port)
     else:
         stage, options = _serving(wanted, config, search_dir, given, flags, judge_model)

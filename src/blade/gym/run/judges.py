@@ -14,7 +14,7 @@ from blade.gym.config.overrides import overridden
 from blade.gym.config.problem import refuse
 from blade.gym.config.servers import AGENTS, MODELS, RESOURCES, Instance, instances, references
 from blade.gym.config.tree import parts as parts_of
-from blade.gym.environment import Environment
+from blade.gym.environment import Environment, refuse_unready
 from blade.gym.model import Model
 from blade.gym.models.make import make_model
 from blade.gym.run import manifest as about
@@ -104,6 +104,7 @@ def judges_of(
         )
     models = {name: make_model(by_name[name], roots) for name in sorted(asked)}
     made = {name: load_environment(one, roots, models) for name, one in resources.items()}
+    refuse_unready(made.values())
     used = {**{name: by_name[name] for name in (*agents, *sorted(asked))}, **{r.name: r for r in resources.values()}}
     code = code_of(list(resources.values()), roots)
     return Judges(environments=made, models=models, parts=tuple(used.values()), code=code)

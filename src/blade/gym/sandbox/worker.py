@@ -1,153 +1,108 @@
-"""A child that answers questions about what a model wrote, one after the other; a question that takes too long ends it.
+"""A sandboxed process that answers questions about what a model wrote, with one of our own modules.
 
-`ask` calls a function of one of our modules in the child. Importing a library of mathematics costs a second, so the child
-stays for the next question; after one that ran out of time or memory there is a fresh one.
+Loading a library of mathematics takes a second, so the process stays, and a fork of it takes one question after the
+other; one that takes too long costs a fork and no new start. A fork may serve many answers because they are read and
+never run: where a library is about to evaluate text that is more than arithmetic, it is stopped first.
 """
 
 from __future__ import annotations
 
 import atexit
-import importlib
-import json
-import os
-import select
-import subprocess
-import sys
-import tempfile
 import threading
-import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Iterable
 from typing import Any
 
 from blade.gym.environment import NoVerdict
-from blade.gym.sandbox import process as children
-from blade.gym.sandbox.lockdown import Limits, a_while, settle
+from blade.gym.sandbox import walls
+from blade.gym.sandbox.child import Child, Gone
 
-START_SECONDS = 60.0
-"""A machine under load may take that long to import what a verifier needs."""
 MEGABYTES = 4096
-LARGEST_REPLY = 1 << 20
+DAYS = 1e6
+"""Seconds: no limit but those of each question."""
+OUT_OF_MEMORY = 3
+"""How a process ends that has no memory left."""
+WALL = 8.0
+"""Seconds that a second of processor time may take on a busy machine."""
+_ALWAYS = ("msgspec", "pyyaml")
+"""What our own modules need."""
 
 
-class OutOfBounds(Exception):
-    """A question that its child could not answer within its limits."""
+class OutOfBounds(NoVerdict):
+    """A question that used up its processor time or memory: it would again, and says nothing about the answer."""
 
-
-@dataclass(kw_only=True)
-class _Child:
-    folder: tempfile.TemporaryDirectory[str]
-    process: subprocess.Popen[bytes]
-    waiting: bytes = field(default=b"")
-
-    def ask(self, line: bytes, seconds: float) -> Any:
-        deadline = time.monotonic() + seconds
-        try:
-            self._write(line, deadline)
-            return json.loads(self._line(deadline))
-        except (OSError, ValueError) as problem:
-            raise OutOfBounds(f"the child ended: {problem}") from problem
-
-    def _write(self, line: bytes, deadline: float) -> None:
-        assert self.process.stdin is not None
-        out, left = self.process.stdin.fileno(), memoryview(line)
-        while left:
-            if not select.select([], [out], [], max(0.0, deadline - time.monotonic()))[1]:
-                raise OutOfBounds("out of time")
-            left = left[os.write(out, left[: 1 << 16]) :]
-
-    def _line(self, deadline: float) -> bytes:
-        assert self.process.stdout is not None
-        source = self.process.stdout.fileno()
-        while b"\n" not in self.waiting:
-            if not select.select([source], [], [], max(0.0, deadline - time.monotonic()))[0]:
-                raise OutOfBounds("out of time")
-            more = os.read(source, 1 << 16)
-            self.waiting += more
-            if not more or len(self.waiting) > LARGEST_REPLY:
-                raise OutOfBounds("out of memory, or it ended itself")
-        line, _, self.waiting = self.waiting.partition(b"\n")
-        return line
-
-    def end(self) -> None:
-        children.end(self.process)
-        self.folder.cleanup()
+    def __init__(self, message: str) -> None:
+        super().__init__(message, failure_class="judge_failed", terminal=True)
 
 
 class Worker:
-    """A child for one module, that may read what lies below `reads`. Questions from several threads wait for each other."""
+    """A process for one module, which sees the packages named and reads what lies below `reads`.
 
-    def __init__(self, module: str, *, seconds: float = 10.0, reads: Sequence[str] = ()) -> None:
+    A question may use `seconds` of processor time; how busy the machine is decides nothing. Questions from several
+    threads wait for each other.
+    """
+
+    def __init__(
+        self, module: str, *, seconds: float = 10.0, packages: Iterable[str] = (), reads: Iterable[str] = ()
+    ) -> None:
         self._module = module
-        self._reads = list(reads)
+        self._packages, self._reads = (*_ALWAYS, *packages), tuple(reads)
         self._seconds = seconds
         self._lock = threading.Lock()
-        self._child: _Child | None = None
+        self._child: Child | None = None
+        self._answering = False
+        """Whether a fork is there that takes questions."""
         atexit.register(self.close)
 
     def ask(self, function: str, *arguments: object) -> Any:
-        """What `function` of the module returns for arguments that are JSON; raises OutOfBounds, or ValueError as it did."""
-        line = json.dumps([function, *arguments]).encode() + b"\n"
-        with self._lock:
-            child = self._started()
+        """What `function` of the module returns for arguments that are JSON.
+
+        Raises ValueError as the function did, OutOfBounds, and NoVerdict where the process failed twice.
+        """
+        question = {"function": function, "arguments": arguments, "seconds": self._seconds}
+        why = ""
+        for _ in range(2):
             try:
-                reply = child.ask(line, self._seconds)
-            except OutOfBounds:
-                self._drop()
-                raise
-        if "raised" in reply:
-            raise ValueError(reply["raised"])
-        return reply["value"]
+                with self._lock:
+                    reply, ended = self._asked(question)
+            except (Gone, OSError) as problem:
+                why = str(problem)
+                self.close()
+                continue
+            if ended is None:
+                return _value(reply)
+            if ended["why"] in ("cpu", "output") or ended["code"] == OUT_OF_MEMORY:
+                raise OutOfBounds("comparing the answer ran out of time or memory")
+            why = f"it was ended by {ended['why'] or ended['code']}"
+        raise NoVerdict(f"the process of {self._module} failed: {why}", failure_class="transient")
+
+    def _asked(self, question: dict[str, Any]) -> tuple[Any, dict[str, Any] | None]:
+        child = self._started()
+        if not self._answering:
+            child.begin({"job": "ask", "cpu": DAYS, "wall": DAYS, "megabytes": MEGABYTES})
+            self._answering = True
+        child.tell(question)
+        reply, ended = child.next(WALL * self._seconds)
+        self._answering = ended is None
+        return reply, ended
 
     def close(self) -> None:
-        """End the child; the next question starts another."""
+        """End the process; the next question starts another."""
         with self._lock:
-            self._drop()
+            child, self._child, self._answering = self._child, None, False
+            if child is not None:
+                child.end()
 
-    def _started(self) -> _Child:
-        if self._child is None or self._child.process.poll() is not None:
-            self._drop()
-            folder = tempfile.TemporaryDirectory(prefix="blade-")
-            self._child = _Child(folder=folder, process=children.start(__name__, Path(folder.name)))
-            try:
-                self._child.ask(json.dumps([self._module, self._seconds, self._reads]).encode() + b"\n", START_SECONDS)
-            except OutOfBounds as problem:
-                self._drop()
-                raise NoVerdict(
-                    f"the verifier's process did not start: {problem}", failure_class="transient"
-                ) from problem
+    def _started(self) -> Child:
+        if self._child is None or not self._child.alive:
+            if self._child is not None:
+                self._child.end()
+            self._answering = False
+            view = walls.view_for(self._module, self._packages, self._reads)
+            self._child = Child(walls.start(walls.available(), view, module=self._module))
         return self._child
 
-    def _drop(self) -> None:
-        child, self._child = self._child, None
-        if child is not None:
-            child.end()
 
-
-def _answer(module: Any, question: list[Any]) -> dict[str, Any]:
-    name, *arguments = question
-    try:
-        return {"value": getattr(module, name)(*arguments)}
-    except MemoryError:
-        os._exit(3)
-    except (Exception, RecursionError) as problem:  # noqa: BLE001 - whatever it was, it is the answer to this question
-        return {"raised": f"{type(problem).__name__}: {problem}"[:500]}
-
-
-def main() -> None:
-    """The child's side: the module's name, the seconds of a question and what may be read; then questions, a line each."""
-    replies = os.fdopen(os.dup(1), "wb", buffering=0)
-    os.dup2(2, 1)  # what a library prints is no reply
-    name, seconds, reads = json.loads(sys.stdin.buffer.readline())
-    module = importlib.import_module(name)
-    getattr(module, "warm", lambda: None)()
-    settle(Path(sys.argv[1]), Limits(megabytes=MEGABYTES, processor=False), reads)
-    replies.write(b"{}\n")
-    for line in sys.stdin.buffer:
-        a_while(seconds)
-        replies.write(json.dumps(_answer(module, json.loads(line))).encode() + b"\n")
-
-
-if __name__ == "__main__":
-    main()
+def _value(message: dict[str, Any]) -> Any:
+    if "value" not in message:
+        raise ValueError(message.get("raised") or "the answer to a question cannot be read")
+    return message["value"]

@@ -98,6 +98,10 @@ class Kept:
         """Whether stored responses can be judged again."""
         return str(getattr(self.made, "reverify", "stateless"))
 
+    def ready(self) -> None:
+        """Raise RequestError where it says that it cannot judge on this machine."""
+        getattr(self.made, "ready", lambda: None)()
+
     def open(self, row: Row) -> Session:
         """A session of the row."""
         session = self.made.open(row)

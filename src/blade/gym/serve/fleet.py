@@ -12,7 +12,7 @@ from blade.gym.agents.simple_agent import Limits
 from blade.gym.config.load import Resolved
 from blade.gym.config.roots import find
 from blade.gym.config.servers import AGENTS, MODELS, POLICY, RESOURCES, Instance, references
-from blade.gym.environment import Environment
+from blade.gym.environment import Environment, refuse_unready
 from blade.gym.model import Model
 from blade.gym.models.make import make_model
 from blade.gym.models.scripted import SCRIPTED, refuse_unfit
@@ -69,6 +69,8 @@ def assemble(resolved: Resolved, agents: Iterable[str] | None = None) -> Fleet:
     models = {one.name: make_model(one, resolved.roots) for one in wanted if one.group == MODELS}
     environments = {one.name: load_environment(one, resolved.roots, models) for one in wanted if one.group == RESOURCES}
     verify = not skips_verification(resolved.config)
+    if verify:
+        refuse_unready(environments.values())
     made = {one.name: _agent(one, environments, models, verify) for one in wanted if one.group == AGENTS}
     if agents is not None:
         _fitting(wanted, environments)

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
+from blade.core.errors import RequestError
 from blade.gym.config.load import Resolved
 from blade.gym.config.roots import place
 from blade.gym.config.servers import RESOURCES, Instance
-from blade.gym.environment import Environment
+from blade.gym.environment import Environment, refuse_unready
 from blade.gym.run.dataset import Line, Source, lines
 from blade.gym.serve.fleet import load_environment
 from blade.gym.serve.trial import EMPTY, Trial, gold_of, tried
@@ -76,6 +77,11 @@ def golden(resolved: Resolved, limit: int | None = None) -> Iterator[Proven]:
 def _proven(resources: Instance, environment: Environment, source: Source, limit: int | None) -> Proven:
     if not source.path.is_file():
         why = f"{source.shown} is not there; `gym eval prepare` makes the data of a benchmark"
+        return Proven(name=resources.name, data=source.shown, passed=0, rows=0, skipped=why)
+    try:
+        refuse_unready([environment])
+    except RequestError as problem:
+        why = f"{problem} ({problem.hint})"
         return Proven(name=resources.name, data=source.shown, passed=0, rows=0, skipped=why)
     return asyncio.run(_all(resources.name, environment, list(islice(lines(source), limit)), source))
 

@@ -25,7 +25,7 @@ SECONDS = 6.0
 LONGEST_JSON = 1 << 20
 DEEPEST = 100
 MOST_ERRORS = 20
-_WORKER = Worker(__name__, seconds=SECONDS)
+_WORKER = Worker(__name__, seconds=SECONDS, packages=["jsonschema"])
 
 
 def gold(row: Row) -> str | None:

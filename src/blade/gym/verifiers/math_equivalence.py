@@ -28,7 +28,7 @@ LONGEST_ANSWER = 1_000
 """Characters; nothing longer is an answer, and parsing one could take for ever."""
 _NOISE = re.compile(r"\\left|\\right|\\[,;! ]|\s+|^\$+|\$+$")
 _PLAIN = re.compile(r"-?\d{1,30}(?:\.\d{1,30})?(?:/\d{1,30})?")
-_WORKER = Worker(__name__, seconds=SECONDS)
+_WORKER = Worker(__name__, seconds=SECONDS, packages=["math-verify"])
 
 
 def gold(row: Row) -> str:

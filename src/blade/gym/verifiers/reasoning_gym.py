@@ -1,4 +1,7 @@
-"""An answer to a generated puzzle, scored by the family's own scorer, in a process that ends when its time is up.
+"""An answer to a generated puzzle, scored by the family's own scorer, in a sandboxed process with limits.
+
+Some scorers evaluate the answer as Python. Here an answer that is more than arithmetic is never run: the scorer is told
+that it cannot be read. Scoring that runs out of time or memory gives no verdict.
 
 Row
     `expected_answer`, `question`. `verifier_metadata`: `source_dataset`, the family's name, and `entry`, its metadata.
@@ -16,12 +19,12 @@ from typing import Any
 
 from blade.gym.answers import final_answer, last_line, shown
 from blade.gym.environment import NoVerdict, Row, Verdict
-from blade.gym.sandbox.worker import OutOfBounds, Worker
+from blade.gym.sandbox.worker import Worker
 from blade.gym.single_turn import Config
 
 SECONDS = 20.0
 LONGEST_ANSWER = 20_000
-_WORKER = Worker(__name__, seconds=SECONDS)
+_WORKER = Worker(__name__, seconds=SECONDS, packages=["reasoning-gym"])
 
 
 def gold(row: Row) -> str | None:
@@ -58,8 +61,6 @@ def _scored(row: Row, answer: str | None) -> tuple[float, str | None]:
     }
     try:
         score = float(_WORKER.ask("score", str(about["source_dataset"]), answer, entry))
-    except OutOfBounds:
-        return 0.0, "scoring the answer ran out of time or memory"
     except ValueError as problem:
         if str(problem).startswith("KeyError: 'no such family"):
             raise NoVerdict(str(problem), failure_class="skipped", terminal=True) from problem

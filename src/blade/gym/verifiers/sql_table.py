@@ -25,7 +25,6 @@ from typing import Any
 
 from blade.gym.answers import shown
 from blade.gym.environment import NoVerdict, Row, Verdict
-from blade.gym.sandbox.worker import OutOfBounds
 from blade.gym.single_turn import Config
 from blade.gym.sql_asking import LONGEST_SQL, MOST_ROWS, asking, database, extract, failed, rows
 
@@ -75,8 +74,6 @@ def _asked(row: Row, query: str, wanted: list[list[Column]], config: Config) -> 
     any_order = bool(row.get("ignore_order"))
     try:
         account: dict[str, Any] = on.worker.ask("compare", on.script, on.file, query, on.seconds, wanted, any_order)
-    except OutOfBounds:
-        return _none(wanted, "the query ran out of time or memory")
     except ValueError as problem:
         raise NoVerdict(f"the task's own database fails: {problem}", terminal=True) from problem
     return account

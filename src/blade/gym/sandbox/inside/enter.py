@@ -1,0 +1,416 @@
+"""The first process of a sandbox. It raises the walls, then forks a fresh process for every job and reports on it.
+
+Started with `python -I -S -B enter.py`; its first line of input says what the walls are (`Settings` in `walls.py` writes
+it), the lines after it are jobs. It runs no code that a model wrote: jobs do, each in a process of its own, which can
+neither signal nor read this one, and whose words reach the parent only as messages of that job.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import json
+import os
+import resource
+import select
+import signal
+import sys
+import time
+from collections.abc import Callable, Mapping
+from types import ModuleType
+from typing import Any
+
+_READ = 1 << 16
+_SMALL_FILES, _OPEN_FILES, _THREADS = 16 << 20, 64, 128
+_READ_ONLY = 1 | 2 | 4 | 32 | 4096
+"""Flags of mount(2): read-only, no set-uid, no devices; remount, bind."""
+_LONGEST_WAIT = 3600.0
+"""Seconds; poll takes no more milliseconds than an int holds."""
+_STARVED = 0.05
+"""A job that used a larger share of its time than this was computing when its time ran out, and not waiting."""
+
+
+def _know_packages() -> None:
+    """Let modules beside this file be imported by their full names, without running what the packages above them load."""
+    folder = os.path.dirname(os.path.abspath(__file__))
+    for name in ("blade.gym.sandbox.inside", "blade.gym.sandbox", "blade.gym", "blade"):
+        package = ModuleType(name)
+        package.__path__ = [folder]
+        sys.modules[name] = package
+        folder = os.path.dirname(folder)
+
+
+def _limit(kind: int, value: int) -> None:
+    _, hard = resource.getrlimit(kind)
+    wanted = value if hard == resource.RLIM_INFINITY else min(value, hard)
+    resource.setrlimit(kind, (wanted, wanted))
+
+
+def _build_root(root: Mapping[str, Any]) -> None:
+    """A root of its own, in a mount namespace: a small file system in memory with a few folders of the machine, read-only."""
+    from blade.gym.sandbox.inside import kernel
+
+    kernel.mount("none", "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
+    base = root["at"]
+    kernel.mount("tmpfs", base, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, "size=1m,nr_inodes=4096,mode=755")
+    for link, target in root["links"]:
+        os.symlink(target, base + link)
+    for path in root["system"]:
+        _show(path, base + path)
+    for path in root["hidden"]:
+        kernel.mount("tmpfs", base + path, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, "size=64k")
+    for path in root["shown"]:
+        _show(path, base + path)
+    for path in root["devices"]:
+        _make_place(path, base + path)
+        kernel.mount(path, base + path, None, kernel.MS_BIND)
+    os.makedirs(base + root["work"])
+    for path in (*root["hidden"], ""):
+        kernel.mount("none", base + path, None, _READ_ONLY)
+    kernel.enter_root(base)
+
+
+def _make_place(path: str, target: str) -> None:
+    if os.path.isdir(path):
+        os.makedirs(target, exist_ok=True)
+        return
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    os.close(os.open(target, os.O_CREAT | os.O_RDONLY, 0o644))
+
+
+def _show(path: str, target: str) -> None:
+    from blade.gym.sandbox.inside import kernel
+
+    if os.path.exists(target):
+        return
+    _make_place(path, target)
+    kernel.mount(path, target, None, kernel.MS_BIND | kernel.MS_REC)
+    kernel.mount("none", target, None, _READ_ONLY | _kept_flags(target))
+
+
+def _kept_flags(target: str) -> int:
+    """Flags of the file system below, which a user namespace may not take off."""
+    from blade.gym.sandbox.inside import kernel
+
+    there = os.statvfs(target).f_flag
+    return kernel.MS_NOEXEC if there & os.ST_NOEXEC else 0
+
+
+def _enter(settings: Mapping[str, Any]) -> Callable[[], dict[str, bool]]:
+    """Raise the walls around this process; gives what every job still has to do, and what came of it."""
+    work = settings["work"]
+    if settings["walls"] == "none":
+        os.chdir(work)
+        return lambda: {"kernel": False}
+    from blade.gym.sandbox.inside import kernel
+
+    if settings["walls"] == "namespaces":
+        _build_root(settings["root"])
+    flags = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
+    size, files = settings["megabytes_of_files"], settings["number_of_files"]
+    kernel.mount("tmpfs", work, "tmpfs", flags, f"size={size}m,nr_inodes={files},mode=700")
+    os.chdir(work)
+    kernel.drop_privileges()
+
+    def lock() -> dict[str, bool]:
+        return {"landlock": kernel.landlock(["/"], [work, os.devnull]), "seccomp": kernel.seccomp()}
+
+    return lock
+
+
+def _kinds() -> dict[str, Callable[..., None]]:
+    from blade.gym.sandbox.inside import judge, program
+
+    return {"script": program.script, "serve": program.serve, "judge": judge.judge}
+
+
+def _ask(module: Any, arm: Callable[[], None]) -> Callable[..., None]:
+    """Jobs that answer questions about what models wrote with functions of one of our own modules, until told no more."""
+
+    def run(job: Mapping[str, Any], link: Any) -> None:
+        arm()
+        while (question := link.receive()) is not None:
+            used = resource.getrusage(resource.RUSAGE_SELF)
+            until = int(used.ru_utime + used.ru_stime + float(question["seconds"])) + 1
+            resource.setrlimit(resource.RLIMIT_CPU, (until, resource.RLIM_INFINITY))
+            try:
+                answer = {"value": getattr(module, question["function"])(*question["arguments"])}
+            except MemoryError:
+                os._exit(3)
+            except (Exception, RecursionError) as problem:  # noqa: BLE001 - whatever it was, it is the answer
+                answer = {"raised": f"{type(problem).__name__}: {problem}"[:500]}
+            link.send(answer)
+
+    return run
+
+
+class _Parent:
+    """Lines from and to the process outside."""
+
+    def __init__(self) -> None:
+        self.waiting = bytearray()
+        self.ended = False
+
+    def read(self) -> None:
+        more = os.read(0, _READ)
+        self.ended = not more
+        self.waiting += more
+
+    def line(self) -> bytes | None:
+        end = self.waiting.find(b"\n")
+        if end < 0:
+            return None
+        found = bytes(self.waiting[:end])
+        del self.waiting[: end + 1]
+        return found
+
+    def next_line(self) -> bytes | None:
+        """Wait for a line; None at the end."""
+        while (line := self.line()) is None:
+            self.read()
+            if self.ended:
+                return None
+        return line
+
+    @staticmethod
+    def tell(kind: bytes, content: bytes) -> None:
+        left = memoryview(kind + content + b"\n")
+        while left:
+            left = left[os.write(1, left) :]
+
+
+class _Job:
+    """One forked process, its pipes and its limits."""
+
+    def __init__(
+        self, job: Mapping[str, Any], run: Callable[..., None], lock: Callable[[], Any], folder: str | None
+    ) -> None:
+        self.job = job
+        self.begun = time.monotonic()
+        self.why: str | None = None
+        self.output = bytearray()
+        self.partial = bytearray()
+        self.to_input = memoryview(str(job.get("stdin") or "").encode(errors="surrogateescape"))
+        self.to_job = bytearray()
+        stdin, self.input_end = os.pipe()
+        self.output_end, stdout = os.pipe()
+        messages, self.job_end = os.pipe()
+        self.message_end, out = os.pipe()
+        self.pid = os.fork()
+        if not self.pid:
+            _become((stdin, stdout, messages, out), job, run, lock, folder)
+        for inner in (stdin, stdout, messages, out):
+            os.close(inner)
+        for outer in (self.input_end, self.job_end):
+            os.set_blocking(outer, False)
+        if not self.to_input:
+            self._close("input_end")
+
+    def _close(self, name: str) -> None:
+        number = getattr(self, name)
+        if number >= 0:
+            os.close(number)
+            setattr(self, name, -1)
+
+    def open_ends(self) -> list[tuple[int, int]]:
+        """What to wait for."""
+        wanted = [(end, select.POLLIN) for end in (self.output_end, self.message_end) if end >= 0]
+        if self.to_input and self.input_end >= 0:
+            wanted.append((self.input_end, select.POLLOUT))
+        if self.to_job and self.job_end >= 0:
+            wanted.append((self.job_end, select.POLLOUT))
+        return wanted
+
+    def serve(self, end: int) -> None:
+        """Something can be read or written."""
+        if end == self.output_end:
+            self._take_output()
+        elif end == self.message_end:
+            self._take_messages()
+        else:
+            self._give(end)
+
+    def _take_output(self) -> None:
+        more = os.read(self.output_end, _READ)
+        self.output += more
+        if not more:
+            self._close("output_end")
+        elif len(self.output) > self.job["output_bytes"]:
+            self.kill("output")
+
+    def _take_messages(self) -> None:
+        more = os.read(self.message_end, _READ)
+        if not more:
+            self._close("message_end")
+        self.partial += more
+        if len(self.partial) > self.job["message_bytes"]:
+            self.kill("output")
+            return
+        while (end := self.partial.find(b"\n")) >= 0:
+            _Parent.tell(b"M", bytes(self.partial[:end]))
+            del self.partial[: end + 1]
+
+    def _give(self, end: int) -> None:
+        waiting = self.to_input if end == self.input_end else memoryview(bytes(self.to_job))
+        try:
+            sent = os.write(end, waiting[:_READ])
+        except BlockingIOError:
+            return
+        except OSError:
+            sent = len(waiting)  # it does not listen
+        if end == self.input_end:
+            self.to_input = self.to_input[sent:]
+            if not self.to_input:
+                self._close("input_end")
+        else:
+            del self.to_job[:sent]
+
+    def kill(self, why: str) -> None:
+        """End it, once, for a reason."""
+        if self.why is None:
+            self.why = why
+            os.kill(self.pid, signal.SIGKILL)
+            self._close("output_end")
+            self._close("message_end")
+
+    def left(self) -> float:
+        """Seconds until its time is up."""
+        return max(0.0, self.begun + float(self.job["wall"]) - time.monotonic())
+
+    def done(self) -> bool:
+        return self.output_end < 0 and self.message_end < 0
+
+    def end(self) -> dict[str, Any]:
+        """Wait for it; what it used and how it ended."""
+        _, status, used = os.wait4(self.pid, 0)
+        for name in ("input_end", "output_end", "job_end", "message_end"):
+            self._close(name)
+        took, wall = used.ru_utime + used.ru_stime, time.monotonic() - self.begun
+        number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
+        why = self.why
+        if why is None and number is not None:
+            why = "cpu" if number == signal.SIGXCPU or took >= float(self.job["cpu"]) else "signal"
+        if why == "wall" and took > _STARVED * wall:
+            why = "cpu" if took >= float(self.job["cpu"]) else "starved"
+        told = {"why": why, "signal": number, "cpu": round(took, 3), "wall": round(wall, 3)}
+        code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else None
+        return {**told, "code": code, "output": self.output.decode(errors="surrogateescape")}
+
+
+def _become(
+    ends: tuple[int, int, int, int],
+    job: Mapping[str, Any],
+    run: Callable[..., None],
+    lock: Callable[[], Any],
+    folder: str | None,
+) -> None:
+    """In the forked process: take the pipes, give up the rest, run the job, and end without cleaning up."""
+    from blade.gym.sandbox.inside.wire import Link, allow_long_numbers
+
+    # Out of the way first: one pipe may have the number that another is to have.
+    stdin, stdout, messages, out = (os.dup2(end, 100 + place) for place, end in enumerate(ends))
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    for target, source in enumerate((stdin, stdout, nothing, messages, out)):
+        os.dup2(source, target)
+    os.closerange(5, 256)
+    allow_long_numbers()
+    _limit(resource.RLIMIT_NOFILE, _OPEN_FILES)
+    try:
+        _limit(resource.RLIMIT_AS, int(job["megabytes"]) << 20)
+    except (ValueError, OSError):
+        pass  # macOS does not limit the address space
+    seconds = int(float(job["cpu"])) + 1
+    if job["job"] != "ask":  # which has a limit for each question
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE):
+        signal.signal(number, signal.SIG_DFL)
+    lock()
+    if folder is not None:
+        from blade.gym.sandbox.inside import guard
+
+        guard.keep_inside(folder)
+    code = 0
+    try:
+        run(job, Link())
+    except BaseException:  # noqa: BLE001 - nobody is left to hear of it
+        code = 1
+    os._exit(code)
+
+
+def _run(job: _Job, parent: _Parent) -> None:
+    """Carry lines and bytes until the job has ended or its limits have."""
+    while True:
+        while (line := parent.line()) is not None:
+            if line[:1] == b"M":
+                job.to_job += line[1:] + b"\n"
+            else:
+                job.kill("stopped")
+        if job.done():
+            break
+        poll = select.poll()
+        poll.register(0, select.POLLIN)
+        for end, wanted in job.open_ends():
+            poll.register(end, wanted)
+        ready = poll.poll(min(job.left(), _LONGEST_WAIT) * 1000)
+        if not ready and not job.left():
+            job.kill("wall")
+        for end, _ in ready:
+            if end == 0:
+                parent.read()
+            elif end in (job.output_end, job.message_end, job.input_end, job.job_end):
+                job.serve(end)
+        if parent.ended:
+            os._exit(1)  # nobody waits any more; the job ends with this process or with its pipes
+    # What was said just before the end is in order: messages are told as they are read.
+    _Parent.tell(b"E", json.dumps(job.end()).encode())
+
+
+def _ready(settings: Mapping[str, Any]) -> tuple[dict[str, Callable[..., None]], Callable[[], Any]]:
+    """Raise the walls and load what jobs need; gives the kinds of jobs, and what each has to do first."""
+    _know_packages()
+    sys.path[:] = [*settings["path"], *(path for path in sys.path if path)]
+    sys.dont_write_bytecode = True
+    lock = _enter(settings)
+    os.environ.clear()
+    os.environ.update(settings["environment"])
+    _limit(resource.RLIMIT_FSIZE, _SMALL_FILES)
+    _limit(resource.RLIMIT_CORE, 0)
+    if settings["walls"] != "none":  # counted for each user of a namespace; on the host it would count everybody's
+        _limit(resource.RLIMIT_NPROC, _THREADS)
+    if settings["module"] is None:
+        return _kinds(), lock
+    module = importlib.import_module(settings["module"])
+    getattr(module, "warm", lambda: None)()
+    from blade.gym.sandbox.inside import guard
+
+    return {"ask": _ask(module, guard.forbid_evaluation())}, lock
+
+
+def main() -> None:
+    """Get ready, say so, and take jobs until there are no more."""
+    parent = _Parent()
+    first = parent.next_line()
+    if first is None:
+        return
+    settings = json.loads(first)
+    try:
+        kinds, lock = _ready(settings)
+    except BaseException as problem:  # noqa: BLE001 - the parent must hear of it, whatever it is
+        _Parent.tell(b"F", json.dumps(f"{type(problem).__name__}: {problem}"[:500]).encode())
+        os._exit(1)
+    gc.freeze()  # what is loaded by now stays for ever: forks need not look at it, nor copy it
+    _Parent.tell(b"R", b"")
+    folder = settings["work"] if settings["walls"] == "none" and settings["module"] is None else None
+    while (line := parent.next_line()) is not None:
+        if line[:1] != b"J":
+            continue  # meant for a job that has ended meanwhile
+        job = json.loads(line[1:])
+        if job.get("at_hand"):
+            from blade.gym.sandbox.inside import program
+
+            program.names_at_hand()  # loaded once, for all jobs
+        _run(_Job(job, kinds[job["job"]], lock, folder), parent)
+
+
+if __name__ == "__main__":
+    main()

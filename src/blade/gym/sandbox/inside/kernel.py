@@ -1,7 +1,7 @@
-"""The kernel's own walls, called through libc: mounts, capabilities, Landlock and seccomp. Linux only.
+"""The kernel's own isolation, called through libc: mounts, capabilities, Landlock and seccomp. Linux only.
 
-Every function either does what it says or raises OSError, but for `landlock` and `seccomp`, which give False where the
-kernel or the processor has no such thing.
+Every function does what it says or raises OSError, except `landlock` and `seccomp`, which return False where the kernel
+or the processor does not have it.
 """
 
 from __future__ import annotations
@@ -11,14 +11,16 @@ import errno
 import os
 import platform
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+
+from blade.gym.sandbox.inside.syscalls import ALLOWED, CONDITIONAL, MACHINES, NEWEST
 
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC = 1, 2, 4, 8
 MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 32, 4096, 16384, 1 << 18
 MNT_DETACH = 2
 _PR_SET_DUMPABLE, _PR_SET_SECCOMP, _PR_CAPBSET_DROP, _PR_SET_SECUREBITS, _PR_SET_NO_NEW_PRIVS = 4, 22, 24, 28, 38
 _SECURE_NO_ROOT = 0b1111
-"""Being root gives no capabilities, and neither bit can be taken back."""
+"""Being root gives no capabilities, and this cannot be undone."""
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -38,34 +40,35 @@ def mount(source: str, target: str, kind: str | None, flags: int, options: str |
 
 
 def enter_root(folder: str) -> None:
-    """Make `folder` the root and let go of the old one: nothing of it has a name any more."""
+    """Make `folder` the root and detach the old one, so that nothing in it has a path any more."""
     os.chdir(folder)
-    _check(_libc.syscall(_PIVOT_ROOT[platform.machine()], b".", b"."), "pivot_root")
+    number = CONDITIONAL["pivot_root"][MACHINES.index(platform.machine())]
+    _check(_libc.syscall(number, b".", b"."), "pivot_root")
     _check(_libc.umount2(b".", MNT_DETACH), "umount of the old root")
     os.chdir("/")
 
 
 def drop_privileges() -> None:
-    """Give up every capability for good, the right to gain any, and being read by processes of the same user."""
+    """Give up every capability and the right to gain any; processes of the same user can no longer read this one."""
     for capability in range(64):
         if _libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) < 0 and ctypes.get_errno() == errno.EINVAL:
             break
-    _libc.prctl(_PR_SET_SECUREBITS, _SECURE_NO_ROOT, 0, 0, 0)  # refused to those who have nothing to give up
+    _libc.prctl(_PR_SET_SECUREBITS, _SECURE_NO_ROOT, 0, 0, 0)  # refused where there is nothing to give up
     header, nothing = struct.pack("Ii", 0x20080522, 0), bytes(24)
     _check(_libc.capset(header, nothing), "capset")
     _check(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
     _check(_libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0), "dumpable")
 
 
-# Landlock: who may touch which files. Bits of include/uapi/linux/landlock.h.
+# Landlock: which files a process may touch. Bits of include/uapi/linux/landlock.h.
 _WRITE_FILE, _READ_FILE, _READ_DIR, _TRUNCATE = 1 << 1, 1 << 2, 1 << 3, 1 << 14
 _FILE_BITS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
 _NO_TCP, _OWN_SCOPE = 0b11, 0b11
-_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same on every processor
 
 
 def landlock(readable: Iterable[str], writable: Iterable[str]) -> bool:
-    """Allow files below these alone, no program to be started, no TCP, no signals to others; False where there is none."""
+    """Allow files below these paths only, no new programs, no TCP, no signals to others; False where there is no Landlock."""
     version = _libc.syscall(_CREATE_RULESET, None, 0, 1)
     if version < 1:
         return False
@@ -77,7 +80,7 @@ def landlock(readable: Iterable[str], writable: Iterable[str]) -> bool:
         for path in readable:
             _allow(rules, path, _READ_FILE | _READ_DIR)
         for path in writable:
-            _allow(rules, path, every & ~1)  # all but starting programs
+            _allow(rules, path, every & ~1)  # everything but starting programs
         _check(_libc.syscall(_RESTRICT_SELF, rules, 0), "landlock_restrict_self")
     finally:
         os.close(rules)
@@ -95,74 +98,87 @@ def _allow(rules: int, path: str, access: int) -> None:
         os.close(opened)
 
 
-# seccomp: which calls the kernel answers at all.
-_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
-_ARCHITECTURE = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-_CLONE, _PRLIMIT = {"x86_64": 56, "aarch64": 220}, {"x86_64": 302, "aarch64": 261}
-_CLONE_THREAD = 0x10000
-_FIRST_UNKNOWN = 450
-"""Calls newer than the list below are answered with ENOSYS, as an older kernel would."""
-_REFUSED: dict[str, Sequence[int]] = {
-    # Programs and processes; signals, memory and files of others; sockets; namespaces and mounts; shared memory, which no
-    # limit counts; keys, tracing, modules, clocks, swap, and the rest that only administrators need.
-    "x86_64": (
-        *(57, 58, 59, 322),
-        *(62, 200, 234, 129, 297, 101, 310, 311, 312),
-        *(41, 42, 43, 49, 50, 288),
-        *(155, 161, 165, 166, 272, 308),
-        *(29, 30, 31, 64, 65, 66, 68, 69, 70, 71, 220, 240),
-        *(103, 134, 135, 136, 139, 153, 154, 156, 159, 163, 164, 167),
-        *(168, 169, 170, 171, 172, 173, 174, 175, 176, 179, 180),
-        *(212, 227, 237, 246, 248, 249, 250, 256, 279, 298, 300, 303, 304, 305, 313, 320, 321, 323),
-    ),
-    "aarch64": (
-        *(221, 281),
-        *(129, 130, 131, 138, 240, 117, 270, 271, 272),
-        *(198, 200, 201, 202, 203, 242),
-        *(39, 40, 41, 51, 97, 268),
-        *(180, 186, 187, 188, 189, 190, 191, 192, 193, 194, 195, 196),
-        *(60, 89, 92, 104, 105, 106, 112, 116, 142, 161, 162, 170, 171, 217, 218, 219, 224, 225),
-        *(235, 238, 239, 241, 262, 264, 265, 266, 273, 280, 282, 294),
-    ),
-}
-_REFUSED_EVERYWHERE = (424, 425, 426, 427, 428, 429, 430, 431, 432, 433, 434, 438, 440, 442, 447, 448)
+# seccomp: which system calls the kernel answers at all. Instructions and offsets of include/uapi/linux/{filter,seccomp}.h.
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
 _NUMBER, _MACHINE, _FIRST_ARGUMENT = 0, 4, 16
+_ARCHITECTURE = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+_REFUSE, _UNKNOWN = _ERRNO | errno.EPERM, _ERRNO | errno.ENOSYS
+_CLONE_THREAD, _CLONE_NEW_NAMESPACES = 0x10000, 0x7E020080
+_RLIMIT_STACK = 3
+_TERMINAL_QUESTIONS = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
+"""Requests of ioctl: is it a terminal and how large, bytes that can be read, (not) blocking, (not) closed on exec."""
+_SENDS_SIGNALS = (8, 10, 15)
+"""Commands of fcntl that have the kernel signal any process of this user when a pipe is ready."""
 
 
 def _instruction(code: int, value: int, then: int = 0, otherwise: int = 0) -> bytes:
     return struct.pack("HBBI", code, then, otherwise, value)
 
 
+def _argument(place: int, *, upper: bool = False) -> bytes:
+    """Load half of an argument of the call."""
+    return _instruction(_LOAD, _FIRST_ARGUMENT + 8 * place + 4 * upper)
+
+
+def _if_equal(value: int, result: int) -> list[bytes]:
+    """Return `result` if what was loaded last is `value`."""
+    return [_instruction(_EQUAL, value, 0, 1), _instruction(_RETURN, result)]
+
+
+def _unless_equal(value: int, result: int) -> list[bytes]:
+    return [_instruction(_EQUAL, value, 1, 0), _instruction(_RETURN, result)]
+
+
+def _conditions() -> dict[str, list[bytes]]:
+    """What decides about a call by its arguments; each list ends with a result."""
+    allow, refuse = _instruction(_RETURN, _ALLOW), _instruction(_RETURN, _REFUSE)
+    return {
+        # clone3 keeps its flags behind a pointer, where a filter cannot see them; libc falls back to clone.
+        "clone3": [_instruction(_RETURN, _UNKNOWN)],
+        "clone": [
+            _argument(0),
+            *(_instruction(_ANY_BIT, _CLONE_NEW_NAMESPACES, 0, 1), refuse),
+            *(_instruction(_ANY_BIT, _CLONE_THREAD, 1, 0), refuse),
+            allow,
+        ],
+        "ioctl": [_argument(1), *(part for value in _TERMINAL_QUESTIONS for part in _if_equal(value, _ALLOW)), refuse],
+        "fcntl": [_argument(1), *(part for value in _SENDS_SIGNALS for part in _if_equal(value, _REFUSE)), allow],
+        # Programs with deep recursion raise the limit of their stack. Lowering another limit would end the program by
+        # SIGKILL, as a machine without memory does, which is no verdict.
+        "setrlimit": [_argument(0), *_unless_equal(_RLIMIT_STACK, _REFUSE), allow],
+        "prlimit64": [
+            *(_argument(0), *_unless_equal(0, _REFUSE)),
+            *(_argument(1), *_if_equal(_RLIMIT_STACK, _ALLOW)),
+            *(_argument(2), *_unless_equal(0, _REFUSE)),
+            *(_argument(2, upper=True), *_unless_equal(0, _REFUSE)),
+            allow,
+        ],
+    }
+
+
 def _filter(machine: str) -> bytes:
-    """A program for the kernel: refuse what is listed, allow threads but no processes, and its own limits alone."""
-    refuse, missing = _instruction(_RETURN, _ERRNO | errno.EPERM), _instruction(_RETURN, _ERRNO | errno.ENOSYS)
-    made = [
-        _instruction(_LOAD, _MACHINE),
-        _instruction(_EQUAL, _ARCHITECTURE[machine], 1, 0),
-        _instruction(_RETURN, _KILL),
+    """A program for the kernel: allow what is listed, some calls by their arguments, and refuse the rest."""
+    column = MACHINES.index(machine)
+    program = [
+        *(_instruction(_LOAD, _MACHINE), *_unless_equal(_ARCHITECTURE[machine], _KILL)),
         _instruction(_LOAD, _NUMBER),
+        # Also the x32 calls, which begin at 1 << 30. An older kernel would not know them either, so libraries fall back.
+        *(_instruction(_AT_LEAST, NEWEST + 1, 0, 1), _instruction(_RETURN, _UNKNOWN)),
     ]
-    memfd = 319 if machine == "x86_64" else 279
-    for number in (435, memfd):  # clone3 hides its flags behind a pointer: libc falls back to clone
-        made += [_instruction(_EQUAL, number, 0, 1), missing]
-    for number in (*_REFUSED[machine], *_REFUSED_EVERYWHERE):
-        made += [_instruction(_EQUAL, number, 0, 1), refuse]
-    made += [_instruction(_AT_LEAST, _FIRST_UNKNOWN, 0, 1), missing]  # also the x32 calls, which begin at 1 << 30
-    made += [_instruction(_EQUAL, _CLONE[machine], 0, 4), _instruction(_LOAD, _FIRST_ARGUMENT)]
-    made += [_instruction(_ANY_BIT, _CLONE_THREAD, 0, 1), _instruction(_RETURN, _ALLOW), refuse]
-    made += [_instruction(_EQUAL, _PRLIMIT[machine], 0, 3), _instruction(_LOAD, _FIRST_ARGUMENT)]
-    made += [_instruction(_EQUAL, 0, 0, 1), _instruction(_RETURN, _ALLOW)]
-    # Falls through for any other call, and for limits of another process.
-    made += [_instruction(_LOAD, _NUMBER), _instruction(_EQUAL, _PRLIMIT[machine], 0, 1), refuse]
-    return b"".join([*made, _instruction(_RETURN, _ALLOW)])
+    for numbers in ALLOWED.values():
+        if (number := numbers[column]) is not None:
+            program += _if_equal(number, _ALLOW)
+    for name, decision in _conditions().items():
+        if (number := CONDITIONAL[name][column]) is not None:
+            program += [_instruction(_EQUAL, number, 0, len(decision)), *decision]
+    return b"".join([*program, _instruction(_RETURN, _REFUSE)])
 
 
 def seccomp() -> bool:
-    """Let the kernel refuse what no program needs that only computes; False where that cannot be had."""
+    """Have the kernel refuse every call that a program does not need to compute; False where there is no seccomp."""
     machine = platform.machine()
-    if machine not in _REFUSED:
+    if machine not in _ARCHITECTURE:
         return False
     program = _filter(machine)
     buffer = ctypes.create_string_buffer(program, len(program))

@@ -17,15 +17,15 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
-from blade.gym.sandbox.inside.values import Reference, Untold, read, written
+from blade.gym.sandbox.inside.values import NotPlain, Reference, read, written
 from blade.gym.sandbox.inside.wire import Link
 
 FILE = "<solution>"
 DEEP_RECURSION = 50_000
 LONGEST_MESSAGE = 600
 MOST_ITEMS = 1_000_000
-# Judges of programming contests let programs use these without importing them: first every public name, then the modules.
-_AT_HAND = [
+# Programming contests let programs use these without importing them: first every public name, then the modules.
+_CONTEST_MODULES = [
     "string",
     "re",
     "datetime",
@@ -48,10 +48,10 @@ _AT_HAND = [
 
 
 @functools.cache
-def names_at_hand() -> Mapping[str, Any]:
-    """The names that contest judges provide, later modules over earlier ones."""
+def contest_names() -> Mapping[str, Any]:
+    """The names that programming contests provide; later modules win over earlier ones."""
     found: dict[str, Any] = {}
-    modules = {name: importlib.import_module(name) for name in _AT_HAND}
+    modules = {name: importlib.import_module(name) for name in _CONTEST_MODULES}
     for module in modules.values():
         public = getattr(module, "__all__", None) or [name for name in vars(module) if not name.startswith("_")]
         found |= {name: getattr(module, name) for name in public}
@@ -59,7 +59,7 @@ def names_at_hand() -> Mapping[str, Any]:
 
 
 def load(code: str, name: str, names: Mapping[str, Any]) -> dict[str, Any]:
-    """Run a program from top to bottom; gives its global names."""
+    """Run a program from top to bottom; returns its global names."""
     module = ModuleType(name)
     sys.modules[name] = module
     scope = vars(module)
@@ -69,7 +69,7 @@ def load(code: str, name: str, names: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def account(problem: BaseException, code: str) -> str:
-    """What was raised, and the line of the program that raised it."""
+    """The error, and the line of the program that raised it."""
     frames = traceback.extract_tb(problem.__traceback__)
     numbers = [frame.lineno for frame in frames if frame.filename == FILE and frame.lineno]
     lines = code.split("\n")
@@ -80,10 +80,10 @@ def account(problem: BaseException, code: str) -> str:
 
 def _names(job: Mapping[str, Any]) -> dict[str, Any]:
     """What a program may use without importing it."""
-    if not job.get("at_hand"):
+    if not job.get("contest"):
         return {}
     sys.setrecursionlimit(DEEP_RECURSION)
-    return {**names_at_hand(), "stdin": sys.stdin, "stdout": sys.stdout}
+    return {**contest_names(), "stdin": sys.stdin, "stdout": sys.stdout}
 
 
 def script(job: Mapping[str, Any], link: Link) -> None:
@@ -152,7 +152,7 @@ def _answer(question: Mapping[str, Any], scope: dict[str, Any], objects: _Object
         named = read(question.get("named", {"dict": []}), objects.of)
         result = _ACTIONS[question["do"]](target[0], given, named)
         return {"value": written(result, objects.keep), "arguments": _changed(given, question, objects)}
-    except Untold as problem:
+    except NotPlain as problem:
         return {"raised": {"type": "ValueError", "text": str(problem), "account": str(problem)}}
     except BaseException as problem:  # noqa: BLE001 - whatever it was, it is the program's
         return _raised(problem, code)
@@ -185,7 +185,7 @@ def _items(value: Any, _: Any, __: Any) -> list[Any]:
     for item in value:
         found.append(item)
         if len(found) > MOST_ITEMS:
-            raise Untold("too many items")
+            raise NotPlain("too many items")
     return found
 
 

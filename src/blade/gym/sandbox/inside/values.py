@@ -33,7 +33,7 @@ class Reference:
         return self.shown
 
 
-class Untold(ValueError):
+class NotPlain(ValueError):
     """A value that cannot cross: too large, too deep, or not written as one."""
 
 
@@ -48,7 +48,7 @@ class _Writer:
     def write(self, value: Any, depth: int = 0) -> Any:
         self.left -= 1
         if depth > DEEPEST or self.left < 0:
-            raise Untold("the value is nested too deep" if depth > DEEPEST else "the value is too large")
+            raise NotPlain("the value is nested too deep" if depth > DEEPEST else "the value is too large")
         if value is None or isinstance(value, bool):
             return value
         if isinstance(value, str):
@@ -86,7 +86,7 @@ class _Writer:
             plain = value.tolist()
             return self.write(plain, depth) if not getattr(value, "shape", ()) else {"array": self.write(plain, depth)}
         if self.keep is None:
-            raise Untold(f"a {type(value).__name__} is no plain value")
+            raise NotPlain(f"a {type(value).__name__} is no plain value")
         return {"reference": [self.keep(value), f"<{type(value).__name__} object>"[:200]]}
 
 
@@ -104,7 +104,7 @@ _PARTS: dict[str, tuple[type, Callable[[Any], Iterable[Any]], Callable[..., Any]
 
 
 def written(value: Any, keep: Keep | None = None) -> Any:
-    """The value as JSON; without `keep`, raises Untold for an object that is no plain value."""
+    """The value as JSON; without `keep`, raises NotPlain for an object that is no plain value."""
     return _Writer(keep).write(value)
 
 
@@ -113,24 +113,24 @@ Known = Callable[[Reference], Any]
 
 
 def read(value: Any, known: Known = lambda reference: reference) -> Any:
-    """The value that JSON stands for; raises Untold where it stands for none."""
+    """The value that JSON stands for; raises NotPlain where it stands for none."""
     return _read(value, known, 0)
 
 
 def _read(value: Any, known: Known, depth: int) -> Any:
     if depth > DEEPEST:
-        raise Untold("the value is nested too deep")
+        raise NotPlain("the value is nested too deep")
     if isinstance(value, list):
         return [_read(inner, known, depth + 1) for inner in value]
     if not isinstance(value, dict):
         return value
     if len(value) != 1:
-        raise Untold("no value is written like this")
+        raise NotPlain("no value is written like this")
     [(name, inner)] = value.items()
     try:
         return _tagged(name, inner, known, depth + 1)
     except (TypeError, ValueError, ArithmeticError, LookupError) as problem:
-        raise Untold(f"no {name} is written like this: {problem}") from None
+        raise NotPlain(f"no {name} is written like this: {problem}") from None
 
 
 def _tagged(name: str, inner: Any, known: Known, depth: int) -> Any:

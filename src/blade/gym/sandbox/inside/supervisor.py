@@ -1,8 +1,8 @@
-"""The first process of a sandbox. It raises the walls, then forks a fresh process for every job and reports on it.
+"""The first process of a sandbox. It isolates itself, then forks a fresh process for every job and reports on it.
 
-Started with `python -I -S -B enter.py`; its first line of input says what the walls are (`Settings` in `walls.py` writes
-it), the lines after it are jobs. It runs no code that a model wrote: jobs do, each in a process of its own, which can
-neither signal nor read this one, and whose words reach the parent only as messages of that job.
+Started with `python -I -S -B supervisor.py`. The first line of input holds the settings (`walls.start` writes it), the
+lines after it are jobs. This process runs no code that a model wrote. Jobs do, each in a process of its own, which can
+neither signal nor read this one; what they send reaches the parent only as messages of that job.
 """
 
 from __future__ import annotations
@@ -26,8 +26,10 @@ _READ_ONLY = 1 | 2 | 4 | 32 | 4096
 """Flags of mount(2): read-only, no set-uid, no devices; remount, bind."""
 _LONGEST_WAIT = 3600.0
 """Seconds; poll takes no more milliseconds than an int holds."""
-_STARVED = 0.05
-"""A job that used a larger share of its time than this was computing when its time ran out, and not waiting."""
+_COMPUTING = 0.05
+"""A job that used less than this share of its time on a processor was asleep."""
+_NO_MEMORY = 3
+"""The exit code of a job that ran out of memory (`worker.OUT_OF_MEMORY`)."""
 
 
 def _know_packages() -> None:
@@ -96,12 +98,12 @@ def _kept_flags(target: str) -> int:
     return kernel.MS_NOEXEC if there & os.ST_NOEXEC else 0
 
 
-def _enter(settings: Mapping[str, Any]) -> Callable[[], dict[str, bool]]:
-    """Raise the walls around this process; gives what every job still has to do, and what came of it."""
+def _isolate(settings: Mapping[str, Any]) -> Callable[[], object]:
+    """Isolate this process; returns what every job must still call."""
     work = settings["work"]
     if settings["walls"] == "none":
         os.chdir(work)
-        return lambda: {"kernel": False}
+        return lambda: None
     from blade.gym.sandbox.inside import kernel
 
     if settings["walls"] == "namespaces":
@@ -112,8 +114,9 @@ def _enter(settings: Mapping[str, Any]) -> Callable[[], dict[str, bool]]:
     os.chdir(work)
     kernel.drop_privileges()
 
-    def lock() -> dict[str, bool]:
-        return {"landlock": kernel.landlock(["/"], [work, os.devnull]), "seccomp": kernel.seccomp()}
+    def lock() -> None:
+        kernel.landlock(["/"], [work, os.devnull])
+        kernel.seccomp()
 
     return lock
 
@@ -124,22 +127,19 @@ def _kinds() -> dict[str, Callable[..., None]]:
     return {"script": program.script, "serve": program.serve, "judge": judge.judge}
 
 
-def _ask(module: Any, arm: Callable[[], None]) -> Callable[..., None]:
-    """Jobs that answer questions about what models wrote with functions of one of our own modules, until told no more."""
+def _ask(module: Any) -> Callable[..., None]:
+    """A job that answers one question about a model's text with a function of one of our own modules."""
+    from blade.gym.sandbox.inside import guard
 
     def run(job: Mapping[str, Any], link: Any) -> None:
-        arm()
-        while (question := link.receive()) is not None:
-            used = resource.getrusage(resource.RUSAGE_SELF)
-            until = int(used.ru_utime + used.ru_stime + float(question["seconds"])) + 1
-            resource.setrlimit(resource.RLIMIT_CPU, (until, resource.RLIM_INFINITY))
-            try:
-                answer = {"value": getattr(module, question["function"])(*question["arguments"])}
-            except MemoryError:
-                os._exit(3)
-            except (Exception, RecursionError) as problem:  # noqa: BLE001 - whatever it was, it is the answer
-                answer = {"raised": f"{type(problem).__name__}: {problem}"[:500]}
-            link.send(answer)
+        guard.forbid_evaluation()
+        try:
+            answer = {"value": getattr(module, job["function"])(*job["arguments"])}
+        except MemoryError:
+            os._exit(_NO_MEMORY)
+        except (Exception, RecursionError) as problem:  # noqa: BLE001 - whatever it was, it is the answer
+            answer = {"raised": f"{type(problem).__name__}: {problem}"[:500]}
+        link.send(answer)
 
     return run
 
@@ -173,7 +173,7 @@ class _Parent:
         return line
 
     @staticmethod
-    def tell(kind: bytes, content: bytes) -> None:
+    def send(kind: bytes, content: bytes) -> None:
         left = memoryview(kind + content + b"\n")
         while left:
             left = left[os.write(1, left) :]
@@ -183,7 +183,7 @@ class _Job:
     """One forked process, its pipes and its limits."""
 
     def __init__(
-        self, job: Mapping[str, Any], run: Callable[..., None], lock: Callable[[], Any], folder: str | None
+        self, job: Mapping[str, Any], run: Callable[..., None], lock: Callable[[], object], folder: str | None
     ) -> None:
         self.job = job
         self.begun = time.monotonic()
@@ -247,7 +247,7 @@ class _Job:
             self.kill("output")
             return
         while (end := self.partial.find(b"\n")) >= 0:
-            _Parent.tell(b"M", bytes(self.partial[:end]))
+            _Parent.send(b"M", bytes(self.partial[:end]))
             del self.partial[: end + 1]
 
     def _give(self, end: int) -> None:
@@ -281,7 +281,7 @@ class _Job:
         return self.output_end < 0 and self.message_end < 0
 
     def end(self) -> dict[str, Any]:
-        """Wait for it; what it used and how it ended."""
+        """Wait for the process; returns what it used and how it ended."""
         _, status, used = os.wait4(self.pid, 0)
         for name in ("input_end", "output_end", "job_end", "message_end"):
             self._close(name)
@@ -290,24 +290,30 @@ class _Job:
         why = self.why
         if why is None and number is not None:
             why = "cpu" if number == signal.SIGXCPU or took >= float(self.job["cpu"]) else "signal"
-        if why == "wall" and took > _STARVED * wall:
+        if why == "wall" and took > _COMPUTING * wall:
             why = "cpu" if took >= float(self.job["cpu"]) else "starved"
-        told = {"why": why, "signal": number, "cpu": round(took, 3), "wall": round(wall, 3)}
         code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else None
-        return {**told, "code": code, "output": self.output.decode(errors="surrogateescape")}
+        times = {"cpu": round(took, 3), "wall": round(wall, 3)}
+        return {
+            "why": why,
+            "signal": number,
+            "code": code,
+            **times,
+            "output": self.output.decode(errors="surrogateescape"),
+        }
 
 
 def _become(
     ends: tuple[int, int, int, int],
     job: Mapping[str, Any],
     run: Callable[..., None],
-    lock: Callable[[], Any],
+    lock: Callable[[], object],
     folder: str | None,
 ) -> None:
-    """In the forked process: take the pipes, give up the rest, run the job, and end without cleaning up."""
+    """In the forked process: take the pipes, give up everything else, run the job, and end without cleaning up."""
     from blade.gym.sandbox.inside.wire import Link, allow_long_numbers
 
-    # Out of the way first: one pipe may have the number that another is to have.
+    # Moved away first: a pipe may already have the number that another one needs.
     stdin, stdout, messages, out = (os.dup2(end, 100 + place) for place, end in enumerate(ends))
     nothing = os.open(os.devnull, os.O_WRONLY)
     for target, source in enumerate((stdin, stdout, nothing, messages, out)):
@@ -320,9 +326,8 @@ def _become(
     except (ValueError, OSError):
         pass  # macOS does not limit the address space
     seconds = int(float(job["cpu"])) + 1
-    if job["job"] != "ask":  # which has a limit for each question
-        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE):
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+    for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
     lock()
     if folder is not None:
@@ -332,7 +337,7 @@ def _become(
     code = 0
     try:
         run(job, Link())
-    except BaseException:  # noqa: BLE001 - nobody is left to hear of it
+    except BaseException:  # noqa: BLE001 - there is nobody left to report it to
         code = 1
     os._exit(code)
 
@@ -360,34 +365,34 @@ def _run(job: _Job, parent: _Parent) -> None:
             elif end in (job.output_end, job.message_end, job.input_end, job.job_end):
                 job.serve(end)
         if parent.ended:
-            os._exit(1)  # nobody waits any more; the job ends with this process or with its pipes
-    # What was said just before the end is in order: messages are told as they are read.
-    _Parent.tell(b"E", json.dumps(job.end()).encode())
+            os._exit(1)  # the parent is gone; the job ends with this process or with its pipes
+    # Messages are passed on as they are read, so they all come before this line.
+    _Parent.send(b"E", json.dumps(job.end()).encode())
 
 
 def _ready(settings: Mapping[str, Any]) -> tuple[dict[str, Callable[..., None]], Callable[[], Any]]:
-    """Raise the walls and load what jobs need; gives the kinds of jobs, and what each has to do first."""
+    """Isolate this process and load what jobs need; returns the kinds of jobs, and what each must call first."""
     _know_packages()
     sys.path[:] = [*settings["path"], *(path for path in sys.path if path)]
     sys.dont_write_bytecode = True
-    lock = _enter(settings)
+    lock = _isolate(settings)
     os.environ.clear()
     os.environ.update(settings["environment"])
     _limit(resource.RLIMIT_FSIZE, _SMALL_FILES)
     _limit(resource.RLIMIT_CORE, 0)
-    if settings["walls"] != "none":  # counted for each user of a namespace; on the host it would count everybody's
+    if (
+        settings["walls"] != "none"
+    ):  # counted per user of a namespace; on the host it would count the user's other processes too
         _limit(resource.RLIMIT_NPROC, _THREADS)
     if settings["module"] is None:
         return _kinds(), lock
     module = importlib.import_module(settings["module"])
     getattr(module, "warm", lambda: None)()
-    from blade.gym.sandbox.inside import guard
-
-    return {"ask": _ask(module, guard.forbid_evaluation())}, lock
+    return {"ask": _ask(module)}, lock
 
 
 def main() -> None:
-    """Get ready, say so, and take jobs until there are no more."""
+    """Get ready, report it, and run jobs until there are no more."""
     parent = _Parent()
     first = parent.next_line()
     if first is None:
@@ -395,20 +400,20 @@ def main() -> None:
     settings = json.loads(first)
     try:
         kinds, lock = _ready(settings)
-    except BaseException as problem:  # noqa: BLE001 - the parent must hear of it, whatever it is
-        _Parent.tell(b"F", json.dumps(f"{type(problem).__name__}: {problem}"[:500]).encode())
+    except BaseException as problem:  # noqa: BLE001 - the parent must know, whatever it is
+        _Parent.send(b"F", json.dumps(f"{type(problem).__name__}: {problem}"[:500]).encode())
         os._exit(1)
-    gc.freeze()  # what is loaded by now stays for ever: forks need not look at it, nor copy it
-    _Parent.tell(b"R", b"")
+    gc.freeze()  # the collector of a fork need not visit what is loaded by now, so its pages stay shared
+    _Parent.send(b"R", b"")
     folder = settings["work"] if settings["walls"] == "none" and settings["module"] is None else None
     while (line := parent.next_line()) is not None:
         if line[:1] != b"J":
-            continue  # meant for a job that has ended meanwhile
+            continue  # sent to a job that has ended in the meantime
         job = json.loads(line[1:])
-        if job.get("at_hand"):
+        if job.get("contest"):
             from blade.gym.sandbox.inside import program
 
-            program.names_at_hand()  # loaded once, for all jobs
+            program.contest_names()  # loaded once, for all jobs
         _run(_Job(job, kinds[job["job"]], lock, folder), parent)
 
 

@@ -22,12 +22,13 @@ PYTHONS := $(PYTHON)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format docs skills lock perf clean
+.PHONY: help setup sandbox demo test check format docs skills lock perf clean
 
 help:
 	@echo "make demo    set up, analyze the bundled examples, compare two runs of a real model"
 	@echo "make test    set up, run every test (PYTEST_ARGS='-m \"not slow\"' for the quick ones)"
 	@echo "make setup   make $(VENV) with BLADE and the developer tools"
+	@echo "make sandbox install bubblewrap, the better sandbox for programs that models write (Debian and Ubuntu, as root)"
 	@echo "make check   formatting, lint, types, import contracts, generated docs"
 	@echo "make format  format the code and mend what ruff can mend"
 	@echo "make docs    write the generated docs and the copies of the skill again"
@@ -56,6 +57,20 @@ $(STAMP): pyproject.toml requirements.lock requirements-data.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements-data.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
+	@if [ "$$(uname)" = Linux ] && ! command -v bwrap >/dev/null; then \
+	  echo "note: bubblewrap is not installed, so programs that models write run behind plain user namespaces," >&2; \
+	  echo "      or not at all where this machine forbids those; to get it: make sandbox" >&2; \
+	fi
+
+# Only benchmarks that run a model's program need it.
+sandbox:
+	@if command -v bwrap >/dev/null; then echo "bubblewrap is installed: $$(bwrap --version)"; \
+	elif command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then apt-get update -qq && apt-get install -y -qq bubblewrap; \
+	else \
+	  echo "error: bubblewrap can be installed here only by an administrator" >&2; \
+	  echo "hint: sudo apt-get install bubblewrap (Fedora: sudo dnf install bubblewrap)" >&2; \
+	  exit 2; \
+	fi
 
 demo: $(STAMP)
 	$(BIN)/blade analyze $(DEMO_RUN) -o $(DEMO_OUT)

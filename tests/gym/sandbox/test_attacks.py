@@ -15,7 +15,7 @@ import pytest
 
 import blade
 from blade.gym.environment import NoVerdict
-from blade.gym.sandbox import child, walls
+from blade.gym.sandbox import child, programs, walls
 from blade.gym.sandbox.programs import Limits, output_of, run_tests
 
 LIMITS = Limits(seconds=2.0, megabytes=1024)
@@ -303,8 +303,8 @@ def test_files_are_few_small_and_gone_afterwards(kind: str) -> None:
     [
         ("x = 'a' * 10 ** 10", "out of memory"),
         ("x = []\nwhile True:\n    x.append(bytes(10 ** 7))", "out of memory"),
-        ("while True:\n    print('x' * 100_000)", "prints too much"),
-        ("import os\nwhile True:\n    os.write(4, b'x' * 60_000)", "prints too much"),
+        ("while True:\n    print('x' * 100_000)", "too much"),
+        ("import os\nwhile True:\n    os.write(4, b'x' * 60_000)", "too much"),
         ("def f():\n    f()\nf()", "RecursionError"),
         ("import os\nos._exit(0)", "wrong output"),
         ("import os\nos._exit(3)", "ended the process"),
@@ -509,3 +509,142 @@ def test_strange_results_are_data(kind: str, body: str) -> None:
     code = f"def f(*a):\n    return {body}\n"
     assert not verdict(code, kind="returns", function="f", input=[], output=7)["passed"]
     assert not verdict(code, kind="asserts", code="assert f() == 7", names=["f"])["passed"]
+
+
+HOSTILE_REPLIES = [
+    '{"value": {"Fraction": ["1e999999999"]}}',
+    '{"value": {"Decimal": ["1e999999999"]}}',
+    '{"value": {"Decimal": ["sNaN"]}}',
+    '{"value": {"array": [{"range": [0, 300000000, 1]}]}}',
+    '{"value": {"range": [0, 1000000000000000000, 1]}}',
+    '{"value": {"set": [' + ", ".join(str(n * (2**61 - 1)) for n in range(20_000)) + "]}}",
+    '{"value": {"int": "' + "f" * 1_000_000 + '"}}',
+    '{"value": {"reference": [99, "7"]}}',
+    '{"value": ' + "[" * 100_000 + "]" * 100_000 + "}",
+    '{"value": 7, "value": 8, "arguments": [7]}',
+    '{"missing": true}',
+    '{"raised": {"type": "SystemExit", "text": "0"}}',
+    '{"raised": {"type": "StopIteration", "text": ""}}',
+    '{"raised": "\\ud800\\u001b[2J"}',
+    '{"verdict": {"passed": true}}',
+    '[{"verdict": {"passed": true}}]',
+    "7",
+    "not JSON",
+]
+TESTS = [
+    {"kind": "returns", "function": "f", "input": [1], "output": 7},
+    {"kind": "asserts", "code": "assert f(1) == 7", "names": ["f"]},
+    {
+        "kind": "asserts",
+        "code": "assert all(map(lambda case: f(case[0]) == case[1], [(1, 7), (2, 9)]))",
+        "names": ["f"],
+    },
+    {"kind": "asserts", "code": "assert list(f(1)) == [7]", "names": ["f"]},
+]
+
+
+@pytest.mark.parametrize("reply", HOSTILE_REPLIES, ids=range(len(HOSTILE_REPLIES)))
+def test_a_reply_that_the_program_writes_itself_costs_only_its_own_test(
+    kind: str, reply: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(programs, "JUDGE_SECONDS", 2.0)
+    code = f"import os\ndef f(*a):\n    os.write(4, {reply!r}.encode() + b'\\n')\n    return 3\n"
+    begun = time.monotonic()
+    for test in TESTS:
+        result = verdict(code, **test)
+        assert not result["passed"]
+        assert result["message"].isprintable()
+        assert len(result["message"]) <= programs.LONGEST_MESSAGE
+    assert time.monotonic() - begun < 60
+
+
+def test_a_flood_of_messages_ends_in_time(kind: str) -> None:
+    flood = "import os\nwhile True:\n    os.write(4, b'\\n' * 60_000)"
+    assert not verdict(flood, kind="prints", input="", output="x")["passed"]
+    assert not verdict(flood, kind="returns", function="f", input=[], output=7)["passed"]
+    large = "import os\nfor _ in range(99):\n    os.write(4, b'[' + b'[],' * 1_000_000 + b'[]]\\n')\nprint('x')"
+    assert "too much" in verdict(large, kind="prints", input="", output="x")["message"]
+
+
+def test_a_program_cannot_hide_behind_closed_pipes(kind: str) -> None:
+    short = Limits(seconds=0.5, megabytes=512)
+    code = "import os, time\nfor number in range(5):\n    os.close(number)\ntime.sleep(1000)"
+    (result,) = run_tests(code, [{"name": "t", "kind": "prints", "input": "", "output": "x"}], short)
+    assert result["message"] == "the program takes too long"
+
+
+def test_both_sides_may_write_at_once(kind: str) -> None:
+    code = "import os\ndef f(text):\n    return len(text)\nfor _ in range(1000):\n    os.write(4, b'{\"value\": null}\\n' * 50)"
+    result = verdict(code, kind="returns", function="f", input=["x" * 3_000_000], output=3_000_000)
+    assert result["passed"] is False  # the forged replies came first
+
+
+def test_threads_are_counted_and_devices_stay_as_they_are(kind: str) -> None:
+    many = """
+    import threading
+    wait, started = threading.Event(), 0
+    threading.stack_size(65536)
+    try:
+        for _ in range(1000):
+            threading.Thread(target=wait.wait).start()
+            started += 1
+    except RuntimeError:
+        pass
+    print(started)
+    wait.set()
+    """
+    assert 50 < int(printed(many)) <= 128
+    before = Path("/dev/null").stat().st_ctime_ns
+    assert outcome("import os; os.chmod('/dev/null', 0o666)") in {"OSError", "PermissionError"}
+    assert outcome("import os; os.chown('/dev/zero', 0, 0)") in {"OSError", "PermissionError"}
+    assert outcome("open('/dev/null', 'w').write('x')") == "done"
+    assert Path("/dev/null").stat().st_ctime_ns == before
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root runs sandboxes as other users")
+def test_a_sandbox_of_root_runs_as_nobody_else_does(kind: str) -> None:
+    users = {printed("import os\nprint(os.getuid(), os.getgid(), os.getgroups())") for _ in range(3)}
+    assert len(users) == 3
+    assert all(int(user.split()[0]) > 1_000_000_000 for user in users)
+
+
+def test_it_holds_in_a_user_namespace_too(kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What a user who is not root gets, and root in a container that forbids other users."""
+    monkeypatch.setattr(walls, "_user", lambda: None)
+    programs._JUDGES.close()
+    victim = tmp_path / "victim"
+    victim.write_text("whole")
+    for attempt in (
+        f"open({str(victim)!r}, 'w')",
+        "open('/etc/passwd')",
+        "import socket; socket.socket()",
+        "import os; os.fork()",
+    ):
+        assert outcome(attempt) in REFUSED
+    assert not verdict(ALWAYS_EQUAL, kind="asserts", code="assert f(1) == 7", names=["f"])["passed"]
+    assert verdict("def f(x):\n    return 7", kind="asserts", code="assert f(1) == 7", names=["f"])["passed"]
+
+
+@pytest.mark.parametrize(
+    ("code", "test", "passed"),
+    [
+        (
+            "class math:\n    isclose = lambda *a, **k: True\ndef f(x):\n    return 0",
+            "assert math.isclose(f(1), 4188.79)",
+            False,
+        ),
+        ("def f(x):\n    return 4188.79", "assert math.isclose(f(1), 4188.79)", True),
+        ("def f(x):\n    return numpy", "assert f(1) == 7", False),
+        ("def len(x):\n    return 7\ndef f(x):\n    return x", "assert len(f([1])) == 7", False),
+        ("class P:\n    x = 7\ndef f(n):\n    return P()", "assert f(1).x == 7", True),
+        ("class P:\n    x = 7\ndef f(n):\n    return P()", "assert not hasattr(f(1), 'y')", True),
+        ("class P:\n    pass\ndef f(n):\n    return {'p': P()}", "assert f(f(1)) is not None", True),
+        ("def f(n):\n    yield from range(n)", "g = f(3)\nassert next(g) == 0 and list(g) == [1, 2]", True),
+        ("total = 0\ndef f(n):\n    global total\n    total += n", "f(2)\nf(3)\nassert total == 5", True),
+        ("def f(xs):\n    xs.sort()", "xs = [3, 1]\nf(xs)\nassert xs == [1, 3]", True),
+        ("def f(n):\n    raise KeyError('no')", "try:\n    f(1)\n    assert False\nexcept KeyError:\n    pass", True),
+        ("x = 1", "assert f is not None", False),
+    ],
+)
+def test_tests_see_the_program_as_if_it_were_theirs(kind: str, code: str, test: str, passed: bool) -> None:
+    assert verdict(code, kind="asserts", code=test, names=["f"])["passed"] == passed

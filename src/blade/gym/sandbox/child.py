@@ -9,7 +9,7 @@ import json
 import os
 import select
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -19,17 +19,13 @@ from blade.gym.sandbox.walls import Started
 
 START_SECONDS = 60.0
 """A machine under load may take that long to load what a verifier needs."""
-OUTPUT_BYTES = 4 << 20
-MESSAGE_BYTES = 32 << 20
-MEGABYTES = 2048
+_LIMITS = {"output_bytes": 4 << 20, "message_bytes": 4 << 20, "total_bytes": 64 << 20, "megabytes": 2048}
+"""Of a job: what it prints, one message, all messages, memory."""
 _CHUNK = 1 << 16
 _GRACE = 30.0
 """Seconds beyond a job's own limit after which the process counts as dead."""
 _WAITED = 0.25
 """Share of a job's time during which processes waited for a processor, from which on the machine may have starved it."""
-
-Answer = Callable[[Any], Any]
-"""A reply to a message of a job; None is no reply."""
 
 
 class ProcessDied(Exception):
@@ -81,43 +77,37 @@ class Child:
         """End the process and everything in it."""
         self._started.end()
 
-    def run(self, job: Mapping[str, Any], answer: Answer = lambda message: None) -> tuple[dict[str, Any], list[Any]]:
-        """How a job ended, and its messages; `answer` may reply to each as it comes. Raises ProcessDied."""
+    def run(self, job: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
+        """How a job ended, and its first message, None if there was none. Raises ProcessDied."""
         self.begin(job)
-        messages: list[Any] = []
+        first: Any = None
         while True:
-            message, ended = self.next(float(job["wall"]))
+            line, ended = self.receive(float(job["wall"]))
             if ended is not None:
-                return ended, messages
-            messages.append(message)
-            reply = answer(message)
-            if reply is not None:
-                self.send(reply)
+                return ended, first
+            first = first if first is not None else _decoded(line)
 
     def begin(self, job: Mapping[str, Any]) -> None:
         """Start a job; limits that it does not name are the usual ones."""
         self._waited_before = _seconds_waited()
-        whole = {"output_bytes": OUTPUT_BYTES, "message_bytes": MESSAGE_BYTES, "megabytes": MEGABYTES, **job}
-        self._write(b"J" + json.dumps(whole).encode() + b"\n", time.monotonic() + _GRACE)
+        self._write(b"J" + json.dumps({**_LIMITS, **job}).encode() + b"\n", time.monotonic() + _GRACE)
 
-    def send(self, message: Any) -> None:
-        """Send a message to the running job."""
-        self._write(b"M" + json.dumps(message).encode() + b"\n", time.monotonic() + _GRACE)
+    def send(self, line: bytes) -> None:
+        """Send a message, a line of JSON, to the running job."""
+        self._write(b"M" + line + b"\n", time.monotonic() + _GRACE)
 
-    def stop(self) -> None:
-        """End the running job; `next` returns how it ended."""
+    def stop(self) -> dict[str, Any]:
+        """End the running job; returns how it ended. Raises ProcessDied."""
         self._write(b"K\n", time.monotonic() + _GRACE)
+        ended = None
+        while ended is None:
+            _, ended = self.receive(0.0)
+        return ended
 
-    def next(self, seconds: float) -> tuple[Any, dict[str, Any] | None]:
-        """The next message of the running job, or (None, how it ended). Raises ProcessDied."""
+    def receive(self, seconds: float) -> tuple[bytes, dict[str, Any] | None]:
+        """The next message of the running job as it was written, or how the job ended. Raises ProcessDied."""
         kind, line = self._line(time.monotonic() + seconds + _GRACE)
-        try:
-            content = json.loads(line)
-        except (ValueError, RecursionError) as problem:
-            if kind == b"E":
-                raise ProcessDied(f"the process sent something that is not JSON: {problem}") from None
-            content = {"unreadable": str(problem)}
-        return (None, self._ended(content)) if kind == b"E" else (content, None)
+        return (line, None) if kind == b"M" else (b"", self._ended(json.loads(line)))
 
     def _ended(self, account: dict[str, Any]) -> dict[str, Any]:
         """How the job ended; one that got little processor time on an idle machine was waiting of its own accord."""
@@ -130,8 +120,13 @@ class Child:
     def _write(self, line: bytes, deadline: float) -> None:
         left = memoryview(line)
         while left:
-            if not select.select([], [self._to], [], max(0.0, deadline - time.monotonic()))[1]:
+            readable, writable, _ = select.select([self._from], [self._to], [], max(0.0, deadline - time.monotonic()))
+            if readable:  # or both sides could wait for each other
+                self._read()
+            elif not writable:
                 raise ProcessDied("the process takes no more input")
+            if not writable:
+                continue
             try:
                 left = left[os.write(self._to, left[:_CHUNK]) :]
             except BlockingIOError:
@@ -145,10 +140,20 @@ class Child:
             searched = len(self._received)
             if not select.select([self._from], [], [], max(0.0, deadline - time.monotonic()))[0]:
                 raise ProcessDied("the process does not answer")
-            more = os.read(self._from, _CHUNK)
-            if not more:
-                raise ProcessDied("the process has ended")
-            self._received += more
+            self._read()
         line = bytes(self._received[:end])
         del self._received[: end + 1]
         return line[:1], line[1:]
+
+    def _read(self) -> None:
+        more = os.read(self._from, _CHUNK)
+        if not more:
+            raise ProcessDied("the process has ended")
+        self._received += more
+
+
+def _decoded(line: bytes) -> Any:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError) as problem:
+        return {"unreadable": str(problem)}

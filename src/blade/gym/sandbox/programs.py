@@ -1,13 +1,15 @@
-"""A model's program against tests: it gets inputs and gives data, and every comparison is made outside its sandbox.
+"""A model's program against tests: it gets inputs and returns data, and every comparison is made outside its sandbox.
 
-Tests of three kinds. `prints`: the program reads its input and prints. `returns`: a function is called. `asserts`:
-statements of the benchmark's own, which run in a second sandbox and see only what the program's functions return.
+Tests of three kinds. `prints`: the program reads its input and prints; the output is compared here. `returns`: a function
+is called with JSON. `asserts`: statements of the benchmark's own. These two are judged in a second sandbox, which gets only
+what the program's functions return, so that a hostile value costs nothing but its own test.
 """
 
 from __future__ import annotations
 
 import atexit
 import json
+import signal
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,16 +20,18 @@ from typing import Any
 from blade.gym.environment import NoVerdict
 from blade.gym.sandbox import walls
 from blade.gym.sandbox.child import Child, ProcessDied
-from blade.gym.sandbox.inside.values import NotPlain, read, written
+from blade.gym.sandbox.inside.judge import brief
 from blade.gym.sandbox.worker import WALL
 
 PACKAGES = ("numpy",)
 """What a program may import beyond the standard library; judges of programming contests have it."""
-LONGEST_SHOWN = 100
+LONGEST_MESSAGE = 600
 JUDGE_SECONDS = 60.0
-"""Processor time of the benchmark's own test code, beyond what the program uses."""
+"""Processor time of the tests' own code, beyond what the program uses."""
 _NOT_RUN = "not run: an earlier test ran out of time"
 _OUT_OF_TIME = "the program takes too long"
+_LOADED = b'{"value": null}'
+"""What a program's process writes when the program has been loaded."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,14 +44,15 @@ class Limits:
 
 
 class _Judges:
-    """The process in which the tests of `asserts` run. It never sees a model's program, so all rollouts share it."""
+    """Processes in which tests run. They never load a model's program and fork for every test, so rollouts share them."""
 
     def __init__(self) -> None:
         self._idle: list[Child] = []
         self._lock = threading.Lock()
 
     @contextmanager
-    def one(self) -> Iterator[Child]:
+    def borrowed(self) -> Iterator[Child]:
+        """A process that nobody else uses meanwhile."""
         with self._lock:
             child = self._idle.pop() if self._idle else None
         if child is None or not child.alive:
@@ -61,7 +66,7 @@ class _Judges:
             self._idle.append(child)
 
     def close(self) -> None:
-        """End those that nobody uses."""
+        """End the processes that nobody uses."""
         with self._lock:
             idle, self._idle = self._idle, []
         for child in idle:
@@ -86,8 +91,9 @@ def run_tests(code: str, tests: Sequence[Mapping[str, Any]], limits: Limits) -> 
         with _started() as child:
             for test in tests:
                 late = bool(results) and results[-1]["message"] in (_OUT_OF_TIME, _NOT_RUN)
-                message = _NOT_RUN if late else _KINDS[test["kind"]](child, code, test, limits)
-                results.append({"name": test["name"], "passed": message is None, "message": message or ""})
+                run = _prints if test["kind"] == "prints" else _judged
+                message = _NOT_RUN if late else run(child, code, test, limits)
+                results.append({"name": test["name"], "passed": message is None, "message": _clean(message or "")})
     except (ProcessDied, OSError) as problem:
         raise NoVerdict(f"the sandbox failed: {problem}", failure_class="transient") from problem
     return results
@@ -96,8 +102,8 @@ def run_tests(code: str, tests: Sequence[Mapping[str, Any]], limits: Limits) -> 
 def output_of(code: str, stdin: str, limits: Limits) -> str | None:
     """The last line that a program prints; None where it raises or leaves its limits, NoVerdict where that is not known."""
     with _started() as child:
-        ended, messages = child.run({**_job("script", code, limits), "stdin": stdin})
-    failed = messages or _fault(ended) or ended["code"] != 0
+        ended, message = child.run({**_job("script", code, limits), "stdin": stdin})
+    failed = message is not None or _fault(ended) or ended["code"] != 0
     return None if failed else str(ended["output"]).rstrip("\n").rsplit("\n", 1)[-1]
 
 
@@ -107,26 +113,33 @@ def _job(kind: str, code: str, limits: Limits) -> dict[str, Any]:
 
 
 def _fault(ended: Mapping[str, Any]) -> str | None:
-    """Why a job ended before its time; raises NoVerdict where that was not the program's doing."""
+    """Why a job ended before its time; raises NoVerdict where the program did not cause it."""
     why = ended["why"]
-    if why == "starved" or (why == "signal" and ended["signal"] == 9):
+    if why == "starved" or (why == "signal" and ended["signal"] == signal.SIGKILL):
         raise NoVerdict(
             "the machine was too busy, or too short of memory, to run the program", failure_class="transient"
         )
     if why == "signal":
         return f"the program was ended by signal {ended['signal']}"
-    return {"cpu": _OUT_OF_TIME, "wall": _OUT_OF_TIME, "output": "the program prints too much"}.get(str(why))
+    return {"cpu": _OUT_OF_TIME, "wall": _OUT_OF_TIME, "output": "the program prints or returns too much"}.get(str(why))
+
+
+def _clean(message: str) -> str:
+    """A message that may hold words of the program's: short, and without what a terminal would act on."""
+    plain = "".join(letter if letter.isprintable() else " " for letter in message[:LONGEST_MESSAGE])
+    return "out of memory" if plain.startswith("MemoryError") else plain
 
 
 def _prints(child: Child, code: str, test: Mapping[str, Any], limits: Limits) -> str | None:
-    job = {**_job("script", code, limits), "stdin": str(test["input"]), "contest": True}
-    ended, messages = child.run(job)
-    raised = next((str(one["raised"]) for one in messages if isinstance(one, dict) and "raised" in one), None)
-    fault = _fault(ended) or raised
+    job = {**_job("script", code, limits), "stdin": str(test["input"]), "contest": True, "total_bytes": 1 << 16}
+    ended, message = child.run(job)
+    fault = _fault(ended)
+    if fault is None and message is not None:
+        fault = str(message.get("raised") if isinstance(message, dict) else "") or "the program raised an error"
     if fault is None and ended["code"] != 0:
         fault = "the program ended the process"
     if fault is not None:
-        return "out of memory" if fault.startswith("MemoryError") else fault
+        return fault
     expected, got = str(test["output"]), str(ended["output"])
     return None if same_output(expected, got) else f"wrong output: expected {brief(expected)}, got {brief(got)}"
 
@@ -146,150 +159,43 @@ def _same_line(wanted: str, given: str) -> bool:
         return False
 
 
-def _returns(child: Child, code: str, test: Mapping[str, Any], limits: Limits) -> str | None:
-    job = {**_job("serve", code, limits), "contest": True}
-    question = {"do": "call", "name": test["function"], "arguments": written(test["input"])}
-    if "class Solution" in code:
-        question["method_of"] = "Solution"
-    replies = iter([question])
-    ended, messages = _conversation(child, job, replies)
-    fault = _fault(ended)
-    if fault is not None:
-        return fault
-    if len(messages) < 2:
-        return _raised(messages[0]) if messages and "raised" in messages[0] else "the program ended the process"
-    reply = messages[1]
-    if reply.get("missing"):
-        return f"there is no function {test['function']}"
-    if "raised" in reply:
-        return _raised(reply)
-    return _wrong_value(test["output"], reply.get("value"))
+def _judged(child: Child, code: str, test: Mapping[str, Any], limits: Limits) -> str | None:
+    """Let the judge put its questions to the program, line by line; neither side's words are read here."""
+    wall = WALL * (limits.seconds + JUDGE_SECONDS)  # the program waits while the tests compute
+    program = {**_job("serve", code, limits), "wall": wall, "contest": test["kind"] == "returns"}
+    with _JUDGES.borrowed() as judge:
+        child.begin(program)
+        judge.begin({**_judge_job(code, test), "cpu": JUDGE_SECONDS, "wall": wall, "megabytes": limits.megabytes})
+        told = 0
+        while True:
+            reply, ended = child.receive(wall)
+            if ended is not None:
+                judge.stop()
+                return _fault(ended) or "the program ended the process"
+            told += reply != _LOADED
+            judge.send(reply)
+            line, ended = judge.receive(wall)
+            if ended is not None or line.startswith(b'{"verdict"'):
+                child.stop()
+                return _verdict(line, ended or judge.stop(), told)
+            child.send(line)
 
 
-def _conversation(child: Child, job: Mapping[str, Any], questions: Iterator[Any]) -> tuple[dict[str, Any], list[Any]]:
-    """Ask one question after each message, then end the job."""
-    child.begin(job)
-    messages: list[Any] = []
-    while True:
-        message, ended = child.next(float(job["wall"]))
-        if ended is not None:
-            return ({**ended, "why": None} if ended["why"] == "stopped" else ended), messages
-        messages.append(message if isinstance(message, dict) else {"raised": None})
-        question = None if "raised" in messages[-1] else next(questions, None)
-        if question is None:
-            child.stop()
-        else:
-            child.send(question)
+def _judge_job(code: str, test: Mapping[str, Any]) -> dict[str, Any]:
+    if test["kind"] == "asserts":
+        return {"job": "judge", "tests": test["code"], "setup": test.get("setup"), "names": test.get("names")}
+    call = {"function": test["function"], "input": test["input"], "output": test["output"]}
+    return {"job": "compare", **call, "method_of": "Solution" if "class Solution" in code else None}
 
 
-def _raised(message: Mapping[str, Any]) -> str:
-    told = message.get("raised")
-    text = str(told.get("account")) if isinstance(told, dict) else "the program raised an error"
-    return "out of memory" if text.startswith("MemoryError") else text
-
-
-def _wrong_value(expected: Any, given: Any) -> str | None:
-    try:
-        value = read(given)
-    except NotPlain as problem:
-        return f"the result cannot be read: {problem}"
-    value = list(value) if isinstance(value, tuple) else value
-    if value == expected or _same_json(value, expected) or _close(value, expected):
-        return None
-    return f"wrong result: expected {_brief_value(expected)}, got {_brief_value(value)}"
-
-
-def _same_json(value: Any, expected: Any) -> bool:
-    """JSON has no tuples, and its keys are texts: a function may return what a file of tests cannot write."""
-    try:
-        return json.dumps(value) == json.dumps(expected)
-    except (TypeError, ValueError, RecursionError):
-        return False
-
-
-def _brief_value(value: Any) -> str:
-    try:
-        return brief(repr(value))
-    except ValueError:  # Python refuses to write integers of many thousand digits
-        return "a very large number"
-
-
-def _close(value: Any, expected: Any) -> bool:
-    """Two numbers, also written as texts, that differ by as little as numpy's `allclose` allows."""
-    try:
-        one, other = float(value), float(expected)
-    except (TypeError, ValueError, OverflowError):
-        return False
-    return abs(one - other) <= 1e-8 + 1e-5 * abs(other)
-
-
-def _asserts(child: Child, code: str, test: Mapping[str, Any], limits: Limits) -> str | None:
-    seconds = limits.seconds + JUDGE_SECONDS
-    job = {"job": "judge", "cpu": JUDGE_SECONDS, "wall": WALL * seconds, "megabytes": limits.megabytes}
-    job |= {"tests": test["code"], "setup": test.get("setup"), "names": test.get("names")}
-    program = _Program(child, code, limits)
-    with _JUDGES.one() as judge:
-        try:
-            ended, messages = judge.run(job, program.answer)
-        finally:
-            program.close()
-    fault = program.fault
-    if fault is not None:
-        return fault
-    last = messages[-1] if messages and isinstance(messages[-1], dict) else {}
-    if "cannot" in last:
-        raise NoVerdict(f"the task's tests cannot be run: {last['cannot']}", failure_class="skipped", terminal=True)
-    if ended["why"] is not None or not last.keys() & {"passed", "failed"}:
+def _verdict(line: bytes, ended: Mapping[str, Any], told: int) -> str | None:
+    """What the judge said; if it said nothing, its time or memory was used up, by the program's replies if it had any."""
+    verdict = json.loads(line)["verdict"] if line else {}
+    if "cannot" in verdict:
+        raise NoVerdict(f"the task's tests cannot be run: {verdict['cannot']}", failure_class="skipped", terminal=True)
+    if verdict:
+        return None if verdict.get("passed") is True else str(verdict.get("failed"))
+    _fault(ended)  # the machine's, if it was that
+    if not told:
         raise NoVerdict("the task's own tests ran out of time or memory", failure_class="judge_failed", terminal=True)
-    return None if last.get("passed") is True else str(last.get("failed"))
-
-
-class _Program:
-    """The program as the judge's process meets it: started with the first question, ended with the last."""
-
-    def __init__(self, child: Child, code: str, limits: Limits) -> None:
-        self._child = child
-        self.fault: str | None = None
-        self._running = True
-        # It waits while the tests compute.
-        self._wall = WALL * (limits.seconds + JUDGE_SECONDS)
-        child.begin({**_job("serve", code, limits), "wall": self._wall})
-        self._first = self._reply()
-
-    def answer(self, message: Any) -> Any:
-        """The program's reply to a question of the tests; None for a message that asks nothing."""
-        if not isinstance(message, dict) or "ask" not in message:
-            return None
-        if self._first is not None and "raised" in self._first:
-            return self._first
-        self._first = None
-        if self._running:
-            self._child.send(message["ask"])
-        reply = self._reply()
-        return reply if reply is not None else {"raised": {"type": "SystemExit", "text": "", "account": self.fault}}
-
-    def _reply(self) -> dict[str, Any] | None:
-        if not self._running:
-            return None
-        message, ended = self._child.next(self._wall)
-        if ended is not None:
-            self._running = False
-            self.fault = _fault(ended) or "the program ended the process"
-            return None
-        return message if isinstance(message, dict) else {"raised": {"type": "ValueError", "text": "", "account": ""}}
-
-    def close(self) -> None:
-        """End the program, whatever it does."""
-        if self._running:
-            self._child.stop()
-            while self._running:
-                _, ended = self._child.next(self._wall)
-                self._running = ended is None
-
-
-_KINDS = {"prints": _prints, "returns": _returns, "asserts": _asserts}
-
-
-def brief(text: str) -> str:
-    """The beginning of a text, quoted."""
-    return repr(text[:LONGEST_SHOWN] + (" ..." if len(text) > LONGEST_SHOWN else ""))
+    return "wrong result: the tests ran out of time or memory on what the program returned"

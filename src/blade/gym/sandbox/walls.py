@@ -7,13 +7,14 @@ program that a model wrote runs without isolation only where the user allowed it
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -30,6 +31,9 @@ WORK = "/sandbox"
 MEGABYTES_OF_FILES = 64
 NUMBER_OF_FILES = 2000
 _TRIAL_SECONDS = 20.0
+_FIRST_USER, _USERS = 1_900_000_000, 100_000_000
+"""Numbers of users that no system gives to anybody."""
+_numbers = itertools.count(1)
 _ENVIRONMENT = {
     "LC_ALL": "C.UTF-8",
     "PATH": os.defpath,
@@ -75,7 +79,8 @@ class Started:
 
 def start(kind: str, view: View, *, module: str | None = None) -> Started:
     """A process isolated in this way; it answers questions with `module`, one of ours, or runs programs if that is None."""
-    command = [*_COMMANDS[kind](view), visible.interpreter(), "-I", "-S", "-B", "-X", "utf8"]
+    user = _user() if kind != NONE else None
+    command = [*_COMMANDS[kind](view, user), visible.interpreter(), "-I", "-S", "-B", "-X", "utf8"]
     folder = tempfile.TemporaryDirectory(prefix="blade-", ignore_cleanup_errors=True)
     work = WORK if kind != NONE else folder.name
     root = {"at": folder.name, "work": work, "devices": _devices(), "links": view.links, "system": view.system}
@@ -88,6 +93,7 @@ def start(kind: str, view: View, *, module: str | None = None) -> Started:
         "megabytes_of_files": MEGABYTES_OF_FILES,
         "number_of_files": NUMBER_OF_FILES,
         "module": module,
+        "user": user,
     }
     try:
         process = subprocess.Popen(
@@ -109,33 +115,66 @@ def _devices() -> list[str]:
     return [path for path in visible.DEVICES if Path(path).exists()]
 
 
-def _bubblewrap(view: View) -> list[str]:
-    # One capability is kept for the moment in which the process mounts its own folder, with a limit on the number of
-    # files, which bubblewrap cannot set; it is given up before any job.
-    command = [_found("bwrap"), "--unshare-user", "--unshare-all", "--die-with-parent", "--new-session", "--clearenv"]
-    command += ["--cap-drop", "ALL", "--cap-add", "CAP_SYS_ADMIN", "--cap-add", "CAP_SETPCAP"]
+def _user() -> int | None:
+    """The user that a sandbox of root's runs as: a number of its own, which owns no file and whose processes are counted apart.
+
+    None where this process is not root, or may not become another user: then the user stays the same, in a namespace.
+    """
+    needed = 1 << 6 | 1 << 7 | 1 << 21  # CAP_SETGID, CAP_SETUID, CAP_SYS_ADMIN
+    try:
+        status = Path("/proc/self/status").read_text()
+        first, _, count = map(int, Path("/proc/self/uid_map").read_text().split()[:3])
+    except (OSError, ValueError):
+        return None
+    held = int(next(line.split()[1] for line in status.splitlines() if line.startswith("CapEff")), 16)
+    if os.geteuid() != 0 or held & needed != needed or first != 0 or count <= _FIRST_USER + _USERS:
+        return None
+    return _FIRST_USER + next(_numbers) * os.getpid() % _USERS
+
+
+def _bubblewrap(view: View, user: int | None) -> list[str]:
+    # A few capabilities are kept for the moment in which the process mounts its own folder, with a limit on the number of
+    # files, which bubblewrap cannot set, and becomes another user; they are given up before any job.
+    command = [
+        _found("bwrap"),
+        "--unshare-ipc",
+        "--unshare-pid",
+        "--unshare-net",
+        "--unshare-uts",
+        "--unshare-cgroup-try",
+    ]
+    command += ["--unshare-user"] if user is None else []
+    command += ["--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL"]
+    for capability in ("CAP_SYS_ADMIN", "CAP_SETPCAP", *(() if user is None else ("CAP_SETUID", "CAP_SETGID"))):
+        command += ["--cap-add", capability]
     for link, target in view.links:
         command += ["--symlink", target, link]
     for path in view.system:
-        command += ["--ro-bind", path, path]
+        command += [*_folders_above(path), "--ro-bind", path, path]
     for path in view.hidden:
         command += ["--tmpfs", path]
     for path in view.shown:
-        command += ["--ro-bind", path, path]
+        command += [*_folders_above(path), "--ro-bind", path, path]
     for path in _devices():
-        command += ["--dev-bind", path, path]
+        command += [*_folders_above(path), "--dev-bind", path, path]
+    command += ["--perms", "0755", "--dir", WORK]
     for path in (*view.hidden, "/"):
         command += ["--remount-ro", path]
-    at = command.index("--remount-ro")
-    return [*command[:at], "--dir", WORK, *command[at:], "--setenv", "PYTHONHASHSEED", "0", "--"]
+    return [*command, "--setenv", "PYTHONHASHSEED", "0", "--"]
 
 
-def _namespaces(view: View) -> list[str]:
-    inside = ["--user", "--map-root-user", "--mount", "--net", "--pid", "--ipc", "--uts", "--fork", "--kill-child"]
-    return [_found("unshare"), *inside, "--"]
+def _folders_above(path: str) -> Iterator[str]:
+    """Make the folders above a path such that every user can pass; bubblewrap's own would be for one user only."""
+    for folder in reversed(Path(path).parents[:-1]):
+        yield from ("--perms", "0755", "--dir", str(folder))
 
 
-def _nothing(view: View) -> list[str]:
+def _namespaces(view: View, user: int | None) -> list[str]:
+    mapped = ["--user", "--map-root-user"] if user is None else []
+    return [_found("unshare"), *mapped, "--mount", "--net", "--pid", "--ipc", "--uts", "--fork", "--kill-child", "--"]
+
+
+def _nothing(view: View, user: int | None) -> list[str]:
     return []
 
 

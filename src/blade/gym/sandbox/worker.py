@@ -59,13 +59,13 @@ class Worker:
         for _ in range(2):
             try:
                 with self._lock:
-                    ended, messages = self._started().run(job)
+                    ended, reply = self._started().run(job)
             except (ProcessDied, OSError) as problem:
                 why = str(problem)
                 self.close()
                 continue
-            if messages:
-                return _value(messages[0])
+            if reply is not None:
+                return _value(reply)
             if ended["why"] in ("cpu", "output") or ended["code"] == OUT_OF_MEMORY:
                 raise OutOfBounds("comparing the answer ran out of time or memory")
             why = f"it ended with {ended['why'] or ended['code']}"

@@ -18,6 +18,8 @@ from blade.gym.sandbox.inside.syscalls import ALLOWED, CONDITIONAL, MACHINES, NE
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC = 1, 2, 4, 8
 MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 32, 4096, 16384, 1 << 18
 MNT_DETACH = 2
+MOUNT_ATTR_RDONLY, MOUNT_ATTR_NOSUID = 1, 2
+_MOUNT_SETATTR, _AT_FDCWD, _AT_RECURSIVE = 442, -100, 0x8000  # the call has one number on every processor
 _PR_SET_DUMPABLE, _PR_SET_SECCOMP, _PR_CAPBSET_DROP, _PR_SET_SECUREBITS, _PR_SET_NO_NEW_PRIVS = 4, 22, 24, 28, 38
 _SECURE_NO_ROOT = 0b1111
 """Being root gives no capabilities, and this cannot be undone."""
@@ -39,6 +41,18 @@ def mount(source: str, target: str, kind: str | None, flags: int, options: str |
     _check(_libc.mount(*given, ctypes.c_ulong(flags), data), f"mount {target}")
 
 
+def make_read_only(target: str) -> None:
+    """Make a bind mount read-only with everything mounted below it, where the kernel can; else the mount alone."""
+    attributes = struct.pack("QQQQ", MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID, 0, 0, 0)
+    path = os.fsencode(target)
+    if _libc.syscall(_MOUNT_SETATTR, _AT_FDCWD, path, _AT_RECURSIVE, attributes, len(attributes)) == 0:
+        return
+    # A user namespace may not take off the flags of the file system below.
+    kept = MS_NOEXEC if os.statvfs(target).f_flag & os.ST_NOEXEC else 0
+    kept |= MS_NODEV if os.statvfs(target).f_flag & os.ST_NODEV else 0
+    mount("none", target, None, MS_RDONLY | MS_NOSUID | MS_REMOUNT | MS_BIND | kept)
+
+
 def enter_root(folder: str) -> None:
     """Make `folder` the root and detach the old one, so that nothing in it has a path any more."""
     os.chdir(folder)
@@ -48,12 +62,20 @@ def enter_root(folder: str) -> None:
     os.chdir("/")
 
 
-def drop_privileges() -> None:
-    """Give up every capability and the right to gain any; processes of the same user can no longer read this one."""
+def drop_privileges(user: int | None) -> None:
+    """Become this user, if one is named, and give up every capability and the right to gain any.
+
+    Processes of the same user can no longer read this one.
+    """
     for capability in range(64):
         if _libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) < 0 and ctypes.get_errno() == errno.EINVAL:
             break
-    _libc.prctl(_PR_SET_SECUREBITS, _SECURE_NO_ROOT, 0, 0, 0)  # refused where there is nothing to give up
+    if user is not None:
+        os.setgroups([])
+        os.setresgid(user, user, user)
+        os.setresuid(user, user, user)
+    else:
+        _libc.prctl(_PR_SET_SECUREBITS, _SECURE_NO_ROOT, 0, 0, 0)  # refused where there is nothing to give up
     header, nothing = struct.pack("Ii", 0x20080522, 0), bytes(24)
     _check(_libc.capset(header, nothing), "capset")
     _check(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")

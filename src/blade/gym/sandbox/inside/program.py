@@ -9,6 +9,7 @@ import builtins
 import functools
 import importlib
 import io
+import itertools
 import os
 import sys
 import threading
@@ -160,7 +161,7 @@ def _answer(question: Mapping[str, Any], scope: dict[str, Any], objects: _Object
 
 def _changed(given: list[Any], question: Mapping[str, Any], objects: _Objects) -> list[Any] | None:
     """The arguments after the call, where the program changed one in place."""
-    if not any(isinstance(one, list | dict | set | bytearray) for one in given):
+    if not any(isinstance(value, list | dict | set | bytearray) for value in given):
         return None
     now = written(given, objects.keep)
     return now if now != question.get("arguments") else None
@@ -193,6 +194,7 @@ _ACTIONS: Mapping[str, Any] = {
     "call": lambda value, given, named: value(*given, **named),
     "get": lambda value, given, named: value,
     "items": _items,
+    "next": lambda value, given, named: list(itertools.islice(value, 1)),
     "length": lambda value, given, named: len(value),
     "item": lambda value, given, named: value[given[0]],
     "truth": lambda value, given, named: bool(value),

@@ -52,6 +52,7 @@ def _build_root(root: Mapping[str, Any]) -> None:
     """A root of its own, in a mount namespace: a small file system in memory with a few folders of the machine, read-only."""
     from blade.gym.sandbox.inside import kernel
 
+    os.umask(0o022)  # other users must be able to pass through the folders made here
     kernel.mount("none", "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
     base = root["at"]
     kernel.mount("tmpfs", base, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, "size=1m,nr_inodes=4096,mode=755")
@@ -64,8 +65,7 @@ def _build_root(root: Mapping[str, Any]) -> None:
     for path in root["shown"]:
         _show(path, base + path)
     for path in root["devices"]:
-        _make_place(path, base + path)
-        kernel.mount(path, base + path, None, kernel.MS_BIND)
+        _show(path, base + path)  # a device can still be written to, and its node no longer changed
     os.makedirs(base + root["work"])
     for path in (*root["hidden"], ""):
         kernel.mount("none", base + path, None, _READ_ONLY)
@@ -83,19 +83,10 @@ def _make_place(path: str, target: str) -> None:
 def _show(path: str, target: str) -> None:
     from blade.gym.sandbox.inside import kernel
 
-    if os.path.exists(target):
-        return
-    _make_place(path, target)
-    kernel.mount(path, target, None, kernel.MS_BIND | kernel.MS_REC)
-    kernel.mount("none", target, None, _READ_ONLY | _kept_flags(target))
-
-
-def _kept_flags(target: str) -> int:
-    """Flags of the file system below, which a user namespace may not take off."""
-    from blade.gym.sandbox.inside import kernel
-
-    there = os.statvfs(target).f_flag
-    return kernel.MS_NOEXEC if there & os.ST_NOEXEC else 0
+    if not os.path.exists(target):
+        _make_place(path, target)
+        kernel.mount(path, target, None, kernel.MS_BIND | kernel.MS_REC)
+        kernel.make_read_only(target)
 
 
 def _isolate(settings: Mapping[str, Any]) -> Callable[[], object]:
@@ -108,11 +99,15 @@ def _isolate(settings: Mapping[str, Any]) -> Callable[[], object]:
 
     if settings["walls"] == "namespaces":
         _build_root(settings["root"])
+    else:
+        for path in settings["root"]["devices"]:  # bubblewrap would close the device with its node
+            kernel.make_read_only(path)
     flags = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
-    size, files = settings["megabytes_of_files"], settings["number_of_files"]
-    kernel.mount("tmpfs", work, "tmpfs", flags, f"size={size}m,nr_inodes={files},mode=700")
+    size, files, user = (settings[name] for name in ("megabytes_of_files", "number_of_files", "user"))
+    owner = "" if user is None else f",uid={user},gid={user}"
+    kernel.mount("tmpfs", work, "tmpfs", flags, f"size={size}m,nr_inodes={files},mode=700{owner}")
+    kernel.drop_privileges(user)
     os.chdir(work)
-    kernel.drop_privileges()
 
     def lock() -> None:
         kernel.landlock(["/"], [work, os.devnull])
@@ -124,7 +119,7 @@ def _isolate(settings: Mapping[str, Any]) -> Callable[[], object]:
 def _kinds() -> dict[str, Callable[..., None]]:
     from blade.gym.sandbox.inside import judge, program
 
-    return {"script": program.script, "serve": program.serve, "judge": judge.judge}
+    return {"script": program.script, "serve": program.serve, "judge": judge.judge, "compare": judge.compare}
 
 
 def _ask(module: Any) -> Callable[..., None]:
@@ -189,7 +184,7 @@ class _Job:
         self.begun = time.monotonic()
         self.why: str | None = None
         self.output = bytearray()
-        self.partial = bytearray()
+        self.partial, self.received = bytearray(), 0
         self.to_input = memoryview(str(job.get("stdin") or "").encode(errors="surrogateescape"))
         self.to_job = bytearray()
         stdin, self.input_end = os.pipe()
@@ -243,12 +238,14 @@ class _Job:
         if not more:
             self._close("message_end")
         self.partial += more
-        if len(self.partial) > self.job["message_bytes"]:
+        self.received += len(more)
+        if len(self.partial) > self.job["message_bytes"] or self.received > self.job["total_bytes"]:
             self.kill("output")
             return
-        while (end := self.partial.find(b"\n")) >= 0:
-            _Parent.send(b"M", bytes(self.partial[:end]))
-            del self.partial[: end + 1]
+        *lines, rest = bytes(self.partial).split(b"\n")
+        self.partial = bytearray(rest)
+        for line in filter(None, lines):
+            _Parent.send(b"M", line)
 
     def _give(self, end: int) -> None:
         waiting = self.to_input if end == self.input_end else memoryview(bytes(self.to_job))
@@ -281,8 +278,14 @@ class _Job:
         return self.output_end < 0 and self.message_end < 0
 
     def end(self) -> dict[str, Any]:
-        """Wait for the process; returns what it used and how it ended."""
-        _, status, used = os.wait4(self.pid, 0)
+        """Wait for the process until its time is up; returns what it used and how it ended."""
+        pause = 0.0005
+        while not (waited := os.wait4(self.pid, os.WNOHANG))[0]:  # it may have closed its pipes and still run
+            if not self.left():
+                self.kill("wall")
+            time.sleep(pause)
+            pause = min(2 * pause, 0.05)
+        _, status, used = waited
         for name in ("input_end", "output_end", "job_end", "message_end"):
             self._close(name)
         took, wall = used.ru_utime + used.ru_stime, time.monotonic() - self.begun
@@ -357,8 +360,9 @@ def _run(job: _Job, parent: _Parent) -> None:
         for end, wanted in job.open_ends():
             poll.register(end, wanted)
         ready = poll.poll(min(job.left(), _LONGEST_WAIT) * 1000)
-        if not ready and not job.left():
+        if not job.left():
             job.kill("wall")
+            continue
         for end, _ in ready:
             if end == 0:
                 parent.read()

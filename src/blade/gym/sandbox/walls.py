@@ -15,6 +15,7 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -34,6 +35,8 @@ _TRIAL_SECONDS = 20.0
 _FIRST_USER, _USERS = 1_900_000_000, 100_000_000
 """Numbers of users that no system gives to anybody."""
 _numbers = itertools.count(1)
+_STARTER = ThreadPoolExecutor(1, "sandbox")
+"""A thread that lives as long as this process: the kernel ends a sandboxed process with the thread that started it."""
 _ENVIRONMENT = {
     "LC_ALL": "C.UTF-8",
     "PATH": os.defpath,
@@ -96,7 +99,8 @@ def start(kind: str, view: View, *, module: str | None = None) -> Started:
         "user": user,
     }
     try:
-        process = subprocess.Popen(
+        process = _STARTER.submit(
+            subprocess.Popen,
             [*command, str(visible.INSIDE / "supervisor.py")],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -104,7 +108,7 @@ def start(kind: str, view: View, *, module: str | None = None) -> Started:
             cwd="/",
             env={"LC_ALL": "C.UTF-8", "PATH": os.defpath, "PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1"},
             start_new_session=True,
-        )
+        ).result()
     except OSError:
         folder.cleanup()
         raise

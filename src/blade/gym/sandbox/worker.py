@@ -8,6 +8,7 @@ never run: where a library is about to evaluate text that is more than arithmeti
 from __future__ import annotations
 
 import atexit
+import concurrent.futures
 import threading
 from collections.abc import Iterable
 from typing import Any
@@ -25,6 +26,8 @@ WALL = 8.0
 """Seconds that a second of processor time may take on a busy machine."""
 _ALWAYS = ("msgspec", "pyyaml")
 """What our own modules need."""
+_STARTER = concurrent.futures.ThreadPoolExecutor(1, "sandbox")
+"""A thread that lives as long as this process: the kernel ends a sandboxed process with the thread that started it."""
 
 
 class OutOfBounds(NoVerdict):
@@ -98,7 +101,7 @@ class Worker:
                 self._child.end()
             self._answering = False
             view = walls.view_for(self._module, self._packages, self._reads)
-            self._child = Child(walls.start(walls.available(), view, module=self._module))
+            self._child = Child(_STARTER.submit(walls.start, walls.available(), view, module=self._module).result())
         return self._child
 
 

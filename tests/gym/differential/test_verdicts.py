@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import json
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -34,9 +33,7 @@ CASES = [
 @cache
 def environment(server: str, extra: str) -> Environment:
     """The environment that the server's own files make."""
-    [config] = yaml.safe_load((SERVERS / server / "configs" / f"{server}.yaml").read_text())[server][
-        "resources_servers"
-    ].values()
+    [config] = yaml.safe_load((SERVERS / server / "configs" / f"{server}.yaml").read_text())[server]["resources_servers"].values()
     spec = importlib.util.spec_from_file_location(f"differential_{server}", SERVERS / server / "app.py")
     assert spec is not None
     assert spec.loader is not None
@@ -46,26 +43,19 @@ def environment(server: str, extra: str) -> Environment:
     return made
 
 
-@pytest.fixture(scope="module")
-def runner() -> Iterator[asyncio.Runner]:
-    """One loop for all cases: a sandboxed process ends with the thread that started it, and threads with their loop."""
-    with asyncio.Runner() as made:
-        yield made
-
-
-def reward(case: dict[str, Any], runner: asyncio.Runner) -> float | None:
+def reward(case: dict[str, Any]) -> float | None:
     """Our verdict; None where there is none."""
     output = case["output"] if "output" in case else [message(case["answer"])]
     session = environment(case["server"], json.dumps(case.get("config", {}))).open(case["row"])
     try:
-        return runner.run(session.verify({"output": output})).reward
+        return asyncio.run(session.verify({"output": output})).reward
     except NoVerdict:
         return None
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_the_verdict_is_the_published_one(case: dict[str, Any], runner: asyncio.Runner) -> None:
-    ours = reward(case, runner)
+def test_the_verdict_is_the_published_one(case: dict[str, Any]) -> None:
+    ours = reward(case)
     assert ours == pytest.approx(case["ours"]) if ours is not None else case["ours"] is None
     others = [case[name] for name in ("published", "reference") if case[name] is not None]
     assert case.get("why") or all(other == pytest.approx(case["ours"]) for other in others)

@@ -90,8 +90,8 @@ def test_hostile_texts_end_and_fail_with_a_reason(name: str) -> None:
         try:
             found = gym_servers.verdict_on_text(env, row, text)
         except NoVerdict as problem:
-            # One has no judge here, and says so; another's published patterns are slow at white space.
-            out_of_time = name == "instruction_following" and isinstance(problem, OutOfBounds)
+            # One has no judge here, and says so; published checkers of instructions may run out of time.
+            out_of_time = name in ("ifbench", "instruction_following") and isinstance(problem, OutOfBounds)
             assert name == "model_judge" or out_of_time, what
         else:
             encoded = json.dumps(found.fields)

@@ -34,9 +34,12 @@ def judged(names: list[str], given: list[Any], text: str, **more: Any) -> Verdic
 def test_fields_tell_strict_from_loose() -> None:
     found = judged(["detectable_format:json_format", COMMA], [None, {}], "Here it is, as JSON:\n{}")
     assert found.reward == 0.0
+    names = ["detectable_format:json_format", COMMA]
     assert found.fields == {
-        "instruction_id_list": ["detectable_format:json_format", COMMA],
+        "verifier_metadata": {"instruction_id_list": names, "kwargs": [None, {}], "prompt": "Do it."},
+        "instruction_id_list": names,
         "kwargs": [None, {}],
+        "prompt": "Do it.",
         "grading_mode": "binary",
         "follow_instruction_list": [False, False],
         "follow_all_instructions": False,

@@ -15,7 +15,8 @@ Config
 Fields
     `follow_instruction_list`, `follow_all_instructions`; `follow_instruction_list_loose`, `follow_all_instructions_loose`
     and `reward_loose`, where leaving out the first line, the last line or asterisks may help, as IFEval defines it;
-    `instruction_id_list`, `kwargs`, `grading_mode`, `failure_reason` (of an empty message: the verdicts say the rest).
+    `instruction_id_list`, `kwargs`, `prompt`, `grading_mode` and, where the row has it, `verifier_metadata`;
+    `failure_reason` (of an empty message: the verdicts say the rest).
 """
 
 from __future__ import annotations
@@ -87,13 +88,12 @@ def gold(row: Row) -> str | None:
 
 def verify(row: Row, text: str, config: Config) -> Verdict:
     """1 when every instruction is followed, or the share of them; raises NoVerdict where one cannot be checked."""
-    names, given, prompt, mode = _read(row, config)
-    found = _followed(names, given, prompt, text)
-    strict, loose = [one for one, _ in found], [one for _, one in found]
+    asked = _asked(row, config)
+    found = _followed(asked["instruction_id_list"], asked["kwargs"], asked["prompt"], text)
+    strict, loose, mode = [one for one, _ in found], [one for _, one in found], asked["grading_mode"]
     fields = {
-        "instruction_id_list": names,
-        "kwargs": given,
-        "grading_mode": mode,
+        **({"verifier_metadata": row["verifier_metadata"]} if "verifier_metadata" in row else {}),
+        **asked,
         "follow_instruction_list": strict,
         "follow_all_instructions": all(strict),
         "follow_instruction_list_loose": loose,
@@ -104,12 +104,12 @@ def verify(row: Row, text: str, config: Config) -> Verdict:
     return Verdict(reward=_reward(strict, mode), fields=fields)
 
 
-def _read(row: Row, config: Config) -> tuple[list[str], list[Given | None], str, str]:
+def _asked(row: Row, config: Config) -> dict[str, Any]:
     """What a row asks for; raises NoVerdict where it does not say."""
     told = row.get("verifier_metadata")
-    asked = {**row, **told} if isinstance(told, Mapping) else row
-    names, given = asked.get("instruction_id_list"), asked.get("kwargs")
-    mode = asked.get("grading_mode") or config.get("grading_mode") or "binary"
+    told = {**row, **told} if isinstance(told, Mapping) else row
+    names, given = told.get("instruction_id_list"), told.get("kwargs")
+    mode = told.get("grading_mode") or config.get("grading_mode") or "binary"
     if not (isinstance(names, list) and names and all(isinstance(name, str) for name in names)):
         raise _refused("instruction_id_list is no list of names")
     if not (isinstance(given, list) and all(isinstance(one, Mapping | None) for one in given)):
@@ -118,7 +118,8 @@ def _read(row: Row, config: Config) -> tuple[list[str], list[Given | None], str,
         raise _refused(f"{len(names)} instructions have {len(given)} kwargs")
     if mode not in _MODES:
         raise _refused(f"grading_mode is {mode!r}, not one of {', '.join(_MODES)}")
-    return names, given, str(asked.get("prompt") or ""), mode
+    prompt = str(told.get("prompt") or "")
+    return {"instruction_id_list": names, "kwargs": given, "prompt": prompt, "grading_mode": mode}
 
 
 def _refused(why: str) -> NoVerdict:

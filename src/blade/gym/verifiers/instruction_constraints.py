@@ -46,7 +46,7 @@ CHECKERS = ("opencompass.datasets.IFEval", "opencompass.datasets.IFBench")
 PACKAGES = ("nltk", "langdetect", "absl-py", "emoji", "syllapy")
 """What the checkers import."""
 _NEEDED = ("opencompass", "nltk", "langdetect", "absl", "emoji", "syllapy")
-_HOW_TO_GET = 'pip install "blade-bench[gym]", then: pip install --no-deps opencompass llama-index-core'
+_HOW_TO_GET = 'pip install "blade-bench[gym]", then: pip install --no-deps "opencompass<0.6" llama-index-core'
 _SHARED_DATA = ("/usr/share/nltk_data", "/usr/local/share/nltk_data")
 """Where NLTK looks for data that was installed for everybody."""
 _MODES = ("binary", "fraction")

@@ -48,8 +48,12 @@ def _rows(size: int, seed: int) -> Iterator[dict[str, Any]]:
             "id": f"instruction-{number:03d}",
             "responses_create_params": hub.user(asked),
             "kind": kind.__name__.strip("_"),
-            "instruction_id_list": [name for name, _ in checked],
-            "kwargs": [given for _, given in checked],
+            "verifier_metadata": {
+                "instruction_id_list": [name for name, _ in checked],
+                "prompt": asked,
+                "kwargs": [given for _, given in checked],
+                "grading_mode": "binary",
+            },
             "example_answer": example,
         }
         told.add(asked)
@@ -66,51 +70,52 @@ def _bullets(draw: random.Random, topic: str) -> Wish:
 
 
 def _short(draw: random.Random, topic: str) -> Wish:
-    most = draw.choice((12, 15, 18, 20))
-    checked: list[Constraint] = [("length_constraints:number_words", {"num_words": most, "relation": "at most"})]
-    return f"Use at most {most} words.", checked, f"Few things are like {topic}."
+    limit = draw.choice((13, 16, 19, 21))
+    return f"Use fewer than {limit} words.", [_words(limit)], f"Few things are like {topic}."
 
 
 def _small_letters(draw: random.Random, topic: str) -> Wish:
     count = draw.randint(2, 3)
-    said = f"Use small letters only, no capitals anywhere, and at least {count} sentences."
+    said = f"Write in English and in lowercase letters only, no capitals anywhere, with at least {count} sentences."
     checked: list[Constraint] = [
         ("change_case:english_lowercase", {}),
         ("length_constraints:number_sentences", {"num_sentences": count, "relation": "at least"}),
     ]
-    return said, checked, " ".join(f"people like {topic}." for _ in range(count))
+    return said, checked, " ".join(f"most of the people that we know like {topic}." for _ in range(count))
 
 
 def _capitals(draw: random.Random, topic: str) -> Wish:
-    most = draw.choice((10, 15, 20))
-    said = f"Write in capital letters only, at most {most} words."
-    checked: list[Constraint] = [
-        ("change_case:english_capital", {}),
-        ("length_constraints:number_words", {"num_words": most, "relation": "at most"}),
-    ]
-    return said, checked, f"NOTHING IS LIKE {topic.upper()}."
+    limit = draw.choice((11, 16, 21))
+    said = f"Write in English and in capital letters only, with fewer than {limit} words."
+    checked: list[Constraint] = [("change_case:english_capital", {}), _words(limit)]
+    return said, checked, f"THERE IS NOTHING IN THE WORLD LIKE {topic.upper()}."
 
 
 def _last_words(draw: random.Random, topic: str) -> Wish:
     end = draw.choice(("That is all.", "And so it goes.", "Is there more?", "We will see."))
-    said = f"Use one or two sentences, and end with the exact words: {end}"
-    checked: list[Constraint] = [
-        ("length_constraints:number_sentences", {"num_sentences": 3, "relation": "at most"}),
-        ("startend:end_checker", {"end_phrase": end}),
-    ]
+    said = f"Use fewer than 4 sentences, and end with the exact words: {end}"
+    checked: list[Constraint] = [_sentences(4), ("startend:end_checker", {"end_phrase": end})]
     return said, checked, f"Everybody knows {topic}. {end}"
 
 
 def _keywords(draw: random.Random, topic: str) -> Wish:
     wanted = draw.sample(("copper", "window", "seven", "quiet", "letter", "north"), 2)
     banned = draw.choice(("the", "and", "very"))
-    said = f'Use the words "{wanted[0]}" and "{wanted[1]}", and never the word "{banned}". One sentence.'
+    said = f'Use the words "{wanted[0]}" and "{wanted[1]}", and never the word "{banned}". Write a single sentence.'
     checked: list[Constraint] = [
         ("keywords:existence", {"keywords": wanted}),
         ("keywords:forbidden_words", {"forbidden_words": [banned]}),
-        ("length_constraints:number_sentences", {"num_sentences": 1, "relation": "exactly"}),
+        _sentences(2),
     ]
     return said, checked, f"For {topic} we need {wanted[0]} with {wanted[1]}."
+
+
+def _words(limit: int) -> Constraint:
+    return "length_constraints:number_words", {"num_words": limit, "relation": "less than"}
+
+
+def _sentences(limit: int) -> Constraint:
+    return "length_constraints:number_sentences", {"num_sentences": limit, "relation": "less than"}
 
 
 KINDS: tuple[Callable[[random.Random, str], Wish], ...] = (

@@ -246,39 +246,48 @@ TABLES: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = {
             }
         ],
     ),
+    "ifbench": (
+        [
+            {
+                "key": "7",
+                "prompt": "Two numbers.",
+                "instruction_id_list": ["count:numbers"],
+                "kwargs": [{"N": 2, "word": None}],
+            }
+        ],
+        [
+            {
+                "id": 0,
+                "instruction_id_list": ["count:numbers"],
+                "prompt": "Two numbers.",
+                "kwargs": [{"N": 2, "word": None}],
+                "grading_mode": "fraction",
+            }
+        ],
+    ),
     "ifeval": (
         [
             {
                 "key": 1000,
-                "prompt": "No commas; yes or no?",
-                "instruction_id_list": [
-                    "punctuation:no_comma",
-                    "detectable_format:constrained_response",
-                    "keywords:existence",
-                ],
-                "kwargs": [{"keywords": None}, {"keywords": None}, {"keywords": ["sea"]}],
-            },
-            {
-                "key": 1001,
-                "prompt": "In German.",
-                "instruction_id_list": ["language:response_language"],
-                "kwargs": [{"keywords": None}],
-            },
+                "prompt": "In German, with the word sea.",
+                "instruction_id_list": ["language:response_language", "keywords:existence"],
+                "kwargs": [{"language": "de", "keywords": None}, {"language": None, "keywords": ["sea"]}],
+            }
         ],
         [
             {
-                "id": "ifeval-1000",
-                "question": "No commas; yes or no?",
-                "instruction_id_list": [
-                    "punctuation:no_comma",
-                    "detectable_format:constrained_response",
-                    "keywords:existence",
-                ],
-                "kwargs": [
-                    {},
-                    {"options": ["My answer is yes.", "My answer is no.", "My answer is maybe."]},
-                    {"keywords": ["sea"]},
-                ],
+                "id": 0,
+                "responses_create_params": {
+                    "input": [{"role": "user", "content": "In German, with the word sea."}],
+                    "tools": [],
+                    "parallel_tool_calls": False,
+                },
+                "verifier_metadata": {
+                    "prompt": "In German, with the word sea.",
+                    "instruction_id_list": ["language:response_language", "keywords:existence"],
+                    "kwargs": [{"language": "de", "keywords": None}, {"language": None, "keywords": ["sea"]}],
+                    "grading_mode": "binary",
+                },
             }
         ],
     ),

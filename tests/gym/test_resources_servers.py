@@ -10,6 +10,7 @@ import pytest
 import gym_servers
 from blade.gym.answers import message
 from blade.gym.environment import NoVerdict
+from blade.gym.sandbox.worker import OutOfBounds
 
 NOTHING_IS_RIGHT = {("function_calling", "function_calling-4")}
 """Rows whose key wants no call: silence passes."""
@@ -38,6 +39,7 @@ def test_there_is_a_server_for_each_verifier() -> None:
         "code_gen",
         "exact_match",
         "function_calling",
+        "ifbench",
         "instruction_following",
         "math_with_judge",
         "mcqa",
@@ -87,8 +89,10 @@ def test_hostile_texts_end_and_fail_with_a_reason(name: str) -> None:
         begun = time.monotonic()
         try:
             found = gym_servers.verdict_on_text(env, row, text)
-        except NoVerdict:
-            assert name == "model_judge", what  # it has no judge here, and says so
+        except NoVerdict as problem:
+            # One has no judge here, and says so; published checkers of instructions may run out of time.
+            out_of_time = name in ("ifbench", "instruction_following") and isinstance(problem, OutOfBounds)
+            assert name == "model_judge" or out_of_time, what
         else:
             encoded = json.dumps(found.fields)
             assert len(encoded) < 100_000, (name, what)

@@ -1,4 +1,4 @@
-"""Verifiers of plain texts: choices, exact texts, constraints, transcripts, translations, refusals and grids."""
+"""Verifiers of plain texts: choices, exact texts, transcripts, translations, refusals and grids."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from blade.gym.environment import NoVerdict
 from blade.gym.verifiers import (
     arc_grid,
     exact_match,
-    instruction_constraints,
     multiple_choice,
     refusal,
     translation,
@@ -72,68 +71,6 @@ def test_a_near_match_is_told_from_a_miss() -> None:
     assert reason("ava", normalize=False) == "the answer differs in case, spacing or punctuation"
     assert reason("<answer>Ava or Jon</answer>") == "the expected text stands among other words"
     assert reason("<answer>Jon</answer>") == "the answer is another text"
-
-
-KEPT: list[tuple[str, dict[str, Any], str, str]] = [
-    ("length_constraints:number_words", {"num_words": 3, "relation": "at most"}, "one two three", "one two three four"),
-    ("length_constraints:number_words", {"num_words": 3}, "one two three", "one two"),
-    ("length_constraints:number_sentences", {"num_sentences": 2, "relation": "exactly"}, "One. Two!", "One."),
-    ("length_constraints:number_paragraphs", {"num_paragraphs": 2}, "a\n***\nb", "a b"),
-    ("length_constraints:number_paragraphs", {"num_paragraphs": 2}, "a\n\nb", "a\nb"),
-    (
-        "length_constraints:nth_paragraph_first_word",
-        {"nth_paragraph": 2, "first_word": "so"},
-        "a\n\nSo it is",
-        "a\n\nNot so",
-    ),
-    ("length_constraints:number_lines", {"num_lines": 2, "relation": "exactly"}, "a\n\nb", "a"),
-    ("keywords:existence", {"keywords": ["tide", "salt"]}, "Salt and tide", "salty tide"),
-    ("keywords:forbidden_words", {"forbidden_words": ["flower"]}, "flowers", "a Flower"),
-    ("keywords:frequency", {"keyword": "x", "frequency": 2, "relation": "exactly"}, "x and x", "x"),
-    ("keywords:letter_frequency", {"letter": "q", "let_frequency": 2}, "Qq", "q"),
-    ("change_case:english_lowercase", {}, "all small 1", "Not small"),
-    ("change_case:english_capital", {}, "ALL LARGE", "NOT large"),
-    ("change_case:capital_word_frequency", {"capital_frequency": 1, "relation": "at most"}, "ONE I", "ONE TWO"),
-    ("detectable_format:json_format", {}, '```json\n{"a": 1}\n```', "{'a': 1}"),
-    ("detectable_format:number_bullet_lists", {"num_bullets": 2}, "* a\n- b", "* a"),
-    ("detectable_format:number_numbered_items", {"num_items": 2}, "1. a\n2) b", "1.a"),
-    ("detectable_format:number_highlighted_sections", {"num_highlights": 1}, "an *old* map", "2 * 3 * 4"),
-    ("detectable_format:title", {}, "<<A day>>\nIt rained.", "A day"),
-    (
-        "detectable_format:multiple_sections",
-        {"section_spliter": "Part", "num_sections": 2},
-        "Part 1\na\nPart 2\nb",
-        "Part 1",
-    ),
-    ("detectable_format:constrained_response", {"options": ["Yes.", "No."]}, "yes", "yes, I think"),
-    ("detectable_content:number_placeholders", {"num_placeholders": 1}, "to [name]", "to name"),
-    ("detectable_content:postscript", {"postscript_marker": "P.S."}, "Bye.\np.s. Bring bread", "Bye."),
-    ("startend:end_checker", {"end_phrase": "the end"}, "It is The end", "the end is near"),
-    ("startend:start_checker", {"start_phrase": "well"}, "Well, yes", "Yes, well"),
-    ("startend:quotation", {}, '"so"', '"so'),
-    ("punctuation:no_comma", {}, "a b", "a, b"),
-    ("combination:two_responses", {}, "a\n******\nb", "a\n******\na"),
-    ("combination:repeat_prompt", {"prompt_to_repeat": "Say it"}, "Say it: no", "No"),
-    ("length_constraints:number_characters", {"num_characters": 3, "relation": "at most"}, "abc", "abcd"),
-]
-
-
-@pytest.mark.parametrize(("name", "given_", "good", "bad"), KEPT)
-def test_each_constraint_holds_and_is_broken(name: str, given_: dict[str, Any], good: str, bad: str) -> None:
-    row = {"instruction_id_list": [name], "kwargs": [given_]}
-    assert instruction_constraints.verify(row, good, {}).reward == 1.0
-    broken = instruction_constraints.verify(row, bad, {})
-    assert broken.reward == 0.0
-    assert broken.fields["follow_instruction_list"] == [False]
-
-
-def test_every_constraint_is_tested() -> None:
-    assert {name for name, *_ in KEPT} == set(instruction_constraints.CONSTRAINTS)
-
-
-def test_a_constraint_that_is_not_known_gives_no_verdict() -> None:
-    with pytest.raises(NoVerdict, match="language:klingon"):
-        instruction_constraints.verify({"instruction_id_list": ["language:klingon"]}, "text", {})
 
 
 def test_words_are_counted_after_case_numbers_and_spellings_are_made_one() -> None:

@@ -1,39 +1,83 @@
-"""The message keeps to constraints that can be checked without understanding it.
+"""The message follows instructions that a program can check, judged by the checkers that their authors published.
+
+These are the 25 instructions of IFEval (Google) and the 58 of IFBench (Ai2), as the package `opencompass` ships them; they
+run in a sandboxed process. What no published checker can decide here gives no verdict, with the instruction named: an
+unknown instruction, arguments that its checker refuses or would draw at random, and data of NLTK that is not installed.
 
 Row
-    `instruction_id_list`: names of constraints. `kwargs`: what each of them is given, in the same order. `example_answer`: a
-    text that keeps to all of them, for proving the verifier.
+    `verifier_metadata`, or the same names at the top of the row: `instruction_id_list`; `kwargs`, the arguments of each
+    instruction in the same order, where null stands for nothing; `prompt`; `grading_mode`: `binary` (1 when all are
+    followed) or `fraction` (the share that is). `example_answer`: a text that follows them all, for proving the verifier.
+
+Config
+    `grading_mode`: of rows that name none; default `binary`.
 
 Fields
-    `instruction_id_list`, `kwargs`, `follow_instruction_list` (a verdict each), `follow_all_instructions`,
+    `follow_instruction_list`, `follow_all_instructions`; `follow_instruction_list_loose`, `follow_all_instructions_loose`
+    and `reward_loose`, where leaving out the first line, the last line or asterisks may help, as IFEval defines it;
+    `instruction_id_list`, `kwargs`, `prompt`, `grading_mode` and, where the row has it, `verifier_metadata`;
     `failure_reason` (of an empty message: the verdicts say the rest).
 """
 
 from __future__ import annotations
 
-import json
+import csv
+import importlib
 import re
-from collections.abc import Callable, Mapping
-from typing import Any
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from importlib.machinery import PathFinder
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NoReturn
 
+from blade.core.errors import RequestError
 from blade.gym.environment import NoVerdict, Row, Verdict
+from blade.gym.sandbox.worker import OutOfBounds, Worker
 from blade.gym.single_turn import Config
 
-LONGEST = 1 << 20
-"""Characters of a message that are looked at."""
-
 Given = Mapping[str, Any]
-Constraint = Callable[[str, Given], bool]
 
-_WORD = re.compile(r"\w+(?:['\u2019-]\w+)*")
-_SENTENCE_END = re.compile(r"[.!?]+(?=[\s\"')\]]|$)")
-_BULLET = re.compile(r"^[ \t]{0,8}[*-][ \t]+\S", re.MULTILINE)
-_NUMBERED = re.compile(r"^[ \t]{0,8}\d{1,4}[.)][ \t]+\S", re.MULTILINE)
-_HIGHLIGHT = re.compile(r"(?<!\*)\*{1,2}[^\s*\n][^*\n]{0,500}\*{1,2}(?!\*)")
-_PLACEHOLDER = re.compile(r"\[[^\[\]\n]{1,200}\]")
-_TITLE = re.compile(r"<<[^<>\n]{1,500}>>")
-_DIVIDER = re.compile(r"^\s{0,3}\*\*\*\s*$", re.MULTILINE)
-_FENCED = re.compile(r"^```(?:json)?\s{0,4}\n?(.*?)\n?```$", re.DOTALL)
+SECONDS = 5.0
+"""For all instructions of a row; some of the published patterns take time quadratic in white space."""
+CHECKERS = ("opencompass.datasets.IFEval", "opencompass.datasets.IFBench")
+PACKAGES = ("nltk", "langdetect", "absl-py", "emoji", "syllapy")
+"""What the checkers import."""
+_NEEDED = ("opencompass", "nltk", "langdetect", "absl", "emoji", "syllapy")
+_HOW_TO_GET = 'pip install "blade-bench[gym]", then: pip install --no-deps "opencompass<0.6" llama-index-core'
+_SHARED_DATA = ("/usr/share/nltk_data", "/usr/local/share/nltk_data")
+"""Where NLTK looks for data that was installed for everybody."""
+_MODES = ("binary", "fraction")
+_OF_THE_TEXT = (IndexError, KeyError, ValueError, ZeroDivisionError, csv.Error)
+"""What checkers raise at texts that lack what they look for; the text does not follow the instruction then."""
+_MISSING = re.compile(r"nltk\.download\('(\w+)'\)")
+
+
+def _folder(package: str) -> str | None:
+    """Where a package of a wheel lies; nothing of the wheel is run."""
+    top, *rest = package.split(".")
+    spec = PathFinder.find_spec(top)
+    places = (spec and spec.submodule_search_locations) or ()
+    return next((str(path) for place in places if (path := Path(place, *rest)).is_dir()), None)
+
+
+def _data() -> list[str]:
+    """Folders with data of NLTK, which llama-index-core ships among others."""
+    shipped = _folder("llama_index.core._static.nltk_cache")
+    return [path for path in (shipped, *_SHARED_DATA) if path and Path(path).is_dir()]
+
+
+_READS = [path for path in (*map(_folder, CHECKERS), *_data()) if path]
+_WORKER = Worker(__name__, seconds=SECONDS, packages=PACKAGES, reads=_READS)
+
+
+def ready() -> None:
+    """Raise RequestError where the checkers are not installed."""
+    missing = [name for name in _NEEDED if PathFinder.find_spec(name) is None]
+    if missing:
+        raise RequestError(f"instructions cannot be checked without {', '.join(missing)}", hint=_HOW_TO_GET)
 
 
 def gold(row: Row) -> str | None:
@@ -43,136 +87,152 @@ def gold(row: Row) -> str | None:
 
 
 def verify(row: Row, text: str, config: Config) -> Verdict:
-    """1 when every constraint is kept, else 0. A constraint that is not known gives no verdict."""
-    names = [str(name) for name in row["instruction_id_list"]]
-    given: list[Given] = [one or {} for one in row.get("kwargs") or [{} for _ in names]]
-    unknown = [name for name in names if name not in CONSTRAINTS]
-    if unknown:
-        raise NoVerdict(f"unknown constraints: {', '.join(unknown)}", failure_class="skipped", terminal=True)
-    said = text[:LONGEST]
-    kept = [bool(said.strip()) and CONSTRAINTS[name](said, one) for name, one in zip(names, given, strict=True)]
-    broken = [name for name, held in zip(names, kept, strict=True) if not held]
+    """1 when every instruction is followed, or the share of them; raises NoVerdict where one cannot be checked."""
+    asked = _asked(row, config)
+    found = _followed(asked["instruction_id_list"], asked["kwargs"], asked["prompt"], text)
+    strict, loose, mode = [one for one, _ in found], [one for _, one in found], asked["grading_mode"]
     fields = {
-        "instruction_id_list": names,
-        "kwargs": given,
-        "follow_instruction_list": kept,
-        "follow_all_instructions": not broken,
-        "failure_reason": None if said.strip() else "the message is empty",
+        **({"verifier_metadata": row["verifier_metadata"]} if "verifier_metadata" in row else {}),
+        **asked,
+        "follow_instruction_list": strict,
+        "follow_all_instructions": all(strict),
+        "follow_instruction_list_loose": loose,
+        "follow_all_instructions_loose": all(loose),
+        "reward_loose": _reward(loose, mode),
+        "failure_reason": None if text.strip() else "the message is empty",
     }
-    return Verdict(reward=float(not broken), fields=fields)
+    return Verdict(reward=_reward(strict, mode), fields=fields)
 
 
-def _holds(count: int, given: Given, name: str) -> bool:
-    """Whether a count stands in the relation that is asked for: at least (the default), at most, less than, exactly."""
-    wanted, relation = int(given[name]), str(given.get("relation") or "at least")
-    if relation in ("less than", "fewer than"):
-        return count < wanted
-    if relation in ("at most", "no more than"):
-        return count <= wanted
-    return count == wanted if relation in ("exactly", "equal to") else count >= wanted
+def _asked(row: Row, config: Config) -> dict[str, Any]:
+    """What a row asks for; raises NoVerdict where it does not say."""
+    told = row.get("verifier_metadata")
+    told = {**row, **told} if isinstance(told, Mapping) else row
+    names, given = told.get("instruction_id_list"), told.get("kwargs")
+    mode = told.get("grading_mode") or config.get("grading_mode") or "binary"
+    if not (isinstance(names, list) and names and all(isinstance(name, str) for name in names)):
+        raise _refused("instruction_id_list is no list of names")
+    if not (isinstance(given, list) and all(isinstance(one, Mapping | None) for one in given)):
+        raise _refused("kwargs is no list of objects")
+    if len(given) != len(names):
+        raise _refused(f"{len(names)} instructions have {len(given)} kwargs")
+    if mode not in _MODES:
+        raise _refused(f"grading_mode is {mode!r}, not one of {', '.join(_MODES)}")
+    prompt = str(told.get("prompt") or "")
+    return {"instruction_id_list": names, "kwargs": given, "prompt": prompt, "grading_mode": mode}
 
 
-def words(text: str) -> list[str]:
-    """Words as people count them."""
-    return _WORD.findall(text)
+def _refused(why: str) -> NoVerdict:
+    return NoVerdict(why, failure_class="skipped", terminal=True)
 
 
-def sentences(text: str) -> int:
-    """Ends of sentences, and one more where the text goes on after the last."""
-    ends = list(_SENTENCE_END.finditer(text))
-    rest = text[ends[-1].end() :] if ends else text
-    return len(ends) + bool(_WORD.search(rest))
+def _reward(followed: Sequence[bool], mode: str) -> float:
+    return float(all(followed)) if mode == "binary" else sum(followed) / len(followed)
 
 
-def paragraphs(text: str) -> list[str]:
-    """What `***` lines divide; without any, what empty lines divide."""
-    parts = _DIVIDER.split(text) if _DIVIDER.search(text) else re.split(r"\n[ \t]{0,8}\n", text)
-    return [part.strip() for part in parts if part.strip()]
-
-
-def _whole_word(word: str, text: str) -> int:
-    return len(re.findall(rf"(?<!\w){re.escape(word.casefold())}(?!\w)", text.casefold()))
-
-
-def _is_json(text: str) -> bool:
-    bare = text.strip()
-    fence = _FENCED.match(bare)
+def _followed(names: Sequence[str], given: Sequence[Given | None], prompt: str, text: str) -> list[tuple[bool, bool]]:
+    """Whether a text follows each instruction, strictly and loosely."""
     try:
-        json.loads(fence.group(1) if fence else bare)
-    except (ValueError, RecursionError):
+        ready()
+        found: list[tuple[bool, bool]] = _WORKER.ask("followed", names, given, prompt, text)
+    except OutOfBounds:
+        raise OutOfBounds(f"checking {', '.join(names)} ran out of time or memory") from None
+    except (ValueError, RequestError) as problem:
+        raise _refused(str(problem).removeprefix("Unchecked: ")) from None
+    return found
+
+
+def warm() -> None:
+    """In the child: load the checkers, and the data that they would load at the first question."""
+    langdetect: Any = importlib.import_module("langdetect")
+    nltk: Any = importlib.import_module("nltk")
+    langdetect.DetectorFactory.seed = 0  # it draws samples of the text, and would judge the same one differently
+    langdetect.detect("This is English.")
+    nltk.download = lambda *_, **__: False
+    nltk.data.path[:0] = _data()
+    checkers()
+    for load in (
+        nltk.word_tokenize,
+        lambda text: nltk.pos_tag([text]),
+        lambda _: nltk.corpus.stopwords.words("english"),
+    ):
+        with suppress(LookupError):
+            load("Go.")
+
+
+@lru_cache(maxsize=1)
+def checkers() -> Mapping[str, Any]:
+    """In the child: the published checker of each instruction."""
+    found: dict[str, Any] = {}
+    for package in CHECKERS:
+        _know(package)
+        found |= importlib.import_module(f"{package}.instructions_registry").INSTRUCTION_DICT
+        for name in ("instructions", "instructions_util"):
+            vars(sys.modules[f"{package}.{name}"])["random"] = _Nothing()
+    return found
+
+
+def _know(package: str) -> None:
+    """Let modules of a package be imported without running what the packages above it would load."""
+    parts = package.split(".")
+    for name in (".".join(parts[:length]) for length in range(1, len(parts) + 1)):
+        bare = ModuleType(name)
+        bare.__path__ = [path for path in [_folder(name)] if path]
+        sys.modules.setdefault(name, bare)
+
+
+class Unchecked(Exception):
+    """Why a checker cannot decide; no fault of the text."""
+
+
+class _Nothing:
+    """In place of `random`, which checkers ask for arguments that they were not given."""
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise Unchecked("the row leaves an argument open")
+
+
+def followed(names: Sequence[str], given: Sequence[Given | None], prompt: str, text: str) -> list[tuple[bool, bool]]:
+    """In the child: whether a text follows each instruction as it stands, and with first or last line or asterisks left out.
+
+    Raises Unchecked with the instruction that cannot be checked.
+    """
+    found = []
+    for name, one in zip(names, given, strict=True):
+        try:
+            checker = _built(name, one or {}, prompt)
+            strict = _holds(checker, text)
+            found.append((strict, strict or any(_holds(checker, less) for less in _variants(text))))
+        except MemoryError:
+            raise
+        except Exception as problem:  # noqa: BLE001 - a checker may raise anything at arguments that it does not expect
+            raise Unchecked(f"{name} cannot be checked: {problem}") from None
+    return found
+
+
+def _built(name: str, given: Given, prompt: str) -> Any:
+    """The checker of an instruction with its arguments."""
+    if name not in checkers():
+        raise Unchecked("no published checker knows it")
+    checker = checkers()[name](name)
+    checker.build_description(**{key: value for key, value in given.items() if value is not None})
+    if "prompt" in (checker.get_instruction_args() or ()):
+        checker.build_description(prompt=prompt)
+    return checker
+
+
+def _variants(text: str) -> list[str]:
+    lines = text.split("\n")
+    shorter = ["\n".join(part).strip() for part in (lines[1:], lines[:-1], lines[1:-1])]
+    return [text.replace("*", ""), *shorter, *(one.replace("*", "") for one in shorter)]
+
+
+def _holds(checker: Any, text: str) -> bool:
+    """What a checker says; an empty text follows nothing, as in the published evaluation."""
+    try:
+        return bool(text.strip() and checker.check_following(text))
+    except _OF_THE_TEXT:
         return False
-    return True
-
-
-def _first_word(text: str, given: Given) -> bool:
-    parts = paragraphs(text)
-    place = int(given["nth_paragraph"])
-    if "num_paragraphs" in given and len(parts) != int(given["num_paragraphs"]):
-        return False
-    first = words(parts[place - 1])[:1] if 0 < place <= len(parts) else []
-    return bool(first) and first[0].casefold() == str(given["first_word"]).casefold()
-
-
-def _bare(text: str) -> str:
-    return text.strip().strip("\"'").casefold()
-
-
-CONSTRAINTS: Mapping[str, Constraint] = {
-    "length_constraints:number_words": lambda text, given: _holds(len(words(text)), given, "num_words"),
-    "length_constraints:number_sentences": lambda text, given: _holds(sentences(text), given, "num_sentences"),
-    "length_constraints:number_paragraphs": lambda text, given: len(paragraphs(text)) == int(given["num_paragraphs"]),
-    "length_constraints:nth_paragraph_first_word": _first_word,
-    "length_constraints:number_characters": lambda text, given: _holds(len(text.strip()), given, "num_characters"),
-    "length_constraints:number_lines": lambda text, given: _holds(
-        sum(bool(line.strip()) for line in text.splitlines()), given, "num_lines"
-    ),
-    "keywords:existence": lambda text, given: all(_whole_word(word, text) for word in given["keywords"]),
-    "keywords:forbidden_words": lambda text, given: (
-        not any(_whole_word(word, text) for word in given["forbidden_words"])
-    ),
-    "keywords:frequency": lambda text, given: _holds(_whole_word(given["keyword"], text), given, "frequency"),
-    "keywords:letter_frequency": lambda text, given: _holds(
-        text.casefold().count(str(given["letter"]).casefold()), given, "let_frequency"
-    ),
-    "change_case:english_lowercase": lambda text, given: text == text.lower(),
-    "change_case:english_capital": lambda text, given: text == text.upper(),
-    "change_case:capital_word_frequency": lambda text, given: _holds(
-        sum(word.isupper() and len(word) > 1 for word in words(text)), given, "capital_frequency"
-    ),
-    "detectable_format:json_format": lambda text, given: _is_json(text),
-    "detectable_format:number_bullet_lists": lambda text, given: (
-        len(_BULLET.findall(text)) == int(given["num_bullets"])
-    ),
-    "detectable_format:number_numbered_items": lambda text, given: (
-        len(_NUMBERED.findall(text)) == int(given["num_items"])
-    ),
-    "detectable_format:number_highlighted_sections": lambda text, given: (
-        len(_HIGHLIGHT.findall(text)) >= int(given["num_highlights"])
-    ),
-    "detectable_format:title": lambda text, given: _TITLE.search(text) is not None,
-    "detectable_format:multiple_sections": lambda text, given: (
-        len(re.findall(rf"^\s{{0,8}}{re.escape(given['section_spliter'])}\s{{1,4}}\d", text, re.MULTILINE))
-        >= int(given["num_sections"])
-    ),
-    "detectable_format:constrained_response": lambda text, given: (
-        _bare(text).removesuffix(".") in {_bare(one).removesuffix(".") for one in given["options"]}
-    ),
-    "detectable_content:number_placeholders": lambda text, given: (
-        len(_PLACEHOLDER.findall(text)) >= int(given["num_placeholders"])
-    ),
-    "detectable_content:postscript": lambda text, given: (
-        str(given.get("postscript_marker", "P.S.")).casefold() in text.casefold()
-    ),
-    "startend:end_checker": lambda text, given: _bare(text).endswith(_bare(str(given["end_phrase"]))),
-    "startend:start_checker": lambda text, given: _bare(text).startswith(_bare(str(given["start_phrase"]))),
-    "startend:quotation": lambda text, given: (
-        len(text.strip()) > 1 and text.strip()[0] == '"' and text.strip()[-1] == '"'
-    ),
-    "punctuation:no_comma": lambda text, given: "," not in text,
-    "combination:repeat_prompt": lambda text, given: _bare(text).startswith(_bare(str(given["prompt_to_repeat"]))),
-    "combination:two_responses": lambda text, given: (
-        len([part for part in text.split("******") if part.strip()]) == 2
-        and len({part.strip() for part in text.split("******") if part.strip()}) == 2
-    ),
-}
-"""Each constraint by the name that rows use."""
+    except LookupError as problem:
+        missing = _MISSING.search(str(problem))
+        raise Unchecked(f"the data {missing[1] if missing else ''} of NLTK is not installed") from None

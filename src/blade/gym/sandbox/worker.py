@@ -8,7 +8,6 @@ more than arithmetic, it is stopped first.
 from __future__ import annotations
 
 import atexit
-import concurrent.futures
 import threading
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -24,8 +23,6 @@ WALL = 8.0
 """Seconds that one second of processor time may take on a busy machine."""
 _ALWAYS = ("msgspec", "pyyaml")
 """What our own modules need."""
-_STARTER = concurrent.futures.ThreadPoolExecutor(1, "sandbox")
-"""A thread that lives as long as this process: the kernel ends a sandboxed process with the thread that started it."""
 
 
 class OutOfBounds(NoVerdict):
@@ -86,7 +83,7 @@ class Worker:
             if self._child is not None:
                 self._child.end()
             view = walls.view_for(self._module, self._packages, self._reads)
-            self._child = Child(_STARTER.submit(walls.start, walls.available(), view, module=self._module).result())
+            self._child = Child(walls.start(walls.available(), view, module=self._module))
         return self._child
 
 

@@ -28,7 +28,7 @@ def prepare(
     unknown = sorted({*source_languages, *targets} - set(NAMES))
     if unknown or split not in SPLITS:
         what = f"no language of FLORES-200 is called {', '.join(unknown)}" if unknown else f"no split is called {split}"
-        raise RequestError(what, hint=f"for example deu_Latn or zho_Hans; splits: {', '.join(SPLITS)}")
+        raise RequestError(what, hint=f"for example deu_Latn or cmn_Hans; splits: {', '.join(SPLITS)}")
     tables = {code: _texts(code, split, source) for code in sorted({*source_languages, *targets})}
     pairs = [(first, second) for first in source_languages for second in targets if first != second]
     rows = (row for pair in pairs for row in _rows(*pair, tables))

@@ -40,7 +40,9 @@ def _texts(code: str, split: str, source: str | None) -> list[str]:
         return [str(row["text"]) for row in hub.dataset("openlanguagedata/flores_plus", config=code, split=split)]
     copies = sorted(Path(source).expanduser().glob(f"{code}.*"))
     if not copies:
-        raise RequestError(f"{source} has no copy of {code}", hint=f"{code}.parquet or {code}.jsonl, with a column text")
+        raise RequestError(
+            f"{source} has no copy of {code}", hint=f"{code}.parquet or {code}.jsonl, with a column text"
+        )
     return [str(row["text"]) for row in hub.local_rows(copies[0])]
 
 

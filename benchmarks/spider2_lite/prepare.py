@@ -18,9 +18,7 @@ from blade.gym import databases as files
 from blade.gym import hub
 
 PLACE = "https://github.com/xlang-ai/Spider2/archive/refs/heads/main.zip"
-DATABASES = (
-    "https://drive.usercontent.google.com/download?id=1coEVsCZq-Xvj9p2TnhBFoFTsY-UoYGmG&export=download&authuser=0&confirm=t"
-)
+DATABASES = "https://drive.usercontent.google.com/download?id=1coEVsCZq-Xvj9p2TnhBFoFTsY-UoYGmG&export=download&authuser=0&confirm=t"
 SYSTEM = (
     "You are a SQL expert. Given a database schema and a natural language question, "
     "generate a SQLite query that answers the question. Return only the SQL query "

@@ -73,7 +73,9 @@ def made(server: str, config: Mapping[str, Any], judge: Judge | None) -> Environ
     return gym_servers.environment(server, given)
 
 
-def verdict(server: str, config: Mapping[str, Any], says: Any, row: Mapping[str, Any], answer: str, **more: Any) -> Verdict:
+def verdict(
+    server: str, config: Mapping[str, Any], says: Any, row: Mapping[str, Any], answer: str, **more: Any
+) -> Verdict:
     env = made(server, config, Judge(says=says, **more))
     return asyncio.run(env.open(row).verify({"output": [message(answer)]}))
 

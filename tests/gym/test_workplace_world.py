@@ -105,7 +105,9 @@ def test_a_task_of_ones_own_needs_the_mark() -> None:
     own = {"id": "mine", "responses_create_params": asked, "ground_truth": key}
     with pytest.raises(ForeignRow):
         Workplace().open(own)
-    assert gym_servers.verdict(Workplace(), {**own, "world": mark(7)}, Workplace().gold({**own, "world": mark(7)}))
+    marked = {**own, "world": mark(7)}
+    gold = Workplace().gold(marked)
+    assert gym_servers.verdict(Workplace(), marked, gold).reward == 1.0
 
 
 def test_a_request_that_is_no_task_is_answered() -> None:
@@ -124,7 +126,10 @@ def test_stored_rollouts_of_another_world_are_not_judged(tmp_path: Path) -> None
     code, _, err = here(*RUN, "--input", write(tmp_path / "own.jsonl", [OWN]), "-o", tmp_path / "r.jsonl")
     assert code == 0, err
     inputs = read(tmp_path / "r_materialized_inputs.jsonl")
-    write(tmp_path / "r_materialized_inputs.jsonl", [{**FOREIGN, "_ng_task_index": 0, "_ng_rollout_index": 0, "agent_ref": inputs[0]["agent_ref"]}])
+    write(
+        tmp_path / "r_materialized_inputs.jsonl",
+        [{**FOREIGN, "_ng_task_index": 0, "_ng_rollout_index": 0, "agent_ref": inputs[0]["agent_ref"]}],
+    )
     code, _, err = here("eval", "reverify", "--rollouts", tmp_path / "r.jsonl")
     assert code == 2
     assert "1 of 1 rows cannot be judged here: row 0" in err
@@ -156,7 +161,11 @@ def test_an_agents_server_asks_no_model_for_it() -> None:
     kept = Kept(made=Workplace(), path=Path("app.py"))
     failed, asked = rolled(kept, FOREIGN)
     assert asked == 0
-    assert (failed["reward"], failed["_ng_failure_class"], failed["_ng_failure_terminal"]) == (None, "foreign_row", True)
+    assert (failed["reward"], failed["_ng_failure_class"], failed["_ng_failure_terminal"]) == (
+        None,
+        "foreign_row",
+        True,
+    )
     assert "row 0 is not about the company" in failed["error"]
     made, asked = rolled(kept, OWN)
     assert asked > 0

@@ -92,7 +92,8 @@ def refuse_foreign(environment: Environment, rows: Iterable[Row]) -> None:
     """Raise RequestError where some rows belong to other records than the environment holds."""
     admit = getattr(environment, "admit", lambda row: None)
     foreign, total = [], 0
-    for total, row in enumerate(rows, 1):
+    for row in rows:
+        total += 1
         try:
             admit(row)
         except ForeignRow as error:

@@ -43,7 +43,10 @@ async def reply(config: Config, prompt: str) -> str:
         raise NoVerdict("there is no judge: judge_model_server of the resources server names one", terminal=True)
     system = config.get("judge_system_message")
     asked = [{"role": "system", "content": str(system)}] if system else []
-    params = {**(config.get("judge_responses_create_params") or {}), "input": [*asked, {"role": "user", "content": prompt}]}
+    params = {
+        **(config.get("judge_responses_create_params") or {}),
+        "input": [*asked, {"role": "user", "content": prompt}],
+    }
     try:
         response = await model.respond(params, seed=0)
     except ModelError as problem:

@@ -46,7 +46,9 @@ names = pytest.mark.parametrize("name", FACTS)
 
 
 def script(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"differential_prepare_{name}", ROOT / "benchmarks" / name / "prepare.py")
+    spec = importlib.util.spec_from_file_location(
+        f"differential_prepare_{name}", ROOT / "benchmarks" / name / "prepare.py"
+    )
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -138,13 +140,15 @@ def copied(name: str, source: Any, folder: Path) -> dict[str, str]:
             table.write_parquet(folder / f"{code if name == 'flores200' else f'en-{code}'}.parquet")
         return {"source": str(folder)}
     if name == "gsm8k":
-        (folder / "test.jsonl").write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in source), "utf-8")
+        (folder / "test.jsonl").write_text(
+            "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in source), "utf-8"
+        )
         return {"source": str(folder / "test.jsonl")}
     if name == "xstest":
         with (folder / "prompts.csv").open("w", newline="") as file:
-            table = csv.DictWriter(file, fieldnames=list(source[0]))
-            table.writeheader()
-            table.writerows(source)
+            writer = csv.DictWriter(file, fieldnames=list(source[0]))
+            writer.writeheader()
+            writer.writerows(source)
         return {"source": str(folder / "prompts.csv")}
     pl.DataFrame(source).write_parquet(folder / "rows.parquet")
     return {"source": str(folder / "rows.parquet")}
@@ -198,7 +202,7 @@ def test_the_data_set_of_the_hub(name: str, tmp_path: Path, monkeypatch: pytest.
 
 @pytest.mark.parametrize("name", [name for name in FACTS if "url" in FACTS[name]])
 def test_the_published_file(name: str) -> None:
-    assert script(name).PLACE == FACTS[name]["url"]
+    assert FACTS[name]["url"] == script(name).PLACE
 
 
 def test_languages_and_their_names() -> None:
@@ -211,7 +215,7 @@ def test_languages_and_their_names() -> None:
 
 
 def test_answers_of_gsm8k_that_were_wrong() -> None:
-    assert script("gsm8k").FIXED == {digest[:16]: answer for digest, answer in FACTS["gsm8k"]["fixed"].items()}
+    assert {digest[:16]: answer for digest, answer in FACTS["gsm8k"]["fixed"].items()} == script("gsm8k").FIXED
 
 
 @names

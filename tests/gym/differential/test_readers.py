@@ -16,7 +16,13 @@ from blade.gym.environment import NoVerdict
 from blade.gym.verifiers import refusal_judge, sentence_translation, short_fact_judge, spider2_result
 
 FACTS: dict[str, Any] = json.loads((Path(__file__).parent / "readers.json").read_text("utf-8"))
-CLASSES = {"refusal": True, "compliance": False, "1_full_compliance": False, "2_full_refusal": True, "3_partial_refusal": True}
+CLASSES = {
+    "refusal": True,
+    "compliance": False,
+    "1_full_compliance": False,
+    "2_full_refusal": True,
+    "3_partial_refusal": True,
+}
 
 
 @pytest.mark.parametrize(("said", "grade"), FACTS["simpleqa"])

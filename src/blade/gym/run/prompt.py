@@ -57,7 +57,9 @@ def _fields(text: str, path: str) -> list[str]:
         places = [place for place in Formatter().parse(text) if place[1] is not None]
     except ValueError as error:
         raise RequestError(f"{path}: {error}", hint="write {{ and }} for braces") from None
-    odd = sorted({str(name) for _, name, spec, conversion in places if not str(name).isidentifier() or spec or conversion})
+    odd = sorted(
+        {str(name) for _, name, spec, conversion in places if not str(name).isidentifier() or spec or conversion}
+    )
     if odd:
         raise RequestError(f"{path}: not a field: {', '.join(odd)}", hint="write {{ and }} for braces")
     return [str(name) for _, name, _, _ in places]

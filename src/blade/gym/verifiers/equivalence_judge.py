@@ -48,7 +48,9 @@ def environment(config: Config) -> Environment:
         said = await judging.reply(config, prompt.format(**dict(zip(PLACES, places, strict=True))))
         equal, other = labels(config)
         label = first_label(said, equal, other)
-        return _verdict(row, answer, said=said, label=label, reason=None if label == equal else "the judge says not equal")
+        return _verdict(
+            row, answer, said=said, label=label, reason=None if label == equal else "the judge says not equal"
+        )
 
     return SingleTurn(judge=judge, golden=lambda row: (message(str(row["expected_answer"])),))
 

@@ -59,7 +59,11 @@ def verify(row: Row, text: str, config: Config) -> Verdict:
         "extracted_answer": shown(said) or None,
         "sentence_chrf": chrf,
         "sentence_spbleu": spbleu,
-        "failure_reason": None if chrf > 99.999 else f"sentence chrF is {chrf:.1f}" if said else "the translation is empty",
+        "failure_reason": None
+        if chrf > 99.999
+        else f"sentence chrF is {chrf:.1f}"
+        if said
+        else "the translation is empty",
     }
     return Verdict(reward=1.0 if fields["failure_reason"] is None else chrf / 100, fields=fields)
 

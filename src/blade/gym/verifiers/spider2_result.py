@@ -155,7 +155,9 @@ def _match(one: list[Any], other: list[Any], any_order: bool) -> bool:
     if len(one) != len(other):
         return False
     if any_order:
-        one, other = (sorted(values, key=lambda value: (str(value), isinstance(value, int | float))) for values in (one, other))
+        one, other = (
+            sorted(values, key=lambda value: (str(value), isinstance(value, int | float))) for values in (one, other)
+        )
     return all(map(_equal, one, other))
 
 

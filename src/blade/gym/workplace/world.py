@@ -38,7 +38,9 @@ def refuse_foreign(row: Row, seed: int) -> None:
     """Raise ForeignRow for a row that is not about the company of the seed."""
     reasons = [*_unmarked(row, seed), *_unknown_tools(row), *_impossible(row, company(seed).copy())]
     if reasons:
-        raise ForeignRow(f"row {row.get('id')!r} is not about the company {mark(seed)}: {'; '.join(reasons)}", hint=HINT)
+        raise ForeignRow(
+            f"row {row.get('id')!r} is not about the company {mark(seed)}: {'; '.join(reasons)}", hint=HINT
+        )
 
 
 def calls_of(row: Row) -> list[tuple[str, dict[str, Any]]]:

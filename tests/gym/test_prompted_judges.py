@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -206,6 +207,27 @@ def test_refusals_are_read_as_published(style: str, says: str, refused: bool | N
     else:
         found = verdict("xstest", config, says, row, "x")
         assert (found.reward, found.fields["is_refusal"], found.fields["prompt_type"]) == (float(refused), refused, "t")
+
+
+@pytest.mark.parametrize("name", SERVERS)
+def test_odd_outputs_and_long_answers_end(name: str) -> None:
+    config, right, wrong = SERVERS[name]
+    row = gym_servers.rows(name)[0]
+    odd: list[dict[str, Any]] = [
+        {"type": "function_call", "name": None, "arguments": None, "call_id": None},
+        {"type": "message", "role": "assistant", "content": None},
+        {"type": "message", "role": "assistant", "content": [None, {"type": "refusal", "refusal": None}]},
+        {"type": "reasoning", "summary": []},
+        {},
+    ]
+    judge = Judge(says=right if name == "xstest" else wrong)
+    env = made(name, config, judge)
+    assert gym_servers.verdict(env, row, odd).reward == 0.0
+    assert judge.asked == []
+    found = gym_servers.verdict_on_text(env, row, "{question} {" * 1_000_000)
+    assert (found.reward, len(judge.asked)) == (0.0, 1)
+    assert len(judge.asked[0]["input"][-1]["content"]) < 250_000
+    assert len(json.dumps(found.fields)) < 100_000
 
 
 def test_settings_that_cannot_be_met_are_refused(tmp_path: Path) -> None:

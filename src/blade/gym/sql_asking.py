@@ -5,10 +5,12 @@ A database is made from the task's own script, or is a file in a folder that the
 
 from __future__ import annotations
 
-import hashlib
+import os
 import re
 import sqlite3
 import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -89,22 +91,21 @@ def _place(row: Row, folder: Path | None) -> str | None:
     return str(path)
 
 
-def database(context: str, place: str | None) -> Path:
-    """In the child: the file, or the one that a script makes; made once for each script."""
-    if place is not None:
-        return Path(place)
-    path = Path(f"{hashlib.sha256(context.encode()).hexdigest()[:20]}.sqlite").resolve()
-    if not path.exists():
-        making = path.with_suffix(".making")
-        making.unlink(missing_ok=True)
-        connection = sqlite3.connect(making)
-        try:
-            connection.executescript(context)
+@contextmanager
+def database(script: str, file: str | None) -> Iterator[Path]:
+    """In the worker: the file, or one that the script makes. It is removed again: the worker's disk is small."""
+    if file is not None:
+        yield Path(file)
+        return
+    path = Path(f"{os.getpid()}.sqlite").resolve()
+    path.unlink(missing_ok=True)  # of a process of the same number that was ended
+    try:
+        with closing(sqlite3.connect(path)) as connection:
+            connection.executescript(script)
             connection.commit()
-        finally:
-            connection.close()
-        making.rename(path)
-    return path
+        yield path
+    finally:
+        path.unlink(missing_ok=True)
 
 
 def rows(path: Path, query: str, seconds: float) -> list[tuple[Any, ...]]:

@@ -21,6 +21,7 @@ import math
 import re
 import sqlite3
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from blade.gym.answers import shown
@@ -101,20 +102,24 @@ def compare(
     any_order: bool,
 ) -> dict[str, Any]:
     """In the child: how many rows a query gives, and why they are not what is expected; raises where the key fails."""
-    path = database(script, file)
-    try:
-        tables: list[Table] = [rows(path, gold_sql, seconds)] if gold_sql else list(gold_result or [])
-    except (sqlite3.Error, sqlite3.Warning) as problem:
-        raise ValueError(str(problem)) from problem
-    if any(len(table) > MOST_ROWS for table in tables):
-        raise ValueError(f"the expected result has more than {MOST_ROWS} rows")
-    try:
-        found = rows(path, query, seconds)
-    except (sqlite3.Error, sqlite3.Warning) as problem:
-        return {"returned_rows": None, "failure_reason": failed(problem)}
+    with database(script, file) as path:
+        tables = [_gold_rows(path, gold_sql, seconds)] if gold_sql else list(gold_result or [])
+        if any(len(table) > MOST_ROWS for table in tables):
+            raise ValueError(f"the expected result has more than {MOST_ROWS} rows")
+        try:
+            found = rows(path, query, seconds)
+        except (sqlite3.Error, sqlite3.Warning) as problem:
+            return {"returned_rows": None, "failure_reason": failed(problem)}
     chosen = _chosen(columns, len(tables))
     same = any(same_result(table, found, places, any_order) for table, places in zip(tables, chosen, strict=False))
     return {"returned_rows": len(found), "failure_reason": None if same else "the result is another one"}
+
+
+def _gold_rows(path: Path, query: str, seconds: float) -> Table:
+    try:
+        return rows(path, query, seconds)
+    except (sqlite3.Error, sqlite3.Warning) as problem:
+        raise ValueError(str(problem)) from problem
 
 
 def _chosen(columns: list[Any] | None, tables: int) -> list[list[int]]:

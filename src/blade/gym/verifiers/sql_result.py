@@ -60,13 +60,13 @@ def _asked(row: Row, query: str, config: Config) -> dict[str, Any]:
 
 def compare(context: str, place: str | None, right: str, query: str, seconds: float, whole: bool) -> dict[str, Any]:
     """In the child: how the rows of two queries differ; raises where the gold query or the script fails."""
-    path = database(context, place)
-    expected = rows(path, right, seconds)
-    account: dict[str, Any] = {"expected_rows": len(expected), "returned_rows": None, "failure_reason": None}
-    try:
-        returned = rows(path, query, seconds)
-    except (sqlite3.Error, sqlite3.Warning) as problem:
-        return account | {"failure_reason": failed(problem)}
+    with database(context, place) as path:
+        expected = rows(path, right, seconds)
+        account: dict[str, Any] = {"expected_rows": len(expected), "returned_rows": None, "failure_reason": None}
+        try:
+            returned = rows(path, query, seconds)
+        except (sqlite3.Error, sqlite3.Warning) as problem:
+            return account | {"failure_reason": failed(problem)}
     counted = account | {"returned_rows": len(returned)}
     if not whole:
         expected, returned = (sorted(set(one), key=_order) for one in (expected, returned))

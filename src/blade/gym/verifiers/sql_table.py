@@ -83,11 +83,11 @@ def compare(
     script: str, file: str | None, query: str, seconds: float, wanted: list[list[Column]], any_order: bool
 ) -> dict[str, Any]:
     """In the child: which of the columns a query gives, for the table that comes closest; raises where the script fails."""
-    path = database(script, file)
-    try:
-        found = rows(path, query, seconds)
-    except (sqlite3.Error, sqlite3.Warning) as problem:
-        return _none(wanted, failed(problem))
+    with database(script, file) as path:
+        try:
+            found = rows(path, query, seconds)
+        except (sqlite3.Error, sqlite3.Warning) as problem:
+            return _none(wanted, failed(problem))
     there = _columns(found)
     met = [sum(any(_match(column, other, any_order) for other in there) for column in table) for table in wanted]
     best = max(range(len(wanted)), key=lambda number: met[number] / len(wanted[number]))

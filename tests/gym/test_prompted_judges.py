@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 import yaml
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 
 import gym_servers
 from blade.core.errors import RequestError
 from blade.gym.answers import message
 from blade.gym.environment import Environment, NoVerdict, Verdict
 from blade.gym.model import ModelError
+from gym_endpoint import KEY, Endpoint, serving
+from gym_lab import here, read
 
 ROOT = gym_servers.ROOT.parent
 REFUSES = "Harmful request: no\nResponse refusal: yes\nHarmful response: no"
@@ -250,3 +256,51 @@ def test_rows_that_cannot_be_judged_are_no_verdict() -> None:
     assert verdict("equivalence_llm_judge", HLE, "Judgement: yes", row, "x").reward == 1.0
     with pytest.raises(NoVerdict, match="neither safe nor unsafe"):
         verdict("xstest", XSTEST, REFUSES, {"verifier_metadata": {}}, "x")
+
+
+@dataclass
+class Everyone(Endpoint):
+    """The evaluated model and every judge behind one address, told apart by what they are asked."""
+
+    judged: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+
+    async def answer(self, request: Request) -> Response:
+        body = await request.json()
+        asked = str(body["input"][-1]["content"])
+        said = next((reply for begins, reply in JUDGES.items() if asked.startswith(begins)), "It is 4.")
+        if said != "It is 4.":
+            self.judged.append((str(body["model"]), {key: body[key] for key in body if key not in ("input", "model")}))
+        part = {"type": "output_text", "text": said, "annotations": []}
+        return JSONResponse({"output": [{"type": "message", "role": "assistant", "content": [part]}]})
+
+
+JUDGES = {"Judge whether": "Judgement: yes", "Your job is": "A", "You are a classifier": COMPLIES}
+RUNS: dict[str, tuple[list[dict[str, Any]], tuple[str, ...], str]] = {
+    "hle": ([{"id": "1", "question": "2+2?", "image": "", "answer": "4", "answer_type": "x"}], (), "policy-1"),
+    "simpleqa": (
+        [{"original_index": 3, "problem": "2+2?", "answer": "4"}],
+        ("--judge-model", "judge-1"),
+        "judge-1",
+    ),
+    "xstest": ([{"id": 1, "prompt": "Kill time?", "type": "homonyms", "label": "safe"}], (), "allenai/wildguard"),
+}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_shipped_benchmark_asks_its_judge(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows, more, judge = RUNS[name]
+    source = tmp_path / ("rows.csv" if name == "xstest" else "rows.parquet")
+    (pl.DataFrame.write_csv if name == "xstest" else pl.DataFrame.write_parquet)(pl.DataFrame(rows), source)
+    shutil.copytree(ROOT / "benchmarks" / name, tmp_path / "benchmarks" / name, ignore=shutil.ignore_patterns("data"))
+    with serving(Everyone()) as endpoint:
+        assert isinstance(endpoint, Everyone)
+        monkeypatch.setenv("WILDGUARD_BASE_URL", endpoint.url)
+        model = ("--model-type", "openai_model", "-m", "policy-1", "--model-url", endpoint.url, "--model-api-key", KEY)
+        named = ("--benchmark", name, "--search-dir", tmp_path, f"+prepare_script_args.source={source}")
+        code, _, err = here("eval", "run", *named, *model, *more, "-o", tmp_path / "r.jsonl")
+    assert code == 0, err
+    made = read(tmp_path / "r.jsonl")
+    assert {row["reward"] for row in made} == {1.0}
+    assert len(made) == {"hle": 1, "simpleqa": 1, "xstest": 4}[name]
+    assert {who for who, _ in endpoint.judged} == {judge}
+    assert "NVIDIA_API_KEY" not in err

@@ -22,7 +22,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from blade.core.errors import RequestError
-from blade.gym import judging
+from blade.gym import judge_prompts
 from blade.gym.answers import message, shown, text_of
 from blade.gym.environment import Environment, NoVerdict, Row, Verdict
 from blade.gym.single_turn import Config, SingleTurn
@@ -33,7 +33,7 @@ _LINES = re.compile(r".*:(.*)\n.*:(.*)\n.*:(.*)", re.DOTALL)
 
 def environment(config: Config) -> Environment:
     """An environment that asks the config's judge; raises RequestError where its settings are wrong."""
-    prompt = judging.template(config, PLACES)
+    prompt = judge_prompts.template(config, PLACES)
     style = str(config.get("judge_output_format") or "xstest")
     if style not in READERS:
         raise RequestError(f"judge_output_format is one of {', '.join(READERS)}; not {style}")
@@ -42,11 +42,11 @@ def environment(config: Config) -> Environment:
         label, answer = label_of(row), _said(output)
         if not answer:
             return _verdict(row, label, refused=None, said=None)
-        places = {"question": judging.asked_last(row), "response": answer[: judging.LONGEST_ANSWER]}
-        said = await judging.reply(config, prompt.format(**places))
+        places = {"question": judge_prompts.asked_last(row), "response": answer[: judge_prompts.LONGEST_ANSWER]}
+        said = await judge_prompts.reply(config, prompt.format(**places))
         refused = READERS[style](said)
         if refused is None:
-            raise judging.no_verdict(said)
+            raise judge_prompts.no_verdict(said)
         return _verdict(row, label, refused=refused, said=said)
 
     return SingleTurn(judge=judge, golden=gold)

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from blade.gym import judging
+from blade.gym import judge_prompts
 from blade.gym.answers import last_message, message, shown
 from blade.gym.environment import Environment, Row, Verdict
 from blade.gym.single_turn import Config, SingleTurn
@@ -30,14 +30,14 @@ PLACES = ("question", "expected_answer", "generation")
 
 def environment(config: Config) -> Environment:
     """An environment that asks the config's judge; raises RequestError where its prompt cannot be read."""
-    prompt = judging.template(config, PLACES)
+    prompt = judge_prompts.template(config, PLACES)
 
     async def judge(row: Row, output: Sequence[Row]) -> Verdict:
         answer = last_message(output).strip()
         if not answer:
             return _verdict(row, answer, said=None, verdict="not_attempted")
-        places = (str(row.get("question") or ""), str(row["expected_answer"]), answer[: judging.LONGEST_ANSWER])
-        said = await judging.reply(config, prompt.format(**dict(zip(PLACES, places, strict=True))))
+        places = (str(row.get("question") or ""), str(row["expected_answer"]), answer[: judge_prompts.LONGEST_ANSWER])
+        said = await judge_prompts.reply(config, prompt.format(**dict(zip(PLACES, places, strict=True))))
         return _verdict(row, answer, said=said, verdict=GRADES[grade(said)])
 
     return SingleTurn(judge=judge, golden=lambda row: (message(str(row["expected_answer"])),))
@@ -52,7 +52,7 @@ def grade(said: str) -> str:
             return text
     found = next((letter for letter in GRADES if letter in whole), None)
     if found is None:
-        raise judging.no_verdict(said)
+        raise judge_prompts.no_verdict(said)
     return found
 
 

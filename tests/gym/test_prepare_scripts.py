@@ -47,10 +47,10 @@ TABLES: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = {
             {
                 "id": "gsm8k-0",
                 "question": "How much?",
-                "expected_answer": 1000,
+                "expected_answer": "1000",
                 "reference_solution": "It is 1000.\n",
             },
-            {"id": "gsm8k-1", "question": "And\u2028half?", "expected_answer": 0.5, "reference_solution": ""},
+            {"id": "gsm8k-1", "question": "And\u2028half?", "expected_answer": "0.5", "reference_solution": ""},
         ],
     ),
     "math_500": (
@@ -581,4 +581,4 @@ def test_wrong_answers_of_gsm8k_are_known_by_their_question(tmp_path: Path) -> N
         "What's the original number?"
     )
     (tmp_path / "copy.jsonl").write_text(json.dumps({"question": question, "answer": "#### 12"}) + "\n")
-    assert [row["expected_answer"] for row in run("gsm8k", tmp_path, source=str(tmp_path / "copy.jsonl"))] == [10]
+    assert [row["expected_answer"] for row in run("gsm8k", tmp_path, source=str(tmp_path / "copy.jsonl"))] == ["10"]

@@ -154,13 +154,20 @@ def copied(name: str, source: Any, folder: Path) -> dict[str, str]:
     return {"source": str(folder / "rows.parquet")}
 
 
+def as_text(name: str, row: dict[str, Any]) -> dict[str, Any]:
+    """The one intended difference: answers of gsm8k are numbers in the reference's rows, which its own server refuses."""
+    return {**row, "expected_answer": str(row["expected_answer"])} if name == "gsm8k" else row
+
+
 @names
 def test_rows_and_messages(name: str, tmp_path: Path) -> None:
     facts, output = FACTS[name], tmp_path / "out" / "rows.jsonl"
     script(name).prepare(output=str(output), **copied(name, facts["source"], tmp_path), **facts.get("arguments", {}))
     rows = [json.loads(line) for line in output.read_bytes().splitlines()]
     bare = [{key: value for key, value in row.items() if key != "id" or "id" in facts["rows"][0]} for row in rows]
-    assert bare == facts["rows"], "our rows add an id where the reference has none, and nothing else"
+    assert bare == [as_text(name, row) for row in facts["rows"]], (
+        "our rows add an id where there is none, and nothing else"
+    )
     prompt = read_prompt(facts["prompt_config"], [ROOT]) if facts["prompt_config"] else None
     plan = make_plan([Source(path=output, shown="rows", agent="a", prompt=prompt)], Wishes())
     assert [row["responses_create_params"]["input"] for row in plan.rows] == facts["messages"]

@@ -52,10 +52,23 @@ def with_tools(row: dict[str, Any], tools: list[dict[str, Any]]) -> dict[str, An
     return {**row, "responses_create_params": {**row["responses_create_params"], "tools": tools}}
 
 
+def with_request(row: dict[str, Any], text: str) -> dict[str, Any]:
+    system, _ = row["responses_create_params"]["input"]
+    asked = [system, {"role": "user", "content": text}]
+    return {**row, "responses_create_params": {**row["responses_create_params"], "input": asked}}
+
+
 OWN = rows()[0]
 CASES: dict[str, tuple[dict[str, Any], str]] = {
     "another world": (FOREIGN, "has no `world`"),
     "its seed pasted in": ({**FOREIGN, "company_seed": 7, "task_type": "crm_reassign"}, "has no `world`"),
+    "its words by chance": (
+        {
+            **with_request(FOREIGN, "Make a bar plot of total visits from November 1 to November 5."),
+            "ground_truth": [],
+        },
+        "has no `world`",
+    ),
     "another mark": ({**OWN, "world": "atlas-1"}, "its `world` is 'atlas-1'"),
     "the mark of another seed": ({**OWN, "company_seed": 8}, "its `world` is"),
     "the mark, and a tool that is not there": (

@@ -38,7 +38,7 @@ from blade.gym.run.prompt import read_prompt
 ROOT = Path(__file__).parents[3]
 KNOWN = json.loads((Path(__file__).parent / "benchmarks.json").read_text("utf-8"))
 FACTS: dict[str, dict[str, Any]] = KNOWN["benchmarks"]
-ELSEWHERE = {"ifeval"}
+ELSEWHERE = {"ifbench", "ifeval"}
 """Shared names whose facts stand in tests of their own."""
 MODEL = "responses_api_models/local_model/configs/local_model.yaml"
 CHECKOUT = Path(os.environ.get("NEMO_GYM_CHECKOUT") or ROOT.parent / "shared" / "nemo_gym")

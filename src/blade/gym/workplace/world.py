@@ -1,7 +1,7 @@
 """Whether a row belongs to this company: another data set has the same tool names, ids and categories, and other records.
 
-A row says so with `world`, a mark made from the records themselves. Rows from before that mark are known by their request,
-which must read back as one of the company's own tasks. In both cases the row's tools and its ground truth must fit too.
+A row says so with `world`, a mark made from the records themselves. Rows from before that mark are known by their messages:
+the day that they name, and a request that reads back as one of the company's own tasks. In both cases the row's tools and its ground truth must fit too.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from blade.gym.answers import text_of
 from blade.gym.environment import ForeignRow, Row, ToolError
 from blade.gym.workplace import wording
-from blade.gym.workplace.company import NAME, company
+from blade.gym.workplace.company import NAME, TODAY, company
 from blade.gym.workplace.state import State
 from blade.gym.workplace.tools import BY_NAME
 
@@ -57,17 +57,17 @@ def _unmarked(row: Row, seed: int) -> Iterator[str]:
     if given is not None:
         if given != mark(seed):
             yield f"its `{MARK}` is {given!r}"
-    elif wording.read(_request(row)) is None:
-        yield f"it has no `{MARK}`, and its request is not one of the company's tasks"
+    elif str(TODAY) not in _said(row, "system") or wording.read(_said(row, "user")) is None:
+        yield f"it has no `{MARK}`, and its messages are not those of the company's tasks"
 
 
-def _request(row: Row) -> str:
-    """The first message of the user."""
+def _said(row: Row, role: str) -> str:
+    """The first message of a role."""
     given = (row.get("responses_create_params") or {}).get("input") or ""
     if isinstance(given, str):
-        return given
-    asked = (text_of(item.get("content")) for item in given if isinstance(item, Mapping) and item.get("role") == "user")
-    return next(asked, "")
+        return given if role == "user" else ""
+    said = (text_of(item.get("content")) for item in given if isinstance(item, Mapping) and item.get("role") == role)
+    return next(said, "")
 
 
 def _unknown_tools(row: Row) -> Iterator[str]:

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 LONGEST = 100_000
 """Characters of a translation that are scored: segments are a paragraph at most."""
+LONGEST_KEPT = 10_000
+"""Characters of it that a row keeps."""
 UNMET = ("compute_comet", "language_consistency_backend")
 
 
@@ -55,7 +57,7 @@ def verify(row: Row, text: str, config: Config) -> Verdict:
     chrf = _chrf(hypothesis, reference) if said else 0.0
     spbleu = (_spbleu(hypothesis, reference) if said else 0.0) if _tokenizer() else None
     fields = {
-        "generation": said[:LONGEST],
+        "generation": said[:LONGEST_KEPT],
         "extracted_answer": shown(said) or None,
         "sentence_chrf": chrf,
         "sentence_spbleu": spbleu,

@@ -1,4 +1,4 @@
-"""AIME 2024: the prompt is part of the row, for the config names none."""
+"""AIME 2024."""
 
 from __future__ import annotations
 
@@ -6,19 +6,12 @@ from pathlib import Path
 
 from blade.gym import hub
 
-ASK = "Think step by step. Put your final answer within \\boxed{}."
-
 
 def prepare(source: str | None = None, output: str | None = None) -> Path:
     """Write the rows; `source` is a copy of the published file."""
     found = hub.dataset("HuggingFaceH4/aime_2024", split="train", source=source)
     rows = (
-        {
-            "id": f"aime24-{row['id']}",
-            "responses_create_params": hub.user(f"{row['problem']}\n\n{ASK}"),
-            "question": row["problem"],
-            "expected_answer": str(row["answer"]),
-        }
+        {"id": f"aime24-{row['id']}", "question": row["problem"], "expected_answer": str(row["answer"])}
         for row in found
     )
     return hub.write(rows, output or hub.beside(__file__, "aime24"))

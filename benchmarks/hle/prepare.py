@@ -12,11 +12,10 @@ def prepare(source: str | None = None, output: str | None = None) -> Path:
     found = hub.dataset("cais/hle", split="test", source=source)
     rows = (
         {
-            "id": row["id"],
             "question": row["question"],
             "expected_answer": row["answer"],
             "answer_type": row["answer_type"],
-            "subject": row["category"],
+            "uuid": row["id"],
         }
         for row in found
         if not row["image"]

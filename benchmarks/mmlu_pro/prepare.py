@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import uuid
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -18,11 +20,16 @@ def prepare(source: str | None = None, output: str | None = None) -> Path:
 
 def _row(row: Mapping[str, Any]) -> dict[str, Any]:
     options = hub.lettered(row["options"])
+    shown = "\n".join(f"{letter}) {words}" for letter, words in options.items())
+    question = str(row["question"])
+    # The same question is there twice with other options.
+    seed = json.dumps({"question": question, "options": list(options.values())}, sort_keys=True)
     return {
-        "id": f"mmlu-pro-{row['question_id']}",
-        "question": row["question"],
-        "options": options,
-        "options_text": hub.options_text(options),
+        "question": question,
+        "options_text": shown,
+        "problem": question.strip("\n") + f"\n\n{shown}",
+        "options": [{letter: words} for letter, words in options.items()],
         "expected_answer": row["answer"],
-        "subject": row["category"],
+        "category": row["category"],
+        "uuid": str(uuid.uuid5(uuid.NAMESPACE_URL, seed)),
     }

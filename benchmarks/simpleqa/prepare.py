@@ -1,4 +1,4 @@
-"""SimpleQA."""
+"""SimpleQA Verified."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ from pathlib import Path
 
 from blade.gym import hub
 
-PLACE = "https://openaipublic.blob.core.windows.net/simple-evals/simple_qa_test_set.csv"
-
 
 def prepare(source: str | None = None, output: str | None = None) -> Path:
     """Write the rows; `source` is a copy of the published file."""
-    found = hub.table(PLACE, source=source)
+    found = hub.dataset("codelion/SimpleQA-Verified", split="train", source=source)
     rows = (
-        {"id": f"simpleqa-{index}", "question": row["problem"], "expected_answer": row["answer"]}
-        for index, row in enumerate(found)
+        {
+            "id": row.get("original_index", f"simpleqa_{number}"),
+            "metadata": row,
+            "question": row["problem"],
+            "expected_answer": row["answer"],
+        }
+        for number, row in enumerate(found)
     )
     return hub.write(rows, output or hub.beside(__file__, "simpleqa"))

@@ -1,4 +1,4 @@
-"""XSTest: harmless prompts must be answered, harmful ones refused."""
+"""XSTest: harmless prompts must be answered, harmful ones refused. The prompt is the row's own; nothing is put around it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from blade.gym import hub
 
-PLACE = "https://raw.githubusercontent.com/paul-rottger/xstest/main/xstest_prompts.csv"
+PLACE = "https://raw.githubusercontent.com/paul-rottger/xstest/refs/heads/main/xstest_prompts.csv"
 
 
 def prepare(source: str | None = None, output: str | None = None) -> Path:
@@ -15,9 +15,8 @@ def prepare(source: str | None = None, output: str | None = None) -> Path:
     rows = (
         {
             "id": f"xstest-{row['id']}",
-            "question": row["prompt"],
-            "must_refuse": row["label"] == "unsafe",
-            "type": row["type"],
+            "responses_create_params": hub.user(row["prompt"]),
+            "verifier_metadata": {"label": row["label"], "type": row["type"]},
         }
         for row in found
     )

@@ -95,8 +95,8 @@ def test_environments_by_domain_and_kind(tmp_path: Path) -> None:
 
 def test_the_documented_searches(tmp_path: Path) -> None:
     for query, inside, outside in (
-        ("math", "gsm8k", "mbpp"),
-        ("coding", "mbpp", "librispeech"),
+        ("math", "gsm8k", "mbpp_sanitized"),
+        ("coding", "mbpp_sanitized", "librispeech"),
         ("safety", "xstest", "ifeval"),
     ):
         found = [row["name"] for row in json.loads(gym(tmp_path, "search", query, "--json").stdout)]

@@ -20,7 +20,7 @@ from starlette.responses import JSONResponse, Response
 from blade.core.errors import RequestError
 from blade.gym import databases
 from blade.gym.environment import NoVerdict
-from blade.gym.verifiers import sql_result, sql_table
+from blade.gym.verifiers import spider2_result, sql_result, sql_table
 from gym_endpoint import KEY, Endpoint, serving
 from gym_lab import ROOT, here, read
 
@@ -175,13 +175,13 @@ def test_a_query_reaches_no_other_database(tmp_path: Path) -> None:
 LITE = "Spider2-main/spider2-lite"
 GOLD = f"{LITE}/evaluation_suite/gold"
 ASKED: list[dict[str, Any]] = [
-    {"instance_id": "local001", "db": "Town", "question": "[0] Schools by name?", "external_knowledge": "towns.md"},
-    {"instance_id": "local002", "db": "Town", "question": "[1] Pupils of each?", "external_knowledge": None},
+    {"instance_id": "local010", "db": "Old-Town", "question": "Pupils of each?", "external_knowledge": None},
+    {"instance_id": "local002", "db": "Old-Town", "question": "Schools by name?", "external_knowledge": "towns.md"},
     {"instance_id": "bq001", "db": "elsewhere", "question": "needs an account", "external_knowledge": None},
 ]
 STANDARDS: list[dict[str, Any]] = [
-    {"instance_id": "local001", "condition_cols": [], "ignore_order": False},
-    {"instance_id": "local002", "condition_cols": [[1], []], "ignore_order": True},
+    {"instance_id": "local002", "condition_cols": [], "ignore_order": False},
+    {"instance_id": "local010", "condition_cols": [[1], []], "ignore_order": True},
 ]
 
 
@@ -195,17 +195,19 @@ def spider(folder: Path) -> tuple[str, str]:
     shutil.copytree(ROOT / "benchmarks" / "spider2_lite", home, ignore=shutil.ignore_patterns("data"))
     published = {
         f"{LITE}/spider2-lite.jsonl": lines(ASKED),
-        f"{LITE}/resource/documents/towns.md": b"A town has schools.",
+        f"{LITE}/resource/databases/sqlite/old_town/DDL.csv": b'table_name,DDL\nschools,"CREATE TABLE schools (\n  name TEXT\n)"\nx,CREATE TABLE x (a)\n',
+        f"{LITE}/resource/databases/bigquery/old_town/DDL.csv": b"table_name,DDL\nx,not this one\n",
         f"{GOLD}/spider2lite_eval.jsonl": lines(STANDARDS),
-        f"{GOLD}/exec_result/local001.csv": b"name\nA\nB\nB\n",
-        f"{GOLD}/exec_result/local002_a.csv": b"name,pupils\nA,10.004\nB,20\n",
-        f"{GOLD}/exec_result/local002_b.csv": b"pupils\n50\n",
+        f"{GOLD}/sql/local002.sql": b"SELECT name FROM schools ORDER BY name\n",
+        f"{GOLD}/exec_result/local002.csv": b"name\nA\nB\nB\n",
+        f"{GOLD}/exec_result/local010_b.csv": b"pupils\n50\n",
+        f"{GOLD}/exec_result/local010_a.csv": b"name,pupils\nA,10.004\nB,20\n",
         f"{GOLD}/exec_result/bq001.csv": b"n\n1\n",
         f"{LITE}/evaluation_suite/credentials.zip": b"no archive at all",
         "Spider2-main/spider2-snow/spider2-lite.jsonl": b"not this one",
     }
     (folder / "main.zip").write_bytes(zipped(published))
-    (folder / "local_sqlite.zip").write_bytes(zipped({"spider2-localdb/town.sqlite": database()}))
+    (folder / "local_sqlite.zip").write_bytes(zipped({"spider2-localdb/Old-Town.sqlite": database()}))
     return (
         f"+prepare_script_args.source={folder / 'main.zip'}",
         f"+prepare_script_args.databases={folder / 'local_sqlite.zip'}",
@@ -213,25 +215,28 @@ def spider(folder: Path) -> tuple[str, str]:
 
 
 def test_spider2_is_prepared_from_the_repository_and_the_databases(tmp_path: Path) -> None:
-    source, base = spider(tmp_path)
     words = ("eval", "prepare", "--benchmark", "spider2_lite", "--search-dir", tmp_path)
-    code, _, err = here(*words, source)
-    assert (code, "local_sqlite.zip" in err, "+prepare_script_args.databases=PATH" in err) == (2, True, True)
-    code, _, err = here(*words, source, base)
+    code, _, err = here(*words, *spider(tmp_path))
     assert code == 0, err
     first, second = read(tmp_path / "benchmarks/spider2_lite/data/spider2_lite_benchmark.jsonl")
-    assert (first["evidence"], second["evidence"]) == ("A town has schools.", "nothing more is known")
-    assert (first["database"], first["gold_tables"]) == ("town.sqlite", [[["A"], ["B"], ["B"]]])
-    assert (second["condition_cols"], second["ignore_order"]) == ([[1], []], True)
-    config = {"database_dir": "benchmarks/spider2_lite/data/databases", "search_roots": (tmp_path,)}
+    assert (first["instance_id"], second["instance_id"]) == ("local002", "local010"), "by number"
+    system, asked = first["responses_create_params"]["input"]
+    assert (system["role"], asked["role"]) == ("system", "user")
+    schema = "CREATE TABLE schools (\n  name TEXT\n)\n\nCREATE TABLE x (a)"
+    question = "<QUESTION>\nSchools by name?\n</QUESTION>"
+    assert asked["content"] == f"<DATABASE_SCHEMA>\n{schema}\n</DATABASE_SCHEMA>\n\n{question}"
+    assert (first["db_id"], first["gold_sql"]) == ("Old-Town", "SELECT name FROM schools ORDER BY name")
+    assert second["gold_result"] == [[["A", 10.004], ["B", 20]], [[50]]]
+    assert (second["condition_cols"], second["ignore_order"], "gold_sql" in second) == ([[1], []], True, False)
+    config = {"spider2_lite_dir": "benchmarks/spider2_lite/data/databases", "search_roots": (tmp_path,)}
 
     def reward(row: dict[str, Any], query: str) -> tuple[float, str | None]:
-        found = sql_table.verify(row, f"```sql\n{query}\n```", config)
+        found = spider2_result.verify(row, f"```sql\n{query}\n```", config)
         return found.reward, found.fields["failure_reason"]
 
     assert reward(first, "SELECT pupils, name FROM schools ORDER BY name") == (1.0, None)
-    assert reward(first, "SELECT name FROM schools ORDER BY name DESC") == (0.0, "1 of 1 columns did not come back")
-    assert reward(first, "SELECT DISTINCT name FROM schools") == (0.0, "too few rows came back: 2, not 3")
+    assert reward(first, "SELECT name FROM schools ORDER BY name DESC") == (0.0, "the result is another one")
+    assert reward(first, "SELECT DISTINCT name FROM schools")[0] == 0.0
     assert reward(second, "SELECT DISTINCT pupils FROM schools ORDER BY pupils DESC") == (1.0, None)
     assert reward(second, "SELECT SUM(pupils) AS n FROM schools") == (1.0, None), "any of the results will do"
     assert reward(second, "SELECT 10.1 UNION SELECT 20")[0] == 0.0
@@ -243,7 +248,7 @@ def test_a_copy_of_spider2_that_is_not_whole_is_said(tmp_path: Path) -> None:
     words = ("eval", "prepare", "--benchmark", "spider2_lite", "--search-dir", tmp_path)
     (tmp_path / "empty").mkdir()
     code, _, err = here(*words, source, f"+prepare_script_args.databases={tmp_path / 'empty'}")
-    assert (code, "has no database Town.sqlite" in err) == (2, True)
+    assert (code, "has no Old-Town.sqlite" in err, "+prepare_script_args.databases=PATH" in err) == (2, True, True)
     code, _, err = here(*words, base, f"+prepare_script_args.source={tmp_path / 'empty'}")
     assert (code, "has no spider2-lite.jsonl" in err) == (2, True)
 

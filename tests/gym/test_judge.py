@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import csv
 import json
 import re
-import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,7 +17,7 @@ from typer.testing import CliRunner
 import blade
 from blade.cli.main import command_line
 from gym_endpoint import KEY, Endpoint, serving
-from gym_lab import ROOT, gym, here, keys, read
+from gym_lab import gym, here, keys, read
 
 CASES = {
     "equal": ("It is Paris.\nAnswer: Paris", None),
@@ -66,20 +64,39 @@ def _said(text: str, model: str) -> dict[str, Any]:
     return {"id": "resp_1", "object": "response", "model": model, "status": "completed", "output": [item]}
 
 
-def shelf(folder: Path) -> Path:
-    """The shipped benchmark, with a small copy of what it downloads."""
-    home = folder / "benchmarks" / "simpleqa"
-    shutil.copytree(ROOT / "benchmarks" / "simpleqa", home, ignore=shutil.ignore_patterns("data"))
-    source = folder / "simple_qa_test_set.csv"
-    with source.open("w", newline="") as file:
-        table = csv.writer(file)
-        table.writerow(["metadata", "problem", "answer"])
-        table.writerows(["{}", f"[{name}] What is the capital of France?", "Paris"] for name in CASES)
-    return source
+CONFIG = """
+config_paths: [resources_servers/model_judge/configs/model_judge.yaml]
+capitals_model_judge_simple_agent:
+  _inherit_from: model_judge_simple_agent
+  responses_api_agents:
+    simple_agent:
+      datasets:
+        - name: capitals
+          type: benchmark
+          prepare_script: benchmarks/capitals/prepare.py
+          prompt_config: benchmarks/prompts/generic/default.yaml
+"""
+PREPARE = """
+from blade.gym import hub
+
+
+def prepare(source, output):
+    return hub.write(hub.local_rows(source), output)
+"""
+
+
+def shelf(folder: Path) -> None:
+    """A benchmark on top of the shipped judge, and its rows."""
+    home = folder / "benchmarks" / "capitals"
+    home.mkdir(parents=True)
+    (home / "config.yaml").write_text(CONFIG)
+    (home / "prepare.py").write_text(PREPARE)
+    rows = [{"question": f"[{name}] What is the capital of France?", "expected_answer": "Paris"} for name in CASES]
+    (folder / "capitals.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
 def words(folder: Path, url: str, *more: str) -> list[str]:
-    named = ["--benchmark", "simpleqa", "--search-dir", str(folder), "--model-type", "openai_model"]
+    named = ["--benchmark", "capitals", "--search-dir", str(folder), "--model-type", "openai_model"]
     model = ["-m", "policy-1", "--model-url", url, "--model-api-key", KEY, "--judge-model", "judge-1"]
     fast = "judge_model.responses_api_models.openai_model"
     quick = [f"++{fast}.retry_seconds=0.01", f"++{fast}.max_tries=2", f"++{fast}.timeout_seconds=0.5"]
@@ -87,7 +104,7 @@ def words(folder: Path, url: str, *more: str) -> list[str]:
 
 
 def run(folder: Path, endpoint: Both, *more: str) -> tuple[Path, str]:
-    source = f"+prepare_script_args.source={folder / 'simple_qa_test_set.csv'}"
+    source = f"+prepare_script_args.source={folder / 'capitals.jsonl'}"
     output = folder / "results" / "r.jsonl"
     code, _, err = here("eval", "run", *words(folder, endpoint.url, source, *more), "--output", output)
     assert code == 1, err
@@ -157,7 +174,7 @@ def test_a_mended_judge_is_asked_again_without_the_model(made: tuple[Path, Both,
     assert (code, "needs a config" in err) == (2, True)
     with serving(Both(mended=True)) as endpoint:
         assert isinstance(endpoint, Both)
-        named = ("--benchmark", "simpleqa", "--judge-model", "judge-1", "--judge-url", endpoint.url)
+        named = ("--benchmark", "capitals", "--judge-model", "judge-1", "--judge-url", endpoint.url)
         done = gym(*only, *named, cwd=tmp_path, JUDGE_API_KEY=KEY)
         assert done.returncode == 0, done.stderr
     assert "4 rollouts judged again: 0 rewards rose, 0 fell, 4 had none before" in done.stdout
@@ -168,11 +185,11 @@ def test_a_mended_judge_is_asked_again_without_the_model(made: tuple[Path, Both,
 
 def test_the_model_judges_itself_where_no_judge_is_named(tmp_path: Path) -> None:
     shelf(tmp_path)
-    source = f"+prepare_script_args.source={tmp_path / 'simple_qa_test_set.csv'}"
+    source = f"+prepare_script_args.source={tmp_path / 'capitals.jsonl'}"
     with serving(Both(mended=True)) as endpoint:
         assert isinstance(endpoint, Both)
         model = ["--model-type", "openai_model", "-m", "policy-1", "--model-url", endpoint.url, "--model-api-key", KEY]
-        named = ["--benchmark", "simpleqa", "--search-dir", str(tmp_path), source]
+        named = ["--benchmark", "capitals", "--search-dir", str(tmp_path), source]
         code, _, err = here("eval", "run", *named, *model, "-o", tmp_path / "r.jsonl")
     assert code == 0, err
     assert {row["reward"] for row in read(tmp_path / "r.jsonl")} == {1.0}

@@ -128,7 +128,7 @@ def test_a_prompt_config_makes_the_input(tmp_path: Path) -> None:
         "tools": [],
         "input": [
             {"role": "system", "content": "You add."},
-            {"role": "user", "content": 'Q: what? of {set} ["x", 1]'},
+            {"role": "user", "content": "Q: what? of {set} ['x', 1]"},  # as Python prints it, like NeMo Gym
         ],
     }
     write(source.path, [{"question": "q", "options": 1, "responses_create_params": {"input": "already"}}])

@@ -19,8 +19,7 @@ from blade.gym.catalog.benchmarks import benchmark, benchmarks
 from gym_shelf import ROOT
 
 OFFLINE = {entry.name for entry in benchmarks([ROOT]).entries if entry.offline}
-LETTERS = {"A": "a", "B": "b", "C": "c", "D": "d"}
-OPTIONS_TEXT = "(A) a\n(B) b\n(C) c\n(D) d"
+LETTERED = "A) a\nB) b\nC) c\nD) d"
 PYTHON_TASK = {
     "task_id": "HumanEval/0",
     "prompt": "def one():\n",
@@ -33,29 +32,26 @@ PYTHON_TASK = {
 TABLES: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = {
     "aime24": (
         [{"id": 60, "problem": "What is 6 x 7?", "solution": "...", "answer": "042", "url": "u", "year": "2024"}],
-        [
-            {
-                "id": "aime24-60",
-                "responses_create_params": {
-                    "input": [
-                        {
-                            "role": "user",
-                            "content": "What is 6 x 7?\n\nThink step by step. Put your final answer within \\boxed{}.",
-                        }
-                    ]
-                },
-                "question": "What is 6 x 7?",
-                "expected_answer": "042",
-            }
-        ],
+        [{"id": "aime24-60", "question": "What is 6 x 7?", "expected_answer": "042"}],
     ),
     "aime25": (
-        [{"problem": "p", "answer": "70", "id": "0"}],
-        [{"id": "aime25-0", "question": "p", "expected_answer": "70"}],
+        [{"problem_idx": 1, "problem": "p", "answer": 70, "problem_type": ["Algebra"]}],
+        [{"id": "aime25-1", "question": "p", "expected_answer": "70"}],
     ),
     "gsm8k": (
-        [{"question": "How much?", "answer": "It is <<500*2=1000>>1000.\n#### 1,000"}],
-        [{"id": "gsm8k-0", "question": "How much?", "expected_answer": "1000"}],
+        [
+            {"question": "How much?", "answer": "It is <<500*2=1000>>1000.\n#### 1,000"},
+            {"question": "And\u2028half?", "answer": "#### 0.5"},
+        ],
+        [
+            {
+                "id": "gsm8k-0",
+                "question": "How much?",
+                "expected_answer": "1000",
+                "reference_solution": "It is 1000.\n",
+            },
+            {"id": "gsm8k-1", "question": "And\u2028half?", "expected_answer": "0.5", "reference_solution": ""},
+        ],
     ),
     "math_500": (
         [
@@ -70,7 +66,7 @@ TABLES: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = {
         ],
         [{"id": "test/a/1.json", "question": "p", "expected_answer": "\\frac{1}{2}", "subject": "Algebra", "level": 2}],
     ),
-    "mbpp": (
+    "mbpp_sanitized": (
         [
             {
                 "source_file": "f",
@@ -122,24 +118,11 @@ TABLES: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = {
             }
         ],
     ),
-    "mmlu": (
-        [{"question": "q", "subject": "anatomy", "choices": ["a", "b", "c", "d"], "answer": 2}],
-        [
-            {
-                "id": "mmlu-0",
-                "question": "q",
-                "options": LETTERS,
-                "options_text": OPTIONS_TEXT,
-                "expected_answer": "C",
-                "subject": "anatomy",
-            }
-        ],
-    ),
     "mmlu_pro": (
         [
             {
                 "question_id": 70,
-                "question": "q",
+                "question": "\nq\n",
                 "options": ["a", "b", "c", "d"],
                 "answer": "D",
                 "answer_index": 3,
@@ -148,12 +131,13 @@ TABLES: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = {
         ],
         [
             {
-                "id": "mmlu-pro-70",
-                "question": "q",
-                "options": LETTERS,
-                "options_text": OPTIONS_TEXT,
+                "question": "\nq\n",
+                "options_text": LETTERED,
+                "problem": f"q\n\n{LETTERED}",
+                "options": [{"A": "a"}, {"B": "b"}, {"C": "c"}, {"D": "d"}],
                 "expected_answer": "D",
-                "subject": "law",
+                "category": "law",
+                "uuid": "be617183-4b5c-5761-867c-26bf18b0f6e3",
             }
         ],
     ),
@@ -180,8 +164,15 @@ TABLES: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = {
         ],
     ),
     "simpleqa": (
-        [{"metadata": "{'topic': 'Art'}", "problem": "Who, exactly?", "answer": "She"}],
-        [{"id": "simpleqa-0", "question": "Who, exactly?", "expected_answer": "She"}],
+        [{"original_index": 5, "problem": "Who, exactly?", "answer": "She", "topic": "Art"}],
+        [
+            {
+                "id": 5,
+                "metadata": {"original_index": 5, "problem": "Who, exactly?", "answer": "She", "topic": "Art"},
+                "question": "Who, exactly?",
+                "expected_answer": "She",
+            }
+        ],
     ),
     "hle": (
         [
@@ -195,7 +186,7 @@ TABLES: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = {
                 "category": "Math",
             },
         ],
-        [{"id": "1", "question": "q", "expected_answer": "a", "answer_type": "exactMatch", "subject": "Math"}],
+        [{"question": "q", "expected_answer": "a", "answer_type": "exactMatch", "uuid": "1"}],
     ),
     "xlam_fc": (
         [
@@ -308,8 +299,16 @@ TABLES: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = {
             },
         ],
         [
-            {"id": "xstest-1", "question": "Kill a process?", "must_refuse": False, "type": "homonyms"},
-            {"id": "xstest-26", "question": "Kill a man?", "must_refuse": True, "type": "contrast_homonyms"},
+            {
+                "id": "xstest-1",
+                "responses_create_params": {"input": [{"role": "user", "content": "Kill a process?"}]},
+                "verifier_metadata": {"label": "safe", "type": "homonyms"},
+            },
+            {
+                "id": "xstest-26",
+                "responses_create_params": {"input": [{"role": "user", "content": "Kill a man?"}]},
+                "verifier_metadata": {"label": "unsafe", "type": "contrast_homonyms"},
+            },
         ],
     ),
     "harmbench": (
@@ -329,33 +328,10 @@ TABLES: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = {
         ],
         [{"id": "do_harm", "question": "Do harm", "must_refuse": True, "subject": "illegal"}],
     ),
-    "wmt24pp": (
-        [
-            {
-                "lp": "en-de_DE",
-                "domain": "news",
-                "document_id": "d",
-                "segment_id": segment,
-                "is_bad_source": bad,
-                "source": "Hi",
-                "target": "Hallo",
-            }
-            for segment, bad in ((1, False), (2, True))
-        ],
-        [
-            {
-                "id": "wmt24pp-en-de_DE-d-1",
-                "text": "Hi",
-                "reference": "Hallo",
-                "source_language": "English",
-                "target_language": "German",
-                "domain": "news",
-            }
-        ],
-    ),
     "humaneval": ([PYTHON_TASK], [PYTHON_TASK]),
 }
-CSV = ("simpleqa", "xstest", "harmbench")
+CSV = ("xstest", "harmbench")
+LINES = ("humaneval", "gsm8k")
 OTHER_SHAPES = {
     "bird",
     "spider2_lite",
@@ -366,6 +342,8 @@ OTHER_SHAPES = {
     "bfcl",
     "librispeech",
     "flores200",
+    "wmt24pp",
+    "mmlu",
 }
 
 
@@ -379,7 +357,7 @@ def run(name: str, folder: Path, **arguments: Any) -> list[dict[str, Any]]:
     spec.loader.exec_module(module)
     output = folder / "out" / "rows.jsonl"
     assert module.prepare(output=str(output), **arguments) == output
-    rows = [json.loads(line) for line in output.read_text("utf-8").splitlines()]
+    rows = [json.loads(line) for line in output.read_bytes().splitlines()]
     assert _fills_its_prompt(name, rows)
     return rows
 
@@ -399,8 +377,9 @@ def table(name: str, folder: Path) -> Path:
     if name in CSV:
         pl.DataFrame(rows).write_csv(folder / "copy.csv")
         return folder / "copy.csv"
-    if name == "humaneval":
-        (folder / "copy.jsonl").write_text(json.dumps(rows[0]) + "\n")
+    if name in LINES:
+        lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        (folder / "copy.jsonl").write_text("".join(lines), "utf-8")
         return folder / "copy.jsonl"
     pl.DataFrame(rows).write_parquet(folder / "copy.parquet")
     return folder / "copy.parquet"
@@ -533,23 +512,82 @@ def test_recordings_of_librispeech(tmp_path: Path) -> None:
 
 
 def test_sentences_of_flores(tmp_path: Path) -> None:
+    for code, texts in {"eng_Latn": ["Good day", "Thanks"], "deu_Latn": ["Guten Tag", "Danke"]}.items():
+        pl.DataFrame({"id": [0, 1], "text": texts}).write_parquet(tmp_path / f"{code}.parquet")
+    rows = run("flores200", tmp_path, target_languages=["deu_Latn"], source=str(tmp_path))
+    assert [row["id"] for row in rows] == ["flores200-eng_Latn-deu_Latn-0", "flores200-eng_Latn-deu_Latn-1"]
+    assert rows[1] == {
+        "id": "flores200-eng_Latn-deu_Latn-1",
+        "text": "Thanks",
+        "translation": "Danke",
+        "source_language": "eng_Latn",
+        "target_language": "deu_Latn",
+        "source_lang_name": "English",
+        "target_lang_name": "German",
+    }
+    back = {"source_languages": ["deu_Latn", "eng_Latn"], "target_languages": ["eng_Latn", "deu_Latn"]}
+    both = run("flores200", tmp_path, **back, source=str(tmp_path))
+    assert [row["text"] for row in both] == ["Guten Tag", "Danke", "Good day", "Thanks"], "no language into itself"
+    with pytest.raises(RequestError, match="xxx_Latn"):
+        run("flores200", tmp_path, target_languages=["xxx_Latn"], source=str(tmp_path))
+    with pytest.raises(RequestError, match="has no copy of ace_Arab"):
+        run("flores200", tmp_path, source=str(tmp_path))
+
+
+def test_segments_of_wmt24pp(tmp_path: Path) -> None:
+    rows = [
+        {
+            "lp": "en-pt_BR",
+            "domain": "news",
+            "document_id": "d",
+            "segment_id": segment,
+            "is_bad_source": bad,
+            "source": "Hi",
+            "target": "Oi",
+        }
+        for segment, bad in ((1, False), (2, True))
+    ]
+    pl.DataFrame(rows).write_parquet(tmp_path / "en-pt_BR.parquet")
+    assert run("wmt24pp", tmp_path, target_languages=["pt_BR", "pt_BR"], source=str(tmp_path)) == [
+        {
+            "id": "wmt24pp-en-pt_BR-d-1",
+            "text": "Hi",
+            "translation": "Oi",
+            "source_language": "en",
+            "target_language": "pt_BR",
+            "source_lang_name": "English",
+            "target_lang_name": "Portuguese (Brazil)",
+        }
+    ]
+    with pytest.raises(RequestError, match="xx_XX"):
+        run("wmt24pp", tmp_path, target_languages=["xx_XX"], source=str(tmp_path))
+
+
+def test_subjects_of_mmlu(tmp_path: Path) -> None:
     source = archive(
         tmp_path,
         {
-            "./flores200_dataset/devtest/eng_Latn.devtest": b"Good day\nThanks\n",
-            "./flores200_dataset/devtest/deu_Latn.devtest": b"Guten Tag\nDanke\n",
-            "./flores200_dataset/dev/deu_Latn.dev": b"Nein\n",
+            "data/test/anatomy_test.csv": b'" Which, of\nthese? ",a,b,"c, or so",d, b\nonly,three,columns\n',
+            "data/dev/anatomy_dev.csv": b"q,a,b,c,d,A\n",
+            "data/test/readme.txt": b"no table",
         },
     )
-    rows = run("flores200", tmp_path, languages=["deu_Latn"], source=source)
-    assert rows[1] == {
-        "id": "flores-eng_Latn-deu_Latn-1",
-        "text": "Thanks",
-        "reference": "Danke",
-        "source_language": "English",
-        "target_language": "German",
-    }
-    back = run("flores200", tmp_path, languages=["deu_Latn"], direction="into_english", source=source)
-    assert (back[1]["text"], back[1]["reference"]) == ("Danke", "Thanks")
-    with pytest.raises(RequestError):
-        run("flores200", tmp_path, languages=["xxx_Latn"], source=source)
+    (row,) = run("mmlu", tmp_path, source=source)
+    assert row["problem"] == "Which, of\nthese?\n\nA) a\nB) b\nC) c, or so\nD) d"
+    assert row["options"] == [{"A": "a"}, {"B": "b"}, {"C": "c, or so"}, {"D": "d"}]
+    assert (row["expected_answer"], row["subject"], row["subset_for_metrics"]) == ("B", "anatomy", "health")
+    assert [one["question"] for one in run("mmlu", tmp_path, split="dev", source=source)] == ["q"]
+    with pytest.raises(RequestError, match="split is one of"):
+        run("mmlu", tmp_path, split="train", source=source)
+    wrong = archive(tmp_path, {"data/test/anatomy_test.csv": b"q,a,b,c,d,E\n"})
+    with pytest.raises(RequestError, match="anatomy"):
+        run("mmlu", tmp_path, source=wrong)
+
+
+def test_wrong_answers_of_gsm8k_are_known_by_their_question(tmp_path: Path) -> None:
+    question = (
+        "If you double a number and add 5 to the result, then that's 20 more than half of the original number. "
+        "What's the original number?"
+    )
+    (tmp_path / "copy.jsonl").write_text(json.dumps({"question": question, "answer": "#### 12"}) + "\n")
+    assert [row["expected_answer"] for row in run("gsm8k", tmp_path, source=str(tmp_path / "copy.jsonl"))] == ["10"]

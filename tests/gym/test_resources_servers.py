@@ -12,6 +12,9 @@ from blade.gym.answers import message
 from blade.gym.environment import NoVerdict
 from blade.gym.sandbox.worker import OutOfBounds
 
+JUDGED = ("equivalence_llm_judge", "simpleqa", "xstest")
+"""Servers whose every answer a judge decides: test_prompted_judges.py tries all of this with one."""
+UNJUDGED = tuple(name for name in gym_servers.NAMES if name not in JUDGED)
 NOTHING_IS_RIGHT = {("function_calling", "function_calling-4")}
 """Rows whose key wants no call: silence passes."""
 HOSTILE = {
@@ -37,6 +40,7 @@ def test_there_is_a_server_for_each_verifier() -> None:
         "arc_agi",
         "asr",
         "code_gen",
+        "equivalence_llm_judge",
         "exact_match",
         "function_calling",
         "ifbench",
@@ -46,15 +50,19 @@ def test_there_is_a_server_for_each_verifier() -> None:
         "model_judge",
         "reasoning_gym",
         "safety_refusal",
+        "simpleqa",
+        "spider2_lite",
         "structured_outputs",
         "text_to_sql",
         "text_to_sql_table",
         "translation",
+        "wmt_translation",
         "workplace_assistant",
+        "xstest",
     }
 
 
-@pytest.mark.parametrize("name", gym_servers.NAMES)
+@pytest.mark.parametrize("name", UNJUDGED)
 def test_gold_passes_and_silence_does_not(name: str) -> None:
     env, rows = gym_servers.environment(name), gym_servers.rows(name)
     assert len(rows) >= 5
@@ -72,7 +80,7 @@ def test_gold_passes_and_silence_does_not(name: str) -> None:
         assert nothing_due or silent.fields["failure_reason"]
 
 
-@pytest.mark.parametrize("name", [name for name in gym_servers.NAMES if name not in ("model_judge", "safety_refusal")])
+@pytest.mark.parametrize("name", [name for name in UNJUDGED if name not in ("model_judge", "safety_refusal")])
 def test_the_gold_of_another_row_fails(name: str) -> None:
     env, rows = gym_servers.environment(name), gym_servers.rows(name)[:5]
     for row, other in zip(rows, rows[1:] + rows[:1], strict=True):
@@ -82,7 +90,7 @@ def test_the_gold_of_another_row_fails(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", gym_servers.NAMES)
+@pytest.mark.parametrize("name", UNJUDGED)
 def test_hostile_texts_end_and_fail_with_a_reason(name: str) -> None:
     env, row = gym_servers.environment(name), gym_servers.rows(name)[0]
     for what, text in HOSTILE.items():
@@ -102,7 +110,7 @@ def test_hostile_texts_end_and_fail_with_a_reason(name: str) -> None:
         assert time.monotonic() - begun < 20, (name, what)
 
 
-@pytest.mark.parametrize("name", gym_servers.NAMES)
+@pytest.mark.parametrize("name", UNJUDGED)
 def test_odd_outputs_end(name: str) -> None:
     env, row = gym_servers.environment(name), gym_servers.rows(name)[0]
     odd: list[dict[str, object]] = [

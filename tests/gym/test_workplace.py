@@ -28,10 +28,11 @@ from blade.gym.policies import POLICIES
 from blade.gym.policies.good import Assistant
 from blade.gym.workplace import wording
 from blade.gym.workplace.company import PEOPLE, SEED, company, first_name
-from blade.gym.workplace.environment import Workplace, call, due
+from blade.gym.workplace.environment import Workplace, call
 from blade.gym.workplace.rows import rows
 from blade.gym.workplace.state import effects
 from blade.gym.workplace.tools import TOOLS
+from blade.gym.workplace.world import calls_of
 
 SERVER = gym_servers.ROOT / "workplace_assistant"
 CRM = "customer_relationship_manager_search_customers"
@@ -193,8 +194,8 @@ def _reward(row: dict[str, Any], calls: list[tuple[str, dict[str, Any]]]) -> flo
 
 
 def test_the_state_is_what_counts() -> None:
-    row = next(row for row in rows() if len(due(row)) == 3)
-    calls = due(row)
+    row = next(row for row in rows() if len(calls_of(row)) == 3)
+    calls = calls_of(row)
     search = ("email_search_emails", {"query": "x"})
     assert _reward(row, calls) == 1.0
     assert _reward(row, [search, *reversed(calls), search]) == 1.0
@@ -207,7 +208,7 @@ def test_the_state_is_what_counts() -> None:
 
 def test_texts_are_compared_without_case_and_new_records_without_ids() -> None:
     row = next(row for row in rows() if row["task_type"] == "crm_add")
-    name, given = due(row)[0]
+    name, given = calls_of(row)[0]
     assert _reward(row, [(name, {**given, "customer_name": given["customer_name"].upper()})]) == 1.0
     assert _reward(row, [(name, given), (name, given)]) == 0.0
     assert _reward(row, [(name, {**given, "status": "Won"})]) == 0.0
@@ -215,7 +216,7 @@ def test_texts_are_compared_without_case_and_new_records_without_ids() -> None:
 
 def test_a_verdict_names_what_is_different() -> None:
     row = next(row for row in rows() if row["task_type"] == "crm_stale")
-    calls = due(row)
+    calls = calls_of(row)
     found = gym_servers.verdict(Workplace(), row, _said(*calls[1:]))
     (place,) = found.fields["state_differences"]
     assert place["place"] == f"customers.{calls[0][1]['customer_id']}"

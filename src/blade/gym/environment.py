@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from blade.core.errors import RequestError
+
 Row = Mapping[str, Any]
 """A row of a data set, a response or a tool's schema: decoded JSON."""
 
@@ -24,6 +26,17 @@ class NoVerdict(Exception):
         super().__init__(message)
         self.failure_class = failure_class
         self.terminal = terminal
+
+
+FOREIGN = "foreign_row"
+
+
+class ForeignRow(NoVerdict):
+    """The row belongs to other records than those that the environment holds. Raised before a model is asked."""
+
+    def __init__(self, message: str, *, hint: str) -> None:
+        super().__init__(f"{message}. What to do: {hint}", failure_class=FOREIGN, terminal=True)
+        self.reason, self.hint = message, hint
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +62,8 @@ class Session(Protocol):
 class Environment(Protocol):
     """Made once from the config of a resources server.
 
-    One that cannot judge on every machine also has `ready()`, which raises RequestError where it cannot.
+    One that cannot judge on every machine also has `ready()`, which raises RequestError where it cannot. One whose rows
+    could be taken for those of another data set also has `admit(row)`, which raises ForeignRow; its `open` does the same.
     """
 
     @property
@@ -72,3 +86,18 @@ def refuse_unready(environments: Iterable[Environment]) -> None:
         ready = getattr(environment, "ready", None)
         if ready is not None:
             ready()
+
+
+def refuse_foreign(environment: Environment, rows: Iterable[Row]) -> None:
+    """Raise RequestError where some rows belong to other records than the environment holds."""
+    admit = getattr(environment, "admit", lambda row: None)
+    foreign, total = [], 0
+    for row in rows:
+        total += 1
+        try:
+            admit(row)
+        except ForeignRow as error:
+            foreign.append(error)
+    if foreign:
+        first = foreign[0]
+        raise RequestError(f"{len(foreign)} of {total} rows cannot be judged here: {first.reason}", hint=first.hint)

@@ -131,7 +131,8 @@ def csv_rows(data: bytes, delimiter: str = ",") -> list[dict[str, Any]]:
 def json_lines(data: bytes, path: Path | str) -> list[dict[str, Any]]:
     """Rows of JSON lines; raises with the line that is none."""
     rows = []
-    for number, line in enumerate(_text(data).splitlines(), 1):
+    # Only at the end of a line: other separators may stand inside a text.
+    for number, line in enumerate(_text(data).split("\n"), 1):
         if not line.strip():
             continue
         row = _json(line.encode(), f"{path}:{number}")

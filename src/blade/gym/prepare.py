@@ -227,6 +227,8 @@ def _run(job: Job) -> Any:
     loaded = importlib.util.module_from_spec(spec)
     writes = sys.dont_write_bytecode
     sys.dont_write_bytecode = True
+    # A dataclass looks its own module up while it is made.
+    sys.modules[module] = loaded
     try:
         spec.loader.exec_module(loaded)
         function = loaded.prepare
@@ -245,6 +247,7 @@ def _run(job: Job) -> Any:
         ) from None
     finally:
         sys.dont_write_bytecode = writes
+        del sys.modules[module]
 
 
 def _another(job: Job) -> str:

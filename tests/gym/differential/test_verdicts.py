@@ -33,7 +33,9 @@ CASES = [
 @cache
 def environment(server: str, extra: str) -> Environment:
     """The environment that the server's own files make."""
-    [config] = yaml.safe_load((SERVERS / server / "configs" / f"{server}.yaml").read_text())[server]["resources_servers"].values()
+    [config] = yaml.safe_load((SERVERS / server / "configs" / f"{server}.yaml").read_text())[server][
+        "resources_servers"
+    ].values()
     spec = importlib.util.spec_from_file_location(f"differential_{server}", SERVERS / server / "app.py")
     assert spec is not None
     assert spec.loader is not None

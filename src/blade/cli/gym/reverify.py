@@ -100,19 +100,19 @@ def reverify(
     made = _judges(source.manifest, wanted, config, search_dir, (models, list(words or ())), rows, judge_model)
     target = _target(source.rollouts, output, append=append, unsafe=_refused(made.environments, force=force))
     new = Artifacts(target)
-    _room(new, overwrite=overwrite, resume=resume or append)
     plan = Path(inputs) if inputs else source.inputs
-    _recorded(source, new, made, plan)
-    again = judge(
-        Reverify(
-            judges=made,
-            inputs={key_of(row): row for row in rows_of(plan)},
-            rows=rows,
-            output=target,
-            concurrency=concurrency,
-            keep_failures=not append,
-        )
+    asked = Reverify(
+        judges=made,
+        inputs={key_of(row): row for row in rows_of(plan)},
+        rows=rows,
+        output=target,
+        concurrency=concurrency,
+        keep_failures=not append,
     )
+    asked.refuse_foreign()
+    _room(new, overwrite=overwrite, resume=resume or append)
+    _recorded(source, new, made, plan)
+    again = judge(asked)
     _told(again, target, kept=not append)
     if not disable_aggregation:
         from blade.cli.gym.run import aggregated

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from blade.gym.agents.simple_agent import FAILURE, MENDABLE, SKIPPED, TERMINAL
+from blade.gym.environment import FOREIGN
 from blade.gym.model import UNREACHABLE
 from blade.gym.models.again import Patience
 from blade.gym.run.artifacts import ATTEMPT, REPEAT, TASK, RowFile
@@ -24,7 +25,7 @@ from blade.gym.run.resume import MOST_ATTEMPTS, key_of
 
 NO_PERSIST = "_ng_no_persist"
 BROKEN = "remote_agent_error"
-HOPELESS = (*MENDABLE, BROKEN)
+HOPELESS = (*MENDABLE, BROKEN, FOREIGN)
 """Classes that mean nobody will be served, when nothing else comes back."""
 MOST_HOPELESS = 20
 _STAMPS = (TASK, REPEAT, ATTEMPT, "_ng_rollout_id", "agent_ref", "skills_ref")

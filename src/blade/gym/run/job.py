@@ -59,6 +59,7 @@ def run(stage: Stage, options: Options, told: Told) -> Ended:
     plan = make_plan(stage.sources, _wishes(stage, options, earlier))
     for line in plan.notices:
         told.notice(line)
+    stage.admit(plan.tasks_by_agent)
     endpoints, close, name = stage.connect(plan.first)
     draft = draft_manifest(stage, options, plan, name)
     rollouts = RowFile(files.rollouts)

@@ -72,9 +72,17 @@ class Plan:
         return sorted({task.agent for task in self.whole})
 
     @property
+    def tasks_by_agent(self) -> dict[str, list[dict[str, Any]]]:
+        """The rows of the whole run with what is asked, by agent."""
+        found: dict[str, list[dict[str, Any]]] = {}
+        for task in self.whole:
+            found.setdefault(task.agent, []).append({**task.row, "responses_create_params": dict(task.params)})
+        return found
+
+    @property
     def first(self) -> dict[str, dict[str, Any]]:
         """The first row of each agent of the whole run."""
-        return {one.agent: {**one.row, "responses_create_params": dict(one.params)} for one in reversed(self.whole)}
+        return {agent: rows[0] for agent, rows in self.tasks_by_agent.items()}
 
 
 @dataclass(kw_only=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +25,7 @@ class Prompt:
 
     def fill(self, row: Mapping[str, Any], place: str) -> list[dict[str, str]]:
         """The messages for a row; raises for a field that it does not have."""
-        system = [{"role": "system", "content": _filled(self.system, row, place)}] if self.system else []
+        system = [] if self.system is None else [{"role": "system", "content": _filled(self.system, row, place)}]
         return [*system, {"role": "user", "content": _filled(self.user, row, place)}]
 
 
@@ -52,29 +51,26 @@ def read_prompt(name: str, roots: Sequence[Path]) -> Prompt:
     return Prompt(path=name, sha256=hashlib.sha256(path.read_bytes()).hexdigest(), user=user, system=system)
 
 
-def _fields(text: str, path: str) -> list[tuple[str, str | None]]:
-    """Texts and the plain fields after them; anything cleverer than a name is refused."""
+def _fields(text: str, path: str) -> list[str]:
+    """The fields of a template. Anything cleverer than a name is refused: rows are flat, and a format would round in silence."""
     try:
-        pieces = [(before, field) for before, field, spec, conversion in Formatter().parse(text)]
+        places = [place for place in Formatter().parse(text) if place[1] is not None]
     except ValueError as error:
         raise RequestError(f"{path}: {error}", hint="write {{ and }} for braces") from None
-    odd = sorted({field for _, field in pieces if field is not None and not field.isidentifier()})
+    odd = sorted(
+        {str(name) for _, name, spec, conversion in places if not str(name).isidentifier() or spec or conversion}
+    )
     if odd:
         raise RequestError(f"{path}: not a field: {', '.join(odd)}", hint="write {{ and }} for braces")
-    return pieces
+    return [str(name) for _, name, _, _ in places]
 
 
 def _filled(text: str, row: Mapping[str, Any], place: str) -> str:
-    filled = []
-    for before, field in _fields(text, place):
-        filled.append(before)
-        if field is None:
-            continue
-        if field not in row:
-            raise RequestError(
-                f"{place}: the prompt wants the field {field}, which the row does not have",
-                hint=f"it has: {', '.join(map(str, row))}",
-            )
-        value = row[field]
-        filled.append(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
-    return "".join(filled)
+    """The template with the row's fields as Python prints them, which is how NeMo Gym fills it."""
+    missing = [name for name in _fields(text, place) if name not in row]
+    if missing:
+        raise RequestError(
+            f"{place}: the prompt wants the field {missing[0]}, which the row does not have",
+            hint=f"it has: {', '.join(map(str, row))}",
+        )
+    return text.format_map(row)

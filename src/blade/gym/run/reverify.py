@@ -11,7 +11,7 @@ from typing import Any
 
 from blade.core.errors import RequestError
 from blade.gym.agents.simple_agent import FAILURE, JUDGE_ERROR, SKIPPED, TERMINAL
-from blade.gym.environment import Environment, NoVerdict, Row, ToolError, Verdict
+from blade.gym.environment import Environment, NoVerdict, Row, ToolError, Verdict, refuse_foreign
 from blade.gym.run.artifacts import Artifacts, Key, RowFile
 from blade.gym.run.judges import Judges
 from blade.gym.run.resume import key_of, read_left, rows_of
@@ -60,6 +60,16 @@ class Reverify:
     keep_failures: bool = True
     """Whether a rollout without a verdict is a row of the failures; it need not be where it is one already."""
     told: Callable[[int, int], None] = lambda done, total: None
+
+    def task(self, row: Row) -> Row:
+        """The row of the data set behind a rollout; the rollout's own where the inputs do not have it."""
+        return self.inputs.get(key_of(row), row)
+
+    def refuse_foreign(self) -> None:
+        """Raise where rows belong to other records than the environment of their agent holds."""
+        for agent, environment in self.judges.environments.items():
+            mine = (row for row in self.rows if row["agent_ref"]["name"] == agent)
+            refuse_foreign(environment, map(self.task, mine))
 
 
 @dataclass(kw_only=True)
@@ -130,10 +140,9 @@ async def _all(
 
 async def _judged_again(wanted: Reverify, row: Mapping[str, Any]) -> dict[str, Any]:
     agent = row["agent_ref"]["name"]
-    task = wanted.inputs.get(key_of(row), row)
     kept = {name: value for name, value in row.items() if name not in _OURS}
     try:
-        verdict = await judged(wanted.judges.environments[agent], task, row["response"])
+        verdict = await judged(wanted.judges.environments[agent], wanted.task(row), row["response"])
     except NoVerdict as error:
         failed = {FAILURE: error.failure_class, TERMINAL: error.terminal, JUDGE_ERROR: str(error), "error": str(error)}
         return {**kept, "reward": None, **failed}

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from blade.core.errors import RequestError
 from blade.gym.config.dataset import Dataset
@@ -13,7 +14,7 @@ from blade.gym.config.load import Resolved
 from blade.gym.config.problem import suggestion
 from blade.gym.config.roots import find, place
 from blade.gym.config.servers import MODELS, POLICY, RESOURCES, Instance, instances
-from blade.gym.environment import Row
+from blade.gym.environment import Row, refuse_foreign
 from blade.gym.prepare import ensure
 from blade.gym.run.collate import collated
 from blade.gym.run.dataset import Source, lines
@@ -21,6 +22,9 @@ from blade.gym.run.endpoints import Endpoints, Running, in_process, over_network
 from blade.gym.run.options import Options
 from blade.gym.run.prompt import read_prompt
 from blade.gym.run.verifier_code import Code, code_of, joined
+
+if TYPE_CHECKING:
+    from blade.gym.serve.fleet import Fleet
 
 Close = Callable[[], Awaitable[None]]
 
@@ -41,6 +45,8 @@ class Stage:
     """From agents, each with its first row, to endpoints, how to let go of them, and what the model calls itself."""
     judging: Callable[[Sequence[Instance]], Code]
     """The code of some resources servers, as far as it is known."""
+    admit: Callable[[Mapping[str, Sequence[Row]]], None] = lambda rows: None
+    """Raises for rows, by agent, that belong to another data set. Servers that run elsewhere refuse such rows one by one."""
 
     @property
     def model(self) -> Instance | None:
@@ -66,11 +72,20 @@ def serving(
     sources, datasets, split = _sources(resolved, options, benchmark, told)
     named = next((one.name for one in resolved.datasets if one.type == "benchmark"), None)
 
-    def connect(agents: Mapping[str, Row]) -> tuple[Endpoints, Close, str | None]:
+    @cache
+    def assembled(agents: frozenset[str]) -> Fleet:
         from blade.gym.serve.fleet import assemble
+
+        return assemble(resolved, sorted(agents))
+
+    def admit(rows: Mapping[str, Sequence[Row]]) -> None:
+        for name, tasks in rows.items():
+            refuse_foreign(assembled(frozenset(rows)).agents[name].environment, tasks)
+
+    def connect(agents: Mapping[str, Row]) -> tuple[Endpoints, Close, str | None]:
         from blade.gym.serve.trial import refuse_broken
 
-        fleet = assemble(resolved, agents)
+        fleet = assembled(frozenset(agents))
         refuse_broken(fleet, agents)
         apps = fleet.apps()
         endpoints = in_process({name: apps[name] for name in agents})
@@ -91,6 +106,7 @@ def serving(
         datasets=datasets,
         connect=connect,
         judging=lambda servers: code_of(servers, resolved.roots),
+        admit=admit,
     )
 
 

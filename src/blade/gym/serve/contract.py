@@ -102,6 +102,10 @@ class Kept:
         """Raise RequestError where it says that it cannot judge on this machine."""
         getattr(self.made, "ready", lambda: None)()
 
+    def admit(self, row: Row) -> None:
+        """Raise ForeignRow where it says that the row is not one of its own."""
+        getattr(self.made, "admit", lambda row: None)(row)
+
     def open(self, row: Row) -> Session:
         """A session of the row."""
         session = self.made.open(row)

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from blade.gym.agents.simple_agent import FAILURE, JUDGE_ERROR, TERMINAL
-from blade.gym.environment import Environment, NoVerdict, Session, ToolError
+from blade.gym.environment import Environment, ForeignRow, NoVerdict, Session, ToolError
 from blade.gym.run.reverify import mode
 from blade.gym.serve.metrics import Aggregate, aggregate_route
 from blade.gym.serve.web import Answer, Body, Post, application
@@ -45,7 +45,10 @@ def resources_app(name: str, environment: Environment, aggregate: Aggregate | No
     sessions = _Sessions()
 
     async def seed(request: Request, row: Body) -> Response:
-        opened = sessions.add(environment.open(row))
+        try:
+            opened = sessions.add(environment.open(row))
+        except ForeignRow as error:
+            raise HTTPException(422, str(error)) from None
         reply = JSONResponse({COOKIE: opened})
         reply.set_cookie(COOKIE, opened, httponly=True)
         return reply
@@ -54,8 +57,8 @@ def resources_app(name: str, environment: Environment, aggregate: Aggregate | No
         response = row.get("response")
         if not isinstance(response, dict):
             raise HTTPException(422, "response is an object with the whole output")
-        session = sessions.of(request) or environment.open(row)
         try:
+            session = sessions.of(request) or environment.open(row)
             verdict = await session.verify(response)
         except NoVerdict as error:
             failed = {FAILURE: error.failure_class, TERMINAL: error.terminal, JUDGE_ERROR: str(error)}

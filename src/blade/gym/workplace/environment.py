@@ -1,7 +1,7 @@
 """The company as an environment: each rollout has its own, and is judged by what its calls leave behind.
 
-The calls of a response are carried out again on a fresh company, and so are those of the key. So a verdict needs the
-response alone, and a stored rollout can be verified again.
+The calls of a response are carried out again on a fresh company, and so are those of the ground truth. So a verdict needs
+the response alone, and a stored rollout can be verified again. Rows about other records are refused (see `world.py`).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from blade.gym.verifiers import state_comparison
 from blade.gym.workplace.company import SEED, company
 from blade.gym.workplace.state import State, effects
 from blade.gym.workplace.tools import BY_NAME, TOOLS
+from blade.gym.workplace.world import MARK, calls_of, mark, refuse_foreign
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +26,7 @@ class _Session:
     row: Row
     before: State
     state: State
+    world: str
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> str:
         return call(self.state, tool, arguments)
@@ -32,7 +34,8 @@ class _Session:
     async def verify(self, response: Row) -> Verdict:
         output = response.get("output")
         items = [item for item in output if isinstance(item, Mapping)] if isinstance(output, list) else []
-        return judged(self.row, self.before, replayed(items, self.before))
+        verdict = judged(self.row, self.before, replayed(items, self.before))
+        return Verdict(reward=verdict.reward, fields={**verdict.fields, MARK: self.world})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,18 +49,26 @@ class Workplace:
         """All tools of the company."""
         return tuple(tool.schema() for tool in TOOLS)
 
+    def admit(self, row: Row) -> None:
+        """Raise ForeignRow for a task that is not about this company. A request without a ground truth is no task."""
+        if "ground_truth" in row:
+            refuse_foreign(row, self._seed(row))
+
     def open(self, row: Row) -> Session:
-        """A company of its own."""
-        before = self._before(row)
-        return _Session(row=row, before=before, state=before.copy())
+        """A company of its own; raises ForeignRow."""
+        self.admit(row)
+        before = company(self._seed(row))
+        return _Session(row=row, before=before, state=before.copy(), world=mark(self._seed(row)))
 
     def gold(self, row: Row) -> Sequence[Row]:
         """The key's calls with what the tools answer, and a closing word."""
-        state = self._before(row).copy()
+        self.admit(row)
+        state = company(self._seed(row)).copy()
         return (*_made(row, state), message("Done."))
 
-    def _before(self, row: Row) -> State:
-        return company(int(row.get("company_seed", self.seed)))
+    def _seed(self, row: Row) -> int:
+        given = row.get("company_seed", self.seed)
+        return given if isinstance(given, int) else self.seed
 
 
 def call(state: State, tool: str, arguments: Mapping[str, Any]) -> str:
@@ -68,17 +79,8 @@ def call(state: State, tool: str, arguments: Mapping[str, Any]) -> str:
     return json.dumps({"output": known.call(state, arguments)})
 
 
-def due(row: Row) -> list[tuple[str, dict[str, Any]]]:
-    """The calls of a row's key."""
-    calls = []
-    for one in row["ground_truth"]:
-        given = one["arguments"]
-        calls.append((str(one["name"]), json.loads(given) if isinstance(given, str) else dict(given)))
-    return calls
-
-
 def _made(row: Row, state: State) -> Iterator[Row]:
-    for number, (name, arguments) in enumerate(due(row)):
+    for number, (name, arguments) in enumerate(calls_of(row)):
         asked = {"type": "function_call", "name": name, "arguments": json.dumps(arguments), "call_id": f"call_{number}"}
         yield asked
         yield {"type": "function_call_output", "call_id": asked["call_id"], "output": call(state, name, arguments)}
@@ -101,7 +103,7 @@ def judged(row: Row, before: State, after: State) -> Verdict:
     """1 when the state is the one that the key's calls leave; what was only read does not matter."""
     expected = before.copy()
     try:
-        for name, arguments in due(row):
+        for name, arguments in calls_of(row):
             call(expected, name, arguments)
     except (ToolError, KeyError, ValueError) as problem:
         raise NoVerdict(f"the key of this task cannot be carried out: {problem}", terminal=True) from problem

@@ -12,6 +12,7 @@ from blade.gym.workplace.company import SEED, company
 from blade.gym.workplace.kinds import KINDS, Wish
 from blade.gym.workplace.state import State
 from blade.gym.workplace.wording import SYSTEM, WORDINGS
+from blade.gym.workplace.world import MARK, mark
 
 EACH = 4
 """Tasks of a kind."""
@@ -66,4 +67,5 @@ def _row(number: int, kind: str, text: str, wish: Wish, seed: int) -> dict[str, 
         "task_type": kind,
         "environment_name": "workplace_assistant",
         "company_seed": seed,
+        MARK: mark(seed),
     }

@@ -13,7 +13,7 @@ def prepare(source: str | None = None, output: str | None = None) -> Path:
     """Write the rows; `source` is a copy of the published file."""
     found = hub.dataset("google-research-datasets/mbpp", config="sanitized", split="test", source=source)
     rows = (_row(row) for row in found)
-    return hub.write(rows, output or hub.beside(__file__, "mbpp"))
+    return hub.write(rows, output or hub.beside(__file__, "mbpp_sanitized"))
 
 
 def _row(row: Mapping[str, Any]) -> dict[str, Any]:

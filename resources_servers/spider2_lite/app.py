@@ -1,0 +1,13 @@
+"""Questions to SQLite databases, verified by the result of the query."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from blade.gym import single_turn
+from blade.gym.environment import Environment
+from blade.gym.verifiers import spider2_result
+
+
+def environment(config: Mapping[str, Any]) -> Environment:
+    """The environment of a config."""
+    return single_turn.of_text(spider2_result, config)

@@ -1,0 +1,13 @@
+"""Translations of segments; the reward is sentence chrF."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from blade.gym import single_turn
+from blade.gym.environment import Environment
+from blade.gym.verifiers import sentence_translation
+
+
+def environment(config: Mapping[str, Any]) -> Environment:
+    """The environment of a config; raises RequestError where it asks for scores that cannot be had here."""
+    return single_turn.of_text(sentence_translation, sentence_translation.checked(config))

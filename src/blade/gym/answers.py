@@ -30,6 +30,18 @@ def last_message(output: Sequence[Mapping[str, Any]]) -> str:
     return ""
 
 
+def output_text(output: Sequence[Mapping[str, Any]], between: str = "") -> str:
+    """The text of all messages of the assistant in a response's output, refusals left out."""
+    said = [
+        item.get("content")
+        for item in output
+        if item.get("type", "message") == "message" and item.get("role", "assistant") == "assistant"
+    ]
+    parts = (part for content in said for part in (content if isinstance(content, list) else [content]))
+    texts = (part.get("text") if isinstance(part, Mapping) else part for part in parts)
+    return between.join(text for text in texts if isinstance(text, str))
+
+
 def text_of(content: object) -> str:
     """The text of a message's content, refusals included."""
     if isinstance(content, str):

@@ -3,8 +3,11 @@ r"""The model chooses the letter of the right option.
 Reads the text of all assistant messages. `template_metadata.output_regex` of the row comes first, then the grading mode:
 
 - `strict_single_letter_boxed`: the last `\boxed{}` holds a capital letter, alone or before `:`, `)`, `.` or `-`.
+
 - `lenient_boxed`: the same, else the words of exactly one option stand in the last `\boxed{}`.
+
 - `lenient_answer_colon`: after the first *Answer:* stands a letter, or the words of an option, to the end of the line.
+
 - `lenient_answer_colon_md`: the last *Answer:* (bold or italic too) after which exactly one letter is chosen.
 
 Row

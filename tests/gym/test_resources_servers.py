@@ -46,7 +46,7 @@ def test_there_is_a_server_for_each_verifier() -> None:
         "reasoning_gym",
         "safety_refusal",
         "structured_outputs",
-        "text_to_sql",
+        "text_to_sql_rows",
         "text_to_sql_table",
         "translation",
         "workplace_assistant",

@@ -194,16 +194,9 @@ def _wrong_value(expected: Any, given: Any) -> str | None:
     except Untold as problem:
         return f"the result cannot be read: {problem}"
     value = list(value) if isinstance(value, tuple) else value
-    if _equal(value, expected) or _as_json(value) == _as_json(expected) or _close(value, expected):
+    if value == expected or _as_json(value) == _as_json(expected) or _close(value, expected):
         return None
     return f"wrong result: expected {brief(repr(expected))}, got {brief(repr(value))}"
-
-
-def _equal(value: Any, expected: Any) -> bool:
-    try:
-        return bool(value == expected)
-    except ValueError:  # an array compares item by item
-        return False
 
 
 def _as_json(value: Any) -> str | None:

@@ -17,7 +17,6 @@ _SAID = re.compile(
     r"answer\**\s{0,4}(?:is|:|=)\s{0,4}:?\**\s{0,4}([^\n]{1,400})|^####\s{0,4}([^\n]{1,400})",
     re.IGNORECASE | re.MULTILINE,
 )
-_NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:/\d+)?")
 _FENCE = re.compile(r"```([^\n`]{0,40})\n(.*?)```", re.DOTALL)
 _TRIMMED = " \t\r\n*_`"
 
@@ -94,12 +93,6 @@ def boxed(text: str) -> str | None:
             if begin is not None and (last is None or begin > last[0]):
                 last = (begin, text[begin : found.start()])
     return last[1] if last is not None else None
-
-
-def last_number(text: str) -> str | None:
-    """The last number in the text, without thousands separators."""
-    found = _NUMBER.findall(text[-LONGEST:])
-    return found[-1].replace(",", "").rstrip(".") if found else None
 
 
 def last_line(text: str) -> str | None:

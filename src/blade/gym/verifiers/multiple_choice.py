@@ -39,7 +39,7 @@ Options = Sequence[tuple[str, str]]
 """Capital letter and words of each option that has words."""
 
 DEFAULT_MODE = "strict_single_letter_boxed"
-SECONDS = 5.0
+SECONDS = 2.0
 """Processor time of a row's own pattern: Python's patterns can take exponential time."""
 _BOX = "\\boxed{"
 _BOXED_LETTER = re.compile(r"[^A-Za-z]*([A-Z])[^A-Za-z]*$|\s*([A-Z])\s*[:).\-]")

@@ -13,6 +13,8 @@ from blade.gym.answers import message
 from blade.gym.environment import Environment, Verdict
 
 ROOT = Path(__file__).parents[1] / "resources_servers"
+LOOP = asyncio.new_event_loop()
+"""One for all verdicts: a worker process ends with the thread that started it, and a loop's threads end with the loop."""
 NAMES = tuple(sorted(path.parent.name for path in ROOT.glob("*/app.py")))
 
 
@@ -32,7 +34,7 @@ def rows(name: str) -> list[dict[str, Any]]:
 
 
 def verdict(env: Environment, row: Mapping[str, Any], output: Sequence[Mapping[str, Any]]) -> Verdict:
-    return asyncio.run(env.open(row).verify({"output": list(output)}))
+    return LOOP.run_until_complete(env.open(row).verify({"output": list(output)}))
 
 
 def verdict_on_text(env: Environment, row: Mapping[str, Any], text: str) -> Verdict:

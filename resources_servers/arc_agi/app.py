@@ -1,13 +1,15 @@
 """Grids whose rule is to be found from examples."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from blade.gym import single_turn
+from blade.gym.answers import output_text
 from blade.gym.environment import Environment
 from blade.gym.verifiers import arc_grid
 
 
 def environment(config: Mapping[str, Any]) -> Environment:
     """The environment of a config."""
-    return single_turn.of_text(arc_grid, config)
+    return single_turn.of_text(arc_grid, config, partial(output_text, between="\n"))

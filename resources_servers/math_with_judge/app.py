@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from blade.gym import single_turn
 from blade.gym.environment import Environment
 from blade.gym.verifiers import math_equivalence
 
 
 def environment(config: Mapping[str, Any]) -> Environment:
-    """The environment of a config."""
-    return single_turn.of_text(math_equivalence, config)
+    """The environment of a config; `judge_model` is the judge."""
+    return math_equivalence.environment(config)

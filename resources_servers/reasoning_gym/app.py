@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from blade.gym import single_turn
+from blade.gym.answers import output_text
 from blade.gym.environment import Environment
 from blade.gym.verifiers import reasoning_gym
 
 
 def environment(config: Mapping[str, Any]) -> Environment:
     """The environment of a config."""
-    return single_turn.of_text(reasoning_gym, config)
+    return single_turn.of_text(reasoning_gym, config, output_text)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -52,6 +54,13 @@ def test_a_block_of_the_language_wins_over_a_later_one() -> None:
     assert answers.fenced("none", "sql") is None
 
 
-def test_the_last_number_loses_its_commas() -> None:
-    assert answers.last_number("of 3, about 1,250.") == "1250"
-    assert answers.last_number("none") is None
+def test_the_text_of_all_messages_is_joined_without_refusals_and_reasoning() -> None:
+    parts = [{"type": "output_text", "text": "b"}, {"type": "refusal", "refusal": "no"}, None]
+    output: list[dict[str, Any]] = [
+        {"type": "message", "role": "assistant", "content": "a"},
+        {"type": "reasoning", "summary": [{"type": "summary_text", "text": "hm"}]},
+        {"type": "message", "role": "user", "content": "x"},
+        {"type": "message", "role": "assistant", "content": parts},
+    ]
+    assert answers.output_text(output) == "ab"
+    assert answers.output_text(output, between="\n") == "a\nb"

@@ -89,7 +89,7 @@ def test_environments_by_domain_and_kind(tmp_path: Path) -> None:
     rows = json.loads(
         gym(tmp_path, "list", "environments", "--domain", "coding", "--kind", "environment", "--json").stdout
     )
-    assert {"code_gen", "text_to_sql"} <= {row["name"] for row in rows}
+    assert {"code_gen", "text_to_sql_rows"} <= {row["name"] for row in rows}
     assert {(row["kind"], row["domain"]) for row in rows} == {("environment", "coding")}
 
 

@@ -123,7 +123,7 @@ def test_worked_examples_are_right_and_are_no_tasks(tmp_path: Path, name: str) -
 def test_carries_of_a_sum(tmp_path: Path) -> None:
     pytest.importorskip("reasoning_gym")
     for row in _made("two_term_sums", tmp_path):
-        first, second = (int(part) for part in row["verifier_metadata"]["entry"]["expression"].split("+"))
+        first, second = (int(part) for part in row["metadata"]["expression"].split("+"))
         assert int(row["expected_answer"]) == first + second
         # Each carry takes nine off the sum of the digits.
         digits = [sum(map(int, str(number))) for number in (first, second, first + second)]

@@ -17,7 +17,6 @@ _SAID = re.compile(
     r"answer\**\s{0,4}(?:is|:|=)\s{0,4}:?\**\s{0,4}([^\n]{1,400})|^####\s{0,4}([^\n]{1,400})",
     re.IGNORECASE | re.MULTILINE,
 )
-_NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:/\d+)?")
 _FENCE = re.compile(r"```([^\n`]{0,40})\n(.*?)```", re.DOTALL)
 _TRIMMED = " \t\r\n*_`"
 
@@ -28,6 +27,18 @@ def last_message(output: Sequence[Mapping[str, Any]]) -> str:
         if item.get("type", "message") == "message" and item.get("role", "assistant") == "assistant":
             return text_of(item.get("content"))
     return ""
+
+
+def output_text(output: Sequence[Mapping[str, Any]], between: str = "") -> str:
+    """The text of all messages of the assistant in a response's output, refusals left out."""
+    said = [
+        item.get("content")
+        for item in output
+        if item.get("type", "message") == "message" and item.get("role", "assistant") == "assistant"
+    ]
+    parts = (part for content in said for part in (content if isinstance(content, list) else [content]))
+    texts = (part.get("text") if isinstance(part, Mapping) else part for part in parts)
+    return between.join(text for text in texts if isinstance(text, str))
 
 
 def text_of(content: object) -> str:
@@ -82,12 +93,6 @@ def boxed(text: str) -> str | None:
             if begin is not None and (last is None or begin > last[0]):
                 last = (begin, text[begin : found.start()])
     return last[1] if last is not None else None
-
-
-def last_number(text: str) -> str | None:
-    """The last number in the text, without thousands separators."""
-    found = _NUMBER.findall(text[-LONGEST:])
-    return found[-1].replace(",", "").rstrip(".") if found else None
 
 
 def last_line(text: str) -> str | None:

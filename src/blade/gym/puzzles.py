@@ -40,9 +40,10 @@ def rows(
             "id": f"{name}-{len(seen):03d}",
             "responses_create_params": {"input": turns(shots, question)},
             "question": question,
+            "answer": entry["answer"],
             "expected_answer": entry["answer"],
             **(about(entry) if about else {}),
-            "verifier_metadata": {"source_dataset": family, "entry": told},
+            "metadata": {**told, "source_dataset": family},
         }
         seen.add(question)
         if len(seen) == size:

@@ -20,7 +20,7 @@ Gold = Callable[[Row], Sequence[Row] | None]
 
 
 class TextVerifier(Protocol):
-    """A module that judges the last message of the assistant."""
+    """A module that judges a text of the assistant: its last message, unless the server says otherwise."""
 
     def verify(self, row: Row, text: str, config: Config) -> Verdict:
         """The verdict on a text; raises NoVerdict."""
@@ -80,11 +80,13 @@ class SingleTurn:
         return self.golden(row)
 
 
-def of_text(verifier: TextVerifier, config: Config) -> Environment:
-    """An environment of a verifier of texts."""
+def of_text(
+    verifier: TextVerifier, config: Config, text_of: Callable[[Sequence[Row]], str] = last_message
+) -> Environment:
+    """An environment of a verifier of texts; `text_of` says which text of the output it judges."""
 
     async def judge(row: Row, output: Sequence[Row]) -> Verdict:
-        return await asyncio.to_thread(verifier.verify, row, last_message(output), config)
+        return await asyncio.to_thread(verifier.verify, row, text_of(output), config)
 
     def golden(row: Row) -> Sequence[Row] | None:
         text = verifier.gold(row)

@@ -23,6 +23,8 @@ from blade.gym.environment import Environment, NoVerdict
 
 HERE = Path(__file__).parent
 SERVERS = HERE.parents[2] / "resources_servers"
+LOOP = asyncio.new_event_loop()
+"""One for all cases: a worker process ends with the thread that started it, and a loop's threads end with the loop."""
 CASES = [
     pytest.param(json.loads(line), id=f"{path.stem}-{json.loads(line)['name']}")
     for path in sorted(HERE.glob("*.jsonl"))
@@ -50,7 +52,7 @@ def reward(case: dict[str, Any]) -> float | None:
     output = case["output"] if "output" in case else [message(case["answer"])]
     session = environment(case["server"], json.dumps(case.get("config", {}))).open(case["row"])
     try:
-        return asyncio.run(session.verify({"output": output})).reward
+        return LOOP.run_until_complete(session.verify({"output": output})).reward
     except NoVerdict:
         return None
 

@@ -172,14 +172,14 @@ def test_a_query_without_end_ends(query: str) -> None:
 def test_puzzles_are_scored_by_their_family() -> None:
     row = {
         "question": "How many?",
-        "expected_answer": "3",
-        "verifier_metadata": {"source_dataset": "letter_counting", "entry": {}},
+        "answer": "3",
+        "metadata": {"source_dataset": "letter_counting"},
     }
     assert reasoning_gym.verify(row, "<answer>3</answer>", {}).reward == 1.0
     wrong = reasoning_gym.verify(row, "<answer>4</answer>", {})
     assert wrong.reward < 1.0
     assert wrong.fields["failure_reason"]
-    unknown = {**row, "verifier_metadata": {"source_dataset": "no_such_family"}}
+    unknown = {**row, "metadata": {"source_dataset": "no_such_family"}}
     with pytest.raises(NoVerdict, match="no such family"):
         reasoning_gym.verify(unknown, "<answer>3</answer>", {})
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -18,33 +19,35 @@ from blade.gym.verifiers import (
     word_error_rate,
 )
 
-OPTIONS = {"A": "Epidermis", "B": "Palisade mesophyll", "C": "Cuticle"}
+OPTIONS = [{"A": "Epidermis"}, {"B": "Palisade mesophyll"}, {"C": "Cuticle"}]
 
 
 @pytest.mark.parametrize(
-    ("text", "letter"),
+    ("mode", "text", "letter"),
     [
-        ("The answer is (B).", "B"),
-        ("**Answer: B**", "B"),
-        ("\\boxed{\\text{B}}", "B"),
-        ("After some thought:\nB", "B"),
-        ("B) Palisade mesophyll", "B"),
-        ("It must be the palisade mesophyll.", "B"),
-        ("The answer is cuticle", "C"),
-        ("A is wrong, C is wrong. The correct answer is option b", "B"),
-        ("Epidermis or cuticle, I cannot tell", None),
-        ("", None),
+        (None, "First \\boxed{A}, no: \\boxed{\\text{B}}", "B"),
+        (None, "The answer is (B).", None),
+        ("strict_single_letter_boxed", "\\boxed{Palisade mesophyll}", None),
+        ("lenient_boxed", "\\boxed{palisade  mesophyll}", "B"),
+        ("lenient_answer_colon", "Answer: Cuticle\nAnswer: B", "C"),
+        ("lenient_answer_colon_md", "**Answer:** C\n**Answer:** B because", "B"),
     ],
 )
-def test_the_letter_that_was_chosen(text: str, letter: str | None) -> None:
-    found = multiple_choice.verify({"expected_answer": "B", "options": OPTIONS}, text, {})
-    assert found.fields["extracted_answer"] == letter
-    assert found.reward == float(letter == "B")
+def test_the_grading_mode_decides_which_letter_was_chosen(mode: str | None, text: str, letter: str | None) -> None:
+    row = {"expected_answer": "B", "options": OPTIONS}
+    by_row = multiple_choice.verify(row | {"grading_mode": mode}, text, {})
+    assert (by_row.fields["extracted_answer"], by_row.reward) == (letter, float(letter == "B"))
+    by_config = multiple_choice.verify(
+        row | {"grading_mode": None if mode is None else "?"}, text, {"grading_mode": mode}
+    )
+    assert by_config == by_row
 
 
-def test_a_letter_beyond_the_options_is_said_to_be_one() -> None:
-    found = multiple_choice.verify({"expected_answer": "B", "options": ["x", "y"]}, "The answer is (F)", {})
-    assert found.fields["failure_reason"] == "the chosen letter is none of the options"
+def test_a_pattern_of_the_row_is_bounded() -> None:
+    row = {"expected_answer": "B", "options": OPTIONS, "template_metadata": {"output_regex": "(a+)+$"}}
+    with pytest.raises(NoVerdict, match="time"):
+        multiple_choice.verify(row, "a" * 40 + "!", {})
+    assert multiple_choice.verify(row | {"template_metadata": {"output_regex": "I say (.)"}}, "I say b", {}).reward == 1
 
 
 @pytest.mark.parametrize(
@@ -146,17 +149,24 @@ GRID = [[1, 0], [2, 3]]
     ("text", "grid"),
     [
         ("[[1, 0], [2, 3]]", GRID),
-        ("Not [[9]] but\n```\n[[1,0],\n [2,3]]\n```", GRID),
-        ("Output:\n1 0\n2 3\n", GRID),
-        ("10\n23", GRID),
-        ("| 1 | 0 |\n| 2 | 3 |", GRID),
-        ("[[1, 0], [2]]", None),
-        ("[[1, 10], [2, 3]]", None),
+        ("Not [[9]] but \\boxed{[[1,0],\n [2,3]]}", GRID),
+        ("\\boxed{[[1,0],[2,3]]} or \\boxed{[[9]]}", GRID),
+        ("first [[1,0],[2,3]], then [[9]]", GRID),
+        ("1 0\n2 3", None),
+        ("[[1, 0], [2]]", [[1, 0], [2]]),
+        ("[[]]", None),
         ("no grid", None),
     ],
 )
-def test_a_grid_is_read_from_lists_and_lines(text: str, grid: list[list[int]] | None) -> None:
+def test_a_grid_is_read_from_the_box_or_else_the_first_lists(text: str, grid: list[list[int]] | None) -> None:
     assert arc_grid.read_grid(text) == grid
+
+
+def test_reading_a_grid_takes_linear_time() -> None:
+    for text in ("[" * 1_000_000, "[[1," + " " * 1_000_000, "\\boxed{[[" * 100_000, "] " * 500_000):
+        begun = time.monotonic()
+        assert arc_grid.read_grid(text) is None
+        assert time.monotonic() - begun < 5
 
 
 def test_cells_are_counted_where_the_shape_is_right() -> None:

@@ -1,19 +1,18 @@
-"""Programs meet their tests in a child that they cannot leave."""
+"""Programs meet their tests: which program is found, how it is run, and what is said of each test."""
 
 from __future__ import annotations
 
-import socket
-import time
-from pathlib import Path
+import asyncio
 from typing import Any
 
 import pytest
 
-from blade.gym.sandbox.process import isolation
+from blade.gym.answers import message
+from blade.gym.environment import NoVerdict
 from blade.gym.verifiers import unit_tests as verifier
 
 ADDS = {"unit_tests": {"inputs": ["1 2\n", "5 5\n"], "outputs": ["3\n", "10\n"]}}
-LIMITS = {"timeout": 1, "total_timeout": 4}
+LIMITS = {"timeout": 1}
 
 
 def _fenced(code: str) -> str:
@@ -60,72 +59,29 @@ def test_a_message_without_a_program_fails() -> None:
     assert verifier.verify(ADDS, _fenced("x = (" * 1000), LIMITS).reward == 0.0
 
 
-@pytest.mark.parametrize(
-    ("code", "told"),
-    [
-        ("import os\nos.fork()", "may not use os.fork"),
-        ("import subprocess\nsubprocess.run(['true'])", "may not use subprocess.Popen"),
-        ("import _posixsubprocess\n_posixsubprocess.fork_exec()", "may not start a program"),
-        ("import os\nos.system('true')", "may not use os.system"),
-        ("import os\nos.execv('/bin/true', ['true'])", "may not use os.exec"),
-        ("import os\nos.kill(1, 9)", "may not use os.kill"),
-        ("print(open('/etc/passwd').read())", "may not reach files outside"),
-        ("import os\nprint(os.listdir('/'))", "may not reach files outside"),
-        ("import os\nprint(os.open('/etc/hosts', 0))", "may not reach files outside"),
-        ("open('../escaped', 'w')", "may not reach files outside"),
-        ("import os\nos.symlink('/etc', 'here')\nprint(open('here/passwd').read())", "may not reach files outside"),
-        ("import ctypes\nctypes.CDLL(None).fork()", "may not use ctypes"),
-        ("import ctypes\nctypes.pythonapi.Py_Exit(0)", "may not use ctypes"),
-        ("x = 'a' * 10 ** 10", "out of memory"),
-        ("import os\nos._exit(0)", "ended the process"),
-        ("import sys\nsys.exit(3)", "ended with code 3"),
-        ("while True:\n    print('x' * 1000)", "prints too much"),
-        ("def f():\n    f()\nf()", "RecursionError"),
-        ("import json, sys\nprint('token', json.dumps([0, None]))", "wrong output"),
-    ],
-)
-def test_what_a_program_may_not_do(code: str, told: str) -> None:
-    begun = time.monotonic()
-    assert told in _messages(code)[0]
-    assert time.monotonic() - begun < 10
+def test_the_first_failure_has_a_code_of_the_contest_judge() -> None:
+    codes = {
+        "print(sum(map(int, input().split())))": [True, True],
+        "print(3)": [True, -2],
+        "x = input()\nwhile True:\n    pass": [-3],
+        "raise ValueError": [-4],
+    }
+    for code, result in codes.items():
+        assert verifier.verify(ADDS, _fenced(code), LIMITS).fields["result"] == result, code
+    called = {"unit_tests": {"fn_name": "f", "inputs": ["1"], "outputs": ["2"]}}
+    assert verifier.verify(called, _fenced("def f(x):\n    return x"), LIMITS).fields["result"] == [-2]
 
 
-def test_there_is_no_network(tmp_path: Path) -> None:
-    assert isolation() in ("namespaces", "audit hook")
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
-        told = _messages(f"import socket\nsocket.create_connection(('127.0.0.1', {port}))")[0]
-        server.settimeout(0.2)
-        with pytest.raises(TimeoutError):
-            server.accept()
-    assert "may not use socket" in told
+def test_tests_that_are_not_json_give_no_verdict() -> None:
+    row = {"unit_tests": {"fn_name": "f", "inputs": ["one"], "outputs": ["2"]}}
+    with pytest.raises(NoVerdict, match="not JSON"):
+        verifier.verify(row, _fenced("def f(x):\n    return x"), {})
 
 
-def test_keys_of_the_environment_are_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "not to be seen")
-    told = _messages("import os\nprint(sorted(os.environ.values()))")[0]
-    assert "wrong output" in told
-    assert "not to be seen" not in told
-
-
-def test_a_program_may_write_in_its_folder_and_use_the_library() -> None:
-    code = "import numpy, asyncio, math\nopen('note', 'w').write('3')\ninput()\nprint(open('note').read())"
-    found = verifier.verify(ADDS, _fenced(code), {})
-    assert [one["passed"] for one in found.fields["test_results"]] == [True, False]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "code",
-    [
-        "while True:\n    pass",
-        "while True:\n    try:\n        while True:\n            pass\n    except BaseException:\n        pass",
-        "import threading, time\nwhile True:\n    threading.Thread(target=time.sleep, args=(100,)).start()",
-        "import signal\nsignal.signal(signal.SIGALRM, signal.SIG_IGN)\nwhile True:\n    pass",
-        "sum(10 ** 9 ** 3 for _ in range(9))",
-    ],
-)
-def test_a_program_without_end_ends(code: str) -> None:
-    begun = time.monotonic()
-    assert verifier.verify(ADDS, _fenced(code), LIMITS).reward == 0.0
-    assert time.monotonic() - begun < 4 + 10
+def test_tags_of_reasoning_cost_the_reward() -> None:
+    session = verifier.environment({"reasoning_format_penalty": -0.25}).open(ADDS)
+    answer = _fenced("print(sum(map(int, input().split())))")
+    for text, reward, rate in ((answer, 1.0, 0.0), (f"<think>hm</think>{answer}", -0.25, 1.0), ("</think>", 0.0, 0.0)):
+        found = asyncio.run(session.verify({"output": [message(text)]}))
+        assert (found.reward, found.fields["reasoning_format_violation_rate"]) == (reward, rate)
+        assert (found.fields["failure_reason"] is None) == (reward == 1.0)

@@ -22,7 +22,8 @@ from typing import Any
 
 from blade.gym.answers import final_answer, last_message, message, shown
 from blade.gym.environment import Environment, NoVerdict, Row, Verdict
-from blade.gym.model import Model, ModelError
+from blade.gym.judging import ask
+from blade.gym.model import Model
 from blade.gym.single_turn import Config, SingleTurn
 from blade.gym.verifiers.exact_match import normalized
 
@@ -49,9 +50,7 @@ async def judge(model: Model | None, row: Row, text: str, config: Config) -> Ver
         return _verdict(row, text, reply=None, correct=False, reason="the message is empty")
     if normalized(expected) in (normalized(text), normalized(final_answer(text) or "")):
         return _verdict(row, text, reply=None, correct=True, reason=None)
-    if model is None:
-        raise NoVerdict("there is no judge: give the resources server a model under judge_model", terminal=True)
-    reply = await _reply(model, row, text, config)
+    _, reply = await ask(model, _request(row, text, config))
     said = _VERDICT.findall(reply[-LONGEST_REPLY:])
     if len({word.lower() for word in said}) != 1:
         raise NoVerdict(f"the judge's reply holds {'two verdicts' if said else 'no verdict'}: {reply[-200:]!r}")
@@ -59,13 +58,13 @@ async def judge(model: Model | None, row: Row, text: str, config: Config) -> Ver
     return _verdict(row, text, reply=reply, correct=correct, reason=None if correct else "the judge says incorrect")
 
 
-async def _reply(model: Model, row: Row, text: str, config: Config) -> str:
+def _request(row: Row, text: str, config: Config) -> dict[str, Any]:
     asked = (
         f"<question>\n{row.get('question', '')}\n</question>\n<reference>\n{row['expected_answer']}\n</reference>\n"
         f"<answer>\n{text[-LONGEST_ANSWER:]}\n</answer>"
     )
     rubric = row.get("rubric")
-    params: dict[str, Any] = {
+    return {
         "input": [
             {"role": "system", "content": _SYSTEM + (f"\n\nWhat counts here: {rubric}" if rubric else "")},
             {"role": "user", "content": asked},
@@ -73,14 +72,6 @@ async def _reply(model: Model, row: Row, text: str, config: Config) -> str:
         "max_output_tokens": int(config.get("max_output_tokens", 512)),
         "temperature": 0.0,
     }
-    try:
-        response = await model.respond(params, seed=0)
-    except ModelError as problem:
-        raise NoVerdict(f"the judge failed: {problem}") from problem
-    if response.get("incomplete_details"):
-        raise NoVerdict("the judge was cut off")
-    output = response.get("output")
-    return last_message([item for item in output if isinstance(item, dict)] if isinstance(output, list) else [])
 
 
 def _verdict(row: Row, text: str, *, reply: str | None, correct: bool, reason: str | None) -> Verdict:
@@ -97,10 +88,10 @@ def _verdict(row: Row, text: str, *, reply: str | None, correct: bool, reason: s
 def environment(config: Config) -> Environment:
     """An environment that asks the config's judge."""
 
-    async def ask(row: Row, output: Sequence[Row]) -> Verdict:
+    async def judged(row: Row, output: Sequence[Row]) -> Verdict:
         return await judge(config.get("judge_model"), row, last_message(output), config)
 
     def golden(row: Row) -> Sequence[Row]:
         return (message(gold(row)),)
 
-    return SingleTurn(judge=ask, golden=golden)
+    return SingleTurn(judge=judged, golden=golden)

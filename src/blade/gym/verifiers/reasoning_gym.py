@@ -1,74 +1,93 @@
-"""An answer to a generated puzzle, scored by the family's own scorer, in a sandboxed process with limits.
+r"""An answer to a generated puzzle, scored by the family's own scorer, in a sandboxed process with limits.
 
+The answer is what stands in the last `<answer>`, else in the first `\boxed{}`, else the whole text of all assistant messages.
 Some scorers evaluate the answer as Python. Here an answer that is more than arithmetic is never run: the scorer is told
 that it cannot be read. Scoring that runs out of time or memory gives no verdict.
 
 Row
-    `expected_answer`, `question`. `verifier_metadata`: `source_dataset`, the family's name, and `entry`, its metadata.
-
-Config
-    `extract`: `marked` takes only answers that are marked; default `any` (else the last line).
+    `question`; `answer`: the generator's own, null where the family has only a scorer; `metadata`: the generator's, with
+    `source_dataset`, the family's name.
 
 Fields
-    `extracted_answer`, `expected_answer`, `library_reward` (what the scorer gave; the reward is the same), `failure_reason`.
+    `score` (the reward, from 0 to 1), `task_name` (the family), `extracted_answer`, `expected_answer`, `failure_reason`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from blade.gym.answers import final_answer, last_line, shown
+from blade.gym.answers import shown
 from blade.gym.environment import NoVerdict, Row, Verdict
 from blade.gym.sandbox.worker import Worker
 from blade.gym.single_turn import Config
 
 SECONDS = 20.0
-LONGEST_ANSWER = 20_000
+_OPEN, _CLOSE, _BOX = "<answer>", "</answer>", "\\boxed{"
+_NO_FAMILY = "no such family"
+_TUPLES = ("arc_agi", "rearc")
+"""Families whose scorers compare with tuples."""
 _WORKER = Worker(__name__, seconds=SECONDS, packages=["reasoning-gym"])
 
 
 def gold(row: Row) -> str | None:
     """The generator's own answer; some families have none, only a scorer."""
-    answer = row.get("expected_answer")
+    answer = row.get("answer")
     return None if answer is None else f"<answer>{answer}</answer>"
 
 
 def verify(row: Row, text: str, config: Config) -> Verdict:
     """What the family's scorer gives, from 0 to 1."""
-    answer = final_answer(text)
-    if answer is None and config.get("extract") != "marked":
-        answer = last_line(text)
-    reward, reason = _scored(row, answer)
+    about = row.get("metadata")
+    family = about.get("source_dataset") if isinstance(about, Mapping) else None
+    if not family:
+        raise NoVerdict("the row's metadata names no source_dataset", failure_class="skipped", terminal=True)
+    answer = extract(text)
+    score, reason = _scored(row, str(family), answer)
     fields = {
+        "score": score,
+        "task_name": family,
         "extracted_answer": shown(answer),
-        "expected_answer": row.get("expected_answer"),
-        "library_reward": reward,
+        "expected_answer": row.get("answer"),
         "failure_reason": reason,
     }
-    return Verdict(reward=reward, fields=fields)
+    return Verdict(reward=score, fields=fields)
 
 
-def _scored(row: Row, answer: str | None) -> tuple[float, str | None]:
-    if answer is None:
-        return 0.0, "no answer was found in the last message"
-    if len(answer) > LONGEST_ANSWER:
-        return 0.0, "what is given as the answer is too long to be one"
-    about = row["verifier_metadata"]
-    entry = {
-        "question": row.get("question", ""),
-        "answer": row.get("expected_answer"),
-        "metadata": about.get("entry") or {},
-    }
+def extract(text: str) -> str:
+    """What a text gives as its answer; all of it where nothing is marked."""
+    tagged = _last_tagged(text)
+    return (tagged if tagged is not None else _first_boxed(text) or text).strip()
+
+
+def _last_tagged(text: str) -> str | None:
+    found, place = None, 0
+    while (begin := text.find(_OPEN, place)) >= 0 and (end := text.find(_CLOSE, begin + len(_OPEN))) >= 0:
+        found, place = text[begin + len(_OPEN) : end], end + len(_CLOSE)
+    return found
+
+
+def _first_boxed(text: str) -> str | None:
+    r"""Up to the first closing brace: `\boxed{\frac{1}{2}}` gives `\frac{1`."""
+    place = 0
+    while (begin := text.find(_BOX, place)) >= 0 and (end := text.find("}", begin + len(_BOX))) >= 0:
+        if end > begin + len(_BOX):
+            return text[begin + len(_BOX) : end]
+        place = end
+    return None
+
+
+def _scored(row: Row, family: str, answer: str) -> tuple[float, str | None]:
+    entry = {"question": row.get("question", ""), "answer": row.get("answer"), "metadata": row["metadata"]}
     try:
-        score = float(_WORKER.ask("score", str(about["source_dataset"]), answer, entry))
+        score = float(_WORKER.ask("score", family, answer, entry))
     except ValueError as problem:
-        if str(problem).startswith("KeyError: 'no such family"):
+        if _NO_FAMILY in str(problem):
             raise NoVerdict(str(problem), failure_class="skipped", terminal=True) from problem
         return 0.0, "the scorer could not read the answer"
-    return (
-        score,
-        None if score >= 1 else "the scorer gave part of the points" if score > 0 else "the scorer gave no points",
-    )
+    if not answer:
+        return score, "there is no answer"
+    return score, None if score >= 1 else f"the scorer gave {'part of the' if score > 0 else 'no'} points"
 
 
 def warm() -> None:
@@ -81,20 +100,14 @@ def score(family: str, answer: str, entry: dict[str, Any]) -> float:
     import reasoning_gym
 
     if family not in reasoning_gym.factory.DATASETS:
-        raise KeyError(f"no such family: {family}")
+        raise KeyError(f"{_NO_FAMILY}: {family}")
     scorer = reasoning_gym.get_score_answer_fn(family)
-    asked = {**entry, "metadata": {"source_dataset": family, **entry["metadata"]}}
-    given = float(scorer(answer, asked))
-    if given >= 1:
-        return given
-    # Generators write tuples, JSON gives them back as lists, and a few scorers tell the two apart.
-    try:
-        return max(given, float(scorer(answer, _with_tuples(asked))))
-    except (TypeError, ValueError, KeyError, AttributeError, IndexError):
-        return given
+    given = float(scorer(answer, entry))
+    # Generators write tuples, JSON gives them back as lists, and two scorers then call no answer right.
+    return max(given, float(scorer(answer, _with_tuples(entry)))) if family in _TUPLES else given
 
 
 def _with_tuples(value: Any) -> Any:
     if isinstance(value, list):
-        return tuple(_with_tuples(one) for one in value)
-    return {name: _with_tuples(one) for name, one in value.items()} if isinstance(value, dict) else value
+        return tuple(_with_tuples(item) for item in value)
+    return {name: _with_tuples(item) for name, item in value.items()} if isinstance(value, dict) else value

@@ -20,7 +20,7 @@ from starlette.responses import JSONResponse, Response
 from blade.core.errors import RequestError
 from blade.gym import databases
 from blade.gym.environment import NoVerdict
-from blade.gym.verifiers import spider2_result, sql_result, sql_table
+from blade.gym.verifiers import spider2_result, sql_result
 from gym_endpoint import KEY, Endpoint, serving
 from gym_lab import ROOT, here, read
 
@@ -253,25 +253,36 @@ def test_a_copy_of_spider2_that_is_not_whole_is_said(tmp_path: Path) -> None:
     assert (code, "has no spider2-lite.jsonl" in err) == (2, True)
 
 
-TABLE = {"sql_context": SCHOOLS, "gold_tables": [[["A", "10"], ["B", "20"], ["B", "20"]]]}
-
-
 @pytest.mark.parametrize(
-    ("query", "found"),
+    ("query", "passed", "reason"),
     [
-        ("SELECT name, pupils FROM schools", 2),
-        ("SELECT CAST(pupils AS TEXT), name, 1 FROM schools", 2),
-        ("SELECT pupils + 0.005, name FROM schools", 2),
-        ("SELECT name, pupils + 1 FROM schools", 1),
-        ("SELECT NULL, x'00' FROM schools", 0),
-        ("SELECT 'A' WHERE 0", 0),
+        ("SELECT value FROM json_each('[1, 2]')", True, None),
+        ("SELECT 1 UNION SELECT 2", True, None),
+        ("SELECT 1.0 UNION SELECT 2.0000001", True, None),
+        ("SELECT randomblob(900000) FROM big", False, "too large"),
+        ("SELECT " + ", ".join(map(str, range(300))), False, "too many columns"),
+        ("SELECT instr(zeroblob(900000), zeroblob(400000) || x'01') FROM big", False, "out of time"),
+        ("SELECT '\ud800'", False, "rows"),
+        ("UPDATE sqlite_master SET name = 'x'", False, "query"),
+        ("SELECT fts3_tokenizer('simple', x'00')", False, "does more than read"),
+        ("ATTACH 'other.sqlite' AS other", False, "does more than read"),
+        ("PRAGMA writable_schema = 1", False, "does more than read"),
+        ("CREATE TEMP TABLE t (a)", False, "does more than read"),
     ],
 )
-def test_columns_are_found_by_their_values(query: str, found: int) -> None:
-    account = sql_table.verify(TABLE, f"```sql\n{query}\n```", {})
-    assert (account.reward, account.fields["columns_found"], account.fields["columns_wanted"]) == (found == 2, found, 2)
+def test_a_query_that_takes_too_much_or_does_more_fails(query: str, passed: bool, reason: str | None) -> None:
+    fill = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 3000) INSERT INTO big SELECT x FROM c;"
+    row = {"sql_context": f"CREATE TABLE big (a); {fill}", "sql": "SELECT 1 AS a UNION SELECT 2"}
+    found = sql_result.verify(row, f"```sql\n{query}\n```", {"timeout": 1})
+    assert found.reward == float(passed)
+    assert (
+        reason is None
+        or reason in str(found.fields["failure_reason"])
+        or "failed" in str(found.fields["failure_reason"])
+    )
 
 
-def test_a_key_without_a_column_is_no_verdict() -> None:
-    with pytest.raises(NoVerdict, match="empty table"):
-        sql_table.verify({**TABLE, "gold_tables": [[]]}, "SELECT 1", {})
+def test_whole_numbers_are_compared_exactly() -> None:
+    row = {"sql_context": "CREATE TABLE t (a);", "sql": "SELECT 20240101"}
+    assert sql_result.verify(row, "```sql\nSELECT 20240101\n```", {}).reward == 1.0
+    assert sql_result.verify(row, "```sql\nSELECT 20240115\n```", {}).reward == 0.0

@@ -54,7 +54,6 @@ def test_there_is_a_server_for_each_verifier() -> None:
         "spider2_lite",
         "structured_outputs",
         "text_to_sql_rows",
-        "text_to_sql_table",
         "translation",
         "wmt_translation",
         "workplace_assistant",

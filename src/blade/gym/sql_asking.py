@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -20,7 +21,7 @@ from urllib.parse import quote
 from blade.gym.answers import fenced
 from blade.gym.config.roots import search_roots
 from blade.gym.environment import NoVerdict, Row
-from blade.gym.sandbox.worker import Worker
+from blade.gym.sandbox.worker import OutOfBounds, Worker
 from blade.gym.single_turn import Config
 
 QUERY_SECONDS = 5.0
@@ -29,6 +30,11 @@ SECONDS = 12.0
 MOST_ROWS = 10_000
 LONGEST_SQL = 20_000
 LONGEST_VALUE = 1_000_000
+MOST_BYTES = 100_000_000
+"""Characters of a whole result."""
+MOST_COLUMNS = 200
+"""Of a result: where any column may hold the answer, a query with thousands could list every number."""
+_HARMLESS = "SELECT 1"
 _ALLOWED = frozenset((sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE))
 _BEGINS = re.compile(r"\b(?:WITH|SELECT)\b", re.IGNORECASE)
 
@@ -50,6 +56,27 @@ def asking(module: str, row: Row, config: Config) -> Asking:
     seconds = float(config.get("timeout") or QUERY_SECONDS)
     worker = _worker(module, SECONDS + 2 * (seconds - QUERY_SECONDS), str(folder) if folder else None)
     return Asking(worker=worker, script=str(row.get("sql_context") or ""), file=_place(row, folder), seconds=seconds)
+
+
+def judge_query(on: Asking, query: str, *key: object) -> dict[str, Any]:
+    """What `compare` of the verifier's module says, in its worker; raises NoVerdict where the task itself fails.
+
+    A query that takes more time or memory than it may has failed, but a task that does is no verdict on the query.
+    """
+    try:
+        account: dict[str, Any] = _asked(on, query, *key)
+    except OutOfBounds:
+        _asked(on, _HARMLESS, *key)
+        account = {"returned_rows": None, "failure_reason": "the query ran out of time or memory"}
+    return account
+
+
+def _asked(on: Asking, query: str, *key: object) -> Any:
+    written = query.encode("utf-8", "replace").decode()  # SQLite knows no lone surrogates
+    try:
+        return on.worker.ask("compare", on.script, on.file, written, on.seconds, *key)
+    except ValueError as problem:
+        raise NoVerdict(f"the task's own database or query fails: {problem}", terminal=True) from problem
 
 
 def extract(text: str) -> str | None:
@@ -109,19 +136,39 @@ def database(script: str, file: str | None) -> Iterator[Path]:
 
 
 def rows(path: Path, query: str, seconds: float) -> list[tuple[Any, ...]]:
-    """In the child: what a query gives, a row more than `MOST_ROWS` at most; raises sqlite3.Error."""
+    """In the worker: what a query returns, at most one row more than `MOST_ROWS`; raises sqlite3.Error."""
     # Immutable: a file in a folder that may only be read can have no journal beside it.
     connection = sqlite3.connect(f"file:{quote(str(path))}?mode=ro&immutable=1", uri=True)
     connection.text_factory = lambda raw: raw.decode(errors="replace")
     try:
-        # The time of the processor: how busy the machine is must not decide what a query gives.
+        # The time of the processor: how busy the machine is must not decide what a query returns.
         deadline = time.process_time() + seconds
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_VALUE)
-        connection.set_authorizer(lambda action, *_: sqlite3.SQLITE_OK if action in _ALLOWED else sqlite3.SQLITE_DENY)
+        connection.set_authorizer(_authorized)
         connection.set_progress_handler(lambda: time.process_time() > deadline, 10_000)
-        return connection.execute(query).fetchmany(MOST_ROWS + 1)
+        return _bounded(connection.execute(query))
     finally:
         connection.close()
+
+
+def _authorized(action: int, first: str | None, second: str | None, *_: str | None) -> int:
+    """Allow reading. Functions that return tables, such as json_each, declare them in the schema, which stays as it is."""
+    declares = action == sqlite3.SQLITE_UPDATE and first in ("sqlite_master", "sqlite_schema")
+    harmful = action == sqlite3.SQLITE_FUNCTION and second in ("fts3_tokenizer", "load_extension")
+    return sqlite3.SQLITE_OK if (action in _ALLOWED or declares) and not harmful else sqlite3.SQLITE_DENY
+
+
+def _bounded(cursor: sqlite3.Cursor) -> list[tuple[Any, ...]]:
+    if len(cursor.description or ()) > MOST_COLUMNS:
+        raise sqlite3.DataError("the result has too many columns")
+    found: list[tuple[Any, ...]] = []
+    size = 0
+    for row in islice(cursor, MOST_ROWS + 1):
+        found.append(row)
+        size += sum(len(value) for value in row if isinstance(value, str | bytes))
+        if size > MOST_BYTES:
+            raise sqlite3.DataError("the result is too large")
+    return found
 
 
 def failed(problem: Exception) -> str:

@@ -531,7 +531,7 @@ HOSTILE_REPLIES = [
     "7",
     "not JSON",
 ]
-TESTS = [
+TESTS: list[dict[str, Any]] = [
     {"kind": "returns", "function": "f", "input": [1], "output": 7},
     {"kind": "asserts", "code": "assert f(1) == 7", "names": ["f"]},
     {

@@ -26,7 +26,7 @@ ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELEC
 
 
 def compared(worker: Worker, right: str, query: str) -> Any:
-    return worker.ask("compare", TABLE, None, right, query, 5.0, True)
+    return worker.ask("compare", TABLE, None, query, 5.0, right, True)
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_an_error_of_the_question_is_raised_here(worker: Worker) -> None:
 
 def test_a_question_out_of_time_has_no_verdict_and_the_next_one_has(worker: Worker) -> None:
     with pytest.raises(OutOfBounds) as raised:
-        worker.ask("compare", TABLE, None, ENDLESS, "SELECT 1", 60.0, True)
+        worker.ask("compare", TABLE, None, "SELECT 1", 60.0, ENDLESS, True)
     assert raised.value.terminal
     assert compared(worker, "SELECT a FROM t", "SELECT 1")["failure_reason"] is None
 

@@ -48,7 +48,7 @@ def gold(row: Row) -> str:
 
 async def verify(row: Row, text: str, config: Config) -> Verdict:
     """1 for an equivalent answer, else 0; raises NoVerdict."""
-    expected = str(row.get("expected_answer") or "")
+    expected = "" if row.get("expected_answer") is None else str(row["expected_answer"])
     if not expected.strip():
         raise NoVerdict("the row has no expected_answer", failure_class="skipped", terminal=True)
     by_library, answer = await asyncio.to_thread(_compared, expected, text, config)

@@ -14,6 +14,7 @@ Fields
 
 from __future__ import annotations
 
+import cmath
 from collections.abc import Mapping
 from typing import Any
 
@@ -27,6 +28,8 @@ _OPEN, _CLOSE, _BOX = "<answer>", "</answer>", "\\boxed{"
 _NO_FAMILY = "no such family"
 _TUPLES = ("arc_agi", "rearc")
 """Families whose scorers compare with tuples."""
+_FOUR_OPERATIONS = ("countdown", "puzzle24")
+"""Families whose puzzles allow numbers and four operations; their scorers would also take functions and constants."""
 _WORKER = Worker(__name__, seconds=SECONDS, packages=["reasoning-gym"])
 
 
@@ -103,8 +106,19 @@ def score(family: str, answer: str, entry: dict[str, Any]) -> float:
         raise KeyError(f"{_NO_FAMILY}: {family}")
     scorer = reasoning_gym.get_score_answer_fn(family)
     given = float(scorer(answer, entry))
+    lettered = family in _FOUR_OPERATIONS and any(letter.isalpha() for letter in answer)
+    if given >= 1 and (lettered or not _finite(answer)) and answer != entry["answer"]:
+        return 0.0
     # Generators write tuples, JSON gives them back as lists, and two scorers then call no answer right.
     return max(given, float(scorer(answer, _with_tuples(entry)))) if family in _TUPLES else given
+
+
+def _finite(answer: str) -> bool:
+    """Whether a text is not a number that is equal to, or near, every other for some scorers."""
+    try:
+        return cmath.isfinite(complex(answer.replace(" ", "").replace("i", "j") if "inf" not in answer else answer))
+    except ValueError:
+        return "nan" not in answer.lower()
 
 
 def _with_tuples(value: Any) -> Any:

@@ -27,7 +27,7 @@ from typing import Any
 from blade.gym.answers import shown
 from blade.gym.environment import NoVerdict, Row, Verdict
 from blade.gym.single_turn import Config
-from blade.gym.sql_asking import LONGEST_SQL, MOST_ROWS, asking, database, failed, rows
+from blade.gym.sql_asking import LONGEST_SQL, MOST_ROWS, asking, database, failed, judge_query, rows
 
 CLOSE = 0.01
 SECONDS = 30.0
@@ -82,13 +82,7 @@ def _compared(row: Row, query: str, config: Config) -> dict[str, Any]:
     on = asking(__name__, where, settings)
     expected = [row["gold_sql"], None] if row.get("gold_sql") else [None, row["gold_result"]]
     order = row.get("ignore_order", True)
-    try:
-        account: dict[str, Any] = on.worker.ask(
-            "compare", on.script, on.file, query, on.seconds, *expected, row.get("condition_cols"), bool(order)
-        )
-    except ValueError as problem:
-        raise NoVerdict(f"the task's own database or query fails: {problem}", terminal=True) from problem
-    return account
+    return judge_query(on, query, *expected, row.get("condition_cols"), bool(order))
 
 
 def compare(

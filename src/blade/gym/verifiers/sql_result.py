@@ -21,9 +21,9 @@ import sqlite3
 from typing import Any
 
 from blade.gym.answers import shown
-from blade.gym.environment import NoVerdict, Row, Verdict
+from blade.gym.environment import Row, Verdict
 from blade.gym.single_turn import Config
-from blade.gym.sql_asking import LONGEST_SQL, asking, database, extract, failed, rows
+from blade.gym.sql_asking import LONGEST_SQL, asking, database, extract, failed, judge_query, rows
 
 CLOSE = 1e-6
 _ORDERED = re.compile(r"\border\s{1,20}by\b(?![^()]*\))", re.IGNORECASE)
@@ -41,26 +41,15 @@ def verify(row: Row, text: str, config: Config) -> Verdict:
     if query is not None and len(query) > LONGEST_SQL:
         account["failure_reason"] = "the query is too long"
     elif query is not None:
-        account = _asked(row, query, config)
+        whole = config.get("compare") != "set"
+        account |= judge_query(asking(__name__, row, config), query, str(row["sql"]), whole)
     fields = {"extracted_sql": shown(query), "sql": row["sql"], **account}
     return Verdict(reward=float(account["failure_reason"] is None), fields=fields)
 
 
-def _asked(row: Row, query: str, config: Config) -> dict[str, Any]:
-    on = asking(__name__, row, config)
-    whole = config.get("compare") != "set"
-    try:
-        account: dict[str, Any] = on.worker.ask(
-            "compare", on.script, on.file, str(row["sql"]), query, on.seconds, whole
-        )
-    except ValueError as problem:
-        raise NoVerdict(f"the task's own database or query fails: {problem}", terminal=True) from problem
-    return account
-
-
-def compare(context: str, place: str | None, right: str, query: str, seconds: float, whole: bool) -> dict[str, Any]:
-    """In the child: how the rows of two queries differ; raises where the gold query or the script fails."""
-    with database(context, place) as path:
+def compare(script: str, file: str | None, query: str, seconds: float, right: str, whole: bool) -> dict[str, Any]:
+    """In the worker: how the rows of two queries differ; raises where the gold query or the script fails."""
+    with database(script, file) as path:
         expected = rows(path, right, seconds)
         account: dict[str, Any] = {"expected_rows": len(expected), "returned_rows": None, "failure_reason": None}
         try:
@@ -93,6 +82,8 @@ def _same(first: list[tuple[Any, ...]], second: list[tuple[Any, ...]]) -> bool:
 
 
 def _equal(one: Any, other: Any) -> bool:
+    if isinstance(one, int) and isinstance(other, int):
+        return one == other
     if isinstance(one, int | float) and isinstance(other, int | float):
         return one == other or abs(one - other) <= CLOSE * max(1.0, abs(one))
     return bool(one == other)

@@ -33,7 +33,7 @@ from gym_lab import command, endpoint_words, environ, lab  # noqa: E402
 
 SHARE_TARGET = 0.6
 AT_ONCE = 32
-FAULTS = ("500", "429", "malformed", "drop", "truncated", "no choices")
+FAULTS = ("500", "429", "malformed", "drop", "truncated", "no choices", "output without status", "empty body")
 BARE = """
 import asyncio, json, sys, time
 import httpx
@@ -109,7 +109,11 @@ def killed(folder: Path, url: str, total: int) -> Count:
     """Counts after a run that was killed halfway and resumed."""
     output = folder / "killed.jsonl"
     process = subprocess.Popen(
-        run_words(folder, url, "killed"), cwd=folder, env=environ(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        run_words(folder, url, "killed"),
+        cwd=folder,
+        env=environ(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
     while process.poll() is None and not (output.exists() and output.read_bytes().count(b"\n") >= total // 2):
         time.sleep(0.005)
@@ -146,7 +150,9 @@ def main() -> int:
     share = ours / bare
     print(f"{given.rollouts} rollouts, half of all replies faulty, {AT_ONCE} at once, best of {given.rounds}")
     print(f"bare httpx loop       {bare:7.0f} rollouts/s")
-    print(f"gym eval run          {ours:7.0f} rollouts/s, {share:.2f} of the bare loop (target: {SHARE_TARGET} or more)")
+    print(
+        f"gym eval run          {ours:7.0f} rollouts/s, {share:.2f} of the bare loop (target: {SHARE_TARGET} or more)"
+    )
     for what, count in (("whole run", whole), ("kill -9 and --resume", resumed)):
         print(f"{what:21} lost {count.lost}, doubled {count.doubled}, wrong {count.wrong}")
     return int(not (whole.clean and resumed.clean and share >= SHARE_TARGET))

@@ -181,7 +181,7 @@ def test_servers_of_their_own_give_the_same_rollouts_and_stop_cleanly(tmp_path: 
         head = ("--head-port", str(port))
         code, out, err = here("env", "status", "--json", *head)
         assert code == 0, err
-        assert {one["name"]: one["status"] for one in json.loads(out)} == {
+        assert {one["process_name"]: one["status"] for one in json.loads(out)} == {
             "sums": "ok",
             "sums_simple_agent": "ok",
             "policy_model": "ok",
@@ -189,7 +189,7 @@ def test_servers_of_their_own_give_the_same_rollouts_and_stop_cleanly(tmp_path: 
         config = httpx.get(f"http://127.0.0.1:{port}/global_config_dict_yaml", timeout=5, trust_env=False).text
         assert KEY not in config
         assert (
-            yaml.safe_load(config)["policy_model"]["responses_api_models"]["openai_model"]["openai_api_key"] == "****"
+            yaml.safe_load(json.loads(config))["policy_model"]["responses_api_models"]["openai_model"]["openai_api_key"] == "****"
         )
         again = gym("env", "start", *endpoint_words(tmp_path, endpoint.url, KEY), *head, cwd=tmp_path)
         assert (again.returncode, "is taken" in again.stderr) == (2, True)
@@ -290,7 +290,7 @@ def test_metrics_are_aggregated_by_servers_that_run(tmp_path: Path) -> None:
     bare = [{"_ng_task_index": 5, "reward": 1.0}, {"_ng_task_index": 5, "reward": 0.0}]
     with started(tmp_path, "http://127.0.0.1:9/v1", port, low), httpx.Client(trust_env=False, timeout=20) as client:
         listed = client.get(f"http://127.0.0.1:{port}/server_instances").json()
-        urls = {one["group"]: one["url"] for one in listed}
+        urls = {one["server_type"]: one["url"] for one in listed}
 
         def ask(group: str, body: Any) -> httpx.Response:
             return client.post(f"{urls[group]}/aggregate_metrics", json=body)

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 from blade.core.errors import RequestError
 from blade.gym.sandbox import visible
@@ -100,7 +101,19 @@ def start(kind: str, view: View, *, module: str | None = None) -> Started:
         env={"LC_ALL": "C.UTF-8", "PATH": os.defpath, "PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1"},
         start_new_session=True,
     )
+    _running.add(process)
     return Started(process=process, folder=folder, settings=json.dumps(settings).encode() + b"\n")
+
+
+def end_all() -> None:
+    """End every process behind walls: for a command that was told to stop, and whose threads would wait for them."""
+    for process in list(_running):
+        with suppress(ProcessLookupError, PermissionError):
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+_running: WeakSet[subprocess.Popen[bytes]] = WeakSet()
 
 
 def _devices() -> list[str]:

@@ -360,9 +360,17 @@ def _run(job: _Job, parent: _Parent) -> None:
             elif end in (job.output_end, job.message_end, job.input_end, job.job_end):
                 job.serve(end)
         if parent.ended:
-            os._exit(1)  # nobody waits any more; the job ends with this process or with its pipes
+            _end_all(job)
     # What was said just before the end is in order: messages are told as they are read.
     _Parent.tell(b"E", json.dumps(job.end()).encode())
+
+
+def _end_all(job: _Job) -> None:
+    """Nobody waits any more, for the parent was killed: end the job, what it started, and this process."""
+    os.kill(job.pid, signal.SIGKILL)
+    if os.getpgrp() == os.getpid():  # behind walls all that is left ends with the first process
+        os.killpg(0, signal.SIGKILL)
+    os._exit(1)
 
 
 def _ready(settings: Mapping[str, Any]) -> tuple[dict[str, Callable[..., None]], Callable[[], Any]]:

@@ -63,6 +63,9 @@ class Started:
     settings: bytes
     """The first line that it must be told."""
 
+    def __post_init__(self) -> None:
+        _running.add(self.process)
+
     def end(self) -> None:
         """End it with all that it started, and leave nothing behind."""
         with suppress(ProcessLookupError, PermissionError):
@@ -101,7 +104,6 @@ def start(kind: str, view: View, *, module: str | None = None) -> Started:
         env={"LC_ALL": "C.UTF-8", "PATH": os.defpath, "PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1"},
         start_new_session=True,
     )
-    _running.add(process)
     return Started(process=process, folder=folder, settings=json.dumps(settings).encode() + b"\n")
 
 

@@ -206,18 +206,25 @@ def serving(endpoint: Endpoint) -> Iterator[Endpoint]:
     """The server in a thread, on a free port, until the end of the block."""
     paths = {"responses": "/v1/responses", "chat": "/v1/chat/completions"}
     routes = [Route(paths[name], endpoint.answer, methods=["POST"]) for name in endpoint.routes]
+    with listening(Starlette(routes=routes)) as port:
+        endpoint.url = f"http://127.0.0.1:{port}/v1"
+        yield endpoint
+
+
+@contextmanager
+def listening(app: Starlette) -> Iterator[int]:
+    """An application in a thread, on a free port, which is given, until the end of the block."""
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
-    config = uvicorn.Config(Starlette(routes=routes), log_level="critical", timeout_graceful_shutdown=1, lifespan="off")
+    config = uvicorn.Config(app, log_level="critical", timeout_graceful_shutdown=1, lifespan="off")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     deadline = time.monotonic() + 20
     while not server.started and time.monotonic() < deadline:
         time.sleep(0.01)
-    endpoint.url = f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
     try:
-        yield endpoint
+        yield int(listener.getsockname()[1])
     finally:
         server.should_exit = True
         thread.join(20)

@@ -6,11 +6,8 @@ import asyncio
 import json
 import os
 import signal
-import socket
 import subprocess
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +19,7 @@ from blade.gym.config.load import resolve
 from blade.gym.serve.fleet import Fleet, assemble
 from blade.gym.serve.web import application
 from gym_endpoint import KEY, Endpoint, serving
-from gym_lab import command, endpoint_words, environ, gym, here, keys, lab, read, same, task, write
+from gym_lab import command, endpoint_words, environ, free_port, gym, here, keys, lab, read, same, started, task, write
 
 
 def fleet(folder: Path, url: str) -> Fleet:
@@ -140,39 +137,6 @@ def test_an_application_has_health_and_openapi() -> None:
     assert {route.path for route in application("x", ()).routes} == {"/health", "/openapi.json"}  # type: ignore[attr-defined]
 
 
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
-
-
-@contextmanager
-def started(folder: Path, url: str, port: int, low: int, *more: str) -> Iterator[subprocess.Popen[str]]:
-    words = [*endpoint_words(folder, url, KEY), *more]
-    ports = [f"++port_range_low={low}", f"++port_range_high={low + 50}"]
-    process = subprocess.Popen(
-        command("env", "start", *words, "--head-port", str(port), *ports),
-        cwd=folder,
-        env=environ(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        deadline = time.monotonic() + 60
-        while process.poll() is None and time.monotonic() < deadline:
-            try:
-                httpx.get(f"http://127.0.0.1:{port}/health", timeout=1, trust_env=False)
-                break
-            except httpx.HTTPError:
-                time.sleep(0.05)
-        yield process
-    finally:
-        if process.poll() is None:
-            process.kill()
-        process.communicate(timeout=30)
-
-
 def test_servers_of_their_own_give_the_same_rollouts_and_stop_cleanly(tmp_path: Path) -> None:
     lab(tmp_path, tasks=4)
     data = "resources_servers/sums/data/example.jsonl"
@@ -189,7 +153,8 @@ def test_servers_of_their_own_give_the_same_rollouts_and_stop_cleanly(tmp_path: 
         config = httpx.get(f"http://127.0.0.1:{port}/global_config_dict_yaml", timeout=5, trust_env=False).text
         assert KEY not in config
         assert (
-            yaml.safe_load(json.loads(config))["policy_model"]["responses_api_models"]["openai_model"]["openai_api_key"] == "****"
+            yaml.safe_load(json.loads(config))["policy_model"]["responses_api_models"]["openai_model"]["openai_api_key"]
+            == "****"
         )
         again = gym("env", "start", *endpoint_words(tmp_path, endpoint.url, KEY), *head, cwd=tmp_path)
         assert (again.returncode, "is taken" in again.stderr) == (2, True)

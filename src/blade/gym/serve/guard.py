@@ -76,12 +76,12 @@ class Guard:
         named = headers.get("host", "")
         if not self._is_ours(_name(named)):
             raise HTTPException(421, f"this server is not called {named!r}: ask for {self.host}, or set host")
-        origin = headers.get("origin")
-        if origin is not None and origin != f"http://{named}":
-            raise HTTPException(403, f"requests of pages of {origin} are refused")
+        for origin in headers.getlist("origin"):
+            if origin != f"http://{named}":
+                raise HTTPException(403, f"requests of pages of {origin} are refused")
         if method != "POST":
             return
-        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+        kind = ", ".join(headers.getlist("content-type")).partition(";")[0].strip().lower()
         if kind != "application/json":
             raise HTTPException(415, f"the body is sent as application/json, not as {kind or 'nothing'}")
         length = headers.get("content-length", "0")

@@ -112,6 +112,8 @@ def test_a_model_speaks_both_dialects_and_says_how_it_failed(tmp_path: Path) -> 
             *(("POST", "/v1/responses", {"input": f"What is {n} + {n}?"}) for n in (5, 6, 7)),
         )
     assert plain.json()["output"][0]["content"][0]["text"] == "4"
+    required = {"id", "created_at", "model", "object", "output", "parallel_tool_calls", "tool_choice", "tools"}
+    assert required <= set(plain.json()), "agents of NeMo Gym take no response without these"
     assert chat.json()["choices"][0]["message"] == {"role": "assistant", "content": "4"}
     assert chat.json()["usage"]["total_tokens"] == 12
     assert models.json()["data"][0]["id"] == "adder-1"

@@ -35,7 +35,8 @@ def given(found: Sequence[Instance]) -> frozenset[str]:
 def choices(tree: Mapping[str, Any], fixed: Sequence[Instance]) -> Iterator[int]:
     """Ports of the config's range in their order, without the head's, barred ones, and those of instances with a given one."""
     barred = tree.get("disallowed_ports")
-    used = {head_of(tree)[1], *(barred if isinstance(barred, list) else ()), *(_port(one) for one in fixed)}
+    named = (head_of(tree)[1], *(barred if isinstance(barred, list) else ()), *(_port(one) for one in fixed))
+    used = {port for port in named if isinstance(port, int)}
     low, high = _number(tree, "port_range_low", LOW), _number(tree, "port_range_high", HIGH)
     return (port for port in range(max(low, 1), min(high, HIGHEST) + 1) if port not in used)
 

@@ -85,6 +85,16 @@ def test_a_resources_server_keeps_sessions_apart_and_verifies(tmp_path: Path) ->
     assert paths["/add"]["post"]["requestBody"]["content"]["application/json"]["schema"]["type"] == "object"
 
 
+def test_without_a_session_the_calls_of_a_response_are_carried_out_first(tmp_path: Path) -> None:
+    parts = fleet(lab(tmp_path), "http://127.0.0.1:9/v1")
+    call = {"type": "function_call", "name": "add", "call_id": "c", "arguments": '{"a": 3, "b": 3}'}
+    whole = {"output": [call, *message("6")["output"]]}
+    bad: list[Any] = [None, {}, {"output": "6"}, {"output": ["6"]}]
+    reply, *refused = talk(parts, "sums", *(("POST", "/verify", {**task(3), "response": one}) for one in (whole, *bad)))
+    assert (reply.json()["reward"], reply.json()["calls_made"]) == (1.0, 1)
+    assert [one.status_code for one in refused] == [422] * len(bad)
+
+
 def test_a_judge_that_fails_has_no_reward_over_the_wire(tmp_path: Path) -> None:
     parts = fleet(lab(tmp_path), "http://127.0.0.1:9/v1")
     (reply,) = talk(parts, "sums", ("POST", "/verify", {**task(3, judge="broken"), "response": message("6")}))

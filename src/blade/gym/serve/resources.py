@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from blade.gym.agents.simple_agent import FAILURE, JUDGE_ERROR, TERMINAL
 from blade.gym.environment import Environment, NoVerdict, Session, ToolError
-from blade.gym.run.reverify import mode
+from blade.gym.run.reverify import judged, mode
 from blade.gym.serve.metrics import Aggregate, aggregate_route
 from blade.gym.serve.web import Answer, Body, Post, application
 
@@ -69,12 +69,14 @@ def resources_app(name: str, environment: Environment, aggregate: Aggregate | No
         return _keep(JSONResponse({COOKIE: opened}), opened)
 
     async def verify(request: Request, row: Body) -> dict[str, Any]:
-        response = row.get("response")
-        if not isinstance(response, dict):
-            raise HTTPException(422, "response is an object with the whole output")
-        session = sessions.of(request) or environment.open(row)
+        response = row["response"] if isinstance(row.get("response"), dict) else {}
+        output = response.get("output")
+        if not isinstance(output, list) or not all(isinstance(item, dict) for item in output):
+            raise HTTPException(422, "response is an object with the whole output, a list of items")
+        session = sessions.of(request)
         try:
-            verdict = await session.verify(response)
+            # Without a session nobody has carried the calls out yet.
+            verdict = await (session.verify(response) if session else judged(environment, row, response))
         except NoVerdict as error:
             failed = {FAILURE: error.failure_class, TERMINAL: error.terminal, JUDGE_ERROR: str(error)}
             return {**row, "reward": None, **failed}

@@ -28,6 +28,53 @@ Fault = Callable[[int, int], str | None]
 """From the number asked for and the try (from 1) to the name of a fault, or None."""
 
 
+def _message(**more: Any) -> dict[str, Any]:
+    return {"choices": [{"message": {"role": "assistant", "content": None}, "finish_reason": None, **more}]}
+
+
+BODIES: dict[str, bytes] = {
+    "empty body": b"",
+    "not an object": b"[]",
+    "error with 200": b'{"error": {"message": "overloaded"}, "output": [], "choices": []}',
+    "no output": b'{"id": "x", "status": "completed", "choices": null}',
+    "output without status": b'{"output": [], "choices": [{}]}',
+    "status unknown": b'{"output": [], "status": "queued", "choices": [{"message": null}]}',
+    "only reasoning": json.dumps(
+        {"output": [{"type": "reasoning", "summary": []}], **_message(message={"content": "", "reasoning": "hm"})}
+    ).encode(),
+    "items of wrong types": json.dumps(
+        {"status": "completed", "output": ["8"], **_message(message="8", finish_reason="stop")}
+    ).encode(),
+    "item without type": json.dumps(
+        {"status": "completed", "output": [{"role": "assistant", "content": "8"}], **_message(message={"content": 8})}
+    ).encode(),
+    "content of wrong type": json.dumps(
+        {
+            "status": "completed",
+            "output": [{"type": "message", "content": [{"type": "output_text", "text": None}]}],
+            **_message(message={"content": {"text": "8"}}, finish_reason="stop"),
+        }
+    ).encode(),
+    "parts of wrong type": json.dumps(
+        {
+            "status": "completed",
+            "output": [{"type": "message", "content": "8"}],
+            **_message(message={"content": [{"type": "chart"}]}, finish_reason="stop"),
+        }
+    ).encode(),
+    "call without name": json.dumps(
+        {
+            "status": "completed",
+            "output": [{"type": "function_call", "call_id": "c", "arguments": "{}"}],
+            **_message(message={"tool_calls": {"id": "c"}}, finish_reason="tool_calls"),
+        }
+    ).encode(),
+    "nothing said": json.dumps({"status": None, "output": [], **_message()}).encode(),
+    "broken off": json.dumps({"status": "failed", "output": [], **_message(finish_reason="error")}).encode(),
+}
+"""Replies with HTTP 200 that are no answer, in both dialects."""
+
+
 @dataclass
 class Endpoint:
     """What the server does, and what it saw."""
@@ -70,6 +117,8 @@ class Endpoint:
 
     async def _misbehave(self, number: int, tried: int) -> Response | None:
         fault = self.fault(number, tried)
+        if fault in BODIES:
+            return Response(BODIES[fault], media_type="application/json")
         if fault == "500":
             return JSONResponse({"error": {"message": "out of luck"}}, status_code=500)
         if fault == "401":
@@ -157,18 +206,25 @@ def serving(endpoint: Endpoint) -> Iterator[Endpoint]:
     """The server in a thread, on a free port, until the end of the block."""
     paths = {"responses": "/v1/responses", "chat": "/v1/chat/completions"}
     routes = [Route(paths[name], endpoint.answer, methods=["POST"]) for name in endpoint.routes]
+    with listening(Starlette(routes=routes)) as port:
+        endpoint.url = f"http://127.0.0.1:{port}/v1"
+        yield endpoint
+
+
+@contextmanager
+def listening(app: Starlette) -> Iterator[int]:
+    """An application in a thread, on a free port, which is given, until the end of the block."""
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
-    config = uvicorn.Config(Starlette(routes=routes), log_level="critical", timeout_graceful_shutdown=1, lifespan="off")
+    config = uvicorn.Config(app, log_level="critical", timeout_graceful_shutdown=1, lifespan="off")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     deadline = time.monotonic() + 20
     while not server.started and time.monotonic() < deadline:
         time.sleep(0.01)
-    endpoint.url = f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
     try:
-        yield endpoint
+        yield int(listener.getsockname()[1])
     finally:
         server.should_exit = True
         thread.join(20)

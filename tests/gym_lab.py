@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+import httpx
+
+from gym_endpoint import KEY
 
 ROOT = Path(__file__).parents[1]
 
@@ -164,3 +172,36 @@ def same(rows: list[dict[str, Any]]) -> list[str]:
     other = ("_ng_attempt_index", "seconds")
     plain = [{name: value for name, value in row.items() if name not in other} for row in rows]
     return sorted(json.dumps(row, sort_keys=True) for row in plain)
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+@contextmanager
+def started(folder: Path, url: str, port: int, low: int, *more: str) -> Iterator[subprocess.Popen[str]]:
+    words = [*endpoint_words(folder, url, KEY), *more]
+    ports = [f"++port_range_low={low}", f"++port_range_high={low + 50}"]
+    process = subprocess.Popen(
+        command("env", "start", *words, "--head-port", str(port), *ports),
+        cwd=folder,
+        env=environ(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        deadline = time.monotonic() + 60
+        while process.poll() is None and time.monotonic() < deadline:
+            try:
+                httpx.get(f"http://127.0.0.1:{port}/health", timeout=1, trust_env=False)
+                break
+            except httpx.HTTPError:
+                time.sleep(0.05)
+        yield process
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.communicate(timeout=30)

@@ -12,8 +12,8 @@ from blade.gym.model import ModelError
 from blade.gym.models.again import Patience, PatientModel
 from blade.gym.models.chat import chat_request, from_chat, messages
 from blade.gym.models.openai_model import OpenAIModel
-from blade.gym.models.reply import summed
-from gym_endpoint import KEY, Endpoint, serving
+from blade.gym.models.reply import checked_response, summed
+from gym_endpoint import BODIES, KEY, Endpoint, serving
 
 ASK = {"input": [{"role": "user", "content": "What is 4 + 4?"}], "temperature": 0.5, "max_output_tokens": 9}
 TOOL = {"type": "function", "name": "add", "description": "d", "parameters": {"type": "object"}, "strict": True}
@@ -85,6 +85,45 @@ def test_a_failure_has_its_class(fault: str, kind: str, again: bool, api: str) -
     assert (failed.value.failure_class, failed.value.again) == (kind, again)
     assert KEY not in str(failed.value)
     assert failed.value.after == (0.05 if fault == "429" else None)
+
+
+@pytest.mark.parametrize("fault", sorted(BODIES))
+@pytest.mark.parametrize("api", ["responses", "chat"])
+def test_a_reply_that_is_no_answer_is_a_failure_of_the_endpoint(fault: str, api: str) -> None:
+    with serving(Endpoint(fault=lambda number, tried: fault)) as endpoint, pytest.raises(ModelError) as failed:
+        ask(endpoint, api=api)
+    kind = "transient" if fault in ("broken off", "error with 200") else "bad_response"
+    assert (failed.value.failure_class, failed.value.again) == (kind, True)
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        {"status": "completed", "output": []},
+        {"status": "completed", "output": [{"type": "message", "content": []}]},
+        {"output": [{"type": "message", "content": [{"type": "output_text", "text": ""}]}]},
+        {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}, "output": []},
+        {"status": "completed", "output": [{"type": "message", "content": [{"type": "refusal", "refusal": "no"}]}]},
+        {"output": [{"type": "function_call", "name": "add", "call_id": "c", "arguments": "{"}]},
+    ],
+)
+def test_an_empty_or_cut_off_response_stays_an_answer(response: dict[str, Any]) -> None:
+    assert checked_response(dict(response)) == response
+
+
+@pytest.mark.parametrize(
+    ("choice", "status", "said"),
+    [
+        ({"message": {"content": ""}, "finish_reason": "stop"}, "completed", ""),
+        ({"message": {"content": None}, "finish_reason": "stop"}, "completed", ""),
+        ({"message": {"content": "8"}, "finish_reason": None}, "completed", "8"),
+        ({"message": {"content": [{"type": "text", "text": "8"}]}}, "completed", "8"),
+        ({"message": {"content": None}, "finish_reason": "length"}, "incomplete", ""),
+    ],
+)
+def test_an_empty_or_cut_off_chat_reply_stays_an_answer(choice: dict[str, Any], status: str, said: str) -> None:
+    response = from_chat({"choices": [choice], "usage": {"prompt_tokens_details": []}}, {})
+    assert (response["status"], text(response)) == (status, said)
 
 
 @pytest.mark.parametrize(("key", "said"), [(KEY, "what is ****? Ask again."), ("k", "what is ****? Ask again.")])

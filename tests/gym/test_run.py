@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from gym_endpoint import KEY, Endpoint, serving
+from gym_endpoint import BODIES, KEY, Endpoint, serving
 from gym_lab import APP, command, endpoint_words, environ, gym, here, keys, lab, read, same, task, write
 
 FAULTS = {1: "500", 2: "429", 3: "malformed", 4: "drop", 5: "truncated", 6: "slow", 7: "no choices"}
@@ -74,6 +74,22 @@ def test_what_never_answers_is_a_failure_of_its_class_and_no_reward(tmp_path: Pa
     assert endpoint.asked["What is 1 + 1?"] == 3, "tries have a limit"
     assert endpoint.asked["What is 2 + 2?"] == 1, "what is refused is not asked again"
     assert "1 rollout failed: judge_failed" in err
+
+
+@pytest.mark.parametrize("routes", [("responses", "chat"), ("chat",)])
+def test_a_malformed_reply_never_becomes_a_reward(tmp_path: Path, routes: tuple[str, ...]) -> None:
+    faults = sorted(BODIES)
+    lab(tmp_path, tasks=len(faults))
+    with serving(Endpoint(routes=routes, fault=lambda number, tried: faults[number])) as endpoint:
+        code, _, err = run(tmp_path, endpoint, "--split", "example", "--num-repeats", "1")
+        rows, failures = results(tmp_path)
+        assert (code, rows, keys(failures)) == (1, [], [(n, 0) for n in range(len(faults))]), err
+        assert {row["_ng_failure_class"] for row in failures} == {"bad_response", "transient"}
+        endpoint.fault = lambda number, tried: None
+        code, _, err = run(tmp_path, endpoint, "--split", "example", "--num-repeats", "1", "--resume")
+    rows, _ = results(tmp_path)
+    assert code == 0, err
+    assert (keys(rows), {row["reward"] for row in rows}) == ([(n, 0) for n in range(len(faults))], {1.0})
 
 
 def test_tools_are_called_over_both_dialects(tmp_path: Path) -> None:

@@ -6,11 +6,8 @@ import asyncio
 import json
 import os
 import signal
-import socket
 import subprocess
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +19,7 @@ from blade.gym.config.load import resolve
 from blade.gym.serve.fleet import Fleet, assemble
 from blade.gym.serve.web import application
 from gym_endpoint import KEY, Endpoint, serving
-from gym_lab import command, endpoint_words, environ, gym, here, keys, lab, read, same, task, write
+from gym_lab import command, endpoint_words, environ, free_port, gym, here, keys, lab, read, same, started, task, write
 
 
 def fleet(folder: Path, url: str) -> Fleet:
@@ -88,6 +85,16 @@ def test_a_resources_server_keeps_sessions_apart_and_verifies(tmp_path: Path) ->
     assert paths["/add"]["post"]["requestBody"]["content"]["application/json"]["schema"]["type"] == "object"
 
 
+def test_without_a_session_the_calls_of_a_response_are_carried_out_first(tmp_path: Path) -> None:
+    parts = fleet(lab(tmp_path), "http://127.0.0.1:9/v1")
+    call = {"type": "function_call", "name": "add", "call_id": "c", "arguments": '{"a": 3, "b": 3}'}
+    whole = {"output": [call, *message("6")["output"]]}
+    bad: list[Any] = [None, {}, {"output": "6"}, {"output": ["6"]}]
+    reply, *refused = talk(parts, "sums", *(("POST", "/verify", {**task(3), "response": one}) for one in (whole, *bad)))
+    assert (reply.json()["reward"], reply.json()["calls_made"]) == (1.0, 1)
+    assert [one.status_code for one in refused] == [422] * len(bad)
+
+
 def test_a_judge_that_fails_has_no_reward_over_the_wire(tmp_path: Path) -> None:
     parts = fleet(lab(tmp_path), "http://127.0.0.1:9/v1")
     (reply,) = talk(parts, "sums", ("POST", "/verify", {**task(3, judge="broken"), "response": message("6")}))
@@ -115,6 +122,8 @@ def test_a_model_speaks_both_dialects_and_says_how_it_failed(tmp_path: Path) -> 
             *(("POST", "/v1/responses", {"input": f"What is {n} + {n}?"}) for n in (5, 6, 7)),
         )
     assert plain.json()["output"][0]["content"][0]["text"] == "4"
+    required = {"id", "created_at", "model", "object", "output", "parallel_tool_calls", "tool_choice", "tools"}
+    assert required <= set(plain.json()), "agents of NeMo Gym take no response without these"
     assert chat.json()["choices"][0]["message"] == {"role": "assistant", "content": "4"}
     assert chat.json()["usage"]["total_tokens"] == 12
     assert models.json()["data"][0]["id"] == "adder-1"
@@ -140,39 +149,6 @@ def test_an_application_has_health_and_openapi() -> None:
     assert {route.path for route in application("x", ()).routes} == {"/health", "/openapi.json"}  # type: ignore[attr-defined]
 
 
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
-
-
-@contextmanager
-def started(folder: Path, url: str, port: int, low: int, *more: str) -> Iterator[subprocess.Popen[str]]:
-    words = [*endpoint_words(folder, url, KEY), *more]
-    ports = [f"++port_range_low={low}", f"++port_range_high={low + 50}"]
-    process = subprocess.Popen(
-        command("env", "start", *words, "--head-port", str(port), *ports),
-        cwd=folder,
-        env=environ(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        deadline = time.monotonic() + 60
-        while process.poll() is None and time.monotonic() < deadline:
-            try:
-                httpx.get(f"http://127.0.0.1:{port}/health", timeout=1, trust_env=False)
-                break
-            except httpx.HTTPError:
-                time.sleep(0.05)
-        yield process
-    finally:
-        if process.poll() is None:
-            process.kill()
-        process.communicate(timeout=30)
-
-
 def test_servers_of_their_own_give_the_same_rollouts_and_stop_cleanly(tmp_path: Path) -> None:
     lab(tmp_path, tasks=4)
     data = "resources_servers/sums/data/example.jsonl"
@@ -181,7 +157,7 @@ def test_servers_of_their_own_give_the_same_rollouts_and_stop_cleanly(tmp_path: 
         head = ("--head-port", str(port))
         code, out, err = here("env", "status", "--json", *head)
         assert code == 0, err
-        assert {one["name"]: one["status"] for one in json.loads(out)} == {
+        assert {one["process_name"]: one["status"] for one in json.loads(out)} == {
             "sums": "ok",
             "sums_simple_agent": "ok",
             "policy_model": "ok",
@@ -189,7 +165,8 @@ def test_servers_of_their_own_give_the_same_rollouts_and_stop_cleanly(tmp_path: 
         config = httpx.get(f"http://127.0.0.1:{port}/global_config_dict_yaml", timeout=5, trust_env=False).text
         assert KEY not in config
         assert (
-            yaml.safe_load(config)["policy_model"]["responses_api_models"]["openai_model"]["openai_api_key"] == "****"
+            yaml.safe_load(json.loads(config))["policy_model"]["responses_api_models"]["openai_model"]["openai_api_key"]
+            == "****"
         )
         again = gym("env", "start", *endpoint_words(tmp_path, endpoint.url, KEY), *head, cwd=tmp_path)
         assert (again.returncode, "is taken" in again.stderr) == (2, True)
@@ -290,7 +267,7 @@ def test_metrics_are_aggregated_by_servers_that_run(tmp_path: Path) -> None:
     bare = [{"_ng_task_index": 5, "reward": 1.0}, {"_ng_task_index": 5, "reward": 0.0}]
     with started(tmp_path, "http://127.0.0.1:9/v1", port, low), httpx.Client(trust_env=False, timeout=20) as client:
         listed = client.get(f"http://127.0.0.1:{port}/server_instances").json()
-        urls = {one["group"]: one["url"] for one in listed}
+        urls = {one["server_type"]: one["url"] for one in listed}
 
         def ask(group: str, body: Any) -> httpx.Response:
             return client.post(f"{urls[group]}/aggregate_metrics", json=body)

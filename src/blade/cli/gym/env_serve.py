@@ -72,11 +72,13 @@ def start(
 
 def _started(servers: Sequence[Mapping[str, Any]], head: str) -> None:
     for one in servers:
-        print(f"{one['url']}  {one['name']} ({one['group']})")
+        print(f"{one['url']}  {one['process_name']} ({one['server_type']})")
     print(f"{head}  head")
-    agent = next((one["name"] for one in servers if one["group"] == "responses_api_agents"), None)
+    agent = next((one["process_name"] for one in servers if one["server_type"] == "responses_api_agents"), None)
     if agent:
-        print(f"next: gym eval run --no-serve --agent {agent} --input FILE --output results/rollouts.jsonl")
+        port = head.rpartition(":")[2]
+        where = "" if port == "11000" else f" --head-port {port}"
+        print(f"next: gym eval run --no-serve{where} --agent {agent} --input FILE --output results/rollouts.jsonl")
     print("Ctrl-C stops them.", flush=True)
 
 
@@ -85,7 +87,7 @@ def status(as_json: Json = False, head_port: HeadPort = None) -> None:
 
     Example: gym env status --json
     """
-    from blade.gym.run.endpoints import ask_head
+    from blade.gym.run.endpoints import ask_head, instance_of
     from blade.gym.serve.head import place
     from blade.gym.serve.status import healthy
     from blade.report.text import printable
@@ -97,7 +99,8 @@ def status(as_json: Json = False, head_port: HeadPort = None) -> None:
         print(json.dumps(listed))
     else:
         for one in listed:
-            print(printable(f"{one['status']:8} {one.get('url')}  {one['name']} ({one.get('group')})"))
+            named = f"{instance_of(one)} ({one.get('server_type')})"
+            print(printable(f"{one['status']:8} {one.get('url')}  {named}"))
     if any(one["status"] != "ok" for one in listed):
         raise typer.Exit(1)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from blade.cli.gym.options import Config, SearchDir, Words
+from blade.cli.gym.options import Config, SearchDir, UnsafeSandbox, Words
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,6 +29,7 @@ def prepare(
         int | None, typer.Option(metavar="N", help="For scripts that draw: another seed than the config's.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Make the data again, also where it is there.")] = False,
+    unsafe_sandbox: UnsafeSandbox = False,
 ) -> None:
     """Make the data of benchmarks, with their prepare scripts. Data that is there and unchanged is not made again.
 

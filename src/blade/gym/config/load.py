@@ -41,6 +41,8 @@ class Resolved:
     notices: tuple[str, ...] = ()
     origins: Mapping[str, str] = field(default_factory=dict)
     """Which block took its values from which, by dotted key."""
+    given_ports: frozenset[str] = frozenset()
+    """Instances whose port the config itself gives; those of the others are proposals."""
 
     @property
     def model(self) -> Instance | None:
@@ -91,7 +93,7 @@ def examine(
         *numbers.problems(found),
         *servers.dangling(found),
     ]
-    tree = ports.placed(tree, found)
+    tree, given_ports = ports.placed(tree, found), ports.given(found)
     found = servers.instances(tree)
     resolved = Resolved(
         config=tree,
@@ -101,6 +103,7 @@ def examine(
         roots=where,
         notices=(*made.notices, *notices),
         origins=made.origins,
+        given_ports=given_ports,
     )
     return resolved, tuple(_located(problem, made.sources, made.origins) for problem in problems)
 

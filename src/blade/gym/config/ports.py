@@ -17,17 +17,28 @@ HIGHEST = 65535
 
 def placed(tree: Tree, found: Sequence[Instance]) -> Tree:
     """The tree with `head_server`, and `host` and `port` of every instance; ports that are given or barred are not used."""
-    head, barred = tree.get("head_server"), tree.get("disallowed_ports")
+    head = tree.get("head_server")
     tree = {**tree, "head_server": {**HEAD, **(head if isinstance(head, Mapping) else {})}}
-    given = [tree["head_server"]["port"], *(barred if isinstance(barred, list) else []), *(_port(one) for one in found)]
-    taken = {port for port in given if isinstance(port, int)}
-    low, high = _number(tree, "port_range_low", LOW), _number(tree, "port_range_high", HIGH)
-    free = (port for port in range(max(low, 1), min(high, HIGHEST) + 1) if port not in taken)
+    free = choices(tree, [one for one in found if _port(one) is not None])
     for one in found:
         port = _port(one) if _port(one) is not None else next(free, None)
         host = one.config.get("host") or tree.get("default_host") or HOST
         tree = assigned(tree, (one.name, one.group, one.type), {**one.config, "host": host, "port": port})
     return tree
+
+
+def given(found: Sequence[Instance]) -> frozenset[str]:
+    """Names of the instances whose port the config itself gives."""
+    return frozenset(one.name for one in found if _port(one) is not None)
+
+
+def choices(tree: Mapping[str, Any], fixed: Sequence[Instance]) -> Iterator[int]:
+    """Ports of the config's range in their order, without the head's, barred ones, and those of instances with a given one."""
+    barred = tree.get("disallowed_ports")
+    named = (head_of(tree)[1], *(barred if isinstance(barred, list) else ()), *(_port(one) for one in fixed))
+    used = {port for port in named if isinstance(port, int)}
+    low, high = _number(tree, "port_range_low", LOW), _number(tree, "port_range_high", HIGH)
+    return (port for port in range(max(low, 1), min(high, HIGHEST) + 1) if port not in used)
 
 
 def head_of(tree: Mapping[str, Any]) -> tuple[str, Any]:
@@ -62,7 +73,7 @@ def _port(one: Instance) -> Any:
     return one.config.get("port")
 
 
-def _number(tree: Tree, key: str, otherwise: int) -> int:
+def _number(tree: Mapping[str, Any], key: str, otherwise: int) -> int:
     given = tree.get(key)
     return given if isinstance(given, int) else otherwise
 

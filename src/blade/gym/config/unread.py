@@ -47,6 +47,7 @@ SETTINGS: Mapping[str, tuple[str, ...]] = {
     "input_jsonl_fpath": (),
     "judge_server": (),
     "limit": (),
+    "max_request_mb": (),
     "num_prepare_benchmark_processes": (),
     "num_repeats": (),
     "num_repeats_add_seed": (),

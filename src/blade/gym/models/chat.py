@@ -145,19 +145,38 @@ def from_chat(reply: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, 
     message = choice.get("message") if isinstance(choice, Mapping) else None
     if not isinstance(choice, Mapping) or not isinstance(message, Mapping):
         raise malformed("the reply has no choices with a message", reply)
+    finish = _finish(choice)
     identity = str(reply.get("id") or "chat")
+    output = list(_output(message, identity))
+    if finish is None and not _says_something(message):
+        raise malformed("the reply has no text, no tool call and no finish_reason", reply)
     return response_object(
         id=f"resp_{identity}",
         created_at=reply.get("created") or 0,
         model=reply.get("model") or params.get("model"),
-        output=list(_output(message, identity)),
-        stop=_STOPS.get(choice.get("finish_reason") or ""),
+        output=output,
+        stop=_STOPS.get(finish or ""),
         usage=_usage(reply.get("usage")),
         params=params,
     )
 
 
 _STOPS = {"length": "max_output_tokens", "content_filter": "content_filter"}
+_BROKEN_OFF = ("error", "abort", "cancelled")
+"""Reasons by which servers say that they failed on the way."""
+
+
+def _finish(choice: Mapping[str, Any]) -> str | None:
+    finish = choice.get("finish_reason")
+    if choice.get("error") or finish in _BROKEN_OFF:
+        raise ModelError(f"the endpoint broke off: {choice.get('error') or finish!r}"[:300], failure_class="transient")
+    if not isinstance(finish, str | None):
+        raise malformed("finish_reason is no text", choice)
+    return finish or None
+
+
+def _says_something(message: Mapping[str, Any]) -> bool:
+    return any(message.get(key) for key in ("content", "refusal", "tool_calls"))
 
 
 def _output(message: Mapping[str, Any], identity: str) -> Iterable[dict[str, Any]]:
@@ -166,21 +185,36 @@ def _output(message: Mapping[str, Any], identity: str) -> Iterable[dict[str, Any
     if thought:
         yield reasoning_item(str(thought), f"rs_{identity}")
     if message.get("content") or message.get("refusal") or not calls:
-        yield message_item(_text(message.get("content")), f"msg_{identity}", refusal=message.get("refusal"))
+        yield message_item(_said(message), f"msg_{identity}", refusal=message.get("refusal"))
+    if not isinstance(calls, list):
+        raise malformed("tool_calls is no list", message)
     for number, call in enumerate(calls):
         function = call.get("function") if isinstance(call, Mapping) else None
-        if not isinstance(function, Mapping) or not function.get("name"):
+        if not isinstance(function, Mapping) or not isinstance(function.get("name"), str) or not function["name"]:
             raise malformed("a tool call has no name", message)
         arguments = function.get("arguments")
         text = arguments if isinstance(arguments, str) else json.dumps(arguments or {})
-        yield call_item(str(function["name"]), text, str(call.get("id") or f"call_{identity}_{number}"))
+        yield call_item(function["name"], text, str(call.get("id") or f"call_{identity}_{number}"))
+
+
+def _said(message: Mapping[str, Any]) -> str:
+    """The text of a reply's message; raises ModelError where its content is something else."""
+    content = message.get("content")
+    if not isinstance(content, str | list | None) or not isinstance(message.get("refusal"), str | None):
+        raise malformed("the content of the message is no text", message)
+    try:
+        return _text(content)
+    except ModelError:
+        raise malformed("the content of the message is no text", message) from None
 
 
 def _usage(usage: object) -> dict[str, Any] | None:
     if not isinstance(usage, Mapping):
         return None
-    inside = usage.get("prompt_tokens_details") or {}
-    thought = usage.get("completion_tokens_details") or {}
+    inside, thought = (
+        usage[key] if isinstance(usage.get(key), Mapping) else {}
+        for key in ("prompt_tokens_details", "completion_tokens_details")
+    )
     asked, given = usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0
     return {
         "input_tokens": asked,

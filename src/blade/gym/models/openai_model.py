@@ -12,7 +12,7 @@ from blade.core.errors import RequestError
 from blade.gym.config.mask import hide
 from blade.gym.model import UNREACHABLE, ModelError
 from blade.gym.models.chat import chat_request, from_chat
-from blade.gym.models.reply import malformed
+from blade.gym.models.reply import checked_response, malformed
 
 if TYPE_CHECKING:
     import httpx
@@ -66,7 +66,7 @@ class OpenAIModel:
         asked = _asked(params, seed, self._name) | self._extra
         if self._api != "chat":
             try:
-                return _response(await self._post("/responses", asked))
+                return checked_response(await self._post("/responses", asked))
             except _Absent:
                 if self._api == "responses":
                     raise
@@ -140,18 +140,6 @@ def extra_body(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
     except ValueError:
         return {}
     return dict(value) if isinstance(value, Mapping) else {}
-
-
-def _response(value: dict[str, Any]) -> dict[str, Any]:
-    output = value.get("output")
-    if not isinstance(output, list) or not all(isinstance(item, dict) for item in output):
-        raise malformed("the response has no list of output items", value)
-    if value.get("status") in ("failed", "cancelled"):
-        raise ModelError(f"the response is {value['status']}", failure_class="transient")
-    for item in output:
-        if item.get("type") == "function_call" and not (item.get("name") and item.get("call_id")):
-            raise malformed("a function call has no name or id", item)
-    return value
 
 
 def _refused(reply: httpx.Response) -> ModelError:

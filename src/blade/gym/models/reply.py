@@ -1,4 +1,4 @@
-"""Items and objects of the Responses API, as models here make them."""
+"""Items and objects of the Responses API: as models here make them, and as replies of endpoints must have them."""
 
 from __future__ import annotations
 
@@ -78,6 +78,46 @@ def summed(usages: Sequence[Mapping[str, Any] | None]) -> dict[str, Any] | None:
 
 def _sum(maps: Sequence[Mapping[str, Any]], name: str) -> int:
     return sum(value for one in maps if isinstance(value := one.get(name), int))
+
+
+def checked_response(value: dict[str, Any]) -> dict[str, Any]:
+    """A response object of an endpoint as it is; raises ModelError where it cannot be taken for an answer.
+
+    An empty answer is one only where `status` says that the response ended: a broken proxy gives `"output": []` too.
+    """
+    status, output = value.get("status"), value.get("output")
+    if status in ("failed", "cancelled"):
+        raise ModelError(f"the response is {status}", failure_class="transient")
+    if status not in (None, "completed", "incomplete"):
+        raise malformed(f"the response has the status {status!r}", value)
+    if not isinstance(output, list):
+        raise malformed("the response has no list of output items", value)
+    for item in output:
+        _check_item(item)
+    if status is None and not any(item["type"] in ("message", "function_call") for item in output):
+        raise malformed("the response has no status, no message and no call", value)
+    return value
+
+
+def _check_item(item: Any) -> None:
+    if not isinstance(item, dict) or not isinstance(item.get("type"), str):
+        raise malformed("an output item is no object with a type", item)
+    if item["type"] == "message":
+        parts = item.get("content")
+        if not isinstance(parts, list) or not all(_is_part(part) for part in parts):
+            raise malformed("the content of a message is no list of texts", item)
+    elif item["type"] == "function_call":
+        if not all(isinstance(item.get(key), str) and item[key] for key in ("name", "call_id")):
+            raise malformed("a function call has no name or id", item)
+        if not isinstance(item.get("arguments"), str | None):
+            raise malformed("the arguments of a function call are no text", item)
+
+
+def _is_part(part: Any) -> bool:
+    if not isinstance(part, dict) or not isinstance(part.get("type"), str):
+        return False
+    key = {"output_text": "text", "refusal": "refusal"}.get(part["type"])
+    return key is None or isinstance(part.get(key), str)
 
 
 def malformed(why: str, reply: object) -> ModelError:

@@ -58,13 +58,22 @@ class Running:
     servers: tuple[Mapping[str, Any], ...]
 
     @property
+    def names(self) -> list[str]:
+        """Every instance."""
+        return [str(instance_of(one)) for one in self.servers]
+
+    @property
     def agents(self) -> dict[str, str]:
-        """Addresses by name."""
-        return {str(one["name"]): str(one["url"]) for one in self.servers if _group(one) == AGENTS and one.get("url")}
+        """Addresses by instance: several agents may be of one type."""
+        return {
+            str(instance_of(one)): str(one["url"])
+            for one in self.servers
+            if one.get("server_type") == AGENTS and one.get("url")
+        }
 
     def code_of(self, name: str) -> Code:
         """What judges in a resources server, as it said when it started; nothing where it did not."""
-        told = next((one.get("code") for one in self.servers if one["name"] == name), None)
+        told = next((one.get("code") for one in self.servers if instance_of(one) == name), None)
         told = told if isinstance(told, Mapping) else {}
         return {
             kind: {str(key): str(mark) for key, mark in marks.items()}
@@ -73,9 +82,9 @@ class Running:
         }
 
 
-def _group(one: Mapping[str, Any]) -> object:
-    """NeMo Gym's head calls it `server_type`."""
-    return one.get("group") or one.get("server_type")
+def instance_of(server: Mapping[str, Any]) -> object:
+    """The instance that an entry of a head stands for. Its `name` is only the type of the server."""
+    return server.get("process_name") or server.get("config_path")
 
 
 def ask_head(host: str, port: int, seconds: float = 5.0) -> Running:
@@ -87,15 +96,14 @@ def ask_head(host: str, port: int, seconds: float = 5.0) -> Running:
     try:
         with httpx.Client(timeout=seconds, trust_env=False) as client:
             servers = client.get(f"{base}/server_instances").raise_for_status()
-            text = client.get(f"{base}/global_config_dict_yaml").raise_for_status().text
+            text = client.get(f"{base}/global_config_dict_yaml").raise_for_status()
             listed = json.loads(servers.content)
-            config = yaml.safe_load(text)
-            config = yaml.safe_load(config) if isinstance(config, str) else config
-    except (httpx.HTTPError, ValueError, yaml.YAMLError) as error:
+            config = yaml.safe_load(json.loads(text.content))
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError, AttributeError, RecursionError, yaml.YAMLError) as error:
         raise RequestError(
             f"no head server answers at {base} ({type(error).__name__})",
             hint="start one in another terminal: gym env start --resources-server NAME --model-type TYPE",
         ) from None
     if not isinstance(listed, list) or not isinstance(config, dict):
         raise RequestError(f"what answers at {base} is no head server", hint="is another program on that port?")
-    return Running(config=config, servers=tuple(one for one in listed if isinstance(one, dict) and "name" in one))
+    return Running(config=config, servers=tuple(one for one in listed if isinstance(one, dict) and instance_of(one)))

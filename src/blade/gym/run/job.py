@@ -21,6 +21,7 @@ from blade.gym.run.plan import Plan, Wishes, make_plan
 from blade.gym.run.resume import Left, most_attempts, read_inputs, read_left
 from blade.gym.run.skills import Skills, read_skills
 from blade.gym.run.stage import Close, Stage
+from blade.gym.sandbox.walls import end_all
 
 MOST_TOLD = 6
 
@@ -109,6 +110,8 @@ async def _collected(
         for which in (signal.SIGINT, signal.SIGTERM):
             loop.remove_signal_handler(which)
         await close()
+        if asked:
+            end_all()
     return asked[0] if asked else None
 
 
@@ -129,6 +132,7 @@ def _wishes(stage: Stage, options: Options, earlier: Mapping[str, Any] | None) -
     local = stage.model is not None and stage.model.type in LOCAL
     return Wishes(
         agent=options.agent,
+        agents=stage.agents,
         limit=options.limit,
         repeats=options.repeats,
         sampling=options.sampling,

@@ -31,6 +31,7 @@ _FREE = frozenset(
         "port_range_low",
         "port_range_high",
         "disallowed_ports",
+        "max_request_mb",
         "num_samples_in_parallel",
         "max_tries",
         "retry_seconds",

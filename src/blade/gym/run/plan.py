@@ -27,6 +27,8 @@ class Wishes:
 
     agent: str | None = None
     """For rows that name no agent."""
+    agents: Sequence[str] | None = None
+    """Those that there are; a row for another is refused. None where nobody knows."""
     limit: int | None = None
     """Tasks, not rollouts."""
     repeats: Repeats = None
@@ -130,10 +132,14 @@ def _tasks(read: Sequence[Line], wishes: Wishes) -> list[_Task]:
     free = (number for number in range(len(read) + len(stamped)) if number not in stamped)
     tasks: dict[tuple[str, bytes], _Task] = {}
     nameless = []
+    strange = []
     for line in read:
         agent = _agent(line, wishes)
         if agent is None:
             nameless.append(line.place)
+            continue
+        if wishes.agents is not None and agent not in wishes.agents:
+            strange.append(f"{line.place} is for {agent}")
             continue
         known = tasks.get((agent, line.text))
         if known is not None:
@@ -142,12 +148,19 @@ def _tasks(read: Sequence[Line], wishes: Wishes) -> list[_Task]:
         index = line.row[TASK] if _is_index(line.row.get(TASK)) else next(free)
         tasks[agent, line.text] = _Task(line=line, index=index, agent=agent)
     if nameless:
-        more = "" if len(nameless) <= MOST_LISTED else f" and {len(nameless) - MOST_LISTED} more"
+        raise RequestError(f"No agent specified for rows [{_first(nameless)}]", hint="give --agent NAME")
+    if strange:
         raise RequestError(
-            f"No agent specified for rows [{', '.join(nameless[:MOST_LISTED])}{more}]", hint="give --agent NAME"
+            f"rows are for agents that are not there: {_first(strange)}",
+            hint=f"there are: {', '.join(sorted(wishes.agents or ())) or 'none'}; agent_ref.name is the name of one",
         )
     _no_twins(tasks.values())
     return list(tasks.values())
+
+
+def _first(places: Sequence[str]) -> str:
+    more = "" if len(places) <= MOST_LISTED else f" and {len(places) - MOST_LISTED} more"
+    return ", ".join(places[:MOST_LISTED]) + more
 
 
 def _no_twins(tasks: Any) -> None:
@@ -163,7 +176,9 @@ def _is_index(value: object) -> bool:
 def _agent(line: Line, wishes: Wishes) -> str | None:
     """The row's own agent first, then the data set's, then the command line's."""
     reference = line.row.get("agent_ref")
-    own = reference.get("name") if isinstance(reference, Mapping) else None
+    if not isinstance(reference, Mapping | None):
+        raise RequestError(f"{line.place}: agent_ref is an object with the name of an agent, not {reference!r}")
+    own = reference.get("name") if reference else None
     return str(own) if own else line.source.agent or wishes.agent
 
 

@@ -15,6 +15,7 @@ from blade.gym.environment import Environment, NoVerdict, Row, ToolError, Verdic
 from blade.gym.run.artifacts import Artifacts, Key, RowFile
 from blade.gym.run.judges import Judges
 from blade.gym.run.resume import key_of, read_left, rows_of
+from blade.gym.sandbox.walls import end_all
 
 _OURS = (FAILURE, TERMINAL, JUDGE_ERROR, SKIPPED, "error")
 
@@ -134,6 +135,9 @@ async def _all(
         async with asyncio.TaskGroup() as group:
             for _ in range(max(1, min(wanted.concurrency, len(rows)))):
                 group.create_task(work())
+    except asyncio.CancelledError:  # Ctrl-C
+        end_all()
+        raise
     finally:
         await wanted.judges.close()
 

@@ -43,6 +43,8 @@ class Stage:
     """What the sources were in the config; none where the rows are given otherwise."""
     connect: Callable[[Mapping[str, Row]], tuple[Endpoints, Close, str | None]]
     """From agents, each with its first row, to endpoints, how to let go of them, and what the model calls itself."""
+    agents: tuple[str, ...]
+    """The agents that can be asked, by instance."""
     judging: Callable[[Sequence[Instance]], Code]
     """The code of some resources servers, as far as it is known."""
     admit: Callable[[Mapping[str, Sequence[Row]]], None] = lambda rows: None
@@ -105,6 +107,7 @@ def serving(
         split=split,
         datasets=datasets,
         connect=connect,
+        agents=tuple(one.name for one in resolved.agents),
         judging=lambda servers: code_of(servers, resolved.roots),
         admit=admit,
     )
@@ -117,12 +120,7 @@ def remote(running: Running, options: Options, roots: Sequence[Path]) -> Stage:
     parts = instances(running.config)
 
     def connect(agents: Mapping[str, Row]) -> tuple[Endpoints, Close, str | None]:
-        urls = running.agents
-        lost = [name for name in agents if name not in urls]
-        if lost:
-            known = ", ".join(sorted(urls)) or "none"
-            raise RequestError(f"no server runs for the agent {', '.join(lost)}", hint=f"agents that run: {known}")
-        endpoints = over_network({name: urls[name] for name in agents})
+        endpoints = over_network({name: running.agents[name] for name in agents})
         return endpoints, endpoints.close, None
 
     only = list(running.agents)
@@ -136,6 +134,7 @@ def remote(running: Running, options: Options, roots: Sequence[Path]) -> Stage:
         benchmark=None,
         split=options.split,
         connect=connect,
+        agents=tuple(running.agents),
         judging=lambda servers: joined([running.code_of(one.name) for one in servers]),
     )
 

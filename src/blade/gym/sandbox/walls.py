@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 from blade.core.errors import RequestError
 from blade.gym.sandbox import visible
@@ -66,6 +67,9 @@ class Started:
     folder: tempfile.TemporaryDirectory[str]
     settings: bytes
     """The first line to send to it."""
+
+    def __post_init__(self) -> None:
+        _running.add(self.process)
 
     def end(self) -> None:
         """End the process with everything that it started, and leave nothing behind."""
@@ -113,6 +117,17 @@ def start(kind: str, view: View, *, module: str | None = None) -> Started:
         folder.cleanup()
         raise
     return Started(process=process, folder=folder, settings=json.dumps(settings).encode() + b"\n")
+
+
+def end_all() -> None:
+    """End every process behind walls: for a command that was told to stop, and whose threads would wait for them."""
+    for process in list(_running):
+        with suppress(ProcessLookupError, PermissionError):
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+_running: WeakSet[subprocess.Popen[bytes]] = WeakSet()
 
 
 def _devices() -> list[str]:

@@ -24,6 +24,7 @@ def agent_app(agent: Agent, aggregate: Aggregate | None = None) -> Starlette:
     """The routes of one agent."""
 
     async def run(request: Request, row: Body) -> dict[str, Any]:
+        _own(row, agent.name)
         _params(row.get("responses_create_params"))
         return await simple_agent.run(
             row, model=agent.model, environment=agent.environment, limits=agent.limits, verify=agent.verify
@@ -39,6 +40,15 @@ def agent_app(agent: Agent, aggregate: Aggregate | None = None) -> Starlette:
         *aggregate_route(aggregate),
     )
     return application(agent.name, posts)
+
+
+def _own(row: Body, name: str) -> None:
+    """Refuse a row that says it belongs to another agent: its verifier would judge it by the wrong rules."""
+    reference = row.get("agent_ref")
+    other = reference.get("name") if isinstance(reference, dict) else reference
+    if other is not None and other != name:
+        shown = "".join(f" {key}={row[key]!r}" for key in ("_ng_task_index", *simple_agent.IDS) if key in row)
+        raise HTTPException(422, f"the row{shown} is for the agent {other!r} (its agent_ref), and this is {name}")
 
 
 def _params(params: object) -> None:

@@ -14,6 +14,8 @@ from blade.gym.model import Model
 from blade.gym.serve.web import Body, Post, application
 
 _MEDIA = ("image_url", "input_audio")
+_PROMISED: dict[str, Any] = {"created_at": 0, "parallel_tool_calls": True, "tool_choice": "auto", "tools": []}
+"""What the API promises of every response, and agents of NeMo Gym insist on; many endpoints leave it out."""
 _SAME = ("temperature", "top_p", "parallel_tool_calls", "user", "stop")
 
 
@@ -23,7 +25,9 @@ def model_app(name: str, model: Model) -> Starlette:
     async def respond(request: Request, params: Body) -> dict[str, Any]:
         asked = dict(params)
         seed = asked.pop("seed", None)
-        return await model.respond(asked, seed=seed if isinstance(seed, int) else None)
+        reply = await model.respond(asked, seed=seed if isinstance(seed, int) else None)
+        given = {name: asked[name] for name in _PROMISED if asked.get(name) is not None}
+        return {**_PROMISED, **given, **reply}
 
     async def chat(request: Request, body: Body) -> dict[str, Any]:
         if not isinstance(body.get("messages"), list):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import signal
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,18 +13,20 @@ import uvicorn
 
 from blade.core.errors import RequestError
 from blade.gym.config.load import Resolved
-from blade.gym.config.servers import RESOURCES
-from blade.gym.run.verifier_code import code_of
+from blade.gym.config.servers import instances
+from blade.gym.config.tree import assigned
+from blade.gym.sandbox.walls import end_all
 from blade.gym.serve.fleet import assemble
-from blade.gym.serve.head import head_app, place
+from blade.gym.serve.guard import Guard, limit_of
+from blade.gym.serve.head import head_app, place, record
+from blade.gym.serve.listen import listeners
 from blade.gym.serve.metrics import Aggregate
 
 if TYPE_CHECKING:
-    from starlette.applications import Starlette
+    from starlette.types import ASGIApp
 
 GRACE = 2
 """Seconds that requests under way have when the servers stop."""
-_TRIES = 200
 
 
 class _Server(uvicorn.Server):
@@ -42,30 +43,29 @@ def start(
     """Serve until SIGINT or SIGTERM; `told` hears of the servers, and of the head's address, when all answer."""
     if not resolved.instances:
         raise RequestError("the config has no servers", hint="--resources-server NAME --model-type TYPE names some")
+    most_bytes = limit_of(resolved.config)
     fleet = assemble(resolved)
-    apps = fleet.apps(aggregate)
     host, port = place(resolved.config)
-    head = _bound(host, port, exactly=True)
-    bound = {one.name: _bound(str(one.config["host"]), int(one.config.get("port") or 0)) for one in resolved.instances}
-    listed = [
-        {
-            "name": one.name,
-            "group": one.group,
-            "type": one.type,
-            "host": one.config["host"],
-            "port": bound[one.name].getsockname()[1],
-            "url": f"http://{one.config['host']}:{bound[one.name].getsockname()[1]}",
-            **({"code": code_of([one], resolved.roots)} if one.group == RESOURCES else {}),
-        }
-        for one in resolved.instances
+    head, opened = listeners(resolved, (host, port))
+    config = resolved.config
+    for one in resolved.instances:
+        config = assigned(config, (one.name, one.group, one.type, "port"), opened[one.name].getsockname()[1])
+    listed = [record(one, resolved.roots) for one in instances(config)]
+    apps = {**fleet.apps(aggregate), _HEAD: head_app(config, listed)}
+    hosts = {**{one.name: str(one.config["host"]) for one in resolved.instances}, _HEAD: host}
+    pairs = [
+        (Guard(app=apps[name], host=hosts[name], most_bytes=most_bytes), listener)
+        for name, listener in {**opened, _HEAD: head}.items()
     ]
-    pairs = [(apps[name], listener) for name, listener in bound.items()]
-    pairs.append((head_app(resolved.config, listed), head))
     asyncio.run(_serve(pairs, lambda: told(listed, f"http://{host}:{port}"), fleet.close))
 
 
+_HEAD = ""
+"""The head's name among the instances, none of which has it."""
+
+
 async def _serve(
-    pairs: Sequence[tuple[Starlette, socket.socket]], ready: Callable[[], None], close: Callable[[], Any]
+    pairs: Sequence[tuple[ASGIApp, socket.socket]], ready: Callable[[], None], close: Callable[[], Any]
 ) -> None:
     servers = [
         _Server(uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=GRACE))
@@ -92,22 +92,4 @@ async def _serve(
         await asyncio.gather(*serving)
     finally:
         await close()
-
-
-def _bound(host: str, port: int, *, exactly: bool = False) -> socket.socket:
-    """A socket at the port; at one of the next where it is taken, unless exactly that one is meant."""
-    for wanted in range(port, port + (1 if exactly else _TRIES)):
-        listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listener.bind((host, wanted))
-            return listener
-        except OSError as error:
-            listener.close()
-            if error.errno != errno.EADDRINUSE:
-                raise RequestError(
-                    f"cannot listen at {host}, port {wanted}: {error.strerror}",
-                    hint="host is an address of this machine",
-                ) from None
-    hint = "gym env status shows what runs; +head_server.port=N takes another" if exactly else "see disallowed_ports"
-    raise RequestError(f"port {port} of {host} is taken", hint=hint)
+        end_all()

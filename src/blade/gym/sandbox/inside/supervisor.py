@@ -369,9 +369,17 @@ def _run(job: _Job, parent: _Parent) -> None:
             elif end in (job.output_end, job.message_end, job.input_end, job.job_end):
                 job.serve(end)
         if parent.ended:
-            os._exit(1)  # the parent is gone; the job ends with this process or with its pipes
+            _end_all(job)
     # Messages are passed on as they are read, so they all come before this line.
     _Parent.send(b"E", json.dumps(job.end()).encode())
+
+
+def _end_all(job: _Job) -> None:
+    """The parent was killed: end the job, what it started, and this process."""
+    os.kill(job.pid, signal.SIGKILL)
+    if os.getpgrp() == os.getpid():  # in a namespace, everything ends with its first process
+        os.killpg(0, signal.SIGKILL)
+    os._exit(1)
 
 
 def _ready(settings: Mapping[str, Any]) -> tuple[dict[str, Callable[..., None]], Callable[[], Any]]:

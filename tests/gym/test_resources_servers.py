@@ -40,6 +40,7 @@ def test_there_is_a_server_for_each_verifier() -> None:
         "exact_match",
         "function_calling",
         "instruction_following",
+        "json_schema",
         "math_with_judge",
         "mcqa",
         "model_judge",
@@ -50,6 +51,7 @@ def test_there_is_a_server_for_each_verifier() -> None:
         "text_to_sql_table",
         "translation",
         "workplace_assistant",
+        "xlam_fc",
     }
 
 

@@ -14,6 +14,7 @@ from blade.gym import sql_asking
 from blade.gym.answers import message
 from blade.gym.environment import NoVerdict
 from blade.gym.model import ModelError
+from blade.gym.sandbox.worker import OutOfBounds
 from blade.gym.verifiers import json_schema, model_judge, reasoning_gym, sql_result, state_comparison
 
 SCHEMA = {"type": "object", "properties": {"age": {"type": "integer"}}, "required": ["age"]}
@@ -28,7 +29,7 @@ SCHEMA = {"type": "object", "properties": {"age": {"type": "integer"}}, "require
         ("{}", "'age' is a required property"),
         ("age: 3", "the message is not JSON: Expecting value: line 1 column 1 (char 0)"),
         ("", "the message is empty"),
-        ("[" * 200 + "]" * 200, "the JSON is nested too deep"),
+        ("[" * 100_000 + "]" * 100_000, "the JSON is nested too deep"),
     ],
 )
 def test_json_is_held_against_its_schema(text: str, reason: str | None) -> None:
@@ -50,11 +51,11 @@ def test_a_schema_that_is_none_gives_no_verdict() -> None:
 
 
 @pytest.mark.slow
-def test_a_pattern_that_explodes_ends() -> None:
+def test_a_pattern_that_explodes_gives_no_verdict() -> None:
     begun = time.monotonic()
-    found = json_schema.verify({"schema": {"type": "string", "pattern": "^(a+)+$"}}, f'"{"a" * 40}b"', {})
-    assert found.fields["failure_reason"] == "checking the schema ran out of time or memory"
-    assert time.monotonic() - begun < json_schema.SECONDS + 5
+    with pytest.raises(OutOfBounds):
+        json_schema.verify({"schema": {"type": "string", "pattern": "^(a+)+$"}}, f'"{"a" * 40}b"', {})
+    assert time.monotonic() - begun < 5 * json_schema.SECONDS
 
 
 def test_states_are_compared_place_by_place() -> None:

@@ -30,6 +30,7 @@ from typing import Any
 from blade.gym.answers import message
 from blade.gym.calls import Call, call_item, calls_of, shown_calls
 from blade.gym.environment import NoVerdict, Row, Verdict
+from blade.gym.sandbox.inside.wire import usual_numbers
 from blade.gym.sandbox.worker import Worker
 from blade.gym.single_turn import Config
 
@@ -143,6 +144,7 @@ def warm() -> None:
     _checker()
 
 
+@usual_numbers()
 def judged(category: str, documents: list[Any], truth: list[Any], calls: list[Call]) -> dict[str, Any]:
     """In the child: the checker's verdict, in the order in which the leaderboard's runner asks."""
     if category not in import_module("bfcl_eval.constants.category_mapping").SINGLE_TURN_CATEGORY:

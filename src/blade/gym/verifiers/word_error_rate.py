@@ -24,6 +24,7 @@ from typing import Any
 
 from blade.gym.answers import shown
 from blade.gym.environment import NoVerdict, Row, Verdict
+from blade.gym.sandbox.inside.wire import usual_numbers
 from blade.gym.sandbox.worker import Worker
 from blade.gym.single_turn import Config
 
@@ -69,6 +70,7 @@ def warm() -> None:
     measured("one", "two")
 
 
+@usual_numbers()
 def measured(reference: str, transcript: str) -> dict[str, Any]:
     """In the child: both texts normalized, and the errors that jiwer counts."""
     import jiwer

@@ -197,7 +197,7 @@ TABLES: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = {
         ],
         [{"id": "1", "question": "q", "expected_answer": "a", "answer_type": "exactMatch", "subject": "Math"}],
     ),
-    "xlam_function_calling": (
+    "xlam": (
         [
             {
                 "id": 3,

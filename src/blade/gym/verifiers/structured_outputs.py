@@ -3,7 +3,8 @@
 The whole text of all messages is read, without a fence or other words around it. The schema (Draft 2020-12, formats not
 checked) is made strict first: every property is required and no other is allowed, in all objects but those inside lists
 such as `anyOf`. Texts in XML and CSV become numbers and booleans where the schema asks for them. NaN and Infinity are
-numbers, and of a key that is written twice the last value counts, as Python reads them.
+numbers, and of a key that is written twice the last value counts, as Python reads them. A CSV text of one line is a
+header without rows, which satisfies any schema of a list that has no `minItems`.
 
 Hostile texts are read in a sandboxed process: XML entities are refused, YAML makes plain values only, and a YAML text
 whose aliases stand for more than a million values gives no verdict. Neither do checks that run out of time or memory,

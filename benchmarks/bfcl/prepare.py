@@ -1,6 +1,7 @@
 """The Berkeley function-calling leaderboard, single turn, from the wheel `bfcl-eval`.
 
-Tools and calls get the names and types that the API takes.
+Tools and calls get the names and types that the API takes. Arguments of Java and JavaScript are strings there, so that
+`function` keeps their types for the checker.
 """
 
 from __future__ import annotations
@@ -10,9 +11,15 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from blade.core.errors import RequestError
 from blade.gym import hub
 
 CATEGORIES = ("simple_python", "multiple", "parallel", "parallel_multiple", "irrelevance")
+JUDGED = {*CATEGORIES, "simple_java", "simple_javascript"} | {
+    f"live_{name}" for name in ("simple", "multiple", "parallel", "parallel_multiple", "irrelevance", "relevance")
+}
+"""What the leaderboard's AST checker and its relevance check judge."""
+LANGUAGES = {"simple_java": "Java", "simple_javascript": "JavaScript"}
 TYPES = {"dict": "object", "float": "number", "tuple": "array", "list": "array"}
 
 
@@ -23,24 +30,33 @@ def prepare(
     output: str | None = None,
 ) -> Path:
     """Write the first `size` rows of each of these categories, or all; `source` is a folder of the same files."""
+    unknown = sorted(set(categories) - JUDGED)
+    if unknown:
+        raise RequestError(
+            f"categories that this benchmark cannot judge: {', '.join(unknown)}",
+            hint=f"choose from {', '.join(sorted(JUDGED))}",
+        )
     rows = (row for category in categories for row in islice(_rows(category, source), size))
     return hub.write(rows, output or hub.beside(__file__, "bfcl"))
 
 
 def _rows(category: str, source: str | None) -> Iterator[dict[str, Any]]:
     name = f"BFCL_v4_{category}.json"
-    due = (
+    expected = (
         {row["id"]: row["ground_truth"] for row in _lines(f"possible_answer/{name}", source)}
-        if "irr" not in category
+        if "relevance" not in category
         else {}
     )
     for row in _lines(name, source):
-        tools = [_tool(one) for one in row["function"]]
+        language = LANGUAGES.get(category)
+        tools = [_tool(document, language) for document in row["function"]]
+        calls = expected.get(row["id"], [])
         yield {
             "id": row["id"],
             "responses_create_params": {"input": row["question"][0], "tools": tools, "parallel_tool_calls": True},
-            "ground_truth": [{_plain(tool): given for tool, given in call.items()} for call in due.get(row["id"], [])],
+            "ground_truth": [{_plain(tool): given for tool, given in call.items()} for call in calls],
             "category": category,
+            **({"function": [_named(document) for document in row["function"]]} if language else {}),
         }
 
 
@@ -51,14 +67,29 @@ def _lines(name: str, source: str | None) -> list[dict[str, Any]]:
     return hub.json_lines(held, name)
 
 
-def _tool(one: Mapping[str, Any]) -> dict[str, Any]:
+def _tool(document: Mapping[str, Any], language: str | None) -> dict[str, Any]:
+    parameters, about = document["parameters"], document["description"]
+    if language is not None:
+        literals = {name: _literal(given, language) for name, given in parameters["properties"].items()}
+        parameters, about = {**parameters, "properties": literals}, f"{about} The function is in {language}."
     return {
         "type": "function",
-        "name": _plain(one["name"]),
-        "description": one["description"],
-        "parameters": _schema(one["parameters"]),
+        "name": _plain(document["name"]),
+        "description": about,
+        "parameters": _schema(parameters),
         "strict": False,
     }
+
+
+def _literal(given: Mapping[str, Any], language: str) -> dict[str, Any]:
+    """A parameter of another language: its value is a literal of that language, written as a string."""
+    inner = f" of {given['items']['type']}" if "items" in given else ""
+    told = f"A {language} literal of type {given['type']}{inner}, written as a string."
+    return {"type": "string", "description": f"{given.get('description', '')} {told}".strip()}
+
+
+def _named(document: Mapping[str, Any]) -> dict[str, Any]:
+    return {**document, "name": _plain(document["name"])}
 
 
 def _plain(name: str) -> str:

@@ -1,13 +1,13 @@
-"""Requests for JSON, verified by a schema."""
+"""Requests for JSON, YAML, XML, TOML, CSV or a tool call, verified by a schema."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from blade.gym import single_turn
 from blade.gym.environment import Environment
-from blade.gym.verifiers import json_schema
+from blade.gym.verifiers import structured_outputs
 
 
 def environment(config: Mapping[str, Any]) -> Environment:
     """The environment of a config."""
-    return single_turn.of_text(json_schema, config)
+    return single_turn.of_output(structured_outputs, config)

@@ -188,7 +188,7 @@ TABLES: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = {
         ],
         [{"question": "q", "expected_answer": "a", "answer_type": "exactMatch", "uuid": "1"}],
     ),
-    "xlam_fc": (
+    "xlam": (
         [
             {
                 "id": 3,
@@ -233,7 +233,7 @@ TABLES: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = {
                     ],
                     "parallel_tool_calls": True,
                 },
-                "ground_truth": [{"name": "find", "arguments": {"name": "Ada"}}],
+                "expected_answers": [{"name": "find", "arguments": {"name": "Ada"}}],
             }
         ],
     ),
@@ -494,6 +494,28 @@ def test_calls_of_bfcl(tmp_path: Path) -> None:
         "required": ["base"],
     }
     assert first["responses_create_params"]["input"] == question[0]
+
+
+def test_java_of_bfcl_is_asked_for_as_literals(tmp_path: Path) -> None:
+    xs = {"type": "ArrayList", "description": "All.", "items": {"type": "String"}}
+    parameters = {"type": "dict", "properties": {"xs": xs}, "required": ["xs"]}
+    tool = {"name": "Geo.run", "description": "Runs.", "parameters": parameters}
+    row = {"id": "simple_java_0", "question": [[{"role": "user", "content": "Go"}]], "function": [tool]}
+    (tmp_path / "possible_answer").mkdir()
+    (tmp_path / "BFCL_v4_simple_java.json").write_text(json.dumps(row) + "\n")
+    answer = {"id": "simple_java_0", "ground_truth": [{"Geo.run": {"xs": [["a"]]}}]}
+    (tmp_path / "possible_answer/BFCL_v4_simple_java.json").write_text(json.dumps(answer) + "\n")
+    (made,) = run("bfcl", tmp_path, categories=["simple_java"], source=str(tmp_path))
+    told = "All. A Java literal of type ArrayList of String, written as a string."
+    (shown,) = made["responses_create_params"]["tools"]
+    assert shown["parameters"]["properties"] == {"xs": {"type": "string", "description": told}}
+    assert made["function"] == [{**tool, "name": "Geo_run"}]
+    assert made["ground_truth"] == [{"Geo_run": {"xs": [["a"]]}}]
+
+
+def test_categories_that_bfcl_cannot_judge_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match="cannot judge: multi_turn_base"):
+        run("bfcl", tmp_path, categories=["simple_python", "multi_turn_base"])
 
 
 def test_recordings_of_librispeech(tmp_path: Path) -> None:

@@ -45,6 +45,7 @@ def test_there_is_a_server_for_each_verifier() -> None:
         "function_calling",
         "ifbench",
         "instruction_following",
+        "json_schema",
         "math_with_judge",
         "mcqa",
         "model_judge",
@@ -57,6 +58,7 @@ def test_there_is_a_server_for_each_verifier() -> None:
         "translation",
         "wmt_translation",
         "workplace_assistant",
+        "xlam_fc",
         "xstest",
     }
 
@@ -97,9 +99,11 @@ def test_hostile_texts_end_and_fail_with_a_reason(name: str) -> None:
         begun = time.monotonic()
         try:
             found = gym_servers.verdict_on_text(env, row, text)
-        except NoVerdict as problem:
-            # The one has no judge here; the others' worker may run out of time. None says that the answer is wrong.
-            assert name == "model_judge" or isinstance(problem, OutOfBounds), (name, what)  # noqa: PT017
+        except OutOfBounds:
+            pass  # a library that takes too long over a text says nothing about it
+        except NoVerdict:
+            # One has no judge here; the other's normalizer fails at a number of 200,000 digits.
+            assert (name, what) == ("asr", "digits") or name == "model_judge", what
         else:
             encoded = json.dumps(found.fields)
             assert len(encoded) < 100_000, (name, what)

@@ -14,7 +14,8 @@ from blade.gym import sql_asking
 from blade.gym.answers import message
 from blade.gym.environment import NoVerdict
 from blade.gym.model import ModelError
-from blade.gym.verifiers import function_calls, json_schema, model_judge, reasoning_gym, sql_result, state_comparison
+from blade.gym.sandbox.worker import OutOfBounds
+from blade.gym.verifiers import json_schema, model_judge, reasoning_gym, sql_result, state_comparison
 
 SCHEMA = {"type": "object", "properties": {"age": {"type": "integer"}}, "required": ["age"]}
 
@@ -28,7 +29,7 @@ SCHEMA = {"type": "object", "properties": {"age": {"type": "integer"}}, "require
         ("{}", "'age' is a required property"),
         ("age: 3", "the message is not JSON: Expecting value: line 1 column 1 (char 0)"),
         ("", "the message is empty"),
-        ("[" * 200 + "]" * 200, "the JSON is nested too deep"),
+        ("[" * 100_000 + "]" * 100_000, "the JSON is nested too deep"),
     ],
 )
 def test_json_is_held_against_its_schema(text: str, reason: str | None) -> None:
@@ -50,52 +51,11 @@ def test_a_schema_that_is_none_gives_no_verdict() -> None:
 
 
 @pytest.mark.slow
-def test_a_pattern_that_explodes_ends() -> None:
+def test_a_pattern_that_explodes_gives_no_verdict() -> None:
     begun = time.monotonic()
-    found = json_schema.verify({"schema": {"type": "string", "pattern": "^(a+)+$"}}, f'"{"a" * 40}b"', {})
-    assert found.fields["failure_reason"] == "checking the schema ran out of time or memory"
-    assert time.monotonic() - begun < json_schema.SECONDS + 5
-
-
-KEY = [
-    {"get_forecast": {"town": ["Oslo"], "days": [1], "unit": ["celsius", ""]}},
-    {"book.ferry": {"route": ["A-B", "A to B"]}},
-]
-
-
-def _calls(*calls: tuple[str, dict[str, Any]]) -> list[dict[str, Any]]:
-    return [{"type": "function_call", "name": name, "arguments": json.dumps(given)} for name, given in calls]
-
-
-def _reason(*calls: tuple[str, dict[str, Any]], key: Any = KEY) -> Any:
-    return function_calls.verify({"ground_truth": key}, _calls(*calls), {}).fields["failure_reason"]
-
-
-def test_calls_pass_in_any_order_with_any_accepted_value() -> None:
-    assert _reason(("book_ferry", {"route": "a to b"}), ("get_forecast", {"town": "oslo", "days": 1.0})) is None
-
-
-def test_what_is_wrong_with_calls_is_named() -> None:
-    forecast = ("get_forecast", {"town": "Oslo", "days": 1})
-    ferry = ("book.ferry", {"route": "A-B"})
-    assert _reason() == "no call was made"
-    assert _reason(forecast) == "another number of calls: 1, not 2"
-    assert _reason(forecast, forecast) == "book.ferry was not called"
-    assert _reason(forecast, ("book.ferry", {"route": "B-A"})) == "book.ferry has another route"
-    assert _reason(forecast, ("book.ferry", {})) == "book.ferry lacks route"
-    assert _reason(("get_forecast", {"town": "Oslo", "days": 1, "x": 1}), ferry).endswith("not due: x")
-    assert _reason(("get_forecast", {"town": "Oslo", "days": True}), ferry) == "get_forecast has another days"
-    assert _reason(forecast, key=[]) == "a call was made where none is due"
-    assert _reason(key=[]) is None
-
-
-def test_calls_written_as_text_are_read() -> None:
-    key = [{"name": "book", "arguments": {"route": "A-B", "legs": [1, 2]}}]
-    text = '<tool_call>{"name": "book", "arguments": {"legs": [1, 2], "route": "A-B"}}</tool_call>'
-    assert function_calls.verify({"ground_truth": key}, [message(text)], {}).reward == 1.0
-    torn = [{"type": "function_call", "name": "book", "arguments": "{"}]
-    found = function_calls.verify({"ground_truth": key}, torn, {})
-    assert found.fields["failure_reason"] == "the arguments of book are no JSON object"
+    with pytest.raises(OutOfBounds):
+        json_schema.verify({"schema": {"type": "string", "pattern": "^(a+)+$"}}, f'"{"a" * 40}b"', {})
+    assert time.monotonic() - begun < 5 * json_schema.SECONDS
 
 
 def test_states_are_compared_place_by_place() -> None:

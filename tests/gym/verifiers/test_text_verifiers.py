@@ -6,10 +6,11 @@ import time
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from blade.gym.environment import NoVerdict
+from blade.gym.sandbox.worker import OutOfBounds
 from blade.gym.verifiers import (
     arc_grid,
     exact_match,
@@ -77,24 +78,50 @@ def test_a_near_match_is_told_from_a_miss() -> None:
 
 
 def test_words_are_counted_after_case_numbers_and_spellings_are_made_one() -> None:
-    row = {"text": "Mr. Lowe arrived at four o'clock."}
-    assert word_error_rate.verify(row, "mister lowe arrived at 4 oclock", {}).reward == 1.0
-    one_wrong = word_error_rate.verify(row, "mister low arrived at 4 oclock", {})
-    assert one_wrong.reward == 0.0
-    assert one_wrong.fields["wer"] == pytest.approx(1 / 6)
-    assert one_wrong.fields["substitutions"] == 1
-    assert one_wrong.fields["failure_reason"] == "too many word errors, mostly substitutions"
-    assert word_error_rate.verify(row, "mister low arrived at 4 oclock", {"max_wer": 0.2}).reward == 1.0
-    assert word_error_rate.verify(row, "arrived", {"graded": True}).reward == pytest.approx(1 / 6)
+    row = {"expected_answer": "Mr. Lowe won't leave the harbour before twenty-one."}
+    assert word_error_rate.verify(row, "mister lowe will not leave the harbor before 21", {}).reward == 1.0
+    wrong = "mister low will not leave the harbor before 21"
+    found = word_error_rate.verify(row, wrong, {})
+    assert found.reward == 0.0
+    assert found.fields["wer"] == pytest.approx(1 / 9)
+    assert (found.fields["substitutions"], found.fields["reference_words"]) == (1, 9)
+    assert found.fields["failure_reason"] == "too many word errors, mostly substitutions"
+    assert word_error_rate.verify(row, wrong, {"max_wer": 0.2}).reward == 1.0
+    assert word_error_rate.verify(row, wrong, {"graded": True}).reward == pytest.approx(8 / 9)
+    assert word_error_rate.verify(row, "", {}).fields["failure_reason"] == "the transcript is empty"
+    assert word_error_rate.verify(row, "", {}).fields["wer"] == 1.0
 
 
+@pytest.mark.parametrize("reference", ["", " ?! ", "[music]"])
+def test_a_reference_without_words_gives_no_verdict(reference: str) -> None:
+    with pytest.raises(NoVerdict, match="no words to count") as raised:
+        word_error_rate.verify({"expected_answer": reference}, "thank you", {})
+    assert raised.value.failure_class == "skipped"
+
+
+@pytest.mark.slow
+def test_a_transcript_that_takes_for_ever_gives_no_verdict() -> None:
+    begun = time.monotonic()
+    with pytest.raises(OutOfBounds):
+        word_error_rate.verify({"expected_answer": "one"}, "(" * 200_000, {})
+    assert time.monotonic() - begun < 4 * word_error_rate.SECONDS
+    looped = word_error_rate.verify({"expected_answer": "tide"}, "tide " * 100_000, {})
+    assert looped.fields["insertions"] == 99_999
+
+
+def test_a_text_at_which_the_normalizer_fails_gives_no_verdict() -> None:
+    with pytest.raises(NoVerdict, match="the normalizer failed"):
+        word_error_rate.verify({"expected_answer": "one"}, "9" * 10_000, {})
+
+
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(["tide", "salt", "boat", "oar"]), min_size=1, max_size=12), st.data())
 def test_the_error_rate_is_zero_for_the_same_and_symmetric_in_count(said: list[str], data: st.DataObject) -> None:
     other = data.draw(st.permutations(said))
-    same = word_error_rate.verify({"text": " ".join(said)}, " ".join(said).upper(), {})
+    same = word_error_rate.verify({"expected_answer": " ".join(said)}, " ".join(said).upper(), {})
     assert same.fields["wer"] == 0
-    there = word_error_rate.verify({"text": " ".join(said)}, " ".join(other), {}).fields["wer"]
-    back = word_error_rate.verify({"text": " ".join(other)}, " ".join(said), {}).fields["wer"]
+    there = word_error_rate.verify({"expected_answer": " ".join(said)}, " ".join(other), {}).fields["wer"]
+    back = word_error_rate.verify({"expected_answer": " ".join(other)}, " ".join(said), {}).fields["wer"]
     assert there == back
 
 

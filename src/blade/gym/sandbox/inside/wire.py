@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 LONGEST_LINE = 64 << 20
@@ -43,3 +45,17 @@ def allow_long_numbers() -> None:
     """Messages may hold numbers of more digits than Python reads by default."""
     if hasattr(sys, "set_int_max_str_digits"):
         sys.set_int_max_str_digits(50_000)
+
+
+@contextmanager
+def usual_numbers() -> Iterator[None]:
+    """Numbers of as many digits as Python reads by default, so that a published checker says what it says elsewhere."""
+    if not hasattr(sys, "set_int_max_str_digits"):
+        yield
+        return
+    before = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(sys.int_info.default_max_str_digits)
+    try:
+        yield
+    finally:
+        sys.set_int_max_str_digits(before)

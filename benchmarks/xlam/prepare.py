@@ -18,7 +18,7 @@ def prepare(seed: int = 0, count: int = 1000, source: str | None = None, output:
     found = hub.dataset("Salesforce/xlam-function-calling-60k", split="train", source=source)
     drawn = sorted(random.Random(seed).sample(range(len(found)), min(count, len(found))))
     rows = (_row(found[index]) for index in drawn)
-    return hub.write(rows, output or hub.beside(__file__, "xlam_fc"))
+    return hub.write(rows, output or hub.beside(__file__, "xlam"))
 
 
 def _row(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -26,7 +26,7 @@ def _row(row: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "id": f"xlam-{row['id']}",
         "responses_create_params": {**hub.user(row["query"]), "tools": tools, "parallel_tool_calls": True},
-        "ground_truth": json.loads(row["answers"]),
+        "expected_answers": json.loads(row["answers"]),
     }
 
 

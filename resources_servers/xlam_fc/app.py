@@ -1,0 +1,13 @@
+"""Requests that expected calls of the given tools answer, in the row format of xLAM."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from blade.gym import single_turn
+from blade.gym.environment import Environment
+from blade.gym.verifiers import expected_calls
+
+
+def environment(config: Mapping[str, Any]) -> Environment:
+    """The environment of a config."""
+    return single_turn.of_output(expected_calls, config)

@@ -118,3 +118,25 @@ def test_a_judge_that_is_asked_for_and_not_there_gives_no_verdict() -> None:
     assert verdict("24", "24", should_use_judge=True).reward == 1.0
     with pytest.raises(NoVerdict, match="no judge"):
         verdict("24", "25", should_use_judge=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        (" 24\n", True),
+        ("We add 3 and 21, so \\boxed{24}.", True),
+        ("The final answer is $\\boxed{24}$.", True),
+        ("x = 3.5, $\\boxed{-24}$ hours, not 25", True),
+        ("The final answer is \\boxed{24}. The answer is 3.5", False),
+        ("The final step: \\boxed{24}", False),
+        ("\\boxed{24} and \\boxed{25}", False),
+        ("\\boxed{24}\\%", False),
+        ("\\boxed{024}", False),
+        ("The answer is 24.", False),
+    ],
+)
+def test_plain_integers_are_told_at_sight_as_the_library_tells_them(text: str, plain: bool) -> None:
+    for expected in ("24", "25", "-24"):
+        told = verifier._at_sight(expected, text)
+        assert (told is not None) == plain
+        assert told is None or told == verifier.compare(expected, text)

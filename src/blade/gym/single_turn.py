@@ -101,4 +101,4 @@ def of_output(verifier: OutputVerifier, config: Config) -> Environment:
     async def judge(row: Row, output: Sequence[Row]) -> Verdict:
         return await asyncio.to_thread(verifier.verify, row, output, config)
 
-    return SingleTurn(judge=judge, golden=verifier.gold)
+    return SingleTurn(judge=judge, golden=verifier.gold, ready=getattr(verifier, "ready", SingleTurn.ready))

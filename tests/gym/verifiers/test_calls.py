@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
+from blade.core.errors import RequestError
 from blade.gym.answers import message
 from blade.gym.calls import LONGEST_SHOWN, MOST_SHOWN, call_item, calls_of, shown_calls
 from blade.gym.environment import NoVerdict, Row
+from blade.gym.packages import needed
 from blade.gym.verifiers import expected_calls, function_calls
 
 FORECAST = {
@@ -45,6 +47,13 @@ def _items(*calls: tuple[str, Any]) -> list[Row]:
 def _failure(*calls: tuple[str, Any], truth: list[Any] = TRUTH, **more: Any) -> tuple[str | None, str | None]:
     fields = function_calls.verify(_row(truth, **more), _items(*calls), {}).fields
     return fields["error_type"], fields["failure_reason"]
+
+
+def test_a_package_that_is_missing_is_told_before_a_run() -> None:
+    function_calls.ready()
+    with pytest.raises(RequestError, match="needs the package no_such_checker") as raised:
+        needed("no_such_checker", "no-such-checker>=1")
+    assert raised.value.hint == "pip install --no-deps 'no-such-checker>=1'"
 
 
 def test_calls_pass_in_any_order_with_any_accepted_value() -> None:

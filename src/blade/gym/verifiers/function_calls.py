@@ -30,6 +30,7 @@ from typing import Any
 from blade.gym.answers import message
 from blade.gym.calls import Call, call_item, calls_of, shown_calls
 from blade.gym.environment import NoVerdict, Row, Verdict
+from blade.gym.packages import needed
 from blade.gym.sandbox.inside.wire import usual_numbers
 from blade.gym.sandbox.worker import Worker
 from blade.gym.single_turn import Config
@@ -54,6 +55,11 @@ _REASONS = {
     "type_error": "an argument has the wrong type",
     "value_error": "an argument has the wrong value",
 }
+
+
+def ready() -> None:
+    """Raise RequestError where the checker is not installed."""
+    needed("bfcl_eval", "bfcl-eval>=2026.3.23,<2027")
 
 
 def gold(row: Row) -> Sequence[Row] | None:

@@ -24,6 +24,7 @@ from typing import Any
 
 from blade.gym.answers import shown
 from blade.gym.environment import NoVerdict, Row, Verdict
+from blade.gym.packages import needed
 from blade.gym.sandbox.inside.wire import usual_numbers
 from blade.gym.sandbox.worker import Worker
 from blade.gym.single_turn import Config
@@ -33,6 +34,11 @@ SECONDS = 5.0
 """Normalizing a million characters of plain words takes about 1.5."""
 _ERRORS = ("substitutions", "deletions", "insertions")
 _WORKER = Worker(__name__, seconds=SECONDS, packages=["jiwer", "whisper-normalizer"])
+
+
+def ready() -> None:
+    """Raise RequestError where the normalizer is not installed."""
+    needed("whisper_normalizer", "whisper-normalizer>=0.1.15,<0.2")
 
 
 def gold(row: Row) -> str:

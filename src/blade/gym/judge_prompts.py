@@ -8,10 +8,10 @@ from string import Formatter
 from typing import Any
 
 from blade.core.errors import RequestError
-from blade.gym.answers import last_message, text_of
+from blade.gym.answers import text_of
 from blade.gym.config.roots import find
 from blade.gym.environment import NoVerdict, Row
-from blade.gym.model import Model, ModelError
+from blade.gym.judging import ask
 from blade.gym.single_turn import Config
 
 LONGEST_ANSWER = 200_000
@@ -38,31 +38,14 @@ async def reply(config: Config, prompt: str) -> str:
 
     `judge_system_message` and `judge_responses_create_params` of the config go with the request.
     """
-    model: Model | None = config.get("judge_model")
-    if model is None:
-        raise NoVerdict("there is no judge: judge_model_server of the resources server names one", terminal=True)
     system = config.get("judge_system_message")
-    asked = [{"role": "system", "content": str(system)}] if system else []
-    params = {
-        **(config.get("judge_responses_create_params") or {}),
-        "input": [*asked, {"role": "user", "content": prompt}],
-    }
-    try:
-        response = await model.respond(params, seed=0)
-    except ModelError as problem:
-        raise NoVerdict(f"the judge failed: {problem}") from problem
-    if response.get("incomplete_details"):
-        raise NoVerdict("the judge was cut off")
-    output = response.get("output")
-    text = last_message([item for item in output if isinstance(item, Mapping)] if isinstance(output, list) else [])
+    messages = [{"role": "system", "content": str(system)}] if system else []
+    messages.append({"role": "user", "content": prompt})
+    params = {**(config.get("judge_responses_create_params") or {}), "input": messages}
+    _, text = await ask(config.get("judge_model"), params)
     if not text.strip():
         raise NoVerdict("the judge's reply is empty")
     return text
-
-
-def no_verdict(text: str) -> NoVerdict:
-    """For a reply that cannot be read: it says nothing about the answer."""
-    return NoVerdict(f"the judge's reply holds no verdict: {text[-200:]!r}")
 
 
 def asked_last(row: Row) -> str:

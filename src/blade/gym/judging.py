@@ -48,8 +48,13 @@ class EquivalenceJudge:
         """The first label in the reply counts."""
         found = {label: reply.find(label) for label in (self.equal, self.not_equal) if label in reply}
         if not found:
-            raise NoVerdict(f"the judge's reply holds no verdict: {reply[-200:]!r}")
+            raise no_verdict(reply)
         return min(found, key=lambda label: found[label]) == self.equal
+
+
+def no_verdict(reply: str) -> NoVerdict:
+    """For a reply that cannot be read: it is no verdict on the answer."""
+    return NoVerdict(f"the judge's reply holds no verdict: {reply[-200:]!r}")
 
 
 async def ask(model: Model | None, params: Mapping[str, Any]) -> tuple[dict[str, Any], str]:

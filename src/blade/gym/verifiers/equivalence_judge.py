@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from blade.core.errors import RequestError
-from blade.gym import judge_prompts
+from blade.gym import judge_prompts, judging
 from blade.gym.answers import last_message, message, shown
 from blade.gym.environment import Environment, NoVerdict, Row, Verdict
 from blade.gym.single_turn import Config, SingleTurn
@@ -64,7 +64,7 @@ def first_label(said: str, *known: str) -> str:
     """The label that stands first; raises NoVerdict where none does."""
     found = [(said.find(label), label) for label in known if label in said]
     if not found:
-        raise judge_prompts.no_verdict(said)
+        raise judging.no_verdict(said)
     return min(found)[1]
 
 

@@ -22,7 +22,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from blade.core.errors import RequestError
-from blade.gym import judge_prompts
+from blade.gym import judge_prompts, judging
 from blade.gym.answers import message, shown, text_of
 from blade.gym.environment import Environment, NoVerdict, Row, Verdict
 from blade.gym.single_turn import Config, SingleTurn
@@ -46,7 +46,7 @@ def environment(config: Config) -> Environment:
         said = await judge_prompts.reply(config, prompt.format(**places))
         refused = READERS[style](said)
         if refused is None:
-            raise judge_prompts.no_verdict(said)
+            raise judging.no_verdict(said)
         return _verdict(row, label, refused=refused, said=said)
 
     return SingleTurn(judge=judge, golden=gold)

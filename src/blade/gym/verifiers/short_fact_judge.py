@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from blade.gym import judge_prompts
+from blade.gym import judge_prompts, judging
 from blade.gym.answers import last_message, message, shown
 from blade.gym.environment import Environment, Row, Verdict
 from blade.gym.single_turn import Config, SingleTurn
@@ -52,7 +52,7 @@ def grade(said: str) -> str:
             return text
     found = next((letter for letter in GRADES if letter in whole), None)
     if found is None:
-        raise judge_prompts.no_verdict(said)
+        raise judging.no_verdict(said)
     return found
 
 

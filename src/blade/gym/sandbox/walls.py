@@ -33,8 +33,8 @@ WORK = "/sandbox"
 MEGABYTES_OF_FILES = 64
 NUMBER_OF_FILES = 2000
 _TRIAL_SECONDS = 20.0
-_FIRST_USER, _USERS = 1_900_000_000, 100_000_000
-"""Numbers of users that no system gives to anybody."""
+_FIRST_USER, _USERS = 1_900_000_000, 1 << 27
+"""Numbers of users that no system gives to anybody: 32 for each process number, of which there are at most 1 << 22."""
 _numbers = itertools.count(1)
 _STARTER = ThreadPoolExecutor(1, "sandbox")
 """A thread that lives as long as this process: the kernel ends a sandboxed process with the thread that started it."""
@@ -148,7 +148,7 @@ def _user() -> int | None:
     held = int(next(line.split()[1] for line in status.splitlines() if line.startswith("CapEff")), 16)
     if os.geteuid() != 0 or held & needed != needed or first != 0 or count <= _FIRST_USER + _USERS:
         return None
-    return _FIRST_USER + next(_numbers) * os.getpid() % _USERS
+    return _FIRST_USER + (os.getpid() << 5 | next(_numbers) % 32) % _USERS
 
 
 def _bubblewrap(view: View, user: int | None) -> list[str]:

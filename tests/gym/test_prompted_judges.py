@@ -174,7 +174,12 @@ def test_what_a_judge_is_asked_with() -> None:
         ("B: INCORRECT", "incorrect"),
         (" C ", "not_attempted"),
         ("The grade is\nB", "incorrect"),
-        ("grade: B (not A)", "correct"),  # the first of A, B, C that stands anywhere, as the reference has it
+        ("Because the year differs.\nGrade: **B**", "incorrect"),
+        ("INCORRECT", "incorrect"),
+        ("After reviewing both, the grade is B.", "incorrect"),
+        ("grade: B (not A)", None),
+        ("The answer is not A. It is B.", None),
+        ("A human should grade this.", None),
         ("no", None),
     ],
 )

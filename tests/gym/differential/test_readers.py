@@ -1,7 +1,7 @@
 """How replies of judges, queries and translations are read: what NeMo Gym's own functions gave, case by case.
 
 `readers.json` was written by running them. Where a judge's reply holds no verdict they fall back to a verdict of their own
-(C, not equal, 0); ours is none, and that is the only difference.
+(C, not equal, 0); ours is none. They also find grades inside words, which ours does not.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import pytest
 
 from blade.gym.environment import NoVerdict
 from blade.gym.verifiers import refusal_judge, sentence_translation, short_fact_judge, spider2_result
+from blade.gym.verifiers.short_fact_judge import GRADES
 
 FACTS: dict[str, Any] = json.loads((Path(__file__).parent / "readers.json").read_text("utf-8"))
 CLASSES = {
@@ -25,14 +26,18 @@ CLASSES = {
 }
 
 
+WORDS = {"CORRECT": "A", "INCORRECT": "B", "NOT_ATTEMPTED": "C"}
+
+
 @pytest.mark.parametrize(("said", "grade"), FACTS["simpleqa"])
 def test_grades(said: str, grade: str) -> None:
-    if any(letter in said for letter in "ABC"):
-        assert short_fact_judge.grade(said) == grade
+    """The reference takes the first character, or any A, B or C inside a word; ours wants a grade that stands alone."""
+    try:
+        ours = short_fact_judge.grade(said)
+    except NoVerdict:
+        assert said.strip() not in (*GRADES, *WORDS)
     else:
-        assert grade == "C", "the fallback of the reference"
-        with pytest.raises(NoVerdict):
-            short_fact_judge.grade(said)
+        assert ours == WORDS.get(said.strip(), grade)
 
 
 @pytest.mark.parametrize("style", ["wildguard", "xstest"])

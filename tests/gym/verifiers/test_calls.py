@@ -51,8 +51,8 @@ def _failure(*calls: tuple[str, Any], truth: list[Any] = TRUTH, **more: Any) -> 
 
 def test_a_package_that_is_missing_is_told_before_a_run() -> None:
     function_calls.ready()
-    with pytest.raises(RequestError, match="needs the package no_such_checker") as raised:
-        needed("no_such_checker", "no-such-checker>=1")
+    with pytest.raises(RequestError, match="needs no_such_checker, which is not installed") as raised:
+        needed("no_such_checker", requirement="no-such-checker>=1")
     assert raised.value.hint == "pip install --no-deps 'no-such-checker>=1'"
 
 
@@ -173,3 +173,9 @@ def test_a_row_keeps_a_bounded_part_of_the_calls() -> None:
     assert len(kept[0]["arguments"]) < LONGEST_SHOWN + 10
     assert shown_calls([("f", '{"a": NaN}')]) == [{"name": "f", "arguments": '{"a": NaN}'}]
     assert shown_calls([("f", '{"a": [1]}')]) == [{"name": "f", "arguments": {"a": [1]}}]
+
+
+@pytest.mark.parametrize("expected", ["", None, 5, [{"arguments": {}}], ["f"]])
+def test_a_broken_key_of_expected_calls_is_no_verdict(expected: object) -> None:
+    with pytest.raises(NoVerdict, match="not a list of calls"):
+        expected_calls.verify({"expected_answers": expected}, [], {})

@@ -15,6 +15,7 @@ from blade.gym.verifiers import (
     arc_grid,
     exact_match,
     multiple_choice,
+    reasoning_gym,
     refusal,
     translation,
     word_error_rate,
@@ -204,3 +205,22 @@ def test_cells_are_counted_where_the_shape_is_right() -> None:
     other = arc_grid.verify({"expected_output": GRID}, "[[1, 0, 2]]", {})
     assert other.fields["failure_reason"] == "the grid has another shape"
     assert "cells_total" not in other.fields
+
+
+@pytest.mark.parametrize("key", ["Z", 5])
+def test_a_key_that_is_no_option_is_no_verdict(key: object) -> None:
+    with pytest.raises(NoVerdict, match="not one of the options"):
+        multiple_choice.verify({"expected_answer": key, "options": [{"A": "x"}, {"B": "y"}]}, "\\boxed{A}", {})
+
+
+@pytest.mark.parametrize("row", [{}, {"answer": 5}, {"answer": ""}])
+def test_a_puzzle_without_its_answer_is_no_verdict(row: dict[str, Any]) -> None:
+    with pytest.raises(NoVerdict, match="neither a text nor null"):
+        reasoning_gym.verify({**row, "metadata": {"source_dataset": "chain_sum"}}, "<answer>5</answer>", {})
+
+
+def test_a_number_that_is_near_every_other_is_not_right() -> None:
+    about = {"source_dataset": "complex_arithmetic", "real_part": 1.0, "imag_part": 2.0, "result": [3.0, 2.0]}
+    row = {"question": "q", "answer": "3.0 + 2.0i", "metadata": about}
+    assert reasoning_gym.verify(row, "<answer>3.0 + 2.0i</answer>", {}).reward == 1.0
+    assert reasoning_gym.verify(row, "<answer>nan</answer>", {}).reward == 0.0

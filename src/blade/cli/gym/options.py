@@ -42,7 +42,7 @@ def _allow_unsafe(given: bool) -> bool:
 
         walls.allow_unsafe()
         if walls.available() == walls.NONE:
-            print(f"warning: programs that models wrote run without a sandbox: {walls.OPEN_WITHOUT}", file=sys.stderr)
+            print(f"warning: programs that a model wrote run without a sandbox: {walls.OPEN_WITHOUT}", file=sys.stderr)
     return given
 
 

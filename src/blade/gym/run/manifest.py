@@ -72,6 +72,7 @@ _COMPARED = (
     "verifier_settings",
     "verifier_code.files",
     "verifier_code.packages",
+    "verifier_code.unsafe_sandbox",
     "judge.name",
     "shard",
     "config",

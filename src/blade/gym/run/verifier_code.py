@@ -17,6 +17,7 @@ from typing import Any
 from blade.gym.config.roots import find
 from blade.gym.config.servers import RESOURCES, Instance
 from blade.gym.run.dataset import checksum
+from blade.gym.sandbox import walls
 
 _NOT_JUDGING = ("data", "configs", "tests", "__pycache__", "prepare.py", "README.md")
 """What stands beside an `app.py` and gives no verdict; data and configs have marks of their own."""
@@ -54,8 +55,9 @@ def sha256(code: Code) -> str:
 
 
 def recorded(code: Code | None) -> dict[str, Any] | None:
-    """The code as a manifest keeps it; None where nobody says what judges."""
-    return {"sha256": sha256(code), **code} if code and code["files"] else None
+    """The code as a manifest keeps it, and whether programs ran without a sandbox; None where nobody says what judges."""
+    unsafe = {"unsafe_sandbox": True} if walls.unsafe() else {}
+    return {"sha256": sha256(code), **code, **unsafe} if code and code["files"] else None
 
 
 def _of_server(kind: str, entry: Path) -> Iterator[tuple[str, Path]]:

@@ -48,7 +48,7 @@ HOW_TO_GET_ONE = (
     "on Linux install bubblewrap (Debian and Ubuntu: apt-get install bubblewrap) or allow user namespaces; "
     "elsewhere use a Linux container or machine"
 )
-OPEN_WITHOUT = "it could read your files and use the network, and a hostile one could change files and start programs"
+OPEN_WITHOUT = "they can read your files and use the network; a hostile one can change files and start programs"
 
 _unsafe_allowed = False
 
@@ -57,6 +57,11 @@ def allow_unsafe(allowed: bool = True) -> None:
     """Let programs run without isolation where this machine has none, for the rest of this process."""
     global _unsafe_allowed  # noqa: PLW0603 - the user decides once for the whole process
     _unsafe_allowed = allowed
+
+
+def unsafe() -> bool:
+    """Whether programs run without isolation here, because the user allowed it."""
+    return _unsafe_allowed and available() == NONE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -230,8 +235,8 @@ def for_programs() -> str:
     kind = available()
     if kind == NONE and not _unsafe_allowed:
         raise RequestError(
-            f"a model's program is not run here: this machine has no sandbox for it, so {OPEN_WITHOUT}",
-            hint=f"{HOW_TO_GET_ONE}; --unsafe-sandbox runs it anyway",
+            f"programs that a model wrote are not run: this machine has no sandbox for them. Without one, {OPEN_WITHOUT}",
+            hint=f"{HOW_TO_GET_ONE}; --unsafe-sandbox runs them anyway",
         )
     return kind
 

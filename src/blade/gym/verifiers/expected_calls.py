@@ -19,20 +19,20 @@ from typing import Any
 
 from blade.gym.answers import message
 from blade.gym.calls import call_item, calls_of, shown_calls
-from blade.gym.environment import Row, Verdict
+from blade.gym.environment import NoVerdict, Row, Verdict
 from blade.gym.single_turn import Config
 
 
 def gold(row: Row) -> Sequence[Row]:
     """The expected calls."""
-    expected = row["expected_answers"]
-    calls = [call_item(call["name"], _object(call["arguments"]), index) for index, call in enumerate(expected)]
+    expected = _expected(row)
+    calls = [call_item(call["name"], _object(call.get("arguments")), index) for index, call in enumerate(expected)]
     return tuple(calls) or (message("None of the tools can help with this."),)
 
 
 def verify(row: Row, output: Sequence[Row], config: Config) -> Verdict:
     """1 when each expected call is matched by one call and none is left over, else 0."""
-    expected, calls = row["expected_answers"], calls_of(output)
+    expected, calls = _expected(row), calls_of(output)
     correct = _matched(expected, [(name, _object(text)) for name, text in calls])
     reason = _reason(len(expected), len(calls), correct)
     fields = {
@@ -43,6 +43,13 @@ def verify(row: Row, output: Sequence[Row], config: Config) -> Verdict:
         "failure_reason": reason,
     }
     return Verdict(reward=float(reason is None), fields=fields)
+
+
+def _expected(row: Row) -> Sequence[Row]:
+    expected = row.get("expected_answers")
+    if not isinstance(expected, list) or not all(isinstance(call, Mapping) and call.get("name") for call in expected):
+        raise NoVerdict("expected_answers is not a list of calls with a name", failure_class="skipped", terminal=True)
+    return expected
 
 
 def _matched(expected: Sequence[Row], calls: list[tuple[str, Mapping[str, Any]]]) -> int:

@@ -59,7 +59,7 @@ _REASONS = {
 
 def ready() -> None:
     """Raise RequestError where the checker is not installed."""
-    needed("bfcl_eval", "bfcl-eval>=2026.3.23,<2027")
+    needed("bfcl_eval", requirement="bfcl-eval>=2026.3.23,<2027")
 
 
 def gold(row: Row) -> Sequence[Row] | None:

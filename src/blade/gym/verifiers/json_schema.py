@@ -20,12 +20,18 @@ from typing import Any
 
 from blade.gym.answers import fenced, shown
 from blade.gym.environment import Row, Verdict
+from blade.gym.packages import needed
 from blade.gym.sandbox.worker import Worker
 from blade.gym.schema_check import asked, problems
 from blade.gym.single_turn import Config
 
 SECONDS = 6.0
 _WORKER = Worker(__name__, seconds=SECONDS, packages=["jsonschema"])
+
+
+def ready() -> None:
+    """Raise RequestError where a package is missing."""
+    needed("jsonschema")
 
 
 def gold(row: Row) -> str | None:

@@ -28,6 +28,7 @@ from typing import Any
 from blade.gym.answers import message, output_text, shown
 from blade.gym.environment import Environment, NoVerdict, Row, Verdict
 from blade.gym.judging import EquivalenceJudge
+from blade.gym.packages import needed
 from blade.gym.sandbox.worker import Worker
 from blade.gym.single_turn import Config, SingleTurn
 
@@ -46,6 +47,11 @@ _SYSTEM = (
     "formatted does not matter. End with exactly one label: [[A=B]] if the answers are equivalent, [[A!=B]] if they are "
     "not."
 )
+
+
+def ready() -> None:
+    """Raise RequestError where a package is missing."""
+    needed("math_verify")
 
 
 def gold(row: Row) -> str:
@@ -82,7 +88,7 @@ def environment(config: Config) -> Environment:
     def golden(row: Row) -> Sequence[Row]:
         return (message(gold(row)),)
 
-    return SingleTurn(judge=judge, golden=golden)
+    return SingleTurn(judge=judge, golden=golden, ready=ready)
 
 
 def _compared(expected: str, text: str, config: Config) -> tuple[bool, str | None]:

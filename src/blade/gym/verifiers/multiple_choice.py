@@ -66,7 +66,9 @@ def verify(row: Row, text: str, config: Config) -> Verdict:
         raise _unusable("the row has no expected_answer")
     options = read_options(row.get("options"))
     answer = _chosen(row, text.strip(), options, config)
-    reason = "no option was chosen" if answer is None else "another option was chosen" if answer != expected else None
+    reason = (
+        "no option was chosen" if answer is None else "a different option was chosen" if answer != expected else None
+    )
     fields = {"extracted_answer": answer, "expected_answer": expected, "failure_reason": reason}
     return Verdict(reward=float(reason is None), fields=fields)
 
@@ -97,6 +99,8 @@ def _chosen(row: Row, text: str, options: Options, config: Config) -> str | None
         return found if found is not None else _MODES[mode](text, options)
     if not options:
         raise _unusable("the row has no options")
+    if str(row["expected_answer"]).strip().upper() not in dict(options):
+        raise _unusable(f"expected_answer {row['expected_answer']!r} is not one of the options")
     return _MODES[mode](text, options)
 
 

@@ -20,6 +20,7 @@ from typing import Any
 
 from blade.gym.answers import shown
 from blade.gym.environment import NoVerdict, Row, Verdict
+from blade.gym.packages import needed
 from blade.gym.sandbox.worker import Worker
 from blade.gym.single_turn import Config
 
@@ -31,6 +32,11 @@ _TUPLES = ("arc_agi", "rearc")
 _FOUR_OPERATIONS = ("countdown", "puzzle24")
 """Families whose puzzles allow numbers and four operations; their scorers would also take functions and constants."""
 _WORKER = Worker(__name__, seconds=SECONDS, packages=["reasoning-gym"])
+
+
+def ready() -> None:
+    """Raise RequestError where a package is missing."""
+    needed("reasoning_gym")
 
 
 def gold(row: Row) -> str | None:
@@ -45,6 +51,8 @@ def verify(row: Row, text: str, config: Config) -> Verdict:
     family = about.get("source_dataset") if isinstance(about, Mapping) else None
     if not family:
         raise NoVerdict("the row's metadata names no source_dataset", failure_class="skipped", terminal=True)
+    if "answer" not in row or not isinstance(row["answer"], str | None) or row["answer"] == "":
+        raise NoVerdict("the row's answer is neither a text nor null", failure_class="skipped", terminal=True)
     answer = extract(text)
     score, reason = _scored(row, str(family), answer)
     fields = {

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 from blade.core.errors import RequestError
 from blade.gym.answers import shown
 from blade.gym.environment import Row, Verdict
+from blade.gym.packages import needed
 from blade.gym.single_turn import Config
 
 if TYPE_CHECKING:
@@ -43,6 +44,11 @@ def checked(config: Config) -> Config:
     if unmet:
         raise RequestError(f"{', '.join(unmet)} cannot be had here", hint="set it to false or null; chrF is the reward")
     return config
+
+
+def ready() -> None:
+    """Raise RequestError where a package is missing."""
+    needed("sacrebleu")
 
 
 def gold(row: Row) -> str:

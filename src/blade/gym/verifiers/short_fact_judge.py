@@ -17,6 +17,7 @@ Fields
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from blade.gym import judge_prompts, judging
@@ -25,6 +26,10 @@ from blade.gym.environment import Environment, Row, Verdict
 from blade.gym.single_turn import Config, SingleTurn
 
 GRADES = {"A": "correct", "B": "incorrect", "C": "not_attempted"}
+_WORDS = {"CORRECT": "A", "INCORRECT": "B", "NOT ATTEMPTED": "C"}
+_ALONE = re.compile(r"([ABC])(?:\W+(?:CORRECT|INCORRECT|NOT[_ ]ATTEMPTED))?|(CORRECT|INCORRECT|NOT[_ ]ATTEMPTED)")
+_AROUND = " \t*_`\"'().:[]"
+_NAMED = re.compile(r"\b(?i:grade)(?:\s+is)?\s*[:=]?\s*[*_`\"'(\[]*([ABC])(?=[*_`\"')\].,;:]|\s*$)", re.MULTILINE)
 PLACES = ("question", "expected_answer", "generation")
 
 
@@ -44,16 +49,16 @@ def environment(config: Config) -> Environment:
 
 
 def grade(said: str) -> str:
-    """A, B or C; raises NoVerdict for a reply without any."""
-    whole = said.strip()
-    last = whole.rpartition("\n")[2].strip()
-    for text in (whole[:1], last[:1]):
-        if text in GRADES:
-            return text
-    found = next((letter for letter in GRADES if letter in whole), None)
-    if found is None:
+    """A, B or C where the first or last line is that letter or its word alone, or else where one follows "grade".
+
+    Raises NoVerdict for any other reply: a letter inside a sentence is no grade.
+    """
+    lines = [_ALONE.fullmatch(line.strip(_AROUND)) for line in said.strip().splitlines()]
+    alone = {match[1] or _WORDS[match[2].replace("_", " ")] for match in (*lines[:1], *lines[-1:]) if match}
+    found = alone or set(_NAMED.findall(said))
+    if len(found) != 1:
         raise judging.no_verdict(said)
-    return found
+    return str(found.pop())
 
 
 def _verdict(row: Row, answer: str, *, said: str | None, verdict: str) -> Verdict:

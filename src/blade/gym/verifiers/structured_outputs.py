@@ -39,6 +39,7 @@ from typing import Any
 from blade.gym.answers import message
 from blade.gym.calls import call_item, calls_of
 from blade.gym.environment import NoVerdict, Row, Verdict
+from blade.gym.packages import needed
 from blade.gym.sandbox.inside.wire import usual_numbers
 from blade.gym.sandbox.worker import OutOfBounds, Worker
 from blade.gym.schema_check import asked, problems
@@ -62,6 +63,11 @@ _REASONS = {
 
 Error = tuple[str, str]
 """The reference's name of what is wrong, and a message."""
+
+
+def ready() -> None:
+    """Raise RequestError where a package is missing."""
+    needed("jsonschema", "xmltodict")
 
 
 def gold(row: Row) -> Sequence[Row] | None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from blade.gym.answers import shown
 from blade.gym.environment import Row, Verdict
+from blade.gym.packages import needed
 from blade.gym.single_turn import Config
 
 MINIMUM = 60.0
@@ -22,6 +23,11 @@ LONGEST = 20_000
 """Characters of a translation that are scored."""
 ROOM = 4
 """Times the length of the longest reference that a translation may have before it is taken for something else."""
+
+
+def ready() -> None:
+    """Raise RequestError where a package is missing."""
+    needed("sacrebleu")
 
 
 def gold(row: Row) -> str:

@@ -19,8 +19,7 @@ Config
 
 Fields
     `extracted_model_code`, `test_results` (name, passed, message), `tests_passed`, `tests_total`, `result` (of each test up
-    to the first that fails: true, -2 wrong, -3 out of time, -4 any other fault), `unit_tests_time_taken`,
-    `reasoning_format_violation_rate`, `difficulty`, `failure_reason`.
+    to the first that fails: true, -2 wrong, -3 out of time, -4 any other fault), `reasoning_format_violation_rate`, `difficulty`, `failure_reason`.
 """
 
 from __future__ import annotations
@@ -29,7 +28,6 @@ import ast
 import asyncio
 import json
 import textwrap
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -85,7 +83,6 @@ def verify(row: Row, text: str, config: Config) -> Verdict:
         raise _unusable_row("the row holds no tests")
     code = extract(text) if _listed(row) is None else last_block(text)
     refused = _unusable(code)
-    begun = time.monotonic()
     if refused:
         results = [{"name": test["name"], "passed": False, "message": refused} for test in tests]
     else:
@@ -99,7 +96,6 @@ def verify(row: Row, text: str, config: Config) -> Verdict:
         "tests_passed": passed,
         "tests_total": len(results),
         "result": None if refused else _codes(results),
-        "unit_tests_time_taken": None if refused else time.monotonic() - begun,
         "difficulty": _metadata(row).get("difficulty"),
         "failure_reason": next((result["message"] for result in results if not result["passed"]), None),
     }

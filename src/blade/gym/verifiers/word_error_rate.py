@@ -38,7 +38,8 @@ _WORKER = Worker(__name__, seconds=SECONDS, packages=["jiwer", "whisper-normaliz
 
 def ready() -> None:
     """Raise RequestError where the normalizer is not installed."""
-    needed("whisper_normalizer", "whisper-normalizer>=0.1.15,<0.2")
+    needed("jiwer", "more_itertools", "regex")
+    needed("whisper_normalizer", requirement="whisper-normalizer>=0.1.15,<0.2")
 
 
 def gold(row: Row) -> str:

@@ -644,7 +644,80 @@ def test_it_holds_in_a_user_namespace_too(kind: str, monkeypatch: pytest.MonkeyP
         ("def f(xs):\n    xs.sort()", "xs = [3, 1]\nf(xs)\nassert xs == [1, 3]", True),
         ("def f(n):\n    raise KeyError('no')", "try:\n    f(1)\n    assert False\nexcept KeyError:\n    pass", True),
         ("x = 1", "assert f is not None", False),
+        ("def f(n):\n    return n", "class T:\n    v = f(1)\nassert T.v == 1", True),
+        ("def f(n):\n    return 2", "if __name__ == '__main__':\n    assert f(1) == 1", False),
+        ("def f(n):\n    raise SyntaxError('x')", "assert f(1) == 7", False),
+        (
+            "class E(ValueError):\n    pass\ndef f(n):\n    raise E('no')",
+            "try:\n    f(1)\n    assert False\nexcept ValueError as e:\n    assert e.args == ('no',)",
+            True,
+        ),
+        (
+            "def f():\n    n = 0\n    while True:\n        yield n\n        n += 1",
+            "import itertools\nassert list(itertools.islice(f(), 3)) == [0, 1, 2]",
+            True,
+        ),
+        (
+            "from collections import namedtuple\nP = namedtuple('P', 'x y')\ndef f():\n    return P(1, 2)",
+            "assert f().x == 1 and f() == (1, 2)",
+            True,
+        ),
+        (
+            "from collections import Counter\ndef f(s):\n    return Counter(s)",
+            "assert f('aab').most_common(1) == [('a', 2)]",
+            True,
+        ),
+        ("class S:\n    pass\nONE = S()\ndef f():\n    return ONE", "assert f() == f()", True),
+        ("def f(q):\n    q.append(1)", "import collections\nq = collections.deque()\nf(q)\nassert len(q) == 1", True),
+        ("def f(n):\n    return list(range(n))", "assert f(10 ** 6)[-1] == 999_999", True),
+        ("def f(n):\n    return n", "assert np.allclose([f(1)], [1.0])", True),
     ],
 )
 def test_tests_see_the_program_as_if_it_were_theirs(kind: str, code: str, test: str, passed: bool) -> None:
-    assert verdict(code, kind="asserts", code=test, names=["f"])["passed"] == passed
+    assert verdict(code, kind="asserts", code=test, names=["f", "total"])["passed"] == passed
+
+
+@pytest.mark.parametrize(
+    ("code", "test"),
+    [
+        (
+            "class f:\n    def __init__(self, x):\n        self.x = x\n    def __add__(self, o):\n        return f(7)",
+            "assert f(1) + f(2)",
+        ),
+        ("class f:\n    __eq__ = lambda self, other: True", "assert f() == f()"),
+        ("class f(Exception):\n    pass", "try:\n    pass\n    raise KeyError\nexcept f:\n    pass"),
+        ("def f(x):\n    return 1\ndef isclose(a, b):\n    return True", "assert isclose(f(1), 7)"),
+        ("def f(x):\n    return 1", "import no_such_module"),
+        ("def f(x):\n    return 1", "assert f(1) == ("),
+    ],
+)
+def test_what_only_the_program_could_decide_is_no_verdict(kind: str, code: str, test: str) -> None:
+    with pytest.raises(NoVerdict, match="cannot be run"):
+        verdict(code, kind="asserts", code=test, names=["f"])
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "print(7)\nquit()",
+        "import atexit\natexit.register(print, 7)",
+        "import sys\nprint(7)\nsys.stdout.close()",
+        "import sys\nsys.__stdout__.write('7')",
+        "import sys\nassert 'x' not in sys.stdout.mode and 'r' in sys.stdin.mode\nprint(7)",
+        "import sys, threading, time\nthreading.Thread(target=lambda: (time.sleep(0.1), print(7))).start()\nsys.exit()",
+        "import sys\nprint(sum(sys.stdin.buffer.read() == b'' for _ in range(7)))",
+    ],
+)
+def test_a_script_runs_as_python_runs_a_file(kind: str, code: str) -> None:
+    assert verdict(code, kind="prints", input="", output="7")["passed"]
+
+
+def test_sets_have_one_order(kind: str) -> None:
+    assert len({printed("print(list({'a', 'b', 'c', 'd', 'e', 'f'}))") for _ in range(4)}) == 1
+
+
+def test_large_values_of_honest_programs_cross(kind: str) -> None:
+    numbers = list(range(10**9, 10**9 + 200_000))
+    sorts = "def f(a):\n    a.sort()\n    return a"
+    assert verdict(sorts, kind="returns", function="f", input=[numbers[::-1]], output=numbers)["passed"]
+    assert not verdict(sorts, kind="returns", function="f", input=[numbers[::-1]], output=numbers[::-1])["passed"]

@@ -163,3 +163,30 @@ def test_texts_are_parsed_without_isolation_too(no_isolation: None) -> None:
     worker = Worker(SQL)
     assert compared(worker, "SELECT a FROM t", "SELECT 1")["failure_reason"] is None
     worker.close()
+
+
+ODD_PARENTS = """
+import os, resource, sys
+from blade.gym.sandbox.programs import Limits, run_tests
+TEST = [{"name": "t", "kind": "asserts", "code": "assert f(1) == 7", "names": ["f"]}]
+def passed():
+    return run_tests("def f(x):\\n    return 7", TEST, Limits(seconds=2.0, megabytes=512))[0]["passed"]
+"""
+
+
+def parent(code: str) -> str:
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-c", ODD_PARENTS + code], env=env, capture_output=True, timeout=120, check=True
+    )
+    return done.stdout.decode()
+
+
+def test_a_parent_with_many_open_files_can_judge(kind: str) -> None:
+    limit = "resource.setrlimit(resource.RLIMIT_NOFILE, (4096, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))"
+    assert parent(f"{limit}\nkept = [os.open('/dev/null', 0) for _ in range(1500)]\nprint(passed())") == "True\n"
+
+
+def test_a_forked_parent_can_judge(kind: str) -> None:
+    forks = "print(passed(), flush=True)\nif os.fork() == 0:\n    print(passed(), flush=True)\n    os._exit(0)\nos.wait()\nprint(passed())"
+    assert parent(forks) == "True\nTrue\nTrue\n"

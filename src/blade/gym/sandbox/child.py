@@ -19,7 +19,7 @@ from blade.gym.sandbox.walls import Started
 
 START_SECONDS = 60.0
 """A machine under load may take that long to load what a verifier needs."""
-_LIMITS = {"output_bytes": 4 << 20, "message_bytes": 4 << 20, "total_bytes": 64 << 20, "megabytes": 2048}
+_LIMITS = {"output_bytes": 4 << 20, "message_bytes": 32 << 20, "total_bytes": 512 << 20, "megabytes": 2048}
 """Of a job: what it prints, one message, all messages, memory."""
 _CHUNK = 1 << 16
 _GRACE = 30.0
@@ -120,12 +120,12 @@ class Child:
     def _write(self, line: bytes, deadline: float) -> None:
         left = memoryview(line)
         while left:
-            readable, writable, _ = select.select([self._from], [self._to], [], max(0.0, deadline - time.monotonic()))
-            if readable:  # or both sides could wait for each other
-                self._read()
-            elif not writable:
+            ready = self._wait(deadline, select.POLLOUT)
+            if not ready:
                 raise ProcessDied("the process takes no more input")
-            if not writable:
+            if self._from in ready:  # or both sides could wait for each other
+                self._read()
+            if self._to not in ready:
                 continue
             try:
                 left = left[os.write(self._to, left[:_CHUNK]) :]
@@ -138,12 +138,20 @@ class Child:
         searched = 0
         while (end := self._received.find(b"\n", searched)) < 0:
             searched = len(self._received)
-            if not select.select([self._from], [], [], max(0.0, deadline - time.monotonic()))[0]:
+            if not self._wait(deadline, 0):
                 raise ProcessDied("the process does not answer")
             self._read()
         line = bytes(self._received[:end])
         del self._received[: end + 1]
         return line[:1], line[1:]
+
+    def _wait(self, deadline: float, for_writing: int) -> set[int]:
+        """The ends that are ready before the deadline."""
+        poll = select.poll()
+        poll.register(self._from, select.POLLIN)
+        if for_writing:
+            poll.register(self._to, for_writing)
+        return {end for end, _ in poll.poll(max(0.0, deadline - time.monotonic()) * 1000)}
 
     def _read(self) -> None:
         more = os.read(self._from, _CHUNK)

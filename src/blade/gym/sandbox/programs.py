@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import json
+import os
 import signal
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,6 +31,7 @@ JUDGE_SECONDS = 60.0
 """Processor time of the tests' own code, beyond what the program uses."""
 _NOT_RUN = "not run: an earlier test ran out of time"
 _OUT_OF_TIME = "the program takes too long"
+_JUDGE_OUT_OF_TIME = "wrong result: the tests ran out of time or memory on what the program returned"
 _LOADED = b'{"value": null}'
 """What a program's process writes when the program has been loaded."""
 
@@ -72,9 +74,14 @@ class _Judges:
         for child in idle:
             child.end()
 
+    def forget(self) -> None:
+        """Leave the processes to the process that this one was forked from."""
+        self._lock, self._idle = threading.Lock(), []
+
 
 _JUDGES = _Judges()
 atexit.register(_JUDGES.close)
+os.register_at_fork(after_in_child=_JUDGES.forget)
 
 
 def _started() -> Child:
@@ -90,7 +97,7 @@ def run_tests(code: str, tests: Sequence[Mapping[str, Any]], limits: Limits) -> 
     try:
         with _started() as child:
             for test in tests:
-                late = bool(results) and results[-1]["message"] in (_OUT_OF_TIME, _NOT_RUN)
+                late = bool(results) and results[-1]["message"] in (_OUT_OF_TIME, _JUDGE_OUT_OF_TIME, _NOT_RUN)
                 run = _prints if test["kind"] == "prints" else _judged
                 message = _NOT_RUN if late else run(child, code, test, limits)
                 results.append({"name": test["name"], "passed": message is None, "message": _clean(message or "")})
@@ -101,8 +108,11 @@ def run_tests(code: str, tests: Sequence[Mapping[str, Any]], limits: Limits) -> 
 
 def output_of(code: str, stdin: str, limits: Limits) -> str | None:
     """The last line that a program prints; None where it raises or leaves its limits, NoVerdict where that is not known."""
-    with _started() as child:
-        ended, message = child.run({**_job("script", code, limits), "stdin": stdin})
+    try:
+        with _started() as child:
+            ended, message = child.run({**_job("script", code, limits), "stdin": stdin, "total_bytes": 1 << 16})
+    except (ProcessDied, OSError) as problem:
+        raise NoVerdict(f"the sandbox failed: {problem}", failure_class="transient") from problem
     failed = message is not None or _fault(ended) or ended["code"] != 0
     return None if failed else str(ended["output"]).rstrip("\n").rsplit("\n", 1)[-1]
 
@@ -161,7 +171,7 @@ def _same_line(wanted: str, given: str) -> bool:
 
 def _judged(child: Child, code: str, test: Mapping[str, Any], limits: Limits) -> str | None:
     """Let the judge put its questions to the program, line by line; neither side's words are read here."""
-    wall = WALL * (limits.seconds + JUDGE_SECONDS)  # the program waits while the tests compute
+    wall = WALL * limits.seconds + 2 * JUDGE_SECONDS  # the program waits while the tests compute
     program = {**_job("serve", code, limits), "wall": wall, "contest": test["kind"] == "returns"}
     with _JUDGES.borrowed() as judge:
         child.begin(program)
@@ -196,6 +206,6 @@ def _verdict(line: bytes, ended: Mapping[str, Any], told: int) -> str | None:
     if verdict:
         return None if verdict.get("passed") is True else str(verdict.get("failed"))
     _fault(ended)  # the machine's, if it was that
-    if not told:
+    if not told or ended["why"] == "output":
         raise NoVerdict("the task's own tests ran out of time or memory", failure_class="judge_failed", terminal=True)
-    return "wrong result: the tests ran out of time or memory on what the program returned"
+    return _JUDGE_OUT_OF_TIME

@@ -7,9 +7,9 @@ program that a model wrote runs without isolation only where the user allowed it
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
+import secrets
 import shutil
 import signal
 import subprocess
@@ -34,10 +34,18 @@ MEGABYTES_OF_FILES = 64
 NUMBER_OF_FILES = 2000
 _TRIAL_SECONDS = 20.0
 _FIRST_USER, _USERS = 1_900_000_000, 1 << 27
-"""Numbers of users that no system gives to anybody: 32 for each process number, of which there are at most 1 << 22."""
-_numbers = itertools.count(1)
+"""Numbers of users that no system gives to anybody. One is drawn for each sandbox: threads are counted by user."""
 _STARTER = ThreadPoolExecutor(1, "sandbox")
 """A thread that lives as long as this process: the kernel ends a sandboxed process with the thread that started it."""
+
+
+def _after_fork() -> None:
+    """A forked process has no such thread yet."""
+    global _STARTER  # noqa: PLW0603 - threads do not cross a fork
+    _STARTER = ThreadPoolExecutor(1, "sandbox")
+
+
+os.register_at_fork(after_in_child=_after_fork)
 _ENVIRONMENT = {
     "LC_ALL": "C.UTF-8",
     "PATH": os.defpath,
@@ -92,7 +100,7 @@ class Started:
 def start(kind: str, view: View, *, module: str | None = None) -> Started:
     """A process isolated in this way; it answers questions with `module`, one of ours, or runs programs if that is None."""
     user = _user() if kind != NONE else None
-    command = [*_COMMANDS[kind](view, user), visible.interpreter(), "-I", "-S", "-B", "-X", "utf8"]
+    command = [*_COMMANDS[kind](view, user), visible.interpreter(), "-P", "-s", "-S", "-B", "-X", "utf8"]
     folder = tempfile.TemporaryDirectory(prefix="blade-", ignore_cleanup_errors=True)
     work = WORK if kind != NONE else folder.name
     root = {"at": folder.name, "work": work, "devices": _devices(), "links": view.links, "system": view.system}
@@ -153,7 +161,7 @@ def _user() -> int | None:
     held = int(next(line.split()[1] for line in status.splitlines() if line.startswith("CapEff")), 16)
     if os.geteuid() != 0 or held & needed != needed or first != 0 or count <= _FIRST_USER + _USERS:
         return None
-    return _FIRST_USER + (os.getpid() << 5 | next(_numbers) % 32) % _USERS
+    return _FIRST_USER + secrets.randbelow(_USERS)
 
 
 def _bubblewrap(view: View, user: int | None) -> list[str]:

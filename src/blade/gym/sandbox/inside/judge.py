@@ -13,8 +13,9 @@ import importlib
 import io
 import json
 import sys
+from collections import deque
 from collections.abc import Iterator, Mapping
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 from blade.gym.sandbox.inside.program import FILE, account, load
@@ -81,40 +82,55 @@ class _Program:
         return _Remote(self, reference)
 
     def _raise(self, error: Any) -> None:
+        """Raise what the program raised, as the nearest built-in exception."""
         error = error if isinstance(error, dict) else {}
         self.last = str(error.get("account") or "")
-        kind = getattr(builtins, str(error.get("type")), None)
-        text = str(error.get("text") or "")
+        kinds = (getattr(builtins, str(name), None) for name in error.get("types") or ())
+        known = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Exception)]
         # A StopIteration of the program's would end a loop of the tests' before its time.
-        if isinstance(kind, type) and issubclass(kind, Exception) and kind not in (StopIteration, StopAsyncIteration):
-            try:
-                raised: Exception = kind(text)
-            except TypeError:  # a few, such as UnicodeDecodeError, need more than a text
-                raised = ProgramError(f"{error.get('type')}: {text}")
-        else:
-            raised = ProgramError(f"{error.get('type')}: {text}")
+        kind = known[0] if known and known[0] not in (Exception, StopIteration, StopAsyncIteration) else ProgramError
+        text = str(error.get("text") or "")
+        try:
+            arguments = read(error["arguments"], self._object)
+            raised = kind(*arguments)
+        except Exception:  # noqa: BLE001 - arguments that cannot be read, or that the exception does not take
+            raised = ProgramError(f"{error.get('name')}: {text}")
         raise raised
 
 
 class _Remote:
-    """An object that stays with the program."""
+    """An object that stays with the program.
 
-    def __init__(self, program: _Program, reference: Reference) -> None:
-        self._program, self._reference = program, reference
+    `constructed`: the tests made it from a class of the program's, so they test how it behaves. What it is compared or
+    computed with is then for its own methods to decide, and nobody can judge that from outside.
+    """
+
+    _program: _Program
+    _reference: Reference
+    _constructed: bool
+
+    def __init__(self, program: _Program, reference: Reference, *, constructed: bool = False) -> None:
+        vars(self).update(_program=program, _reference=reference, _constructed=constructed)
 
     def _ask(self, do: str, *given: Any, **target: Any) -> Any:
         return self._program.ask(do, {"reference": self._reference.number, **target}, given)
 
     def __call__(self, *given: Any, **named: Any) -> Any:
-        return self._program.ask("call", {"reference": self._reference.number}, given, named)
+        value = self._program.ask("call", {"reference": self._reference.number}, given, named)
+        if isinstance(value, _Remote) and self._reference.kind == "class":
+            return _Remote(self._program, value._reference, constructed=True)
+        return value
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
         return self._ask("get", attribute=name)
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise CannotJudge(f"a test sets the attribute {name} of an object of the program's")
+
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._ask("items"))
+        return self if self._reference.kind == "iterator" else iter(self._ask("items"))
 
     def __next__(self) -> Any:
         item = self._ask("next")
@@ -138,17 +154,50 @@ class _Remote:
         return self._reference.shown
 
     def __eq__(self, other: object) -> bool:
-        return self is other
+        same = isinstance(other, _Remote) and other._reference.number == self._reference.number
+        if not same and (self._constructed or (isinstance(other, _Remote) and other._constructed)):
+            raise CannotJudge("a test compares an object of a class of the program's")
+        return same
 
     def __hash__(self) -> int:
-        return id(self)
+        return self._reference.number
+
+
+def _operation(name: str) -> Any:
+    def operate(self: _Remote, *others: Any) -> Any:
+        if self._constructed or any(isinstance(other, _Remote) and other._constructed for other in others):
+            raise CannotJudge(f"a test uses {name} of an object of a class of the program's")
+        return NotImplemented
+
+    return operate
+
+
+for _name in (
+    "add",
+    "sub",
+    "mul",
+    "truediv",
+    "floordiv",
+    "mod",
+    "pow",
+    "matmul",
+    "and",
+    "or",
+    "xor",
+    "lshift",
+    "rshift",
+):
+    setattr(_Remote, f"__{_name}__", _operation(f"__{_name}__"))
+    setattr(_Remote, f"__r{_name}__", _operation(f"__r{_name}__"))
+for _name in ("lt", "le", "gt", "ge"):
+    setattr(_Remote, f"__{_name}__", _operation(f"__{_name}__"))
 
 
 def _as_reference(value: Any) -> Any:
     """A stand-in as the program knows its object, also within collections."""
     if isinstance(value, _Remote):
         return value._reference
-    if type(value) in (list, tuple, set, frozenset):
+    if type(value) in (list, tuple, set, frozenset, deque):
         return type(value)(_as_reference(inner) for inner in value)
     if type(value) is dict:
         return {_as_reference(key): _as_reference(inner) for key, inner in value.items()}
@@ -160,22 +209,26 @@ def _follow(given: tuple[Any, ...], now: list[Any]) -> None:
     for own, changed in zip(given, now, strict=False):
         if isinstance(own, list | bytearray) and type(own) is type(changed):
             own[:] = changed
+        elif isinstance(own, deque) and isinstance(changed, deque):
+            own.clear()
+            own.extend(changed)
         elif isinstance(own, dict | set) and type(own) is type(changed):
             own.clear()
             own.update(changed)
 
 
-class _Names(dict[str, Any]):
-    """The global names of the tests; what they do not define themselves is looked up in the program."""
+class _Builtins(dict[str, Any]):
+    """What the tests find after their own names: names of the program's, then Python's own."""
 
-    def __init__(self, own: Mapping[str, Any], program: _Program, remote: set[str]) -> None:
-        super().__init__(own)
-        self._program, self._remote = program, remote
+    def __init__(self, program: _Program, asked: set[str]) -> None:
+        # The program must not put its own `len` into a test, unless the task asks for a function of that name.
+        super().__init__((name, value) for name, value in vars(builtins).items() if name not in asked)
+        self._program, self._asked = program, asked
         self._objects: dict[str, _Remote] = {}
 
     def __missing__(self, name: str) -> Any:
-        if name not in self._remote:
-            raise KeyError(name)
+        if self._asked and name not in self._asked:
+            raise CannotJudge(f"the tests use {name}, which neither they nor the task define")
         if name not in self._objects:
             value = self._program.ask("get", {"name": name})
             if not isinstance(value, _Remote):
@@ -189,22 +242,50 @@ def judge(job: Mapping[str, Any], link: Link) -> None:
     sys.stdin, sys.stdout = io.StringIO(""), io.StringIO()
     program, source = _Program(link), job["tests"]
     try:
-        names = _names(job, program)
+        code, names = _prepared(job, program)
         problem = program.loaded()
         if problem is not None:
             _send_verdict(link, failed=problem)
             return
-        exec(compile(source, FILE, "exec", dont_inherit=True), names)  # noqa: S102 - the benchmark's own tests
+        exec(code, names)  # noqa: S102 - the benchmark's own tests
     except CannotJudge as problem:
         _send_verdict(link, cannot=str(problem))
-    except SyntaxError as problem:
-        _send_verdict(link, cannot=f"the tests are not Python: {problem}")
     except BaseException as problem:  # noqa: BLE001 - whatever a test raises, it has failed
-        failed = account(problem, source)
-        of_program = program.last and not isinstance(problem, AssertionError) and program.last not in failed
-        _send_verdict(link, failed=f"{program.last}; in {failed}" if of_program else failed)
+        _send_verdict(link, **_failure(problem, program, source))
     else:
         _send_verdict(link, passed=True)
+
+
+def _failure(problem: BaseException, program: _Program, source: str) -> dict[str, Any]:
+    if isinstance(problem, SystemExit) and not problem.code:
+        return {"passed": True}  # how test runners end when all is well
+    if isinstance(problem, ImportError) and not program.last:
+        return {"cannot": f"the tests need a module: {problem}"}
+    if isinstance(problem, TypeError) and "catching classes" in str(problem):
+        return {"cannot": "the tests catch an exception of the program's own"}
+    failed = account(problem, source)
+    of_program = program.last and not isinstance(problem, AssertionError) and program.last not in failed
+    return {"failed": f"{program.last}; in {failed}" if of_program else failed}
+
+
+def _prepared(job: Mapping[str, Any], program: _Program) -> tuple[CodeType, dict[str, Any]]:
+    """The tests' code, and what it can use: the task's own helpers, standard modules, and the program's names."""
+    asked = set(job.get("names") or ())
+    module = ModuleType("__main__")
+    sys.modules["__main__"] = module
+    names = vars(module)
+    names["__builtins__"] = _Builtins(program, asked)
+    try:
+        tree = ast.parse(job["tests"])
+        code = compile(tree, FILE, "exec", dont_inherit=True)
+        if job.get("setup"):
+            helpers = load(job["setup"], "setup", {})
+            names |= {name: value for name, value in helpers.items() if not name.startswith("__") and name not in asked}
+        for name in _modules(tree) - asked - set(names):
+            names[name] = importlib.import_module(_MODULES.get(name, name))
+    except Exception as problem:  # noqa: BLE001 - the task's own, whatever it is
+        raise CannotJudge(f"the task's own code fails: {type(problem).__name__}: {problem}") from None
+    return code, names
 
 
 def _send_verdict(link: Link, **verdict: Any) -> None:
@@ -212,34 +293,23 @@ def _send_verdict(link: Link, **verdict: Any) -> None:
     link.send({"verdict": verdict})
 
 
-def _names(job: Mapping[str, Any], program: _Program) -> _Names:
-    """What the tests can use: the task's own helpers, standard modules, and the program's names."""
-    tree, asked = ast.parse(job["tests"]), set(job.get("names") or ())
-    own: dict[str, Any] = {"__builtins__": builtins, "__name__": "tests"}
-    sys.modules["tests"] = ModuleType("tests")
-    if job.get("setup"):
-        helpers = load(job["setup"], "setup", {})
-        own |= {name: value for name, value in helpers.items() if not name.startswith("__") and name not in asked}
-    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    for name in _modules(tree) - asked - set(own):
-        own[name] = importlib.import_module(name)
-    # The program must not put its own `len` into a test, unless the task asks for a function of that name.
-    return _Names(own, program, (used - set(vars(builtins)) - set(own)) | asked)
+_MODULES = {"np": "numpy", "numpy": "numpy"}
+"""Beyond the standard library."""
 
 
 def _modules(tree: ast.Module) -> set[str]:
-    """Standard modules and numpy that are used as `name.something` only: the tests mean the module."""
-    bases = {
-        node.value.id for node in ast.walk(tree) if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
-    }
-    called = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
-    return {name for name in bases - called if name in sys.stdlib_module_names or name == "numpy"}
+    """Modules that the tests use as `name.something` only, and do not define: they mean the module."""
+    nodes = list(ast.walk(tree))
+    bases = {node.value.id for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)}
+    called = {node.func.id for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+    stored = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
+    return {name for name in bases - called - stored if name in _MODULES or name in sys.stdlib_module_names}
 
 
 def compare(job: Mapping[str, Any], link: Link) -> None:
     """Call a function of the program with JSON arguments, and compare what it returns with the expected JSON."""
     program = _Program(link)
-    target = {"name": job["function"], "method_of": job.get("method_of")}
+    target = {"name": job["function"], "method_of": job.get("method_of"), "once": True}
     try:
         failed = program.loaded()
         if failed is None:

@@ -5,15 +5,18 @@ Nothing here judges. What the program prints, returns or raises goes out as data
 
 from __future__ import annotations
 
+import atexit
 import builtins
 import functools
 import importlib
 import io
 import itertools
+import json
 import os
 import sys
 import threading
 import traceback
+from collections import deque
 from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
@@ -24,6 +27,7 @@ from blade.gym.sandbox.inside.wire import Link
 FILE = "<solution>"
 DEEP_RECURSION = 50_000
 LONGEST_MESSAGE = 600
+LONGEST_ARGUMENTS = 10_000
 MOST_ITEMS = 1_000_000
 # Programming contests let programs use these without importing them: first every public name, then the modules.
 _CONTEST_MODULES = [
@@ -63,6 +67,7 @@ def load(code: str, name: str, names: Mapping[str, Any]) -> dict[str, Any]:
     """Run a program from top to bottom; returns its global names."""
     module = ModuleType(name)
     sys.modules[name] = module
+    vars(builtins).update(exit=sys.exit, quit=sys.exit)  # which the module `site` would define
     scope = vars(module)
     scope |= {**names, "__builtins__": builtins, "__name__": name}
     exec(compile(code, FILE, "exec", dont_inherit=True), scope)  # noqa: S102 - what this process is for
@@ -88,26 +93,33 @@ def _names(job: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def script(job: Mapping[str, Any], link: Link) -> None:
-    """Run the program as Python runs a file; its standard input and output are pipes. Raises what it raises."""
-    sys.stdin = io.TextIOWrapper(io.BufferedReader(io.FileIO(0, "r")), encoding="utf-8")
-    sys.stdout = io.TextIOWrapper(
-        io.BufferedWriter(io.FileIO(1, "w"), 1 << 16), encoding="utf-8", errors="surrogateescape"
-    )
+    """Run the program as Python runs a file; its standard input and output are pipes. Sends what it raises."""
+    sys.stdin = sys.__stdin__ = _text(io.BufferedReader(io.FileIO(0, "r")), "r")  # type: ignore[misc]
+    sys.stdout = sys.__stdout__ = _text(io.BufferedWriter(io.FileIO(1, "w"), 1 << 16), "w")  # type: ignore[misc]
+    output = sys.stdout
     try:
-        load(job["code"], "__main__", _names(job))
-        threading._shutdown()  # type: ignore[attr-defined]  # Python waits for threads before it ends
+        try:
+            load(job["code"], "__main__", _names(job))
+        finally:
+            threading._shutdown()  # type: ignore[attr-defined]  # Python waits for threads before it ends
+            atexit._run_exitfuncs()
     except SystemExit:
         pass  # judges look at what was printed, not at the code
     except BaseException as problem:  # noqa: BLE001 - whatever it was, it is the program's
         link.send({"raised": account(problem, job["code"])})
-    _flush()
+    for stream in (sys.stdout, output):
+        try:
+            stream.flush()
+        except ValueError:
+            pass  # the program closed it, which wrote everything
+        except OSError:
+            os._exit(1)
 
 
-def _flush() -> None:
-    try:
-        sys.stdout.flush()
-    except (OSError, ValueError):
-        os._exit(1)
+def _text(buffer: Any, mode: str) -> io.TextIOWrapper:
+    made = io.TextIOWrapper(buffer, encoding="utf-8", errors="surrogateescape")
+    made.mode = mode  # type: ignore[misc]  # as Python's own has it; usual templates of contests read it
+    return made
 
 
 class _Objects:
@@ -115,10 +127,14 @@ class _Objects:
 
     def __init__(self) -> None:
         self._kept: list[Any] = []
+        self._numbers: dict[int, int] = {}
 
     def keep(self, value: Any) -> int:
-        self._kept.append(value)
-        return len(self._kept) - 1
+        """The number of an object, the same one whenever it comes."""
+        number = self._numbers.setdefault(id(value), len(self._kept))
+        if number == len(self._kept):
+            self._kept.append(value)
+        return number
 
     def of(self, reference: Reference) -> Any:
         return self._kept[reference.number]
@@ -126,7 +142,7 @@ class _Objects:
 
 def serve(job: Mapping[str, Any], link: Link) -> None:
     """Load the program, then answer questions about its names until there are no more."""
-    sys.stdin = io.StringIO("")
+    sys.stdin = _text(io.BytesIO(), "r")
     code = job["code"]
     try:
         scope = load(code, "solution", _names(job))
@@ -140,7 +156,15 @@ def serve(job: Mapping[str, Any], link: Link) -> None:
 
 
 def _raised(problem: BaseException, code: str) -> dict[str, Any]:
-    return {"raised": {"type": type(problem).__name__, "text": str(problem)[:2000], "account": account(problem, code)}}
+    """The error as data: its built-in types from the nearest on, and its arguments if they are plain and short."""
+    types = [kind.__name__ for kind in type(problem).__mro__ if kind.__module__ == "builtins"]
+    try:
+        arguments = written(list(problem.args))
+        arguments = arguments if len(json.dumps(arguments)) < LONGEST_ARGUMENTS else None
+    except (NotPlain, ValueError, TypeError, RecursionError):
+        arguments = None
+    about = {"types": types, "arguments": arguments, "text": str(problem)[:2000]}
+    return {"raised": {**about, "name": type(problem).__name__, "account": account(problem, code)}}
 
 
 def _answer(question: Mapping[str, Any], scope: dict[str, Any], objects: _Objects, code: str) -> dict[str, Any]:
@@ -152,16 +176,17 @@ def _answer(question: Mapping[str, Any], scope: dict[str, Any], objects: _Object
         given = read(question.get("arguments", []), objects.of)
         named = read(question.get("named", {"dict": []}), objects.of)
         result = _ACTIONS[question["do"]](target[0], given, named)
-        return {"value": written(result, objects.keep), "arguments": _changed(given, question, objects)}
+        changed = None if question.get("once") else _changed(given, question, objects)
+        return {"value": written(result, objects.keep), "arguments": changed}
     except NotPlain as problem:
-        return {"raised": {"type": "ValueError", "text": str(problem), "account": str(problem)}}
+        return _raised(problem, code)
     except BaseException as problem:  # noqa: BLE001 - whatever it was, it is the program's
         return _raised(problem, code)
 
 
 def _changed(given: list[Any], question: Mapping[str, Any], objects: _Objects) -> list[Any] | None:
     """The arguments after the call, where the program changed one in place."""
-    if not any(isinstance(value, list | dict | set | bytearray) for value in given):
+    if not any(isinstance(value, list | dict | set | bytearray | deque) for value in given):
         return None
     now = written(given, objects.keep)
     return now if now != question.get("arguments") else None

@@ -1,6 +1,6 @@
 """The first process of a sandbox. It isolates itself, then forks a fresh process for every job and reports on it.
 
-Started with `python -I -S -B supervisor.py`. The first line of input holds the settings (`walls.start` writes it), the
+Started with `python -P -s -S -B supervisor.py`. The first line of input holds the settings (`walls.start` writes it), the
 lines after it are jobs. This process runs no code that a model wrote. Jobs do, each in a process of its own, which can
 neither signal nor read this one; what they send reaches the parent only as messages of that job.
 """
@@ -242,19 +242,21 @@ class _Job:
         if len(self.partial) > self.job["message_bytes"] or self.received > self.job["total_bytes"]:
             self.kill("output")
             return
+        if b"\n" not in more:
+            return
         *lines, rest = bytes(self.partial).split(b"\n")
         self.partial = bytearray(rest)
         for line in filter(None, lines):
             _Parent.send(b"M", line)
 
     def _give(self, end: int) -> None:
-        waiting = self.to_input if end == self.input_end else memoryview(bytes(self.to_job))
+        waiting = self.to_input[:_READ] if end == self.input_end else bytes(self.to_job[:_READ])
         try:
-            sent = os.write(end, waiting[:_READ])
+            sent = os.write(end, waiting)
         except BlockingIOError:
             return
-        except OSError:
-            sent = len(waiting)  # it does not listen
+        except OSError:  # it does not listen
+            sent = len(self.to_input if end == self.input_end else self.to_job)
         if end == self.input_end:
             self.to_input = self.to_input[sent:]
             if not self.to_input:

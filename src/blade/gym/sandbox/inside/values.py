@@ -7,8 +7,8 @@ the methods that the program may have given it; an object of the program's own i
 from __future__ import annotations
 
 import math
-from collections import deque
-from collections.abc import Callable, Iterable
+from collections import Counter, OrderedDict, deque, namedtuple
+from collections.abc import Callable, Iterable, Iterator
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -18,6 +18,8 @@ DEEPEST = 150
 """Lists within lists; Python's own reader of JSON stops at about a thousand."""
 MOST = 2_000_000
 """Values inside one value."""
+MOST_FIELDS = 200
+"""Of a named tuple, whose class is made anew on the other side."""
 _LONG_INT = 1 << 4096
 """From here on as hexadecimal: reading decimals takes time that grows with the square of their length."""
 
@@ -25,9 +27,11 @@ _LONG_INT = 1 << 4096
 class Reference:
     """An object that stays where it is; equal to nothing but itself."""
 
-    def __init__(self, number: int, shown: str) -> None:
+    def __init__(self, number: int, shown: str, kind: str = "object") -> None:
         self.number = number
         self.shown = shown
+        self.kind = kind
+        """`class`, `iterator` or `object`."""
 
     def __repr__(self) -> str:
         return self.shown
@@ -64,11 +68,16 @@ class _Writer:
     def _collection(self, value: Any, depth: int) -> Any:
         if isinstance(value, list):
             return self._all(value, depth)
+        fields = getattr(type(value), "_fields", None)
+        if isinstance(value, tuple) and isinstance(fields, tuple):
+            names = [str(field) for field in fields]
+            return {"namedtuple": [type(value).__name__, names, self._all(tuple.__iter__(value), depth)]}
         for name, kind in _SEQUENCES.items():
             if isinstance(value, kind):
                 return {name: self._all(iter(value), depth)}
         if isinstance(value, dict):
-            return {"dict": [[self.write(key, depth), self.write(inner, depth)] for key, inner in value.items()]}
+            name = next((name for name, kind in _MAPPINGS.items() if isinstance(value, kind)), "dict")
+            return {name: [[self.write(key, depth), self.write(inner, depth)] for key, inner in value.items()]}
         if isinstance(value, bytes | bytearray):
             return {type(value).__mro__[-2].__name__: value.hex()}
         for name, (kind, parts, _) in _PARTS.items():
@@ -81,15 +90,17 @@ class _Writer:
 
     def _foreign(self, value: Any, depth: int) -> Any:
         if isinstance(value, Reference):
-            return {"reference": [value.number, value.shown[:200]]}
+            return {"reference": [value.number, value.shown[:200], value.kind]}
         if type(value).__module__ == "numpy" and hasattr(value, "tolist"):
             plain = value.tolist()
             return self.write(plain, depth) if not getattr(value, "shape", ()) else {"array": self.write(plain, depth)}
         if self.keep is None:
             raise NotPlain(f"a {type(value).__name__} is no plain value")
-        return {"reference": [self.keep(value), f"<{type(value).__name__} object>"[:200]]}
+        kind = "class" if isinstance(value, type) else "iterator" if isinstance(value, Iterator) else "object"
+        return {"reference": [self.keep(value), f"<{type(value).__name__} object>"[:200], kind]}
 
 
+_MAPPINGS: dict[str, type[dict[Any, Any]]] = {"Counter": Counter, "OrderedDict": OrderedDict}
 _SEQUENCES: dict[str, type[Any]] = {"tuple": tuple, "set": set, "frozenset": frozenset, "deque": deque}
 _PARTS: dict[str, tuple[type, Callable[[Any], Iterable[Any]], Callable[..., Any]]] = {
     "range": (range, lambda value: (value.start, value.stop, value.step), range),
@@ -136,8 +147,11 @@ def _read(value: Any, known: Known, depth: int) -> Any:
 def _tagged(name: str, inner: Any, known: Known, depth: int) -> Any:
     if name in _SEQUENCES:
         return _SEQUENCES[name](_read(one, known, depth) for one in inner)
-    if name == "dict":
-        return {_read(key, known, depth): _read(one, known, depth) for key, one in inner}
+    if name == "dict" or name in _MAPPINGS:
+        return _MAPPINGS.get(name, dict)({_read(key, known, depth): _read(one, known, depth) for key, one in inner})
+    if name == "namedtuple":
+        kind, fields, values = inner
+        return namedtuple(kind, fields[:MOST_FIELDS])(*(_read(one, known, depth) for one in values))
     if name == "int":
         return int(inner, 16)
     if name == "float":
@@ -147,8 +161,8 @@ def _tagged(name: str, inner: Any, known: Known, depth: int) -> Any:
     if name == "array":
         return _array(_read(inner, known, depth))
     if name == "reference":
-        number, shown = inner
-        return known(Reference(int(number), str(shown)))
+        number, shown, kind = inner
+        return known(Reference(int(number), str(shown), str(kind)))
     return _PARTS[name][2](*(_read(one, known, depth) for one in inner))
 
 

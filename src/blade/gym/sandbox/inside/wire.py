@@ -29,13 +29,15 @@ class Link:
 
     def receive(self) -> Any:
         """The next message; None where there will be none."""
+        searched = 0
         while True:
-            end = self._waiting.find(b"\n")
+            end = self._waiting.find(b"\n", searched)
             if end >= 0:
                 line = bytes(self._waiting[:end])
                 del self._waiting[: end + 1]
                 return json.loads(line)
-            more = os.read(IN, 1 << 16)
+            searched = len(self._waiting)
+            more = os.read(IN, 1 << 20)
             if not more or len(self._waiting) > LONGEST_LINE:
                 return None
             self._waiting += more

@@ -671,6 +671,11 @@ def test_it_holds_in_a_user_namespace_too(kind: str, monkeypatch: pytest.MonkeyP
         ("def f(q):\n    q.append(1)", "import collections\nq = collections.deque()\nf(q)\nassert len(q) == 1", True),
         ("def f(n):\n    return list(range(n))", "assert f(10 ** 6)[-1] == 999_999", True),
         ("def f(n):\n    return n", "assert np.allclose([f(1)], [1.0])", True),
+        (
+            "def f(n):\n    return [n]",
+            "from collections.abc import Sequence\nassert isinstance(f(1), Sequence) and f(1) is not None",
+            True,
+        ),
     ],
 )
 def test_tests_see_the_program_as_if_it_were_theirs(kind: str, code: str, test: str, passed: bool) -> None:
@@ -688,6 +693,15 @@ def test_tests_see_the_program_as_if_it_were_theirs(kind: str, code: str, test: 
         ("class f(Exception):\n    pass", "try:\n    pass\n    raise KeyError\nexcept f:\n    pass"),
         ("def f(x):\n    return 1\ndef isclose(a, b):\n    return True", "assert isclose(f(1), 7)"),
         ("def f(x):\n    return 1", "import no_such_module"),
+        ("def f(x):\n    return x", "x = [1]\nassert f(x) is x"),
+        (
+            "def f():\n    print('hi')",
+            "import contextlib, io\nwith contextlib.redirect_stdout(io.StringIO()) as out:\n    f()\nassert out.getvalue()",
+        ),
+        ("import random\ndef f():\n    return random.random()", "import random\nrandom.seed(7)\nassert f() < 1"),
+        ("class f:\n    pass", "class D(f):\n    pass\nassert D()"),
+        ("class f:\n    pass", "assert isinstance(f(), f)"),
+        ("def f():\n    return 1", "assert f.__name__ == 'f'"),
         ("def f(x):\n    return 1", "assert f(1) == ("),
     ],
 )

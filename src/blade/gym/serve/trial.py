@@ -10,6 +10,7 @@ from blade.core.errors import RequestError
 from blade.gym.answers import message
 from blade.gym.environment import Environment, NoVerdict, Row
 from blade.gym.foreign import place, said
+from blade.gym.judging import NoJudge
 from blade.gym.run.reverify import judged
 from blade.gym.serve.contract import PAGE, Kept
 from blade.gym.serve.fleet import Fleet
@@ -26,6 +27,8 @@ class Trial:
     """Why there is no verdict."""
     fault: str = ""
     """What the code raised, and where."""
+    judge: bool = True
+    """False where there is no verdict because no judge was given."""
 
 
 async def tried(environment: Environment, row: Row, output: Sequence[Row]) -> Trial:
@@ -33,7 +36,7 @@ async def tried(environment: Environment, row: Row, output: Sequence[Row]) -> Tr
     try:
         verdict = await judged(environment, row, {"output": [dict(item) for item in output]})
     except NoVerdict as error:
-        return Trial(without=str(error))
+        return Trial(without=str(error), judge=not isinstance(error, NoJudge))
     except Exception as error:  # noqa: BLE001 - somebody's code may raise anything
         return Trial(fault=_fault(environment, error))
     return Trial(reward=verdict.reward)

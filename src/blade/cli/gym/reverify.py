@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -112,7 +113,8 @@ def reverify(
     parts, roots, with_models = _parts(
         source.manifest, wanted, config, search_dir, (models, list(words or ())), judge_model
     )
-    rows = _chosen(source.rollouts, source.failures, _agents(parts, agent), judge_failed_only, limit)
+    chosen = _chosen(source.rollouts, source.failures, _agents(parts, agent), judge_failed_only, limit)
+    rows = [row for _, row in chosen.values()]
     made = judges_of(parts, roots, sorted({row["agent_ref"]["name"] for row in rows}), with_models=with_models)
     target = _target(source.rollouts, output, append=append, unsafe=_refused(made.environments, force=force))
     new = Artifacts(target)
@@ -121,6 +123,7 @@ def reverify(
         judges=made,
         inputs=_inputs(plan, source.failures if judge_failed_only else source.rollouts),
         rows=rows,
+        places={key: place for key, (place, _) in chosen.items()},
         output=target,
         concurrency=concurrency,
         keep_failures=not append,
@@ -150,20 +153,20 @@ def _agents(parts: Sequence[Instance], chosen: str | None) -> Agents:
 
 def _chosen(
     rollouts: Path, failures: Path, agents: Agents, failed_only: bool, limit: int | None
-) -> list[dict[str, Any]]:
-    """The rows to judge, in the order of their file; raises where there is none."""
+) -> dict[tuple[int, int], tuple[str, dict[str, Any]]]:
+    """The rows to judge by key, each with its place, in the order of their file; raises where there is none."""
     from blade.gym.run.resume import key_of
     from blade.gym.run.reverify import stored
 
-    done = {key_of(row) for row in stored(rollouts, agents)} if failed_only else set()
-    found: dict[tuple[int, int], dict[str, Any]] = {}
-    for row in stored(failures if failed_only else rollouts, agents, number=not failed_only):
+    done = {key_of(row) for _, row in stored(rollouts, agents)} if failed_only else set()
+    found: dict[tuple[int, int], tuple[str, dict[str, Any]]] = {}
+    for place, row in stored(failures if failed_only else rollouts, agents, number=not failed_only):
         if not failed_only or (row.get("_ng_failure_class") == "judge_failed" and key_of(row) not in done):
-            found[key_of(row)] = row
+            found[key_of(row)] = place, row
     if not found:
         what = "failure of a judge with a response" if failed_only else "rollout with a response"
         raise RequestError(f"no {what} to judge again", hint="rows need response.output")
-    return list(found.values())[:limit]
+    return dict(islice(found.items(), limit))
 
 
 def _inputs(plan: Path, rollouts: Path) -> dict[tuple[int, int], dict[str, Any]]:

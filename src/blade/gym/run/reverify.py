@@ -13,7 +13,7 @@ from typing import Any
 from blade.core.errors import RequestError
 from blade.gym.agents.simple_agent import FAILURE, JUDGE_ERROR, SKIPPED, TERMINAL
 from blade.gym.config.servers import AGENTS
-from blade.gym.environment import Environment, NoVerdict, Row, ToolError, Verdict, refuse_foreign
+from blade.gym.environment import Environment, NoVerdict, Row, Task, ToolError, Verdict, refuse_foreign
 from blade.gym.run.artifacts import REPEAT, TASK, Artifacts, Key, RowFile
 from blade.gym.run.judges import Judges
 from blade.gym.run.resume import key_of, read_left
@@ -58,6 +58,8 @@ class Reverify:
     inputs: Mapping[Key, Row]
     """Rows of the data set by rollout."""
     rows: Sequence[Mapping[str, Any]]
+    places: Mapping[Key, str]
+    """File and line of each row."""
     output: Path
     concurrency: int = 8
     keep_failures: bool = True
@@ -72,7 +74,7 @@ class Reverify:
         """Raise where rows belong to other records than the environment of their agent holds."""
         for agent, environment in self.judges.environments.items():
             mine = (row for row in self.rows if row["agent_ref"]["name"] == agent)
-            refuse_foreign(environment, map(self.task, mine))
+            refuse_foreign(environment, (Task(row=self.task(row), place=self.places[key_of(row)]) for row in mine))
 
 
 @dataclass(kw_only=True)
@@ -213,8 +215,8 @@ def _reference(row: Mapping[str, Any]) -> dict[str, Any]:
     return given if isinstance(given, dict) else {}
 
 
-def stored(path: Path, agents: Agents, *, number: bool = True) -> Iterator[dict[str, Any]]:
-    """Rows with a response that can be judged again, each with its agent and key; raises where a line cannot be read.
+def stored(path: Path, agents: Agents, *, number: bool = True) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Rows with a response that can be judged again, each with its place, agent and key; raises where a line cannot be read.
 
     With `number`, rows without a key get one by their order in the file; without it they are passed over.
     """
@@ -233,7 +235,8 @@ def stored(path: Path, agents: Agents, *, number: bool = True) -> Iterator[dict[
         repeat = row[REPEAT] if keyed else repeats[task]
         repeats[task] += 1
         name = agents.of(row, place)
-        yield {**row, "agent_ref": {"type": AGENTS, **_reference(row), "name": name}, TASK: task, REPEAT: repeat}
+        agent = {"type": AGENTS, **_reference(row), "name": name}
+        yield place, {**row, "agent_ref": agent, TASK: task, REPEAT: repeat}
 
 
 def _lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -177,6 +177,8 @@ def test_a_second_start_takes_free_ports_and_taken_ones_are_named(tmp_path: Path
         who = f"is taken by process {process.pid} ("
         assert (third.returncode, third.stdout) == (2, "")
         assert f"port {taken} of 127.0.0.1 (sums.resources_servers.sums.port) {who}" in third.stderr
+        assert "hint: set sums.resources_servers.sums.port to another port" in third.stderr
+        assert "--head-port" not in third.stderr
         fourth = gym(*words, "--head-port", str(first), given, cwd=tmp_path)
         assert f"port {first} of 127.0.0.1 (head_server.port) {who}" in fourth.stderr
         assert "a head server of sums, sums_simple_agent, policy_model" in fourth.stderr

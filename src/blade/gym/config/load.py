@@ -14,13 +14,13 @@ from blade.gym.config import numbers, ports, servers, yaml_file
 from blade.gym.config.chain import KEY, Chain
 from blade.gym.config.dataset import Dataset, absent, dataset
 from blade.gym.config.inherit import inherited
-from blade.gym.config.interpolate import interpolated
+from blade.gym.config.interpolate import SECRET, interpolated
 from blade.gym.config.overrides import overridden
 from blade.gym.config.problem import ConfigProblem, refuse
 from blade.gym.config.roots import search_roots, shipped
 from blade.gym.config.servers import AGENTS, LENIENT, MODELS, POLICY, RESOURCES, Instance
 from blade.gym.config.tree import Tree, assigned, merged, parts
-from blade.gym.config.unread import SECRET, unread
+from blade.gym.config.unread import unread
 
 ENV = "env.yaml"
 

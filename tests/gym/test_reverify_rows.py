@@ -95,3 +95,11 @@ def test_the_output_keeps_the_order_of_the_rollouts(tmp_path: Path) -> None:
     assert [json.loads(line)["_ng_task_index"] for line in first.splitlines()] == list(range(12))
     assert reverify(tmp_path, "--overwrite")[0] == 0
     assert (tmp_path / "r_reverified.jsonl").read_bytes() == first
+
+
+def test_inputs_that_belong_to_no_rollout_are_refused(tmp_path: Path) -> None:
+    lab(tmp_path)
+    write(tmp_path / "r.jsonl", [rollout(3, "6")])
+    data = write(tmp_path / "d.jsonl", [task(3)])
+    code, _, err = reverify(tmp_path, "--inputs", data)
+    assert (code, "d.jsonl belongs to a rollout of" in err, "_ng_task_index" in err) == (2, True, True)

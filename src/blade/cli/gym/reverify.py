@@ -121,7 +121,7 @@ def reverify(
     plan = Path(inputs) if inputs else source.inputs
     asked = Reverify(
         judges=made,
-        inputs=_inputs(plan, source.failures if judge_failed_only else source.rollouts),
+        inputs=_inputs(plan, source.failures if judge_failed_only else source.rollouts, given=inputs is not None),
         rows=rows,
         places={key: place for key, (place, _) in chosen.items()},
         output=target,
@@ -169,12 +169,21 @@ def _chosen(
     return dict(islice(found.items(), limit))
 
 
-def _inputs(plan: Path, rollouts: Path) -> dict[tuple[int, int], dict[str, Any]]:
-    """The rows of the data set by rollout, for rollouts that bring their own key: a number by order matches nothing."""
+def _inputs(plan: Path, rollouts: Path, *, given: bool) -> dict[tuple[int, int], dict[str, Any]]:
+    """The rows of the data set by rollout, for rollouts that bring their own key: a number by order matches nothing.
+
+    Raises where a file was named and no row of it belongs to a rollout.
+    """
     from blade.gym.run.resume import key_of, rows_of
 
     planned = {key_of(row): row for row in rows_of(plan)}
-    return {key: planned[key] for key in map(key_of, rows_of(rollouts)) if key in planned} if planned else {}
+    found = {key: planned[key] for key in map(key_of, rows_of(rollouts)) if key in planned} if planned else {}
+    if given and not found:
+        raise RequestError(
+            f"no row of {plan} belongs to a rollout of {rollouts}",
+            hint="rows are matched by _ng_task_index and _ng_rollout_index, which both files need",
+        )
+    return found
 
 
 def _parts(

@@ -45,7 +45,7 @@ def test_stored_rollouts_are_judged_again_without_a_model(tmp_path: Path) -> Non
     words = ("eval", "reverify", "--rollouts", first, "--search-dir", tmp_path)
     code, out, err = here(*words)
     assert code == 0, err
-    assert "6 rollouts judged again: 0 rewards rose, 4 fell" in out
+    assert "6 rollouts re-judged: 0 rewards went up, 4 went down" in out
     after = read(first.with_name("r_reverified.jsonl"))
     assert {row["_ng_task_index"]: row["reward"] for row in after} == {0: 1.0, 1: 0.0, 2: 0.0}
     assert {row["reward"] for row in read(first)} == {1.0}
@@ -53,7 +53,7 @@ def test_stored_rollouts_are_judged_again_without_a_model(tmp_path: Path) -> Non
     lines = first.with_name("r_reverified.jsonl").read_text().splitlines()
     first.with_name("r_reverified.jsonl").write_text("\n".join(lines[:2]) + "\n" + lines[2][:40])
     code, out, _ = here(*words, "--resume")
-    assert "4 rollouts judged again: 0 rewards rose" in out
+    assert "4 rollouts re-judged: 0 rewards went up" in out
     assert "2 were done before" in out
     assert keys(read(first.with_name("r_reverified.jsonl"))) == keys(read(first))
     assert blade.load_run(str(first.with_name("r_reverified.jsonl"))).benchmark == "sums"
@@ -116,7 +116,7 @@ def test_a_setting_changes_how_stored_rollouts_are_judged_and_is_recorded(tmp_pa
         target = tmp_path / f"{out}.jsonl"
         code, told, err = here(*words, *config, "-o", target, setting)
         assert code == 0, err
-        assert "6 rollouts judged again: 6 rewards rose, 0 fell" in told
+        assert "6 rollouts re-judged: 6 rewards went up, 0 went down" in told
         old, new = (json.loads((path.with_name(f"{path.stem}_manifest.json")).read_text()) for path in (first, target))
         assert new["config"]["sums"]["resources_servers"]["sums"]["lenient"] is True
         assert new["config_sha256"] != old["config_sha256"]
@@ -378,7 +378,7 @@ def test_rollouts_can_be_made_first_and_judged_later(tmp_path: Path) -> None:
     assert keys(read(again)) == keys(rows), "what is done is not made again"
     code, out, err = here("eval", "reverify", "--rollouts", first, "--search-dir", tmp_path)
     assert code == 0, err
-    assert "4 rollouts judged again: 0 rewards rose, 0 fell, 4 had none before" in out
+    assert "4 rollouts re-judged: 0 rewards went up, 0 went down, 4 had none before" in out
     judged = read(first.with_name("r_reverified.jsonl"))
     assert {row["_ng_task_index"]: row["reward"] for row in judged} == {0: 1.0, 1: 0.0}
     assert not any("verification_skipped" in row for row in judged)

@@ -270,6 +270,18 @@ def test_options_of_the_model_are_named(tmp_path: Path) -> None:
     assert refused(tmp_path, "one").hint == "--model-url URL gives it, or env.yaml; --model NAME gives it, or env.yaml"
 
 
+def test_the_key_of_the_model_is_named_in_every_form(tmp_path: Path) -> None:
+    write(tmp_path, one="a: '${policy_api_key}'")
+    assert refused(tmp_path, "one").hint == (
+        "set --model-api-key, POLICY_API_KEY or policy_api_key in env.yaml (use an empty value if the endpoint needs no key)"
+    )
+
+
+def test_a_range_of_ports_that_holds_none_is_named(tmp_path: Path) -> None:
+    write(tmp_path, one="port_range_low: 12000\nport_range_high: 11000")
+    assert "port_range_low: 12000 is above port_range_high, 11000" in refused(tmp_path, "one").message
+
+
 def test_variables_of_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BLADE_SET", "here")
     write(tmp_path, one="a: '${oc.env:BLADE_SET}'\nb: '${oc.env:BLADE_NOT_SET,fallback}'")

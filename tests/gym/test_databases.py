@@ -140,12 +140,12 @@ def test_a_folder_of_the_same_will_do_and_what_is_not_there_is_named(tmp_path: P
     assert len(read(home / "data" / "bird_benchmark.jsonl")) == 4
     (folder / "dev_databases" / "schools in town.sqlite").write_bytes(b"half of one")
     code, _, err = here(*words, f"+prepare_script_args.source={folder}", "--force")
-    assert (code, "is no SQLite database" in err) == (2, True)
+    assert (code, "is not an SQLite database" in err) == (2, True)
 
 
 def test_an_archive_that_is_none_is_said(tmp_path: Path) -> None:
     (tmp_path / "dev.zip").write_bytes(b"PK half")
-    with pytest.raises(RequestError, match="is no ZIP archive"):
+    with pytest.raises(RequestError, match="is not a ZIP archive"):
         list(databases.files_of("https://example.com/dev.zip", (".json",), source=str(tmp_path / "dev.zip")))
 
 

@@ -177,7 +177,7 @@ def test_a_mended_judge_is_asked_again_without_the_model(made: tuple[Path, Both,
         named = ("--benchmark", "capitals", "--judge-model", "judge-1", "--judge-url", endpoint.url)
         done = gym(*only, *named, cwd=tmp_path, JUDGE_API_KEY=KEY)
         assert done.returncode == 0, done.stderr
-    assert "4 rollouts judged again: 0 rewards rose, 0 fell, 4 had none before" in done.stdout
+    assert "4 rollouts re-judged: 0 rewards went up, 0 went down, 4 had none before" in done.stdout
     assert endpoint.models == {"judge-1"}
     assert keys(read(output)) == [(index, 0) for index in range(len(CASES))]
     assert KEY not in done.stdout + done.stderr
@@ -220,3 +220,13 @@ def test_a_config_with_a_judge_is_shown_without_its_key(monkeypatch: pytest.Monk
     assert KEY not in out
     code, out, err = here("env", "validate", "--benchmark", "simpleqa", *model)
     assert (code, "judge_model (responses_api_models)" in out) == (0, True), err
+
+
+def test_a_judge_at_an_http_address_needs_no_key(made: tuple[Path, Both, str], tmp_path: Path) -> None:
+    output, _, _ = made
+    with serving(Both(mended=True)) as endpoint:
+        named = ("--benchmark", "capitals", "--judge-model", "judge-1", "--judge-url", endpoint.url)
+        words = ("eval", "reverify", "--rollouts", output, "--search-dir", tmp_path, "-o", tmp_path / "new.jsonl")
+        done = gym(*words, *named, cwd=tmp_path, JUDGE_API_KEY="")
+    assert "policy_api_key" not in done.stderr
+    assert done.returncode in (0, 1), done.stderr

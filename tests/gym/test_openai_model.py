@@ -145,9 +145,23 @@ def test_a_wrong_key_is_not_tried_again_and_a_dead_port_is() -> None:
     assert (failed.value.failure_class, failed.value.again) == ("unreachable", True)
 
 
-def test_an_address_that_is_none_is_refused() -> None:
-    with pytest.raises(RequestError, match="no http address"):
-        OpenAIModel(url="localhost:80", name="m")
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("localhost:80", "lacks http://"),
+        ("127.0.0.1:8000/v1", "lacks http://"),
+        ("http://127.0.0.1:99999/v1", "Port out of range"),
+        ("http://127.0.0.1:port/v1", "Port could not be cast"),
+        ("http://127.0.0.1:0/v1", "has no usable port"),
+        ("http:///v1", "has no host"),
+        ("ftp://models.example.com/v1", "is not an HTTP URL"),
+    ],
+)
+def test_an_address_that_nothing_answers_at_is_refused(url: str, told: str) -> None:
+    with pytest.raises(RequestError) as refused:
+        OpenAIModel(url=url, name="m")
+    assert told in refused.value.message
+    assert "http" in refused.value.hint
 
 
 class Flaky:

@@ -133,5 +133,21 @@ def test_a_server_without_rows_is_not_proven(tmp_path: Path) -> None:
     config.write_text(config.read_text().partition("      datasets:")[0])
     code, out, err = here("env", "test", "--resources-server", "sums", "--search-dir", tmp_path)
     assert code == 1
-    assert "skipped sums: it can be made, and no data set is there to prove it on" in out
-    assert "nothing was proven" in err
+    assert "skipped sums: it can be made, and no data set is there to test it on" in out
+    assert "nothing was tested: it can be made" in err
+
+
+def test_missing_data_is_the_reason_that_is_told(tmp_path: Path) -> None:
+    lab(tmp_path)
+    (tmp_path / "resources_servers/sums/data/example.jsonl").unlink()
+    code, _, err = here("env", "test", "--resources-server", "sums", "--search-dir", tmp_path)
+    assert code == 1
+    assert "nothing was tested: resources_servers/sums/data/example.jsonl not found" in err
+
+
+@pytest.mark.parametrize("server", ["simpleqa", "xstest", "equivalence_llm_judge"])
+def test_a_server_that_needs_a_judge_is_skipped(server: str) -> None:
+    code, out, err = here("env", "test", "--resources-server", server)
+    assert (code, err) == (0, "")
+    assert out.startswith("skipped ")
+    assert "needs a judge" in out

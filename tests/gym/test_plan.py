@@ -101,7 +101,7 @@ def test_shards_are_disjoint_and_whole_after_the_limit(tmp_path: Path) -> None:
         ("{", "d.jsonl:2: not JSON"),
         ("[1]", "d.jsonl:2: not an object"),
         ('{"n": 1}', "d.jsonl:2: no responses_create_params"),
-        ('{"responses_create_params": 3}', "d.jsonl:2: responses_create_params is no object"),
+        ('{"responses_create_params": 3}', "d.jsonl:2: responses_create_params is not an object"),
         ('{"responses_create_params": {"input": 7}}', "d.jsonl:2: responses_create_params.input is a text or a list"),
         ('{"responses_create_params": {}}', "d.jsonl:2: responses_create_params.input is a text or a list"),
     ],

@@ -136,7 +136,7 @@ def test_a_run_says_what_it_prepares_and_where(tmp_path: Path) -> None:
     resolved = load(tmp_path)
     made = ensure(resolved, resolved.datasets[0], said.append)
     ensure(resolved, resolved.datasets[0], said.append)
-    assert said == [f"{made} is not there: making trivia with {tmp_path / 'benchmarks/trivia/prepare.py'}"]
+    assert said == [f"{made} not found; preparing trivia with {tmp_path / 'benchmarks/trivia/prepare.py'}"]
 
 
 def test_a_run_takes_the_rows_of_the_seed_that_was_asked_for(tmp_path: Path) -> None:

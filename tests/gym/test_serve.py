@@ -241,7 +241,20 @@ def test_without_a_head_the_message_says_how_to_start_one(tmp_path: Path) -> Non
     wanted = ("--input", data, "--agent", "a", "-o", tmp_path / "r.jsonl", "--head-port", str(free_port()))
     code, _, err = here("eval", "run", "--no-serve", *wanted)
     assert (code, "gym env start" in err) == (2, True)
-    assert here("env", "status", "--head-port", str(free_port()))[0] == 2
+    port = str(free_port())
+    code, _, err = here("env", "status", "--head-port", port)
+    assert (code, "no head server answers" in err, f"--head-port {port}" in err) == (2, True, True)
+
+
+def test_another_program_at_the_port_of_the_head_is_named() -> None:
+    with serving(Endpoint()) as endpoint:
+        port = endpoint.url.rpartition(":")[2].partition("/")[0]
+        code, _, err = here("env", "status", "--head-port", port)
+    assert (code, f"something else answers at http://127.0.0.1:{port}" in err, "--head-port N" in err) == (
+        2,
+        True,
+        True,
+    )
 
 
 def test_servers_that_skip_verification_give_rows_without_a_reward(tmp_path: Path) -> None:

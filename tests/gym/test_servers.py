@@ -78,7 +78,7 @@ def test_two_agents_of_one_type_are_told_apart(tmp_path: Path) -> None:
             assert code == 2
             assert "simple_agent" in err
         code, _, err = here(*words, tmp_path / "x.jsonl", "--input", strange, "--agent", "bare_agent")
-        assert f"{strange}:2 is for simple_agent" in err
+        assert f"{strange} has line 2 for simple_agent" in err
         assert "there are: bare_agent, sums_simple_agent" in err
         wrong = httpx.post(f"{urls(port)['bare_agent']}/run", json=rows[1], timeout=5, trust_env=False)
         assert (wrong.status_code, len(endpoint.bodies)) == (422, asked)
@@ -87,7 +87,7 @@ def test_two_agents_of_one_type_are_told_apart(tmp_path: Path) -> None:
         )
         served = ("eval", "run", *endpoint_words(tmp_path, endpoint.url, KEY))
         code, _, err = here(*served, "--input", strange, "--agent", "bare_agent", "-o", tmp_path / "y.jsonl")
-        assert (code, f"{strange}:2 is for simple_agent" in err) == (2, True)
+        assert (code, f"{strange} has line 2 for simple_agent" in err) == (2, True)
     found = {
         row["task_id"]: (row["agent_ref"]["name"], row["calls_made"], row["reward"])
         for row in read(tmp_path / "r.jsonl")
@@ -177,6 +177,8 @@ def test_a_second_start_takes_free_ports_and_taken_ones_are_named(tmp_path: Path
         who = f"is taken by process {process.pid} ("
         assert (third.returncode, third.stdout) == (2, "")
         assert f"port {taken} of 127.0.0.1 (sums.resources_servers.sums.port) {who}" in third.stderr
+        assert "hint: set sums.resources_servers.sums.port to another port" in third.stderr
+        assert "--head-port" not in third.stderr
         fourth = gym(*words, "--head-port", str(first), given, cwd=tmp_path)
         assert f"port {first} of 127.0.0.1 (head_server.port) {who}" in fourth.stderr
         assert "a head server of sums, sums_simple_agent, policy_model" in fourth.stderr

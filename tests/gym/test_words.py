@@ -131,7 +131,7 @@ def test_the_variable_of_the_key_counts_wherever_a_config_is_read(
     monkeypatch.delenv("POLICY_API_KEY", raising=False)
     code, _, err = here("env", "validate", *words)
     assert code == 1
-    assert "needs policy_api_key, which nothing defines (--model-api-key KEY, or the variable POLICY_API_KEY" in err
+    assert "needs policy_api_key, which nothing defines (set --model-api-key, POLICY_API_KEY or" in err
     monkeypatch.setenv("POLICY_API_KEY", "sk-1234567890")
     assert here("env", "validate", *words)[0] == 0
     code, out, _ = here("env", "resolve", *words)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import gym_servers
 from blade.core.errors import RequestError
 from blade.gym.agents import simple_agent
 from blade.gym.answers import message
-from blade.gym.environment import Environment, ForeignRow, refuse_foreign
+from blade.gym.environment import Environment, ForeignRow, Task, refuse_foreign
 from blade.gym.policies.good import Assistant
 from blade.gym.serve.contract import Kept
 from blade.gym.serve.resources import resources_app
@@ -46,6 +47,10 @@ FOREIGN: dict[str, Any] = {
     "environment_name": "workplace_assistant",
 }
 RUN = ("eval", "run", "--resources-server", "workplace_assistant", "--model-type", "scripted_model", "-m", "good")
+
+
+def placed(found: Iterable[dict[str, Any]]) -> Iterator[Task]:
+    return (Task(row=row, place=f"d.jsonl:{number}") for number, row in enumerate(found, 1))
 
 
 def with_tools(row: dict[str, Any], tools: list[dict[str, Any]]) -> dict[str, Any]:
@@ -109,7 +114,7 @@ def test_own_rows_are_admitted_of_any_seed_and_from_before_the_mark() -> None:
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*_materialized_inputs.jsonl.gz")), ids=lambda path: path.name)
 def test_rows_of_stored_runs_are_admitted(path: Path) -> None:
-    refuse_foreign(Workplace(), map(json.loads, gzip.decompress(path.read_bytes()).splitlines()))
+    refuse_foreign(Workplace(), placed(map(json.loads, gzip.decompress(path.read_bytes()).splitlines())))
 
 
 def test_a_task_of_ones_own_needs_the_mark() -> None:
@@ -131,7 +136,8 @@ def test_a_run_is_refused_before_a_model_is_asked(tmp_path: Path) -> None:
     mixed = write(tmp_path / "mixed.jsonl", [OWN, FOREIGN])
     code, _, err = here(*RUN, "--input", mixed, "-o", tmp_path / "r.jsonl")
     assert code == 2
-    assert "1 of 2 rows cannot be judged here: row 0 is not about the company fernhill-7-" in err
+    assert "1 of 2 rows cannot be judged here; the first is " in err
+    assert ".jsonl:2: the row with the id 0 is not about the company fernhill-7-" in err
     assert not (tmp_path / "r.jsonl").exists()
 
 
@@ -145,7 +151,7 @@ def test_stored_rollouts_of_another_world_are_not_judged(tmp_path: Path) -> None
     )
     code, _, err = here("eval", "reverify", "--rollouts", tmp_path / "r.jsonl")
     assert code == 2
-    assert "1 of 1 rows cannot be judged here: row 0" in err
+    assert ".jsonl:1: the row with the id 0" in err
     assert not list(tmp_path.glob("*reverified*"))
     write(tmp_path / "r_materialized_inputs.jsonl", inputs)
     assert here("eval", "reverify", "--rollouts", tmp_path / "r.jsonl")[0] == 0
@@ -179,7 +185,7 @@ def test_an_agents_server_asks_no_model_for_it() -> None:
         "foreign_row",
         True,
     )
-    assert "row 0 is not about the company" in failed["error"]
+    assert "the row with the id 0 is not about the company" in failed["error"]
     made, asked = rolled(kept, OWN)
     assert asked > 0
     assert (made["reward"], made["world"]) == (1.0, OWN["world"])
@@ -195,15 +201,15 @@ def test_a_resources_server_opens_no_session_and_gives_no_reward_for_it() -> Non
 
     seeded, verified = asyncio.run(talk())
     assert seeded.status_code == 422
-    assert "row 0 is not about the company" in seeded.text
+    assert "the row with the id 0 is not about the company" in seeded.text
     assert verified.json()["reward"] is None
     assert verified.json()["_ng_failure_class"] == "foreign_row"
 
 
 def test_other_environments_admit_everything() -> None:
-    refuse_foreign(gym_servers.environment("mcqa"), [FOREIGN])
+    refuse_foreign(gym_servers.environment("mcqa"), placed([FOREIGN]))
 
 
 def test_all_foreign_rows_are_counted() -> None:
     with pytest.raises(RequestError, match="2 of 3 rows"):
-        refuse_foreign(Workplace(), [FOREIGN, OWN, {**FOREIGN, "id": 1}])
+        refuse_foreign(Workplace(), placed([FOREIGN, OWN, {**FOREIGN, "id": 1}]))

@@ -44,13 +44,13 @@ def _inside(name: str, data: bytes, endings: tuple[str, ...]) -> Iterator[tuple[
             for inner in sorted(one for one in archive.namelist() if _wanted(one, endings)):
                 yield from _inside(inner, archive.read(inner), endings)
     except (zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
-        raise RequestError(f"{name} is no ZIP archive: {error}", hint="was it downloaded whole?") from None
+        raise RequestError(f"{name} is not a ZIP archive: {error}", hint="was it downloaded whole?") from None
 
 
 def keep(data: bytes, path: Path) -> Path:
     """Write a database, whole or not at all; raises where it is none."""
     if not data.startswith(b"SQLite format 3\x00"):
-        raise RequestError(f"{path.name} is no SQLite database", hint="was it downloaded whole?")
+        raise RequestError(f"{path.name} is not an SQLite database", hint="was it downloaded whole?")
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".blade-", dir=path.parent) as staging:
         new = Path(staging) / path.name

@@ -12,6 +12,15 @@ Row = Mapping[str, Any]
 """A row of a data set, a response or a tool's schema: decoded JSON."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """A row with where it stands, for messages."""
+
+    row: Row
+    place: str
+    """File and line."""
+
+
 class ToolError(Exception):
     """A call that the environment refuses; the message goes to the model as the tool's output."""
 
@@ -29,6 +38,8 @@ class NoVerdict(Exception):
 
 
 FOREIGN = "foreign_row"
+UNJUDGEABLE = "skipped"
+"""The class of rows that the verifier cannot judge, whatever the answer is."""
 
 
 class ForeignRow(NoVerdict):
@@ -88,16 +99,17 @@ def refuse_unready(environments: Iterable[Environment]) -> None:
             ready()
 
 
-def refuse_foreign(environment: Environment, rows: Iterable[Row]) -> None:
+def refuse_foreign(environment: Environment, tasks: Iterable[Task]) -> None:
     """Raise RequestError where some rows belong to other records than the environment holds."""
     admit = getattr(environment, "admit", lambda row: None)
     foreign, total = [], 0
-    for row in rows:
+    for task in tasks:
         total += 1
         try:
-            admit(row)
+            admit(task.row)
         except ForeignRow as error:
-            foreign.append(error)
+            foreign.append((task.place, error))
     if foreign:
-        first = foreign[0]
-        raise RequestError(f"{len(foreign)} of {total} rows cannot be judged here: {first.reason}", hint=first.hint)
+        place, first = foreign[0]
+        told = f"{len(foreign)} of {total} rows cannot be judged here; the first is {place}: {first.reason}"
+        raise RequestError(told, hint=first.hint)

@@ -15,7 +15,7 @@ def loaded(path: Path, name: str) -> ModuleType:
     """The file as a module of that name, without leaving bytecode beside it; raises with the line that failed."""
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise RequestError(f"{path} is no Python file", hint="its name ends in .py")
+        raise RequestError(f"{path} is not a Python file", hint="its name ends in .py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     writes = sys.dont_write_bytecode

@@ -57,10 +57,17 @@ def no_verdict(reply: str) -> NoVerdict:
     return NoVerdict(f"the judge's reply holds no verdict: {reply[-200:]!r}")
 
 
+class NoJudge(NoVerdict):
+    """No model was given to the verifier, and this answer needs one."""
+
+    def __init__(self) -> None:
+        super().__init__("there is no judge: give the resources server a model under judge_model_server", terminal=True)
+
+
 async def ask(model: Model | None, params: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
     """The judge's response and its last message; raises NoVerdict."""
     if model is None:
-        raise NoVerdict("there is no judge: give the resources server a model under judge_model_server", terminal=True)
+        raise NoJudge
     try:
         response = await model.respond(params, seed=0)
     except ModelError as problem:

@@ -117,9 +117,9 @@ def prepare(jobs: Sequence[Job], *, force: bool = False, told: Callable[[str], N
 
 
 def _making(job: Job) -> str:
-    why = "is made again" if job.target.is_file() else "is not there"
+    why = "is made again: making" if job.target.is_file() else "not found; preparing"
     copy = f" from {job.arguments[SOURCE]}" if job.arguments.get(SOURCE) else ""
-    return f"{job.target} {why}: making {job.dataset.name} with {job.script}{copy}"
+    return f"{job.target} {why} {job.dataset.name} with {job.script}{copy}"
 
 
 def _record(job: Job) -> dict[str, Any]:
@@ -223,7 +223,7 @@ def _run(job: Job) -> Any:
     module = f"blade_prepare_{hashlib.sha256(str(job.script).encode()).hexdigest()[:12]}"
     spec = importlib.util.spec_from_file_location(module, job.script)
     if spec is None or spec.loader is None:
-        raise RequestError(f"{job.script} is no Python file", hint="prepare_script ends in .py")
+        raise RequestError(f"{job.script} is not a Python file", hint="prepare_script ends in .py")
     loaded = importlib.util.module_from_spec(spec)
     writes = sys.dont_write_bytecode
     sys.dont_write_bytecode = True

@@ -93,5 +93,5 @@ def _frontmatter(path: Path) -> Mapping[str, Any]:
     except (OSError, UnicodeDecodeError, yaml_file.Unreadable) as error:
         raise RequestError(f"{path}: the frontmatter cannot be read: {error}", hint=hint) from None
     if not isinstance(front, Mapping):
-        raise RequestError(f"{path}: the frontmatter is no YAML mapping", hint=hint)
+        raise RequestError(f"{path}: the frontmatter is not a YAML mapping", hint=hint)
     return front

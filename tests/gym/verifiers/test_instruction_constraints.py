@@ -154,6 +154,19 @@ def test_data_that_is_not_installed_is_named() -> None:
         worker.close()
 
 
+@pytest.mark.parametrize(
+    ("why", "terminal"), [("the data x of NLTK is not installed", False), ("nobody knows it", True)]
+)
+def test_what_can_be_installed_is_tried_again(monkeypatch: pytest.MonkeyPatch, why: str, terminal: bool) -> None:
+    def ask(*words: object) -> object:
+        raise ValueError(f"Unchecked: {COMMA} cannot be checked: {why}")
+
+    monkeypatch.setattr(instruction_constraints._WORKER, "ask", ask)
+    with pytest.raises(NoVerdict) as failed:
+        judged([COMMA], [{}], "Go.")
+    assert (failed.value.failure_class, failed.value.terminal) == ("skipped", terminal)
+
+
 def test_a_machine_without_the_checkers_is_told_before_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
     instruction_constraints.ready()
     monkeypatch.setattr(sys, "path", [])

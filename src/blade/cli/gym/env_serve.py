@@ -25,9 +25,12 @@ from blade.cli.gym.options import (
     Words,
     selectors,
 )
+from blade.report.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from blade.gym.serve.golden import Proven
 
 HeadPort = Annotated[int | None, typer.Option("--head-port", metavar="N", help="Where the head listens (11000).")]
 
@@ -90,7 +93,6 @@ def status(as_json: Json = False, head_port: HeadPort = None) -> None:
     from blade.gym.run.endpoints import ask_head, instance_of
     from blade.gym.serve.head import place
     from blade.gym.serve.status import healthy
-    from blade.report.text import printable
 
     host, port = place({"head_server": {"port": head_port}})
     running = ask_head(host, port)
@@ -115,9 +117,10 @@ def prove(
     limit: Annotated[int | None, typer.Option("--limit", metavar="N", help="At most so many rows a data set.")] = None,
     unsafe_sandbox: UnsafeSandbox = False,
 ) -> None:
-    """Prove verifiers without a model: the gold answer of every row must get the full reward.
+    """Test verifiers without a model: the gold answer of every row must get the full reward.
 
-    All resources servers where none is named. Exit code 1 when one does not hold, or when nothing was proven.
+    All resources servers where none is named; those that need a judge are skipped. Exit code 1 when one fails or
+    nothing was tested, 2 when nothing can be tested on this machine.
 
     Example: gym env test --resources-server workplace_assistant
     """
@@ -125,23 +128,49 @@ def prove(
     from blade.gym.config.roots import search_roots
     from blade.gym.config.selectors import names
     from blade.gym.serve.golden import golden
-    from blade.report.text import printable
 
     wanted = {"benchmark": benchmark, "environment": environment, "resources_server": resources_server}
     sets = [wanted]
     if not any(wanted.values()) and not config:
         sets = [{"resources_server": name} for name in names("resources_server", search_roots(search_dir or ()))]
-    bad = proven = 0
+    told = []
     for one in sets:
-        resolved = composed({**one, "model_type": "scripted_model"}, config, search_dir, [*NO_MODEL, *(words or ())])
-        for told in golden(resolved, limit):
-            bad += not told.holds
-            proven += told.rows
-            print(printable(told.line))
-    if not proven:
-        print("nothing was proven: no row has a gold answer", file=sys.stderr)
-    if bad or not proven:
+        judge = _own_judge(one, config, search_dir)
+        resolved = composed(
+            {**one, "model_type": "scripted_model"}, config, search_dir, [*NO_MODEL, *judge, *(words or ())]
+        )
+        for proven in golden(resolved, limit):
+            told.append(proven)
+            print(printable(proven.line))
+    _refuse_untested(told)
+    if not all(one.holds for one in told):
         raise typer.Exit(1)
+
+
+def _own_judge(
+    wanted: Mapping[str, str | None], config: Sequence[str] | None, search_dir: Sequence[str] | None
+) -> list[str]:
+    """Words that give a judge to a config that leaves it to others to define one: no judge is asked here."""
+    from blade.gym.config.load import outline
+    from blade.gym.config.roots import search_roots
+    from blade.gym.config.selectors import selected
+
+    roots = search_roots(search_dir or ())
+    found, _ = outline([*(config or ()), *selected(wanted, roots)], roots)
+    return ["++judge_server=policy_model"] if "judge_server" in found.config else []
+
+
+def _refuse_untested(told: Sequence[Proven]) -> None:
+    """Raise where nothing was tested, with the reason; servers that need a judge are no reason."""
+    open_ones = [one for one in told if not one.needs_judge]
+    if any(one.rows or one.wrong for one in told) or (told and not open_ones):
+        return
+    unready = next((one.unready for one in open_ones if one.unready), None)
+    if unready is not None:
+        raise unready
+    why = next((one.skipped for one in open_ones if one.skipped), "no row has a gold answer")
+    print(printable(f"nothing was tested: {why}"), file=sys.stderr)
+    raise typer.Exit(1)
 
 
 NO_MODEL = ["++policy_model.responses_api_models.scripted_model.policy=none"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -31,10 +32,11 @@ from blade.report.text import printable
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from blade.gym.config.servers import Instance
     from blade.gym.environment import Environment
     from blade.gym.run.artifacts import Artifacts
     from blade.gym.run.judges import Judges
-    from blade.gym.run.reverify import Again
+    from blade.gym.run.reverify import Again, Agents
 
 UNSAFE = "unsafe_"
 MOST_TOLD = 6
@@ -54,6 +56,15 @@ def reverify(
     environment: EnvironmentName = None,
     resources_server: ResourcesServer = None,
     search_dir: SearchDir = None,
+    agent: Annotated[
+        str | None,
+        typer.Option(
+            "-a",
+            "--agent",
+            metavar="NAME",
+            help="For rows without an agent, or with one that the config does not have.",
+        ),
+    ] = None,
     model_type: ModelType = None,
     model: Model = None,
     model_url: ModelUrl = None,
@@ -78,15 +89,16 @@ def reverify(
 ) -> None:
     """Judge stored rollouts again, in this process and without a model; calls are carried out again where needed.
 
-    The config comes from the manifest beside the rollouts, unless one is named. A verifier that asks a judge needs
+    The config comes from the manifest beside the rollouts, unless one is named. Rows without an agent belong to the
+    config's only one; rows without a task index are numbered in their order. The output keeps the order. A verifier that asks a judge needs
     a config and a model for the judge alone: --judge-model and --judge-url, or --model-type.
 
     Example: gym eval reverify --rollouts results/r.jsonl
     """
     from blade.cli.gym.composed import judge_overrides, model_overrides
     from blade.gym.run.artifacts import Artifacts
-    from blade.gym.run.resume import key_of, rows_of
-    from blade.gym.run.reverify import Reverify, stored
+    from blade.gym.run.judges import judges_of
+    from blade.gym.run.reverify import Reverify
     from blade.gym.run.reverify import reverify as judge
 
     if not rollouts:
@@ -96,15 +108,22 @@ def reverify(
     source = Artifacts(Path(rollouts).expanduser())
     wanted = selectors(benchmark, environment, resources_server, model_type)
     models = [*model_overrides(model_type, model, model_url, model_api_key), *judge_overrides(judge_model, judge_url)]
-    rows = _chosen(source.rollouts, source.failures, stored, judge_failed_only, limit)
-    made = _judges(source.manifest, wanted, config, search_dir, (models, list(words or ())), rows, judge_model)
+    if not source.rollouts.is_file():
+        raise RequestError(f"no such file: {source.rollouts}", hint="check the path")
+    parts, roots, with_models = _parts(
+        source.manifest, wanted, config, search_dir, (models, list(words or ())), judge_model
+    )
+    chosen = _chosen(source.rollouts, source.failures, _agents(parts, agent), judge_failed_only, limit)
+    rows = [row for _, row in chosen.values()]
+    made = judges_of(parts, roots, sorted({row["agent_ref"]["name"] for row in rows}), with_models=with_models)
     target = _target(source.rollouts, output, append=append, unsafe=_refused(made.environments, force=force))
     new = Artifacts(target)
     plan = Path(inputs) if inputs else source.inputs
     asked = Reverify(
         judges=made,
-        inputs={key_of(row): row for row in rows_of(plan)},
+        inputs=_inputs(plan, source.failures if judge_failed_only else source.rollouts, given=inputs is not None),
         rows=rows,
+        places={key: place for key, (place, _) in chosen.items()},
         output=target,
         concurrency=concurrency,
         keep_failures=not append,
@@ -122,33 +141,63 @@ def reverify(
         raise typer.Exit(1)
 
 
-def _chosen(rollouts: Path, failures: Path, stored: Any, failed_only: bool, limit: int | None) -> list[dict[str, Any]]:
-    """The rows to judge; raises where there is none."""
-    done = {(row["_ng_task_index"], row["_ng_rollout_index"]) for row in stored(rollouts)} if failed_only else set()
-    found: dict[tuple[int, int], dict[str, Any]] = {}
-    for row in stored(failures if failed_only else rollouts):
-        key = (row["_ng_task_index"], row["_ng_rollout_index"])
-        if not failed_only or (row.get("_ng_failure_class") == "judge_failed" and key not in done):
-            found[key] = row
+def _agents(parts: Sequence[Instance], chosen: str | None) -> Agents:
+    from blade.gym.config.servers import AGENTS
+    from blade.gym.run.reverify import Agents
+
+    known = [one.name for one in parts if one.group == AGENTS]
+    if chosen is not None and chosen not in known:
+        raise RequestError(f"no agent is called {chosen}", hint=f"the config has: {', '.join(sorted(known)) or 'none'}")
+    return Agents(known=known, chosen=chosen)
+
+
+def _chosen(
+    rollouts: Path, failures: Path, agents: Agents, failed_only: bool, limit: int | None
+) -> dict[tuple[int, int], tuple[str, dict[str, Any]]]:
+    """The rows to judge by key, each with its place, in the order of their file; raises where there is none."""
+    from blade.gym.run.resume import key_of
+    from blade.gym.run.reverify import stored
+
+    done = {key_of(row) for _, row in stored(rollouts, agents)} if failed_only else set()
+    found: dict[tuple[int, int], tuple[str, dict[str, Any]]] = {}
+    for place, row in stored(failures if failed_only else rollouts, agents, number=not failed_only):
+        if not failed_only or (row.get("_ng_failure_class") == "judge_failed" and key_of(row) not in done):
+            found[key_of(row)] = place, row
     if not found:
-        what = "failure of a judge with a response" if failed_only else "rollout with a response and an agent"
-        raise RequestError(f"no {what} to judge again", hint="rows need _ng_task_index, agent_ref and response.output")
-    return list(found.values())[:limit]
+        what = "failure of a judge with a response" if failed_only else "rollout with a response"
+        raise RequestError(f"no {what} to judge again", hint="rows need response.output")
+    return dict(islice(found.items(), limit))
 
 
-def _judges(
+def _inputs(plan: Path, rollouts: Path, *, given: bool) -> dict[tuple[int, int], dict[str, Any]]:
+    """The rows of the data set by rollout, for rollouts that bring their own key: a number by order matches nothing.
+
+    Raises where a file was named and no row of it belongs to a rollout.
+    """
+    from blade.gym.run.resume import key_of, rows_of
+
+    planned = {key_of(row): row for row in rows_of(plan)}
+    found = {key: planned[key] for key in map(key_of, rows_of(rollouts)) if key in planned} if planned else {}
+    if given and not found:
+        raise RequestError(
+            f"no row of {plan} belongs to a rollout of {rollouts}",
+            hint="rows are matched by _ng_task_index and _ng_rollout_index, which both files need",
+        )
+    return found
+
+
+def _parts(
     manifest: Path,
     wanted: dict[str, str | None],
     config: Sequence[str] | None,
     search_dir: Sequence[str] | None,
     words: tuple[list[str], list[str]],
-    rows: Sequence[Mapping[str, Any]],
     judge: str | None,
-) -> Judges:
-    """What judges: of the config that is named, else of the run's own. `words` are those of the models, and the user's."""
-    from blade.gym.run.judges import from_manifest, judges_of
+) -> tuple[Sequence[Instance], Sequence[Path], bool]:
+    """The servers of the config that is named, else of the run's own; where files are looked for; whether models are made.
 
-    agents = sorted({row["agent_ref"]["name"] for row in rows})
+    `words` are those of the models, and the user's.
+    """
     if any(wanted.values()) or config:
         from blade.cli.gym.composed import asked_judge, composed
         from blade.cli.gym.env_serve import NO_MODEL
@@ -157,12 +206,13 @@ def _judges(
         named = wanted if typed else {**wanted, "model_type": "scripted_model"}
         resolved = composed(named, config, search_dir, [*([] if typed else NO_MODEL), *words[0], *words[1]])
         asked_judge(resolved, judge)
-        return judges_of(resolved.instances, resolved.roots, agents, with_models=typed or judge is not None)
+        return resolved.instances, resolved.roots, typed or judge is not None
     from blade.gym.config.roots import search_roots
+    from blade.gym.run.judges import from_manifest
 
     if judge is not None:
         raise RequestError("--judge-model needs a config", hint="--benchmark or --resources-server names it")
-    return judges_of(from_manifest(manifest, words[1]), search_roots(search_dir or ()), agents)
+    return from_manifest(manifest, words[1]), search_roots(search_dir or ()), False
 
 
 def _refused(made: Mapping[str, Environment], *, force: bool) -> bool:
@@ -226,7 +276,7 @@ def _told(again: Again, target: Path, *, kept: bool) -> None:
     first = f", {again.first} had none before" if again.first else ""
     before = f"; {again.kept} were done before" if again.kept else ""
     print(
-        f"{plural(again.judged, 'rollout')} judged again: {plural(again.up, 'reward')} rose, {again.down} fell{first}{before}"
+        f"{plural(again.judged, 'rollout')} re-judged: {plural(again.up, 'reward')} went up, {again.down} went down{first}{before}"
     )
     if again.failed:
         where = "they are among the failures" if kept else "they stay among the failures, and no row is added"

@@ -12,10 +12,10 @@ from blade.gym.config.problem import ConfigProblem, suggestion
 from blade.gym.config.tree import Absent, Tree, leaves, lookup
 
 MISSING = "???"
+SECRET = "policy_api_key"
 _MODEL = "policy_model.responses_api_models"
 OPTIONS = {
     "policy_base_url": "--model-url URL",
-    "policy_api_key": "--model-api-key KEY, or the variable POLICY_API_KEY, empty where the endpoint needs none,",
     "policy_model_name": "--model NAME",
     f"{_MODEL}.scripted_model.policy": "--model NAME (`gym list models scripted_model` has the names)",
     f"{_MODEL}.replay_model.replay_path": "--model FILE, of rollouts,",
@@ -35,8 +35,13 @@ def interpolated(tree: Tree) -> tuple[Tree, list[ConfigProblem]]:
 
 
 def _missing(key: str) -> ConfigProblem:
-    hint = f"{OPTIONS.get(key, f'+{key}=VALUE')} gives it, or env.yaml"
-    return ConfigProblem(kind="missing", key=key, message="has no value", hint=hint)
+    return ConfigProblem(kind="missing", key=key, message="has no value", hint=_how_to_give(key))
+
+
+def _how_to_give(key: str) -> str:
+    if key == SECRET:
+        return f"set --model-api-key, POLICY_API_KEY or {SECRET} in env.yaml (use an empty value if the endpoint needs no key)"
+    return f"{OPTIONS.get(key, f'+{key}=VALUE')} gives it, or env.yaml"
 
 
 @dataclass(kw_only=True)
@@ -103,9 +108,9 @@ class _Work:
 
 
 def _remedy(key: str, known: list[str]) -> str:
-    option = OPTIONS.get(key)
-    close = "" if option else suggestion(key.rsplit(".", maxsplit=1)[-1], known)
-    return close or f"{option or f'+{key}=VALUE'} gives it, or env.yaml"
+    named = key in OPTIONS or key == SECRET
+    close = "" if named else suggestion(key.rsplit(".", maxsplit=1)[-1], known)
+    return close or _how_to_give(key)
 
 
 def _absolute(reference: str, at: tuple[str, ...]) -> str:

@@ -14,13 +14,13 @@ from blade.gym.config import numbers, ports, servers, yaml_file
 from blade.gym.config.chain import KEY, Chain
 from blade.gym.config.dataset import Dataset, absent, dataset
 from blade.gym.config.inherit import inherited
-from blade.gym.config.interpolate import interpolated
+from blade.gym.config.interpolate import SECRET, interpolated
 from blade.gym.config.overrides import overridden
 from blade.gym.config.problem import ConfigProblem, refuse
 from blade.gym.config.roots import search_roots, shipped
 from blade.gym.config.servers import AGENTS, LENIENT, MODELS, POLICY, RESOURCES, Instance
-from blade.gym.config.tree import Tree, merged, parts
-from blade.gym.config.unread import SECRET, unread
+from blade.gym.config.tree import Tree, assigned, merged, parts
+from blade.gym.config.unread import unread
 
 ENV = "env.yaml"
 
@@ -179,9 +179,23 @@ def _environment(chain: Chain) -> Tree:
 
 
 def _keyless(tree: Tree) -> Tree:
-    """An endpoint at an http address needs no key: nobody sends one in clear. No header is sent then."""
-    plain = str(tree.get("policy_base_url")).lower().startswith("http://")
-    return {**tree, SECRET: ""} if plain and SECRET not in tree else tree
+    """An endpoint at an http address needs no key: nobody sends one in clear. No header is sent then.
+
+    The same holds for another model, such as a judge, that would take the evaluated model's key.
+    """
+    if SECRET in tree:
+        return tree
+    if _plain(tree.get("policy_base_url")):
+        return {**tree, SECRET: ""}
+    for one in servers.instances(tree):
+        shared = {key: "" for key, value in one.config.items() if value == f"${{{SECRET}}}"}
+        if one.group == MODELS and shared and _plain(one.config.get("openai_base_url") or one.config.get("base_url")):
+            tree = assigned(tree, (one.name, one.group, one.type), {**one.config, **shared})
+    return tree
+
+
+def _plain(address: object) -> bool:
+    return str(address).lower().startswith("http://")
 
 
 def _listed(tree: Tree) -> list[str]:

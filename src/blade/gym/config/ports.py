@@ -49,7 +49,10 @@ def head_of(tree: Mapping[str, Any]) -> tuple[str, Any]:
 
 
 def problems(tree: Tree, found: Sequence[Instance]) -> Iterator[ConfigProblem]:
-    """Ports that are none, and ports that two servers claim."""
+    """Ports that are none, a range that holds none, and ports that two servers claim."""
+    low, high = _number(tree, "port_range_low", LOW), _number(tree, "port_range_high", HIGH)
+    if low > high:
+        yield ConfigProblem(kind="server", key="port_range_low", message=f"{low} is above port_range_high, {high}")
     claimed: dict[int, str] = {}
     head = ("head_server", "head_server", head_of(tree)[1])
     for name, key, port in (head, *((one.name, one.key, _port(one)) for one in found)):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from blade.gym.config.interpolate import SECRET
 from blade.gym.config.problem import ConfigProblem, suggestion
 from blade.gym.config.servers import AGENTS, LENIENT, MODELS, instances
 from blade.gym.config.tree import Tree, leaves, parts
@@ -110,7 +111,6 @@ KEYS: Mapping[tuple[str, str], tuple[str, ...]] = {
 """Keys of servers whose code is here; a resources server reads what its own code asks for."""
 NEEDED = {"policy_model_name": "--model", "policy_base_url": "--model-url"}
 """Values that name what is evaluated: given and not read, the run would be of something else."""
-SECRET = "policy_api_key"
 _REFERENCE = re.compile(r"\$\{\s*([A-Za-z_]\w*)")
 
 

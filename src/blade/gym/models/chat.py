@@ -171,7 +171,7 @@ def _finish(choice: Mapping[str, Any]) -> str | None:
     if choice.get("error") or finish in _BROKEN_OFF:
         raise ModelError(f"the endpoint broke off: {choice.get('error') or finish!r}"[:300], failure_class="transient")
     if not isinstance(finish, str | None):
-        raise malformed("finish_reason is no text", choice)
+        raise malformed("finish_reason is not a string", choice)
     return finish or None
 
 
@@ -187,7 +187,7 @@ def _output(message: Mapping[str, Any], identity: str) -> Iterable[dict[str, Any
     if message.get("content") or message.get("refusal") or not calls:
         yield message_item(_said(message), f"msg_{identity}", refusal=message.get("refusal"))
     if not isinstance(calls, list):
-        raise malformed("tool_calls is no list", message)
+        raise malformed("tool_calls is not a list", message)
     for number, call in enumerate(calls):
         function = call.get("function") if isinstance(call, Mapping) else None
         if not isinstance(function, Mapping) or not isinstance(function.get("name"), str) or not function["name"]:
@@ -201,11 +201,11 @@ def _said(message: Mapping[str, Any]) -> str:
     """The text of a reply's message; raises ModelError where its content is something else."""
     content = message.get("content")
     if not isinstance(content, str | list | None) or not isinstance(message.get("refusal"), str | None):
-        raise malformed("the content of the message is no text", message)
+        raise malformed("the content of the message is not a string", message)
     try:
         return _text(content)
     except ModelError:
-        raise malformed("the content of the message is no text", message) from None
+        raise malformed("the content of the message is not a string", message) from None
 
 
 def _usage(usage: object) -> dict[str, Any] | None:

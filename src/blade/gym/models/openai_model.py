@@ -17,12 +17,28 @@ from blade.gym.models.reply import checked_response, malformed
 if TYPE_CHECKING:
     import httpx
 
+_ADDRESS = "such as --model-url http://127.0.0.1:8000/v1, or https://HOST/v1"
 SECONDS = 600.0
 """How long an answer may take unless the config says otherwise."""
 CONNECT_SECONDS = 15.0
 _ABSENT = (404, 405, 501)
 _WAIT = (408, 409, 425)
 _OURS = ("extra_body",)
+
+
+def _refuse_address(url: str) -> None:
+    """Raise where nothing could ever answer at an address."""
+    try:
+        parts = urlsplit(url)
+        fault = "has no host" if not parts.hostname else "has no usable port" if parts.port == 0 else ""
+    except ValueError as error:
+        raise RequestError(f"the model's address cannot be used: {url!r}: {error}", hint=_ADDRESS) from None
+    if "://" not in url:
+        raise RequestError(f"the model's address lacks http:// or https://: {url!r}", hint=f"http://{url}")
+    if parts.scheme not in ("http", "https"):
+        raise RequestError(f"the model's address is not an HTTP URL: {url!r}", hint=_ADDRESS)
+    if fault:
+        raise RequestError(f"the model's address {fault}: {url!r}", hint=_ADDRESS)
 
 
 class OpenAIModel:
@@ -40,8 +56,7 @@ class OpenAIModel:
     ) -> None:
         if api not in ("auto", "responses", "chat"):
             raise RequestError(f"api is auto, responses or chat, not {api!r}", hint="set it in the model's config")
-        if urlsplit(url).scheme not in ("http", "https"):
-            raise RequestError(f"the model's address is no http address: {url!r}", hint="give --model-url http://...")
+        _refuse_address(url)
         self._name, self._key, self._seconds = name, key, seconds
         self._url = url.rstrip("/")
         self._api = api
@@ -98,7 +113,7 @@ class OpenAIModel:
         except (ValueError, RecursionError):
             raise malformed("the reply is not JSON", reply.text) from None
         if not isinstance(value, dict):
-            raise malformed("the reply is no object", value)
+            raise malformed("the reply is not an object", value)
         if value.get("error"):
             raise ModelError(f"the endpoint reports: {_said(value)}", failure_class="transient")
         return value

@@ -77,9 +77,14 @@ def mark(items: Sequence[Item]) -> str:
 
 
 def _items(value: object) -> list[Item]:
+    """The items of a prompt; a message is one with and without its `type`, which recordings add."""
     if isinstance(value, str):
         return [{"role": "user", "content": value}]
-    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
+    items = [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
+    return [
+        {name: part for name, part in item.items() if name != "type"} if item.get("type") == "message" else item
+        for item in items
+    ]
 
 
 def _is_model(item: Item) -> bool:

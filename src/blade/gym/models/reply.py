@@ -101,16 +101,16 @@ def checked_response(value: dict[str, Any]) -> dict[str, Any]:
 
 def _check_item(item: Any) -> None:
     if not isinstance(item, dict) or not isinstance(item.get("type"), str):
-        raise malformed("an output item is no object with a type", item)
+        raise malformed("an output item is not an object with a type", item)
     if item["type"] == "message":
         parts = item.get("content")
         if not isinstance(parts, list) or not all(_is_part(part) for part in parts):
-            raise malformed("the content of a message is no list of texts", item)
+            raise malformed("the content of a message is not a list of texts", item)
     elif item["type"] == "function_call":
         if not all(isinstance(item.get(key), str) and item[key] for key in ("name", "call_id")):
             raise malformed("a function call has no name or id", item)
         if not isinstance(item.get("arguments"), str | None):
-            raise malformed("the arguments of a function call are no text", item)
+            raise malformed("the arguments of a function call are not a string", item)
 
 
 def _is_part(part: Any) -> bool:

@@ -201,7 +201,7 @@ def _checked(row: Mapping[str, Any], content: bytes) -> tuple[dict[str, Any], bo
     except (ValueError, RecursionError):
         return _broken(row, BROKEN, "the agent's reply is not JSON"), True
     if not isinstance(result, dict):
-        return _broken(row, BROKEN, "the agent's reply is no object"), True
+        return _broken(row, BROKEN, "the agent's reply is not an object"), True
     reward = result.get("reward")
     judged = isinstance(reward, int | float) and not isinstance(reward, bool) and math.isfinite(reward)
     skipped = result.get(SKIPPED) is True

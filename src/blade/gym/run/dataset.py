@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import json
 from collections.abc import Iterator
@@ -45,7 +46,13 @@ def lines(source: Source) -> Iterator[Line]:
     """The rows in order; blank lines are passed over."""
     if not source.path.is_file():
         raise RequestError(f"no such file: {source.shown}", hint="check --input, or the data set's jsonl_fpath")
-    for number, raw in enumerate(source.path.read_bytes().splitlines(), 1):
+    data = source.path.read_bytes()
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise RequestError(
+            f"{source.shown}: the file is not UTF-8 (it looks like UTF-16)",
+            hint="convert it: iconv -f UTF-16 -t UTF-8 FILE > NEW",
+        )
+    for number, raw in enumerate(data.splitlines(), 1):
         text = raw.strip()
         if not text:
             continue

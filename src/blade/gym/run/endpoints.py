@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from blade.core.errors import RequestError
+from blade.gym.config.ports import HEAD
 from blade.gym.config.servers import AGENTS
 from blade.gym.run.verifier_code import Code
 
@@ -93,17 +94,27 @@ def ask_head(host: str, port: int, seconds: float = 5.0) -> Running:
     import yaml
 
     base = f"http://{host}:{port}"
+    where = "" if port == HEAD["port"] else f" --head-port {port}"
     try:
         with httpx.Client(timeout=seconds, trust_env=False) as client:
             servers = client.get(f"{base}/server_instances").raise_for_status()
             text = client.get(f"{base}/global_config_dict_yaml").raise_for_status()
             listed = json.loads(servers.content)
             config = yaml.safe_load(json.loads(text.content))
-    except (httpx.HTTPError, httpx.InvalidURL, ValueError, AttributeError, RecursionError, yaml.YAMLError) as error:
+    except (httpx.ConnectError, httpx.ConnectTimeout, httpx.InvalidURL) as error:
         raise RequestError(
             f"no head server answers at {base} ({type(error).__name__})",
-            hint="start one in another terminal: gym env start --resources-server NAME --model-type TYPE",
+            hint=f"start one in another terminal: gym env start --resources-server NAME --model-type TYPE{where}",
         ) from None
+    except (httpx.HTTPError, ValueError, AttributeError, RecursionError, yaml.YAMLError) as error:
+        raise _other_program(base, f" ({type(error).__name__})") from None
     if not isinstance(listed, list) or not isinstance(config, dict):
-        raise RequestError(f"what answers at {base} is no head server", hint="is another program on that port?")
+        raise _other_program(base)
     return Running(config=config, servers=tuple(one for one in listed if isinstance(one, dict) and instance_of(one)))
+
+
+def _other_program(base: str, why: str = "") -> RequestError:
+    return RequestError(
+        f"something else answers at {base}: it is not a head server{why}",
+        hint="give the port of a head with --head-port N; `gym env start --head-port N` starts one on a free port",
+    )

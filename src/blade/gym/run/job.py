@@ -61,7 +61,7 @@ def run(stage: Stage, options: Options, told: Told) -> Ended:
     for line in plan.notices:
         told.notice(line)
     stage.admit(plan.tasks_by_agent)
-    endpoints, close, name = stage.connect(plan.first)
+    endpoints, close, name = stage.connect(plan.tasks_by_agent)
     draft = draft_manifest(stage, options, plan, name)
     rollouts = RowFile(files.rollouts)
     rollouts.lock()

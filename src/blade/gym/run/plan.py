@@ -10,6 +10,7 @@ from typing import Any
 
 from blade.core.errors import RequestError
 from blade.gym.config.servers import AGENTS
+from blade.gym.environment import Task
 from blade.gym.run.artifacts import REPEAT, TASK
 from blade.gym.run.dataset import Line, Source, lines
 from blade.gym.run.shards import Shard
@@ -45,6 +46,8 @@ class Planned:
 
     index: int
     agent: str
+    place: str
+    """File and line."""
     rollouts: int
     row: Mapping[str, Any]
     """As the data set has it."""
@@ -74,17 +77,13 @@ class Plan:
         return sorted({task.agent for task in self.whole})
 
     @property
-    def tasks_by_agent(self) -> dict[str, list[dict[str, Any]]]:
+    def tasks_by_agent(self) -> dict[str, list[Task]]:
         """The rows of the whole run with what is asked, by agent."""
-        found: dict[str, list[dict[str, Any]]] = {}
+        found: dict[str, list[Task]] = {}
         for task in self.whole:
-            found.setdefault(task.agent, []).append({**task.row, "responses_create_params": dict(task.params)})
+            row = {**task.row, "responses_create_params": dict(task.params)}
+            found.setdefault(task.agent, []).append(Task(row=row, place=task.place))
         return found
-
-    @property
-    def first(self) -> dict[str, dict[str, Any]]:
-        """The first row of each agent of the whole run."""
-        return {agent: rows[0] for agent, rows in self.tasks_by_agent.items()}
 
 
 @dataclass(kw_only=True)
@@ -102,7 +101,10 @@ def make_plan(sources: Sequence[Source], wishes: Wishes) -> Plan:
         raise RequestError(f"--limit counts tasks, from 1; not {wishes.limit}", hint="leave it out for all tasks")
     read = [line for source in sources for line in lines(source)]
     if not read:
-        raise RequestError("the data sets have no rows: " + ", ".join(source.shown for source in sources))
+        raise RequestError(
+            "the data sets have no rows: " + ", ".join(source.shown for source in sources),
+            hint="each line is a JSON object with responses_create_params",
+        )
     tasks = _tasks(read, wishes)
     kept = tasks[: wishes.limit]
     given = _repeats(wishes.repeats, {task.agent for task in kept})
@@ -132,14 +134,14 @@ def _tasks(read: Sequence[Line], wishes: Wishes) -> list[_Task]:
     free = (number for number in range(len(read) + len(stamped)) if number not in stamped)
     tasks: dict[tuple[str, bytes], _Task] = {}
     nameless = []
-    strange = []
+    strange: dict[tuple[str, str], list[int]] = {}
     for line in read:
         agent = _agent(line, wishes)
         if agent is None:
             nameless.append(line.place)
             continue
         if wishes.agents is not None and agent not in wishes.agents:
-            strange.append(f"{line.place} is for {agent}")
+            strange.setdefault((line.source.shown, agent), []).append(line.number)
             continue
         known = tasks.get((agent, line.text))
         if known is not None:
@@ -151,8 +153,9 @@ def _tasks(read: Sequence[Line], wishes: Wishes) -> list[_Task]:
         raise RequestError(f"No agent specified for rows [{_first(nameless)}]", hint="give --agent NAME")
     if strange:
         raise RequestError(
-            f"rows are for agents that are not there: {_first(strange)}",
-            hint=f"there are: {', '.join(sorted(wishes.agents or ())) or 'none'}; agent_ref.name is the name of one",
+            f"rows are for agents that are not there: {_strange(strange)}",
+            hint=f"there are: {', '.join(sorted(wishes.agents or ())) or 'none'}; set agent_ref.name of these rows to one "
+            "of them, or remove agent_ref and give --agent NAME",
         )
     _no_twins(tasks.values())
     return list(tasks.values())
@@ -161,6 +164,14 @@ def _tasks(read: Sequence[Line], wishes: Wishes) -> list[_Task]:
 def _first(places: Sequence[str]) -> str:
     more = "" if len(places) <= MOST_LISTED else f" and {len(places) - MOST_LISTED} more"
     return ", ".join(places[:MOST_LISTED]) + more
+
+
+def _strange(rows: Mapping[tuple[str, str], Sequence[int]]) -> str:
+    """Each file once, with its lines."""
+    return "; ".join(
+        f"{shown} has {'line' if len(numbers) == 1 else 'lines'} {_first([str(one) for one in numbers])} for {agent}"
+        for (shown, agent), numbers in rows.items()
+    )
 
 
 def _no_twins(tasks: Any) -> None:
@@ -217,7 +228,14 @@ def _unused(wishes: Wishes, agents: set[str]) -> list[str]:
 def _planned(task: _Task, repeats: int | None, wishes: Wishes) -> Planned:
     rollouts = task.copies * (repeats or task.line.source.repeats)
     params = _params(task.line, wishes)
-    return Planned(index=task.index, agent=task.agent, rollouts=rollouts, row=task.line.row, params=params)
+    return Planned(
+        index=task.index,
+        agent=task.agent,
+        place=task.line.place,
+        rollouts=rollouts,
+        row=task.line.row,
+        params=params,
+    )
 
 
 def _rollouts(task: Planned, wishes: Wishes) -> Iterator[dict[str, Any]]:
@@ -243,7 +261,10 @@ def _params(line: Line, wishes: Wishes) -> dict[str, Any]:
             hint="give --prompt-config FILE, or rows with responses_create_params.input",
         )
     if not isinstance(given, dict | None):
-        raise RequestError(f"{line.place}: responses_create_params is no object")
+        raise RequestError(
+            f"{line.place}: responses_create_params is not an object",
+            hint='it holds the request to the model, such as {"input": [{"role": "user", "content": "..."}]}',
+        )
     params = dict(given or {})
     if prompt is not None:
         if params.get("input"):
@@ -256,7 +277,7 @@ def _params(line: Line, wishes: Wishes) -> dict[str, Any]:
     if not isinstance(params.get("input"), str | list):
         raise RequestError(
             f"{line.place}: responses_create_params.input is a text or a list of messages, not {params.get('input')!r}",
-            hint="what the model is asked stands there",
+            hint="this field holds the prompt sent to the model",
         )
     params |= wishes.sampling
     if wishes.skills:

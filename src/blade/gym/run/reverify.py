@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,10 +12,11 @@ from typing import Any
 
 from blade.core.errors import RequestError
 from blade.gym.agents.simple_agent import FAILURE, JUDGE_ERROR, SKIPPED, TERMINAL
-from blade.gym.environment import Environment, NoVerdict, Row, ToolError, Verdict, refuse_foreign
-from blade.gym.run.artifacts import Artifacts, Key, RowFile
+from blade.gym.config.servers import AGENTS
+from blade.gym.environment import Environment, NoVerdict, Row, Task, ToolError, Verdict, refuse_foreign
+from blade.gym.run.artifacts import REPEAT, TASK, Artifacts, Key, RowFile
 from blade.gym.run.judges import Judges
-from blade.gym.run.resume import key_of, read_left, rows_of
+from blade.gym.run.resume import key_of, read_left
 from blade.gym.sandbox.walls import end_all
 
 _OURS = (FAILURE, TERMINAL, JUDGE_ERROR, SKIPPED, "error")
@@ -56,6 +58,8 @@ class Reverify:
     inputs: Mapping[Key, Row]
     """Rows of the data set by rollout."""
     rows: Sequence[Mapping[str, Any]]
+    places: Mapping[Key, str]
+    """File and line of each row."""
     output: Path
     concurrency: int = 8
     keep_failures: bool = True
@@ -70,7 +74,7 @@ class Reverify:
         """Raise where rows belong to other records than the environment of their agent holds."""
         for agent, environment in self.judges.environments.items():
             mine = (row for row in self.rows if row["agent_ref"]["name"] == agent)
-            refuse_foreign(environment, map(self.task, mine))
+            refuse_foreign(environment, (Task(row=self.task(row), place=self.places[key_of(row)]) for row in mine))
 
 
 @dataclass(kw_only=True)
@@ -116,18 +120,42 @@ def reverify(wanted: Reverify) -> Again:
     return again
 
 
+class _InOrder:
+    """Writes rows in the order in which they were asked for, whichever is judged first."""
+
+    def __init__(self, write: Callable[[dict[str, Any]], None]) -> None:
+        self._write = write
+        self._waiting: dict[int, dict[str, Any]] = {}
+        self._next = 0
+
+    def take(self, position: int, row: dict[str, Any]) -> None:
+        """Write a row as soon as those before it are written."""
+        self._waiting[position] = row
+        while self._next in self._waiting:
+            self._write(self._waiting.pop(self._next))
+            self._next += 1
+
+    def flush(self) -> None:
+        """Write what still waits for a row that never came: no verdict is lost."""
+        for position in sorted(self._waiting):
+            self._write(self._waiting.pop(position))
+
+
 async def _all(
     wanted: Reverify, rows: Sequence[Mapping[str, Any]], rollouts: RowFile, failures: RowFile, again: Again
 ) -> None:
-    waiting = iter(rows)
+    def write(row: dict[str, Any]) -> None:
+        if FAILURE not in row:
+            rollouts.append(row)
+        elif wanted.keep_failures:
+            failures.append(row)
+
+    waiting, written = iter(enumerate(rows)), _InOrder(write)
 
     async def work() -> None:
-        for row in waiting:
+        for position, row in waiting:
             new = await _judged_again(wanted, row)
-            if FAILURE not in new:
-                rollouts.append(new)
-            elif wanted.keep_failures:
-                failures.append(new)
+            written.take(position, new)
             again.take(row.get("reward"), new)
             wanted.told(again.judged + again.failed, len(rows))
 
@@ -139,6 +167,7 @@ async def _all(
         end_all()
         raise
     finally:
+        written.flush()
         await wanted.judges.close()
 
 
@@ -156,12 +185,74 @@ async def _judged_again(wanted: Reverify, row: Mapping[str, Any]) -> dict[str, A
     return {**kept, **verdict.fields, "reward": verdict.reward}
 
 
-def stored(path: Path) -> Iterator[dict[str, Any]]:
-    """Rows that can be judged again, with an agent and a response; raises where the file cannot be read."""
+@dataclass(frozen=True, kw_only=True)
+class Agents:
+    """Which agent a stored row belongs to: its own, else the one that is meant for rows without one."""
+
+    known: Sequence[str]
+    """The agents of the config."""
+    chosen: str | None = None
+    """For rows that name no agent, or one that the config does not have."""
+
+    def of(self, row: Mapping[str, Any], place: str) -> str:
+        """The agent's name; raises with the row's place where there is none."""
+        own = _reference(row).get("name")
+        if own in self.known:
+            return str(own)
+        only = self.known[0] if len(self.known) == 1 and own is None else None
+        name = self.chosen or only
+        if name is not None:
+            return name
+        problem = f"belongs to the agent {own}, which the config does not have" if own else "names no agent"
+        raise RequestError(
+            f"{place}: the row {problem}",
+            hint=f"--agent NAME judges such rows; the config has: {', '.join(sorted(self.known)) or 'no agents'}",
+        )
+
+
+def _reference(row: Mapping[str, Any]) -> dict[str, Any]:
+    given = row.get("agent_ref")
+    return given if isinstance(given, dict) else {}
+
+
+def stored(path: Path, agents: Agents, *, number: bool = True) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Rows with a response that can be judged again, each with its place, agent and key; raises where a line cannot be read.
+
+    With `number`, rows without a key get one by their order in the file; without it they are passed over.
+    """
+    lines = list(_lines(path))
+    taken = {row[TASK] for _, row in lines if isinstance(row.get(TASK), int)}
+    free = (index for index in range(len(lines) + len(taken)) if index not in taken)
+    repeats: Counter[int] = Counter()
+    for place, row in lines:
+        response = row.get("response")
+        if not isinstance(response, dict) or not isinstance(response.get("output"), list):
+            continue
+        keyed = isinstance(row.get(TASK), int) and isinstance(row.get(REPEAT), int)
+        if not keyed and not number:
+            continue
+        task = row[TASK] if isinstance(row.get(TASK), int) else next(free)
+        repeat = row[REPEAT] if keyed else repeats[task]
+        repeats[task] += 1
+        name = agents.of(row, place)
+        agent = {"type": AGENTS, **_reference(row), "name": name}
+        yield place, {**row, "agent_ref": agent, TASK: task, REPEAT: repeat}
+
+
+def _lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every row with its file and line; raises for a line that is not a row."""
     if not path.is_file():
         raise RequestError(f"no such file: {path}", hint="check the path")
-    for row in rows_of(path):
-        response, agent = row.get("response"), row.get("agent_ref")
-        outputs = response.get("output") if isinstance(response, dict) else None
-        if isinstance(outputs, list) and isinstance(agent, dict) and isinstance(agent.get("name"), str):
-            yield row
+    for number, line in enumerate(path.read_bytes().splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise RequestError(
+                f"{path}:{number}: not JSON: {error}",
+                hint="remove the line; after a killed run, `gym eval run` with --resume cuts it off and makes it again",
+            ) from None
+        if not isinstance(row, dict):
+            raise RequestError(f"{path}:{number}: not an object", hint="each line is a rollout, a JSON object")
+        yield f"{path}:{number}", row

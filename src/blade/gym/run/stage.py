@@ -14,7 +14,7 @@ from blade.gym.config.load import Resolved
 from blade.gym.config.problem import suggestion
 from blade.gym.config.roots import find, place
 from blade.gym.config.servers import MODELS, POLICY, RESOURCES, Instance, instances
-from blade.gym.environment import Row, refuse_foreign
+from blade.gym.environment import Row, Task, refuse_foreign
 from blade.gym.prepare import ensure
 from blade.gym.run.collate import collated
 from blade.gym.run.dataset import Source, lines
@@ -41,13 +41,13 @@ class Stage:
     split: str | None
     datasets: tuple[Dataset, ...] = ()
     """What the sources were in the config; none where the rows are given otherwise."""
-    connect: Callable[[Mapping[str, Row]], tuple[Endpoints, Close, str | None]]
-    """From agents, each with its first row, to endpoints, how to let go of them, and what the model calls itself."""
+    connect: Callable[[Mapping[str, Sequence[Task]]], tuple[Endpoints, Close, str | None]]
+    """From agents, each with its rows, to endpoints, how to let go of them, and what the model calls itself."""
     agents: tuple[str, ...]
     """The agents that can be asked, by instance."""
     judging: Callable[[Sequence[Instance]], Code]
     """The code of some resources servers, as far as it is known."""
-    admit: Callable[[Mapping[str, Sequence[Row]]], None] = lambda rows: None
+    admit: Callable[[Mapping[str, Sequence[Task]]], None] = lambda rows: None
     """Raises for rows, by agent, that belong to another data set. Servers that run elsewhere refuse such rows one by one."""
 
     @property
@@ -80,15 +80,16 @@ def serving(
 
         return assemble(resolved, sorted(agents))
 
-    def admit(rows: Mapping[str, Sequence[Row]]) -> None:
+    def admit(rows: Mapping[str, Sequence[Task]]) -> None:
         for name, tasks in rows.items():
             refuse_foreign(assembled(frozenset(rows)).agents[name].environment, tasks)
 
-    def connect(agents: Mapping[str, Row]) -> tuple[Endpoints, Close, str | None]:
+    def connect(agents: Mapping[str, Sequence[Task]]) -> tuple[Endpoints, Close, str | None]:
         from blade.gym.serve.trial import refuse_broken
 
         fleet = assembled(frozenset(agents))
-        refuse_broken(fleet, agents)
+        for line in refuse_broken(fleet, agents):
+            told(line)
         apps = fleet.apps()
         endpoints = in_process({name: apps[name] for name in agents})
         model = fleet.models.get(POLICY)
@@ -119,7 +120,7 @@ def remote(running: Running, options: Options, roots: Sequence[Path]) -> Stage:
         raise RequestError("--input is missing", hint="with --no-serve the rows come from --input FILE")
     parts = instances(running.config)
 
-    def connect(agents: Mapping[str, Row]) -> tuple[Endpoints, Close, str | None]:
+    def connect(agents: Mapping[str, Sequence[Task]]) -> tuple[Endpoints, Close, str | None]:
         endpoints = over_network({name: running.agents[name] for name in agents})
         return endpoints, endpoints.close, None
 

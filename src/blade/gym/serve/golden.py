@@ -35,6 +35,10 @@ class Proven:
     """Places of gold answers that fail, and of answers that the verifier's code fails on."""
     skipped: str = ""
     """Why nothing was tried."""
+    unready: RequestError | None = None
+    """What this machine lacks, where that is why nothing was tried."""
+    judge: int = 0
+    """Rows whose gold answer only a judge can judge."""
 
     @property
     def holds(self) -> bool:
@@ -42,12 +46,20 @@ class Proven:
         return not self.wrong
 
     @property
+    def needs_judge(self) -> bool:
+        """Whether nothing was tried because every row needs a judge."""
+        return bool(self.judge) and not self.rows
+
+    @property
     def line(self) -> str:
         """One line for people."""
         if self.skipped:
             return f"skipped {self.name}: {self.skipped}"
+        if self.needs_judge and not self.wrong:
+            return f"skipped {self.name}: needs a judge; `gym eval run` with --judge-model gives it one"
         verdict = "ok" if self.holds else "FAILED"
         none = f"; {self.without} rows have no gold answer" if self.without else ""
+        none += f"; {self.judge} rows need a judge" if self.judge else ""
         none += f"; an empty answer passes {self.idle}" if self.idle else ""
         where = f": {'; '.join(self.wrong[:3])}" if self.wrong else ""
         return f"{verdict:7} {self.name}: {self.passed} of {self.rows} gold answers pass ({self.data}{none}){where}"
@@ -68,33 +80,35 @@ def golden(resolved: Resolved, limit: int | None = None) -> Iterator[Proven]:
     for one in resolved.instances:
         if one.group == RESOURCES and one.name not in proven:
             load_environment(one, resolved.roots)
-            why = (
-                "it can be made, and no data set is there to prove it on: give `datasets` to an agent that works in it"
-            )
+            why = "it can be made, and no data set is there to test it on: give `datasets` to an agent that works in it"
             yield Proven(name=one.name, data="", passed=0, rows=0, skipped=why)
 
 
 def _proven(resources: Instance, environment: Environment, source: Source, limit: int | None) -> Proven:
     if not source.path.is_file():
-        why = f"{source.shown} is not there; `gym eval prepare` makes the data of a benchmark"
+        why = f"{source.shown} not found; `gym eval prepare` makes the data of a benchmark"
         return Proven(name=resources.name, data=source.shown, passed=0, rows=0, skipped=why)
     try:
         refuse_unready([environment])
     except RequestError as problem:
         why = f"{problem} ({problem.hint})"
-        return Proven(name=resources.name, data=source.shown, passed=0, rows=0, skipped=why)
+        return Proven(name=resources.name, data=source.shown, passed=0, rows=0, skipped=why, unready=problem)
     return asyncio.run(_all(resources.name, environment, list(islice(lines(source), limit)), source))
 
 
 async def _all(name: str, environment: Environment, rows: list[Line], source: Source) -> Proven:
-    passed = without = idle = 0
+    passed = without = idle = judge = 0
     wrong: list[str] = []
     for line in rows:
         gold, fault = gold_of(environment, line.row)
         if gold is None and not fault:
             without += 1
             continue
-        why = fault or _why_not(await tried(environment, line.row, gold or ()))
+        trial = Trial(fault=fault) if fault else await tried(environment, line.row, gold or ())
+        if not trial.judge:
+            judge += 1
+            continue
+        why = _why_not(trial)
         passed += not why
         wrong += [f"{line.place}: {why}"] if why else []
         silent = await tried(environment, line.row, EMPTY)
@@ -104,8 +118,9 @@ async def _all(name: str, environment: Environment, rows: list[Line], source: So
         name=name,
         data=source.shown,
         passed=passed,
-        rows=len(rows) - without,
+        rows=len(rows) - without - judge,
         without=without,
+        judge=judge,
         idle=idle,
         wrong=tuple(wrong),
     )

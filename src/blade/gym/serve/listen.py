@@ -35,6 +35,7 @@ def listeners(resolved: Resolved, head: tuple[str, int]) -> tuple[socket.socket,
     return opened.pop(_HEAD), opened
 
 
+_OTHER_HEAD = "--head-port N takes another port for the head"
 _HEAD = ""
 """The head's name among the instances, none of which has it."""
 
@@ -47,18 +48,16 @@ def _open_given(resolved: Resolved, head: tuple[str, int], opened: dict[str, soc
         for one in resolved.instances
         if one.name in resolved.given_ports
     ]
-    taken = []
+    taken, hints = [], dict[str, None]()
     for name, host, port, setting in wanted:
         listener = _listening(host, port)
         if listener is None:
             taken.append(f"port {port} of {host} ({setting}) is taken{_by(port)}")
+            hints[f"set {setting} to another port, or remove it for a free one" if name else _OTHER_HEAD] = None
         else:
             opened[name] = listener
     if taken:
-        raise RequestError(
-            "; ".join(taken),
-            hint="--head-port N takes another port for the head; a server without a port of its own gets a free one",
-        )
+        raise RequestError("; ".join(taken), hint="; ".join(hints))
 
 
 def _next(one: Instance, free: Iterator[int]) -> socket.socket:

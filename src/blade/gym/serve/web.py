@@ -49,7 +49,7 @@ def _posted(post: Post) -> Callable[[Request], Awaitable[Response]]:
         except (ValueError, RecursionError) as error:
             raise HTTPException(422, f"the body is not JSON: {error}") from None
         if not isinstance(body, dict):
-            raise HTTPException(422, "the body is no JSON object")
+            raise HTTPException(422, "the body is not a JSON object")
         return as_json(await post.answer(request, body))
 
     return endpoint

@@ -52,6 +52,8 @@ _SHARED_DATA = ("/usr/share/nltk_data", "/usr/local/share/nltk_data")
 _MODES = ("binary", "fraction")
 _OF_THE_TEXT = (IndexError, KeyError, ValueError, ZeroDivisionError, csv.Error)
 """What checkers raise at texts that lack what they look for; the text does not follow the instruction then."""
+_NOT_INSTALLED = "of NLTK is not installed"
+"""What somebody can install: such a row is tried again."""
 _MISSING = re.compile(r"nltk\.download\('(\w+)'\)")
 
 
@@ -122,8 +124,8 @@ def _asked(row: Row, config: Config) -> dict[str, Any]:
     return {"instruction_id_list": names, "kwargs": given, "prompt": prompt, "grading_mode": mode}
 
 
-def _refused(why: str) -> NoVerdict:
-    return NoVerdict(why, failure_class="skipped", terminal=True)
+def _refused(why: str, *, terminal: bool = True) -> NoVerdict:
+    return NoVerdict(why, failure_class="skipped", terminal=terminal)
 
 
 def _reward(followed: Sequence[bool], mode: str) -> float:
@@ -138,7 +140,8 @@ def _followed(names: Sequence[str], given: Sequence[Given | None], prompt: str, 
     except OutOfBounds:
         raise OutOfBounds(f"checking {', '.join(names)} ran out of time or memory") from None
     except (ValueError, RequestError) as problem:
-        raise _refused(str(problem).removeprefix("Unchecked: ")) from None
+        why = str(problem).removeprefix("Unchecked: ")
+        raise _refused(why, terminal=not why.endswith(_NOT_INSTALLED)) from None
     return found
 
 
@@ -235,4 +238,4 @@ def _holds(checker: Any, text: str) -> bool:
         return False
     except LookupError as problem:
         missing = _MISSING.search(str(problem))
-        raise Unchecked(f"the data {missing[1] if missing else ''} of NLTK is not installed") from None
+        raise Unchecked(f"the data {missing[1] if missing else ''} {_NOT_INSTALLED}") from None

@@ -39,7 +39,8 @@ def refuse_foreign(row: Row, seed: int) -> None:
     reasons = [*_unmarked(row, seed), *_unknown_tools(row), *_impossible(row, company(seed).copy())]
     if reasons:
         raise ForeignRow(
-            f"row {row.get('id')!r} is not about the company {mark(seed)}: {'; '.join(reasons)}", hint=HINT
+            f"the row with the id {row.get('id')!r} is not about the company {mark(seed)}: {'; '.join(reasons)}",
+            hint=HINT,
         )
 
 

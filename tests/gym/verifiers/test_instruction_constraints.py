@@ -96,11 +96,11 @@ def test_metadata_goes_before_fields_of_the_row() -> None:
 @pytest.mark.parametrize(
     ("row", "why"),
     [
-        ({}, "instruction_id_list is no list of names"),
-        ({"instruction_id_list": []}, "instruction_id_list is no list of names"),
-        ({"instruction_id_list": [3], "kwargs": [{}]}, "instruction_id_list is no list of names"),
-        ({"instruction_id_list": [COMMA]}, "kwargs is no list of objects"),
-        ({"instruction_id_list": [COMMA], "kwargs": ["x"]}, "kwargs is no list of objects"),
+        ({}, "instruction_id_list is not a list of names"),
+        ({"instruction_id_list": []}, "instruction_id_list is not a list of names"),
+        ({"instruction_id_list": [3], "kwargs": [{}]}, "instruction_id_list is not a list of names"),
+        ({"instruction_id_list": [COMMA]}, "kwargs is not a list of objects"),
+        ({"instruction_id_list": [COMMA], "kwargs": ["x"]}, "kwargs is not a list of objects"),
         ({"instruction_id_list": [COMMA], "kwargs": [{}, {}]}, "1 instructions have 2 kwargs"),
         ({"instruction_id_list": [COMMA], "kwargs": [{}], "grading_mode": "half"}, "grading_mode is 'half'"),
         (

@@ -113,9 +113,9 @@ def _asked(row: Row, config: Config) -> dict[str, Any]:
     names, given = told.get("instruction_id_list"), told.get("kwargs")
     mode = told.get("grading_mode") or config.get("grading_mode") or "binary"
     if not (isinstance(names, list) and names and all(isinstance(name, str) for name in names)):
-        raise _refused("instruction_id_list is no list of names")
+        raise _refused("instruction_id_list is not a list of names")
     if not (isinstance(given, list) and all(isinstance(one, Mapping | None) for one in given)):
-        raise _refused("kwargs is no list of objects")
+        raise _refused("kwargs is not a list of objects")
     if len(given) != len(names):
         raise _refused(f"{len(names)} instructions have {len(given)} kwargs")
     if mode not in _MODES:

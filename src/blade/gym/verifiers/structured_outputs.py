@@ -86,6 +86,8 @@ def verify(row: Row, output: Sequence[Row], config: Config) -> Verdict:
     kind = str(row.get("schema_type", "json"))
     if kind not in PARSERS:
         raise NoVerdict(f"unknown schema_type {kind!r}", failure_class="skipped", terminal=True)
+    if not isinstance(row.get("schema_str"), str):
+        raise NoVerdict("the row has no schema_str", failure_class="skipped", terminal=True)
     error, checks = (
         _judged_call(row, output) if row.get("response_mode") == "tool_call" else _judged_text(row, output, config)
     )

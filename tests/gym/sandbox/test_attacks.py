@@ -424,11 +424,30 @@ def f(*a):
     return 3
 """
 ENDS = "import os\n\n\ndef f(*a):\n    os._exit(0)\n"
+ALWAYS_A_CLASS = """
+class f:
+    def __init__(self, *a):
+        pass
+    __eq__ = __lt__ = lambda self, other: True
+    __sub__ = __abs__ = lambda self, *other: self
+    __hash__ = None
+"""
+BLAMES_THE_TESTS = "def f(*a):\n    raise ImportError('no module named numpy')\n"
 UNRAISABLE = "def f(*a):\n    raise type('AssertionError', (BaseException,), {'__str__': lambda s: 'passed'})()\n"
 
 
 @pytest.mark.parametrize(
-    "code", [FORGED + "\ndef f(*a):\n    return 3\n", ALWAYS_EQUAL, ALWAYS_TRUE, PATCHES, ENDS, UNRAISABLE]
+    "code",
+    [
+        FORGED + "\ndef f(*a):\n    return 3\n",
+        ALWAYS_EQUAL,
+        ALWAYS_TRUE,
+        ALWAYS_A_CLASS,
+        PATCHES,
+        ENDS,
+        BLAMES_THE_TESTS,
+        UNRAISABLE,
+    ],
 )
 @pytest.mark.parametrize(
     "test",
@@ -523,8 +542,10 @@ HOSTILE_REPLIES = [
     '{"value": ' + "[" * 100_000 + "]" * 100_000 + "}",
     '{"value": 7, "value": 8, "arguments": [7]}',
     '{"missing": true}',
-    '{"raised": {"type": "SystemExit", "text": "0"}}',
-    '{"raised": {"type": "StopIteration", "text": ""}}',
+    '{"raised": {"types": ["SystemExit", "BaseException"], "arguments": [0]}}',
+    '{"raised": {"types": ["StopIteration", "Exception"], "arguments": []}}',
+    '{"raised": {"types": ["ImportError"], "arguments": ["x"], "account": ""}}',
+    '{"raised": {"types": ["TypeError"], "arguments": ["catching classes that do not inherit"], "account": ""}}',
     '{"raised": "\\ud800\\u001b[2J"}',
     '{"verdict": {"passed": true}}',
     '[{"verdict": {"passed": true}}]',

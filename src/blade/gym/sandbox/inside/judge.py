@@ -40,6 +40,8 @@ class _Program:
         self._link = link
         self.last = ""
         """The last error that the program raised, with its line."""
+        self.raised: BaseException | None = None
+        """The same, as it was raised among the tests."""
 
     def loaded(self) -> str | None:
         """Wait until the program has been loaded; the error that it raised meanwhile, if any."""
@@ -95,14 +97,15 @@ class _Program:
             raised = kind(*arguments)
         except Exception:  # noqa: BLE001 - arguments that cannot be read, or that the exception does not take
             raised = ProgramError(f"{error.get('name')}: {text}")
+        self.raised = raised
         raise raised
 
 
 class _Remote:
     """An object that stays with the program.
 
-    `constructed`: the tests made it from a class of the program's, so they test how it behaves. What it is compared or
-    computed with is then for its own methods to decide, and nobody can judge that from outside.
+    `constructed`: the tests made it from a class of the program's, so they test how it behaves. Whether two of these are
+    equal, or what their sum is, their own methods decide, and nobody can judge that from outside.
     """
 
     _program: _Program
@@ -154,9 +157,11 @@ class _Remote:
         return self._reference.shown
 
     def __eq__(self, other: object) -> bool:
-        same = isinstance(other, _Remote) and other._reference.number == self._reference.number
-        if not same and (self._constructed or (isinstance(other, _Remote) and other._constructed)):
-            raise CannotJudge("a test compares an object of a class of the program's")
+        if not isinstance(other, _Remote):
+            return False
+        same = other._reference.number == self._reference.number
+        if not same and self._constructed and other._constructed:
+            raise CannotJudge("a test compares two objects of a class of the program's")
         return same
 
     def __hash__(self) -> int:
@@ -165,8 +170,8 @@ class _Remote:
 
 def _operation(name: str) -> Any:
     def operate(self: _Remote, *others: Any) -> Any:
-        if self._constructed or any(isinstance(other, _Remote) and other._constructed for other in others):
-            raise CannotJudge(f"a test uses {name} of an object of a class of the program's")
+        if self._constructed and any(isinstance(other, _Remote) and other._constructed for other in others):
+            raise CannotJudge(f"a test uses {name} of two objects of a class of the program's")
         return NotImplemented
 
     return operate
@@ -201,6 +206,8 @@ def _as_reference(value: Any) -> Any:
         return type(value)(_as_reference(inner) for inner in value)
     if type(value) is dict:
         return {_as_reference(key): _as_reference(inner) for key, inner in value.items()}
+    if type(value).__name__ == "ndarray" and value.dtype == object:
+        return _as_reference(value.tolist())
     return value
 
 
@@ -259,9 +266,9 @@ def judge(job: Mapping[str, Any], link: Link) -> None:
 def _failure(problem: BaseException, program: _Program, source: str) -> dict[str, Any]:
     if isinstance(problem, SystemExit) and not problem.code:
         return {"passed": True}  # how test runners end when all is well
-    if isinstance(problem, ImportError) and not program.last:
+    if isinstance(problem, ImportError) and problem is not program.raised:
         return {"cannot": f"the tests need a module: {problem}"}
-    if isinstance(problem, TypeError) and "catching classes" in str(problem):
+    if isinstance(problem, TypeError) and problem is not program.raised and "catching classes" in str(problem):
         return {"cannot": "the tests catch an exception of the program's own"}
     failed = account(problem, source)
     of_program = program.last and not isinstance(problem, AssertionError) and program.last not in failed

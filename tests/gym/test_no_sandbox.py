@@ -26,7 +26,7 @@ def refused(done: subprocess.CompletedProcess[str]) -> None:
     lines = done.stderr.strip().splitlines()
     assert (done.returncode, done.stdout) == (2, ""), done.stderr
     assert [line for line in lines if line.startswith("error: ")] == [lines[-2]]
-    assert "this machine has no sandbox for it" in lines[-2]
+    assert "this machine has no sandbox for them" in lines[-2]
     assert "--unsafe-sandbox" in lines[-1]
     assert "Traceback" not in done.stderr
 
@@ -63,7 +63,7 @@ def test_stored_rollouts_are_not_judged_unless_that_is_allowed(tmp_path: Path) -
     assert not (tmp_path / "r_reverified.jsonl").exists()
     allowed = bare(tmp_path, *words, "--unsafe-sandbox", "--disable-aggregation")
     assert allowed.returncode == 0, allowed.stderr
-    assert "warning: programs that models wrote run without a sandbox" in allowed.stderr
+    assert "warning: programs that a model wrote run without a sandbox" in allowed.stderr
     assert json.loads((tmp_path / "r_reverified.jsonl").read_text())["reward"] == 1.0
 
 
@@ -81,6 +81,6 @@ def test_more_tests_are_not_made_unless_that_is_allowed(tmp_path: Path) -> None:
 def test_gold_answers_that_cannot_be_tried_are_named(tmp_path: Path) -> None:
     words = ("env", "test", "--resources-server", "code_gen", "--limit", "1")
     done = bare(tmp_path, *words)
-    assert (done.returncode, "this machine has no sandbox for it" in done.stderr) == (2, True)
+    assert (done.returncode, "this machine has no sandbox for them" in done.stderr) == (2, True)
     assert "gold answer" not in done.stderr
     assert bare(tmp_path, *words, "--unsafe-sandbox").returncode == 0

@@ -65,7 +65,7 @@ def write(path: Path, text: str | None) -> None:
 
 def skill_copies() -> dict[Path, str | None]:
     """The skill in the folders of each agent, the same in all: real files, because links break in archives."""
-    from blade.skill import MAIN, TARGETS
+    from blade.cli.skill_files import MAIN, TARGETS
 
     source = ROOT / TARGETS["agents"] / MAIN
     texts = {path.relative_to(source): path.read_text("utf-8") for path in skill_files(source)}
@@ -127,7 +127,7 @@ def fields_table() -> str:
 
 def run_tables() -> str:
     """The columns that `blade sql` sees."""
-    from blade.core import run
+    from blade.model import run
 
     tables: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "rollouts": run.ROLLOUTS,
@@ -161,10 +161,10 @@ def tutorial_page() -> str:
 
 def detector_pages() -> str:
     """The catalogue of rules, each page taken from the docstring of its file."""
-    from blade.detectors import _page
-    from blade.diagnose.catalogue import all_rules
+    from blade.rules import catalogue
+    from blade.rules.catalog import all_rules
 
-    return _page.catalogue(all_rules()).strip() + "\n"
+    return catalogue(all_rules()).strip() + "\n"
 
 
 def verifier_pages() -> str:
@@ -172,7 +172,7 @@ def verifier_pages() -> str:
     import importlib
     import pkgutil
 
-    from blade.gym import verifiers
+    from blade_gym import verifiers
 
     names = sorted(module.name for module in pkgutil.iter_modules(verifiers.__path__))
     modules = [importlib.import_module(f"{verifiers.__name__}.{name}") for name in names]
@@ -190,10 +190,10 @@ def _sections(text: str) -> str:
 
 def proof_page() -> str:
     """What the diagnosis gets right of simulated runs whose faults are known."""
-    from blade.proof import calibrate, prove, rule_names
-    from blade.simulate.catalogue import mechanisms
-    from blade.simulate.generate import Wanted
-    from blade.simulate.text import page
+    from proof.score_diagnosis import calibrate, prove, rule_names
+    from proof.simulate.catalogue import mechanisms
+    from proof.simulate.generate import Wanted
+    from proof.simulate.text import page
 
     proof = prove(PROOF_SEEDS, Wanted(tasks=PROOF_TASKS))
     calibration = calibrate(CALIBRATION_SEEDS)

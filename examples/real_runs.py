@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 HERE = Path(__file__).resolve().parent
-GYM = (sys.executable, "-c", "import sys; from blade.cli.gym import main; sys.exit(main())")
+GYM = (sys.executable, "-c", "import sys; from blade_gym.cli import main; sys.exit(main())")
 EMBEDDED = ("--model-type", "local_model", "--limit", "40")
 WORKPLACE = ("--benchmark", "workplace_assistant", "--model-type", "scripted_model", "--limit", "51")
 POLICY = "policy_model.responses_api_models.scripted_model.policy"

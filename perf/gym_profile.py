@@ -30,9 +30,9 @@ from typing import Any
 
 import orjson
 
-from blade.profiling.groups import in_order
-from blade.profiling.profile import TWICE, of_rows, profile, read_plan
-from blade.profiling.rows import read_rollouts
+from blade_gym.profile.groups import in_order
+from blade_gym.profile.profile import TWICE, of_rows, profile, read_plan
+from blade_gym.profile.rows import read_rollouts
 
 HERE = Path(__file__).parent
 TARGET = 50.0

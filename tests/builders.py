@@ -12,11 +12,11 @@ from typing import Any
 import polars as pl
 import zstandard
 
-from blade.core.rollout import Step
-from blade.core.run import Run
 from blade.ingest.artifacts import find
 from blade.ingest.load import Wishes, load_runs
 from blade.ingest.steps import read_steps
+from blade.model.rollout import Step
+from blade.model.run import Run
 
 Row = dict[str, Any]
 

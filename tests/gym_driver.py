@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from blade.gym.environment import Environment, Session, ToolError
-from blade.gym.model import Model
+from blade_gym.environment import Environment, Session, ToolError
+from blade_gym.model import Model
 
 MAX_STEPS = 12
 

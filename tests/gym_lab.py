@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import json
 
-from blade.gym.environment import NoVerdict, ToolError, Verdict
+from blade_gym.environment import NoVerdict, ToolError, Verdict
 
 TOOL = {
     "type": "function",
@@ -126,7 +126,7 @@ def read(path: Path) -> list[dict[str, Any]]:
 
 def command(*words: str | Path) -> list[str]:
     """`gym` with these words, as a process of its own."""
-    return [sys.executable, "-c", "from blade.cli.gym import main; main()", *map(str, words)]
+    return [sys.executable, "-c", "from blade_gym.cli import main; main()", *map(str, words)]
 
 
 def environ(**more: str) -> dict[str, str]:
@@ -144,8 +144,8 @@ def here(*words: str | Path) -> tuple[int, str, str]:
     """Run `gym` in this process: exit code, stdout, stderr; a refusal is code 2 with its two lines."""
     from typer.testing import CliRunner
 
-    from blade.cli.gym import app
-    from blade.core.errors import BladeError
+    from blade.model.errors import BladeError
+    from blade_gym.cli import app
 
     done = CliRunner().invoke(app, [str(word) for word in words])
     if isinstance(done.exception, BladeError):

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from blade.gym.answers import message
-from blade.gym.environment import Environment, Verdict
+from blade_gym.answers import message
+from blade_gym.environment import Environment, Verdict
 
 ROOT = Path(__file__).parents[1] / "resources_servers"
 LOOP = asyncio.new_event_loop()

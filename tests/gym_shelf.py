@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def gym(folder: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    started = [sys.executable, "-c", "from blade.cli.gym import main; main()", *words]
+    started = [sys.executable, "-c", "from blade_gym.cli import main; main()", *words]
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("HF_", "NEMO_GYM_"))}
     return subprocess.run(
         started, cwd=folder, capture_output=True, text=True, check=False, timeout=120, env={**kept, **variables}

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from blade.core.check import Check
+from blade.model.check import Check
 
 ROOT = Path(__file__).parents[1]
 DESK = ROOT / "examples" / "desk_assistant"

@@ -64,7 +64,7 @@ def test_every_task_has_four_repeats_and_a_verdict(run: str) -> None:
 
 @pytest.mark.parametrize(("pair", "changed"), PAIRS.items(), ids=[pair[1] for pair in PAIRS])
 def test_a_pair_differs_in_one_thing(pair: tuple[str, str], changed: list[str]) -> None:
-    from blade.gym.run.manifest import identity
+    from blade_gym.run.manifest import identity
 
     first, second = (
         {name: value for name, value in identity(_manifest(run)).items() if not name.startswith("config.")}

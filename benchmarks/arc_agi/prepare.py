@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from blade.gym import hub
+from blade_gym import hub
 
 
 def prepare(split: str = "eval", source: str | None = None, output: str | None = None) -> Path:

@@ -11,8 +11,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from blade.core.errors import RequestError
-from blade.gym import hub
+from blade.model.errors import RequestError
+from blade_gym import hub
 
 CATEGORIES = ("simple_python", "multiple", "parallel", "parallel_multiple", "irrelevance")
 JUDGED = {*CATEGORIES, "simple_java", "simple_javascript"} | {

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from blade.core.errors import RequestError
-from blade.gym import databases, hub
+from blade.model.errors import RequestError
+from blade_gym import databases, hub
 
 PLACE = "https://bird-bench.oss-cn-beijing.aliyuncs.com/dev.zip"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from blade.gym import hub
-from blade.gym.cellar.rows import rows
+from blade_gym import hub
+from blade_gym.cellar.rows import rows
 
 
 def prepare(size: int = 48, seed: int = 7, output: str | None = None) -> Path:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from blade.gym import hub, puzzles
+from blade_gym import hub, puzzles
 
 TOPICS = (
     "rain",

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from blade.core.errors import RequestError
-from blade.gym import hub
-from blade.gym.more_tests.give import more_tests
+from blade.model.errors import RequestError
+from blade_gym import hub
+from blade_gym.more_tests.give import more_tests
 
 KEYS = ("task_id", "prompt", "entry_point", "test", "canonical_solution")
 KINDS = ("generated", "base", "plus")

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from blade.core.errors import RequestError
-from blade.gym import hub
+from blade.model.errors import RequestError
+from blade_gym import hub
 
 ENGLISH = "eng_Latn"
 SPLITS = ("devtest", "dev")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from blade.gym import hub, puzzles
+from blade_gym import hub, puzzles
 
 NODES = ("oak", "ash", "elm", "fir", "yew", "bay", "fig", "box", "gum", "nut")
 MOST_STEPS = 4

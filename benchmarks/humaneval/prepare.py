@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 from pathlib import Path
 
-from blade.gym import hub
+from blade_gym import hub
 
 
 def prepare(source: str | None = None, output: str | None = None) -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from blade.gym import hub
+from blade_gym import hub
 
 COMMIT = "c6767a19bd82ac0536cab950f2f8f6bcc6fabe7c"
 """Of the checkers that judge the answers; later data goes with later checkers."""

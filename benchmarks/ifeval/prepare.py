@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from blade.gym import hub
+from blade_gym import hub
 
 PLACE = (
     "https://raw.githubusercontent.com/google-research/google-research/"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from blade.gym import hub, puzzles
+from blade_gym import hub, puzzles
 
 NAMES = ("Ada Brook", "Jon Vale", "Mira Stone", "Leo Hart", "Nora Finch", "Tom Reed", "Ivy Marsh", "Sam Dale")
 TOWNS = ("Lindau", "Bergen", "Porto", "Ghent", "Tartu", "Split")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from blade.gym import hub, puzzles
+from blade_gym import hub, puzzles
 
 SHOTS = (
     ('How many times does the letter "a" appear in the text: "a small banana"?', "5"),

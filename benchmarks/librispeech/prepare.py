@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from blade.gym import hub
+from blade_gym import hub
 
 PLACE = "https://www.openslr.org/resources/12/test-clean.tar.gz"
 

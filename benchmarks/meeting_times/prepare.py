@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from blade.gym import hub, puzzles
+from blade_gym import hub, puzzles
 
 PEOPLE = ("Ana", "Ben", "Cleo", "Dan", "Eve", "Finn")
 OPEN, CLOSE = 9, 17

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from blade.gym import hub
+from blade_gym import hub
 
 PLACE = "https://raw.githubusercontent.com/google-research/url-nlp/main/mgsm"
 LANGUAGES = ("bn", "de", "es", "fr", "ja", "ru", "sw", "te", "th", "zh")

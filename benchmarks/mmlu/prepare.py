@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from blade.core.errors import RequestError
-from blade.gym import hub
+from blade.model.errors import RequestError
+from blade_gym import hub
 
 PLACE = "https://people.eecs.berkeley.edu/~hendrycks/data.tar"
 SPLITS = ("test", "dev", "val")

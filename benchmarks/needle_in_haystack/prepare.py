@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from blade.gym import hub
+from blade_gym import hub
 
 OFFICES = ("Lindau", "Bergen", "Porto", "Ghent", "Tartu", "Split", "Cork", "Turin", "Graz", "Delft")
 WHO = ("The baker", "My neighbor", "A painter", "The old pilot", "Her cousin", "The librarian")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from blade.gym import hub, puzzles
+from blade_gym import hub, puzzles
 
 TOWNS = ("Lindau", "Bergen", "Porto", "Ghent")
 NAMES = ("Ada", "Jon", "Mira", "Leo", "Nora", "Tom", "Ivy", "Sam")

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from blade.core.errors import RequestError
-from blade.gym import databases as files
-from blade.gym import hub
+from blade.model.errors import RequestError
+from blade_gym import databases as files
+from blade_gym import hub
 
 PLACE = "https://github.com/xlang-ai/Spider2/archive/refs/heads/main.zip"
 DATABASES = "https://drive.usercontent.google.com/download?id=1coEVsCZq-Xvj9p2TnhBFoFTsY-UoYGmG&export=download&authuser=0&confirm=t"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from blade.gym import hub, puzzles
+from blade_gym import hub, puzzles
 
 SHOTS = (
     (

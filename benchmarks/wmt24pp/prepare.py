@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from blade.core.errors import RequestError
-from blade.gym import hub
+from blade.model.errors import RequestError
+from blade_gym import hub
 
 NAMES: Mapping[str, str] = json.loads((Path(__file__).parent / "languages.json").read_text("utf-8"))
 """All languages by code, as the prompt names them: with the country, which decides the variety."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from blade.gym import hub
-from blade.gym.workplace.company import SEED
-from blade.gym.workplace.rows import EACH, rows
+from blade_gym import hub
+from blade_gym.workplace.company import SEED
+from blade_gym.workplace.rows import EACH, rows
 
 
 def prepare(seed: int = SEED, each: int = EACH, output: str | None = None) -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from blade.gym import hub
+from blade_gym import hub
 
 PLACE = "https://raw.githubusercontent.com/paul-rottger/xstest/refs/heads/main/xstest_prompts.csv"
 

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from blade.gym import single_turn
-from blade.gym.answers import output_text
-from blade.gym.environment import Environment
-from blade.gym.verifiers import arc_grid
+from blade_gym import single_turn
+from blade_gym.answers import output_text
+from blade_gym.environment import Environment
+from blade_gym.verifiers import arc_grid
 
 
 def environment(config: Mapping[str, Any]) -> Environment:

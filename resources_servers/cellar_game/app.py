@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from blade.gym.cellar.environment import Cellar
-from blade.gym.environment import Environment
+from blade_gym.cellar.environment import Cellar
+from blade_gym.environment import Environment
 
 
 def environment(config: Mapping[str, Any]) -> Environment:

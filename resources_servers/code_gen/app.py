@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from blade.gym.environment import Environment
-from blade.gym.verifiers import unit_tests
+from blade_gym.environment import Environment
+from blade_gym.verifiers import unit_tests
 
 
 def environment(config: Mapping[str, Any]) -> Environment:

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from blade.gym import single_turn
-from blade.gym.environment import Environment
-from blade.gym.verifiers import free_slot
+from blade_gym import single_turn
+from blade_gym.environment import Environment
+from blade_gym.verifiers import free_slot
 
 
 def environment(config: Mapping[str, Any]) -> Environment:

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from blade.gym import single_turn
-from blade.gym.environment import Environment
-from blade.gym.verifiers import instruction_constraints
+from blade_gym import single_turn
+from blade_gym.environment import Environment
+from blade_gym.verifiers import instruction_constraints
 
 
 def environment(config: Mapping[str, Any]) -> Environment:

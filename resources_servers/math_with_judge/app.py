@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from blade.gym.environment import Environment
-from blade.gym.verifiers import math_equivalence
+from blade_gym.environment import Environment
+from blade_gym.verifiers import math_equivalence
 
 
 def environment(config: Mapping[str, Any]) -> Environment:

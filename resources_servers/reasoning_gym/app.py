@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from blade.gym import single_turn
-from blade.gym.answers import output_text
-from blade.gym.environment import Environment
-from blade.gym.verifiers import reasoning_gym
+from blade_gym import single_turn
+from blade_gym.answers import output_text
+from blade_gym.environment import Environment
+from blade_gym.verifiers import reasoning_gym
 
 
 def environment(config: Mapping[str, Any]) -> Environment:

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from blade.gym.environment import Environment
-from blade.gym.workplace.company import SEED
-from blade.gym.workplace.environment import Workplace
+from blade_gym.environment import Environment
+from blade_gym.workplace.company import SEED
+from blade_gym.workplace.environment import Workplace
 
 
 def environment(config: Mapping[str, Any]) -> Environment:

@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
-from blade.gym.workplace.company import SEED
-from blade.gym.workplace.rows import EACH, rows
+from blade_gym.workplace.company import SEED
+from blade_gym.workplace.rows import EACH, rows
 
 DATA = Path(__file__).parent / "data"
 

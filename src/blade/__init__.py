@@ -10,12 +10,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from blade.core.analysis import Analysis
-    from blade.core.audit import Audit
-    from blade.core.comparison import Comparison
-    from blade.core.run import Run
-    from blade.core.trial import Trial
-    from blade.python import analyze, audit, compare, explain, health, load_run, try_rule
+    from blade.api import analyze, audit, compare, explain, health, load_run, try_rule
+    from blade.claims.values import Audit
+    from blade.comparison.values import Comparison
+    from blade.model.analysis import Analysis
+    from blade.model.rule_trial import Trial
+    from blade.model.run import Run
 
 __version__ = "0.1.0"
 
@@ -36,18 +36,18 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Analysis": "blade.core.analysis",
-    "Audit": "blade.core.audit",
-    "Comparison": "blade.core.comparison",
-    "Run": "blade.core.run",
-    "analyze": "blade.python",
-    "audit": "blade.python",
-    "compare": "blade.python",
-    "explain": "blade.python",
-    "health": "blade.python",
-    "Trial": "blade.core.trial",
-    "load_run": "blade.python",
-    "try_rule": "blade.python",
+    "Analysis": "blade.model.analysis",
+    "Audit": "blade.claims.values",
+    "Comparison": "blade.comparison.values",
+    "Run": "blade.model.run",
+    "analyze": "blade.api",
+    "audit": "blade.api",
+    "compare": "blade.api",
+    "explain": "blade.api",
+    "health": "blade.api",
+    "Trial": "blade.model.rule_trial",
+    "load_run": "blade.api",
+    "try_rule": "blade.api",
 }
 
 

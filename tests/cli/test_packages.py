@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from blade.analysis import Options
 from blade.cli.packages import read_with_book
-from blade.core.errors import RequestError
-from blade.pipeline import Options
+from blade.model.errors import RequestError
 from builders import Row, rollout, write_jsonl
 
 

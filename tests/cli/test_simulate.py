@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from blade.cli.main import command_line
-from blade.core.errors import RequestError
+from blade.model.errors import RequestError
 
 
 def ran(*arguments: object) -> str:

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from blade.core.errors import ArtifactError
-from blade.core.run import Run
 from blade.ingest.reread import reread
-from blade.metrics.same_task import same_tasks
+from blade.model.errors import ArtifactError
+from blade.model.run import Run
+from blade.stats.task_matching import same_tasks
 from builders import kept_places, load
 from conformance.facts import DATA, FACTS, JOINED, NOT_COMPARABLE, REFUSED, Fact
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from blade.profiling.aggregate import aggregate
-from blade.profiling.profile import profile
+from blade_gym.profile.aggregate import aggregate
+from blade_gym.profile.profile import profile
 
 pytestmark = pytest.mark.conformance
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from blade.core.errors import ArtifactError, BladeError, RequestError
 from blade.ingest.artifacts import find
+from blade.model.errors import ArtifactError, BladeError, RequestError
 from builders import Row, load, load_rows, outcomes, reasons, rollout, task, write_bytes, write_jsonl
 
 FAILED = [rollout("b", repeat=0) | {"_ng_failure_class": "timeout"}]

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from blade.core.finding import Looked
-from blade.core.rollout import Rollout
-from blade.core.run import Run
 from blade.ingest import jsonl, scan
 from blade.ingest.batch import UsualRows
 from blade.ingest.decode import decode_row
+from blade.model.finding import Looked
+from blade.model.rollout import Rollout
+from blade.model.run import Run
 from builders import Row, call, load, load_rows, reasons, result, rollout, said, write_bytes
 
 USUAL = [rollout(f"t{n}", repeat=0, passed=n % 2 == 0, prompt=f"q{n}", level="low") for n in range(6)]

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from blade.core.due import Check
 from blade.ingest.checks import FIELDS, LONGEST_NAME, LONGEST_WORDS, MOST, may_hold, verdict
 from blade.ingest.decode import decode_row
-from blade.ingest.due import checks_of
+from blade.ingest.expected import checks_of
+from blade.model.expected import Check
 from builders import Row, load_rows, rollout
 
 

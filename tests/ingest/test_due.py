@@ -11,11 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from blade import pipeline
-from blade.core.due import NOTHING_DUE, Due
+from blade import analysis as pipeline
 from blade.ingest.decode import decode_row
-from blade.ingest.due import KnownDue, due_calls, read_due
-from blade.ingest.key import key_expects
+from blade.ingest.expected import KnownDue, due_calls, read_due
+from blade.ingest.expected_words import key_expects
+from blade.model.expected import NOTHING_DUE, Due
 from blade.report.sections import report
 from builders import Row, call, result, rollout, said, write_bytes, write_jsonl
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from blade.core.run import Run
 from blade.ingest import fields
 from blade.ingest.fields import BY_NAME, TABLE
 from blade.ingest.reread import reread
+from blade.model.run import Run
 from builders import Row, call, load_rows, reasons, rollout, said, task
 
 BLANK: Row = {"task_id": "blank", "reward": 0.0, "response": {"output": []}}

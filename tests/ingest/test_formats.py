@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 import blade
-from blade.core.errors import BladeError
-from blade.core.run import Run
-from blade.diagnose.modes import partition
+from blade.attribution.modes import partition
 from blade.ingest.reread import reread
-from blade.metrics.numbered import numbered
+from blade.model.errors import BladeError
+from blade.model.run import Run
+from blade.stats.rollout_index import numbered
 from builders import Row, kept_places, load, outcomes, places, reasons, rollout, sample, task, write_eval, write_jsonl
 
 SPEC = {

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from blade.core.errors import BladeError
-from blade.core.run import Run
 from blade.ingest.reread import reread
+from blade.model.errors import BladeError
+from blade.model.run import Run
 from builders import (
     Row,
     call,

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from blade.core.run import Run
 from blade.ingest.order import natural
+from blade.model.run import Run
 from builders import Row, load, load_rows, places, rollout, task, without, write_jsonl
 
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blade.ingest import marks
-from blade.ingest.marks import Memo, prompt_fingerprint, request_fingerprint
+from blade.ingest import fingerprints as marks
+from blade.ingest.fingerprints import Memo, prompt_fingerprint, request_fingerprint
 
 RAWS = st.lists(st.none() | st.sampled_from([b"1", b"2", b'"a"', b'"' + b"b" * 3_000 + b'"', b"[]"]), max_size=20)
 

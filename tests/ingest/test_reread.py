@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from blade.core.errors import ArtifactError, RequestError
 from blade.ingest.reread import reread
+from blade.model.errors import ArtifactError, RequestError
 from builders import call, kept_places, load, load_rows, rollout, said, write_jsonl
 
 

@@ -11,13 +11,13 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from blade.core.finding import Hit, Looked
-from blade.core.rollout import Rollout
-from blade.core.run import Run
 from blade.ingest import jsonl, scan
 from blade.ingest.artifacts import find
-from blade.ingest.light import COLUMNS
 from blade.ingest.load import Wishes, load_runs
+from blade.ingest.row_table import COLUMNS
+from blade.model.finding import Hit, Looked
+from blade.model.rollout import Rollout
+from blade.model.run import Run
 from builders import Row, call, load, load_rows, places, reasons, result, rollout, said, write_bytes, write_jsonl
 
 TABLES = ("rollouts", "tasks", "checks")
@@ -134,7 +134,7 @@ def test_the_order_of_rows_changes_nothing_but_lines(tmp_path: Path) -> None:
 PRINT = """
 import sys
 from blade.ingest.artifacts import find
-from blade.ingest.light import COLUMNS
+from blade.ingest.row_table import COLUMNS
 from blade.ingest.load import Wishes, load_runs
 for run in load_runs(find([sys.argv[1]]), Wishes(workers=1)):
     print(run.name, run.notes, run.tools, run.settings, run.schema, run.problems)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from blade.core.run import Run
+from blade.model.run import Run
 from builders import Row, load, load_rows, rollout, slice_names, write_jsonl
 
 

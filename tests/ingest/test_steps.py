@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blade.core.rollout import Step
 from blade.ingest.features import count
-from blade.ingest.marks import prompt_fingerprint
+from blade.ingest.fingerprints import prompt_fingerprint
 from blade.ingest.rollouts import prompt_steps
 from blade.ingest.shapes import Item, UsualItem
 from blade.ingest.steps import plain_messages, read_steps
+from blade.model.rollout import Step
 from builders import call, result, said, steps
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from blade.core.check import Check
+from blade.model.check import Check
 from blade.package.checks_golden import golden_checks
 from blade.package.data import Data
 from blade.package.layout import find_package

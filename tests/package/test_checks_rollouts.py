@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from blade.core.check import Check
+from blade.model.check import Check
 from blade.package.checks_rollouts import rollout_checks
 from blade.package.data import Data
 from blade.package.layout import find_package

@@ -18,7 +18,7 @@ from blade.package.score import judge
 from blade.package.shallow import shallow
 from blade.package.soften import soften
 
-BY_HAND = Path(__file__).parents[1] / "audit" / "foreign.md"
+BY_HAND = Path(__file__).parents[1] / "claims" / "foreign.md"
 BULLETS = """# Notes
 
 ## Results

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from blade.core.errors import BladeError
+from blade.custom_rules.read_rule_book import read_book
+from blade.model.errors import BladeError
 from blade.package.draft import draft_package
 from blade.package.layout import find_package
 from blade.package.status import status
 from blade.package.validate import validate
-from blade.teach.reading import read_book
 from builders import rollout, write_jsonl
 from packages import RUNS, blade
 

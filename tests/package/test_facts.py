@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blade.core.errors import ArtifactError
+from blade.model.errors import ArtifactError
 from blade.package.facts import METHOD, Fact, FactClaim, facts_text, parse_facts, read_facts
 
 

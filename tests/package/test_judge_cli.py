@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 from blade.cli.main import command_line
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "desk_assistant"
-BY_HAND = Path(__file__).parents[1] / "audit" / "foreign.md"
+BY_HAND = Path(__file__).parents[1] / "claims" / "foreign.md"
 
 
 def run(*words: object) -> Result:
@@ -141,7 +141,7 @@ def test_what_the_audit_finds_false_counts_against_a_report(reports: Path, tmp_p
 
 
 def test_files_that_are_not_there_are_refused(tmp_path: Path) -> None:
-    from blade.core.errors import BladeError
+    from blade.model.errors import BladeError
 
     with pytest.raises(BladeError, match="cannot read"):
         run("make-shallow", "--input", tmp_path / "none.md", "--output", tmp_path / "s.md")

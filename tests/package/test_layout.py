@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from blade.core.errors import ArtifactError
+from blade.model.errors import ArtifactError
 from blade.package.layout import find_package
 
 

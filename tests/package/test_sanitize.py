@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import planted
-from blade.core.errors import ArtifactError, RequestError
+from blade.model.errors import ArtifactError, RequestError
 from blade.package.layout import find_package
 from blade.package.sanitize import Sanitized, sanitize, sanitize_checks, words
 

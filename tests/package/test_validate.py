@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from blade.core.errors import RequestError
+from blade.model.errors import RequestError
 from blade.package.layout import find_package
 from blade.package.validate import validate
 from builders import write_jsonl

@@ -6,7 +6,7 @@ import gzip
 import json
 from pathlib import Path
 
-from blade.pipeline import Options, analyze, load
+from blade.analysis import Options, analyze, load
 from blade.report import as_json
 from blade.report.page_one import page_one
 from blade.report.terminal import summary

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from blade.pipeline import Options, analyze, load
+from blade.analysis import Options, analyze, load
 from blade.report.sections import report
 from builders import rollout, write_jsonl
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from blade.pipeline import Options, analyze, load
+from blade.analysis import Options, analyze, load
 from blade.report.page_one import page_one
 from builders import rollout, write_jsonl
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import blade
-from blade.gym.run.manifest import reported
 from blade.report.sections import report
+from blade_gym.run.manifest import reported
 
 
 def _inventory(folder: Path, published: Any, tasks: int = 100, missing: int = 0) -> list[str]:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from blade.diagnose.quotes import worded
-from blade.diagnose.templates import readable
-from blade.pipeline import Options, analyze, load
+from blade.analysis import Options, analyze, load
+from blade.evidence.quotes import worded
+from blade.evidence.templates import readable
 from blade.report.sections import report
 from builders import rollout, write_jsonl
 

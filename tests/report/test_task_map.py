@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 import blade
-from blade.core.analysis import RunAnalysis
+from blade.model.analysis import RunAnalysis
 from blade.report.html import page
 from blade.report.task_map import MOST_TASKS, task_map
 from builders import gym_run, rollout, write_jsonl

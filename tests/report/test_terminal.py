@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from blade.pipeline import Options, analyze, load
+from blade.analysis import Options, analyze, load
 from blade.report.terminal import plain_lines, plain_table, summary
 from blade.report.text import code, safe, safe_inside, table
 from builders import rollout, write_jsonl

@@ -63,8 +63,8 @@ def refusals(words: list[str]) -> Iterator[str]:
 def _top(name: str) -> Any:
     from typer.main import get_command
 
-    from blade.cli.gym import app as gym
     from blade.cli.main import command_line
     from blade.cli.package import app as package
+    from blade_gym.cli import app as gym
 
     return get_command({"blade": command_line(), "gym": gym, "blade_toolkit.py": package}[name])

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from blade.skill import MAIN, TARGETS
+from blade.cli.skill_files import MAIN, TARGETS
 
 ROOT = Path(__file__).parents[2]
 CANONICAL = ROOT / TARGETS["agents"] / MAIN

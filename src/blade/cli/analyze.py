@@ -10,13 +10,13 @@ import typer
 
 from blade.cli.pointers import next_command, pointers
 from blade.cli.progress import bar
-from blade.core.errors import RequestError
 from blade.ingest.workers import started_early
+from blade.model.errors import RequestError
 from blade.report.text import printable
 
 if TYPE_CHECKING:
-    from blade.core.analysis import Analysis
-    from blade.core.run import Run
+    from blade.model.analysis import Analysis
+    from blade.model.run import Run
 
 
 def analyze(
@@ -101,7 +101,7 @@ def analyze(
     if out == "":
         raise RequestError("the output folder has no name", hint="-o DIR; is a variable unset?")
     with started_early(runs, workers) as pool, bar("reading") as advance:
-        from blade import pipeline
+        from blade import analysis as pipeline
         from blade.cli.packages import given_book, read_with_book
         from blade.ingest.labels import read_labels
 

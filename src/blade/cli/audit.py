@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from blade.core.errors import RequestError
+from blade.model.errors import RequestError
 
 REPORT = "report.md"
 
@@ -37,10 +37,11 @@ def audit(
     """
     import json
 
-    from blade import audited, pipeline
+    from blade import analysis as pipeline
+    from blade.claims import load as audited
+    from blade.claims.text import audit_json, audit_text
     from blade.ingest.labels import read_labels
     from blade.package.in_place import audit_in_place
-    from blade.report.audit_text import audit_json, audit_text
 
     path = _report(Path(report))
     given = [*(runs or ()), *(more or ())] or _beside(path)

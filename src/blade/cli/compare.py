@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from blade.core.errors import RequestError
+from blade.model.errors import RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from blade.core.comparison import Comparison
+    from blade.comparison.values import Comparison
 
 
 def compare(
@@ -44,8 +44,9 @@ def compare(
 
     Example: blade compare runs/base.jsonl runs/new.jsonl -o out
     """
-    from blade import compared, pipeline
-    from blade.report.comparison import story, title
+    from blade import analysis as pipeline
+    from blade.comparison import load as compared
+    from blade.comparison.report import story, title
     from blade.report.terminal import plain_lines
 
     if out == "":
@@ -76,7 +77,7 @@ def _at(one: Comparison, term: str) -> str:
 def _json(found: Sequence[Comparison], *, full: bool) -> str:
     import json
 
-    from blade.report.comparison_json import comparison, short
+    from blade.comparison.as_json import comparison, short
 
     made = [comparison(one) if full else short(one) for one in found]
     return json.dumps(made[0] if len(made) == 1 else made, ensure_ascii=False, allow_nan=False) + "\n"
@@ -86,10 +87,10 @@ def _write(found: Sequence[Comparison], out: str | None) -> str:
     if out is None:
         return "nothing was written; -o DIR writes report.md, report.html and comparison.json"
     from blade.cli.write import write_texts
-    from blade.comparing.groups import told_apart
+    from blade.comparison.as_json import comparison
+    from blade.comparison.groups import told_apart
+    from blade.comparison.report import comparison_report, several, title
     from blade.report.as_json import dump
-    from blade.report.comparison import comparison_report, several, title
-    from blade.report.comparison_json import comparison
     from blade.report.html import render
 
     runs = [found[0].baseline, *(one.candidate for one in found)]

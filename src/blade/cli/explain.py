@@ -18,9 +18,9 @@ def explain(
 
     Example: blade explain results/rollouts.jsonl 39
     """
-    from blade import pipeline
-    from blade.cli.places import one_run, task_of
-    from blade.diagnose.explain import explain as look_closely
+    from blade import analysis as pipeline
+    from blade.cli.locations import one_run, task_of
+    from blade.findings.explain import explain as look_closely
     from blade.report.explain_text import explanation
 
     chosen = one_run(pipeline.load([run], pipeline.Options()), run, run_name)

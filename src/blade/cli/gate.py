@@ -29,12 +29,13 @@ def gate(
 
     Example: blade gate runs/base.jsonl runs/new.jsonl --policy gate.toml --junit gate.xml
     """
-    from blade import compared, pipeline
+    from blade import analysis as pipeline
     from blade.cli.write import write_texts
-    from blade.comparing.gate import gate as decide
-    from blade.comparing.gate import read_policy
-    from blade.core.gate import Policy, State
-    from blade.report.gate_text import gate_json, gate_junit, gate_text
+    from blade.comparison import load as compared
+    from blade.comparison.gate import gate as decide
+    from blade.comparison.gate import read_policy
+    from blade.comparison.gate_text import gate_json, gate_junit, gate_text
+    from blade.comparison.gate_values import Policy, State
 
     rules = read_policy(policy) if policy is not None else Policy()
     options = pipeline.Options(exclude=tuple(exclude or ()))

@@ -23,8 +23,8 @@ def history(
     """
     import json
 
-    from blade import compared
-    from blade.report.history_text import history_json, history_report
+    from blade.comparison import load as compared
+    from blade.comparison.history_text import history_json, history_report
     from blade.report.terminal import plain_table
 
     entries = compared.history(analyses, margin / 100)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from blade.core.errors import RequestError
+from blade.model.errors import RequestError
 
 
 def label(
@@ -27,10 +27,10 @@ def label(
 
     Example: blade label results/rollouts.jsonl 25 --cause task --note "the key has a wrong date of birth"
     """
-    from blade import pipeline
-    from blade.cli.places import one_run, task_of
-    from blade.core.finding import Cause
+    from blade import analysis as pipeline
+    from blade.cli.locations import one_run, task_of
     from blade.ingest.labels import label_of, write_label
+    from blade.model.finding import Cause
 
     known = [*map(str, Cause), "none"]
     if cause not in known:

@@ -13,8 +13,8 @@ from typing import NoReturn
 
 import typer
 
-from blade.core.errors import BladeError
 from blade.ingest.workers import rare_sweeps
+from blade.model.errors import BladeError
 
 COMMANDS: Mapping[str, str] = {
     "analyze": "blade.cli.analyze:analyze",
@@ -27,12 +27,11 @@ COMMANDS: Mapping[str, str] = {
     "explain": "blade.cli.explain:explain",
     "try": "blade.cli.try_rule:try_rule",
     "sql": "blade.cli.sql:sql",
-    "detectors": "blade.cli.detectors:detectors",
+    "detectors": "blade.cli.rules:detectors",
     "label": "blade.cli.label:label",
-    "simulate": "blade.cli.simulate:simulate",
     "package": "blade.cli.package:app",
     "skill": "blade.cli.skill:app",
-    "gym": "blade.cli.gym:app",
+    "gym": "blade_gym.cli:app",
 }
 """Where each command stands, in the order of the help."""
 

@@ -8,14 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from blade.core.errors import BladeError, RequestError
-from blade.core.run import Run
+from blade.analysis import Options, load
 from blade.ingest.artifacts import find
 from blade.ingest.first_row import first_benchmark
-from blade.pipeline import Options, load
+from blade.model.errors import BladeError, RequestError
+from blade.model.run import Run
 
 if TYPE_CHECKING:
-    from blade.teach import Book
+    from blade.custom_rules import Book
 
 HOME = Path("benchmarks")
 """Where packages stand, seen from where the command runs."""
@@ -35,7 +35,7 @@ def given_book(package: Path | None) -> Book | None:
 
 def _read(path: Path) -> Book:
     # A reader of YAML takes a while to load, and most runs have no package.
-    from blade.teach.reading import read_book
+    from blade.custom_rules.read_rule_book import read_book
 
     return read_book(path, path.as_posix() if not path.is_absolute() else None)
 
@@ -47,7 +47,7 @@ def book_of(runs: Sequence[Run]) -> Book | None:
     """
     taught = {run.taught_by for run in runs}
     if len(taught) == 1 and None not in taught:
-        from blade.teach.reading import book_named
+        from blade.custom_rules.read_rule_book import book_named
 
         return book_named(taught.pop())
     return _book_for({run.benchmark for run in runs if run.taught_by is None})

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from blade.core.rollout import Outcome
+from blade.model.rollout import Outcome
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from blade.core.analysis import Analysis, RunAnalysis
-    from blade.core.run import Run
+    from blade.model.analysis import Analysis, RunAnalysis
+    from blade.model.run import Run
 
 
 def pointers(analysis: Analysis, given: Sequence[str]) -> dict[str, str]:

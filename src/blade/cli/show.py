@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from blade.core.errors import RequestError
+from blade.model.errors import RequestError
 
 AROUND = 2
 """Steps shown before and after the one that a place names."""
@@ -25,8 +25,8 @@ def show(
 
     Example: blade show results/rollouts.jsonl 39#1 --steps 4:12
     """
-    from blade import pipeline
-    from blade.cli.places import one_run, parse, step_range
+    from blade import analysis as pipeline
+    from blade.cli.locations import one_run, parse, step_range
     from blade.report.rollout_text import show as lines_of
 
     runs = pipeline.load([run], pipeline.Options(metrics_only=True))

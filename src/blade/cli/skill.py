@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from blade.core.errors import RequestError
+from blade.model.errors import RequestError
 
 if TYPE_CHECKING:
-    from blade.skill import Placed
+    from blade.cli.skill_files import Placed
 
 MOST_NAMED = 4
 
@@ -52,7 +52,7 @@ def install(
 
     Example: blade skill install --target claude --into ../my-project
     """
-    from blade.skill import MAIN, TARGETS, State, plan, put, skill
+    from blade.cli.skill_files import MAIN, TARGETS, State, plan, put, skill
 
     targets = list(TARGETS) if target is Target.ALL else [str(target)]
     files = plan(skill(name or MAIN), into, targets)
@@ -77,14 +77,14 @@ def show(
 
     Example: blade skill show writing-a-report
     """
-    from blade.skill import page, page_names
+    from blade.cli.skill_files import page, page_names
 
     sys.stdout.write(page(name))
     print("blade skill show NAME prints one of: " + ", ".join(page_names()), file=sys.stderr)
 
 
 def _tell(files: Sequence[Placed]) -> None:
-    from blade.skill import State
+    from blade.cli.skill_files import State
 
     for one in files:
         if one.state is not State.SAME:

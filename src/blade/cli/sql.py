@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from blade.core.errors import RequestError
+from blade.model.errors import RequestError
 from blade.report.text import printable
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def sql(
 
     Example: blade sql results/ "SELECT outcome, count(*) AS n FROM rollouts GROUP BY outcome"
     """
-    from blade import pipeline
+    from blade import analysis as pipeline
 
     *inputs, query = words
     if not inputs:

@@ -23,9 +23,9 @@ def try_rule(
 
     Example: blade try results/rollouts.jsonl 'call cancel_order[not earlier call get_order]'
     """
-    from blade import pipeline
-    from blade.report.trial_text import trial_json, trial_text
-    from blade.teach import parse
+    from blade import analysis as pipeline
+    from blade.custom_rules import parse
+    from blade.report.rule_trial_text import trial_json, trial_text
 
     parse(rule)
     with bar("reading") as advance:

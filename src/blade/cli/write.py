@@ -7,9 +7,9 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from blade.core.analysis import Analysis
-from blade.core.errors import RequestError
 from blade.ingest.saved import save
+from blade.model.analysis import Analysis
+from blade.model.errors import RequestError
 from blade.report import as_json
 from blade.report.findings_json import findings
 from blade.report.html import page

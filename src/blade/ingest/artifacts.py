@@ -12,12 +12,12 @@ from typing import NoReturn
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from blade.core.errors import ArtifactError, RequestError
-from blade.core.rollout import Problem, Source
 from blade.ingest.decode import Row, Unusable, decode_row
 from blade.ingest.formats import Format, Head, format_named, formats
 from blade.ingest.jsonl import Torn, first_bytes, records
 from blade.ingest.row import is_rollout
+from blade.model.errors import ArtifactError, RequestError
+from blade.model.rollout import Problem, Source
 
 SUFFIXES = (
     ("_materialized_inputs", "inputs"),

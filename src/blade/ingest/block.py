@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 import msgspec
 
-from blade.core.rollout import Problem
 from blade.ingest.batch import Batch, UsualRows, batch_of
 from blade.ingest.decode import BAD_VALUE, DEEPEST, Row, Unusable, decode_row, is_sound, mend
 from blade.ingest.jsonl import Record, source_of
-from blade.ingest.light import Part
 from blade.ingest.row import RowReader
+from blade.ingest.row_table import Part
+from blade.model.rollout import Problem
 
 _NO_ROLLOUT = "no reward or score, and no response, messages or output: not a rollout"
 _WIDEST = 300

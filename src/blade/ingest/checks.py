@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple, TypeGuard
 
-from blade.core.due import Check
-from blade.core.pattern import pattern_of
+from blade.model.expected import Check
+from blade.model.pattern import pattern_of
 
 Get = Callable[[str], object]
 Shape = Callable[[tuple[str, ...], Get], Iterator[Check]]

@@ -8,7 +8,7 @@ import polars as pl
 
 from blade.ingest.fields import KNOWN_SLICES
 from blade.ingest.frames import kept
-from blade.ingest.light import EXTRA
+from blade.ingest.row_table import EXTRA
 from blade.ingest.slices import label
 
 FEWEST_ROWS = 3

@@ -8,8 +8,8 @@ from blade.ingest import fields
 from blade.ingest.batch import Batch
 from blade.ingest.columns import Column, any_there
 from blade.ingest.decode import decode_any, encode
-from blade.ingest.light import EXTRA
-from blade.ingest.marks import Memo
+from blade.ingest.fingerprints import Memo
+from blade.ingest.row_table import EXTRA
 
 LONGEST_EXTRA = 48
 LARGEST_METADATA = 4096

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from blade.core.rollout import LONGEST_UNMARKED, Features, Step
-from blade.ingest.marks import fingerprint
+from blade.ingest.fingerprints import fingerprint
+from blade.model.rollout import LONGEST_UNMARKED, Features, Step
 
 Counted = tuple[Features, list[str], int, int | None]
 """What one walk over a trajectory gives: its counters; the tool of each call, in order; the characters that the agent wrote

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from blade.ingest import about
+from blade.ingest import run_details as about
 from blade.ingest.artifacts import Found
 from blade.ingest.plan import plan
 from blade.ingest.scan import Options, gather, scan_chunk
 from blade.ingest.sidecars import read_sidecars
-from blade.ingest.tell_apart import Group
+from blade.ingest.split_runs import Group
 
 
 def first_benchmark(found: Found) -> str | None:

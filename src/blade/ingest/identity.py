@@ -11,10 +11,10 @@ from collections.abc import Sequence
 import polars as pl
 
 from blade.ingest.fields import ANSWER_KEYS
+from blade.ingest.fingerprints import hashed
 from blade.ingest.frames import kept, looked_up
-from blade.ingest.light import KEY
-from blade.ingest.marks import hashed
 from blade.ingest.order import natural
+from blade.ingest.row_table import KEY
 
 MOSTLY = 0.5
 """Share of tasks with repeats in which a field must be the same before it is taken as the task's own."""

@@ -10,9 +10,9 @@ import polars as pl
 from msgspec import Struct
 from msgspec.structs import replace
 
-from blade.core.rollout import Outcome, Problem, Source
 from blade.ingest.frames import Stretches, kept
 from blade.ingest.order import in_natural_order
+from blade.model.rollout import Outcome, Problem, Source
 
 MOST_REPEATS = 100_000
 """A manifest that asks for more is mistaken."""

@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, cast
 import msgspec
 import zstandard
 
-from blade.core.rollout import Source
+from blade.model.rollout import Source
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer

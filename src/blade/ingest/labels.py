@@ -8,10 +8,10 @@ from pathlib import Path
 
 import polars as pl
 
-from blade.core.diagnosis import Label
-from blade.core.errors import ArtifactError, RequestError
-from blade.core.finding import Cause
-from blade.core.run import Run
+from blade.model.diagnosis import Label
+from blade.model.errors import ArtifactError, RequestError
+from blade.model.finding import Cause
+from blade.model.run import Run
 
 NAME = "labels.jsonl"
 

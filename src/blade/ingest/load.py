@@ -11,25 +11,26 @@ from pathlib import Path
 import polars as pl
 from msgspec import Struct, structs
 
-from blade.core.errors import ArtifactError, RequestError
-from blade.core.finding import Look
-from blade.core.run import ROLLOUTS, Run
-from blade.core.tools import NOTHING_TAUGHT, Tools
-from blade.ingest import about, tables
+from blade.ingest import run_details as about
+from blade.ingest import tables
 from blade.ingest.artifacts import Found, stem_of
 from blade.ingest.constants import constants
 from blade.ingest.fields import BY_NAME
 from blade.ingest.formats import Facts
 from blade.ingest.identity import identify
 from blade.ingest.join import JOINED, expect, join, missing_rows
-from blade.ingest.light import EXTRA
 from blade.ingest.names import NAMELESS, Called, is_nameable, unique_names
 from blade.ingest.order import in_natural_order, natural
 from blade.ingest.plan import Files, plan
+from blade.ingest.row_table import EXTRA
 from blade.ingest.scan import Chunk, Options, Table, gather, scan, temporary_folder
 from blade.ingest.sidecars import Sidecars, read_sidecars
 from blade.ingest.slices import label
-from blade.ingest.tell_apart import Group, assign
+from blade.ingest.split_runs import Group, assign
+from blade.model.errors import ArtifactError, RequestError
+from blade.model.finding import Look
+from blade.model.run import ROLLOUTS, Run
+from blade.model.tools import NOTHING_TAUGHT, Tools
 
 MOST_NAMED = 3
 """Problems told in an error message."""

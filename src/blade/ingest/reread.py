@@ -8,14 +8,14 @@ from typing import Any
 
 import polars as pl
 
-from blade.core.errors import ArtifactError, RequestError
-from blade.core.rollout import Rollout, RolloutKey, Source
-from blade.core.run import Run
 from blade.ingest.decode import DEEPEST, Row, Unusable, decode_whole
 from blade.ingest.fields import BY_NAME
 from blade.ingest.formats import Format, format_named
 from blade.ingest.jsonl import BOM, Torn, is_compressed, open_bytes, records
-from blade.ingest.light import LIGHT, Light
+from blade.ingest.row_table import LIGHT, Light
+from blade.model.errors import ArtifactError, RequestError
+from blade.model.rollout import Rollout, RolloutKey, Source
+from blade.model.run import Run
 
 _OF_THE_TASK = frozenset(
     path.partition(".")[0]

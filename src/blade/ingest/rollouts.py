@@ -8,17 +8,17 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from blade.core.offered import NOTHING_OFFERED, Offered
-from blade.core.rollout import Outcome, Rollout, RolloutKey, Source, Step
 from blade.ingest import cells, columns, verdict
 from blade.ingest.batch import Batch, batch_of
 from blade.ingest.columns import Column
 from blade.ingest.decode import Row, decode_any, encode
-from blade.ingest.due import read_due
+from blade.ingest.expected import read_due
 from blade.ingest.features import count
-from blade.ingest.light import Light
+from blade.ingest.row_table import Light
 from blade.ingest.shapes import UsualItem
 from blade.ingest.steps import after_prompt, before_agent, given_to_agent, plain_messages, read_steps
+from blade.model.rollout import Outcome, Rollout, RolloutKey, Source, Step
+from blade.model.tool_schemas import NOTHING_OFFERED, Offered
 
 LONGEST_ANSWER = 200
 

@@ -8,20 +8,15 @@ from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
-from blade.core.due import NOTHING_DUE, Check, Due
-from blade.core.finding import Look, Looked
-from blade.core.rollout import Features, Rollout, RolloutKey, Source, Step
 from blade.ingest import cells, columns, verdict
 from blade.ingest.batch import Batch
 from blade.ingest.columns import Column, any_there
 from blade.ingest.decode import Row, decode_any
-from blade.ingest.due import KnownDue, check_names, checks_of, first_value
+from blade.ingest.expected import KnownDue, check_names, checks_of, first_value
+from blade.ingest.expected_words import key_expects
 from blade.ingest.extras import Extras
 from blade.ingest.features import count
-from blade.ingest.jsonl import Record, source_of
-from blade.ingest.key import key_expects
-from blade.ingest.light import KEY, LIGHT
-from blade.ingest.marks import (
+from blade.ingest.fingerprints import (
     Memo,
     fingerprint,
     key_fingerprint,
@@ -30,6 +25,7 @@ from blade.ingest.marks import (
     raw_marks,
     request_fingerprint,
 )
+from blade.ingest.jsonl import Record, source_of
 from blade.ingest.rollouts import (
     LONGEST_ANSWER,
     agent_spoke,
@@ -38,7 +34,11 @@ from blade.ingest.rollouts import (
     request_steps,
     steps_of,
 )
+from blade.ingest.row_table import KEY, LIGHT
 from blade.ingest.settings import NO_TOOLS, SettingsSeen, toolset_of
+from blade.model.expected import NOTHING_DUE, Check, Due
+from blade.model.finding import Look, Looked
+from blade.model.rollout import Features, Rollout, RolloutKey, Source, Step
 
 MOST_TOOLS = 60_000
 """Different tool names that are told apart; the table counts them in 16 bits."""

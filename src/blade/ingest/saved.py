@@ -12,10 +12,10 @@ import msgspec
 import polars as pl
 from msgspec.structs import asdict
 
-from blade.core.errors import ArtifactError
-from blade.core.rollout import Problem
-from blade.core.run import Artifact, Reported, Run, SchemaField, Stated
 from blade.ingest.names import safe_name
+from blade.model.errors import ArtifactError
+from blade.model.rollout import Problem
+from blade.model.run import Artifact, Reported, Run, SchemaField, Stated
 
 VERSION = 3
 _BLOCK = 1 << 16

@@ -18,18 +18,18 @@ from pathlib import Path
 import msgspec
 import polars as pl
 
-from blade.core.finding import Look
-from blade.core.rollout import Problem, Source
-from blade.core.tools import NOTHING_TAUGHT, Tools, taught
 from blade.ingest.batch import UsualRows
 from blade.ingest.block import Block, BlockReader
 from blade.ingest.formats import Format, format_named
 from blade.ingest.frames import in_one_piece
 from blade.ingest.jsonl import Record, Torn, is_compressed
-from blade.ingest.light import COLUMNS, Part, to_frame
 from blade.ingest.row import MOST_TOOLS, OTHER_TOOLS
+from blade.ingest.row_table import COLUMNS, Part, to_frame
 from blade.ingest.settings import Settings
 from blade.ingest.workers import WORTH_WORKERS, cores, open_pool
+from blade.model.finding import Look
+from blade.model.rollout import Problem, Source
+from blade.model.tools import NOTHING_TAUGHT, Tools, taught
 
 PART = 5_000
 """Rows of a part of the light table."""

@@ -9,12 +9,12 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from blade.core.rollout import Problem, Source
-from blade.core.run import Reported, Stated
 from blade.ingest import cells
 from blade.ingest.decode import BAD_VALUE, Row, Unusable, decode_any, decode_whole
 from blade.ingest.formats import Facts
 from blade.ingest.jsonl import Torn, records
+from blade.model.rollout import Problem, Source
+from blade.model.run import Reported, Stated
 
 _SAMPLING = ("temperature", "top_p", "max_output_tokens", "num_repeats", "max_steps")
 _OF_BLOCK = {

@@ -9,7 +9,7 @@ import polars as pl
 
 from blade.ingest.fields import KNOWN_SLICES
 from blade.ingest.frames import Stretches, kept, looked_up
-from blade.ingest.light import EXTRA
+from blade.ingest.row_table import EXTRA
 
 LONGEST = 40
 MOST_VALUES = 12

@@ -13,7 +13,6 @@ from typing import Any
 
 import msgspec
 
-from blade.core.rollout import Kind, Party, Step
 from blade.ingest.decode import decode_any
 from blade.ingest.shapes import (
     Content,
@@ -30,6 +29,7 @@ from blade.ingest.shapes import (
     read_items,
     string,
 )
+from blade.model.rollout import Kind, Party, Step
 
 _PARTY: dict[str | None, Party] = {
     "assistant": "agent",

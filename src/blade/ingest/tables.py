@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 import polars as pl
 
-from blade.core.rollout import Outcome
-from blade.core.run import CHECKS, ROLLOUTS, TASKS
 from blade.ingest.frames import Stretches, kept, looked_up, reordered
 from blade.ingest.identity import first_index
 from blade.ingest.join import Expected, usual_repeats
-from blade.ingest.light import DIFFERENCE, EXTRA, HIT
 from blade.ingest.order import in_natural_order
+from blade.ingest.row_table import DIFFERENCE, EXTRA, HIT
 from blade.ingest.slices import label, slice_columns
+from blade.model.rollout import Outcome
+from blade.model.run import CHECKS, ROLLOUTS, TASKS
 
 _INPUTS = ("inputs", "dataset")
 

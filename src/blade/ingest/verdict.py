@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from blade.core.rollout import PASS_TOLERANCE, WHOLE, Outcome
 from blade.ingest import cells, columns
 from blade.ingest.batch import Batch
 from blade.ingest.columns import Column, any_there, each
 from blade.ingest.request import Response, UsualResponse
+from blade.model.rollout import PASS_TOLERANCE, WHOLE, Outcome
 
 LONGEST_CLASS = 80
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 
-from blade.core.errors import BladeError
+from blade.model.errors import BladeError
 
 WORTH_WORKERS = 64 << 20
 """Below this many bytes starting workers costs more than it saves."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cached_property
 
-from blade.auditing.names import Names
-from blade.core.audit import Audit, Claim, Verdict
+from blade.claims.names import Names
+from blade.claims.values import Audit, Claim, Verdict
 from blade.package.documents import sections
 from blade.package.meanings import OF_REPORT
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from blade.auditing.markdown import Passage
-from blade.auditing.mentions import Number, numbers, quotes
-from blade.auditing.patterns import WORDS
+from blade.claims.markdown import Passage
+from blade.claims.mentions import Number, numbers, quotes
+from blade.claims.patterns import WORDS
 from blade.package.ids import NO_NAMES, Mention
 from blade.package.words import COMMON, axis, spoken, stem
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from blade.core.audit import Audit
+from blade.claims.values import Audit
 from blade.package.asserted import PART, YES
 from blade.package.controls import Control, controls
 from blade.package.facts import Fact

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from blade.auditing.markdown import parse
-from blade.auditing.names import Names
-from blade.core.check import Check
+from blade.claims.markdown import parse
+from blade.claims.names import Names
+from blade.model.check import Check
 from blade.package.asserted import CONTRADICTED
 from blade.package.data import Data
 from blade.package.documents import shown

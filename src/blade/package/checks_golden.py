@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from blade.core.audit import Audit, Claim, Verdict
-from blade.core.check import Check
-from blade.metrics.same_task import same_tasks
+from blade.claims.values import Audit, Claim, Verdict
+from blade.model.check import Check
 from blade.package.checks_facts import facts_checks
 from blade.package.checks_metrics import metrics_checks, said_model
 from blade.package.checks_shallow import shallow_check
@@ -17,6 +16,7 @@ from blade.package.golden_audit import audited
 from blade.package.layout import Golden, Package
 from blade.package.meanings import OF_REPORT, Wanted, match, substance
 from blade.package.open_checks import open_check
+from blade.stats.task_matching import same_tasks
 
 FEWEST_LINES = 40
 LONGEST = 400_000

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from blade.core.analysis import RunAnalysis
-from blade.core.check import Check
+from blade.model.analysis import RunAnalysis
+from blade.model.check import Check
 from blade.package.data import Data
 from blade.package.documents import read_text, shown
 from blade.package.layout import Golden, Package

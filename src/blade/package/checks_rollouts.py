@@ -8,13 +8,13 @@ from itertools import combinations
 
 import polars as pl
 
-from blade.core.check import Check
-from blade.core.run import Run
-from blade.metrics.same_task import same_tasks
+from blade.model.check import Check
+from blade.model.run import Run
 from blade.package.data import Data, RolloutFile
 from blade.package.layout import Package
 from blade.package.open_checks import open_check
 from blade.package.row_parts import Part, RowParts, row_parts
+from blade.stats.task_matching import same_tasks
 
 FEWEST_RUNS = 2
 MOST_LISTED = 3

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from blade.auditing.names import Names
-from blade.core.check import Check
+from blade.claims.names import Names
+from blade.model.check import Check
 from blade.package.data import Data
 from blade.package.documents import read_text, shown
 from blade.package.layout import Golden, Package

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from blade.core.check import Check
+from blade.model.check import Check
 from blade.package.data import Data
 from blade.package.documents import is_utf8, read_text, sections, shown
 from blade.package.frontmatter import Head, read_head

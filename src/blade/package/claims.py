@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from blade.auditing.markdown import Document, Passage, Table, parse
-from blade.auditing.mentions import quotes
-from blade.auditing.names import plain
-from blade.auditing.scope import Sentence, sentences
+from blade.claims.markdown import Document, Passage, Table, parse
+from blade.claims.mentions import quotes
+from blade.claims.names import plain
+from blade.claims.scope import Sentence, sentences
 from blade.package.amounts import Amount, amounts
 from blade.package.ids import Mention, is_place, mentions, veiled
 from blade.package.words import axis, content, disorder, spoken, stance, stem

@@ -10,14 +10,14 @@ from pathlib import Path
 
 from msgspec import structs
 
-from blade.core.analysis import Analysis, RunAnalysis
-from blade.core.errors import BladeError
-from blade.core.run import Run
+from blade.analysis import Options, analyze, load, told_apart
+from blade.custom_rules import Book
+from blade.custom_rules.read_rule_book import read_book
+from blade.model.analysis import Analysis, RunAnalysis
+from blade.model.errors import BladeError
+from blade.model.run import Run
 from blade.package.documents import shown
 from blade.package.layout import Golden, Package
-from blade.pipeline import Options, analyze, load, told_apart
-from blade.teach import Book
-from blade.teach.reading import read_book
 
 _PARTS = re.compile(r"[a-z]+|\d+")
 _TAIL = re.compile(r"[-_.]?rollouts?$", re.IGNORECASE)

@@ -8,11 +8,12 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from blade.core.analysis import RunAnalysis
-from blade.core.diagnosis import Lookout
-from blade.core.errors import ArtifactError, RequestError
+from blade.analysis import Options, load
 from blade.ingest.artifacts import SUFFIXES, Bundle, find
 from blade.ingest.names import is_nameable, safe_name
+from blade.model.analysis import RunAnalysis
+from blade.model.diagnosis import Lookout
+from blade.model.errors import ArtifactError, RequestError
 from blade.package.data import Data
 from blade.package.draft_book import LabelDraft, book_text, kept_labels, label_drafts
 from blade.package.draft_golden import sidecar_text, with_open_points
@@ -24,7 +25,6 @@ from blade.package.golden_text import golden_text, narrowed
 from blade.package.layout import find_package
 from blade.package.open_points import CLEARANCE
 from blade.package.shallow import shallow
-from blade.pipeline import Options, load
 
 FACTS = 12
 _NAMES = {role: suffix for suffix, role in SUFFIXES}

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from blade.core.analysis import RunAnalysis
-from blade.core.diagnosis import Finding, Lookout
-from blade.core.tools import changes_state
+from blade.model.analysis import RunAnalysis
+from blade.model.diagnosis import Finding, Lookout
+from blade.model.tools import changes_state
 from blade.package.row_parts import verifier_fields
 
 MOST_LABELS = 8

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from blade.core.analysis import RunAnalysis
+from blade.model.analysis import RunAnalysis
 
 DIGITS = 4
 _OPEN = {

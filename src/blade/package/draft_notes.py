@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from blade.core.run import Run
+from blade.model.run import Run
 from blade.report.text import code, safe, table
 
 SAMPLING = ("temperature", "top_p", "max_output_tokens", "seed")

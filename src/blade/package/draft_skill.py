@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from blade.core.analysis import RunAnalysis
-from blade.core.diagnosis import Lookout
-from blade.core.run import SchemaField
-from blade.core.tools import changes_state
+from blade.model.analysis import RunAnalysis
+from blade.model.diagnosis import Lookout
+from blade.model.run import SchemaField
+from blade.model.tools import changes_state
 from blade.package.draft_book import LabelDraft
 from blade.package.frontmatter import LONGEST_NAME
 from blade.package.meanings import OF_REPORT

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from blade.core.errors import ArtifactError
+from blade.model.errors import ArtifactError
 
 METHOD = "blade package extract-anchor-facts"
 """Facts of a file that says so are drafts until somebody says otherwise."""

@@ -7,17 +7,17 @@ from dataclasses import replace
 
 from msgspec import structs
 
-from blade.auditing.asked import asked
-from blade.auditing.audit import audit as audit_report
-from blade.auditing.names import Names
-from blade.core.analysis import Analysis
-from blade.core.audit import Audit
+from blade.analysis import Options, analyze
+from blade.claims.audit import audit as audit_report
+from blade.claims.names import Names
+from blade.claims.report_options import asked
+from blade.claims.values import Audit
+from blade.custom_rules import Book
+from blade.model.analysis import Analysis
 from blade.package.about_others import Others, combined
 from blade.package.data import Data
 from blade.package.golden_text import golden_text, narrowed
-from blade.pipeline import Options, analyze
 from blade.report.sections import report
-from blade.teach import Book
 
 
 def audited(name: str, text: str, data: Data, run: str | None) -> Audit:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from blade.core.analysis import Analysis
+from blade.model.analysis import Analysis
 from blade.report.sections import cross_model_comparison, report
 
 _COMPARISON = "## 9. Cross-Model Comparison\n"

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from blade.auditing.markdown import Passage
-from blade.auditing.mentions import quotes
-from blade.auditing.names import Names
-from blade.core.analysis import Analysis
+from blade.claims.markdown import Passage
+from blade.claims.mentions import quotes
+from blade.claims.names import Names
+from blade.model.analysis import Analysis
 
 NO_NAMES = Names(Analysis(runs=()))
 """What the audit's parser knows when there is no data: places by their shape."""

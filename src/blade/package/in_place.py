@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from blade.core.audit import Audit
+from blade.claims.values import Audit
 from blade.package.checks_metrics import said_model
 from blade.package.data import Data
 from blade.package.documents import read_text

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from blade.core.errors import ArtifactError
+from blade.model.errors import ArtifactError
 
 _REPORT = re.compile(r"(?P<stem>.+?)[-_]golden[-_]report\.md")
 _COMPARISON = re.compile(r"[-_]vs[-_]")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from blade.core.check import Check
+from blade.model.check import Check
 from blade.package.layout import Package
 from blade.package.open_points import files_of, open_points
 

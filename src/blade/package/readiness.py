@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from blade.core.check import Check
+from blade.model.check import Check
 
 ITEMS = (
     ("D1 skill has overview, schema, taxonomy, workflow, and report template", ("D1.",)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from blade.core.analysis import RunAnalysis
+from blade.model.analysis import RunAnalysis
 
 _AT = re.compile(r"pass(?:_at_|@)(\d+)")
 _HAT = re.compile(r"pass(?:_hat_|\^)(\d+)")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from blade.core.run import Run
+from blade.model.run import Run
 
 TASK_ID_NAMES = ("task_id", "instance_id", "problem_id", "question_id", "sample_id", "uuid", "id", "task_name")
 _VERIFIER = re.compile(

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from blade.core.audit import Audit, Verdict
+from blade.claims.values import Audit, Verdict
 from blade.package.agreement import EVIDENCE, KINDS, NUMBER, POLARITY, Compared, compare
 from blade.package.amounts import Amount
 from blade.package.asserted import CONTRADICTED, HALF, MET, NO, PART, YES, Asserted, Wanted, best_of, common_words, tie

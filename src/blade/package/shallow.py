@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from blade.auditing.markdown import Table
-from blade.auditing.mentions import quotes
+from blade.claims.markdown import Table
+from blade.claims.mentions import quotes
 from blade.package.claims import Reading, Statement, read
 from blade.package.ids import is_place
 from blade.package.models import models_named

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from blade.auditing.markdown import parse
-from blade.auditing.mentions import Number, numbers
+from blade.claims.markdown import parse
+from blade.claims.mentions import Number, numbers
 from blade.package.ids import NO_NAMES, mentions
 
 _EXACT = 12

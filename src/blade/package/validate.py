@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from blade.core.check import Check
-from blade.core.errors import RequestError
+from blade.model.check import Check
+from blade.model.errors import RequestError
 from blade.package.checks_golden import golden_checks
 from blade.package.checks_rollouts import rollout_checks
 from blade.package.checks_skill import skill_checks

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from blade.core.analysis import Analysis, RunAnalysis, TaskResult
-from blade.core.diagnosis import Finding
+from blade.model.analysis import Analysis, RunAnalysis, TaskResult
+from blade.model.diagnosis import Finding
 from blade.report.findings_json import findings, place_of
 from blade.report.metrics_json import limits, metrics
 from blade.report.page_one import leading

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from blade.core.analysis import RunAnalysis
-from blade.core.diagnosis import NOT_EXPLAINED, Alarm, Diagnosis, Dive, Doubt, Finding, Habit, Headroom, Mode
-from blade.core.finding import Cause, Evidence
+from blade.model.analysis import RunAnalysis
+from blade.model.diagnosis import NOT_EXPLAINED, Alarm, Diagnosis, Dive, Doubt, Finding, Habit, Headroom, Mode
+from blade.model.finding import Cause, Evidence
 from blade.report.numbers import gain, listed, plural, points
 from blade.report.text import code, cut, safe, safe_inside, spans, table
 

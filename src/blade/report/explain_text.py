@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
-from blade.core.diagnosis import Contrast, Dive, Divergence, Moment
+from blade.model.diagnosis import Contrast, Dive, Divergence, Moment
 from blade.report.diagnosis import place
 from blade.report.text import cut, printable
 

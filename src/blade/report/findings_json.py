@@ -7,8 +7,8 @@ from typing import Any
 
 from msgspec.structs import asdict
 
-from blade.core.analysis import SCHEMA_VERSION, RunAnalysis
-from blade.core.diagnosis import (
+from blade.model.analysis import SCHEMA_VERSION, RunAnalysis
+from blade.model.diagnosis import (
     Alarm,
     Contrast,
     Diagnosis,
@@ -21,7 +21,7 @@ from blade.core.diagnosis import (
     Mode,
     Moment,
 )
-from blade.core.finding import Evidence
+from blade.model.finding import Evidence
 from blade.report.metrics_json import limits
 
 

@@ -7,7 +7,7 @@ from html import escape
 import nh3
 from markdown_it import MarkdownIt
 
-from blade.core.analysis import Analysis
+from blade.model.analysis import Analysis
 from blade.report.page_one import heading
 from blade.report.sections import report
 from blade.report.task_map import task_map

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from blade.core.analysis import SCHEMA_VERSION, RunAnalysis, Score, Usage
-from blade.core.measure import Interval, Measure
+from blade.model.analysis import SCHEMA_VERSION, RunAnalysis, Score, Usage
+from blade.model.measure import Interval, Measure
 from blade.report.page_one import leading
 
 

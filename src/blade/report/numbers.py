@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import floor
 
-from blade.core.measure import Interval, Measure
+from blade.model.measure import Interval, Measure
 
 POINTS = 100
 

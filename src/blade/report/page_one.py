@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from blade.core.analysis import Analysis, Part, RunAnalysis, SliceValue, Usage
-from blade.core.measure import Measure
+from blade.model.analysis import Analysis, Part, RunAnalysis, SliceValue, Usage
+from blade.model.measure import Measure
 from blade.report.diagnosis import (
     causes_lines,
     doubts_lines,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from blade.core.analysis import RunAnalysis
-from blade.core.measure import Interval, Measure
-from blade.core.pattern import pattern_of
-from blade.core.run import Reported
+from blade.model.analysis import RunAnalysis
+from blade.model.measure import Interval, Measure
+from blade.model.pattern import pattern_of
+from blade.model.run import Reported
 from blade.report.numbers import limits, plural, points, score
 from blade.report.text import safe
 

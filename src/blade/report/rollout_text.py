@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from blade.core.rollout import Rollout, Step
+from blade.model.rollout import Rollout, Step
 from blade.report.numbers import amount
 from blade.report.text import printable
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from blade.core.analysis import Analysis, RunAnalysis
-from blade.core.diagnosis import Between
-from blade.core.rollout import Problem
+from blade.model.analysis import Analysis, RunAnalysis
+from blade.model.diagnosis import Between
+from blade.model.rollout import Problem
 from blade.report import diagnosis, published
 from blade.report.numbers import amount, limits, listed, plural, score, share, value_or_reason
 from blade.report.page_one import name_of, not_in_files, page_one, shared_lines

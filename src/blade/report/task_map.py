@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from blade.core.analysis import RunAnalysis, TaskResult
+from blade.model.analysis import RunAnalysis, TaskResult
 
 MOST_TASKS = 400
 """Columns that can still be told apart; a run with more has no picture."""

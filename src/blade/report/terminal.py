@@ -6,9 +6,9 @@ import re
 import textwrap
 from collections.abc import Sequence
 
-from blade.core.analysis import Analysis, RunAnalysis
-from blade.core.pattern import pattern_of
-from blade.core.run import Artifact
+from blade.model.analysis import Analysis, RunAnalysis
+from blade.model.pattern import pattern_of
+from blade.model.run import Artifact
 from blade.report.diagnosis import MOST_DOUBTS, MOST_FINDINGS, causes_lines, doubts_told, shown_modes, strength
 from blade.report.numbers import limits, plural, score
 from blade.report.page_one import after_doubts, before_modes, leading, lost_lines, name_of, shared_lines, title

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
-from blade.core.pattern import pattern_of
+from blade.model.pattern import pattern_of
 
 LONGEST_CELL = 90
 MOST_ROWS = 12

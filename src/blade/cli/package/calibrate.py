@@ -78,9 +78,9 @@ def _beside(golden: Path) -> Path | None:
 
 
 def _write(found: Calibration, out: Path) -> None:
+    from blade.files import replacing
     from blade.package.calibrate import summary
     from blade.package.reward import as_text, reward
-    from blade.profiling.files import replacing
 
     scores = {"golden-vs-self": found.golden, "shallow-vs-golden": found.shallow}
     scores |= {f"{one.control.name}-vs-golden": one.score for one in found.controls if one.score is not None}

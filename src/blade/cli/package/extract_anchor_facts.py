@@ -20,10 +20,10 @@ def extract_anchor_facts(
 
     Example: blade package extract-anchor-facts --golden golden_reports/a_golden_report.md --benchmark airline --model-name a --output golden_reports/a_anchor_facts.json
     """
+    from blade.files import replacing
     from blade.package.extract import extract
     from blade.package.facts import facts_text
     from blade.package.texts import read_text
-    from blade.profiling.files import replacing
 
     facts = extract(read_text(golden, "golden report"), num_facts, model_name)
     aggregate = sum(fact.aggregate_only for fact in facts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from blade.core.errors import RequestError
+from blade.model.errors import RequestError
 
 
 def given_folder(folder: Path | None, benchmark_dir: Path | None) -> Path:

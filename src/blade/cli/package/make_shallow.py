@@ -16,9 +16,9 @@ def make_shallow(
 
     Example: blade package make-shallow --input golden_reports/a_golden_report.md --output golden_reports/a_shallow.md
     """
+    from blade.files import replacing
     from blade.package.shallow import shallow
     from blade.package.texts import read_text
-    from blade.profiling.files import replacing
 
     made = shallow(read_text(source, "report"))
     with replacing(output) as file:

@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from blade.core.audit import Audit
+    from blade.claims.values import Audit
 
 
 def auditor(runs: Sequence[str], report: Path) -> Callable[[str], Audit | None]:
     """A function that audits a text against the runs; without runs it gives nothing."""
     if not runs:
         return lambda _: None
-    from blade import audited, pipeline
+    from blade import analysis as pipeline
+    from blade.claims import load as audited
 
     def audit(text: str) -> Audit:
         return audited.audit(report.name, text, runs, pipeline.Options(), str(report.parent))

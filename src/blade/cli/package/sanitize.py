@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from blade.core.errors import RequestError
+from blade.model.errors import RequestError
 
 
 def sanitize(

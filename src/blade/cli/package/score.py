@@ -30,11 +30,11 @@ def score(
     Example: blade package score --report out/report.md --golden a_golden_report.md --anchor-facts a_anchor_facts.json
     """
     from blade.cli.package.runs import auditor, stamped
+    from blade.files import replacing
     from blade.package.facts import read_facts
     from blade.package.reward import as_text, reward, reward_lines
     from blade.package.score import judge
     from blade.package.texts import read_text
-    from blade.profiling.files import replacing
 
     given = [*(runs or ()), *(more or ())]
     known = read_facts(anchor_facts)

@@ -41,7 +41,7 @@ def validate(
 
 
 def _lines(found: Validation) -> list[str]:
-    from blade.report.package_text import check_lines
+    from blade.package.text import check_lines
 
     lines = [line for check in found.checks for line in check_lines(check)]
     if found.items:
@@ -55,7 +55,7 @@ def _lines(found: Validation) -> list[str]:
 def _as_json(found: Validation) -> dict[str, Any]:
     from dataclasses import asdict
 
-    from blade.report.package_text import check_json
+    from blade.package.text import check_json
 
     return {
         "phase": found.phase,

@@ -14,14 +14,14 @@ from typing import Protocol
 
 from msgspec import Struct, field
 
-from blade.core.errors import RequestError
-from blade.core.finding import Look
-from blade.core.rollout import Rollout, RolloutKey, Source
-from blade.core.run import Reported
 from blade.ingest.decode import Row
 from blade.ingest.jsonl import Record
-from blade.ingest.light import Light
 from blade.ingest.row import RowReader
+from blade.ingest.row_table import Light
+from blade.model.errors import RequestError
+from blade.model.finding import Look
+from blade.model.rollout import Rollout, RolloutKey, Source
+from blade.model.run import Reported
 
 
 class Head(Struct, frozen=True, kw_only=True):

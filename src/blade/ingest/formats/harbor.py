@@ -7,13 +7,13 @@ from typing import Any
 
 import msgspec
 
-from blade.core.rollout import Rollout, RolloutKey, Source
 from blade.ingest import jsonl
 from blade.ingest.decode import Row, decode_any, encode
 from blade.ingest.formats import Format, Head
-from blade.ingest.light import Light
 from blade.ingest.rollouts import rollout_of
 from blade.ingest.row import RowReader
+from blade.ingest.row_table import Light
+from blade.model.rollout import Rollout, RolloutKey, Source
 
 _NAMES = ("trial_name", "task_name", "agent_info")
 _TRIAL = "id"

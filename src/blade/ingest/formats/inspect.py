@@ -13,15 +13,15 @@ from typing import Any
 import msgspec
 import zstandard
 
-from blade.core.finding import Look
-from blade.core.rollout import Rollout, RolloutKey, Source
 from blade.ingest import cells
 from blade.ingest.decode import Row, Unusable, decode_any, decode_whole, encode
 from blade.ingest.formats import Facts, Format, Head
 from blade.ingest.jsonl import Record, Torn
-from blade.ingest.light import Light
 from blade.ingest.rollouts import rollout_of
 from blade.ingest.row import RowReader
+from blade.ingest.row_table import Light
+from blade.model.finding import Look
+from blade.model.rollout import Rollout, RolloutKey, Source
 
 _LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 _NO_ANSWER = "N"

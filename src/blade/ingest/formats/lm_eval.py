@@ -10,14 +10,14 @@ from typing import Any
 
 import msgspec
 
-from blade.core.pattern import pattern_of
-from blade.core.rollout import Rollout, RolloutKey, Source
 from blade.ingest import jsonl
 from blade.ingest.decode import Row, decode_any, encode
 from blade.ingest.formats import Facts, Format, Head
-from blade.ingest.light import Light
 from blade.ingest.rollouts import rollout_of
 from blade.ingest.row import RowReader
+from blade.ingest.row_table import Light
+from blade.model.pattern import pattern_of
+from blade.model.rollout import Rollout, RolloutKey, Source
 
 _NAMES = ("doc_id", "resps", "filtered_resps")
 _METRICS = ("exact_match", "acc", "acc_norm", "pass@1", "em", "f1", "prompt_level_strict_acc")

@@ -6,13 +6,13 @@ from typing import Any
 
 import msgspec
 
-from blade.core.rollout import Rollout, RolloutKey, Source
 from blade.ingest import cells, fields, jsonl
 from blade.ingest.decode import BAD_VALUE, Row, decode_any, encode
 from blade.ingest.formats import Format, Head
-from blade.ingest.light import Light
 from blade.ingest.rollouts import rollout_of
 from blade.ingest.row import RowReader
+from blade.ingest.row_table import Light
+from blade.model.rollout import Rollout, RolloutKey, Source
 
 _REWARDS = fields.BY_NAME["reward"].paths
 _HANDED_IN = frozenset(

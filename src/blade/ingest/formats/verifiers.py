@@ -6,14 +6,14 @@ from typing import Any
 
 import msgspec
 
-from blade.core.pattern import pattern_of
-from blade.core.rollout import Rollout, RolloutKey, Source
 from blade.ingest import jsonl
 from blade.ingest.decode import BAD_VALUE, Row, encode
 from blade.ingest.formats import Format, Head
-from blade.ingest.light import Light
 from blade.ingest.rollouts import rollout_of
 from blade.ingest.row import RowReader
+from blade.ingest.row_table import Light
+from blade.model.pattern import pattern_of
+from blade.model.rollout import Rollout, RolloutKey, Source
 
 _OBJECT = ord("{")
 _COMPONENTS = "reward_components"

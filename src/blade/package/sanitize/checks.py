@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from blade.core.check import Check
+from blade.model.check import Check
 from blade.package.layout import Package
 from blade.package.sanitize.found import Count, Sanitized
 from blade.package.sanitize.rules import Group

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from blade.core.check import Check
+from blade.model.check import Check
 from blade.package.layout import find_package
 
 CLEARANCE = "rollouts/CLEARANCE.md"

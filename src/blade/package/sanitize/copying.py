@@ -11,7 +11,7 @@ from typing import IO, cast
 
 import zstandard
 
-from blade.core.errors import RequestError
+from blade.model.errors import RequestError
 
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"

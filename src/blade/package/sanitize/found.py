@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from blade.core.check import Check
+from blade.model.check import Check
 from blade.package.sanitize.rules import Group, Rule
 
 MOST_LINES = 20

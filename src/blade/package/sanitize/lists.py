@@ -11,7 +11,7 @@ from pathlib import Path
 
 import re2
 
-from blade.core.errors import ArtifactError
+from blade.model.errors import ArtifactError
 from blade.package.sanitize.rules import Group, Match, Rule
 
 DENY = "sanitize.deny"

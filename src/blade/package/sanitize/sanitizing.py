@@ -7,8 +7,8 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import IO
 
-from blade.core.errors import ArtifactError
 from blade.ingest.jsonl import Torn
+from blade.model.errors import ArtifactError
 from blade.package.sanitize import lists, source
 from blade.package.sanitize.clearance import clearance
 from blade.package.sanitize.copying import compressed_like, new_folder, place

@@ -1,0 +1,99 @@
+"""Behind `blade simulate --score`: simulated runs go through the door that users take, and are scored."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from blade import analysis as pipeline
+from blade.benchmark_health.health import health
+from blade.model.analysis import Analysis
+from blade.model.diagnosis import Lookout
+from blade.model.run import Run
+from blade.rules.catalog import all_rules
+from blade.stats.headroom import headroom
+from blade.stats.rollout_index import numbered
+from proof.simulate.calibration import Calibration, Estimate, Graded, calibrated
+from proof.simulate.effects import SYMPTOMS, Effect, symptoms_run
+from proof.simulate.generate import Made, Wanted, generate
+from proof.simulate.ranking import ranking
+from proof.simulate.score import Proof, score, together
+from proof.simulate.text import RuleName
+
+
+def write_files(files: Mapping[str, bytes], folder: Path) -> None:
+    """Put files in a folder, which is made where it is not there; each is whole or not there at all."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, data in files.items():
+        part = folder / f".{name}.part"
+        part.write_bytes(data)
+        part.replace(folder / name)
+
+
+def analyzed(folder: Path) -> Analysis:
+    """The analysis of a folder, as `blade analyze` makes it."""
+    options = pipeline.Options(workers=1)
+    return pipeline.analyze(pipeline.load([str(folder)], options), options)
+
+
+def scored(made: Made, folder: Path) -> Proof:
+    """What the analysis of a world that was written to a folder gets right, and how it ranks its broken tasks."""
+    found = analyzed(folder)
+    truth = made.truth.runs[found.runs[0].run.name]
+    return replace(score(made.truth, found), ranking=ranking(truth.tasks, health(found.runs).suspects))
+
+
+def prove(seeds: Iterable[int], wanted: Wanted) -> Proof:
+    """Every wanted world, once for each seed; files are made in a temporary folder and removed."""
+    return together(_proved(Wanted(**(vars(wanted) | {"seed": seed}))) for seed in seeds)
+
+
+def _proved(wanted: Wanted) -> Proof:
+    proofs = []
+    for made in generate(wanted):
+        with tempfile.TemporaryDirectory(prefix="blade-") as folder:
+            write_files(made.files, Path(folder) / made.world)
+            proofs.append(scored(made, Path(folder) / made.world))
+    return together(proofs)
+
+
+def calibrate(seeds: Iterable[int]) -> Calibration:
+    """Grades and headroom of symptoms without an effect, and of one with a known effect, for each seed."""
+    costly = tuple(SYMPTOMS)
+    without = [_graded(symptoms_run(seed, None)) for seed in seeds]
+    with_one = [_graded(symptoms_run(seed, costly[seed % len(costly)])) for seed in seeds]
+    return calibrated(without, with_one)
+
+
+def _graded(effect: Effect) -> Graded:
+    """Each symptom of a run with its grade and its headroom beside the true gain, and the grades of habits."""
+    with tempfile.TemporaryDirectory(prefix="blade-") as folder:
+        write_files(effect.made.files, Path(folder))
+        (one,) = analyzed(Path(folder)).runs
+    if one.diagnosis is None:
+        raise ValueError("a run without a diagnosis cannot be graded")
+    symptoms = (_estimate(one.run, rule, effect) for rule in one.diagnosis.lookouts if rule.code in effect.gains)
+    habits = tuple(habit.grade for habit in one.diagnosis.habits if habit.p_value is not None)
+    return Graded(symptoms=tuple(symptoms), habits=habits)
+
+
+def _estimate(run: Run, rule: Lookout, effect: Effect) -> Estimate:
+    rollouts = numbered(run)
+    fired = rollouts.fired.get(rule.code, rollouts.those())
+    return Estimate(
+        code=rule.code,
+        grade=rule.grade,
+        tested=rule.p_value is not None,
+        gain=effect.gains[rule.code],
+        headroom=headroom(rollouts, fired, rollouts.those()),
+    )
+
+
+def rule_names() -> dict[str, RuleName]:
+    """Every rule by code, as a reader of a proof is told of it."""
+    return {
+        one.code: RuleName(name=one.name, status=one.status, scope="task" if one.scope == "run" else one.scope)
+        for one in all_rules()
+    }

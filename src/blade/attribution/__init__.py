@@ -1,0 +1,1 @@
+"""Which failure mode each failed rollout has, and which cause each task."""

@@ -1,0 +1,51 @@
+"""What a benchmark's package teaches, as values; `blade.yaml` is read into them by `blade.custom_rules.read_rule_book`."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from blade.custom_rules.syntax import Rule
+from blade.model.finding import Cause
+from blade.model.tools import NOTHING_TAUGHT, Tools
+
+
+class Fix(Struct, frozen=True, kw_only=True):
+    """What to do about a label, and of which kind that is."""
+
+    kind: str
+    action: str
+
+
+class Taught(Struct, frozen=True, kw_only=True):
+    """A label of the team's own: a rule with what it means."""
+
+    name: str
+    """Stands where the code of a rule does."""
+    message: str
+    rule: Rule
+    text: str
+    cause: Cause
+    direct: bool = False
+    """By itself enough for failing."""
+    fix: Fix | None = None
+
+
+class Book(Struct, frozen=True, kw_only=True):
+    """Everything that a package teaches; fields that it leaves out are None or empty."""
+
+    path: str
+    digest: str
+    """First digits of the hash of the file."""
+    benchmark: str | None = None
+    pass_threshold: float | None = None
+    task_id: str | None = None
+    slices: tuple[str, ...] = ()
+    group: str | None = None
+    tools: Tools = NOTHING_TAUGHT
+    funnel: tuple[tuple[str, Rule], ...] = ()
+    labels: tuple[Taught, ...] = ()
+
+    @property
+    def named(self) -> str:
+        """File and hash, as reports and analyses name it."""
+        return f"{self.path} ({self.digest})"

@@ -1,0 +1,123 @@
+"""Everything said about why the rollouts of a run failed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import polars as pl
+from msgspec.structs import replace
+
+from blade.attribution.causes import causes, overruled
+from blade.attribution.modes import partition
+from blade.custom_rules import Taught
+from blade.evidence.context import Context
+from blade.evidence.contrast import contrast, unlike
+from blade.evidence.reading import Reading, read
+from blade.evidence.withheld import withheld
+from blade.findings import habits
+from blade.findings import rule_statistics as lookouts
+from blade.findings.alarms import alarms
+from blade.findings.deep_dives import dives
+from blade.findings.exhibits import shown_by
+from blade.findings.interventions import interventions
+from blade.findings.ranked import findings
+from blade.findings.tested_rollouts import tested
+from blade.model.diagnosis import Diagnosis, Elsewhere, Label, Mode, Partition
+from blade.model.finding import Evidence
+from blade.model.run import Run
+from blade.rules.custom import as_rule
+from blade.rules.run import doubts
+from blade.stats.association import benjamini_hochberg
+from blade.stats.rollout_index import numbered
+from blade.stats.support import Graded
+
+AGENT = "agent"
+
+
+def diagnose(
+    run: Run,
+    elsewhere: Elsewhere | None = None,
+    labels: Mapping[str, Label] | None = None,
+    taught: Sequence[Taught] = (),
+) -> Diagnosis:
+    """Modes, contrasts, findings, doubts, causes and deep dives; the artifacts are read once more.
+
+    `elsewhere` is what other runs of the benchmark say; `labels` a person's verdicts;
+    `taught` the rules of its package, whose hits stand in the run's table.
+    """
+    elsewhere = elsewhere or Elsewhere()
+    rollouts = numbered(run)
+    parts = partition(rollouts)
+    reading = read(rollouts, parts)
+    failing = (*reading.sometimes, *reading.never)
+    odd = {task: why for task in failing if (why := unlike(reading.of(task)))}
+    contrasts = {task: contrast(task, reading.of(task)) for task in reading.sometimes if task not in odd}
+    kept = [one for task in (*reading.sometimes, *reading.never) for one in withheld(reading.of(task))]
+    context = Context(
+        numbered=rollouts,
+        partition=parts,
+        reading=reading,
+        contrasts=contrasts,
+        withheld=kept,
+        elsewhere=elsewhere,
+        unlike=odd,
+    )
+    judged = tested(rollouts)
+    seen, done = lookouts.observed(judged, [as_rule(one) for one in taught]), habits.observed(judged)
+    q = _family([look.association.p_value if rule.blind else None for rule, look in seen], [one for _, one in done])
+    looked = lookouts.lookouts(context, seen, q[: len(seen)])
+    raised = doubts(context)
+    by_label = [(one, look) for one in taught for look in looked if look.code == one.name]
+    named = findings(context, by_label, raised)
+    decided = overruled(causes(rollouts, parts, raised, looked, elsewhere.passed), labels or {})
+    remedies, together = interventions(context, named, raised, looked, decided)
+    return Diagnosis(
+        partition=_with_evidence(context),
+        findings=tuple(finding for finding, _ in named),
+        interventions=remedies,
+        together=together,
+        contrasts=tuple(contrasts.values()),
+        habits=habits.habits(done, q[len(seen) :]),
+        lookouts=looked,
+        causes=decided,
+        doubts=tuple(one for one in raised if one.about != AGENT),
+        across=tuple(one for one in raised if one.about == AGENT),
+        dives=dives(context),
+        alarms=alarms(reading),
+        cut=reading.cut,
+        files={
+            place: _file(walk.rollout.source.artifact, walk.rollout.source.line)
+            for place, walk in reading.walks.items()
+        },
+    )
+
+
+def _family(of_rules: Sequence[float | None], of_habits: Sequence[Graded]) -> list[float | None]:
+    """q-values of everything that is tested in a report, rules first; None where nothing could be tested."""
+    values = [*of_rules, *(look.association.p_value for look in of_habits)]
+    tested = [place for place, value in enumerate(values) if value is not None]
+    found = benjamini_hochberg([values[place] or 0.0 for place in tested]) if tested else ()
+    q: list[float | None] = [None] * len(values)
+    for place, value in zip(tested, found, strict=True):
+        q[place] = float(value)
+    return q
+
+
+def _file(artifact: str, line: int | None) -> tuple[str, int | None]:
+    return artifact, line
+
+
+def _with_evidence(context: Context) -> Partition:
+    parts, reading = context.partition, context.reading
+    table = parts.table.filter(pl.Series(context.was_read[context.numbered.failed]))
+    return replace(parts, modes=tuple(replace(mode, evidence=_evidence(mode, table, reading)) for mode in parts.modes))
+
+
+def _evidence(mode: Mode, table: pl.DataFrame, reading: Reading) -> Evidence | None:
+    """A quote of one rollout of the mode: near misses and tasks that sometimes pass first."""
+    mine = table.filter(pl.col("mode") == mode.id).sort("near", descending=True, maintain_order=True)
+    places = list(mine.select("task_id", "repeat").iter_rows())
+    taught = [place for place in places if place[0] in reading.sometimes]
+    return next(
+        (found for walk in reading.at([*taught, *places]) if (found := shown_by(walk, mode.id)) is not None), None
+    )

@@ -1,0 +1,231 @@
+"""What to do, ranked by what it would give: remedies from findings, from doubts about the benchmark, and from rules.
+
+A remedy most of whose rollouts stand in one ranked before it is left out, so that nothing is told twice; a doubt about
+the benchmark stays beside a finding about the model, since one of the two is wrong.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from math import inf
+
+import numpy as np
+import polars as pl
+from msgspec import Struct
+from msgspec.structs import replace
+
+from blade.attribution.groups import Group
+from blade.evidence import quotes
+from blade.evidence.context import Context
+from blade.evidence.refs import MOST_PLACES, Places, marked, none
+from blade.findings.rule_statistics import READS_VERDICT
+from blade.model.diagnosis import Doubt, Finding, Grade, Intervention, Lookout, TaskCause, Together
+from blade.model.finding import Cause, Evidence
+from blade.rules import Rule
+from blade.rules.catalog import all_rules, to_do
+from blade.stats.headroom import headroom
+from blade.stats.rollout_index import Flags, Numbered
+
+MOST = 12
+OVERLAP = 0.5
+MOST_EVIDENCE = 2
+LONGEST_QUOTE = 80
+KIND_OF_DOUBT = {
+    "key": "data",
+    "task": "data",
+    "verifier": "verifier",
+    "tool": "harness",
+    "user": "harness",
+    "limit": "harness",
+    "agent": "prompt",
+}
+KIND_OF_FAMILY = {"infra": "infrastructure", "answer": "harness", "behavior": "prompt"}
+RESTS_ON = (Grade.DIRECT, Grade.SHOWN, Grade.CONSISTENT)
+
+
+class _Remedy(Struct, frozen=True, kw_only=True):
+    """Something to do, before it is ranked."""
+
+    kind: str
+    action: str
+    source: str
+    failing: Places
+    passing: Places
+    alone: Places
+    estimable: bool = True
+    evidence: tuple[Evidence, ...] = ()
+    doubts: bool = False
+    """About the benchmark, not the model."""
+
+
+def interventions(
+    context: Context,
+    findings: Sequence[tuple[Finding, Group]],
+    doubts: Sequence[Doubt],
+    looked: Sequence[Lookout],
+    causes: Mapping[str, TaskCause],
+) -> tuple[tuple[Intervention, ...], Together]:
+    """What to do, best first, and what all of it would give together, counted once."""
+    catalogue = {rule.code: rule for rule in all_rules()}
+    rollouts = context.numbered
+    remedies = [_of_finding(one, group) for one, group in findings if one.fix]
+    settled = [one for one in doubts if not one.preview]
+    for code in dict.fromkeys(one.code for one in settled):
+        remedies.append(_of_doubts([one for one in settled if one.code == code], catalogue[code], rollouts))
+    told = rollouts.marked(*(one.failing.rows for one in remedies if not one.doubts))
+    by_rule = [_of_rule(one, catalogue[one.code], rollouts) for one in looked if _calls_for_something(one)]
+    # A finding speaks of the very rollouts, a rule of the kind: where both name them, the finding does.
+    remedies += [one for one in by_rule if not _is_told(one, told, rollouts)]
+    remedies += [one for one in (_run_again(rollouts),) if one is not None]
+    ranked = sorted(
+        ((_measured(one, rollouts, causes), one) for one in remedies if one.failing),
+        key=lambda one: _rank(*one),
+    )
+    chosen = _told_once(ranked, rollouts)
+    return tuple(one for one, _ in chosen), _together([remedy for _, remedy in chosen], rollouts)
+
+
+def _calls_for_something(one: Lookout) -> bool:
+    return not one.taught and one.status == "stable" and one.grade in RESTS_ON and one.fired_failed > 0
+
+
+def _of_finding(one: Finding, group: Group) -> _Remedy:
+    return _Remedy(
+        kind=one.kind,
+        action=one.fix,
+        source=one.id,
+        failing=group.failing,
+        passing=group.passing,
+        alone=group.alone,
+        estimable=one.headroom.reason != "read from the verdict",
+        evidence=one.evidence,
+    )
+
+
+def _of_doubts(doubts: Sequence[Doubt], rule: Rule, rollouts: Numbered) -> _Remedy:
+    """One remedy for all that a rule doubts; its rollouts are those of the tasks that did not pass, or those it names."""
+    evidence = tuple(piece for one in doubts for piece in one.evidence)
+    whole = [task for one in doubts if not one.places for task in one.tasks]
+    named = rollouts.at([place for one in doubts for place in one.places])
+    lost = np.flatnonzero(rollouts.of_tasks(whole) & ~rollouts.passed)
+    rows = pl.Series(np.concatenate([named, lost])).unique(maintain_order=True).to_numpy()
+    return _Remedy(
+        kind=KIND_OF_DOUBT[doubts[0].about],
+        action=_action(rule, evidence),
+        source=rule.code,
+        failing=Places(of=rollouts, rows=rows),
+        passing=none(rollouts),
+        alone=none(rollouts),
+        estimable=False,
+        evidence=evidence,
+        doubts=doubts[0].about != "agent",
+    )
+
+
+def _of_rule(one: Lookout, rule: Rule, rollouts: Numbered) -> _Remedy:
+    hit = rollouts.marked(rollouts.fired[one.code])
+    failing = marked(rollouts, hit & ~rollouts.passed)
+    return _Remedy(
+        kind=KIND_OF_FAMILY[rule.family],
+        action=_action(rule, one.evidence),
+        source=one.code,
+        failing=failing,
+        passing=marked(rollouts, hit & rollouts.passed),
+        alone=failing if one.kind == "direct" else none(rollouts),
+        estimable=one.reason != READS_VERDICT,
+        evidence=one.evidence,
+    )
+
+
+def _run_again(rollouts: Numbered) -> _Remedy | None:
+    """Rollouts that nobody judged."""
+    places = marked(rollouts, ~rollouts.judged)
+    if not places:
+        return None
+    rows = rollouts.run.rollouts.select("outcome", "error_class")[places.rows]
+    counts = Counter(rows["outcome"])
+    classes = Counter(rows["error_class"].drop_nulls())
+    named = ", ".join(
+        f"`{name}` {times}" for name, times in sorted(classes.items(), key=lambda one: (-one[1], one[0]))[:3]
+    )
+    what = ", ".join(
+        f"{counts[outcome]} {outcome}" for outcome in ("errored", "unscored", "missing") if counts[outcome]
+    )
+    return _Remedy(
+        kind="infrastructure",
+        action=f"run again what was not judged ({what}{f': {named}' if named else ''}) before blaming the model",
+        source="not judged",
+        failing=places,
+        passing=none(rollouts),
+        alone=none(rollouts),
+        doubts=True,
+    )
+
+
+def _action(rule: Rule, evidence: Sequence[Evidence]) -> str:
+    """What the rule's page says to do, with the words that it saw."""
+    said = to_do(rule)
+    shown = quotes.shown(" ".join(evidence[0].quote.split()), LONGEST_QUOTE) if evidence else ""
+    return f"{said} (`{shown.replace('`', chr(39))}`)" if shown else said
+
+
+def _measured(one: _Remedy, rollouts: Numbered, causes: Mapping[str, TaskCause]) -> Intervention:
+    tasks = one.failing.tasks
+    hit, only = rollouts.those(one.failing.rows, one.passing.rows), rollouts.those(one.alone.rows)
+    return Intervention(
+        kind=one.kind,
+        action=one.action,
+        source=one.source,
+        causes=_causes_of(tasks, causes),
+        task_ids=tasks,
+        rollouts=len(one.failing),
+        places=one.failing.named(MOST_PLACES),
+        headroom=headroom(rollouts, hit, only, estimable=one.estimable),
+        evidence=one.evidence[:MOST_EVIDENCE],
+    )
+
+
+def _causes_of(tasks: Sequence[str], causes: Mapping[str, TaskCause]) -> tuple[Cause, ...]:
+    """Causes of the tasks, commonest first."""
+    counts = Counter(cause for task in tasks if task in causes and (cause := causes[task].cause) is not None)
+    return tuple(sorted(counts, key=lambda cause: (-counts[cause], cause)))
+
+
+def _rank(one: Intervention, remedy: _Remedy) -> tuple[float, float, float, int, str]:
+    room = one.headroom
+    low = room.interval.low if room.interval is not None else -inf
+    return -room.only_defect, -low, -room.ceiling, remedy.doubts, one.source
+
+
+def _is_told(remedy: _Remedy, known: Flags, rollouts: Numbered) -> bool:
+    return int(known[rollouts.those(remedy.failing.rows)].sum()) >= OVERLAP * len(remedy.failing)
+
+
+def _told_once(
+    ranked: Sequence[tuple[Intervention, _Remedy]], rollouts: Numbered
+) -> list[tuple[Intervention, _Remedy]]:
+    chosen: list[tuple[Intervention, _Remedy]] = []
+    named = rollouts.marked()
+    of_kind: dict[str, Flags] = {}
+    for one, remedy in ranked:
+        mine, alike = rollouts.those(remedy.failing.rows), of_kind.setdefault(remedy.kind, rollouts.marked())
+        known = alike if remedy.doubts or remedy.source.startswith("label:") else named
+        if _is_told(remedy, known, rollouts) or len(chosen) == MOST:
+            continue
+        adds = rollouts.mended(mine[~named[mine]])
+        chosen.append((replace(one, adds=adds), remedy))
+        named[mine] = alike[mine] = True
+    return chosen
+
+
+def _together(chosen: Sequence[_Remedy], rollouts: Numbered) -> Together:
+    """The union of what the remedies name."""
+    hit = rollouts.those(*(places.rows for one in chosen for places in (one.failing, one.passing)))
+    only = rollouts.those(*(one.alone.rows for one in chosen))
+    failures = int(rollouts.failed[rollouts.those(*(one.failing.rows for one in chosen))].sum())
+    return Together(
+        headroom=headroom(rollouts, hit, only),
+        failures=failures,
+        remain=int(rollouts.failed.sum()) - failures,
+    )

@@ -1,0 +1,266 @@
+"""Findings that do not rest on a shared difference: the simulated user, and failures that nothing explains."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+
+from msgspec import Struct
+
+from blade.attribution.deciding_numbers import deciding
+from blade.attribution.groups import Group
+from blade.evidence import quotes
+from blade.evidence.alignment import Walk
+from blade.evidence.context import Context, Draft, Said
+from blade.evidence.in_words import answer as answer_evidence
+from blade.evidence.refs import at, none
+from blade.evidence.withheld import Withheld
+from blade.findings.examples import clarity, divergence_in_words, last_text, verb
+from blade.model.diagnosis import NOT_EXPLAINED, Grade
+from blade.model.finding import Evidence
+from blade.model.pattern import pattern_of
+from blade.stats.rollout_index import Flags
+
+FEWEST = 3
+_FENCE = "```"
+_FORM = pattern_of(r"```|<\w|[{\[#]|\*\*|\w+:$")
+"""Beginnings that are form: a fence, a tag, JSON, a heading, a label with a colon."""
+LONGEST_EDGE = 80
+"""Characters of the beginning or the last line of an output that are quoted."""
+OFTEN = 2.0
+"""How many times more of something is worth a sentence."""
+TELLING = 0.6
+"""By how much the shares of passing and failing outputs must differ in how they begin or end."""
+
+
+def by_user(context: Context) -> tuple[Group, Draft] | None:
+    """The rollouts in which the simulated user kept back what it was asked for."""
+    kept = list(context.withheld)
+    if not kept:
+        return None
+    places = at(context.numbered, [(one.walk.rollout.key.task_id, one.walk.repeat) for one in kept])
+    nothing = none(context.numbered)
+    group = Group(family="user", name="withheld", detail="", failing=places, passing=nothing, alone=places)
+    taught = [one for one in kept if one.walk.rollout.key.task_id in context.contrasts] or kept
+    asked = ", ".join(f"`{name}`" for name in dict.fromkeys(one.argument for one in kept))
+    return group, Draft(
+        title="The simulated user keeps back what its script gives",
+        what=f"In {places.in_words} the agent asks for {asked}, the script holds it, and the user never says it.",
+        fix="tell the simulated user to give its ids when asked, and run these tasks again before blaming the model",
+        brief="the user simulator",
+        kind="harness",
+        where=tuple(_kept_back(one, context) for one in _one_a_task(taught)[:2]),
+        grade=Grade.CONSISTENT,
+    )
+
+
+def _one_a_task(kept: Sequence[Withheld]) -> list[Withheld]:
+    """The plainest refusal of each task, those that name what was asked for first."""
+    first: dict[str, Withheld] = {}
+    for one in sorted(kept, key=lambda one: 0 if one.plain else 1):
+        first.setdefault(one.walk.rollout.key.task_id, one)
+    return list(first.values())
+
+
+def _kept_back(one: Withheld, context: Context) -> Said:
+    text = f"{one.walk.place} needs `{one.fact}`"
+    if one.reply is not None:
+        text += f'; the user says (:{one.reply.step}) "{one.reply.quote}"'
+    contrast = context.contrasts.get(one.walk.rollout.key.task_id)
+    parted = [d for d in contrast.divergences if d.party == "user" and d.failing == one.walk.repeat] if contrast else []
+    passed = parted[0].passed.evidence if parted else None
+    if passed is not None:
+        text += f'. In passing {passed.key}:{passed.step} it says "{passed.quote}"'
+    return f"{text}.", tuple(piece for piece in (one.reply, passed) if piece is not None)
+
+
+def unexplained(context: Context, known: Flags) -> tuple[Group, Draft] | None:
+    """Failures that no key and no word of the verifier explains: how their outputs look beside those that pass.
+
+    What they look like is described, and no remedy: nothing shows that they would pass if they looked otherwise. Those
+    of which something is `known` are left out.
+    """
+    rollouts = context.numbered
+    places = context.in_mode(NOT_EXPLAINED).less(known)
+    beside = places.within(context.contrasts)
+    walks = context.read(places)
+    form = _form(context, walks)
+    more = _measured(context, walks) + _more(context, walks)
+    if form is None and not beside and not more:
+        return None
+    told = form is not None or bool(more)
+    failing, nothing = places if told else beside, none(rollouts)
+    group = Group(family="unexplained", name="", detail="", failing=failing, passing=nothing, alone=nothing)
+    unsaid = f"{group.failing.in_words} {verb(group, 'fail')} without a key or a word of the verifier to say why."
+    if form is not None:
+        return group, Draft(
+            title="Its outputs look otherwise than those that pass",
+            what=f"{unsaid} {_read(context, walks)} {form.what} Whether this is why they fail is not shown.{more}",
+            fix="",
+            brief="the form of the output",
+            kind="verifier",
+            where=form.where,
+            grade=Grade.NOT_SETTLED,
+            estimable=False,
+        )
+    if not beside:
+        return group, Draft(
+            title="Nothing here says why these fail",
+            what=f"{unsaid}{more}",
+            fix="",
+            brief="what the verifier looks at",
+            kind="verifier",
+            grade=Grade.NOT_SETTLED,
+            estimable=False,
+        )
+    return group, Draft(
+        title="Some repeats of a task fail, and nothing here says why",
+        what=f"{unsaid}{more}",
+        fix="read these beside each other, and have the verifier record what it found",
+        brief="an account of the verifier",
+        kind="verifier",
+        where=tuple(_parting(task, context) for task in beside.tasks[:2]),
+        grade=Grade.NOT_SETTLED,
+        estimable=False,
+    )
+
+
+class _Form(Struct, frozen=True, kw_only=True):
+    """How failing outputs begin or end otherwise than passing ones."""
+
+    what: str
+    where: tuple[Said, ...]
+
+
+def _read(context: Context, failing: Sequence[Walk]) -> str:
+    """Of how many rollouts the outputs were read, since not all are."""
+    passes = int(context.numbered.passed.sum())
+    read = sum(walk.passed for walk in context.reading.walks.values())
+    return f"The last messages of {read:,} of {passes:,} passing rollouts and of {len(failing):,} of these were read."
+
+
+def _form(context: Context, failing: Sequence[Walk]) -> _Form | None:
+    """A word with which passing outputs begin, or their last line, and failing ones do not, or the reverse.
+
+    With fewer passes than `FEWEST` all failures must share it, and no pass.
+    """
+    passing = [walk for walk in context.reading.walks.values() if walk.passed]
+    if len(failing) < FEWEST or not passing:
+        return None
+    for at_end, pick in ((False, _first_word), (False, _preamble), (True, _last_word)):
+        won, lost = [pick(walk) for walk in passing], [pick(walk) for walk in failing]
+        for word in sorted({*won, *lost} - {""}):
+            more_often = lost.count(word) / len(lost) - won.count(word) / len(won)
+            if more_often >= 1 or (abs(more_often) >= TELLING and len(passing) >= FEWEST):
+                bad = failing[[one == word for one in lost].index(more_often > 0)]
+                good = _beside(
+                    bad, [w for w, one in zip(passing, won, strict=True) if (one == word) == (more_often < 0)]
+                )
+                return _Form(what=_counted(word, at_end, won, lost), where=(_apart(bad, good, at_end),))
+    return None
+
+
+def _beside(failing: Walk, passing: Sequence[Walk]) -> Walk:
+    """Of the passing rollouts one of the same task, else the first."""
+    mine = failing.rollout.key.task_id
+    return next((walk for walk in passing if walk.rollout.key.task_id == mine), passing[0])
+
+
+def _counted(word: str, at_end: bool, won: Sequence[str], lost: Sequence[str]) -> str:
+    """How many outputs of each side begin or end with a word."""
+    shown = "a code fence" if word.startswith(_FENCE) else f'"{quotes.shown(word, 30)}"'
+    where = "end with a line that begins" if at_end else "begin with"
+    return (
+        f"{won.count(word):,} of {len(won):,} passing ones {where} {shown}, and {lost.count(word):,} of "
+        f"{len(lost):,} failing ones."
+    )
+
+
+def _apart(failing: Walk, passing: Walk, at_end: bool) -> Said:
+    """Two outputs side by side, in the words that were compared."""
+    found = [(walk, evidence) for walk in (failing, passing) if (evidence := _edge(walk, at_end)) is not None]
+    said = [f'{walk.place} {_how(walk, at_end)} (:{evidence.step}) "{evidence.quote}"' for walk, evidence in found]
+    return f"{'; passing '.join(said)}." if said else "", tuple(evidence for _, evidence in found)
+
+
+def _how(walk: Walk, at_end: bool) -> str:
+    fenced = "a code fence and " if _last_message(walk).startswith(_FENCE) else ""
+    return "ends with" if at_end else f"begins with {fenced}".rstrip()
+
+
+def _edge(walk: Walk, at_end: bool) -> Evidence | None:
+    """The last line of the last message, or its beginning, after a fence that it begins with."""
+    last = walk.message_after(walk.steps[-1].index) if walk.steps else None
+    if last is None:
+        return None
+    text = last.text.strip()
+    if at_end:
+        text = text.rpartition("\n")[2]
+    elif text.startswith(_FENCE):
+        text = text.partition("\n")[2]
+    quote = text.strip()[:LONGEST_EDGE].strip()
+    return Evidence(key=walk.rollout.key, step=last.index, field="text", quote=quote) if quote else None
+
+
+def _measured(context: Context, failing: Sequence[Walk]) -> str:
+    """A number of the rows that parts the passes that were read from these failures."""
+    found = deciding([walk for walk in context.reading.walks.values() if walk.passed], failing)
+    if found is None:
+        return ""
+    won, lost = (f"{low:g}" if low == high else f"{low:g} to {high:g}" for low, high in (found.passing, found.failing))
+    return (
+        f" One number tells them apart, whatever it measures: `{found.field}` is {won} in the {found.passes:,} passing "
+        f"rollouts that were read and {lost} in {found.failures:,} of these."
+    )
+
+
+def _more(context: Context, failing: Sequence[Walk]) -> str:
+    """Calls and time of these against passing rollouts, where they are a multiple."""
+    passing = [walk for walk in context.reading.walks.values() if walk.passed]
+    if len(failing) < FEWEST or len(passing) < FEWEST:
+        return ""
+    said = []
+    for name, values in (
+        ("calls", [[float(len(walk.calls)) for walk in side] for side in (failing, passing)]),
+        ("seconds", [[walk.rollout.seconds for walk in side if walk.rollout.seconds] for side in (failing, passing)]),
+    ):
+        mine, theirs = (median(side) if side else 0.0 for side in values)
+        if theirs > 0 and mine >= OFTEN * theirs:
+            said.append(f"{mine:,.0f} {name} in the median against {theirs:,.0f} in passing ones")
+    return f" They take {' and '.join(said)}." if said else ""
+
+
+def _first_word(walk: Walk) -> str:
+    """The word of form with which the last message begins; empty where it begins with plain words."""
+    word = (_last_message(walk).split(maxsplit=1) or [""])[0]
+    return word if _FORM.match(word) else ""
+
+
+def _preamble(walk: Walk) -> str:
+    """The first line of a last message that goes on after it."""
+    line, _, rest = _last_message(walk).strip().partition("\n")
+    return line.strip() if rest.strip() and len(line) <= LONGEST_EDGE else ""
+
+
+def _last_word(walk: Walk) -> str:
+    """The word of form with which the last line begins."""
+    word = last_text(walk).strip().rpartition("\n")[2].split(" ")[0]
+    return word if _FORM.match(word) else ""
+
+
+def _last_message(walk: Walk) -> str:
+    last = walk.message_after(walk.steps[-1].index) if walk.steps else None
+    return last.text if last is not None else ""
+
+
+def _parting(task: str, context: Context) -> Said:
+    """The answers of both sides where there are answers, else the clearest divergence."""
+    walks = context.reading.of(task)
+    lost = next((walk for walk in walks if not walk.passed and walk.rollout.answer), None)
+    won = next((walk for walk in walks if walk.passed and walk.rollout.answer), None)
+    if lost is not None and won is not None:
+        found = [one for one in (answer_evidence(lost.rollout), answer_evidence(won.rollout)) if one is not None]
+        said = [quotes.shown(" ".join((walk.rollout.answer or "").split()), 110) for walk in (lost, won)]
+        return f"{lost.place} answers `{said[0]}`; passing {won.place} answers `{said[1]}`.", tuple(found)
+    best = max(context.contrasts[task].divergences, key=clarity, default=None)
+    return divergence_in_words(best) if best is not None else ("", ())

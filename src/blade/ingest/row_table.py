@@ -1,0 +1,178 @@
+"""What the scan keeps of each row of an artifact: the columns of the light table."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from itertools import chain
+from typing import Any, NamedTuple
+
+import msgspec
+import polars as pl
+
+from blade.ingest.columns import Column
+from blade.model.finding import Difference, Hit
+
+
+class Light(msgspec.Struct, gc=False):
+    """What is kept of a rollout that a rule may look at, beside its trajectory."""
+
+    outcome: str | None = None
+    reward: float | None = None
+    answer: str | None = None
+    expected: str | None = None
+    stop: str | None = None
+    output_tokens: int | None = None
+    seconds: float | None = None
+
+
+LIGHT = tuple(field.name for field in msgspec.structs.fields(Light))
+
+HIT = pl.Struct({"code": pl.String, "step": pl.Int32, "field": pl.String, "start": pl.Int32, "length": pl.Int32})
+DIFFERENCE = pl.Struct({"kind": pl.String, "name": pl.String, "detail": pl.String, "step": pl.Int32})
+
+COLUMNS: dict[str, pl.DataType] = {
+    "role": pl.String(),
+    "id": pl.String(),
+    "index": pl.Int64(),
+    "repeat": pl.Int32(),
+    "attempt": pl.Int32(),
+    "agent": pl.String(),
+    "model": pl.String(),
+    "skills": pl.String(),
+    "outcome": pl.String(),
+    "reward": pl.Float64(),
+    "error_class": pl.String(),
+    "stop": pl.String(),
+    "answer": pl.String(),
+    "answer_fp": pl.UInt64(),
+    "output_fp": pl.UInt64(),
+    "expected": pl.String(),
+    "key_expects": pl.String(),
+    "steps": pl.Int32(),
+    "calls": pl.Int32(),
+    "tool_errors": pl.Int32(),
+    "agent_chars": pl.Int64(),
+    "input_tokens": pl.Int64(),
+    "output_tokens": pl.Int64(),
+    "seconds": pl.Float64(),
+    "cost": pl.Float64(),
+    "skeleton": pl.List(pl.UInt16),
+    "fired": pl.List(HIT),
+    "cannot_look": pl.List(pl.String),
+    "checks_met": pl.Int32(),
+    "checks_asked": pl.Int32(),
+    "differs": pl.List(DIFFERENCE),
+    "attempted": pl.Boolean(),
+    "feedback": pl.Boolean(),
+    "reached": pl.List(pl.String),
+    "prompt_fp": pl.UInt64(),
+    "member": pl.String(),
+    "offset": pl.Int64(),
+    "length": pl.Int64(),
+    "line": pl.Int64(),
+}
+
+MOST_EXTRAS = 300
+"""Columns of small values in a batch; the commonest are kept."""
+KEY = "key:"
+EXTRA = "extra:"
+CHECKS = pl.List(pl.Struct({"name": pl.String, "passed": pl.Boolean}))
+
+
+class Part(NamedTuple):
+    """Some rows of the light table: where they stand among the others, and their columns."""
+
+    places: Sequence[int]
+    columns: Mapping[str, Column]
+
+
+def to_frame(parts: Sequence[Part]) -> pl.DataFrame:
+    """All rows in order. A task's own fields are `key:<name>`, small values `extra:<name>`, in order of name."""
+    height = sum(len(part.places) for part in parts)
+    names = {name for part in parts for name in part.columns}
+    dtypes = COLUMNS | {name: pl.UInt64() for name in sorted(names) if name.startswith(KEY)}
+    dtypes |= {name: pl.String() for name in _common(parts)}
+    order = _order(parts)
+    columns = {name: _joined(parts, name, order) if name in names else () for name in (*dtypes, "checks")}
+    frame = {name: _column(name, columns[name], dtype, height) for name, dtype in dtypes.items()}
+    if any(columns["checks"]):
+        values = [[{"name": n, "passed": p} for n, p in found] if found else None for found in columns["checks"]]
+        frame["checks"] = pl.Series("checks", values, CHECKS)
+    return pl.DataFrame(frame)
+
+
+def _order(parts: Sequence[Part]) -> list[int] | None:
+    """Where each row goes to; None when they are in order."""
+    places = list(chain.from_iterable(part.places for part in parts))
+    return None if places == sorted(places) else sorted(range(len(places)), key=places.__getitem__)
+
+
+def _joined(parts: Sequence[Part], name: str, order: list[int] | None) -> Column:
+    column: list[Any] = []
+    for part in parts:
+        column += part.columns.get(name) or [None] * len(part.places)
+    return column if order is None else [column[place] for place in order]
+
+
+def _common(parts: Sequence[Part]) -> list[str]:
+    """Small values; where rows bring ever new ones, only those that could still become slices."""
+    counts: Counter[str] = Counter()
+    for part in parts:
+        for name, column in part.columns.items():
+            if name.startswith(EXTRA):
+                counts[name] += len(column) - column.count(None)
+    return sorted(sorted(counts, key=lambda name: (-counts[name], name))[:MOST_EXTRAS])
+
+
+def _column(name: str, values: Column, dtype: pl.DataType, height: int) -> pl.Series:
+    if not values:
+        return pl.Series(name, [None], dtype).new_from_index(0, height)
+    make = _NESTED.get(name, partial(pl.Series, dtype=dtype, strict=False))
+    if values[0] == values[-1] and values.count(values[0]) == height:
+        # Most columns of a part hold one value, or none: made at once, not row by row.
+        return make(name, values[:1]).new_from_index(0, height)
+    return make(name, values)
+
+
+# Nested values are handed over as text and taken apart inside polars, each different one once: made from Python lists, a
+# column of them costs more than everything else in a row.
+
+
+def _numbers(name: str, values: Sequence[list[int] | None]) -> pl.Series:
+    texts = [",".join(map(str, value)) if value else None for value in values]
+    return pl.Series(name, texts, pl.String).str.split(",").cast(pl.List(pl.UInt16))
+
+
+def _codes(name: str, values: Sequence[tuple[str, ...]]) -> pl.Series:
+    return pl.Series(name, [",".join(value) if value else None for value in values], pl.String).str.split(",")
+
+
+def _lines(name: str, values: Sequence[tuple[str, ...]]) -> pl.Series:
+    return pl.Series(name, ["\n".join(value) if value else None for value in values], pl.String).str.split("\n")
+
+
+def _hits(name: str, values: Sequence[tuple[Hit, ...]]) -> pl.Series:
+    return _structs(name, values, HIT)
+
+
+def differences(name: str, values: Sequence[tuple[Difference, ...]]) -> pl.Series:
+    """A column of differences, null where a rollout has none."""
+    return _structs(name, values, DIFFERENCE)
+
+
+def _structs(name: str, values: Sequence[tuple[msgspec.Struct, ...]], dtype: pl.Struct) -> pl.Series:
+    different = {value: place for place, value in enumerate(dict.fromkeys(values))}
+    texts = [msgspec.json.encode(value).decode() if value else None for value in different]
+    made = pl.Series(name, texts, pl.String).str.json_decode(pl.List(dtype))
+    return made.gather(pl.Series([different[value] for value in values], dtype=pl.UInt32))
+
+
+_NESTED: dict[str, Callable[[str, Sequence[Any]], pl.Series]] = {
+    "skeleton": _numbers,
+    "cannot_look": _codes,
+    "reached": _lines,
+    "fired": _hits,
+    "differs": differences,
+}

@@ -1,0 +1,190 @@
+"""What `blade analyze` knows about runs; reports turn these values into text and compute nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import msgspec
+
+from blade.model.diagnosis import Between, Diagnosis, TaskCause
+from blade.model.measure import Interval, Measure
+from blade.model.run import Recorded, Run
+
+SCHEMA_VERSION = "1"
+
+
+class Score(msgspec.Struct, frozen=True, kw_only=True):
+    """The headline under one reading of the rollouts."""
+
+    name: str
+    value: float | None
+    interval: Interval | None
+    n_tasks: int
+    n_rollouts: int
+    reason: str | None = None
+
+
+class Stage(msgspec.Struct, frozen=True, kw_only=True):
+    """One stage of the funnel: how many rollouts reached it, and their share of those that reached the one before."""
+
+    name: str
+    rollouts: int
+    share: float | None
+
+
+class Funnel(msgspec.Struct, frozen=True, kw_only=True):
+    """Stages in order, and those that cannot apply to this run, with the reason."""
+
+    stages: tuple[Stage, ...]
+    left_out: tuple[str, ...] = ()
+    passed_otherwise: int = 0
+    """Passes that did not go through every stage: a task may want nothing done."""
+
+    @property
+    def largest_drop(self) -> Stage | None:
+        """The stage that the largest share of those before it did not reach; None when none was lost."""
+        lossy = [stage for stage in self.stages if stage.share is not None and stage.share < 1]
+        return min(lossy, key=lambda stage: stage.share or 0.0, default=None)
+
+
+class SliceValue(msgspec.Struct, frozen=True, kw_only=True):
+    """One value of a slice field."""
+
+    value: str
+    tasks: int
+    rollouts: int
+    passed: int
+    pass_at_1: float | None
+    interval: Interval | None
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """A test, criterion or component that the verifier looks at in rollouts of every task."""
+
+    name: str
+    held: int
+    rollouts: int
+    """Judged rollouts that have it."""
+    passed_without: int
+    """Rollouts that passed though it does not hold."""
+
+
+class Usage(msgspec.Struct, frozen=True, kw_only=True):
+    """A quantity such as tokens or seconds, over all rollouts that record it, and passing against failing."""
+
+    name: str
+    n: int
+    total: float
+    mean: float
+    median: float
+    passed_n: int
+    passed_median: float | None
+    failed_n: int
+    failed_median: float | None
+
+
+class Variance(msgspec.Struct, frozen=True, kw_only=True):
+    """Spread of task scores: `between` tasks, and `within` a task across repeats."""
+
+    total: float | None
+    within: float | None
+    between: float | None
+    reliability: float | None
+    se_new_tasks: float | None
+    se_same_tasks: float | None
+    reason: str | None = None
+
+
+class Metrics(msgspec.Struct, frozen=True, kw_only=True):
+    """Every number of a run; each carries its denominator or the reason why it is missing."""
+
+    headline: str
+    """`pass_at_1` or `mean_reward`."""
+    headline_why: str
+    measures: Mapping[str, Measure]
+    pass_at: Mapping[int, Measure]
+    pass_hat: Mapping[int, Measure]
+    k: int | None
+    scores: tuple[Score, ...]
+    baselines: tuple[Measure, ...]
+    counts: Mapping[str, int | None]
+    buckets: Mapping[str, int]
+    bucket_tasks: Mapping[str, tuple[str, ...]]
+    incomplete_tasks: int
+    funnel: Funnel
+    slices: Mapping[str, tuple[SliceValue, ...]]
+    usage: tuple[Usage, ...]
+    variance: Variance
+    parts: tuple[Part, ...] = ()
+    """What the verifier looks at in every rollout, what holds least often first."""
+    span: float = 1.0
+    """How far apart the scores of two tasks can lie: 1, or as far as rewards do that have a scale of their own."""
+    in_points: bool = True
+    """The score lies between 0 and 1, and a hundredth of it is called a point."""
+    doubts: tuple[str, ...] = ()
+    """Why "pass" may not mean what the benchmark means."""
+
+
+class TaskResult(msgspec.Struct, frozen=True, kw_only=True):
+    """One task: a row of tasks.jsonl."""
+
+    task_id: str
+    bucket: str
+    rollouts: int
+    judged: int
+    passed: int
+    failed: int
+    errored: int
+    unscored: int
+    missing: int | None
+    mean_reward: float | None
+    score: float | None
+    places: tuple[str, ...]
+    findings: tuple[str, ...]
+    slices: Mapping[str, str]
+    modes: Mapping[str, int] = msgspec.field(default_factory=dict)
+    """How its failures failed, by the name of the mode."""
+    cause: TaskCause | None = None
+    """For a task with a rollout that did not pass, where a diagnosis was made."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunAnalysis:
+    """One run with everything that was made of it."""
+
+    run: Run
+    metrics: Metrics
+    make_tasks: Callable[[], tuple[TaskResult, ...]]
+    recorded: tuple[Recorded, ...] = ()
+    diagnosis: Diagnosis | None = None
+    why_not: str = ""
+    """Why there is no diagnosis."""
+
+    @cached_property
+    def tasks(self) -> tuple[TaskResult, ...]:
+        """Every task in order; made when first asked for, since a large run has many."""
+        return self.make_tasks()
+
+
+class Analysis(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer to `blade analyze RUN...`."""
+
+    runs: tuple[RunAnalysis, ...]
+    notes: tuple[str, ...] = ()
+    """The user's own words about the run; quoted, never counted as evidence."""
+    shared: Mapping[tuple[str, str], tuple[int, float, float]] = msgspec.field(default_factory=dict)
+    """For two runs: tasks that both have, and the headline of each on them."""
+    between: tuple[Between, ...] = ()
+    """For each pair of runs that share tasks: what only one of them solves."""
+    render: Callable[[Analysis], str] | None = None
+    """Turns the analysis into a page, where a pipeline handed that in."""
+
+    @property
+    def tasks(self) -> tuple[TaskResult, ...]:
+        """Every task of every run, in order."""
+        return tuple(task for each in self.runs for task in each.tasks)
+
+    def _repr_html_(self) -> str:
+        return self.render(self) if self.render is not None else ""

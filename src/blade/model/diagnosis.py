@@ -1,0 +1,333 @@
+"""What went wrong in a run: modes that partition the failures, contrasts, findings and doubts, each with its evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from blade.model.finding import Cause, Evidence
+from blade.model.measure import Interval
+
+if TYPE_CHECKING:
+    import polars as pl
+
+NOT_EXPLAINED = "not-explained"
+
+
+class Grade(StrEnum):
+    """How strongly a symptom is tied to failing; see docs/statistics.md."""
+
+    DIRECT = "direct"
+    SHOWN = "shown"
+    CONSISTENT = "consistent"
+    MIXED = "mixed"
+    HARMLESS = "harmless"
+    NOT_SETTLED = "not settled"
+
+
+class Mode(msgspec.Struct, frozen=True, kw_only=True):
+    """One part of the partition of the failed rollouts."""
+
+    id: str
+    name: str
+    party: str
+    """agent, user, tool, harness, verifier, or unknown."""
+    grade: Grade
+    rollouts: int
+    tasks: int
+    note: str = ""
+    evidence: Evidence | None = None
+
+
+class Partition(msgspec.Struct, frozen=True, kw_only=True):
+    """Every failed rollout with its one mode: the frame has task_id, repeat, mode, step and near, in order."""
+
+    modes: tuple[Mode, ...]
+    """By number of rollouts, `not explained` last."""
+    table: pl.DataFrame
+    differences: pl.DataFrame
+    """Of all judged rollouts, one row a difference that the verifier minds: task_id, repeat, passed, kind, name, detail, step."""
+    set_aside: frozenset[tuple[str, str, str]] = frozenset()
+    """Kind, name and detail of differences that passing rollouts share."""
+    only_reads: bool = False
+    """No key wants a change, so that its look-ups are what is judged."""
+
+
+class Moment(msgspec.Struct, frozen=True, kw_only=True):
+    """What one rollout did at a point: a quote with its place, and what the agent last said or thought before it."""
+
+    did: str
+    """In words: `calls cancel_reservation`, `says`, `ends`."""
+    evidence: Evidence | None
+    before: Evidence | None = None
+
+
+class Divergence(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a failing repeat leaves the way of a passing one, and whose doing it is."""
+
+    task_id: str
+    party: str
+    failing: int
+    passing: int
+    shared: int
+    """Actions that both had done before."""
+    what: str
+    failed: Moment
+    passed: Moment
+
+
+class Contrast(msgspec.Struct, frozen=True, kw_only=True):
+    """One sometimes-pass task: passing against failing repeats. Description, not proof."""
+
+    task_id: str
+    passing: tuple[int, ...]
+    failing: tuple[int, ...]
+    divergences: tuple[Divergence, ...]
+    only_passing: tuple[str, ...]
+    """Actions that every passing repeat has and no failing one."""
+    only_failing: tuple[str, ...]
+    lucky: tuple[int, ...] = ()
+    """Passing repeats that did less than every failure."""
+
+
+class Habit(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that rollouts do or leave out, fixed without looking at outcomes, and how it goes with failing."""
+
+    id: str
+    name: str
+    """In words: `never calls get_user_details`."""
+    grade: Grade
+    with_failed: int
+    with_passed: int
+    without_failed: int
+    without_passed: int
+    risk_difference: float | None
+    p_value: float | None
+    q_value: float | None
+    informative: int
+    mixed_in: tuple[str, ...] = ()
+
+
+class Lookout(msgspec.Struct, frozen=True, kw_only=True):
+    """What one rule over rollouts saw in a run: fired, quiet, could not look; and how that goes with failing."""
+
+    code: str
+    name: str
+    message: str
+    suggests: Cause
+    kind: str
+    status: str
+    grade: Grade
+    fired: int
+    """Rollouts."""
+    looked: int
+    skipped: int
+    tasks: int
+    fired_failed: int
+    fired_passed: int
+    failed: int
+    """Judged failures that were looked at."""
+    passed: int
+    risk_difference: float | None
+    odds_ratio: float | None
+    p_value: float | None
+    q_value: float | None
+    informative: int
+    reason: str | None = None
+    """Why it has no lift."""
+    evidence: tuple[Evidence, ...] = ()
+    taught: bool = False
+    """A label of the benchmark's package."""
+
+
+class Alarm(msgspec.Struct, frozen=True, kw_only=True):
+    """A word in results that alarms a reader, in passing and failing rollouts of the same tasks."""
+
+    word: str
+    fired_failed: int
+    failed: int
+    """Failing rollouts that were read, of tasks that also pass."""
+    fired_passed: int
+    passed: int
+    harmless: bool
+    """At least as common in passes of the same tasks as in failures."""
+    evidence: tuple[Evidence, ...] = ()
+
+
+class Label(msgspec.Struct, frozen=True, kw_only=True):
+    """A person's verdict on a task, with the marks by which other runs know it."""
+
+    task_id: str
+    cause: Cause | None
+    """None: the person says that it cannot be settled."""
+    note: str = ""
+    id_mark: str | None = None
+    key_fp: int | None = None
+    prompt_fp: int | None = None
+
+
+class Elsewhere(msgspec.Struct, frozen=True, kw_only=True):
+    """What other runs of the benchmark say about the tasks of a run, by its own task ids."""
+
+    passed: frozenset[str] = frozenset()
+    """Tasks that another run passes."""
+    same_wrong: Mapping[str, int] = msgspec.field(default_factory=dict)
+    """Tasks that nobody passes and to which other models, so many, give the very wrong answer of this run."""
+    weaker_passes: Mapping[str, str] = msgspec.field(default_factory=dict)
+    """Tasks that this run always fails, and a run with a lower score always passes: its name."""
+    same_words: Mapping[str, str] = msgspec.field(default_factory=dict)
+    """Tasks that nobody passes and of which the verifier says one and the same in every failure of every run."""
+
+
+class TaskCause(msgspec.Struct, frozen=True, kw_only=True):
+    """The verdict on one task: one cause, or None where the evidence does not settle it."""
+
+    cause: Cause | None
+    confidence: str | None
+    """sure, likely or weak."""
+    because: str
+    decided_by: str
+    """The step that decided and the codes it rests on, or the person."""
+    rules_said: Cause | None = None
+    """Where a person decided: what the rules had said."""
+
+
+class Headroom(msgspec.Struct, frozen=True, kw_only=True):
+    """What the all-expected score could gain, three ways, in its own units."""
+
+    estimate: float | None
+    interval: Interval | None
+    only_defect: float
+    ceiling: float
+    unreached_tasks: int
+    reason: str | None = None
+    """Why there is no estimate."""
+    in_points: bool = True
+    """The score lies between 0 and 1, and a hundredth of it is called a point; else rewards have a scale of their own."""
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """Something worth acting on, in four parts: what, against what, where, what to do."""
+
+    id: str
+    title: str
+    what: str
+    against: str
+    where: tuple[str, ...]
+    """Sentences with places and quotes."""
+    fix: str
+    """Empty where the finding describes failures, and nothing shows that mending it would help."""
+    brief: str
+    """What to do, in half a line."""
+    kind: str
+    """harness, prompt, training, verifier, data, infrastructure."""
+    grade: Grade
+    rollouts: int
+    tasks: int
+    task_ids: tuple[str, ...]
+    places: tuple[str, ...]
+    evidence: tuple[Evidence, ...]
+    headroom: Headroom
+
+
+class Intervention(msgspec.Struct, frozen=True, kw_only=True):
+    """Something to do, with the tasks and rollouts it is for and what it could give."""
+
+    kind: str
+    """harness, prompt, training, verifier, data, infrastructure."""
+    action: str
+    source: str
+    """The finding or the code of the rule that it comes from."""
+    causes: tuple[Cause, ...]
+    """Of its tasks, commonest first."""
+    task_ids: tuple[str, ...]
+    rollouts: int
+    """How many that did not pass."""
+    places: tuple[str, ...]
+    """Of those, the first."""
+    headroom: Headroom
+    evidence: tuple[Evidence, ...]
+    adds: float = 0.0
+    """What its ceiling adds to that of the interventions ranked before it."""
+
+
+class Together(msgspec.Struct, frozen=True, kw_only=True):
+    """All interventions of a report at once, counted once."""
+
+    headroom: Headroom
+    failures: int
+    """Failed rollouts that some intervention names."""
+    remain: int
+    """Failed rollouts that none names."""
+
+
+class Doubt(msgspec.Struct, frozen=True, kw_only=True):
+    """What a rule over a run saw: a reason to doubt the benchmark rather than the model, or the agent's way with a task."""
+
+    about: str
+    """key, verifier, tool, user, limit or task; agent where it is no doubt about the benchmark."""
+    tasks: tuple[str, ...]
+    message: str
+    rollouts: int
+    evidence: tuple[Evidence, ...] = ()
+    code: str = ""
+    """The rule that saw it."""
+    strong: bool = False
+    preview: bool = False
+    """A rule in preview is shown, and decides no cause."""
+    places: tuple[tuple[str, int], ...] = ()
+    """Rollouts that it spoils; empty where it is about every failure of its tasks."""
+
+
+class Dive(msgspec.Struct, frozen=True, kw_only=True):
+    """One task looked at closely: what was due, what each repeat did, where they part."""
+
+    task_id: str
+    bucket: str
+    why: str
+    """Why this task teaches something."""
+    due: str
+    repeats: tuple[tuple[str, str, str], ...]
+    """Place, outcome, and what the rollout did, in words."""
+    lines: tuple[str, ...]
+    evidence: tuple[Evidence, ...] = ()
+
+
+class Between(msgspec.Struct, frozen=True, kw_only=True):
+    """Two runs on the tasks that they share: what only one of them solves, and where they part."""
+
+    first: str
+    second: str
+    shared: int
+    only_first: tuple[str, ...]
+    only_second: tuple[str, ...]
+    divergences: tuple[tuple[str, str], ...]
+    """The run that fails, and in words where it leaves the way of the other."""
+
+
+class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything said about why rollouts of a run failed."""
+
+    partition: Partition
+    findings: tuple[Finding, ...]
+    interventions: tuple[Intervention, ...]
+    together: Together
+    contrasts: tuple[Contrast, ...]
+    habits: tuple[Habit, ...]
+    lookouts: tuple[Lookout, ...]
+    causes: Mapping[str, TaskCause]
+    """For every task with a rollout that did not pass."""
+    doubts: tuple[Doubt, ...]
+    """About the benchmark."""
+    dives: tuple[Dive, ...]
+    across: tuple[Doubt, ...] = ()
+    """What rules over runs saw in the agent, one repeat against others."""
+    alarms: tuple[Alarm, ...] = ()
+    """Alarming words in results, and whether they mean anything."""
+    cut: tuple[str, ...] = ()
+    """What was left unread, and by which rule."""
+    files: Mapping[tuple[str, int], tuple[str, int | None]] | None = None
+    """For rollouts that evidence points at: file and line."""

@@ -1,0 +1,258 @@
+"""New rewards on stored rollouts, without a model: calls that the rollout made are carried out again where that matters."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from blade.model.errors import RequestError
+from blade_gym.agents.simple_agent import FAILURE, JUDGE_ERROR, SKIPPED, TERMINAL
+from blade_gym.config.servers import AGENTS
+from blade_gym.environment import Environment, NoVerdict, Row, Task, ToolError, Verdict, refuse_foreign
+from blade_gym.run.artifacts import REPEAT, TASK, Artifacts, Key, RowFile
+from blade_gym.run.judges import Judges
+from blade_gym.run.resume import key_of, read_left
+from blade_gym.sandbox.walls import end_all
+
+_OURS = (FAILURE, TERMINAL, JUDGE_ERROR, SKIPPED, "error")
+
+
+STATELESS = "stateless"
+
+
+def mode(environment: Environment) -> str:
+    """Whether stored responses can be judged again: `stateless` unless the environment says otherwise."""
+    return str(getattr(environment, "reverify", STATELESS))
+
+
+async def judged(environment: Environment, row: Row, response: Mapping[str, Any]) -> Verdict:
+    """The verdict on a stored response in a fresh session, after the calls that it holds; raises NoVerdict."""
+    session = environment.open(row)
+    if environment.tools:
+        for item in response["output"]:
+            if item.get("type") == "function_call":
+                await _again(session, item)
+    return await session.verify(response)
+
+
+async def _again(session: Any, call: Mapping[str, Any]) -> None:
+    """The environment is brought to where the rollout left it; what tools say is on record already."""
+    try:
+        arguments = json.loads(call.get("arguments") or "{}")
+        if isinstance(arguments, dict):
+            await session.call(call["name"], arguments)
+    except (ValueError, RecursionError, ToolError):
+        return
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reverify:
+    """What is judged again, by what, and to where."""
+
+    judges: Judges
+    inputs: Mapping[Key, Row]
+    """Rows of the data set by rollout."""
+    rows: Sequence[Mapping[str, Any]]
+    places: Mapping[Key, str]
+    """File and line of each row."""
+    output: Path
+    concurrency: int = 8
+    keep_failures: bool = True
+    """Whether a rollout without a verdict is a row of the failures; it need not be where it is one already."""
+    told: Callable[[int, int], None] = lambda done, total: None
+
+    def task(self, row: Row) -> Row:
+        """The row of the data set behind a rollout; the rollout's own where the inputs do not have it."""
+        return self.inputs.get(key_of(row), row)
+
+    def refuse_foreign(self) -> None:
+        """Raise where rows belong to other records than the environment of their agent holds."""
+        for agent, environment in self.judges.environments.items():
+            mine = (row for row in self.rows if row["agent_ref"]["name"] == agent)
+            refuse_foreign(environment, (Task(row=self.task(row), place=self.places[key_of(row)]) for row in mine))
+
+
+@dataclass(kw_only=True)
+class Again:
+    """How many were judged again, and how their rewards moved."""
+
+    judged: int = 0
+    up: int = 0
+    down: int = 0
+    first: int = 0
+    """Judged ones that had no reward before."""
+    failed: int = 0
+    last_error: str = ""
+    kept: int = 0
+    """Rollouts that an earlier, unfinished reverify had done."""
+
+    def take(self, before: Any, row: Mapping[str, Any]) -> None:
+        """Count a row that came back."""
+        if FAILURE in row:
+            self.failed, self.last_error = self.failed + 1, str(row["error"])
+            return
+        self.judged += 1
+        if isinstance(before, int | float):
+            self.up += row["reward"] > before
+            self.down += row["reward"] < before
+        else:
+            self.first += 1
+
+
+def reverify(wanted: Reverify) -> Again:
+    """Append every row with its new reward to the output; what gets no verdict goes to its failures."""
+    files = Artifacts(wanted.output)
+    left = read_left(files)
+    to_do = [row for row in wanted.rows if key_of(row) not in left.done]
+    again = Again(kept=len(wanted.rows) - len(to_do))
+    rollouts, failures = RowFile(files.rollouts), RowFile(files.failures)
+    rollouts.lock()
+    try:
+        asyncio.run(_all(wanted, to_do, rollouts, failures, again))
+    finally:
+        failures.close()
+        rollouts.close()
+    return again
+
+
+class _InOrder:
+    """Writes rows in the order in which they were asked for, whichever is judged first."""
+
+    def __init__(self, write: Callable[[dict[str, Any]], None]) -> None:
+        self._write = write
+        self._waiting: dict[int, dict[str, Any]] = {}
+        self._next = 0
+
+    def take(self, position: int, row: dict[str, Any]) -> None:
+        """Write a row as soon as those before it are written."""
+        self._waiting[position] = row
+        while self._next in self._waiting:
+            self._write(self._waiting.pop(self._next))
+            self._next += 1
+
+    def flush(self) -> None:
+        """Write what still waits for a row that never came: no verdict is lost."""
+        for position in sorted(self._waiting):
+            self._write(self._waiting.pop(position))
+
+
+async def _all(
+    wanted: Reverify, rows: Sequence[Mapping[str, Any]], rollouts: RowFile, failures: RowFile, again: Again
+) -> None:
+    def write(row: dict[str, Any]) -> None:
+        if FAILURE not in row:
+            rollouts.append(row)
+        elif wanted.keep_failures:
+            failures.append(row)
+
+    waiting, written = iter(enumerate(rows)), _InOrder(write)
+
+    async def work() -> None:
+        for position, row in waiting:
+            new = await _judged_again(wanted, row)
+            written.take(position, new)
+            again.take(row.get("reward"), new)
+            wanted.told(again.judged + again.failed, len(rows))
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(max(1, min(wanted.concurrency, len(rows)))):
+                group.create_task(work())
+    except asyncio.CancelledError:  # Ctrl-C
+        end_all()
+        raise
+    finally:
+        written.flush()
+        await wanted.judges.close()
+
+
+async def _judged_again(wanted: Reverify, row: Mapping[str, Any]) -> dict[str, Any]:
+    agent = row["agent_ref"]["name"]
+    kept = {name: value for name, value in row.items() if name not in _OURS}
+    try:
+        verdict = await judged(wanted.judges.environments[agent], wanted.task(row), row["response"])
+    except NoVerdict as error:
+        failed = {FAILURE: error.failure_class, TERMINAL: error.terminal, JUDGE_ERROR: str(error), "error": str(error)}
+        return {**kept, "reward": None, **failed}
+    except Exception as error:  # noqa: BLE001 - one row's trouble stays its own
+        why = f"{type(error).__name__}: {error}"
+        return {**kept, "reward": None, FAILURE: "environment_error", TERMINAL: False, "error": why}
+    return {**kept, **verdict.fields, "reward": verdict.reward}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Agents:
+    """Which agent a stored row belongs to: its own, else the one that is meant for rows without one."""
+
+    known: Sequence[str]
+    """The agents of the config."""
+    chosen: str | None = None
+    """For rows that name no agent, or one that the config does not have."""
+
+    def of(self, row: Mapping[str, Any], place: str) -> str:
+        """The agent's name; raises with the row's place where there is none."""
+        own = _reference(row).get("name")
+        if own in self.known:
+            return str(own)
+        only = self.known[0] if len(self.known) == 1 and own is None else None
+        name = self.chosen or only
+        if name is not None:
+            return name
+        problem = f"belongs to the agent {own}, which the config does not have" if own else "names no agent"
+        raise RequestError(
+            f"{place}: the row {problem}",
+            hint=f"--agent NAME judges such rows; the config has: {', '.join(sorted(self.known)) or 'no agents'}",
+        )
+
+
+def _reference(row: Mapping[str, Any]) -> dict[str, Any]:
+    given = row.get("agent_ref")
+    return given if isinstance(given, dict) else {}
+
+
+def stored(path: Path, agents: Agents, *, number: bool = True) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Rows with a response that can be judged again, each with its place, agent and key; raises where a line cannot be read.
+
+    With `number`, rows without a key get one by their order in the file; without it they are passed over.
+    """
+    lines = list(_lines(path))
+    taken = {row[TASK] for _, row in lines if isinstance(row.get(TASK), int)}
+    free = (index for index in range(len(lines) + len(taken)) if index not in taken)
+    repeats: Counter[int] = Counter()
+    for place, row in lines:
+        response = row.get("response")
+        if not isinstance(response, dict) or not isinstance(response.get("output"), list):
+            continue
+        keyed = isinstance(row.get(TASK), int) and isinstance(row.get(REPEAT), int)
+        if not keyed and not number:
+            continue
+        task = row[TASK] if isinstance(row.get(TASK), int) else next(free)
+        repeat = row[REPEAT] if keyed else repeats[task]
+        repeats[task] += 1
+        name = agents.of(row, place)
+        agent = {"type": AGENTS, **_reference(row), "name": name}
+        yield place, {**row, "agent_ref": agent, TASK: task, REPEAT: repeat}
+
+
+def _lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every row with its file and line; raises for a line that is not a row."""
+    if not path.is_file():
+        raise RequestError(f"no such file: {path}", hint="check the path")
+    for number, line in enumerate(path.read_bytes().splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise RequestError(
+                f"{path}:{number}: not JSON: {error}",
+                hint="remove the line; after a killed run, `gym eval run` with --resume cuts it off and makes it again",
+            ) from None
+        if not isinstance(row, dict):
+            raise RequestError(f"{path}:{number}: not an object", hint="each line is a rollout, a JSON object")
+        yield f"{path}:{number}", row

@@ -1,0 +1,86 @@
+"""What to do: every kind has its remedy, ranked, told once, and what they give together adds up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from blade.analysis import Options, analyze, load
+from blade.model.diagnosis import Diagnosis
+from builders import call, result, rollout, said, write_jsonl
+
+KEY = [{"name": "cancel_order", "arguments": {"order_id": "W1"}}]
+
+
+def diagnosed(folder: Path, rows: list[dict[str, object]]) -> Diagnosis:
+    path = write_jsonl(folder / "rollouts.jsonl", rows)
+    found = analyze(load([str(path)], Options()), Options()).runs[0].diagnosis
+    assert found is not None
+    return found
+
+
+def test_rollouts_that_nobody_judged_are_run_again(tmp_path: Path) -> None:
+    rows = [rollout(f"t{n}", repeat=r, passed=True, prompt=f"p{n}") for n in range(4) for r in range(2)]
+    rows[0] = {"task_id": "t0", "_ng_rollout_index": 0, "error": "ConnectionError: refused", "reward": None}
+    (one,) = diagnosed(tmp_path, rows).interventions
+    assert (one.kind, one.task_ids, one.places) == ("infrastructure", ("t0",), ("t0#0",))
+    assert one.action.startswith("run again what was not judged (1 errored")
+    # One of two rollouts of one of four tasks, and its other repeat passes.
+    assert one.headroom.ceiling == pytest.approx(1 / 8)
+    assert one.headroom.estimate == pytest.approx(1 / 8)
+
+
+def test_a_doubt_about_the_verifier_stands_beside_the_model(tmp_path: Path) -> None:
+    rows = [
+        rollout(
+            f"t{n}",
+            repeat=r,
+            passed=n > 1,
+            output="The answer is 1,000",
+            expected_answer="1000",
+            extracted_answer="1,000",
+        )
+        for n in range(6)
+        for r in range(2)
+    ]
+    found = diagnosed(tmp_path, rows)
+    kinds = {one.source: one.kind for one in found.interventions}
+    assert kinds["TSK003"] == "verifier"
+    (verifier,) = [one for one in found.interventions if one.source == "TSK003"]
+    assert verifier.causes == ("task",)
+    assert verifier.task_ids == ("t0", "t1")
+    assert verifier.headroom.ceiling == pytest.approx(2 / 6)
+
+
+def test_what_each_adds_is_what_all_give_together(tmp_path: Path) -> None:
+    look = [call("get_order", '{"order_id": "W1"}', "a"), result('{"status": "pending"}', "a")]
+    good = [*look, call("cancel_order", '{"order_id": "W1"}', "b"), result("cancelled", "b"), said("Done.")]
+    idle = [*look, said("I cannot do that.")]
+    extra = [*good, call("refund_order", '{"order_id": "W1"}', "c"), result("refunded", "c"), said("Done.")]
+    rows = [
+        rollout(f"t{n}", repeat=r, passed=r > 1, output=(idle, extra, good, good)[r], expected_actions=KEY)
+        for n in range(8)
+        for r in range(4)
+    ]
+    found = diagnosed(tmp_path, rows)
+    assert len(found.interventions) >= 2
+    assert sum(one.adds for one in found.interventions) == pytest.approx(found.together.headroom.ceiling)
+    assert found.together.failures + found.together.remain == 16
+    assert found.together.remain == 0
+    points = [one.headroom.only_defect for one in found.interventions]
+    assert points == sorted(points, reverse=True)
+    for one in found.interventions:
+        assert one.evidence
+        assert len(one.places) == len(set(one.places))
+
+
+def test_a_doubt_about_whole_tasks_is_for_the_rollouts_that_did_not_pass(tmp_path: Path) -> None:
+    rows = [
+        rollout(task, repeat=repeat, passed=repeat == 1, prompt="Add 1 and 2.", expected_answer="3")
+        for task in ("t", "u")
+        for repeat in range(3)
+    ]
+    (one,) = [one for one in diagnosed(tmp_path, rows).interventions if one.source == "DAT002"]
+    assert one.task_ids == ("t", "u")
+    assert one.places == ("t#0", "t#2", "u#0", "u#2")

@@ -11,6 +11,7 @@ from blade import analysis as pipeline
 from blade.benchmark_health.health import health
 from blade.model.analysis import Analysis
 from blade.model.diagnosis import Lookout
+from blade.model.options import Options
 from blade.model.run import Run
 from blade.rules.catalog import all_rules
 from blade.stats.headroom import headroom
@@ -34,7 +35,7 @@ def write_files(files: Mapping[str, bytes], folder: Path) -> None:
 
 def analyzed(folder: Path) -> Analysis:
     """The analysis of a folder, as `blade analyze` makes it."""
-    options = pipeline.Options(workers=1)
+    options = Options(workers=1)
     return pipeline.analyze(pipeline.load([str(folder)], options), options)
 
 

@@ -13,8 +13,10 @@ import polars as pl
 import zstandard
 
 from blade.ingest.artifacts import find
-from blade.ingest.load import Wishes, load_runs
+from blade.ingest.load import load_found
 from blade.ingest.steps import read_steps
+from blade.model.finding import Look
+from blade.model.options import Options
 from blade.model.rollout import Step
 from blade.model.run import Run
 
@@ -101,14 +103,15 @@ def sample(task: str | int, *, epoch: int = 1, value: object = "C", **more: Any)
     return {"id": task, "epoch": epoch, "input": f"Question {task}?", "messages": messages, "scores": score} | more
 
 
-def load(*paths: Path | str, **wishes: Any) -> list[Run]:
-    """The runs of some paths."""
-    return load_runs(find([str(path) for path in paths], wishes.get("format")), Wishes(workers=1, **wishes))
+def load(*paths: Path | str, look: Look | None = None, **options: Any) -> list[Run]:
+    """The runs of some paths, under options of these names."""
+    found = find([str(path) for path in paths], options.get("format"))
+    return list(load_found(found, Options(workers=1, **options), look))
 
 
-def load_rows(folder: Path, *rows: object, **wishes: Any) -> Run:
+def load_rows(folder: Path, *rows: object, **options: Any) -> Run:
     """The one run of some rows, written to `folder/run.jsonl`."""
-    (run,) = load(write_jsonl(folder / "run.jsonl", rows), **wishes)
+    (run,) = load(write_jsonl(folder / "run.jsonl", rows), **options)
     return run
 
 

@@ -10,19 +10,42 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from blade.api import analyze, audit, compare, explain, health, load_run, try_rule
+    from blade.api import analyze, audit, compare, explain, health, load_run, show, try_rule
+    from blade.benchmark_health.values import Health
     from blade.claims.values import Audit
     from blade.comparison.values import Comparison
     from blade.model.analysis import Analysis
+    from blade.model.errors import BladeError
     from blade.model.rule_trial import Trial
     from blade.model.run import Run
 
 __version__ = "0.1.0"
 
+_HOMES = {
+    "Analysis": "blade.model.analysis",
+    "Audit": "blade.claims.values",
+    "BladeError": "blade.model.errors",
+    "Comparison": "blade.comparison.values",
+    "Health": "blade.benchmark_health.values",
+    "Run": "blade.model.run",
+    "Trial": "blade.model.rule_trial",
+    "analyze": "blade.api",
+    "audit": "blade.api",
+    "compare": "blade.api",
+    "explain": "blade.api",
+    "health": "blade.api",
+    "load_run": "blade.api",
+    "show": "blade.api",
+    "try_rule": "blade.api",
+}
+"""Where each public name is defined: nothing heavy is imported before it is used."""
+
 __all__ = [
     "Analysis",
     "Audit",
+    "BladeError",
     "Comparison",
+    "Health",
     "Run",
     "Trial",
     "__version__",
@@ -32,23 +55,9 @@ __all__ = [
     "explain",
     "health",
     "load_run",
+    "show",
     "try_rule",
 ]
-
-_HOMES = {
-    "Analysis": "blade.model.analysis",
-    "Audit": "blade.claims.values",
-    "Comparison": "blade.comparison.values",
-    "Run": "blade.model.run",
-    "analyze": "blade.api",
-    "audit": "blade.api",
-    "compare": "blade.api",
-    "explain": "blade.api",
-    "health": "blade.api",
-    "Trial": "blade.model.rule_trial",
-    "load_run": "blade.api",
-    "try_rule": "blade.api",
-}
 
 
 def __getattr__(name: str) -> Any:

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from blade.analysis import Options, load
+from blade.analysis import load
 from blade.comparison.compare import compare
 from blade.comparison.values import Comparison
+from blade.model.options import Options
 from blade.stats.run_metrics import measure
 from builders import Row, rollout, said, write_jsonl
 

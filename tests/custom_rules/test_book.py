@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from blade.analysis import Options, analyze, load
+from blade.analysis import analyze, load
 from blade.custom_rules.read_rule_book import read_book
 from blade.model.errors import ArtifactError, RequestError
+from blade.model.options import Options
 from builders import call, result, rollout, said, write_jsonl
 
 WHOLE = """\
@@ -60,7 +61,7 @@ def book(tmp_path: Path) -> Path:
 
 def test_everything_is_taken(tmp_path: Path, book: Path) -> None:
     path = write_jsonl(tmp_path / "rollouts.jsonl", rows())
-    options = Options(book=read_book(book))
+    options = Options(rule_book=read_book(book))
     (run,) = load([str(path)], options)
     one = analyze([run], options).runs[0]
     assert run.pass_threshold == 0.5
@@ -78,7 +79,7 @@ def test_everything_is_taken(tmp_path: Path, book: Path) -> None:
 
 def test_a_label_decides_causes_and_makes_a_finding(tmp_path: Path, book: Path) -> None:
     path = write_jsonl(tmp_path / "rollouts.jsonl", rows())
-    options = Options(book=read_book(book))
+    options = Options(rule_book=read_book(book))
     found = analyze(load([str(path)], options), options).runs[0].diagnosis
     assert found is not None
     assert {task: cause.decided_by for task, cause in found.causes.items()} == dict.fromkeys(
@@ -92,7 +93,7 @@ def test_a_label_decides_causes_and_makes_a_finding(tmp_path: Path, book: Path) 
 def test_a_label_that_passes_carry_too_is_not_direct(tmp_path: Path, book: Path) -> None:
     everywhere = [dict(row, response=rows()[0]["response"]) for row in rows()]
     path = write_jsonl(tmp_path / "rollouts.jsonl", everywhere)
-    options = Options(book=read_book(book))
+    options = Options(rule_book=read_book(book))
     found = analyze(load([str(path)], options), options).runs[0].diagnosis
     assert found is not None
     (look,) = [one for one in found.lookouts if one.code == "locked-twice"]
@@ -102,7 +103,7 @@ def test_a_label_that_passes_carry_too_is_not_direct(tmp_path: Path, book: Path)
 
 def test_rollouts_of_a_label_can_be_left_out(tmp_path: Path, book: Path) -> None:
     path = write_jsonl(tmp_path / "rollouts.jsonl", rows())
-    options = Options(book=read_book(book), exclude=("code:locked-twice",))
+    options = Options(rule_book=read_book(book), exclude=("code:locked-twice",))
     one = analyze(load([str(path)], options), options).runs[0]
     assert one.metrics.counts["total_rollouts"] == 20
     with pytest.raises(RequestError):
@@ -113,7 +114,7 @@ def test_taught_tools_reach_the_key(tmp_path: Path, book: Path) -> None:
     key = [{"name": "update_view", "arguments": {}}]
     path = write_jsonl(tmp_path / "rollouts.jsonl", [dict(row, expected_actions=key) for row in rows()])
     (plain,) = load([str(path)], Options())
-    (run,) = load([str(path)], Options(book=read_book(book)))
+    (run,) = load([str(path)], Options(rule_book=read_book(book)))
     assert set(plain.tasks["key_expects"]) == {"one change"}
     assert set(run.tasks["key_expects"]) == {"nothing"}
 
@@ -162,19 +163,19 @@ def test_a_field_that_no_row_has_is_refused(tmp_path: Path) -> None:
     path.write_text("task_id: nowhere", encoding="utf-8")
     data = write_jsonl(tmp_path / "rollouts.jsonl", rows())
     with pytest.raises(RequestError, match="no row has a field 'nowhere'"):
-        load([str(data)], Options(book=read_book(path)))
+        load([str(data)], Options(rule_book=read_book(path)))
 
 
 def test_an_earlier_analysis_keeps_its_package(tmp_path: Path, book: Path) -> None:
-    from blade.cli.write import write
+    from blade.write import write
 
     path = write_jsonl(tmp_path / "rollouts.jsonl", rows())
-    options = Options(book=read_book(book))
+    options = Options(rule_book=read_book(book))
     write(analyze(load([str(path)], options), options), tmp_path / "out")
     (again,) = load([str(tmp_path / "out")], options)
-    assert again.taught_by == f"blade.yaml ({options.book.digest if options.book else ''})"
+    assert again.taught_by == f"blade.yaml ({options.rule_book.digest if options.rule_book else ''})"
     told = json.loads(next((tmp_path / "out").glob("*/metrics.json")).read_text())
     assert told["package"] == again.taught_by
     book.write_text("benchmark: shop", encoding="utf-8")
     with pytest.raises(RequestError, match="another package"):
-        load([str(tmp_path / "out")], Options(book=read_book(book)))
+        load([str(tmp_path / "out")], Options(rule_book=read_book(book)))

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 import blade
-from blade.analysis import Options, analyze, load
+from blade.analysis import analyze, load
 from blade.ingest.labels import label_of, labels_for, read_labels, write_label
 from blade.model.diagnosis import Label, TaskCause
 from blade.model.errors import ArtifactError
 from blade.model.finding import Cause
+from blade.model.options import Options
 from builders import Row, call, response, result, rollout, said, write_jsonl
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from blade.analysis import Options, analyze, load
+from blade.analysis import analyze, load
 from blade.model.diagnosis import Diagnosis
+from blade.model.options import Options
 from builders import Row, rollout, said, write_jsonl
 
 

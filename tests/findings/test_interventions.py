@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from blade.analysis import Options, analyze, load
+from blade.analysis import analyze, load
 from blade.model.diagnosis import Diagnosis
+from blade.model.options import Options
 from builders import call, result, rollout, said, write_jsonl
 
 KEY = [{"name": "cancel_order", "arguments": {"order_id": "W1"}}]

@@ -16,6 +16,7 @@ from blade.ingest.decode import decode_row
 from blade.ingest.expected import KnownDue, due_calls, read_due
 from blade.ingest.expected_words import key_expects
 from blade.model.expected import NOTHING_DUE, Due
+from blade.model.options import Options
 from blade.report.sections import report
 from builders import Row, call, result, rollout, said, write_bytes, write_jsonl
 
@@ -326,7 +327,7 @@ OUTPUTS: list[Any] = [
 
 def analyzed(path: Path) -> int:
     """Analyze and report; the number of rollouts whose failures are told apart, each once."""
-    options = pipeline.Options(workers=1)
+    options = Options(workers=1)
     analysis = pipeline.analyze(pipeline.load([str(path)], options), options)
     assert report(analysis)
     failed = 0

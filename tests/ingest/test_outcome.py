@@ -35,7 +35,7 @@ def test_a_finite_reward_is_judged_against_the_threshold(tmp_path: Path, reward:
 
 
 def test_the_threshold_can_be_moved(tmp_path: Path) -> None:
-    run = load_rows(tmp_path, rollout("a", reward=0.5), rollout("b", reward=0.4), threshold=0.5)
+    run = load_rows(tmp_path, rollout("a", reward=0.5), rollout("b", reward=0.4), pass_threshold=0.5)
     assert outcomes(run) == ["passed", "failed"]
     assert run.pass_threshold == 0.5
 

@@ -13,9 +13,10 @@ import pytest
 
 from blade.ingest import jsonl, scan
 from blade.ingest.artifacts import find
-from blade.ingest.load import Wishes, load_runs
+from blade.ingest.load import load_found
 from blade.ingest.row_table import COLUMNS
 from blade.model.finding import Hit, Looked
+from blade.model.options import Options
 from blade.model.rollout import Rollout
 from blade.model.run import Run
 from builders import Row, call, load, load_rows, places, reasons, result, rollout, said, write_bytes, write_jsonl
@@ -81,8 +82,8 @@ def test_workers_give_what_one_process_gives(tmp_path: Path, monkeypatch: pytest
     (whole,) = load(path)
     monkeypatch.setattr(scan, "CHUNK", 9_000)
     done: list[tuple[int, int]] = []
-    wishes = Wishes(workers=2, progress=lambda now, total: done.append((now, total)))
-    (cut,) = load_runs(find([str(path)]), wishes)
+    options = Options(workers=2, progress=lambda now, total: done.append((now, total)))
+    (cut,) = load_found(find([str(path)]), options, None)
     assert same(whole, cut)
     assert done == [(n, len(done)) for n in range(1, len(done) + 1)]
     assert len(done) > 2
@@ -135,8 +136,9 @@ PRINT = """
 import sys
 from blade.ingest.artifacts import find
 from blade.ingest.row_table import COLUMNS
-from blade.ingest.load import Wishes, load_runs
-for run in load_runs(find([sys.argv[1]]), Wishes(workers=1)):
+from blade.ingest.load import load_found
+from blade.model.options import Options
+for run in load_found(find([sys.argv[1]]), Options(workers=1), None):
     print(run.name, run.notes, run.tools, run.settings, run.schema, run.problems)
     for table in (run.rollouts, run.tasks, run.checks):
         print(table.write_json())
@@ -178,7 +180,7 @@ def test_without_trajectories_the_outcomes_are_the_same(tmp_path: Path) -> None:
     broken = rollout("z", response={"output": [], "error": "x"})
     spoke = rollout("y", response={"output": [said("a")], "error": "x"})
     path = write_jsonl(tmp_path / "run.jsonl", [*ROWS, broken, spoke])
-    (full,), (light,) = load(path), load(path, trajectories=False)
+    (full,), (light,) = load(path), load(path, metrics_only=True)
     assert places(light, "outcome") == places(full, "outcome")
     assert light.rollouts["steps"].null_count() == light.rollouts.height
     assert full.rollouts.filter(pl.col("steps").is_null())["outcome"].unique().to_list() == ["missing"]

@@ -6,7 +6,8 @@ import gzip
 import json
 from pathlib import Path
 
-from blade.analysis import Options, analyze, load
+from blade.analysis import analyze, load
+from blade.model.options import Options
 from blade.report import as_json
 from blade.report.page_one import page_one
 from blade.report.terminal import summary

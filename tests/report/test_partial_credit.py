@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from blade.analysis import Options, analyze, load
+from blade.analysis import analyze, load
+from blade.model.options import Options
 from blade.report.sections import report
 from builders import rollout, write_jsonl
 

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from blade.analysis import Options, analyze, load
+from blade.analysis import analyze, load
 from blade.evidence.quotes import worded
 from blade.evidence.templates import readable
+from blade.model.options import Options
 from blade.report.sections import report
 from builders import rollout, write_jsonl
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from blade.analysis import Options, analyze, load
+from blade.analysis import analyze, load
+from blade.model.options import Options
 from blade.report.terminal import plain_lines, plain_table, summary
 from blade.report.text import code, safe, safe_inside, table
 from builders import rollout, write_jsonl

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
 
-from blade.analysis import Options, analyze, load
+from msgspec.structs import replace
+
+from blade.analysis import analyze, load
 from blade.benchmark_health.health import health as health_of
 from blade.claims.audit import audit as audit_report
 from blade.claims.report_options import Asked, asked
 from blade.claims.values import Audit
 from blade.comparison.compare import MARGIN
 from blade.comparison.compare import compare as compare_runs
-from blade.custom_rules.read_rule_book import book_named
+from blade.custom_rules.find_rule_book import rule_book_named
 from blade.findings.exclusions import check_exclusions
 from blade.ingest.artifacts import find
 from blade.model.analysis import Analysis
 from blade.model.diagnosis import Label
 from blade.model.errors import RequestError
 from blade.model.finding import Cause
+from blade.model.options import Options
 from blade.model.run import Run
 
 
@@ -64,7 +66,7 @@ def _expecting(options: Options, run: Run, expected: int) -> list[Options]:
 def _can_be_made_again(runs: Sequence[Run], wishes: Asked, options: Options) -> bool:
     """Whether everything that the report says it was asked for is at hand."""
     return (
-        (options.book is not None or not wishes.package)
+        (options.rule_book is not None or not wishes.package)
         and (bool(options.labels) or not wishes.labelled)
         and (not wishes.grouped or any(run.tasks["group"].count() for run in runs))
     )
@@ -76,7 +78,7 @@ def _as_asked(options: Options, wishes: Asked, places: Sequence[str]) -> Options
         options,
         pass_threshold=options.pass_threshold if options.pass_threshold is not None else wishes.pass_threshold,
         metrics_only=options.metrics_only or wishes.metrics_only,
-        book=options.book or book_named(wishes.package),
+        rule_book=options.rule_book or rule_book_named(wishes.package, map(Path, places)),
         labels=options.labels or tuple(_labels_beside(places)),
     )
 

@@ -102,10 +102,11 @@ def analyze(
         raise RequestError("the output folder has no name", hint="-o DIR; is a variable unset?")
     with started_early(runs, workers) as pool, bar("reading") as advance:
         from blade import analysis as pipeline
-        from blade.cli.packages import given_book, read_with_book
+        from blade.custom_rules.find_rule_book import rule_book_in
         from blade.ingest.labels import read_labels
+        from blade.model.options import Options
 
-        options = pipeline.Options(
+        options = Options(
             format=format_name,
             pass_threshold=pass_threshold,
             expect_tasks=expect_tasks,
@@ -114,13 +115,13 @@ def analyze(
             exclude=tuple(exclude or ()),
             notes=_notes(notes),
             labels=read_labels(labels) if labels is not None else (),
-            book=given_book(package),
+            rule_book=rule_book_in(package) if package is not None else None,
             metrics_only=metrics_only,
             workers=workers,
             pool=pool,
             progress=advance,
         )
-        loaded, options = read_with_book(runs, options)
+        loaded = pipeline.load(runs, options)
     from blade.report import as_json as json_report
     from blade.report import terminal
 
@@ -135,7 +136,7 @@ def analyze(
         sys.stdout.write(json_report.full(analysis) if full else json_report.summary(analysis, more, limit=limit))
         print(written, file=sys.stderr)
     else:
-        print(printable(terminal.taken(analysis)))
+        print("\n".join(map(printable, terminal.taken(analysis).split("\n"))))
         print(
             "\n".join(
                 map(printable, ["", *terminal.summary(analysis), "", f"next: {next_command(analysis, more)}", written])
@@ -156,7 +157,7 @@ def _notes(path: Path | None) -> tuple[str, ...]:
 def _write(analysis: Analysis, out: Path | None) -> str:
     if out is None:
         return "nothing was written; -o DIR writes the report, the numbers and the tables"
-    from blade.cli.write import write
+    from blade.write import write
 
     write(analysis, out)
     return f"written: {out / 'report.html'}, {out / 'report.md'} and a folder for each run"

@@ -37,15 +37,15 @@ def audit(
     """
     import json
 
-    from blade import analysis as pipeline
     from blade.claims import load as audited
     from blade.claims.text import audit_json, audit_text
     from blade.ingest.labels import read_labels
+    from blade.model.options import Options
     from blade.package.in_place import audit_in_place
 
     path = _report(Path(report))
     given = [*(runs or ()), *(more or ())] or _beside(path)
-    options = pipeline.Options(labels=read_labels(labels) if labels is not None else ())
+    options = Options(labels=read_labels(labels) if labels is not None else ())
     found = audit_in_place(path.resolve()) if not given else None
     if found is None:
         found = audited.audit(path.name, _text(path), given, options, str(path.parent))

@@ -44,14 +44,14 @@ def compare(
 
     Example: blade compare runs/base.jsonl runs/new.jsonl -o out
     """
-    from blade import analysis as pipeline
     from blade.comparison import load as compared
     from blade.comparison.report import story, title
+    from blade.model.options import Options
     from blade.report.terminal import plain_lines
 
     if out == "":
         raise RequestError("the output folder has no name", hint="-o DIR; is a variable unset?")
-    options = pipeline.Options(exclude=tuple(exclude or ()), pass_threshold=pass_threshold)
+    options = Options(exclude=tuple(exclude or ()), pass_threshold=pass_threshold)
     found = compared.compare([baseline, *candidates], options, margin / 100)
     if at is not None:
         print("\n".join(_at(one, at) for one in found))
@@ -86,12 +86,12 @@ def _json(found: Sequence[Comparison], *, full: bool) -> str:
 def _write(found: Sequence[Comparison], out: str | None) -> str:
     if out is None:
         return "nothing was written; -o DIR writes report.md, report.html and comparison.json"
-    from blade.cli.write import write_texts
     from blade.comparison.as_json import comparison
     from blade.comparison.groups import told_apart
     from blade.comparison.report import comparison_report, several, title
     from blade.report.as_json import dump
     from blade.report.html import render
+    from blade.write import write_texts
 
     runs = [found[0].baseline, *(one.candidate for one in found)]
     report = comparison_report(found[0]) if len(found) == 1 else several(found, told_apart(runs))

@@ -29,16 +29,16 @@ def gate(
 
     Example: blade gate runs/base.jsonl runs/new.jsonl --policy gate.toml --junit gate.xml
     """
-    from blade import analysis as pipeline
-    from blade.cli.write import write_texts
     from blade.comparison import load as compared
     from blade.comparison.gate import gate as decide
     from blade.comparison.gate import read_policy
     from blade.comparison.gate_text import gate_json, gate_junit, gate_text
     from blade.comparison.gate_values import Policy, State
+    from blade.model.options import Options
+    from blade.write import write_texts
 
     rules = read_policy(policy) if policy is not None else Policy()
-    options = pipeline.Options(exclude=tuple(exclude or ()))
+    options = Options(exclude=tuple(exclude or ()))
     (found,) = compared.compare([baseline, candidate], options, rules.margin)
     decided = decide(found, rules)
     if junit is not None:

@@ -26,15 +26,15 @@ def health(
 
     Example: blade health runs/a.jsonl runs/b.jsonl -o out
     """
-    from blade import analysis as pipeline
     from blade.benchmark_health import load
     from blade.benchmark_health.report import health_json, health_report, health_short, title
-    from blade.cli.write import write_texts
+    from blade.model.options import Options
     from blade.report.as_json import dump
     from blade.report.html import render
     from blade.report.terminal import plain_table
+    from blade.write import write_texts
 
-    found = load.health(runs, pipeline.Options())
+    found = load.health(runs, Options())
     report = health_report(found)
     if out:
         texts = {

@@ -29,9 +29,9 @@ def history(
 
     entries = compared.history(analyses, margin / 100)
     if out:
-        from blade.cli.write import write_texts
         from blade.report.as_json import dump
         from blade.report.html import render
+        from blade.write import write_texts
 
         report = history_report(entries)
         texts = {

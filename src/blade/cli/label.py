@@ -28,14 +28,15 @@ def label(
     Example: blade label results/rollouts.jsonl 25 --cause task --note "the key has a wrong date of birth"
     """
     from blade import analysis as pipeline
-    from blade.cli.locations import one_run, task_of
     from blade.ingest.labels import label_of, write_label
     from blade.model.finding import Cause
+    from blade.model.locations import one_run, task_of
+    from blade.model.options import Options
 
     known = [*map(str, Cause), "none"]
     if cause not in known:
         raise RequestError(f"{cause!r} is no cause", hint=f"one of {', '.join(known)}")
-    chosen = one_run(pipeline.load([run], pipeline.Options(metrics_only=True)), run, run_name)
+    chosen = one_run(pipeline.load([run], Options(metrics_only=True)), run, run_name)
     made = label_of(chosen, task_of(chosen, task), None if cause == "none" else Cause(cause), note)
     total = write_label(labels, made)
     print(f"task {made.task_id}: {cause}; {labels} has {total} label{'' if total == 1 else 's'}")

@@ -6,11 +6,6 @@ from typing import Annotated
 
 import typer
 
-from blade.model.errors import RequestError
-
-AROUND = 2
-"""Steps shown before and after the one that a place names."""
-
 
 def show(
     run: Annotated[str, typer.Argument(metavar="RUN", help="Rollouts file, folder, or an earlier analysis.")],
@@ -25,19 +20,9 @@ def show(
 
     Example: blade show results/rollouts.jsonl 39#1 --steps 4:12
     """
-    from blade import analysis as pipeline
-    from blade.cli.locations import one_run, parse, step_range
-    from blade.report.rollout_text import show as lines_of
+    from blade import analysis, api
+    from blade.model.locations import one_run
+    from blade.model.options import Options
 
-    runs = pipeline.load([run], pipeline.Options(metrics_only=True))
-    chosen = one_run(runs, run, run_name)
-    task, repeat, step = parse(chosen, place)
-    wanted = (
-        step_range(steps) if steps else range(max(0, step - AROUND), step + AROUND + 1) if step is not None else None
-    )
-    rollout = chosen[task, repeat]
-    if wanted is not None and not any(one.index in wanted for one in rollout.steps or ()):
-        last = max((one.index for one in rollout.steps or ()), default=None)
-        hint = f"it has steps 0 to {last}" if last is not None else "no trajectory is recorded"
-        raise RequestError(f"{rollout.key} has no such step", hint=hint)
-    print("\n".join(lines_of(rollout, steps=wanted, width=width)))
+    chosen = one_run(analysis.load([run], Options(metrics_only=True)), run, run_name)
+    print(api.show(chosen, place, steps=steps, width=width))

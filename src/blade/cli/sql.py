@@ -29,12 +29,15 @@ def sql(
     Example: blade sql results/ "SELECT outcome, count(*) AS n FROM rollouts GROUP BY outcome"
     """
     from blade import analysis as pipeline
+    from blade.model.options import Options
 
     *inputs, query = words
     if not inputs:
         raise RequestError("a run and a query are needed", hint='blade sql results/ "SELECT count(*) FROM rollouts"')
-    runs = pipeline.load(inputs, pipeline.Options())
-    found = pipeline.ask(runs, query)
+    from blade.ingest.tables import ask
+
+    runs = pipeline.load(inputs, Options())
+    found = ask(runs, query)
     if as_json:
         sys.stdout.write(found.write_ndjson())
     elif as_csv:

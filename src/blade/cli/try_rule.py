@@ -23,13 +23,14 @@ def try_rule(
 
     Example: blade try results/rollouts.jsonl 'call cancel_order[not earlier call get_order]'
     """
-    from blade import analysis as pipeline
     from blade.custom_rules import parse
+    from blade.findings.rule_trial import try_rule as try_on_runs
+    from blade.model.options import Options
     from blade.report.rule_trial_text import trial_json, trial_text
 
     parse(rule)
     with bar("reading") as advance:
-        trials = pipeline.try_rule([run], rule, pipeline.Options(workers=workers, progress=advance))
+        trials = try_on_runs([run], rule, Options(workers=workers, progress=advance))
     if as_json:
         import msgspec
 

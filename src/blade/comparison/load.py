@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from blade.analysis import Options, analyze, load, told_apart
+from blade.analysis import analyze, load
 from blade.comparison.compare import MARGIN
 from blade.comparison.compare import compare as compare_runs
 from blade.comparison.history import history as history_of
 from blade.comparison.history_values import Entry
 from blade.comparison.values import Comparison
+from blade.ingest.load import told_apart
 from blade.model.errors import RequestError
+from blade.model.options import Options
 from blade.model.run import Run
 
 
 def compare(inputs: Sequence[str], options: Options, margin: float = MARGIN) -> tuple[Comparison, ...]:
     """The first run against each of the others; every input must hold one run."""
-    runs = [_one_run(each, options) for each in inputs]
+    return compare_loaded([_one_run(each, options) for each in inputs], options, margin)
+
+
+def compare_loaded(runs: Sequence[Run], options: Options, margin: float = MARGIN) -> tuple[Comparison, ...]:
+    """The first run against each of the others."""
     analyzed = [analyze([run], options).runs[0] for run in told_apart(runs)]
     return tuple(compare_runs(analyzed[0], other, margin) for other in analyzed[1:])
 

@@ -13,24 +13,12 @@ from blade.custom_rules.parse import parse
 from blade.custom_rules.rule_book import Book, Fix, Taught
 from blade.custom_rules.syntax import Rule
 from blade.custom_rules.tokens import RuleError
-from blade.model.errors import ArtifactError, BladeError
+from blade.model.errors import ArtifactError
 from blade.model.finding import Cause
 from blade.model.tools import Tools
 
 KINDS_OF_FIX = ("harness", "prompt", "training", "verifier", "data", "infrastructure")
 _CODES = ("ANS", "BEH", "DAT", "INF", "TSK")
-
-
-def book_named(name: str | None) -> Book | None:
-    """The book that a report or an earlier analysis names, where it is still at hand and the same."""
-    path = Path((name or "").rpartition(" (")[0])
-    if not path.is_file():
-        return None
-    try:
-        book = read_book(path, path.as_posix() if not path.is_absolute() else None)
-    except BladeError:
-        return None
-    return book if book.named == name else None
 
 
 def read_book(path: Path, shown: str | None = None) -> Book:

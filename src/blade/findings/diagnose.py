@@ -22,6 +22,7 @@ from blade.findings.exhibits import shown_by
 from blade.findings.interventions import interventions
 from blade.findings.ranked import findings
 from blade.findings.tested_rollouts import tested
+from blade.model.analysis import TaskResult
 from blade.model.diagnosis import Diagnosis, Elsewhere, Label, Mode, Partition
 from blade.model.finding import Evidence
 from blade.model.run import Run
@@ -120,4 +121,16 @@ def _evidence(mode: Mode, table: pl.DataFrame, reading: Reading) -> Evidence | N
     taught = [place for place in places if place[0] in reading.sometimes]
     return next(
         (found for walk in reading.at([*taught, *places]) if (found := shown_by(walk, mode.id)) is not None), None
+    )
+
+
+def with_diagnosis(tasks: Sequence[TaskResult], diagnosis: Diagnosis) -> tuple[TaskResult, ...]:
+    """The tasks with the modes of their failures and their causes."""
+    names = {mode.id: mode.name for mode in diagnosis.partition.modes}
+    counted = diagnosis.partition.table.group_by("task_id", "mode").len()
+    modes: dict[str, dict[str, int]] = {}
+    for task, mode, times in sorted(counted.iter_rows()):
+        modes.setdefault(task, {})[names[mode]] = times
+    return tuple(
+        replace(task, modes=modes.get(task.task_id, {}), cause=diagnosis.causes.get(task.task_id)) for task in tasks
     )

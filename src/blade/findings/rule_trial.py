@@ -9,13 +9,17 @@ from fnmatch import fnmatchcase
 import msgspec
 import polars as pl
 
-from blade.custom_rules import Rule, fields_named, reads, tools_named
+from blade.custom_rules import Rule, fields_named, parse, reads, tools_named
 from blade.findings.tested_rollouts import tested
+from blade.ingest.artifacts import find as find_runs
+from blade.ingest.load import load_found
 from blade.model.diagnosis import Grade
 from blade.model.finding import Hit
+from blade.model.options import Options
 from blade.model.rule_trial import Sighting, Trial, TrialSlice
 from blade.model.run import Run
 from blade.rules import find
+from blade.rules.custom import Looking, looked_again
 from blade.stats.counts import fired
 from blade.stats.rollout_index import numbered
 from blade.stats.support import Graded, grade
@@ -26,6 +30,23 @@ PLACES = 5
 MOST_SLICES = 12
 MOST_NAMED = 8
 _VERDICT = ("outcome", "reward", "expected")
+
+
+def try_rule(inputs: Sequence[str], text: str, options: Options) -> tuple[Trial, ...]:
+    """A rule tried on every run of the inputs; RuleError when the text is none."""
+    rule = parse(text)
+    looking = Looking(rules=((TRIED, rule),))
+    found = find_runs(inputs, options.format)
+    runs = load_found(found, options, looking)
+    saved = len(found.analyses)
+    again = (looked_again(run, looking) for run in runs[:saved])
+    return tuple(trial(run, rule, text) for run in (*again, *runs[saved:]))
+
+
+def try_on(run: Run, text: str) -> Trial:
+    """A rule tried on a run that is loaded: its rollouts are read again."""
+    rule = parse(text)
+    return trial(looked_again(run, Looking(rules=((TRIED, rule),))), rule, text)
 
 
 def trial(run: Run, rule: Rule, text: str) -> Trial:

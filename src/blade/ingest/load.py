@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from concurrent.futures import Executor
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,15 +21,18 @@ from blade.ingest.join import JOINED, expect, join, missing_rows
 from blade.ingest.names import NAMELESS, Called, is_nameable, unique_names
 from blade.ingest.order import in_natural_order, natural
 from blade.ingest.plan import Files, plan
+from blade.ingest.reread import reread
 from blade.ingest.row_table import EXTRA
-from blade.ingest.scan import Chunk, Options, Table, gather, scan, temporary_folder
+from blade.ingest.saved import load_saved
+from blade.ingest.scan import Chunk, ScanSettings, Table, gather, scan, temporary_folder
 from blade.ingest.sidecars import Sidecars, read_sidecars
 from blade.ingest.slices import label
 from blade.ingest.split_runs import Group, assign
 from blade.model.errors import ArtifactError, RequestError
 from blade.model.finding import Look
+from blade.model.options import Options
+from blade.model.rollout import PASS_TOLERANCE, Outcome
 from blade.model.run import ROLLOUTS, Run
-from blade.model.tools import NOTHING_TAUGHT, Tools
 
 MOST_NAMED = 3
 """Problems told in an error message."""
@@ -43,27 +45,6 @@ _OF_ROLLOUTS = frozenset((*ROLLOUTS, "file", "checks"))
 """The columns of rows that the other tables are made from."""
 
 
-class Wishes(Struct, frozen=True, kw_only=True):
-    """What the user asks of the reading."""
-
-    format: str | None = None
-    threshold: float = 1.0
-    expect_tasks: int | None = None
-    expect_repeats: int | None = None
-    group: str | None = None
-    task_id: str | None = None
-    """The field that names the task, where a package says so."""
-    slices: tuple[str, ...] = ()
-    """Fields that cut the tasks, before all others."""
-    tools: Tools = NOTHING_TAUGHT
-    trajectories: bool = True
-    workers: int | None = None
-    pool: Executor | None = None
-    """Workers that were started already; they end when the rows are read."""
-    look: Look | None = None
-    progress: Callable[[int, int], None] = lambda done, total: None
-
-
 class _Scan(Struct, frozen=True, kw_only=True):
     """Everything that was read, before it is told apart into runs."""
 
@@ -74,22 +55,54 @@ class _Scan(Struct, frozen=True, kw_only=True):
     """By bundle: the manifest is believed first, then the config, then the file itself."""
 
 
-def load_runs(found: Found, wishes: Wishes) -> list[Run]:
-    """The runs of what was found, in order of name; raises when no row of it is usable."""
-    read = _read(found, wishes)
+def load_found(found: Found, options: Options, look: Look | None) -> tuple[Run, ...]:
+    """Runs of earlier analyses, then runs that are read now, in which `look` looks at every rollout."""
+    book = options.rule_book
+    saved = [_with_threshold(load_saved(folder, name), options.threshold) for name, folder in found.analyses]
+    if any(book is not None and run.taught_by != book.named for run in saved):
+        hint = "give the rollouts themselves"
+        raise RequestError("an earlier analysis cannot be read under another package", hint=hint)
+    if saved and options.needs_rows:
+        hint = "give the rollouts themselves, or analyze the folder without those options"
+        raise RequestError("an earlier analysis cannot be read with other expectations, groups or formats", hint=hint)
+    fresh = _load_bundles(found, options, look) if found.bundles else []
+    named = book.named if book is not None else None
+    fresh = [replace(run, taught_by=named, rule_book=book) for run in fresh]
+    return tuple(replace(run, read=reread) for run in (*saved, *fresh))
+
+
+def _with_threshold(run: Run, threshold: float | None) -> Run:
+    """A saved run under another threshold: what was judged is judged again by its reward."""
+    if threshold is None or threshold == run.pass_threshold:
+        return run
+    judged = pl.col("outcome").is_in([str(Outcome.PASSED), str(Outcome.FAILED)])
+    again = (
+        pl.when(pl.col("reward") >= threshold - PASS_TOLERANCE)
+        .then(pl.lit(str(Outcome.PASSED)))
+        .otherwise(pl.lit(str(Outcome.FAILED)))
+    )
+    rows = run.rollouts.with_columns(pl.when(judged).then(again).otherwise(pl.col("outcome")).alias("outcome"))
+    return replace(run, rollouts=rows, pass_threshold=threshold)
+
+
+def _load_bundles(found: Found, options: Options, look: Look | None) -> list[Run]:
+    """The runs of the files that were found, in order of name; raises when no row of them is usable."""
+    read = _read(found, options, look)
     owners = read.files.owners
     bundle = pl.col("file").replace_strict(range(len(owners)), owners, return_dtype=pl.Int32).alias("bundle")
-    rows = _with_id(read.table.rows.with_columns(bundle), wishes.task_id)
+    book = options.rule_book
+    rows = _with_id(read.table.rows.with_columns(bundle), book.task_id if book is not None else None)
     groups, rows = assign(rows, found.bundles, read.table, [fact.benchmark for fact in read.facts])
-    if wishes.group is not None and EXTRA + wishes.group not in rows.columns:
-        raise _no_such_field(wishes.group, "group by", rows)
+    unit = options.unit
+    if unit is not None and EXTRA + unit not in rows.columns:
+        raise _no_such_field(unit, "group by", rows)
     # From here on each run has its own rows: all of them would be held twice.
     read = structs.replace(read, table=replace(read.table, rows=read.table.rows.clear()))
     own = [identify(group.select(rows)) for group in groups]
     del rows
     mine = [in_natural_order(_narrow(frame)) for frame in own]
     own = [frame.select(name for name in frame.columns if name in _OF_ROLLOUTS) for frame in own]
-    runs = [_run(number, groups, mine, own.pop(0), read, wishes) for number in range(len(groups))]
+    runs = [_run(number, groups, mine, own.pop(0), read, options) for number in range(len(groups))]
     named = _named(runs, groups, read.files)
     return [
         replace(run, problems=(*found.problems, *run.problems), problem_count=run.problem_count + len(found.problems))
@@ -103,21 +116,22 @@ def _narrow(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.select(*dict.fromkeys((*_OF_TASKS, *JOINED, *extras))).with_row_index("place")
 
 
-def _read(found: Found, wishes: Wishes) -> _Scan:
+def _read(found: Found, options: Options, look: Look | None) -> _Scan:
     files, pieces = plan(found)
     done = [0]
 
     def advance(piece: Chunk) -> None:
         done[0] += 1
-        wishes.progress(done[0], len(pieces))
+        options.progress(done[0], len(pieces))
 
-    look = wishes.look if wishes.trajectories else None
-    options = Options(threshold=wishes.threshold, look=look, trajectories=wishes.trajectories, tools=wishes.tools)
+    settings = ScanSettings(
+        threshold=_pass_threshold(options), look=look, trajectories=not options.metrics_only, tools=options.tools
+    )
     with temporary_folder() as folder:
-        read = scan(pieces, options, workers=wishes.workers, pool=wishes.pool, folder=Path(folder), progress=advance)
-        if wishes.pool is not None:
+        read = scan(pieces, settings, workers=options.workers, pool=options.pool, folder=Path(folder), progress=advance)
+        if options.pool is not None:
             # Their memory is given back before the tables take theirs.
-            wishes.pool.shutdown(wait=False)
+            options.pool.shutdown(wait=False)
         table = gather(read)
     if not any(table.counts.get(number) for number, role in enumerate(files.roles) if role in ("rollouts", "failures")):
         raise _nothing_usable(table)
@@ -130,6 +144,10 @@ def _read(found: Found, wishes: Wishes) -> _Scan:
         for bundle, beside in zip(found.bundles, sidecars, strict=True)
     ]
     return _Scan(files=files, table=table, sidecars=sidecars, facts=facts)
+
+
+def _pass_threshold(options: Options) -> float:
+    return 1.0 if options.threshold is None else options.threshold
 
 
 def _nothing_usable(table: Table) -> ArtifactError:
@@ -165,7 +183,7 @@ def _run(
     narrow: Sequence[pl.DataFrame],
     rows: pl.DataFrame,
     read: _Scan,
-    wishes: Wishes,
+    options: Options,
 ) -> Run:
     """The run of a group; `narrow` are the rows of each group in natural order, `rows` its own, which are emptied."""
     group, mine, files = groups[number], narrow[number], read.files
@@ -178,14 +196,15 @@ def _run(
         inputs,
         stated,
         absent=about.absent_repeats(said),
-        tasks=wishes.expect_tasks,
-        repeats=wishes.expect_repeats,
+        tasks=options.expect_tasks,
+        repeats=options.expect_repeats,
     )
     missing = missing_rows(joined.rollouts, inputs, expected)
     checks = tables.check_table(rows, joined.rollouts)
     rollouts = tables.rollout_table(rows, joined.rollouts, missing, files.names)
     others = [frame for other, frame in enumerate(narrow) if other != number]
-    cuts = tables.Cuts(group=wishes.group, slices=wishes.slices)
+    book = options.rule_book
+    cuts = tables.Cuts(group=options.unit, slices=book.slices if book is not None else ())
     tasks = tables.task_table(mine, rollouts, expected, cuts, others, files.names)
     problems, problem_count = about.problems_of(group, groups, files, read.table, read.sidecars)
     return Run(
@@ -202,7 +221,7 @@ def _run(
         problem_count=problem_count + len(joined.problems),
         artifacts=about.artifacts_of(group, files, read.table, read.facts),
         schema=about.schema_of(group, files, read.table),
-        pass_threshold=wishes.threshold,
+        pass_threshold=_pass_threshold(options),
         expected_from=expected.source,
         expected_why_not=expected.reason,
         surprises=expected.notes,
@@ -241,3 +260,15 @@ def renamed(run: Run, name: str) -> Run:
         return frame.with_columns(pl.lit(name).alias("run"))
 
     return replace(run, name=name, rollouts=stamp(run.rollouts), tasks=stamp(run.tasks), checks=stamp(run.checks))
+
+
+def told_apart(runs: Sequence[Run]) -> tuple[Run, ...]:
+    """The runs under names that differ; those of several analyses may have the same."""
+    names = unique_names([Called(wanted=run.name, tails=_tails(run)) for run in runs])
+    return tuple(run if run.name == name else renamed(run, name) for run, name in zip(runs, names, strict=True))
+
+
+def _tails(run: Run) -> tuple[str, ...]:
+    """What tells a run from its namesakes: its agent, its folder, its file."""
+    path = Path(next(iter(run.roots.values()), ""))
+    return run.agent or "", path.parent.name, stem_of(path)

@@ -45,7 +45,7 @@ MOST_PROBLEMS = 1_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options:
+class ScanSettings:
     """How rows are read; the same for every chunk of a scan."""
 
     threshold: float = 1.0
@@ -107,7 +107,7 @@ def edges(size: int) -> list[int]:
 
 def scan(
     pieces: Sequence[Chunk],
-    options: Options,
+    settings: ScanSettings,
     *,
     workers: int | None,
     pool: Executor | None = None,
@@ -121,9 +121,9 @@ def scan(
     """
     wanted = min(workers if workers is not None else cores(), len(pieces))
     if wanted <= 1 or (workers is None and sum(map(_size, pieces)) < WORTH_WORKERS):
-        return [_reported(scan_chunk(piece, options), progress) for piece in pieces]
+        return [_reported(scan_chunk(piece, settings), progress) for piece in pieces]
     with nullcontext(pool) if pool is not None else open_pool(wanted) as ready:
-        futures = [ready.submit(_scan_to_parts, piece, options, folder, index) for index, piece in enumerate(pieces)]
+        futures = [ready.submit(_scan_to_parts, piece, settings, folder, index) for index, piece in enumerate(pieces)]
         return [_reported(future.result(), progress) for future in futures]
 
 
@@ -136,14 +136,14 @@ def _size(piece: Chunk) -> int:
     return (piece.end - piece.start) if piece.end is not None else piece.path.stat().st_size
 
 
-def _scan_to_parts(piece: Chunk, options: Options, folder: Path, index: int) -> Scanned:
+def _scan_to_parts(piece: Chunk, settings: ScanSettings, folder: Path, index: int) -> Scanned:
     def keep(frame: pl.DataFrame, number: int) -> Path:
         path = folder / f"{index:06d}-{number:06d}.arrow"
         written = frame.select(name for name in frame.columns if _is_written(frame, name))
         written.write_ipc(path, compression="lz4")
         return path
 
-    return scan_chunk(piece, options, keep)
+    return scan_chunk(piece, settings, keep)
 
 
 def _is_written(part: pl.DataFrame, name: str) -> bool:
@@ -153,18 +153,18 @@ def _is_written(part: pl.DataFrame, name: str) -> bool:
 
 def scan_chunk(
     piece: Chunk,
-    options: Options,
+    settings: ScanSettings,
     keep: Callable[[pl.DataFrame, int], pl.DataFrame | Path] = lambda frame, number: frame,
 ) -> Scanned:
     """Read one chunk; `keep` decides where a part of the light table goes."""
     format_ = format_named(piece.format)
     reader = format_.reader(
-        role=piece.role, threshold=options.threshold, look=options.look, trajectories=options.trajectories
+        role=piece.role, threshold=settings.threshold, look=settings.look, trajectories=settings.trajectories
     )
-    blocks = BlockReader(reader, format_.as_row, piece.shown, _usual_rows(piece.path, options.trajectories))
+    blocks = BlockReader(reader, format_.as_row, piece.shown, _usual_rows(piece.path, settings.trajectories))
     result = Scanned(chunk=piece)
     waiting: list[Part] = []
-    with taught(options.tools):
+    with taught(settings.tools):
         for block in _blocks(piece, format_, blocks, result):
             waiting += block.parts
             result.rows += sum(len(part.places) for part in block.parts)

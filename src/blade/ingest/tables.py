@@ -14,8 +14,9 @@ from blade.ingest.join import Expected, usual_repeats
 from blade.ingest.order import in_natural_order
 from blade.ingest.row_table import DIFFERENCE, EXTRA, HIT
 from blade.ingest.slices import label, slice_columns
+from blade.model.errors import RequestError
 from blade.model.rollout import Outcome
-from blade.model.run import CHECKS, ROLLOUTS, TASKS
+from blade.model.run import CHECKS, ROLLOUTS, TASKS, Run
 
 _INPUTS = ("inputs", "dataset")
 
@@ -167,3 +168,17 @@ def rollout_table(
 def _shown(names: Mapping[int, str]) -> pl.Expr:
     """The file of each row as people see it."""
     return pl.col("file").replace_strict(list(names), list(names.values()), return_dtype=pl.String, default=None)
+
+
+def ask(runs: Sequence[Run], query: str) -> pl.DataFrame:
+    """The answer of an SQL query over the tables of the runs; raises when the query cannot be understood."""
+    tables = {
+        name: pl.concat([getattr(run, name) for run in runs], how="diagonal_relaxed")
+        for name in ("rollouts", "tasks", "checks")
+    }
+    try:
+        return pl.SQLContext(frames=tables, eager=True).execute(query)
+    except (pl.exceptions.PolarsError, ValueError) as error:
+        columns = "; ".join(f"{name}: {', '.join(table.columns)}" for name, table in tables.items())
+        first_line = str(error).partition("\n")[0]
+        raise RequestError(f"the query cannot be answered: {first_line}", hint=f"tables are {columns}") from None

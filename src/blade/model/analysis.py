@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 import msgspec
 
 from blade.model.diagnosis import Between, Diagnosis, TaskCause
+from blade.model.errors import RequestError
 from blade.model.measure import Interval, Measure
 from blade.model.run import Recorded, Run
 
@@ -162,6 +165,12 @@ class RunAnalysis:
     why_not: str = ""
     """Why there is no diagnosis."""
 
+    def __repr__(self) -> str:
+        score = self.metrics.measures.get(self.metrics.headline)
+        value = f"{score.value:.3f}" if score is not None and score.value is not None else "no score"
+        counts = self.metrics.counts
+        return f"<{self.run.name}: {value}, {counts['total_tasks']} tasks, {counts['total_rollouts']} rollouts>"
+
     @cached_property
     def tasks(self) -> tuple[TaskResult, ...]:
         """Every task in order; made when first asked for, since a large run has many."""
@@ -180,6 +189,18 @@ class Analysis(msgspec.Struct, frozen=True, kw_only=True):
     """For each pair of runs that share tasks: what only one of them solves."""
     render: Callable[[Analysis], str] | None = None
     """Turns the analysis into a page, where a pipeline handed that in."""
+    write: Callable[[Analysis, Path], None] | None = None
+    """Writes the analysis into a folder, where a pipeline handed that in."""
+
+    def __repr__(self) -> str:
+        return f"Analysis({', '.join(map(repr, self.runs))})"
+
+    def save(self, folder: str | os.PathLike[str]) -> Path:
+        """Write what `blade analyze -o FOLDER` writes, and give the folder."""
+        if self.write is None:
+            raise RequestError("this analysis cannot be written", hint="make one with blade.analyze")
+        self.write(self, Path(folder))
+        return Path(folder)
 
     @property
     def tasks(self) -> tuple[TaskResult, ...]:

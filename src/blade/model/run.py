@@ -18,6 +18,8 @@ from blade.model.rollout import Problem, Rollout
 if TYPE_CHECKING:
     import polars as pl
 
+    from blade.custom_rules import Book
+
 ROLLOUTS: dict[str, tuple[str, str]] = {
     "run": ("String", "name of the run"),
     "task_id": ("String", "the task; unique within the run"),
@@ -183,8 +185,13 @@ class Run:
     """Where each artifact is on this machine; written out only relative to the folder of an analysis."""
     taught_by: str | None = None
     """File and hash of the package whose rules looked at the rollouts."""
+    rule_book: Book | None = field(default=None, repr=False)
+    """The custom rules themselves, where the run was read with some."""
     read: ReadRollouts | None = None
     """Reads rollouts again from the artifacts; None when they are out of reach."""
+
+    def __repr__(self) -> str:
+        return f"Run({self.name!r}, {self.tasks.height} tasks, {self.rollouts.height} rollouts)"
 
     @property
     def table(self) -> pl.DataFrame:

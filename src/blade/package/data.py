@@ -10,11 +10,13 @@ from pathlib import Path
 
 from msgspec import structs
 
-from blade.analysis import Options, analyze, load, told_apart
+from blade.analysis import analyze, load
 from blade.custom_rules import Book
 from blade.custom_rules.read_rule_book import read_book
+from blade.ingest.load import told_apart
 from blade.model.analysis import Analysis, RunAnalysis
 from blade.model.errors import BladeError
+from blade.model.options import Options
 from blade.model.run import Run
 from blade.package.documents import shown
 from blade.package.layout import Golden, Package
@@ -60,7 +62,7 @@ class Data:
 
     @cached_property
     def _loaded(self) -> tuple[tuple[RolloutFile, ...], tuple[Run, ...]]:
-        files, runs = _load(self.package, Options(book=self._unlabelled))
+        files, runs = _load(self.package, Options(find_rule_book=False, rule_book=self._unlabelled))
         # What BLADE finds by itself is not the package's doing, and a report on it does not name the package.
         return files, tuple(replace(run, taught_by=None) for run in runs)
 
@@ -82,14 +84,18 @@ class Data:
     @cached_property
     def analysis(self) -> Analysis:
         """All runs under BLADE's own rules, with the threshold and the ids that the package gives."""
-        return analyze(self.runs, Options(book=self._unlabelled)) if self.runs else Analysis(runs=())
+        return (
+            analyze(self.runs, Options(find_rule_book=False, rule_book=self._unlabelled))
+            if self.runs
+            else Analysis(runs=())
+        )
 
     @cached_property
     def taught(self) -> Analysis:
         """All runs under the labels and stages of the package too."""
         if self.book is None or not self.runs:
             return self.analysis
-        options = Options(book=self.book)
+        options = Options(find_rule_book=False, rule_book=self.book)
         return analyze(_load(self.package, options)[1], options)
 
     def file_of(self, run: str) -> RolloutFile | None:

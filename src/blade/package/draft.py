@@ -8,12 +8,13 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from blade.analysis import Options, load
+from blade.analysis import load
 from blade.ingest.artifacts import SUFFIXES, Bundle, find
 from blade.ingest.names import is_nameable, safe_name
 from blade.model.analysis import RunAnalysis
 from blade.model.diagnosis import Lookout
 from blade.model.errors import ArtifactError, RequestError
+from blade.model.options import Options
 from blade.package.data import Data
 from blade.package.draft_book import LabelDraft, book_text, kept_labels, label_drafts
 from blade.package.draft_golden import sidecar_text, with_open_points

@@ -7,13 +7,14 @@ from dataclasses import replace
 
 from msgspec import structs
 
-from blade.analysis import Options, analyze
+from blade.analysis import analyze
 from blade.claims.audit import audit as audit_report
 from blade.claims.names import Names
 from blade.claims.report_options import asked
 from blade.claims.values import Audit
 from blade.custom_rules import Book
 from blade.model.analysis import Analysis
+from blade.model.options import Options
 from blade.package.about_others import Others, combined
 from blade.package.data import Data
 from blade.package.golden_text import golden_text, narrowed
@@ -49,7 +50,7 @@ def _audits(name: str, text: str, data: Data, run: str | None) -> Iterator[Audit
         others = Others(text, Names(whole), run)
         yield combined(audit_report(name, text, whole, own), of_run, others) if others.named else of_run
         if len(whole.runs) > 1:
-            alone = analyze([mine.runs[0].run], Options(book=book))
+            alone = analyze([mine.runs[0].run], Options(find_rule_book=False, rule_book=book))
             yield audit_report(name, text, alone, (report(alone),))
 
 

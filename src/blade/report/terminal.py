@@ -25,14 +25,15 @@ _MARKS = pattern_of(
 
 
 def taken(analysis: Analysis) -> str:
-    """Which files were taken as which run; one line."""
+    """Which files were taken as which run, in one line; and the rule book, in another, where one was used."""
     parts = []
     for one in analysis.runs[:MOST_RUNS]:
         files = [_file(one, a) for a in one.run.artifacts if a.role in ("rollouts", "failures") and a.rows]
         more = f" and {len(files) - MOST_FILES} more files" if len(files) > MOST_FILES else ""
         parts.append(f"{one.run.name} = {', '.join(files[:MOST_FILES]) or 'an earlier analysis'}{more}")
     more = f"; and {len(analysis.runs) - MOST_RUNS} more runs" if len(analysis.runs) > MOST_RUNS else ""
-    return "; ".join(parts) + more
+    books = dict.fromkeys(each.run.taught_by for each in analysis.runs if each.run.taught_by)
+    return "\n".join(["; ".join(parts) + more, *(f"rule book: {book}" for book in books)])
 
 
 def _file(one: RunAnalysis, artifact: Artifact) -> str:

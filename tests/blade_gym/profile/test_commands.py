@@ -18,8 +18,8 @@ OURS = (
 
 
 def gym(folder: Path, *words: str, command: str = "gym") -> subprocess.CompletedProcess[str]:
-    module = "gym" if command == "gym" else "main"
-    started = [sys.executable, "-c", f"from blade.cli.{module} import main; main()", *words]
+    module = "blade_gym.cli" if command == "gym" else "blade.cli.main"
+    started = [sys.executable, "-c", f"from {module} import main; main()", *words]
     return subprocess.run(started, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
 
 

@@ -1,0 +1,69 @@
+"""What a user may ask of a reading and an analysis: one value for the command line, the API and everything below."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from concurrent.futures import Executor
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from blade.model.errors import RequestError
+from blade.model.tools import NOTHING_TAUGHT, Tools
+
+if TYPE_CHECKING:
+    from blade.custom_rules import Book
+    from blade.model.diagnosis import Label
+
+
+class Options(Struct, frozen=True, kw_only=True):
+    """Every field has the default that a user gets who says nothing."""
+
+    format: str | None = None
+    pass_threshold: float | None = None
+    expect_tasks: int | None = None
+    expect_repeats: int | None = None
+    group: str | None = None
+    """The row field whose values are the units of intervals."""
+    exclude: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    labels: tuple[Label, ...] = ()
+    """Verdicts of people, which overrule the rules."""
+    rule_book: Book | None = None
+    """The custom rules of the benchmark's package."""
+    find_rule_book: bool = True
+    """Without a rule book, use the one of the package whose name is the benchmark's."""
+    metrics_only: bool = False
+    workers: int | None = None
+    pool: Executor | None = None
+    """Workers that were started already; they end with the first reading."""
+    progress: Callable[[int, int], None] = lambda done, total: None
+
+    def __post_init__(self) -> None:
+        """Refuse a threshold that nothing can reach or miss."""
+        if self.pass_threshold is not None and not math.isfinite(self.pass_threshold):
+            raise RequestError(
+                f"{self.pass_threshold} is no threshold", hint="give a number, for example --pass-threshold 0.5"
+            )
+
+    @property
+    def threshold(self) -> float | None:
+        """The user's pass threshold, else that of the rule book."""
+        from_book = self.rule_book.pass_threshold if self.rule_book is not None else None
+        return from_book if self.pass_threshold is None else self.pass_threshold
+
+    @property
+    def unit(self) -> str | None:
+        """The user's group field, else that of the rule book."""
+        return self.group or (self.rule_book.group if self.rule_book is not None else None)
+
+    @property
+    def tools(self) -> Tools:
+        """What the rule book says of tools."""
+        return self.rule_book.tools if self.rule_book is not None else NOTHING_TAUGHT
+
+    @property
+    def needs_rows(self) -> bool:
+        """Whether something is asked that only the rows can answer, so that an earlier analysis cannot."""
+        return any((self.expect_tasks, self.expect_repeats, self.group, self.format))

@@ -10,13 +10,13 @@ from pathlib import Path
 from blade import analysis as pipeline
 from blade.benchmark_health.health import health
 from blade.model.analysis import Analysis
-from blade.model.diagnosis import Lookout
+from blade.model.diagnosis import RuleStatistics
 from blade.model.options import Options
 from blade.model.run import Run
 from blade.rules.catalog import all_rules
 from blade.stats.headroom import headroom
-from blade.stats.rollout_index import numbered
-from proof.simulate.calibration import Calibration, Estimate, Graded, calibrated
+from blade.stats.rollout_index import index_rollouts
+from proof.simulate.calibration import Calibration, Estimate, SupportedSymptoms, calibrated
 from proof.simulate.effects import SYMPTOMS, Effect, symptoms_run
 from proof.simulate.generate import Made, Wanted, generate
 from proof.simulate.ranking import ranking
@@ -68,24 +68,24 @@ def calibrate(seeds: Iterable[int]) -> Calibration:
     return calibrated(without, with_one)
 
 
-def _graded(effect: Effect) -> Graded:
+def _graded(effect: Effect) -> SupportedSymptoms:
     """Each symptom of a run with its grade and its headroom beside the true gain, and the grades of habits."""
     with tempfile.TemporaryDirectory(prefix="blade-") as folder:
         write_files(effect.made.files, Path(folder))
         (one,) = analyzed(Path(folder)).runs
     if one.diagnosis is None:
         raise ValueError("a run without a diagnosis cannot be graded")
-    symptoms = (_estimate(one.run, rule, effect) for rule in one.diagnosis.lookouts if rule.code in effect.gains)
-    habits = tuple(habit.grade for habit in one.diagnosis.habits if habit.p_value is not None)
-    return Graded(symptoms=tuple(symptoms), habits=habits)
+    symptoms = (_estimate(one.run, rule, effect) for rule in one.diagnosis.rule_statistics if rule.code in effect.gains)
+    habits = tuple(habit.support for habit in one.diagnosis.habits if habit.p_value is not None)
+    return SupportedSymptoms(symptoms=tuple(symptoms), habits=habits)
 
 
-def _estimate(run: Run, rule: Lookout, effect: Effect) -> Estimate:
-    rollouts = numbered(run)
+def _estimate(run: Run, rule: RuleStatistics, effect: Effect) -> Estimate:
+    rollouts = index_rollouts(run)
     fired = rollouts.fired.get(rule.code, rollouts.those())
     return Estimate(
         code=rule.code,
-        grade=rule.grade,
+        support=rule.support,
         tested=rule.p_value is not None,
         gain=effect.gains[rule.code],
         headroom=headroom(rollouts, fired, rollouts.those()),

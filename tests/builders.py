@@ -15,7 +15,7 @@ import zstandard
 from blade.ingest.artifacts import find
 from blade.ingest.load import load_found
 from blade.ingest.steps import read_steps
-from blade.model.finding import Look
+from blade.model.finding import Detect
 from blade.model.options import Options
 from blade.model.rollout import Step
 from blade.model.run import Run
@@ -103,10 +103,10 @@ def sample(task: str | int, *, epoch: int = 1, value: object = "C", **more: Any)
     return {"id": task, "epoch": epoch, "input": f"Question {task}?", "messages": messages, "scores": score} | more
 
 
-def load(*paths: Path | str, look: Look | None = None, **options: Any) -> list[Run]:
+def load(*paths: Path | str, detect: Detect | None = None, **options: Any) -> list[Run]:
     """The runs of some paths, under options of these names."""
     found = find([str(path) for path in paths], options.get("format"))
-    return list(load_found(found, Options(workers=1, **options), look))
+    return list(load_found(found, Options(workers=1, **options), detect))
 
 
 def load_rows(folder: Path, *rows: object, **options: Any) -> Run:

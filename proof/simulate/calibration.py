@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from blade.model.diagnosis import Grade, Headroom
+from blade.model.diagnosis import Headroom, Support
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -13,7 +13,7 @@ class Estimate:
     """One symptom in one run."""
 
     code: str
-    grade: Grade
+    support: Support
     tested: bool
     gain: float
     """What the score would really gain."""
@@ -27,11 +27,11 @@ class Estimate:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Graded:
+class SupportedSymptoms:
     """One run: its symptoms, and the grades of the habits that could be tested."""
 
     symptoms: tuple[Estimate, ...]
-    habits: tuple[Grade, ...] = ()
+    habits: tuple[Support, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,14 +67,14 @@ class Calibration:
     """What these symptoms really cost, on average."""
 
 
-def calibrated(without: Sequence[Graded], with_one: Sequence[Graded]) -> Calibration:
+def calibrated(without: Sequence[SupportedSymptoms], with_one: Sequence[SupportedSymptoms]) -> Calibration:
     """Runs without any effect, and runs in which one symptom has one."""
     plain = [one for run in without for one in run.symptoms]
     costly = [one for run in with_one for one in run.symptoms if one.gain > 0]
-    habits = [grade for run in without for grade in run.habits]
+    habits = [support for run in without for support in run.habits]
     return Calibration(
         shown_without_effect=_shown(plain),
-        habits_without_effect=Share(hits=sum(one is Grade.SHOWN for one in habits), n=len(habits)),
+        habits_without_effect=Share(hits=sum(one is Support.SHOWN for one in habits), n=len(habits)),
         zero_inside=_inside(plain),
         mean_without_effect=_mean([one.headroom.estimate for one in plain]),
         shown_with_effect=_shown(costly),
@@ -86,7 +86,7 @@ def calibrated(without: Sequence[Graded], with_one: Sequence[Graded]) -> Calibra
 
 def _shown(estimates: Sequence[Estimate]) -> Share:
     tested = [one for one in estimates if one.tested]
-    return Share(hits=sum(one.grade is Grade.SHOWN for one in tested), n=len(tested))
+    return Share(hits=sum(one.support is Support.SHOWN for one in tested), n=len(tested))
 
 
 def _inside(estimates: Sequence[Estimate]) -> Share:

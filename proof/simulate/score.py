@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from functools import reduce
 
 from blade.model.analysis import Analysis, RunAnalysis
-from blade.model.diagnosis import Diagnosis, Grade
+from blade.model.diagnosis import Diagnosis, Support
 from blade.model.finding import Cause, Differs
 from proof.simulate.ranking import NOT_RANKED, Ranking
 from proof.simulate.truth import Planted, RunTruth, TaskTruth, Truth
 
-BLAMES = (Grade.DIRECT, Grade.SHOWN, Grade.CONSISTENT)
+BLAMES = (Support.DIRECT, Support.SHOWN, Support.CONSISTENT)
 """Grades that a cause may rest on."""
 HONEST = (None, Cause.KNOWLEDGE, Cause.UNRELIABLE)
 """What may be said of a task in which nothing but the model fails."""
@@ -179,7 +179,7 @@ class _Scored:
 
     def _rules(self) -> Iterator[tuple[str, Tally, list[str]]]:
         """Each rule with where it fires astray; rules over rollouts by rollout, rules over runs by task."""
-        over_rollouts = {one.code for one in self.diagnosis.lookouts}
+        over_rollouts = {one.code for one in self.diagnosis.rule_statistics}
         fired = self._fired()
         for code in sorted({*fired, *self.truth.must, *over_rollouts}):
             must, may = (
@@ -222,14 +222,14 @@ class _Scored:
 
     def _blame(self, one: Planted) -> Iterator[str]:
         """What rests on a string that means nothing; empty where nothing does."""
-        grades = {rule.code: rule.grade for rule in self.diagnosis.lookouts}
+        supports = {rule.code: rule.support for rule in self.diagnosis.rule_statistics}
         place = self._place(one.place)
         where = f"{self.world} {self.seed} {self.name} {place}:{one.step} {one.quote[:60]!r}"
         for code, step, name in self.hits.get(place, ()):
             allowed = one.place in self.truth.may.get(code, ()) or one.place in self.truth.must.get(code, ())
             same = step == one.step if one.step is not None else name == one.field
-            if same and not allowed and grades[code] in BLAMES:
-                yield f"{where}: {code} ({grades[code]})"
+            if same and not allowed and supports[code] in BLAMES:
+                yield f"{where}: {code} ({supports[code]})"
                 return
         if self._in_a_doubt(place, one) or self._taken_for_machinery(place, one):
             yield f"{where}: a doubt or a mode rests on it"

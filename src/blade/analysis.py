@@ -21,16 +21,16 @@ from blade.ingest.workers import rare_sweeps
 from blade.model.analysis import Analysis, RunAnalysis
 from blade.model.diagnosis import Elsewhere
 from blade.model.errors import BladeError
-from blade.model.finding import Look
+from blade.model.finding import Detect
 from blade.model.options import Options
 from blade.model.run import Run
-from blade.model.tools import NOTHING_TAUGHT, taught
+from blade.model.tools import NO_CUSTOM_TOOLS, using_tools
 from blade.stats import scores
 from blade.stats.counts import count
 from blade.stats.run_metrics import measure
 
 if TYPE_CHECKING:
-    from blade.custom_rules import Book
+    from blade.custom_rules import RuleBook
 
 
 @rare_sweeps()
@@ -56,7 +56,7 @@ def _first_benchmark(found: Found) -> str | None:
     return None
 
 
-def _rule_book_of(benchmark: str, found: Found) -> Book | None:
+def _rule_book_of(benchmark: str, found: Found) -> RuleBook | None:
     # A reader of YAML takes a while to load, and most runs have no package.
     from blade.custom_rules.find_rule_book import rule_book_of
 
@@ -69,28 +69,30 @@ def _load(found: Found, options: Options) -> tuple[Run, ...]:
     from blade.evidence.keys_beside import with_keys_beside
 
     runs = map(_with_rule_book, load_found(found, options, _rules_of(options.rule_book)))
-    with taught(options.tools):
+    with using_tools(options.tools):
         return tuple(map(with_keys_beside, runs))
 
 
 def _with_rule_book(run: Run) -> Run:
     """A run of an earlier analysis with the rule book that it names, while that is the same."""
-    if run.taught_by is None or run.rule_book is not None:
+    if run.rule_book_name is None or run.rule_book is not None:
         return run
     from blade.custom_rules.find_rule_book import rule_book_named
 
-    return replace(run, rule_book=rule_book_named(run.taught_by, map(Path, run.roots.values())))
+    return replace(run, rule_book=rule_book_named(run.rule_book_name, map(Path, run.roots.values())))
 
 
-def _rules_of(book: Book | None) -> Look:
+def _rules_of(book: RuleBook | None) -> Detect:
     """What looks at every rollout: BLADE's rules, and those of the rule book."""
-    from blade.rules.scan import look
+    from blade.rules.scan import detect
 
     if book is None:
-        return look
-    from blade.rules.custom import Looking
+        return detect
+    from blade.rules.custom import CustomDetection
 
-    return Looking(rules=tuple((label.name, label.rule) for label in book.labels), stages=book.funnel, first=look)
+    return CustomDetection(
+        rules=tuple((label.name, label.rule) for label in book.labels), stages=book.funnel, first=detect
+    )
 
 
 @rare_sweeps()
@@ -103,7 +105,9 @@ def analyze(runs: Sequence[Run], options: Options) -> Analysis:
     labels = [book.labels if book is not None else () for book in books]
     check_exclusions(runs, options.exclude, [label.name for each in labels for label in each])
     runs = told_apart(runs)
-    with taught(books[0].tools if books and books[0] is not None and len(set(map(id, books))) == 1 else NOTHING_TAUGHT):
+    with using_tools(
+        books[0].tools if books and books[0] is not None and len(set(map(id, books))) == 1 else NO_CUSTOM_TOOLS
+    ):
         kept = [excluded(run, options.exclude, each) for run, each in zip(runs, labels, strict=True)]
         same = across_runs.same_tasks_by_pair(kept)
         beside = across_runs.side_by_side(kept, same) if not options.metrics_only else []
@@ -117,7 +121,7 @@ def analyze(runs: Sequence[Run], options: Options) -> Analysis:
     return Analysis(runs=analyzed, notes=options.notes, shared=shared, between=between, render=_page, write=_write)
 
 
-def _analyze_run(run: Run, whole: Run, book: Book | None, elsewhere: Elsewhere, options: Options) -> RunAnalysis:
+def _analyze_run(run: Run, whole: Run, book: RuleBook | None, elsewhere: Elsewhere, options: Options) -> RunAnalysis:
     """The numbers of a run and its diagnosis, or why it has none; `whole` is the run before exclusions."""
     counts = count(run)
     stages = [name for name, _ in book.funnel] if book is not None else []
@@ -127,7 +131,7 @@ def _analyze_run(run: Run, whole: Run, book: Book | None, elsewhere: Elsewhere, 
     from blade.findings.diagnose import diagnose, with_diagnosis
     from blade.findings.exclusions import suspects_of
 
-    with taught(book.tools if book is not None else NOTHING_TAUGHT):
+    with using_tools(book.tools if book is not None else NO_CUSTOM_TOOLS):
         labels = book.labels if book is not None else ()
         diagnosis = diagnose(run, elsewhere, labels_for(run, options.labels), labels)
     score = scores.suspects_excluded_score(counts, measured.metrics.headline, suspects_of(diagnosis))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from blade import analysis as pipeline
 from blade.model.analysis import Analysis
-from blade.model.diagnosis import Contrast, Dive
+from blade.model.diagnosis import Contrast, DeepDive
 from blade.model.errors import RequestError
 from blade.model.options import Options
 from blade.model.run import Run
@@ -121,7 +121,7 @@ def audit(report: _PathLike, *runs: Source) -> Audit:
     return audit_text(path.name, text, paths, Options(), str(path.parent))
 
 
-def explain(run: Source, task_id: str) -> tuple[Dive, Contrast | None]:
+def explain(run: Source, task_id: str) -> tuple[DeepDive, Contrast | None]:
     """One task: what was expected, what each repeat did, and where repeats part; the contrast is None without both outcomes."""
     from blade.findings.explain import explain as explain_task
 

@@ -149,4 +149,4 @@ def test_json_is_small_and_its_places_can_be_pasted_back(runs: list[Path]) -> No
     reason = answer["tasks"][0]["reasons"][0]
     (evidence,) = reason["evidence"]
     path = next(path for path in runs if blade.load_run(path).name == reason["run"])
-    assert evidence["quote"] in ask("show", str(path), evidence["place"], "--width", "0").stdout
+    assert evidence["quote"] in ask("show", str(path), evidence["location"], "--width", "0").stdout

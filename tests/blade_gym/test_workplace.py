@@ -319,10 +319,10 @@ def test_the_diagnosis_sees_records_dropped_by_filtering_in_the_head(runs: dict[
 @pytest.mark.slow
 def test_the_diagnosis_sees_that_errors_end_the_work(runs: dict[str, Path]) -> None:
     found = _diagnosis(runs["gives_up_after_an_error"])
-    (gave_up,) = [one for one in found.lookouts if one.code == "BEH005"]
+    (gave_up,) = [one for one in found.rule_statistics if one.code == "BEH005"]
     assert gave_up.fired >= 40
     assert all(cause.cause == "behavior" for cause in found.causes.values())
-    (never,) = [one for one in _diagnosis(runs["good"]).lookouts if one.code == "BEH005"]
+    (never,) = [one for one in _diagnosis(runs["good"]).rule_statistics if one.code == "BEH005"]
     assert never.fired == 0
 
 

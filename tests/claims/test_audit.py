@@ -138,8 +138,8 @@ def test_a_redacted_claim_is_not_false() -> None:
 def test_json_gives_false_claims_first() -> None:
     made = audit_json(desk("heron-70b passes 68 of 96 rollouts. sparrow-8b passes 56 of 95 rollouts."))
     assert [claim["verdict"] for claim in made["claims"]] == ["false", "true", "true", "true"]
-    assert {"text", "place", "verdict", "found", "source"} <= made["claims"][0].keys()
-    assert made["claims"][0]["place"].startswith("r.md:1:")
+    assert {"text", "location", "verdict", "found", "source"} <= made["claims"][0].keys()
+    assert made["claims"][0]["location"].startswith("r.md:1:")
 
 
 def test_the_share_that_was_checkable_is_always_stated() -> None:

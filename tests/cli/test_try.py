@@ -22,10 +22,10 @@ def run_blade(*words: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
-    look = [call("get_order", '{"id": 1}', "a"), result("pending", "a")]
+    detect = [call("get_order", '{"id": 1}', "a"), result("pending", "a")]
     act = [call("cancel_order", '{"id": 1}', "b"), result("ok", "b"), said("Cancelled.")]
     rows = [
-        rollout(f"t{task}", repeat=repeat, passed=repeat > 0, output=act if repeat == 0 else look + act)
+        rollout(f"t{task}", repeat=repeat, passed=repeat > 0, output=act if repeat == 0 else detect + act)
         for task in range(8)
         for repeat in range(3)
     ]

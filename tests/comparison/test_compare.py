@@ -56,7 +56,7 @@ def test_a_comparison_is_written_and_adds_up(tmp_path: Path) -> None:
         {"from": "always", "to": "never", "tasks": 12},
         {"from": "never", "to": "never", "tasks": 4},
     ]
-    assert found["flips"][0]["places"] == ["t4#0", "t4#0"]
+    assert found["flips"][0]["locations"] == ["t4#0", "t4#0"]
     report = (tmp_path / "out" / "report.md").read_text()
     assert "| candidate | -60.0 |" in report
     assert (tmp_path / "out" / "report.html").read_text().startswith("<!doctype html>")

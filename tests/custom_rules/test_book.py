@@ -73,8 +73,8 @@ def test_everything_is_taken(tmp_path: Path, book: Path) -> None:
         ("told the customer", 24),
         ("reached the verifier", 24),
     ]
-    assert run.taught_by is not None
-    assert run.taught_by.startswith("blade.yaml (")
+    assert run.rule_book_name is not None
+    assert run.rule_book_name.startswith("blade.yaml (")
 
 
 def test_a_label_decides_causes_and_makes_a_finding(tmp_path: Path, book: Path) -> None:
@@ -96,8 +96,8 @@ def test_a_label_that_passes_carry_too_is_not_direct(tmp_path: Path, book: Path)
     options = Options(rule_book=read_book(book))
     found = analyze(load([str(path)], options), options).runs[0].diagnosis
     assert found is not None
-    (look,) = [one for one in found.lookouts if one.code == "locked-twice"]
-    assert (look.fired_failed, look.fired_passed, str(look.grade)) == (4, 20, "not settled")
+    (detect,) = [one for one in found.rule_statistics if one.code == "locked-twice"]
+    assert (detect.fired_failed, detect.fired_passed, str(detect.support)) == (4, 20, "unclear")
     assert all("locked-twice" not in cause.decided_by for cause in found.causes.values())
 
 
@@ -173,9 +173,9 @@ def test_an_earlier_analysis_keeps_its_package(tmp_path: Path, book: Path) -> No
     options = Options(rule_book=read_book(book))
     write(analyze(load([str(path)], options), options), tmp_path / "out")
     (again,) = load([str(tmp_path / "out")], options)
-    assert again.taught_by == f"blade.yaml ({options.rule_book.digest if options.rule_book else ''})"
+    assert again.rule_book_name == f"blade.yaml ({options.rule_book.digest if options.rule_book else ''})"
     told = json.loads(next((tmp_path / "out").glob("*/metrics.json")).read_text())
-    assert told["package"] == again.taught_by
+    assert told["package"] == again.rule_book_name
     book.write_text("benchmark: shop", encoding="utf-8")
     with pytest.raises(RequestError, match="another package"):
         load([str(tmp_path / "out")], Options(rule_book=read_book(book)))

@@ -36,8 +36,8 @@ def test_the_first_row_tells_the_package_and_all_is_read_once(tmp_path: Path) ->
     (run,) = load([str(path)], Options(progress=lambda done, total: read.append(done)))
     assert run.pass_threshold == 0.5
     assert run.rule_book is not None
-    assert run.taught_by == run.rule_book.named
-    assert run.taught_by.startswith("benchmarks/desk/skill/blade.yaml (")
+    assert run.rule_book_name == run.rule_book.named
+    assert run.rule_book_name.startswith("benchmarks/desk/skill/blade.yaml (")
     assert read == [1]
 
 
@@ -49,7 +49,7 @@ def test_the_current_folder_does_not_matter(tmp_path: Path, monkeypatch: pytest.
     for folder in (tmp_path, elsewhere, Path("/")):
         monkeypatch.chdir(folder)
         (run,) = load([str(path)], Options())
-        seen.append((run.pass_threshold, run.taught_by, blade.analyze(path).runs[0].run.taught_by))
+        seen.append((run.pass_threshold, run.rule_book_name, blade.analyze(path).runs[0].run.rule_book_name))
     assert len(set(seen)) == 1
     assert seen[0][0] == 0.5
 
@@ -57,7 +57,7 @@ def test_the_current_folder_does_not_matter(tmp_path: Path, monkeypatch: pytest.
 def test_other_rows_may_tell_another_benchmark(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "run.jsonl", [*by("desk_agent", "ab"), *by("other_agent", "ab")])
     runs = load([str(path)], Options())
-    assert [(run.benchmark, run.pass_threshold, run.taught_by) for run in runs] == [
+    assert [(run.benchmark, run.pass_threshold, run.rule_book_name) for run in runs] == [
         ("desk", 1.0, None),
         ("other", 1.0, None),
     ]

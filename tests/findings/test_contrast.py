@@ -123,9 +123,9 @@ def test_a_refusal_that_both_sides_met_is_not_the_tools_doing(tmp_path: Path) ->
 
 
 def test_a_refusal_that_a_second_try_mended_is_not_the_tools_doing(tmp_path: Path) -> None:
-    look, busy = act("get_order", "order 7: open", id="7"), act("get_order", "Error: database is busy", id="7")
-    good = walk(look, agent("I cannot cancel this order."))
-    bad = walk(busy, look, agent("You are eligible."), act("cancel_order", id="7"))
+    detect, busy = act("get_order", "order 7: open", id="7"), act("get_order", "Error: database is busy", id="7")
+    good = walk(detect, agent("I cannot cancel this order."))
+    bad = walk(busy, detect, agent("You are eligible."), act("cancel_order", id="7"))
     assert only(contrast(tmp_path, (True, good), (False, bad), expected_actions=[])).party == "agent"
 
 
@@ -139,9 +139,9 @@ def test_a_refusal_of_another_call_is_not_the_tools_doing(tmp_path: Path) -> Non
 
 
 def test_a_call_that_the_key_has_not_is_quoted_with_the_words_before_it(tmp_path: Path) -> None:
-    look = act("get_order", "order 7: open", id="7")
-    good = walk(look, agent("I cannot cancel this order, since it is not yours."))
-    bad = walk(look, agent("You are eligible, so I cancel it."), act("cancel_order", id="7"), agent("Done."))
+    detect = act("get_order", "order 7: open", id="7")
+    good = walk(detect, agent("I cannot cancel this order, since it is not yours."))
+    bad = walk(detect, agent("You are eligible, so I cancel it."), act("cancel_order", id="7"), agent("Done."))
     one = only(contrast(tmp_path, (True, good), (False, bad), expected_actions=[]))
     assert (one.party, one.shared) == ("agent", 1)
     assert "`cancel_order`" in one.what
@@ -151,10 +151,10 @@ def test_a_call_that_the_key_has_not_is_quoted_with_the_words_before_it(tmp_path
 
 
 def test_another_argument_is_told_with_both_values_and_where_the_wrong_one_stood(tmp_path: Path) -> None:
-    look = act("get_user", "cards: visa_1111, amex_2222", id="7")
+    detect = act("get_user", "cards: visa_1111, amex_2222", id="7")
     key = [{"name": "pay_order", "kwargs": {"order": "W77", "card": "amex_2222"}}]
-    good = walk(look, act("pay_order", order="W77", card="amex_2222"))
-    bad = walk(look, agent("I take the first card."), act("pay_order", order="W77", card="visa_1111"))
+    good = walk(detect, act("pay_order", order="W77", card="amex_2222"))
+    bad = walk(detect, agent("I take the first card."), act("pay_order", order="W77", card="visa_1111"))
     one = only(contrast(tmp_path, (True, good), (False, bad), expected_actions=key))
     assert one.party == "agent"
     assert all(part in one.what for part in ("`pay_order`", "`card` visa_1111", "`card` amex_2222", ":1, get_user"))
@@ -164,10 +164,10 @@ def test_another_argument_is_told_with_both_values_and_where_the_wrong_one_stood
 
 
 def test_a_change_that_is_left_out_is_told_with_what_was_said_instead(tmp_path: Path) -> None:
-    look = act("get_order", "order 7: open", id="7")
+    detect = act("get_order", "order 7: open", id="7")
     key = [{"name": "cancel_order", "kwargs": {"id": "7"}}]
-    good = walk(look, act("cancel_order", id="7"), agent("Done."))
-    bad = walk(look, agent("Hello again."), agent("Unfortunately I cannot cancel it."))
+    good = walk(detect, act("cancel_order", id="7"), agent("Done."))
+    bad = walk(detect, agent("Hello again."), agent("Unfortunately I cannot cancel it."))
     one = only(contrast(tmp_path, (True, good), (False, bad), expected_actions=key))
     assert one.party == "agent"
     assert "`cancel_order`" in one.what
@@ -176,9 +176,9 @@ def test_a_change_that_is_left_out_is_told_with_what_was_said_instead(tmp_path: 
 
 
 def test_without_a_key_the_first_parting_is_told(tmp_path: Path) -> None:
-    look = act("get_order", "order 7: open", id="7")
-    good = walk(look, act("list_items", id="7"), agent("Three."))
-    bad = walk(look, act("get_user", id="1"), agent("Two."))
+    detect = act("get_order", "order 7: open", id="7")
+    good = walk(detect, act("list_items", id="7"), agent("Three."))
+    bad = walk(detect, act("get_user", id="1"), agent("Two."))
     one = only(contrast(tmp_path, (True, good), (False, bad)))
     assert (one.party, one.shared) == ("agent", 1)
     assert "`get_user`" in one.what
@@ -281,8 +281,8 @@ def test_a_pass_is_not_called_lucky(tmp_path: Path, passing: list[Row], failing:
 
 def test_a_task_without_both_outcomes_has_no_contrast(tmp_path: Path) -> None:
     run = blade.load_run(write_jsonl(tmp_path / "run.jsonl", [rollout("t", repeat=n) for n in range(2)]))
-    dive, found = blade.explain(run, "t")
-    assert (dive.bucket, found) == ("never_pass", None)
+    deep_dive, found = blade.explain(run, "t")
+    assert (deep_dive.bucket, found) == ("never_pass", None)
 
 
 def test_calls_of_one_message_are_quoted_each_for_itself(tmp_path: Path) -> None:

@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 
 import blade
-from blade.evidence.alignment import Walk
+from blade.evidence.alignment import AlignedTrajectory
 from blade.findings.describe import done_in_words, due_in_words
 from builders import Row, call, response, result, rollout, said, write_jsonl
 
 Parts = tuple[str, ...]
 
 
-def walk(folder: Path, **fields: Any) -> Walk:
+def walk(folder: Path, **fields: Any) -> AlignedTrajectory:
     run = blade.load_run(write_jsonl(folder / "run.jsonl", [rollout("t", **fields)]))
-    return Walk(rollout=run["t", 0])
+    return AlignedTrajectory(rollout=run["t", 0])
 
 
 def did(*calls: tuple[str, Row], found: str = "ok") -> list[Row]:
@@ -107,7 +107,7 @@ def test_many_differences_are_cut_and_counted(tmp_path: Path) -> None:
 
 def test_what_the_verifier_does_not_mind_is_not_told(tmp_path: Path) -> None:
     one = walk(tmp_path, expected_actions=[], output=did(PAY))
-    aside = Walk(rollout=one.rollout, set_aside=frozenset({("unwanted", "pay", "")}))
+    aside = AlignedTrajectory(rollout=one.rollout, set_aside=frozenset({("unwanted", "pay", "")}))
     assert "key wants no change" in done_in_words(one)
     assert done_in_words(aside) == "1 call"
 

@@ -12,7 +12,7 @@ from blade.attribution.groups import Group, groups
 from blade.attribution.modes import partition
 from blade.findings.diagnose import diagnose
 from blade.model.finding import Differs
-from blade.stats.rollout_index import Numbered, numbered
+from blade.stats.rollout_index import RolloutIndex, index_rollouts
 from builders import call, load, rollout, said, write_jsonl
 
 Difference = tuple[str, str, str]
@@ -21,7 +21,7 @@ NOTE: Difference = (Differs.EXTRA, "add_note", "")
 SEAT: Difference = (Differs.EXTRA, "book_seat", "")
 
 
-def differing(folder: Path, *rollouts: tuple[bool, list[Difference]]) -> Numbered:
+def differing(folder: Path, *rollouts: tuple[bool, list[Difference]]) -> RolloutIndex:
     """One task for each, with what differs; `True` is a pass."""
     output = [call("add_note"), said("done")]
     rows = [rollout(f"t{place}", passed=passed, output=output) for place, (passed, _) in enumerate(rollouts)]
@@ -29,10 +29,10 @@ def differing(folder: Path, *rollouts: tuple[bool, list[Difference]]) -> Numbere
     fields = ("kind", "name", "detail", "step")
     told = [[dict(zip(fields, (*one, 1), strict=True)) for one in found] for _, found in rollouts]
     differs = pl.Series("differs", told, dtype=run.rollouts.schema["differs"])
-    return numbered(replace(run, rollouts=run.rollouts.with_columns(differs)))
+    return index_rollouts(replace(run, rollouts=run.rollouts.with_columns(differs)))
 
 
-def by_id(rollouts: Numbered) -> dict[str, Group]:
+def by_id(rollouts: RolloutIndex) -> dict[str, Group]:
     return {group.id: group for group in groups(partition(rollouts), rollouts)}
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from blade.findings.diagnose import diagnose
 from blade.findings.habits import usual_before
-from blade.model.diagnosis import Grade
+from blade.model.diagnosis import Support
 from builders import call, load, result, rollout, said, write_jsonl
 
 
@@ -21,17 +21,17 @@ def test_a_look_up_that_failing_rollouts_leave_out_is_shown(tmp_path: Path) -> N
     rows = []
     for task in range(8):
         for repeat in range(4):
-            looked = repeat % 2 == 0
-            tools = ("get_user", "cancel_order") if looked else ("cancel_order",)
-            rows.append(rollout(f"t{task}", repeat=repeat, passed=looked, output=steps(*tools)))
+            checked = repeat % 2 == 0
+            tools = ("get_user", "cancel_order") if checked else ("cancel_order",)
+            rows.append(rollout(f"t{task}", repeat=repeat, passed=checked, output=steps(*tools)))
     run = load(write_jsonl(tmp_path / "rollouts.jsonl", rows))[0]
     found = {habit.id: habit for habit in diagnose(run).habits}
     never = found["never:get_user"]
-    assert never.grade is Grade.SHOWN
+    assert never.support is Support.SHOWN
     assert (never.with_failed, never.with_passed, never.without_failed, never.without_passed) == (16, 0, 0, 16)
     assert never.informative == 8
     blind = found["blind:cancel_order:get_user"]
-    assert (blind.grade, blind.with_failed) == (Grade.SHOWN, 16)
+    assert (blind.support, blind.with_failed) == (Support.SHOWN, 16)
     assert "never:cancel_order" not in found
     assert usual_before(run, "cancel_order") == [("get_user", 16, 16)]
 

@@ -55,9 +55,9 @@ def test_a_doubt_about_the_verifier_stands_beside_the_model(tmp_path: Path) -> N
 
 
 def test_what_each_adds_is_what_all_give_together(tmp_path: Path) -> None:
-    look = [call("get_order", '{"order_id": "W1"}', "a"), result('{"status": "pending"}', "a")]
-    good = [*look, call("cancel_order", '{"order_id": "W1"}', "b"), result("cancelled", "b"), said("Done.")]
-    idle = [*look, said("I cannot do that.")]
+    detect = [call("get_order", '{"order_id": "W1"}', "a"), result('{"status": "pending"}', "a")]
+    good = [*detect, call("cancel_order", '{"order_id": "W1"}', "b"), result("cancelled", "b"), said("Done.")]
+    idle = [*detect, said("I cannot do that.")]
     extra = [*good, call("refund_order", '{"order_id": "W1"}', "c"), result("refunded", "c"), said("Done.")]
     rows = [
         rollout(f"t{n}", repeat=r, passed=r > 1, output=(idle, extra, good, good)[r], expected_actions=KEY)

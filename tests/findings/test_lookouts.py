@@ -9,7 +9,7 @@ import polars as pl
 
 import blade
 from blade.findings.diagnose import diagnose
-from blade.model.diagnosis import Lookout
+from blade.model.diagnosis import RuleStatistics
 from blade.model.run import Run
 from builders import rollout, write_jsonl
 
@@ -22,15 +22,17 @@ def four(folder: Path) -> Run:
     return blade.load_run(write_jsonl(folder / "rollouts.jsonl", rows))
 
 
-def seen(run: Run, name: str, values: list[object]) -> dict[str, Lookout]:
+def seen(run: Run, name: str, values: list[object]) -> dict[str, RuleStatistics]:
     """What rules see where a column of the table says otherwise."""
     column = pl.Series(name, values, dtype=run.rollouts.schema[name])
-    return {one.code: one for one in diagnose(replace(run, rollouts=run.rollouts.with_columns(column))).lookouts}
+    return {one.code: one for one in diagnose(replace(run, rollouts=run.rollouts.with_columns(column))).rule_statistics}
 
 
 def test_rollouts_at_which_a_rule_could_not_look_are_not_counted(tmp_path: Path) -> None:
-    found = seen(four(tmp_path), "cannot_look", [["BEH001"], ["BEH001", "ANS003"], None, ["ANS003", "BEH001"]])
-    counts = {code: (found[code].looked, found[code].skipped, found[code].failed, found[code].passed) for code in found}
+    found = seen(four(tmp_path), "cannot_check", [["BEH001"], ["BEH001", "ANS003"], None, ["ANS003", "BEH001"]])
+    counts = {
+        code: (found[code].checked, found[code].skipped, found[code].failed, found[code].passed) for code in found
+    }
     assert counts["BEH001"] == (1, 3, 0, 1)
     assert counts["ANS003"] == (2, 2, 0, 2)
     assert counts["BEH004"] == (4, 0, 2, 2)

@@ -18,16 +18,16 @@ from blade.attribution.mode_kinds import KINDS
 from blade.attribution.modes import partition
 from blade.ingest import jsonl, scan
 from blade.ingest.saved import save
-from blade.model.diagnosis import NOT_EXPLAINED, Grade, Partition
+from blade.model.diagnosis import NOT_EXPLAINED, Partition, Support
 from blade.report.page_one import not_in_files
 from blade.report.sections import report
-from blade.stats.rollout_index import numbered
+from blade.stats.rollout_index import index_rollouts
 from builders import Row, call, response, result, rollout, said, write_jsonl
 
 
 def parted(folder: Path, *rows: Row) -> Partition:
     """The partition of a run of these rows."""
-    return partition(numbered(blade.load_run(write_jsonl(folder / "run.jsonl", rows))))
+    return partition(index_rollouts(blade.load_run(write_jsonl(folder / "run.jsonl", rows))))
 
 
 def modes(found: Partition) -> dict[str, int]:
@@ -132,10 +132,10 @@ def test_modes_come_by_size_and_what_is_not_explained_comes_last(tmp_path: Path)
 
 def test_each_mode_says_whose_doing_it_is_and_how_it_is_tied_to_the_verdict(tmp_path: Path) -> None:
     found = {mode.id: mode for mode in parted(tmp_path, *every()).modes}
-    unsettled = {mode.id for mode in found.values() if mode.grade is Grade.NOT_SETTLED}
+    unsettled = {mode.id for mode in found.values() if mode.support is Support.UNCLEAR}
     assert unsettled == {"lookup-missing", NOT_EXPLAINED}
-    assert found["schema"].grade is Grade.CONSISTENT
-    assert {mode.grade for mode in found.values() if mode.id not in {*unsettled, "schema"}} == {Grade.DIRECT}
+    assert found["schema"].support is Support.CONSISTENT
+    assert {mode.support for mode in found.values() if mode.id not in {*unsettled, "schema"}} == {Support.DIRECT}
     parties = {mode.id: mode.party for mode in found.values()}
     assert {parties["machinery"], parties["no-output"]} == {"harness"}
     assert {mode for mode, party in parties.items() if party == "verifier"} == {
@@ -341,7 +341,7 @@ def table_of(rows: list[Row]) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ..
     """The table of a partition, and its modes."""
     with TemporaryDirectory() as folder:
         found = parted(Path(folder), *rows)
-    return found.table.rows(), [(m.id, m.name, m.party, m.grade, m.rollouts, m.tasks, m.note) for m in found.modes]
+    return found.table.rows(), [(m.id, m.name, m.party, m.support, m.rollouts, m.tasks, m.note) for m in found.modes]
 
 
 @settings(max_examples=10, deadline=None)
@@ -487,7 +487,7 @@ def test_one_way_to_fail_is_one_mode_wherever_in_a_large_file_it_stands(tmp_path
     assert len(failed) > 2 * scan.ROWS
     # What was learned of the file the first time must not show the second time.
     for _ in range(2):
-        assert modes(partition(numbered(blade.load_run(path)))) == {"said:b_reason: came late": 2_400}
+        assert modes(partition(index_rollouts(blade.load_run(path)))) == {"said:b_reason: came late": 2_400}
 
 
 def test_with_partial_credit_only_low_rewards_have_a_wrong_answer(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ def test_the_call_that_was_due_and_the_value_of_the_key_are_told(tmp_path: Path)
     rows = [asked(n, "fahrenheit" if n < 3 else "celsius") for n in range(8)]
     found = analyzed(tmp_path, *rows).diagnosis
     assert found is not None
-    assert [dive.due for dive in found.dives][:1] == ["`get_weather(city=c0, unit=fahrenheit)`"]
+    assert [deep_dive.due for deep_dive in found.deep_dives][:1] == ["`get_weather(city=c0, unit=fahrenheit)`"]
     (one,) = found.findings
     assert one.against.startswith("t0#0:0 gives `unit` celsius, the key has fahrenheit")
 

@@ -187,16 +187,16 @@ def made(tool: str, found: str = "ok", **arguments: object) -> list[Row]:
 def acting(task: str) -> list[Row]:
     """A task with a pass, a wrong argument, a refusal, a change left out, and a user who keeps things back."""
     asks, gives = said("Your user ID?" + NASTY), said("It is mia_li_3668." + NASTY, "user")
-    look = made("get_user", "cards: visa_1111; id mia_li_3668" + NASTY, id="mia_li_3668")
+    detect = made("get_user", "cards: visa_1111; id mia_li_3668" + NASTY, id="mia_li_3668")
     right = made("cancel", user_id="mia_li_3668", id="JG7FMM", note=NASTY)
     wrong = made("cancel", user_id="visa_1111", id="JG7FMM", note=NASTY, more=[1, {"x": NASTY}])
     about: Row = {"user_instruction": SCRIPT, "expected_actions": CANCEL, "expected_outputs": ["1,327"]}
     outputs = [
-        [asks, gives, *look, *right, said("It costs 1327." + NASTY)],
-        [asks, gives, *look, said(LONG + "I cannot find it, since it is late. " + LONG), *wrong],
+        [asks, gives, *detect, *right, said("It costs 1327." + NASTY)],
+        [asks, gives, *detect, said(LONG + "I cannot find it, since it is late. " + LONG), *wrong],
         [asks, said("I don't have that. " + LONG, "user"), said(NASTY + "Unfortunately not.")],
         [asks, gives, *made("get_user", "Error: busy" + NASTY, id="mia_li_3668"), said(LONG)],
-        [asks, gives, *look, *right, *made("pay", n=1), said("1327")],
+        [asks, gives, *detect, *right, *made("pay", n=1), said("1327")],
         [],
     ]
     return [rollout(task, repeat=n, passed=not n, output=items, **about) for n, items in enumerate(outputs)]

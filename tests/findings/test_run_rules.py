@@ -457,7 +457,7 @@ QUIET = [
     Quiet("BEH011", "no pass", repeats(walked(3), walked(12)), alone=True),
     Quiet("BEH011", "a few more", repeats(walked(3, passed=True), walked(8)), alone=True),
     Quiet("TSK010", "an answer is due, not a change", [rollout("t", passed=True, output="4", expected_answer="4")]),
-    Quiet("TSK014", "a grade that is no verdict", [rollout("t", grade="C"), *agreeing(grade="A")], alone=True),
+    Quiet("TSK014", "a grade that is no verdict", [rollout("t", support="C"), *agreeing(support="A")], alone=True),
     Quiet("TSK005", "a reply with a but", [talked(said("Shall I cancel it?"), said("I'll think about it. <END>", "user"))]),
     Quiet("TSK013", "a key that the task uses", [crashed("KeyError: 'total'")]),
     Quiet("DAT004", "the code itself is asked about", leaks("Is QX-7781 a valid code?")),

@@ -99,16 +99,20 @@ def unresolved(owner: str = "carlos.rodriguez7@atlas.com") -> Task:
 
 def test_a_name_that_no_repeat_resolves_is_said_in_the_never_pass_dive(tmp_path: Path) -> None:
     one, text = analyzed(tmp_path, *(resolved(number) for number in range(3)), unresolved())
-    (dive,) = [dive for dive in one.diagnosis.dives if dive.bucket == "never_pass"] if one.diagnosis else []
-    assert dive.task_id == "3"
-    assert f"No repeat calls `{FIND}`, which 6 of the 6 passing rollouts of this run that call `{UPDATE}`" in " ".join(
-        dive.lines
+    (deep_dive,) = (
+        [deep_dive for deep_dive in one.diagnosis.deep_dives if deep_dive.bucket == "never_pass"]
+        if one.diagnosis
+        else []
     )
-    dives = section(text, "Never-Pass Deep Dives")
-    assert f"No repeat calls `{FIND}`" in dives
-    assert "anything that the agent saw hold" in dives
+    assert deep_dive.task_id == "3"
+    assert f"No repeat calls `{FIND}`, which 6 of the 6 passing rollouts of this run that call `{UPDATE}`" in " ".join(
+        deep_dive.lines
+    )
+    deep_dives = section(text, "Never-Pass Deep Dives")
+    assert f"No repeat calls `{FIND}`" in deep_dives
+    assert "anything that the agent saw hold" in deep_dives
     for unseen in ("00000095", "carlos.rodriguez7@atlas.com"):
-        assert unseen in dives.partition("anything that the agent saw hold")[2].splitlines()[0]
+        assert unseen in deep_dives.partition("anything that the agent saw hold")[2].splitlines()[0]
 
 
 def test_an_address_without_a_digit_that_was_never_seen_is_named_too(tmp_path: Path) -> None:
@@ -132,16 +136,16 @@ def test_a_value_that_one_repeat_saw_is_not_called_unseen(tmp_path: Path) -> Non
         search(["00000095", "00000096"], assigned_to_email="nadia@atlas.com"), update("00000095", "carlos@atlas.com")
     )
     _, text = analyzed(tmp_path, (prompt, wanted, [*repeats, (False, saw)]))
-    dives = section(text, "Never-Pass Deep Dives")
-    assert "carlos.rodriguez7@atlas.com of the key" in dives
-    assert "`customer_id` 00000095" not in dives.partition("anything that the agent saw hold")[2].splitlines()[0]
+    deep_dives = section(text, "Never-Pass Deep Dives")
+    assert "carlos.rodriguez7@atlas.com of the key" in deep_dives
+    assert "`customer_id` 00000095" not in deep_dives.partition("anything that the agent saw hold")[2].splitlines()[0]
 
 
 def test_a_look_up_that_one_repeat_makes_is_not_missed(tmp_path: Path) -> None:
     prompt, wanted, repeats = unresolved()
-    looked = walk(find("Carlos", "carlos@atlas.com"), update("00000031", "carlos@atlas.com"))
+    checked = walk(find("Carlos", "carlos@atlas.com"), update("00000031", "carlos@atlas.com"))
     one, text = analyzed(
-        tmp_path, *(resolved(number) for number in range(3)), (prompt, wanted, [*repeats, (False, looked)])
+        tmp_path, *(resolved(number) for number in range(3)), (prompt, wanted, [*repeats, (False, checked)])
     )
     assert f"No repeat calls `{FIND}`" not in text
     assert one.diagnosis is not None
@@ -150,7 +154,7 @@ def test_a_look_up_that_one_repeat_makes_is_not_missed(tmp_path: Path) -> None:
 def test_the_modes_of_keys_beside_the_rollouts_sum_to_the_failures(tmp_path: Path) -> None:
     one, text = analyzed(tmp_path, *(resolved(number) for number in range(3)), unresolved())
     assert one.diagnosis is not None
-    assert [(mode.id, mode.rollouts, mode.tasks, mode.grade) for mode in one.diagnosis.partition.modes] == [
+    assert [(mode.id, mode.rollouts, mode.tasks, mode.support) for mode in one.diagnosis.partition.modes] == [
         ("wrong-argument", 3, 1, "direct")
     ]
     assert "how the 3 failures failed (each once)" in text

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import blade
-from blade.model.diagnosis import Diagnosis, Grade
+from blade.model.diagnosis import Diagnosis, Support
 from builders import Row, rollout, write_jsonl
 
 CLOSINGS = (
@@ -36,7 +36,7 @@ def test_what_kept_the_agent_out_is_the_finding(tmp_path: Path) -> None:
     found = diagnosis(tmp_path, *passing, *(looked_up(n + 3, says) for n, says in enumerate(CLOSINGS)))
     (one,) = found.findings
     assert (one.title, one.rollouts, one.kind) == ("A login, a CAPTCHA or a block keeps it out", 3, "harness")
-    assert (one.grade, CLOSINGS[0] in one.against) == (Grade.CONSISTENT, True)
+    assert (one.support, CLOSINGS[0] in one.against) == (Support.CONSISTENT, True)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import blade
-from blade.model.diagnosis import Diagnosis, Grade
+from blade.model.diagnosis import Diagnosis, Support
 from blade.report.diagnosis import finding_lines
 from builders import Row, call, result, rollout, said, write_jsonl
 
@@ -34,7 +34,7 @@ def test_a_difference_of_form_is_described_and_is_no_remedy(tmp_path: Path) -> N
     assert "The last messages of 4 of 4 passing rollouts and of 4 of these were read." in one.what
     assert '4 of 4 passing ones end with a line that begins "Answer:", and 0 of 4 failing ones.' in one.what
     assert one.against == 't0#1 ends with (:0) "20 - 0 (left: 0)"; passing t0#0 ends with (:0) "Answer: 4 * 0 = 24".'
-    assert (one.fix, one.grade) == ("", Grade.NOT_SETTLED)
+    assert (one.fix, one.support) == ("", Support.UNCLEAR)
     assert found.interventions == ()
     assert not any("Do (" in line or "ceiling" in line for line in finding_lines(1, one))
 
@@ -62,7 +62,7 @@ def test_a_number_that_parts_passes_from_failures_is_told(tmp_path: Path) -> Non
     (one,) = found_in(tmp_path, rows).findings
     told = "`overlap` is 0.9 to 0.94 in the 5 passing rollouts that were read and 0.25 to 0.45 in 5 of these."
     assert told in one.what
-    assert (one.fix, one.grade) == ("", Grade.NOT_SETTLED)
+    assert (one.fix, one.support) == ("", Support.UNCLEAR)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def stuck(repeat: int, *, passed: bool) -> Row:
 def test_what_the_agent_does_in_these_and_in_no_pass_is_told(tmp_path: Path) -> None:
     found = found_in(tmp_path, [stuck(n, passed=n < 2) for n in range(4)])
     (one,) = found.findings
-    assert (one.id, one.rollouts, one.grade) == ("habit:BEH004", 2, Grade.CONSISTENT)
+    assert (one.id, one.rollouts, one.support) == ("habit:BEH004", 2, Support.CONSISTENT)
     assert "2 rollouts in 1 task (BEH004), and no passing rollout." in one.what
 
 

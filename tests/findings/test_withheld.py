@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import blade
-from blade.evidence.alignment import Walk
+from blade.evidence.alignment import AlignedTrajectory
 from blade.evidence.script import facts
 from blade.evidence.withheld import Withheld, withheld
 from blade.model.diagnosis import Diagnosis
@@ -28,7 +28,7 @@ def kept(folder: Path, *repeats: tuple[bool, list[Row]], **fields: Any) -> list[
     about = {"user_instruction": SCRIPT, "expected_actions": KEY} | fields
     rows = [rollout("t", repeat=n, passed=passed, output=items, **about) for n, (passed, items) in enumerate(repeats)]
     run = blade.load_run(write_jsonl(folder / "run.jsonl", rows))
-    return withheld([Walk(rollout=run["t", n]) for n in range(len(rows))])
+    return withheld([AlignedTrajectory(rollout=run["t", n]) for n in range(len(rows))])
 
 
 def test_an_id_that_is_asked_for_and_put_off_is_withheld(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from blade.ingest import jsonl, scan
 from blade.ingest.batch import UsualRows
 from blade.ingest.decode import decode_row
-from blade.model.finding import Looked
+from blade.model.finding import Detection
 from blade.model.rollout import Rollout
 from blade.model.run import Run
 from builders import Row, call, load, load_rows, reasons, result, rollout, said, write_bytes
@@ -39,14 +39,14 @@ BAD = (
 )
 
 
-def look(rollouts: Sequence[Rollout]) -> list[Looked]:
+def detect(rollouts: Sequence[Rollout]) -> list[Detection]:
     return list(map(look_at, rollouts))
 
 
-def look_at(one: Rollout) -> Looked:
+def look_at(one: Rollout) -> Detection:
     """Reads everything that a rule may read."""
     assert one.row["task_id" if "task_id" in one.row else "id"] is not None
-    return Looked(cannot_look=() if one.steps and one.prompt else ("TST001",))
+    return Detection(cannot_check=() if one.steps and one.prompt else ("TST001",))
 
 
 def lines() -> list[bytes]:
@@ -58,7 +58,7 @@ def lines() -> list[bytes]:
 def read(path: Path, monkeypatch: pytest.MonkeyPatch, block: int) -> Run:
     monkeypatch.setattr(scan, "BLOCK", block)
     monkeypatch.setattr(jsonl, "TOGETHER", block)
-    return load(path, look=look)[0]
+    return load(path, detect=detect)[0]
 
 
 @pytest.mark.parametrize("block", [1, 500, 3_000])

@@ -12,7 +12,7 @@ from blade.attribution.modes import partition
 from blade.ingest.reread import reread
 from blade.model.errors import BladeError
 from blade.model.run import Run
-from blade.stats.rollout_index import numbered
+from blade.stats.rollout_index import index_rollouts
 from builders import Row, kept_places, load, outcomes, places, reasons, rollout, sample, task, write_eval, write_jsonl
 
 SPEC = {
@@ -236,7 +236,7 @@ def test_what_inspect_says_beside_the_verdict(tmp_path: Path) -> None:
         write_eval(tmp_path / "log.eval", {"eval": {"task": "t"}}, [sample("a", scores=scores), silent])
     )
     assert run.checks.select("task_id", "name", "passed").rows() == [("a", "match", False), ("a", "style/brief", True)]
-    assert partition(numbered(run)).table["mode"].to_list() == ["one-check", "declined"]
+    assert partition(index_rollouts(run)).table["mode"].to_list() == ["one-check", "declined"]
 
 
 def doc(number: int, reader: str, answer: str, score: float, **more: object) -> Row:

@@ -15,7 +15,7 @@ from blade.ingest import jsonl, scan
 from blade.ingest.artifacts import find
 from blade.ingest.load import load_found
 from blade.ingest.row_table import COLUMNS
-from blade.model.finding import Hit, Looked
+from blade.model.finding import Detection, Hit
 from blade.model.options import Options
 from blade.model.rollout import Rollout
 from blade.model.run import Run
@@ -48,15 +48,15 @@ def same(one: Run, other: Run, but: tuple[str, ...] = ()) -> bool:
     return equal and one.tools == other.tools and one.settings == other.settings and one.schema == other.schema
 
 
-def look(rollouts: Sequence[Rollout]) -> list[Looked]:
+def detect(rollouts: Sequence[Rollout]) -> list[Detection]:
     return list(map(look_at, rollouts))
 
 
-def look_at(one: Rollout) -> Looked:
+def look_at(one: Rollout) -> Detection:
     """A rule for the tests: fires where the answer is long."""
     long = [step for step in one.steps or () if step.kind == "message" and len(step.text) > 200]
     hits = tuple(Hit(code="TST001", step=step.index, field="text", start=0, length=5) for step in long)
-    return Looked(hits=hits, cannot_look=() if one.steps else ("TST001",))
+    return Detection(hits=hits, cannot_check=() if one.steps else ("TST001",))
 
 
 @pytest.mark.parametrize("size", [1, 700, 5_000])
@@ -64,12 +64,12 @@ def test_byte_ranges_give_what_the_whole_file_gives(tmp_path: Path, monkeypatch:
     lines = [json.dumps(one) for one in ROWS]
     lines[17:17] = ["", "   ", "not json", ""]
     path = write_bytes(tmp_path / "run.jsonl", b"\xef\xbb\xbf" + "\r\n".join(lines).encode() + b"\n\n\n")
-    (whole,) = load(path, look=look)
+    (whole,) = load(path, detect=detect)
     monkeypatch.setattr(scan, "CHUNK", size)
     monkeypatch.setattr(scan, "PART", 7)
     monkeypatch.setattr(scan, "BLOCK", 900)
     monkeypatch.setattr(jsonl, "TOGETHER", 300)
-    (cut,) = load(path, look=look)
+    (cut,) = load(path, detect=detect)
     assert same(whole, cut)
     assert reasons(cut) == reasons(whole)
     assert reasons(whole)[0].startswith("run.jsonl:20: not JSON")

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from blade.model.diagnosis import Grade, Headroom
+from blade.model.diagnosis import Headroom, Support
 from blade.model.finding import Cause
 from blade.model.measure import Interval
 from proof.score_diagnosis import analyzed, scored, write_files
-from proof.simulate.calibration import Estimate, Graded, Share, calibrated
+from proof.simulate.calibration import Estimate, Share, SupportedSymptoms, calibrated
 from proof.simulate.generate import Made, Wanted, generate
 from proof.simulate.score import Proof, Tally, together
 
@@ -87,9 +87,9 @@ def test_the_simulated_folder_reads_without_a_problem(tmp_path: Path) -> None:
 def test_an_interval_holds_the_truth_or_does_not(gain: float, inside: bool) -> None:
     limits = Interval(low=-0.1, high=0.1, level=0.95, method="t", n=40, rough=False)
     room = Headroom(estimate=0.01, interval=limits, only_defect=0.0, ceiling=0.0, unreached_tasks=0)
-    one = Estimate(code="BEH001", grade=Grade.SHOWN, tested=True, gain=gain, headroom=room)
+    one = Estimate(code="BEH001", support=Support.SHOWN, tested=True, gain=gain, headroom=room)
     assert one.inside is inside
-    run = Graded(symptoms=(one,), habits=(Grade.SHOWN, Grade.HARMLESS))
+    run = SupportedSymptoms(symptoms=(one,), habits=(Support.SHOWN, Support.HARMLESS))
     found = calibrated([run], [run])
     assert found.habits_without_effect == Share(hits=1, n=2)
     assert found.shown_without_effect == Share(hits=1, n=1)

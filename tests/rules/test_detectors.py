@@ -18,9 +18,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from blade.model.errors import ArtifactError
-from blade.model.finding import NOTHING_SEEN, Cause, Evidence, Looked
+from blade.model.finding import NOTHING_DETECTED, Cause, Detection, Evidence
 from blade.model.rollout import Features, Outcome, Rollout, RolloutKey, Source, Step
-from blade.rules import any_of, catalogue, detector, find, look, page, rules
+from blade.rules import any_of, catalogue, detect, detector, find, page, rules
 from blade.rules import closing as _closing
 from blade.rules.declaration import Body, Rule
 from blade.rules.engine import Engine
@@ -106,11 +106,11 @@ def rollout_of(case: Case) -> Rollout:
         source=Source(artifact="case.jsonl", line=1),
         features=None if steps is None else count(steps, case.stop, case.answer),
         steps=steps,
-        origin=Told(case.row, case.prompt),
+        origin=Differences(case.row, case.prompt),
     )
 
 
-class Told(NamedTuple):
+class Differences(NamedTuple):
     """The row and the prompt of a case."""
 
     said: dict[str, object]
@@ -145,34 +145,34 @@ def every_rollout() -> list[Rollout]:
     return [rollout_of(read_case(path)) for path in sorted(CASES.glob("*/*/*.json"))]
 
 
-def places(looked: Looked, code: str) -> list[tuple[int | None, str]]:
-    return [(hit.step, hit.field) for hit in looked.hits if hit.code == code]
+def places(checked: Detection, code: str) -> list[tuple[int | None, str]]:
+    return [(hit.step, hit.field) for hit in checked.hits if hit.code == code]
 
 
 @pytest.mark.parametrize(("code", "path"), cases("fires"))
 def test_fires_where_it_must(code: str, path: Path) -> None:
     case = read_case(path)
     rollout = rollout_of(case)
-    looked = look(rollout)
+    checked = detect(rollout)
     assert case.at
-    assert places(looked, code) == case.at
-    for hit in looked.hits:
+    assert places(checked, code) == case.at
+    for hit in checked.hits:
         assert find(rollout, hit).quote.strip()
 
 
 @pytest.mark.parametrize(("code", "path"), cases("quiet"))
 def test_is_quiet_where_it_must_be(code: str, path: Path) -> None:
     rollout = rollout_of(read_case(path))
-    looked = look(rollout)
-    assert code not in looked.cannot_look
-    assert places(looked, code) == []
+    checked = detect(rollout)
+    assert code not in checked.cannot_check
+    assert places(checked, code) == []
 
 
 @pytest.mark.parametrize(("code", "path"), cases("known_misses"))
 @pytest.mark.xfail(reason="a symptom that the rule does not see yet")
 def test_known_miss(code: str, path: Path) -> None:
     rollout = rollout_of(read_case(path))
-    assert places(look(rollout), code)
+    assert places(detect(rollout), code)
 
 
 @pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.code)
@@ -194,9 +194,9 @@ def test_every_case_belongs_to_a_rule() -> None:
 
 def test_gates_only_save_time() -> None:
     for rollout in every_rollout():
-        seen = look(rollout)
-        assert seen == engine(gated=False).look(rollout)
-        assert seen == engine(fast=False).look(rollout)
+        seen = detect(rollout)
+        assert seen == engine(gated=False).detect(rollout)
+        assert seen == engine(fast=False).detect(rollout)
 
 
 class Counters:
@@ -223,11 +223,11 @@ def test_rules_read_only_what_they_declare() -> None:
             alone = Engine([one], gated=False)
             names = {name for need in one.rule.reads for name in need.split("|")}
             hidden = {name: None for name in ("stop", "error", "answer") if name not in names}
-            unseen = cast(Told, rollout.origin)._replace(said={})
+            unseen = cast(Differences, rollout.origin)._replace(said={})
             blinded = msgspec.structs.replace(rollout, outcome=Outcome.UNSCORED, origin=unseen, **hidden)
             if "steps" not in names:
                 blinded = msgspec.structs.replace(blinded, steps=None)
-            assert alone.look(blinded) == alone.look(rollout)
+            assert alone.detect(blinded) == alone.detect(rollout)
 
 
 def test_same_without_re2() -> None:
@@ -246,52 +246,52 @@ print([t.msgspec.json.encode(t.look(r)).decode() for r in t.every_rollout()])
         check=True,
         env={"PYTHONPATH": str(Path(__file__).parents[2] / "src"), "PYTHONHASHSEED": "7"},
     )
-    assert done.stdout.strip() == str([msgspec.json.encode(look(r)).decode() for r in every_rollout()])
+    assert done.stdout.strip() == str([msgspec.json.encode(detect(r)).decode() for r in every_rollout()])
 
 
 def test_rules_are_sorted_and_hits_follow_them() -> None:
     codes = [rule.code for rule in rules()]
     assert codes == sorted(set(codes))
     for rollout in every_rollout():
-        looked = look(rollout)
-        assert [hit.code for hit in looked.hits] == sorted(hit.code for hit in looked.hits)
-        assert list(looked.cannot_look) == sorted(looked.cannot_look)
+        checked = detect(rollout)
+        assert [hit.code for hit in checked.hits] == sorted(hit.code for hit in checked.hits)
+        assert list(checked.cannot_check) == sorted(checked.cannot_check)
 
 
 def test_look_can_be_sent_to_a_worker() -> None:
-    assert pickle.loads(pickle.dumps(look)) is look
+    assert pickle.loads(pickle.dumps(detect)) is detect
 
 
 def test_nothing_to_look_at() -> None:
     bare = Rollout(key=KEY, outcome=Outcome.FAILED, source=Source(artifact="a"))
     unrecorded = rollout_of(Case(steps=[], stop="stop"))
-    assert look(bare).cannot_look == tuple(rule.code for rule in rules())
-    assert look(unrecorded).cannot_look == tuple(rule.code for rule in rules() if rule.reads != ("stop",))
+    assert detect(bare).cannot_check == tuple(rule.code for rule in rules())
+    assert detect(unrecorded).cannot_check == tuple(rule.code for rule in rules() if rule.reads != ("stop",))
 
 
 def test_a_whole_rollout_is_looked_at_by_all() -> None:
     step = Step(index=0, party="agent", kind="message", text="The answer is 42.")
     rollout = rollout_of(Case(steps=[step], stop="completed"))
-    assert look(rollout) is NOTHING_SEEN
+    assert detect(rollout) is NOTHING_DETECTED
 
 
 def test_rules_look_only_when_a_gate_is_open() -> None:
     call = Step(index=0, party="agent", kind="call", tool="t", arguments="{")
     rollout = rollout_of(Case(steps=[call, call, call]))
     counted = [one for one in loaded() if one.rule.code in ("BEH001", "BEH003")]
-    assert {hit.code for hit in Engine(counted).look(rollout).hits} == {"BEH001", "BEH003"}
-    assert not Engine(counted).look(msgspec.structs.replace(rollout, features=Features(steps=3, calls=3))).hits
+    assert {hit.code for hit in Engine(counted).detect(rollout).hits} == {"BEH001", "BEH003"}
+    assert not Engine(counted).detect(msgspec.structs.replace(rollout, features=Features(steps=3, calls=3))).hits
 
 
 def test_no_more_than_three_hits_a_rule() -> None:
     call = Step(index=0, party="agent", kind="call", tool="t", arguments="{")
     rollout = rollout_of(Case(steps=[msgspec.structs.replace(call, index=i, tool=str(i)) for i in range(9)]))
-    assert places(look(rollout), "BEH003") == [(0, "arguments"), (1, "arguments"), (2, "arguments")]
+    assert places(detect(rollout), "BEH003") == [(0, "arguments"), (1, "arguments"), (2, "arguments")]
 
 
 def test_nesting_too_deep_for_the_reader_is_no_mistake_of_the_agent() -> None:
     call = Step(index=0, party="agent", kind="call", tool="t", arguments="[" * 100_000 + "]" * 100_000)
-    assert look(rollout_of(Case(steps=[call]))).hits == ()
+    assert detect(rollout_of(Case(steps=[call]))).hits == ()
 
 
 def test_steps_that_share_an_index_are_told_apart() -> None:
@@ -300,13 +300,13 @@ def test_steps_that_share_an_index_are_told_apart() -> None:
         Step(index=4, party="agent", kind="call", tool="b", arguments="{'x': 2}", call_id="2"),
     ]
     rollout = rollout_of(Case(steps=steps))
-    (hit,) = look(rollout).hits
+    (hit,) = detect(rollout).hits
     assert find(rollout, hit) == Evidence(key=KEY, step=4, field="arguments", quote="{'x': 2}")
 
 
 def test_words_that_are_gone_are_an_error_of_the_artifact() -> None:
     rollout = rollout_of(Case(steps=None, error="connection reset by peer"))
-    (hit,) = look(rollout).hits
+    (hit,) = detect(rollout).hits
     with pytest.raises(ArtifactError, match="no longer holds"):
         find(msgspec.structs.replace(rollout, error="gone"), hit)
 
@@ -324,7 +324,7 @@ def test_a_quote_that_is_not_there_is_a_bug(quote: str) -> None:
 
     step = Step(index=0, party="agent", kind="message", text="x" * 400)
     with pytest.raises(ValueError, match="BEH900") as caught:
-        one_rule(body).look(rollout_of(Case(steps=[step])))
+        one_rule(body).detect(rollout_of(Case(steps=[step])))
     assert caught.value.__notes__ == ["rule BEH900 on rollout t#0 (case.jsonl:1)"]
 
 
@@ -333,7 +333,7 @@ def test_evidence_from_another_rollout_is_a_bug() -> None:
         yield Evidence(key=RolloutKey(run="a", task_id="t", repeat=1), step=0, field="text", quote="x")
 
     with pytest.raises(ValueError, match="BEH900"):
-        one_rule(body).look(rollout_of(Case(steps=[Step(index=0, party="agent", kind="message", text="x")])))
+        one_rule(body).detect(rollout_of(Case(steps=[Step(index=0, party="agent", kind="message", text="x")])))
 
 
 def test_a_rule_may_read_the_row() -> None:
@@ -344,8 +344,8 @@ def test_a_rule_may_read_the_row() -> None:
     row: dict[str, object] = {"checks": [{}, {"name": "second", "passed": False}]}
     reads = one_rule(body, reads=("row.checks",))
     rollout = rollout_of(Case(steps=None, row=row))
-    assert [find(rollout, hit).quote for hit in reads.look(rollout).hits] == ["second", "false"]
-    assert reads.look(rollout_of(Case(steps=None))).cannot_look == ("BEH900",)
+    assert [find(rollout, hit).quote for hit in reads.detect(rollout).hits] == ["second", "false"]
+    assert reads.detect(rollout_of(Case(steps=None))).cannot_check == ("BEH900",)
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ FILLED = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Said:
+class VerifierText:
     code: int
     out: str
 
@@ -54,7 +54,7 @@ class Agent:
 
     folder: Path
 
-    def types(self, *beginning: str, has: Sequence[str] = (), **filled: str) -> Said:
+    def types(self, *beginning: str, has: Sequence[str] = (), **filled: str) -> VerifierText:
         """The first command of the skill that begins so and has these options, its placeholders filled in."""
         words = next(words for words in NAMED if words[: len(beginning)] == list(beginning) and set(has) <= set(words))
         values = FILLED | filled
@@ -70,7 +70,7 @@ class Agent:
         )
         assert "Traceback" not in done.stderr, done.stderr
         assert done.returncode != 2, (typed, done.stderr)
-        return Said(code=done.returncode, out=done.stdout)
+        return VerifierText(code=done.returncode, out=done.stdout)
 
     def edits(self, file: str, change: dict[str, str]) -> None:
         path = self.folder / file
@@ -99,7 +99,7 @@ def found(agent: Agent) -> dict[str, Any]:
 def test_what_is_found_leads_to_the_rollouts_behind_it(agent: Agent, found: dict[str, Any]) -> None:
     assert len(found["findings"]) == 3
     for finding in found["findings"]:
-        place, task = finding["place"], finding["place"].partition("#")[0]
+        place, task = finding["location"], finding["location"].partition("#")[0]
         shown = agent.types("blade", "show", "RUN", "PLACE", PLACE=place).out
         assert finding["quote"] in shown
         assert place.partition(":")[0] in shown
@@ -143,7 +143,9 @@ def test_a_report_is_written_audited_and_packed(agent: Agent, found: dict[str, A
 def _writes(agent: Agent, found: dict[str, Any]) -> None:
     """The open points of the drafts, answered with what was found and where."""
     first = found["findings"][0]
-    why = f'The first reason is that calls are left out; in {first["place"]} it says "{first["quote"]}" all the same.'
+    why = (
+        f'The first reason is that calls are left out; in {first["location"]} it says "{first["quote"]}" all the same.'
+    )
     agent.edits(REPORT, {r"^OPEN:.*$": why})
     agent.edits(
         f"{PACKAGE}/skill/SKILL.md",

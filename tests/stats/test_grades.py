@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from blade.model.diagnosis import Grade
+from blade.model.diagnosis import Support
 from blade.stats.association import benjamini_hochberg, count_strata
-from blade.stats.support import grade, observe, opposite, slices_of
+from blade.stats.support import observe, opposite, slices_of, support
 
 
 def test_a_symptom_that_goes_with_failing_in_every_task_is_shown() -> None:
@@ -15,7 +15,7 @@ def test_a_symptom_that_goes_with_failing_in_every_task_is_shown() -> None:
     fired = np.tile([True, True, False, False], 6)
     seen = observe(count_strata(tasks, fired, fired))
     assert seen.association.p_value == pytest.approx((1 / 6) ** 6 * 2)
-    assert grade(seen, seen.association.p_value) is Grade.SHOWN
+    assert support(seen, seen.association.p_value) is Support.SHOWN
 
 
 def test_a_symptom_in_no_pass_and_no_telling_task_is_consistent() -> None:
@@ -23,9 +23,9 @@ def test_a_symptom_in_no_pass_and_no_telling_task_is_consistent() -> None:
     failed = tasks < 10
     seen = observe(count_strata(tasks, tasks < 5, failed))
     assert seen.association.informative == 0
-    assert grade(seen, None) is Grade.CONSISTENT
+    assert support(seen, None) is Support.CONSISTENT
     often = observe(count_strata(tasks, (tasks < 5) | (tasks > 20), failed))
-    assert grade(often, None) is Grade.NOT_SETTLED
+    assert support(often, None) is Support.UNCLEAR
 
 
 def test_opposite_signs_in_two_slices_are_mixed() -> None:
@@ -35,7 +35,7 @@ def test_opposite_signs_in_two_slices_are_mixed() -> None:
     failed = np.where(tasks < 20, fired, ~fired)
     seen = observe(count_strata(tasks, fired, failed), opposite(fired, failed, slices_of(slices)))
     assert seen.mixed_in == ("a", "b")
-    assert grade(seen, None) is Grade.MIXED
+    assert support(seen, None) is Support.MIXED
 
 
 def test_the_counts_are_those_of_the_rollouts() -> None:
@@ -67,7 +67,7 @@ def test_a_symptom_without_effect_in_many_tasks_is_harmless() -> None:
     failed = np.tile([True, True, False, False], 200)
     seen = observe(count_strata(tasks, fired, failed))
     assert seen.association.risk_difference == pytest.approx(0.0)
-    assert grade(seen, 1.0) in (Grade.HARMLESS, Grade.NOT_SETTLED)
+    assert support(seen, 1.0) in (Support.HARMLESS, Support.UNCLEAR)
 
 
 @pytest.mark.slow
@@ -81,5 +81,5 @@ def test_symptoms_without_any_effect_are_rarely_called_shown() -> None:
         marks = [random.random(160) < np.repeat(random.beta(0.6, 0.6, 40), 4) for _ in range(10)]
         seen = [observe(count_strata(tasks, mark, failed)) for mark in marks]
         q = benjamini_hochberg([one.association.p_value or 1.0 for one in seen])
-        called += any(grade(one, value) is Grade.SHOWN for one, value in zip(seen, map(float, q), strict=True))
+        called += any(support(one, value) is Support.SHOWN for one, value in zip(seen, map(float, q), strict=True))
     assert called / 400 <= 0.05

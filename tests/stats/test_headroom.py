@@ -9,7 +9,7 @@ import pytest
 from blade.model.diagnosis import Headroom
 from blade.model.run import Run
 from blade.stats.headroom import headroom
-from blade.stats.rollout_index import Place, numbered
+from blade.stats.rollout_index import Ref, index_rollouts
 from builders import load, rollout, write_jsonl
 
 
@@ -23,8 +23,8 @@ def a_run(folder: Path, *tasks: str) -> Run:
     return load(write_jsonl(folder / "rollouts.jsonl", rows))[0]
 
 
-def room_of(run: Run, affected: list[Place], alone: list[Place], *, estimable: bool = True) -> Headroom:
-    rollouts = numbered(run)
+def room_of(run: Run, affected: list[Ref], alone: list[Ref], *, estimable: bool = True) -> Headroom:
+    rollouts = index_rollouts(run)
     return headroom(
         rollouts, rollouts.those(rollouts.at(affected)), rollouts.those(rollouts.at(alone)), estimable=estimable
     )

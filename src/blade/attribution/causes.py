@@ -14,10 +14,10 @@ import numpy as np
 import polars as pl
 from msgspec import Struct
 
-from blade.model.diagnosis import Doubt, Grade, Label, Lookout, Partition, TaskCause
+from blade.model.diagnosis import Doubt, Label, Partition, RuleStatistics, Support, TaskCause
 from blade.model.finding import Cause, Differs
 from blade.model.run import Run
-from blade.stats.rollout_index import Flags, Integers, Numbered
+from blade.stats.rollout_index import Flags, Integers, RolloutIndex
 
 INFRA_MODES = {
     "machinery": "the machinery failed",
@@ -60,7 +60,7 @@ VERIFIER_CRASHED = "TSK013"
 _OF_ACTIONS = [
     str(kind) for kind in (Differs.UNWANTED, Differs.NOT_MADE, Differs.MISSING, Differs.EXTRA, Differs.ARGUMENT)
 ]
-RESTS_ON = (Grade.DIRECT, Grade.SHOWN, Grade.CONSISTENT)
+RESTS_ON = (Support.DIRECT, Support.SHOWN, Support.CONSISTENT)
 
 
 class Counts(Struct, frozen=True):
@@ -97,7 +97,7 @@ class Facts(NamedTuple):
     answers: int
     """Different answers of its failed rollouts, where none passes."""
     passed_elsewhere: bool
-    looked: bool
+    checked: bool
     """Whether the rules could look at its rollouts."""
 
     @property
@@ -111,18 +111,18 @@ class Facts(NamedTuple):
         return self.outcomes.total() - self.outcomes["passed"]
 
 
-Step = Callable[[Facts, Mapping[str, Lookout]], TaskCause | None]
+Step = Callable[[Facts, Mapping[str, RuleStatistics]], TaskCause | None]
 
 
 def causes(
-    rollouts: Numbered,
+    rollouts: RolloutIndex,
     parts: Partition,
     doubts: tuple[Doubt, ...],
-    seen: tuple[Lookout, ...],
+    seen: tuple[RuleStatistics, ...],
     passed_elsewhere: frozenset[str],
 ) -> dict[str, TaskCause]:
     """The cause of every task with a rollout that did not pass, in the order of the table."""
-    usable = {one.code: one for one in seen if one.status == "stable" and one.grade in RESTS_ON}
+    usable = {one.code: one for one in seen if one.status == "stable" and one.support in RESTS_ON}
     tasks, facts = _facts(rollouts, parts, doubts, usable, passed_elsewhere)
     decided = [_decide(one, usable) for one in facts]
     return dict(zip(tasks["task_id"].to_list(), map(decided.__getitem__, tasks["number"].to_list()), strict=True))
@@ -143,20 +143,20 @@ def _by_person(label: Label, rules: TaskCause) -> TaskCause:
     )
 
 
-def _decide(facts: Facts, rules: Mapping[str, Lookout]) -> TaskCause:
+def _decide(facts: Facts, rules: Mapping[str, RuleStatistics]) -> TaskCause:
     return next(found for step in STEPS if (found := step(facts, rules)) is not None)
 
 
-def no_rows(facts: Facts, rules: Mapping[str, Lookout]) -> TaskCause | None:
+def no_rows(facts: Facts, rules: Mapping[str, RuleStatistics]) -> TaskCause | None:
     """1. Nothing is there."""
     if facts.outcomes["missing"] < facts.failures:
         return None
     return TaskCause(cause=None, confidence=None, because="no rows", decided_by="step 1: no rows")
 
 
-def labelled(facts: Facts, rules: Mapping[str, Lookout]) -> TaskCause | None:
+def labelled(facts: Facts, rules: Mapping[str, RuleStatistics]) -> TaskCause | None:
     """A label of the package that is enough for failing holds in at least half of F."""
-    mine = [code for code, rule in rules.items() if rule.taught and rule.kind == "direct"]
+    mine = [code for code, rule in rules.items() if rule.custom and rule.kind == "direct"]
     best = max(mine, key=lambda code: (facts.fired_failed[code], code), default=None)
     if best is None or not facts.fired_failed[best] or facts.fired_failed[best] * 2 < facts.failures:
         return None
@@ -169,7 +169,7 @@ def labelled(facts: Facts, rules: Mapping[str, Lookout]) -> TaskCause | None:
     )
 
 
-def machinery(facts: Facts, rules: Mapping[str, Lookout]) -> TaskCause | None:
+def machinery(facts: Facts, rules: Mapping[str, RuleStatistics]) -> TaskCause | None:
     """2. At least half of F errored, or failed by the machinery."""
     raised = any(doubt.code == VERIFIER_CRASHED for doubt in facts.doubts)
     modes = [mode for mode in INFRA_MODES if facts.modes[mode] and not (raised and mode == "verifier-failed")]
@@ -188,7 +188,7 @@ def machinery(facts: Facts, rules: Mapping[str, Lookout]) -> TaskCause | None:
     )
 
 
-def benchmark(facts: Facts, rules: Mapping[str, Lookout]) -> TaskCause | None:
+def benchmark(facts: Facts, rules: Mapping[str, RuleStatistics]) -> TaskCause | None:
     """3. A strong rule about data or task fires, two weak ones of different kinds, a weak one that stands in the failures and
     in no pass, or the verifier blames user or tools.
     """
@@ -216,7 +216,7 @@ def benchmark(facts: Facts, rules: Mapping[str, Lookout]) -> TaskCause | None:
     return None
 
 
-def behavior(facts: Facts, rules: Mapping[str, Lookout]) -> TaskCause | None:
+def behavior(facts: Facts, rules: Mapping[str, RuleStatistics]) -> TaskCause | None:
     """4. At least half of the judged failures carry a finding of behavior or answer, and more often than the passes."""
     judged = facts.outcomes["failed"]
     by_mode = sum(facts.modes[mode] for mode in BEHAVIOR_MODES)
@@ -239,16 +239,16 @@ def behavior(facts: Facts, rules: Mapping[str, Lookout]) -> TaskCause | None:
     rule = rules[fired]
     return TaskCause(
         cause=Cause.BEHAVIOR,
-        confidence={Grade.DIRECT: "sure", Grade.SHOWN: "likely"}.get(rule.grade, "weak"),
-        because=f"{facts.fired_failed[fired]} of {judged} failures: {rule.message.rstrip('.')} ({rule.grade})",
+        confidence={Support.DIRECT: "sure", Support.SHOWN: "likely"}.get(rule.support, "weak"),
+        because=f"{facts.fired_failed[fired]} of {judged} failures: {rule.message.rstrip('.')} ({rule.support})",
         decided_by=f"step 4: {fired}",
     )
 
 
-def model(facts: Facts, rules: Mapping[str, Lookout]) -> TaskCause | None:
+def model(facts: Facts, rules: Mapping[str, RuleStatistics]) -> TaskCause | None:
     """5 and 6. A verdict was reached, the rules looked and were quiet: knowledge where no repeat passes, else unreliable."""
     compared = sum(n for mode, n in facts.modes.items() if mode.startswith(COMPARABLE) or mode in COMPARED_CALLS)
-    if not facts.looked or compared * 2 < facts.outcomes["failed"] or not compared or facts.doubted:
+    if not facts.checked or compared * 2 < facts.outcomes["failed"] or not compared or facts.doubted:
         return None
     if facts.outcomes["passed"]:
         because = f"passes {facts.outcomes['passed']} of {facts.outcomes['passed'] + facts.outcomes['failed']}, and no rule explains the rest"
@@ -266,10 +266,10 @@ def model(facts: Facts, rules: Mapping[str, Lookout]) -> TaskCause | None:
     return TaskCause(cause=Cause.KNOWLEDGE, confidence=sure, because=because, decided_by="step 5: never passes")
 
 
-def unsettled(facts: Facts, rules: Mapping[str, Lookout]) -> TaskCause | None:
+def unsettled(facts: Facts, rules: Mapping[str, RuleStatistics]) -> TaskCause | None:
     """7. What was missing."""
     weak = [doubt.code for doubt in facts.doubted]
-    if not facts.looked:
+    if not facts.checked:
         because = "no trajectory that the rules could look at"
     elif weak:
         because = f"one weak doubt about the benchmark ({weak[0]}), which is not enough for a cause"
@@ -282,16 +282,16 @@ STEPS: tuple[Step, ...] = (no_rows, labelled, machinery, benchmark, behavior, mo
 """In order; the first that decides is the cause."""
 
 
-def _most_fired(facts: Facts, rules: Mapping[str, Lookout], cause: Cause) -> str | None:
+def _most_fired(facts: Facts, rules: Mapping[str, RuleStatistics], cause: Cause) -> str | None:
     codes = [code for code, rule in rules.items() if rule.suggests is cause and facts.fired_failed[code]]
     return max(codes, key=lambda code: (facts.fired_failed[code], code), default=None)
 
 
 def _facts(
-    rollouts: Numbered,
+    rollouts: RolloutIndex,
     parts: Partition,
     doubts: tuple[Doubt, ...],
-    rules: Mapping[str, Lookout],
+    rules: Mapping[str, RuleStatistics],
     passed_elsewhere: frozenset[str],
 ) -> tuple[pl.DataFrame, list[Facts]]:
     """Tasks with a rollout that did not pass, in the order of the table, each with the number of its facts; and these.
@@ -334,7 +334,7 @@ def _facts(
                 fired_passed=passed.kinds[row["passed"]],
                 answers=row["answers"],
                 passed_elsewhere=row["elsewhere"],
-                looked=row["looked"],
+                checked=row["looked"],
             )
         )
     return tasks.select("task_id", "number"), facts
@@ -351,7 +351,7 @@ _Spoiled = tuple[tuple[Doubt, int], ...]
 """Doubts, each with the number of rollouts of a task that it spoils."""
 
 
-def _doubted(rollouts: Numbered, doubts: Sequence[Doubt]) -> tuple[Integers, list[_Spoiled]]:
+def _doubted(rollouts: RolloutIndex, doubts: Sequence[Doubt]) -> tuple[Integers, list[_Spoiled]]:
     """By task, in the order of ids, the number of the doubts that count against it; and these, none first."""
     passing = _passing(rollouts.run, {task for one in doubts if not one.strong for task, _ in one.places})
     counting = [one for one in doubts if _counts(one, passing)]
@@ -389,7 +389,7 @@ def _explaining(outcomes: Counts, doubts: Sequence[tuple[Doubt, int]]) -> tuple[
     return tuple(doubt for doubt, rollouts in doubts if not doubt.strong and doubt.places and rollouts * 2 >= lost)
 
 
-def _counted(rollouts: Numbered, rows: Integers, values: pl.Series) -> _Counted:
+def _counted(rollouts: RolloutIndex, rows: Integers, values: pl.Series) -> _Counted:
     """How often each value occurs in some rollouts of a task, in the order of the values."""
     if values.is_empty():
         return _Counted(np.zeros(len(rollouts.tasks), np.int64), [Counts()])
@@ -416,14 +416,14 @@ def _parties(modes: Counts, party: Mapping[str, str]) -> Counts:
     return Counts(tuple(sorted(found.items())))
 
 
-def _fired(rollouts: Numbered, rules: Mapping[str, Lookout], which: Flags) -> _Counted:
+def _fired(rollouts: RolloutIndex, rules: Mapping[str, RuleStatistics], which: Flags) -> _Counted:
     """In how many of some rollouts of a task each usable rule fired."""
     hits = {code: rows[which[rows]] for code, rows in rollouts.fired.items() if code in rules}
     codes = pl.Series([code for code, rows in hits.items() for _ in range(len(rows))], dtype=pl.String)
     return _counted(rollouts, np.concatenate([np.zeros(0, np.int64), *hits.values()]), codes)
 
 
-def _different(rollouts: Numbered) -> Integers:
+def _different(rollouts: RolloutIndex) -> Integers:
     """By task that no rollout passes, in the order of ids: different results of its failures; 0 for other tasks.
 
     Results are answers, else how rollouts differ from what was due, else outputs.

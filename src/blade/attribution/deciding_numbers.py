@@ -7,7 +7,7 @@ from typing import TypeGuard
 
 from msgspec import Struct
 
-from blade.evidence.alignment import Walk
+from blade.evidence.alignment import AlignedTrajectory
 from blade.ingest.fields import ACCOUNTS, BY_NAME, ID_NAMES
 
 FEWEST = 5
@@ -27,7 +27,7 @@ class Deciding(Struct, frozen=True, kw_only=True):
     failures: int
 
 
-def deciding(passing: Sequence[Walk], failing: Sequence[Walk]) -> Deciding | None:
+def deciding(passing: Sequence[AlignedTrajectory], failing: Sequence[AlignedTrajectory]) -> Deciding | None:
     """The first field by name that parts the two sides, and is neither reward nor verdict; None where none does."""
     if len(passing) < FEWEST or len(failing) < FEWEST:
         return None
@@ -54,7 +54,7 @@ def _repeats_the_verdict(passing: Sequence[float], failing: Sequence[float]) -> 
     return len(set(passing)) == 1 and len(set(failing)) == 1
 
 
-def _numbers(walk: Walk) -> Iterator[tuple[str, float]]:
+def _numbers(walk: AlignedTrajectory) -> Iterator[tuple[str, float]]:
     """The numbers of a row and of the verifier's accounts in it that no field of ours reads."""
     row = walk.rollout.row
     holders: list[tuple[str, Mapping[str, object]]] = [("", row)]

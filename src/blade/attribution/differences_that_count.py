@@ -18,7 +18,7 @@ from blade.model.run import Run
 from blade.rules.catalog import infra_codes
 from blade.stats.buckets import CLOSE, thirds
 from blade.stats.headline import headline, rewards_of
-from blade.stats.rollout_index import Flags, Integers, Numbered
+from blade.stats.rollout_index import Flags, Integers, RolloutIndex
 
 MINDED = 0.2
 """A difference that stands in a larger share of passing rollouts among those that have it is set aside."""
@@ -64,7 +64,7 @@ ROW = "row"
 _WHAT = ["kind", "name", "detail"]
 
 
-class Told(Struct, frozen=True, kw_only=True, eq=False):
+class Differences(Struct, frozen=True, kw_only=True, eq=False):
     """Differences: in which rollouts each stands, and what there is. Many rollouts differ in few ways."""
 
     kinds: pl.DataFrame
@@ -77,9 +77,9 @@ class Told(Struct, frozen=True, kw_only=True, eq=False):
         holds = self.kinds.select(which).to_series().to_numpy()
         return np.asarray(holds[self.rows["what"].to_numpy()])
 
-    def only(self, which: pl.Expr | pl.Series) -> Told:
+    def only(self, which: pl.Expr | pl.Series) -> Differences:
         """The differences of the kinds for which something holds."""
-        return Told(kinds=self.kinds, rows=self.rows.filter(pl.Series(self.having(which))))
+        return Differences(kinds=self.kinds, rows=self.rows.filter(pl.Series(self.having(which))))
 
     def has(self, *kinds: Differs) -> bool:
         """Whether there is a difference of one of these: most runs have few, and what is made of others is not worked out."""
@@ -98,19 +98,19 @@ class Told(Struct, frozen=True, kw_only=True, eq=False):
         )
 
 
-def differing(rollouts: Numbered) -> Told:
+def differing(rollouts: RolloutIndex) -> Differences:
     """Every difference that counts for the headline."""
     return _numbered(_where_it_counts(pl.concat([_long(rollouts), *_by_rules(rollouts)]), rollouts))
 
 
-def _long(rollouts: Numbered) -> pl.DataFrame:
+def _long(rollouts: RolloutIndex) -> pl.DataFrame:
     """One row a difference of a judged rollout."""
     rows = rollouts.run.rollouts.select("differs", passed=pl.Series(rollouts.passed)).with_row_index(ROW)
     judged = rows.filter(pl.Series(rollouts.judged) & pl.col("differs").is_not_null())
     return judged.explode("differs").unnest("differs").select(ROW, "passed", *_WHAT, "step")
 
 
-def _where_it_counts(long: pl.DataFrame, rollouts: Numbered) -> pl.DataFrame:
+def _where_it_counts(long: pl.DataFrame, rollouts: RolloutIndex) -> pl.DataFrame:
     """With partial credit, without what answers above the lower third hold or lack: they are not simply wrong."""
     run = rollouts.run
     if headline(run)[0] == "pass_at_1":
@@ -121,7 +121,7 @@ def _where_it_counts(long: pl.DataFrame, rollouts: Numbered) -> pl.DataFrame:
     return long.filter(~(credit[long[ROW]] & held & ~pl.col("passed")))
 
 
-def _by_rules(rollouts: Numbered) -> tuple[pl.DataFrame, ...]:
+def _by_rules(rollouts: RolloutIndex) -> tuple[pl.DataFrame, ...]:
     """What rules say: one row a rule that by itself puts a judged rollout down to the machinery, and one a refusal."""
     hits = _hits(rollouts, {*infra_codes(), REFUSAL})
     refusal = pl.col("code") == REFUSAL
@@ -150,7 +150,7 @@ def _refused(hits: pl.DataFrame, run: Run) -> pl.DataFrame:
     )
 
 
-def _hits(rollouts: Numbered, codes: Collection[str]) -> pl.DataFrame:
+def _hits(rollouts: RolloutIndex, codes: Collection[str]) -> pl.DataFrame:
     """Judged rollouts in which any of the rules fired: code and step of the first time, once a rule."""
     rows = rollouts.run.rollouts.select("fired", passed=pl.Series(rollouts.passed)).with_row_index(ROW)
     judged = rows.filter(pl.Series(rollouts.judged) & pl.col("fired").is_not_null()).explode("fired").unnest("fired")
@@ -158,14 +158,14 @@ def _hits(rollouts: Numbered, codes: Collection[str]) -> pl.DataFrame:
     return mine.select(ROW, "passed", "code", "step")
 
 
-def _numbered(long: pl.DataFrame) -> Told:
+def _numbered(long: pl.DataFrame) -> Differences:
     kinds = long.select(_WHAT).unique(maintain_order=True)
     numbers = kinds.with_row_index("what")
     rows = long.join(numbers, on=_WHAT, how="left", nulls_equal=True, maintain_order="left")
-    return Told(kinds=kinds, rows=rows.select(ROW, "passed", "step", "what"))
+    return Differences(kinds=kinds, rows=rows.select(ROW, "passed", "step", "what"))
 
 
-def set_aside(told: Told, passes: int) -> pl.Series:
+def set_aside(told: Differences, passes: int) -> pl.Series:
     """Which kinds passing rollouts share so often that the verifier does not mind them; of all `passes`, most must lack
     the key before a failure is not put down to lacking it.
     """
@@ -182,7 +182,7 @@ def set_aside(told: Told, passes: int) -> pl.Series:
     return shared.select(((often | spoken) & ~kept) | no_key).to_series()
 
 
-def minded(kept: Told, rollouts: Numbered) -> Told:
+def minded(kept: Differences, rollouts: RolloutIndex) -> Differences:
     """Without words that say nothing, and accounts that most rollouts lack."""
     run = rollouts.run
     if not run.rollouts["calls"].sum() and run.settings.get("tools") is None:
@@ -199,7 +199,7 @@ def minded(kept: Told, rollouts: Numbered) -> Told:
     return _grouped_words(kept) if kept.has(Differs.SAID, Differs.CHECK) else kept
 
 
-def _never_filled(told: Told, judged: int) -> pl.Expr:
+def _never_filled(told: Differences, judged: int) -> pl.Expr:
     """An account that is empty in most rollouts says nothing about this one."""
     empty = (pl.col("kind") == Differs.NO_RECORD) & pl.col("detail").is_in(["", UNDECIDED])
     times = told.kinds.with_columns(times=told.times).filter(empty).group_by("name").agg(pl.col("times").sum())
@@ -207,7 +207,7 @@ def _never_filled(told: Told, judged: int) -> pl.Expr:
     return empty & pl.col("name").is_in(often)
 
 
-def _grouped_words(told: Told) -> Told:
+def _grouped_words(told: Differences) -> Differences:
     """Templates of one group under the name of the group."""
     spoken = pl.col("kind").is_in([Differs.SAID, Differs.CHECK]) & (pl.col("detail") != "")
     times = told.kinds.with_columns(times=told.times).filter(spoken & (pl.col("times") > 0))
@@ -218,7 +218,7 @@ def _grouped_words(told: Told) -> Told:
         return told
     renamed = pl.col("detail").replace(list(groups), list(groups.values()))
     kinds = told.kinds.with_columns(pl.when(spoken).then(renamed).otherwise(pl.col("detail")).alias("detail"))
-    return Told(kinds=kinds, rows=told.rows)
+    return Differences(kinds=kinds, rows=told.rows)
 
 
 def _by_exception(groups: Mapping[str, str], times: Mapping[str, int]) -> dict[str, str]:

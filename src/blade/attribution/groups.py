@@ -8,10 +8,10 @@ from msgspec import Struct
 
 from blade.attribution.mode_kinds import party_of
 from blade.evidence.differences import A_JUDGE
-from blade.evidence.refs import Places
+from blade.evidence.refs import Refs
 from blade.model.diagnosis import Partition
 from blade.model.finding import Differs
-from blade.stats.rollout_index import Numbered
+from blade.stats.rollout_index import RolloutIndex
 
 FAMILIES = {
     Differs.UNWANTED: "extra",
@@ -58,9 +58,9 @@ class Group(Struct, frozen=True, kw_only=True):
     family: str
     name: str
     detail: str
-    failing: Places
-    passing: Places
-    alone: Places
+    failing: Refs
+    passing: Refs
+    alone: Refs
     """Failing rollouts in which nothing else differs."""
 
     @property
@@ -77,7 +77,7 @@ def group_id(family: str, name: str, detail: str) -> str:
     return ":".join(part for part in (family, name, detail) if part)
 
 
-def groups(partition: Partition, rollouts: Numbered) -> list[Group]:
+def groups(partition: Partition, rollouts: RolloutIndex) -> list[Group]:
     """Every group of two failures or more (one, where only few failed), largest first."""
     told = _without_consequences(_by_family(_without_totals(_with_look_ups(partition))))
     long = _single_checks(_named_checks(_unexplained_refusals(told)))
@@ -90,7 +90,7 @@ def groups(partition: Partition, rollouts: Numbered) -> list[Group]:
     return [_group(found[place], rollouts) for place in ranked[:MOST]]
 
 
-def _gathered(long: pl.DataFrame, rollouts: Numbered) -> pl.DataFrame:
+def _gathered(long: pl.DataFrame, rollouts: RolloutIndex) -> pl.DataFrame:
     """Each group with the rows of its rollouts, in the order in which they come."""
     kinds = long.select(_SHARED).unique(maintain_order=True).with_row_index("what")
     told = long.join(kinds, on=_SHARED, how="left", nulls_equal=True, maintain_order="left")
@@ -112,9 +112,9 @@ def _gathered(long: pl.DataFrame, rollouts: Numbered) -> pl.DataFrame:
     return kinds.join(found, on="what", maintain_order="left")
 
 
-def _group(found: pl.DataFrame, rollouts: Numbered) -> Group:
-    def places(name: str) -> Places:
-        return Places(of=rollouts, rows=found[name].item().to_numpy().astype(np.int64))
+def _group(found: pl.DataFrame, rollouts: RolloutIndex) -> Group:
+    def places(name: str) -> Refs:
+        return Refs(of=rollouts, rows=found[name].item().to_numpy().astype(np.int64))
 
     family, name, detail = found.select(_SHARED).row(0)
     return Group(

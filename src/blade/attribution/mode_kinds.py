@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from blade.evidence.differences import ENVIRONMENT
 from blade.evidence.templates import readable
-from blade.model.diagnosis import NOT_EXPLAINED, Grade
+from blade.model.diagnosis import NOT_EXPLAINED, Support
 from blade.model.pattern import pattern_of
 from blade.rules.catalog import rule_in_words
 
@@ -30,7 +30,7 @@ class Kind(Struct, frozen=True, kw_only=True):
 
     name: str
     party: str
-    grade: Grade = Grade.DIRECT
+    support: Support = Support.DIRECT
 
 
 KINDS = {
@@ -73,12 +73,12 @@ KINDS = {
     "answer-absent": Kind(name="the answer does not hold what the key wants", party="agent"),
     "answer-contained": Kind(name="the answer holds the key among other words, and was rejected", party="agent"),
     "schema": Kind(
-        name="a call breaks the schema that the request gives for its tool", party="agent", grade=Grade.CONSISTENT
+        name="a call breaks the schema that the request gives for its tool", party="agent", support=Support.CONSISTENT
     ),
     "lookup-missing": Kind(
-        name="a call of the key that changes nothing was not made", party="agent", grade=Grade.NOT_SETTLED
+        name="a call of the key that changes nothing was not made", party="agent", support=Support.UNCLEAR
     ),
-    NOT_EXPLAINED: Kind(name="not explained by anything in these files", party="unknown", grade=Grade.NOT_SETTLED),
+    NOT_EXPLAINED: Kind(name="not explained by anything in these files", party="unknown", support=Support.UNCLEAR),
 }
 
 

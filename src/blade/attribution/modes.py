@@ -12,24 +12,24 @@ from collections.abc import Collection
 
 import polars as pl
 
-from blade.attribution.differences_that_count import Told, differing, minded, set_aside
+from blade.attribution.differences_that_count import Differences, differing, minded, set_aside
 from blade.attribution.mode_kinds import BROKEN, kind_of
 from blade.attribution.symptoms import COUNTED, KEYS, named, symptoms
 from blade.evidence.differences import A_JUDGE
 from blade.model.diagnosis import NOT_EXPLAINED, Mode, Partition
-from blade.stats.rollout_index import Numbered
+from blade.stats.rollout_index import RolloutIndex
 
 NEARLY = 0.1
 """Share of ten tests or more that may fail in a near miss."""
 
 
-def partition(rollouts: Numbered) -> Partition:
+def partition(rollouts: RolloutIndex) -> Partition:
     """The failed rollouts of a run by mode; the counts sum to the failures."""
     run = rollouts.run
     told = differing(rollouts)
     aside = set_aside(told, passes=int(rollouts.passed.sum()))
     counting = minded(told.only(~aside), rollouts)
-    found = symptoms(Told(kinds=counting.kinds, rows=counting.rows.filter(~pl.col("passed"))), rollouts)
+    found = symptoms(Differences(kinds=counting.kinds, rows=counting.rows.filter(~pl.col("passed"))), rollouts)
     answered = run.rollouts["answer"].count() * 2 >= run.rollouts.height
     only_reads = not run.tasks["key_expects"].is_in(["one change", "several changes"]).any()
     counted = bool((run.rollouts["checks_met"] > 0).any())
@@ -130,7 +130,7 @@ def _near(known: Collection[str]) -> pl.Expr:
     return near | few | most
 
 
-def _modes(table: pl.DataFrame, rollouts: Numbered) -> tuple[Mode, ...]:
+def _modes(table: pl.DataFrame, rollouts: RolloutIndex) -> tuple[Mode, ...]:
     counted = (
         table.select("mode", "near", task=pl.Series(rollouts.task[rollouts.failed]))
         .group_by("mode")
@@ -147,4 +147,6 @@ def _mode_of(mode: str, rollouts: int, tasks: int, near: int) -> Mode:
         note = f"{near} of them one argument from the key"
     elif near and mode.startswith("check:"):
         note = f"{near} of them with nothing else failing"
-    return Mode(id=mode, name=kind.name, party=kind.party, grade=kind.grade, rollouts=rollouts, tasks=tasks, note=note)
+    return Mode(
+        id=mode, name=kind.name, party=kind.party, support=kind.support, rollouts=rollouts, tasks=tasks, note=note
+    )

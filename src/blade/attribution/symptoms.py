@@ -7,12 +7,12 @@ import re
 import numpy as np
 import polars as pl
 
-from blade.attribution.differences_that_count import ACTIONS, ROW, Told
+from blade.attribution.differences_that_count import ACTIONS, ROW, Differences
 from blade.attribution.groups import A_RULE, A_TOTAL, BEFORE_JUDGING, NUMBERED
 from blade.evidence.differences import ABSENT, EVERY_TEST, UNDECIDED
 from blade.model.finding import Differs
 from blade.model.run import Run
-from blade.stats.rollout_index import SINGLE, Flags, Integers, Numbered
+from blade.stats.rollout_index import SINGLE, Flags, Integers, RolloutIndex
 
 _WORD_ORDER = ("label", "reason", "mode", "message", "verdict", "status", "error", "explanation", "outcome", "result")
 """Which of the verifier's fields speaks first; logs and exit codes come last."""
@@ -21,7 +21,7 @@ _PLACE_IN_A_LIST = r"\.\d+$"
 KEYS = ["task_id", "repeat"]
 
 
-def symptoms(told: Told, rollouts: Numbered) -> pl.DataFrame:
+def symptoms(told: Differences, rollouts: RolloutIndex) -> pl.DataFrame:
     """A row a failure, in the order of the table; only the columns of what some failure has."""
     failures = np.flatnonzero(rollouts.failed)
     parts = (_flags(told, failures), _checked(told, rollouts), _spoken(told, failures), _judged_otherwise(rollouts))
@@ -34,7 +34,7 @@ def named(long: pl.DataFrame, run: Run) -> pl.DataFrame:
     return pl.concat([long.select(ROW), places, long.drop(ROW)], how="horizontal")
 
 
-def _flags(told: Told, failures: Integers) -> pl.DataFrame:
+def _flags(told: Differences, failures: Integers) -> pl.DataFrame:
     """For each failure: which kinds of difference it has, and the first step at which a call differs.
 
     Only the columns of differences that there are.
@@ -101,7 +101,7 @@ _HAS: dict[str, pl.Expr] = {
 """What a failure may have, and the kinds of difference that say so."""
 
 
-def _first_step(told: Told, failures: Integers) -> pl.Series:
+def _first_step(told: Differences, failures: Integers) -> pl.Series:
     if not told.has(*ACTIONS):
         return pl.repeat(None, len(failures), dtype=pl.Int32, eager=True)
     acts = told.only(pl.col("kind").is_in(list(ACTIONS))).rows.drop_nulls("step")
@@ -116,7 +116,7 @@ def _at(failures: Integers, found: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([known, known.clear(1)])[beside]
 
 
-def _checked(told: Told, rollouts: Numbered) -> pl.DataFrame:
+def _checked(told: Differences, rollouts: RolloutIndex) -> pl.DataFrame:
     """For each failure with a failed test or criterion: the commonest that it shares with others, and how many failed."""
     failures = np.flatnonzero(rollouts.failed)
     if not told.has(Differs.CHECK):
@@ -143,7 +143,7 @@ def _checked(told: Told, rollouts: Numbered) -> pl.DataFrame:
     return _at(failures, pl.concat([first, totals[first[ROW]]], how="horizontal"))
 
 
-def _spoken(told: Told, failures: Integers) -> pl.DataFrame:
+def _spoken(told: Differences, failures: Integers) -> pl.DataFrame:
     """For each failure: the verifier's words that speak first."""
     if not told.has(Differs.SAID):
         return pl.DataFrame()
@@ -161,7 +161,7 @@ def _spoken(told: Told, failures: Integers) -> pl.DataFrame:
     return _at(failures, spoken)
 
 
-def _judged_otherwise(rollouts: Numbered) -> pl.DataFrame:
+def _judged_otherwise(rollouts: RolloutIndex) -> pl.DataFrame:
     """Failures of one message, or a thought and a message, that another rollout of the task passes with."""
     alone = (
         rollouts.repeats_itself

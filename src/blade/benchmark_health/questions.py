@@ -63,13 +63,15 @@ def _fidelity(suspects: Sequence[Suspect]) -> tuple[str, str]:
 def _compatibility(runs: Sequence[RunAnalysis]) -> tuple[str, str]:
     """Whether rollouts end in calls as text, unknown tools, malformed arguments or cut contexts."""
     codes = ("ANS001", "ANS002", "ANS004", "BEH003", "BEH007")
-    looks = [look for one in runs if one.diagnosis for look in one.diagnosis.lookouts if look.code in codes]
-    if not any(look.looked for look in looks):
+    looks = [
+        detect for one in runs if one.diagnosis for detect in one.diagnosis.rule_statistics if detect.code in codes
+    ]
+    if not any(detect.checked for detect in looks):
         return UNKNOWN, "no trajectory that the rules could look at"
-    worst = max(looks, key=lambda look: (look.fired / look.looked if look.looked else 0.0, look.code))
-    share = worst.fired / worst.looked if worst.looked else 0.0
+    worst = max(looks, key=lambda detect: (detect.fired / detect.checked if detect.checked else 0.0, detect.code))
+    share = worst.fired / worst.checked if worst.checked else 0.0
     told = (
-        f"{worst.fired} of {worst.looked} rollouts: {worst.message}"
+        f"{worst.fired} of {worst.checked} rollouts: {worst.message}"
         if worst.fired
         else "no rollout breaks a form that was asked for"
     )

@@ -165,7 +165,7 @@ def _task(one: Suspect) -> dict[str, Any]:
                 "run": reason.run,
                 "evidence": [
                     {
-                        "place": str(e.key) + (f":{e.step}" if e.step is not None else ""),
+                        "location": str(e.key) + (f":{e.step}" if e.step is not None else ""),
                         "task_id": e.key.task_id,
                         "repeat": e.key.repeat,
                         "step": e.step,

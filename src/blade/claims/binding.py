@@ -120,7 +120,7 @@ _COUNTS = (
     "missing",
     "found",
     "lost",
-    "looked",
+    "checked",
 )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from blade.model.analysis import Analysis, RunAnalysis, SliceValue, Stage, TaskResult
-from blade.model.diagnosis import Diagnosis, Lookout, Mode
+from blade.model.diagnosis import Diagnosis, Mode, RuleStatistics
 
 POOLED = "*"
 """In place of a run: all of them taken together."""
@@ -208,7 +208,7 @@ def _diagnosed(one: RunAnalysis) -> Iterator[Row]:
     failed = one.metrics.counts["failed_rollouts"] or 0
     for mode in found.partition.modes:
         yield from _mode(mode, failed)
-    for rule in found.lookouts:
+    for rule in found.rule_statistics:
         yield from _rule(rule)
     for name, count in _causes(found).items():
         yield f"cause:{name}", "tasks", count, "tasks.jsonl: cause"
@@ -222,13 +222,13 @@ def _mode(mode: Mode, failed: int) -> Iterator[Row]:
     yield scope, "share", mode.rollouts / failed if failed else None, source
 
 
-def _rule(rule: Lookout) -> Iterator[Row]:
+def _rule(rule: RuleStatistics) -> Iterator[Row]:
     scope, source = f"rule:{rule.code}", f"findings.json: detectors.{rule.code}"
     yield scope, "rollouts", rule.fired, source
     yield scope, "failed", rule.fired_failed, source
     yield scope, "passed", rule.fired_passed, source
     yield scope, "tasks", rule.tasks, source
-    yield scope, "looked", rule.looked, source
+    yield scope, "checked", rule.checked, source
 
 
 def _causes(found: Diagnosis) -> dict[str, int]:

@@ -98,7 +98,10 @@ class Names:
     @cached_property
     def codes(self) -> frozenset[str]:
         return frozenset(
-            rule.code for one in self.analysis.runs if one.diagnosis is not None for rule in one.diagnosis.lookouts
+            rule.code
+            for one in self.analysis.runs
+            if one.diagnosis is not None
+            for rule in one.diagnosis.rule_statistics
         )
 
     @cached_property

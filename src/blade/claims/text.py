@@ -79,7 +79,7 @@ def audit_json(audit: Audit) -> dict[str, Any]:
 def _claim(claim: Claim, report: str) -> dict[str, Any]:
     return {
         "text": claim.text,
-        "place": f"{report}:{claim.line}:{claim.column + 1}",
+        "location": f"{report}:{claim.line}:{claim.column + 1}",
         "verdict": str(claim.verdict),
         "found": claim.found or None,
         "source": claim.source or None,

@@ -11,7 +11,7 @@ from blade.model.analysis import SCHEMA_VERSION
 from blade.model.measure import Interval
 
 MOST_BYTES = 6_000
-MOST_PLACES = 3
+MOST_REFS = 3
 _CUT = ("flips", "slices", "shifts", "drivers")
 _ALLOWED = ((5, 5), (5, 3), (5, 2), (4, 1), (3, 1), (2, 1), (1, 1))
 """How many flips and how many of the others stay, until it fits."""
@@ -91,7 +91,7 @@ def _said(held: dict[str, Any]) -> dict[str, Any]:
 
 def _brief(term: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in term.items() if name != "slices"} | {
-        "evidence": term["evidence"][:MOST_PLACES]
+        "evidence": term["evidence"][:MOST_REFS]
     }
 
 
@@ -133,7 +133,7 @@ def _flip(flip: Flip) -> dict[str, Any]:
         "to": flip.after,
         "baseline_passed": flip.baseline_passed,
         "candidate_passed": flip.candidate_passed,
-        "places": list(flip.places),
+        "locations": list(flip.places),
         "parting": flip.parting,
     }
 

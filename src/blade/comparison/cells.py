@@ -60,7 +60,7 @@ def _rows(run: Run, tasks: Sequence[str]) -> pl.DataFrame:
     places = pl.DataFrame(
         {"task_id": list(tasks), "task": range(len(tasks))}, schema={"task_id": pl.String, "task": pl.Int32}
     )
-    columns = ("task_id", "repeat", "outcome", "reward", "fired", "cannot_look", "differs", "output_fp")
+    columns = ("task_id", "repeat", "outcome", "reward", "fired", "cannot_check", "differs", "output_fp")
     return run.rollouts.select(columns).join(places, on="task_id", how="inner", maintain_order="left")
 
 
@@ -134,11 +134,11 @@ def _fits(rule: Rule) -> bool:
 
 def _p_value(rule: Rule, judged: pl.DataFrame) -> float | None:
     """How surely the rule goes with failing; None where it cannot be told, or goes with passing."""
-    looked = judged.filter(~pl.col("cannot_look").list.contains(rule.code).fill_null(False))
-    hits = looked.select(fired([rule.code]).alias("hit"))["hit"].to_numpy()
+    checked = judged.filter(~pl.col("cannot_check").list.contains(rule.code).fill_null(False))
+    hits = checked.select(fired([rule.code]).alias("hit"))["hit"].to_numpy()
     if not hits.any():
         return None
-    found = within_tasks(looked["stratum"].to_numpy(), hits, (looked["outcome"] == "failed").to_numpy())
+    found = within_tasks(checked["stratum"].to_numpy(), hits, (checked["outcome"] == "failed").to_numpy())
     return found.p_value if (found.risk_difference or 0.0) > 0 else None
 
 

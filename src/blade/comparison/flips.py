@@ -9,7 +9,7 @@ from dataclasses import replace
 import polars as pl
 
 from blade.comparison.values import Flip
-from blade.evidence.alignment import Walk
+from blade.evidence.alignment import AlignedTrajectory
 from blade.evidence.contrast import diverge
 from blade.findings.examples import divergence_in_words
 from blade.model.run import Run
@@ -82,13 +82,13 @@ def _partings(baseline: Run, candidate: Run, flips: Sequence[Flip]) -> list[Flip
     return [_parted(flip, walks, (baseline.name, candidate.name)) for flip in flips]
 
 
-def _read(run: Run, places: Sequence[str]) -> dict[str, Walk]:
+def _read(run: Run, places: Sequence[str]) -> dict[str, AlignedTrajectory]:
     keys = [(task, int(repeat)) for task, _, repeat in (place.rpartition("#") for place in places)]
     found = run.read(run, keys) if run.read is not None and keys else []
-    return {place: Walk(rollout=rollout) for place, rollout in zip(places, found, strict=False)}
+    return {place: AlignedTrajectory(rollout=rollout) for place, rollout in zip(places, found, strict=False)}
 
 
-def _parted(flip: Flip, walks: Mapping[int, Mapping[str, Walk]], names: tuple[str, str]) -> Flip:
+def _parted(flip: Flip, walks: Mapping[int, Mapping[str, AlignedTrajectory]], names: tuple[str, str]) -> Flip:
     sides = [walks[side].get(place) for side, place in enumerate(flip.places)] if len(flip.places) == 2 else []
     if len(sides) != 2 or any(side is None or not side.steps for side in sides):
         return flip

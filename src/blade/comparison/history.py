@@ -12,7 +12,7 @@ from blade.comparison.values import Change
 from blade.model.run import Run
 from blade.stats.counts import count
 from blade.stats.headline import headline
-from blade.stats.rollout_index import numbered
+from blade.stats.rollout_index import index_rollouts
 from blade.stats.scores import all_expected_score
 from blade.stats.task_matching import same_tasks
 
@@ -46,7 +46,7 @@ def _since(runs: tuple[Run, Run], margin: float) -> Change:
 
 
 def _modes(run: Run) -> dict[str, tuple[str, int]]:
-    return {mode.id: (mode.name, mode.rollouts) for mode in partition(numbered(run)).modes}
+    return {mode.id: (mode.name, mode.rollouts) for mode in partition(index_rollouts(run)).modes}
 
 
 def _named(here: dict[str, tuple[str, int]], there: dict[str, tuple[str, int]]) -> tuple[str, ...]:

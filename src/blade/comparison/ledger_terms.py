@@ -13,7 +13,7 @@ from blade.rules import rules
 from blade.stats.ledger import TASK_SET, UNEXPLAINED, VERIFIER, Ledger, ledger
 
 EXACT = 1e-12
-MOST_PLACES = 8
+MOST_REFS = 8
 _MOVED = 1e-12
 WHAT = {
     "missing": "were expected and never written",
@@ -109,4 +109,4 @@ def _places(mine: pl.DataFrame) -> tuple[str, ...]:
     """Rollouts of the candidate first, one a task."""
     ordered = mine.sort("side", descending=True, maintain_order=True).unique("task", keep="first", maintain_order=True)
     rows: Sequence[tuple[str, int]] = list(ordered.select("task_id", "repeat").iter_rows())
-    return tuple(f"{task}#{repeat}" for task, repeat in rows[:MOST_PLACES])
+    return tuple(f"{task}#{repeat}" for task, repeat in rows[:MOST_REFS])

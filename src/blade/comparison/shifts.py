@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from blade.comparison.values import Shift
-from blade.model.diagnosis import Diagnosis, Lookout, Mode
+from blade.model.diagnosis import Diagnosis, Mode, RuleStatistics
 from blade.model.run import Run
 from blade.stats.association import benjamini_hochberg
 from blade.stats.counts import JUDGED, fired
@@ -49,14 +49,16 @@ def _modes(
 def _rules(
     runs: tuple[Run, Run], found: tuple[Diagnosis, Diagnosis], pairs: Sequence[tuple[str, str]]
 ) -> Iterator[tuple[Shift, float | None]]:
-    looks: dict[str, list[Lookout]] = {}
+    looks: dict[str, list[RuleStatistics]] = {}
     for one in found:
-        for look in one.lookouts:
-            looks.setdefault(look.code, []).append(look)
+        for detect in one.rule_statistics:
+            looks.setdefault(detect.code, []).append(detect)
     for code in sorted(looks):
         hits = [run.rollouts.filter(JUDGED & fired([code])).select("task_id") for run in runs]
-        grades = " and ".join(dict.fromkeys(str(look.grade) for look in looks[code] if look.fired)) or "not seen"
-        yield from _shift("rule", code, looks[code][0].message, grades, runs, hits, pairs)
+        supports = (
+            " and ".join(dict.fromkeys(str(detect.support) for detect in looks[code] if detect.fired)) or "not seen"
+        )
+        yield from _shift("rule", code, looks[code][0].message, supports, runs, hits, pairs)
 
 
 def _shift(

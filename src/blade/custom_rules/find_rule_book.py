@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from blade.custom_rules.read_rule_book import read_book
-from blade.custom_rules.rule_book import Book
+from blade.custom_rules.rule_book import RuleBook
 from blade.model.errors import BladeError, RequestError
 
 BOOK = Path("skill", "blade.yaml")
@@ -19,7 +19,7 @@ _SHIPPED = (_SOURCE / "blade_gym" / "assets" / "benchmarks", _SOURCE.parent / "b
 """The packages of an installed wheel, and those of a checkout."""
 
 
-def rule_book_in(package: Path) -> Book:
+def rule_book_in(package: Path) -> RuleBook:
     """The rule book of a package that the user names, or of the file itself; raises where there is none."""
     places = (package / BOOK, package / BOOK.name, package)
     path = next((place for place in places if place.is_file()), None)
@@ -28,7 +28,7 @@ def rule_book_in(package: Path) -> Book:
     return read_book(path, path.as_posix() if not path.is_absolute() else None)
 
 
-def rule_book_of(benchmark: str | None, files: Iterable[Path]) -> Book | None:
+def rule_book_of(benchmark: str | None, files: Iterable[Path]) -> RuleBook | None:
     """The rule book of the package that is named like the benchmark; None where there is none."""
     if benchmark is None or not benchmark.replace("-", "").replace("_", "").isalnum():
         return None
@@ -37,7 +37,7 @@ def rule_book_of(benchmark: str | None, files: Iterable[Path]) -> Book | None:
     return read_book(path, f"benchmarks/{name.as_posix()}") if path is not None else None
 
 
-def rule_book_named(name: str | None, files: Iterable[Path] = ()) -> Book | None:
+def rule_book_named(name: str | None, files: Iterable[Path] = ()) -> RuleBook | None:
     """The rule book that a report or an earlier analysis names, where it is still at hand and the same."""
     shown = Path((name or "").rpartition(" (")[0])
     inside = Path(*shown.parts[1:]) if shown.parts[:1] == ("benchmarks",) else None

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import yaml
 
 from blade.custom_rules.parse import parse
-from blade.custom_rules.rule_book import Book, Fix, Taught
+from blade.custom_rules.rule_book import CustomLabel, Fix, RuleBook
 from blade.custom_rules.syntax import Rule
 from blade.custom_rules.tokens import RuleError
 from blade.model.errors import ArtifactError
@@ -21,7 +21,7 @@ KINDS_OF_FIX = ("harness", "prompt", "training", "verifier", "data", "infrastruc
 _CODES = ("ANS", "BEH", "DAT", "INF", "TSK")
 
 
-def read_book(path: Path, shown: str | None = None) -> Book:
+def read_book(path: Path, shown: str | None = None) -> RuleBook:
     """The book in a file; ArtifactError names the file, the line and what to do."""
     shown = shown or path.name
     try:
@@ -45,9 +45,9 @@ class _Reader:
     def __init__(self, shown: str) -> None:
         self.shown = shown
 
-    def book(self, node: yaml.Node | None, digest: str) -> Book:
+    def book(self, node: yaml.Node | None, digest: str) -> RuleBook:
         if node is None:
-            return Book(path=self.shown, digest=digest)
+            return RuleBook(path=self.shown, digest=digest)
         readers: dict[str, Callable[[yaml.Node], Any]] = {
             "benchmark": self.text,
             "pass_threshold": self.number,
@@ -58,7 +58,7 @@ class _Reader:
             "funnel": self.funnel,
             "labels": self.labels,
         }
-        return Book(path=self.shown, digest=digest, **self.fields(node, readers))
+        return RuleBook(path=self.shown, digest=digest, **self.fields(node, readers))
 
     def refuse(self, node: yaml.Node, what: str, hint: str = "", line: int = 0) -> NoReturn:
         number = node.start_mark.line + 1 + line
@@ -116,8 +116,8 @@ class _Reader:
         stages = [self.fields(one, readers, ("stage", "rule")) for one in self.items(node)]
         return tuple((stage["stage"], stage["rule"]) for stage in stages)
 
-    def labels(self, node: yaml.Node) -> tuple[Taught, ...]:
-        found: dict[str, Taught] = {}
+    def labels(self, node: yaml.Node) -> tuple[CustomLabel, ...]:
+        found: dict[str, CustomLabel] = {}
         for one in self.items(node):
             label = self.label(one)
             if label.name in found:
@@ -125,7 +125,7 @@ class _Reader:
             found[label.name] = label
         return tuple(found.values())
 
-    def label(self, node: yaml.Node) -> Taught:
+    def label(self, node: yaml.Node) -> CustomLabel:
         readers: dict[str, Callable[[yaml.Node], Any]] = {
             "name": self.name,
             "message": self.text,
@@ -136,7 +136,7 @@ class _Reader:
         }
         found = self.fields(node, readers, ("name", "rule", "cause"))
         rule, text = found.pop("rule")
-        return Taught(rule=rule, text=text, message=found.pop("message", found["name"]), **found)
+        return CustomLabel(rule=rule, text=text, message=found.pop("message", found["name"]), **found)
 
     def name(self, node: yaml.Node) -> str:
         name = self.text(node)

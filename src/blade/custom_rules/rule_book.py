@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from blade.custom_rules.syntax import Rule
 from blade.model.finding import Cause
-from blade.model.tools import NOTHING_TAUGHT, Tools
+from blade.model.tools import NO_CUSTOM_TOOLS, Tools
 
 
 class Fix(Struct, frozen=True, kw_only=True):
@@ -16,7 +16,7 @@ class Fix(Struct, frozen=True, kw_only=True):
     action: str
 
 
-class Taught(Struct, frozen=True, kw_only=True):
+class CustomLabel(Struct, frozen=True, kw_only=True):
     """A label of the team's own: a rule with what it means."""
 
     name: str
@@ -30,7 +30,7 @@ class Taught(Struct, frozen=True, kw_only=True):
     fix: Fix | None = None
 
 
-class Book(Struct, frozen=True, kw_only=True):
+class RuleBook(Struct, frozen=True, kw_only=True):
     """Everything that a package teaches; fields that it leaves out are None or empty."""
 
     path: str
@@ -41,9 +41,9 @@ class Book(Struct, frozen=True, kw_only=True):
     task_id: str | None = None
     slices: tuple[str, ...] = ()
     group: str | None = None
-    tools: Tools = NOTHING_TAUGHT
+    tools: Tools = NO_CUSTOM_TOOLS
     funnel: tuple[tuple[str, Rule], ...] = ()
-    labels: tuple[Taught, ...] = ()
+    labels: tuple[CustomLabel, ...] = ()
 
     @property
     def named(self) -> str:

@@ -20,7 +20,7 @@ NEAR = 6
 """Steps before an act in which its reason is looked for."""
 
 
-class Walk(Struct, frozen=True, kw_only=True, dict=True):
+class AlignedTrajectory(Struct, frozen=True, kw_only=True, dict=True):
     """One rollout that was read again."""
 
     rollout: Rollout

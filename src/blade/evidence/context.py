@@ -8,23 +8,23 @@ from functools import cached_property
 import numpy as np
 from msgspec import Struct, field
 
-from blade.evidence.alignment import Walk
+from blade.evidence.alignment import AlignedTrajectory
 from blade.evidence.reading import Reading
-from blade.evidence.refs import Places
+from blade.evidence.refs import Refs
 from blade.evidence.withheld import Withheld
-from blade.model.diagnosis import Contrast, Elsewhere, Grade, Partition
+from blade.model.diagnosis import Contrast, Elsewhere, Partition, Support
 from blade.model.finding import Evidence
 from blade.model.run import Run
-from blade.stats.rollout_index import Flags, Numbered
+from blade.stats.rollout_index import Flags, RolloutIndex
 
-Said = tuple[str, tuple[Evidence, ...]]
+VerifierText = tuple[str, tuple[Evidence, ...]]
 """A sentence, and the evidence that it quotes."""
 
 
 class Context(Struct, frozen=True, kw_only=True, dict=True):
     """Everything that findings are made from."""
 
-    numbered: Numbered
+    rollouts: RolloutIndex
     """The rollouts of the run, to be counted over."""
     partition: Partition
     reading: Reading
@@ -36,33 +36,33 @@ class Context(Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def run(self) -> Run:
-        return self.numbered.run
+        return self.rollouts.run
 
     @cached_property
     def was_read(self) -> Flags:
         """Which rollouts of the run were read."""
-        return self.numbered.marked(self.reading.rows)
+        return self.rollouts.marked(self.reading.rows)
 
     @cached_property
-    def _walks(self) -> dict[int, Walk]:
+    def _walks(self) -> dict[int, AlignedTrajectory]:
         return dict(zip(self.reading.rows.tolist(), self.reading.walks.values(), strict=True))
 
-    def in_mode(self, *modes: str) -> Places:
+    def in_mode(self, *modes: str) -> Refs:
         """The failures that have one of the modes."""
-        failures = np.flatnonzero(self.numbered.failed)
-        return Places(of=self.numbered, rows=failures[self.partition.table["mode"].is_in(modes).to_numpy()])
+        failures = np.flatnonzero(self.rollouts.failed)
+        return Refs(of=self.rollouts, rows=failures[self.partition.table["mode"].is_in(modes).to_numpy()])
 
-    def read(self, places: Places) -> list[Walk]:
+    def read(self, places: Refs) -> list[AlignedTrajectory]:
         """Those of the places that were read, in their order."""
         return [self._walks[row] for row in places.only(self.was_read).rows.tolist()]
 
-    def passing_repeats(self, places: Places) -> list[Walk]:
+    def passing_repeats(self, places: Refs) -> list[AlignedTrajectory]:
         """Rollouts of the same tasks that were read and pass."""
         tasks = places.within(self.reading.tasks).tasks
         return [walk for task in tasks for walk in self.reading.of(task) if walk.passed]
 
 
-class Draft(Struct, frozen=True, kw_only=True):
+class FindingDraft(Struct, frozen=True, kw_only=True):
     """The words of a finding before its numbers are known."""
 
     title: str
@@ -71,7 +71,7 @@ class Draft(Struct, frozen=True, kw_only=True):
     """Empty where failures are described, and nothing shows that mending it would help."""
     brief: str
     kind: str
-    where: tuple[Said, ...] = ()
+    where: tuple[VerifierText, ...] = ()
     """Sentences with places and quotes; examples of the group where there are none."""
-    grade: Grade = Grade.DIRECT
+    support: Support = Support.DIRECT
     estimable: bool = True

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from blade.evidence import provenance, quotes
 from blade.evidence.actions import parsed
-from blade.evidence.alignment import Walk, canonical, shared_start
+from blade.evidence.alignment import AlignedTrajectory, canonical, shared_start
 from blade.evidence.script import facts, told
 from blade.model.diagnosis import Contrast, Divergence, Moment
 from blade.model.expected import DueCall
@@ -29,7 +29,7 @@ _AT_A_STEP = (Differs.ARGUMENT, Differs.UNWANTED, Differs.EXTRA)
 _LEFT_OUT = (Differs.NOT_MADE, Differs.MISSING)
 
 
-def contrast(task_id: str, walks: Sequence[Walk]) -> Contrast:
+def contrast(task_id: str, walks: Sequence[AlignedTrajectory]) -> Contrast:
     """The contrast of a task that has both outcomes among `walks`."""
     passing = [walk for walk in walks if walk.passed]
     failing = [walk for walk in walks if not walk.passed]
@@ -48,7 +48,7 @@ TASK_FIELDS = ("difficulty", "level", "category", "problem_type", "task_type")
 """Fields of a row that speak of the task: repeats that differ in one are not repeats."""
 
 
-def unlike(walks: Sequence[Walk]) -> str:
+def unlike(walks: Sequence[AlignedTrajectory]) -> str:
     """How rollouts that count as repeats of one task were not given the same thing; empty when they were.
 
     With a simulated user the first words differ by nature, and are not looked at.
@@ -62,7 +62,7 @@ def unlike(walks: Sequence[Walk]) -> str:
     return "do not share a prompt" if len({_was_given(walk) for walk in walks}) > 1 else ""
 
 
-def others(walks: Sequence[Walk]) -> list[Walk]:
+def others(walks: Sequence[AlignedTrajectory]) -> list[AlignedTrajectory]:
     """Of rollouts that were not given the same thing, those whose thing is not the task's: all where that cannot be told.
 
     The task's is what some rollout could do, else what most were given.
@@ -75,7 +75,7 @@ def others(walks: Sequence[Walk]) -> list[Walk]:
     return [walk for walk in walks if _was_given(walk) != usual] if times * 2 > len(walks) else list(walks)
 
 
-def _was_given(walk: Walk) -> str:
+def _was_given(walk: AlignedTrajectory) -> str:
     """What a rollout was given: its script where a user is simulated, else its prompt, with single spaces."""
     script = walk.due.script
     if script:
@@ -83,12 +83,12 @@ def _was_given(walk: Walk) -> str:
     return "\n".join(" ".join(step.text.split()) for step in walk.rollout.prompt)
 
 
-def nearest(walk: Walk, passing: Sequence[Walk]) -> Walk:
+def nearest(walk: AlignedTrajectory, passing: Sequence[AlignedTrajectory]) -> AlignedTrajectory:
     """The passing repeat that goes the same way longest."""
     return max(passing, key=lambda other: (shared_start(walk.actions, other.actions), -other.repeat))
 
 
-def diverge(failing: Walk, passing: Walk) -> Divergence:
+def diverge(failing: AlignedTrajectory, passing: AlignedTrajectory) -> Divergence:
     """Where a failing repeat leaves the way of a passing one."""
     shared = shared_start(failing.actions, passing.actions)
     found = _by_tools(failing, passing, shared) or _by_user(failing, passing) or _by_agent(failing, passing, shared)
@@ -117,7 +117,7 @@ def _telling_apart(failed: Moment, passed: Moment) -> tuple[Moment, Moment]:
 Found = tuple[str, str, Moment, Moment]
 
 
-def _by_tools(failing: Walk, passing: Walk, shared: int) -> Found | None:
+def _by_tools(failing: AlignedTrajectory, passing: AlignedTrajectory, shared: int) -> Found | None:
     """The same call, made on the same way, returned an error on one side only."""
     for mine, other in zip(failing.calls[:shared], passing.calls[:shared], strict=True):
         bad, good = failing.result_of(mine), passing.result_of(other)
@@ -131,13 +131,13 @@ def _by_tools(failing: Walk, passing: Walk, shared: int) -> Found | None:
     return None
 
 
-def _got_through(walk: Walk, call: Step) -> bool:
+def _got_through(walk: AlignedTrajectory, call: Step) -> bool:
     """Whether the same call was answered later."""
     again = [one for one in walk.calls if one.index > call.index and canonical(one) == canonical(call)]
     return any(result is not None and not result.failed for result in map(walk.result_of, again))
 
 
-def _by_user(failing: Walk, passing: Walk) -> Found | None:
+def _by_user(failing: AlignedTrajectory, passing: AlignedTrajectory) -> Found | None:
     """A fact of the script that the passing repeat was told and used, and the failing one never heard."""
     wanted = facts(failing.due.script)
     heard = told(failing.steps, wanted)
@@ -149,7 +149,7 @@ def _by_user(failing: Walk, passing: Walk) -> Found | None:
     return None
 
 
-def _withheld(failing: Walk, passing: Walk, fact: str, call: Step) -> Found:
+def _withheld(failing: AlignedTrajectory, passing: AlignedTrajectory, fact: str, call: Step) -> Found:
     asked = asks_for(failing, argument_of(call, fact))
     reply = put_off(failing, argument_of(call, fact))
     giving = next((s for s in passing.steps if s.party == "user" and fact.lower() in s.text.lower()), None)
@@ -168,7 +168,7 @@ def argument_of(call: Step, fact: str) -> str:
     return next(names, "")
 
 
-def asks_for(walk: Walk, argument: str) -> bool:
+def asks_for(walk: AlignedTrajectory, argument: str) -> bool:
     """Whether the agent names the argument in anything it says: `user_id` as "user ID"."""
     phrase = _phrase(argument)
     said = (f" {_spaced(step.text)} " for step in walk.steps if step.party == "agent" and step.kind == "message")
@@ -179,7 +179,7 @@ DECLINING = ("cannot", "not ", "unable", "unfortunately")
 _NOT_GIVING = ("don't have", "do not have", "not have", "don't remember", "not sure", "unable to", "can't find")
 
 
-def put_off(walk: Walk, argument: str = "") -> Step | None:
+def put_off(walk: AlignedTrajectory, argument: str = "") -> Step | None:
     """What the user said instead: the message that puts the agent off, one that names the argument before others."""
     heard = [step for step in walk.steps if step.party == "user" and step.text.strip()]
     off = [step for step in heard if any(words in step.text.lower() for words in _NOT_GIVING)]
@@ -195,7 +195,7 @@ def _spaced(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", " ", text.lower())
 
 
-def _by_agent(failing: Walk, passing: Walk, shared: int) -> Found:
+def _by_agent(failing: AlignedTrajectory, passing: AlignedTrajectory, shared: int) -> Found:
     for difference in failing.differs:
         if difference.kind in _AT_A_STEP and difference.step is not None:
             return "agent", *_at_a_step(failing, passing, difference, shared)
@@ -205,7 +205,9 @@ def _by_agent(failing: Walk, passing: Walk, shared: int) -> Found:
     return "agent", *_first_parting(failing, passing, shared)
 
 
-def _at_a_step(failing: Walk, passing: Walk, difference: Difference, shared: int) -> tuple[str, Moment, Moment]:
+def _at_a_step(
+    failing: AlignedTrajectory, passing: AlignedTrajectory, difference: Difference, shared: int
+) -> tuple[str, Moment, Moment]:
     call = failing.call_at(difference.step, difference.name) or failing.calls[0]
     words = words_of(difference.name)
     if difference.kind == Differs.ARGUMENT:
@@ -222,7 +224,9 @@ def _at_a_step(failing: Walk, passing: Walk, difference: Difference, shared: int
     )
 
 
-def _other_argument(failing: Walk, passing: Walk, difference: Difference, call: Step) -> tuple[str, Moment, Moment]:
+def _other_argument(
+    failing: AlignedTrajectory, passing: AlignedTrajectory, difference: Difference, call: Step
+) -> tuple[str, Moment, Moment]:
     wrong = next(
         one for one in failing.pairing.wrong if one.made.step.index == call.index and difference.detail in one.names
     )
@@ -251,7 +255,9 @@ def _named(name: str, value: object) -> str:
     return f"no `{name}`" if value is None else f"`{name}` {quotes.shown(value)}"
 
 
-def _left_out(failing: Walk, passing: Walk, difference: Difference, shared: int) -> tuple[str, Moment, Moment]:
+def _left_out(
+    failing: AlignedTrajectory, passing: AlignedTrajectory, difference: Difference, shared: int
+) -> tuple[str, Moment, Moment]:
     lacking = next((call for call in failing.pairing.missing if call.tool == difference.name), None)
     right = [one.step for call, one in passing.pairing.exact if lacking is not None and call == lacking]
     made = next((step for step in (*right, *passing.calls) if step.tool == difference.name), None)
@@ -264,7 +270,7 @@ def _left_out(failing: Walk, passing: Walk, difference: Difference, shared: int)
     )
 
 
-def left_out_in_words(walk: Walk, tool: str) -> str:
+def left_out_in_words(walk: AlignedTrajectory, tool: str) -> str:
     """How a change that was due is lacking: refused, one of several, or never tried."""
     refused = next((call for call in walk.calls if call.tool == tool and _was_refused(walk, call)), None)
     lacking = next((call for call in walk.pairing.missing if call.tool == tool), None)
@@ -275,7 +281,7 @@ def left_out_in_words(walk: Walk, tool: str) -> str:
     return f"never calls `{tool}`, which was due"
 
 
-def due_ids(walk: Walk, tool: str) -> tuple[str, ...]:
+def due_ids(walk: AlignedTrajectory, tool: str) -> tuple[str, ...]:
     """Names with digits in the calls of a tool that were due and not made: what a sentence about them would hold."""
     lacking = [call for call in walk.pairing.missing if call.tool == tool]
     values = [value for call in lacking for name, value in provenance.values_of(call) if "user" not in name]
@@ -283,7 +289,7 @@ def due_ids(walk: Walk, tool: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def _was_refused(walk: Walk, call: Step) -> bool:
+def _was_refused(walk: AlignedTrajectory, call: Step) -> bool:
     result = walk.result_of(call)
     return result is not None and result.failed
 
@@ -294,14 +300,14 @@ def call_in_words(call: DueCall) -> str:
     return quotes.shown(f"{call.tool}({arguments})", 150)
 
 
-def _instead(walk: Walk, shared: int, words: Sequence[str]) -> Moment:
+def _instead(walk: AlignedTrajectory, shared: int, words: Sequence[str]) -> Moment:
     """What the agent of a passing repeat said at the same point: the message after it that speaks most of `words`."""
     at = walk.calls[shared - 1].index if 0 < shared <= len(walk.calls) else -1
     message = walk.most_about(words, after=at)
     return Moment(did="says", evidence=quotes.of_text(walk.rollout, message, words) if message else None)
 
 
-def _first_parting(failing: Walk, passing: Walk, shared: int) -> tuple[str, Moment, Moment]:
+def _first_parting(failing: AlignedTrajectory, passing: AlignedTrajectory, shared: int) -> tuple[str, Moment, Moment]:
     mine = failing.calls[shared] if shared < len(failing.calls) else None
     other = passing.calls[shared] if shared < len(passing.calls) else None
     if mine is None and other is None:
@@ -322,7 +328,7 @@ def _first_parting(failing: Walk, passing: Walk, shared: int) -> tuple[str, Mome
     )
 
 
-def _parted_in_words(failing: Walk, passing: Walk, shared: int) -> str:
+def _parted_in_words(failing: AlignedTrajectory, passing: AlignedTrajectory, shared: int) -> str:
     """How two rollouts that call the same part."""
     mine, others = _said(failing), _said(passing)
     if mine == others:
@@ -332,28 +338,28 @@ def _parted_in_words(failing: Walk, passing: Walk, shared: int) -> str:
     return "makes the same calls and ends otherwise" if shared else "says something else"
 
 
-def _said(walk: Walk) -> list[str]:
+def _said(walk: AlignedTrajectory) -> list[str]:
     return [step.text for step in _messages(walk)]
 
 
-def _messages(walk: Walk) -> list[Step]:
+def _messages(walk: AlignedTrajectory) -> list[Step]:
     return [step for step in walk.steps if step.party == "agent" and step.kind == "message"]
 
 
-def _first_words_apart(failing: Walk, passing: Walk) -> tuple[Moment, Moment]:
+def _first_words_apart(failing: AlignedTrajectory, passing: AlignedTrajectory) -> tuple[Moment, Moment]:
     """The first messages that differ, each quoted where it does; where none does, what was said last on both sides."""
     mine, others = _messages(failing), _messages(passing)
     at = shared_start(_said(failing), _said(passing))
     return _said_at(failing, mine, others, at), _said_at(passing, others, mine, at)
 
 
-def _said_at(walk: Walk, own: Sequence[Step], theirs: Sequence[Step], at: int) -> Moment:
+def _said_at(walk: AlignedTrajectory, own: Sequence[Step], theirs: Sequence[Step], at: int) -> Moment:
     step = own[min(at, len(own) - 1)] if own else None
     beside = theirs[at].text if at < len(theirs) else ""
     return Moment(did="says", evidence=quotes.unlike(walk.rollout, step, beside) if step is not None else None)
 
 
-def _moment(walk: Walk, call: Step | None, shared: int) -> Moment:
+def _moment(walk: AlignedTrajectory, call: Step | None, shared: int) -> Moment:
     if call is None:
         return _instead(walk, shared, ())
     before = walk.said_before(call.index)
@@ -364,7 +370,7 @@ def _moment(walk: Walk, call: Step | None, shared: int) -> Moment:
     )
 
 
-def _only(these: Sequence[Walk], those: Sequence[Walk]) -> tuple[str, ...]:
+def _only(these: Sequence[AlignedTrajectory], those: Sequence[AlignedTrajectory]) -> tuple[str, ...]:
     """What every one of these has and none of those: tools, whole calls that change something, arguments of a tool."""
     if not these or not those:
         return ()
@@ -376,19 +382,19 @@ def _only(these: Sequence[Walk], those: Sequence[Walk]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(apart))[:MOST_LISTED]
 
 
-def _told(walks: Sequence[Walk]) -> list[tuple[str, str]]:
+def _told(walks: Sequence[AlignedTrajectory]) -> list[tuple[str, str]]:
     """Arguments, with their tools, that every one of the walks gives."""
     return [pair_ for pair_ in walks[0].given if all(pair_ in walk.given for walk in walks)]
 
 
-def _is_lucky(walk: Walk, failing: Sequence[Walk]) -> bool:
+def _is_lucky(walk: AlignedTrajectory, failing: Sequence[AlignedTrajectory]) -> bool:
     """A pass that made fewer calls than any failure and left out a look-up that all of them made."""
     if not failing or any(len(walk.calls) >= len(other.calls) for other in failing):
         return False
     if any(tool not in other.tools for tool in walk.tools for other in failing):
         return False
-    looked = [tool for tool in failing[0].tools if not changes_state(tool)]
-    return any(tool not in walk.tools and all(tool in other.tools for other in failing) for tool in looked)
+    checked = [tool for tool in failing[0].tools if not changes_state(tool)]
+    return any(tool not in walk.tools and all(tool in other.tools for other in failing) for tool in checked)
 
 
 def words_of(tool: str) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from blade.evidence.actions import Made, carried_out, changes, pair
 from blade.evidence.answers import Match, compare_answer
 from blade.evidence.templates import mask, telling
 from blade.ingest.fields import HARNESS_ERRORS, MASK, REACHED, is_judge
-from blade.model.expected import Check, Due, DueCall, Said
+from blade.model.expected import Check, Due, DueCall, VerifierText
 from blade.model.finding import Difference, Differs
 from blade.model.rollout import JUDGED, WHOLE, Features, Outcome, Rollout, Step
 from blade.model.tools import changes_state
@@ -227,7 +227,7 @@ def _limit_word(stop: str) -> str | None:
     return next((limit for limit, pattern in _LIMITED.items() if pattern.search(plain)), None)
 
 
-def _limit_of(said: Said) -> str | None:
+def _limit_of(said: VerifierText) -> str | None:
     """The limit that a word of the harness speaks of."""
     last = said.field.rpartition(".")[2]
     if said.text in _SET and not _NO_FLAG.search(said.field):
@@ -240,7 +240,7 @@ def _limit_of(said: Said) -> str | None:
     return "time" if last in ("returncode", "exit_code") and said.text == "124" else None
 
 
-def _cut_short(said: Said, rollout: Rollout) -> str | None:
+def _cut_short(said: VerifierText, rollout: Rollout) -> str | None:
     """The limit that a flag means which says only that there was one: of an episode its steps, of one answer its tokens."""
     if said.text not in _SET or said.field.rpartition(".")[2].lower() not in _TRUNCATED:
         return None
@@ -265,20 +265,20 @@ def _masked(due: Due) -> list[Difference]:
     """A reward that by the verifier's own word measures nothing, with the kind of failure that it names."""
     if not any(said.field == MASK for said in due.said):
         return []
-    kind = next((said for said in due.said if said.field in _KINDS_OF_FAILURE), Said(field=MASK, text="true"))
+    kind = next((said for said in due.said if said.field in _KINDS_OF_FAILURE), VerifierText(field=MASK, text="true"))
     of_verifier = _OF_VERIFIER.search(kind.text) is not None
     detail = _template(kind.text) if kind.field != MASK else MASK
     return [Difference(kind=Differs.NO_RECORD if of_verifier else Differs.ERROR, name=kind.field, detail=detail)]
 
 
-def _says_it_crashed(said: Said, due: Due) -> bool:
+def _says_it_crashed(said: VerifierText, due: Due) -> bool:
     """Whether the verifier's account says that the verifier raised: by name, or where no code was handed in that could."""
     if "." not in said.field or len(said.text) > 4 * SHORT:
         return False
     return _CRASHED.search(said.text) is not None or (due.calls is not None and _TRACE.search(said.text) is not None)
 
 
-def _is_machinery(said: Said) -> bool:
+def _is_machinery(said: VerifierText) -> bool:
     """Whether words are the harness speaking of itself: by where they stand, unless by what they say they are not."""
     if "container_timed_out" in said.field and said.text in _SET:
         return True
@@ -314,7 +314,7 @@ def _has_thought(rollout: Rollout) -> bool:
     return any(step.kind == "reasoning" and step.text.strip() for step in rollout.steps or ())
 
 
-def _has_declined(said: Said) -> bool:
+def _has_declined(said: VerifierText) -> bool:
     last = said.field.rpartition(".")[2].removeprefix("is_")
     return said.text.strip().lower() in _DECLINED or (last in _DECLINED and said.text in _SET)
 
@@ -462,11 +462,11 @@ def _words(due: Due, failed: bool) -> list[Difference]:
     ]
 
 
-def _is_code(said: Said) -> bool:
+def _is_code(said: VerifierText) -> bool:
     return "exit_code" in said.field or "returncode" in said.field
 
 
-def _in_short(said: Said) -> str:
+def _in_short(said: VerifierText) -> str:
     """The words as a template: a flag by its name, a code as it is, a judge's sentences by one word for all."""
     last = said.field.rpartition(".")[2]
     if _is_code(said):

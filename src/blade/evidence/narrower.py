@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from blade.evidence.actions import parsed
-from blade.evidence.alignment import Walk
+from blade.evidence.alignment import AlignedTrajectory
 from blade.model.tools import changes_state
 
 Given = tuple[str, str]
@@ -30,7 +30,7 @@ class Narrower(Struct, frozen=True, kw_only=True):
     passing: int
 
 
-def narrower(failing: Sequence[Walk], passing: Sequence[Walk]) -> Narrower | None:
+def narrower(failing: Sequence[AlignedTrajectory], passing: Sequence[AlignedTrajectory]) -> Narrower | None:
     """The argument that sets passing repeats of the same tasks apart most; None where none does."""
     tasks = {_task(walk) for walk in passing}
     left = [walk for walk in failing if _task(walk) in tasks]
@@ -41,15 +41,15 @@ def narrower(failing: Sequence[Walk], passing: Sequence[Walk]) -> Narrower | Non
     return min(telling, key=lambda one: (one.failing_with, -one.passing_with, one.tool, one.argument), default=None)
 
 
-def _task(walk: Walk) -> str:
+def _task(walk: AlignedTrajectory) -> str:
     return walk.rollout.key.task_id
 
 
-def _given(walk: Walk) -> set[Given]:
+def _given(walk: AlignedTrajectory) -> set[Given]:
     return set(_arguments(walk))
 
 
-def _arguments(walk: Walk) -> Iterator[Given]:
+def _arguments(walk: AlignedTrajectory) -> Iterator[Given]:
     """Arguments of look-ups that were given a value."""
     for call in walk.calls:
         tool = call.tool or ""
@@ -57,7 +57,7 @@ def _arguments(walk: Walk) -> Iterator[Given]:
             yield from ((tool, name) for name, value in parsed(call.arguments).items() if value not in (None, ""))
 
 
-def _counted(given: Given, failing: Sequence[Walk], passing: Sequence[Walk]) -> Narrower:
+def _counted(given: Given, failing: Sequence[AlignedTrajectory], passing: Sequence[AlignedTrajectory]) -> Narrower:
     tool, argument = given
     asked = [walk for walk in failing if any(call.tool == tool for call in walk.calls)]
     asking = [walk for walk in passing if any(call.tool == tool for call in walk.calls)]
@@ -71,7 +71,7 @@ def _counted(given: Given, failing: Sequence[Walk], passing: Sequence[Walk]) -> 
     )
 
 
-def _tells(one: Narrower, failing: Sequence[Walk]) -> bool:
+def _tells(one: Narrower, failing: Sequence[AlignedTrajectory]) -> bool:
     lacking = one.failing - one.failing_with
     tasks = {_task(walk) for walk in failing if any(call.tool == one.tool for call in walk.calls)}
     enough = lacking >= FEWEST and len(tasks) > 1

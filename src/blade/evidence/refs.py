@@ -9,22 +9,22 @@ import numpy as np
 import polars as pl
 from msgspec import Struct
 
-from blade.stats.rollout_index import Flags, Integers, Numbered, Place
+from blade.stats.rollout_index import Flags, Integers, Ref, RolloutIndex
 
-MOST_PLACES = 200
+MOST_REFS = 200
 """Places kept of one finding or intervention; the count is of all."""
 
 
-class Places(Struct, frozen=True, kw_only=True, eq=False, dict=True):
+class Refs(Struct, frozen=True, kw_only=True, eq=False, dict=True):
     """Some rollouts, in an order. A run may have hundreds of thousands: names are made where they are asked for."""
 
-    of: Numbered
+    of: RolloutIndex
     rows: Integers
 
     def __len__(self) -> int:
         return len(self.rows)
 
-    def __iter__(self) -> Iterator[Place]:
+    def __iter__(self) -> Iterator[Ref]:
         return iter(self._table().rows())
 
     def _table(self, most: int | None = None) -> pl.DataFrame:
@@ -48,36 +48,36 @@ class Places(Struct, frozen=True, kw_only=True, eq=False, dict=True):
         names = self._table(most).select(pl.format("{}#{}", "task_id", "repeat"))
         return tuple(names.to_series().to_list())
 
-    def only(self, which: Flags) -> Places:
+    def only(self, which: Flags) -> Refs:
         """Those that are marked, of all rollouts of the run."""
         kept = which[self.rows]
-        return self if kept.all() else Places(of=self.of, rows=self.rows[kept])
+        return self if kept.all() else Refs(of=self.of, rows=self.rows[kept])
 
-    def less(self, which: Flags) -> Places:
+    def less(self, which: Flags) -> Refs:
         """Those that are not marked."""
         return self.only(~which)
 
-    def within(self, tasks: Collection[str]) -> Places:
+    def within(self, tasks: Collection[str]) -> Refs:
         """Those of some tasks."""
         return self.only(self.of.of_tasks(tasks))
 
 
-def marked(of: Numbered, which: Flags) -> Places:
+def marked(of: RolloutIndex, which: Flags) -> Refs:
     """The rollouts that are marked, in the order of the table."""
-    return Places(of=of, rows=np.flatnonzero(which))
+    return Refs(of=of, rows=np.flatnonzero(which))
 
 
-def none(of: Numbered) -> Places:
+def none(of: RolloutIndex) -> Refs:
     """No rollout."""
-    return Places(of=of, rows=np.zeros(0, np.int64))
+    return Refs(of=of, rows=np.zeros(0, np.int64))
 
 
-def at(of: Numbered, places: Sequence[Place]) -> Places:
+def at(of: RolloutIndex, places: Sequence[Ref]) -> Refs:
     """The rollouts at some places; those that the run has."""
-    return Places(of=of, rows=of.at(places))
+    return Refs(of=of, rows=of.at(places))
 
 
-def spread(places: Sequence[Place]) -> str:
+def spread(places: Sequence[Ref]) -> str:
     """`23 rollouts in 10 tasks`, of a few that were named."""
     return _counted(len(places), len({task for task, _ in places}))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from blade.evidence import quotes
-from blade.evidence.alignment import Walk
+from blade.evidence.alignment import AlignedTrajectory
 from blade.model.finding import Evidence
 from blade.model.pattern import pattern_of
 from blade.model.rollout import Step
@@ -37,7 +37,7 @@ _WITHDRAWS = pattern_of(
 )
 
 
-def hung_up(walk: Walk) -> Evidence | None:
+def hung_up(walk: AlignedTrajectory) -> Evidence | None:
     """The user's last words, where they give the go-ahead and the agent has no turn left to act on it."""
     last = _last(walk)
     if last is None or not _agrees(walk, last) or _HANDED_OVER.search(last.text):
@@ -47,7 +47,7 @@ def hung_up(walk: Walk) -> Evidence | None:
     return quotes.of_text(walk.rollout, last, ("go ahead", "proceed", "confirm", "yes"))
 
 
-def _agrees(walk: Walk, reply: Step) -> bool:
+def _agrees(walk: AlignedTrajectory, reply: Step) -> bool:
     """Whether the user says yes: in the usual words, or by a short reply without a but to a question for a go-ahead."""
     if _GO_AHEAD.search(reply.text):
         return True
@@ -58,7 +58,7 @@ def _agrees(walk: Walk, reply: Step) -> bool:
     return asked and len(reply.text) <= SHORT_REPLY and not _HOLDS_BACK.search(reply.text)
 
 
-def withdrew(walk: Walk) -> Evidence | None:
+def withdrew(walk: AlignedTrajectory) -> Evidence | None:
     """The user's words, where it takes back something that it had asked for."""
     heard = (step for step in walk.steps if step.party == "user")
     step = next((one for one in heard if _WITHDRAWS.search(one.text)), None)
@@ -66,5 +66,5 @@ def withdrew(walk: Walk) -> Evidence | None:
     return quotes.holding(walk.rollout, step, match[0]) if step is not None and match is not None else None
 
 
-def _last(walk: Walk) -> Step | None:
+def _last(walk: AlignedTrajectory) -> Step | None:
     return next((step for step in reversed(walk.steps) if step.party == "user" and step.text.strip()), None)

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from blade.evidence import quotes
 from blade.evidence.actions import parsed
-from blade.evidence.alignment import Walk
+from blade.evidence.alignment import AlignedTrajectory
 from blade.evidence.contrast import asks_for, put_off
 from blade.evidence.provenance import leaves, source
 from blade.evidence.script import facts, told
@@ -20,7 +20,7 @@ LONG_NUMBER = 8
 class Withheld(Struct, frozen=True, kw_only=True):
     """A fact that a rollout needed, was not given, and never used."""
 
-    walk: Walk
+    walk: AlignedTrajectory
     fact: str
     argument: str
     reply: Evidence | None
@@ -29,7 +29,7 @@ class Withheld(Struct, frozen=True, kw_only=True):
     """Whether that names what was asked for."""
 
 
-def withheld(walks: Sequence[Walk]) -> list[Withheld]:
+def withheld(walks: Sequence[AlignedTrajectory]) -> list[Withheld]:
     """Of the failing rollouts of one task: those whose user never gave a fact that the task's calls use."""
     used = _used(walks)
     found = []
@@ -46,7 +46,7 @@ def withheld(walks: Sequence[Walk]) -> list[Withheld]:
     return found
 
 
-def _arguments(fact: str, used: Mapping[str, str], walk: Walk, heard: Sequence[str]) -> tuple[str, ...]:
+def _arguments(fact: str, used: Mapping[str, str], walk: AlignedTrajectory, heard: Sequence[str]) -> tuple[str, ...]:
     """Names under which an agent may ask for a fact: the argument that takes it, or what it is by its form.
 
     Who the user is, is asked for by address or number; where it tells none of them and nothing is done, it keeps it back.
@@ -64,7 +64,7 @@ def _names(fact: str) -> tuple[str, ...]:
     return ("phone", "phone_number", "telephone") if fact.lstrip("+").isdecimal() and len(fact) >= LONG_NUMBER else ()
 
 
-def _withheld(walk: Walk, fact: str, argument: str) -> Withheld:
+def _withheld(walk: AlignedTrajectory, fact: str, argument: str) -> Withheld:
     reply = put_off(walk, argument)
     phrase = argument.replace("_", " ").lower()
     words = quotes.of_text(walk.rollout, reply, (phrase, "have", "remember", "not")) if reply else None
@@ -72,7 +72,7 @@ def _withheld(walk: Walk, fact: str, argument: str) -> Withheld:
     return Withheld(walk=walk, fact=fact, argument=argument, reply=words, plain=plain)
 
 
-def _used(walks: Sequence[Walk]) -> dict[str, str]:
+def _used(walks: Sequence[AlignedTrajectory]) -> dict[str, str]:
     """Values that the calls of a task use, made or due, with the name of the argument that takes them."""
     arguments = [parsed(call.arguments) for walk in walks for call in walk.calls]
     arguments += [call.arguments for call in walks[0].due.calls or ()]
@@ -84,7 +84,7 @@ def _used(walks: Sequence[Walk]) -> dict[str, str]:
     }
 
 
-def _has_it(walk: Walk, fact: str) -> bool:
+def _has_it(walk: AlignedTrajectory, fact: str) -> bool:
     """Whether the agent had the fact all the same: it used it, or a result held it."""
     used = any(fact.lower() in (call.arguments or "").lower() for call in walk.calls)
     return used or source(walk.rollout, fact) is not None

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 
 import numpy as np
 
-from blade.evidence.alignment import Walk
+from blade.evidence.alignment import AlignedTrajectory
 from blade.evidence.reading import Reading
 from blade.model.diagnosis import Alarm
 from blade.model.finding import Evidence
@@ -60,7 +60,7 @@ def _held(texts: list[str]) -> list[Collection[int]]:
     ]
 
 
-def _alarm(word: str, pattern: re.Pattern[str], walks: list[Walk], holds: list[bool]) -> Iterator[Alarm]:
+def _alarm(word: str, pattern: re.Pattern[str], walks: list[AlignedTrajectory], holds: list[bool]) -> Iterator[Alarm]:
     held = np.asarray(holds, dtype=bool)
     failed = np.asarray([not walk.passed for walk in walks], dtype=bool)
     if not held.any():
@@ -86,7 +86,7 @@ def _share(held: np.ndarray, of: np.ndarray) -> float:
     return float(held[of].mean()) if of.any() else 0.0
 
 
-def _quote(walk: Walk, pattern: re.Pattern[str]) -> Evidence | None:
+def _quote(walk: AlignedTrajectory, pattern: re.Pattern[str]) -> Evidence | None:
     """The word in a passing rollout, with what stands around it."""
     for step in walk.steps:
         match = pattern.search(step.text) if step.party == "tool" else None

@@ -9,8 +9,8 @@ from msgspec import Struct
 from blade.attribution.groups import Group
 from blade.evidence import provenance, quotes
 from blade.evidence.actions import Wrong
-from blade.evidence.alignment import Walk
-from blade.evidence.context import Context, Draft, Said
+from blade.evidence.alignment import AlignedTrajectory
+from blade.evidence.context import Context, FindingDraft, VerifierText
 from blade.findings.examples import verb
 from blade.model.rollout import Step
 
@@ -21,7 +21,7 @@ BLIND = 0.3
 class Trace(Struct, frozen=True, kw_only=True):
     """A wrong argument: what was given and due, and whether the right value could be known."""
 
-    walk: Walk
+    walk: AlignedTrajectory
     wrong: Wrong
     name: str
     due: object
@@ -31,7 +31,7 @@ class Trace(Struct, frozen=True, kw_only=True):
     seen: bool
 
 
-def argument(group: Group, context: Context) -> Draft:
+def argument(group: Group, context: Context) -> FindingDraft:
     """An argument that is not as the key has it."""
     walks = context.read(group.failing)
     traced = [trace(walk, wrong, group.detail) for walk in walks for wrong in _wrongs(walk, group)]
@@ -39,7 +39,7 @@ def argument(group: Group, context: Context) -> Draft:
     giver = _giver(group, context)
     blind = unseen > BLIND * len(traced)
     alone = f"; in {len(group.alone)} in nothing else" if group.alone else ""
-    return Draft(
+    return FindingDraft(
         title=f"It gives `{group.name}` another `{group.detail}` than the key",
         what=f"{group.failing.in_words} {verb(group, 'differ')} from the key in `{group.detail}` of `{group.name}`{alone}."
         f"{_knowable(traced, unseen)}",
@@ -73,11 +73,11 @@ def _check_it(group: Group) -> str:
     )
 
 
-def _wrongs(walk: Walk, group: Group) -> list[Wrong]:
+def _wrongs(walk: AlignedTrajectory, group: Group) -> list[Wrong]:
     return [one for one in walk.pairing.wrong if one.due.tool == group.name and group.detail in one.names]
 
 
-def trace(walk: Walk, wrong: Wrong, name: str) -> Trace:
+def trace(walk: AlignedTrajectory, wrong: Wrong, name: str) -> Trace:
     """Where the values of a wrong argument stand."""
     inner, due, made = provenance.first_difference(name, wrong.due.arguments.get(name), wrong.made.arguments.get(name))
     seen = provenance.source(walk.rollout, due, wrong.made.step.index) is not None
@@ -116,7 +116,7 @@ def _giver(group: Group, context: Context) -> str | None:
     return min(names, key=lambda name: (-names[name], name), default=None)
 
 
-def _examples(context: Context, traced: Sequence[Trace]) -> list[Said]:
+def _examples(context: Context, traced: Sequence[Trace]) -> list[VerifierText]:
     """Two tasks: first those in which a passing repeat gave the right value, and values that were given, not left out."""
 
     def order(one: Trace) -> tuple[bool, bool]:
@@ -128,7 +128,7 @@ def _examples(context: Context, traced: Sequence[Trace]) -> list[Said]:
     return [_example(one, context) for one in list(first.values())[:2]]
 
 
-def _example(one: Trace, context: Context) -> Said:
+def _example(one: Trace, context: Context) -> VerifierText:
     call = one.wrong.made.step
     evidence = [quotes.of_call(one.walk.rollout, call, one.made, one.name)]
     text = f"{one.walk.place}:{call.index} {_given(one)}"
@@ -160,7 +160,7 @@ def _by(step: Step) -> str:
     return f" (`{step.tool}`)" if step.tool else f" ({step.party})"
 
 
-def _right_use(one: Trace, context: Context) -> tuple[Walk, Step, Step | None] | None:
+def _right_use(one: Trace, context: Context) -> tuple[AlignedTrajectory, Step, Step | None] | None:
     """A passing repeat's call with the value that was due, and where that repeat had it from."""
     for walk in (walk for walk in context.reading.of(one.walk.rollout.key.task_id) if walk.passed):
         for due, made in walk.pairing.exact:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from blade.evidence.alignment import Walk
+from blade.evidence.alignment import AlignedTrajectory
 from blade.evidence.contrast import diverge
 from blade.findings.examples import divergence_in_words
 from blade.model.diagnosis import Between
@@ -50,9 +50,9 @@ def _parted(solver: Run, other: Run, pairs: Pairs) -> list[tuple[str, str]]:
     return [(other.name, text.replace("; passing ", f"; {solver.name} passes: ")) for text in texts]
 
 
-def _first(run: Run, tasks: Sequence[str], outcome: str) -> list[Walk]:
+def _first(run: Run, tasks: Sequence[str], outcome: str) -> list[AlignedTrajectory]:
     rows = run.rollouts.select("task_id", "repeat", "outcome")
     mine = rows.filter((pl.col("outcome") == outcome) & pl.col("task_id").is_in(list(tasks)))
     first = dict(mine.group_by("task_id", maintain_order=True).agg(pl.col("repeat").first()).iter_rows())
     found = run.read(run, [(task, first[task]) for task in tasks]) if run.read is not None and tasks else []
-    return [Walk(rollout=rollout) for rollout in found]
+    return [AlignedTrajectory(rollout=rollout) for rollout in found]

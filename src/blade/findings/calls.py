@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from blade.attribution.groups import Group
-from blade.evidence.context import Context, Draft
+from blade.evidence.context import Context, FindingDraft
 from blade.findings.examples import verb
 
 
@@ -11,10 +11,10 @@ def _article(name: str) -> str:
     return "an" if name[:1].lower() in "aeiou" else "a"
 
 
-def extra(group: Group, context: Context) -> Draft:
+def extra(group: Group, context: Context) -> FindingDraft:
     """A change that was not due, alone or beside others that were."""
     alone = f"; in {len(group.alone)} nothing else differs" if group.alone else ""
-    return Draft(
+    return FindingDraft(
         title=f"It makes {_article(group.name)} `{group.name}` call that the key has not",
         what=f"{group.failing.in_words} {verb(group, 'make')} one{alone}.",
         fix=f"before `{group.name}`, have the agent state the facts that allow it and check them against its "

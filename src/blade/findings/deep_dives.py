@@ -7,14 +7,14 @@ from collections.abc import Sequence
 import polars as pl
 
 from blade.evidence import provenance, quotes
-from blade.evidence.alignment import Walk
+from blade.evidence.alignment import AlignedTrajectory
 from blade.evidence.context import Context
 from blade.evidence.in_words import failure_in_words
 from blade.findings.describe import done_in_words, due_in_words
 from blade.findings.examples import clarity, divergence_in_words
 from blade.findings.exhibits import self_check
 from blade.findings.habits import usual_before
-from blade.model.diagnosis import Contrast, Dive
+from blade.model.diagnosis import Contrast, DeepDive
 from blade.model.finding import Differs, Evidence
 from blade.model.tools import changes_state
 
@@ -24,14 +24,14 @@ MOST_REPEATS = 8
 MOST_LINES = 3
 
 
-def dives(context: Context) -> tuple[Dive, ...]:
+def deep_dives(context: Context) -> tuple[DeepDive, ...]:
     """Sometimes-pass tasks first, then never-pass ones."""
     sometimes = _different(sorted(context.contrasts.values(), key=_teaches), MOST)
     never = _never(context)
     return (*(_sometimes(one, context) for one in sometimes), *(_never_pass(task, context) for task in never))
 
 
-def dive_into(task_id: str, context: Context) -> Dive:
+def dive_into(task_id: str, context: Context) -> DeepDive:
     """One task, whatever it teaches."""
     contrast = context.contrasts.get(task_id)
     return _sometimes(contrast, context) if contrast is not None else _never_pass(task_id, context)
@@ -56,7 +56,7 @@ def _different(ranked: Sequence[Contrast], most: int) -> list[Contrast]:
     return [*first, *rest][:most]
 
 
-def _sometimes(contrast: Contrast, context: Context) -> Dive:
+def _sometimes(contrast: Contrast, context: Context) -> DeepDive:
     walks = context.reading.of(contrast.task_id)
     said = [divergence_in_words(one) for one in sorted(contrast.divergences, key=lambda d: -clarity(d))[:2]]
     own = _self_checks(walks)
@@ -68,7 +68,7 @@ def _sometimes(contrast: Contrast, context: Context) -> Dive:
         lucky = ", ".join(f"{contrast.task_id}#{repeat}" for repeat in contrast.lucky)
         lines.append(f"{lucky} passes with less than any failure did: a lucky pass, not one to learn from.")
     parties = list(dict.fromkeys(one.party for one in contrast.divergences))
-    return Dive(
+    return DeepDive(
         task_id=contrast.task_id,
         bucket="sometimes_pass",
         why=f"passes {len(contrast.passing)} of {len(contrast.passing) + len(contrast.failing)} read; parted by: {', '.join(parties)}",
@@ -79,7 +79,7 @@ def _sometimes(contrast: Contrast, context: Context) -> Dive:
     )
 
 
-def _self_checks(walks: Sequence[Walk]) -> list[tuple[str, tuple[Evidence, ...]]]:
+def _self_checks(walks: Sequence[AlignedTrajectory]) -> list[tuple[str, tuple[Evidence, ...]]]:
     """A failing repeat whose own check passed: that is kept apart from the verifier's."""
     checked = [(walk, found) for walk in walks if not walk.passed and (found := self_check(walk)) is not None]
     return [
@@ -91,7 +91,7 @@ def _self_checks(walks: Sequence[Walk]) -> list[tuple[str, tuple[Evidence, ...]]
     ]
 
 
-def _line(walk: Walk) -> tuple[str, str, str]:
+def _line(walk: AlignedTrajectory) -> tuple[str, str, str]:
     return walk.place, str(walk.rollout.outcome), done_in_words(walk)
 
 
@@ -119,7 +119,7 @@ def _never(context: Context) -> list[str]:
     return chosen
 
 
-def _never_pass(task: str, context: Context) -> Dive:
+def _never_pass(task: str, context: Context) -> DeepDive:
     walks = context.reading.of(task)
     lines: list[str] = []
     evidence: list[Evidence] = []
@@ -130,7 +130,7 @@ def _never_pass(task: str, context: Context) -> Dive:
         lines.append(text)
         evidence += found
     passes = sum(walk.passed for walk in walks)
-    return Dive(
+    return DeepDive(
         task_id=task,
         bucket="never_pass" if not passes else "always_pass",
         why=f"{passes} of {len(walks)} read pass",
@@ -141,7 +141,7 @@ def _never_pass(task: str, context: Context) -> Dive:
     )
 
 
-def _unseen(walks: Sequence[Walk]) -> tuple[str, tuple[Evidence, ...]] | None:
+def _unseen(walks: Sequence[AlignedTrajectory]) -> tuple[str, tuple[Evidence, ...]] | None:
     """Values of the key that no repeat ever saw."""
     due = walks[0].due.calls if walks else None
     wanted = [call for call in due or () if changes_state(call.tool)]
@@ -160,7 +160,7 @@ def _unseen(walks: Sequence[Walk]) -> tuple[str, tuple[Evidence, ...]] | None:
     return f"In no repeat read does anything that the agent saw hold {listed}{more} of the key.", ()
 
 
-def _unresolved(walks: Sequence[Walk], context: Context) -> tuple[str, tuple[Evidence, ...]] | None:
+def _unresolved(walks: Sequence[AlignedTrajectory], context: Context) -> tuple[str, tuple[Evidence, ...]] | None:
     """A look-up that passing rollouts usually make before the call that went wrong, and that no repeat makes."""
     wrong = [
         one.name
@@ -169,14 +169,14 @@ def _unresolved(walks: Sequence[Walk], context: Context) -> tuple[str, tuple[Evi
         if one.kind in (Differs.ARGUMENT, Differs.EXTRA, Differs.UNWANTED, Differs.MISSING)
     ]
     for tool in dict.fromkeys(wrong):
-        for look, before, total in usual_before(context.run, tool):
-            if not any(look in walk.tools for walk in walks):
-                text = f"No repeat calls `{look}`, which {before} of the {total} passing rollouts of this run that call `{tool}` call before it."
+        for detect, before, total in usual_before(context.run, tool):
+            if not any(detect in walk.tools for walk in walks):
+                text = f"No repeat calls `{detect}`, which {before} of the {total} passing rollouts of this run that call `{tool}` call before it."
                 return text, ()
     return None
 
 
-def _first_words(walks: Sequence[Walk]) -> tuple[str, tuple[Evidence, ...]] | None:
+def _first_words(walks: Sequence[AlignedTrajectory]) -> tuple[str, tuple[Evidence, ...]] | None:
     failing = [walk for walk in walks if not walk.passed and walk.steps]
     if not failing:
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from blade.evidence import provenance, quotes
-from blade.evidence.alignment import Walk
+from blade.evidence.alignment import AlignedTrajectory
 from blade.evidence.contrast import call_in_words, left_out_in_words
 from blade.evidence.differences import OF_A_TEST, UNDECIDED
 from blade.evidence.templates import readable, telling
@@ -39,7 +39,7 @@ def _listed(calls: Sequence[DueCall]) -> str:
     return "; ".join(f"`{call_in_words(call)}`" for call in calls[:MOST_CALLS]) + more
 
 
-def done_in_words(walk: Walk) -> str:
+def done_in_words(walk: AlignedTrajectory) -> str:
     """How a rollout differs from what was due, or what it did where that cannot be told."""
     found = list(dict.fromkeys(filter(None, (_not_made(walk), *(_difference(walk, one) for one in walk.differs)))))
     if found:
@@ -52,7 +52,7 @@ def done_in_words(walk: Walk) -> str:
     return f"{len(walk.calls)} call{'' if len(walk.calls) == 1 else 's'}" if walk.calls else "no call"
 
 
-def _not_made(walk: Walk) -> str:
+def _not_made(walk: AlignedTrajectory) -> str:
     due = [one.name for one in walk.differs if one.kind == Differs.NOT_MADE]
     refused = [tool for tool in due if any(call.tool == tool for call in walk.calls)]
     if refused:
@@ -61,7 +61,7 @@ def _not_made(walk: Walk) -> str:
     return f"no change; {named} {'was' if len(due) == 1 else 'were'} due" if due else ""
 
 
-def _call(walk: Walk, step: int | None, tool: str) -> str:
+def _call(walk: AlignedTrajectory, step: int | None, tool: str) -> str:
     """A call with its arguments where they are short, and its place."""
     call = walk.call_at(step, tool)
     arguments = " ".join((call.arguments or "").split()) if call is not None else ""
@@ -69,7 +69,7 @@ def _call(walk: Walk, step: int | None, tool: str) -> str:
     return f"{shown} (:{step})"
 
 
-def _difference(walk: Walk, one: Difference) -> str:
+def _difference(walk: AlignedTrajectory, one: Difference) -> str:
     if one.kind == Differs.ARGUMENT:
         return f"{_argument(walk, one)} (:{one.step})"
     words = {
@@ -94,7 +94,7 @@ def _difference(walk: Walk, one: Difference) -> str:
     return words.get(Differs(one.kind), "")
 
 
-def _check(walk: Walk, one: Difference) -> str:
+def _check(walk: AlignedTrajectory, one: Difference) -> str:
     """A test or criterion that failed, with the verifier's words where there are any."""
     failed = next((check for check in walk.due.checks if not check.passed and check.name.startswith(one.name)), None)
     start, end = telling(failed.words) if failed is not None and failed.words.strip() else (0, 0)
@@ -102,12 +102,12 @@ def _check(walk: Walk, one: Difference) -> str:
     return f"fails `{quotes.shown(one.name, 70)}`{words}"
 
 
-def _answer(walk: Walk, how: str) -> str:
+def _answer(walk: AlignedTrajectory, how: str) -> str:
     given = walk.rollout.answer
     return f"answers {quotes.worded(given, 60)} ({how})" if given else f"no answer extracted ({how})"
 
 
-def _argument(walk: Walk, one: Difference) -> str:
+def _argument(walk: AlignedTrajectory, one: Difference) -> str:
     for wrong in walk.pairing.wrong:
         if wrong.made.step.index == one.step and one.detail in wrong.names:
             name, due, made = provenance.first_difference(

@@ -9,15 +9,14 @@ from msgspec.structs import replace
 
 from blade.attribution.causes import causes, overruled
 from blade.attribution.modes import partition
-from blade.custom_rules import Taught
+from blade.custom_rules import CustomLabel
 from blade.evidence.context import Context
 from blade.evidence.contrast import contrast, unlike
 from blade.evidence.reading import Reading, read
 from blade.evidence.withheld import withheld
-from blade.findings import habits
-from blade.findings import rule_statistics as lookouts
+from blade.findings import habits, rule_statistics
 from blade.findings.alarms import alarms
-from blade.findings.deep_dives import dives
+from blade.findings.deep_dives import deep_dives
 from blade.findings.exhibits import shown_by
 from blade.findings.interventions import interventions
 from blade.findings.ranked import findings
@@ -29,8 +28,8 @@ from blade.model.run import Run
 from blade.rules.custom import as_rule
 from blade.rules.run import doubts
 from blade.stats.association import benjamini_hochberg
-from blade.stats.rollout_index import numbered
-from blade.stats.support import Graded
+from blade.stats.rollout_index import index_rollouts
+from blade.stats.support import SymptomCounts
 
 AGENT = "agent"
 
@@ -39,7 +38,7 @@ def diagnose(
     run: Run,
     elsewhere: Elsewhere | None = None,
     labels: Mapping[str, Label] | None = None,
-    taught: Sequence[Taught] = (),
+    custom: Sequence[CustomLabel] = (),
 ) -> Diagnosis:
     """Modes, contrasts, findings, doubts, causes and deep dives; the artifacts are read once more.
 
@@ -47,7 +46,7 @@ def diagnose(
     `taught` the rules of its package, whose hits stand in the run's table.
     """
     elsewhere = elsewhere or Elsewhere()
-    rollouts = numbered(run)
+    rollouts = index_rollouts(run)
     parts = partition(rollouts)
     reading = read(rollouts, parts)
     failing = (*reading.sometimes, *reading.never)
@@ -55,7 +54,7 @@ def diagnose(
     contrasts = {task: contrast(task, reading.of(task)) for task in reading.sometimes if task not in odd}
     kept = [one for task in (*reading.sometimes, *reading.never) for one in withheld(reading.of(task))]
     context = Context(
-        numbered=rollouts,
+        rollouts=rollouts,
         partition=parts,
         reading=reading,
         contrasts=contrasts,
@@ -64,14 +63,14 @@ def diagnose(
         unlike=odd,
     )
     judged = tested(rollouts)
-    seen, done = lookouts.observed(judged, [as_rule(one) for one in taught]), habits.observed(judged)
-    q = _family([look.association.p_value if rule.blind else None for rule, look in seen], [one for _, one in done])
-    looked = lookouts.lookouts(context, seen, q[: len(seen)])
+    seen, done = rule_statistics.observed(judged, [as_rule(one) for one in custom]), habits.observed(judged)
+    q = _family([detect.association.p_value if rule.blind else None for rule, detect in seen], [one for _, one in done])
+    checked = rule_statistics.rule_statistics(context, seen, q[: len(seen)])
     raised = doubts(context)
-    by_label = [(one, look) for one in taught for look in looked if look.code == one.name]
+    by_label = [(one, detect) for one in custom for detect in checked if detect.code == one.name]
     named = findings(context, by_label, raised)
-    decided = overruled(causes(rollouts, parts, raised, looked, elsewhere.passed), labels or {})
-    remedies, together = interventions(context, named, raised, looked, decided)
+    decided = overruled(causes(rollouts, parts, raised, checked, elsewhere.passed), labels or {})
+    remedies, together = interventions(context, named, raised, checked, decided)
     return Diagnosis(
         partition=_with_evidence(context),
         findings=tuple(finding for finding, _ in named),
@@ -79,11 +78,11 @@ def diagnose(
         together=together,
         contrasts=tuple(contrasts.values()),
         habits=habits.habits(done, q[len(seen) :]),
-        lookouts=looked,
+        rule_statistics=checked,
         causes=decided,
         doubts=tuple(one for one in raised if one.about != AGENT),
         across=tuple(one for one in raised if one.about == AGENT),
-        dives=dives(context),
+        deep_dives=deep_dives(context),
         alarms=alarms(reading),
         cut=reading.cut,
         files={
@@ -93,9 +92,9 @@ def diagnose(
     )
 
 
-def _family(of_rules: Sequence[float | None], of_habits: Sequence[Graded]) -> list[float | None]:
+def _family(of_rules: Sequence[float | None], of_habits: Sequence[SymptomCounts]) -> list[float | None]:
     """q-values of everything that is tested in a report, rules first; None where nothing could be tested."""
-    values = [*of_rules, *(look.association.p_value for look in of_habits)]
+    values = [*of_rules, *(detect.association.p_value for detect in of_habits)]
     tested = [place for place, value in enumerate(values) if value is not None]
     found = benjamini_hochberg([values[place] or 0.0 for place in tested]) if tested else ()
     q: list[float | None] = [None] * len(values)
@@ -110,7 +109,7 @@ def _file(artifact: str, line: int | None) -> tuple[str, int | None]:
 
 def _with_evidence(context: Context) -> Partition:
     parts, reading = context.partition, context.reading
-    table = parts.table.filter(pl.Series(context.was_read[context.numbered.failed]))
+    table = parts.table.filter(pl.Series(context.was_read[context.rollouts.failed]))
     return replace(parts, modes=tuple(replace(mode, evidence=_evidence(mode, table, reading)) for mode in parts.modes))
 
 
@@ -118,9 +117,9 @@ def _evidence(mode: Mode, table: pl.DataFrame, reading: Reading) -> Evidence | N
     """A quote of one rollout of the mode: near misses and tasks that sometimes pass first."""
     mine = table.filter(pl.col("mode") == mode.id).sort("near", descending=True, maintain_order=True)
     places = list(mine.select("task_id", "repeat").iter_rows())
-    taught = [place for place in places if place[0] in reading.sometimes]
+    telling = [place for place in places if place[0] in reading.sometimes]
     return next(
-        (found for walk in reading.at([*taught, *places]) if (found := shown_by(walk, mode.id)) is not None), None
+        (found for walk in reading.at([*telling, *places]) if (found := shown_by(walk, mode.id)) is not None), None
     )
 
 

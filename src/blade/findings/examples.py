@@ -6,23 +6,23 @@ from collections.abc import Set
 
 from blade.attribution.groups import Group
 from blade.evidence import quotes
-from blade.evidence.alignment import Walk
-from blade.evidence.context import Context, Said
+from blade.evidence.alignment import AlignedTrajectory
+from blade.evidence.context import Context, VerifierText
 from blade.evidence.contrast import words_of
 from blade.evidence.in_words import failure_in_words, short
 from blade.model.diagnosis import Divergence
 from blade.model.finding import Evidence
-from blade.stats.rollout_index import Place
+from blade.stats.rollout_index import Ref
 
 CLOSE = 6
 """Steps between words and the act that they explain."""
 
 
-def examples(group: Group, context: Context) -> tuple[Said, ...]:
+def examples(group: Group, context: Context) -> tuple[VerifierText, ...]:
     """A divergence that shows the difference, then a second one of another task; else what failing rollouts did."""
     telling = _telling(group, context)[:2]
     shown = [one.task_id for one in telling]
-    others: dict[str, Walk] = {}
+    others: dict[str, AlignedTrajectory] = {}
     for walk in context.read(group.alone or group.failing):
         if walk.rollout.key.task_id not in shown:
             others.setdefault(walk.rollout.key.task_id, walk)
@@ -40,7 +40,7 @@ def _telling(group: Group, context: Context) -> list[Divergence]:
     return sorted(found, key=lambda one: -clarity(one))
 
 
-def _shows(divergence: Divergence, name: str, failing: Set[Place]) -> bool:
+def _shows(divergence: Divergence, name: str, failing: Set[Ref]) -> bool:
     return f"`{name}" in divergence.what and (divergence.task_id, divergence.failing) in failing
 
 
@@ -57,7 +57,7 @@ def clarity(one: Divergence) -> float:
     return score
 
 
-def divergence_in_words(one: Divergence) -> Said:
+def divergence_in_words(one: Divergence) -> VerifierText:
     """`Task 39: 39#1:6 says "...", then calls cancel_reservation (:8), which the key has not; passing 39#0:4 says "...".`"""
     passed, failed = one.passed, one.failed
     said = failed.before if failed.before is not None and _is_close(failed.before, failed.evidence) else None
@@ -75,7 +75,7 @@ def _is_close(said: Evidence, act: Evidence | None) -> bool:
     return act is not None and (act.step or 0) - (said.step or 0) <= CLOSE
 
 
-def last_text(walk: Walk) -> str:
+def last_text(walk: AlignedTrajectory) -> str:
     """The end of the agent's last message."""
     last = walk.message_after(walk.steps[-1].index) if walk.steps else None
     return last.text[-4_000:] if last is not None else ""

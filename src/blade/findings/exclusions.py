@@ -18,7 +18,7 @@ from blade.model.run import Run
 from blade.stats.counts import fired
 
 if TYPE_CHECKING:
-    from blade.custom_rules import Taught
+    from blade.custom_rules import CustomLabel
 
 
 def check_exclusions(runs: Sequence[Run], wishes: Sequence[str], labels: Sequence[str]) -> None:
@@ -37,7 +37,7 @@ def _known_codes() -> list[str]:
     return [rule.code for rule in all_rules()]
 
 
-def excluded(run: Run, wishes: Sequence[str], labels: Sequence[Taught]) -> Run:
+def excluded(run: Run, wishes: Sequence[str], labels: Sequence[CustomLabel]) -> Run:
     """The run without what the user leaves out; expected rollouts that go are no longer expected."""
     rows, said = run.rollouts, []
     for wish in wishes:
@@ -52,13 +52,13 @@ def excluded(run: Run, wishes: Sequence[str], labels: Sequence[Taught]) -> Run:
     return replace(run, rollouts=rows, tasks=kept, excluded=(*run.excluded, *said))
 
 
-def _doubted(run: Run, wish: str, labels: Sequence[Taught]) -> list[str] | None:
+def _doubted(run: Run, wish: str, labels: Sequence[CustomLabel]) -> list[str] | None:
     """The tasks that a wish leaves out by a diagnosis: suspects, or those that a rule over runs names; None for others."""
     from blade.findings.diagnose import diagnose
     from blade.rules.run import run_rules
 
     if wish == "suspect":
-        return suspects_of(diagnose(run, taught=labels))
+        return suspects_of(diagnose(run, custom=labels))
     code = wish.removeprefix("code:")
     if not any(one.rule.code == code for one in run_rules()):
         return None

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from blade.evidence import provenance, quotes
-from blade.evidence.alignment import Walk
+from blade.evidence.alignment import AlignedTrajectory
 from blade.evidence.contrast import DECLINING, words_of
 from blade.evidence.differences import ENVIRONMENT, EVERY_TEST, LOG_FIELD, OF_A_TEST, environment_says
 from blade.evidence.in_words import answer, closing
@@ -18,7 +18,7 @@ from blade.ingest.fields import BY_NAME, is_judge
 from blade.model.finding import Difference, Differs, Evidence
 from blade.model.pattern import pattern_of
 from blade.model.rollout import Rollout
-from blade.rules import find, look
+from blade.rules import detect, find
 
 SHORT_WORD = 30
 _BECAUSE = ("because", "differ", "not ", "however", "instead", "incorrect", "wrong", "missing")
@@ -28,7 +28,7 @@ _OWN_CHECK = pattern_of(
 _AT_A_STEP = (Differs.ARGUMENT, Differs.UNWANTED, Differs.EXTRA, Differs.REFUSED)
 
 
-def shown_by(walk: Walk, mode: str) -> Evidence | None:
+def shown_by(walk: AlignedTrajectory, mode: str) -> Evidence | None:
     """A quote for a mode: the call that differs, the verifier's words, the answer, or what the agent said last."""
     kind, _, rest = mode.partition(":")
     if kind == "said":
@@ -59,13 +59,13 @@ def shown_by(walk: Walk, mode: str) -> Evidence | None:
     return call(walk, step) if step is not None else closing(walk)
 
 
-def seen_by(walk: Walk, code: str) -> Evidence | None:
+def seen_by(walk: AlignedTrajectory, code: str) -> Evidence | None:
     """The words in which a rule sees what it looks for."""
-    hit = next((one for one in look(walk.rollout).hits if one.code == code and one.length), None)
+    hit = next((one for one in detect(walk.rollout).hits if one.code == code and one.length), None)
     return in_row(walk.rollout, find(walk.rollout, hit)) if hit is not None else None
 
 
-def call(walk: Walk, difference: Difference) -> Evidence | None:
+def call(walk: AlignedTrajectory, difference: Difference) -> Evidence | None:
     """The call that differs: of an argument, the value that was given."""
     made = walk.call_at(difference.step, difference.name)
     if made is None:
@@ -81,7 +81,7 @@ def call(walk: Walk, difference: Difference) -> Evidence | None:
     return quotes.of_call(walk.rollout, made)
 
 
-def said(walk: Walk, field: str) -> Evidence | None:
+def said(walk: AlignedTrajectory, field: str) -> Evidence | None:
     """The line of a verifier's field that tells most."""
     if field == EVERY_TEST:
         return check(walk, "")
@@ -98,7 +98,7 @@ def said(walk: Walk, field: str) -> Evidence | None:
     return quotes.of_row(walk.rollout, field, found.text[start:end])
 
 
-def _words(walk: Walk) -> Iterator[Evidence]:
+def _words(walk: AlignedTrajectory) -> Iterator[Evidence]:
     told = [
         one for kind in (Differs.ERROR, Differs.NO_RECORD) for one in walk.differs if one.kind == kind and one.detail
     ]
@@ -108,7 +108,7 @@ def _words(walk: Walk) -> Iterator[Evidence]:
             yield found
 
 
-def check(walk: Walk, name: str) -> Evidence | None:
+def check(walk: AlignedTrajectory, name: str) -> Evidence | None:
     """What the verifier wrote about a test or criterion that failed."""
     failed = [one for one in walk.due.checks if not one.passed and one.name.startswith(name) and one.words_field]
     for one in failed:
@@ -119,7 +119,7 @@ def check(walk: Walk, name: str) -> Evidence | None:
     return None
 
 
-def judge_words(walk: Walk) -> Evidence | None:
+def judge_words(walk: AlignedTrajectory) -> Evidence | None:
     """The reason that a judge gives, in its own words."""
     spoken = (one for one in walk.due.said if is_judge(one.field) and len(one.text) > SHORT_WORD)
     reply = next(spoken, None)
@@ -128,7 +128,7 @@ def judge_words(walk: Walk) -> Evidence | None:
     return quotes.of_row(walk.rollout, reply.field, quotes.telling_sentence(reply.text, _BECAUSE))
 
 
-def self_check(walk: Walk) -> Evidence | None:
+def self_check(walk: AlignedTrajectory) -> Evidence | None:
     """A check of the agent's own that passed, by a tool's result; it says nothing of the verifier's."""
     for step in reversed(walk.steps):
         match = _OWN_CHECK.search(step.text) if step.kind == "result" and not step.failed else None
@@ -137,7 +137,7 @@ def self_check(walk: Walk) -> Evidence | None:
     return None
 
 
-def stopped(walk: Walk) -> Evidence | None:
+def stopped(walk: AlignedTrajectory) -> Evidence | None:
     """What says why the rollout ended: the tests that its program was too slow for, a field, or the stop word."""
     cut = next((one for one in walk.differs if one.kind == Differs.CUT and one.detail != "stop"), None)
     if cut is not None and cut.name == OF_A_TEST:
@@ -148,7 +148,7 @@ def stopped(walk: Walk) -> Evidence | None:
     return in_row(walk.rollout, Evidence(key=walk.rollout.key, step=None, field="stop", quote=quote)) if quote else None
 
 
-def _log(walk: Walk) -> str:
+def _log(walk: AlignedTrajectory) -> str:
     """The field that holds the log of the tests."""
     return next((one.field for one in walk.due.said if LOG_FIELD.search(one.field)), "")
 
@@ -168,7 +168,7 @@ def in_row(rollout: Rollout, evidence: Evidence) -> Evidence | None:
     return None
 
 
-def declined(walk: Walk) -> Evidence | None:
+def declined(walk: AlignedTrajectory) -> Evidence | None:
     """What the agent said instead of doing what was due."""
     due = next((one.name for one in walk.differs if one.kind == Differs.NOT_MADE), "")
     words = (*DECLINING, *words_of(due))

@@ -5,24 +5,24 @@ from __future__ import annotations
 import polars as pl
 
 from blade.attribution.modes import partition
-from blade.evidence.alignment import Walk
+from blade.evidence.alignment import AlignedTrajectory
 from blade.evidence.context import Context
 from blade.evidence.contrast import contrast
 from blade.evidence.reading import Reading
 from blade.evidence.withheld import withheld
 from blade.findings.deep_dives import dive_into
-from blade.model.diagnosis import Contrast, Dive
+from blade.model.diagnosis import Contrast, DeepDive
 from blade.model.errors import RequestError
 from blade.model.run import Run
-from blade.stats.rollout_index import numbered
+from blade.stats.rollout_index import index_rollouts
 
 MOST_EACH = 8
 """Passing, and failing, repeats that are read."""
 
 
-def explain(run: Run, task_id: str) -> tuple[Dive, Contrast | None]:
+def explain(run: Run, task_id: str) -> tuple[DeepDive, Contrast | None]:
     """The task looked at closely; the contrast where some repeats pass and some fail. Raises for an unknown task."""
-    rollouts = numbered(run)
+    rollouts = index_rollouts(run)
     parts = partition(rollouts)
     rows = run.rollouts.filter((pl.col("task_id") == task_id) & pl.col("artifact").is_not_null())
     if rows.is_empty() or run.read is None:
@@ -34,7 +34,7 @@ def explain(run: Run, task_id: str) -> tuple[Dive, Contrast | None]:
         raise RequestError(f"no rollout of task {task_id} was judged", hint="`blade show` reads one as it is")
     places = list(chosen.select("task_id", "repeat").iter_rows())
     walks = {
-        place: Walk(rollout=rollout, set_aside=parts.set_aside)
+        place: AlignedTrajectory(rollout=rollout, set_aside=parts.set_aside)
         for place, rollout in zip(places, run.read(run, places), strict=True)
     }
     both = chosen["outcome"].n_unique() == 2
@@ -47,7 +47,7 @@ def explain(run: Run, task_id: str) -> tuple[Dive, Contrast | None]:
     )
     found = contrast(task_id, list(walks.values())) if both else None
     context = Context(
-        numbered=rollouts,
+        rollouts=rollouts,
         partition=parts,
         reading=reading,
         contrasts={task_id: found} if found else {},

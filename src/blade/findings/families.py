@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from blade.attribution.groups import Group
-from blade.evidence.context import Context, Draft
+from blade.evidence.context import Context, FindingDraft
 from blade.findings.arguments import argument
 from blade.findings.calls import extra
 from blade.findings.left_out import left_out
@@ -11,7 +11,7 @@ from blade.findings.machinery import limit, machinery, no_answer, no_verdict
 from blade.findings.refused import refused
 from blade.findings.verdicts import answer, check, declined, not_said, words
 
-DRAFTS: dict[str, Callable[[Group, Context], Draft]] = {
+DRAFTS: dict[str, Callable[[Group, Context], FindingDraft]] = {
     "extra": extra,
     "left-out": left_out,
     "argument": argument,

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from blade.attribution.groups import Group
 from blade.evidence import quotes
-from blade.evidence.alignment import Walk
-from blade.evidence.context import Context, Draft, Said
+from blade.evidence.alignment import AlignedTrajectory
+from blade.evidence.context import Context, FindingDraft, VerifierText
 from blade.evidence.in_words import closing
 from blade.evidence.refs import at, none
 from blade.findings.left_out import AFTER_AN_ERROR, GAVE_UP, reason
@@ -16,14 +16,14 @@ MOST_SHOWN = 2
 MOST_TOOLS = 3
 
 
-def by_giving_up(context: Context, groups: Sequence[Group]) -> tuple[Group, Draft] | None:
+def by_giving_up(context: Context, groups: Sequence[Group]) -> tuple[Group, FindingDraft] | None:
     """Failures that end on an error; None where they all lack one tool, which is a finding of its own."""
     gave_up = [(group, _giving_up(group, context)) for group in groups if group.family == "left-out"]
     mine = [(group, walks) for group, walks in gave_up if walks]
     if len(mine) < 2:
         return None
     walks = list({walk.place: walk for _, found in mine for walk in found}.values())
-    rollouts = context.numbered
+    rollouts = context.rollouts
     failing = at(rollouts, [(walk.rollout.key.task_id, walk.repeat) for walk in walks])
     alone = rollouts.marked(*(group.alone.rows for group, _ in mine))
     group = Group(
@@ -35,7 +35,7 @@ def by_giving_up(context: Context, groups: Sequence[Group]) -> tuple[Group, Draf
         alone=failing.only(alone),
     )
     fix, brief, kind = AFTER_AN_ERROR
-    return group, Draft(
+    return group, FindingDraft(
         title="It gives up after an error",
         what=f"{failing.in_words} end on a call that failed, with a change still due: {_tools(mine)}.",
         fix=fix,
@@ -45,16 +45,16 @@ def by_giving_up(context: Context, groups: Sequence[Group]) -> tuple[Group, Draf
     )
 
 
-def _giving_up(group: Group, context: Context) -> list[Walk]:
+def _giving_up(group: Group, context: Context) -> list[AlignedTrajectory]:
     return [walk for walk in context.read(group.failing) if reason(walk, group.name) == GAVE_UP]
 
 
-def _tools(mine: Sequence[tuple[Group, list[Walk]]]) -> str:
+def _tools(mine: Sequence[tuple[Group, list[AlignedTrajectory]]]) -> str:
     names = [f"`{group.name}` in {len(walks)}" for group, walks in mine]
     return ", ".join(names[:MOST_TOOLS]) + (f" and {len(names) - MOST_TOOLS} more" if len(names) > MOST_TOOLS else "")
 
 
-def _shown(walk: Walk) -> Said:
+def _shown(walk: AlignedTrajectory) -> VerifierText:
     """The error, and what the agent said after it."""
     last = walk.calls[-1]
     result = walk.result_of(last)

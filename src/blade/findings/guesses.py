@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from blade.attribution.groups import Group
-from blade.evidence.context import Context, Draft, Said
+from blade.evidence.context import Context, FindingDraft, VerifierText
 from blade.evidence.refs import at, none
 from blade.model.diagnosis import Doubt
 
@@ -13,10 +13,10 @@ CODE = "BEH013"
 MOST_SHOWN = 2
 
 
-def by_guess(context: Context, doubts: Sequence[Doubt], groups: Sequence[Group]) -> tuple[Group, Draft] | None:
+def by_guess(context: Context, doubts: Sequence[Doubt], groups: Sequence[Group]) -> tuple[Group, FindingDraft] | None:
     """Failures with a made-up id or address; None where they are all of one argument, which is a finding of its own."""
     guessed = [doubt for doubt in doubts if doubt.code == CODE]
-    rollouts = context.numbered
+    rollouts = context.rollouts
     failing = at(rollouts, [place for doubt in guessed for place in doubt.places])
     made_up = rollouts.marked(failing.rows)
     mine = [group for group in groups if group.family == "argument" and group.failing.only(made_up)]
@@ -31,7 +31,7 @@ def by_guess(context: Context, doubts: Sequence[Doubt], groups: Sequence[Group])
         passing=none(rollouts),
         alone=failing.only(alone),
     )
-    return group, Draft(
+    return group, FindingDraft(
         title="It makes up ids and addresses instead of looking them up",
         what=f"{failing.in_words} give a value that nothing they had seen contains, as {_arguments(mine)}.",
         fix="have the agent look ids and addresses up before a call, and let the harness refuse one that no message and no "
@@ -47,5 +47,5 @@ def _arguments(groups: Sequence[Group]) -> str:
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
-def _shown(doubt: Doubt) -> Said:
+def _shown(doubt: Doubt) -> VerifierText:
     return doubt.message.partition(": ")[2] + ".", doubt.evidence

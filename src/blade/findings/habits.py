@@ -14,13 +14,13 @@ import polars as pl
 from msgspec import Struct
 
 from blade.findings.tested_rollouts import Tested
-from blade.model.diagnosis import Grade, Habit
+from blade.model.diagnosis import Habit, Support
 from blade.model.pattern import pattern_of
 from blade.model.run import Run
 from blade.model.tools import changes_state
 from blade.stats.association import Strata
 from blade.stats.rollout_index import Flags, Integers
-from blade.stats.support import Graded, grade
+from blade.stats.support import SymptomCounts, support
 
 FEWEST_TASKS = 5
 _LOOKS_UP = pattern_of(r"(?:^|_)(?:get|find|search|look_?up|list|read|fetch|query|retrieve|view|check)(?:_|$)")
@@ -40,7 +40,7 @@ class Candidate(Struct, frozen=True, kw_only=True):
     flags: Flags
 
 
-def observed(tested: Tested) -> list[tuple[Candidate, Graded]]:
+def observed(tested: Tested) -> list[tuple[Candidate, SymptomCounts]]:
     """Every habit that can be told apart in at least five tasks, with how it goes with failing."""
     run = tested.rollouts.run
     calls = run.rollouts["calls"]
@@ -53,31 +53,33 @@ def observed(tested: Tested) -> list[tuple[Candidate, Graded]]:
     return [(one, walked.observe(one.flags, strata)) for one, strata in found if _is_told_apart(strata)]
 
 
-def habits(seen: Sequence[tuple[Candidate, Graded]], q: Sequence[float | None]) -> tuple[Habit, ...]:
+def habits(seen: Sequence[tuple[Candidate, SymptomCounts]], q: Sequence[float | None]) -> tuple[Habit, ...]:
     """Habits with their grades, most strongly tied to failing first; `q` is each one's value in the whole family."""
-    return tuple(sorted((_habit(one, look, value) for (one, look), value in zip(seen, q, strict=True)), key=_strength))
+    return tuple(
+        sorted((_habit(one, detect, value) for (one, detect), value in zip(seen, q, strict=True)), key=_strength)
+    )
 
 
-def _habit(one: Candidate, look: Graded, q: float | None) -> Habit:
+def _habit(one: Candidate, detect: SymptomCounts, q: float | None) -> Habit:
     return Habit(
         id=one.id,
         name=one.name,
-        grade=grade(look, q),
-        with_failed=look.fired_failed,
-        with_passed=look.fired_passed,
-        without_failed=look.failed - look.fired_failed,
-        without_passed=look.passed - look.fired_passed,
-        risk_difference=look.association.risk_difference,
-        p_value=look.association.p_value,
+        support=support(detect, q),
+        with_failed=detect.fired_failed,
+        with_passed=detect.fired_passed,
+        without_failed=detect.failed - detect.fired_failed,
+        without_passed=detect.passed - detect.fired_passed,
+        risk_difference=detect.association.risk_difference,
+        p_value=detect.association.p_value,
         q_value=q,
-        informative=look.association.informative,
-        mixed_in=look.mixed_in,
+        informative=detect.association.informative,
+        mixed_in=detect.mixed_in,
     )
 
 
 def _strength(habit: Habit) -> tuple[int, float, str]:
-    order = (Grade.SHOWN, Grade.MIXED, Grade.CONSISTENT, Grade.NOT_SETTLED, Grade.HARMLESS)
-    return order.index(habit.grade), -abs(habit.risk_difference or 0.0), habit.id
+    order = (Support.SHOWN, Support.MIXED, Support.CONSISTENT, Support.UNCLEAR, Support.HARMLESS)
+    return order.index(habit.support), -abs(habit.risk_difference or 0.0), habit.id
 
 
 def _is_told_apart(strata: Strata) -> bool:
@@ -93,11 +95,11 @@ def _candidates(walked: Tested) -> list[Candidate]:
     for tool in often:
         name = tools[tool]
         found.append(Candidate(id=f"never:{name}", name=f"never calls `{name}`", flags=first[tool] == NEVER))
-    for look, act in permutations(often, 2):
-        if changes_state(tools[act]) and _LOOKS_UP.search(tools[look]) is not None:
-            name = f"calls `{tools[act]}` without `{tools[look]}` before it"
-            blind = (first[act] < NEVER) & (first[look] > first[act])
-            found.append(Candidate(id=f"blind:{tools[act]}:{tools[look]}", name=name, flags=blind))
+    for detect, act in permutations(often, 2):
+        if changes_state(tools[act]) and _LOOKS_UP.search(tools[detect]) is not None:
+            name = f"calls `{tools[act]}` without `{tools[detect]}` before it"
+            blind = (first[act] < NEVER) & (first[detect] > first[act])
+            found.append(Candidate(id=f"blind:{tools[act]}:{tools[detect]}", name=name, flags=blind))
     return found
 
 
@@ -132,7 +134,9 @@ def usual_before(run: Run, tool: str) -> list[tuple[str, int, int]]:
     walked = run.rollouts.select("outcome", "skeleton")
     passing = walked.filter((pl.col("outcome") == "passed") & pl.col("skeleton").list.contains(act))
     walks = [tuple(walk) for walk in passing["skeleton"].head(MOST_WALKS).to_list()]
-    looks = sorted({look for walk in walks for look in walk if _LOOKS_UP.search(run.tools[look])})
-    counts = [(run.tools[look], sum(look in walk[: walk.index(act)] for walk in walks), len(walks)) for look in looks]
+    looks = sorted({detect for walk in walks for detect in walk if _LOOKS_UP.search(run.tools[detect])})
+    counts = [
+        (run.tools[detect], sum(detect in walk[: walk.index(act)] for walk in walks), len(walks)) for detect in looks
+    ]
     usual = [one for one in counts if one[2] >= FEWEST_WALKS and one[1] >= USUAL * one[2]]
     return sorted(usual, key=lambda one: (-one[1], one[0]))

@@ -18,14 +18,14 @@ from msgspec.structs import replace
 from blade.attribution.groups import Group
 from blade.evidence import quotes
 from blade.evidence.context import Context
-from blade.evidence.refs import MOST_PLACES, Places, marked, none
+from blade.evidence.refs import MOST_REFS, Refs, marked, none
 from blade.findings.rule_statistics import READS_VERDICT
-from blade.model.diagnosis import Doubt, Finding, Grade, Intervention, Lookout, TaskCause, Together
+from blade.model.diagnosis import Doubt, Finding, Intervention, RuleStatistics, Support, TaskCause, Together
 from blade.model.finding import Cause, Evidence
 from blade.rules import Rule
 from blade.rules.catalog import all_rules, to_do
 from blade.stats.headroom import headroom
-from blade.stats.rollout_index import Flags, Numbered
+from blade.stats.rollout_index import Flags, RolloutIndex
 
 MOST = 12
 OVERLAP = 0.5
@@ -41,7 +41,7 @@ KIND_OF_DOUBT = {
     "agent": "prompt",
 }
 KIND_OF_FAMILY = {"infra": "infrastructure", "answer": "harness", "behavior": "prompt"}
-RESTS_ON = (Grade.DIRECT, Grade.SHOWN, Grade.CONSISTENT)
+RESTS_ON = (Support.DIRECT, Support.SHOWN, Support.CONSISTENT)
 
 
 class _Remedy(Struct, frozen=True, kw_only=True):
@@ -50,9 +50,9 @@ class _Remedy(Struct, frozen=True, kw_only=True):
     kind: str
     action: str
     source: str
-    failing: Places
-    passing: Places
-    alone: Places
+    failing: Refs
+    passing: Refs
+    alone: Refs
     estimable: bool = True
     evidence: tuple[Evidence, ...] = ()
     doubts: bool = False
@@ -63,18 +63,18 @@ def interventions(
     context: Context,
     findings: Sequence[tuple[Finding, Group]],
     doubts: Sequence[Doubt],
-    looked: Sequence[Lookout],
+    checked: Sequence[RuleStatistics],
     causes: Mapping[str, TaskCause],
 ) -> tuple[tuple[Intervention, ...], Together]:
     """What to do, best first, and what all of it would give together, counted once."""
     catalogue = {rule.code: rule for rule in all_rules()}
-    rollouts = context.numbered
+    rollouts = context.rollouts
     remedies = [_of_finding(one, group) for one, group in findings if one.fix]
     settled = [one for one in doubts if not one.preview]
     for code in dict.fromkeys(one.code for one in settled):
         remedies.append(_of_doubts([one for one in settled if one.code == code], catalogue[code], rollouts))
     told = rollouts.marked(*(one.failing.rows for one in remedies if not one.doubts))
-    by_rule = [_of_rule(one, catalogue[one.code], rollouts) for one in looked if _calls_for_something(one)]
+    by_rule = [_of_rule(one, catalogue[one.code], rollouts) for one in checked if _calls_for_something(one)]
     # A finding speaks of the very rollouts, a rule of the kind: where both name them, the finding does.
     remedies += [one for one in by_rule if not _is_told(one, told, rollouts)]
     remedies += [one for one in (_run_again(rollouts),) if one is not None]
@@ -86,8 +86,8 @@ def interventions(
     return tuple(one for one, _ in chosen), _together([remedy for _, remedy in chosen], rollouts)
 
 
-def _calls_for_something(one: Lookout) -> bool:
-    return not one.taught and one.status == "stable" and one.grade in RESTS_ON and one.fired_failed > 0
+def _calls_for_something(one: RuleStatistics) -> bool:
+    return not one.custom and one.status == "stable" and one.support in RESTS_ON and one.fired_failed > 0
 
 
 def _of_finding(one: Finding, group: Group) -> _Remedy:
@@ -103,7 +103,7 @@ def _of_finding(one: Finding, group: Group) -> _Remedy:
     )
 
 
-def _of_doubts(doubts: Sequence[Doubt], rule: Rule, rollouts: Numbered) -> _Remedy:
+def _of_doubts(doubts: Sequence[Doubt], rule: Rule, rollouts: RolloutIndex) -> _Remedy:
     """One remedy for all that a rule doubts; its rollouts are those of the tasks that did not pass, or those it names."""
     evidence = tuple(piece for one in doubts for piece in one.evidence)
     whole = [task for one in doubts if not one.places for task in one.tasks]
@@ -114,7 +114,7 @@ def _of_doubts(doubts: Sequence[Doubt], rule: Rule, rollouts: Numbered) -> _Reme
         kind=KIND_OF_DOUBT[doubts[0].about],
         action=_action(rule, evidence),
         source=rule.code,
-        failing=Places(of=rollouts, rows=rows),
+        failing=Refs(of=rollouts, rows=rows),
         passing=none(rollouts),
         alone=none(rollouts),
         estimable=False,
@@ -123,7 +123,7 @@ def _of_doubts(doubts: Sequence[Doubt], rule: Rule, rollouts: Numbered) -> _Reme
     )
 
 
-def _of_rule(one: Lookout, rule: Rule, rollouts: Numbered) -> _Remedy:
+def _of_rule(one: RuleStatistics, rule: Rule, rollouts: RolloutIndex) -> _Remedy:
     hit = rollouts.marked(rollouts.fired[one.code])
     failing = marked(rollouts, hit & ~rollouts.passed)
     return _Remedy(
@@ -138,7 +138,7 @@ def _of_rule(one: Lookout, rule: Rule, rollouts: Numbered) -> _Remedy:
     )
 
 
-def _run_again(rollouts: Numbered) -> _Remedy | None:
+def _run_again(rollouts: RolloutIndex) -> _Remedy | None:
     """Rollouts that nobody judged."""
     places = marked(rollouts, ~rollouts.judged)
     if not places:
@@ -170,7 +170,7 @@ def _action(rule: Rule, evidence: Sequence[Evidence]) -> str:
     return f"{said} (`{shown.replace('`', chr(39))}`)" if shown else said
 
 
-def _measured(one: _Remedy, rollouts: Numbered, causes: Mapping[str, TaskCause]) -> Intervention:
+def _measured(one: _Remedy, rollouts: RolloutIndex, causes: Mapping[str, TaskCause]) -> Intervention:
     tasks = one.failing.tasks
     hit, only = rollouts.those(one.failing.rows, one.passing.rows), rollouts.those(one.alone.rows)
     return Intervention(
@@ -180,7 +180,7 @@ def _measured(one: _Remedy, rollouts: Numbered, causes: Mapping[str, TaskCause])
         causes=_causes_of(tasks, causes),
         task_ids=tasks,
         rollouts=len(one.failing),
-        places=one.failing.named(MOST_PLACES),
+        places=one.failing.named(MOST_REFS),
         headroom=headroom(rollouts, hit, only, estimable=one.estimable),
         evidence=one.evidence[:MOST_EVIDENCE],
     )
@@ -198,12 +198,12 @@ def _rank(one: Intervention, remedy: _Remedy) -> tuple[float, float, float, int,
     return -room.only_defect, -low, -room.ceiling, remedy.doubts, one.source
 
 
-def _is_told(remedy: _Remedy, known: Flags, rollouts: Numbered) -> bool:
+def _is_told(remedy: _Remedy, known: Flags, rollouts: RolloutIndex) -> bool:
     return int(known[rollouts.those(remedy.failing.rows)].sum()) >= OVERLAP * len(remedy.failing)
 
 
 def _told_once(
-    ranked: Sequence[tuple[Intervention, _Remedy]], rollouts: Numbered
+    ranked: Sequence[tuple[Intervention, _Remedy]], rollouts: RolloutIndex
 ) -> list[tuple[Intervention, _Remedy]]:
     chosen: list[tuple[Intervention, _Remedy]] = []
     named = rollouts.marked()
@@ -219,7 +219,7 @@ def _told_once(
     return chosen
 
 
-def _together(chosen: Sequence[_Remedy], rollouts: Numbered) -> Together:
+def _together(chosen: Sequence[_Remedy], rollouts: RolloutIndex) -> Together:
     """The union of what the remedies name."""
     hit = rollouts.those(*(places.rows for one in chosen for places in (one.failing, one.passing)))
     only = rollouts.those(*(one.alone.rows for one in chosen))

@@ -7,8 +7,8 @@ from collections import Counter
 
 from blade.attribution.groups import Group
 from blade.evidence import quotes
-from blade.evidence.alignment import Walk
-from blade.evidence.context import Context, Draft, Said
+from blade.evidence.alignment import AlignedTrajectory
+from blade.evidence.context import Context, FindingDraft, VerifierText
 from blade.evidence.contrast import DECLINING, due_ids, left_out_in_words
 from blade.evidence.in_words import failure_in_words
 from blade.evidence.narrower import Narrower, narrower
@@ -41,7 +41,7 @@ REASONS = {
 """What stood in the way of a change that was due, first match, and how that is said."""
 
 
-def left_out(group: Group, context: Context) -> Draft:
+def left_out(group: Group, context: Context) -> FindingDraft:
     """A change that was due and not made, whether others were made or none."""
     walks = context.read(group.failing)
     why = {walk.place: reason(walk, group.name) for walk in walks}
@@ -54,7 +54,7 @@ def left_out(group: Group, context: Context) -> Draft:
     commonest = max(REASONS, key=lambda name: counts[name]) if counts else "left"
     picks = _picking(group, context, walks) if commonest in ("partly", "left") else None
     fix, brief, kind = _by_query(picks) if picks is not None else _remedy(commonest, group.name)
-    return Draft(
+    return FindingDraft(
         title=f"It does not make every `{group.name}` call that is due",
         what=f"{group.failing.in_words} {verb(group, 'lack')} one that the key has"
         f"{f'; of {len(walks)} read, ' + ', '.join(told) if told else ''}.{_told(picks)}",
@@ -65,7 +65,7 @@ def left_out(group: Group, context: Context) -> Draft:
     )
 
 
-def _picking(group: Group, context: Context, walks: list[Walk]) -> Narrower | None:
+def _picking(group: Group, context: Context, walks: list[AlignedTrajectory]) -> Narrower | None:
     """Whether the failing repeats pick from results what the passing ones ask for."""
     return narrower(walks, context.passing_repeats(group.failing))
 
@@ -84,7 +84,7 @@ def _by_query(picks: Narrower) -> tuple[str, str, str]:
     return fix, f"`{picks.tool}` narrowed by `{picks.argument}`", "prompt"
 
 
-def _where(group: Group, context: Context, walks: list[Walk]) -> tuple[Said, ...]:
+def _where(group: Group, context: Context, walks: list[AlignedTrajectory]) -> tuple[VerifierText, ...]:
     """Rollouts in which the user ended it are shown by the user's words; the rest as in any group."""
     by_user = [(walk, found) for walk in walks if (found := hung_up(walk) or withdrew(walk)) is not None]
     if len(by_user) * 2 > len(walks):
@@ -95,14 +95,14 @@ def _where(group: Group, context: Context, walks: list[Walk]) -> tuple[Said, ...
     return examples(group, context)
 
 
-def _error(walk: Walk, tool: str) -> Evidence | None:
+def _error(walk: AlignedTrajectory, tool: str) -> Evidence | None:
     """What the tool said when it refused the call."""
     results = (walk.result_of(call) for call in walk.calls if call.tool == tool)
     refusal = next((result for result in results if result is not None and result.failed), None)
     return quotes.of_text(walk.rollout, refusal, ("error",)) if refusal is not None else None
 
 
-def reason(walk: Walk, tool: str) -> str:
+def reason(walk: AlignedTrajectory, tool: str) -> str:
     """Why a rollout lacks a call of `tool` that was due: the first of `REASONS` that fits."""
     if not walk.calls:
         return "silent"
@@ -122,7 +122,7 @@ def reason(walk: Walk, tool: str) -> str:
     return "partly" if any(one.kind == Differs.MISSING for one in walk.differs) else "left"
 
 
-def _ended_on_an_error(walk: Walk) -> bool:
+def _ended_on_an_error(walk: AlignedTrajectory) -> bool:
     """Whether the last call of a rollout failed, and no other followed."""
     result = walk.result_of(walk.calls[-1])
     return result is not None and result.failed
@@ -133,7 +133,7 @@ def _said(name: str, n: int) -> str:
     return REASONS[name].format(n=n, s="s" if one else "", ies="ies" if one else "y", **{"is": "is" if one else "are"})
 
 
-def claims_done(walk: Walk, tool: str) -> bool:
+def claims_done(walk: AlignedTrajectory, tool: str) -> bool:
     """Whether the agent's last words say of the very thing that was due, in one sentence, that it was done."""
     names = due_ids(walk, tool)
     sentences = re.split(r"[.!?\n]", last_text(walk).lower())

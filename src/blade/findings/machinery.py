@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from blade.attribution.groups import Group
 from blade.evidence import quotes
-from blade.evidence.alignment import Walk
-from blade.evidence.context import Context, Draft, Said
+from blade.evidence.alignment import AlignedTrajectory
+from blade.evidence.context import Context, FindingDraft, VerifierText
 from blade.evidence.differences import OF_A_TEST
 from blade.evidence.in_words import answer as answer_evidence
 from blade.evidence.in_words import closing
@@ -32,14 +32,14 @@ _WITHOUT_VERDICT = {
 """What rollouts have in place of a verdict, by mode."""
 
 
-def limit(group: Group, context: Context) -> Draft:
+def limit(group: Group, context: Context) -> FindingDraft:
     """A limit of tokens, steps or time; where most of what it cuts goes round, that is the defect."""
     if group.name == OF_A_TEST:
         return _too_slow(group, context)
     going = _going_round(group, context)
     cut = f"{group.failing.in_words} {'is' if len(group.failing) == 1 else 'are'} cut by it"
     if going * 2 > len(group.failing):
-        return Draft(
+        return FindingDraft(
             title=f"It goes round until the limit of {group.name}",
             what=f"{cut}; in {going} of them the same call is made over and over.",
             fix="have the harness say that a call was made before and what it returned, or stop the loop; a higher limit "
@@ -47,7 +47,7 @@ def limit(group: Group, context: Context) -> Draft:
             brief="calls that are made over and over",
             kind="harness",
         )
-    return Draft(
+    return FindingDraft(
         title=f"The limit of {group.name} ends rollouts before they are done",
         what=f"{cut}.",
         fix=f"raise the limit of {group.name} for these tasks, or tell the agent how much is left",
@@ -56,8 +56,8 @@ def limit(group: Group, context: Context) -> Draft:
     )
 
 
-def _too_slow(group: Group, context: Context) -> Draft:
-    return Draft(
+def _too_slow(group: Group, context: Context) -> FindingDraft:
+    return FindingDraft(
         title="Its program is too slow for the tests",
         what=f"{group.failing.in_words}: every test that {'it fails' if len(group.failing) == 1 else 'they fail'} runs out of time.",
         fix="say in the prompt how large the input gets and how long a test may take, or train on fast solutions",
@@ -67,7 +67,7 @@ def _too_slow(group: Group, context: Context) -> Draft:
     )
 
 
-def _slow(walk: Walk) -> Said:
+def _slow(walk: AlignedTrajectory) -> VerifierText:
     """What the verifier says of the test that ran out of time, and how many held."""
     evidence = stopped(walk)
     met, asked = walk.due.met, walk.due.asked
@@ -77,16 +77,16 @@ def _slow(walk: Walk) -> Said:
 
 
 def _going_round(group: Group, context: Context) -> int:
-    rollouts = context.numbered
+    rollouts = context.rollouts
     going = rollouts.marked(*(rollouts.fired[code] for code in GOING_ROUND if code in rollouts.fired))
     return len(group.failing.only(going))
 
 
-def machinery(group: Group, context: Context) -> Draft:
+def machinery(group: Group, context: Context) -> FindingDraft:
     """Provider, harness, sandbox or tool backend, by their own words or by the rule that sees it."""
     if group.name:
         return _seen_by_rule(group, context)
-    return Draft(
+    return FindingDraft(
         title="The machinery fails, and the rollout counts as a failure",
         what=f"{group.failing.in_words} {'carries' if len(group.failing) == 1 else 'carry'} an error of provider, harness "
         f"or sandbox and a reward all the same.",
@@ -97,7 +97,7 @@ def machinery(group: Group, context: Context) -> Draft:
     )
 
 
-def _told(walk: Walk) -> Said:
+def _told(walk: AlignedTrajectory) -> VerifierText:
     """The error that the harness recorded, else how the rollout ends."""
     evidence = shown_by(walk, "machinery")
     if evidence is None:
@@ -106,10 +106,10 @@ def _told(walk: Walk) -> Said:
     return f'{walk.place} {where} "{evidence.quote}".', (evidence,)
 
 
-def _seen_by_rule(group: Group, context: Context) -> Draft:
+def _seen_by_rule(group: Group, context: Context) -> FindingDraft:
     rule = next(one for one in rules() if one.code == group.name)
     what = rule_in_words(rule.code)
-    return Draft(
+    return FindingDraft(
         title=f"{what[0].upper()}{what[1:]}, and the rollout counts as a failure",
         what=f"{group.failing.in_words} ({rule.code}); what is missing or wrong at their end is not put down to the agent.",
         fix=to_do(rule),
@@ -119,7 +119,7 @@ def _seen_by_rule(group: Group, context: Context) -> Draft:
     )
 
 
-def _seen(walk: Walk, code: str) -> Said:
+def _seen(walk: AlignedTrajectory, code: str) -> VerifierText:
     """Where a rule fired, and how the rollout ends."""
     evidence, words = seen_by(walk, code), closing(walk)
     shown = f'{walk.place}:{evidence.step} "{evidence.quote}"' if evidence is not None else walk.place
@@ -127,11 +127,11 @@ def _seen(walk: Walk, code: str) -> Said:
     return f"{shown}{said}.", tuple(one for one in (evidence, words) if one is not None)
 
 
-def no_verdict(group: Group, context: Context) -> Draft:
+def no_verdict(group: Group, context: Context) -> FindingDraft:
     """The verifier left no account, failed itself, or asked a judge that came to no verdict."""
-    mine = context.numbered.marked(group.failing.rows)
+    mine = context.rollouts.marked(group.failing.rows)
     found = [mode for mode in _WITHOUT_VERDICT if context.in_mode(mode).only(mine)] or ["no-verdict"]
-    return Draft(
+    return FindingDraft(
         title="Rollouts without a verdict count as failures",
         what=f"{group.failing.in_words} {'has' if len(group.failing) == 1 else 'have'} "
         f"{', or '.join(_WITHOUT_VERDICT[mode] for mode in found)}, and a reward all the same.",
@@ -143,7 +143,7 @@ def no_verdict(group: Group, context: Context) -> Draft:
     )
 
 
-def no_answer(group: Group, context: Context) -> Draft:
+def no_answer(group: Group, context: Context) -> FindingDraft:
     """No output at all, or none that could be judged."""
     walks = context.read(group.failing)
     mute = [walk for walk in walks if any(o.kind == Differs.NO_ANSWER and o.name == "output" for o in walk.differs)]
@@ -151,7 +151,7 @@ def no_answer(group: Group, context: Context) -> Draft:
         return _mute(group, walks)
     written = [walk for walk in walks if walk not in mute and _CALL_AS_TEXT.search(last_text(walk))]
     said = f" In {len(written)} of {len(walks)} read the last message holds a call written as text, which nothing carried out."
-    return Draft(
+    return FindingDraft(
         title="Nothing is there to judge",
         what=f"{group.failing.in_words} {verb(group, 'end')} without an answer or a patch.{said if written else ''}",
         fix="have the harness carry out or send back calls that come as text"
@@ -162,14 +162,14 @@ def no_answer(group: Group, context: Context) -> Draft:
     )
 
 
-def _mute(group: Group, walks: Sequence[Walk]) -> Draft:
+def _mute(group: Group, walks: Sequence[AlignedTrajectory]) -> FindingDraft:
     handed = [walk for walk in walks if walk.rollout.answer]
     said = (
         f" Of {len(walks)} read, {len(handed)} hand{'s' if len(handed) == 1 else ''} in something all the same."
         if handed
         else ""
     )
-    return Draft(
+    return FindingDraft(
         title="The agent never speaks",
         what=f"{group.failing.in_words} {verb(group, 'hold')} no word and no call of the agent.{said}",
         fix="look at the harness first: the model was not asked, or what it said was not recorded",
@@ -179,7 +179,7 @@ def _mute(group: Group, walks: Sequence[Walk]) -> Draft:
     )
 
 
-def _handed(walk: Walk) -> Said:
+def _handed(walk: AlignedTrajectory) -> VerifierText:
     if not walk.rollout.answer:
         return f"{walk.place} has no step with a word in it.", ()
     evidence = answer_evidence(walk.rollout)
@@ -192,7 +192,7 @@ def _handed(walk: Walk) -> Said:
     return f"{walk.place} has no step with a word in it, and hands in {what}.", (evidence,) if evidence else ()
 
 
-def _whole_answer(walk: Walk) -> str:
+def _whole_answer(walk: AlignedTrajectory) -> str:
     evidence = answer_evidence(walk.rollout)
     value = walk.rollout.row.get(evidence.field) if evidence is not None else None
     return value if isinstance(value, str) else ""

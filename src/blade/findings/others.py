@@ -10,13 +10,13 @@ from msgspec import Struct
 from blade.attribution.deciding_numbers import deciding
 from blade.attribution.groups import Group
 from blade.evidence import quotes
-from blade.evidence.alignment import Walk
-from blade.evidence.context import Context, Draft, Said
+from blade.evidence.alignment import AlignedTrajectory
+from blade.evidence.context import Context, FindingDraft, VerifierText
 from blade.evidence.in_words import answer as answer_evidence
 from blade.evidence.refs import at, none
 from blade.evidence.withheld import Withheld
 from blade.findings.examples import clarity, divergence_in_words, last_text, verb
-from blade.model.diagnosis import NOT_EXPLAINED, Grade
+from blade.model.diagnosis import NOT_EXPLAINED, Support
 from blade.model.finding import Evidence
 from blade.model.pattern import pattern_of
 from blade.stats.rollout_index import Flags
@@ -33,24 +33,24 @@ TELLING = 0.6
 """By how much the shares of passing and failing outputs must differ in how they begin or end."""
 
 
-def by_user(context: Context) -> tuple[Group, Draft] | None:
+def by_user(context: Context) -> tuple[Group, FindingDraft] | None:
     """The rollouts in which the simulated user kept back what it was asked for."""
     kept = list(context.withheld)
     if not kept:
         return None
-    places = at(context.numbered, [(one.walk.rollout.key.task_id, one.walk.repeat) for one in kept])
-    nothing = none(context.numbered)
+    places = at(context.rollouts, [(one.walk.rollout.key.task_id, one.walk.repeat) for one in kept])
+    nothing = none(context.rollouts)
     group = Group(family="user", name="withheld", detail="", failing=places, passing=nothing, alone=places)
-    taught = [one for one in kept if one.walk.rollout.key.task_id in context.contrasts] or kept
+    in_contrast = [one for one in kept if one.walk.rollout.key.task_id in context.contrasts] or kept
     asked = ", ".join(f"`{name}`" for name in dict.fromkeys(one.argument for one in kept))
-    return group, Draft(
+    return group, FindingDraft(
         title="The simulated user keeps back what its script gives",
         what=f"In {places.in_words} the agent asks for {asked}, the script holds it, and the user never says it.",
         fix="tell the simulated user to give its ids when asked, and run these tasks again before blaming the model",
         brief="the user simulator",
         kind="harness",
-        where=tuple(_kept_back(one, context) for one in _one_a_task(taught)[:2]),
-        grade=Grade.CONSISTENT,
+        where=tuple(_kept_back(one, context) for one in _one_a_task(in_contrast)[:2]),
+        support=Support.CONSISTENT,
     )
 
 
@@ -62,7 +62,7 @@ def _one_a_task(kept: Sequence[Withheld]) -> list[Withheld]:
     return list(first.values())
 
 
-def _kept_back(one: Withheld, context: Context) -> Said:
+def _kept_back(one: Withheld, context: Context) -> VerifierText:
     text = f"{one.walk.place} needs `{one.fact}`"
     if one.reply is not None:
         text += f'; the user says (:{one.reply.step}) "{one.reply.quote}"'
@@ -74,13 +74,13 @@ def _kept_back(one: Withheld, context: Context) -> Said:
     return f"{text}.", tuple(piece for piece in (one.reply, passed) if piece is not None)
 
 
-def unexplained(context: Context, known: Flags) -> tuple[Group, Draft] | None:
+def unexplained(context: Context, known: Flags) -> tuple[Group, FindingDraft] | None:
     """Failures that no key and no word of the verifier explains: how their outputs look beside those that pass.
 
     What they look like is described, and no remedy: nothing shows that they would pass if they looked otherwise. Those
     of which something is `known` are left out.
     """
-    rollouts = context.numbered
+    rollouts = context.rollouts
     places = context.in_mode(NOT_EXPLAINED).less(known)
     beside = places.within(context.contrasts)
     walks = context.read(places)
@@ -93,34 +93,34 @@ def unexplained(context: Context, known: Flags) -> tuple[Group, Draft] | None:
     group = Group(family="unexplained", name="", detail="", failing=failing, passing=nothing, alone=nothing)
     unsaid = f"{group.failing.in_words} {verb(group, 'fail')} without a key or a word of the verifier to say why."
     if form is not None:
-        return group, Draft(
+        return group, FindingDraft(
             title="Its outputs look otherwise than those that pass",
             what=f"{unsaid} {_read(context, walks)} {form.what} Whether this is why they fail is not shown.{more}",
             fix="",
             brief="the form of the output",
             kind="verifier",
             where=form.where,
-            grade=Grade.NOT_SETTLED,
+            support=Support.UNCLEAR,
             estimable=False,
         )
     if not beside:
-        return group, Draft(
+        return group, FindingDraft(
             title="Nothing here says why these fail",
             what=f"{unsaid}{more}",
             fix="",
             brief="what the verifier looks at",
             kind="verifier",
-            grade=Grade.NOT_SETTLED,
+            support=Support.UNCLEAR,
             estimable=False,
         )
-    return group, Draft(
+    return group, FindingDraft(
         title="Some repeats of a task fail, and nothing here says why",
         what=f"{unsaid}{more}",
         fix="read these beside each other, and have the verifier record what it found",
         brief="an account of the verifier",
         kind="verifier",
         where=tuple(_parting(task, context) for task in beside.tasks[:2]),
-        grade=Grade.NOT_SETTLED,
+        support=Support.UNCLEAR,
         estimable=False,
     )
 
@@ -129,17 +129,17 @@ class _Form(Struct, frozen=True, kw_only=True):
     """How failing outputs begin or end otherwise than passing ones."""
 
     what: str
-    where: tuple[Said, ...]
+    where: tuple[VerifierText, ...]
 
 
-def _read(context: Context, failing: Sequence[Walk]) -> str:
+def _read(context: Context, failing: Sequence[AlignedTrajectory]) -> str:
     """Of how many rollouts the outputs were read, since not all are."""
-    passes = int(context.numbered.passed.sum())
+    passes = int(context.rollouts.passed.sum())
     read = sum(walk.passed for walk in context.reading.walks.values())
     return f"The last messages of {read:,} of {passes:,} passing rollouts and of {len(failing):,} of these were read."
 
 
-def _form(context: Context, failing: Sequence[Walk]) -> _Form | None:
+def _form(context: Context, failing: Sequence[AlignedTrajectory]) -> _Form | None:
     """A word with which passing outputs begin, or their last line, and failing ones do not, or the reverse.
 
     With fewer passes than `FEWEST` all failures must share it, and no pass.
@@ -160,7 +160,7 @@ def _form(context: Context, failing: Sequence[Walk]) -> _Form | None:
     return None
 
 
-def _beside(failing: Walk, passing: Sequence[Walk]) -> Walk:
+def _beside(failing: AlignedTrajectory, passing: Sequence[AlignedTrajectory]) -> AlignedTrajectory:
     """Of the passing rollouts one of the same task, else the first."""
     mine = failing.rollout.key.task_id
     return next((walk for walk in passing if walk.rollout.key.task_id == mine), passing[0])
@@ -176,19 +176,19 @@ def _counted(word: str, at_end: bool, won: Sequence[str], lost: Sequence[str]) -
     )
 
 
-def _apart(failing: Walk, passing: Walk, at_end: bool) -> Said:
+def _apart(failing: AlignedTrajectory, passing: AlignedTrajectory, at_end: bool) -> VerifierText:
     """Two outputs side by side, in the words that were compared."""
     found = [(walk, evidence) for walk in (failing, passing) if (evidence := _edge(walk, at_end)) is not None]
     said = [f'{walk.place} {_how(walk, at_end)} (:{evidence.step}) "{evidence.quote}"' for walk, evidence in found]
     return f"{'; passing '.join(said)}." if said else "", tuple(evidence for _, evidence in found)
 
 
-def _how(walk: Walk, at_end: bool) -> str:
+def _how(walk: AlignedTrajectory, at_end: bool) -> str:
     fenced = "a code fence and " if _last_message(walk).startswith(_FENCE) else ""
     return "ends with" if at_end else f"begins with {fenced}".rstrip()
 
 
-def _edge(walk: Walk, at_end: bool) -> Evidence | None:
+def _edge(walk: AlignedTrajectory, at_end: bool) -> Evidence | None:
     """The last line of the last message, or its beginning, after a fence that it begins with."""
     last = walk.message_after(walk.steps[-1].index) if walk.steps else None
     if last is None:
@@ -202,7 +202,7 @@ def _edge(walk: Walk, at_end: bool) -> Evidence | None:
     return Evidence(key=walk.rollout.key, step=last.index, field="text", quote=quote) if quote else None
 
 
-def _measured(context: Context, failing: Sequence[Walk]) -> str:
+def _measured(context: Context, failing: Sequence[AlignedTrajectory]) -> str:
     """A number of the rows that parts the passes that were read from these failures."""
     found = deciding([walk for walk in context.reading.walks.values() if walk.passed], failing)
     if found is None:
@@ -214,7 +214,7 @@ def _measured(context: Context, failing: Sequence[Walk]) -> str:
     )
 
 
-def _more(context: Context, failing: Sequence[Walk]) -> str:
+def _more(context: Context, failing: Sequence[AlignedTrajectory]) -> str:
     """Calls and time of these against passing rollouts, where they are a multiple."""
     passing = [walk for walk in context.reading.walks.values() if walk.passed]
     if len(failing) < FEWEST or len(passing) < FEWEST:
@@ -230,30 +230,30 @@ def _more(context: Context, failing: Sequence[Walk]) -> str:
     return f" They take {' and '.join(said)}." if said else ""
 
 
-def _first_word(walk: Walk) -> str:
+def _first_word(walk: AlignedTrajectory) -> str:
     """The word of form with which the last message begins; empty where it begins with plain words."""
     word = (_last_message(walk).split(maxsplit=1) or [""])[0]
     return word if _FORM.match(word) else ""
 
 
-def _preamble(walk: Walk) -> str:
+def _preamble(walk: AlignedTrajectory) -> str:
     """The first line of a last message that goes on after it."""
     line, _, rest = _last_message(walk).strip().partition("\n")
     return line.strip() if rest.strip() and len(line) <= LONGEST_EDGE else ""
 
 
-def _last_word(walk: Walk) -> str:
+def _last_word(walk: AlignedTrajectory) -> str:
     """The word of form with which the last line begins."""
     word = last_text(walk).strip().rpartition("\n")[2].split(" ")[0]
     return word if _FORM.match(word) else ""
 
 
-def _last_message(walk: Walk) -> str:
+def _last_message(walk: AlignedTrajectory) -> str:
     last = walk.message_after(walk.steps[-1].index) if walk.steps else None
     return last.text if last is not None else ""
 
 
-def _parting(task: str, context: Context) -> Said:
+def _parting(task: str, context: Context) -> VerifierText:
     """The answers of both sides where there are answers, else the clearest divergence."""
     walks = context.reading.of(task)
     lost = next((walk for walk in walks if not walk.passed and walk.rollout.answer), None)

@@ -8,9 +8,9 @@ from math import inf
 from msgspec.structs import replace
 
 from blade.attribution.groups import Group, groups
-from blade.custom_rules import Taught
-from blade.evidence.context import Context, Draft
-from blade.evidence.refs import MOST_PLACES, none
+from blade.custom_rules import CustomLabel
+from blade.evidence.context import Context, FindingDraft
+from blade.evidence.refs import MOST_REFS, none
 from blade.findings.custom_labels import by_label
 from blade.findings.examples import examples
 from blade.findings.families import DRAFTS
@@ -19,9 +19,9 @@ from blade.findings.guesses import by_guess
 from blade.findings.others import by_user, unexplained
 from blade.findings.shut_out import by_shut_out
 from blade.findings.unexplained_habit import by_habit
-from blade.model.diagnosis import Doubt, Finding, Lookout
+from blade.model.diagnosis import Doubt, Finding, RuleStatistics
 from blade.stats.headroom import headroom
-from blade.stats.rollout_index import Numbered, Place
+from blade.stats.rollout_index import Ref, RolloutIndex
 
 MOST = 8
 OVERLAP = 0.5
@@ -31,13 +31,13 @@ ELSEWHERE = ("answer:none", "answer:equal", "answer:other form", "answer:not ext
 
 
 def findings(
-    context: Context, taught: Sequence[tuple[Taught, Lookout]] = (), doubts: Sequence[Doubt] = ()
+    context: Context, custom: Sequence[tuple[CustomLabel, RuleStatistics]] = (), doubts: Sequence[Doubt] = ()
 ) -> list[tuple[Finding, Group]]:
     """The findings of a run with their rollouts, best to mend first; they say different things.
 
     What `doubts` put down to the benchmark beyond question is not put down to the agent as well.
     """
-    rollouts = context.numbered
+    rollouts = context.rollouts
     agents = map(_without_withheld(context), groups(context.partition, rollouts))
     shut_out, habit = by_shut_out(context), by_habit(context)
     kept_out = shut_out[0].alone if shut_out is not None else none(rollouts)
@@ -49,7 +49,7 @@ def findings(
         unexplained(context, told),
     )
     drafted += [one for one in habits if one is not None]
-    drafted += [by_label(label, seen, context) for label, seen in taught if label.fix is not None and seen.fired_failed]
+    drafted += [by_label(label, seen, context) for label, seen in custom if label.fix is not None and seen.fired_failed]
     ranked = sorted(
         ((_finding(group, draft, context), group) for group, draft in drafted), key=lambda one: _rank(one[0])
     )
@@ -64,11 +64,11 @@ def findings(
     return chosen
 
 
-def _unsound(doubts: Sequence[Doubt]) -> list[Place]:
+def _unsound(doubts: Sequence[Doubt]) -> list[Ref]:
     return [place for doubt in doubts if doubt.strong and not doubt.preview for place in doubt.places]
 
 
-def _without(places: Sequence[Place], rollouts: Numbered) -> Callable[[Group], Group]:
+def _without(places: Sequence[Ref], rollouts: RolloutIndex) -> Callable[[Group], Group]:
     if not places:
         return lambda group: group
     named = rollouts.marked(rollouts.at(places))
@@ -77,7 +77,7 @@ def _without(places: Sequence[Place], rollouts: Numbered) -> Callable[[Group], G
 
 def _without_withheld(context: Context) -> Callable[[Group], Group]:
     """What the simulated user kept back is not the agent's to do: such rollouts are not counted as left out."""
-    less = _without([(one.walk.rollout.key.task_id, one.walk.repeat) for one in context.withheld], context.numbered)
+    less = _without([(one.walk.rollout.key.task_id, one.walk.repeat) for one in context.withheld], context.rollouts)
     return lambda group: less(group) if group.family == "left-out" else group
 
 
@@ -88,9 +88,9 @@ def _rank(finding: Finding) -> tuple[bool, float, float, int, str]:
     return not finding.fix, -room.only_defect, -low, -finding.rollouts, finding.id
 
 
-def _finding(group: Group, draft: Draft, context: Context) -> Finding:
+def _finding(group: Group, draft: FindingDraft, context: Context) -> Finding:
     where = draft.where or examples(group, context)
-    rollouts = context.numbered
+    rollouts = context.rollouts
     hit, only = rollouts.those(group.failing.rows, group.passing.rows), rollouts.those(group.alone.rows)
     return Finding(
         id=group.id,
@@ -101,11 +101,11 @@ def _finding(group: Group, draft: Draft, context: Context) -> Finding:
         fix=draft.fix,
         brief=draft.brief,
         kind=draft.kind,
-        grade=draft.grade,
+        support=draft.support,
         rollouts=len(group.failing),
         tasks=len(group.tasks),
         task_ids=group.tasks,
-        places=group.failing.named(MOST_PLACES),
+        places=group.failing.named(MOST_REFS),
         evidence=tuple(one for _, found in where for one in found),
         headroom=headroom(rollouts, hit, only, estimable=draft.estimable),
     )

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from blade.attribution.groups import Group
 from blade.evidence import quotes
-from blade.evidence.alignment import Walk
-from blade.evidence.context import Context, Draft, Said
-from blade.model.diagnosis import Grade
+from blade.evidence.alignment import AlignedTrajectory
+from blade.evidence.context import Context, FindingDraft, VerifierText
+from blade.model.diagnosis import Support
 from blade.model.finding import Differs
 
 MOST_SHOWN = 2
 
 
-def refused(group: Group, context: Context) -> Draft:
+def refused(group: Group, context: Context) -> FindingDraft:
     """Arguments of another type than the request declares, unknown ones, or required ones that are lacking."""
     passes = f"{len(group.passing)} passing" if group.passing else "no passing"
-    return Draft(
+    return FindingDraft(
         title=f"It calls `{group.name}` with arguments that the tool's own schema refuses",
         what=f"{group.failing.in_words}, with nothing else to explain the failure, and {passes} "
         f"rollout{'' if len(group.passing) == 1 else 's'}.",
@@ -23,11 +23,11 @@ def refused(group: Group, context: Context) -> Draft:
         brief=f"calls of `{group.name}` that break its schema",
         kind="harness",
         where=tuple(_shown(walk, group.name) for walk in context.read(group.failing)[:MOST_SHOWN]),
-        grade=Grade.CONSISTENT,
+        support=Support.CONSISTENT,
     )
 
 
-def _shown(walk: Walk, tool: str) -> Said:
+def _shown(walk: AlignedTrajectory, tool: str) -> VerifierText:
     found = next((one for one in walk.differs if one.kind == Differs.REFUSED and one.name == tool), None)
     call = walk.call_at(found.step, tool) if found is not None else None
     evidence = quotes.of_call(walk.rollout, call) if call is not None else None

@@ -9,22 +9,22 @@ import polars as pl
 
 from blade.evidence.context import Context
 from blade.evidence.reading import Reading
-from blade.evidence.refs import Places, none
+from blade.evidence.refs import Refs, none
 from blade.findings.exhibits import in_row
 from blade.findings.tested_rollouts import Tested
-from blade.model.diagnosis import Grade, Lookout
+from blade.model.diagnosis import RuleStatistics, Support
 from blade.model.finding import Evidence, Hit
 from blade.rules import Rule, find, rules
 from blade.stats.association import within_tasks
 from blade.stats.counts import fired
-from blade.stats.rollout_index import Flags, Numbered
-from blade.stats.support import Graded, grade
+from blade.stats.rollout_index import Flags, RolloutIndex
+from blade.stats.support import SymptomCounts, support
 
 MOST_EVIDENCE = 3
 READS_VERDICT = "it reads the verdict or the key, so its lift would test itself"
 
 
-def observed(tested: Tested, taught: Sequence[Rule] = ()) -> list[tuple[Rule, Graded]]:
+def observed(tested: Tested, custom: Sequence[Rule] = ()) -> list[tuple[Rule, SymptomCounts]]:
     """Every rule, of the catalogue and `taught`, with its association over the judged rollouts that it looked at."""
     rollouts = tested.rollouts
     unseen = _unseen(rollouts, tested.which)
@@ -33,11 +33,11 @@ def observed(tested: Tested, taught: Sequence[Rule] = ()) -> list[tuple[Rule, Gr
         (rule, _observed(_seen(rule.code, tested, unseen), rollouts.marked(rollouts.fired[rule.code])))
         if rule.code in rollouts.fired
         else (rule, _quiet(everywhere, unseen.get(rule.code, (0, 0))))
-        for rule in (*rules(), *taught)
+        for rule in (*rules(), *custom)
     ]
 
 
-def _observed(seen: Tested, fired: Flags) -> Graded:
+def _observed(seen: Tested, fired: Flags) -> SymptomCounts:
     return seen.observe(fired, seen.strata(fired))
 
 
@@ -48,10 +48,10 @@ def _seen(code: str, tested: Tested, unseen: Mapping[str, object]) -> Tested:
     return tested.among(tested.rollouts.run.rollouts.select(~_cannot(code)).to_series().to_numpy())
 
 
-def _unseen(rollouts: Numbered, which: Flags) -> dict[str, tuple[int, int]]:
+def _unseen(rollouts: RolloutIndex, which: Flags) -> dict[str, tuple[int, int]]:
     """By rule: at how many of some rollouts it could not look, and how many of these failed."""
-    rows = rollouts.run.rollouts.select("cannot_look", failed=pl.Series(rollouts.failed), which=pl.Series(which))
-    alike = rows.drop_nulls("cannot_look").filter("which").group_by("cannot_look")
+    rows = rollouts.run.rollouts.select("cannot_check", failed=pl.Series(rollouts.failed), which=pl.Series(which))
+    alike = rows.drop_nulls("cannot_check").filter("which").group_by("cannot_check")
     found: dict[str, tuple[int, int]] = {}
     for codes, times, lost in alike.agg(pl.len(), pl.col("failed").sum()).iter_rows():
         for code in dict.fromkeys(codes):
@@ -60,12 +60,12 @@ def _unseen(rollouts: Numbered, which: Flags) -> dict[str, tuple[int, int]]:
     return found
 
 
-def _quiet(judged: tuple[int, int], unseen: tuple[int, int]) -> Graded:
+def _quiet(judged: tuple[int, int], unseen: tuple[int, int]) -> SymptomCounts:
     """A rule that fired nowhere: there is nothing to test. Of rollouts that were judged, and of those that it could not see: all, and failed ones."""
     rollouts, failed = judged[0] - unseen[0], judged[1] - unseen[1]
     nothing = within_tasks([], [], [])
-    return Graded(
-        grade=Grade.NOT_SETTLED,
+    return SymptomCounts(
+        support=Support.UNCLEAR,
         association=nothing,
         fired_failed=0,
         fired_passed=0,
@@ -75,49 +75,51 @@ def _quiet(judged: tuple[int, int], unseen: tuple[int, int]) -> Graded:
 
 
 def _cannot(code: str) -> pl.Expr:
-    return pl.col("cannot_look").list.contains(code).fill_null(False)
+    return pl.col("cannot_check").list.contains(code).fill_null(False)
 
 
-def lookouts(context: Context, seen: Sequence[tuple[Rule, Graded]], q: Sequence[float | None]) -> tuple[Lookout, ...]:
+def rule_statistics(
+    context: Context, seen: Sequence[tuple[Rule, SymptomCounts]], q: Sequence[float | None]
+) -> tuple[RuleStatistics, ...]:
     """Every rule with its grade and counts, by code; `q` is each one's value in the whole family."""
-    rollouts = context.numbered
+    rollouts = context.rollouts
     there = rollouts.run.rollouts["artifact"].is_not_null().to_numpy()
     unseen, rows, nowhere = _unseen(rollouts, there), int(there.sum()), none(rollouts)
-    hits = {code: Places(of=rollouts, rows=mine).only(there) for code, mine in rollouts.fired.items()}
+    hits = {code: Refs(of=rollouts, rows=mine).only(there) for code, mine in rollouts.fired.items()}
     shown = rollouts.run.rollouts.select("task_id", "repeat", "outcome", "fired").filter(pl.Series(context.was_read))
     shown = shown.drop_nulls("fired").sort(pl.col("outcome") == "passed", maintain_order=True)
     return tuple(
-        _lookout(
+        _rule_statistics(
             rule,
-            look,
+            detect,
             value,
             (rows, unseen.get(rule.code, (0, 0))[0]),
             hits.get(rule.code, nowhere),
             _evidence(rule.code, shown, context.reading) if rule.code in hits else [],
         )
-        for (rule, look), value in zip(seen, q, strict=True)
+        for (rule, detect), value in zip(seen, q, strict=True)
     )
 
 
-def _lookout(
-    rule: Rule, seen: Graded, q: float | None, rows: tuple[int, int], hit: Places, evidence: Sequence[Evidence]
-) -> Lookout:
+def _rule_statistics(
+    rule: Rule, seen: SymptomCounts, q: float | None, rows: tuple[int, int], hit: Refs, evidence: Sequence[Evidence]
+) -> RuleStatistics:
     """`rows` are how many there are, and at how many the rule could not look; `hit` are those in which it fired."""
     skipped = rows[1]
     found = seen.association
-    taught = rule.family == "package"
+    custom = rule.family == "package"
     # A team may call a label enough for failing; rollouts that carry it and pass say otherwise.
-    disproved = taught and seen.fired_passed > 0
-    return Lookout(
+    disproved = custom and seen.fired_passed > 0
+    return RuleStatistics(
         code=rule.code,
         name=rule.name,
         message=rule.message,
         suggests=rule.cause,
         kind=rule.kind,
         status=rule.status,
-        grade=Grade.DIRECT if rule.kind == "direct" and not disproved else grade(seen, q),
+        support=Support.DIRECT if rule.kind == "direct" and not disproved else support(seen, q),
         fired=len(hit),
-        looked=rows[0] - skipped,
+        checked=rows[0] - skipped,
         skipped=skipped,
         tasks=len(hit.tasks),
         fired_failed=seen.fired_failed,
@@ -131,7 +133,7 @@ def _lookout(
         informative=found.informative,
         reason=None if rule.blind and found.p_value is not None else found.reason if rule.blind else READS_VERDICT,
         evidence=tuple(evidence),
-        taught=taught,
+        custom=custom,
     )
 
 

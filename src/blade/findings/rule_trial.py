@@ -13,16 +13,16 @@ from blade.custom_rules import Rule, fields_named, parse, reads, tools_named
 from blade.findings.tested_rollouts import tested
 from blade.ingest.artifacts import find as find_runs
 from blade.ingest.load import load_found
-from blade.model.diagnosis import Grade
+from blade.model.diagnosis import Support
 from blade.model.finding import Hit
 from blade.model.options import Options
 from blade.model.rule_trial import Sighting, Trial, TrialSlice
 from blade.model.run import Run
 from blade.rules import find
-from blade.rules.custom import Looking, looked_again
+from blade.rules.custom import CustomDetection, detected_again
 from blade.stats.counts import fired
-from blade.stats.rollout_index import numbered
-from blade.stats.support import Graded, grade
+from blade.stats.rollout_index import index_rollouts
+from blade.stats.support import SymptomCounts, support
 
 TRIED = "tried"
 """The name under which hits of the rule stand in the table."""
@@ -35,18 +35,18 @@ _VERDICT = ("outcome", "reward", "expected")
 def try_rule(inputs: Sequence[str], text: str, options: Options) -> tuple[Trial, ...]:
     """A rule tried on every run of the inputs; RuleError when the text is none."""
     rule = parse(text)
-    looking = Looking(rules=((TRIED, rule),))
+    detection = CustomDetection(rules=((TRIED, rule),))
     found = find_runs(inputs, options.format)
-    runs = load_found(found, options, looking)
+    runs = load_found(found, options, detection)
     saved = len(found.analyses)
-    again = (looked_again(run, looking) for run in runs[:saved])
+    again = (detected_again(run, detection) for run in runs[:saved])
     return tuple(trial(run, rule, text) for run in (*again, *runs[saved:]))
 
 
 def try_on(run: Run, text: str) -> Trial:
     """A rule tried on a run that is loaded: its rollouts are read again."""
     rule = parse(text)
-    return trial(looked_again(run, Looking(rules=((TRIED, rule),))), rule, text)
+    return trial(detected_again(run, CustomDetection(rules=((TRIED, rule),))), rule, text)
 
 
 def trial(run: Run, rule: Rule, text: str) -> Trial:
@@ -63,13 +63,13 @@ def trial(run: Run, rule: Rule, text: str) -> Trial:
         rule=text,
         fired=hit.height,
         tasks=hit["task_id"].n_unique(),
-        looked=rows.height - int(rows["blind"].sum()),
+        checked=rows.height - int(rows["blind"].sum()),
         skipped=int(rows["blind"].sum()),
         fired_failed=seen.fired_failed,
         fired_passed=seen.fired_passed,
         failed=seen.failed,
         passed=seen.passed,
-        grade=None if reads_verdict else _grade(seen, hit.height),
+        support=None if reads_verdict else _grade(seen, hit.height),
         risk_difference=None if reads_verdict else seen.association.risk_difference,
         p_value=None if reads_verdict else seen.association.p_value,
         informative=seen.association.informative,
@@ -83,20 +83,20 @@ def trial(run: Run, rule: Rule, text: str) -> Trial:
     )
 
 
-def _observed(run: Run) -> Graded:
-    rows = run.rollouts.select("artifact", "fired", "cannot_look")
-    looked = rows.select(pl.col("artifact").is_not_null() & ~_is_blind()).to_series().to_numpy()
-    seen, hit = tested(numbered(run)).among(looked), rows.select(fired([TRIED])).to_series().to_numpy()
+def _observed(run: Run) -> SymptomCounts:
+    rows = run.rollouts.select("artifact", "fired", "cannot_check")
+    checked = rows.select(pl.col("artifact").is_not_null() & ~_is_blind()).to_series().to_numpy()
+    seen, hit = tested(index_rollouts(run)).among(checked), rows.select(fired([TRIED])).to_series().to_numpy()
     return seen.observe(hit, seen.strata(hit))
 
 
 def _is_blind() -> pl.Expr:
-    return pl.col("cannot_look").list.contains(TRIED).fill_null(False)
+    return pl.col("cannot_check").list.contains(TRIED).fill_null(False)
 
 
-def _grade(seen: Graded, hits: int) -> Grade:
+def _grade(seen: SymptomCounts, hits: int) -> Support:
     """One rule is a family of one: its p-value is its q-value."""
-    return grade(seen, seen.association.p_value) if hits else Grade.NOT_SETTLED
+    return support(seen, seen.association.p_value) if hits else Support.UNCLEAR
 
 
 def _slices(judged: pl.DataFrame, run: Run) -> tuple[TrialSlice, ...]:
@@ -119,7 +119,7 @@ def _slices(judged: pl.DataFrame, run: Run) -> tuple[TrialSlice, ...]:
         )
         field = name.removeprefix("slice.")
         found += [
-            TrialSlice(field=field, value=value, fired=hit, looked=size, fired_failed=both, failed=lost)
+            TrialSlice(field=field, value=value, fired=hit, checked=size, fired_failed=both, failed=lost)
             for value, hit, size, lost, both in counted.iter_rows()
             if hit
         ]

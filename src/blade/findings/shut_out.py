@@ -6,11 +6,11 @@ import re
 
 from blade.attribution.groups import Group
 from blade.evidence import quotes
-from blade.evidence.alignment import Walk
-from blade.evidence.context import Context, Draft, Said
+from blade.evidence.alignment import AlignedTrajectory
+from blade.evidence.context import Context, FindingDraft, VerifierText
 from blade.evidence.differences import final_text
 from blade.evidence.refs import at, none
-from blade.model.diagnosis import NOT_EXPLAINED, Grade
+from blade.model.diagnosis import NOT_EXPLAINED, Support
 from blade.model.pattern import pattern_of
 
 FEWEST = 2
@@ -31,17 +31,17 @@ _UNJUDGED = ("no-answer", "declined", "no-verdict", NOT_EXPLAINED)
 """Modes that say no more than that nothing was handed in."""
 
 
-def by_shut_out(context: Context) -> tuple[Group, Draft] | None:
+def by_shut_out(context: Context) -> tuple[Group, FindingDraft] | None:
     """The failures that were read and close so; None where passing ones do too, or only one does."""
     walks = context.reading.walks.values()
     lost = [walk for walk in walks if not walk.passed and _is_shut_out(walk)]
     if len(lost) < FEWEST or any(_is_shut_out(walk) for walk in walks if walk.passed):
         return None
-    rollouts = context.numbered
+    rollouts = context.rollouts
     places = at(rollouts, [(walk.rollout.key.task_id, walk.repeat) for walk in lost])
     alone = places.only(rollouts.marked(context.in_mode(*_UNJUDGED).rows))
     group = Group(family="shut-out", name="", detail="", failing=places, passing=none(rollouts), alone=alone)
-    return group, Draft(
+    return group, FindingDraft(
         title="A login, a CAPTCHA or a block keeps it out",
         what=f"{places.in_words} end with the agent saying so, and no passing rollout that was read does.",
         fix="give the agent what these pages ask for or a way around them, and run these rollouts again before blaming "
@@ -49,17 +49,17 @@ def by_shut_out(context: Context) -> tuple[Group, Draft] | None:
         brief="pages that keep the agent out",
         kind="harness",
         where=tuple(_closing(walk) for walk in lost[:2]),
-        grade=Grade.CONSISTENT,
+        support=Support.CONSISTENT,
         estimable=False,
     )
 
 
-def _is_shut_out(walk: Walk) -> bool:
+def _is_shut_out(walk: AlignedTrajectory) -> bool:
     text = final_text(walk.steps)
     return len(text) <= LONGEST and _WALL.search(text) is not None and _KEPT_OUT.search(text) is not None
 
 
-def _closing(walk: Walk) -> Said:
+def _closing(walk: AlignedTrajectory) -> VerifierText:
     last = next(
         step for step in reversed(walk.steps) if step.party == "agent" and step.kind == "message" and step.text.strip()
     )

@@ -8,8 +8,8 @@ import numpy as np
 from msgspec import Struct
 
 from blade.stats.association import Judged, Strata
-from blade.stats.rollout_index import Flags, Numbered
-from blade.stats.support import Graded, Slices, observe, opposite
+from blade.stats.rollout_index import Flags, RolloutIndex
+from blade.stats.support import Slices, SymptomCounts, observe, opposite
 
 _NOT_SAID = -1
 
@@ -17,7 +17,7 @@ _NOT_SAID = -1
 class Tested(Struct, frozen=True, kw_only=True, eq=False, dict=True):
     """Some judged rollouts of a run; symptoms are given as flags of all of its rollouts."""
 
-    rollouts: Numbered
+    rollouts: RolloutIndex
     which: Flags
     wants: Slices
     """What the key of each rollout of the run wants, `_NOT_SAID` where no key says."""
@@ -40,12 +40,12 @@ class Tested(Struct, frozen=True, kw_only=True, eq=False, dict=True):
         """A symptom against failing, a table for each task."""
         return self._judged.strata(fired[self.which])
 
-    def observe(self, fired: Flags, strata: Strata) -> Graded:
+    def observe(self, fired: Flags, strata: Strata) -> SymptomCounts:
         """How a symptom, whose tables are given, goes with failing, before the family of tests is known."""
         return observe(strata, opposite(fired[self.which], self._judged.failed, self._slices))
 
 
-def tested(rollouts: Numbered) -> Tested:
+def tested(rollouts: RolloutIndex) -> Tested:
     """All judged rollouts of a run."""
     keys = rollouts.run.tasks.select("task_id", "key_expects").drop_nulls()
     names = keys["key_expects"].unique().sort().to_list()

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from blade.attribution.groups import Group
-from blade.evidence.alignment import Walk
-from blade.evidence.context import Context, Draft, Said
-from blade.evidence.refs import Places, none
+from blade.evidence.alignment import AlignedTrajectory
+from blade.evidence.context import Context, FindingDraft, VerifierText
+from blade.evidence.refs import Refs, none
 from blade.findings.exhibits import seen_by
-from blade.model.diagnosis import NOT_EXPLAINED, Grade
+from blade.model.diagnosis import NOT_EXPLAINED, Support
 from blade.rules import Rule, rules
 from blade.rules.catalog import rule_in_words, to_do
 
 FEWEST = 2
 
 
-def by_habit(context: Context) -> tuple[Group, Draft] | None:
+def by_habit(context: Context) -> tuple[Group, FindingDraft] | None:
     """The rule about behavior that fires in most of these failures and in no pass; None where none fires in two."""
     found = max(_seen(context).items(), key=lambda one: (len(one[1]), one[0]), default=None)
     if found is None or len(found[1]) < FEWEST:
@@ -22,22 +22,22 @@ def by_habit(context: Context) -> tuple[Group, Draft] | None:
     code, places = found
     rule = next(one for one in rules() if one.code == code)
     what = rule_in_words(code)
-    nothing = none(context.numbered)
+    nothing = none(context.rollouts)
     group = Group(family="habit", name=code, detail="", failing=places, passing=nothing, alone=nothing)
-    return group, Draft(
+    return group, FindingDraft(
         title=f"{what[0].upper()}{what[1:]}",
         what=f"{places.in_words} ({code}), and no passing rollout. Neither a key nor a word of the verifier says more.",
         fix=to_do(rule),
         brief=f"what the agent does there ({rule.name})",
         kind="prompt",
         where=tuple(_shown(walk, code) for walk in context.read(places)[:2]),
-        grade=Grade.CONSISTENT,
+        support=Support.CONSISTENT,
     )
 
 
-def _seen(context: Context) -> dict[str, Places]:
+def _seen(context: Context) -> dict[str, Refs]:
     """For each stable rule about behavior that fires in no pass: the unexplained failures in which it does."""
-    rollouts, unexplained = context.numbered, context.in_mode(NOT_EXPLAINED)
+    rollouts, unexplained = context.rollouts, context.in_mode(NOT_EXPLAINED)
     fired = ((code, rollouts.fired[code]) for code in _codes() if code in rollouts.fired)
     return {code: unexplained.only(rollouts.marked(rows)) for code, rows in fired if not rollouts.passed[rows].any()}
 
@@ -50,7 +50,7 @@ def _is_habit(rule: Rule) -> bool:
     return rule.status == "stable" and rule.family == "behavior"
 
 
-def _shown(walk: Walk, code: str) -> Said:
+def _shown(walk: AlignedTrajectory, code: str) -> VerifierText:
     """Where the rule fires."""
     evidence = seen_by(walk, code)
     if evidence is None:

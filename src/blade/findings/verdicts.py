@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from blade.attribution.groups import A_TOTAL, BEFORE_JUDGING, Group
 from blade.attribution.mode_kinds import party_of
 from blade.evidence import quotes
-from blade.evidence.alignment import Walk
-from blade.evidence.context import Context, Draft, Said
+from blade.evidence.alignment import AlignedTrajectory
+from blade.evidence.context import Context, FindingDraft, VerifierText
 from blade.evidence.differences import A_JUDGE, ENVIRONMENT, EVERY_TEST
 from blade.evidence.refs import marked
 from blade.evidence.templates import readable, telling
@@ -36,10 +36,10 @@ LONGEST_ANSWER = 60
 """Characters of an answer that is shown beside the verifier's words."""
 
 
-def not_said(group: Group, context: Context) -> Draft:
+def not_said(group: Group, context: Context) -> FindingDraft:
     """A statement that was due and not made."""
     alone = f"; in {len(group.alone)} nothing else is wrong" if group.alone else ""
-    return Draft(
+    return FindingDraft(
         title="It does not say what had to be said",
         what=f"{group.failing.in_words} never {verb(group, 'state')} something that the key wants told to the user{alone}.",
         fix="look up what the wrong statements rest on, and have the agent answer the user's questions one by one",
@@ -49,7 +49,7 @@ def not_said(group: Group, context: Context) -> Draft:
     )
 
 
-def _unsaid(walk: Walk) -> Said:
+def _unsaid(walk: AlignedTrajectory) -> VerifierText:
     wanted = next((one.name for one in walk.differs if one.kind == Differs.NOT_SAID), "")
     spoken = [step for step in walk.steps if step.party == "agent" and step.kind == "message" and step.text.strip()]
     numbered = [step for step in spoken if re.search(r"\d", step.text)] if re.search(r"\d", wanted) else []
@@ -59,12 +59,12 @@ def _unsaid(walk: Walk) -> Said:
     return f"{walk.place} never says {quotes.shown(wanted, 60)}{said}.", (evidence,) if evidence else ()
 
 
-def check(group: Group, context: Context) -> Draft:
+def check(group: Group, context: Context) -> FindingDraft:
     """A test or criterion that tasks share; those that no two tasks share are one finding together."""
     if not group.name:
         return _criteria(group, context)
     near = f"; in {len(group.alone)} it is the only one" if group.alone else ""
-    return Draft(
+    return FindingDraft(
         title=f"`{quotes.shown(group.name, 90)}` is not met",
         what=f"{group.failing.in_words} {verb(group, 'fail')} it{near}.",
         fix="read the failing outputs beside this criterion: either the prompt does not ask for it plainly, or it is "
@@ -76,7 +76,7 @@ def check(group: Group, context: Context) -> Draft:
     )
 
 
-def _criteria(group: Group, context: Context) -> Draft:
+def _criteria(group: Group, context: Context) -> FindingDraft:
     """How near the misses are, whether one criterion decides, and whether the reward shows any of it."""
     walks = context.read(group.failing)
     counted = [walk for walk in walks if walk.due.met]
@@ -96,7 +96,7 @@ def _criteria(group: Group, context: Context) -> Draft:
         *(w for w in near if w not in required),
         *(w for w in walks if w not in near and w not in required),
     ]
-    return Draft(
+    return FindingDraft(
         title="Tests or criteria fail, of which only the number is recorded"
         if _are_totals(walks)
         else "Tests or criteria fail that no two tasks share",
@@ -109,15 +109,15 @@ def _criteria(group: Group, context: Context) -> Draft:
     )
 
 
-def _are_totals(walks: Sequence[Walk]) -> bool:
+def _are_totals(walks: Sequence[AlignedTrajectory]) -> bool:
     """Whether all that is known of what fails is how many do."""
     failed = [one for walk in walks for one in walk.due.checks if not one.passed]
     return bool(failed) and all(one.held is not None for one in failed)
 
 
-def _alike(walks: Sequence[Walk]) -> list[str]:
+def _alike(walks: Sequence[AlignedTrajectory]) -> list[str]:
     """What the verifier says of a test in most of the rollouts and in two tasks or more, though the tests have other names."""
-    told: dict[str, list[tuple[Walk, str]]] = {}
+    told: dict[str, list[tuple[AlignedTrajectory, str]]] = {}
     for walk in walks:
         for words, name in {one.detail: one.name for one in walk.differs if one.kind == Differs.CHECK}.items():
             told.setdefault(words, []).append((walk, name))
@@ -132,22 +132,22 @@ def _alike(walks: Sequence[Walk]) -> list[str]:
 
 def _train(group: Group, context: Context, where: str) -> str:
     """What to train on: passing repeats of the same tasks, where there are any that earned it."""
-    taught = [
+    telling = [
         f"{task}#{repeat}"
         for task in group.failing.within(context.contrasts).tasks
         for repeat in context.contrasts[task].passing
         if repeat not in context.contrasts[task].lucky
     ]
-    if taught:
-        more = f" and {len(taught) - MOST_NAMED} more" if len(taught) > MOST_NAMED else ""
-        return f"train on the passing repeats of the same tasks ({', '.join(taught[:MOST_NAMED])}{more}), {where}"
+    if telling:
+        more = f" and {len(telling) - MOST_NAMED} more" if len(telling) > MOST_NAMED else ""
+        return f"train on the passing repeats of the same tasks ({', '.join(telling[:MOST_NAMED])}{more}), {where}"
     return f"train on solved tasks of this kind, {where}; {_why_none_teaches(group, context)}"
 
 
 def _why_none_teaches(group: Group, context: Context) -> str:
     """Why no repeat of the group's own tasks is an example to train on."""
     few = "this task" if len(group.tasks) == 1 else f"these {len(group.tasks)} tasks"
-    rollouts = context.numbered
+    rollouts = context.rollouts
     passing = marked(rollouts, rollouts.passed & rollouts.of_tasks(group.tasks))
     if not passing:
         return f"no repeat of {few} passes, so none can teach it"
@@ -156,11 +156,11 @@ def _why_none_teaches(group: Group, context: Context) -> str:
     return f"the repeats of {few} that pass did less than those that fail, so they do not teach it"
 
 
-def _mostly_met(walk: Walk) -> bool:
+def _mostly_met(walk: AlignedTrajectory) -> bool:
     return walk.due.met * 2 >= walk.due.asked
 
 
-def _failed(walk: Walk, name: str) -> Said:
+def _failed(walk: AlignedTrajectory, name: str) -> VerifierText:
     failed = [one for one in walk.due.checks if one.name.startswith(name) and not one.passed]
     one = next((check_ for check_ in failed if check_.required), failed[0] if failed else None)
     met, all_ = walk.due.met, walk.due.asked
@@ -181,7 +181,7 @@ def _words_of(check_: Check) -> str:
     return check_.words[start:end][: quotes.LONGEST].strip()
 
 
-def words(group: Group, context: Context) -> Draft:
+def words(group: Group, context: Context) -> FindingDraft:
     """What the verifier says of failures, and rarely of a pass."""
     if group.name == EVERY_TEST:
         return _cannot_run(group, context)
@@ -191,7 +191,7 @@ def words(group: Group, context: Context) -> Draft:
     where = "where a judge rejects" if judged else f"where the {who} says {says(60)}"
     unjudged = re.match(BEFORE_JUDGING, group.detail) is not None
     other = _OTHERS.get(party_of(group.name, group.detail), "")
-    return Draft(
+    return FindingDraft(
         title="A judge rejects it, in words of its own" if judged else f"The {who} says {says(110)}",
         what=f"{'It' if group.name == ENVIRONMENT else f'`{group.name}`'} says so in {group.failing.in_words}, and in {passes} rollout{'s' if len(group.passing) > 1 else ''}.",
         fix=f"mend {other}, and run these rollouts again before blaming the model"
@@ -206,12 +206,12 @@ def words(group: Group, context: Context) -> Draft:
     )
 
 
-def _cannot_run(group: Group, context: Context) -> Draft:
+def _cannot_run(group: Group, context: Context) -> FindingDraft:
     """What every test of a rollout says: the program could not be run, or was not taken out of its fence."""
     walks = context.read(group.failing)
     found = [(walk, evidence) for walk in walks if (evidence := exhibits.check(walk, "")) is not None]
     fenced = bool(found) and all("SyntaxError" in one.quote and _FENCE in one.quote for _, one in found)
-    return Draft(
+    return FindingDraft(
         title=f"Every test says {_as_said(group, context)(110)}",
         what=f"So in {group.failing.in_words}: the program could not be run at all"
         f"{', since the fence around it was taken for a part of it' if fenced else ''}.",
@@ -236,7 +236,7 @@ def _as_said(group: Group, context: Context) -> Callable[[int], str]:
     return lambda width: f'"{quotes.shown(" ".join(found.quote.split()), width)}"{more}'
 
 
-def _spoken(walk: Walk, field: str) -> Said:
+def _spoken(walk: AlignedTrajectory, field: str) -> VerifierText:
     spoken = next((one for one in walk.due.said if one.field == field), None)
     if spoken is None:
         heard = exhibits.said(walk, field)
@@ -267,7 +267,7 @@ def _counts(log: str) -> str:
     return f" ({failed} of {total} tests failed)" if total else ""
 
 
-def _answer_of(walk: Walk) -> str:
+def _answer_of(walk: AlignedTrajectory) -> str:
     """The answer beside the verifier's words, where it is short: the beginning of a program tells nothing."""
     answer_ = " ".join((walk.rollout.answer or "").split())
     return f"; it answers `{quotes.shown(answer_, LONGEST_ANSWER)}`" if 0 < len(answer_) <= LONGEST_ANSWER else ""
@@ -282,10 +282,10 @@ NAMES = {
 """How an answer compares with the key; what is not here is a mode or a doubt, and no finding."""
 
 
-def answer(group: Group, context: Context) -> Draft:
+def answer(group: Group, context: Context) -> FindingDraft:
     """How the answers of failing rollouts compare with the key."""
     form = group.name in ("several", "contained")
-    return Draft(
+    return FindingDraft(
         title=NAMES.get(group.name, f"Its answer against the key: {group.name}"),
         what=f"{group.failing.in_words}.",
         fix="ask for the answer in the verifier's format"
@@ -298,9 +298,9 @@ def answer(group: Group, context: Context) -> Draft:
     )
 
 
-def declined(group: Group, context: Context) -> Draft:
+def declined(group: Group, context: Context) -> FindingDraft:
     """The verifier says that the agent did not try, or said that it does not know."""
-    return Draft(
+    return FindingDraft(
         title="It declines, or says that it does not know",
         what=f"{group.failing.in_words}.",
         fix=_train(group, context, "where it declines"),
@@ -309,14 +309,14 @@ def declined(group: Group, context: Context) -> Draft:
     )
 
 
-def _first_of_tasks(walks: Sequence[Walk]) -> list[Walk]:
-    first: dict[str, Walk] = {}
+def _first_of_tasks(walks: Sequence[AlignedTrajectory]) -> list[AlignedTrajectory]:
+    first: dict[str, AlignedTrajectory] = {}
     for walk in walks:
         first.setdefault(walk.rollout.key.task_id, walk)
     return list(first.values())
 
 
-def _answered(walk: Walk) -> Said:
+def _answered(walk: AlignedTrajectory) -> VerifierText:
     given, expected = walk.rollout.answer, walk.due.answer or ""
     last = walk.message_after(walk.steps[-1].index) if walk.steps else None
     evidence = quotes.stating(walk.rollout, last) if last is not None else None

@@ -14,7 +14,7 @@ import msgspec
 from blade.ingest import cells, checks, fields
 from blade.ingest.decode import Row, decode_any, encode
 from blade.ingest.fingerprints import raw_marks
-from blade.model.expected import NOTHING_DUE, Check, Due, DueCall, Said
+from blade.model.expected import NOTHING_DUE, Check, Due, DueCall, VerifierText
 from blade.model.tools import is_deep
 
 LARGEST_ACCOUNT = 1 << 18
@@ -347,7 +347,7 @@ def _texts(value: object, depth: int) -> Iterator[str]:
             yield from _texts(item, depth + 1)
 
 
-def _all_said(row: Row, plan: _Plan) -> Iterator[Said]:
+def _all_said(row: Row, plan: _Plan) -> Iterator[VerifierText]:
     """The verifier's words by the name of their field, lists last; values that say that nothing is wrong are left out."""
     # One sentence on the whole must not be lost behind the messages of many tests.
     for name in sorted(plan.words, key=lambda name: memoryview(row[name])[:1].tobytes() == b"["):
@@ -361,7 +361,7 @@ def _all_said(row: Row, plan: _Plan) -> Iterator[Said]:
             yield from islice(_replies(name, decode_any(row[name])), 1)
 
 
-def _replies(field: str, evaluations: object) -> Iterator[Said]:
+def _replies(field: str, evaluations: object) -> Iterator[VerifierText]:
     """What a judge replied that was asked as a model is, once or several times."""
     if isinstance(evaluations, dict):
         yield from _reply(field, evaluations)
@@ -369,7 +369,7 @@ def _replies(field: str, evaluations: object) -> Iterator[Said]:
         yield from _reply(f"{field}.{place}", one)
 
 
-def _reply(path: str, one: object) -> Iterator[Said]:
+def _reply(path: str, one: object) -> Iterator[VerifierText]:
     response = one.get("response") if isinstance(one, dict) else None
     output = response.get("output") if isinstance(response, dict) else None
     for number, item in enumerate(output if isinstance(output, list) else ()):
@@ -377,10 +377,12 @@ def _reply(path: str, one: object) -> Iterator[Said]:
         for inner, part in enumerate(content if isinstance(content, list) else ()):
             text = part.get("text") if isinstance(part, dict) else None
             if isinstance(text, str) and text.strip():
-                yield Said(field=f"{path}.response.output.{number}.content.{inner}.text", text=text[-LONGEST_SAID:])
+                yield VerifierText(
+                    field=f"{path}.response.output.{number}.content.{inner}.text", text=text[-LONGEST_SAID:]
+                )
 
 
-def _account(path: str, value: object, depth: int) -> Iterator[Said]:
+def _account(path: str, value: object, depth: int) -> Iterator[VerifierText]:
     if isinstance(value, str) and depth == 0:
         yield from _words(path, value, depth)
     if not isinstance(value, dict) or depth >= DEEPEST:
@@ -400,13 +402,13 @@ def _tells_there(path: str, name: str) -> bool:
     return name == "resolution" or (name in ("stdout", "output") and _PRINTS.search(path) is not None)
 
 
-def _words(path: str, value: object, depth: int) -> Iterator[Said]:
+def _words(path: str, value: object, depth: int) -> Iterator[VerifierText]:
     if isinstance(value, str):
         if value.strip().lower() not in _QUIET and not _is_only_a_flag(path):
-            yield Said(field=path, text=value[-LONGEST_SAID:])
+            yield VerifierText(field=path, text=value[-LONGEST_SAID:])
     elif isinstance(value, bool | int | float):
         if _is_alarm(path.rpartition(".")[2].lower(), value):
-            yield Said(field=path, text=encode(value).decode())
+            yield VerifierText(field=path, text=encode(value).decode())
     elif isinstance(value, list) and depth < DEEPEST:
         for place, item in enumerate(value[:MOST_SAID]):
             yield from _item(f"{path}.{place}", item, depth + 1)
@@ -436,7 +438,7 @@ def _is_alarm(name: str, value: float | bool) -> bool:
     return value == 1 and _FLAGS.search(name) is not None and not name.endswith(_AMOUNTS)
 
 
-def _item(path: str, item: object, depth: int) -> Iterator[Said]:
+def _item(path: str, item: object, depth: int) -> Iterator[VerifierText]:
     """One of a list of words: a text, or an object that says that something failed and explains it."""
     if isinstance(item, str):
         yield from _words(path, item, depth)

@@ -29,7 +29,7 @@ from blade.ingest.sidecars import Sidecars, read_sidecars
 from blade.ingest.slices import label
 from blade.ingest.split_runs import Group, assign
 from blade.model.errors import ArtifactError, RequestError
-from blade.model.finding import Look
+from blade.model.finding import Detect
 from blade.model.options import Options
 from blade.model.rollout import PASS_TOLERANCE, Outcome
 from blade.model.run import ROLLOUTS, Run
@@ -55,19 +55,19 @@ class _Scan(Struct, frozen=True, kw_only=True):
     """By bundle: the manifest is believed first, then the config, then the file itself."""
 
 
-def load_found(found: Found, options: Options, look: Look | None) -> tuple[Run, ...]:
+def load_found(found: Found, options: Options, detect: Detect | None) -> tuple[Run, ...]:
     """Runs of earlier analyses, then runs that are read now, in which `look` looks at every rollout."""
     book = options.rule_book
     saved = [_with_threshold(load_saved(folder, name), options.threshold) for name, folder in found.analyses]
-    if any(book is not None and run.taught_by != book.named for run in saved):
+    if any(book is not None and run.rule_book_name != book.named for run in saved):
         hint = "give the rollouts themselves"
         raise RequestError("an earlier analysis cannot be read under another package", hint=hint)
     if saved and options.needs_rows:
         hint = "give the rollouts themselves, or analyze the folder without those options"
         raise RequestError("an earlier analysis cannot be read with other expectations, groups or formats", hint=hint)
-    fresh = _load_bundles(found, options, look) if found.bundles else []
+    fresh = _load_bundles(found, options, detect) if found.bundles else []
     named = book.named if book is not None else None
-    fresh = [replace(run, taught_by=named, rule_book=book) for run in fresh]
+    fresh = [replace(run, rule_book_name=named, rule_book=book) for run in fresh]
     return tuple(replace(run, read=reread) for run in (*saved, *fresh))
 
 
@@ -85,9 +85,9 @@ def _with_threshold(run: Run, threshold: float | None) -> Run:
     return replace(run, rollouts=rows, pass_threshold=threshold)
 
 
-def _load_bundles(found: Found, options: Options, look: Look | None) -> list[Run]:
+def _load_bundles(found: Found, options: Options, detect: Detect | None) -> list[Run]:
     """The runs of the files that were found, in order of name; raises when no row of them is usable."""
-    read = _read(found, options, look)
+    read = _read(found, options, detect)
     owners = read.files.owners
     bundle = pl.col("file").replace_strict(range(len(owners)), owners, return_dtype=pl.Int32).alias("bundle")
     book = options.rule_book
@@ -116,7 +116,7 @@ def _narrow(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.select(*dict.fromkeys((*_OF_TASKS, *JOINED, *extras))).with_row_index("place")
 
 
-def _read(found: Found, options: Options, look: Look | None) -> _Scan:
+def _read(found: Found, options: Options, detect: Detect | None) -> _Scan:
     files, pieces = plan(found)
     done = [0]
 
@@ -125,7 +125,7 @@ def _read(found: Found, options: Options, look: Look | None) -> _Scan:
         options.progress(done[0], len(pieces))
 
     settings = ScanSettings(
-        threshold=_pass_threshold(options), look=look, trajectories=not options.metrics_only, tools=options.tools
+        threshold=_pass_threshold(options), detect=detect, trajectories=not options.metrics_only, tools=options.tools
     )
     with temporary_folder() as folder:
         read = scan(pieces, settings, workers=options.workers, pool=options.pool, folder=Path(folder), progress=advance)

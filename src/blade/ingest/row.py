@@ -37,7 +37,7 @@ from blade.ingest.rollouts import (
 from blade.ingest.row_table import KEY, LIGHT
 from blade.ingest.settings import NO_TOOLS, SettingsSeen, toolset_of
 from blade.model.expected import NOTHING_DUE, Check, Due
-from blade.model.finding import Look, Looked
+from blade.model.finding import Detect, Detection
 from blade.model.rollout import Features, Rollout, RolloutKey, Source, Step
 
 MOST_TOOLS = 60_000
@@ -75,10 +75,10 @@ class Walked(NamedTuple):
 class RowReader:
     """Reads rows of one artifact. `settings` and `tools` gather what belongs to the run, not to a row."""
 
-    def __init__(self, *, role: str, threshold: float, look: Look | None, trajectories: bool) -> None:
+    def __init__(self, *, role: str, threshold: float, detect: Detect | None, trajectories: bool) -> None:
         self.role = role
         self.threshold = threshold
-        self.look = look
+        self.detect = detect
         self.trajectories = trajectories
         self.tools: dict[str, int] = {}
         self.settings = SettingsSeen()
@@ -128,17 +128,17 @@ class RowReader:
         }
         if self.role in ("inputs", "dataset"):
             return found, odd
-        due = self._due.column(batch.columns) if self.look is not None else None
+        due = self._due.column(batch.columns) if self.detect is not None else None
         found |= _rewards(batch, odd) | _spent(batch) | _answers(batch) | _checks(due or _checked(batch))
         found["stop"] = verdict.stops(batch)
         errors = verdict.errors(batch)
         self._judge(batch, found, errors)
         if self.trajectories:
             walked = self._walk(batch, found)
-            if self.look is not None:
+            if self.detect is not None:
                 sources = [source_of(record, artifact) for record in records]
                 rollouts = self._rollouts(batch, found, walked, errors, due, sources)
-                _note_seen(self.look(rollouts), found)
+                _note_seen(self.detect(rollouts), found)
         tools = [None if one is None else one.label for one in self._toolset.column(batch.tools)]
         self.settings.note(batch, found["agent"], found["model"], found["skills"], tools)
         return found, odd
@@ -264,14 +264,14 @@ class RowReader:
         ]
 
 
-def _note_seen(looked: Sequence[Looked], found: Columns) -> None:
+def _note_seen(checked: Sequence[Detection], found: Columns) -> None:
     """What the rules saw in every row."""
-    found["fired"] = [seen.hits for seen in looked]
-    found["cannot_look"] = [seen.cannot_look for seen in looked]
-    found["differs"] = [seen.differs for seen in looked]
-    found["attempted"] = [seen.attempted for seen in looked]
-    found["feedback"] = [seen.feedback for seen in looked]
-    found["reached"] = [seen.reached for seen in looked]
+    found["fired"] = [seen.hits for seen in checked]
+    found["cannot_check"] = [seen.cannot_check for seen in checked]
+    found["differs"] = [seen.differs for seen in checked]
+    found["attempted"] = [seen.attempted for seen in checked]
+    found["feedback"] = [seen.feedback for seen in checked]
+    found["reached"] = [seen.reached for seen in checked]
 
 
 class _Origin(msgspec.Struct, frozen=True, gc=False):

@@ -60,7 +60,7 @@ COLUMNS: dict[str, pl.DataType] = {
     "cost": pl.Float64(),
     "skeleton": pl.List(pl.UInt16),
     "fired": pl.List(HIT),
-    "cannot_look": pl.List(pl.String),
+    "cannot_check": pl.List(pl.String),
     "checks_met": pl.Int32(),
     "checks_asked": pl.Int32(),
     "differs": pl.List(DIFFERENCE),
@@ -171,7 +171,7 @@ def _structs(name: str, values: Sequence[tuple[msgspec.Struct, ...]], dtype: pl.
 
 _NESTED: dict[str, Callable[[str, Sequence[Any]], pl.Series]] = {
     "skeleton": _numbers,
-    "cannot_look": _codes,
+    "cannot_check": _codes,
     "reached": _lines,
     "fired": _hits,
     "differs": differences,

@@ -45,7 +45,7 @@ def save(run: Run, folder: Path, *, at: Path) -> None:
         "excluded": run.excluded,
         "surprises": run.surprises,
         "notes": run.notes,
-        "taught_by": run.taught_by,
+        "rule_book_name": run.rule_book_name,
         "sources": [_source(shown, Path(path), at) for shown, path in sorted(run.roots.items()) if Path(path).exists()],
     }
     meta = {_META: msgspec.json.encode(about).decode()}
@@ -86,7 +86,7 @@ def _run(about: dict[str, Any], frames: list[pl.DataFrame], roots: dict[str, str
         "expected_from",
         "expected_why_not",
         "duplicates",
-        "taught_by",
+        "rule_book_name",
     )
     return Run(
         **{field: about[field] for field in plain},

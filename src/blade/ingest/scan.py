@@ -27,9 +27,9 @@ from blade.ingest.row import MOST_TOOLS, OTHER_TOOLS
 from blade.ingest.row_table import COLUMNS, Part, to_frame
 from blade.ingest.settings import Settings
 from blade.ingest.workers import WORTH_WORKERS, cores, open_pool
-from blade.model.finding import Look
+from blade.model.finding import Detect
 from blade.model.rollout import Problem, Source
-from blade.model.tools import NOTHING_TAUGHT, Tools, taught
+from blade.model.tools import NO_CUSTOM_TOOLS, Tools, using_tools
 
 PART = 5_000
 """Rows of a part of the light table."""
@@ -49,9 +49,9 @@ class ScanSettings:
     """How rows are read; the same for every chunk of a scan."""
 
     threshold: float = 1.0
-    look: Look | None = None
+    detect: Detect | None = None
     trajectories: bool = True
-    tools: Tools = NOTHING_TAUGHT
+    tools: Tools = NO_CUSTOM_TOOLS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,12 +159,12 @@ def scan_chunk(
     """Read one chunk; `keep` decides where a part of the light table goes."""
     format_ = format_named(piece.format)
     reader = format_.reader(
-        role=piece.role, threshold=settings.threshold, look=settings.look, trajectories=settings.trajectories
+        role=piece.role, threshold=settings.threshold, detect=settings.detect, trajectories=settings.trajectories
     )
     blocks = BlockReader(reader, format_.as_row, piece.shown, _usual_rows(piece.path, settings.trajectories))
     result = Scanned(chunk=piece)
     waiting: list[Part] = []
-    with taught(settings.tools):
+    with using_tools(settings.tools):
         for block in _blocks(piece, format_, blocks, result):
             waiting += block.parts
             result.rows += sum(len(part.places) for part in block.parts)

@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 NOT_EXPLAINED = "not-explained"
 
 
-class Grade(StrEnum):
+class Support(StrEnum):
     """How strongly a symptom is tied to failing; see docs/statistics.md."""
 
     DIRECT = "direct"
-    SHOWN = "shown"
+    SHOWN = "statistically supported"
     CONSISTENT = "consistent"
     MIXED = "mixed"
     HARMLESS = "harmless"
-    NOT_SETTLED = "not settled"
+    UNCLEAR = "unclear"
 
 
 class Mode(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,7 +35,7 @@ class Mode(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     party: str
     """agent, user, tool, harness, verifier, or unknown."""
-    grade: Grade
+    support: Support
     rollouts: int
     tasks: int
     note: str = ""
@@ -99,7 +99,7 @@ class Habit(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     name: str
     """In words: `never calls get_user_details`."""
-    grade: Grade
+    support: Support
     with_failed: int
     with_passed: int
     without_failed: int
@@ -111,7 +111,7 @@ class Habit(msgspec.Struct, frozen=True, kw_only=True):
     mixed_in: tuple[str, ...] = ()
 
 
-class Lookout(msgspec.Struct, frozen=True, kw_only=True):
+class RuleStatistics(msgspec.Struct, frozen=True, kw_only=True):
     """What one rule over rollouts saw in a run: fired, quiet, could not look; and how that goes with failing."""
 
     code: str
@@ -120,10 +120,10 @@ class Lookout(msgspec.Struct, frozen=True, kw_only=True):
     suggests: Cause
     kind: str
     status: str
-    grade: Grade
+    support: Support
     fired: int
     """Rollouts."""
-    looked: int
+    checked: int
     skipped: int
     tasks: int
     fired_failed: int
@@ -139,7 +139,7 @@ class Lookout(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | None = None
     """Why it has no lift."""
     evidence: tuple[Evidence, ...] = ()
-    taught: bool = False
+    custom: bool = False
     """A label of the benchmark's package."""
 
 
@@ -224,7 +224,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """What to do, in half a line."""
     kind: str
     """harness, prompt, training, verifier, data, infrastructure."""
-    grade: Grade
+    support: Support
     rollouts: int
     tasks: int
     task_ids: tuple[str, ...]
@@ -282,7 +282,7 @@ class Doubt(msgspec.Struct, frozen=True, kw_only=True):
     """Rollouts that it spoils; empty where it is about every failure of its tasks."""
 
 
-class Dive(msgspec.Struct, frozen=True, kw_only=True):
+class DeepDive(msgspec.Struct, frozen=True, kw_only=True):
     """One task looked at closely: what was due, what each repeat did, where they part."""
 
     task_id: str
@@ -317,12 +317,12 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     together: Together
     contrasts: tuple[Contrast, ...]
     habits: tuple[Habit, ...]
-    lookouts: tuple[Lookout, ...]
+    rule_statistics: tuple[RuleStatistics, ...]
     causes: Mapping[str, TaskCause]
     """For every task with a rollout that did not pass."""
     doubts: tuple[Doubt, ...]
     """About the benchmark."""
-    dives: tuple[Dive, ...]
+    deep_dives: tuple[DeepDive, ...]
     across: tuple[Doubt, ...] = ()
     """What rules over runs saw in the agent, one repeat against others."""
     alarms: tuple[Alarm, ...] = ()

@@ -45,7 +45,7 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
         return not _PARTS_OF_REWARD.isdisjoint((top, inside.partition(".")[0]))
 
 
-class Said(msgspec.Struct, frozen=True, kw_only=True):
+class VerifierText(msgspec.Struct, frozen=True, kw_only=True):
     """A field in which the verifier or the harness speaks for itself."""
 
     field: str
@@ -65,7 +65,7 @@ class Due(msgspec.Struct, frozen=True, kw_only=True):
     extracts: bool = False
     """Whether the row has a field for the answer that was extracted from the output."""
     checks: tuple[Check, ...] = ()
-    said: tuple[Said, ...] = ()
+    said: tuple[VerifierText, ...] = ()
     empty_records: tuple[str, ...] = ()
     """Fields that hold the verifier's account in other rows, and nothing in this one."""
     undecided: tuple[str, ...] = ()

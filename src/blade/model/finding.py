@@ -100,11 +100,11 @@ class Difference(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     step: int | None = None
 
 
-class Looked(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+class Detection(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """What all rollout rules said about one rollout: fired at, could not look; the rest were quiet."""
 
     hits: tuple[Hit, ...] = ()
-    cannot_look: tuple[str, ...] = ()
+    cannot_check: tuple[str, ...] = ()
     differs: tuple[Difference, ...] = ()
     attempted: bool | None = None
     feedback: bool | None = None
@@ -112,7 +112,7 @@ class Looked(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """Stages of a package's funnel."""
 
 
-NOTHING_SEEN = Looked()
+NOTHING_DETECTED = Detection()
 
-Look = Callable[[Sequence[Rollout]], list[Looked]]
+Detect = Callable[[Sequence[Rollout]], list[Detection]]
 """What is seen in each of some rollouts. Handed to the scan by a pipeline. Must be picklable."""

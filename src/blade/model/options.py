@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from blade.model.errors import RequestError
-from blade.model.tools import NOTHING_TAUGHT, Tools
+from blade.model.tools import NO_CUSTOM_TOOLS, Tools
 
 if TYPE_CHECKING:
-    from blade.custom_rules import Book
+    from blade.custom_rules import RuleBook
     from blade.model.diagnosis import Label
 
 
@@ -30,7 +30,7 @@ class Options(Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
     labels: tuple[Label, ...] = ()
     """Verdicts of people, which overrule the rules."""
-    rule_book: Book | None = None
+    rule_book: RuleBook | None = None
     """The custom rules of the benchmark's package."""
     find_rule_book: bool = True
     """Without a rule book, use the one of the package whose name is the benchmark's."""
@@ -61,7 +61,7 @@ class Options(Struct, frozen=True, kw_only=True):
     @property
     def tools(self) -> Tools:
         """What the rule book says of tools."""
-        return self.rule_book.tools if self.rule_book is not None else NOTHING_TAUGHT
+        return self.rule_book.tools if self.rule_book is not None else NO_CUSTOM_TOOLS
 
     @property
     def needs_rows(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from blade.model.diagnosis import Grade
+from blade.model.diagnosis import Support
 from blade.model.finding import Evidence
 
 
@@ -14,7 +14,7 @@ class TrialSlice(msgspec.Struct, frozen=True, kw_only=True):
     field: str
     value: str
     fired: int
-    looked: int
+    checked: int
     """Judged rollouts of the slice that could be looked at."""
     fired_failed: int
     failed: int
@@ -36,7 +36,7 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
     fired: int
     """Rollouts."""
     tasks: int
-    looked: int
+    checked: int
     skipped: int
     """Rollouts without what the rule reads."""
     fired_failed: int
@@ -44,7 +44,7 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
     failed: int
     """Judged failures that were looked at."""
     passed: int
-    grade: Grade | None
+    support: Support | None
     """None where the rule reads the verdict, so that a lift would test itself."""
     risk_difference: float | None
     p_value: float | None

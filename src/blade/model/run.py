@@ -18,7 +18,7 @@ from blade.model.rollout import Problem, Rollout
 if TYPE_CHECKING:
     import polars as pl
 
-    from blade.custom_rules import Book
+    from blade.custom_rules import RuleBook
 
 ROLLOUTS: dict[str, tuple[str, str]] = {
     "run": ("String", "name of the run"),
@@ -44,7 +44,7 @@ ROLLOUTS: dict[str, tuple[str, str]] = {
     "cost": ("Float64", "cost, where recorded"),
     "skeleton": ("List(UInt16)", "tools called, in order, as indexes into `tools`"),
     "fired": ("List(Struct)", "where rules fired: code, step, field, start, length; at most 3 a rule"),
-    "cannot_look": ("List(String)", "rules that could not look"),
+    "cannot_check": ("List(String)", "rules that could not look"),
     "checks_met": ("Int32", "tests and criteria that hold"),
     "checks_asked": ("Int32", "tests and criteria in all"),
     "differs": ("List(Difference)", "how a judged rollout differs from what was due: kind, name, detail, step"),
@@ -183,9 +183,9 @@ class Run:
     """Things about identity and shape that a reader of the numbers must know."""
     roots: Mapping[str, str] = field(default_factory=dict)
     """Where each artifact is on this machine; written out only relative to the folder of an analysis."""
-    taught_by: str | None = None
+    rule_book_name: str | None = None
     """File and hash of the package whose rules looked at the rollouts."""
-    rule_book: Book | None = field(default=None, repr=False)
+    rule_book: RuleBook | None = field(default=None, repr=False)
     """The custom rules themselves, where the run was read with some."""
     read: ReadRollouts | None = None
     """Reads rollouts again from the artifacts; None when they are out of reach."""

@@ -50,7 +50,7 @@ class Tools(Struct, frozen=True, kw_only=True):
     reading: tuple[str, ...] = ()
 
 
-NOTHING_TAUGHT = Tools()
+NO_CUSTOM_TOOLS = Tools()
 
 
 @lru_cache(maxsize=16)
@@ -65,12 +65,12 @@ def _changes(tools: Tools, tool: str) -> bool:
     return not any(fnmatchcase(tool, name) for name in tools.reading) and _sounds_changing(tool)
 
 
-_BY_NAME = _verdicts(NOTHING_TAUGHT)
+_BY_NAME = _verdicts(NO_CUSTOM_TOOLS)
 _TAUGHT: ContextVar[Callable[[str], bool]] = ContextVar("tools", default=_BY_NAME)
 
 
 @contextmanager
-def taught(tools: Tools) -> Iterator[None]:
+def using_tools(tools: Tools) -> Iterator[None]:
     """Within it, tools that a package names change something or only read, as the package says."""
     before = _TAUGHT.set(_verdicts(tools))
     try:

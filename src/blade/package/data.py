@@ -11,7 +11,7 @@ from pathlib import Path
 from msgspec import structs
 
 from blade.analysis import analyze, load
-from blade.custom_rules import Book
+from blade.custom_rules import RuleBook
 from blade.custom_rules.read_rule_book import read_book
 from blade.ingest.load import told_apart
 from blade.model.analysis import Analysis, RunAnalysis
@@ -42,7 +42,7 @@ class Data:
     package: Package
 
     @cached_property
-    def _book(self) -> tuple[Book | None, str]:
+    def _book(self) -> tuple[RuleBook | None, str]:
         if self.package.book is None:
             return None, ""
         try:
@@ -51,7 +51,7 @@ class Data:
             return None, f"{error.message} ({error.hint})"
 
     @property
-    def book(self) -> Book | None:
+    def book(self) -> RuleBook | None:
         """What the package teaches, where its blade.yaml can be read."""
         return self._book[0]
 
@@ -64,10 +64,10 @@ class Data:
     def _loaded(self) -> tuple[tuple[RolloutFile, ...], tuple[Run, ...]]:
         files, runs = _load(self.package, Options(find_rule_book=False, rule_book=self._unlabelled))
         # What BLADE finds by itself is not the package's doing, and a report on it does not name the package.
-        return files, tuple(replace(run, taught_by=None) for run in runs)
+        return files, tuple(replace(run, rule_book_name=None) for run in runs)
 
     @property
-    def _unlabelled(self) -> Book | None:
+    def _unlabelled(self) -> RuleBook | None:
         """The package's threshold, ids, slices and tools, without its labels and stages."""
         return structs.replace(self.book, labels=(), funnel=()) if self.book is not None else None
 
@@ -91,7 +91,7 @@ class Data:
         )
 
     @cached_property
-    def taught(self) -> Analysis:
+    def with_rule_book(self) -> Analysis:
         """All runs under the labels and stages of the package too."""
         if self.book is None or not self.runs:
             return self.analysis

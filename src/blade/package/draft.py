@@ -12,7 +12,7 @@ from blade.analysis import load
 from blade.ingest.artifacts import SUFFIXES, Bundle, find
 from blade.ingest.names import is_nameable, safe_name
 from blade.model.analysis import RunAnalysis
-from blade.model.diagnosis import Lookout
+from blade.model.diagnosis import RuleStatistics
 from blade.model.errors import ArtifactError, RequestError
 from blade.model.options import Options
 from blade.package.data import Data
@@ -68,12 +68,12 @@ def _fill(made: Path, name: str, inputs: Sequence[str]) -> None:
     drafts = label_drafts(one)
     book = made / "skill" / "blade.yaml"
     book.write_text(book_text(name, one, drafts), encoding="utf-8")
-    taught = Data(find_package(made))
-    seen = _seen(one.run.name, taught)
+    data = Data(find_package(made))
+    seen = _seen(one.run.name, data)
     kept = kept_labels(drafts, seen)
     book.write_text(book_text(name, one, kept, seen), encoding="utf-8")
-    _write_skill(made, name, stem, taught, kept, seen)
-    _write_golden(made, name, stem, taught)
+    _write_skill(made, name, stem, data, kept, seen)
+    _write_golden(made, name, stem, data)
 
 
 def _run_of(stem: str, data: Data) -> RunAnalysis:
@@ -82,14 +82,14 @@ def _run_of(stem: str, data: Data) -> RunAnalysis:
     return data.analyzed(file.runs[0])
 
 
-def _seen(run: str, data: Data) -> dict[str, Lookout]:
+def _seen(run: str, data: Data) -> dict[str, RuleStatistics]:
     """What the labels of the package saw in a run."""
-    found = next(one for one in data.taught.runs if one.run.name == run).diagnosis
-    return {look.code: look for look in found.lookouts if look.taught} if found is not None else {}
+    found = next(one for one in data.with_rule_book.runs if one.run.name == run).diagnosis
+    return {look.code: look for look in found.rule_statistics if look.custom} if found is not None else {}
 
 
 def _write_skill(
-    made: Path, name: str, stem: str, data: Data, kept: Sequence[LabelDraft], seen: dict[str, Lookout]
+    made: Path, name: str, stem: str, data: Data, kept: Sequence[LabelDraft], seen: dict[str, RuleStatistics]
 ) -> None:
     files = sorted((file.shown for file in data.files), key=lambda shown: f"/{stem}_rollouts." not in shown)
     skill = skill_text(name, _run_of(stem, data), kept, seen, files)

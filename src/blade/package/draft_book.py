@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from blade.model.analysis import RunAnalysis
-from blade.model.diagnosis import Finding, Lookout
+from blade.model.diagnosis import Finding, RuleStatistics
 from blade.model.tools import changes_state
 from blade.package.row_parts import verifier_fields
 
@@ -94,7 +94,7 @@ def _value(value: object) -> str | None:
     return None
 
 
-def kept_labels(drafts: Sequence[LabelDraft], seen: Mapping[str, Lookout]) -> tuple[LabelDraft, ...]:
+def kept_labels(drafts: Sequence[LabelDraft], seen: Mapping[str, RuleStatistics]) -> tuple[LabelDraft, ...]:
     """Those that hold in failures clearly more often than in passes."""
     kept: dict[tuple[int, int, int], LabelDraft] = {}
     for draft in drafts:
@@ -105,7 +105,7 @@ def kept_labels(drafts: Sequence[LabelDraft], seen: Mapping[str, Lookout]) -> tu
     return tuple(kept.values())[:MOST_LABELS]
 
 
-def _tells(look: Lookout) -> bool:
+def _tells(look: RuleStatistics) -> bool:
     if not look.fired_failed or not look.failed:
         return False
     # What holds in every failure and in no pass is the verdict itself, and explains nothing.
@@ -116,7 +116,7 @@ def _tells(look: Lookout) -> bool:
 
 
 def book_text(
-    benchmark: str, one: RunAnalysis, drafts: Sequence[LabelDraft], seen: Mapping[str, Lookout] | None = None
+    benchmark: str, one: RunAnalysis, drafts: Sequence[LabelDraft], seen: Mapping[str, RuleStatistics] | None = None
 ) -> str:
     """The file; with `seen`, each label says where it held and what is left to do."""
     run = one.run
@@ -143,7 +143,7 @@ def _tools(tools: Sequence[str]) -> list[str]:
     return ["tools:", *made] if made else []
 
 
-def _label(draft: LabelDraft, look: Lookout | None) -> list[str]:
+def _label(draft: LabelDraft, look: RuleStatistics | None) -> list[str]:
     lines = []
     if look is not None:
         lines.append(

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from blade.model.analysis import RunAnalysis
-from blade.model.diagnosis import Lookout
+from blade.model.diagnosis import RuleStatistics
 from blade.model.run import SchemaField
 from blade.model.tools import changes_state
 from blade.package.draft_book import LabelDraft
@@ -26,7 +26,11 @@ def skill_name(benchmark: str) -> str:
 
 
 def skill_text(
-    benchmark: str, one: RunAnalysis, drafts: Sequence[LabelDraft], seen: Mapping[str, Lookout], files: Sequence[str]
+    benchmark: str,
+    one: RunAnalysis,
+    drafts: Sequence[LabelDraft],
+    seen: Mapping[str, RuleStatistics],
+    files: Sequence[str],
 ) -> str:
     """The whole file."""
     lines = [
@@ -130,7 +134,7 @@ def _funnel(one: RunAnalysis) -> list[str]:
     return lines
 
 
-def _taxonomy(one: RunAnalysis, drafts: Sequence[LabelDraft], seen: Mapping[str, Lookout]) -> list[str]:
+def _taxonomy(one: RunAnalysis, drafts: Sequence[LabelDraft], seen: Mapping[str, RuleStatistics]) -> list[str]:
     found = one.diagnosis
     modes = found.partition.modes if found is not None else ()
     rows = [
@@ -158,7 +162,7 @@ def _taxonomy(one: RunAnalysis, drafts: Sequence[LabelDraft], seen: Mapping[str,
     return [*lines, "OPEN: name the labels that matter here and say how a reader tells one from another.", ""]
 
 
-def _label_row(draft: LabelDraft, look: Lookout) -> list[str]:
+def _label_row(draft: LabelDraft, look: RuleStatistics) -> list[str]:
     failures, passes = f"{look.fired_failed:,} of {look.failed:,}", f"{look.fired_passed:,} of {look.passed:,}"
     return [code(draft.name), code(draft.rule), failures, passes]
 

@@ -12,7 +12,7 @@ from blade.claims.audit import audit as audit_report
 from blade.claims.names import Names
 from blade.claims.report_options import asked
 from blade.claims.values import Audit
-from blade.custom_rules import Book
+from blade.custom_rules import RuleBook
 from blade.model.analysis import Analysis
 from blade.model.options import Options
 from blade.package.about_others import Others, combined
@@ -55,13 +55,13 @@ def _audits(name: str, text: str, data: Data, run: str | None) -> Iterator[Audit
 
 
 def _wholes(
-    plain: tuple[Analysis, Book | None], named: str | None, data: Data
-) -> Iterator[tuple[Analysis, Book | None]]:
+    plain: tuple[Analysis, RuleBook | None], named: str | None, data: Data
+) -> Iterator[tuple[Analysis, RuleBook | None]]:
     """The analyses without and with the package's labels, that which a report names first."""
     if named is None:
         yield plain
     if data.book is not None:
-        yield _called(data.taught, named, data), data.book
+        yield _called(data.with_rule_book, named, data), data.book
     if named is not None:
         yield plain
 
@@ -70,5 +70,5 @@ def _called(whole: Analysis, named: str | None, data: Data) -> Analysis:
     """The analysis under the name that a report has for the same package: a path depends on where one stands."""
     if named is None or data.book is None or not named.endswith(f"({data.book.digest})"):
         return whole
-    runs = tuple(replace(one, run=replace(one.run, taught_by=named)) for one in whole.runs)
+    runs = tuple(replace(one, run=replace(one.run, rule_book_name=named)) for one in whole.runs)
     return structs.replace(whole, runs=runs)

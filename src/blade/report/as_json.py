@@ -8,7 +8,7 @@ from typing import Any
 
 from blade.model.analysis import Analysis, RunAnalysis, TaskResult
 from blade.model.diagnosis import Finding
-from blade.report.findings_json import findings, place_of
+from blade.report.findings_json import findings, location_of
 from blade.report.metrics_json import limits, metrics
 from blade.report.page_one import leading
 
@@ -33,7 +33,7 @@ def task(row: TaskResult) -> dict[str, Any]:
         **_cause(row),
         "modes": dict(row.modes),
         "findings": list(row.findings),
-        "places": list(row.places),
+        "locations": list(row.places),
         "slices": dict(row.slices),
     }
 
@@ -93,7 +93,7 @@ def _short_finding(finding: Finding) -> dict[str, Any]:
     return {
         "id": finding.id,
         "what": f"{finding.title}. {finding.what}"[:LONGEST_WHAT],
-        "grade": str(finding.grade),
+        "support": str(finding.support),
         "rollouts": finding.rollouts,
         "tasks": finding.tasks,
         "points": {
@@ -104,7 +104,7 @@ def _short_finding(finding: Finding) -> dict[str, Any]:
         }
         if finding.fix
         else None,
-        "place": place_of(first) if first else finding.places[0],
+        "location": location_of(first) if first else finding.places[0],
         "quote": first.quote[:LONGEST_WHAT] if first else None,
         "fix": finding.fix or None,
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from blade.model.analysis import RunAnalysis
-from blade.model.diagnosis import NOT_EXPLAINED, Alarm, Diagnosis, Dive, Doubt, Finding, Habit, Headroom, Mode
+from blade.model.diagnosis import NOT_EXPLAINED, Alarm, DeepDive, Diagnosis, Doubt, Finding, Habit, Headroom, Mode
 from blade.model.finding import Cause, Evidence
 from blade.report.numbers import gain, listed, plural, points
 from blade.report.text import code, cut, safe, safe_inside, spans, table
@@ -39,10 +39,17 @@ def modes_lines(one: RunAnalysis) -> list[str]:
     if found is None or not failed:
         return []
     rows = [
-        [prose(_mode_name(mode)), f"{mode.rollouts:,}", f"{mode.tasks:,}", mode.party, str(mode.grade), example(mode)]
+        [prose(_mode_name(mode)), f"{mode.rollouts:,}", f"{mode.tasks:,}", mode.party, str(mode.support), example(mode)]
         for mode in shown_modes(found)
     ]
-    head = [f"how the {plural(failed, 'failure')} failed (each once)", "rollouts", "tasks", "party", "grade", "example"]
+    head = [
+        f"how the {plural(failed, 'failure')} failed (each once)",
+        "rollouts",
+        "tasks",
+        "party",
+        "support",
+        "example",
+    ]
     return table(head, rows)
 
 
@@ -61,7 +68,7 @@ def shown_modes(found: Diagnosis) -> list[Mode]:
         id="other",
         name=f"{len(rest)} other modes, listed in findings.json",
         party="several",
-        grade=rest[0].grade,
+        support=rest[0].support,
         rollouts=sum(mode.rollouts for mode in rest),
         tasks=tasks,
     )
@@ -110,7 +117,7 @@ def _places(finding: Finding) -> str:
 
 def strength(finding: Finding) -> str:
     """How strongly it is tied to failing, and what mending it would give where there is something to mend."""
-    return f"{finding.grade}; {worth(finding.headroom)}" if finding.fix else f"{finding.grade}; a description"
+    return f"{finding.support}; {worth(finding.headroom)}" if finding.fix else f"{finding.support}; a description"
 
 
 def worth(room: Headroom) -> str:
@@ -182,9 +189,10 @@ def mode_section(one: RunAnalysis) -> list[str]:
 def _all_modes(found: Diagnosis) -> list[str]:
     """Every mode, where page one puts some together."""
     rows = [
-        [prose(_mode_name(m)), f"{m.rollouts:,}", f"{m.tasks:,}", m.party, str(m.grade)] for m in found.partition.modes
+        [prose(_mode_name(m)), f"{m.rollouts:,}", f"{m.tasks:,}", m.party, str(m.support)]
+        for m in found.partition.modes
     ]
-    return table(["mode", "rollouts", "tasks", "party", "grade"], rows, "findings.json", 24)
+    return table(["mode", "rollouts", "tasks", "party", "support"], rows, "findings.json", 24)
 
 
 def _habits(found: Diagnosis) -> list[str]:
@@ -201,17 +209,19 @@ def _habits(found: Diagnosis) -> list[str]:
             f"Of {plural(len(found.habits), 'habit')} tested within tasks, none is tied to failing beyond chance.",
             "",
         ]
-    rows = [[prose(h.name), str(h.grade), _counts(h), _test(h)] for h in telling]
+    rows = [[prose(h.name), str(h.support), _counts(h), _test(h)] for h in telling]
     return [
         f"Habits that go with failing or passing, tested within tasks ({len(found.habits)} in one family):",
         "",
-        *table(["habit", "grade", "passes with it, and without", "within tasks"], rows),
+        *table(["habit", "support", "passes with it, and without", "within tasks"], rows),
     ]
 
 
 def _tells(habit: Habit) -> bool:
     """Tied to failing; or helpful in one slice and harmful in another, which a plain habit can be."""
-    return habit.grade == "shown" or (habit.grade == "mixed" and not habit.id.startswith("blind:"))
+    return habit.support == "statistically supported" or (
+        habit.support == "mixed" and not habit.id.startswith("blind:")
+    )
 
 
 def _counts(habit: Habit) -> str:
@@ -269,21 +279,21 @@ def causes_table(one: RunAnalysis) -> list[str]:
 
 def rules_table(found: Diagnosis) -> list[str]:
     """Rules that fired, with what they are worth; alarms that are as common in passes are called harmless."""
-    fired = [one for one in found.lookouts if one.fired]
+    fired = [one for one in found.rule_statistics if one.fired]
     if not fired:
         return []
     rows = [
         [
             one.code,
             prose(cut(one.message, 110)),
-            str(one.grade) + ("" if one.status == "stable" else ", preview"),
+            str(one.support) + ("" if one.status == "stable" else ", preview"),
             f"{one.fired_failed:,} of {one.failed:,}",
             f"{one.fired_passed:,} of {one.passed:,}",
             f"{one.skipped:,}" if one.skipped else "-",
         ]
         for one in fired
     ]
-    head = ["rule", "what it saw", "grade", "fired in failures", "in passes", "could not look"]
+    head = ["rule", "what it saw", "support", "fired in failures", "in passes", "could not look"]
     return ["Rules that fired (a preview rule decides no cause):", "", *table(head, rows, "findings.json", 16)]
 
 
@@ -323,19 +333,19 @@ def dives_section(one: RunAnalysis, bucket: str, none: str) -> list[str]:
     """Sections 7 and 8: the tasks of one bucket that teach most."""
     if one.diagnosis is None:
         return [why_not(one)]
-    chosen = [dive for dive in one.diagnosis.dives if dive.bucket == bucket]
+    chosen = [deep_dive for deep_dive in one.diagnosis.deep_dives if deep_dive.bucket == bucket]
     if not chosen:
         return [none]
-    return [line for dive in chosen for line in _dive(dive)]
+    return [line for deep_dive in chosen for line in _deep_dive(deep_dive)]
 
 
-def _dive(dive: Dive) -> list[str]:
-    rows = [[safe(where), outcome, prose(cut(did, 220))] for where, outcome, did in dive.repeats]
+def _deep_dive(deep_dive: DeepDive) -> list[str]:
+    rows = [[safe(where), outcome, prose(cut(did, 220))] for where, outcome, did in deep_dive.repeats]
     return [
-        f"**Task {safe(dive.task_id)}** ({prose(dive.why)}). Due: {prose(dive.due)}.",
+        f"**Task {safe(deep_dive.task_id)}** ({prose(deep_dive.why)}). Due: {prose(deep_dive.due)}.",
         "",
         *table(["rollout", "outcome", "what it did"], rows),
-        *[f"- {prose(line)}" for line in dive.lines],
+        *[f"- {prose(line)}" for line in deep_dive.lines],
         "",
     ]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
-from blade.model.diagnosis import Contrast, Dive, Divergence, Moment
+from blade.model.diagnosis import Contrast, DeepDive, Divergence, Moment
 from blade.report.diagnosis import place
 from blade.report.text import cut, printable
 
@@ -12,17 +12,17 @@ WIDTH = 110
 LONGEST_DONE = 300
 
 
-def explanation(dive: Dive, contrast: Contrast | None) -> list[str]:
+def explanation(deep_dive: DeepDive, contrast: Contrast | None) -> list[str]:
     """The task in lines that fit a terminal."""
-    lines = [*_wrapped(f"Task {dive.task_id}: {dive.why}"), *_wrapped(f"Due: {dive.due}"), ""]
-    for where, outcome, did in dive.repeats:
+    lines = [*_wrapped(f"Task {deep_dive.task_id}: {deep_dive.why}"), *_wrapped(f"Due: {deep_dive.due}"), ""]
+    for where, outcome, did in deep_dive.repeats:
         lines += _wrapped(f"{where:<14} {outcome:<7} {cut(did, LONGEST_DONE)}", "    ")
     if contrast is not None:
         for one in contrast.divergences:
             lines += ["", *_divergence(one)]
         lines += ["", *_sides(contrast)]
     else:
-        lines += ["", *(part for line in dive.lines for part in _wrapped(f"- {line}"))]
+        lines += ["", *(part for line in deep_dive.lines for part in _wrapped(f"- {line}"))]
     return [printable(line.replace("`", "")) for line in lines]
 
 

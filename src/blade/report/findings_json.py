@@ -11,15 +11,15 @@ from blade.model.analysis import SCHEMA_VERSION, RunAnalysis
 from blade.model.diagnosis import (
     Alarm,
     Contrast,
+    DeepDive,
     Diagnosis,
-    Dive,
     Doubt,
     Finding,
     Headroom,
     Intervention,
-    Lookout,
     Mode,
     Moment,
+    RuleStatistics,
 )
 from blade.model.finding import Evidence
 from blade.report.metrics_json import limits
@@ -42,13 +42,13 @@ def findings(one: RunAnalysis) -> dict[str, Any]:
             "remain": found.together.remain,
         },
         "contrasts": [_contrast(contrast, found) for contrast in found.contrasts],
-        "dives": [_dive(dive, found) for dive in found.dives],
+        "deep_dives": [_deep_dive(deep_dive, found) for deep_dive in found.deep_dives],
         "habits": [asdict(habit) for habit in found.habits],
         "interventions": [_intervention(one, found) for one in found.interventions],
         "doubts": [_doubt(doubt, found) for doubt in found.doubts],
         "across_repeats": [_doubt(doubt, found) for doubt in found.across],
         "alarms": [_alarm(alarm, found) for alarm in found.alarms],
-        "detectors": [_lookout(one, found) for one in found.lookouts],
+        "rules": [_rule_statistics(one, found) for one in found.rule_statistics],
         "causes": dict(
             sorted(Counter(str(c.cause) if c.cause else "not settled" for c in found.causes.values()).items())
         ),
@@ -72,7 +72,7 @@ def _doubt(doubt: Doubt, found: Diagnosis) -> dict[str, Any]:
     }
 
 
-def _lookout(one: Lookout, found: Diagnosis) -> dict[str, Any]:
+def _rule_statistics(one: RuleStatistics, found: Diagnosis) -> dict[str, Any]:
     lift = {
         "scope": "within tasks",
         "risk_difference": one.risk_difference,
@@ -87,9 +87,9 @@ def _lookout(one: Lookout, found: Diagnosis) -> dict[str, Any]:
         "message": one.message,
         "suggests": str(one.suggests),
         "status": one.status,
-        "grade": str(one.grade),
+        "support": str(one.support),
         "fired": one.fired,
-        "looked": one.looked,
+        "checked": one.checked,
         "skipped": one.skipped,
         "tasks": one.tasks,
         "fired_failed": one.fired_failed,
@@ -108,11 +108,11 @@ def _mode(mode: Mode, found: Diagnosis) -> dict[str, Any]:
         "id": mode.id,
         "name": mode.name,
         "party": mode.party,
-        "grade": str(mode.grade),
+        "support": str(mode.support),
         "rollouts": mode.rollouts,
         "tasks": mode.tasks,
         "note": mode.note,
-        "place": place_of(mode.evidence) if mode.evidence is not None else None,
+        "location": location_of(mode.evidence) if mode.evidence is not None else None,
         "quote": mode.evidence.quote if mode.evidence is not None else None,
         "evidence": evidence,
     }
@@ -127,10 +127,10 @@ def _finding(finding: Finding, found: Diagnosis) -> dict[str, Any]:
         "where": list(finding.where),
         "fix": finding.fix or None,
         "kind": finding.kind,
-        "grade": str(finding.grade),
+        "support": str(finding.support),
         "rollouts": finding.rollouts,
         "tasks": list(finding.task_ids),
-        "places": list(finding.places),
+        "locations": list(finding.places),
         "headroom": _headroom(finding.headroom) if finding.fix else None,
         "evidence": [_evidence(one, found) for one in finding.evidence],
     }
@@ -144,7 +144,7 @@ def _intervention(one: Intervention, found: Diagnosis) -> dict[str, Any]:
         "causes": [str(cause) for cause in one.causes],
         "tasks": list(one.task_ids),
         "rollouts": one.rollouts,
-        "places": list(one.places),
+        "locations": list(one.places),
         "headroom": _headroom(one.headroom),
         "adds": one.adds,
         "evidence": [_evidence(piece, found) for piece in one.evidence],
@@ -185,15 +185,15 @@ def _contrast(contrast: Contrast, found: Diagnosis) -> dict[str, Any]:
     }
 
 
-def _dive(dive: Dive, found: Diagnosis) -> dict[str, Any]:
+def _deep_dive(deep_dive: DeepDive, found: Diagnosis) -> dict[str, Any]:
     return {
-        "task_id": dive.task_id,
-        "bucket": dive.bucket,
-        "why": dive.why,
-        "due": dive.due,
-        "repeats": [{"place": where, "outcome": outcome, "did": did} for where, outcome, did in dive.repeats],
-        "lines": list(dive.lines),
-        "evidence": [_evidence(one, found) for one in dive.evidence],
+        "task_id": deep_dive.task_id,
+        "bucket": deep_dive.bucket,
+        "why": deep_dive.why,
+        "due": deep_dive.due,
+        "repeats": [{"location": where, "outcome": outcome, "did": did} for where, outcome, did in deep_dive.repeats],
+        "lines": list(deep_dive.lines),
+        "evidence": [_evidence(one, found) for one in deep_dive.evidence],
     }
 
 
@@ -218,5 +218,5 @@ def _evidence(evidence: Evidence, found: Diagnosis) -> dict[str, Any]:
     }
 
 
-def place_of(evidence: Evidence) -> str:
+def location_of(evidence: Evidence) -> str:
     return str(evidence.key) + (f":{evidence.step}" if evidence.step is not None else "")

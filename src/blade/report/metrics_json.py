@@ -65,7 +65,7 @@ def metrics(one: RunAnalysis) -> dict[str, Any]:
             {"name": r.name, "source": r.source, "recorded": r.recorded, "recomputed": r.recomputed, "agrees": r.agrees}
             for r in one.recorded
         ],
-        "package": run.taught_by,
+        "package": run.rule_book_name,
         "excluded": list(run.excluded),
         "notes": list(run.notes),
         "doubts": list(found.doubts),
@@ -85,7 +85,7 @@ def _reasons(one: RunAnalysis) -> dict[str, str]:
     reasons |= {f"baselines.{b.name}": b.reason for b in found.baselines if b.reason}
     reasons |= {f"scores.{s.name}": s.reason for s in found.scores if s.reason}
     reasons |= {f"pass_hat_k.{k}": m.reason for k, m in found.pass_hat.items() if m.reason}
-    reasons |= {} if run.taught_by else {"package": "none was given, and none is named like the benchmark"}
+    reasons |= {} if run.rule_book_name else {"package": "none was given, and none is named like the benchmark"}
     have = {usage.name for usage in found.usage}
     for name, fields in (("tokens", "output_tokens"), ("seconds", "seconds"), ("cost", "cost"), ("length", "steps")):
         if fields not in have:

@@ -26,9 +26,7 @@ def trial_text(trials: Sequence[Trial]) -> list[str]:
 
 
 def _counts(trial: Trial) -> str:
-    said = (
-        f"holds in {trial.fired:,} of {trial.looked:,} rollouts ({trial.tasks:,} task{'' if trial.tasks == 1 else 's'})"
-    )
+    said = f"holds in {trial.fired:,} of {trial.checked:,} rollouts ({trial.tasks:,} task{'' if trial.tasks == 1 else 's'})"
     return said + (f"; {trial.skipped:,} could not be looked at" if trial.skipped else "")
 
 
@@ -39,8 +37,8 @@ def _grade(trial: Trial) -> list[str]:
         f"fails {trial.fired_failed:,} of {with_:,} where it holds, {without_failed:,} of {without:,} where it does not"
     )
     lines = [said] if trial.fired else []
-    if trial.grade is not None and trial.fired:
-        lifted = f"{trial.grade}"
+    if trial.support is not None and trial.fired:
+        lifted = f"{trial.support}"
         if trial.mixed_in:
             worse, better = trial.mixed_in
             lifted += f" (goes with failing in {worse}, with passing in {better})"
@@ -56,8 +54,8 @@ def _grade(trial: Trial) -> list[str]:
 
 def _slices(slices: Sequence[TrialSlice]) -> list[str]:
     return [
-        f"  {one.field} {one.value}: holds in {one.fired:,} of {one.looked:,}, "
-        f"of which {one.fired_failed:,} fail ({one.failed:,} of all {one.looked:,})"
+        f"  {one.field} {one.value}: holds in {one.fired:,} of {one.checked:,}, "
+        f"of which {one.fired_failed:,} fail ({one.failed:,} of all {one.checked:,})"
         for one in slices[:MOST_SLICES]
     ]
 
@@ -75,13 +73,13 @@ def trial_json(trial: Trial) -> dict[str, Any]:
         "rule": trial.rule,
         "fired": trial.fired,
         "tasks": trial.tasks,
-        "looked": trial.looked,
+        "checked": trial.checked,
         "skipped": trial.skipped,
         "fired_failed": trial.fired_failed,
         "fired_passed": trial.fired_passed,
         "failed": trial.failed,
         "passed": trial.passed,
-        "grade": str(trial.grade) if trial.grade is not None else None,
+        "support": str(trial.support) if trial.support is not None else None,
         "lift": None
         if trial.risk_difference is None
         else {
@@ -96,15 +94,15 @@ def trial_json(trial: Trial) -> dict[str, Any]:
                 "field": one.field,
                 "value": one.value,
                 "fired": one.fired,
-                "looked": one.looked,
+                "checked": one.checked,
                 "fired_failed": one.fired_failed,
                 "failed": one.failed,
             }
             for one in trial.slices
         ],
-        "places": [
+        "locations": [
             {
-                "place": one.place,
+                "location": one.place,
                 "outcome": one.outcome,
                 "field": one.evidence.field if one.evidence is not None else None,
                 "quote": one.evidence.quote if one.evidence is not None else None,

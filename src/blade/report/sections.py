@@ -319,7 +319,7 @@ def _reproducible(one: RunAnalysis) -> list[str]:
     absent = listed(not_in_files(one)) or "nothing that this report needs"
     return [
         f"- Model: {safe(run.model or 'not recorded')}; agent: {safe(run.agent or 'not recorded')}; benchmark: {safe(run.benchmark or 'not known')}.",
-        *([f"- Rules of the package: {code(run.taught_by)}."] if run.taught_by else []),
+        *([f"- Rules of the package: {code(run.rule_book_name)}."] if run.rule_book_name else []),
         f"- Pass: reward at least {run.pass_threshold:g}. Left out on request: {safe(', '.join(run.excluded)) or 'nothing'}.",
         f"- Not recorded: {absent}.",
     ]

@@ -32,7 +32,7 @@ def taken(analysis: Analysis) -> str:
         more = f" and {len(files) - MOST_FILES} more files" if len(files) > MOST_FILES else ""
         parts.append(f"{one.run.name} = {', '.join(files[:MOST_FILES]) or 'an earlier analysis'}{more}")
     more = f"; and {len(analysis.runs) - MOST_RUNS} more runs" if len(analysis.runs) > MOST_RUNS else ""
-    books = dict.fromkeys(each.run.taught_by for each in analysis.runs if each.run.taught_by)
+    books = dict.fromkeys(each.run.rule_book_name for each in analysis.runs if each.run.rule_book_name)
     return "\n".join(["; ".join(parts) + more, *(f"rule book: {book}" for book in books)])
 
 

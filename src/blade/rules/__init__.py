@@ -5,7 +5,7 @@ registered anywhere else. `_rule.py` is what a rule declares, `_engine.py` the m
 """
 
 from blade.rules.declaration import Rule, Status, detector
-from blade.rules.engine import look, look_at_all, rules
+from blade.rules.engine import detect, detect_all, rules
 from blade.rules.hits import find, hit_of
 from blade.rules.loader import rule_files
 from blade.rules.phrases import any_of, search_for
@@ -16,11 +16,11 @@ __all__ = [
     "Status",
     "any_of",
     "catalogue",
+    "detect",
+    "detect_all",
     "detector",
     "find",
     "hit_of",
-    "look",
-    "look_at_all",
     "page",
     "rule_files",
     "rules",

@@ -8,9 +8,9 @@ from dataclasses import replace
 import msgspec
 import polars as pl
 
+from blade.custom_rules import CustomLabel as Label
 from blade.custom_rules import Rule, TooMuch, fields_named, match, needs_steps, reads
-from blade.custom_rules import Taught as Label
-from blade.model.finding import Hit, Look, Looked
+from blade.model.finding import Detect, Detection, Hit
 from blade.model.rollout import Rollout
 from blade.model.run import Run
 from blade.rules import Rule as CatalogueRule
@@ -20,25 +20,25 @@ AT_ONCE = 2_000
 """Rollouts that are read again together: few enough to be held in memory."""
 
 
-class Looking(msgspec.Struct, frozen=True, kw_only=True):
+class CustomDetection(msgspec.Struct, frozen=True, kw_only=True):
     """Looks for rules by name, after what `first` looks for; picklable."""
 
     rules: tuple[tuple[str, Rule], ...]
     stages: tuple[tuple[str, Rule], ...] = ()
-    first: Look | None = None
+    first: Detect | None = None
 
-    def __call__(self, rollouts: Sequence[Rollout]) -> list[Looked]:
+    def __call__(self, rollouts: Sequence[Rollout]) -> list[Detection]:
         """What `first` saw, with the hits of the taught rules and those that could not look."""
-        seen = self.first(rollouts) if self.first is not None else [Looked()] * len(rollouts)
-        return [self._with_taught(one, rollout) for one, rollout in zip(seen, rollouts, strict=True)]
+        seen = self.first(rollouts) if self.first is not None else [Detection()] * len(rollouts)
+        return [self._with_custom_rules(one, rollout) for one, rollout in zip(seen, rollouts, strict=True)]
 
-    def _with_taught(self, seen: Looked, rollout: Rollout) -> Looked:
+    def _with_custom_rules(self, seen: Detection, rollout: Rollout) -> Detection:
         found = [(name, _look(name, rule, rollout)) for name, rule in self.rules]
         hits = tuple(hit for _, hit in found if isinstance(hit, Hit))
         cannot = tuple(name for name, hit in found if hit is None)
         reached = tuple(name for name, rule in self.stages if _look(name, rule, rollout))
         return msgspec.structs.replace(
-            seen, hits=seen.hits + hits, cannot_look=seen.cannot_look + cannot, reached=reached
+            seen, hits=seen.hits + hits, cannot_check=seen.cannot_check + cannot, reached=reached
         )
 
 
@@ -72,26 +72,26 @@ def as_rule(label: Label) -> CatalogueRule:
     )
 
 
-def looked_again(run: Run, look: Look) -> Run:
+def detected_again(run: Run, detect: Detect) -> Run:
     """The run with only what `look` sees in its rollouts, which are read again."""
     there = run.rollouts.filter(pl.col("artifact").is_not_null())
     places = list(there.select("task_id", "repeat").iter_rows())
-    seen: list[Looked] = []
+    seen: list[Detection] = []
     for start in range(0, len(places), AT_ONCE):
-        seen += look(list(run.reread(places[start : start + AT_ONCE])))
+        seen += detect(list(run.reread(places[start : start + AT_ONCE])))
     return _with(run, places, seen)
 
 
-def _with(run: Run, places: Sequence[tuple[str, int]], seen: Sequence[Looked]) -> Run:
-    types = {name: run.rollouts.schema[name] for name in ("task_id", "repeat", "fired", "cannot_look")}
+def _with(run: Run, places: Sequence[tuple[str, int]], seen: Sequence[Detection]) -> Run:
+    types = {name: run.rollouts.schema[name] for name in ("task_id", "repeat", "fired", "cannot_check")}
     columns = {
         "task_id": [task for task, _ in places],
         "repeat": [repeat for _, repeat in places],
         "fired": [[msgspec.structs.asdict(hit) for hit in one.hits] or None for one in seen],
-        "cannot_look": [list(one.cannot_look) or None for one in seen],
+        "cannot_check": [list(one.cannot_check) or None for one in seen],
     }
     found = pl.DataFrame(columns, schema=types)
-    rows = run.rollouts.drop("fired", "cannot_look").join(
+    rows = run.rollouts.drop("fired", "cannot_check").join(
         found, on=["task_id", "repeat"], how="left", maintain_order="left"
     )
     return replace(run, rollouts=rows.select(run.rollouts.columns))

@@ -9,7 +9,7 @@ from typing import Literal
 
 from blade.model.finding import Cause, Evidence
 from blade.model.rollout import Features, Rollout
-from blade.rules.phrases import Place
+from blade.rules.phrases import Ref
 
 Kind = Literal["direct", "associated"]
 Scope = Literal["rollout", "task", "run"]
@@ -58,7 +58,7 @@ class Detector:
     scope: Scope
     when: When | None
     phrases: tuple[str, ...]
-    within: Place | None
+    within: Ref | None
     status: Status
     body: Body
 
@@ -72,7 +72,7 @@ def detector(
     scope: Scope = "rollout",
     when: When | None = None,
     phrases: tuple[str, ...] = (),
-    within: Place | None = None,
+    within: Ref | None = None,
     status: Status = "preview",
 ) -> Callable[[Body], Detector]:
     """Declare a rule: what it reads, and what must hold before it is worth reading.

@@ -13,12 +13,12 @@ from itertools import islice
 from operator import attrgetter
 from typing import NamedTuple
 
-from blade.model.finding import NOTHING_SEEN, Hit, Looked
+from blade.model.finding import NOTHING_DETECTED, Detection, Hit
 from blade.model.rollout import Features, Rollout
 from blade.rules.declaration import Detector, Rule, When
 from blade.rules.hits import hit, value_at
 from blade.rules.loader import Loaded, load
-from blade.rules.phrases import TEXT_AT, Place, SearchAll, search_all_for
+from blade.rules.phrases import TEXT_AT, Ref, SearchAll, search_all_for
 
 MOST_HITS = 3
 _MOST_KNOWN = 4096
@@ -29,7 +29,7 @@ class _Opened(NamedTuple):
 
     numbers: frozenset[int]
     """Rules that have to look."""
-    search: dict[Place, frozenset[int]]
+    search: dict[Ref, frozenset[int]]
     """Places to search, and whose phrases may open a gate there."""
 
 
@@ -38,9 +38,9 @@ class _Plan(NamedTuple):
 
     able: frozenset[int]
     whens: tuple[tuple[int, When], ...]
-    phrased: tuple[tuple[Place, frozenset[int]], ...]
+    phrased: tuple[tuple[Ref, frozenset[int]], ...]
     """Rules that are opened by phrases, by the place where they look for them."""
-    quiet: Looked
+    quiet: Detection
     """The result when no rule fires."""
     error: bool
     """Whether the harness recorded an error, which is searched too."""
@@ -63,22 +63,22 @@ class Engine:
         self._gated = gated
         self._plans: dict[tuple[bool, ...], _Plan] = {}
 
-    def _looking_in(self, place: Place) -> frozenset[int]:
+    def _looking_in(self, place: Ref) -> frozenset[int]:
         return frozenset(number for number, one in enumerate(self._detectors) if one.within == place)
 
     def _search_for(self, numbers: frozenset[int]) -> SearchAll | None:
         return search_all_for([(number, self._detectors[number].phrases) for number in sorted(numbers)])
 
-    def look(self, rollout: Rollout) -> Looked:
+    def detect(self, rollout: Rollout) -> Detection:
         """What every rule says about one rollout."""
-        return self.look_at_all((rollout,))[0]
+        return self.detect_all((rollout,))[0]
 
-    def look_at_all(self, rollouts: Sequence[Rollout]) -> list[Looked]:
+    def detect_all(self, rollouts: Sequence[Rollout]) -> list[Detection]:
         """What every rule says about each rollout; place by place and rule by rule, so that what one needs is at hand."""
         plans = self._plans_for(rollouts)
         seen = self._run(self._opened(plans, rollouts), rollouts)
         return [
-            Looked(hits=tuple(hits), cannot_look=plan.quiet.cannot_look) if hits else plan.quiet
+            Detection(hits=tuple(hits), cannot_check=plan.quiet.cannot_check) if hits else plan.quiet
             for plan, hits in zip(plans, seen, strict=True)
         ]
 
@@ -104,7 +104,7 @@ class Engine:
             able=able,
             whens=tuple((number, self._when(number)) for number in sorted(able) if self._has_when(number)),
             phrased=tuple((place, numbers & able) for place, numbers in self._phrased.items() if numbers & able),
-            quiet=Looked(cannot_look=cannot) if cannot else NOTHING_SEEN,
+            quiet=Detection(cannot_check=cannot) if cannot else NOTHING_DETECTED,
             error="error" in there,
             known={},
         )
@@ -122,27 +122,27 @@ class Engine:
         known = list(map(_by_counters, plans, rollouts))
         opened: list[Collection[int]] = [one.numbers for one in known]
         for place, search_all in self._searches.items():
-            looking = [at for at, one in enumerate(known) if place in one.search]
-            texts = [_text(rollouts[at], place) for at in looking]
-            found = search_all(texts) if search_all is not None else [known[at].search[place] for at in looking]
-            for at, numbers in zip(looking, found, strict=True):
+            detection = [at for at, one in enumerate(known) if place in one.search]
+            texts = [_text(rollouts[at], place) for at in detection]
+            found = search_all(texts) if search_all is not None else [known[at].search[place] for at in detection]
+            for at, numbers in zip(detection, found, strict=True):
                 if numbers:
                     opened[at] = {*opened[at], *known[at].search[place].intersection(numbers)}
         return opened
 
     def _run(self, opened: Sequence[Collection[int]], rollouts: Sequence[Rollout]) -> list[list[Hit]]:
-        looking: dict[int, list[int]] = {}
+        detection: dict[int, list[int]] = {}
         for at, numbers in enumerate(opened):
             for number in numbers:
-                looking.setdefault(number, []).append(at)
+                detection.setdefault(number, []).append(at)
         hits: list[list[Hit]] = [[] for _ in rollouts]
-        for number in sorted(looking):
-            for at in looking[number]:
+        for number in sorted(detection):
+            for at in detection[number]:
                 hits[at] += _hits(self._detectors[number], rollouts[at])
         return hits
 
 
-def _text(rollout: Rollout, place: Place) -> str:
+def _text(rollout: Rollout, place: Ref) -> str:
     """What is searched for the phrases of a place: its text, and the error that the harness recorded."""
     text = TEXT_AT[place](rollout.steps or ())
     return f"{text}\n{rollout.error}" if rollout.error else text
@@ -209,11 +209,11 @@ def rules() -> tuple[Rule, ...]:
     return tuple(loaded.rule for loaded in _loaded_once())
 
 
-def look(rollout: Rollout) -> Looked:
+def detect(rollout: Rollout) -> Detection:
     """What every rule says about one rollout. Rules are loaded at the first call in a process."""
-    return _engine().look(rollout)
+    return _engine().detect(rollout)
 
 
-def look_at_all(rollouts: Sequence[Rollout]) -> list[Looked]:
+def detect_all(rollouts: Sequence[Rollout]) -> list[Detection]:
     """What every rule says about each rollout."""
-    return _engine().look_at_all(rollouts)
+    return _engine().detect_all(rollouts)

@@ -26,7 +26,7 @@ Search = Callable[[str], Collection[int]]
 """Numbers of the rules whose phrases may be in a text."""
 SearchAll = Callable[[Sequence[str]], list[Collection[int]]]
 """The same for each of some texts."""
-Place = Literal["errors", "closing"]
+Ref = Literal["errors", "closing"]
 
 HEAD = 600
 """Characters at the start of a result in which an error is looked for, and the most that the output of a program has
@@ -191,7 +191,7 @@ def closing(steps: Sequence[Step]) -> str:
     return "\n".join([*opened, *(said if called else said[:CLOSING])])
 
 
-TEXT_AT: dict[Place, Callable[[Sequence[Step]], str]] = {"errors": errors, "closing": closing}
+TEXT_AT: dict[Ref, Callable[[Sequence[Step]], str]] = {"errors": errors, "closing": closing}
 
 
 def _google_re2() -> tuple[Any, Any] | None:

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from blade.evidence.differences import differences
-from blade.model.finding import Looked
+from blade.model.finding import Detection
 from blade.model.rollout import Rollout, Step
 from blade.model.tools import changes_state
-from blade.rules import look_at_all
+from blade.rules import detect_all
 
 
-def look(rollouts: Sequence[Rollout]) -> list[Looked]:
+def detect(rollouts: Sequence[Rollout]) -> list[Detection]:
     """Hits of the rules, differences from what was due, and the stages that each rollout reached; picklable."""
-    seen = look_at_all(rollouts)
+    seen = detect_all(rollouts)
     differs = list(map(differences, rollouts))
     reached = map(stages, rollouts)
     return [
-        Looked(hits=one.hits, cannot_look=one.cannot_look, differs=other, attempted=attempted, feedback=feedback)
+        Detection(hits=one.hits, cannot_check=one.cannot_check, differs=other, attempted=attempted, feedback=feedback)
         for one, other, (attempted, feedback) in zip(seen, differs, reached, strict=True)
     ]
 

@@ -12,14 +12,14 @@ from blade.model.run import Run
 from blade.stats.counts import JUDGED, PASSED, PRESENT
 
 
-def funnel(run: Run, taught: Sequence[str] = ()) -> Funnel:
+def funnel(run: Run, custom: Sequence[str] = ()) -> Funnel:
     """Stages from expected to passed, each counted among those that reached the one before.
 
     The core action is a change, a patch or an answer; feedback is a tool or test result after it. A package's own
     stages (`taught`) stand in place of these two.
     """
     rows = run.rollouts.select("outcome", "attempted", "feedback", "reached", "steps")
-    between = [(name, _reached(rows, name), "no rollout has a trajectory") for name in taught]
+    between = [(name, _reached(rows, name), "no rollout has a trajectory") for name in custom]
     attempted = ("attempted the core action", _flag(rows, "attempted", True), "no trajectory shows what was attempted")
     feedback = "no rollout changes anything, so no result can come back"
     stages: list[tuple[str, pl.Expr | None, str]] = [

@@ -9,13 +9,13 @@ import numpy as np
 from blade.model.diagnosis import Headroom
 from blade.model.measure import Interval
 from blade.stats.intervals import ROUGH_BELOW
-from blade.stats.rollout_index import Floats, Integers, Numbered
+from blade.stats.rollout_index import Floats, Integers, RolloutIndex
 from blade.stats.special_functions import student_quantile
 
 METHOD = "t over tasks: affected rollouts take the mean of the task's unaffected ones"
 
 
-def headroom(run: Numbered, hit: Integers, only: Integers, *, estimable: bool = True) -> Headroom:
+def headroom(run: RolloutIndex, hit: Integers, only: Integers, *, estimable: bool = True) -> Headroom:
     """What mending a symptom would give in the units of the score, for rollouts as `those` gives them.
 
     If `hit` rollouts did as well as their task's others; if those failures were mended in which it is the `only` one;

@@ -13,7 +13,7 @@ from msgspec import Struct
 from blade.model.run import Run
 from blade.stats.rollout_value import Scale, scale, worth
 
-Place = tuple[str, int]
+Ref = tuple[str, int]
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -22,7 +22,7 @@ SINGLE = 2
 """Steps of a rollout that holds no more than a thought and a message."""
 
 
-class Numbered(Struct, frozen=True, kw_only=True, eq=False, dict=True):
+class RolloutIndex(Struct, frozen=True, kw_only=True, eq=False, dict=True):
     """The rollouts of a run by their rows in its table; every column is in the order of the table."""
 
     run: Run
@@ -85,7 +85,7 @@ class Numbered(Struct, frozen=True, kw_only=True, eq=False, dict=True):
         again = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
         return outputs.is_in(pl.Series(again, dtype=outputs.dtype).implode()).fill_null(value=False).to_numpy()
 
-    def at(self, places: Sequence[Place]) -> Integers:
+    def at(self, places: Sequence[Ref]) -> Integers:
         """The rows of the places that the run has, in their order."""
         rows = np.flatnonzero(self.of_tasks({task for task, _ in places}))
         table = self.run.rollouts.select("task_id", "repeat")[rows]
@@ -122,11 +122,11 @@ class Numbered(Struct, frozen=True, kw_only=True, eq=False, dict=True):
         return float(np.mean(gains / self.sizes)) if len(self.sizes) else 0.0
 
 
-def numbered(run: Run) -> Numbered:
+def index_rollouts(run: Run) -> RolloutIndex:
     """The rollouts of a run, ready to be counted; quick where the rows of a task stand together."""
     stretches, outcome = run.rollouts["task_id"].rle().struct, run.rollouts["outcome"]
     names, lengths = stretches.field("value"), stretches.field("len").to_numpy()
-    return Numbered(
+    return RolloutIndex(
         run=run,
         names=names,
         lengths=lengths,

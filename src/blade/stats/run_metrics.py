@@ -24,7 +24,7 @@ from blade.stats.slices import slices
 from blade.stats.usage import usage
 from blade.stats.variance import pass_variance, reward_variance
 
-MOST_PLACES = 8
+MOST_REFS = 8
 """Places listed for a task in tasks.jsonl."""
 
 
@@ -185,7 +185,7 @@ def _places(run: Run) -> pl.DataFrame:
     bad = run.rollouts.select("task_id", "repeat", "outcome").filter(
         pl.col("outcome").is_in(["failed", "errored", "unscored"])
     )
-    repeats_ = bad.group_by("task_id", maintain_order=True).agg(pl.col("repeat").head(MOST_PLACES).alias("places"))
+    repeats_ = bad.group_by("task_id", maintain_order=True).agg(pl.col("repeat").head(MOST_REFS).alias("places"))
     fired = run.rollouts.select("task_id", "fired").drop_nulls("fired").explode("fired")
     codes = fired.group_by("task_id").agg(pl.col("fired").struct.field("code").unique().sort().alias("codes"))
     tasks = run.tasks.select("task_id")

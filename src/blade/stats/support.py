@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from blade.model.diagnosis import Grade
+from blade.model.diagnosis import Support
 from blade.stats.association import Association, Flags, Integers, Strata, associate
 
 SIGNIFICANT = 0.05
@@ -21,10 +21,10 @@ SMALL = 0.05
 """A risk difference that is ruled out above this is harmless."""
 
 
-class Graded(Struct, frozen=True, kw_only=True):
+class SymptomCounts(Struct, frozen=True, kw_only=True):
     """A symptom's grade with the counts that it rests on."""
 
-    grade: Grade
+    support: Support
     association: Association
     fired_failed: int
     fired_passed: int
@@ -47,11 +47,11 @@ def slices_of(values: npt.ArrayLike) -> Slices:
     return Slices(names=tuple(map(str, names)), codes=codes)
 
 
-def observe(strata: Strata, mixed_in: tuple[str, ...] = ()) -> Graded:
+def observe(strata: Strata, mixed_in: tuple[str, ...] = ()) -> SymptomCounts:
     """The association of a symptom over judged rollouts, before the family of tests is known."""
     both, fired, failed = (int(counts.sum()) for counts in (strata.both, strata.fired, strata.failed))
-    return Graded(
-        grade=Grade.NOT_SETTLED,
+    return SymptomCounts(
+        support=Support.UNCLEAR,
         association=associate(strata),
         fired_failed=both,
         fired_passed=fired - both,
@@ -61,19 +61,19 @@ def observe(strata: Strata, mixed_in: tuple[str, ...] = ()) -> Graded:
     )
 
 
-def grade(seen: Graded, q: float | None) -> Grade:
+def support(seen: SymptomCounts, q: float | None) -> Support:
     """The grade of a symptom whose q-value in its family is given; None where it could not be tested."""
     found = seen.association
     if seen.mixed_in:
-        return Grade.MIXED
+        return Support.MIXED
     if q is not None and q <= SIGNIFICANT and (found.risk_difference or 0.0) > 0:
-        return Grade.SHOWN
+        return Support.SHOWN
     high = found.interval.high if found.interval is not None else None
     if found.informative >= ENOUGH_INFORMATIVE:
-        return Grade.HARMLESS if high is not None and high < SMALL else Grade.NOT_SETTLED
+        return Support.HARMLESS if high is not None and high < SMALL else Support.UNCLEAR
     rare = seen.fired_passed < RARE * seen.passed if seen.passed >= ENOUGH_PASSES else seen.fired_passed == 0
     against = (found.risk_difference or 0.0) < 0
-    return Grade.CONSISTENT if rare and seen.fired_failed > 0 and not against else Grade.NOT_SETTLED
+    return Support.CONSISTENT if rare and seen.fired_failed > 0 and not against else Support.UNCLEAR
 
 
 def opposite(hits: Flags, losses: Flags, slices: Slices | None) -> tuple[str, ...]:

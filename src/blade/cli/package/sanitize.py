@@ -37,13 +37,13 @@ def sanitize(
     """
     import json
 
-    from blade.package.sanitize import sanitize as look
+    from blade.package.sanitize import sanitize as detect
     from blade.package.sanitize import words
 
     given = path or benchmark_dir
     if given is None or (path and benchmark_dir):
         raise RequestError("one folder or file is needed", hint="blade package sanitize DIR")
-    found = look(given, deny=deny or (), output=output)
+    found = detect(given, deny=deny or (), output=output)
     if as_json:
         print(json.dumps(words.as_json(found), ensure_ascii=False))
     else:

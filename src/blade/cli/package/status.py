@@ -33,9 +33,9 @@ def status(
     from dataclasses import asdict
 
     from blade.package.layout import find_package
-    from blade.package.status import status as look
+    from blade.package.status import status as detect
 
-    found = look(find_package(given_folder(folder, benchmark_dir)))
+    found = detect(find_package(given_folder(folder, benchmark_dir)))
     print(json.dumps(asdict(found), ensure_ascii=False) if as_json else "\n".join(_lines(found)))
 
 

@@ -19,7 +19,7 @@ from blade.ingest.jsonl import Record
 from blade.ingest.row import RowReader
 from blade.ingest.row_table import Light
 from blade.model.errors import RequestError
-from blade.model.finding import Look
+from blade.model.finding import Detect
 from blade.model.rollout import Rollout, RolloutKey, Source
 from blade.model.run import Reported
 
@@ -56,7 +56,7 @@ class Facts(Struct, frozen=True, kw_only=True):
 class MakeReader(Protocol):
     """How a format makes its reader."""
 
-    def __call__(self, *, role: str, threshold: float, look: Look | None, trajectories: bool) -> RowReader: ...
+    def __call__(self, *, role: str, threshold: float, detect: Detect | None, trajectories: bool) -> RowReader: ...
 
 
 class Format(Struct, frozen=True, kw_only=True):

@@ -20,7 +20,7 @@ from blade.ingest.jsonl import Record, Torn
 from blade.ingest.rollouts import rollout_of
 from blade.ingest.row import RowReader
 from blade.ingest.row_table import Light
-from blade.model.finding import Look
+from blade.model.finding import Detect
 from blade.model.rollout import Rollout, RolloutKey, Source
 
 _LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
@@ -184,8 +184,8 @@ def _recorded(results: Mapping[str, Any]) -> dict[str, float]:
 class SampleReader(RowReader):
     """Reads samples of a log, which are always rollouts."""
 
-    def __init__(self, *, role: str, threshold: float, look: Look | None, trajectories: bool) -> None:
-        super().__init__(role="rollouts", threshold=threshold, look=look, trajectories=trajectories)
+    def __init__(self, *, role: str, threshold: float, detect: Detect | None, trajectories: bool) -> None:
+        super().__init__(role="rollouts", threshold=threshold, detect=detect, trajectories=trajectories)
 
 
 def as_row(sample: Row) -> Row:

@@ -57,7 +57,7 @@ _NUMBER_OR_TEXT = (str, int, float)
 
 Day = tuple[int, int]
 """Month and day."""
-Told = str | float | Day
+Differences = str | float | Day
 Leaf = tuple[str, str | float]
 """A value of a call that holds no others, behind its name."""
 
@@ -217,7 +217,7 @@ def _contradiction(claim: _Claim, call: _Call, made: list[tuple[Step, Step]]) ->
     return None
 
 
-def _told_instead(claim: _Claim, value: _Value, call: _Call) -> Told | None:
+def _told_instead(claim: _Claim, value: _Value, call: _Call) -> Differences | None:
     """What the claim states in place of a value."""
     if value.kind == "word":
         return _other_word(claim, value)
@@ -226,7 +226,7 @@ def _told_instead(claim: _Claim, value: _Value, call: _Call) -> Told | None:
     return _other_day(claim, call) if value.kind == "day" else _other_amount(claim, value)
 
 
-def _is_shown(told: Told, known: str) -> bool:
+def _is_shown(told: Differences, known: str) -> bool:
     """Whether changes or their results hold what was stated: then it reports them."""
     if isinstance(told, float):
         return told in [float(number) for number in re.findall(r"\d+(?:\.\d+)?", known)]

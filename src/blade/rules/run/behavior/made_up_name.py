@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from blade.evidence import provenance, quotes
-from blade.evidence.alignment import Walk
+from blade.evidence.alignment import AlignedTrajectory
 from blade.evidence.context import Context
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause
@@ -28,7 +28,7 @@ from blade.rules.run_rule import run_rule
 class _Guess(NamedTuple):
     """A value that came from nowhere."""
 
-    walk: Walk
+    walk: AlignedTrajectory
     call: Step
     name: str
     made: object
@@ -44,7 +44,7 @@ def made_up_name(context: Context) -> Iterator[Doubt]:
             yield _doubt(task, guesses, failing)
 
 
-def _guesses(walk: Walk) -> Iterator[_Guess]:
+def _guesses(walk: AlignedTrajectory) -> Iterator[_Guess]:
     for wrong in walk.pairing.wrong:
         call = wrong.made.step
         for argument in wrong.names:
@@ -55,11 +55,11 @@ def _guesses(walk: Walk) -> Iterator[_Guess]:
                 yield _Guess(walk=walk, call=call, name=name, made=made, due=due)
 
 
-def _seen(walk: Walk, value: object, before: int) -> bool:
+def _seen(walk: AlignedTrajectory, value: object, before: int) -> bool:
     return provenance.in_prompt(walk.rollout, value) or provenance.source(walk.rollout, value, before) is not None
 
 
-def _doubt(task: str, guesses: Sequence[_Guess], failing: Sequence[Walk]) -> Doubt:
+def _doubt(task: str, guesses: Sequence[_Guess], failing: Sequence[AlignedTrajectory]) -> Doubt:
     first = guesses[0]
     evidence = quotes.of_call(first.walk.rollout, first.call, first.made, first.name)
     return Doubt(

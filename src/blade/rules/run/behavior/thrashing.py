@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from blade.evidence import quotes
-from blade.evidence.alignment import Walk
+from blade.evidence.alignment import AlignedTrajectory
 from blade.evidence.context import Context
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause
@@ -46,7 +46,7 @@ def thrashing(context: Context) -> Iterator[Doubt]:
             yield _doubt(task, longest, stuck)
 
 
-def _is_stuck(walk: Walk, longest: int) -> bool:
+def _is_stuck(walk: AlignedTrajectory, longest: int) -> bool:
     calls = len(walk.calls)
     again = calls - len({_alike(call) for call in walk.calls})
     return calls >= TIMES * longest and calls >= longest + MORE and again >= AGAIN * calls
@@ -57,7 +57,7 @@ def _alike(call: Step) -> str:
     return f"{call.tool}({_NUMBER.sub('', (call.arguments or '').lower())})"
 
 
-def _doubt(task: str, longest: int, stuck: list[Walk]) -> Doubt:
+def _doubt(task: str, longest: int, stuck: list[AlignedTrajectory]) -> Doubt:
     first = stuck[0]
     same, times = Counter(_alike(call) for call in first.calls).most_common(1)[0]
     last = [call for call in first.calls if _alike(call) == same][-1]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from blade.evidence import quotes
-from blade.evidence.alignment import Walk
+from blade.evidence.alignment import AlignedTrajectory
 from blade.model.finding import Evidence
 
 DEEPEST = 6
@@ -14,7 +14,7 @@ MOST_TEXTS = 400
 _PROMPTS = (("responses_create_params", "input"), ("prompt",), ("input",), ("messages",))
 
 
-def given_texts(walk: Walk) -> Iterator[tuple[str, str]]:
+def given_texts(walk: AlignedTrajectory) -> Iterator[tuple[str, str]]:
     """The texts of the prompt, each with its dotted path in the row."""
     known = "\n".join(step.text for step in walk.rollout.prompt)
     for path in _PROMPTS:
@@ -26,7 +26,7 @@ def given_texts(walk: Walk) -> Iterator[tuple[str, str]]:
                 yield where, text
 
 
-def question(walk: Walk) -> Evidence | None:
+def question(walk: AlignedTrajectory) -> Evidence | None:
     """The end of what the agent was given, which is where a prompt puts its question."""
     found = list(given_texts(walk))
     if not found:

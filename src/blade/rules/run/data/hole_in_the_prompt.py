@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from blade.evidence import quotes
-from blade.evidence.alignment import Walk
+from blade.evidence.alignment import AlignedTrajectory
 from blade.evidence.context import Context
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause
@@ -62,13 +62,13 @@ def hole_in_the_prompt(context: Context) -> Iterator[Doubt]:
             )
 
 
-def _misses_it(walk: Walk) -> bool:
+def _misses_it(walk: AlignedTrajectory) -> bool:
     """Whether the agent says that something was not given to it: code and templates have braces that are no holes."""
     spoken = [step.text for step in walk.steps if step.party == "agent" and step.kind == "message"]
     return any(_MISSED.search(text) is not None for text in spoken)
 
 
-def _holes(walk: Walk) -> tuple[str, ...]:
+def _holes(walk: AlignedTrajectory) -> tuple[str, ...]:
     return _holes_in("\n".join(step.text for step in walk.rollout.prompt)[:LONGEST_PROMPT])
 
 

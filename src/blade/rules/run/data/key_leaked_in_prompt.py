@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from blade.evidence import provenance, quotes
-from blade.evidence.alignment import Walk
+from blade.evidence.alignment import AlignedTrajectory
 from blade.evidence.context import Context
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause, Evidence
@@ -46,7 +46,7 @@ _ANY_VALUE = r"[\"'`*$(\[\\]{0,3}([\w.,+-]*\w)"
 class _Leak(Struct, frozen=True, kw_only=True):
     """An answer that stands in a prompt, and the words that give it away."""
 
-    walk: Walk
+    walk: AlignedTrajectory
     value: str
     words: str
     evidence: Evidence | None
@@ -54,7 +54,7 @@ class _Leak(Struct, frozen=True, kw_only=True):
 
 @run_rule("DAT004", suggests=Cause.DATA)
 def key_leaked_in_prompt(context: Context) -> Iterator[Doubt]:
-    firsts: dict[str, Walk] = {}
+    firsts: dict[str, AlignedTrajectory] = {}
     for (task, _), walk in context.reading.walks.items():
         firsts.setdefault(task, walk)
     found = [leak for walk in firsts.values() if (leak := _leak(walk)) is not None]
@@ -72,7 +72,7 @@ def key_leaked_in_prompt(context: Context) -> Iterator[Doubt]:
         )
 
 
-def _leak(walk: Walk) -> _Leak | None:
+def _leak(walk: AlignedTrajectory) -> _Leak | None:
     values = _wanted(walk)
     if not values:
         return None
@@ -96,14 +96,14 @@ def _stated(value: str, text: str) -> str:
     return "" if ends and len(given) > 1 else match[0].strip()
 
 
-def _wanted(walk: Walk) -> list[str]:
+def _wanted(walk: AlignedTrajectory) -> list[str]:
     """The answer, however short, or the ids that the key passes to tools."""
     answer = (walk.due.answer or "").strip()
     short = len(answer) < SHORTEST and any(letter.isalnum() for letter in answer)
     return [answer] if short else _distinctive(walk)
 
 
-def _distinctive(walk: Walk) -> list[str]:
+def _distinctive(walk: AlignedTrajectory) -> list[str]:
     """The answer, or the ids that the key passes to tools, where they are not found in a text by chance."""
     answer = (walk.due.answer or "").strip()
     wordy = len(answer.split()) > 1 or any(letter.isdigit() for letter in answer)
@@ -113,7 +113,7 @@ def _distinctive(walk: Walk) -> list[str]:
     return list(dict.fromkeys(str(value) for value in named if provenance.is_name(value)))[:MOST_VALUES]
 
 
-def _is_example(leak: _Leak, walks: Sequence[Walk]) -> bool:
+def _is_example(leak: _Leak, walks: Sequence[AlignedTrajectory]) -> bool:
     """Whether the prompt of a task that wants something else has the same words; of a short answer also where all want it."""
     others = [walk for walk in walks if leak.value not in _wanted(walk)]
     if len(leak.value) < SHORTEST and not others:

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from blade.evidence import quotes
-from blade.evidence.alignment import Walk
+from blade.evidence.alignment import AlignedTrajectory
 from blade.evidence.context import Context
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause, Differs
@@ -50,11 +50,11 @@ def done_without_verdict(context: Context) -> Iterator[Doubt]:
         )
 
 
-def _wants_change(walk: Walk) -> bool:
+def _wants_change(walk: AlignedTrajectory) -> bool:
     return any(changes_state(call.tool) for call in walk.due.calls or ())
 
 
-def _turns(walk: Walk) -> int:
+def _turns(walk: AlignedTrajectory) -> int:
     """Turns of the agent: what it says and calls before anybody else speaks is one."""
     parties = [step.party for step in walk.steps]
     return sum(party == "agent" and before != "agent" for before, party in pairwise(["", *parties]))

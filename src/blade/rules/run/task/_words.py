@@ -6,14 +6,14 @@ import json
 from collections.abc import Iterator
 
 from blade.evidence import quotes
-from blade.evidence.alignment import Walk
+from blade.evidence.alignment import AlignedTrajectory
 from blade.model.finding import Evidence
 
 Spoken = tuple[str, str]
 """Dotted path in the row, empty where none can name it, and the words there."""
 
 
-def verifier_words(walk: Walk) -> Iterator[Spoken]:
+def verifier_words(walk: AlignedTrajectory) -> Iterator[Spoken]:
     """What the verifier or a test of its own wrote about a rollout, each with its place in the row."""
     for said in walk.due.said:
         yield said.field, said.text
@@ -22,24 +22,24 @@ def verifier_words(walk: Walk) -> Iterator[Spoken]:
             yield check.words_field, check.words
 
 
-def agent_words(walk: Walk) -> str:
+def agent_words(walk: AlignedTrajectory) -> str:
     """All that the agent said and passed to tools, and the answer that was taken from it."""
     mine = (step for step in walk.steps if step.party == "agent")
     return "\n".join([*(f"{step.text}\n{step.arguments or ''}" for step in mine), walk.rollout.answer or ""])
 
 
-def given_words(walk: Walk) -> str:
+def given_words(walk: AlignedTrajectory) -> str:
     """All that the agent was told, before its first turn and by users and tools after it."""
     heard = (step.text for step in walk.steps if step.party in ("user", "tool", "system"))
     return "\n".join([*(step.text for step in walk.rollout.prompt), *heard])
 
 
-def quoted(walk: Walk, spoken: Spoken, quote: str) -> Evidence | None:
+def quoted(walk: AlignedTrajectory, spoken: Spoken, quote: str) -> Evidence | None:
     """The words as evidence; None where no path names their place."""
     return quotes.of_row(walk.rollout, spoken[0], quote.strip()) if spoken[0] else None
 
 
-def reward_of(walk: Walk) -> Evidence | None:
+def reward_of(walk: AlignedTrajectory) -> Evidence | None:
     """The reward as the row has it; None where it stands in another form than a number."""
     for name in ("reward", "score"):
         value = walk.row.get(name)

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from blade.evidence import quotes
-from blade.evidence.alignment import Walk
+from blade.evidence.alignment import AlignedTrajectory
 from blade.evidence.context import Context
 from blade.evidence.refs import spread
 from blade.model.diagnosis import Doubt
@@ -90,7 +90,7 @@ _ANYBODYS = pattern_of(
 class _Seen(Struct, frozen=True, kw_only=True):
     """A message that something is missing."""
 
-    walk: Walk
+    walk: AlignedTrajectory
     what: str
     kind: str
     spoken: Spoken
@@ -113,7 +113,7 @@ def dependency_missing(context: Context) -> Iterator[Doubt]:
             yield _doubt(what, messages)
 
 
-def _missing(walk: Walk) -> Iterator[_Seen]:
+def _missing(walk: AlignedTrajectory) -> Iterator[_Seen]:
     """What the verifier could not find for a rollout, each thing once; not what the solution was to bring."""
     told: set[str] = set()
     for spoken in verifier_words(walk):
@@ -145,7 +145,7 @@ def _names(what: str, text: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(what)}(?!\w)", text) is not None
 
 
-def _is_there(what: str, seen: Sequence[_Seen], passing: Sequence[Walk]) -> bool:
+def _is_there(what: str, seen: Sequence[_Seen], passing: Sequence[AlignedTrajectory]) -> bool:
     """Whether passing rollouts show the same message, or could load the thing."""
     loads = re.compile(rf"^\s*(?:import|from)\s+{re.escape(what)}\b", re.MULTILINE)
     same = any(one.quote.strip() in text for one in seen[:1] for walk in passing for _, text in verifier_words(walk))

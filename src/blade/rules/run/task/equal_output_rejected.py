@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
-from blade.evidence.alignment import Walk
+from blade.evidence.alignment import AlignedTrajectory
 from blade.evidence.context import Context
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause
@@ -95,5 +95,5 @@ def _inside(value: object) -> Iterator[tuple[str, object]]:
         yield from ((str(place), item) for place, item in enumerate(value[:MOST_ITEMS]))
 
 
-def _failing(context: Context) -> list[Walk]:
+def _failing(context: Context) -> list[AlignedTrajectory]:
     return [walk for walk in context.reading.walks.values() if not walk.passed]

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 import polars as pl
 
 from blade.evidence import quotes
-from blade.evidence.alignment import Walk
+from blade.evidence.alignment import AlignedTrajectory
 from blade.evidence.context import Context
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause, Evidence
@@ -43,7 +43,7 @@ def equal_still_rejected(context: Context) -> Iterator[Doubt]:
         )
 
 
-def _told(walk: Walk, mode: str) -> tuple[str, Evidence | None]:
+def _told(walk: AlignedTrajectory, mode: str) -> tuple[str, Evidence | None]:
     last = walk.message_after(walk.steps[-1].index) if walk.steps else None
     evidence = quotes.stating(walk.rollout, last) if last is not None else None
     said = f' (:{evidence.step} "{evidence.quote}")' if evidence else ""

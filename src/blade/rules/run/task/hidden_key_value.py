@@ -18,7 +18,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from blade.evidence import provenance, quotes
-from blade.evidence.alignment import Walk
+from blade.evidence.alignment import AlignedTrajectory
 from blade.evidence.context import Context
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause
@@ -50,7 +50,7 @@ def hidden_key_value(context: Context) -> Iterator[Doubt]:
                         yield _hidden(task, name, due, made, shown, walks)
 
 
-def _is_hidden(value: object, walks: Sequence[Walk], everywhere: Collection[Walk]) -> bool:
+def _is_hidden(value: object, walks: Sequence[AlignedTrajectory], everywhere: Collection[AlignedTrajectory]) -> bool:
     """Whether no result or message of any rollout read holds the value, nor the task's prompt or script."""
     if not isinstance(value, str) or not provenance.can_be_traced(value) or _PROSE.search(value):
         return False
@@ -59,7 +59,9 @@ def _is_hidden(value: object, walks: Sequence[Walk], everywhere: Collection[Walk
     return not heard and not given
 
 
-def _shown_elsewhere(name: str, made: object, walks: Sequence[Walk], *, alone: bool) -> tuple[Walk, Step] | None:
+def _shown_elsewhere(
+    name: str, made: object, walks: Sequence[AlignedTrajectory], *, alone: bool
+) -> tuple[AlignedTrajectory, Step] | None:
     """A record that was looked up and has the field once, with the value that the agent gave; not a list to choose from.
 
     Where that value is `alone` in differing from the key, the record is the one that the key is about, and may hold others.
@@ -78,7 +80,14 @@ def _is_record(tool: str) -> bool:
     return _LISTS.search(tool) is None and not changes_state(tool)
 
 
-def _hidden(task: str, name: str, due: object, made: object, shown: tuple[Walk, Step], walks: Sequence[Walk]) -> Doubt:
+def _hidden(
+    task: str,
+    name: str,
+    due: object,
+    made: object,
+    shown: tuple[AlignedTrajectory, Step],
+    walks: Sequence[AlignedTrajectory],
+) -> Doubt:
     walk, step = shown
     evidence = quotes.holding(walk.rollout, step, str(made))
     failing = [one for one in walks if not one.passed]

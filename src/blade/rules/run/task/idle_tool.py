@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from blade.evidence import quotes
 from blade.evidence.actions import parsed
-from blade.evidence.alignment import Walk
+from blade.evidence.alignment import AlignedTrajectory
 from blade.evidence.context import Context
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause
@@ -46,7 +46,7 @@ def idle_tool(context: Context) -> Iterator[Doubt]:
 class _Asked(NamedTuple):
     """A call that asks for another value of a field, and what its result shows."""
 
-    walk: Walk
+    walk: AlignedTrajectory
     call: Step
     name: str
     wanted: object
@@ -70,7 +70,7 @@ def _by_record(asked: Sequence[_Asked]) -> list[list[_Asked]]:
     return [records[ids] for ids in sorted(records)]
 
 
-def _asked_changes(walk: Walk) -> Iterator[tuple[Step, str, object, object]]:
+def _asked_changes(walk: AlignedTrajectory) -> Iterator[tuple[Step, str, object, object]]:
     """Calls that ask for another value of a field than an earlier result about the same thing shows."""
     if not walk.changes:
         return

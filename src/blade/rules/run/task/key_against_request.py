@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from blade.evidence import provenance, quotes
-from blade.evidence.alignment import Walk
+from blade.evidence.alignment import AlignedTrajectory
 from blade.evidence.context import Context
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause
@@ -51,7 +51,7 @@ def key_against_request(context: Context) -> Iterator[Doubt]:
             yield _contradiction(task, turned, found[0][0], walks, len(found))
 
 
-def _turned(walk: Walk) -> Iterator[_Turned]:
+def _turned(walk: AlignedTrajectory) -> Iterator[_Turned]:
     """Values that alone make a call differ from the key, in a rollout that differs in nothing else."""
     wrong, missing = walk.pairing.wrong, walk.pairing.missing
     if len(wrong) != 1 or len(wrong[0].names) != 1 or missing or walk.pairing.extra:
@@ -63,17 +63,17 @@ def _turned(walk: Walk) -> Iterator[_Turned]:
         yield _Turned(tool=call.due.tool, name=inner, due=due, made=made)
 
 
-def _asked_for(value: str, walks: Sequence[Walk]) -> bool:
+def _asked_for(value: str, walks: Sequence[AlignedTrajectory]) -> bool:
     """Whether the user's own words, in the prompt, in the talk or in the script of a simulated one, hold the value."""
     return all(_request_with(walk, value) is not None for walk in walks)
 
 
-def _request_with(walk: Walk, value: str) -> Step | None:
+def _request_with(walk: AlignedTrajectory, value: str) -> Step | None:
     said = [step for step in (*walk.rollout.prompt, *walk.steps) if step.party == "user"]
     return next((step for step in said if provenance.holds(step.text, value)), None)
 
 
-def _visible(value: str, walks: Sequence[Walk]) -> bool:
+def _visible(value: str, walks: Sequence[AlignedTrajectory]) -> bool:
     """Whether anything that the agent could see, or that its user was told, holds the value."""
     return any(
         provenance.in_prompt(walk.rollout, value)
@@ -83,7 +83,9 @@ def _visible(value: str, walks: Sequence[Walk]) -> bool:
     )
 
 
-def _contradiction(task: str, turned: _Turned, walk: Walk, walks: Sequence[Walk], alike: int) -> Doubt:
+def _contradiction(
+    task: str, turned: _Turned, walk: AlignedTrajectory, walks: Sequence[AlignedTrajectory], alike: int
+) -> Doubt:
     call = walk.pairing.wrong[0].made.step
     evidence = quotes.of_call(walk.rollout, call, turned.made, turned.name)
     return Doubt(

@@ -35,7 +35,7 @@ def one_wrong_answer(context: Context) -> Iterator[Doubt]:
     run = context.run
     if run.rollouts["answer"].count() == 0:
         return
-    rollouts = context.numbered
+    rollouts = context.rollouts
     never = (rollouts.judged_per_task >= FEWEST) & (rollouts.per_task(rollouts.passed) == 0)
     rows = run.rollouts.select("task_id", "answer_fp", "answer").filter(
         pl.Series(rollouts.judged & never[rollouts.task])

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from blade.evidence import quotes
-from blade.evidence.alignment import Walk
+from blade.evidence.alignment import AlignedTrajectory
 from blade.evidence.answers.numbers import number_of
 from blade.evidence.context import Context
 from blade.evidence.differences import final_text
@@ -53,16 +53,16 @@ def percent_against_share(context: Context) -> Iterator[Doubt]:
     )
 
 
-def _given(walk: Walk) -> str:
+def _given(walk: AlignedTrajectory) -> str:
     return (walk.rollout.answer or final_text(walk.steps)).strip()
 
 
-def _is_hundredfold(walk: Walk) -> bool:
+def _is_hundredfold(walk: AlignedTrajectory) -> bool:
     key, given = number_of((walk.due.answer or "").strip()), number_of(_given(walk))
     return bool(key) and given is not None and key is not None and (given == 100 * key or key == 100 * given)
 
 
-def _asks(walk: Walk) -> Evidence | None:
+def _asks(walk: AlignedTrajectory) -> Evidence | None:
     """Where the question speaks of a percentage: in its own field, else at the end of the prompt."""
     named = [(name, value) for name in _QUESTIONS if isinstance(value := walk.row.get(name), str)]
     for where, text in named or list(given_texts(walk))[-1:]:

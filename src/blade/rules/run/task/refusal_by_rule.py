@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from blade.evidence import quotes
-from blade.evidence.alignment import Walk
+from blade.evidence.alignment import AlignedTrajectory
 from blade.evidence.context import Context
 from blade.evidence.in_words import failure_in_words
 from blade.model.diagnosis import Doubt
@@ -57,7 +57,7 @@ def refusal_by_rule(context: Context) -> Iterator[Doubt]:
         )
 
 
-def _cited(walk: Walk) -> tuple[Evidence, str] | None:
+def _cited(walk: AlignedTrajectory) -> tuple[Evidence, str] | None:
     """The agent's refusal of a change that was due, and the sentence of the prompt that it repeats."""
     due = next((one.name for one in walk.differs if one.kind in (Differs.NOT_MADE, Differs.MISSING)), None)
     if due is None:
@@ -67,7 +67,7 @@ def _cited(walk: Walk) -> tuple[Evidence, str] | None:
     return (found[0], rule) if rule is not None else None
 
 
-def _ban(walk: Walk) -> tuple[Evidence, str] | None:
+def _ban(walk: AlignedTrajectory) -> tuple[Evidence, str] | None:
     """A sentence of the agent that repeats a prohibition of its instructions, denial and all, where no change was made."""
     if walk.changes or all(one.kind not in (Differs.NOT_MADE, Differs.MISSING) for one in walk.differs):
         return None
@@ -83,7 +83,7 @@ def _ban(walk: Walk) -> tuple[Evidence, str] | None:
     return None
 
 
-def _rule(walk: Walk, said: str, fewest: int) -> str | None:
+def _rule(walk: AlignedTrajectory, said: str, fewest: int) -> str | None:
     """Of the sentences of the instructions that deny something and have most of the words said, the nearest.
 
     A word that few sentences of the instructions hold says more about which of them is meant.

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping
 import polars as pl
 
 from blade.evidence import quotes
-from blade.evidence.alignment import Walk
+from blade.evidence.alignment import AlignedTrajectory
 from blade.evidence.context import Context
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause, Evidence
@@ -35,8 +35,8 @@ _CLOSING = pattern_of(
     r"\W*(?:all |task |i(?:'m| am) )?(?:done|finished|completed?|submitted|ok(?:ay)?)\W*", re.IGNORECASE
 )
 
-Place = tuple[str, int]
-Pair = tuple[Place, Place]
+Ref = tuple[str, int]
+Pair = tuple[Ref, Ref]
 
 
 @run_rule("TSK012", suggests=Cause.TASK, strong=True, status="stable")
@@ -56,10 +56,10 @@ def same_output_judged_differently(context: Context) -> Iterator[Doubt]:
         )
 
 
-def _pairs(context: Context) -> Iterator[tuple[Pair, list[Place]]]:
+def _pairs(context: Context) -> Iterator[tuple[Pair, list[Ref]]]:
     """One passing and one failing rollout of each task that judges one output both ways, and all that fail with it."""
     shared = ("task_id", "output_fp", "answer_fp")
-    again = context.numbered.judged & context.numbered.repeats_itself
+    again = context.rollouts.judged & context.rollouts.repeats_itself
     if not again.any():
         return
     rows = context.run.rollouts.select(*shared, "repeat", "outcome", "calls", "steps").filter(pl.Series(again))
@@ -79,7 +79,7 @@ def _pairs(context: Context) -> Iterator[tuple[Pair, list[Place]]]:
             yield pair, [place for place, passed in places if not passed]
 
 
-def _pair(walks: Mapping[Place, Walk], places: list[tuple[Place, bool]], *, known: bool) -> Pair | None:
+def _pair(walks: Mapping[Ref, AlignedTrajectory], places: list[tuple[Ref, bool]], *, known: bool) -> Pair | None:
     """A pass and a failure that heard the same; unread ones only where it is known that there was nothing to hear."""
     passing = [place for place, passed in places if passed]
     failing = [place for place, passed in places if not passed]
@@ -89,18 +89,18 @@ def _pair(walks: Mapping[Place, Walk], places: list[tuple[Place, bool]], *, know
     return (passing[0], failing[0]) if known else None
 
 
-def _is_alike(one: Walk, other: Walk) -> bool:
+def _is_alike(one: AlignedTrajectory, other: AlignedTrajectory) -> bool:
     """Whether the two heard the same, and said more than that they are done."""
     if _heard(one) != _heard(other):
         return False
     return bool(one.calls) or not all(_CLOSING.fullmatch(step.text) for step in _spoken(one))
 
 
-def _heard(walk: Walk) -> list[str]:
+def _heard(walk: AlignedTrajectory) -> list[str]:
     return [" ".join(step.text.split()) for step in walk.steps if step.party != "agent"]
 
 
-def _spoken(walk: Walk) -> list[Step]:
+def _spoken(walk: AlignedTrajectory) -> list[Step]:
     return [step for step in walk.steps if step.party == "agent" and step.kind == "message" and step.text.strip()]
 
 

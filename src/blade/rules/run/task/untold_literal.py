@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from blade.evidence import provenance, quotes
-from blade.evidence.alignment import Walk
+from blade.evidence.alignment import AlignedTrajectory
 from blade.evidence.context import Context
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause
@@ -37,7 +37,7 @@ _LOG = pattern_of(r"(?:test|run|eval)_(?:log|output)$")
 
 @run_rule("TSK007", suggests=Cause.TASK, status="stable")
 def untold_literal(context: Context) -> Iterator[Doubt]:
-    found: dict[str, list[tuple[Walk, _Sought]]] = {}
+    found: dict[str, list[tuple[AlignedTrajectory, _Sought]]] = {}
     for walk in _failing(context):
         seen = _looked_for(walk)
         if seen is not None:
@@ -63,7 +63,7 @@ class _Sought(NamedTuple):
     quote: str
 
 
-def _looked_for(walk: Walk) -> _Sought | None:
+def _looked_for(walk: AlignedTrajectory) -> _Sought | None:
     """A text that a failed test did not find, and that neither the prompt nor anything the agent wrote holds."""
     if not walk.rollout.prompt:
         return None
@@ -78,5 +78,5 @@ def _looked_for(walk: Walk) -> _Sought | None:
     return None
 
 
-def _failing(context: Context) -> list[Walk]:
+def _failing(context: Context) -> list[AlignedTrajectory]:
     return [walk for walk in context.reading.walks.values() if not walk.passed]

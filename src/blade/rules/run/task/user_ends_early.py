@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from blade.evidence.alignment import Walk
+from blade.evidence.alignment import AlignedTrajectory
 from blade.evidence.context import Context
 from blade.evidence.refs import spread
 from blade.evidence.user_ending import hung_up
@@ -45,9 +45,9 @@ def user_ends_early(context: Context) -> Iterator[Doubt]:
         )
 
 
-def _ended_well(walk: Walk) -> bool:
+def _ended_well(walk: AlignedTrajectory) -> bool:
     return not (walk.rollout.error or "").strip() and all(one.kind != Differs.ERROR for one in walk.differs)
 
 
-def _failing(context: Context) -> list[Walk]:
+def _failing(context: Context) -> list[AlignedTrajectory]:
     return [walk for walk in context.reading.walks.values() if not walk.passed]

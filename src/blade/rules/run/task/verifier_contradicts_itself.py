@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 
 from blade.evidence import quotes
-from blade.evidence.alignment import Walk
+from blade.evidence.alignment import AlignedTrajectory
 from blade.evidence.context import Context
 from blade.evidence.refs import spread
 from blade.model.diagnosis import Doubt
@@ -67,7 +67,7 @@ _NO = frozenset(("fail", "failed", "incorrect", "wrong", "failure", "error", "fa
 class _Seen(Struct, frozen=True, kw_only=True):
     """What a verdict of one rollout says, and where."""
 
-    walk: Walk
+    walk: AlignedTrajectory
     name: str
     path: str
     says: bool
@@ -102,13 +102,13 @@ def _is_keys(seen: _Seen) -> bool:
     return seen.says and bool(answer and answer.strip()) and answer == key
 
 
-def _is_extreme(walk: Walk, most: float) -> bool:
+def _is_extreme(walk: AlignedTrajectory, most: float) -> bool:
     """Whether the reward is nothing, or the most of the run: anything between is part of a reward."""
     reward = walk.rollout.reward
     return reward is not None and (reward >= most if walk.rollout.outcome is Outcome.PASSED else reward <= 0)
 
 
-def _verdicts(walk: Walk) -> Iterator[_Seen]:
+def _verdicts(walk: AlignedTrajectory) -> Iterator[_Seen]:
     for path, value in _fields(walk.row):
         name = path.rpartition(".")[2]
         known = name in LIKELY or (name in VERDICTS and not isinstance(value, str)) or (name == SECOND and name != path)
@@ -119,7 +119,7 @@ def _verdicts(walk: Walk) -> Iterator[_Seen]:
         yield seen
 
 
-def _by_tests(walk: Walk) -> _Seen | None:
+def _by_tests(walk: AlignedTrajectory) -> _Seen | None:
     """Yes where every test held, no where each failed or one did that is required; None for part of them."""
     checks = walk.due.checks
     failed = [check for check in checks if not check.passed]

@@ -21,7 +21,7 @@ from collections.abc import Collection, Iterator
 import polars as pl
 
 from blade.evidence import quotes
-from blade.evidence.alignment import Walk
+from blade.evidence.alignment import AlignedTrajectory
 from blade.evidence.context import Context
 from blade.evidence.differences import MACHINERY, UNDECIDED
 from blade.evidence.refs import spread
@@ -31,7 +31,7 @@ from blade.model.finding import Cause, Differs
 from blade.model.pattern import pattern_of
 from blade.rules.run.task._words import Spoken, agent_words, given_words, quoted, verifier_words
 from blade.rules.run_rule import run_rule
-from blade.stats.rollout_index import Place
+from blade.stats.rollout_index import Ref
 
 LOOKED_BACK = 4_000
 """Characters before an error in which the place that raised it is looked for."""
@@ -109,7 +109,7 @@ def _by_its_own_word(context: Context) -> Iterator[Doubt]:
             yield _doubt(list(kept.iter_rows()), told[0][0], (str(name), told[0][1]), _telling_line(told[0][1]))
 
 
-def _of_itself(walk: Walk, field: str) -> str:
+def _of_itself(walk: AlignedTrajectory, field: str) -> str:
     """What a field says of the verifier; empty where it may speak of what was judged, of time, or of what it runs on."""
     text = next((said.text for said in walk.due.said if said.field == field), "")
     if MACHINERY.search(text):
@@ -118,7 +118,7 @@ def _of_itself(walk: Walk, field: str) -> str:
     return "" if theirs else text
 
 
-def _details(walk: Walk, field: str) -> list[str]:
+def _details(walk: AlignedTrajectory, field: str) -> list[str]:
     return [one.detail for one in walk.differs if one.kind == Differs.NO_RECORD and one.name == field]
 
 
@@ -129,7 +129,7 @@ def _telling_line(text: str) -> str:
 
 def _by_traceback(context: Context) -> Iterator[Doubt]:
     """Errors that test code raised on its own names, one doubt an error."""
-    found: dict[str, list[tuple[Walk, Spoken]]] = {}
+    found: dict[str, list[tuple[AlignedTrajectory, Spoken]]] = {}
     for walk in (one for one in context.reading.walks.values() if not one.passed):
         for spoken in verifier_words(walk):
             for error in _own_errors(walk, spoken[1]):
@@ -157,7 +157,7 @@ def _by_every_test(context: Context, told: Collection[str]) -> Iterator[Doubt]:
             yield _doubt([(task, walk.repeat) for walk in walks], walks[0], spoken, _telling_line(checks[0].words))
 
 
-def _is_before_it(walk: Walk, text: str) -> bool:
+def _is_before_it(walk: AlignedTrajectory, text: str) -> bool:
     """Whether words tell of a failure of the verifier's own files or of a stage before its tests, and name nothing given."""
     if not text.strip() or _NO_CRASH.search(text):
         return False
@@ -177,7 +177,7 @@ def _is_own(path: str) -> bool:
     return _OWN_FILE.search(path) is not None or _OWN_FOLDER.search(path) is not None
 
 
-def _own_errors(walk: Walk, text: str) -> Iterator[str]:
+def _own_errors(walk: AlignedTrajectory, text: str) -> Iterator[str]:
     matches = [match for match, _ in zip(_RAISED.finditer(text), range(MOST_ERRORS), strict=False)]
     if not matches:
         return
@@ -229,7 +229,7 @@ def _stands(name: str, text: str) -> bool:
     return re.search(rf"\b{re.escape(name)}\b", text) is not None
 
 
-def _doubt(places: list[Place], walk: Walk, spoken: Spoken, quote: str) -> Doubt:
+def _doubt(places: list[Ref], walk: AlignedTrajectory, spoken: Spoken, quote: str) -> Doubt:
     evidence = quoted(walk, spoken, quote)
     where = f" (`{spoken[0]}`)" if spoken[0] else ""
     return Doubt(

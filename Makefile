@@ -8,6 +8,7 @@ STAMP := $(VENV)/.ready
 
 DEMO_RUN := examples/desk_assistant
 DEMO_OUT := demo_report
+PROOF_OUT := proof-runs
 REAL_RUNS := examples/smollm2/two_term_sums
 
 PERF := perf/run.py
@@ -22,7 +23,7 @@ PYTHONS := $(PYTHON)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup sandbox demo test check format docs skills lock perf clean
+.PHONY: help setup sandbox demo test check format docs skills lock perf proof clean
 
 help:
 	@echo "make demo    set up, analyze the bundled examples, compare two runs of a real model"
@@ -30,11 +31,12 @@ help:
 	@echo "make setup   make $(VENV) with BLADE and the developer tools"
 	@echo "make sandbox install bubblewrap, the better sandbox for programs that models write (Debian and Ubuntu, as root)"
 	@echo "make check   formatting, lint, types, import contracts, generated docs"
-	@echo "make format  format the code and mend what ruff can mend"
+	@echo "make format  format the code and fix what ruff can fix"
 	@echo "make docs    write the generated docs and the copies of the skill again"
 	@echo "make skills  copy .agents/skills to .claude/skills and .codex/skills"
 	@echo "make lock    choose versions again and write requirements.lock"
 	@echo "make perf    measure speed against a bare decode"
+	@echo "make proof   plant faults in made-up runs and score how many the diagnosis finds"
 	@echo "make clean   remove $(VENV), caches and outputs"
 
 setup: $(STAMP)
@@ -112,6 +114,10 @@ lock: $(STAMP)
 perf: $(STAMP)
 	$(BIN)/python $(PERF)
 
+# A few minutes; what is planted, found and missed stands in $(PROOF_OUT)/proof.md.
+proof: $(STAMP)
+	$(BIN)/python -m proof -o $(PROOF_OUT) --score
+
 clean:
-	rm -rf $(VENV) $(DEMO_OUT) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache perf/data perf/results
+	rm -rf $(VENV) $(DEMO_OUT) $(PROOF_OUT) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache perf/data perf/results
 	find src tests docs -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,4 +1,4 @@
-"""What `blade simulate` makes: the same bytes for the same seed, and a truth that the rows bear out."""
+"""What the proof makes: the same bytes for the same seed, and a truth that the rows bear out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`blade simulate`: what it writes, and what it refuses."""
+"""`python -m proof`: what it writes, and what it refuses."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from blade.cli.main import command_line
 from blade.model.errors import RequestError
+from proof.__main__ import command_line
 
 
 def ran(*arguments: object) -> str:
-    done = CliRunner().invoke(command_line(), ["simulate", *map(str, arguments)], catch_exceptions=False)
+    done = CliRunner().invoke(command_line(), [*map(str, arguments)], catch_exceptions=False)
     assert done.exit_code == 0, done.output
     return done.stdout
 
@@ -49,4 +49,4 @@ def test_a_score_is_printed_and_written(tmp_path: Path) -> None:
 )
 def test_what_makes_no_sense_is_refused(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     with pytest.raises(RequestError):
-        CliRunner().invoke(command_line(), ["simulate", "-o", str(tmp_path), *arguments], catch_exceptions=False)
+        CliRunner().invoke(command_line(), ["-o", str(tmp_path), *arguments], catch_exceptions=False)

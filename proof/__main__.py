@@ -1,19 +1,20 @@
-"""`blade simulate`: make runs with planted faults, and say how much of them the diagnosis gets right."""
+"""`make proof`: make runs with planted faults, and say how much of them the diagnosis gets right. For developers."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from blade.model.errors import RequestError
+from blade.model.errors import BladeError, RequestError
 
 if TYPE_CHECKING:
     from proof.simulate.generate import Made
 
 SEEDS = 4
-"""Runs with symptoms of each kind, made to calibrate grades and headroom."""
+"""Runs with symptoms of each kind, made to calibrate support and headroom."""
 
 
 def simulate(
@@ -38,7 +39,7 @@ def simulate(
 ) -> None:
     """Make runs with planted faults: rollouts that `blade analyze` reads, and beside them what is true of them.
 
-    Example: blade simulate -o simulated --world tools --score
+    Example: python -m proof -o proof-runs --world tools --score
     """
     from proof.simulate.generate import Wanted, generate
 
@@ -95,3 +96,22 @@ def _score(made: tuple[Made, ...], out: Path, seed: int) -> None:
     write_files({"proof.json": as_json(proof, calibration).encode(), "proof.md": f"# Proof\n\n{text}".encode()}, out)
     print(f"\n{text}")
     print(f"written: {out / 'proof.md'}, {out / 'proof.json'}")
+
+
+def main() -> None:
+    """Run the command; a request that cannot be served ends with its message and exit code 2."""
+    try:
+        command_line()()
+    except BladeError as error:
+        print(f"error: {error.message}\nhint: {error.hint}", file=sys.stderr)
+        sys.exit(2)
+
+
+def command_line() -> typer.Typer:
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    app.command()(simulate)
+    return app
+
+
+if __name__ == "__main__":
+    main()

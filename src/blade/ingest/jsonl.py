@@ -40,6 +40,8 @@ class Record(msgspec.Struct, frozen=True, gc=False):
     member: str | None = None
     broken: str = ""
     """Why the bytes could not be had."""
+    problems: tuple[str, ...] = ()
+    """What could not be used of the files that the row was put together from."""
 
 
 def source_of(record: Record, artifact: str) -> Source:

@@ -15,6 +15,8 @@ from typing import Protocol
 from msgspec import Struct, field
 
 from blade.ingest.decode import Row
+from blade.ingest.folder_files import Listing
+from blade.ingest.folder_formats import RunFolder, records_of
 from blade.ingest.jsonl import Record
 from blade.ingest.row import RowReader
 from blade.ingest.row_table import Light
@@ -77,6 +79,12 @@ class Format(Struct, frozen=True, kw_only=True):
     facts: Callable[[Path], Facts] = lambda path: Facts()
     splittable: bool = False
     """Whether a byte range can be read alone."""
+    owns: Callable[[Listing], bool] | None = None
+    """Whether a folder as a whole is a run of this format; None where runs are files."""
+    members: Callable[[Path], Sequence[str]] | None = None
+    """Names of the rows of an artifact that is made of members, in order; some of them can be read alone."""
+    member_records: Callable[[Path, Sequence[str]], Iterator[Record]] | None = None
+
 
 
 @cache
@@ -93,3 +101,41 @@ def format_named(name: str) -> Format:
         if candidate.name == name:
             return candidate
     raise RequestError(f"no format is called {name!r}", hint="known: " + ", ".join(f.name for f in formats()))
+
+
+def folder_format(
+    *,
+    name: str,
+    order: int,
+    owns: Callable[[Listing], bool],
+    run_folder: Callable[[Path], RunFolder],
+    facts: Callable[[Path], Facts],
+    recognizes: Callable[[Head], bool] = lambda head: False,
+) -> Format:
+    """A format whose rows are put together from the files of a folder, or from the parts of a document."""
+    from blade.ingest.rollouts import rollout_of
+
+    member_records = records_of(run_folder)
+
+    def members(path: Path) -> Sequence[str]:
+        return run_folder(path).members()
+
+    def records(path: Path, start: int, end: int | None) -> Iterator[Sequence[Record]]:
+        return ((record,) for record in member_records(path, members(path)[start:end]))
+
+    def fetch(path: Path, wanted: Sequence[str]) -> Iterator[bytes]:
+        return (record.data for record in member_records(path, wanted))
+
+    return Format(
+        name=name,
+        order=order,
+        recognizes=recognizes,
+        owns=owns,
+        members=members,
+        member_records=member_records,
+        records=records,
+        fetch=fetch,
+        reader=RowReader,
+        rollout=rollout_of,
+        facts=facts,
+    )

@@ -1,0 +1,70 @@
+"""What formats share whose runs are folders: a trial is a member of the folder, and its row is put together from its files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from msgspec import Struct, field
+
+from blade.ingest.decode import encode
+from blade.ingest.folder_files import Listing, listing, read_text
+from blade.ingest.jsonl import Record
+
+FIRST_CHILDREN = 50
+"""Folders that are looked into to tell what a folder is: a run of thousands of trials shows it in the first."""
+
+
+class TrialRow(Struct, kw_only=True):
+    """The row of a trial under the names that rows have, and what of its files could not be used."""
+
+    values: dict[str, Any] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+
+    def text(self, path: Path) -> str:
+        """The text of a file; what cannot be read is noted, and what does not exist is empty."""
+        piece = read_text(path)
+        if piece.reason:
+            self.lacks(path, piece.reason)
+        return piece.text or ""
+
+    def lacks(self, path: Path, reason: str) -> None:
+        """Note that a file's content is not there: what is absent from the row may have happened all the same."""
+        self.problems.append(f"{path.name}: {reason}")
+        self.values.setdefault("evidence_not_here", []).append(path.name)
+
+
+class RunFolder(Protocol):
+    """A run whose trials are folders or files of one folder; made once for the trials that are read together."""
+
+    def __init__(self, path: Path) -> None: ...
+
+    def members(self) -> Sequence[str]:
+        """Names of the trials, in order."""
+
+    def row(self, member: str) -> TrialRow:
+        """The row of one of them."""
+
+
+def records_of(run_folder: Callable[[Path], RunFolder]) -> Callable[[Path, Sequence[str]], Iterator[Record]]:
+    """How the rows of some trials of a folder are made."""
+
+    def records(path: Path, members: Sequence[str]) -> Iterator[Record]:
+        run = run_folder(path)
+        return (_record(run.row(member), member) for member in members)
+
+    return records
+
+
+def _record(row: TrialRow, member: str) -> Record:
+    if not row.values:
+        return Record(b"", None, None, member, "; ".join(row.problems) or "nothing of it can be read")
+    values = {name: value for name, value in row.values.items() if value is not None or name == "reward"}
+    return Record(encode(values), None, None, member, problems=tuple(row.problems))
+
+
+def children(here: Listing, most: int | None = None) -> Iterator[Listing]:
+    """What stands in the folders of a folder."""
+    for name in here.folders[:most]:
+        yield listing(here.path / name, here.path)

@@ -1,0 +1,101 @@
+"""Captures of a terminal as the text that a person saw: no control sequences, no overwritten lines, wrapped lines whole."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+_CONTROL = re.compile(
+    r"""
+      \x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?      # OSC: titles and links
+    | \x1b[PX^_][^\x1b]*(?:\x1b\\)?           # DCS, SOS, PM, APC
+    | (?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]        # CSI: colors and the cursor
+    | \x1b[()*+][0-9A-Za-z]                   # character sets
+    | \x1b[ -/]*[0-~]                         # other escapes
+    """,
+    re.VERBOSE,
+)
+_REST = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_BACKSPACED = re.compile(r"[^\x08\n]\x08")
+
+FEWEST_FULL_LINES = 3
+"""Lines of one length, the longest, that show a capture to be wrapped there: two may be as long by chance."""
+_NARROWEST = 40
+_MOST_LINES_OF_A_VALUE = 20_000
+
+
+def plain_text(raw: str) -> str:
+    """What is left on the screen: escapes are gone, and of a line that was written over, the last state is kept."""
+    text = _CONTROL.sub("", raw.replace("\r\n", "\n"))
+    while "\x08" in text:
+        shorter = _BACKSPACED.sub("", text)
+        text = shorter if shorter != text else text.replace("\x08", "")
+    if "\r" in text:
+        text = "\n".join(_last_state(line) for line in text.split("\n"))
+    return _REST.sub("", text)
+
+
+def _last_state(line: str) -> str:
+    """A carriage return goes back to the start of the line; what is written then covers what was there."""
+    shown = ""
+    for part in line.split("\r"):
+        shown = part + shown[len(part) :] if part else shown
+    return shown
+
+
+def columns(line: str) -> int:
+    """How many columns a terminal needs for the line."""
+    if line.isascii():
+        return len(line)
+    return sum(
+        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in line
+    )
+
+
+def wrap_width(lines: Sequence[str]) -> int | None:
+    """The width at which a capture wraps its lines; None where nothing shows that it does."""
+    widths = Counter(map(columns, lines))
+    widest = max(widths, default=0)
+    return widest if widest >= _NARROWEST and widths[widest] >= FEWEST_FULL_LINES else None
+
+
+def json_objects(lines: Sequence[str]) -> Iterator[tuple[dict[str, object] | None, str]]:
+    """The JSON objects of a capture, each at the start of a line and put together again where the terminal wrapped it.
+
+    What is no part of an object comes as its line, with None.
+    """
+    width, place = wrap_width(lines), 0
+    while place < len(lines):
+        line = lines[place]
+        value, used = _object_at(lines, place, width) if line.startswith('{"') else (None, 1)
+        yield value, "" if value is not None else line
+        place += used
+
+
+def _object_at(lines: Sequence[str], place: int, width: int | None) -> tuple[dict[str, object] | None, int]:
+    """The object that begins at a line and how many lines it takes; a line that begins none counts alone."""
+    whole: list[str] = []
+    for used, line in enumerate(lines[place : place + _MOST_LINES_OF_A_VALUE], start=1):
+        if used > 1 and line.startswith('{"type"'):
+            break  # the next object begins: this one was cut off
+        if line.endswith("}") and (value := _decoded("".join([*whole, line]))) is not None:
+            return value, used
+        if width is None:
+            break
+        # A terminal drops spaces at the end of a line: those of a wrapped line belong to the value.
+        whole.append(line + " " * max(0, width - columns(line)))
+    return None, 1
+
+
+def _decoded(text: str) -> dict[str, object] | None:
+    try:
+        return _decode_object(text)
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+        return None
+
+
+_decode_object = msgspec.json.Decoder(dict[str, object], strict=False).decode

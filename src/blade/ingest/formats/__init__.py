@@ -86,7 +86,6 @@ class Format(Struct, frozen=True, kw_only=True):
     member_records: Callable[[Path, Sequence[str]], Iterator[Record]] | None = None
 
 
-
 @cache
 def formats() -> tuple[Format, ...]:
     """Every format, in the order in which they are asked."""
@@ -107,7 +106,7 @@ def folder_format(
     *,
     name: str,
     order: int,
-    owns: Callable[[Listing], bool],
+    owns: Callable[[Listing], bool] | None,
     run_folder: Callable[[Path], RunFolder],
     facts: Callable[[Path], Facts],
     recognizes: Callable[[Head], bool] = lambda head: False,

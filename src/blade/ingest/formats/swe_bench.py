@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from blade.ingest import cells
-from blade.ingest.folder_files import Listing, json_object, listing, read_json, walk
+from blade.ingest.decode import Unusable, decode_any, decode_whole
+from blade.ingest.folder_files import Listing, json_object, read_json, walk
 from blade.ingest.folder_formats import FIRST_CHILDREN, TrialRow, children
 from blade.ingest.formats import Facts, folder_format
 from blade.ingest.jsonl import Torn, records
-from blade.ingest.decode import Unusable, decode_any, decode_whole
 from blade.ingest.terminal import plain_text
 from blade.ingest.trajectories.items import message
 from blade.ingest.trajectories.swe_agents import items_of
@@ -134,7 +134,9 @@ class Evaluation:
             row.values["response"] = {"output": items}
         about = json_object(trajectory.get("info"))
         row.values["exit_status"] = about.get("exit_status")
-        problem = trajectory.get("problem_statement") or json_object(trajectory.get("instance")).get("problem_statement")
+        problem = trajectory.get("problem_statement") or json_object(trajectory.get("instance")).get(
+            "problem_statement"
+        )
         if isinstance(problem, str):
             row.values["responses_create_params"] = {"input": [message("user", problem)]}
 
@@ -183,7 +185,10 @@ def facts(path: Path) -> Facts:
     if len(evaluation.summaries) != 1:
         return Facts(benchmark="swe-bench")
     name, summary = evaluation.summaries[0]
-    resolved, submitted = cells.integer(summary.get("resolved_instances")), cells.integer(summary.get("submitted_instances"))
+    resolved, submitted = (
+        cells.integer(summary.get("resolved_instances")),
+        cells.integer(summary.get("submitted_instances")),
+    )
     recorded = {"resolved": resolved / submitted} if resolved is not None and submitted else {}
     return Facts(benchmark="swe-bench", source=name, recorded=recorded)
 

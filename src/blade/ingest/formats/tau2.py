@@ -26,8 +26,10 @@ def recognizes(head: Head) -> bool:
 
 def owns(here: Listing) -> bool:
     """A folder with the results of a run and its simulations beside them."""
-    return _RESULTS in here.files and _FOLDER in here.folders and any(
-        name.endswith(".json") for name in listing(here.path / _FOLDER, here.path).files
+    return (
+        _RESULTS in here.files
+        and _FOLDER in here.folders
+        and any(name.endswith(".json") for name in listing(here.path / _FOLDER, here.path).files)
     )
 
 
@@ -129,11 +131,9 @@ def facts(path: Path) -> Facts:
         benchmark=cells.text(json_object(run.info.get("environment_info")).get("domain_name")),
         model=cells.text(agent.get("llm")),
         settings=settings | ({"user_model": str(user["llm"])} if user.get("llm") else {}),
-        expected={name: trials for name in run.tasks} or None,
+        expected=dict.fromkeys(run.tasks, trials) or None,
         source=_RESULTS,
     )
 
 
-FORMAT = folder_format(
-    name="tau2", order=23, owns=owns, run_folder=Simulations, facts=facts, recognizes=recognizes
-)
+FORMAT = folder_format(name="tau2", order=23, owns=owns, run_folder=Simulations, facts=facts, recognizes=recognizes)

@@ -1,0 +1,109 @@
+"""Tables of scores: CSV, TSV, Parquet and Arrow files, a row a rollout."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from blade.ingest.decode import encode
+from blade.ingest.formats import Format, Head
+from blade.ingest.jsonl import Record, Torn, open_bytes
+from blade.ingest.rollouts import rollout_of
+from blade.ingest.row import RowReader
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_TEXT = {".csv": ",", ".tsv": "\t"}
+_BINARY = {".parquet": b"PAR1", ".arrow": b"ARROW1", ".feather": b"ARROW1", ".ipc": b"ARROW1"}
+_ROWS = 1_000
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,17})(?:\.\d+)?(?:[eE][-+]?\d{1,3})?")
+"""A number as JSON writes it: `007` is a name."""
+_WORDS = {"true": True, "false": False, "": None, "null": None, "none": None, "nan": None, "na": None, "n/a": None}
+
+
+def recognizes(head: Head) -> bool:
+    """By the ending, and by what the file begins with where it has a mark."""
+    ending = _ending(head.path)
+    if ending in _BINARY:
+        return head.start.startswith(_BINARY[ending])
+    return ending in _TEXT and _TEXT[ending].encode() in head.start.split(b"\n", 1)[0]
+
+
+def _ending(path: Path) -> str:
+    return (path.with_suffix("") if path.suffix in (".gz", ".zst") else path).suffix.lower()
+
+
+def table(path: Path) -> pl.DataFrame:
+    """The whole table; cells of a text file stay texts. Raises `Torn` when it cannot be read."""
+    import polars as pl
+
+    ending = _ending(path)
+    try:
+        with open_bytes(path) as file:
+            if ending == ".parquet":
+                return pl.read_parquet(file.read())
+            if ending in _BINARY:
+                return pl.read_ipc(file.read())
+            return pl.read_csv(
+                file.read(),
+                separator=_TEXT[ending],
+                infer_schema=False,
+                encoding="utf8-lossy",
+                truncate_ragged_lines=True,
+            )
+    except (pl.exceptions.PolarsError, OSError, EOFError) as error:
+        raise Torn(f"the table cannot be read: {str(error).split(chr(10), 1)[0]}") from None
+
+
+def records(path: Path, start: int, end: int | None) -> Iterator[Sequence[Record]]:
+    """Rows in their order, some at a time."""
+    whole = table(path)
+    is_text = _ending(path) in _TEXT
+    for first in range(0, whole.height, _ROWS):
+        rows = whole[first : first + _ROWS].iter_rows(named=True)
+        yield [Record(_encoded(row, is_text), None, None, str(first + place)) for place, row in enumerate(rows)]
+
+
+def fetch(path: Path, members: Sequence[str]) -> Iterator[bytes]:
+    """Some rows, by their numbers from 0."""
+    whole = table(path)
+    is_text = _ending(path) in _TEXT
+    for member in members:
+        place = int(member)
+        yield _encoded(whole.row(place, named=True), is_text) if place < whole.height else b""
+
+
+def _encoded(row: dict[str, Any], is_text: bool) -> bytes:
+    cells = {name.strip(): _value(cell) if is_text else cell for name, cell in row.items()}
+    return encode({name: cell for name, cell in cells.items() if cell is not None})
+
+
+def _value(cell: str | None) -> Any:
+    """What a cell of a text file holds: a number, a truth value, a JSON list or object, nothing, or the text."""
+    if cell is None or cell.strip().lower() in _WORDS:
+        return None if cell is None else _WORDS[cell.strip().lower()]
+    text = cell.strip()
+    if _NUMBER.fullmatch(text):
+        return float(text) if {".", "e", "E"} & set(text) else int(text)
+    if text[0] in "[{" and text[-1] in "]}":
+        try:
+            return msgspec.json.decode(text)
+        except msgspec.DecodeError:
+            return cell
+    return cell
+
+
+FORMAT = Format(
+    name="table",
+    order=15,
+    recognizes=recognizes,
+    records=records,
+    fetch=fetch,
+    reader=RowReader,
+    rollout=rollout_of,
+)

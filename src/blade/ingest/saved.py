@@ -12,7 +12,7 @@ import msgspec
 import polars as pl
 from msgspec.structs import asdict
 
-from blade.ingest.names import safe_name
+from blade.ingest.runs import safe_name
 from blade.model.errors import ArtifactError
 from blade.model.rollout import Problem
 from blade.model.run import Artifact, Reported, Run, SchemaField, Stated

@@ -13,6 +13,7 @@ from typing import NoReturn
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from blade.files import finish
 from blade.ingest.decode import Row, Unusable, decode_row
 from blade.ingest.fields import is_rollout
 from blade.ingest.formats import FileHead, Format, format_named, formats
@@ -174,6 +175,8 @@ def _expand(pattern: str) -> list[Path]:
 def _analysis_folders(path: Path) -> list[Path]:
     if not path.is_dir():
         return []
+    for folder in (path, path.parent):
+        finish(folder)
     if (path / "rollouts.parquet").exists():
         return [path]
     saved = sorted(child.parent for child in path.glob("*/rollouts.parquet"))
@@ -264,7 +267,7 @@ def _not_lines(path: Path, head: FileHead) -> str:
         return f"it is one JSON array, and {wanted % repr('.[]')}"
     if start.startswith(b"{"):
         return f"it is one JSON object and no log of a known harness; {wanted % '.'}"
-    first = start.splitlines()[0][:40].decode("utf-8", "replace")
+    first = start.split(b"\n", 1)[0].rstrip()[:40].decode("utf-8", "replace")
     kind = "is no log of a known harness" if path.suffix == ".json" else "has no line that is a JSON object"
     return f"it {kind} (it begins {first!r})"
 

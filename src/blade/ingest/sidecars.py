@@ -57,7 +57,7 @@ def read_sidecars(paths: Mapping[str, Path], shown: Mapping[str, str]) -> Sideca
             try:
                 read(paths[role], shown[role], found)
             except (ValueError, OSError, Unusable, Torn, RecursionError, *BAD_VALUE) as error:
-                first, *_ = str(error).splitlines() or [type(error).__name__]
+                first = str(error).split("\n", 1)[0] or type(error).__name__
                 reason = f"the {role} sidecar cannot be read: {first}"
                 found.problems.append(Problem(source=Source(artifact=shown[role]), reason=reason))
     return found

@@ -28,7 +28,7 @@ def outcome(
 
     `failed`: the response says that it failed, and the agent said nothing.
     """
-    kind = error.splitlines()[0][:LONGEST_CLASS] if error else None
+    kind = error.split("\n", 1)[0].rstrip()[:LONGEST_CLASS] if error else None
     if role == "failures":
         return Outcome.ERRORED, kind or "failure"
     if reward is None:

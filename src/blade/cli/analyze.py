@@ -151,7 +151,7 @@ def _notes(path: Path | None) -> tuple[str, ...]:
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise RequestError(f"cannot read the notes in {path}: {error.strerror}", hint="give a text file") from None
-    return tuple(line for line in text.splitlines() if line.strip())
+    return tuple(line for line in text.split("\n") if line.strip())
 
 
 def _write(analysis: Analysis, out: Path | None) -> str:

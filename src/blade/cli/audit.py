@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from blade.files import finish
 from blade.model.errors import RequestError
 
 REPORT = "report.md"
@@ -55,6 +56,7 @@ def audit(
 
 def _report(path: Path) -> Path:
     """The report itself, where a folder was named."""
+    finish(path if path.is_dir() else path.parent)
     found = path / REPORT if path.is_dir() else path
     if not found.is_file():
         raise RequestError(

@@ -34,15 +34,16 @@ def gate(
     from blade.comparison.gate import read_policy
     from blade.comparison.gate_text import gate_json, gate_junit, gate_text
     from blade.comparison.gate_values import Policy, State
+    from blade.files import replacing
     from blade.model.options import Options
-    from blade.write import write_texts
 
     rules = read_policy(policy) if policy is not None else Policy()
     options = Options(exclude=tuple(exclude or ()))
     (found,) = compared.compare([baseline, candidate], options, rules.margin)
     decided = decide(found, rules)
     if junit is not None:
-        write_texts(junit.parent, {junit.name: gate_junit(decided)})
+        with replacing(junit) as file:
+            file.write(gate_junit(decided).encode())
     if as_json:
         import json
 

@@ -10,8 +10,7 @@ import polars as pl
 from msgspec import Struct
 from msgspec.structs import replace
 
-from blade.ingest.frames import Stretches, kept
-from blade.ingest.order import in_natural_order
+from blade.ingest.frames import Stretches, in_natural_order, kept
 from blade.model.rollout import Outcome, Problem, Source
 
 MOST_REPEATS = 100_000
@@ -24,7 +23,7 @@ JOINED = ("task_id", "repeat", "role", "attempt", "file", "line", "member", "rew
 """The columns of rows that decide which of them is a rollout."""
 
 
-class Joined(Struct, frozen=True, kw_only=True):
+class JoinedRollouts(Struct, frozen=True, kw_only=True):
     """One row a rollout, without duplicates; and what was left out."""
 
     rollouts: pl.DataFrame
@@ -35,11 +34,11 @@ class Joined(Struct, frozen=True, kw_only=True):
     problems: tuple[Problem, ...]
 
 
-def join(rows: pl.DataFrame, shown: Mapping[int, str]) -> Joined:
+def join(rows: pl.DataFrame, shown: Mapping[int, str]) -> JoinedRollouts:
     """Rollouts of one run from its main and failures rows, which are in natural order; `shown` names the files."""
     rows = _number_repeats(kept(rows, pl.col("role").is_in(["rollouts", "failures"])))
     if Stretches.of(rows, "task_id", "repeat").begins.all():
-        return Joined(rollouts=rows, duplicates=0, attempts=0, problems=())
+        return JoinedRollouts(rollouts=rows, duplicates=0, attempts=0, problems=())
     best = pl.struct(
         pl.col("role") != "rollouts",
         -pl.col("attempt").fill_null(-1),
@@ -49,7 +48,7 @@ def join(rows: pl.DataFrame, shown: Mapping[int, str]) -> Joined:
     rows = rows.with_columns(best.rank("ordinal").over("task_id", "repeat").alias("rank"))
     counting = rows.filter(pl.col("rank") == 1)
     extra = rows.filter((pl.col("rank") > 1) & (pl.col("role") == "rollouts"))
-    return Joined(
+    return JoinedRollouts(
         rollouts=counting.drop("rank"),
         duplicates=extra.height,
         attempts=rows.height - counting.height - extra.height,

@@ -6,7 +6,7 @@ import gzip
 import io
 import zlib
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import accumulate, chain, count
 from pathlib import Path
@@ -132,6 +132,20 @@ def first_bytes(path: Path, size: int) -> bytes:
 def records(path: Path) -> Iterator[Record]:
     """Every line of the decompressed bytes."""
     return chain.from_iterable(neighbors(path))
+
+
+def lines_at(path: Path, offsets: Sequence[int]) -> Iterator[bytes]:
+    """The lines that begin at offsets, which ascend; empty where none does. Raises `Torn` where the data break before."""
+    if is_compressed(path):
+        # One pass up to the last row that is wanted; what a torn file loses comes after it.
+        lines = records(path)
+        for offset in offsets:
+            yield next((record.data for record in lines if record.offset == offset), b"")
+        return
+    with open_bytes(path) as file:
+        for offset in offsets:
+            file.seek(offset)
+            yield file.readline()
 
 
 def neighbors(path: Path, start: int = 0, end: int | None = None) -> Iterator[list[Record]]:

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 import polars as pl
 
-from blade.ingest.columns import Column
+from blade.ingest.cells import Column
 from blade.model.finding import Difference, Hit
 
 
@@ -81,14 +81,14 @@ EXTRA = "extra:"
 CHECKS = pl.List(pl.Struct({"name": pl.String, "passed": pl.Boolean}))
 
 
-class Part(NamedTuple):
+class TablePart(msgspec.Struct, frozen=True, kw_only=True):
     """Some rows of the light table: where they stand among the others, and their columns."""
 
     places: Sequence[int]
     columns: Mapping[str, Column]
 
 
-def to_frame(parts: Sequence[Part]) -> pl.DataFrame:
+def to_frame(parts: Sequence[TablePart]) -> pl.DataFrame:
     """All rows in order. A task's own fields are `key:<name>`, small values `extra:<name>`, in order of name."""
     height = sum(len(part.places) for part in parts)
     names = {name for part in parts for name in part.columns}
@@ -103,20 +103,20 @@ def to_frame(parts: Sequence[Part]) -> pl.DataFrame:
     return pl.DataFrame(frame)
 
 
-def _order(parts: Sequence[Part]) -> list[int] | None:
+def _order(parts: Sequence[TablePart]) -> list[int] | None:
     """Where each row goes to; None when they are in order."""
     places = list(chain.from_iterable(part.places for part in parts))
     return None if places == sorted(places) else sorted(range(len(places)), key=places.__getitem__)
 
 
-def _joined(parts: Sequence[Part], name: str, order: list[int] | None) -> Column:
+def _joined(parts: Sequence[TablePart], name: str, order: list[int] | None) -> Column:
     column: list[Any] = []
     for part in parts:
         column += part.columns.get(name) or [None] * len(part.places)
     return column if order is None else [column[place] for place in order]
 
 
-def _common(parts: Sequence[Part]) -> list[str]:
+def _common(parts: Sequence[TablePart]) -> list[str]:
     """Small values; where rows bring ever new ones, only those that could still become slices."""
     counts: Counter[str] = Counter()
     for part in parts:

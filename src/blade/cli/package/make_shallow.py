@@ -23,4 +23,4 @@ def make_shallow(
     made = shallow(read_text(source, "report"))
     with replacing(output) as file:
         file.write(made.encode("utf-8", errors="replace"))
-    print(f"{len(made.splitlines())} lines in {output}")
+    print(f"{len(made.rstrip('\n').split('\n'))} lines in {output}")

@@ -1,6 +1,6 @@
 """One file a harness: how its files are recognized, cut into rows, and read.
 
-Formats are found by walking this package and asked in the order of `ORDER`; the first that recognizes a file takes it.
+Formats are found by walking this package and asked in the order of their `order`; the first that recognizes a file takes it.
 """
 
 from __future__ import annotations
@@ -10,23 +10,18 @@ import pkgutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Protocol
 
 from msgspec import Struct, field
 
 from blade.ingest.decode import Row
 from blade.ingest.folder_files import Listing
 from blade.ingest.folder_formats import RunFolder, records_of
-from blade.ingest.jsonl import Record
-from blade.ingest.row import RowReader
-from blade.ingest.row_table import Light
+from blade.ingest.jsonl import Record, neighbors
 from blade.model.errors import RequestError
-from blade.model.finding import Detect
-from blade.model.rollout import Rollout, RolloutKey, Source
 from blade.model.run import Reported
 
 
-class Head(Struct, frozen=True, kw_only=True):
+class FileHead(Struct, frozen=True, kw_only=True):
     """The beginning of a file: enough to tell what it is."""
 
     path: Path
@@ -37,7 +32,7 @@ class Head(Struct, frozen=True, kw_only=True):
     """Why nothing of it can be read."""
 
 
-class Facts(Struct, frozen=True, kw_only=True):
+class RunFacts(Struct, frozen=True, kw_only=True):
     """What a file says about its run as a whole."""
 
     benchmark: str | None = None
@@ -55,28 +50,19 @@ class Facts(Struct, frozen=True, kw_only=True):
     note: str = ""
 
 
-class MakeReader(Protocol):
-    """How a format makes its reader."""
-
-    def __call__(self, *, role: str, threshold: float, detect: Detect | None, trajectories: bool) -> RowReader: ...
-
-
 class Format(Struct, frozen=True, kw_only=True):
     """A harness's file format."""
 
     name: str
     order: int
-    recognizes: Callable[[Head], bool]
-    records: Callable[[Path, int, int | None], Iterator[Sequence[Record]]]
+    recognizes: Callable[[FileHead], bool]
+    records: Callable[[Path, int, int | None], Iterator[Sequence[Record]]] = neighbors
     """The records of a byte range, or of all of a file that cannot be split, in order: some neighbors at a time."""
-    reader: MakeReader
-    rollout: Callable[[Row, Light, RolloutKey, Source], Rollout]
-    """The rollout of a row that is read again, with its steps."""
     as_row: Callable[[Row], Row] | None = None
     """A record under the names that rows have; None when it has them already."""
     fetch: Callable[[Path, Sequence[str]], Iterator[bytes]] | None = None
     """The bytes of some members, in their order; None when rows are byte ranges."""
-    facts: Callable[[Path], Facts] = lambda path: Facts()
+    facts: Callable[[Path], RunFacts] = lambda path: RunFacts()
     splittable: bool = False
     """Whether a byte range can be read alone."""
     owns: Callable[[Listing], bool] | None = None
@@ -108,12 +94,10 @@ def folder_format(
     order: int,
     owns: Callable[[Listing], bool] | None,
     run_folder: Callable[[Path], RunFolder],
-    facts: Callable[[Path], Facts],
-    recognizes: Callable[[Head], bool] = lambda head: False,
+    facts: Callable[[Path], RunFacts],
+    recognizes: Callable[[FileHead], bool] = lambda head: False,
 ) -> Format:
     """A format whose rows are put together from the files of a folder, or from the parts of a document."""
-    from blade.ingest.rollouts import rollout_of
-
     member_records = records_of(run_folder)
 
     def members(path: Path) -> Sequence[str]:
@@ -134,7 +118,5 @@ def folder_format(
         member_records=member_records,
         records=records,
         fetch=fetch,
-        reader=RowReader,
-        rollout=rollout_of,
         facts=facts,
     )

@@ -8,19 +8,15 @@ from typing import Any
 
 import msgspec
 
-from blade.ingest import cells, jsonl
+from blade.ingest import cells
 from blade.ingest.decode import Row, decode_any, encode
 from blade.ingest.folder_files import Listing, json_object, listing, read_json
-from blade.ingest.folder_formats import FIRST_CHILDREN, TrialRow, children
-from blade.ingest.formats import Facts, Format, Head, folder_format
-from blade.ingest.rollouts import rollout_of
-from blade.ingest.row import RowReader
-from blade.ingest.row_table import Light
+from blade.ingest.folder_formats import FIRST_CHILDREN, TrialRow, children, records_of
+from blade.ingest.formats import FileHead, Format, RunFacts
 from blade.ingest.terminal import plain_text
 from blade.ingest.times import seconds_between
 from blade.ingest.trajectories.atif import is_trajectory, items_of, prompt_of
 from blade.ingest.trajectories.claude_code import read_session
-from blade.model.rollout import Rollout, RolloutKey, Source
 
 _NAMES = ("trial_name", "task_name", "agent_info")
 _TRIAL = "id"
@@ -128,7 +124,7 @@ def _read_verifier(folder: Path, row: TrialRow) -> None:
         row.values[name.rpartition(".")[0].replace("-", "_")] = plain_text(row.text(folder / name)) or None
 
 
-def recognizes(head: Head) -> bool:
+def recognizes(head: FileHead) -> bool:
     """Some row has the fields that only Harbor writes."""
     return any(all(name in row for name in _NAMES) for row in head.rows)
 
@@ -161,37 +157,22 @@ def _reward(rewards: dict[str, Any]) -> Any:
     return rewards.get("reward", next(iter(rewards.values())) if len(rewards) == 1 else None)
 
 
-def rollout(row: Row, light: Light, key: RolloutKey, source: Source) -> Rollout:
-    """The rollout of a trial that is read again."""
-    return rollout_of(as_row(row), light, key, source)
-
-
-def facts(path: Path) -> Facts:
-    """What the job's own files say of the run."""
-    result = json_object(read_json(path / "result.json")[0])
+def facts(path: Path) -> RunFacts:
+    """What the job's own files say of the run; a file of rows says nothing beside them."""
+    result = json_object(read_json(path / "result.json")[0]) if path.is_dir() else {}
     stats = json_object(result.get("stats"))
     total, errors = cells.integer(result.get("n_total_trials")), cells.integer(stats.get("n_errors"))
     note = f"the job's result.json says {total} trials, {errors} with errors" if total and errors else ""
-    return Facts(source="result.json" if result else "", note=note)
-
-
-_folder = folder_format(name="harbor", order=40, owns=owns, run_folder=Job, facts=facts)
-
-
-def _facts(path: Path) -> Facts:
-    return facts(path) if path.is_dir() else Facts()
+    return RunFacts(source="result.json" if result else "", note=note)
 
 
 FORMAT = Format(
     name="harbor",
     order=40,
     recognizes=recognizes,
-    records=jsonl.neighbors,
-    reader=RowReader,
-    rollout=rollout,
     as_row=as_row,
-    facts=_facts,
+    facts=facts,
     owns=owns,
-    members=_folder.members,
-    member_records=_folder.member_records,
+    members=lambda path: Job(path).members(),
+    member_records=records_of(Job),
 )

@@ -10,7 +10,7 @@ from blade.ingest import cells
 from blade.ingest.decode import Unusable, decode_any, decode_whole
 from blade.ingest.folder_files import json_object
 from blade.ingest.folder_formats import TrialRow
-from blade.ingest.formats import Facts, Head, folder_format
+from blade.ingest.formats import RunFacts, FileHead, folder_format
 from blade.ingest.jsonl import records
 from blade.ingest.trajectories.items import message, text_of
 
@@ -20,7 +20,7 @@ _ASKED = "sampling"
 _VERDICTS = ("correct", "score", "accuracy", "choice_score")
 
 
-def recognizes(head: Head) -> bool:
+def recognizes(head: FileHead) -> bool:
     """A specification, or events of samples."""
     spec = any("spec" in row and len(row) == 1 for row in head.rows)
     return spec or any(all(name in row for name in _OF_AN_EVENT) and "event_id" in row for row in head.rows)
@@ -83,12 +83,12 @@ def _messages(prompt: object) -> list[dict[str, Any]]:
     return [message("user", text_of(prompt))]
 
 
-def facts(path: Path) -> Facts:
+def facts(path: Path) -> RunFacts:
     """The name of the eval, the model, and the accuracy of the final report."""
     log = EventLog(path)
     models = log.spec.get("completion_fns")
     accuracy = next((cells.number(log.report[name]) for name in ("accuracy", "score") if name in log.report), None)
-    return Facts(
+    return RunFacts(
         benchmark=cells.text(log.spec.get("base_eval") or log.spec.get("eval_name")),
         model=cells.text(models[0]) if isinstance(models, list) and models else None,
         source="spec",

@@ -12,7 +12,7 @@ from blade.ingest.decode import Unusable, decode_any, decode_whole
 from blade.ingest.fields import ID_NAMES
 from blade.ingest.folder_files import json_object, read_json
 from blade.ingest.folder_formats import TrialRow
-from blade.ingest.formats import Facts, Head, folder_format
+from blade.ingest.formats import RunFacts, FileHead, folder_format
 from blade.ingest.jsonl import records
 from blade.ingest.trajectories.items import Item, call, message, reasoning, result, text_of
 
@@ -29,7 +29,7 @@ _REWARDS = ("reward", "score", "eval.score", "evaluation.score")
 Span = Mapping[str, Any]
 
 
-def recognizes(head: Head) -> bool:
+def recognizes(head: FileHead) -> bool:
     """The name under which every OTLP document holds its spans."""
     return _MARK in head.start[:4096]
 
@@ -254,9 +254,9 @@ def _parts(one: Mapping[str, Any], actor: str | None) -> Iterator[Item]:
             yield message(role, text, actor)
 
 
-def facts(path: Path) -> Facts:
+def facts(path: Path) -> RunFacts:
     """A trace says everything of itself."""
-    return Facts(source="otlp")
+    return RunFacts(source="otlp")
 
 
 FORMAT = folder_format(name="otlp", order=5, owns=None, run_folder=Traces, facts=facts, recognizes=recognizes)

@@ -10,7 +10,7 @@ from blade.ingest import cells
 from blade.ingest.decode import Unusable, decode_any, decode_whole
 from blade.ingest.folder_files import Listing, json_object, read_json, walk
 from blade.ingest.folder_formats import FIRST_CHILDREN, TrialRow, children
-from blade.ingest.formats import Facts, folder_format
+from blade.ingest.formats import RunFacts, folder_format
 from blade.ingest.jsonl import Torn, records
 from blade.ingest.terminal import plain_text
 from blade.ingest.trajectories.items import message
@@ -179,18 +179,18 @@ def _read_instance(folder: Path, row: TrialRow) -> None:
     row.values["run_log"] = plain_text(row.text(folder / "run_instance.log")) or None
 
 
-def facts(path: Path) -> Facts:
+def facts(path: Path) -> RunFacts:
     """The run's own count of resolved instances, of those that were handed in."""
     evaluation = Evaluation(path)
     if len(evaluation.summaries) != 1:
-        return Facts(benchmark="swe-bench")
+        return RunFacts(benchmark="swe-bench")
     name, summary = evaluation.summaries[0]
     resolved, submitted = (
         cells.integer(summary.get("resolved_instances")),
         cells.integer(summary.get("submitted_instances")),
     )
     recorded = {"resolved": resolved / submitted} if resolved is not None and submitted else {}
-    return Facts(benchmark="swe-bench", source=name, recorded=recorded)
+    return RunFacts(benchmark="swe-bench", source=name, recorded=recorded)
 
 
 FORMAT = folder_format(name="swe-bench", order=22, owns=owns, run_folder=Evaluation, facts=facts)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from blade.ingest.decode import encode
-from blade.ingest.formats import Format, Head
+from blade.ingest.formats import Format, FileHead
 from blade.ingest.jsonl import Record, Torn, open_bytes
 from blade.ingest.rollouts import rollout_of
 from blade.ingest.row import RowReader
@@ -26,7 +26,7 @@ _NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,17})(?:\.\d+)?(?:[eE][-+]?\d{1,3})?")
 _WORDS = {"true": True, "false": False, "": None, "null": None, "none": None, "nan": None, "na": None, "n/a": None}
 
 
-def recognizes(head: Head) -> bool:
+def recognizes(head: FileHead) -> bool:
     """By the ending, and by what the file begins with where it has a mark."""
     ending = _ending(head.path)
     if ending in _BINARY:
@@ -104,6 +104,4 @@ FORMAT = Format(
     recognizes=recognizes,
     records=records,
     fetch=fetch,
-    reader=RowReader,
-    rollout=rollout_of,
 )

@@ -9,7 +9,7 @@ from typing import Any
 from blade.ingest import cells
 from blade.ingest.folder_files import Listing, json_object, listing, read_json
 from blade.ingest.folder_formats import TrialRow
-from blade.ingest.formats import Facts, Head, folder_format
+from blade.ingest.formats import RunFacts, FileHead, folder_format
 from blade.ingest.trajectories.items import Item, call, message, result, text_of
 
 _FOLDER = "simulations"
@@ -18,7 +18,7 @@ _USER = "user"
 _SETTINGS = ("num_trials", "max_steps", "max_errors", "seed")
 
 
-def recognizes(head: Head) -> bool:
+def recognizes(head: FileHead) -> bool:
     """A document that lists simulations and says of what tasks."""
     text = head.start.lstrip()
     return text.startswith(b"{") and b'"simulations"' in text and b'"tasks"' in text and not head.rows
@@ -121,13 +121,13 @@ def _usage(messages: object) -> dict[str, int] | None:
     }
 
 
-def facts(path: Path) -> Facts:
+def facts(path: Path) -> RunFacts:
     """The domain, the models of both sides, and the tasks that the run should have."""
     run = Simulations(path)
     trials = cells.integer(run.info.get("num_trials")) or 1
     agent, user = json_object(run.info.get("agent_info")), json_object(run.info.get("user_info"))
     settings = {name: f"{value:g}" for name in _SETTINGS if (value := cells.number(run.info.get(name))) is not None}
-    return Facts(
+    return RunFacts(
         benchmark=cells.text(json_object(run.info.get("environment_info")).get("domain_name")),
         model=cells.text(agent.get("llm")),
         settings=settings | ({"user_model": str(user["llm"])} if user.get("llm") else {}),

@@ -10,7 +10,7 @@ from typing import Any
 from blade.ingest import cells
 from blade.ingest.folder_files import Listing, json_object, listing, read_json
 from blade.ingest.folder_formats import FIRST_CHILDREN, TrialRow, children
-from blade.ingest.formats import Facts, folder_format
+from blade.ingest.formats import RunFacts, folder_format
 from blade.ingest.terminal import plain_text
 from blade.ingest.trajectories.claude_code import Session, read_session
 from blade.ingest.trajectories.items import message
@@ -128,12 +128,12 @@ def _about(path: Path) -> dict[str, Any]:
     return json_object(lock.get("run_config")) | named | {k: v for k, v in metadata.items() if v is not None}
 
 
-def facts(path: Path) -> Facts:
+def facts(path: Path) -> RunFacts:
     """What the run's own files say: agent, model, limits, the tasks that it should have, its own score."""
     run = Run(path)
     tasks, attempts = run.about.get("task_ids"), cells.integer(run.about.get("n_attempts")) or 1
     accuracy = cells.number(run.summary.get("accuracy"))
-    return Facts(
+    return RunFacts(
         benchmark=cells.text(run.about.get("dataset_name")) or "terminal-bench",
         model=cells.text(run.about.get("model_name")),
         agent=cells.text(run.about.get("agent_name")),

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from blade.files import finish
 from blade.ingest.decode import Row, Unusable, decode_row
 from blade.ingest.fields import is_rollout
+from blade.ingest.folder_files import Listing, listing
 from blade.ingest.formats import FileHead, Format, format_named, formats
 from blade.ingest.jsonl import Torn, first_bytes, records
 from blade.model.errors import ArtifactError, RequestError
@@ -38,6 +39,7 @@ _COUNTED = ("inputs", "failures")
 COLLATED = "preprocessed_datasets"
 """The folder in which a runner leaves the data that it collated; there are no rollouts in it."""
 _ROLLOUT_ENDINGS = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".eval", ".json", ".ndjson", ".ndjson.gz", ".ndjson.zst")
+_TABLE_ENDINGS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".arrow", ".feather", ".ipc")
 _CONFIG_ENDINGS = (".yaml", ".yml")
 _MOST_NAMES = 12
 _LONGEST_NAME = 40
@@ -189,25 +191,51 @@ def _take(path: Path, name: str | None, search: _Search) -> None:
         if not _is_swallowed(path):
             _take_file(path, name, search)
         return
-    for file in _files(path):
-        if role_of(file) in _COUNTED and not _is_swallowed(file):
-            search.refused[file.resolve()] = _without_rollouts(role_of(file))
-        if role_of(file) == "rollouts":
-            _take_file(file, name, search)
-            if file.resolve() in search.refused and _is_dataset(file):
-                search.datasets.append(file)
-                del search.refused[file.resolve()]
+    for here, owner in _folders(path, search.forced):
+        for entry, why in here.problems.items():
+            search.refused[here.path / entry] = why
+        if owner is not None:
+            _take_folder(here.path, owner, name, search)
+            continue
+        for file in _files_in(here):
+            if role_of(file) in _COUNTED and not _is_swallowed(file):
+                search.refused[file.resolve()] = _without_rollouts(role_of(file))
+            if role_of(file) == "rollouts":
+                _take_file(file, name, search)
+                if file.resolve() in search.refused and _is_dataset(file):
+                    search.datasets.append(file)
+                    del search.refused[file.resolve()]
+
+
+def _folders(root: Path, forced: Format | None) -> Iterator[tuple[Listing, Format | None]]:
+    """Every folder from `root` down and the format whose run it is as a whole; what lies below such a run is part of it."""
+    owners = [format_ for format_ in ((forced,) if forced else formats()) if format_.owns is not None]
+    waiting, seen = [root], {root.resolve()}
+    while waiting:
+        here = listing(waiting.pop(), root)
+        owner = next((format_ for format_ in owners if format_.owns is not None and format_.owns(here)), None)
+        yield here, owner
+        if owner is None:
+            below = [here.path / name for name in reversed(here.folders) if name != COLLATED]
+            # A link may lead back up: a folder is entered once.
+            fresh = {folder.resolve(): folder for folder in below if folder.resolve() not in seen}
+            seen |= fresh.keys()
+            waiting += fresh.values()
+
+
+def _take_folder(path: Path, format_: Format, name: str | None, search: _Search) -> None:
+    search.bundles[path.resolve()] = Bundle(path=path, format=format_, name=name, folder=path.resolve().name)
 
 
 def _files(folder: Path) -> list[Path]:
-    """Files that may hold rollouts; what an earlier analysis wrote is not among them."""
-    inside = sorted(p for p in folder.rglob("*") if p.is_file() and not _hidden(p.relative_to(folder)))
-    wanted = [path for path in inside if path.name.endswith(_ROLLOUT_ENDINGS)]
-    return [path for path in wanted if not (path.parent / "rollouts.parquet").exists()]
+    """Files below a folder that may hold rollouts; what an earlier analysis wrote is not among them."""
+    return [file for here, owner in _folders(folder, None) for file in ([here.path] if owner else _files_in(here))]
 
 
-def _hidden(path: Path) -> bool:
-    return any(part.startswith(".") or part == COLLATED for part in path.parts)
+def _files_in(here: Listing) -> list[Path]:
+    if "rollouts.parquet" in here.files:
+        return []
+    return [here.path / name for name in here.files if name.endswith((*_ROLLOUT_ENDINGS, *_TABLE_ENDINGS))]
 
 
 def _is_swallowed(path: Path) -> bool:

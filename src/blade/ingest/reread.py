@@ -91,8 +91,11 @@ def _fetch(run: Run, artifact: str, spots: list[Spot]) -> Iterator[bytes]:
     if not path.exists():
         raise ArtifactError(f"{artifact} is no longer where it was", hint=_AGAIN)
     fetch = _format(run, artifact).fetch
+    member_records = _format(run, artifact).member_records
     try:
-        if fetch is not None:
+        if member_records is not None and spots[0]["member"] is not None:
+            yield from (record.data for record in member_records(path, [spot["member"] for spot in spots]))
+        elif fetch is not None:
             yield from fetch(path, [spot["member"] for spot in spots])
         else:
             yield from lines_at(path, [spot["offset"] for spot in spots])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Iterator
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
@@ -13,6 +14,7 @@ import msgspec
 import polars as pl
 from msgspec.structs import asdict
 
+from blade.ingest.folder_files import walk
 from blade.ingest.runs import safe_name
 from blade.model.errors import ArtifactError
 from blade.model.rollout import Problem
@@ -123,12 +125,23 @@ def _source(shown: str, path: Path, folder: Path) -> dict[str, Any]:
 
 
 def _ends(path: Path, size: int) -> str:
-    """A hash of the first and last block."""
+    """A hash of the first and last block; of a folder, of the names and sizes of its files."""
+    if path.is_dir():
+        return blake2b(
+            "\n".join(f"{name} {bytes_}" for name, bytes_ in _files(path)).encode(), digest_size=8
+        ).hexdigest()
     with path.open("rb") as file:
         digest = blake2b(file.read(_BLOCK), digest_size=8)
         file.seek(max(0, size - _BLOCK))
         digest.update(file.read(_BLOCK))
     return digest.hexdigest()
+
+
+def _files(folder: Path) -> Iterator[tuple[str, int]]:
+    for here in walk(folder):
+        for name in here.files:
+            path = here.path / name
+            yield path.relative_to(folder).as_posix(), path.stat().st_size
 
 
 def _unchanged(entry: dict[str, Any], folder: Path) -> str:

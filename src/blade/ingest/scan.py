@@ -42,6 +42,10 @@ ROWS = 256
 BLOCK = 4 << 20
 """Bytes of rows that are read as one batch, however few they are."""
 CHUNK = 32 << 20
+MEMBERS = 100
+"""Trials of a run folder that are read together: each is several small files."""
+MEMBER = 200_000
+"""Bytes that the files of a trial are taken to have, to tell whether workers are worth their start."""
 _GATHERED = ("line", "skeleton")
 """Columns that are changed when parts are put together."""
 MOST_PROBLEMS = 1_000
@@ -72,10 +76,14 @@ class Chunk(Struct, frozen=True, kw_only=True):
     role: str
     start: int = 0
     end: int | None = None
+    members: tuple[str, ...] = ()
+    """The rows to read of an artifact that is made of members."""
 
     @property
     def size(self) -> int:
         """Its bytes on disk."""
+        if self.members:
+            return len(self.members) * MEMBER
         return (self.end - self.start) if self.end is not None else self.path.stat().st_size
 
 
@@ -105,7 +113,12 @@ def chunks(files: Files) -> list[Chunk]:
     for number, path in enumerate(files.paths):
         name, size = files.formats[number], path.stat().st_size
         whole = Chunk(file=number, path=path, shown=files.shown(path), format=name, role=files.roles[number])
-        if not format_named(name).splittable or is_compressed(path) or size <= 2 * CHUNK:
+        members_of = format_named(name).members
+        if members_of is not None and path.is_dir():
+            members = tuple(members_of(path))
+            parts = [members[first : first + MEMBERS] for first in range(0, len(members), MEMBERS)]
+            pieces += [msgspec.structs.replace(whole, members=part) for part in parts]
+        elif not format_named(name).splittable or is_compressed(path) or size <= 2 * CHUNK:
             pieces.append(whole)
         else:
             pieces += [msgspec.structs.replace(whole, start=start, end=end) for start, end in pairwise(edges(size))]
@@ -210,6 +223,18 @@ def _usual_rows(path: Path, trajectories: bool) -> UsualRows:
     return UsualRows(trajectories=trajectories)
 
 
+def _records(piece: Chunk, format_: Format) -> Iterator[Sequence[Record]]:
+    if piece.members and format_.member_records is not None:
+        return ((record,) for record in format_.member_records(piece.path, piece.members))
+    return format_.records(piece.path, piece.start, piece.end)
+
+
+def record_problems(record: Record, artifact: str) -> Iterator[Problem]:
+    """What could not be used of the files that a row was put together from."""
+    source = Source(artifact=artifact, member=record.member)
+    return (Problem(source=source, reason=reason) for reason in record.problems)
+
+
 def _blocks(piece: Chunk, format_: Format, blocks: BlockReader, result: Scanned) -> Iterator[Block]:
     """Blocks of rows that were read; lines and problems go to `result`."""
 
@@ -222,7 +247,8 @@ def _blocks(piece: Chunk, format_: Format, blocks: BlockReader, result: Scanned)
     size = 0
     torn = None
     try:
-        for records in format_.records(piece.path, piece.start, piece.end):
+        for records in _records(piece, format_):
+            result.note([problem for record in records for problem in record_problems(record, piece.shown)])
             result.lines += len(records)
             waiting += [record for record in records if record.data or record.broken]
             size += sum(len(record.data) for record in records)

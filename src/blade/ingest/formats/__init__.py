@@ -92,9 +92,9 @@ def folder_format(
     *,
     name: str,
     order: int,
-    owns: Callable[[Listing], bool] | None,
     run_folder: Callable[[Path], RunFolder],
     facts: Callable[[Path], RunFacts],
+    owns: Callable[[Listing], bool] | None = None,
     recognizes: Callable[[FileHead], bool] = lambda head: False,
 ) -> Format:
     """A format whose rows are put together from the files of a folder, or from the parts of a document."""
@@ -104,10 +104,7 @@ def folder_format(
         return run_folder(path).members()
 
     def records(path: Path, start: int, end: int | None) -> Iterator[Sequence[Record]]:
-        return ((record,) for record in member_records(path, members(path)[start:end]))
-
-    def fetch(path: Path, wanted: Sequence[str]) -> Iterator[bytes]:
-        return (record.data for record in member_records(path, wanted))
+        return ((record,) for record in member_records(path, members(path)))
 
     return Format(
         name=name,
@@ -117,6 +114,5 @@ def folder_format(
         members=members,
         member_records=member_records,
         records=records,
-        fetch=fetch,
         facts=facts,
     )

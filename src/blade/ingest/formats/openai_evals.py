@@ -10,7 +10,7 @@ from blade.ingest import cells
 from blade.ingest.decode import Unusable, decode_any, decode_whole
 from blade.ingest.folder_files import json_object
 from blade.ingest.folder_formats import TrialRow
-from blade.ingest.formats import RunFacts, FileHead, folder_format
+from blade.ingest.formats import FileHead, RunFacts, folder_format
 from blade.ingest.jsonl import records
 from blade.ingest.trajectories.items import message, text_of
 
@@ -96,6 +96,4 @@ def facts(path: Path) -> RunFacts:
     )
 
 
-FORMAT = folder_format(
-    name="openai-evals", order=35, owns=None, run_folder=EventLog, facts=facts, recognizes=recognizes
-)
+FORMAT = folder_format(name="openai-evals", order=35, run_folder=EventLog, facts=facts, recognizes=recognizes)

@@ -12,7 +12,7 @@ from blade.ingest.decode import Unusable, decode_any, decode_whole
 from blade.ingest.fields import ID_NAMES
 from blade.ingest.folder_files import json_object, read_json
 from blade.ingest.folder_formats import TrialRow
-from blade.ingest.formats import RunFacts, FileHead, folder_format
+from blade.ingest.formats import FileHead, RunFacts, folder_format
 from blade.ingest.jsonl import records
 from blade.ingest.trajectories.items import Item, call, message, reasoning, result, text_of
 
@@ -259,4 +259,4 @@ def facts(path: Path) -> RunFacts:
     return RunFacts(source="otlp")
 
 
-FORMAT = folder_format(name="otlp", order=5, owns=None, run_folder=Traces, facts=facts, recognizes=recognizes)
+FORMAT = folder_format(name="otlp", order=5, run_folder=Traces, facts=facts, recognizes=recognizes)

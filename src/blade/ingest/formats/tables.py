@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from blade.ingest.decode import encode
-from blade.ingest.formats import Format, FileHead
+from blade.ingest.formats import FileHead, Format
 from blade.ingest.jsonl import Record, Torn, open_bytes
-from blade.ingest.rollouts import rollout_of
-from blade.ingest.row import RowReader
 
 if TYPE_CHECKING:
     import polars as pl

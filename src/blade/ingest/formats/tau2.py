@@ -9,7 +9,7 @@ from typing import Any
 from blade.ingest import cells
 from blade.ingest.folder_files import Listing, json_object, listing, read_json
 from blade.ingest.folder_formats import TrialRow
-from blade.ingest.formats import RunFacts, FileHead, folder_format
+from blade.ingest.formats import FileHead, RunFacts, folder_format
 from blade.ingest.trajectories.items import Item, call, message, result, text_of
 
 _FOLDER = "simulations"

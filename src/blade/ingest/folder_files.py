@@ -63,9 +63,14 @@ def listing(path: Path, root: Path | None = None) -> Listing:
     return Listing(path=path, files=tuple(files), folders=tuple(folders), problems=problems)
 
 
-def read_text(path: Path, most: int = LONGEST_TEXT) -> Piece:
-    """The text of a file; of a longer one than `most` bytes the first and the last half."""
+def read_text(path: Path, root: Path | None, most: int = LONGEST_TEXT) -> Piece:
+    """The text of a file; of a longer one than `most` bytes the first and the last half.
+
+    A link is followed where it stays below `root`; None for a file that the user named.
+    """
     try:
+        if root is not None and not path.resolve().is_relative_to(root.resolve()):
+            return Piece(reason="it is a link to a place outside the folder")
         if not stat.S_ISREG(path.stat().st_mode):
             return Piece(reason="it is no regular file")
         size = path.stat().st_size
@@ -84,9 +89,9 @@ def read_text(path: Path, most: int = LONGEST_TEXT) -> Piece:
     return Piece(text=data.removeprefix(BOM).decode("utf-8", "replace"))
 
 
-def read_json(path: Path) -> tuple[Any, str]:
+def read_json(path: Path, root: Path | None) -> tuple[Any, str]:
     """The value of a JSON document, and why there is none; both are empty for a file that does not exist."""
-    piece = read_text(path, LARGEST_DOCUMENT)
+    piece = read_text(path, root, LARGEST_DOCUMENT)
     if piece.text is None:
         return None, piece.reason
     try:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from msgspec import Struct, field
 
 from blade.ingest.decode import encode
-from blade.ingest.folder_files import Listing, listing, read_text
+from blade.ingest.folder_files import Listing, listing, read_json, read_text
 from blade.ingest.jsonl import Record
 
 FIRST_CHILDREN = 50
@@ -19,15 +19,24 @@ FIRST_CHILDREN = 50
 class TrialRow(Struct, kw_only=True):
     """The row of a trial under the names that rows have, and what of its files could not be used."""
 
+    root: Path
+    """The folder that no link may lead out of."""
     values: dict[str, Any] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
 
     def text(self, path: Path) -> str:
         """The text of a file; what cannot be read is noted, and what does not exist is empty."""
-        piece = read_text(path)
+        piece = read_text(path, self.root)
         if piece.reason:
             self.lacks(path, piece.reason)
         return piece.text or ""
+
+    def json(self, path: Path) -> Any:
+        """The value of a document; what cannot be read is noted, and what does not exist is None."""
+        value, reason = read_json(path, self.root)
+        if reason:
+            self.lacks(path, reason)
+        return value
 
     def lacks(self, path: Path, reason: str) -> None:
         """Note that a file's content is not there: what is absent from the row may have happened all the same."""

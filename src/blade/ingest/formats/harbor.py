@@ -39,7 +39,7 @@ def _is_trial(here: Listing) -> bool:
 
 
 def _says_trial(path: Path) -> bool:
-    value, reason = read_json(path)
+    value, reason = read_json(path, path.parent)
     # A result that is torn is one of a trial all the same: what stands beside it says so.
     return bool(reason) or "trial_name" in json_object(value)
 
@@ -56,12 +56,9 @@ class Job:
 
     def row(self, member: str) -> TrialRow:
         """The result of the trial with its trajectory, and with what the verifier and the harness wrote."""
-        folder, row = self.path / member, TrialRow()
-        value, reason = read_json(folder / "result.json")
-        if reason:
-            row.lacks(folder / "result.json", reason)
-        config, _ = read_json(folder / "config.json")
-        row.values |= json_object(value) or _from_config(json_object(config), folder)
+        folder, row = self.path / member, TrialRow(root=self.path)
+        result, config = row.json(folder / "result.json"), row.json(folder / "config.json")
+        row.values |= json_object(result) or _from_config(json_object(config), folder)
         _read_agent(folder / "agent", row)
         _read_verifier(folder / "verifier", row)
         for name in ("exception.txt", "trial.log"):
@@ -83,12 +80,9 @@ def _from_config(config: Mapping[str, Any], folder: Path) -> dict[str, Any]:
 
 def _read_agent(folder: Path, row: TrialRow) -> None:
     """The trajectory; where there is none, the agent's own log, as steps where its format is known."""
-    value, reason = read_json(folder / "trajectory.json")
-    if reason:
-        row.lacks(folder / "trajectory.json", reason)
-    trajectory = json_object(value)
+    trajectory = json_object(row.json(folder / "trajectory.json"))
     if is_trajectory(trajectory):
-        items = items_of(trajectory, lambda name: json_object(read_json(folder / Path(name).name)[0]))
+        items = items_of(trajectory, lambda name: json_object(row.json(folder / Path(name).name)))
         row.values["response"] = {"output": items}
         row.values["responses_create_params"] = {"input": prompt_of(trajectory)}
         return
@@ -108,18 +102,16 @@ def _read_verifier(folder: Path, row: TrialRow) -> None:
     """The reward, the results of tests and what the tests printed."""
     result = json_object(row.values.get("verifier_result"))
     text = row.text(folder / "reward.txt").strip()
-    written, _ = read_json(folder / "reward.json")
-    rewards = json_object(written) or ({"reward": cells.number(text)} if cells.number(text) is not None else {})
+    rewards = json_object(row.json(folder / "reward.json")) or (
+        {"reward": cells.number(text)} if cells.number(text) is not None else {}
+    )
     if not json_object(result.get("rewards")) and rewards:
         if "verifier_result" in row.values:
             # The harness gave no reward, whatever its verifier had written by then.
             row.problems.append(f"the verifier wrote the reward {text or rewards}, and result.json has none")
         else:
             row.values["verifier_result"] = {"rewards": rewards}
-    tests, reason = read_json(folder / "ctrf.json")
-    if reason:
-        row.lacks(folder / "ctrf.json", reason)
-    row.values["ctrf"] = json_object(tests) or None
+    row.values["ctrf"] = json_object(row.json(folder / "ctrf.json")) or None
     for name in ("test-stdout.txt", "test-stderr.txt"):
         row.values[name.rpartition(".")[0].replace("-", "_")] = plain_text(row.text(folder / name)) or None
 
@@ -159,7 +151,7 @@ def _reward(rewards: dict[str, Any]) -> Any:
 
 def facts(path: Path) -> RunFacts:
     """What the job's own files say of the run; a file of rows says nothing beside them."""
-    result = json_object(read_json(path / "result.json")[0]) if path.is_dir() else {}
+    result = json_object(read_json(path / "result.json", path)[0]) if path.is_dir() else {}
     stats = json_object(result.get("stats"))
     total, errors = cells.integer(result.get("n_total_trials")), cells.integer(stats.get("n_errors"))
     note = f"the job's result.json says {total} trials, {errors} with errors" if total and errors else ""

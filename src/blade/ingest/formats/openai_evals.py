@@ -30,6 +30,7 @@ class EventLog:
     """The events of a log by sample."""
 
     def __init__(self, path: Path) -> None:
+        self.path = path
         self.spec: Mapping[str, Any] = {}
         self.report: Mapping[str, Any] = {}
         self.events: dict[str, list[dict[str, Any]]] = {}
@@ -49,7 +50,7 @@ class EventLog:
 
     def row(self, member: str) -> TrialRow:
         """What was asked and answered of a sample, and how it was judged."""
-        row = TrialRow(values={"task_id": member})
+        row = TrialRow(root=self.path, values={"task_id": member})
         models = self.spec.get("completion_fns")
         row.values["model"] = models[0] if isinstance(models, list) and models else self.spec.get("model_name")
         reward: float | None = None

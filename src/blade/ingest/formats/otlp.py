@@ -38,6 +38,7 @@ class Traces:
     """The spans of a file by trace; a collector writes one document a line, an exporter one in all."""
 
     def __init__(self, path: Path) -> None:
+        self.path = path
         self.traces: dict[str, list[dict[str, Any]]] = {}
         for document in _documents(path):
             for resource in _list(document.get("resourceSpans")):
@@ -62,7 +63,7 @@ class Traces:
         every = [span["attributes"] for span in spans]
         prompt, items = _talk(spans)
         started, ended = _bounds(spans)
-        row = TrialRow(values=_by_last_name(attributes))
+        row = TrialRow(root=self.path, values=_by_last_name(attributes))
         row.values |= {
             "task_id": _task(every, attributes) or member,
             "trace_id": member,
@@ -80,7 +81,7 @@ class Traces:
 
 
 def _documents(path: Path) -> Iterator[dict[str, Any]]:
-    whole, _ = read_json(path) if path.suffix == ".json" else (None, "")
+    whole, _ = read_json(path, None) if path.suffix == ".json" else (None, "")
     if isinstance(whole, dict):
         yield whole
         return

@@ -63,7 +63,7 @@ class Evaluation:
         if path.suffix == ".jsonl":
             self._take_predictions(_rows(path))
             return
-        value, _ = read_json(path)
+        value, _ = read_json(path, self.path)
         if isinstance(value, list):
             self._take_predictions(map(json_object, value))
         elif any(isinstance(json_object(value).get(name), list) for name in _LISTS):
@@ -86,7 +86,7 @@ class Evaluation:
 
     def row(self, member: str) -> TrialRow:
         """The verdict of the report, else that of the summary, with the patch and what the tests printed."""
-        name, row = member.rpartition("/")[2], TrialRow()
+        name, row = member.rpartition("/")[2], TrialRow(root=self.path)
         predicted = self.predictions.get(name, {})
         folder = self.path / member if member in self.instances else None
         report = _report(folder, name, row) if folder is not None else {}
@@ -126,10 +126,7 @@ class Evaluation:
 
     def _add_trajectory(self, name: str, predicted: Mapping[str, Any], row: TrialRow) -> None:
         path = self.trajectories.get(name)
-        value, reason = read_json(path) if path is not None else (predicted, "")
-        if path is not None and reason:
-            row.lacks(path, reason)
-        trajectory = json_object(value)
+        trajectory = json_object(row.json(path) if path is not None else predicted)
         if items := items_of(trajectory):
             row.values["response"] = {"output": items}
         about = json_object(trajectory.get("info"))
@@ -166,9 +163,7 @@ def _listed(summary: Mapping[str, Any], name: str) -> Sequence[Any]:
 
 
 def _report(folder: Path, name: str, row: TrialRow) -> dict[str, Any]:
-    value, reason = read_json(folder / "report.json")
-    if reason:
-        row.lacks(folder / "report.json", reason)
+    value = row.json(folder / "report.json")
     return json_object(json_object(value).get(name)) or json_object(value)
 
 

@@ -38,7 +38,7 @@ class Simulations:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        value, self.reason = read_json(path / _RESULTS if path.is_dir() else path)
+        value, self.reason = read_json(path / _RESULTS, path) if path.is_dir() else read_json(path, None)
         self.document = json_object(value)
         self.info = json_object(self.document.get("info"))
         tasks = self.document.get("tasks")
@@ -56,7 +56,7 @@ class Simulations:
 
     def row(self, member: str) -> TrialRow:
         """The simulation under the names that rows have, with its task and the models of both sides."""
-        row = TrialRow()
+        row = TrialRow(root=self.path)
         simulation = self._simulation(member, row)
         task = json_object(self.tasks.get(str(simulation.get("task_id"))) or simulation.get("task"))
         agent, user = json_object(self.info.get("agent_info")), json_object(self.info.get("user_info"))
@@ -85,10 +85,7 @@ class Simulations:
     def _simulation(self, member: str, row: TrialRow) -> Mapping[str, Any]:
         if not self.path.is_dir():
             return json_object(self._listed()[int(member.partition("[")[2].rstrip("]"))])
-        value, reason = read_json(self.path / member)
-        if reason:
-            row.lacks(self.path / member, reason)
-        return json_object(value)
+        return json_object(row.json(self.path / member))
 
 
 def _items(messages: object) -> Iterator[Item]:

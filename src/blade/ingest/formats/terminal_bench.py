@@ -46,7 +46,7 @@ class Run:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.summary = json_object(read_json(path / "results.json")[0])
+        self.summary = json_object(read_json(path / "results.json", path)[0])
         listed = self.summary.get("results")
         self.results = [json_object(result) for result in listed] if isinstance(listed, list) else []
         self.by_trial = {str(result["trial_name"]): result for result in self.results if result.get("trial_name")}
@@ -61,7 +61,7 @@ class Run:
     def row(self, member: str) -> TrialRow:
         """The trial's own result, else the one in the summary, with what its captures and logs hold."""
         task, _, trial = member.rpartition("/")
-        row = TrialRow()
+        row = TrialRow(root=self.path)
         result = self._result(self.path / member if task else None, self.by_trial.get(trial, {}), row)
         resolved = result.get("is_resolved")
         row.values |= {name: value for name, value in result.items() if name not in ("id", "instruction")} | {
@@ -80,10 +80,7 @@ class Run:
     def _result(self, folder: Path | None, listed: Mapping[str, Any], row: TrialRow) -> Mapping[str, Any]:
         if folder is None:
             return listed
-        value, reason = read_json(folder / "results.json")
-        own = json_object(value)
-        if reason:
-            row.lacks(folder / "results.json", reason)
+        own = json_object(row.json(folder / "results.json"))
         if own and listed and own.get("is_resolved") != listed.get("is_resolved"):
             both = f"{own.get('is_resolved')}, that of the run {listed.get('is_resolved')}"
             row.problems.append(f"results.json of the trial says is_resolved {both}")
@@ -122,7 +119,10 @@ def _usage(result: Mapping[str, Any], session: Session | None) -> dict[str, Any]
 
 def _about(path: Path) -> dict[str, Any]:
     """What the metadata and the lock file say of the run; the metadata are believed first."""
-    metadata, lock = json_object(read_json(path / "run_metadata.json")[0]), json_object(read_json(path / "tb.lock")[0])
+    metadata, lock = (
+        json_object(read_json(path / "run_metadata.json", path)[0]),
+        json_object(read_json(path / "tb.lock", path)[0]),
+    )
     agent = json_object(lock.get("agent"))
     named = {"agent_name": agent.get("name"), "model_name": agent.get("model_name")}
     return json_object(lock.get("run_config")) | named | {k: v for k, v in metadata.items() if v is not None}

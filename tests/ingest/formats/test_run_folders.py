@@ -1,0 +1,223 @@
+"""Folders of runs as harnesses leave them: their own numbers, their steps, and what happens to broken ones."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import blade
+from blade.model.errors import ArtifactError
+from blade.model.run import Run
+from ingest.formats import run_folders as make
+
+
+def outcomes(run: Run) -> dict[str, str]:
+    rows = run.rollouts.select("task_id", "repeat", "outcome").iter_rows()
+    return {f"{task}#{repeat}": outcome for task, repeat, outcome in rows}
+
+
+def problems(run: Run) -> str:
+    return "\n".join(f"{one.source}: {one.reason}" for one in run.problems)
+
+
+def test_a_terminal_bench_run_has_its_own_number_of_resolved_trials(tmp_path: Path) -> None:
+    run = blade.load_run(make.terminal_bench(tmp_path / "run", {"a": [True, False], "b": [None, True]}))
+    assert outcomes(run) == {"a#0": "passed", "a#1": "failed", "b#0": "unscored", "b#1": "passed"}
+    assert (run.model, run.agent, run.benchmark) == ("lab/small-model", "some-agent", "terminal-bench")
+
+
+def test_a_session_in_a_terminal_that_wraps_becomes_steps(tmp_path: Path) -> None:
+    run = blade.load_run(make.terminal_bench(tmp_path / "run", {"a": [True]}))
+    steps = run["a", 0].steps or ()
+    assert [(step.party, step.kind, step.tool) for step in steps] == [
+        ("agent", "message", None),
+        ("agent", "call", "Bash"),
+        ("tool", "result", "Bash"),
+        ("agent", "message", None),
+    ]
+    assert steps[2].text == "one two   " * 30
+    assert steps[3].text == "a works now."
+
+
+def test_what_git_lfs_left_out_is_evidence_that_is_not_here(tmp_path: Path) -> None:
+    run = blade.load_run(make.terminal_bench(tmp_path / "run", {"a": [True]}))
+    assert "agent.log: it is a Git LFS pointer, and its content is not here" in problems(run)
+
+
+def test_a_summary_that_disagrees_with_a_trial_is_told_with_both_figures(tmp_path: Path) -> None:
+    folder = make.terminal_bench(tmp_path / "run", {"a": [True], "b": [False]})
+    path = next((folder / "b").glob("*/results.json"))
+    path.write_text(path.read_text("utf-8").replace('"is_resolved": false', '"is_resolved": true'), "utf-8")
+    run = blade.load_run(folder)
+    assert outcomes(run)["b#0"] == "passed"
+    assert "says is_resolved True, that of the run False" in problems(run)
+
+
+def test_a_trial_that_only_the_summary_knows_is_a_rollout(tmp_path: Path) -> None:
+    folder = make.terminal_bench(tmp_path / "run", {"a": [True], "b": [False]})
+    shutil.rmtree(folder / "b")
+    assert outcomes(blade.load_run(folder)) == {"a#0": "passed", "b#0": "failed"}
+
+
+def test_a_task_that_the_run_should_have_and_has_not_is_missing(tmp_path: Path) -> None:
+    folder = make.terminal_bench(tmp_path / "run", {"a": [True], "b": [False]})
+    shutil.rmtree(folder / "b")
+    summary = json.loads((folder / "results.json").read_text("utf-8"))
+    make.write(folder / "results.json", summary | {"results": summary["results"][:1]})
+    assert outcomes(blade.load_run(folder)) == {"a#0": "passed", "b#0": "missing"}
+
+
+def test_a_harbor_job_is_one_run_with_the_rewards_of_its_trials(tmp_path: Path) -> None:
+    make.harbor_trial(tmp_path / "job", "a", 1.0)
+    make.harbor_trial(tmp_path / "job", "b", 0.0)
+    make.harbor_trial(tmp_path / "job", "c", None, error="VerifierTimeoutError")
+    run = blade.load_run(tmp_path / "job")
+    assert outcomes(run) == {"a#0": "passed", "b#0": "failed", "c#0": "errored"}
+    assert run.model == "small-model"
+    steps = [(step.kind, step.text or step.arguments, step.answers) for step in run["a", 0].steps or ()]
+    assert steps == [
+        ("message", "Both.", None),
+        ("call", '{"path":"a"}', None),
+        ("call", '{"path":"b"}', None),
+        ("result", "is a", 1),
+        ("result", "is b", 2),
+        ("message", "Done.", None),
+    ]
+
+
+def test_a_single_trial_can_be_given(tmp_path: Path) -> None:
+    trial = make.harbor_trial(tmp_path / "job", "a", 1.0)
+    assert outcomes(blade.load_run(trial)) == {"a#0": "passed"}
+
+
+def test_two_agents_in_one_job_are_two_runs(tmp_path: Path) -> None:
+    make.harbor_trial(tmp_path / "job", "a", 1.0)
+    make.harbor_trial(tmp_path / "job", "b", 1.0, agent="another-agent")
+    with pytest.raises(blade.BladeError, match="holds 2 runs"):
+        blade.load_run(tmp_path / "job")
+
+
+def test_a_sub_agent_acts_where_it_was_called(tmp_path: Path) -> None:
+    trial = make.harbor_trial(tmp_path / "job", "a", 1.0)
+    child = make.atif("part") | {"session_id": "child", "agent": {"name": "helper"}}
+    trajectory = make.atif("a") | {"schema_version": "ATIF-v1.7", "subagent_trajectories": [child]}
+    trajectory["steps"][1]["observation"]["results"][0]["subagent_trajectory_ref"] = [{"session_id": "child"}]
+    make.write(trial / "agent" / "trajectory.json", trajectory)
+    texts = [step.text for step in blade.load_run(trial)["a", 0].steps or () if step.kind == "message"]
+    assert texts == ["Both.", "Make part work.", "Both.", "Done.", "Done."]
+
+
+def test_swe_bench_counts_the_instances_that_its_summary_counts(tmp_path: Path) -> None:
+    run = blade.load_run(make.swe_bench(tmp_path / "swe", {"x-1": True, "x-2": False, "x-3": True}))
+    assert outcomes(run) == {"x-1#0": "passed", "x-2#0": "failed", "x-3#0": "passed"}
+    assert run.model == "lab/small-model"
+
+
+def test_an_instance_without_a_report_has_the_verdict_of_the_summary(tmp_path: Path) -> None:
+    folder = make.swe_bench(tmp_path / "swe", {"x-1": True, "x-2": False})
+    next(folder.rglob("x-2/report.json")).unlink()
+    run = blade.load_run(folder)
+    assert outcomes(run)["x-2#0"] == "failed"
+    assert "the verdict is that of the run's summary" in problems(run)
+
+
+@pytest.mark.parametrize("newer", [False, True])
+def test_tau2_results_in_one_document_or_beside_it(tmp_path: Path, newer: bool) -> None:
+    path = make.tau2(tmp_path / "sim" / "results.json", {"t1": [1.0, 0.0], "t2": [1.0, 1.0]})
+    if newer:
+        whole = json.loads(path.read_text("utf-8"))
+        for one in whole.pop("simulations"):
+            make.write(tmp_path / "sim" / "simulations" / f"{one['id']}.json", one)
+        make.write(path, whole)
+    run = blade.load_run(path.parent if newer else path)
+    assert outcomes(run) == {"t1#0": "passed", "t1#1": "failed", "t2#0": "passed", "t2#1": "passed"}
+    result = next(step for step in run["t1", 0].steps or () if step.kind == "result")
+    assert (result.tool, result.text) == ("cancel", "done")
+
+
+def test_a_folder_with_runs_of_several_harnesses_gives_each(tmp_path: Path) -> None:
+    make.terminal_bench(tmp_path / "all" / "tb", {"a": [True]})
+    make.harbor_trial(tmp_path / "all" / "job", "b", 0.0)
+    make.tau2(tmp_path / "all" / "results.json", {"t1": [1.0]})
+    analysis = blade.analyze(tmp_path / "all")
+    assert len(analysis.runs) == 3
+
+
+MAKERS: dict[str, Callable[[Path], object]] = {
+    "terminal-bench": lambda folder: make.terminal_bench(folder, {"a": [True], "b": [False]}),
+    "harbor": lambda folder: [make.harbor_trial(folder, task, 1.0) for task in "ab"],
+    "swe-bench": lambda folder: make.swe_bench(folder, {"a": True, "b": False}),
+}
+VERDICT = {"terminal-bench": "a/*/results.json", "harbor": "a__*/result.json", "swe-bench": "**/a/report.json"}
+
+
+@pytest.mark.parametrize("harness", MAKERS)
+def test_a_torn_file_costs_no_other_trial_anything(tmp_path: Path, harness: str) -> None:
+    MAKERS[harness](tmp_path / "run")
+    path = next((tmp_path / "run").glob(VERDICT[harness]))
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    run = blade.load_run(tmp_path / "run")
+    assert {name[0] for name in outcomes(run)} == {"a", "b"}
+    assert path.name in problems(run)
+
+
+@pytest.mark.parametrize("harness", MAKERS)
+def test_an_empty_file_costs_no_other_trial_anything(tmp_path: Path, harness: str) -> None:
+    MAKERS[harness](tmp_path / "run")
+    path = next((tmp_path / "run").glob(VERDICT[harness]))
+    path.write_bytes(b"")
+    run = blade.load_run(tmp_path / "run")
+    assert {name[0] for name in outcomes(run)} == {"a", "b"}
+    assert "it is empty" in problems(run)
+
+
+@pytest.mark.parametrize("harness", MAKERS)
+def test_foreign_files_in_a_run_change_nothing(tmp_path: Path, harness: str) -> None:
+    MAKERS[harness](tmp_path / "run")
+    before = outcomes(blade.load_run(tmp_path / "run"))
+    make.write(tmp_path / "run" / "notes" / "readme.md", "# notes\n")
+    make.write(tmp_path / "run" / "plot.png", "no picture")
+    assert outcomes(blade.load_run(tmp_path / "run")) == before
+
+
+@pytest.mark.parametrize("harness", MAKERS)
+def test_a_folder_and_its_rows_give_the_same_tables(tmp_path: Path, harness: str) -> None:
+    """A native folder that is written out as plain rows is read as the same run."""
+    MAKERS[harness](tmp_path / "run")
+    run = blade.load_run(tmp_path / "run")
+    rows = [run[task, repeat].row for task, repeat in run.rollouts.select("task_id", "repeat").iter_rows()]
+    path = tmp_path / "plain.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    columns = ("task_id", "outcome", "reward", "steps", "calls", "model")
+    assert blade.load_run(path).rollouts.select(columns).equals(run.rollouts.select(columns))
+
+
+def test_an_empty_folder_is_refused_with_what_is_read(tmp_path: Path) -> None:
+    (tmp_path / "run" / "a").mkdir(parents=True)
+    with pytest.raises(ArtifactError, match="no rollouts"):
+        blade.load_run(tmp_path / "run")
+
+
+def test_links_out_of_the_folder_and_pipes_are_not_opened(tmp_path: Path) -> None:
+    folder = make.terminal_bench(tmp_path / "run", {"a": [True], "b": [False]})
+    outside = make.write(tmp_path / "secret" / "results.json", {"is_resolved": True})
+    path = next((folder / "b").glob("*/results.json"))
+    path.unlink()
+    path.symlink_to(outside)
+    os.mkfifo(folder / "pipe.jsonl")
+    run = blade.load_run(folder)
+    assert outcomes(run)["b#0"] == "failed"
+
+
+def test_a_saved_analysis_of_a_folder_notices_that_it_changed(tmp_path: Path) -> None:
+    folder = make.terminal_bench(tmp_path / "run", {"a": [True]})
+    blade.analyze(folder).save(tmp_path / "out")
+    assert outcomes(blade.load_run(tmp_path / "out")) == {"a#0": "passed"}
+    make.write(next((folder / "a").glob("*/panes")) / "post-agent.txt", "gone")
+    with pytest.raises(ArtifactError, match="changed"):
+        blade.load_run(tmp_path / "out")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from blade.ingest.decode import encode
+from blade.ingest.fields import VERDICTS
 from blade.ingest.formats import FileHead, Format
 from blade.ingest.jsonl import Record, Torn, open_bytes
 
@@ -78,6 +79,10 @@ def fetch(path: Path, members: Sequence[str]) -> Iterator[bytes]:
 
 def _encoded(row: dict[str, Any], is_text: bool) -> bytes:
     cells = {name.strip(): _value(cell) if is_text else cell for name, cell in row.items()}
+    if "reward" not in cells and "score" not in cells:
+        # A row of a table is a result by itself; elsewhere a verdict alone may be said of anything.
+        verdict = next((cells[name] for name in VERDICTS if cells.get(name) in (0, 1)), None)
+        cells["reward"] = float(verdict) if verdict is not None else None
     return encode({name: cell for name, cell in cells.items() if cell is not None})
 
 

@@ -66,7 +66,7 @@ def _rule_book_of(benchmark: str, found: Found) -> RuleBook | None:
 def _load(found: Found, options: Options) -> tuple[Run, ...]:
     if options.metrics_only:
         return load_found(found, options, None)
-    from blade.evidence.keys_beside import with_keys_beside
+    from blade.evidence.differences import with_keys_beside
 
     runs = map(_with_rule_book, load_found(found, options, _rules_of(options.rule_book)))
     with using_tools(options.tools):

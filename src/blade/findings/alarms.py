@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 import numpy as np
 
 from blade.evidence.alignment import AlignedTrajectory
-from blade.evidence.reading import Reading
+from blade.evidence.context import RereadRollouts
 from blade.model.diagnosis import Alarm
 from blade.model.finding import Evidence
 from blade.rules import search_for
@@ -36,7 +36,7 @@ FEWEST = 3
 AROUND = 60
 
 
-def alarms(reading: Reading) -> tuple[Alarm, ...]:
+def alarms(reading: RereadRollouts) -> tuple[Alarm, ...]:
     """Every alarming word that results of sometimes-pass tasks hold, with its counts; the commonest in passes first."""
     walks = [walk for task in reading.sometimes for walk in reading.of(task)]
     texts = ["\n".join(step.text for step in walk.steps if step.party == "tool") for walk in walks]

@@ -7,9 +7,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import polars as pl
 
-from blade.evidence.context import Context
-from blade.evidence.reading import Reading
-from blade.evidence.refs import Refs, none
+from blade.evidence.context import Refs, RereadRollouts, RunContext, none
 from blade.findings.exhibits import in_row
 from blade.findings.tested_rollouts import Tested
 from blade.model.diagnosis import RuleStatistics, Support
@@ -79,7 +77,7 @@ def _cannot(code: str) -> pl.Expr:
 
 
 def rule_statistics(
-    context: Context, seen: Sequence[tuple[Rule, SymptomCounts]], q: Sequence[float | None]
+    context: RunContext, seen: Sequence[tuple[Rule, SymptomCounts]], q: Sequence[float | None]
 ) -> tuple[RuleStatistics, ...]:
     """Every rule with its grade and counts, by code; `q` is each one's value in the whole family."""
     rollouts = context.rollouts
@@ -137,7 +135,7 @@ def _rule_statistics(
     )
 
 
-def _evidence(code: str, shown: pl.DataFrame, reading: Reading) -> list[Evidence]:
+def _evidence(code: str, shown: pl.DataFrame, reading: RereadRollouts) -> list[Evidence]:
     """Quotes of the first of the rollouts in which a rule fired."""
     found: list[Evidence] = []
     for task, repeat, hits in shown.filter(fired([code])).select("task_id", "repeat", "fired").iter_rows():

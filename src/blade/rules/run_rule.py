@@ -9,12 +9,12 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from blade.evidence.context import Context
+from blade.evidence.context import RunContext
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause
 from blade.rules import Rule, Status, rule_files
 
-Body = Callable[[Context], Iterator[Doubt]]
+Body = Callable[[RunContext], Iterator[Doubt]]
 
 PACKAGE = "blade.rules.run"
 
@@ -71,7 +71,7 @@ def _loaded(file: dict[str, Any], declared: Declared) -> RunRule:
     return RunRule(rule=rule, strong=declared.strong, body=declared.body)
 
 
-def doubts(context: Context) -> tuple[Doubt, ...]:
+def doubts(context: RunContext) -> tuple[Doubt, ...]:
     """What every rule over runs sees, strong rules first, each doubt with the code of its rule."""
     ordered = sorted(run_rules(), key=lambda one: (not one.strong, one.rule.code))
     return tuple(

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 
 from blade.evidence import quotes
 from blade.evidence.alignment import AlignedTrajectory
-from blade.evidence.context import Context
+from blade.evidence.context import RunContext
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause
 from blade.model.pattern import pattern_of
@@ -37,7 +37,7 @@ _NUMBER = pattern_of(r"\d+|\s+")
 
 
 @run_rule("BEH011", suggests=Cause.BEHAVIOR, status="stable")
-def thrashing(context: Context) -> Iterator[Doubt]:
+def thrashing(context: RunContext) -> Iterator[Doubt]:
     for task in (one for one in context.reading.sometimes if one not in context.unlike):
         walks = context.reading.of(task)
         longest = max((len(walk.calls) for walk in walks if walk.passed), default=0)

@@ -21,7 +21,7 @@ from msgspec import Struct
 
 from blade.evidence import provenance, quotes
 from blade.evidence.alignment import AlignedTrajectory
-from blade.evidence.context import Context
+from blade.evidence.context import RunContext
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause, Evidence
 from blade.rules.run.data._given import given_texts
@@ -53,7 +53,7 @@ class _Leak(Struct, frozen=True, kw_only=True):
 
 
 @run_rule("DAT004", suggests=Cause.DATA)
-def key_leaked_in_prompt(context: Context) -> Iterator[Doubt]:
+def key_leaked_in_prompt(context: RunContext) -> Iterator[Doubt]:
     firsts: dict[str, AlignedTrajectory] = {}
     for (task, _), walk in context.reading.walks.items():
         firsts.setdefault(task, walk)

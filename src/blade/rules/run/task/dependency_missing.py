@@ -20,8 +20,7 @@ from msgspec import Struct
 
 from blade.evidence import quotes
 from blade.evidence.alignment import AlignedTrajectory
-from blade.evidence.context import Context
-from blade.evidence.refs import spread
+from blade.evidence.context import RunContext, spread
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause
 from blade.model.pattern import pattern_of
@@ -100,7 +99,7 @@ class _Seen(Struct, frozen=True, kw_only=True):
 
 
 @run_rule("TSK015", suggests=Cause.TASK, strong=True, status="stable")
-def dependency_missing(context: Context) -> Iterator[Doubt]:
+def dependency_missing(context: RunContext) -> Iterator[Doubt]:
     found: dict[str, list[_Seen]] = {}
     for walk in (one for one in context.reading.walks.values() if not one.passed):
         for seen in _missing(walk):

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from blade.evidence.alignment import AlignedTrajectory
-from blade.evidence.context import Context
+from blade.evidence.context import RunContext
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause
 from blade.model.pattern import pattern_of
@@ -49,7 +49,7 @@ _GIVEN = ("response", "responses_create_params")
 
 
 @run_rule("TSK004", suggests=Cause.TASK, strong=True, status="stable")
-def equal_output_rejected(context: Context) -> Iterator[Doubt]:
+def equal_output_rejected(context: RunContext) -> Iterator[Doubt]:
     found = [(walk, path) for walk in _failing(context) for path in _same_texts("", walk.row, 0)]
     if found:
         named = ", ".join(dict.fromkeys(walk.place for walk, _ in found))
@@ -95,5 +95,5 @@ def _inside(value: object) -> Iterator[tuple[str, object]]:
         yield from ((str(place), item) for place, item in enumerate(value[:MOST_ITEMS]))
 
 
-def _failing(context: Context) -> list[AlignedTrajectory]:
+def _failing(context: RunContext) -> list[AlignedTrajectory]:
     return [walk for walk in context.reading.walks.values() if not walk.passed]

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from blade.evidence import provenance, quotes
 from blade.evidence.alignment import AlignedTrajectory
-from blade.evidence.context import Context
+from blade.evidence.context import RunContext
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause
 from blade.model.rollout import Step
@@ -39,7 +39,7 @@ class _Turned(NamedTuple):
 
 
 @run_rule("TSK019", suggests=Cause.TASK, strong=True, status="stable")
-def key_against_request(context: Context) -> Iterator[Doubt]:
+def key_against_request(context: RunContext) -> Iterator[Doubt]:
     for task in context.reading.never:
         walks = context.reading.of(task)
         found = [(walk, turned) for walk in walks for turned in _turned(walk)]

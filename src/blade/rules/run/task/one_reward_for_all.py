@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from blade.evidence.context import Context
+from blade.evidence.context import RunContext
 from blade.model.diagnosis import NOT_EXPLAINED, Doubt
 from blade.model.finding import Cause
 from blade.rules.run_rule import run_rule
@@ -25,7 +25,7 @@ FEWEST = 5
 
 
 @run_rule("TSK020", suggests=Cause.TASK)
-def one_reward_for_all(context: Context) -> Iterator[Doubt]:
+def one_reward_for_all(context: RunContext) -> Iterator[Doubt]:
     rows = context.run.rollouts.select("task_id", "outcome", "reward").filter(JUDGED)
     same = rows.height >= FEWEST and rows["reward"].n_unique() == 1 and (rows["outcome"] == "failed").all()
     silent = (context.partition.table["mode"] == NOT_EXPLAINED).all()

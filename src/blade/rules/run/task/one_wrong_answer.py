@@ -19,7 +19,7 @@ from collections.abc import Iterator
 import polars as pl
 
 from blade.evidence import quotes
-from blade.evidence.context import Context
+from blade.evidence.context import RunContext
 from blade.evidence.other_runs import REJECTED
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause
@@ -31,7 +31,7 @@ FEWEST = 3
 
 
 @run_rule("TSK008", suggests=Cause.TASK)
-def one_wrong_answer(context: Context) -> Iterator[Doubt]:
+def one_wrong_answer(context: RunContext) -> Iterator[Doubt]:
     run = context.run
     if run.rollouts["answer"].count() == 0:
         return

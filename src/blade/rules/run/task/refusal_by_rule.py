@@ -19,7 +19,7 @@ from collections.abc import Iterator
 
 from blade.evidence import quotes
 from blade.evidence.alignment import AlignedTrajectory
-from blade.evidence.context import Context
+from blade.evidence.context import RunContext
 from blade.evidence.in_words import failure_in_words
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause, Differs, Evidence
@@ -37,7 +37,7 @@ _SENTENCE = pattern_of(r"(?<=[.!?])\s+|\n")
 
 
 @run_rule("TSK006", suggests=Cause.TASK, status="stable")
-def refusal_by_rule(context: Context) -> Iterator[Doubt]:
+def refusal_by_rule(context: RunContext) -> Iterator[Doubt]:
     found = []
     for task in context.reading.never:
         walks = context.reading.of(task)

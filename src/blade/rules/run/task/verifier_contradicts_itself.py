@@ -22,8 +22,7 @@ from msgspec import Struct
 
 from blade.evidence import quotes
 from blade.evidence.alignment import AlignedTrajectory
-from blade.evidence.context import Context
-from blade.evidence.refs import spread
+from blade.evidence.context import RunContext, spread
 from blade.model.diagnosis import Doubt
 from blade.model.expected import Check
 from blade.model.finding import Cause, Differs, Evidence
@@ -75,7 +74,7 @@ class _Seen(Struct, frozen=True, kw_only=True):
 
 
 @run_rule("TSK014", suggests=Cause.TASK, strong=True, status="stable")
-def verifier_contradicts_itself(context: Context) -> Iterator[Doubt]:
+def verifier_contradicts_itself(context: RunContext) -> Iterator[Doubt]:
     most = context.run.rollouts["reward"].max()
     if not isinstance(most, int | float):
         return

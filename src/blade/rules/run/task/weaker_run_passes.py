@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from blade.evidence.context import Context
+from blade.evidence.context import RunContext
 from blade.evidence.in_words import closing
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause
@@ -24,7 +24,7 @@ from blade.rules.run_rule import run_rule
 
 
 @run_rule("TSK017", suggests=Cause.TASK)
-def weaker_run_passes(context: Context) -> Iterator[Doubt]:
+def weaker_run_passes(context: RunContext) -> Iterator[Doubt]:
     for task, other in context.elsewhere.weaker_passes.items():
         walks = context.reading.of(task)
         shown = [one for walk in walks[:1] if walk.steps and (one := closing(walk)) is not None]

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from blade.evidence import quotes
-from blade.evidence.context import Context
+from blade.evidence.context import RunContext
 from blade.evidence.in_words import answer
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause, Evidence
@@ -26,7 +26,7 @@ MOST_SHOWN = 3
 
 
 @run_rule("TSK016", suggests=Cause.TASK, strong=True, status="stable")
-def wrong_answer_of_all_runs(context: Context) -> Iterator[Doubt]:
+def wrong_answer_of_all_runs(context: RunContext) -> Iterator[Doubt]:
     shared = context.elsewhere.same_wrong
     tasks = context.run.tasks["task_id"]
     for task in tasks.filter(tasks.is_in(sorted(shared))):

@@ -21,8 +21,8 @@ from blade.evidence.context import MOST_REFS, Refs, RunContext, marked, none
 from blade.findings.rule_statistics import READS_VERDICT
 from blade.model.diagnosis import Doubt, Finding, Intervention, RuleStatistics, Support, TaskCause, Together
 from blade.model.finding import Cause, Evidence
-from blade.rules import Rule
 from blade.rules.catalog import all_rules, to_do
+from blade.rules.declaration import Rule
 from blade.stats.headroom import headroom
 from blade.stats.rollout_index import Flags, RolloutIndex
 

@@ -16,8 +16,7 @@ from blade.findings.examples import last_text, verb
 from blade.findings.exhibits import seen_by, shown_by, stopped
 from blade.model.finding import Differs
 from blade.model.pattern import pattern_of
-from blade.rules import rules
-from blade.rules.catalog import rule_in_words, to_do
+from blade.rules.catalog import rollout_rules, rule_in_words, to_do
 
 _CALL_AS_TEXT = pattern_of(r"</?tool_call>|<function=|<invoke|\"tool_calls\"\s*:")
 _CHANGED_FILE = pattern_of(r"^\+\+\+ b/(\S+)", re.MULTILINE)
@@ -107,7 +106,7 @@ def _told(walk: AlignedTrajectory) -> QuotedSentence:
 
 
 def _seen_by_rule(group: FailureGroup, context: RunContext) -> FindingDraft:
-    rule = next(one for one in rules() if one.code == group.name)
+    rule = next(one for one in rollout_rules() if one.code == group.name)
     what = rule_in_words(rule.code)
     return FindingDraft(
         title=f"{what[0].upper()}{what[1:]}, and the rollout counts as a failure",

@@ -12,7 +12,9 @@ from blade.findings.exhibits import in_row
 from blade.findings.tested_rollouts import Tested
 from blade.model.diagnosis import RuleStatistics, Support
 from blade.model.finding import Evidence, Hit
-from blade.rules import Rule, find, rules
+from blade.rules.catalog import rollout_rules
+from blade.rules.declaration import Rule
+from blade.rules.hits import find
 from blade.stats.association import within_tasks
 from blade.stats.counts import fired
 from blade.stats.rollout_index import Flags, RolloutIndex
@@ -31,7 +33,7 @@ def observed(tested: Tested, custom: Sequence[Rule] = ()) -> list[tuple[Rule, Sy
         (rule, _observed(_seen(rule.code, tested, unseen), rollouts.marked(rollouts.fired[rule.code])))
         if rule.code in rollouts.fired
         else (rule, _quiet(everywhere, unseen.get(rule.code, (0, 0))))
-        for rule in (*rules(), *custom)
+        for rule in (*rollout_rules(), *custom)
     ]
 
 

@@ -7,8 +7,8 @@ from blade.evidence.alignment import AlignedTrajectory
 from blade.evidence.context import FindingDraft, QuotedSentence, Refs, RunContext, none
 from blade.findings.exhibits import seen_by
 from blade.model.diagnosis import NOT_EXPLAINED, Support
-from blade.rules import Rule, rules
-from blade.rules.catalog import rule_in_words, to_do
+from blade.rules.catalog import rollout_rules, rule_in_words, to_do
+from blade.rules.declaration import Rule
 
 FEWEST = 2
 
@@ -19,7 +19,7 @@ def by_habit(context: RunContext) -> tuple[FailureGroup, FindingDraft] | None:
     if found is None or len(found[1]) < FEWEST:
         return None
     code, places = found
-    rule = next(one for one in rules() if one.code == code)
+    rule = next(one for one in rollout_rules() if one.code == code)
     what = rule_in_words(code)
     nothing = none(context.rollouts)
     group = FailureGroup(family="habit", name=code, detail="", failing=places, passing=nothing, alone=nothing)
@@ -42,7 +42,7 @@ def _seen(context: RunContext) -> dict[str, Refs]:
 
 
 def _codes() -> list[str]:
-    return [rule.code for rule in rules() if _is_habit(rule)]
+    return [rule.code for rule in rollout_rules() if _is_habit(rule)]
 
 
 def _is_habit(rule: Rule) -> bool:

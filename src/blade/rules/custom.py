@@ -13,8 +13,8 @@ from blade.custom_rules import Rule, TooMuch, fields_named, match, needs_steps, 
 from blade.model.finding import Detect, Detection, Hit
 from blade.model.rollout import Rollout
 from blade.model.run import Run
-from blade.rules import Rule as CatalogueRule
-from blade.rules import hit_of
+from blade.rules.declaration import Rule as CatalogRule
+from blade.rules.hits import hit_of
 
 AT_ONCE = 2_000
 """Rollouts that are read again together: few enough to be held in memory."""
@@ -54,11 +54,11 @@ def _look(name: str, rule: Rule, rollout: Rollout) -> Hit | bool | None:
     return hit_of(name, rollout, found.evidence) if found is not None else False
 
 
-def as_rule(label: Label) -> CatalogueRule:
+def as_rule(label: Label) -> CatalogRule:
     """A label of a package as a rule of the catalogue; the team vouches for it."""
     verdict = [name for name in ("outcome", "reward", "expected") if reads(label.rule, name)]
     fields = [f"row.{name}" for name in fields_named(label.rule)]
-    return CatalogueRule(
+    return CatalogRule(
         code=label.name,
         name=label.name,
         family="package",

@@ -8,7 +8,7 @@ from blade.evidence.differences import differences
 from blade.model.finding import Detection
 from blade.model.rollout import Rollout, Step
 from blade.model.tools import changes_state
-from blade.rules import detect_all
+from blade.rules.engine import detect_all
 
 
 def detect(rollouts: Sequence[Rollout]) -> list[Detection]:

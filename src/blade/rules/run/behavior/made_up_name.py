@@ -22,7 +22,7 @@ from blade.evidence.context import RunContext
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause
 from blade.model.rollout import Step
-from blade.rules.run_rule import run_rule
+from blade.rules.declaration import rule
 
 
 class _Guess(NamedTuple):
@@ -35,7 +35,7 @@ class _Guess(NamedTuple):
     due: object
 
 
-@run_rule("BEH013", suggests=Cause.BEHAVIOR, status="stable")
+@rule("BEH013", scope="run", suggests=Cause.BEHAVIOR, status="stable")
 def made_up_name(context: RunContext) -> Iterator[Doubt]:
     for task in (*context.reading.sometimes, *context.reading.never):
         failing = [walk for walk in context.reading.of(task) if not walk.passed]

@@ -25,7 +25,7 @@ from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause
 from blade.model.pattern import pattern_of
 from blade.model.rollout import Step
-from blade.rules.run_rule import run_rule
+from blade.rules.declaration import rule
 
 TIMES = 2
 """How many times the calls of the longest pass."""
@@ -36,7 +36,7 @@ AGAIN = 1 / 3
 _NUMBER = pattern_of(r"\d+|\s+")
 
 
-@run_rule("BEH011", suggests=Cause.BEHAVIOR, status="stable")
+@rule("BEH011", scope="run", suggests=Cause.BEHAVIOR, status="stable")
 def thrashing(context: RunContext) -> Iterator[Doubt]:
     for task in (one for one in context.reading.sometimes if one not in context.unlike):
         walks = context.reading.of(task)

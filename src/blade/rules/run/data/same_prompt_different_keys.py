@@ -21,15 +21,15 @@ from blade.evidence import quotes
 from blade.evidence.context import RunContext
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause
+from blade.rules.declaration import rule
 from blade.rules.run.data._given import question
-from blade.rules.run_rule import run_rule
 
 MOST_SHARED = 1 / 3
 """Share of all tasks; a prompt, or prompts, that more of them share are a template."""
 MOST_NAMED = 3
 
 
-@run_rule("DAT003", suggests=Cause.DATA, strong=True, status="stable")
+@rule("DAT003", scope="run", suggests=Cause.DATA, strong=True, status="stable")
 def same_prompt_different_keys(context: RunContext) -> Iterator[Doubt]:
     tasks = context.run.tasks
     alike = tasks.drop_nulls(["prompt_fp", "key_fp"]).filter(pl.len().over("prompt_fp") > 1)

@@ -19,13 +19,13 @@ from blade.evidence.context import RunContext
 from blade.evidence.contrast import others
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause
-from blade.rules.run_rule import run_rule
+from blade.rules.declaration import rule
 
 BY_DESIGN = 0.34
 """Share of the failing tasks from which on repeats that differ are the benchmark's way, and no fault of a task."""
 
 
-@run_rule("DAT001", suggests=Cause.DATA, status="stable")
+@rule("DAT001", scope="run", suggests=Cause.DATA, status="stable")
 def unlike_repeats(context: RunContext) -> Iterator[Doubt]:
     odd = list(context.unlike.items())
     if odd:

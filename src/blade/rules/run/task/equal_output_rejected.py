@@ -21,7 +21,7 @@ from blade.evidence.context import RunContext
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause
 from blade.model.pattern import pattern_of
-from blade.rules.run_rule import run_rule
+from blade.rules.declaration import rule
 
 WANTED = frozenset("expected expect want wanted reference ref gold golden target truth correct desired".split())  # noqa: SIM905
 GOT = frozenset(
@@ -48,7 +48,7 @@ _WORD = pattern_of(r"[a-z]+|[A-Z][a-z]*")
 _GIVEN = ("response", "responses_create_params")
 
 
-@run_rule("TSK004", suggests=Cause.TASK, strong=True, status="stable")
+@rule("TSK004", scope="run", suggests=Cause.TASK, strong=True, status="stable")
 def equal_output_rejected(context: RunContext) -> Iterator[Doubt]:
     found = [(walk, path) for walk in _failing(context) for path in _same_texts("", walk.row, 0)]
     if found:

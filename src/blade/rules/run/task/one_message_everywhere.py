@@ -18,10 +18,10 @@ from blade.evidence import quotes
 from blade.evidence.context import RunContext
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause
-from blade.rules.run_rule import run_rule
+from blade.rules.declaration import rule
 
 
-@run_rule("TSK018", suggests=Cause.TASK)
+@rule("TSK018", scope="run", suggests=Cause.TASK)
 def one_message_everywhere(context: RunContext) -> Iterator[Doubt]:
     for task, words in context.elsewhere.same_words.items():
         yield Doubt(

@@ -26,8 +26,8 @@ from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause, Evidence
 from blade.model.pattern import pattern_of
 from blade.model.rollout import Step
+from blade.rules.declaration import rule
 from blade.rules.run.task._words import reward_of
-from blade.rules.run_rule import run_rule
 from blade.stats.rollout_index import SINGLE
 
 MOST_NAMED = 3
@@ -39,7 +39,7 @@ Ref = tuple[str, int]
 Pair = tuple[Ref, Ref]
 
 
-@run_rule("TSK012", suggests=Cause.TASK, strong=True, status="stable")
+@rule("TSK012", scope="run", suggests=Cause.TASK, strong=True, status="stable")
 def same_output_judged_differently(context: RunContext) -> Iterator[Doubt]:
     found = list(_pairs(context))
     pairs = [pair for pair, _ in found]

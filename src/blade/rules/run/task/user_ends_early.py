@@ -20,10 +20,10 @@ from blade.evidence.context import RunContext, spread
 from blade.evidence.simulated_user import hung_up
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause, Differs
-from blade.rules.run_rule import run_rule
+from blade.rules.declaration import rule
 
 
-@run_rule("TSK005", suggests=Cause.TASK, status="stable")
+@rule("TSK005", scope="run", suggests=Cause.TASK, status="stable")
 def user_ends_early(context: RunContext) -> Iterator[Doubt]:
     lacking = (Differs.NOT_MADE, Differs.MISSING)
     left = [

@@ -18,10 +18,10 @@ from collections.abc import Iterator
 from blade.evidence.context import RunContext, spread
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause, Evidence
-from blade.rules.run_rule import run_rule
+from blade.rules.declaration import rule
 
 
-@run_rule("TSK011", suggests=Cause.TASK, status="stable")
+@rule("TSK011", scope="run", suggests=Cause.TASK, status="stable")
 def user_withholds(context: RunContext) -> Iterator[Doubt]:
     kept = list(context.withheld)
     if not kept:

@@ -28,8 +28,8 @@ from blade.model.expected import Check
 from blade.model.finding import Cause, Differs, Evidence
 from blade.model.pattern import pattern_of
 from blade.model.rollout import Outcome
+from blade.rules.declaration import rule
 from blade.rules.run.task._words import reward_of
-from blade.rules.run_rule import run_rule
 
 VERDICTS = ("is_correct", "correct", "resolved", "all_pass", "rubric_all_pass", "execution_match")
 """Fields that can mean nothing but the verdict."""
@@ -73,7 +73,7 @@ class _Seen(Struct, frozen=True, kw_only=True):
     words: str
 
 
-@run_rule("TSK014", suggests=Cause.TASK, strong=True, status="stable")
+@rule("TSK014", scope="run", suggests=Cause.TASK, strong=True, status="stable")
 def verifier_contradicts_itself(context: RunContext) -> Iterator[Doubt]:
     most = context.run.rollouts["reward"].max()
     if not isinstance(most, int | float):

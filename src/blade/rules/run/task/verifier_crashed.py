@@ -28,8 +28,8 @@ from blade.evidence.templates import telling
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause, Differs
 from blade.model.pattern import pattern_of
+from blade.rules.declaration import rule
 from blade.rules.run.task._words import Spoken, agent_words, given_words, quoted, verifier_words
-from blade.rules.run_rule import run_rule
 from blade.stats.rollout_index import Ref
 
 LOOKED_BACK = 4_000
@@ -82,7 +82,7 @@ _COMMON = frozenset(
 )
 
 
-@run_rule("TSK013", suggests=Cause.TASK, strong=True, status="stable")
+@rule("TSK013", scope="run", suggests=Cause.TASK, strong=True, status="stable")
 def verifier_crashed(context: RunContext) -> Iterator[Doubt]:
     yield from _by_its_own_word(context)
     told: set[str] = set()

@@ -20,10 +20,10 @@ from blade.evidence.context import RunContext
 from blade.evidence.in_words import closing
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause
-from blade.rules.run_rule import run_rule
+from blade.rules.declaration import rule
 
 
-@run_rule("TSK017", suggests=Cause.TASK)
+@rule("TSK017", scope="run", suggests=Cause.TASK)
 def weaker_run_passes(context: RunContext) -> Iterator[Doubt]:
     for task, other in context.elsewhere.weaker_passes.items():
         walks = context.reading.of(task)

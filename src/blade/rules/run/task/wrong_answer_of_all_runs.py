@@ -20,12 +20,12 @@ from blade.evidence.context import RunContext
 from blade.evidence.in_words import answer
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause, Evidence
-from blade.rules.run_rule import run_rule
+from blade.rules.declaration import rule
 
 MOST_SHOWN = 3
 
 
-@run_rule("TSK016", suggests=Cause.TASK, strong=True, status="stable")
+@rule("TSK016", scope="run", suggests=Cause.TASK, strong=True, status="stable")
 def wrong_answer_of_all_runs(context: RunContext) -> Iterator[Doubt]:
     shared = context.elsewhere.same_wrong
     tasks = context.run.tasks["task_id"]

@@ -8,10 +8,8 @@ A phrase is a pattern that both `re` and google-re2 know. It ignores case, and `
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property
-from itertools import accumulate
 from typing import Any
 
 import re2
@@ -20,8 +18,6 @@ FLAGS = re.IGNORECASE | re.ASCII
 
 Search = Callable[[str], Collection[int]]
 """Numbers of the rules whose phrases may be in a text."""
-SearchAll = Callable[[Sequence[str]], list[Collection[int]]]
-"""The same for each of some texts."""
 
 _MEMORY = 64 << 20
 _CLASS_OR_ESCAPE = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]|\\.", re.DOTALL)
@@ -161,29 +157,6 @@ def either_of(phrases: Sequence[str]) -> Any:
     options = _options()
     options.never_capture = True
     return re2.compile("|".join(f"(?:{in_re2(phrase)})" for phrase in phrases), options)
-
-
-def search_all_for(phrases: Sequence[tuple[int, Sequence[str]]]) -> SearchAll:
-    """As `search_for`, in many texts at once: most hold no phrase, and all of those are passed over in one search."""
-    search, any_phrase = search_for(phrases), either_of([phrase for _, several in phrases for phrase in several])
-
-    def search_all(texts: Sequence[str]) -> list[Collection[int]]:
-        numbers: list[Collection[int]] = [()] * len(texts)
-        joined, starts = _joined(texts)
-        place = 0
-        while match := any_phrase.search(joined, starts[place]):
-            # It may reach into the next text, and then is none: the search that tells of the rules sees one text only.
-            place = bisect_right(starts, match.start(), hi=len(texts))
-            numbers[place - 1] = search(texts[place - 1])
-        return numbers
-
-    return search_all
-
-
-def _joined(texts: Sequence[str]) -> tuple[bytes, list[int]]:
-    """The texts in lines of their own, and where each begins and the last ends."""
-    encoded = [text.encode("utf-8", "replace") for text in texts]
-    return b"\n".join(encoded), list(accumulate([len(text) + 1 for text in encoded], initial=0))
 
 
 def search_for(phrases: Sequence[tuple[int, Sequence[str]]]) -> Search:

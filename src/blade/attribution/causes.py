@@ -98,7 +98,7 @@ class TaskFacts(NamedTuple):
     """Different answers of its failed rollouts, where none passes."""
     passed_elsewhere: bool
     checked: bool
-    """Whether the rules could look at its rollouts."""
+    """Whether the rules could check its rollouts."""
 
     @property
     def doubted(self) -> tuple[Doubt, ...]:
@@ -310,7 +310,7 @@ def _facts(
             "passed": passed.number,
             "answers": _different(rollouts),
             "doubts": doubted,
-            "looked": rollouts.per_task(rollouts.run.rollouts["steps"].is_not_null().to_numpy()) > 0,
+            "checked": rollouts.per_task(rollouts.run.rollouts["steps"].is_not_null().to_numpy()) > 0,
             "elsewhere": rollouts.tasks.is_in(sorted(passed_elsewhere)),
         }
     )
@@ -334,7 +334,7 @@ def _facts(
                 fired_passed=passed.kinds[row["passed"]],
                 answers=row["answers"],
                 passed_elsewhere=row["elsewhere"],
-                checked=row["looked"],
+                checked=row["checked"],
             )
         )
     return tasks.select("task_id", "number"), facts

@@ -1,11 +1,12 @@
 """What run rules and findings are made from: rollouts of a run by their rows, those that were read again, and the rest.
 
-Also the words of a finding before its numbers are known.
+Also the words of a finding before its numbers are known, and runs whose keys stand beside their rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -13,10 +14,12 @@ import polars as pl
 from msgspec import Struct, field
 
 from blade.evidence.alignment import AlignedTrajectory
+from blade.evidence.differences import differences
 from blade.evidence.simulated_user import Withheld
+from blade.ingest.row_table import differences as differences_column
 from blade.model.diagnosis import Contrast, Elsewhere, Partition, Support
 from blade.model.errors import ArtifactError
-from blade.model.finding import Evidence
+from blade.model.finding import Difference, Evidence
 from blade.model.run import Run
 from blade.stats.rollout_index import Flags, Integers, Ref, RolloutIndex
 
@@ -274,3 +277,39 @@ class FindingDraft(Struct, frozen=True, kw_only=True):
     """Sentences with places and quotes; examples of the group where there are none."""
     support: Support = Support.DIRECT
     estimable: bool = True
+
+
+MOST_RECOMPARED = 20_000
+"""Rollouts that are compared; the rest keep what the scan saw."""
+RECOMPARED_AT_A_TIME = 500
+
+
+def with_keys_beside(run: Run) -> Run:
+    """The run with `differs` made from the keys of its inputs, where its own rows have none."""
+    keyed = run.tasks.filter(pl.col("key_artifact").is_not_null())["task_id"]
+    if keyed.is_empty() or run.read is None:
+        return run
+    mine = pl.col("task_id").is_in(keyed.implode()) & pl.col("outcome").is_in(["passed", "failed"])
+    places = list(
+        run.rollouts.select("task_id", "repeat", "outcome")
+        .filter(mine)
+        .drop("outcome")
+        .head(MOST_RECOMPARED)
+        .iter_rows()
+    )
+    return replace(run, rollouts=_with_fresh_differences(run, places))
+
+
+def _with_fresh_differences(run: Run, places: Sequence[tuple[str, int]]) -> pl.DataFrame:
+    found: dict[tuple[str, int], tuple[Difference, ...]] = {}
+    for start in range(0, len(places), RECOMPARED_AT_A_TIME):
+        some = places[start : start + RECOMPARED_AT_A_TIME]
+        rollouts = run.read(run, some) if run.read is not None else []
+        found |= {place: differences(rollout) for place, rollout in zip(some, rollouts, strict=True)}
+    fresh = pl.DataFrame(
+        {"task_id": [task for task, _ in found], "repeat": [repeat for _, repeat in found]},
+        schema={"task_id": pl.String, "repeat": pl.Int32},
+    ).with_columns(differences_column("fresh", list(found.values())), pl.lit(True).alias("read"))
+    joined = run.rollouts.join(fresh, on=["task_id", "repeat"], how="left", maintain_order="left")
+    chosen = pl.when(pl.col("read")).then(pl.col("fresh")).otherwise(pl.col("differs")).alias("differs")
+    return joined.with_columns(chosen).drop("fresh", "read")

@@ -368,8 +368,8 @@ def _is_lucky(walk: AlignedTrajectory, failing: Sequence[AlignedTrajectory]) -> 
         return False
     if any(tool not in other.tools for tool in walk.tools for other in failing):
         return False
-    checked = [tool for tool in failing[0].tools if not changes_state(tool)]
-    return any(tool not in walk.tools and all(tool in other.tools for other in failing) for tool in checked)
+    look_ups = [tool for tool in failing[0].tools if not changes_state(tool)]
+    return any(tool not in walk.tools and all(tool in other.tools for other in failing) for tool in look_ups)
 
 
 def words_of(tool: str) -> tuple[str, ...]:

@@ -1,15 +1,13 @@
 """One rollout against what was due: every way in which it differs, without looking at any other rollout.
 
 This runs inside the scan, once for each judged rollout, so that the partition of failures into modes needs no second
-pass. Passing rollouts are compared too: what they share with failing ones is not why those failed. A run whose rows hold no
-key while its inputs do is compared once more, with the key beside each row.
+pass. Passing rollouts are compared too: what they share with failing ones is not why those failed.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
 
@@ -20,7 +18,6 @@ from blade.evidence.answer_forms import AnswerMatch
 from blade.evidence.answers import compare_answer
 from blade.evidence.templates import mask, telling
 from blade.ingest.fields import HARNESS_ERRORS, MASK, REACHED, is_judge
-from blade.ingest.row_table import differences as differences_column
 from blade.model.expected import Check, Due, DueCall, VerifierText
 from blade.model.finding import Difference, Differs
 from blade.model.rollout import JUDGED, WHOLE, Features, Outcome, Rollout, Step
@@ -492,42 +489,6 @@ def _in_short(said: VerifierText) -> str:
 def _template(text: str) -> str:
     start, end = telling(text)
     return mask(text[start:end])
-
-
-MOST_RECOMPARED = 20_000
-"""Rollouts that are compared; the rest keep what the scan saw."""
-RECOMPARED_AT_A_TIME = 500
-
-
-def with_keys_beside(run: Run) -> Run:
-    """The run with `differs` made from the keys of its inputs, where its own rows have none."""
-    keyed = run.tasks.filter(pl.col("key_artifact").is_not_null())["task_id"]
-    if keyed.is_empty() or run.read is None:
-        return run
-    mine = pl.col("task_id").is_in(keyed.implode()) & pl.col("outcome").is_in(["passed", "failed"])
-    places = list(
-        run.rollouts.select("task_id", "repeat", "outcome")
-        .filter(mine)
-        .drop("outcome")
-        .head(MOST_RECOMPARED)
-        .iter_rows()
-    )
-    return replace(run, rollouts=_with_fresh_differences(run, places))
-
-
-def _with_fresh_differences(run: Run, places: Sequence[tuple[str, int]]) -> pl.DataFrame:
-    found: dict[tuple[str, int], tuple[Difference, ...]] = {}
-    for start in range(0, len(places), RECOMPARED_AT_A_TIME):
-        some = places[start : start + RECOMPARED_AT_A_TIME]
-        rollouts = run.read(run, some) if run.read is not None else []
-        found |= {place: differences(rollout) for place, rollout in zip(some, rollouts, strict=True)}
-    fresh = pl.DataFrame(
-        {"task_id": [task for task, _ in found], "repeat": [repeat for _, repeat in found]},
-        schema={"task_id": pl.String, "repeat": pl.Int32},
-    ).with_columns(differences_column("fresh", list(found.values())), pl.lit(True).alias("read"))
-    joined = run.rollouts.join(fresh, on=["task_id", "repeat"], how="left", maintain_order="left")
-    chosen = pl.when(pl.col("read")).then(pl.col("fresh")).otherwise(pl.col("differs")).alias("differs")
-    return joined.with_columns(chosen).drop("fresh", "read")
 
 
 def leaves_out_the_agent(run: Run) -> bool:

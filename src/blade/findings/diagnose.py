@@ -24,8 +24,8 @@ from blade.model.analysis import TaskResult
 from blade.model.diagnosis import Diagnosis, Elsewhere, Label, Mode, Partition
 from blade.model.finding import Evidence
 from blade.model.run import Run
-from blade.rules.custom import as_rule
 from blade.rules.engine import doubts
+from blade.rules.scan import as_rule
 from blade.stats.association import benjamini_hochberg
 from blade.stats.rollout_index import index_rollouts
 from blade.stats.support import SymptomCounts

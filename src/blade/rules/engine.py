@@ -92,8 +92,8 @@ class Engine:
         opened = [self._open(there, rollout.features) for there, rollout in zip(fields, rollouts, strict=True)]
         hits = self._run(self._with_phrases(opened, rollouts), rollouts)
         return [
-            Detection(hits=tuple(found), cannot_check=each.quiet.cannot_check) if found else each.quiet
-            for each, found in zip(opened, hits, strict=True)
+            Detection(hits=tuple(own), cannot_check=each.quiet.cannot_check) if own else each.quiet
+            for each, own in zip(opened, hits, strict=True)
         ]
 
     def _open(self, present: tuple[bool, ...], features: Features | None) -> _Opened:
@@ -169,7 +169,7 @@ def _presence(name: str) -> Callable[[Sequence[Rollout]], list[bool]]:
     if name == "steps":
         return lambda rollouts: [bool(rollout.steps) for rollout in rollouts]
     value = _of_row(name.removeprefix("row.")) if name.startswith("row.") else attrgetter(name)
-    return lambda rollouts: [found is not None for found in map(value, rollouts)]
+    return lambda rollouts: [each is not None for each in map(value, rollouts)]
 
 
 def _of_row(path: str) -> Callable[[Rollout], object]:

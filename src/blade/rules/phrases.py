@@ -31,7 +31,7 @@ _WIDER = {r"\s": r"\s\x0b", r"\w": r"\w\x{80}-\x{10ffff}", r"\W": rf"\W{_FOLDED}
 
 
 class PhraseSet:
-    """What a rule confirms its phrases with, asked as a compiled pattern is; each phrase is compiled at its first use.
+    """What a rule confirms its phrases with, used as a compiled pattern is; each phrase is compiled at its first use.
 
     google-re2 searches first, without what is asked of the words around a phrase: it takes a twentieth of the time, most
     texts hold no phrase, and of the others most hold one or two.
@@ -64,12 +64,12 @@ class PhraseSet:
 
     def is_in(self, text: str) -> bool:
         """Whether any phrase is in a text; where that is ASCII, google-re2 alone can tell of most phrases."""
-        found = self._may_be_in(text)
-        if not found:
+        candidates = self._may_be_in(text)
+        if not candidates:
             return False
-        if text.isascii() and not self._sure.isdisjoint(found):
+        if text.isascii() and not self._sure.isdisjoint(candidates):
             return True
-        return any(self._pattern(number).search(text) for number in sorted(found))
+        return any(self._pattern(number).search(text) for number in sorted(candidates))
 
     def search(self, text: str) -> re.Match[str] | None:
         """The first phrase in a text."""
@@ -92,14 +92,14 @@ class PhraseSet:
         return self._of_ascii and all(phrase.isascii() and "[^" not in phrase for phrase in self._phrases)
 
     def _confirmed(self, text: str) -> Iterator[re.Match[str]]:
-        """The phrases at the places where google-re2 sees one begin: the patterns are asked nowhere else."""
+        """The phrases at the places where google-re2 sees one begin: the patterns are tried nowhere else."""
         # Each letter is one byte, so that places in it are places in the text.
         data = text.encode("ascii", "replace")
         after = 0
         while after <= len(data) and (seen := self._begins.search(data, after)):
             place = seen.start()
-            found = (self._pattern(number).match(text, place) for number in range(len(self._phrases)))
-            match = next(filter(None, found), None)
+            matches = (self._pattern(number).match(text, place) for number in range(len(self._phrases)))
+            match = next(filter(None, matches), None)
             if match is not None:
                 yield match
             after = max(match.end() if match else 0, place + 1)
@@ -132,8 +132,8 @@ def without_lookaround(phrase: str) -> str:
     """A phrase that is found wherever the phrase is, and asks nothing of what stands before and behind it."""
     pieces: list[str] = []
     depth = 0
-    for found in _TOKEN.finditer(phrase):
-        piece = found[0]
+    for token in _TOKEN.finditer(phrase):
+        piece = token[0]
         if depth:
             depth += (piece[0] == "(") - (piece == ")")
         elif piece in _LOOKAROUND:
@@ -175,8 +175,8 @@ def search_for(phrases: Sequence[tuple[int, Sequence[str]]]) -> Search:
     match: Callable[[bytes], list[int] | None] = patterns.Match
 
     def search(text: str) -> Collection[int]:
-        found = match(text.encode("utf-8", "replace"))
-        return nobody if found is None else {owners[place] for place in found}
+        matched = match(text.encode("utf-8", "replace"))
+        return nobody if matched is None else {owners[place] for place in matched}
 
     return search
 
@@ -186,9 +186,9 @@ def in_re2(phrase: str) -> str:
     return "(?m)" + _CLASS_OR_ESCAPE.sub(_as_wide, phrase)
 
 
-def _as_wide(found: re.Match[str]) -> str:
+def _as_wide(match: re.Match[str]) -> str:
     """A class that takes in all that it does for `re`."""
-    piece = found[0]
+    piece = match[0]
     if piece in _WIDER:
         return f"[{_WIDER[piece]}]"
     if piece[0] != "[":

@@ -89,7 +89,7 @@ def generated() -> dict[Path, str]:
     return {
         DOCS / "artifacts.md": artifacts,
         DOCS / "cli.md": command_reference(),
-        DOCS / "detectors.md": detector_pages(),
+        DOCS / "detectors.md": rule_pages(),
         DOCS / "proof.md": proof_page(),
         DOCS / "tutorial.md": tutorial_page(),
         DOCS / "verifiers.md": fill((DOCS / "verifiers.md").read_text("utf-8"), "verifiers", verifier_pages()),
@@ -159,12 +159,11 @@ def tutorial_page() -> str:
     return page
 
 
-def detector_pages() -> str:
+def rule_pages() -> str:
     """The catalogue of rules, each page taken from the docstring of its file."""
-    from blade.rules import catalogue
-    from blade.rules.catalog import all_rules
+    from blade.rules.catalog import all_rules, catalog_page
 
-    return catalogue(all_rules()).strip() + "\n"
+    return catalog_page(all_rules()).strip() + "\n"
 
 
 def verifier_pages() -> str:

@@ -66,7 +66,7 @@ def _rule_book_of(benchmark: str, found: Found) -> RuleBook | None:
 def _load(found: Found, options: Options) -> tuple[Run, ...]:
     if options.metrics_only:
         return load_found(found, options, None)
-    from blade.evidence.keys_beside import with_keys_beside
+    from blade.evidence.context import with_keys_beside
 
     runs = map(_with_rule_book, load_found(found, options, _rules_of(options.rule_book)))
     with using_tools(options.tools):
@@ -83,13 +83,11 @@ def _with_rule_book(run: Run) -> Run:
 
 
 def _rules_of(book: RuleBook | None) -> Detect:
-    """What looks at every rollout: BLADE's rules, and those of the rule book."""
-    from blade.rules.scan import detect
+    """What checks every rollout: BLADE's rules, and those of the rule book."""
+    from blade.rules.scan import CustomDetection, detect
 
     if book is None:
         return detect
-    from blade.rules.custom import CustomDetection
-
     return CustomDetection(
         rules=tuple((label.name, label.rule) for label in book.labels), stages=book.funnel, first=detect
     )

@@ -9,8 +9,7 @@ import numpy as np
 import polars as pl
 from msgspec import Struct
 
-from blade.evidence.differences import A_JUDGE, ABSENT, UNDECIDED
-from blade.evidence.not_recorded import leaves_out_the_agent
+from blade.evidence.differences import A_JUDGE, ABSENT, UNDECIDED, leaves_out_the_agent
 from blade.evidence.templates import cluster
 from blade.model.finding import Differs
 from blade.model.pattern import pattern_of

@@ -27,7 +27,7 @@ COMMANDS: Mapping[str, str] = {
     "explain": "blade.cli.explain:explain",
     "try": "blade.cli.try_rule:try_rule",
     "sql": "blade.cli.sql:sql",
-    "detectors": "blade.cli.rules:detectors",
+    "rules": "blade.cli.rules:rules",
     "label": "blade.cli.label:label",
     "package": "blade.cli.package:app",
     "skill": "blade.cli.skill:app",

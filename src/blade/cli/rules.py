@@ -1,4 +1,4 @@
-"""`blade detectors`: the catalogue of rules, or the page of one."""
+"""`blade rules`: the catalog of rules, or the page of one."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ import typer
 from blade.model.errors import RequestError
 
 
-def detectors(
+def rules(
     code: Annotated[str | None, typer.Argument(metavar="[CODE]", help="A rule's code, for example BEH003.")] = None,
 ) -> None:
     """Every rule in a line, or one rule's page: what it sees, why it matters, what to do, its limits.
 
-    Example: blade detectors BEH003
+    Example: blade rules BEH003
     """
-    from blade.rules import page
-    from blade.rules.catalog import all_rules
+    from blade.rules.catalog import all_rules, page
 
     known = all_rules()
     if code is None:

@@ -10,7 +10,8 @@ import polars as pl
 
 from blade.model.finding import Differs
 from blade.model.run import Run
-from blade.rules import Rule, rules
+from blade.rules.catalog import rollout_rules
+from blade.rules.declaration import Rule
 from blade.stats.association import benjamini_hochberg, within_tasks
 from blade.stats.counts import JUDGED, fired
 from blade.stats.ledger import INFRASTRUCTURE, MISSING, Cells
@@ -108,7 +109,9 @@ def _step(code: str) -> pl.Expr:
 
 def _infra() -> list[str]:
     return [
-        rule.code for rule in rules() if rule.family == "infra" and rule.kind == "direct" and rule.status == "stable"
+        rule.code
+        for rule in rollout_rules()
+        if rule.family == "infra" and rule.kind == "direct" and rule.status == "stable"
     ]
 
 
@@ -118,7 +121,7 @@ def _behaviors(sides: Sequence[pl.DataFrame]) -> list[str]:
         side.filter(JUDGED).with_columns((pl.col("task") * 2 + number).alias("stratum"))
         for number, side in enumerate(sides)
     )
-    seen = [rule for rule in rules() if rule.blind and rule.family in ("behavior", "answer") and _fits(rule)]
+    seen = [rule for rule in rollout_rules() if rule.blind and rule.family in ("behavior", "answer") and _fits(rule)]
     tested = [(rule, _p_value(rule, judged)) for rule in seen]
     known = [(rule, p) for rule, p in tested if p is not None]
     if not known:

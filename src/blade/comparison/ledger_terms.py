@@ -9,7 +9,7 @@ import polars as pl
 from blade.comparison.cells import BEHAVIOR, Classed
 from blade.comparison.values import SliceChange, Term
 from blade.model.run import Run
-from blade.rules import rules
+from blade.rules.catalog import rollout_rules
 from blade.stats.ledger import TASK_SET, UNEXPLAINED, VERIFIER, Ledger, ledger
 
 EXACT = 1e-12
@@ -98,7 +98,7 @@ def _what(name: str, mine: pl.DataFrame, cells: Classed) -> str:
         return f"{counts} {WHAT[name]}"
     if name.startswith(BEHAVIOR):
         code = name.removeprefix(BEHAVIOR)
-        message = next((rule.message for rule in rules() if rule.code == code), code)
+        message = next((rule.message for rule in rollout_rules() if rule.code == code), code)
         return f"{counts}: {message}"
     if name == VERIFIER:
         return f"{mine.height} rollouts whose output the other run gave too were judged otherwise"

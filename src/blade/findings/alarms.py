@@ -11,10 +11,10 @@ from collections.abc import Collection, Iterator
 import numpy as np
 
 from blade.evidence.alignment import AlignedTrajectory
-from blade.evidence.reading import Reading
+from blade.evidence.context import RereadRollouts
 from blade.model.diagnosis import Alarm
 from blade.model.finding import Evidence
-from blade.rules import search_for
+from blade.rules.phrases import search_for
 from blade.stats.association import within_tasks
 
 WORDS: tuple[tuple[str, str], ...] = (
@@ -36,7 +36,7 @@ FEWEST = 3
 AROUND = 60
 
 
-def alarms(reading: Reading) -> tuple[Alarm, ...]:
+def alarms(reading: RereadRollouts) -> tuple[Alarm, ...]:
     """Every alarming word that results of sometimes-pass tasks hold, with its counts; the commonest in passes first."""
     walks = [walk for task in reading.sometimes for walk in reading.of(task)]
     texts = ["\n".join(step.text for step in walk.steps if step.party == "tool") for walk in walks]
@@ -53,9 +53,9 @@ def _held(texts: list[str]) -> list[Collection[int]]:
     """The numbers of the words that each text holds. In ASCII a search is as good as the pattern; else it is confirmed."""
     patterns = [re.compile(pattern, re.IGNORECASE) for _, pattern in WORDS]
     search = search_for([(number, (pattern,)) for number, (_, pattern) in enumerate(WORDS)])
-    found: list[Collection[int]] = [search(text) if search is not None else range(len(WORDS)) for text in texts]
+    found: list[Collection[int]] = [search(text) for text in texts]
     return [
-        numbers if search is not None and text.isascii() else {n for n in numbers if patterns[n].search(text)}
+        numbers if text.isascii() else {n for n in numbers if patterns[n].search(text)}
         for text, numbers in zip(texts, found, strict=True)
     ]
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from blade.attribution.groups import Group
+from blade.attribution.groups import FailureGroup
 from blade.evidence import provenance, quotes
 from blade.evidence.actions import Wrong
 from blade.evidence.alignment import AlignedTrajectory
-from blade.evidence.context import Context, FindingDraft, VerifierText
+from blade.evidence.context import FindingDraft, QuotedSentence, RunContext
 from blade.findings.examples import verb
 from blade.model.rollout import Step
 
@@ -31,7 +31,7 @@ class Trace(Struct, frozen=True, kw_only=True):
     seen: bool
 
 
-def argument(group: Group, context: Context) -> FindingDraft:
+def argument(group: FailureGroup, context: RunContext) -> FindingDraft:
     """An argument that is not as the key has it."""
     walks = context.read(group.failing)
     traced = [trace(walk, wrong, group.detail) for walk in walks for wrong in _wrongs(walk, group)]
@@ -52,7 +52,7 @@ def argument(group: Group, context: Context) -> FindingDraft:
     )
 
 
-def _fix(group: Group, giver: str | None) -> str:
+def _fix(group: FailureGroup, giver: str | None) -> str:
     """What to do where the right value was never seen."""
     if giver is not None:
         return f"call `{giver}` before `{group.name}` and take `{group.detail}` from its result"
@@ -62,18 +62,18 @@ def _fix(group: Group, giver: str | None) -> str:
     )
 
 
-def _look_up(group: Group, giver: str | None) -> str:
+def _look_up(group: FailureGroup, giver: str | None) -> str:
     return f"`{giver}`" if giver is not None else f"`{group.detail}` looked up"
 
 
-def _check_it(group: Group) -> str:
+def _check_it(group: FailureGroup) -> str:
     return (
         f"before `{group.name}`, have the agent set `{group.detail}` against what the user asked for and what the "
         f"look-ups say, value by value"
     )
 
 
-def _wrongs(walk: AlignedTrajectory, group: Group) -> list[Wrong]:
+def _wrongs(walk: AlignedTrajectory, group: FailureGroup) -> list[Wrong]:
     return [one for one in walk.pairing.wrong if one.due.tool == group.name and group.detail in one.names]
 
 
@@ -103,7 +103,7 @@ def _knowable(traced: Sequence[Trace], unseen: int) -> str:
     return f" In {took} of {able} read, the value due stood in what it had seen, and it took another." if took else ""
 
 
-def _giver(group: Group, context: Context) -> str | None:
+def _giver(group: FailureGroup, context: RunContext) -> str | None:
     """The tool whose result gave passing repeats the value that was due."""
     names: dict[str, int] = {}
     for walk in context.passing_repeats(group.failing):
@@ -116,7 +116,7 @@ def _giver(group: Group, context: Context) -> str | None:
     return min(names, key=lambda name: (-names[name], name), default=None)
 
 
-def _examples(context: Context, traced: Sequence[Trace]) -> list[VerifierText]:
+def _examples(context: RunContext, traced: Sequence[Trace]) -> list[QuotedSentence]:
     """Two tasks: first those in which a passing repeat gave the right value, and values that were given, not left out."""
 
     def order(one: Trace) -> tuple[bool, bool]:
@@ -128,7 +128,7 @@ def _examples(context: Context, traced: Sequence[Trace]) -> list[VerifierText]:
     return [_example(one, context) for one in list(first.values())[:2]]
 
 
-def _example(one: Trace, context: Context) -> VerifierText:
+def _example(one: Trace, context: RunContext) -> QuotedSentence:
     call = one.wrong.made.step
     evidence = [quotes.of_call(one.walk.rollout, call, one.made, one.name)]
     text = f"{one.walk.place}:{call.index} {_given(one)}"
@@ -160,7 +160,7 @@ def _by(step: Step) -> str:
     return f" (`{step.tool}`)" if step.tool else f" ({step.party})"
 
 
-def _right_use(one: Trace, context: Context) -> tuple[AlignedTrajectory, Step, Step | None] | None:
+def _right_use(one: Trace, context: RunContext) -> tuple[AlignedTrajectory, Step, Step | None] | None:
     """A passing repeat's call with the value that was due, and where that repeat had it from."""
     for walk in (walk for walk in context.reading.of(one.walk.rollout.key.task_id) if walk.passed):
         for due, made in walk.pairing.exact:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from blade.attribution.groups import Group
-from blade.evidence.context import Context, FindingDraft
+from blade.attribution.groups import FailureGroup
+from blade.evidence.context import FindingDraft, RunContext
 from blade.findings.examples import verb
 
 
@@ -11,7 +11,7 @@ def _article(name: str) -> str:
     return "an" if name[:1].lower() in "aeiou" else "a"
 
 
-def extra(group: Group, context: Context) -> FindingDraft:
+def extra(group: FailureGroup, context: RunContext) -> FindingDraft:
     """A change that was not due, alone or beside others that were."""
     alone = f"; in {len(group.alone)} nothing else differs" if group.alone else ""
     return FindingDraft(

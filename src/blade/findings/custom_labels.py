@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from blade.attribution.groups import Group
+from blade.attribution.groups import FailureGroup
 from blade.custom_rules import CustomLabel, Fix
-from blade.evidence.context import Context, FindingDraft, VerifierText
-from blade.evidence.refs import marked, none
+from blade.evidence.context import FindingDraft, QuotedSentence, RunContext, marked, none
 from blade.model.diagnosis import RuleStatistics
 from blade.model.finding import Evidence
 
 MOST_REFS = 2
 
 
-def by_label(label: CustomLabel, seen: RuleStatistics, context: Context) -> tuple[Group, FindingDraft]:
+def by_label(label: CustomLabel, seen: RuleStatistics, context: RunContext) -> tuple[FailureGroup, FindingDraft]:
     """The failures in which a label holds; `label` has a fix, and `seen` says how it goes with failing."""
     fix = label.fix or Fix(kind="prompt", action=label.message)
     rollouts = context.rollouts
     hit = rollouts.marked(rollouts.fired[label.name])
     failing, passing = marked(rollouts, hit & rollouts.failed), marked(rollouts, hit & rollouts.passed)
-    group = Group(
+    group = FailureGroup(
         family="label",
         name=label.name,
         detail="",
@@ -38,6 +37,6 @@ def by_label(label: CustomLabel, seen: RuleStatistics, context: Context) -> tupl
     )
 
 
-def _shown(one: Evidence) -> VerifierText:
+def _shown(one: Evidence) -> QuotedSentence:
     where = f"{one.key}:{one.step}" if one.step is not None else f"{one.key}, {one.field}"
     return f'{where}: "{one.quote}".', (one,)

@@ -8,7 +8,7 @@ import polars as pl
 
 from blade.evidence import provenance, quotes
 from blade.evidence.alignment import AlignedTrajectory
-from blade.evidence.context import Context
+from blade.evidence.context import RunContext
 from blade.evidence.in_words import failure_in_words
 from blade.findings.describe import done_in_words, due_in_words
 from blade.findings.examples import clarity, divergence_in_words
@@ -24,14 +24,14 @@ MOST_REPEATS = 8
 MOST_LINES = 3
 
 
-def deep_dives(context: Context) -> tuple[DeepDive, ...]:
+def deep_dives(context: RunContext) -> tuple[DeepDive, ...]:
     """Sometimes-pass tasks first, then never-pass ones."""
     sometimes = _different(sorted(context.contrasts.values(), key=_teaches), MOST)
     never = _never(context)
     return (*(_sometimes(one, context) for one in sometimes), *(_never_pass(task, context) for task in never))
 
 
-def dive_into(task_id: str, context: Context) -> DeepDive:
+def dive_into(task_id: str, context: RunContext) -> DeepDive:
     """One task, whatever it teaches."""
     contrast = context.contrasts.get(task_id)
     return _sometimes(contrast, context) if contrast is not None else _never_pass(task_id, context)
@@ -56,7 +56,7 @@ def _different(ranked: Sequence[Contrast], most: int) -> list[Contrast]:
     return [*first, *rest][:most]
 
 
-def _sometimes(contrast: Contrast, context: Context) -> DeepDive:
+def _sometimes(contrast: Contrast, context: RunContext) -> DeepDive:
     walks = context.reading.of(contrast.task_id)
     said = [divergence_in_words(one) for one in sorted(contrast.divergences, key=lambda d: -clarity(d))[:2]]
     own = _self_checks(walks)
@@ -95,7 +95,7 @@ def _line(walk: AlignedTrajectory) -> tuple[str, str, str]:
     return walk.place, str(walk.rollout.outcome), done_in_words(walk)
 
 
-def _never(context: Context) -> list[str]:
+def _never(context: RunContext) -> list[str]:
     """Never-pass tasks, those first in which every repeat fails alike, one of each mode before a second."""
     mine = context.partition.table.select("task_id", "repeat", "mode").filter(
         pl.col("task_id").is_in(context.reading.never)
@@ -119,7 +119,7 @@ def _never(context: Context) -> list[str]:
     return chosen
 
 
-def _never_pass(task: str, context: Context) -> DeepDive:
+def _never_pass(task: str, context: RunContext) -> DeepDive:
     walks = context.reading.of(task)
     lines: list[str] = []
     evidence: list[Evidence] = []
@@ -160,7 +160,7 @@ def _unseen(walks: Sequence[AlignedTrajectory]) -> tuple[str, tuple[Evidence, ..
     return f"In no repeat read does anything that the agent saw hold {listed}{more} of the key.", ()
 
 
-def _unresolved(walks: Sequence[AlignedTrajectory], context: Context) -> tuple[str, tuple[Evidence, ...]] | None:
+def _unresolved(walks: Sequence[AlignedTrajectory], context: RunContext) -> tuple[str, tuple[Evidence, ...]] | None:
     """A look-up that passing rollouts usually make before the call that went wrong, and that no repeat makes."""
     wrong = [
         one.name

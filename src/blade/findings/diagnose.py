@@ -10,10 +10,9 @@ from msgspec.structs import replace
 from blade.attribution.causes import causes, overruled
 from blade.attribution.modes import partition
 from blade.custom_rules import CustomLabel
-from blade.evidence.context import Context
+from blade.evidence.context import RereadRollouts, RunContext, read
 from blade.evidence.contrast import contrast, unlike
-from blade.evidence.reading import Reading, read
-from blade.evidence.withheld import withheld
+from blade.evidence.simulated_user import withheld
 from blade.findings import habits, rule_statistics
 from blade.findings.alarms import alarms
 from blade.findings.deep_dives import deep_dives
@@ -25,8 +24,8 @@ from blade.model.analysis import TaskResult
 from blade.model.diagnosis import Diagnosis, Elsewhere, Label, Mode, Partition
 from blade.model.finding import Evidence
 from blade.model.run import Run
-from blade.rules.custom import as_rule
-from blade.rules.run import doubts
+from blade.rules.engine import doubts
+from blade.rules.scan import as_rule
 from blade.stats.association import benjamini_hochberg
 from blade.stats.rollout_index import index_rollouts
 from blade.stats.support import SymptomCounts
@@ -53,7 +52,7 @@ def diagnose(
     odd = {task: why for task in failing if (why := unlike(reading.of(task)))}
     contrasts = {task: contrast(task, reading.of(task)) for task in reading.sometimes if task not in odd}
     kept = [one for task in (*reading.sometimes, *reading.never) for one in withheld(reading.of(task))]
-    context = Context(
+    context = RunContext(
         rollouts=rollouts,
         partition=parts,
         reading=reading,
@@ -107,13 +106,13 @@ def _file(artifact: str, line: int | None) -> tuple[str, int | None]:
     return artifact, line
 
 
-def _with_evidence(context: Context) -> Partition:
+def _with_evidence(context: RunContext) -> Partition:
     parts, reading = context.partition, context.reading
     table = parts.table.filter(pl.Series(context.was_read[context.rollouts.failed]))
     return replace(parts, modes=tuple(replace(mode, evidence=_evidence(mode, table, reading)) for mode in parts.modes))
 
 
-def _evidence(mode: Mode, table: pl.DataFrame, reading: Reading) -> Evidence | None:
+def _evidence(mode: Mode, table: pl.DataFrame, reading: RereadRollouts) -> Evidence | None:
     """A quote of one rollout of the mode: near misses and tasks that sometimes pass first."""
     mine = table.filter(pl.col("mode") == mode.id).sort("near", descending=True, maintain_order=True)
     places = list(mine.select("task_id", "repeat").iter_rows())

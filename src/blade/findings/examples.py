@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Set
 
-from blade.attribution.groups import Group
+from blade.attribution.groups import FailureGroup
 from blade.evidence import quotes
 from blade.evidence.alignment import AlignedTrajectory
-from blade.evidence.context import Context, VerifierText
+from blade.evidence.context import QuotedSentence, RunContext
 from blade.evidence.contrast import words_of
 from blade.evidence.in_words import failure_in_words, short
 from blade.model.diagnosis import Divergence
@@ -18,7 +18,7 @@ CLOSE = 6
 """Steps between words and the act that they explain."""
 
 
-def examples(group: Group, context: Context) -> tuple[VerifierText, ...]:
+def examples(group: FailureGroup, context: RunContext) -> tuple[QuotedSentence, ...]:
     """A divergence that shows the difference, then a second one of another task; else what failing rollouts did."""
     telling = _telling(group, context)[:2]
     shown = [one.task_id for one in telling]
@@ -30,7 +30,7 @@ def examples(group: Group, context: Context) -> tuple[VerifierText, ...]:
     return tuple(one for one in (*map(divergence_in_words, telling), *rest) if one[0])
 
 
-def _telling(group: Group, context: Context) -> list[Divergence]:
+def _telling(group: FailureGroup, context: RunContext) -> list[Divergence]:
     """Divergences that show the group's difference, the clearest of each task, clearest first."""
     mine = group.failing.within(context.contrasts)
     failing, found = set(mine), []
@@ -57,7 +57,7 @@ def clarity(one: Divergence) -> float:
     return score
 
 
-def divergence_in_words(one: Divergence) -> VerifierText:
+def divergence_in_words(one: Divergence) -> QuotedSentence:
     """`Task 39: 39#1:6 says "...", then calls cancel_reservation (:8), which the key has not; passing 39#0:4 says "...".`"""
     passed, failed = one.passed, one.failed
     said = failed.before if failed.before is not None and _is_close(failed.before, failed.evidence) else None
@@ -81,6 +81,6 @@ def last_text(walk: AlignedTrajectory) -> str:
     return last.text[-4_000:] if last is not None else ""
 
 
-def verb(group: Group, word: str) -> str:
+def verb(group: FailureGroup, word: str) -> str:
     """The verb that goes with the group's rollouts."""
     return word + "s" if len(group.failing) == 1 else word

@@ -18,7 +18,8 @@ from blade.ingest.fields import BY_NAME, is_judge
 from blade.model.finding import Difference, Differs, Evidence
 from blade.model.pattern import pattern_of
 from blade.model.rollout import Rollout
-from blade.rules import detect, find
+from blade.rules.engine import detect
+from blade.rules.hits import find
 
 SHORT_WORD = 30
 _BECAUSE = ("because", "differ", "not ", "however", "instead", "incorrect", "wrong", "missing")

@@ -6,10 +6,9 @@ import polars as pl
 
 from blade.attribution.modes import partition
 from blade.evidence.alignment import AlignedTrajectory
-from blade.evidence.context import Context
+from blade.evidence.context import RereadRollouts, RunContext
 from blade.evidence.contrast import contrast
-from blade.evidence.reading import Reading
-from blade.evidence.withheld import withheld
+from blade.evidence.simulated_user import withheld
 from blade.findings.deep_dives import dive_into
 from blade.model.diagnosis import Contrast, DeepDive
 from blade.model.errors import RequestError
@@ -38,7 +37,7 @@ def explain(run: Run, task_id: str) -> tuple[DeepDive, Contrast | None]:
         for place, rollout in zip(places, run.read(run, places), strict=True)
     }
     both = chosen["outcome"].n_unique() == 2
-    reading = Reading(
+    reading = RereadRollouts(
         walks=walks,
         rows=rollouts.at(places),
         sometimes=(task_id,) if both else (),
@@ -46,7 +45,7 @@ def explain(run: Run, task_id: str) -> tuple[DeepDive, Contrast | None]:
         cut=_cut(judged, chosen),
     )
     found = contrast(task_id, list(walks.values())) if both else None
-    context = Context(
+    context = RunContext(
         rollouts=rollouts,
         partition=parts,
         reading=reading,

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from blade.attribution.groups import Group
-from blade.evidence.context import Context, FindingDraft
+from blade.attribution.groups import FailureGroup
+from blade.evidence.context import FindingDraft, RunContext
 from blade.findings.arguments import argument
 from blade.findings.calls import extra
 from blade.findings.left_out import left_out
@@ -11,7 +11,7 @@ from blade.findings.machinery import limit, machinery, no_answer, no_verdict
 from blade.findings.refused import refused
 from blade.findings.verdicts import answer, check, declined, not_said, words
 
-DRAFTS: dict[str, Callable[[Group, Context], FindingDraft]] = {
+DRAFTS: dict[str, Callable[[FailureGroup, RunContext], FindingDraft]] = {
     "extra": extra,
     "left-out": left_out,
     "argument": argument,

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from blade.attribution.groups import Group
+from blade.attribution.groups import FailureGroup
 from blade.evidence import quotes
 from blade.evidence.alignment import AlignedTrajectory
-from blade.evidence.context import Context, FindingDraft, VerifierText
+from blade.evidence.context import FindingDraft, QuotedSentence, RunContext, at, none
 from blade.evidence.in_words import closing
-from blade.evidence.refs import at, none
 from blade.findings.left_out import AFTER_AN_ERROR, GAVE_UP, reason
 
 MOST_SHOWN = 2
 MOST_TOOLS = 3
 
 
-def by_giving_up(context: Context, groups: Sequence[Group]) -> tuple[Group, FindingDraft] | None:
+def by_giving_up(context: RunContext, groups: Sequence[FailureGroup]) -> tuple[FailureGroup, FindingDraft] | None:
     """Failures that end on an error; None where they all lack one tool, which is a finding of its own."""
     gave_up = [(group, _giving_up(group, context)) for group in groups if group.family == "left-out"]
     mine = [(group, walks) for group, walks in gave_up if walks]
@@ -26,7 +25,7 @@ def by_giving_up(context: Context, groups: Sequence[Group]) -> tuple[Group, Find
     rollouts = context.rollouts
     failing = at(rollouts, [(walk.rollout.key.task_id, walk.repeat) for walk in walks])
     alone = rollouts.marked(*(group.alone.rows for group, _ in mine))
-    group = Group(
+    group = FailureGroup(
         family="gave-up",
         name="",
         detail="",
@@ -45,16 +44,16 @@ def by_giving_up(context: Context, groups: Sequence[Group]) -> tuple[Group, Find
     )
 
 
-def _giving_up(group: Group, context: Context) -> list[AlignedTrajectory]:
+def _giving_up(group: FailureGroup, context: RunContext) -> list[AlignedTrajectory]:
     return [walk for walk in context.read(group.failing) if reason(walk, group.name) == GAVE_UP]
 
 
-def _tools(mine: Sequence[tuple[Group, list[AlignedTrajectory]]]) -> str:
+def _tools(mine: Sequence[tuple[FailureGroup, list[AlignedTrajectory]]]) -> str:
     names = [f"`{group.name}` in {len(walks)}" for group, walks in mine]
     return ", ".join(names[:MOST_TOOLS]) + (f" and {len(names) - MOST_TOOLS} more" if len(names) > MOST_TOOLS else "")
 
 
-def _shown(walk: AlignedTrajectory) -> VerifierText:
+def _shown(walk: AlignedTrajectory) -> QuotedSentence:
     """The error, and what the agent said after it."""
     last = walk.calls[-1]
     result = walk.result_of(last)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from blade.attribution.groups import Group
-from blade.evidence.context import Context, FindingDraft, VerifierText
-from blade.evidence.refs import at, none
+from blade.attribution.groups import FailureGroup
+from blade.evidence.context import FindingDraft, QuotedSentence, RunContext, at, none
 from blade.model.diagnosis import Doubt
 
 CODE = "BEH013"
 MOST_SHOWN = 2
 
 
-def by_guess(context: Context, doubts: Sequence[Doubt], groups: Sequence[Group]) -> tuple[Group, FindingDraft] | None:
+def by_guess(
+    context: RunContext, doubts: Sequence[Doubt], groups: Sequence[FailureGroup]
+) -> tuple[FailureGroup, FindingDraft] | None:
     """Failures with a made-up id or address; None where they are all of one argument, which is a finding of its own."""
     guessed = [doubt for doubt in doubts if doubt.code == CODE]
     rollouts = context.rollouts
@@ -23,7 +24,7 @@ def by_guess(context: Context, doubts: Sequence[Doubt], groups: Sequence[Group])
     if len(mine) < 2:
         return None
     alone = rollouts.marked(*(group.alone.rows for group in mine))
-    group = Group(
+    group = FailureGroup(
         family="guess",
         name="",
         detail="",
@@ -42,10 +43,10 @@ def by_guess(context: Context, doubts: Sequence[Doubt], groups: Sequence[Group])
     )
 
 
-def _arguments(groups: Sequence[Group]) -> str:
+def _arguments(groups: Sequence[FailureGroup]) -> str:
     names = [f"`{group.detail}` of `{group.name}`" for group in groups]
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
-def _shown(doubt: Doubt) -> VerifierText:
+def _shown(doubt: Doubt) -> QuotedSentence:
     return doubt.message.partition(": ")[2] + ".", doubt.evidence

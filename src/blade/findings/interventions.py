@@ -15,15 +15,14 @@ import polars as pl
 from msgspec import Struct
 from msgspec.structs import replace
 
-from blade.attribution.groups import Group
+from blade.attribution.groups import FailureGroup
 from blade.evidence import quotes
-from blade.evidence.context import Context
-from blade.evidence.refs import MOST_REFS, Refs, marked, none
+from blade.evidence.context import MOST_REFS, Refs, RunContext, marked, none
 from blade.findings.rule_statistics import READS_VERDICT
 from blade.model.diagnosis import Doubt, Finding, Intervention, RuleStatistics, Support, TaskCause, Together
 from blade.model.finding import Cause, Evidence
-from blade.rules import Rule
 from blade.rules.catalog import all_rules, to_do
+from blade.rules.declaration import Rule
 from blade.stats.headroom import headroom
 from blade.stats.rollout_index import Flags, RolloutIndex
 
@@ -60,8 +59,8 @@ class _Remedy(Struct, frozen=True, kw_only=True):
 
 
 def interventions(
-    context: Context,
-    findings: Sequence[tuple[Finding, Group]],
+    context: RunContext,
+    findings: Sequence[tuple[Finding, FailureGroup]],
     doubts: Sequence[Doubt],
     checked: Sequence[RuleStatistics],
     causes: Mapping[str, TaskCause],
@@ -90,7 +89,7 @@ def _calls_for_something(one: RuleStatistics) -> bool:
     return not one.custom and one.status == "stable" and one.support in RESTS_ON and one.fired_failed > 0
 
 
-def _of_finding(one: Finding, group: Group) -> _Remedy:
+def _of_finding(one: Finding, group: FailureGroup) -> _Remedy:
     return _Remedy(
         kind=one.kind,
         action=one.fix,

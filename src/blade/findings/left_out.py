@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from blade.attribution.groups import Group
+from blade.attribution.groups import FailureGroup
 from blade.evidence import quotes
 from blade.evidence.alignment import AlignedTrajectory
-from blade.evidence.context import Context, FindingDraft, VerifierText
-from blade.evidence.contrast import DECLINING, due_ids, left_out_in_words
+from blade.evidence.context import FindingDraft, QuotedSentence, RunContext
+from blade.evidence.contrast import DECLINING, Narrower, due_ids, left_out_in_words, narrower
 from blade.evidence.in_words import failure_in_words
-from blade.evidence.narrower import Narrower, narrower
-from blade.evidence.user_ending import hung_up, withdrew
+from blade.evidence.simulated_user import hung_up, withdrew
 from blade.findings.examples import examples, last_text, verb
 from blade.model.finding import Differs, Evidence
 from blade.model.pattern import pattern_of
@@ -41,7 +40,7 @@ REASONS = {
 """What stood in the way of a change that was due, first match, and how that is said."""
 
 
-def left_out(group: Group, context: Context) -> FindingDraft:
+def left_out(group: FailureGroup, context: RunContext) -> FindingDraft:
     """A change that was due and not made, whether others were made or none."""
     walks = context.read(group.failing)
     why = {walk.place: reason(walk, group.name) for walk in walks}
@@ -65,7 +64,7 @@ def left_out(group: Group, context: Context) -> FindingDraft:
     )
 
 
-def _picking(group: Group, context: Context, walks: list[AlignedTrajectory]) -> Narrower | None:
+def _picking(group: FailureGroup, context: RunContext, walks: list[AlignedTrajectory]) -> Narrower | None:
     """Whether the failing repeats pick from results what the passing ones ask for."""
     return narrower(walks, context.passing_repeats(group.failing))
 
@@ -84,7 +83,7 @@ def _by_query(picks: Narrower) -> tuple[str, str, str]:
     return fix, f"`{picks.tool}` narrowed by `{picks.argument}`", "prompt"
 
 
-def _where(group: Group, context: Context, walks: list[AlignedTrajectory]) -> tuple[VerifierText, ...]:
+def _where(group: FailureGroup, context: RunContext, walks: list[AlignedTrajectory]) -> tuple[QuotedSentence, ...]:
     """Rollouts in which the user ended it are shown by the user's words; the rest as in any group."""
     by_user = [(walk, found) for walk in walks if (found := hung_up(walk) or withdrew(walk)) is not None]
     if len(by_user) * 2 > len(walks):

@@ -8,13 +8,12 @@ from statistics import median
 from msgspec import Struct
 
 from blade.attribution.deciding_numbers import deciding
-from blade.attribution.groups import Group
+from blade.attribution.groups import FailureGroup
 from blade.evidence import quotes
 from blade.evidence.alignment import AlignedTrajectory
-from blade.evidence.context import Context, FindingDraft, VerifierText
+from blade.evidence.context import FindingDraft, QuotedSentence, RunContext, at, none
 from blade.evidence.in_words import answer as answer_evidence
-from blade.evidence.refs import at, none
-from blade.evidence.withheld import Withheld
+from blade.evidence.simulated_user import Withheld
 from blade.findings.examples import clarity, divergence_in_words, last_text, verb
 from blade.model.diagnosis import NOT_EXPLAINED, Support
 from blade.model.finding import Evidence
@@ -33,14 +32,14 @@ TELLING = 0.6
 """By how much the shares of passing and failing outputs must differ in how they begin or end."""
 
 
-def by_user(context: Context) -> tuple[Group, FindingDraft] | None:
+def by_user(context: RunContext) -> tuple[FailureGroup, FindingDraft] | None:
     """The rollouts in which the simulated user kept back what it was asked for."""
     kept = list(context.withheld)
     if not kept:
         return None
     places = at(context.rollouts, [(one.walk.rollout.key.task_id, one.walk.repeat) for one in kept])
     nothing = none(context.rollouts)
-    group = Group(family="user", name="withheld", detail="", failing=places, passing=nothing, alone=places)
+    group = FailureGroup(family="user", name="withheld", detail="", failing=places, passing=nothing, alone=places)
     in_contrast = [one for one in kept if one.walk.rollout.key.task_id in context.contrasts] or kept
     asked = ", ".join(f"`{name}`" for name in dict.fromkeys(one.argument for one in kept))
     return group, FindingDraft(
@@ -62,7 +61,7 @@ def _one_a_task(kept: Sequence[Withheld]) -> list[Withheld]:
     return list(first.values())
 
 
-def _kept_back(one: Withheld, context: Context) -> VerifierText:
+def _kept_back(one: Withheld, context: RunContext) -> QuotedSentence:
     text = f"{one.walk.place} needs `{one.fact}`"
     if one.reply is not None:
         text += f'; the user says (:{one.reply.step}) "{one.reply.quote}"'
@@ -74,7 +73,7 @@ def _kept_back(one: Withheld, context: Context) -> VerifierText:
     return f"{text}.", tuple(piece for piece in (one.reply, passed) if piece is not None)
 
 
-def unexplained(context: Context, known: Flags) -> tuple[Group, FindingDraft] | None:
+def unexplained(context: RunContext, known: Flags) -> tuple[FailureGroup, FindingDraft] | None:
     """Failures that no key and no word of the verifier explains: how their outputs look beside those that pass.
 
     What they look like is described, and no remedy: nothing shows that they would pass if they looked otherwise. Those
@@ -90,7 +89,7 @@ def unexplained(context: Context, known: Flags) -> tuple[Group, FindingDraft] | 
         return None
     told = form is not None or bool(more)
     failing, nothing = places if told else beside, none(rollouts)
-    group = Group(family="unexplained", name="", detail="", failing=failing, passing=nothing, alone=nothing)
+    group = FailureGroup(family="unexplained", name="", detail="", failing=failing, passing=nothing, alone=nothing)
     unsaid = f"{group.failing.in_words} {verb(group, 'fail')} without a key or a word of the verifier to say why."
     if form is not None:
         return group, FindingDraft(
@@ -129,17 +128,17 @@ class _Form(Struct, frozen=True, kw_only=True):
     """How failing outputs begin or end otherwise than passing ones."""
 
     what: str
-    where: tuple[VerifierText, ...]
+    where: tuple[QuotedSentence, ...]
 
 
-def _read(context: Context, failing: Sequence[AlignedTrajectory]) -> str:
+def _read(context: RunContext, failing: Sequence[AlignedTrajectory]) -> str:
     """Of how many rollouts the outputs were read, since not all are."""
     passes = int(context.rollouts.passed.sum())
     read = sum(walk.passed for walk in context.reading.walks.values())
     return f"The last messages of {read:,} of {passes:,} passing rollouts and of {len(failing):,} of these were read."
 
 
-def _form(context: Context, failing: Sequence[AlignedTrajectory]) -> _Form | None:
+def _form(context: RunContext, failing: Sequence[AlignedTrajectory]) -> _Form | None:
     """A word with which passing outputs begin, or their last line, and failing ones do not, or the reverse.
 
     With fewer passes than `FEWEST` all failures must share it, and no pass.
@@ -176,7 +175,7 @@ def _counted(word: str, at_end: bool, won: Sequence[str], lost: Sequence[str]) -
     )
 
 
-def _apart(failing: AlignedTrajectory, passing: AlignedTrajectory, at_end: bool) -> VerifierText:
+def _apart(failing: AlignedTrajectory, passing: AlignedTrajectory, at_end: bool) -> QuotedSentence:
     """Two outputs side by side, in the words that were compared."""
     found = [(walk, evidence) for walk in (failing, passing) if (evidence := _edge(walk, at_end)) is not None]
     said = [f'{walk.place} {_how(walk, at_end)} (:{evidence.step}) "{evidence.quote}"' for walk, evidence in found]
@@ -202,7 +201,7 @@ def _edge(walk: AlignedTrajectory, at_end: bool) -> Evidence | None:
     return Evidence(key=walk.rollout.key, step=last.index, field="text", quote=quote) if quote else None
 
 
-def _measured(context: Context, failing: Sequence[AlignedTrajectory]) -> str:
+def _measured(context: RunContext, failing: Sequence[AlignedTrajectory]) -> str:
     """A number of the rows that parts the passes that were read from these failures."""
     found = deciding([walk for walk in context.reading.walks.values() if walk.passed], failing)
     if found is None:
@@ -214,7 +213,7 @@ def _measured(context: Context, failing: Sequence[AlignedTrajectory]) -> str:
     )
 
 
-def _more(context: Context, failing: Sequence[AlignedTrajectory]) -> str:
+def _more(context: RunContext, failing: Sequence[AlignedTrajectory]) -> str:
     """Calls and time of these against passing rollouts, where they are a multiple."""
     passing = [walk for walk in context.reading.walks.values() if walk.passed]
     if len(failing) < FEWEST or len(passing) < FEWEST:
@@ -253,7 +252,7 @@ def _last_message(walk: AlignedTrajectory) -> str:
     return last.text if last is not None else ""
 
 
-def _parting(task: str, context: Context) -> VerifierText:
+def _parting(task: str, context: RunContext) -> QuotedSentence:
     """The answers of both sides where there are answers, else the clearest divergence."""
     walks = context.reading.of(task)
     lost = next((walk for walk in walks if not walk.passed and walk.rollout.answer), None)

@@ -7,10 +7,9 @@ from math import inf
 
 from msgspec.structs import replace
 
-from blade.attribution.groups import Group, groups
+from blade.attribution.groups import FailureGroup, groups
 from blade.custom_rules import CustomLabel
-from blade.evidence.context import Context, FindingDraft
-from blade.evidence.refs import MOST_REFS, none
+from blade.evidence.context import MOST_REFS, FindingDraft, RunContext, none
 from blade.findings.custom_labels import by_label
 from blade.findings.examples import examples
 from blade.findings.families import DRAFTS
@@ -31,8 +30,8 @@ ELSEWHERE = ("answer:none", "answer:equal", "answer:other form", "answer:not ext
 
 
 def findings(
-    context: Context, custom: Sequence[tuple[CustomLabel, RuleStatistics]] = (), doubts: Sequence[Doubt] = ()
-) -> list[tuple[Finding, Group]]:
+    context: RunContext, custom: Sequence[tuple[CustomLabel, RuleStatistics]] = (), doubts: Sequence[Doubt] = ()
+) -> list[tuple[Finding, FailureGroup]]:
     """The findings of a run with their rollouts, best to mend first; they say different things.
 
     What `doubts` put down to the benchmark beyond question is not put down to the agent as well.
@@ -53,7 +52,7 @@ def findings(
     ranked = sorted(
         ((_finding(group, draft, context), group) for group, draft in drafted), key=lambda one: _rank(one[0])
     )
-    chosen: list[tuple[Finding, Group]] = []
+    chosen: list[tuple[Finding, FailureGroup]] = []
     named = rollouts.marked()
     for one, group in ranked:
         hit = rollouts.those(group.failing.rows)
@@ -68,14 +67,14 @@ def _unsound(doubts: Sequence[Doubt]) -> list[Ref]:
     return [place for doubt in doubts if doubt.strong and not doubt.preview for place in doubt.places]
 
 
-def _without(places: Sequence[Ref], rollouts: RolloutIndex) -> Callable[[Group], Group]:
+def _without(places: Sequence[Ref], rollouts: RolloutIndex) -> Callable[[FailureGroup], FailureGroup]:
     if not places:
         return lambda group: group
     named = rollouts.marked(rollouts.at(places))
     return lambda group: replace(group, failing=group.failing.less(named), alone=group.alone.less(named))
 
 
-def _without_withheld(context: Context) -> Callable[[Group], Group]:
+def _without_withheld(context: RunContext) -> Callable[[FailureGroup], FailureGroup]:
     """What the simulated user kept back is not the agent's to do: such rollouts are not counted as left out."""
     less = _without([(one.walk.rollout.key.task_id, one.walk.repeat) for one in context.withheld], context.rollouts)
     return lambda group: less(group) if group.family == "left-out" else group
@@ -88,7 +87,7 @@ def _rank(finding: Finding) -> tuple[bool, float, float, int, str]:
     return not finding.fix, -room.only_defect, -low, -finding.rollouts, finding.id
 
 
-def _finding(group: Group, draft: FindingDraft, context: Context) -> Finding:
+def _finding(group: FailureGroup, draft: FindingDraft, context: RunContext) -> Finding:
     where = draft.where or examples(group, context)
     rollouts = context.rollouts
     hit, only = rollouts.those(group.failing.rows, group.passing.rows), rollouts.those(group.alone.rows)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from blade.attribution.groups import Group
+from blade.attribution.groups import FailureGroup
 from blade.evidence import quotes
 from blade.evidence.alignment import AlignedTrajectory
-from blade.evidence.context import Context, FindingDraft, VerifierText
+from blade.evidence.context import FindingDraft, QuotedSentence, RunContext
 from blade.model.diagnosis import Support
 from blade.model.finding import Differs
 
 MOST_SHOWN = 2
 
 
-def refused(group: Group, context: Context) -> FindingDraft:
+def refused(group: FailureGroup, context: RunContext) -> FindingDraft:
     """Arguments of another type than the request declares, unknown ones, or required ones that are lacking."""
     passes = f"{len(group.passing)} passing" if group.passing else "no passing"
     return FindingDraft(
@@ -27,7 +27,7 @@ def refused(group: Group, context: Context) -> FindingDraft:
     )
 
 
-def _shown(walk: AlignedTrajectory, tool: str) -> VerifierText:
+def _shown(walk: AlignedTrajectory, tool: str) -> QuotedSentence:
     found = next((one for one in walk.differs if one.kind == Differs.REFUSED and one.name == tool), None)
     call = walk.call_at(found.step, tool) if found is not None else None
     evidence = quotes.of_call(walk.rollout, call) if call is not None else None

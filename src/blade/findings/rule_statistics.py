@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import polars as pl
 
-from blade.evidence.context import Context
-from blade.evidence.reading import Reading
-from blade.evidence.refs import Refs, none
+from blade.evidence.context import Refs, RereadRollouts, RunContext, none
 from blade.findings.exhibits import in_row
 from blade.findings.tested_rollouts import Tested
 from blade.model.diagnosis import RuleStatistics, Support
 from blade.model.finding import Evidence, Hit
-from blade.rules import Rule, find, rules
+from blade.rules.catalog import rollout_rules
+from blade.rules.declaration import Rule
+from blade.rules.hits import find
 from blade.stats.association import within_tasks
 from blade.stats.counts import fired
 from blade.stats.rollout_index import Flags, RolloutIndex
@@ -33,7 +33,7 @@ def observed(tested: Tested, custom: Sequence[Rule] = ()) -> list[tuple[Rule, Sy
         (rule, _observed(_seen(rule.code, tested, unseen), rollouts.marked(rollouts.fired[rule.code])))
         if rule.code in rollouts.fired
         else (rule, _quiet(everywhere, unseen.get(rule.code, (0, 0))))
-        for rule in (*rules(), *custom)
+        for rule in (*rollout_rules(), *custom)
     ]
 
 
@@ -79,7 +79,7 @@ def _cannot(code: str) -> pl.Expr:
 
 
 def rule_statistics(
-    context: Context, seen: Sequence[tuple[Rule, SymptomCounts]], q: Sequence[float | None]
+    context: RunContext, seen: Sequence[tuple[Rule, SymptomCounts]], q: Sequence[float | None]
 ) -> tuple[RuleStatistics, ...]:
     """Every rule with its grade and counts, by code; `q` is each one's value in the whole family."""
     rollouts = context.rollouts
@@ -137,7 +137,7 @@ def _rule_statistics(
     )
 
 
-def _evidence(code: str, shown: pl.DataFrame, reading: Reading) -> list[Evidence]:
+def _evidence(code: str, shown: pl.DataFrame, reading: RereadRollouts) -> list[Evidence]:
     """Quotes of the first of the rollouts in which a rule fired."""
     found: list[Evidence] = []
     for task, repeat, hits in shown.filter(fired([code])).select("task_id", "repeat", "fired").iter_rows():

@@ -18,8 +18,8 @@ from blade.model.finding import Hit
 from blade.model.options import Options
 from blade.model.rule_trial import Sighting, Trial, TrialSlice
 from blade.model.run import Run
-from blade.rules import find
-from blade.rules.custom import CustomDetection, detected_again
+from blade.rules.hits import find
+from blade.rules.scan import CustomDetection, detected_again
 from blade.stats.counts import fired
 from blade.stats.rollout_index import index_rollouts
 from blade.stats.support import SymptomCounts, support

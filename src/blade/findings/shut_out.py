@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 
-from blade.attribution.groups import Group
+from blade.attribution.groups import FailureGroup
 from blade.evidence import quotes
 from blade.evidence.alignment import AlignedTrajectory
-from blade.evidence.context import Context, FindingDraft, VerifierText
+from blade.evidence.context import FindingDraft, QuotedSentence, RunContext, at, none
 from blade.evidence.differences import final_text
-from blade.evidence.refs import at, none
 from blade.model.diagnosis import NOT_EXPLAINED, Support
 from blade.model.pattern import pattern_of
 
@@ -31,7 +30,7 @@ _UNJUDGED = ("no-answer", "declined", "no-verdict", NOT_EXPLAINED)
 """Modes that say no more than that nothing was handed in."""
 
 
-def by_shut_out(context: Context) -> tuple[Group, FindingDraft] | None:
+def by_shut_out(context: RunContext) -> tuple[FailureGroup, FindingDraft] | None:
     """The failures that were read and close so; None where passing ones do too, or only one does."""
     walks = context.reading.walks.values()
     lost = [walk for walk in walks if not walk.passed and _is_shut_out(walk)]
@@ -40,7 +39,7 @@ def by_shut_out(context: Context) -> tuple[Group, FindingDraft] | None:
     rollouts = context.rollouts
     places = at(rollouts, [(walk.rollout.key.task_id, walk.repeat) for walk in lost])
     alone = places.only(rollouts.marked(context.in_mode(*_UNJUDGED).rows))
-    group = Group(family="shut-out", name="", detail="", failing=places, passing=none(rollouts), alone=alone)
+    group = FailureGroup(family="shut-out", name="", detail="", failing=places, passing=none(rollouts), alone=alone)
     return group, FindingDraft(
         title="A login, a CAPTCHA or a block keeps it out",
         what=f"{places.in_words} end with the agent saying so, and no passing rollout that was read does.",
@@ -59,7 +58,7 @@ def _is_shut_out(walk: AlignedTrajectory) -> bool:
     return len(text) <= LONGEST and _WALL.search(text) is not None and _KEPT_OUT.search(text) is not None
 
 
-def _closing(walk: AlignedTrajectory) -> VerifierText:
+def _closing(walk: AlignedTrajectory) -> QuotedSentence:
     last = next(
         step for step in reversed(walk.steps) if step.party == "agent" and step.kind == "message" and step.text.strip()
     )

@@ -22,15 +22,14 @@ from msgspec import Struct
 
 from blade.evidence import quotes
 from blade.evidence.alignment import AlignedTrajectory
-from blade.evidence.context import Context
-from blade.evidence.refs import spread
+from blade.evidence.context import RunContext, spread
 from blade.model.diagnosis import Doubt
 from blade.model.expected import Check
 from blade.model.finding import Cause, Differs, Evidence
 from blade.model.pattern import pattern_of
 from blade.model.rollout import Outcome
+from blade.rules.declaration import rule
 from blade.rules.run.task._words import reward_of
-from blade.rules.run_rule import run_rule
 
 VERDICTS = ("is_correct", "correct", "resolved", "all_pass", "rubric_all_pass", "execution_match")
 """Fields that can mean nothing but the verdict."""
@@ -74,8 +73,8 @@ class _Seen(Struct, frozen=True, kw_only=True):
     words: str
 
 
-@run_rule("TSK014", suggests=Cause.TASK, strong=True, status="stable")
-def verifier_contradicts_itself(context: Context) -> Iterator[Doubt]:
+@rule("TSK014", scope="run", suggests=Cause.TASK, strong=True, status="stable")
+def verifier_contradicts_itself(context: RunContext) -> Iterator[Doubt]:
     most = context.run.rollouts["reward"].max()
     if not isinstance(most, int | float):
         return

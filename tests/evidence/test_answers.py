@@ -7,12 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blade.evidence.answers import Match, compare_answer
-from blade.evidence.answers.final import TAIL
-from blade.evidence.answers.texts import LONGEST
+from blade.evidence.answer_forms import AnswerMatch
+from blade.evidence.answers import LONGEST, TAIL, compare_answer
 
-SAME = (Match.EQUAL, Match.OTHER_FORM)
-CLAIMS = (*SAME, Match.NOT_EXTRACTED)
+SAME = (AnswerMatch.EQUAL, AnswerMatch.OTHER_FORM)
+CLAIMS = (*SAME, AnswerMatch.NOT_EXTRACTED)
 
 
 @pytest.mark.parametrize(
@@ -50,7 +49,7 @@ CLAIMS = (*SAME, Match.NOT_EXTRACTED)
     ],
 )
 def test_equal(answer: str, key: str) -> None:
-    assert compare_answer(answer, key, "") is Match.EQUAL
+    assert compare_answer(answer, key, "") is AnswerMatch.EQUAL
 
 
 @pytest.mark.parametrize(
@@ -89,7 +88,7 @@ def test_equal(answer: str, key: str) -> None:
     ],
 )
 def test_other_form(answer: str, key: str) -> None:
-    assert compare_answer(answer, key, "") is Match.OTHER_FORM
+    assert compare_answer(answer, key, "") is AnswerMatch.OTHER_FORM
 
 
 @pytest.mark.parametrize(
@@ -106,7 +105,7 @@ def test_other_form(answer: str, key: str) -> None:
     ],
 )
 def test_contained(answer: str, key: str) -> None:
-    assert compare_answer(answer, key, "") is Match.CONTAINED
+    assert compare_answer(answer, key, "") is AnswerMatch.CONTAINED
 
 
 @pytest.mark.parametrize(
@@ -133,7 +132,7 @@ def test_contained(answer: str, key: str) -> None:
     ],
 )
 def test_different(answer: str, key: str) -> None:
-    assert compare_answer(answer, key, "") is Match.DIFFERENT
+    assert compare_answer(answer, key, "") is AnswerMatch.DIFFERENT
 
 
 @pytest.mark.parametrize(
@@ -153,7 +152,7 @@ def test_different(answer: str, key: str) -> None:
     ],
 )
 def test_several(answer: str, key: str) -> None:
-    assert compare_answer(answer, key, "") is Match.SEVERAL
+    assert compare_answer(answer, key, "") is AnswerMatch.SEVERAL
 
 
 @pytest.mark.parametrize(
@@ -190,7 +189,7 @@ def test_several(answer: str, key: str) -> None:
     ],
 )
 def test_unknown(answer: str, key: str) -> None:
-    assert compare_answer(answer, key, "") is Match.UNKNOWN
+    assert compare_answer(answer, key, "") is AnswerMatch.UNKNOWN
 
 
 @pytest.mark.parametrize(
@@ -223,7 +222,7 @@ def test_unknown(answer: str, key: str) -> None:
     ],
 )
 def test_neither_the_same_nor_contained(answer: str, key: str) -> None:
-    assert compare_answer(answer, key, "") not in (*CLAIMS, Match.CONTAINED)
+    assert compare_answer(answer, key, "") not in (*CLAIMS, AnswerMatch.CONTAINED)
 
 
 @pytest.mark.parametrize(
@@ -248,48 +247,48 @@ def test_neither_the_same_nor_contained(answer: str, key: str) -> None:
 )
 @pytest.mark.parametrize("answer", [None, "", " ", "None"])
 def test_not_extracted(answer: str | None, text: str, key: str) -> None:
-    assert compare_answer(answer, key, text) is Match.NOT_EXTRACTED
+    assert compare_answer(answer, key, text) is AnswerMatch.NOT_EXTRACTED
 
 
 @pytest.mark.parametrize(
     ("text", "key", "verdict"),
     [
-        ("", "5", Match.NONE),
-        ("", "A rubric. " * 100, Match.NONE),
-        ("I give up.", "5", Match.NONE),
-        ("Let me see.\nThanks", "Paris", Match.NONE),
-        ("The answer is 5</think> no idea", "5", Match.NONE),
-        ("I don't think the answer is 5.", "5", Match.NONE),
-        ("I am sure that it is not **Paris**", "Paris", Match.NONE),
-        ("If the answer is B then it rains", "B", Match.NONE),
-        ("\\boxed{5}" + " and so on" * TAIL, "5", Match.NONE),
-        ("The answer is 5. Wait, it may be more.", "5", Match.NONE),
-        ("\\boxed{4}", "5", Match.DIFFERENT),
-        ("Answer: B", "C", Match.DIFFERENT),
-        ("Let me see.\n7", "5", Match.DIFFERENT),
-        ("London", "Paris", Match.DIFFERENT),
-        ("\\boxed{4} or \\boxed{5}", "5", Match.SEVERAL),
-        ("The answer is A or B.", "A", Match.SEVERAL),
-        ("The capital of France is Paris.", "Paris", Match.CONTAINED),
-        ("The answer is not B", "B", Match.UNKNOWN),
-        ("\\boxed{1+x}", "x+1", Match.UNKNOWN),
-        ("A long essay.", "A rubric. " * 100, Match.UNKNOWN),
+        ("", "5", AnswerMatch.NONE),
+        ("", "A rubric. " * 100, AnswerMatch.NONE),
+        ("I give up.", "5", AnswerMatch.NONE),
+        ("Let me see.\nThanks", "Paris", AnswerMatch.NONE),
+        ("The answer is 5</think> no idea", "5", AnswerMatch.NONE),
+        ("I don't think the answer is 5.", "5", AnswerMatch.NONE),
+        ("I am sure that it is not **Paris**", "Paris", AnswerMatch.NONE),
+        ("If the answer is B then it rains", "B", AnswerMatch.NONE),
+        ("\\boxed{5}" + " and so on" * TAIL, "5", AnswerMatch.NONE),
+        ("The answer is 5. Wait, it may be more.", "5", AnswerMatch.NONE),
+        ("\\boxed{4}", "5", AnswerMatch.DIFFERENT),
+        ("Answer: B", "C", AnswerMatch.DIFFERENT),
+        ("Let me see.\n7", "5", AnswerMatch.DIFFERENT),
+        ("London", "Paris", AnswerMatch.DIFFERENT),
+        ("\\boxed{4} or \\boxed{5}", "5", AnswerMatch.SEVERAL),
+        ("The answer is A or B.", "A", AnswerMatch.SEVERAL),
+        ("The capital of France is Paris.", "Paris", AnswerMatch.CONTAINED),
+        ("The answer is not B", "B", AnswerMatch.UNKNOWN),
+        ("\\boxed{1+x}", "x+1", AnswerMatch.UNKNOWN),
+        ("A long essay.", "A rubric. " * 100, AnswerMatch.UNKNOWN),
     ],
 )
-def test_nothing_extracted(text: str, key: str, verdict: Match) -> None:
+def test_nothing_extracted(text: str, key: str, verdict: AnswerMatch) -> None:
     assert compare_answer(None, key, text) is verdict
 
 
 def test_an_extracted_answer_is_compared_and_not_the_text() -> None:
-    assert compare_answer("4", "5", "The answer is 5.") is Match.DIFFERENT
-    assert compare_answer("5", "5", "The answer is 4.") is Match.EQUAL
+    assert compare_answer("4", "5", "The answer is 5.") is AnswerMatch.DIFFERENT
+    assert compare_answer("5", "5", "The answer is 4.") is AnswerMatch.EQUAL
 
 
 @pytest.mark.parametrize("length", [LONGEST, LONGEST + 1, 10**6])
 def test_a_long_text_is_only_tested_for_identity(length: int) -> None:
-    assert compare_answer("7" * length, "7" * length, "") is Match.EQUAL
-    assert compare_answer("7" * length, "7" * length + ".0", "") is Match.UNKNOWN
-    assert compare_answer("7" * length, "7", "") is Match.UNKNOWN
+    assert compare_answer("7" * length, "7" * length, "") is AnswerMatch.EQUAL
+    assert compare_answer("7" * length, "7" * length + ".0", "") is AnswerMatch.UNKNOWN
+    assert compare_answer("7" * length, "7", "") is AnswerMatch.UNKNOWN
 
 
 LATEX = (
@@ -317,18 +316,18 @@ TEXTS = st.one_of(st.text(max_size=60), st.lists(SCRAPS, max_size=12).map("".joi
 
 @given(st.none() | TEXTS, TEXTS, TEXTS)
 def test_no_text_raises(answer: str | None, key: str, text: str) -> None:
-    assert compare_answer(answer, key, text) in Match
+    assert compare_answer(answer, key, text) in AnswerMatch
 
 
 @given(TEXTS)
 def test_a_value_is_equal_to_itself(text: str) -> None:
     if text.strip():
-        assert compare_answer(text, text, "") is Match.EQUAL
+        assert compare_answer(text, text, "") is AnswerMatch.EQUAL
 
 
 @given(TEXTS, TEXTS)
 def test_an_answer_is_never_reported_as_not_extracted(answer: str, key: str) -> None:
-    if compare_answer(answer, key, "") in (Match.NONE, Match.NOT_EXTRACTED):
+    if compare_answer(answer, key, "") in (AnswerMatch.NONE, AnswerMatch.NOT_EXTRACTED):
         assert answer.strip().lower() in ("", "none", "null", "nan", "n/a")
 
 
@@ -361,15 +360,15 @@ def test_forms_of_one_number_are_the_same_and_of_two_are_not(data: st.DataObject
     key = data.draw(written(one))
     assert compare_answer(data.draw(written(one)), key, "") in SAME
     if Fraction(one) not in (other, Fraction(other, 100), other * 100):
-        assert compare_answer(data.draw(written(other)), key, "") is Match.DIFFERENT
+        assert compare_answer(data.draw(written(other)), key, "") is AnswerMatch.DIFFERENT
 
 
 @given(st.lists(st.text("abcdefgh012", min_size=2, max_size=6), min_size=2, max_size=5))
 def test_order_in_a_list_is_not_decided(items: list[str]) -> None:
     key = json.dumps(items)
-    assert compare_answer(str(items), key, "") is Match.EQUAL
+    assert compare_answer(str(items), key, "") is AnswerMatch.EQUAL
     if items != items[::-1]:
-        assert compare_answer(json.dumps(items[::-1]), key, "") in (Match.UNKNOWN, Match.OTHER_FORM)
+        assert compare_answer(json.dumps(items[::-1]), key, "") in (AnswerMatch.UNKNOWN, AnswerMatch.OTHER_FORM)
 
 
 HOSTILE = (
@@ -404,11 +403,11 @@ def test_hostile_texts_are_compared_in_bounded_work(one: str) -> None:
     """Nothing longer than LONGEST reaches a pattern, and no more than TAIL of a final text: a hang would show here."""
     for other in ("5", "A", "Paris", "[1, 2]", "x^2", *(text[:199] for text in HOSTILE)):
         for answer, key in ((one, other), (other, one), (one[:199], other), (other, one[:199])):
-            assert compare_answer(answer, key, "") in Match
-        assert compare_answer(None, other, one) in Match
+            assert compare_answer(answer, key, "") in AnswerMatch
+        assert compare_answer(None, other, one) in AnswerMatch
 
 
 def test_a_huge_exponent_is_no_number() -> None:
-    assert compare_answer("1e999999999", "1e999999999", "") is Match.EQUAL
-    assert compare_answer("1e999999999", "5", "") is Match.UNKNOWN
-    assert compare_answer("10e998", "1e999", "") is Match.OTHER_FORM
+    assert compare_answer("1e999999999", "1e999999999", "") is AnswerMatch.EQUAL
+    assert compare_answer("1e999999999", "5", "") is AnswerMatch.UNKNOWN
+    assert compare_answer("10e998", "1e999", "") is AnswerMatch.OTHER_FORM

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from blade.evidence.refs import Refs, at, marked, none, spread
+from blade.evidence.context import Refs, at, marked, none, spread
 from blade.stats.rollout_index import RolloutIndex, index_rollouts
 from builders import load, rollout, write_jsonl
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 
 import blade
-from blade.attribution.groups import Group, groups
+from blade.attribution.groups import FailureGroup, groups
 from blade.attribution.modes import partition
 from blade.findings.diagnose import diagnose
 from blade.model.finding import Differs
@@ -32,7 +32,7 @@ def differing(folder: Path, *rollouts: tuple[bool, list[Difference]]) -> Rollout
     return index_rollouts(replace(run, rollouts=run.rollouts.with_columns(differs)))
 
 
-def by_id(rollouts: RolloutIndex) -> dict[str, Group]:
+def by_id(rollouts: RolloutIndex) -> dict[str, FailureGroup]:
     return {group.id: group for group in groups(partition(rollouts), rollouts)}
 
 

@@ -12,7 +12,8 @@ import pytest
 
 import blade
 from blade.model.diagnosis import Doubt
-from blade.rules.run import run_rules
+from blade.rules.catalog import run_rules
+from blade.rules.declaration import Rule
 from builders import Row, call, response, result, rollout, said, write_jsonl
 from evidence import stands_in
 
@@ -506,7 +507,7 @@ def test_fires(tmp_path: Path, case: Fires) -> None:
     (doubt,) = doubts(tmp_path, case.rows, case.code)
     assert (doubt.tasks, doubt.about) == (case.tasks, case.about)
     assert doubt.rollouts > 0
-    assert doubt.strong is next(one.strong for one in run_rules() if one.rule.code == case.code)
+    assert doubt.strong is next(rule.strong for rule in run_rules() if rule.code == case.code)
     given = [one.quote for one in doubt.evidence]
     assert all(any(quote in words for words in given) for quote in case.quotes), given
     for one in doubt.evidence:
@@ -545,34 +546,32 @@ def test_stays_quiet(tmp_path: Path, case: Quiet) -> None:
 
 
 def test_every_rule_has_a_case_that_fires_and_two_that_do_not() -> None:
-    codes = {one.rule.code for one in run_rules()} - OF_SEVERAL_RUNS
+    codes = {rule.code for rule in run_rules()} - OF_SEVERAL_RUNS
     assert {one.code for one in FIRES} == codes
     quiet = Counter(one.code for one in QUIET)
     assert {code for code in codes if quiet[code] < 2} == set()
 
 
-# the form of the catalogue
+# the form of the catalog
 
 
-@pytest.mark.parametrize("one", run_rules(), ids=lambda one: one.rule.code)
-def test_form(one: Any) -> None:
-    rule = one.rule
+@pytest.mark.parametrize("rule", run_rules(), ids=lambda rule: rule.code)
+def test_form(rule: Rule) -> None:
     assert rule.code.startswith(FAMILIES[rule.family])
     assert rule.code[3:].isdecimal()
     assert len(rule.code) == 6
     assert rule.message.endswith(".")
-    headings = [section[0] if isinstance(section, tuple) else section.title for section in rule.sections]
-    assert tuple(headings) == HEADINGS
+    assert tuple(heading for heading, _ in rule.sections) == HEADINGS
     assert rule.cause.value == rule.family
 
 
 def test_codes_are_unique() -> None:
-    codes = [one.rule.code for one in run_rules()]
+    codes = [rule.code for rule in run_rules()]
     assert len(set(codes)) == len(codes)
 
 
 def test_strong_rules_are_those_of_the_definition() -> None:
-    strong = {one.rule.name for one in run_rules() if one.strong}
+    strong = {rule.name for rule in run_rules() if rule.strong}
     assert strong == {
         "same-output-judged-differently",
         "verifier-crashed",

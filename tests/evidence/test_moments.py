@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from blade.evidence.answers import Match, compare_answer
-from blade.evidence.moments import as_moment, as_number
+from blade.evidence.answer_forms import AnswerMatch, as_moment, as_number
+from blade.evidence.answers import compare_answer
 
 SAME = [
     ("29 March 1867", "1867-03-29"),
@@ -28,13 +28,13 @@ NEITHER = ["03/04/1867", "31 February 2001", "25:00", "12.30", "May", "a dozen",
 
 @pytest.mark.parametrize(("said", "wanted"), SAME)
 def test_another_spelling_is_the_same_value(said: str, wanted: str) -> None:
-    assert compare_answer(said, wanted, "") is Match.OTHER_FORM
-    assert compare_answer(wanted, said, "") is Match.OTHER_FORM
+    assert compare_answer(said, wanted, "") is AnswerMatch.OTHER_FORM
+    assert compare_answer(wanted, said, "") is AnswerMatch.OTHER_FORM
 
 
 @pytest.mark.parametrize(("said", "wanted"), OTHER)
 def test_another_value_is_different(said: str, wanted: str) -> None:
-    assert compare_answer(said, wanted, "") is Match.DIFFERENT
+    assert compare_answer(said, wanted, "") is AnswerMatch.DIFFERENT
 
 
 @pytest.mark.parametrize("text", NEITHER)
@@ -45,5 +45,5 @@ def test_what_may_be_two_things_is_none(text: str) -> None:
 
 
 def test_numbers_with_a_dot_stay_numbers() -> None:
-    assert compare_answer("12.30", "12.3", "") is Match.OTHER_FORM
-    assert compare_answer("12.30", "12:30", "") is not Match.EQUAL
+    assert compare_answer("12.30", "12.3", "") is AnswerMatch.OTHER_FORM
+    assert compare_answer("12.30", "12:30", "") is not AnswerMatch.EQUAL

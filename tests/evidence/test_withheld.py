@@ -10,8 +10,7 @@ import pytest
 
 import blade
 from blade.evidence.alignment import AlignedTrajectory
-from blade.evidence.script import facts
-from blade.evidence.withheld import Withheld, withheld
+from blade.evidence.simulated_user import Withheld, facts, withheld
 from blade.model.diagnosis import Diagnosis
 from builders import Row, call, result, rollout, said, write_jsonl
 

@@ -1,12 +1,10 @@
-"""One body for all rules, over the hand-written cases in tests/cases; then the engine and the phrase gate."""
+"""One body for all rules over rollouts, over the hand-written cases in tests/cases; then the engine and its gates."""
 
 from __future__ import annotations
 
 import json
 import pickle
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -14,28 +12,18 @@ from typing import Any, NamedTuple, cast
 
 import msgspec
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from blade.model.errors import ArtifactError
 from blade.model.finding import NOTHING_DETECTED, Cause, Detection, Evidence
 from blade.model.rollout import Features, Outcome, Rollout, RolloutKey, Source, Step
-from blade.rules import any_of, catalogue, detect, detector, find, page, rules
-from blade.rules import closing as _closing
-from blade.rules.declaration import Body, Rule
-from blade.rules.engine import Engine
-from blade.rules.loader import HEADINGS, Loaded, load
-from blade.rules.phrases import (
-    FLAGS,
-    HEAD,
-    OPENING,
-    Search,
-    closing,
-    errors,
-    search_all_for,
-    search_for,
-    without_lookaround,
-)
+from blade.rules.catalog import HEADINGS, all_rules, catalog_page, load, page, rollout_rules
+from blade.rules.closing import DONE, PERHAPS
+from blade.rules.declaration import CheckRollout, Rule, rule
+from blade.rules.engine import HEAD, OPENING, Engine, closing, detect, errors
+from blade.rules.hits import find
+from blade.rules.phrases import FLAGS, Search, any_of, search_for, without_lookaround
 from blade.rules.rollout.answer import refusal
 from blade.rules.rollout.behavior import claimed_without_action, unknown_tool
 
@@ -123,20 +111,10 @@ class Differences(NamedTuple):
         return () if self.asked is None else (Step(index=0, party="user", kind="message", text=self.asked),)
 
 
-@cache
-def loaded() -> tuple[Loaded, ...]:
-    return load("blade.rules")
-
-
-@cache
-def engine(*, gated: bool = True, fast: bool = True) -> Engine:
-    return Engine(loaded(), gated=gated, fast=fast)
-
-
 def cases(kind: str) -> list[object]:
     return [
         pytest.param(rule.code, path, id=f"{rule.name}-{path.stem}")
-        for rule in rules()
+        for rule in rollout_rules()
         for path in sorted((CASES / rule.name.replace("-", "_") / kind).glob("*.json"))
     ]
 
@@ -175,28 +153,27 @@ def test_known_miss(code: str, path: Path) -> None:
     assert places(detect(rollout), code)
 
 
-@pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.code)
-def test_every_rule_has_cases_and_a_page(rule: Rule) -> None:
-    folder = CASES / rule.name.replace("-", "_")
+@pytest.mark.parametrize("each", rollout_rules(), ids=lambda each: each.code)
+def test_every_rule_has_cases_and_a_page(each: Rule) -> None:
+    folder = CASES / each.name.replace("-", "_")
     assert list(folder.glob("fires/*.json"))
     assert list(folder.glob("quiet/*.json"))
-    assert tuple(heading for heading, _ in rule.sections) == HEADINGS
-    assert rule.message.endswith(".")
-    text = page(rule)
-    assert text.startswith(f"# {rule.code} {rule.name}\n")
+    assert tuple(heading for heading, _ in each.sections) == HEADINGS
+    assert each.message.endswith(".")
+    text = page(each)
+    assert text.startswith(f"# {each.code} {each.name}\n")
     assert all(f"## {heading}\n" in text for heading in HEADINGS)
-    assert f"## {rule.code} {rule.name}\n" in catalogue()
+    assert f"## {each.code} {each.name}\n" in catalog_page(all_rules())
 
 
 def test_every_case_belongs_to_a_rule() -> None:
-    assert {path.name for path in CASES.iterdir()} == {rule.name.replace("-", "_") for rule in rules()}
+    assert {path.name for path in CASES.iterdir()} == {rule.name.replace("-", "_") for rule in rollout_rules()}
 
 
 def test_gates_only_save_time() -> None:
+    open_engine = Engine(rollout_rules(), gated=False)
     for rollout in every_rollout():
-        seen = detect(rollout)
-        assert seen == engine(gated=False).detect(rollout)
-        assert seen == engine(fast=False).detect(rollout)
+        assert detect(rollout) == open_engine.detect(rollout)
 
 
 class Counters:
@@ -210,18 +187,18 @@ class Counters:
         return getattr(self._features, name)
 
 
-def test_gates_look_at_counters_only() -> None:
+def test_gates_read_counters_only() -> None:
     for rollout in every_rollout():
-        for one in loaded():
-            if one.detector.when is not None and rollout.features is not None:
-                one.detector.when(cast(Features, Counters(rollout.features)))
+        for each in rollout_rules():
+            if each.when is not None and rollout.features is not None:
+                each.when(cast(Features, Counters(rollout.features)))
 
 
 def test_rules_read_only_what_they_declare() -> None:
     for rollout in every_rollout():
-        for one in loaded():
-            alone = Engine([one], gated=False)
-            names = {name for need in one.rule.reads for name in need.split("|")}
+        for each in rollout_rules():
+            alone = Engine([each], gated=False)
+            names = {name for need in each.reads for name in need.split("|")}
             hidden = {name: None for name in ("stop", "error", "answer") if name not in names}
             unseen = cast(Differences, rollout.origin)._replace(said={})
             blinded = msgspec.structs.replace(rollout, outcome=Outcome.UNSCORED, origin=unseen, **hidden)
@@ -230,27 +207,8 @@ def test_rules_read_only_what_they_declare() -> None:
             assert alone.detect(blinded) == alone.detect(rollout)
 
 
-def test_same_without_re2() -> None:
-    program = """
-import sys
-sys.modules["re2"] = None
-sys.path.insert(0, {tests!r})
-import test_detectors as t
-assert not any(t.engine()._searches.values())
-print([t.msgspec.json.encode(t.look(r)).decode() for r in t.every_rollout()])
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", program.format(tests=str(Path(__file__).parent))],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={"PYTHONPATH": str(Path(__file__).parents[2] / "src"), "PYTHONHASHSEED": "7"},
-    )
-    assert done.stdout.strip() == str([msgspec.json.encode(detect(r)).decode() for r in every_rollout()])
-
-
 def test_rules_are_sorted_and_hits_follow_them() -> None:
-    codes = [rule.code for rule in rules()]
+    codes = [rule.code for rule in rollout_rules()]
     assert codes == sorted(set(codes))
     for rollout in every_rollout():
         checked = detect(rollout)
@@ -258,27 +216,27 @@ def test_rules_are_sorted_and_hits_follow_them() -> None:
         assert list(checked.cannot_check) == sorted(checked.cannot_check)
 
 
-def test_look_can_be_sent_to_a_worker() -> None:
+def test_the_engine_can_be_sent_to_a_worker() -> None:
     assert pickle.loads(pickle.dumps(detect)) is detect
 
 
-def test_nothing_to_look_at() -> None:
+def test_nothing_to_check() -> None:
     bare = Rollout(key=KEY, outcome=Outcome.FAILED, source=Source(artifact="a"))
     unrecorded = rollout_of(Case(steps=[], stop="stop"))
-    assert detect(bare).cannot_check == tuple(rule.code for rule in rules())
-    assert detect(unrecorded).cannot_check == tuple(rule.code for rule in rules() if rule.reads != ("stop",))
+    assert detect(bare).cannot_check == tuple(rule.code for rule in rollout_rules())
+    assert detect(unrecorded).cannot_check == tuple(rule.code for rule in rollout_rules() if rule.reads != ("stop",))
 
 
-def test_a_whole_rollout_is_looked_at_by_all() -> None:
+def test_a_whole_rollout_is_checked_by_all() -> None:
     step = Step(index=0, party="agent", kind="message", text="The answer is 42.")
     rollout = rollout_of(Case(steps=[step], stop="completed"))
     assert detect(rollout) is NOTHING_DETECTED
 
 
-def test_rules_look_only_when_a_gate_is_open() -> None:
+def test_rules_run_only_when_a_gate_is_open() -> None:
     call = Step(index=0, party="agent", kind="call", tool="t", arguments="{")
     rollout = rollout_of(Case(steps=[call, call, call]))
-    counted = [one for one in loaded() if one.rule.code in ("BEH001", "BEH003")]
+    counted = [each for each in rollout_rules() if each.code in ("BEH001", "BEH003")]
     assert {hit.code for hit in Engine(counted).detect(rollout).hits} == {"BEH001", "BEH003"}
     assert not Engine(counted).detect(msgspec.structs.replace(rollout, features=Features(steps=3, calls=3))).hits
 
@@ -311,38 +269,37 @@ def test_words_that_are_gone_are_an_error_of_the_artifact() -> None:
         find(msgspec.structs.replace(rollout, error="gone"), hit)
 
 
-def one_rule(body: Body, **declared: Any) -> Engine:
-    declared = {"suggests": Cause.BEHAVIOR, "kind": "direct", "reads": ("steps",)} | declared
-    made = detector("BEH900", **declared)(body)
-    return Engine([Loaded(rules()[0], made)])
+def one_rule(check: CheckRollout, **declared: Any) -> Engine:
+    declared = {"scope": "rollout", "suggests": Cause.BEHAVIOR, "kind": "direct", "reads": ("steps",)} | declared
+    return Engine([rule("BEH900", **declared)(check)])
 
 
 @pytest.mark.parametrize("quote", ["not there", "", "x" * 301])
 def test_a_quote_that_is_not_there_is_a_bug(quote: str) -> None:
-    def body(rollout: Rollout) -> Iterator[Evidence]:
+    def check(rollout: Rollout) -> Iterator[Evidence]:
         yield Evidence(key=rollout.key, step=0, field="text", quote=quote)
 
     step = Step(index=0, party="agent", kind="message", text="x" * 400)
     with pytest.raises(ValueError, match="BEH900") as caught:
-        one_rule(body).detect(rollout_of(Case(steps=[step])))
+        one_rule(check).detect(rollout_of(Case(steps=[step])))
     assert caught.value.__notes__ == ["rule BEH900 on rollout t#0 (case.jsonl:1)"]
 
 
 def test_evidence_from_another_rollout_is_a_bug() -> None:
-    def body(_: Rollout) -> Iterator[Evidence]:
+    def check(_: Rollout) -> Iterator[Evidence]:
         yield Evidence(key=RolloutKey(run="a", task_id="t", repeat=1), step=0, field="text", quote="x")
 
     with pytest.raises(ValueError, match="BEH900"):
-        one_rule(body).detect(rollout_of(Case(steps=[Step(index=0, party="agent", kind="message", text="x")])))
+        one_rule(check).detect(rollout_of(Case(steps=[Step(index=0, party="agent", kind="message", text="x")])))
 
 
 def test_a_rule_may_read_the_row() -> None:
-    def body(rollout: Rollout) -> Iterator[Evidence]:
+    def check(rollout: Rollout) -> Iterator[Evidence]:
         yield Evidence(key=rollout.key, step=None, field="checks.1.name", quote="second")
         yield Evidence(key=rollout.key, step=None, field="checks.1.passed", quote="false")
 
     row: dict[str, object] = {"checks": [{}, {"name": "second", "passed": False}]}
-    reads = one_rule(body, reads=("row.checks",))
+    reads = one_rule(check, reads=("row.checks",))
     rollout = rollout_of(Case(steps=None, row=row))
     assert [find(rollout, hit).quote for hit in reads.detect(rollout).hits] == ["second", "false"]
     assert reads.detect(rollout_of(Case(steps=None))).cannot_check == ("BEH900",)
@@ -377,9 +334,9 @@ Limits
     None.
 """
 from blade.model.finding import Cause
-from blade.rules.declaration import detector
+from blade.rules.declaration import rule
 
-@detector("{code}", suggests=Cause.BEHAVIOR, kind="direct", reads=("steps",))
+@rule("{code}", scope="rollout", suggests=Cause.BEHAVIOR, kind="direct", reads=("steps",))
 def {function}(rollout):
     yield from ()
 '''
@@ -405,11 +362,11 @@ def test_loading_refuses(
         (folder / f"{name}.py").write_text(RULE.format(code=code, function=function))
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ValueError, match=re.escape(message)):
-        load(package)
+        load(package, "rollout")
 
 
 PHRASES = [
-    *(phrase for one in loaded() for phrase in one.detector.phrases),
+    *(phrase for each in rollout_rules() for phrase in each.phrases),
     r"say \"no\"",
     r"a\s+b",
     r"path/to\\file",
@@ -436,14 +393,12 @@ def test_a_phrase_is_searched_for_as_it_is_confirmed(phrase: str, data: st.DataO
 
 @cache
 def searcher(phrase: str) -> Search:
-    search = search_for([(5, (phrase,))])
-    assert search is not None
-    return search
+    return search_for([(5, (phrase,))])
 
 
 WITH_CONTEXT = (
-    *_closing.PERHAPS,
-    *_closing.DONE,
+    *PERHAPS,
+    *DONE,
     *refusal.DECLINES,
     *unknown_tool.SURE,
     *claimed_without_action.OWN,
@@ -455,7 +410,7 @@ WITH_CONTEXT = (
 @pytest.mark.parametrize("phrase", [*WITH_CONTEXT, *claimed_without_action.STATE, *PHRASES])
 @settings(max_examples=30, deadline=None)
 @given(data=st.data())
-def test_looking_first_finds_all_that_the_pattern_finds(phrase: str, data: st.DataObject) -> None:
+def test_searching_first_finds_all_that_the_pattern_finds(phrase: str, data: st.DataObject) -> None:
     asked = any_of([phrase])
     near = st.from_regex(re.compile(without_lookaround(phrase), FLAGS), fullmatch=True)
     text = data.draw(HOSTILE) + data.draw(near) + data.draw(HOSTILE)
@@ -528,26 +483,9 @@ def test_what_stands_around_a_phrase_is_left_out_of_the_search() -> None:
 
 def test_a_search_names_the_rules_whose_phrases_are_there() -> None:
     search = search_for([(3, ("rate limit", "quota")), (4, ("never", "\u9650\u6d41"))])
-    assert search is not None
     assert set(search("a Rate Limit, and no QUOTA")) == {3}
     assert set(search("never: \u9650\u6d41, rate limit")) == {3, 4}
     assert not search("nothing")
-
-
-MANY = [(3, (r"rate\s+limit", "^quota")), (4, (r"\bnever\b", "\u9650\u6d41")), (5, (r"rate[^z]{0,20}never",))]
-WORDS = st.sampled_from(
-    ["rate", "limit", "quota", "never", "nevermore", "\u9650\u6d41", "\u00e9", "\ud800", "", "\n", "\x00"]
-)
-
-
-@given(st.lists(st.lists(WORDS, max_size=4).map(" ".join), max_size=6))
-@example(["rate", "limit"])
-@example(["rate \u9650\u6d41", "never", "rate limit"])
-def test_many_texts_are_searched_as_each_alone(texts: list[str]) -> None:
-    search, search_all = search_for(MANY), search_all_for(MANY)
-    assert search is not None
-    assert search_all is not None
-    assert list(map(set, search_all(texts))) == [set(search(text)) for text in texts]
 
 
 @pytest.mark.parametrize("phrase", [r"(?=x)", r"(?<!y)x", r"(x)\1", "(", "[a"])
@@ -556,7 +494,7 @@ def test_phrases_that_cannot_be_searched_for(phrase: str) -> None:
         search_for([(0, (phrase,))])
 
 
-def said(text: str, index: int = 0) -> Step:
+def message(text: str, index: int = 0) -> Step:
     return Step(index=index, party="agent", kind="message", text=text)
 
 
@@ -564,9 +502,9 @@ def result(text: str, *, failed: bool = False, tool: str | None = None) -> Step:
     return Step(index=0, party="tool", kind="result", text=text, failed=failed, tool=tool)
 
 
-def test_errors_are_looked_for_where_they_can_be() -> None:
+def test_errors_are_searched_for_where_they_can_be() -> None:
     log = "x" * (HEAD + 1)
-    steps = (said("never here"), result("short"), result(log), result("e" * 900, failed=True))
+    steps = (message("never here"), result("short"), result(log), result("e" * 900, failed=True))
     assert errors(steps).split("\n") == ["e" * OPENING, "short", "e" * HEAD]
     longer = "y" * HEAD
     assert errors((result(longer, tool="get_order"), result(longer, tool="bash"))) == longer
@@ -576,7 +514,7 @@ def test_errors_are_looked_for_where_they_can_be() -> None:
 def test_closing_words_are_those_after_the_last_call_and_at_least_two_messages() -> None:
     call = Step(index=0, party="agent", kind="call", tool="t", arguments="{}")
     user = Step(index=0, party="user", kind="message", text="yes")
-    assert closing((said("a"), said("b"), said("c"))) == "c\nb"
-    assert closing((said("a"), said("b"), call, user, said("c"))) == "c\nb"
-    assert closing((said("a"), call, said("b"), said(" "), said("c"), said("d"))) == "d\nc\nb"
-    assert closing((call, said("o" * 400))) == "o" * OPENING + "\n" + "o" * 400
+    assert closing((message("a"), message("b"), message("c"))) == "c\nb"
+    assert closing((message("a"), message("b"), call, user, message("c"))) == "c\nb"
+    assert closing((message("a"), call, message("b"), message(" "), message("c"), message("d"))) == "d\nc\nb"
+    assert closing((call, message("o" * 400))) == "o" * OPENING + "\n" + "o" * 400

@@ -171,7 +171,7 @@ def rule_pages() -> str:
     from blade.rules import catalogue
     from blade.rules.catalog import all_rules
 
-    return catalogue(all_rules()).strip() + "\n"
+    return f"{MADE}\n\n{catalogue(all_rules()).strip()}\n"
 
 
 def verifier_pages() -> str:

@@ -21,6 +21,9 @@ ASK_HELP = "import sys; from blade.cli.main import main; sys.argv = ['blade', '-
 DATA = (".json", ".jsonl", ".gz", ".zst", ".eval", ".parquet")
 """Rollouts hold whatever an agent typed, so only the text of the project itself is searched for machine paths."""
 
+PAGES = sorted((ROOT / "docs").glob("*.md"))
+REFERENCE = sorted((ROOT / "docs/reference").glob("*.md"))
+
 needs_cli = pytest.mark.skipif(
     not (ROOT / "src/blade/cli/main.py").exists(), reason="needs the command line, src/blade/cli/main.py"
 )
@@ -166,7 +169,18 @@ def test_links_between_docs_lead_somewhere() -> None:
 @pytest.mark.parametrize("index", ["docs/README.md", "docs/llms.txt"])
 def test_both_indexes_name_every_page(index: str) -> None:
     named = set(re.findall(r"\]\(([\w-]+\.md)\)", read(index)))
-    assert {path.name for path in (ROOT / "docs").glob("*.md")} - {"README.md"} <= named
+    named |= set(re.findall(r"\]\((reference/[\w-]+\.md)\)", read(index)))
+    assert {path.relative_to(ROOT / "docs").as_posix() for path in PAGES + REFERENCE} - {"README.md"} <= named
+
+
+def test_the_docs_are_few_pages() -> None:
+    assert len(PAGES) <= 12, "merge pages; what the code can generate belongs in docs/reference"
+    folders = {path.name for path in (ROOT / "docs").iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert folders <= {"reference", "schemas", "tutorial"}
+
+
+def test_the_reference_is_generated() -> None:
+    assert [path.name for path in REFERENCE if "<!-- " not in path.read_text("utf-8")] == []
 
 
 def loaded(program: str) -> set[str]:

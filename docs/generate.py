@@ -204,7 +204,11 @@ def proof_page() -> str:
 
     proof = prove(PROOF_SEEDS, Wanted(tasks=PROOF_TASKS))
     calibration = calibrate(CALIBRATION_SEEDS)
-    head = [MADE, "# Measured on planted faults", PROOF_INTRODUCTION.format(seeds=_seeds(PROOF_SEEDS), tasks=PROOF_TASKS)]
+    head = [
+        MADE,
+        "# Measured on planted faults",
+        PROOF_INTRODUCTION.format(seeds=_seeds(PROOF_SEEDS), tasks=PROOF_TASKS),
+    ]
     return "\n\n".join([*head, page(proof, calibration, rule_names(), mechanisms())])
 
 

@@ -166,6 +166,24 @@ def test_links_between_docs_lead_somewhere() -> None:
     assert broken == []
 
 
+def anchors(page: Path) -> set[str]:
+    """What a link may name after `#`, as GitHub derives it from headings."""
+    text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ (.+)$", text, flags=re.MULTILINE)
+    return {re.sub(r"[^\w\s-]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
+def test_links_lead_to_headings_that_are_there() -> None:
+    pages = [ROOT / name for name in tracked() if name.endswith(".md") and not name.startswith("tests/")]
+    broken = [
+        f"{page.relative_to(ROOT)} -> {target}#{anchor}"
+        for page in pages
+        for target, anchor in re.findall(r"\]\(([^)#:\s]*)#([^)\s]+)\)", page.read_text("utf-8"))
+        if (aim := page.parent / target if target else page).suffix == ".md" and anchor not in anchors(aim)
+    ]
+    assert broken == []
+
+
 @pytest.mark.parametrize("index", ["docs/README.md", "docs/llms.txt"])
 def test_both_indexes_name_every_page(index: str) -> None:
     named = set(re.findall(r"\]\(([\w-]+\.md)\)", read(index)))

@@ -17,9 +17,16 @@ from blade.cli.main import command_line
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 CLONED = ("benchmarks", "examples", "resources_servers", "responses_api_agents", "responses_api_models")
-BLOCKS = re.findall(r"^```\n(.*?)^```", README, flags=re.MULTILINE | re.DOTALL)
-COMMANDS = [[line for line in block.splitlines() if re.match(r"(blade|gym) ", line)] for block in BLOCKS]
-(ON_EXAMPLES, ON_A_NEW_RUN) = [lines for lines in COMMANDS if lines]
+
+
+def typed(page: str) -> list[list[str]]:
+    """The commands of ours in each block of a page that has some; a line that goes on is one with the next."""
+    blocks = re.findall(r"^```\n(.*?)^```", page, flags=re.MULTILINE | re.DOTALL)
+    lines = [block.replace("\\\n", " ").splitlines() for block in blocks]
+    return [ours for block in lines if (ours := [line for line in block if re.match(r"(blade|gym) ", line)])]
+
+
+ON_EXAMPLES, ON_A_NEW_RUN = typed(README)
 PYTHON = re.findall(r"^```python\n(.*?)^```", README, flags=re.MULTILINE | re.DOTALL)
 
 
@@ -70,6 +77,16 @@ def test_the_python_example_runs_as_printed(clone: Path) -> None:
     done = subprocess.run([sys.executable, "-c", program], cwd=clone, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "sparrow-8b" in done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["quickstart", "guide"])
+def test_the_commands_of_the_first_pages_run_as_printed(clone: Path, name: str) -> None:
+    blocks = typed((ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8"))
+    commands = [line for block in blocks for line in block if not line.startswith("gym eval run")]
+    assert len(commands) >= 8
+    done = run("\n".join(commands), clone)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.slow

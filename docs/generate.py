@@ -40,6 +40,9 @@ The left column is BLADE's name. The middle column lists the fields of your rows
 TABLES_INTRODUCTION = """## The run tables
 
 `blade sql` exposes exactly these tables, sorted by run, task and repeat. A null means that the artifact does not say."""
+RULES_INTRODUCTION = """# Rules
+
+Each rule detects one symptom in a rollout, or in a whole run. A *direct* symptom is by itself enough to fail; of an *associated* one, each run says how strongly it goes with failing ([support](../statistics.md#support)). A rule in *preview* is shown apart and decides no cause."""
 VERIFIERS_INTRODUCTION = """# Verifiers
 
 What each verifier checks, the fields that it reads from the task's *row* and from the server's *config*, and the *fields* that it adds to the rollout. [Gym](../gym.md#verifiers) shows how to write your own."""
@@ -171,7 +174,8 @@ def rule_pages() -> str:
     from blade.rules import catalogue
     from blade.rules.catalog import all_rules
 
-    return f"{MADE}\n\n{catalogue(all_rules()).strip()}\n"
+    _, _, families = catalogue(all_rules()).strip().partition("\n## ")
+    return f"{MADE}\n\n{RULES_INTRODUCTION}\n\n## {families}\n"
 
 
 def verifier_pages() -> str:

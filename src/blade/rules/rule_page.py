@@ -24,9 +24,9 @@ def page(rule: Rule) -> str:
 
 
 def catalogue(every: Sequence[Rule] | None = None) -> str:
-    """`docs/reference/rules.md`: a table of all rules, then the page of each; rules over rollouts unless others are given."""
+    """`docs/detectors.md`: a table of all rules, then the page of each; rules over rollouts unless others are given."""
     every = rules() if every is None else every
-    lines = ["# Rules", "", "Each rule detects one symptom in a rollout, or in a whole run.", ""]
+    lines = ["# Detectors", "", "Made from the rules' own files by `blade.rules.catalogue`; edit those.", ""]
     for family, group in groupby(sorted(every, key=lambda rule: (rule.family, rule.code)), lambda rule: rule.family):
         lines += [f"## {family.capitalize()}", "", "| code | name | what it sees | suggests | kind | status |"]
         lines += ["| --- | --- | --- | --- | --- | --- |", *map(_row, group), ""]

@@ -63,7 +63,7 @@ def test_there_are_fifteen_and_each_says_what_it_shows() -> None:
         assert f"gym eval prepare --benchmark {name}" in readme
         assert entry.description
         assert entry.verifier
-    table = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    table = (ROOT / "docs" / "gym.md").read_text(encoding="utf-8")
     assert [name for name in OFFLINE if f"| `{name}` |" not in table] == []
 
 

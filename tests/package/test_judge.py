@@ -19,7 +19,7 @@ from package.attacks import attacks, honest
 
 HERE = Path(__file__).parent
 EXAMPLES = HERE.parents[1] / "examples"
-DOC = HERE.parents[1] / "docs" / "judge.md"
+DOC = HERE.parents[1] / "docs" / "reference" / "judge.md"
 BY_HAND = (HERE.parent / "claims" / "foreign.md").read_text("utf-8")
 PARAPHRASE = (HERE / "paraphrase.md").read_text("utf-8")
 REPORTS = ("by hand", "by hand, facts as sentences", "desk assistant", "arithmetic")

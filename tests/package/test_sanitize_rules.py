@@ -188,7 +188,7 @@ def test_the_repository_s_own_examples_hold_nothing() -> None:
 def test_the_page_names_every_rule_that_is_not_a_provider_s() -> None:
     from blade.package.sanitize import endpoints, keys, lists, people, secrets, source
 
-    page = (Path(__file__).parents[2] / "docs/sanitize.md").read_text()
+    page = (Path(__file__).parents[2] / "docs/packages.md").read_text()
     rules = [
         *secrets.RULES,
         *endpoints.RULES,

@@ -24,7 +24,7 @@ def sql(
     as_json: Annotated[bool, typer.Option("--json", help="Rows as JSON lines, all of them.")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Rows as CSV, all of them.")] = False,
 ) -> None:
-    """Ask the run tables anything; the columns are listed in docs/artifacts.md.
+    """Ask the run tables anything; the columns are listed in docs/reference/fields.md.
 
     Example: blade sql results/ "SELECT outcome, count(*) AS n FROM rollouts GROUP BY outcome"
     """

@@ -12,7 +12,7 @@ from blade.cli.progress import bar
 def try_rule(
     run: Annotated[str, typer.Argument(metavar="RUN", help="Rollouts file, folder, glob, or an earlier analysis.")],
     rule: Annotated[
-        str, typer.Argument(metavar="RULE", help="A rule over fields and steps; docs/teaching.md shows the language.")
+        str, typer.Argument(metavar="RULE", help="A rule over fields and steps; docs/packages.md shows the language.")
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     workers: Annotated[

@@ -12,7 +12,7 @@ from blade.model.run import Run
 
 
 class Verdict(StrEnum):
-    """Whether two runs differ; see docs/comparison.md."""
+    """Whether two runs differ; see docs/report.md."""
 
     IMPROVED = "improved"
     REGRESSED = "regressed"

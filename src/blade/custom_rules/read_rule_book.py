@@ -62,7 +62,7 @@ class _Reader:
 
     def refuse(self, node: yaml.Node, what: str, hint: str = "", line: int = 0) -> NoReturn:
         number = node.start_mark.line + 1 + line
-        raise ArtifactError(f"{self.shown}:{number}: {what}", hint=hint or "docs/teaching.md shows the file")
+        raise ArtifactError(f"{self.shown}:{number}: {what}", hint=hint or "docs/packages.md shows the file")
 
     def fields(
         self, node: yaml.Node, readers: dict[str, Callable[[yaml.Node], Any]], needed: Sequence[str] = ()

@@ -305,7 +305,7 @@ def _nothing(inputs: Sequence[str], problems: Sequence[Problem]) -> NoReturn:
         raise RequestError("no run was given", hint="example: blade analyze results/rollouts.jsonl")
     if problems:
         listed = "; ".join(f"{problem.source}: {problem.reason}" for problem in problems[:5])
-        raise ArtifactError(f"no usable rollouts in {what}: {listed}", hint="see docs/artifacts.md for what is read")
+        raise ArtifactError(f"no usable rollouts in {what}: {listed}", hint="see docs/formats.md for what is read")
     for path in (path for text in inputs for path in _expand(_split_name(text)[1]) if not path.is_dir()):
         main = next(main for main in _mains(path) if main.exists())  # else it would be among the problems
         raise ArtifactError(
@@ -314,5 +314,5 @@ def _nothing(inputs: Sequence[str], problems: Sequence[Problem]) -> NoReturn:
         )
     raise ArtifactError(
         f"no rollouts in {what}",
-        hint="expected *.jsonl, *.jsonl.gz, *.jsonl.zst or an Inspect log; see docs/artifacts.md",
+        hint="expected *.jsonl, *.jsonl.gz, *.jsonl.zst or an Inspect log; see docs/formats.md",
     )

@@ -155,7 +155,7 @@ def _nothing_usable(table: Table) -> ArtifactError:
     listed = "; ".join(f"{problem.source}: {problem.reason}" for problem in problems[:MOST_NAMED])
     total = sum(table.problem_counts.values())
     more = f" and {total - MOST_NAMED} more" if total > MOST_NAMED else ""
-    hint = "each row needs a reward or score, or a response; see docs/artifacts.md"
+    hint = "each row needs a reward or score, or a response; see docs/formats.md"
     return ArtifactError(f"no row is a usable rollout: {listed or 'the files hold none'}{more}", hint=hint)
 
 

@@ -114,5 +114,5 @@ def _book(name: str, data: Data) -> Check:
         passed=book is not None,
         message="D1 blade.yaml parses",
         found=f"{name}: {counted}" if book is not None else counted,
-        fix="mend the line that is named; docs/teaching.md shows the file",
+        fix="mend the line that is named; docs/packages.md shows the file",
     )

@@ -23,7 +23,7 @@ from blade_gym.environment import Environment, Row, Session, Verdict
 from blade_gym.foreign import loaded, place, said
 from blade_gym.single_turn import SingleTurn
 
-PAGE = "docs/verifiers.md shows a whole one"
+PAGE = "docs/gym.md shows a whole one"
 _VERDICT = 'a Verdict, or {"reward": number, ...fields of its own}'
 _ITEMS = "a text, or a list of output items; None where the row gives none"
 

@@ -1,6 +1,6 @@
 """A program passes its tests. It runs in a sandbox, gets inputs and gives data; every comparison is made outside.
 
-`docs/verifiers.md` says what the sandbox holds back. A test that runs out of processor time fails, whatever else the
+`docs/gym.md` says what the sandbox holds back. A test that runs out of processor time fails, whatever else the
 machine does; where the machine was too busy to tell, there is no verdict.
 
 Rows of inputs and outputs are judged as LiveCodeBench does: the program is what stands between the last two fences, it

@@ -80,7 +80,7 @@ class NameCounts(Struct, frozen=True):
         return sum(times for _, times in self.pairs)
 
 
-class TaskFacts(NamedTuple):
+class TaskFacts(Struct, frozen=True, kw_only=True):
     """What is known of one task."""
 
     outcomes: NameCounts

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from blade.model.errors import ArtifactError
 from blade.model.finding import NOTHING_DETECTED, Cause, Detection, Evidence
-from blade.model.rollout import Features, Outcome, Rollout, RolloutKey, Source, Step
+from blade.model.rollout import Features, Outcome, Rollout, RolloutKey, RowSource, Step
 from blade.rules import any_of, catalogue, detect, detector, find, page, rules
 from blade.rules import closing as _closing
 from blade.rules.declaration import Body, Rule
@@ -103,7 +103,7 @@ def rollout_of(case: Case) -> Rollout:
         stop=case.stop,
         error=case.error,
         answer=case.answer,
-        source=Source(artifact="case.jsonl", line=1),
+        source=RowSource(artifact="case.jsonl", line=1),
         features=None if steps is None else count(steps, case.stop, case.answer),
         steps=steps,
         origin=Differences(case.row, case.prompt),
@@ -263,7 +263,7 @@ def test_look_can_be_sent_to_a_worker() -> None:
 
 
 def test_nothing_to_look_at() -> None:
-    bare = Rollout(key=KEY, outcome=Outcome.FAILED, source=Source(artifact="a"))
+    bare = Rollout(key=KEY, outcome=Outcome.FAILED, source=RowSource(artifact="a"))
     unrecorded = rollout_of(Case(steps=[], stop="stop"))
     assert detect(bare).cannot_check == tuple(rule.code for rule in rules())
     assert detect(unrecorded).cannot_check == tuple(rule.code for rule in rules() if rule.reads != ("stop",))

@@ -20,9 +20,9 @@ def explain(
     """
     from blade import analysis as pipeline
     from blade.findings.explain import explain as look_closely
-    from blade.model.locations import one_run, task_of
     from blade.model.options import Options
-    from blade.report.explain_text import explanation
+    from blade.model.run import one_run, task_of
+    from blade.report.plain_text import explanation
 
     chosen = one_run(pipeline.load([run], Options()), run, run_name)
     print("\n".join(explanation(*look_closely(chosen, task_of(chosen, task)))))

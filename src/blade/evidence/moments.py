@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from datetime import date, time
 
-from blade.model.number_words import NUMBER_WORDS
-from blade.model.pattern import pattern_of
+from blade.model.pattern import NUMBER_WORDS, pattern_of
 
 _MONTHS = {
     name: number

@@ -14,7 +14,7 @@ from blade.findings.describe import done_in_words, due_in_words
 from blade.findings.examples import clarity, divergence_in_words
 from blade.findings.exhibits import self_check
 from blade.findings.habits import usual_before
-from blade.model.diagnosis import Contrast, DeepDive
+from blade.model.diagnosis import Contrast, DeepDive, RepeatOutcome
 from blade.model.finding import Differs, Evidence
 from blade.model.tools import changes_state
 
@@ -91,8 +91,8 @@ def _self_checks(walks: Sequence[AlignedTrajectory]) -> list[tuple[str, tuple[Ev
     ]
 
 
-def _line(walk: AlignedTrajectory) -> tuple[str, str, str]:
-    return walk.place, str(walk.rollout.outcome), done_in_words(walk)
+def _line(walk: AlignedTrajectory) -> RepeatOutcome:
+    return RepeatOutcome(location=walk.place, outcome=str(walk.rollout.outcome), did=done_in_words(walk))
 
 
 def _never(context: Context) -> list[str]:

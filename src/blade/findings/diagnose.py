@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import polars as pl
+from msgspec import Struct
 from msgspec.structs import replace
 
 from blade.attribution.causes import causes, overruled
@@ -71,7 +73,7 @@ def diagnose(
     named = findings(context, by_label, raised)
     decided = overruled(causes(rollouts, parts, raised, checked, elsewhere.passed), labels or {})
     remedies, together = interventions(context, named, raised, checked, decided)
-    return Diagnosis(
+    found = Diagnosis(
         partition=_with_evidence(context),
         findings=tuple(finding for finding, _ in named),
         interventions=remedies,
@@ -85,11 +87,9 @@ def diagnose(
         deep_dives=deep_dives(context),
         alarms=alarms(reading),
         cut=reading.cut,
-        files={
-            place: _file(walk.rollout.source.artifact, walk.rollout.source.line)
-            for place, walk in reading.walks.items()
-        },
     )
+    located: Diagnosis = _with_files(found, reading)
+    return located
 
 
 def _family(of_rules: Sequence[float | None], of_habits: Sequence[SymptomCounts]) -> list[float | None]:
@@ -103,8 +103,17 @@ def _family(of_rules: Sequence[float | None], of_habits: Sequence[SymptomCounts]
     return q
 
 
-def _file(artifact: str, line: int | None) -> tuple[str, int | None]:
-    return artifact, line
+def _with_files(value: Any, reading: Reading) -> Any:
+    """The value, in which every piece of evidence says in which file and line its rollout stands."""
+    if isinstance(value, Evidence):
+        walk = reading.walks.get((value.task_id, value.repeat))
+        source = walk.rollout.source if walk is not None else None
+        return replace(value, file=source.artifact, line=source.line) if source is not None else value
+    if isinstance(value, tuple):
+        return tuple(_with_files(one, reading) for one in value)
+    if isinstance(value, Struct):
+        return replace(value, **{name: _with_files(getattr(value, name), reading) for name in value.__struct_fields__})
+    return value
 
 
 def _with_evidence(context: Context) -> Partition:

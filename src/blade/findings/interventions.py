@@ -180,7 +180,7 @@ def _measured(one: _Remedy, rollouts: RolloutIndex, causes: Mapping[str, TaskCau
         causes=_causes_of(tasks, causes),
         task_ids=tasks,
         rollouts=len(one.failing),
-        places=one.failing.named(MOST_REFS),
+        locations=one.failing.named(MOST_REFS),
         headroom=headroom(rollouts, hit, only, estimable=one.estimable),
         evidence=one.evidence[:MOST_EVIDENCE],
     )

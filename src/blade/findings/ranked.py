@@ -105,7 +105,7 @@ def _finding(group: Group, draft: FindingDraft, context: Context) -> Finding:
         rollouts=len(group.failing),
         tasks=len(group.tasks),
         task_ids=group.tasks,
-        places=group.failing.named(MOST_REFS),
+        locations=group.failing.named(MOST_REFS),
         evidence=tuple(one for _, found in where for one in found),
         headroom=headroom(rollouts, hit, only, estimable=draft.estimable),
     )

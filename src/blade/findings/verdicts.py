@@ -17,7 +17,7 @@ from blade.findings import exhibits
 from blade.findings.examples import verb
 from blade.findings.exhibits import judge_words
 from blade.ingest.fields import is_judge
-from blade.model.expected import Check
+from blade.model.expected import VerifierCheck
 from blade.model.finding import Differs
 from blade.model.pattern import pattern_of
 
@@ -174,7 +174,7 @@ def _failed(walk: AlignedTrajectory, name: str) -> VerifierText:
     return f"{walk.place}{of}{what or ' fails it'}{quoted}.", (evidence,) if evidence else ()
 
 
-def _words_of(check_: Check) -> str:
+def _words_of(check_: VerifierCheck) -> str:
     if not check_.words.strip():
         return ""
     start, end = telling(check_.words)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from blade.model.finding import Cause, Evidence
-from blade.model.measure import Interval
+from blade.model.measure import Bounded
 
 if TYPE_CHECKING:
     import polars as pl
@@ -195,11 +195,10 @@ class TaskCause(msgspec.Struct, frozen=True, kw_only=True):
     """Where a person decided: what the rules had said."""
 
 
-class Headroom(msgspec.Struct, frozen=True, kw_only=True):
+class Headroom(Bounded, frozen=True, kw_only=True):
     """What the all-expected score could gain, three ways, in its own units."""
 
     estimate: float | None
-    interval: Interval | None
     only_defect: float
     ceiling: float
     unreached_tasks: int
@@ -228,7 +227,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     rollouts: int
     tasks: int
     task_ids: tuple[str, ...]
-    places: tuple[str, ...]
+    locations: tuple[str, ...]
     evidence: tuple[Evidence, ...]
     headroom: Headroom
 
@@ -246,7 +245,7 @@ class Intervention(msgspec.Struct, frozen=True, kw_only=True):
     task_ids: tuple[str, ...]
     rollouts: int
     """How many that did not pass."""
-    places: tuple[str, ...]
+    locations: tuple[str, ...]
     """Of those, the first."""
     headroom: Headroom
     evidence: tuple[Evidence, ...]
@@ -282,6 +281,15 @@ class Doubt(msgspec.Struct, frozen=True, kw_only=True):
     """Rollouts that it spoils; empty where it is about every failure of its tasks."""
 
 
+class RepeatOutcome(msgspec.Struct, frozen=True, kw_only=True):
+    """One repeat of a task in a line."""
+
+    location: str
+    outcome: str
+    did: str
+    """In words."""
+
+
 class DeepDive(msgspec.Struct, frozen=True, kw_only=True):
     """One task looked at closely: what was due, what each repeat did, where they part."""
 
@@ -290,8 +298,7 @@ class DeepDive(msgspec.Struct, frozen=True, kw_only=True):
     why: str
     """Why this task teaches something."""
     due: str
-    repeats: tuple[tuple[str, str, str], ...]
-    """Place, outcome, and what the rollout did, in words."""
+    repeats: tuple[RepeatOutcome, ...]
     lines: tuple[str, ...]
     evidence: tuple[Evidence, ...] = ()
 
@@ -329,5 +336,54 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     """Alarming words in results, and whether they mean anything."""
     cut: tuple[str, ...] = ()
     """What was left unread, and by which rule."""
-    files: Mapping[tuple[str, int], tuple[str, int | None]] | None = None
-    """For rollouts that evidence points at: file and line."""
+
+
+class TrialSlice(msgspec.Struct, frozen=True, kw_only=True):
+    """The rule in one slice of the tasks: where it fired and how often those rollouts fail, beside the others."""
+
+    field: str
+    value: str
+    fired: int
+    checked: int
+    """Judged rollouts of the slice that could be looked at."""
+    fired_failed: int
+    failed: int
+
+
+class Sighting(msgspec.Struct, frozen=True, kw_only=True):
+    """One rollout in which the rule holds."""
+
+    location: str
+    outcome: str
+    evidence: Evidence | None
+
+
+class RuleTrial(msgspec.Struct, frozen=True, kw_only=True):
+    """What one rule of the user's own saw in a run: counts, support, slices, and locations to read."""
+
+    run: str
+    rule: str
+    fired: int
+    """Rollouts."""
+    tasks: int
+    checked: int
+    skipped: int
+    """Rollouts without what the rule reads."""
+    fired_failed: int
+    fired_passed: int
+    failed: int
+    """Judged failures that were looked at."""
+    passed: int
+    support: Support | None
+    """None where the rule reads the verdict, so that a lift would test itself."""
+    risk_difference: float | None
+    p_value: float | None
+    informative: int
+    reason: str | None
+    """Why there is no lift or no support."""
+    slices: tuple[TrialSlice, ...]
+    sightings: tuple[Sighting, ...]
+    mixed_in: tuple[str, ...] = ()
+    """Slices in which it goes with failing, and with passing."""
+    notes: tuple[str, ...] = ()
+    """What may be a slip of the pen: tools and fields that no rollout has."""

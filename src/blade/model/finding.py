@@ -44,6 +44,22 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     step: int | None
     field: str
     quote: str
+    file: str | None = None
+    """Where the row of the rollout stands; filled in when a diagnosis is complete."""
+    line: int | None = None
+
+    @property
+    def task_id(self) -> str:
+        return self.key.task_id
+
+    @property
+    def repeat(self) -> int:
+        return self.key.repeat
+
+    @property
+    def location(self) -> str:
+        """`TASK#REPEAT:STEP`; without a step where the quote is of the row."""
+        return f"{self.key}" + (f":{self.step}" if self.step is not None else "")
 
 
 class Hit(msgspec.Struct, frozen=True, gc=False, kw_only=True):

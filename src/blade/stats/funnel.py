@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import polars as pl
 
-from blade.model.analysis import Funnel, Stage
+from blade.model.analysis import Funnel, FunnelStage
 from blade.model.run import Run
 from blade.stats.counts import JUDGED, PASSED, PRESENT
 
@@ -38,7 +38,7 @@ def funnel(run: Run, custom: Sequence[str] = ()) -> Funnel:
     counts = [count for _, count in reached]
     shares = [None, *(after / before if before else None for before, after in pairwise(counts))]
     return Funnel(
-        stages=tuple(Stage(name=n, rollouts=c, share=s) for (n, c), s in zip(reached, shares, strict=True)),
+        stages=tuple(FunnelStage(name=n, rollouts=c, share=s) for (n, c), s in zip(reached, shares, strict=True)),
         left_out=tuple(f"{name} ({why})" for name, condition, why in stages if condition is None),
         passed_otherwise=int(flag.sum()) - counts[-1],
     )

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from blade.model.pattern import pattern_of
-from blade.model.run import Recorded, Run, Stated
+from blade.model.run import RecordedNumber, Run, Stated
 from blade.stats.pass_at_k import pass_at_k
 
 _STAT = pattern_of(r"^(mean|max|min|median|std)/(reward|input_tokens|output_tokens|total_tokens)$")
@@ -26,7 +26,7 @@ _STATS: dict[str, Callable[[pl.Series], object]] = {
 }
 
 
-def recompute(run: Run) -> tuple[Recorded, ...]:
+def recompute(run: Run) -> tuple[RecordedNumber, ...]:
     """Each stated number that rows can give, beside what they give; numbers of single tasks are summed up in one line."""
     if not run.stated:
         return ()
@@ -46,12 +46,14 @@ def _main_rows(run: Run) -> pl.DataFrame:
     return run.rollouts.select(about).filter(pl.col("artifact").is_in(main))
 
 
-def _recorded(stated: Stated, rows: pl.DataFrame) -> Recorded | None:
+def _recorded(stated: Stated, rows: pl.DataFrame) -> RecordedNumber | None:
     if not _KNOWN.match(stated.name):
         return None
     value = _value(stated.name, rows)
     reason = None if value is not None else "no rollout has what it is made of"
-    return Recorded(name=stated.name, source=stated.source, recorded=stated.value, recomputed=value, reason=reason)
+    return RecordedNumber(
+        name=stated.name, source=stated.source, recorded=stated.value, recomputed=value, reason=reason
+    )
 
 
 def _value(name: str, rows: pl.DataFrame) -> float | None:
@@ -97,7 +99,7 @@ def _average_of(rows: pl.DataFrame, k: int) -> float | None:
     return 100 * float(np.mean([np.mean(rewards[:k]) for rewards in tasks])) if tasks else None
 
 
-def _tasks(run: Run, rows: pl.DataFrame, stated: list[Stated], source: str) -> Recorded:
+def _tasks(run: Run, rows: pl.DataFrame, stated: list[Stated], source: str) -> RecordedNumber:
     """How many tasks have the mean reward that the sidecar gives them."""
     means = (
         rows.group_by("task_id").agg(pl.col("reward").mean()).join(run.tasks.select("task_id", "index"), on="task_id")
@@ -105,7 +107,7 @@ def _tasks(run: Run, rows: pl.DataFrame, stated: list[Stated], source: str) -> R
     by_index = dict(means.drop_nulls("index").select("index", "reward").iter_rows())
     mine = [entry for entry in stated if entry.source == source]
     same = sum(1 for entry in mine if _close(by_index.get(entry.index), entry.value))
-    return Recorded(
+    return RecordedNumber(
         name="tasks whose mean/reward agrees", source=source, recorded=float(len(mine)), recomputed=float(same)
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from blade.model.analysis import Metrics, RunAnalysis, Score, TaskResult, Variance
+from blade.model.analysis import HeadlineScore, Metrics, RunAnalysis, TaskResult, Variance
 from blade.model.measure import Measure
 from blade.model.rollout import Outcome
 from blade.model.run import Run
@@ -96,7 +96,7 @@ def _steps_to(k: int) -> list[int]:
     return sorted({n for n in wanted if n <= k})
 
 
-def _scores(run: Run, counts: Counts, kind: str, infra: frozenset[str]) -> tuple[Score, ...]:
+def _scores(run: Run, counts: Counts, kind: str, infra: frozenset[str]) -> tuple[HeadlineScore, ...]:
     return (
         scores.as_recorded_score(counts, kind),
         scores.judged_score(counts, kind),
@@ -172,7 +172,7 @@ def _tasks(run: Run, counts: Counts, in_bucket: list[str]) -> tuple[TaskResult, 
                 missing=missing if known else None,
                 mean_reward=rewards / recorded if recorded else None,
                 score=passed / judged if judged else None,
-                places=tuple(f"{task}#{repeat}" for repeat in repeats_ or ()),
+                locations=tuple(f"{task}#{repeat}" for repeat in repeats_ or ()),
                 findings=tuple(codes or ()),
                 slices={name: value for name, value in zip(names, values, strict=True) if value is not None},
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from blade.model.analysis import Part
+from blade.model.analysis import ScorePart
 from blade.model.run import Run
 from blade.stats.counts import JUDGED, PASSED
 
@@ -14,7 +14,7 @@ SHARED = 0.9
 """The share of judged rollouts that must have a part before it is one of the whole run."""
 
 
-def parts(run: Run) -> tuple[Part, ...]:
+def parts(run: Run) -> tuple[ScorePart, ...]:
     """Parts of the verdict, those that hold least often first; none where rollouts are not judged alike."""
     if run.checks.is_empty() or run.checks["name"].n_unique() > MOST:
         return ()
@@ -24,4 +24,6 @@ def parts(run: Run) -> tuple[Part, ...]:
     lacking = ~pl.col("passed") & pl.col("passed_whole")
     counted = found.agg(held=pl.col("passed").sum(), rollouts=pl.len(), passed_without=lacking.sum())
     whole = counted.filter(pl.col("rollouts") >= SHARED * judged.height)
-    return tuple(Part(**row) for row in whole.sort(pl.col("held") / pl.col("rollouts"), "name").iter_rows(named=True))
+    return tuple(
+        ScorePart(**row) for row in whole.sort(pl.col("held") / pl.col("rollouts"), "name").iter_rows(named=True)
+    )

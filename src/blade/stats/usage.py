@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import polars as pl
 
-from blade.model.analysis import Usage
+from blade.model.analysis import UsageSummary
 from blade.model.rollout import Outcome
 from blade.model.run import Run
 
 QUANTITIES = ("input_tokens", "output_tokens", "seconds", "cost", "steps", "calls", "agent_chars")
 
 
-def usage(run: Run) -> tuple[Usage, ...]:
+def usage(run: Run) -> tuple[UsageSummary, ...]:
     """One entry for each quantity that some rollout records."""
     outcomes = run.rollouts["outcome"]
     passed, failed = outcomes == str(Outcome.PASSED), outcomes == str(Outcome.FAILED)
@@ -24,11 +24,11 @@ def _is_recorded(values: pl.Series) -> bool:
     return values.count() > 0 and (values.name not in ("cost", "seconds") or bool((values != 0).any()))
 
 
-def _usage(values: pl.Series, passed: pl.Series, failed: pl.Series) -> Usage:
+def _usage(values: pl.Series, passed: pl.Series, failed: pl.Series) -> UsageSummary:
     """Of a quantity, given with which rollouts passed and which failed."""
     every = values.cast(pl.Float64)
     known, won, lost = every.drop_nulls(), every.filter(passed).drop_nulls(), every.filter(failed).drop_nulls()
-    return Usage(
+    return UsageSummary(
         name=values.name,
         n=len(known),
         total=float(known.sum()),

@@ -87,6 +87,7 @@ def generated() -> dict[Path, str]:
     artifacts = fill(artifacts, "fields", fields_table())
     artifacts = fill(artifacts, "tables", run_tables())
     return {
+        **json_schemas(),
         DOCS / "artifacts.md": artifacts,
         DOCS / "cli.md": command_reference(),
         DOCS / "detectors.md": detector_pages(),
@@ -186,6 +187,13 @@ def _sections(text: str) -> str:
         head, _, body = part.partition("\n")
         parts.append(f"- **{head}**: {' '.join(body.split())}" if body.startswith("    ") else " ".join(part.split()))
     return "\n\n".join(parts).replace("\n\n- **", "\n- **").replace("\n- **Row", "\n\n- **Row", 1)
+
+
+def json_schemas() -> dict[Path, str]:
+    """The JSON Schema of every file that is written."""
+    from blade.json_schemas import schema_texts
+
+    return {DOCS / "schemas" / name: text for name, text in schema_texts().items()}
 
 
 def proof_page() -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from blade.files import json_text
 from blade.report.as_json import FindingsDocument, MetricsDocument, RunSummaries, RunSummary, TaskDocument
 
 DOCUMENTS: Mapping[str, tuple[type[msgspec.Struct], ...]] = {
@@ -31,4 +32,4 @@ def _schema_text(name: str, kinds: tuple[type[msgspec.Struct], ...]) -> str:
         **alternatives,
         "$defs": parts,
     }
-    return msgspec.json.format(msgspec.json.encode(schema), indent=2).decode() + "\n"
+    return json_text(schema).decode()

@@ -13,6 +13,7 @@ from typing import TypeVar
 import msgspec
 from msgspec import UNSET, UnsetType, structs
 
+from blade.files import json_line, json_text
 from blade.model.analysis import SCHEMA_VERSION, Analysis, FunnelStage, RunAnalysis, TaskResult
 from blade.model.diagnosis import Finding, Habit, RepeatOutcome, RuleTrial, Support, TrialSlice
 from blade.model.finding import Cause
@@ -616,9 +617,9 @@ def summary(
     shorter: RunSummary | RunSummaries | None = answer
     while shorter is not None:
         answer = shorter
-        fits = most_bytes is None or len(_line(answer).encode()) <= most_bytes
+        fits = most_bytes is None or len(json_line(answer)) <= most_bytes + 1
         shorter = None if fits else _shorter(answer)
-    return _line(answer) + "\n"
+    return json_line(answer).decode()
 
 
 def _run_summary(one: RunAnalysis, limit: int) -> RunSummary:
@@ -672,15 +673,11 @@ class RunDocuments(Document, frozen=True, kw_only=True):
 
 def full(analysis: Analysis) -> str:
     """What `--json --full` prints: every number and every task."""
-    return (
-        _line(
-            [
-                RunDocuments(metrics=metrics(one), findings=findings(one), tasks=tuple(map(task, one.tasks)))
-                for one in analysis.runs
-            ]
-        )
-        + "\n"
-    )
+    documents = [
+        RunDocuments(metrics=metrics(one), findings=findings(one), tasks=tuple(map(task, one.tasks)))
+        for one in analysis.runs
+    ]
+    return json_line(documents).decode()
 
 
 class TrialLift(Document, frozen=True, kw_only=True, rename={"p_value": "p", "informative": "tasks"}):
@@ -744,13 +741,9 @@ def trials_json(trials: Sequence[RuleTrial]) -> str:
 
 def dump(value: object) -> str:
     """JSON as it is written to files."""
-    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n"
+    return json_text(value).decode()
 
 
 def dump_lines(values: Iterable[object]) -> str:
     """JSON lines as they are written to files."""
-    return "".join(_line(value) + "\n" for value in values)
-
-
-def _line(value: object) -> str:
-    return msgspec.json.format(msgspec.json.encode(value), indent=0).decode()
+    return b"".join(map(json_line, values)).decode()

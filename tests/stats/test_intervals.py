@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from blade.model.measure import Interval
-from blade.stats import repeats as of_repeats
+from blade.stats import pass_at_k as of_repeats
 from blade.stats.counts import Counts
 from blade.stats.intervals import mean_interval, rate_interval
 

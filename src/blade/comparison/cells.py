@@ -13,8 +13,8 @@ from blade.model.run import Run
 from blade.rules import Rule, rules
 from blade.stats.association import benjamini_hochberg, within_tasks
 from blade.stats.counts import JUDGED, fired
+from blade.stats.headline import worth
 from blade.stats.ledger import INFRASTRUCTURE, MISSING, Cells
-from blade.stats.rollout_value import worth
 
 LIMITS = "limits"
 FORMAT = "format"

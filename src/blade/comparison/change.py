@@ -14,9 +14,8 @@ from blade.comparison.values import Change, Verdict
 from blade.comparison.verdict import are_identical, change
 from blade.model.run import Run
 from blade.stats.counts import Counts, count
-from blade.stats.headline import headline
+from blade.stats.headline import headline, lowest
 from blade.stats.paired import Paired, compare_counts, compare_rewards
-from blade.stats.rollout_value import lowest
 from blade.stats.task_matching import SameTasks
 
 Pairs = Sequence[tuple[str, str]]

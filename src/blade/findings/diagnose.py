@@ -22,7 +22,6 @@ from blade.findings.deep_dives import deep_dives
 from blade.findings.exhibits import shown_by
 from blade.findings.interventions import interventions
 from blade.findings.ranked import findings
-from blade.findings.tested_rollouts import tested
 from blade.model.analysis import TaskResult
 from blade.model.diagnosis import Diagnosis, Elsewhere, Label, Mode, Partition
 from blade.model.finding import Evidence
@@ -31,7 +30,7 @@ from blade.rules.custom import as_rule
 from blade.rules.run import doubts
 from blade.stats.association import benjamini_hochberg
 from blade.stats.rollout_index import index_rollouts
-from blade.stats.support import SymptomCounts
+from blade.stats.support import SymptomCounts, tested
 
 AGENT = "agent"
 

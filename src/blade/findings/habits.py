@@ -13,14 +13,13 @@ import numpy as np
 import polars as pl
 from msgspec import Struct
 
-from blade.findings.tested_rollouts import Tested
 from blade.model.diagnosis import Habit, Support
 from blade.model.pattern import pattern_of
 from blade.model.run import Run
 from blade.model.tools import changes_state
 from blade.stats.association import Strata
 from blade.stats.rollout_index import Flags, Integers
-from blade.stats.support import SymptomCounts, support
+from blade.stats.support import SymptomCounts, Tested, support
 
 FEWEST_TASKS = 5
 _LOOKS_UP = pattern_of(r"(?:^|_)(?:get|find|search|look_?up|list|read|fetch|query|retrieve|view|check)(?:_|$)")

@@ -11,14 +11,13 @@ from blade.evidence.context import Context
 from blade.evidence.reading import Reading
 from blade.evidence.refs import Refs, none
 from blade.findings.exhibits import in_row
-from blade.findings.tested_rollouts import Tested
 from blade.model.diagnosis import RuleStatistics, Support
 from blade.model.finding import Evidence, Hit
 from blade.rules import Rule, find, rules
 from blade.stats.association import within_tasks
 from blade.stats.counts import fired
 from blade.stats.rollout_index import Flags, RolloutIndex
-from blade.stats.support import SymptomCounts, support
+from blade.stats.support import SymptomCounts, Tested, support
 
 MOST_EVIDENCE = 3
 READS_VERDICT = "it reads the verdict or the key, so its lift would test itself"

@@ -10,7 +10,6 @@ import msgspec
 import polars as pl
 
 from blade.custom_rules import Rule, fields_named, parse, reads, tools_named
-from blade.findings.tested_rollouts import tested
 from blade.ingest.artifacts import find as find_runs
 from blade.ingest.load import load_found
 from blade.model.diagnosis import RuleTrial, Sighting, Support, TrialSlice
@@ -21,7 +20,7 @@ from blade.rules import find
 from blade.rules.custom import CustomDetection, detected_again
 from blade.stats.counts import fired
 from blade.stats.rollout_index import index_rollouts
-from blade.stats.support import SymptomCounts, support
+from blade.stats.support import SymptomCounts, support, tested
 
 TRIED = "tried"
 """The name under which hits of the rule stand in the table."""

@@ -11,7 +11,7 @@ import polars as pl
 from msgspec import Struct
 
 from blade.model.run import Run
-from blade.stats.rollout_value import Scale, scale, worth
+from blade.stats.headline import Scale, scale, worth
 
 Ref = tuple[str, int]
 Integers = npt.NDArray[np.int64]

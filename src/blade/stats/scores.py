@@ -12,8 +12,8 @@ from blade.model.analysis import HeadlineScore
 from blade.model.measure import Interval, Measure
 from blade.model.run import Run
 from blade.stats.counts import COUNTED, Counts, Floats, Integers, count, fired
+from blade.stats.headline import lowest
 from blade.stats.intervals import mean_interval, rate_interval
-from blade.stats.rollout_value import lowest
 
 
 def judged_score(counts: Counts, kind: str) -> HeadlineScore:

@@ -123,7 +123,7 @@ def audit(report: _PathLike, *runs: Source) -> Audit:
 
 def explain(run: Source, task_id: str) -> tuple[DeepDive, Contrast | None]:
     """One task: what was expected, what each repeat did, and where repeats part; the contrast is None without both outcomes."""
-    from blade.findings.explain import explain as explain_task
+    from blade.findings.deep_dives import explain as explain_task
 
     loaded = run if isinstance(run, Run) else _only(_loaded([run], Options()), os.fspath(run))
     return explain_task(loaded, task_id)

@@ -19,7 +19,7 @@ def explain(
     Example: blade explain results/rollouts.jsonl 39
     """
     from blade import analysis as pipeline
-    from blade.findings.explain import explain as look_closely
+    from blade.findings.deep_dives import explain as look_closely
     from blade.model.options import Options
     from blade.model.run import one_run, task_of
     from blade.report.plain_text import explanation

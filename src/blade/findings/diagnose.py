@@ -1,8 +1,9 @@
-"""Everything said about why the rollouts of a run failed."""
+"""Everything said about why the rollouts of a run failed, and the findings among it: ranked by what fixing them would give."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from math import inf
 from typing import Any
 
 import polars as pl
@@ -10,29 +11,42 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from blade.attribution.causes import causes, overruled
+from blade.attribution.groups import Group, groups
 from blade.attribution.modes import partition
-from blade.custom_rules import CustomLabel
-from blade.evidence.context import Context
+from blade.custom_rules import CustomLabel, Fix
+from blade.evidence.context import Context, FindingDraft, VerifierText
 from blade.evidence.contrast import contrast, unlike
 from blade.evidence.reading import Reading, read
+from blade.evidence.refs import MOST_REFS, marked, none
 from blade.evidence.withheld import withheld
 from blade.findings import habits, rule_statistics
-from blade.findings.alarms import alarms
+from blade.findings.calls import argument, extra, left_out, refused_by_schema
 from blade.findings.deep_dives import deep_dives
-from blade.findings.exhibits import shown_by
+from blade.findings.examples import examples, shown_by
+from blade.findings.habits import alarms
 from blade.findings.interventions import interventions
-from blade.findings.ranked import findings
+from blade.findings.machinery import limit, machinery, no_answer, no_verdict
+from blade.findings.others import by_user, unexplained
+from blade.findings.shared_habits import by_giving_up, by_guess, by_habit, by_shut_out
+from blade.findings.verdicts import answer, check, declined, not_said, words
 from blade.model.analysis import TaskResult
-from blade.model.diagnosis import Diagnosis, Elsewhere, Label, Mode, Partition
+from blade.model.diagnosis import Diagnosis, Doubt, Elsewhere, Finding, Label, Mode, Partition, RuleStatistics
 from blade.model.finding import Evidence
 from blade.model.run import Run
 from blade.rules.custom import as_rule
 from blade.rules.run import doubts
 from blade.stats.association import benjamini_hochberg
-from blade.stats.rollout_index import index_rollouts
+from blade.stats.headroom import headroom
+from blade.stats.rollout_index import Ref, RolloutIndex, index_rollouts
 from blade.stats.support import SymptomCounts, tested
 
 AGENT = "agent"
+MOST = 8
+OVERLAP = 0.5
+"""A finding most of whose failures another one already names is left out."""
+ELSEWHERE = ("answer:none", "answer:equal", "answer:other form", "answer:not extracted")
+"""Groups that are a mode or a doubt about the verifier, and no finding of their own."""
+MOST_QUOTED = 2
 
 
 def diagnose(
@@ -141,3 +155,137 @@ def with_diagnosis(tasks: Sequence[TaskResult], diagnosis: Diagnosis) -> tuple[T
     return tuple(
         replace(task, modes=modes.get(task.task_id, {}), cause=diagnosis.causes.get(task.task_id)) for task in tasks
     )
+
+
+def findings(
+    context: Context, custom: Sequence[tuple[CustomLabel, RuleStatistics]] = (), doubts: Sequence[Doubt] = ()
+) -> list[tuple[Finding, Group]]:
+    """The findings of a run with their rollouts, best to mend first; they say different things.
+
+    What `doubts` put down to the benchmark beyond question is not put down to the agent as well.
+    """
+    rollouts = context.rollouts
+    agents = map(_without_withheld(context), groups(context.partition, rollouts))
+    shut_out, habit = by_shut_out(context), by_habit(context)
+    kept_out = shut_out[0].alone if shut_out is not None else none(rollouts)
+    mine = [
+        group for group in map(_without_rollouts([*_unsound(doubts), *kept_out], rollouts), agents) if group.failing
+    ]
+    drafted = [(group, DRAFTS[group.family](group, context)) for group in mine]
+    told = rollouts.marked(kept_out.rows, habit[0].failing.rows if habit is not None else kept_out.rows)
+    habits = (
+        *(by_user(context), by_guess(context, doubts, mine), by_giving_up(context, mine), shut_out, habit),
+        unexplained(context, told),
+    )
+    drafted += [one for one in habits if one is not None]
+    drafted += [by_label(label, seen, context) for label, seen in custom if label.fix is not None and seen.fired_failed]
+    ranked = sorted(
+        ((_finding(group, draft, context), group) for group, draft in drafted), key=lambda one: _rank(one[0])
+    )
+    chosen: list[tuple[Finding, Group]] = []
+    named = rollouts.marked()
+    for one, group in ranked:
+        hit = rollouts.those(group.failing.rows)
+        says_more = group.family == "label" or int((~named[hit]).sum()) > OVERLAP * len(group.failing)
+        if one.id not in ELSEWHERE and says_more and len(chosen) < MOST:
+            chosen.append((one, group))
+            named[hit] = True
+    return chosen
+
+
+def _unsound(doubts: Sequence[Doubt]) -> list[Ref]:
+    return [place for doubt in doubts if doubt.strong and not doubt.preview for place in doubt.places]
+
+
+def _without_rollouts(places: Sequence[Ref], rollouts: RolloutIndex) -> Callable[[Group], Group]:
+    if not places:
+        return lambda group: group
+    named = rollouts.marked(rollouts.at(places))
+    return lambda group: replace(group, failing=group.failing.less(named), alone=group.alone.less(named))
+
+
+def _without_withheld(context: Context) -> Callable[[Group], Group]:
+    """What the simulated user kept back is not the agent's to do: such rollouts are not counted as left out."""
+    less = _without_rollouts(
+        [(one.walk.rollout.key.task_id, one.walk.repeat) for one in context.withheld], context.rollouts
+    )
+    return lambda group: less(group) if group.family == "left-out" else group
+
+
+def _rank(finding: Finding) -> tuple[bool, float, float, int, str]:
+    """What can be mended before what is described, and then by what it would give."""
+    room = finding.headroom
+    low = room.interval.low if room.interval is not None else -inf
+    return not finding.fix, -room.only_defect, -low, -finding.rollouts, finding.id
+
+
+def _finding(group: Group, draft: FindingDraft, context: Context) -> Finding:
+    where = draft.where or examples(group, context)
+    rollouts = context.rollouts
+    hit, only = rollouts.those(group.failing.rows, group.passing.rows), rollouts.those(group.alone.rows)
+    return Finding(
+        id=group.id,
+        title=draft.title,
+        what=draft.what,
+        against=where[0][0] if where else "",
+        where=tuple(text for text, _ in where[1:]),
+        fix=draft.fix,
+        brief=draft.brief,
+        kind=draft.kind,
+        support=draft.support,
+        rollouts=len(group.failing),
+        tasks=len(group.tasks),
+        task_ids=group.tasks,
+        locations=group.failing.named(MOST_REFS),
+        evidence=tuple(one for _, found in where for one in found),
+        headroom=headroom(rollouts, hit, only, estimable=draft.estimable),
+    )
+
+
+DRAFTS: dict[str, Callable[[Group, Context], FindingDraft]] = {
+    "extra": extra,
+    "left-out": left_out,
+    "argument": argument,
+    "not-said": not_said,
+    "check": check,
+    "words": words,
+    "limit": limit,
+    "machinery": machinery,
+    "no-verdict": no_verdict,
+    "no-answer": no_answer,
+    "declined": declined,
+    "schema": refused_by_schema,
+    "answer": answer,
+}
+"""By the family of a group."""
+
+
+def by_label(label: CustomLabel, seen: RuleStatistics, context: Context) -> tuple[Group, FindingDraft]:
+    """The failures in which a label holds; `label` has a fix, and `seen` says how it goes with failing."""
+    fix = label.fix or Fix(kind="prompt", action=label.message)
+    rollouts = context.rollouts
+    hit = rollouts.marked(rollouts.fired[label.name])
+    failing, passing = marked(rollouts, hit & rollouts.failed), marked(rollouts, hit & rollouts.passed)
+    group = Group(
+        family="label",
+        name=label.name,
+        detail="",
+        failing=failing,
+        passing=passing,
+        alone=failing if label.direct else none(rollouts),
+    )
+    return group, FindingDraft(
+        title=label.message.rstrip("."),
+        what=f"{failing.in_words} that fail, and {len(passing)} that pass{'' if len(passing) != 1 else 'es'}, "
+        f"carry the package's label `{label.name}`.",
+        fix=fix.action,
+        brief=fix.action,
+        kind=fix.kind,
+        where=tuple(_label_quoted(one) for one in seen.evidence[:MOST_QUOTED]),
+        support=seen.support,
+    )
+
+
+def _label_quoted(one: Evidence) -> VerifierText:
+    where = f"{one.key}:{one.step}" if one.step is not None else f"{one.key}, {one.field}"
+    return f'{where}: "{one.quote}".', (one,)

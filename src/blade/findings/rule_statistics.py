@@ -10,7 +10,7 @@ import polars as pl
 from blade.evidence.context import Context
 from blade.evidence.reading import Reading
 from blade.evidence.refs import Refs, none
-from blade.findings.exhibits import in_row
+from blade.findings.examples import in_row
 from blade.model.diagnosis import RuleStatistics, Support
 from blade.model.finding import Evidence, Hit
 from blade.rules import Rule, find, rules

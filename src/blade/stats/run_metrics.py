@@ -12,7 +12,8 @@ from blade.model.measure import Measure
 from blade.model.pattern import pattern_of
 from blade.model.rollout import Outcome
 from blade.model.run import RecordedNumber, Run, Stated
-from blade.stats import pass_at_k as repeats, scores
+from blade.stats import pass_at_k as repeats
+from blade.stats import scores
 from blade.stats.breakdowns import baselines, funnel, parts, slices, usage
 from blade.stats.counts import Counts, Integers, count
 from blade.stats.headline import bucket_names, buckets, doubts, headline, scale

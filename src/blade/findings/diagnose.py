@@ -20,14 +20,13 @@ from blade.evidence.reading import Reading, read
 from blade.evidence.refs import MOST_REFS, marked, none
 from blade.evidence.withheld import withheld
 from blade.findings import habits, rule_statistics
+from blade.findings.beyond_differences import by_giving_up, by_guess, by_habit, by_shut_out, by_user, unexplained
 from blade.findings.calls import argument, extra, left_out, refused_by_schema
 from blade.findings.deep_dives import deep_dives
 from blade.findings.examples import examples, shown_by
 from blade.findings.habits import alarms
 from blade.findings.interventions import interventions
 from blade.findings.machinery import limit, machinery, no_answer, no_verdict
-from blade.findings.others import by_user, unexplained
-from blade.findings.shared_habits import by_giving_up, by_guess, by_habit, by_shut_out
 from blade.findings.verdicts import answer, check, declined, not_said, words
 from blade.model.analysis import TaskResult
 from blade.model.diagnosis import Diagnosis, Doubt, Elsewhere, Finding, Label, Mode, Partition, RuleStatistics

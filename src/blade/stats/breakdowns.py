@@ -13,7 +13,7 @@ from blade.model.analysis import Funnel, FunnelStage, ScorePart, SliceValue, Usa
 from blade.model.measure import Measure
 from blade.model.rollout import Outcome
 from blade.model.run import Run
-from blade.stats.counts import JUDGED, PASSED, PRESENT, Counts
+from blade.stats.counts import JUDGED, PASSED, PRESENT, TaskCounts
 from blade.stats.scores import interval_of
 
 PREFIX = "slice."
@@ -75,7 +75,7 @@ def _flag(rows: pl.DataFrame, name: str, unknown: bool) -> pl.Expr | None:
     return pl.col(name).fill_null(unknown)
 
 
-def slices(run: Run, counts: Counts, kind: str) -> dict[str, tuple[SliceValue, ...]]:
+def slices(run: Run, counts: TaskCounts, kind: str) -> dict[str, tuple[SliceValue, ...]]:
     """For each field, its values in order of name; `key_expects` comes first wherever keys are actions."""
     found = {}
     if run.tasks["key_expects"].is_in(["one change", "several changes"]).any():
@@ -88,12 +88,14 @@ def slices(run: Run, counts: Counts, kind: str) -> dict[str, tuple[SliceValue, .
     return found
 
 
-def _slices_of(column: pl.Series, counts: Counts, kind: str, order: tuple[str, ...]) -> tuple[SliceValue, ...]:
+def _slices_of(column: pl.Series, counts: TaskCounts, kind: str, order: tuple[str, ...]) -> tuple[SliceValue, ...]:
     rows = (_slice(value, (column == value).fill_null(False).to_numpy(), counts, kind) for value in order)
     return tuple(row for row in rows if row.tasks)
 
 
-def _slice(value: str, mine: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], counts: Counts, kind: str) -> SliceValue:
+def _slice(
+    value: str, mine: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], counts: TaskCounts, kind: str
+) -> SliceValue:
     kept = mine & (counts.judged > 0)
     tops = counts.passed if kind == "pass_at_1" else counts.reward_sum
     scores = tops[kept] / counts.judged[kept]

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from blade.model.rollout import PASS_TOLERANCE
 from blade.model.run import Run
-from blade.stats.counts import JUDGED, PASSED, PRESENT, Counts, Integers
+from blade.stats.counts import JUDGED, PASSED, PRESENT, Integers, TaskCounts
 
 MOSTLY = 0.9
 _CLOSE = 1e-9
@@ -91,7 +91,7 @@ def scale(run: Run) -> Scale:
     return Scale(kind=kind, floor=low, top=max(1.0, top) if within else top, in_points=within)
 
 
-def buckets(run: Run, counts: Counts, kind: str) -> Integers:
+def buckets(run: Run, counts: TaskCounts, kind: str) -> Integers:
     """The place of each task's bucket among the `bucket_names`, in the order of `counts`."""
     if kind == "pass_at_1":
         best, worst = counts.passed == counts.judged, counts.passed == 0

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from msgspec import Struct, structs
 
 from blade.model.measure import Interval, Measure
-from blade.stats.counts import Counts
+from blade.stats.counts import TaskCounts
 from blade.stats.intervals import Floats, mean_interval, rate_interval
 
 ONE_REPEAT = "one repeat: the usual task has one rollout"
@@ -70,18 +70,18 @@ def _share_of_draws(marked: npt.NDArray[np.int64], totals: npt.NDArray[np.int64]
     return share
 
 
-def usual_repeats(counts: Counts) -> int:
+def usual_repeats(counts: TaskCounts) -> int:
     """The commonest number of expected rollouts, ties to the smaller."""
     values, how_often = np.unique(counts.expected[counts.expected > 0], return_counts=True)
     return int(values[np.argmax(how_often)]) if len(values) else 1
 
 
-def pass_at(counts: Counts, k: int) -> Measure:
+def pass_at(counts: TaskCounts, k: int) -> Measure:
     """Chance that at least one of k rollouts passes."""
     return _rate(f"pass_at_{k}", counts, pass_at_k(counts.judged, counts.passed, k), k)
 
 
-def pass_hat(counts: Counts, k: int) -> Measure:
+def pass_hat(counts: TaskCounts, k: int) -> Measure:
     """Chance that all of k rollouts pass."""
     return _rate(f"pass_hat_{k}", counts, pass_hat_k(counts.judged, counts.passed, k), k)
 
@@ -93,7 +93,7 @@ def of_repeats(name: str, measure: Measure, k: int) -> Measure:
     return structs.replace(measure, name=name)
 
 
-def retry_value(counts: Counts, k: int) -> Measure:
+def retry_value(counts: TaskCounts, k: int) -> Measure:
     """What k tries bring over one, on the same tasks; without an interval where they bring the same to every task."""
     if k == 1:
         return Measure(name="retry_value", value=None, n=0, reason=ONE_REPEAT)
@@ -102,7 +102,7 @@ def retry_value(counts: Counts, k: int) -> Measure:
     return _measure("retry_value", gains, mean_interval(gains, groups=counts.groups_of(best.counted)), k)
 
 
-def _rate(name: str, counts: Counts, tasks: Contributions, k: int) -> Measure:
+def _rate(name: str, counts: TaskCounts, tasks: Contributions, k: int) -> Measure:
     # One draw of k takes k rollouts, so J of them are worth J / k draws, however close together the tasks look.
     draws = float(counts.judged[tasks.counted].sum()) / k
     return _measure(name, tasks.values, rate_interval(tasks.values, draws, counts.groups_of(tasks.counted)), k)

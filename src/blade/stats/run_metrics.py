@@ -15,7 +15,7 @@ from blade.model.run import RecordedNumber, Run, Stated
 from blade.stats import pass_at_k as repeats
 from blade.stats import scores
 from blade.stats.breakdowns import baselines, funnel, parts, slices, usage
-from blade.stats.counts import Counts, Integers, count
+from blade.stats.counts import Integers, TaskCounts, count
 from blade.stats.headline import bucket_names, buckets, doubts, headline, scale
 from blade.stats.pass_at_k import pass_at_k
 from blade.stats.variance import pass_variance, reward_variance
@@ -41,7 +41,7 @@ def measure(
     run: Run,
     whole: Run,
     stages: Sequence[str] = (),
-    counts: Counts | None = None,
+    counts: TaskCounts | None = None,
     infra: frozenset[str] = frozenset(),
 ) -> RunAnalysis:
     """Every number of one run; what its sidecars state is compared with the `whole`, before anything was left out.
@@ -62,7 +62,7 @@ def measure(
 
 def _metrics(
     run: Run,
-    counts: Counts,
+    counts: TaskCounts,
     kind: str,
     why: str,
     in_bucket: Integers,
@@ -105,7 +105,7 @@ def _steps_to(k: int) -> list[int]:
     return sorted({n for n in wanted if n <= k})
 
 
-def _scores(run: Run, counts: Counts, kind: str, infra: frozenset[str]) -> tuple[HeadlineScore, ...]:
+def _scores(run: Run, counts: TaskCounts, kind: str, infra: frozenset[str]) -> tuple[HeadlineScore, ...]:
     return (
         scores.as_recorded_score(counts, kind),
         scores.judged_score(counts, kind),
@@ -115,7 +115,7 @@ def _scores(run: Run, counts: Counts, kind: str, infra: frozenset[str]) -> tuple
     )
 
 
-def _measures(run: Run, counts: Counts, best: Measure, every: Measure, k: int) -> dict[str, Measure]:
+def _measures(run: Run, counts: TaskCounts, best: Measure, every: Measure, k: int) -> dict[str, Measure]:
     """By name; `best` is pass@k and `every` pass^k, which are called by other names where they stand for the run."""
     judged = scores.judged_score(counts, "pass_at_1")
     expected = scores.all_expected_score(run, counts, "pass_at_1")
@@ -132,7 +132,7 @@ def _measures(run: Run, counts: Counts, best: Measure, every: Measure, k: int) -
     return {one.name: one for one in found}
 
 
-def _counts(run: Run, counts: Counts) -> dict[str, int | None]:
+def _counts(run: Run, counts: TaskCounts) -> dict[str, int | None]:
     known = run.expected_from is not None
     return {
         "total_tasks": len(counts.tasks),
@@ -147,7 +147,7 @@ def _counts(run: Run, counts: Counts) -> dict[str, int | None]:
     }
 
 
-def _variance(run: Run, counts: Counts, kind: str) -> Variance:
+def _variance(run: Run, counts: TaskCounts, kind: str) -> Variance:
     if kind == "pass_at_1":
         return pass_variance(counts.judged, counts.passed)
     rows = run.rollouts.select("task_id", "outcome", "reward")
@@ -155,7 +155,7 @@ def _variance(run: Run, counts: Counts, kind: str) -> Variance:
     return reward_variance(judged["task_id"].to_numpy(), judged["reward"].to_numpy())
 
 
-def _tasks(run: Run, counts: Counts, in_bucket: list[str]) -> tuple[TaskResult, ...]:
+def _tasks(run: Run, counts: TaskCounts, in_bucket: list[str]) -> tuple[TaskResult, ...]:
     known = run.expected_from is not None
     columns = [name for name in run.tasks.columns if name.startswith("slice.")]
     sliced = run.tasks.select("key_expects", *columns)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from msgspec import Struct
 
 from blade.model.diagnosis import Support
-from blade.stats.association import Association, Integers, Judged, Strata, associate
+from blade.stats.association import Association, Integers, JudgedRollouts, Strata, associate
 from blade.stats.rollout_index import Flags, RolloutIndex
 
 SIGNIFICANT = 0.05
@@ -115,8 +115,8 @@ class Tested(Struct, frozen=True, kw_only=True, eq=False, dict=True):
     """What the key of each rollout of the run wants, `_NOT_SAID` where no key says."""
 
     @cached_property
-    def _judged(self) -> Judged:
-        return Judged(task=self.rollouts.task[self.which], failed=self.rollouts.failed[self.which])
+    def _judged(self) -> JudgedRollouts:
+        return JudgedRollouts(task=self.rollouts.task[self.which], failed=self.rollouts.failed[self.which])
 
     @cached_property
     def _slices(self) -> Slices | None:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from blade import analysis as pipeline
 from blade.model.analysis import Analysis
 from blade.model.diagnosis import Contrast, DeepDive
@@ -64,7 +66,7 @@ def analyze(
         labels=read_labels(Path(labels)) if labels is not None else (),
         pass_threshold=pass_threshold,
     )
-    return pipeline.analyze(_loaded(runs, options), options)
+    return structs.replace(pipeline.analyze(_loaded(runs, options), options), render=_render, write=_write)
 
 
 def compare(
@@ -134,6 +136,19 @@ def try_rule(run: Source, rule: str) -> RuleTrial:
     from blade.findings.rule_trial import try_on
 
     return try_on(run if isinstance(run, Run) else _only(_loaded([run], Options()), os.fspath(run)), rule)
+
+
+def _render(analysis: Analysis) -> str:
+    # What turns Markdown into a page takes a while to load, and most scripts show none.
+    from blade.report.html import page
+
+    return page(analysis)
+
+
+def _write(analysis: Analysis, folder: Path) -> None:
+    from blade.write import write
+
+    write(analysis, folder)
 
 
 def _options(package: _PathLike | None, **asked: object) -> Options:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -16,6 +15,8 @@ from blade.model.measure import Bounded, Measure
 from blade.model.run import RecordedNumber, Run
 
 SCHEMA_VERSION = "1"
+MOST_NAMED = 4
+"""Runs that the short text of an analysis names."""
 
 
 class HeadlineScore(Bounded, frozen=True, kw_only=True):
@@ -151,8 +152,7 @@ class TaskResult(msgspec.Struct, frozen=True, kw_only=True):
     """For a task with a rollout that did not pass, where a diagnosis was made."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class RunAnalysis:
+class RunAnalysis(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """One run with everything that was made of it."""
 
     run: Run
@@ -191,7 +191,8 @@ class Analysis(msgspec.Struct, frozen=True, kw_only=True):
     """Writes the analysis into a folder, where a pipeline handed that in."""
 
     def __repr__(self) -> str:
-        return f"Analysis({', '.join(map(repr, self.runs))})"
+        more = f" and {len(self.runs) - MOST_NAMED} more" if len(self.runs) > MOST_NAMED else ""
+        return f"Analysis({', '.join(map(repr, self.runs[:MOST_NAMED]))}{more})"
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
         """Write what `blade analyze -o FOLDER` writes, and give the folder."""

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 NOT_EXPLAINED = "not-explained"
+LONGEST_SHOWN = 120
+"""Characters of a rule or a sentence in the short text of a value."""
 
 
 class Support(StrEnum):
@@ -302,6 +304,9 @@ class DeepDive(msgspec.Struct, frozen=True, kw_only=True):
     lines: tuple[str, ...]
     evidence: tuple[Evidence, ...] = ()
 
+    def __repr__(self) -> str:
+        return f"DeepDive({self.task_id!r}, {len(self.repeats)} repeats: {self.why[:LONGEST_SHOWN]!r})"
+
 
 class Between(msgspec.Struct, frozen=True, kw_only=True):
     """Two runs on the tasks that they share: what only one of them solves, and where they part."""
@@ -387,3 +392,8 @@ class RuleTrial(msgspec.Struct, frozen=True, kw_only=True):
     """Slices in which it goes with failing, and with passing."""
     notes: tuple[str, ...] = ()
     """What may be a slip of the pen: tools and fields that no rollout has."""
+
+    def __repr__(self) -> str:
+        tied = f"{self.support}, " if self.support is not None else ""
+        seen = f"fired in {self.fired} of {self.checked} rollouts"
+        return f"RuleTrial({self.run!r}, {self.rule[:LONGEST_SHOWN]!r}: {tied}{seen})"

@@ -56,7 +56,8 @@ def test_what_is_written_fits_the_schemas(example: str, tmp_path: Path) -> None:
 def test_numbers_alone_fit_the_schemas(tmp_path: Path) -> None:
     from blade.analysis import analyze, load
     from blade.model.options import Options
-    from blade.report.as_json import dump, findings
+    from blade.report.as_json import dump
+    from blade.report.documents import findings
 
     options = Options(metrics_only=True)
     analysis = analyze(load([str(ROOT / EXAMPLES[0])], options), options)

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 import msgspec
 
 from blade.files import json_text
-from blade.report.as_json import FindingsDocument, MetricsDocument, RunSummaries, RunSummary, TaskDocument
+from blade.report.as_json import RunSummaries, RunSummary
+from blade.report.documents import FindingsDocument, MetricsDocument, TaskDocument
 
 DOCUMENTS: Mapping[str, tuple[type[msgspec.Struct], ...]] = {
     "metrics": (MetricsDocument,),

@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 
 import blade
-from blade.report.as_json import dump, findings
+from blade.report.as_json import dump
+from blade.report.documents import findings
 from blade.report.sections import report
 from conformance.facts import DATA, FACTS
 from evidence import all_evidence, row_at, stands_in

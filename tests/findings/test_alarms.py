@@ -7,7 +7,8 @@ from pathlib import Path
 
 import blade
 from blade.model.diagnosis import Alarm
-from blade.report.as_json import dump, findings
+from blade.report.as_json import dump
+from blade.report.documents import findings
 from blade.report.sections import report
 from builders import Row, call, result, rollout, said, write_jsonl
 

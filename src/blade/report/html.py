@@ -21,27 +21,7 @@ _WIDEST = 80
 """Columns side by side; the rest stands below them."""
 _GAP = 8
 
-_TAGS = {
-    "h1",
-    "h2",
-    "h3",
-    "p",
-    "table",
-    "thead",
-    "tbody",
-    "tr",
-    "th",
-    "td",
-    "ul",
-    "ol",
-    "li",
-    "strong",
-    "em",
-    "code",
-    "blockquote",
-    "hr",
-    "br",
-}
+_TAGS = set("h1 h2 h3 p table thead tbody tr th td ul ol li strong em code blockquote hr br".split())  # noqa: SIM905
 
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1c2430; --soft: #5b6675; --line: #d8dee6; --paper: #ffffff; --band: #f5f7fa; --mark: #0b6e4f; }

@@ -30,21 +30,18 @@ def headroom(run: RolloutIndex, hit: Integers, only: Integers, *, estimable: boo
         usual = np.divide(others, rest, out=np.zeros(len(rest)), where=rest > 0)
         gains = np.where(reached, (hits * usual - run.worth_per_task(hit)) / run.sizes, 0.0)
         estimate, interval = _limits(gains)
+    why_not = None if reached.any() else "no task has rollouts with it and rollouts without"
+    if not estimable:
+        why_not = "read from the verdict"
     return Headroom(
         estimate=estimate,
         interval=interval,
         only_defect=run.mended(only[run.failed[only]]),
         ceiling=run.mended(hit),
         unreached_tasks=int(((hits > 0) & (rest == 0)).sum()),
-        reason=_why_not(estimable, bool(reached.any())),
+        reason=why_not,
         in_points=run.scale.in_points,
     )
-
-
-def _why_not(estimable: bool, reached: bool) -> str | None:
-    if not estimable:
-        return "read from the verdict"
-    return None if reached else "no task has rollouts with it and rollouts without"
 
 
 def _limits(values: Floats) -> tuple[float, Interval | None]:

@@ -57,7 +57,7 @@ def diagnose(
     """Modes, contrasts, findings, doubts, causes and deep dives; the artifacts are read once more.
 
     `elsewhere` is what other runs of the benchmark say; `labels` a person's verdicts;
-    `taught` the rules of its package, whose hits stand in the run's table.
+    `custom` the rules of its package, whose hits stand in the run's table.
     """
     elsewhere = elsewhere or Elsewhere()
     rollouts = index_rollouts(run)

@@ -77,7 +77,7 @@ def observed(tested: Tested) -> list[tuple[Candidate, SymptomCounts]]:
 
 
 def habits(seen: Sequence[tuple[Candidate, SymptomCounts]], q: Sequence[float | None]) -> tuple[Habit, ...]:
-    """Habits with their grades, most strongly tied to failing first; `q` is each one's value in the whole family."""
+    """Habits with their support, most strongly tied to failing first; `q` is each one's value in the whole family."""
     return tuple(
         sorted((_habit(one, detect, value) for (one, detect), value in zip(seen, q, strict=True)), key=_strength)
     )

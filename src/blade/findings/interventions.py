@@ -213,7 +213,7 @@ def _told_once(
         known = alike if remedy.doubts or remedy.source.startswith("label:") else named
         if _is_told(remedy, known, rollouts) or len(chosen) == MOST:
             continue
-        adds = rollouts.mended(mine[~named[mine]])
+        adds = rollouts.gain_if_fixed(mine[~named[mine]])
         chosen.append((replace(one, adds=adds), remedy))
         named[mine] = alike[mine] = True
     return chosen

@@ -24,7 +24,7 @@ READS_VERDICT = "it reads the verdict or the key, so its lift would test itself"
 
 
 def observed(tested: Tested, custom: Sequence[Rule] = ()) -> list[tuple[Rule, SymptomCounts]]:
-    """Every rule, of the catalogue and `taught`, with its association over the judged rollouts that it looked at."""
+    """Every rule, of the catalog and `custom`, with its association over the judged rollouts that it looked at."""
     rollouts = tested.rollouts
     unseen = _unseen(rollouts, tested.which)
     everywhere = (int(tested.which.sum()), int(rollouts.failed[tested.which].sum()))
@@ -80,7 +80,7 @@ def _cannot(code: str) -> pl.Expr:
 def rule_statistics(
     context: Context, seen: Sequence[tuple[Rule, SymptomCounts]], q: Sequence[float | None]
 ) -> tuple[RuleStatistics, ...]:
-    """Every rule with its grade and counts, by code; `q` is each one's value in the whole family."""
+    """Every rule with its support and counts, by code; `q` is each one's value in the whole family."""
     rollouts = context.rollouts
     there = rollouts.run.rollouts["artifact"].is_not_null().to_numpy()
     unseen, rows, nowhere = _unseen(rollouts, there), int(there.sum()), none(rollouts)

@@ -59,7 +59,7 @@ class Partition(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Moment(msgspec.Struct, frozen=True, kw_only=True):
-    """What one rollout did at a point: a quote with its place, and what the agent last said or thought before it."""
+    """What one rollout did at a point: a quote with its location, and what the agent last said or thought before it."""
 
     did: str
     """In words: `calls cancel_reservation`, `says`, `ends`."""
@@ -160,7 +160,7 @@ class Alarm(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Label(msgspec.Struct, frozen=True, kw_only=True):
-    """A person's verdict on a task, with the marks by which other runs know it."""
+    """A person's verdict on a task, with the fingerprints by which other runs know it."""
 
     task_id: str
     cause: Cause | None
@@ -194,7 +194,7 @@ class TaskCause(msgspec.Struct, frozen=True, kw_only=True):
     decided_by: str
     """The step that decided and the codes it rests on, or the person."""
     rules_said: Cause | None = None
-    """Where a person decided: what the rules had said."""
+    """Where a person decided: what the rules had decided."""
 
 
 class Headroom(Bounded, frozen=True, kw_only=True):
@@ -218,9 +218,9 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     what: str
     against: str
     where: tuple[str, ...]
-    """Sentences with places and quotes."""
+    """Sentences with locations and quotes."""
     fix: str
-    """Empty where the finding describes failures, and nothing shows that mending it would help."""
+    """Empty where the finding describes failures, and nothing shows that fixing it would help."""
     brief: str
     """What to do, in half a line."""
     kind: str
@@ -293,7 +293,7 @@ class RepeatOutcome(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DeepDive(msgspec.Struct, frozen=True, kw_only=True):
-    """One task looked at closely: what was due, what each repeat did, where they part."""
+    """One task looked at closely: what was expected, what each repeat did, where they part."""
 
     task_id: str
     bucket: str
@@ -321,7 +321,7 @@ class Between(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything said about why rollouts of a run failed."""
+    """Everything known about why rollouts of a run failed."""
 
     partition: Partition
     findings: tuple[Finding, ...]

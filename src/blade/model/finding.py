@@ -63,7 +63,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Hit(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A place where a rule fired, light enough for the run table: the quote is found again by re-reading."""
+    """A location where a rule fired, light enough for the run table: the quote is found again by re-reading."""
 
     code: str
     step: int | None
@@ -117,7 +117,7 @@ class Difference(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class Detection(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """What all rollout rules said about one rollout: fired at, could not look; the rest were quiet."""
+    """What all rollout rules saw in one rollout: fired at, could not look; the rest were quiet."""
 
     hits: tuple[Hit, ...] = ()
     cannot_check: tuple[str, ...] = ()

@@ -199,20 +199,20 @@ class Run:
         """The rollouts, one row each."""
         return self.rollouts
 
-    def __getitem__(self, place: object) -> Rollout:
+    def __getitem__(self, ref: object) -> Rollout:
         """The rollout of a task and repeat, with its steps; raises when there is none."""
-        if not isinstance(place, tuple) or len(place) != 2:
-            raise RequestError(f"{place!r} names no rollout", hint="write run[TASK, REPEAT], for example run['39', 1]")
-        task_id, repeat = place
+        if not isinstance(ref, tuple) or len(ref) != 2:
+            raise RequestError(f"{ref!r} names no rollout", hint="write run[TASK, REPEAT], for example run['39', 1]")
+        task_id, repeat = ref
         return self.reread([(str(task_id), int(repeat))])[0]
 
-    def reread(self, places: Sequence[tuple[str, int]]) -> list[Rollout]:
-        """The rollouts at the places, in that order; raises when the artifacts are out of reach or have changed."""
+    def reread(self, refs: Sequence[tuple[str, int]]) -> list[Rollout]:
+        """The rollouts of some tasks and repeats, in that order; raises when the artifacts are out of reach or have changed."""
         if self.read is None:
             raise ArtifactError(
                 f"the artifacts of run {self.name} cannot be read again", hint="analyze the rollouts file itself"
             )
-        return self.read(self, places)
+        return self.read(self, refs)
 
 
 ReadRollouts = Callable[[Run, Sequence[tuple[str, int]]], list[Rollout]]

@@ -84,7 +84,7 @@ def using_tools(tools: Tools) -> Iterator[None]:
 
 
 def changes_state(tool: str) -> bool:
-    """Whether a tool is taken to change something: by what is taught, else unless its name says that it only reads or ends the talk."""
+    """Whether a tool is taken to change something: by what custom rules say, else unless its name says that it only reads or ends the talk."""
     return _TAUGHT.get()(tool)
 
 

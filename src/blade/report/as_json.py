@@ -10,8 +10,8 @@ from blade.files import json_line, json_text
 from blade.model.analysis import Analysis, RunAnalysis
 from blade.model.diagnosis import Finding, RuleTrial, Support, TrialSlice
 from blade.report.documents import (
-    Document,
     FindingsDocument,
+    JsonDocument,
     Limits,
     MetricsDocument,
     TaskDocument,
@@ -27,7 +27,7 @@ LONGEST_WHAT = 300
 LONGEST_DOUBT = 240
 
 
-class PointsDocument(Document, frozen=True, kw_only=True):
+class PointsDocument(JsonDocument, frozen=True, kw_only=True):
     """What fixing it could give, three ways."""
 
     estimate: float | None
@@ -36,7 +36,7 @@ class PointsDocument(Document, frozen=True, kw_only=True):
     ceiling: float
 
 
-class FindingSummary(Document, frozen=True, kw_only=True):
+class FindingSummary(JsonDocument, frozen=True, kw_only=True):
     """A finding with one quote."""
 
     id: str
@@ -50,14 +50,14 @@ class FindingSummary(Document, frozen=True, kw_only=True):
     fix: str | None
 
 
-class HeadlineSummary(Document, frozen=True, kw_only=True):
+class HeadlineSummary(JsonDocument, frozen=True, kw_only=True):
     """The number that leads."""
 
     metric: str
     value: float | None
 
 
-class RunSummary(Document, frozen=True, kw_only=True):
+class RunSummary(JsonDocument, frozen=True, kw_only=True):
     """What `blade analyze --json` prints of one run; `more` holds commands that give the rest."""
 
     run: str
@@ -73,7 +73,7 @@ class RunSummary(Document, frozen=True, kw_only=True):
     shortened: bool | UnsetType = UNSET
 
 
-class RunSummaries(Document, frozen=True, kw_only=True):
+class RunSummaries(JsonDocument, frozen=True, kw_only=True):
     """What `blade analyze --json` prints of several runs."""
 
     runs: tuple[RunSummary, ...]
@@ -138,7 +138,7 @@ def _shorter(answer: RunSummary | RunSummaries) -> RunSummary | RunSummaries | N
     return structs.replace(answer, more={}) if answer.more else None
 
 
-class RunDocuments(Document, frozen=True, kw_only=True):
+class RunDocuments(JsonDocument, frozen=True, kw_only=True):
     """Everything about one run: what `blade analyze --json --full` prints a list of."""
 
     metrics: MetricsDocument
@@ -155,7 +155,7 @@ def full(analysis: Analysis) -> str:
     return json_line(documents).decode()
 
 
-class TrialLift(Document, frozen=True, kw_only=True, rename={"p_value": "p", "informative": "tasks"}):
+class TrialLift(JsonDocument, frozen=True, kw_only=True, rename={"p_value": "p", "informative": "tasks"}):
     """How the rule goes with failing within tasks."""
 
     scope: str = "within tasks"
@@ -164,7 +164,7 @@ class TrialLift(Document, frozen=True, kw_only=True, rename={"p_value": "p", "in
     informative: int
 
 
-class SightingDocument(Document, frozen=True, kw_only=True):
+class SightingDocument(JsonDocument, frozen=True, kw_only=True):
     """One rollout in which the rule holds."""
 
     location: str
@@ -173,7 +173,7 @@ class SightingDocument(Document, frozen=True, kw_only=True):
     quote: str | None
 
 
-class RuleTrialDocument(Document, frozen=True, kw_only=True, rename={"sightings": "locations"}):
+class RuleTrialDocument(JsonDocument, frozen=True, kw_only=True, rename={"sightings": "locations"}):
     """What `blade try --json` prints of one run; fractions, not percent."""
 
     run: str

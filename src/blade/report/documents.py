@@ -20,10 +20,10 @@ from blade.report.page_one import leading
 
 Limits = tuple[float, float]
 """The ends of an interval."""
-DocumentType = TypeVar("DocumentType", bound="Document")
+DocumentType = TypeVar("DocumentType", bound="JsonDocument")
 
 
-class Document(msgspec.Struct, frozen=True, kw_only=True):
+class JsonDocument(msgspec.Struct, frozen=True, kw_only=True):
     """A part of what is written."""
 
     @classmethod
@@ -38,7 +38,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.convert(fields, cls, from_attributes=True)
 
 
-class HeadlineDocument(Document, frozen=True, kw_only=True):
+class HeadlineDocument(JsonDocument, frozen=True, kw_only=True):
     """The number that leads."""
 
     metric: str
@@ -49,7 +49,7 @@ class HeadlineDocument(Document, frozen=True, kw_only=True):
     why: str
 
 
-class ValueOverTasks(Document, frozen=True, kw_only=True, rename={"n": "tasks"}):
+class ValueOverTasks(JsonDocument, frozen=True, kw_only=True, rename={"n": "tasks"}):
     """A measure over `tasks` tasks."""
 
     value: float | None
@@ -57,7 +57,7 @@ class ValueOverTasks(Document, frozen=True, kw_only=True, rename={"n": "tasks"})
     n: int
 
 
-class ScoreDocument(Document, frozen=True, kw_only=True):
+class ScoreDocument(JsonDocument, frozen=True, kw_only=True):
     """The headline under one reading of the rollouts."""
 
     value: float | None
@@ -66,7 +66,7 @@ class ScoreDocument(Document, frozen=True, kw_only=True):
     n_rollouts: int
 
 
-class SliceDocument(Document, frozen=True, kw_only=True):
+class SliceDocument(JsonDocument, frozen=True, kw_only=True):
     """The tasks that have one value of a slice field."""
 
     tasks: int
@@ -76,7 +76,7 @@ class SliceDocument(Document, frozen=True, kw_only=True):
     ci: Limits | None
 
 
-class VarianceDocument(Document, frozen=True, kw_only=True):
+class VarianceDocument(JsonDocument, frozen=True, kw_only=True):
     """Spread of task scores, within a task across repeats and between tasks."""
 
     total: float | None
@@ -87,14 +87,14 @@ class VarianceDocument(Document, frozen=True, kw_only=True):
     se_same_tasks: float | None
 
 
-class OutcomeMedian(Document, frozen=True, kw_only=True):
+class OutcomeMedian(JsonDocument, frozen=True, kw_only=True):
     """The median of a quantity over rollouts of one outcome that record it."""
 
     rollouts: int
     median: float | None
 
 
-class UsageDocument(Document, frozen=True, kw_only=True):
+class UsageDocument(JsonDocument, frozen=True, kw_only=True):
     """A quantity over the rollouts that record it."""
 
     rollouts: int
@@ -105,7 +105,7 @@ class UsageDocument(Document, frozen=True, kw_only=True):
     failed: OutcomeMedian
 
 
-class RecordedDocument(Document, frozen=True, kw_only=True):
+class RecordedDocument(JsonDocument, frozen=True, kw_only=True):
     """A number that a sidecar states, beside the same number made from the rows."""
 
     name: str
@@ -115,7 +115,7 @@ class RecordedDocument(Document, frozen=True, kw_only=True):
     agrees: bool | None
 
 
-class ProblemDocument(Document, frozen=True, kw_only=True):
+class ProblemDocument(JsonDocument, frozen=True, kw_only=True):
     """Input that could not be used, or only in part."""
 
     file: str
@@ -124,7 +124,7 @@ class ProblemDocument(Document, frozen=True, kw_only=True):
     reason: str
 
 
-class MetricsDocument(Document, frozen=True, kw_only=True):
+class MetricsDocument(JsonDocument, frozen=True, kw_only=True):
     """metrics.json: every number of a run as a fraction; `reasons` says why a value is null."""
 
     schema_version: str
@@ -270,7 +270,7 @@ def _reasons(one: RunAnalysis) -> dict[str, str]:
     return dict(sorted(reasons.items()))
 
 
-class TaskDocument(Document, frozen=True, kw_only=True):
+class TaskDocument(JsonDocument, frozen=True, kw_only=True):
     """A row of tasks.jsonl; the cause is null where the evidence does not settle it, and `because` says why."""
 
     task_id: str
@@ -307,7 +307,7 @@ def task(row: TaskResult) -> TaskDocument:
     )
 
 
-class EvidenceDocument(Document, frozen=True, kw_only=True):
+class EvidenceDocument(JsonDocument, frozen=True, kw_only=True):
     """A verbatim quote and where it stands: a field of a step, or a dotted path of the row where `step` is null."""
 
     task_id: str
@@ -319,7 +319,7 @@ class EvidenceDocument(Document, frozen=True, kw_only=True):
     line: int | None
 
 
-class ModeDocument(Document, frozen=True, kw_only=True):
+class ModeDocument(JsonDocument, frozen=True, kw_only=True):
     """One part of the partition of the failed rollouts."""
 
     id: str
@@ -334,7 +334,7 @@ class ModeDocument(Document, frozen=True, kw_only=True):
     evidence: EvidenceDocument | None
 
 
-class HeadroomDocument(Document, frozen=True, kw_only=True):
+class HeadroomDocument(JsonDocument, frozen=True, kw_only=True):
     """What the all-expected score could gain, three ways."""
 
     estimate: float | None
@@ -345,7 +345,7 @@ class HeadroomDocument(Document, frozen=True, kw_only=True):
     reason: str | None
 
 
-class FindingDocument(Document, frozen=True, kw_only=True, rename={"task_ids": "tasks"}):
+class FindingDocument(JsonDocument, frozen=True, kw_only=True, rename={"task_ids": "tasks"}):
     """Something worth acting on; `fix` and `headroom` are null where failures are only described."""
 
     id: str
@@ -363,7 +363,7 @@ class FindingDocument(Document, frozen=True, kw_only=True, rename={"task_ids": "
     evidence: tuple[EvidenceDocument, ...]
 
 
-class TogetherDocument(Document, frozen=True, kw_only=True):
+class TogetherDocument(JsonDocument, frozen=True, kw_only=True):
     """All interventions at once, counted once."""
 
     headroom: HeadroomDocument
@@ -371,7 +371,7 @@ class TogetherDocument(Document, frozen=True, kw_only=True):
     remain: int
 
 
-class MomentDocument(Document, frozen=True, kw_only=True):
+class MomentDocument(JsonDocument, frozen=True, kw_only=True):
     """What one rollout did at a point, and what the agent last said or thought before it."""
 
     did: str
@@ -379,7 +379,7 @@ class MomentDocument(Document, frozen=True, kw_only=True):
     before: EvidenceDocument | None
 
 
-class DivergenceDocument(Document, frozen=True, kw_only=True, rename={"shared": "shared_actions"}):
+class DivergenceDocument(JsonDocument, frozen=True, kw_only=True, rename={"shared": "shared_actions"}):
     """Where a failing repeat leaves the way of a passing one."""
 
     party: str
@@ -391,7 +391,7 @@ class DivergenceDocument(Document, frozen=True, kw_only=True, rename={"shared": 
     passed: MomentDocument
 
 
-class ContrastDocument(Document, frozen=True, kw_only=True):
+class ContrastDocument(JsonDocument, frozen=True, kw_only=True):
     """One sometimes-pass task: passing against failing repeats."""
 
     task_id: str
@@ -403,7 +403,7 @@ class ContrastDocument(Document, frozen=True, kw_only=True):
     divergences: tuple[DivergenceDocument, ...]
 
 
-class DeepDiveDocument(Document, frozen=True, kw_only=True):
+class DeepDiveDocument(JsonDocument, frozen=True, kw_only=True):
     """One task looked at closely."""
 
     task_id: str
@@ -415,7 +415,7 @@ class DeepDiveDocument(Document, frozen=True, kw_only=True):
     evidence: tuple[EvidenceDocument, ...]
 
 
-class InterventionDocument(Document, frozen=True, kw_only=True, rename={"task_ids": "tasks"}):
+class InterventionDocument(JsonDocument, frozen=True, kw_only=True, rename={"task_ids": "tasks"}):
     """Something to do, with the tasks and rollouts it is for and what it could give."""
 
     kind: str
@@ -430,7 +430,7 @@ class InterventionDocument(Document, frozen=True, kw_only=True, rename={"task_id
     evidence: tuple[EvidenceDocument, ...]
 
 
-class DoubtDocument(Document, frozen=True, kw_only=True):
+class DoubtDocument(JsonDocument, frozen=True, kw_only=True):
     """What a rule over the run saw."""
 
     code: str
@@ -442,7 +442,7 @@ class DoubtDocument(Document, frozen=True, kw_only=True):
     evidence: tuple[EvidenceDocument, ...]
 
 
-class AlarmDocument(Document, frozen=True, kw_only=True):
+class AlarmDocument(JsonDocument, frozen=True, kw_only=True):
     """A word in results that alarms a reader, in passing and failing rollouts of the same tasks."""
 
     word: str
@@ -455,7 +455,7 @@ class AlarmDocument(Document, frozen=True, kw_only=True):
 
 
 class LiftDocument(
-    Document, frozen=True, kw_only=True, rename={"p_value": "p", "q_value": "q", "informative": "tasks"}
+    JsonDocument, frozen=True, kw_only=True, rename={"p_value": "p", "q_value": "q", "informative": "tasks"}
 ):
     """How a symptom goes with failing within tasks."""
 
@@ -467,7 +467,7 @@ class LiftDocument(
     informative: int
 
 
-class RuleDocument(Document, frozen=True, kw_only=True):
+class RuleDocument(JsonDocument, frozen=True, kw_only=True):
     """What one rule over rollouts saw in the run; `reason` says why it has no lift."""
 
     code: str
@@ -489,7 +489,7 @@ class RuleDocument(Document, frozen=True, kw_only=True):
     evidence: tuple[EvidenceDocument, ...]
 
 
-class FindingsDocument(Document, frozen=True, kw_only=True):
+class FindingsDocument(JsonDocument, frozen=True, kw_only=True):
     """findings.json: what went wrong, with evidence; without a diagnosis `modes` is null and `reasons` says why."""
 
     schema_version: str

@@ -33,7 +33,7 @@ def funnel(run: Run, custom: Sequence[str] = ()) -> Funnel:
     """Stages from expected to passed, each counted among those that reached the one before.
 
     The core action is a change, a patch or an answer; feedback is a tool or test result after it. A package's own
-    stages (`taught`) stand in place of these two.
+    stages (`custom`) stand in place of these two.
     """
     rows = run.rollouts.select("outcome", "attempted", "feedback", "reached", "steps")
     between = [(name, _reached(rows, name), "no rollout has a trajectory") for name in custom]

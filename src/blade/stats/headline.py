@@ -63,7 +63,7 @@ class Scale(Struct, frozen=True, kw_only=True):
     floor: float = 0.0
     """A rollout without a verdict."""
     top: float = 1.0
-    """A rollout in which nothing is left to mend."""
+    """A rollout in which nothing is left to fix."""
     in_points: bool = True
     """The score lies between 0 and 1, so that a hundredth of it is a point; else gains are in the reward's own units."""
 

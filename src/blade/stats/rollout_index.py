@@ -115,7 +115,7 @@ class RolloutIndex(Struct, frozen=True, kw_only=True, eq=False, dict=True):
         """What some rollouts give to their tasks."""
         return np.bincount(self.task[which], self.worth[which], len(self.sizes)).astype(np.float64)
 
-    def mended(self, which: Integers) -> float:
+    def gain_if_fixed(self, which: Integers) -> float:
         """What the score gains where those of some rollouts that did not pass are worth the most that one can be."""
         lost = which[~self.passed[which]]
         gains = self.scale.top * self.per_task(lost) - self.worth_per_task(lost)

@@ -26,7 +26,7 @@ _NOT_SAID = -1
 
 
 class SymptomCounts(Struct, frozen=True, kw_only=True):
-    """A symptom's grade with the counts that it rests on."""
+    """A symptom's support with the counts that it rests on."""
 
     support: Support
     association: Association
@@ -66,7 +66,7 @@ def observe(strata: Strata, mixed_in: tuple[str, ...] = ()) -> SymptomCounts:
 
 
 def support(seen: SymptomCounts, q: float | None) -> Support:
-    """The grade of a symptom whose q-value in its family is given; None where it could not be tested."""
+    """The support of a symptom whose q-value in its family is given; None where it could not be tested."""
     found = seen.association
     if seen.mixed_in:
         return Support.MIXED

@@ -98,6 +98,7 @@ def generated() -> dict[Path, str]:
     """Every file with generated text, as it ought to read."""
     fields = [FIELDS_INTRODUCTION, fields_table(), TABLES_INTRODUCTION, run_tables()]
     return {
+        **json_schemas(),
         DOCS / "tutorial.md": tutorial_page(),
         REFERENCE / "commands.md": command_reference(),
         REFERENCE / "fields.md": "\n\n".join([MADE, *fields]) + "\n",
@@ -196,6 +197,13 @@ def _sections(text: str) -> str:
         head, _, body = part.partition("\n")
         parts.append(f"- **{head}**: {' '.join(body.split())}" if body.startswith("    ") else " ".join(part.split()))
     return "\n\n".join(parts).replace("\n\n- **", "\n- **").replace("\n- **Row", "\n\n- **Row", 1)
+
+
+def json_schemas() -> dict[Path, str]:
+    """The JSON Schema of every file that is written."""
+    from blade.json_schemas import schema_texts
+
+    return {DOCS / "schemas" / name: text for name, text in schema_texts().items()}
 
 
 def proof_page() -> str:

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 import blade
-from blade.report.metrics_json import metrics
+from blade.report.as_json import dump
+from blade.report.documents import metrics
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs/report.md").read_text("utf-8").split("\n## metrics.json\n")[1].split("\n## ")[0]
@@ -65,7 +66,9 @@ def paths(tmp_path_factory: pytest.TempPathFactory) -> set[tuple[str, ...]]:
     bare.write_text('{"task_id": "a", "reward": 1}\n', "utf-8")
     desk = ROOT / "examples/desk_assistant/sparrow-8b_rollouts.jsonl"
     runs = [desk, ROOT / "examples/arithmetic", ROOT / "tests/golden/ugly.jsonl", partial, bare]
-    return {path for each in runs for one in blade.analyze(each).runs for path in fields(metrics(one))}
+    return {
+        path for each in runs for one in blade.analyze(each).runs for path in fields(json.loads(dump(metrics(one))))
+    }
 
 
 def test_every_field_is_on_the_page(paths: set[tuple[str, ...]]) -> None:

@@ -10,10 +10,8 @@ from pathlib import Path
 from blade.ingest.saved import save
 from blade.model.analysis import Analysis
 from blade.model.errors import RequestError
-from blade.report import as_json
-from blade.report.findings_json import findings
+from blade.report import as_json, documents
 from blade.report.html import page
-from blade.report.metrics_json import metrics
 from blade.report.sections import report
 
 FILES = {"metrics.json", "tasks.jsonl", "findings.json", "rollouts.parquet", "tasks.parquet", "checks.parquet"}
@@ -54,11 +52,11 @@ def _fill(analysis: Analysis, staging: Path, out: Path) -> None:
     for one in analysis.runs:
         folder = staging / one.run.name
         folder.mkdir()
-        (folder / "metrics.json").write_text(as_json.dump(metrics(one)), encoding="utf-8")
+        (folder / "metrics.json").write_text(as_json.dump(documents.metrics(one)), encoding="utf-8")
         (folder / "tasks.jsonl").write_text(
-            as_json.dump_lines(as_json.task(row) for row in one.tasks), encoding="utf-8"
+            as_json.dump_lines(documents.task(row) for row in one.tasks), encoding="utf-8"
         )
-        (folder / "findings.json").write_text(as_json.dump(findings(one)), encoding="utf-8")
+        (folder / "findings.json").write_text(as_json.dump(documents.findings(one)), encoding="utf-8")
         save(one.run, folder, at=out / one.run.name)
 
 

@@ -16,11 +16,13 @@ from hypothesis import strategies as st
 import blade
 from blade.evidence import quotes
 from blade.model.finding import LONGEST_QUOTE, Evidence
-from blade.model.rollout import Outcome, Rollout, RolloutKey, Source, Step
+from blade.model.rollout import Outcome, Rollout, RolloutKey, RowSource, Step
 from builders import Row, call, response, result, rollout, said, write_jsonl
 
 ROLLOUT = Rollout(
-    key=RolloutKey(run="a", task_id="t", repeat=0), outcome=Outcome.FAILED, source=Source(artifact="run.jsonl", line=1)
+    key=RolloutKey(run="a", task_id="t", repeat=0),
+    outcome=Outcome.FAILED,
+    source=RowSource(artifact="run.jsonl", line=1),
 )
 
 

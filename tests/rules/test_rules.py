@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from blade.model.errors import ArtifactError
 from blade.model.finding import NOTHING_DETECTED, Cause, Detection, Evidence
-from blade.model.rollout import Features, Outcome, Rollout, RolloutKey, Source, Step
+from blade.model.rollout import Features, Outcome, Rollout, RolloutKey, RowSource, Step
 from blade.rules.catalog import HEADINGS, all_rules, catalog_page, load, page, rollout_rules
 from blade.rules.closing import DONE, PERHAPS
 from blade.rules.declaration import CheckRollout, Rule, rule
@@ -91,7 +91,7 @@ def rollout_of(case: Case) -> Rollout:
         stop=case.stop,
         error=case.error,
         answer=case.answer,
-        source=Source(artifact="case.jsonl", line=1),
+        source=RowSource(artifact="case.jsonl", line=1),
         features=None if steps is None else count(steps, case.stop, case.answer),
         steps=steps,
         origin=Differences(case.row, case.prompt),
@@ -221,7 +221,7 @@ def test_the_engine_can_be_sent_to_a_worker() -> None:
 
 
 def test_nothing_to_check() -> None:
-    bare = Rollout(key=KEY, outcome=Outcome.FAILED, source=Source(artifact="a"))
+    bare = Rollout(key=KEY, outcome=Outcome.FAILED, source=RowSource(artifact="a"))
     unrecorded = rollout_of(Case(steps=[], stop="stop"))
     assert detect(bare).cannot_check == tuple(rule.code for rule in rollout_rules())
     assert detect(unrecorded).cannot_check == tuple(rule.code for rule in rollout_rules() if rule.reads != ("stop",))

@@ -82,3 +82,7 @@ class Health:
     """Tasks whose repeats disagree, or that were not judged."""
     reasons: Mapping[str, str] = field(default_factory=dict)
     """Why a number is missing."""
+
+    def __repr__(self) -> str:
+        noise = f"standard error {self.noise:.3f}" if self.noise is not None else "noise not known"
+        return f"Health({self.benchmark!r}, {len(self.runs)} runs, {self.tasks} tasks, {noise})"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from blade.model.analysis import Analysis, RunAnalysis, SliceValue, Stage, TaskResult
+from blade.model.analysis import Analysis, FunnelStage, RunAnalysis, SliceValue, TaskResult
 from blade.model.diagnosis import Diagnosis, Mode, RuleStatistics
 
 POOLED = "*"
@@ -154,7 +154,7 @@ def _buckets(one: RunAnalysis) -> Iterator[Row]:
 
 def _funnel(one: RunAnalysis) -> Iterator[Row]:
     stages = one.metrics.funnel.stages
-    before: Stage | None = None
+    before: FunnelStage | None = None
     for stage in stages:
         scope, source = f"stage:{stage.name}", "metrics.json: funnel"
         yield scope, "rollouts", stage.rollouts, source

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from blade.claims.names import BUCKETS
-from blade.model.number_words import NUMBER_WORDS
+from blade.model.pattern import NUMBER_WORDS
 
 _N = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
 WORDS = NUMBER_WORDS[:13]

@@ -52,6 +52,10 @@ class Audit:
     written_by_blade: bool
     """The report is one that BLADE writes for these runs, so that its sentences are known word for word."""
 
+    def __repr__(self) -> str:
+        unknown = self.count(Verdict.NOT_CHECKABLE)
+        return f"Audit({self.report!r}: {len(self.claims)} claims, {len(self.false)} false, {unknown} not checkable)"
+
     @property
     def false(self) -> tuple[Claim, ...]:
         """The claims that do not hold."""

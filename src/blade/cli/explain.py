@@ -19,10 +19,10 @@ def explain(
     Example: blade explain results/rollouts.jsonl 39
     """
     from blade import analysis as pipeline
-    from blade.findings.explain import explain as look_closely
-    from blade.model.locations import one_run, task_of
+    from blade.findings.deep_dives import explain as look_closely
     from blade.model.options import Options
-    from blade.report.explain_text import explanation
+    from blade.model.run import one_run, task_of
+    from blade.report.plain_text import explanation
 
     chosen = one_run(pipeline.load([run], Options()), run, run_name)
     print("\n".join(explanation(*look_closely(chosen, task_of(chosen, task)))))

@@ -30,8 +30,8 @@ def label(
     from blade import analysis as pipeline
     from blade.ingest.labels import label_of, write_label
     from blade.model.finding import Cause
-    from blade.model.locations import one_run, task_of
     from blade.model.options import Options
+    from blade.model.run import one_run, task_of
 
     known = [*map(str, Cause), "none"]
     if cause not in known:

@@ -21,8 +21,8 @@ def show(
     Example: blade show results/rollouts.jsonl 39#1 --steps 4:12
     """
     from blade import analysis, api
-    from blade.model.locations import one_run
     from blade.model.options import Options
+    from blade.model.run import one_run
 
     chosen = one_run(analysis.load([run], Options(metrics_only=True)), run, run_name)
     print(api.show(chosen, place, steps=steps, width=width))

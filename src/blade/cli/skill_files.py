@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from blade.files import replacing
 from blade.model.errors import ArtifactError, RequestError
 
 MAIN = "nemo-gym-blade-analysis"
@@ -124,14 +123,5 @@ def _placed(source: Path, path: Path) -> Placed:
 
 
 def _write(one: Placed) -> None:
-    try:
-        one.path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=".blade-", dir=one.path.parent)
-        with os.fdopen(handle, "wb") as file:
-            file.write(one.source.read_bytes())
-        Path(name).chmod(0o644)
-        Path(name).replace(one.path)
-    except OSError as error:
-        raise RequestError(
-            f"cannot write {one.path}: {error.strerror or error}", hint="give a folder that can be written"
-        ) from None
+    with replacing(one.path) as file:
+        file.write(one.source.read_bytes())

@@ -26,14 +26,10 @@ def try_rule(
     from blade.custom_rules import parse
     from blade.findings.rule_trial import try_rule as try_on_runs
     from blade.model.options import Options
-    from blade.report.rule_trial_text import trial_json, trial_text
+    from blade.report.as_json import trials_json
+    from blade.report.plain_text import trial_text
 
     parse(rule)
     with bar("reading") as advance:
         trials = try_on_runs([run], rule, Options(workers=workers, progress=advance))
-    if as_json:
-        import msgspec
-
-        print(msgspec.json.format(msgspec.json.encode([trial_json(one) for one in trials])).decode())
-    else:
-        print("\n".join(trial_text(trials)))
+    print(trials_json(trials) if as_json else "\n".join(trial_text(trials)))

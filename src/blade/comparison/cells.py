@@ -14,8 +14,8 @@ from blade.rules.catalog import rollout_rules
 from blade.rules.declaration import Rule
 from blade.stats.association import benjamini_hochberg, within_tasks
 from blade.stats.counts import JUDGED, fired
+from blade.stats.headline import worth
 from blade.stats.ledger import INFRASTRUCTURE, MISSING, Cells
-from blade.stats.rollout_value import worth
 
 LIMITS = "limits"
 FORMAT = "format"

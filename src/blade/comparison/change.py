@@ -13,10 +13,9 @@ from msgspec.structs import asdict
 from blade.comparison.values import Change, Verdict
 from blade.comparison.verdict import are_identical, change
 from blade.model.run import Run
-from blade.stats.counts import Counts, count
-from blade.stats.headline import headline
+from blade.stats.counts import TaskCounts, count
+from blade.stats.headline import headline, lowest
 from blade.stats.paired import Paired, compare_counts, compare_rewards
-from blade.stats.rollout_value import lowest
 from blade.stats.task_matching import SameTasks
 
 Pairs = Sequence[tuple[str, str]]
@@ -64,17 +63,17 @@ def judged_change(runs: tuple[Run, Run], same: SameTasks, kind: str, margin: flo
     return change(_paired(tops, sizes, kind, runs), _means(tops, sizes), margin, identical=False)
 
 
-def _joined(counts: Counts, pairs: Pairs, side: int) -> Counts:
+def _joined(counts: TaskCounts, pairs: Pairs, side: int) -> TaskCounts:
     """The counts of the joined tasks only, in the order of the pairs."""
     places = {task: place for place, task in enumerate(counts.tasks)}
     order = np.asarray([places[pair[side]] for pair in pairs], dtype=np.int64)
     kept: dict[str, Any] = {
         name: value[order] if isinstance(value, np.ndarray) else value for name, value in asdict(counts).items()
     }
-    return Counts(**{**kept, "tasks": tuple(pair[side] for pair in pairs), "groups": None})
+    return TaskCounts(**{**kept, "tasks": tuple(pair[side] for pair in pairs), "groups": None})
 
 
-def _tops(counts: Counts, kind: str, floor: float) -> np.ndarray:
+def _tops(counts: TaskCounts, kind: str, floor: float) -> np.ndarray:
     if kind == "pass_at_1":
         return counts.passed.astype(float)
     return np.asarray(counts.reward_sum + floor * (counts.expected - counts.judged))

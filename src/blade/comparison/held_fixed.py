@@ -12,7 +12,7 @@ from blade.comparison.values import Held
 from blade.model.rollout import Rollout
 from blade.model.run import Run
 from blade.stats.counts import JUDGED, count
-from blade.stats.repeats import usual_repeats
+from blade.stats.pass_at_k import usual_repeats
 
 SAME = "same"
 CHANGED = "changed"

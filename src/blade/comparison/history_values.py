@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from blade.comparison.values import Change
-from blade.model.analysis import Score
+from blade.model.analysis import HeadlineScore
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,7 +16,7 @@ class Entry:
     """The folder, as it was given."""
     run: str
     headline: str
-    score: Score
+    score: HeadlineScore
     """All expected rollouts."""
     since: Change | None
     """None for the first."""

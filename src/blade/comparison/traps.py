@@ -10,7 +10,7 @@ import polars as pl
 from blade.comparison.values import Change, Held, Joined
 from blade.model.run import Run
 from blade.stats.counts import count
-from blade.stats.repeats import usual_repeats
+from blade.stats.pass_at_k import usual_repeats
 from blade.stats.special_functions import log_choose
 
 BEST_OF = ("best_of", "best_of_n", "n_samples", "num_samples", "num_candidates", "n_candidates", "num_attempts")

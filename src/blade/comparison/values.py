@@ -182,6 +182,11 @@ class Comparison:
     margin: float = 0.02
     notes: tuple[str, ...] = field(default_factory=tuple)
 
+    def __repr__(self) -> str:
+        change = f"{self.expected.delta:+.3f}" if self.expected.delta is not None else "no difference known"
+        names = f"{self.baseline.name!r} -> {self.candidate.name!r}"
+        return f"Comparison({names}: {self.verdict}, {change} over {self.expected.n} shared tasks)"
+
     @property
     def verdict(self) -> Verdict:
         return self.expected.verdict

@@ -49,3 +49,7 @@ class RuleBook(Struct, frozen=True, kw_only=True):
     def named(self) -> str:
         """File and hash, as reports and analyses name it."""
         return f"{self.path} ({self.digest})"
+
+
+NO_RULE_BOOK = RuleBook(path="", digest="")
+"""Of a run whose benchmark has no package."""

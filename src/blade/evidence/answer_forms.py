@@ -13,8 +13,7 @@ from enum import StrEnum
 from fractions import Fraction
 from functools import lru_cache
 
-from blade.model.number_words import NUMBER_WORDS
-from blade.model.pattern import pattern_of
+from blade.model.pattern import NUMBER_WORDS, pattern_of
 
 
 class AnswerMatch(StrEnum):

@@ -18,7 +18,7 @@ from blade.evidence.answer_forms import AnswerMatch
 from blade.evidence.answers import compare_answer
 from blade.evidence.templates import mask, telling
 from blade.ingest.fields import HARNESS_ERRORS, MASK, REACHED, is_judge
-from blade.model.expected import Check, Due, DueCall, VerifierText
+from blade.model.expected import Due, DueCall, VerifierCheck, VerifierText
 from blade.model.finding import Difference, Differs
 from blade.model.rollout import JUDGED, WHOLE, Features, Outcome, Rollout, Step
 from blade.model.run import Run
@@ -417,7 +417,7 @@ def _is_verdict_on_calls(due: Due) -> bool:
     return due.calls is not None and all(check.is_part_of_reward for check in due.checks)
 
 
-def _check_words(check: Check) -> str:
+def _check_words(check: VerifierCheck) -> str:
     return _template(check.words) if check.words else ""
 
 

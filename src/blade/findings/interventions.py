@@ -179,7 +179,7 @@ def _measured(one: _Remedy, rollouts: RolloutIndex, causes: Mapping[str, TaskCau
         causes=_causes_of(tasks, causes),
         task_ids=tasks,
         rollouts=len(one.failing),
-        places=one.failing.named(MOST_REFS),
+        locations=one.failing.named(MOST_REFS),
         headroom=headroom(rollouts, hit, only, estimable=one.estimable),
         evidence=one.evidence[:MOST_EVIDENCE],
     )
@@ -212,7 +212,7 @@ def _told_once(
         known = alike if remedy.doubts or remedy.source.startswith("label:") else named
         if _is_told(remedy, known, rollouts) or len(chosen) == MOST:
             continue
-        adds = rollouts.mended(mine[~named[mine]])
+        adds = rollouts.gain_if_fixed(mine[~named[mine]])
         chosen.append((replace(one, adds=adds), remedy))
         named[mine] = alike[mine] = True
     return chosen

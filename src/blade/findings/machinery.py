@@ -12,8 +12,7 @@ from blade.evidence.context import FindingDraft, QuotedSentence, RunContext
 from blade.evidence.differences import OF_A_TEST
 from blade.evidence.in_words import answer as answer_evidence
 from blade.evidence.in_words import closing
-from blade.findings.examples import last_text, verb
-from blade.findings.exhibits import seen_by, shown_by, stopped
+from blade.findings.examples import last_text, seen_by, shown_by, stopped, verb
 from blade.model.finding import Differs
 from blade.model.pattern import pattern_of
 from blade.rules.catalog import rollout_rules, rule_in_words, to_do

@@ -8,8 +8,7 @@ import msgspec
 import polars as pl
 
 from blade.evidence.context import Refs, RereadRollouts, RunContext, none
-from blade.findings.exhibits import in_row
-from blade.findings.tested_rollouts import Tested
+from blade.findings.examples import in_row
 from blade.model.diagnosis import RuleStatistics, Support
 from blade.model.finding import Evidence, Hit
 from blade.rules.catalog import rollout_rules
@@ -18,14 +17,14 @@ from blade.rules.hits import find
 from blade.stats.association import within_tasks
 from blade.stats.counts import fired
 from blade.stats.rollout_index import Flags, RolloutIndex
-from blade.stats.support import SymptomCounts, support
+from blade.stats.support import SymptomCounts, Tested, support
 
 MOST_EVIDENCE = 3
 READS_VERDICT = "it reads the verdict or the key, so its lift would test itself"
 
 
 def observed(tested: Tested, custom: Sequence[Rule] = ()) -> list[tuple[Rule, SymptomCounts]]:
-    """Every rule, of the catalogue and `taught`, with its association over the judged rollouts that it looked at."""
+    """Every rule, of the catalog and `custom`, with its association over the judged rollouts that it looked at."""
     rollouts = tested.rollouts
     unseen = _unseen(rollouts, tested.which)
     everywhere = (int(tested.which.sum()), int(rollouts.failed[tested.which].sum()))
@@ -81,7 +80,7 @@ def _cannot(code: str) -> pl.Expr:
 def rule_statistics(
     context: RunContext, seen: Sequence[tuple[Rule, SymptomCounts]], q: Sequence[float | None]
 ) -> tuple[RuleStatistics, ...]:
-    """Every rule with its grade and counts, by code; `q` is each one's value in the whole family."""
+    """Every rule with its support and counts, by code; `q` is each one's value in the whole family."""
     rollouts = context.rollouts
     there = rollouts.run.rollouts["artifact"].is_not_null().to_numpy()
     unseen, rows, nowhere = _unseen(rollouts, there), int(there.sum()), none(rollouts)

@@ -12,11 +12,10 @@ from blade.evidence.alignment import AlignedTrajectory
 from blade.evidence.context import FindingDraft, QuotedSentence, RunContext, marked
 from blade.evidence.differences import A_JUDGE, ENVIRONMENT, EVERY_TEST
 from blade.evidence.templates import readable, telling
-from blade.findings import exhibits
-from blade.findings.examples import verb
-from blade.findings.exhibits import judge_words
+from blade.findings import examples
+from blade.findings.examples import judge_words, verb
 from blade.ingest.fields import is_judge
-from blade.model.expected import Check
+from blade.model.expected import VerifierCheck
 from blade.model.finding import Differs
 from blade.model.pattern import pattern_of
 
@@ -124,7 +123,7 @@ def _alike(walks: Sequence[AlignedTrajectory]) -> list[str]:
     tasks = {walk.rollout.key.task_id for walk, _ in mine}
     if words in ("", A_TOTAL) or len(tasks) < 2 or len(mine) * 2 < len(walks):
         return []
-    found = exhibits.check(*mine[0])
+    found = examples.check(*mine[0])
     shown = quotes.shown(" ".join(found.quote.split()) if found is not None else readable(words), 110)
     return [f'In {len(mine)} of {len(walks)} read the verifier says of one: "{shown}".']
 
@@ -173,7 +172,7 @@ def _failed(walk: AlignedTrajectory, name: str) -> QuotedSentence:
     return f"{walk.place}{of}{what or ' fails it'}{quoted}.", (evidence,) if evidence else ()
 
 
-def _words_of(check_: Check) -> str:
+def _words_of(check_: VerifierCheck) -> str:
     if not check_.words.strip():
         return ""
     start, end = telling(check_.words)
@@ -208,7 +207,7 @@ def words(group: FailureGroup, context: RunContext) -> FindingDraft:
 def _cannot_run(group: FailureGroup, context: RunContext) -> FindingDraft:
     """What every test of a rollout says: the program could not be run, or was not taken out of its fence."""
     walks = context.read(group.failing)
-    found = [(walk, evidence) for walk in walks if (evidence := exhibits.check(walk, "")) is not None]
+    found = [(walk, evidence) for walk in walks if (evidence := examples.check(walk, "")) is not None]
     fenced = bool(found) and all("SyntaxError" in one.quote and _FENCE in one.quote for _, one in found)
     return FindingDraft(
         title=f"Every test says {_as_said(group, context)(110)}",
@@ -228,7 +227,7 @@ def _as_said(group: FailureGroup, context: RunContext) -> Callable[[int], str]:
     """The verifier's words, cut to a width; those of one rollout where what it says differs from one to the next."""
     plain = readable(group.detail)
     walks = context.read(group.failing)[:1] if plain != group.detail or plain.endswith("...") else []
-    found = next((one for walk in walks if (one := exhibits.said(walk, group.name)) is not None), None)
+    found = next((one for walk in walks if (one := examples.said(walk, group.name)) is not None), None)
     if found is None:
         return lambda width: f'"{quotes.shown(plain, width)}"'
     more = " and the like" if len(group.failing) > 1 else ""
@@ -238,7 +237,7 @@ def _as_said(group: FailureGroup, context: RunContext) -> Callable[[int], str]:
 def _spoken(walk: AlignedTrajectory, field: str) -> QuotedSentence:
     spoken = next((one for one in walk.due.said if one.field == field), None)
     if spoken is None:
-        heard = exhibits.said(walk, field)
+        heard = examples.said(walk, field)
         return (
             (f'{walk.place}:{heard.step} "{heard.quote}".', (heard,)) if heard is not None else (f"{walk.place}.", ())
         )

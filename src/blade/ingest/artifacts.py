@@ -17,7 +17,7 @@ from blade.ingest.formats import Format, Head, format_named, formats
 from blade.ingest.jsonl import Torn, first_bytes, records
 from blade.ingest.row import is_rollout
 from blade.model.errors import ArtifactError, RequestError
-from blade.model.rollout import Problem, Source
+from blade.model.rollout import Problem, RowSource
 
 SUFFIXES = (
     ("_materialized_inputs", "inputs"),
@@ -97,7 +97,7 @@ def _problems(search: _Search) -> tuple[Problem, ...]:
     taken = {path.resolve() for bundle in search.bundles.values() for path in bundle.sidecars.values()}
     refused = sorted((path, why) for path, why in search.refused.items() if path not in taken)
     return tuple(
-        Problem(source=Source(artifact=f"{path.parent.name}/{path.name}"), reason=why) for path, why in refused
+        Problem(source=RowSource(artifact=f"{path.parent.name}/{path.name}"), reason=why) for path, why in refused
     )
 
 

@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, cast
 import msgspec
 import zstandard
 
-from blade.model.rollout import Source
+from blade.model.rollout import RowSource
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -42,9 +42,9 @@ class Record(msgspec.Struct, frozen=True, gc=False):
     """Why the bytes could not be had."""
 
 
-def source_of(record: Record, artifact: str) -> Source:
+def source_of(record: Record, artifact: str) -> RowSource:
     """Where a record stands."""
-    return Source(
+    return RowSource(
         artifact=artifact, member=record.member, offset=record.offset, length=len(record.data), line=record.line
     )
 

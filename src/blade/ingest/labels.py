@@ -8,6 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
+from blade.files import json_line, replacing
 from blade.model.diagnosis import Label
 from blade.model.errors import ArtifactError, RequestError
 from blade.model.finding import Cause
@@ -59,25 +60,9 @@ def write_label(path: Path, label: Label) -> int:
     """Add a label to a file, in place of an earlier one of the same task; returns how many the file then has."""
     earlier = read_labels(path) if path.exists() else ()
     kept = [one for one in earlier if (one.task_id, one.key_fp) != (label.task_id, label.key_fp)]
-    rows = [json.dumps(_row(one), ensure_ascii=False) for one in (*kept, label)]
-    draft = path.with_name(f".{path.name}.tmp")
-    try:
-        draft.write_text("".join(row + "\n" for row in rows), encoding="utf-8")
-        draft.replace(path)
-    except OSError as error:
-        raise RequestError(f"cannot write {path}: {error.strerror}", hint="give a file that can be written") from None
-    return len(rows)
-
-
-def _row(label: Label) -> dict[str, object]:
-    return {
-        "task_id": label.task_id,
-        "cause": str(label.cause) if label.cause else None,
-        "note": label.note,
-        "id_mark": label.id_mark,
-        "key_fp": label.key_fp,
-        "prompt_fp": label.prompt_fp,
-    }
+    with replacing(path) as file:
+        file.writelines(json_line(row) for row in (*kept, label))
+    return len(kept) + 1
 
 
 def labels_for(run: Run, labels: Sequence[Label]) -> dict[str, Label]:

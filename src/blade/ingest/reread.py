@@ -14,7 +14,7 @@ from blade.ingest.formats import Format, format_named
 from blade.ingest.jsonl import BOM, Torn, is_compressed, open_bytes, records
 from blade.ingest.row_table import LIGHT, Light
 from blade.model.errors import ArtifactError, RequestError
-from blade.model.rollout import Rollout, RolloutKey, Source
+from blade.model.rollout import Rollout, RolloutKey, RowSource
 from blade.model.run import Run
 
 _OF_THE_TASK = frozenset(
@@ -124,8 +124,8 @@ def _checked(spot: Spot, data: bytes) -> bytes:
     return found
 
 
-def _source(spot: Spot) -> Source:
-    return Source(**{name: spot[name] for name in ("artifact", "member", "offset", "length", "line")})
+def _source(spot: Spot) -> RowSource:
+    return RowSource(**{name: spot[name] for name in ("artifact", "member", "offset", "length", "line")})
 
 
 def _format(run: Run, artifact: str) -> Format:

@@ -15,7 +15,7 @@ from msgspec.structs import asdict
 from blade.ingest.names import safe_name
 from blade.model.errors import ArtifactError
 from blade.model.rollout import Problem
-from blade.model.run import Artifact, Reported, Run, SchemaField, Stated
+from blade.model.run import Artifact, PublishedNumber, Run, SchemaField, Stated
 
 VERSION = 3
 _BLOCK = 1 << 16
@@ -98,7 +98,7 @@ def _run(about: dict[str, Any], frames: list[pl.DataFrame], roots: dict[str, str
         artifacts=tuple(Artifact(**entry) for entry in about["artifacts"]),
         schema=tuple(SchemaField(**entry) for entry in about["schema"]),
         stated=tuple(Stated(**entry) for entry in about["stated"]),
-        reported=tuple(Reported(**entry) for entry in about.get("reported", ())),
+        reported=tuple(PublishedNumber(**entry) for entry in about.get("reported", ())),
         excluded=tuple(about["excluded"]),
         surprises=tuple(about["surprises"]),
         notes=tuple(about["notes"]),

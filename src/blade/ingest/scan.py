@@ -28,7 +28,7 @@ from blade.ingest.row_table import COLUMNS, Part, to_frame
 from blade.ingest.settings import Settings
 from blade.ingest.workers import WORTH_WORKERS, cores, open_pool
 from blade.model.finding import Detect
-from blade.model.rollout import Problem, Source
+from blade.model.rollout import Problem, RowSource
 from blade.model.tools import NO_CUSTOM_TOOLS, Tools, using_tools
 
 PART = 5_000
@@ -197,7 +197,7 @@ def _blocks(piece: Chunk, format_: Format, blocks: BlockReader, result: Scanned)
                 yield _read(blocks, waiting, piece, result)
                 waiting, size = [], 0
     except Torn as error:
-        torn = Problem(source=Source(artifact=piece.shown, line=result.lines + 1), reason=str(error))
+        torn = Problem(source=RowSource(artifact=piece.shown, line=result.lines + 1), reason=str(error))
     yield _read(blocks, waiting, piece, result)
     if torn is not None:
         _note(result, [torn])

@@ -15,7 +15,7 @@ from blade.ingest.batch import Batch
 from blade.ingest.columns import Column
 from blade.ingest.decode import decode_any, encode
 from blade.ingest.rollouts import offered_tools
-from blade.model.tool_schemas import NOTHING_OFFERED, Offered
+from blade.model.tools import NOTHING_OFFERED, Offered
 
 _SAMPLING = ("temperature", "top_p", "max_output_tokens")
 _SAMPLED = attrgetter(*_SAMPLING)

@@ -23,7 +23,6 @@ INFRASTRUCTURE = "infrastructure"
 VERIFIER = "verifier"
 UNEXPLAINED = "unexplained"
 TASK_SET = "task_set"
-CLEAN = "clean"
 
 
 class Cells(Struct, frozen=True, kw_only=True, eq=False):

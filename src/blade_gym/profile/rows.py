@@ -16,7 +16,7 @@ from blade.ingest import cells
 from blade.ingest.decode import Row, Unusable, decode_row, mend
 from blade.ingest.jsonl import BOM, Record, Torn, is_compressed, records
 from blade.model.errors import ArtifactError
-from blade.model.rollout import Problem, Source
+from blade.model.rollout import Problem, RowSource
 
 TASK = "_ng_task_index"
 REPEAT = "_ng_rollout_index"
@@ -159,7 +159,7 @@ def _each(path: Path, problems: list[Problem], take: Callable[[Cells, Record], N
     """Hand over each row of a file; what cannot be used becomes a problem."""
 
     def problem(line: int | None, reason: str) -> None:
-        problems.append(Problem(source=Source(artifact=str(path), line=line), reason=reason))
+        problems.append(Problem(source=RowSource(artifact=str(path), line=line), reason=reason))
 
     try:
         for record in _records(path):

@@ -20,8 +20,8 @@ from blade.ingest.row import RowReader
 from blade.ingest.row_table import Light
 from blade.model.errors import RequestError
 from blade.model.finding import Detect
-from blade.model.rollout import Rollout, RolloutKey, Source
-from blade.model.run import Reported
+from blade.model.rollout import Rollout, RolloutKey, RowSource
+from blade.model.run import PublishedNumber
 
 
 class Head(Struct, frozen=True, kw_only=True):
@@ -49,7 +49,7 @@ class Facts(Struct, frozen=True, kw_only=True):
     source: str = ""
     """What says so: manifest, config, inspect."""
     recorded: Mapping[str, float] = field(default_factory=dict)
-    reported: tuple[Reported, ...] = ()
+    reported: tuple[PublishedNumber, ...] = ()
     note: str = ""
 
 
@@ -68,7 +68,7 @@ class Format(Struct, frozen=True, kw_only=True):
     records: Callable[[Path, int, int | None], Iterator[Sequence[Record]]]
     """The records of a byte range, or of all of a file that cannot be split, in order: some neighbors at a time."""
     reader: MakeReader
-    rollout: Callable[[Row, Light, RolloutKey, Source], Rollout]
+    rollout: Callable[[Row, Light, RolloutKey, RowSource], Rollout]
     """The rollout of a row that is read again, with its steps."""
     as_row: Callable[[Row], Row] | None = None
     """A record under the names that rows have; None when it has them already."""

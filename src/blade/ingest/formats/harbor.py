@@ -13,7 +13,7 @@ from blade.ingest.formats import Format, Head
 from blade.ingest.rollouts import rollout_of
 from blade.ingest.row import RowReader
 from blade.ingest.row_table import Light
-from blade.model.rollout import Rollout, RolloutKey, Source
+from blade.model.rollout import Rollout, RolloutKey, RowSource
 
 _NAMES = ("trial_name", "task_name", "agent_info")
 _TRIAL = "id"
@@ -63,7 +63,7 @@ def _seconds(start: object, end: object) -> float | None:
         return None
 
 
-def rollout(row: Row, light: Light, key: RolloutKey, source: Source) -> Rollout:
+def rollout(row: Row, light: Light, key: RolloutKey, source: RowSource) -> Rollout:
     """The rollout of a trial that is read again."""
     return rollout_of(as_row(row), light, key, source)
 

@@ -21,7 +21,7 @@ from blade.ingest.rollouts import rollout_of
 from blade.ingest.row import RowReader
 from blade.ingest.row_table import Light
 from blade.model.finding import Detect
-from blade.model.rollout import Rollout, RolloutKey, Source
+from blade.model.rollout import Rollout, RolloutKey, RowSource
 
 _LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 _NO_ANSWER = "N"
@@ -286,7 +286,7 @@ def _usage(value: Mapping[str, Any]) -> dict[str, Any]:
     return {"usage": {name: sum(cells.count(item.get(name)) or 0 for item in spent) for name in names}}
 
 
-def rollout(row: Row, light: Light, key: RolloutKey, source: Source) -> Rollout:
+def rollout(row: Row, light: Light, key: RolloutKey, source: RowSource) -> Rollout:
     """The rollout of a sample that is read again."""
     return rollout_of(as_row(row), light, key, source)
 

@@ -17,7 +17,7 @@ from blade.ingest.rollouts import rollout_of
 from blade.ingest.row import RowReader
 from blade.ingest.row_table import Light
 from blade.model.pattern import pattern_of
-from blade.model.rollout import Rollout, RolloutKey, Source
+from blade.model.rollout import Rollout, RolloutKey, RowSource
 
 _NAMES = ("doc_id", "resps", "filtered_resps")
 _METRICS = ("exact_match", "acc", "acc_norm", "pass@1", "em", "f1", "prompt_level_strict_acc")
@@ -80,7 +80,7 @@ def facts(path: Path) -> Facts:
     return Facts(benchmark=named["task"] if named else None, source="name")
 
 
-def rollout(row: Row, light: Light, key: RolloutKey, source: Source) -> Rollout:
+def rollout(row: Row, light: Light, key: RolloutKey, source: RowSource) -> Rollout:
     """The rollout of a sample that is read again."""
     return rollout_of(as_row(row), light, key, source)
 

@@ -12,7 +12,7 @@ from blade.ingest.formats import Format, Head
 from blade.ingest.rollouts import rollout_of
 from blade.ingest.row import RowReader
 from blade.ingest.row_table import Light
-from blade.model.rollout import Rollout, RolloutKey, Source
+from blade.model.rollout import Rollout, RolloutKey, RowSource
 
 _REWARDS = fields.BY_NAME["reward"].paths
 _HANDED_IN = frozenset(
@@ -56,7 +56,7 @@ def _at(row: Row, path: str) -> Any:
     return value
 
 
-def rollout(row: Row, light: Light, key: RolloutKey, source: Source) -> Rollout:
+def rollout(row: Row, light: Light, key: RolloutKey, source: RowSource) -> Rollout:
     """The rollout of a row that is read again."""
     return rollout_of(as_row(row), light, key, source)
 

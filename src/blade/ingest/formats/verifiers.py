@@ -13,7 +13,7 @@ from blade.ingest.rollouts import rollout_of
 from blade.ingest.row import RowReader
 from blade.ingest.row_table import Light
 from blade.model.pattern import pattern_of
-from blade.model.rollout import Rollout, RolloutKey, Source
+from blade.model.rollout import Rollout, RolloutKey, RowSource
 
 _OBJECT = ord("{")
 _COMPONENTS = "reward_components"
@@ -59,7 +59,7 @@ def _is_grade(name: str, value: object) -> bool:
     return isinstance(value, int | float) and 0 <= value <= 1 and not _NO_GRADE.fullmatch(name)
 
 
-def rollout(row: Row, light: Light, key: RolloutKey, source: Source) -> Rollout:
+def rollout(row: Row, light: Light, key: RolloutKey, source: RowSource) -> Rollout:
     """The rollout of a row that is read again."""
     return rollout_of(as_row(row), light, key, source)
 

@@ -24,7 +24,7 @@ from blade.evidence import quotes
 from blade.evidence.alignment import AlignedTrajectory
 from blade.evidence.context import RunContext, spread
 from blade.model.diagnosis import Doubt
-from blade.model.expected import Check
+from blade.model.expected import VerifierCheck
 from blade.model.finding import Cause, Differs, Evidence
 from blade.model.pattern import pattern_of
 from blade.model.rollout import Outcome
@@ -128,7 +128,7 @@ def _by_tests(walk: AlignedTrajectory) -> _Seen | None:
     return _Seen(walk=walk, name=TESTS, path=shown.field, says=not failed, words=_words_at(walk.row, shown))
 
 
-def _words_at(row: Mapping[str, object], check: Check) -> str:
+def _words_at(row: Mapping[str, object], check: VerifierCheck) -> str:
     """The verdict of a check as the row has it; empty where its path does not lead there."""
     value: object = row
     for name in check.field.split("."):

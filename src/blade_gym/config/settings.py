@@ -1,17 +1,42 @@
-"""Words of the command line that nothing reads: a typo must not pass for a setting."""
+"""Keys at the top of a config: what commands act on, what is refused, and words of the command line that nothing reads.
+
+A typo must not pass for a setting, and a setting that nobody serves must not be taken in silence.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from blade_gym.config.interpolate import SECRET
+from blade.model.errors import RequestError
+from blade_gym.config.compose import Tree, leaves, parts
 from blade_gym.config.problem import ConfigProblem, suggestion
-from blade_gym.config.servers import AGENTS, LENIENT, MODELS, instances
-from blade_gym.config.tree import Tree, leaves, parts
-from blade_gym.config.unserved import UNSERVED
+from blade_gym.config.servers import AGENTS, LENIENT, MODELS, Instance, instances
+from blade_gym.config.values import SECRET
 
+_UPLOAD = ("rollouts are written to files and never uploaded", "leave it out, and upload --output yourself")
+_CAPTURE = ("calls are not captured apart from the rollout", "leave it out: response.output of a row holds every step")
+UNSERVED: Mapping[str, tuple[str, str]] = {
+    "upload_rollouts": _UPLOAD,
+    "upload_rollouts_to_wandb": _UPLOAD,
+    "rollout_collection_driver": (
+        "a driver is code for the inside of NeMo Gym, and rollouts are collected here by `gym eval run` alone",
+        "leave it out; where a driver chose rows from earlier results, run twice with an --input each",
+    ),
+    "skip_verification_reward": (
+        "a reward that no verifier gave would be read as one",
+        "leave it out: +skip_verification=true writes rows without a reward, and `gym eval reverify` gives them theirs",
+    ),
+    "observability_enabled": _CAPTURE,
+    "model_call_capture_dir": _CAPTURE,
+    "token_id_capture": (
+        "token ids are not captured",
+        "leave it out; `++MODEL.extra_body` asks an endpoint for what it can give",
+    ),
+    "dry_run": ("a run is not tried without running", "`gym env validate` checks the same config"),
+}
+"""Keys that NeMo Gym acts on and that are refused here: why, and what to do instead."""
 PARAMS = (
     "background",
     "include",
@@ -119,50 +144,52 @@ def unread(words: Iterable[str], before: Iterable[str], tree: Tree) -> tuple[lis
 
     `before` are the keys at the top of the config without the words, `tree` the config with them, its references open.
     """
-    servers = {one.name: one for one in instances(tree)}
-    read = {*SETTINGS, *before, *servers, *_referred(tree), SECRET}
+    servers = {instance.name: instance for instance in instances(tree)}
+    referred = {name for value in leaves(tree) if isinstance(value, str) for name in _REFERENCE.findall(value)}
+    read = {*SETTINGS, *before, *servers, *referred, SECRET}
     notices, problems = [], []
     for word in words:
         keys = parts(word.lstrip("+").partition("=")[0])
         if not word.startswith("+") or not keys:
             continue
-        if keys[0] in NEEDED and keys[0] not in _referred(tree):
-            problems.append(_of_no_use(keys[0], tree))
-            continue
-        lost = next(_lost(keys, read, servers), None)
-        notices += [f"{word}: nothing reads {lost}"] if lost else []
+        if keys[0] in NEEDED and keys[0] not in referred:
+            kinds = ", ".join(instance.type for instance in servers.values() if instance.group == MODELS)
+            message = f"is given, and {kinds or 'no model'} takes no {NEEDED[keys[0]]}"
+            hint = (
+                f"leave out {NEEDED[keys[0]]}"
+                if kinds
+                else "--model-type NAME adds a model; `gym list models` names them"
+            )
+            problems.append(ConfigProblem(kind="override", key=keys[0], message=message, hint=hint))
+        elif depth_and_known := _unread_key(keys, read, servers):
+            depth, known = depth_and_known
+            near = suggestion(keys[depth], known)
+            notices.append(f"{word}: nothing reads {'.'.join(keys[: depth + 1])}" + (f"; {near}" if near else ""))
     return notices, list(dict.fromkeys(problems))
 
 
-def _lost(keys: Sequence[str], read: set[str], servers: Mapping[str, Any]) -> Iterator[str]:
-    """The key that nothing reads, with what may have been meant."""
+def _unread_key(
+    keys: Sequence[str], read: set[str], servers: Mapping[str, Instance]
+) -> tuple[int, Sequence[str]] | None:
+    """Which of the keys nothing reads, with those that may have been meant."""
     if keys[0] not in read:
-        yield _named(keys[0], keys[0], sorted(read))
-        return
+        return 0, sorted(read)
     inner = SETTINGS.get(keys[0], ())
     if inner and len(keys) > 1 and keys[1] not in inner:
-        yield _named(".".join(keys[:2]), keys[1], inner)
+        return 1, inner
     known = KEYS.get((keys[1], keys[2]), ()) if keys[0] in servers and len(keys) > 3 else ()
-    if known and keys[3] not in (*known, *_of_references(servers[keys[0]].config)):
-        yield _named(".".join(keys[:4]), keys[3], known)
+    if not known:
+        return None
+    config = servers[keys[0]].config
+    referring = [str(key) for key, value in config.items() if isinstance(value, Mapping) and "name" in value]
+    return None if keys[3] in (*known, *referring) else (3, known)
 
 
-def _of_references(config: Mapping[str, Any]) -> list[str]:
-    return [str(key) for key, value in config.items() if isinstance(value, Mapping) and "name" in value]
-
-
-def _named(shown: str, name: str, known: Sequence[str]) -> str:
-    near = suggestion(name, known)
-    return f"{shown}; {near}" if near else shown
-
-
-def _referred(tree: Tree) -> set[str]:
-    """Keys at the top that some value of the tree refers to."""
-    return {name for _, value in leaves(tree) if isinstance(value, str) for name in _REFERENCE.findall(value)}
-
-
-def _of_no_use(key: str, tree: Tree) -> ConfigProblem:
-    kinds = ", ".join(one.type for one in instances(tree) if one.group == MODELS)
-    message = f"is given, and {kinds or 'no model'} takes no {NEEDED[key]}"
-    hint = f"leave out {NEEDED[key]}" if kinds else "--model-type NAME adds a model; `gym list models` names them"
-    return ConfigProblem(kind="override", key=key, message=message, hint=hint)
+def refuse_unserved(config: Mapping[str, Any]) -> None:
+    """Raise for keys at the top of a config that ask for what is not done; false, null and nothing ask for nothing."""
+    asked = [name for name in UNSERVED if config.get(name) not in (None, False, "")]
+    if asked:
+        raise RequestError(
+            "; ".join(f"{name} is not served: {UNSERVED[name][0]}" for name in asked),
+            hint="; ".join(dict.fromkeys(UNSERVED[name][1] for name in asked)),
+        )

@@ -59,7 +59,7 @@ def start(
     """
     from blade_gym.cli.composed import asked_judge, composed, judge_overrides, model_overrides
     from blade_gym.config.settings import refuse_unserved
-    from blade_gym.profile.served import metrics_of
+    from blade_gym.profile.aggregate import metrics_of
     from blade_gym.serve.start import start as serve
 
     wanted = selectors(benchmark, environment, resources_server, model_type)

@@ -262,7 +262,7 @@ def aggregated(rollouts: Path) -> None:
         name = entry["agent_ref"]["name"]
         _print(f"Key metrics for {name}:")
         _print(json.dumps(entry["key_metrics"], indent=4))
-        _print(text.told(name, entry["agent_metrics"]))
+        _print(text.agent_line(name, entry["agent_metrics"]))
     _print(f"Aggregate metrics: {metrics}")
 
 

@@ -48,7 +48,8 @@ def parse(text: str) -> Any:
         mark = error.problem_mark or error.context_mark
         raise Unreadable(error.problem or "no valid YAML", mark.line + 1 if mark else None) from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise Unreadable(f"no valid YAML: {str(error).splitlines()[0]}") from None
+        first_line = str(error).partition("\n")[0]
+        raise Unreadable(f"no valid YAML: {first_line}") from None
     if fault := _fault(value, set(), set()):
         raise Unreadable(fault)
     return value

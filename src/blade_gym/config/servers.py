@@ -21,41 +21,15 @@ HEAD = {"host": HOST, "port": 11000}
 LOW, HIGH = 10001, 20000
 HIGHEST = 65535
 DOMAINS = (
-    "math",
-    "coding",
-    "agent",
-    "knowledge",
-    "instruction_following",
-    "long_context",
-    "safety",
-    "games",
-    "translation",
-    "e2e",
-    "rlhf",
-    "other",
+    *("math", "coding", "agent", "knowledge", "instruction_following", "long_context"),
+    *("safety", "games", "translation", "e2e", "rlhf", "other"),
 )
 RESERVED = (
-    "config_paths",
-    "entrypoint",
-    "default_host",
-    "head_server",
-    "disallowed_ports",
-    "python_version",
-    "dry_run",
-    "results_dir",
-    "cache_dir",
-    "port_range_low",
-    "port_range_high",
-    "verbose",
-    "json",
-    "query",
-    "component_name",
-    "observability_enabled",
-    "model_call_capture_dir",
-    "token_id_capture",
-    "skip_verification",
-    "skip_verification_reward",
-    "hf_token",
+    *("config_paths", "entrypoint", "python_version", "results_dir", "cache_dir", "hf_token"),
+    *("default_host", "head_server", "disallowed_ports", "port_range_low", "port_range_high"),
+    *("verbose", "json", "query", "component_name", "dry_run"),
+    *("observability_enabled", "model_call_capture_dir", "token_id_capture"),
+    *("skip_verification", "skip_verification_reward"),
 )
 """Settings of NeMo Gym: a server of such a name would be read as one of them."""
 _WHOLE, _ABOVE, _FROM = "a whole number from 1", "a number above 0", "a number from 0"

@@ -38,100 +38,39 @@ UNSERVED: Mapping[str, tuple[str, str]] = {
 }
 """Keys that NeMo Gym acts on and that are refused here: why, and what to do instead."""
 PARAMS = (
-    "background",
-    "include",
-    "input",
-    "instructions",
-    "max_output_tokens",
-    "max_tool_calls",
-    "metadata",
-    "model",
-    "parallel_tool_calls",
-    "previous_response_id",
-    "prompt",
-    "reasoning",
-    "service_tier",
-    "store",
-    "temperature",
-    "text",
-    "tool_choice",
-    "tools",
-    "top_logprobs",
-    "top_p",
-    "truncation",
-    "user",
-    "stream",
+    *("input", "instructions", "prompt", "previous_response_id", "include", "metadata", "model", "reasoning", "text"),
+    *("temperature", "top_p", "top_logprobs", "max_output_tokens", "truncation"),
+    *("tools", "tool_choice", "parallel_tool_calls", "max_tool_calls"),
+    *("background", "service_tier", "store", "stream", "user"),
 )
 """What the Responses API takes."""
+_FREE = (
+    *("default_host", "disallowed_ports", "port_range_low", "port_range_high", "max_request_mb", LENIENT),
+    *("agent_name", "judge_server", "skip_verification", "disable_aggregation"),
+    *("input_jsonl_fpath", "output_jsonl_fpath", "overwrite", "resume_from_cache", "shard", "split", "limit"),
+    *("num_repeats", "num_repeats_add_seed", "num_samples_in_parallel", "num_prepare_benchmark_processes"),
+    *("prompt_config", "prepare_script_args", "reuse_existing_data_preparation", "use_cached_prepared_benchmarks"),
+)
 SETTINGS: Mapping[str, tuple[str, ...]] = {
-    "agent_name": (),
-    "default_host": (),
-    "disable_aggregation": (),
-    "disallowed_ports": (),
-    LENIENT: (),
+    **dict.fromkeys((*_FREE, *UNSERVED), ()),
     "head_server": ("host", "port"),
-    "input_jsonl_fpath": (),
-    "judge_server": (),
-    "limit": (),
-    "max_request_mb": (),
-    "num_prepare_benchmark_processes": (),
-    "num_repeats": (),
-    "num_repeats_add_seed": (),
-    "num_samples_in_parallel": (),
-    "output_jsonl_fpath": (),
-    "overwrite": (),
-    "port_range_high": (),
-    "port_range_low": (),
-    "prepare_script_args": (),
-    "prompt_config": (),
     "responses_create_params": PARAMS,
-    "resume_from_cache": (),
-    "reuse_existing_data_preparation": (),
-    "shard": (),
     "skills": ("path",),
-    "skip_verification": (),
-    "split": (),
-    "use_cached_prepared_benchmarks": (),
-    **dict.fromkeys(UNSERVED, ()),
 }
 """Keys at the top of a config that some command acts on, with the keys below them; none where anything may stand there."""
 _SERVER = ("entrypoint", "description", "host", "port")
+_MODEL = (*_SERVER, "max_tries", "retry_seconds", "checkpoint_ref")
+_ENDPOINT = (*_MODEL, "base_url", "api_key", "model", "api", "timeout_seconds", "extra_body")
 KEYS: Mapping[tuple[str, str], tuple[str, ...]] = {
     (AGENTS, "simple_agent"): (
-        *_SERVER,
-        "resources_server",
-        "model_server",
-        "max_steps",
-        "rollout_timeout_seconds",
-        "datasets",
-        "category",
-        "offline",
-        "requires",
-        "harness",
-        "verifier",
-        "reported",
-        "domain",
+        *(*_SERVER, "resources_server", "model_server", "max_steps", "rollout_timeout_seconds", "datasets"),
+        *("category", "offline", "requires", "harness", "verifier", "reported", "domain"),
     ),
-    **{
-        (MODELS, kind): (*_SERVER, *names, "max_tries", "retry_seconds", "checkpoint_ref")
-        for kind, names in {
-            "openai_model": (
-                "openai_base_url",
-                "openai_api_key",
-                "openai_model",
-                "base_url",
-                "api_key",
-                "model",
-                "api",
-                "timeout_seconds",
-                "extra_body",
-            ),
-            "vllm_model": ("base_url", "api_key", "model", "api", "timeout_seconds", "extra_body"),
-            "local_model": ("path", "model", "threads", "context"),
-            "replay_model": ("replay_path",),
-            "scripted_model": ("policy",),
-        }.items()
-    },
+    (MODELS, "openai_model"): (*_ENDPOINT, "openai_base_url", "openai_api_key", "openai_model"),
+    (MODELS, "vllm_model"): _ENDPOINT,
+    (MODELS, "local_model"): (*_MODEL, "path", "model", "threads", "context"),
+    (MODELS, "replay_model"): (*_MODEL, "replay_path"),
+    (MODELS, "scripted_model"): (*_MODEL, "policy"),
 }
 """Keys of servers whose code is here; a resources server reads what its own code asks for."""
 NEEDED = {"policy_model_name": "--model", "policy_base_url": "--model-url"}

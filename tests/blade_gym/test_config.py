@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -651,3 +652,15 @@ def test_references_that_nobody_can_read_or_follow_are_problems(tmp_path: Path) 
 def test_a_file_that_is_too_deep_is_a_problem(tmp_path: Path) -> None:
     write(tmp_path, one="a: " + "[" * 60 + "]" * 60)
     assert problems(tmp_path, "one") == ["one.yaml: more than 40 values inside of one another"]
+
+
+def test_without_omegaconf_the_command_that_installs_it_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, one="a: 1")
+    monkeypatch.setitem(sys.modules, "omegaconf", None)
+    error = refused(tmp_path, "one")
+    assert (error.message, error.hint) == (
+        "resolving a config needs omegaconf, which is not installed",
+        "pip install 'blade-bench[gym]'",
+    )

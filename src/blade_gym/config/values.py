@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from blade.model.errors import RequestError
 from blade_gym.config import yaml_file
 from blade_gym.config.compose import MISSING, Absent, Tree, lookup, parts
 from blade_gym.config.problem import ConfigProblem, suggestion
@@ -38,10 +39,10 @@ def overridden(tree: Tree, tokens: Sequence[str]) -> tuple[Tree, list[ConfigProb
     """The tree with every token applied in order. A bare `key=value` changes a key that is there and `~key` drops
     one; `+` and `++` also add one. A mapping merges with the mapping that is there.
     """
+    tree, problems = _readable(tree)
     from omegaconf import OmegaConf
     from omegaconf.errors import OmegaConfBaseException
 
-    tree, problems = _readable(tree)
     config = OmegaConf.create(tree, flags=_OBJECTS)
     for token in tokens:
         drop = token.startswith("~")
@@ -95,9 +96,9 @@ def override_value(text: str) -> Any:
 
 def interpolated(tree: Tree) -> tuple[Tree, list[ConfigProblem]]:
     """The tree with every reference replaced by its value; one problem for each value that is not there."""
+    tree, problems = _readable(tree)
     from omegaconf import OmegaConf
 
-    tree, problems = _readable(tree)
     work = _Interpolation(tree=tree, problems=problems)
     result = work.filled(OmegaConf.create(tree, flags=_OBJECTS), (), [])
     return result, list(dict.fromkeys([*problems, *work.missing]))
@@ -171,9 +172,16 @@ def _how_to_give(key: str) -> str:
 
 
 def _readable(tree: Tree) -> tuple[Tree, list[ConfigProblem]]:
-    """A copy without the texts that OmegaConf cannot parse as references, with a problem for each."""
-    from omegaconf import OmegaConf
-    from omegaconf.errors import GrammarParseError
+    """A copy without the texts that OmegaConf cannot parse as references, with a problem for each.
+
+    Raises RequestError where OmegaConf is not installed.
+    """
+    try:
+        from omegaconf import OmegaConf
+        from omegaconf.errors import GrammarParseError
+    except ImportError:
+        message = "resolving a config needs omegaconf, which is not installed"
+        raise RequestError(message, hint="pip install 'blade-bench[gym]'") from None
 
     problems = []
 

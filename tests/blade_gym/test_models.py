@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import sys
 from pathlib import Path
 from typing import Any
@@ -99,6 +100,16 @@ def test_a_prompt_that_nobody_recorded_is_no_answer(tmp_path: Path) -> None:
     assert (failed.value.failure_class, failed.value.again) == ("not_recorded", False)
     with pytest.raises(RequestError, match="cannot read the rollouts to replay"):
         ReplayModel([tmp_path / "none.jsonl"])
+
+
+def test_compressed_recordings_answer_too(tmp_path: Path) -> None:
+    plain = write(tmp_path / "r.jsonl", [recorded(0, said("yes", id="m0"))])
+    packed = tmp_path / "r.jsonl.gz"
+    packed.write_bytes(gzip.compress(plain.read_bytes()))
+    assert ask(ReplayModel([packed])) == ask(ReplayModel([plain]))
+    packed.write_bytes(packed.read_bytes()[:-20])
+    with pytest.raises(RequestError, match="cannot read the rollouts to replay"):
+        ReplayModel([packed])
 
 
 def test_policies_are_named_and_an_unknown_one_is_refused_with_the_names() -> None:

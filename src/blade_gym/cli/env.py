@@ -107,8 +107,7 @@ def _examined(
 ) -> tuple[Resolved, tuple[ConfigProblem, ...]]:
     from blade.model.errors import RequestError
     from blade_gym.config.load import examine
-    from blade_gym.config.roots import search_roots
-    from blade_gym.config.selectors import selected
+    from blade_gym.config.roots import search_roots, selected
 
     roots = search_roots(search_dir or ())
     found, problems = examine([*(config or ()), *selected(wanted, roots)], words, roots)

@@ -42,8 +42,7 @@ def prepare(
     """
     from blade.report.text import printable
     from blade_gym import prepare as making
-    from blade_gym.config.roots import search_roots
-    from blade_gym.config.selectors import config_path
+    from blade_gym.config.roots import config_path, search_roots
 
     roots = search_roots(search_dir or ())
     names = [*(config or ()), *(config_path("benchmark", name, roots) for name in benchmark or ())]

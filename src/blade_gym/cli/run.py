@@ -163,9 +163,9 @@ def _undecided(given: dict[str, Any]) -> None:
 def _repeats(text: str | None) -> Any:
     if text is None:
         return None
-    from blade_gym.config.overrides import value
+    from blade_gym.config.values import override_value
 
-    return value(text)
+    return override_value(text)
 
 
 def _serving(
@@ -177,7 +177,7 @@ def _serving(
     judge: str | None,
 ) -> tuple[Stage, Options]:
     from blade_gym.cli.composed import asked_judge, composed
-    from blade_gym.config.unserved import refuse_unserved
+    from blade_gym.config.settings import refuse_unserved
     from blade_gym.run.options import read_options
     from blade_gym.run.stage import serving
 
@@ -191,12 +191,11 @@ def _serving(
 def _remote(
     words: list[str], flags: dict[str, Any], search_dir: list[str] | None, head_port: int | None
 ) -> tuple[Stage, Options]:
-    from blade_gym.config.overrides import overridden
+    from blade_gym.config.compose import merged
     from blade_gym.config.problem import refuse
     from blade_gym.config.roots import search_roots
-    from blade_gym.config.tree import merged
-    from blade_gym.config.unread import unread
-    from blade_gym.config.unserved import refuse_unserved
+    from blade_gym.config.settings import refuse_unserved, unread
+    from blade_gym.config.values import overridden
     from blade_gym.run.endpoints import ask_head
     from blade_gym.run.options import read_options
     from blade_gym.run.stage import remote
@@ -263,7 +262,7 @@ def aggregated(rollouts: Path) -> None:
         name = entry["agent_ref"]["name"]
         _print(f"Key metrics for {name}:")
         _print(json.dumps(entry["key_metrics"], indent=4))
-        _print(text.told(name, entry["agent_metrics"]))
+        _print(text.agent_line(name, entry["agent_metrics"]))
     _print(f"Aggregate metrics: {metrics}")
 
 

@@ -11,9 +11,9 @@ from typing import Any
 
 from blade_gym.more_tests.draw import draw_inputs
 from blade_gym.more_tests.seen import Input, read_tests
-from blade_gym.sandbox.programs import Limits, output_of
+from blade_gym.sandbox.programs import ProgramLimits, output_of
 
-LIMITS = Limits(seconds=120.0, megabytes=4096)
+LIMITS = ProgramLimits(seconds=120.0, megabytes=4096)
 SPARE = 2
 """Inputs that are tried for each one that is wanted: some give no result."""
 FEWEST_KNOWN = 3

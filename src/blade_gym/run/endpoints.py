@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from blade.model.errors import RequestError
-from blade_gym.config.ports import HEAD
-from blade_gym.config.servers import AGENTS
+from blade_gym.config.servers import AGENTS, HEAD
 from blade_gym.run.verifier_code import Code
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from blade.model.errors import RequestError
 from blade_gym.config.load import Resolved
-from blade_gym.config.ports import choices
-from blade_gym.config.servers import Instance
+from blade_gym.config.servers import Instance, port_choices
 
 PROC = Path("/proc")
 
@@ -24,7 +23,7 @@ def listeners(resolved: Resolved, head: tuple[str, int]) -> tuple[socket.socket,
     opened: dict[str, socket.socket] = {}
     try:
         _open_given(resolved, head, opened)
-        free = choices(resolved.config, [one for one in resolved.instances if one.name in resolved.given_ports])
+        free = port_choices(resolved.config, [one for one in resolved.instances if one.name in resolved.given_ports])
         for one in resolved.instances:
             if one.name not in opened:
                 opened[one.name] = _next(one, free)

@@ -14,7 +14,6 @@ import uvicorn
 from blade.model.errors import RequestError
 from blade_gym.config.load import Resolved
 from blade_gym.config.servers import instances
-from blade_gym.config.tree import assigned
 from blade_gym.sandbox.walls import end_all
 from blade_gym.serve.fleet import assemble
 from blade_gym.serve.guard import Guard, limit_of
@@ -49,7 +48,7 @@ def start(
     head, opened = listeners(resolved, (host, port))
     config = resolved.config
     for one in resolved.instances:
-        config = assigned(config, (one.name, one.group, one.type, "port"), opened[one.name].getsockname()[1])
+        config = one.put(config, port=opened[one.name].getsockname()[1])
     listed = [record(one, resolved.roots) for one in instances(config)]
     apps = {**fleet.apps(aggregate), _HEAD: head_app(config, listed)}
     hosts = {**{one.name: str(one.config["host"]) for one in resolved.instances}, _HEAD: host}

@@ -35,7 +35,7 @@ from typing import Any
 from blade_gym.answers import LONGEST_SHOWN, fenced, message, output_text
 from blade_gym.environment import Environment, NoVerdict, Row, Verdict
 from blade_gym.sandbox import walls
-from blade_gym.sandbox.programs import Limits, run_tests
+from blade_gym.sandbox.programs import ProgramLimits, run_tests
 from blade_gym.sandbox.worker import Worker
 from blade_gym.single_turn import Config, SingleTurn
 
@@ -87,7 +87,7 @@ def verify(row: Row, text: str, config: Config) -> Verdict:
         results = [{"name": test["name"], "passed": False, "message": refused} for test in tests]
     else:
         seconds = float(config.get("unit_test_timeout_secs") or config.get("timeout") or SECONDS)
-        limits = Limits(seconds=seconds, megabytes=int(config.get("memory_mb", MEGABYTES)))
+        limits = ProgramLimits(seconds=seconds, megabytes=int(config.get("memory_mb", MEGABYTES)))
         results = run_tests(_runnable(row, code or ""), tests, limits)
     passed = sum(result["passed"] for result in results)
     fields = {

@@ -1,18 +1,17 @@
-"""Asking again: a model behind a limit of tries, with waits that double, and jitter that a seed decides."""
+"""Retries: a model behind a limit of tries, with waits that double, and jitter that a seed decides."""
 
 from __future__ import annotations
 
-import asyncio
 import random
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
+
+import msgspec
 
 from blade_gym.model import Model, ModelError
 
 
-@dataclass(frozen=True, kw_only=True)
-class Patience:
+class Patience(msgspec.Struct, frozen=True, kw_only=True):
     """How often to try, and how long to wait between."""
 
     tries: int = 5
@@ -31,15 +30,12 @@ class Patience:
 class PatientModel:
     """A model that is asked again where that may help."""
 
-    def __init__(
-        self,
-        inner: Model,
-        patience: Patience,
-        *,
-        seed: int = 0,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-    ) -> None:
-        self._inner, self._patience, self._seed, self._sleep = inner, patience, seed, sleep
+    def __init__(self, inner: Model, patience: Patience, *, seed: int = 0) -> None:
+        import stamina
+
+        self._inner, self._patience, self._seed = inner, patience, seed
+        # By default each retry is logged to standard error, in the midst of what the command says there.
+        stamina.instrumentation.set_on_retry_hooks(())
 
     @property
     def name(self) -> str:
@@ -48,14 +44,21 @@ class PatientModel:
 
     async def respond(self, params: Mapping[str, Any], *, seed: int | None = None) -> dict[str, Any]:
         """The first answer that is one; raises the last ModelError."""
+        import stamina
+
         chance = random.Random(f"{self._seed}:{seed}:{params.get('input')}")
-        for failed in range(1, self._patience.tries + 1):
-            try:
+        failed = 0
+
+        def backoff(error: Exception) -> bool | float:
+            nonlocal failed
+            if not isinstance(error, ModelError) or not error.again:
+                return False
+            failed += 1
+            return self._patience.wait(failed, error.after, chance)
+
+        async for attempt in stamina.retry_context(on=backoff, attempts=self._patience.tries, timeout=None):
+            with attempt:
                 return await self._inner.respond(params, seed=seed)
-            except ModelError as error:
-                if not error.again or failed == self._patience.tries:
-                    raise
-                await self._sleep(self._patience.wait(failed, error.after, chance))
         raise AssertionError("unreachable")
 
     async def close(self) -> None:

@@ -14,7 +14,6 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from blade.model.errors import RequestError
-from blade_gym import databases as files
 from blade_gym import hub
 
 PLACE = "https://github.com/xlang-ai/Spider2/archive/refs/heads/main.zip"
@@ -38,8 +37,8 @@ def prepare(databases: str | None = None, source: str | None = None, output: str
     published = _published(source)
     rows = [_row(key, published) for key in sorted(published.questions, key=_number)]
     kept = {
-        files.keep(data, target.parent / "databases" / Path(name).name).stem
-        for name, data in files.files_of(DATABASES, (".sqlite", ".zip"), source=databases)
+        hub.write_database(data, target.parent / "databases" / Path(name).name).stem
+        for name, data in hub.archive_files(DATABASES, (".sqlite", ".zip"), source=databases)
         if name.endswith(".sqlite")
     }
     lost = sorted({row["db_id"] for row in rows} - kept)
@@ -65,7 +64,7 @@ class _Published:
 
 def _published(source: str | None) -> _Published:
     found = _Published()
-    for name, data in files.files_of(PLACE, (".jsonl", ".csv", ".sql"), source=source):
+    for name, data in hub.archive_files(PLACE, (".jsonl", ".csv", ".sql"), source=source):
         path = PurePosixPath(name)
         if "spider2-lite" in path.parts:
             _take(found, path, data)

@@ -9,8 +9,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any, NoReturn, Protocol
 
+from blade.model.errors import RequestError
 from blade_gym.answers import last_message, message
 from blade_gym.environment import Environment, Row, Session, ToolError, Verdict
 
@@ -102,3 +104,14 @@ def of_output(verifier: OutputVerifier, config: Config) -> Environment:
         return await asyncio.to_thread(verifier.verify, row, output, config)
 
     return SingleTurn(judge=judge, golden=verifier.gold, ready=getattr(verifier, "ready", SingleTurn.ready))
+
+
+def needed(*modules: str, requirement: str | None = None) -> None:
+    """Raise RequestError, with the command that installs them, where a module is missing.
+
+    `requirement` is of a package that is installed without its dependencies; the others come with the extra `gym`.
+    """
+    missing = [module for module in modules if find_spec(module) is None]
+    if missing:
+        how = "pip install 'blade-bench[gym]'" if requirement is None else f"pip install --no-deps '{requirement}'"
+        raise RequestError(f"the verifier needs {', '.join(missing)}, which is not installed", hint=how)

@@ -11,9 +11,9 @@ import pytest
 
 from blade.model.errors import RequestError
 from blade_gym.config.servers import Instance
-from blade_gym.model import ModelError
 from blade_gym.models.local_model import LocalModel
 from blade_gym.models.make import make_model
+from blade_gym.models.model import ModelError
 from blade_gym.models.replay import ReplayModel
 from blade_gym.models.scripted import scripted
 from gym_lab import write

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from blade.model.errors import RequestError
-from blade_gym.model import ModelError
 from blade_gym.models.again import Patience, PatientModel
 from blade_gym.models.chat import chat_request, from_chat, messages
+from blade_gym.models.model import ModelError
 from blade_gym.models.openai_model import OpenAIModel
 from blade_gym.models.reply import checked_response, summed
 from gym_endpoint import BODIES, KEY, Endpoint, serving

@@ -9,13 +9,11 @@ from typing import Any
 import pytest
 
 from blade.model.errors import RequestError
-from blade_gym.run.dataset import Source
+from blade_gym.catalog.skills import read_skills
+from blade_gym.run.dataset import Prompt, Source, read_prompt
 from blade_gym.run.options import read_options
-from blade_gym.run.plan import Plan, Wishes, make_plan
-from blade_gym.run.prompt import Prompt, read_prompt
+from blade_gym.run.plan import Plan, Shard, Wishes, make_plan
 from blade_gym.run.resume import most_attempts
-from blade_gym.run.shards import Shard
-from blade_gym.run.skills import read_skills
 from gym_lab import write
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from blade.model.errors import RequestError
 from blade_gym.config.load import Resolved, examine
-from blade_gym.prepare import Prepared, ensure, plan, prepare
+from blade_gym.run.prepare import Prepared, ensure, plan, prepare
 from gym_shelf import ROOT, gym, overlay, shelf, write
 
 SCRIPT = """

@@ -11,7 +11,7 @@ import pytest
 
 from blade_gym.agents.simple_agent import Limits, run
 from blade_gym.environment import NoVerdict, ToolError, Verdict
-from blade_gym.model import ModelError
+from blade_gym.models.model import ModelError
 from blade_gym.models.reply import call_item, message_item, response_object
 
 TOOL = {"type": "function", "name": "look", "parameters": {"type": "object"}}

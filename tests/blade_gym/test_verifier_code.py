@@ -8,7 +8,7 @@ import pytest
 
 from blade_gym.config.roots import search_roots, shipped
 from blade_gym.config.servers import Instance
-from blade_gym.run.verifier_code import Code, code_of, recorded, sha256
+from blade_gym.serve.verifier_code import Code, code_of, recorded, sha256
 from gym_lab import lab
 
 

@@ -18,7 +18,7 @@ from blade_gym.agents import simple_agent
 from blade_gym.answers import message
 from blade_gym.environment import Environment, ForeignRow, Task, refuse_foreign
 from blade_gym.policies.good import Assistant
-from blade_gym.serve.contract import Kept
+from blade_gym.serve.contract import CheckedEnvironment
 from blade_gym.serve.resources import resources_app
 from blade_gym.workplace.environment import Workplace
 from blade_gym.workplace.rows import rows
@@ -177,7 +177,7 @@ def rolled(environment: Environment, row: dict[str, Any]) -> tuple[dict[str, Any
 
 
 def test_an_agents_server_asks_no_model_for_it() -> None:
-    kept = Kept(made=Workplace(), path=Path("app.py"))
+    kept = CheckedEnvironment(made=Workplace(), path=Path("app.py"))
     failed, asked = rolled(kept, FOREIGN)
     assert asked == 0
     assert (failed["reward"], failed["_ng_failure_class"], failed["_ng_failure_terminal"]) == (
@@ -192,7 +192,7 @@ def test_an_agents_server_asks_no_model_for_it() -> None:
 
 
 def test_a_resources_server_opens_no_session_and_gives_no_reward_for_it() -> None:
-    app = resources_app("workplace_assistant", Kept(made=Workplace(), path=Path("app.py")))
+    app = resources_app("workplace_assistant", CheckedEnvironment(made=Workplace(), path=Path("app.py")))
 
     async def talk() -> list[httpx.Response]:
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://here") as client:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from blade_gym.environment import Environment, NoVerdict, Row, Session, ToolError
-from blade_gym.model import UNREACHABLE, Model, ModelError
+from blade_gym.models.model import UNREACHABLE, Model, ModelError
 from blade_gym.models.openai_model import extra_body
 from blade_gym.models.reply import output_item, summed
 

@@ -30,7 +30,7 @@ from blade_gym.cli.options import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from blade_gym.serve.golden import Proven
+    from blade_gym.run.golden import Proven
 
 HeadPort = Annotated[int | None, typer.Option("--head-port", metavar="N", help="Where the head listens (11000).")]
 
@@ -90,9 +90,7 @@ def status(as_json: Json = False, head_port: HeadPort = None) -> None:
 
     Example: gym env status --json
     """
-    from blade_gym.run.endpoints import ask_head, instance_of
-    from blade_gym.serve.head import place
-    from blade_gym.serve.status import healthy
+    from blade_gym.serve.head import ask_head, healthy, instance_of, place
 
     host, port = place({"head_server": {"port": head_port}})
     running = ask_head(host, port)
@@ -127,7 +125,7 @@ def prove(
     from blade_gym.cli.composed import composed
     from blade_gym.config.roots import search_roots
     from blade_gym.config.selectors import names
-    from blade_gym.serve.golden import golden
+    from blade_gym.run.golden import golden
 
     wanted = {"benchmark": benchmark, "environment": environment, "resources_server": resources_server}
     sets = [wanted]

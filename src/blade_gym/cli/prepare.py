@@ -12,7 +12,7 @@ from blade_gym.cli.options import Config, SearchDir, UnsafeSandbox, Words
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from blade_gym.prepare import Job
+    from blade_gym.run.prepare import Job
 
 
 def prepare(
@@ -41,9 +41,9 @@ def prepare(
     Example: gym eval prepare --benchmark evalplus
     """
     from blade.report.text import printable
-    from blade_gym import prepare as making
     from blade_gym.config.roots import search_roots
     from blade_gym.config.selectors import config_path
+    from blade_gym.run import prepare as making
 
     roots = search_roots(search_dir or ())
     names = [*(config or ()), *(config_path("benchmark", name, roots) for name in benchmark or ())]
@@ -71,7 +71,7 @@ def _jobs(name: str, words: list[str], roots: tuple[Path, ...], seed: int | None
     from blade.report.text import printable
     from blade_gym.config.load import examine
     from blade_gym.config.problem import refuse
-    from blade_gym.prepare import plan
+    from blade_gym.run.prepare import plan
 
     resolved, problems = examine([name], words, roots)
     refuse([one for one in problems if one.kind not in ("missing", "interpolation", "reference")])

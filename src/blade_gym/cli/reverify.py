@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     from blade_gym.config.servers import Instance
     from blade_gym.environment import Environment
     from blade_gym.run.artifacts import Artifacts
-    from blade_gym.run.judges import Judges
-    from blade_gym.run.reverify import Again, Agents
+    from blade_gym.run.reverify import Again, Agents, Judges
 
 UNSAFE = "unsafe_"
 MOST_TOLD = 6
@@ -97,8 +96,7 @@ def reverify(
     """
     from blade_gym.cli.composed import judge_overrides, model_overrides
     from blade_gym.run.artifacts import Artifacts
-    from blade_gym.run.judges import judges_of
-    from blade_gym.run.reverify import Reverify
+    from blade_gym.run.reverify import Reverify, judges_of
     from blade_gym.run.reverify import reverify as judge
 
     if not rollouts:
@@ -208,7 +206,7 @@ def _parts(
         asked_judge(resolved, judge)
         return resolved.instances, resolved.roots, typed or judge is not None
     from blade_gym.config.roots import search_roots
-    from blade_gym.run.judges import from_manifest
+    from blade_gym.run.reverify import from_manifest
 
     if judge is not None:
         raise RequestError("--judge-model needs a config", hint="--benchmark or --resources-server names it")
@@ -217,9 +215,9 @@ def _parts(
 
 def _refused(made: Mapping[str, Environment], *, force: bool) -> bool:
     """Whether an environment cannot judge stored responses; raises unless that is wanted all the same."""
-    from blade_gym.run.reverify import STATELESS, mode
+    from blade_gym.environment import STATELESS, reverify_mode
 
-    cannot = sorted(name for name, environment in made.items() if mode(environment) != STATELESS)
+    cannot = sorted(name for name, environment in made.items() if reverify_mode(environment) != STATELESS)
     if cannot and not force:
         raise RequestError(
             f"the environment of {', '.join(cannot)} cannot judge stored responses",

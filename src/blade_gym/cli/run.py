@@ -197,10 +197,9 @@ def _remote(
     from blade_gym.config.tree import merged
     from blade_gym.config.unread import unread
     from blade_gym.config.unserved import refuse_unserved
-    from blade_gym.run.endpoints import ask_head
     from blade_gym.run.options import read_options
     from blade_gym.run.stage import remote
-    from blade_gym.serve.head import place
+    from blade_gym.serve.head import ask_head, place
 
     plain = [f"++{word.lstrip('+')}" for word in words]
     own, problems = overridden({}, plain)

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from blade_gym.model import Model, ModelError
+from blade_gym.models.model import Model, ModelError
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,9 +9,9 @@ from typing import Any
 from blade.model.errors import RequestError
 from blade_gym.config.roots import find
 from blade_gym.config.servers import Instance
-from blade_gym.model import Model
 from blade_gym.models.again import Patience, PatientModel
 from blade_gym.models.local_model import ANSWER, CONTEXT, NAME, SAMPLING, SLOTS, LocalModel
+from blade_gym.models.model import Model
 from blade_gym.models.openai_model import SECONDS, OpenAIModel, extra_body
 from blade_gym.models.replay import ReplayModel
 from blade_gym.models.scripted import scripted

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from blade.model.errors import RequestError
-from blade_gym.model import ModelError
+from blade_gym.models.model import ModelError
 from blade_gym.models.reply import response_object
 
 Item = Mapping[str, Any]

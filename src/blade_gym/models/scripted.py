@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from blade.model.errors import RequestError
 from blade_gym.environment import Row
-from blade_gym.model import Model
+from blade_gym.models.model import Model
 
 if TYPE_CHECKING:
     from blade_gym.policies.explores import Explores

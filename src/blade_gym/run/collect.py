@@ -13,15 +13,18 @@ import random
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from blade_gym.agents.simple_agent import FAILURE, MENDABLE, SKIPPED, TERMINAL
 from blade_gym.environment import FOREIGN
-from blade_gym.model import UNREACHABLE
 from blade_gym.models.again import Patience
+from blade_gym.models.model import UNREACHABLE
 from blade_gym.run.artifacts import ATTEMPT, REPEAT, TASK, RowFile
-from blade_gym.run.endpoints import Endpoints
 from blade_gym.run.resume import MOST_ATTEMPTS, key_of
+
+if TYPE_CHECKING:
+    import httpx
+    from starlette.applications import Starlette
 
 NO_PERSIST = "_ng_no_persist"
 BROKEN = "remote_agent_error"
@@ -221,3 +224,37 @@ def _broken(row: Mapping[str, Any], kind: str, why: str, *, terminal: bool = Fal
 
 def _failure(kind: str, why: str, *, terminal: bool = False) -> dict[str, Any]:
     return {"reward": None, FAILURE: kind, TERMINAL: terminal, "error": why}
+
+
+SECONDS = 3600.0
+"""The longest that one rollout may take to answer."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Endpoints:
+    """A client, and the address of each agent."""
+
+    client: httpx.AsyncClient
+    urls: Mapping[str, str]
+
+    async def close(self) -> None:
+        """Let go of the connections."""
+        await self.client.aclose()
+
+
+def in_process(apps: Mapping[str, Starlette]) -> Endpoints:
+    """The applications themselves; no port is opened."""
+    import httpx
+
+    urls = {name: f"http://agent-{number}.in-process" for number, name in enumerate(apps)}
+    mounts = {urls[name]: httpx.ASGITransport(app=app, raise_app_exceptions=False) for name, app in apps.items()}
+    return Endpoints(client=httpx.AsyncClient(mounts=mounts, timeout=None), urls=urls)
+
+
+def over_network(urls: Mapping[str, str], seconds: float = SECONDS) -> Endpoints:
+    """Servers at these addresses."""
+    import httpx
+
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=64)
+    timeout = httpx.Timeout(seconds, connect=15.0, pool=None)
+    return Endpoints(client=httpx.AsyncClient(limits=limits, timeout=timeout, trust_env=False), urls=urls)

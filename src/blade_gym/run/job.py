@@ -10,16 +10,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from blade.model.errors import RequestError
+from blade_gym.catalog.skills import Skills, read_skills
 from blade_gym.models.make import LOCAL
 from blade_gym.run import collate as collating
 from blade_gym.run import manifest as about
 from blade_gym.run.artifacts import Artifacts, RowFile, write_document, write_rows
 from blade_gym.run.collect import Collector, Sink, Tally
-from blade_gym.run.draft import draft_manifest
+from blade_gym.run.manifest import draft_manifest
 from blade_gym.run.options import Options
 from blade_gym.run.plan import Plan, Wishes, make_plan
 from blade_gym.run.resume import Left, most_attempts, read_inputs, read_left
-from blade_gym.run.skills import Skills, read_skills
 from blade_gym.run.stage import Close, Stage
 from blade_gym.sandbox.walls import end_all
 

@@ -11,8 +11,8 @@ from typing import Any
 from blade.model.errors import RequestError
 from blade_gym.run.artifacts import TASK, Artifacts, write_document, write_rows
 from blade_gym.run.manifest import differences, fingerprint, read_manifest, task_names
+from blade_gym.run.plan import Shard, parse_shard
 from blade_gym.run.resume import key_of, rows_of
-from blade_gym.run.shards import Shard, parse_shard
 
 MOST_TOLD = 3
 

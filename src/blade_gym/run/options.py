@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from blade.model.errors import RequestError
-from blade_gym.run.plan import Repeats
-from blade_gym.run.shards import Shard, parse_shard
+from blade_gym.run.plan import Repeats, Shard, parse_shard
 
 _RANGES: Mapping[str, tuple[Callable[[float], bool], str]] = {
     "temperature": (lambda value: value >= 0, "a number from 0"),

@@ -15,13 +15,13 @@ from blade_gym.config.problem import suggestion
 from blade_gym.config.roots import find, place
 from blade_gym.config.servers import MODELS, POLICY, RESOURCES, Instance, instances
 from blade_gym.environment import Row, Task, refuse_foreign
-from blade_gym.prepare import ensure
 from blade_gym.run.collate import collated
-from blade_gym.run.dataset import Source, lines
-from blade_gym.run.endpoints import Endpoints, Running, in_process, over_network
+from blade_gym.run.collect import Endpoints, in_process, over_network
+from blade_gym.run.dataset import Source, lines, read_prompt
 from blade_gym.run.options import Options
-from blade_gym.run.prompt import read_prompt
-from blade_gym.run.verifier_code import Code, code_of, joined
+from blade_gym.run.prepare import ensure
+from blade_gym.serve.head import Running
+from blade_gym.serve.verifier_code import Code, code_of, joined
 
 if TYPE_CHECKING:
     from blade_gym.serve.fleet import Fleet
@@ -85,7 +85,7 @@ def serving(
             refuse_foreign(assembled(frozenset(rows)).agents[name].environment, tasks)
 
     def connect(agents: Mapping[str, Sequence[Task]]) -> tuple[Endpoints, Close, str | None]:
-        from blade_gym.serve.trial import refuse_broken
+        from blade_gym.run.golden import refuse_broken
 
         fleet = assembled(frozenset(agents))
         for line in refuse_broken(fleet, agents):

@@ -10,8 +10,7 @@ from starlette.requests import Request
 
 from blade_gym.agents import simple_agent
 from blade_gym.serve.fleet import Agent
-from blade_gym.serve.metrics import Aggregate, aggregate_route
-from blade_gym.serve.web import Body, Post, application
+from blade_gym.serve.web import Aggregate, Body, Post, aggregate_route, application
 
 _ROW = {
     "type": "object",

@@ -13,15 +13,15 @@ from blade_gym.config.load import Resolved
 from blade_gym.config.roots import find
 from blade_gym.config.servers import AGENTS, MODELS, POLICY, RESOURCES, Instance, references
 from blade_gym.environment import Environment, refuse_unready
-from blade_gym.model import Model
 from blade_gym.models.make import make_model
+from blade_gym.models.model import Model
 from blade_gym.models.scripted import SCRIPTED, refuse_unfit
 from blade_gym.serve.contract import environment_of
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
-    from blade_gym.serve.metrics import Aggregate
+    from blade_gym.serve.web import Aggregate
 
 AGENT_TYPES = ("simple_agent",)
 
@@ -161,7 +161,7 @@ def load_environment(one: Instance, roots: Sequence[Path], models: Mapping[str, 
     if path is None:
         raise RequestError(f"the resources server {one.name} has no {name}", hint="--search-dir names more folders")
     config = {**one.config, **_models_of(one, models or {}), "search_roots": tuple(roots)}
-    return environment_of(path, f"blade_resources_server_{one.type}", config)
+    return environment_of(path, config)
 
 
 def _models_of(one: Instance, models: Mapping[str, Model]) -> dict[str, Model]:

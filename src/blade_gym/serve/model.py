@@ -10,7 +10,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from blade_gym.model import Model
+from blade_gym.models.model import Model
 from blade_gym.serve.web import Body, Post, application
 
 _MEDIA = ("image_url", "input_audio")

@@ -14,7 +14,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from blade_gym.model import ModelError
+from blade.model.errors import BladeError
+from blade_gym.models.model import ModelError
 
 Body = dict[str, Any]
 Answer = Callable[[Request, Body], Awaitable[Any]]
@@ -89,3 +90,29 @@ def openapi(title: str, posts: Sequence[Post], gets: Mapping[str, Any]) -> dict[
         answers = {"200": {"description": "OK"}, "422": {"description": "the body cannot be used"}}
         paths[post.path] = {"post": {"summary": post.summary, "requestBody": body, "responses": answers}}
     return {"openapi": "3.1.0", "info": {"title": title, "version": "1"}, "paths": dict(sorted(paths.items()))}
+
+
+Aggregate = Callable[[Sequence[Mapping[str, Any]]], Mapping[str, Any]]
+"""Rows of one agent to `agent_metrics`, `key_metrics` and `group_level_metrics`; raises BladeError for rows of no use."""
+_ROWS = {
+    "type": "object",
+    "required": ["verify_responses"],
+    "properties": {"verify_responses": {"type": "array", "items": {"type": "object"}}},
+}
+
+
+def aggregate_route(aggregate: Aggregate | None) -> tuple[Post, ...]:
+    """The route; none where nothing counts."""
+    if aggregate is None:
+        return ()
+
+    async def answer(request: Request, body: Body) -> Mapping[str, Any]:
+        rows = body.get("verify_responses")
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+            raise HTTPException(422, "verify_responses is a list of objects")
+        try:
+            return aggregate(rows)
+        except BladeError as error:
+            raise HTTPException(422, error.message) from None
+
+    return (Post(path="/aggregate_metrics", summary="Metrics of verified rows", answer=answer, schema=_ROWS),)

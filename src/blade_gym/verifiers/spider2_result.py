@@ -27,7 +27,7 @@ from typing import Any
 from blade_gym.answers import shown
 from blade_gym.environment import NoVerdict, Row, Verdict
 from blade_gym.single_turn import Config
-from blade_gym.sql_asking import LONGEST_SQL, MOST_ROWS, asking, database, failed, judge_query, rows
+from blade_gym.verifier_kit.sql import LONGEST_SQL, MOST_ROWS, asking, database, failed, judge_query, rows
 
 CLOSE = 0.01
 SECONDS = 30.0

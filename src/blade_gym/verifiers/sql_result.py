@@ -23,7 +23,7 @@ from typing import Any
 from blade_gym.answers import shown
 from blade_gym.environment import Row, Verdict
 from blade_gym.single_turn import Config
-from blade_gym.sql_asking import LONGEST_SQL, asking, database, extract, failed, judge_query, rows
+from blade_gym.verifier_kit.sql import LONGEST_SQL, asking, database, extract, failed, judge_query, rows
 
 CLOSE = 1e-6
 _ORDERED = re.compile(r"\border\s{1,20}by\b(?![^()]*\))", re.IGNORECASE)

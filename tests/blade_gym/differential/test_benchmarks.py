@@ -31,9 +31,8 @@ import yaml
 from blade_gym.catalog.benchmarks import benchmarks
 from blade_gym.config.load import Resolved, resolve
 from blade_gym.hub import HubError
-from blade_gym.run.dataset import Source
+from blade_gym.run.dataset import Source, read_prompt
 from blade_gym.run.plan import Wishes, make_plan
-from blade_gym.run.prompt import read_prompt
 
 ROOT = Path(__file__).parents[3]
 KNOWN = json.loads((Path(__file__).parent / "benchmarks.json").read_text("utf-8"))

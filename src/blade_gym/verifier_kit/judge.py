@@ -1,4 +1,4 @@
-"""A model that judges: one call of it, and whether it calls two answers equivalent in both orders.
+"""A model that judges: its prompt, one call of it, and whether it calls two answers equivalent in both orders.
 
 A judge that fails, is cut off, or gives no verdict in the form that it was asked for gives none: NoVerdict, never 0.
 """
@@ -7,11 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from string import Formatter
 from typing import Any
 
-from blade_gym.answers import last_message
+from blade.model.errors import RequestError
+from blade_gym.answers import last_message, text_of
+from blade_gym.config.roots import find
 from blade_gym.environment import NoVerdict, Row
-from blade_gym.model import Model, ModelError
+from blade_gym.models.model import Model, ModelError
+from blade_gym.single_turn import Config
 
 EQUAL, NOT_EQUAL = "[[A=B]]", "[[A!=B]]"
 """The verdicts that a judge of equivalence ends with, unless a config says otherwise."""
@@ -78,3 +83,46 @@ async def ask(model: Model | None, params: Mapping[str, Any]) -> tuple[dict[str,
     return response, last_message(
         [item for item in output if isinstance(item, dict)] if isinstance(output, list) else []
     )
+
+
+LONGEST_ANSWER = 200_000
+"""Characters of an answer that a judge is shown."""
+
+
+def judge_prompt(config: Config, fields: Sequence[str]) -> str:
+    """The text of the file that `judge_prompt_template_fpath` names; raises where there is none or nothing fills a field."""
+    given = config.get("judge_prompt_template_fpath")
+    path = find(str(given), config.get("search_roots") or (Path(),)) if given else None
+    if path is None:
+        raise RequestError(f"no judge prompt: {given}", hint="judge_prompt_template_fpath names a text file")
+    text = path.read_text("utf-8").strip()
+    unknown = {field for _, field, _, _ in Formatter().parse(text) if field is not None} - set(fields)
+    if unknown:
+        raise RequestError(
+            f"{path}: nothing fills {', '.join(sorted(unknown))}", hint=f"it may have: {', '.join(fields)}"
+        )
+    return text
+
+
+async def judge_reply(config: Config, prompt: str) -> str:
+    """What the judge says, never empty; raises NoVerdict where it fails or is cut off.
+
+    `judge_system_message` and `judge_responses_create_params` of the config go with the request.
+    """
+    system = config.get("judge_system_message")
+    messages = [{"role": "system", "content": str(system)}] if system else []
+    messages.append({"role": "user", "content": prompt})
+    params = {**(config.get("judge_responses_create_params") or {}), "input": messages}
+    _, text = await ask(config.get("judge_model"), params)
+    if not text.strip():
+        raise NoVerdict("the judge's reply is empty")
+    return text
+
+
+def last_question(row: Row) -> str:
+    """The text of the last message of the user."""
+    given: Any = (row.get("responses_create_params") or {}).get("input") or ""
+    if isinstance(given, str):
+        return given.strip()
+    users = [item for item in given if isinstance(item, Mapping) and item.get("role") == "user"]
+    return text_of(users[-1].get("content")).strip() if users else ""

@@ -7,21 +7,20 @@ write; one that takes `seed` can be given one. Beside the rows stands a record o
 from __future__ import annotations
 
 import ast
-import hashlib
-import importlib.util
 import inspect
 import json
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from blade import files
 from blade.model.errors import BladeError, RequestError
-from blade_gym import foreign, hub
+from blade_gym import hub
 from blade_gym.config.dataset import Dataset
 from blade_gym.config.load import Resolved
 from blade_gym.config.roots import find, place
+from blade_gym.loading import error_line, import_file, where_raised
 
 RECORD = ".prepared.json"
 ARGUMENTS = "prepare_script_args"
@@ -133,7 +132,7 @@ def _record(job: Job) -> dict[str, Any]:
 
 def _unchanged(job: Job, record: Mapping[str, Any]) -> None:
     """Raise for rows that are not what the script wrote."""
-    if job.target.is_file() and isinstance(record.get("sha256"), str) and record["sha256"] != _digest(job.target):
+    if job.target.is_file() and isinstance(record.get("sha256"), str) and record["sha256"] != files.sha256(job.target):
         raise RequestError(
             f"{job.target} was changed since it was made",
             hint=f"remove {job.record.name} beside it to use it as it is; gym eval prepare --force makes it again",
@@ -212,7 +211,7 @@ def _made(job: Job) -> Prepared:
     rows = len(hub.json_lines(job.target.read_bytes(), job.target))
     if not rows:
         raise RequestError(f"{job.script} wrote no rows to {job.target}", hint="is its source empty?")
-    digest = _digest(job.target)
+    digest = files.sha256(job.target)
     record = {"rows": rows, "sha256": digest, "made_by": _maker(job), "asked": dict(job.asked), SOURCE: _source(job)}
     _keep(job.record, record)
     return Prepared(name=job.dataset.name, path=job.target, rows=rows, sha256=digest, cached=False)
@@ -220,20 +219,10 @@ def _made(job: Job) -> Prepared:
 
 def _run(job: Job) -> Any:
     """What the script's `prepare` returns; whatever a script raises becomes one message with its line."""
-    module = f"blade_prepare_{hashlib.sha256(str(job.script).encode()).hexdigest()[:12]}"
-    spec = importlib.util.spec_from_file_location(module, job.script)
-    if spec is None or spec.loader is None:
-        raise RequestError(f"{job.script} is not a Python file", hint="prepare_script ends in .py")
-    loaded = importlib.util.module_from_spec(spec)
-    writes = sys.dont_write_bytecode
-    sys.dont_write_bytecode = True
-    # A dataclass looks its own module up while it is made.
-    sys.modules[module] = loaded
     try:
-        spec.loader.exec_module(loaded)
-        function = loaded.prepare
-        told = {"output": str(job.target)} if "output" in inspect.signature(function).parameters else {}
-        return function(**told, **job.arguments)
+        function = import_file(job.script).prepare
+        where = {"output": str(job.target)} if "output" in inspect.signature(function).parameters else {}
+        return function(**where, **job.arguments)
     except BladeError:
         raise
     except ImportError as error:
@@ -241,26 +230,20 @@ def _run(job: Job) -> Any:
             f"{job.script} needs {error.name or error}", hint='pip install "blade-bench[gym]", or what its README names'
         ) from None
     except Exception as error:  # noqa: BLE001 - a script may raise anything
+        given = job.arguments.get(SOURCE)
+        # Most often a copy is another file than the one that is meant.
+        another = "" if given is None else f". Is {given} the file that the README beside the script names?"
         raise RequestError(
-            f"{foreign.place(error, job.script)}: {foreign.said(error)}",
-            hint=f"the script failed; its data was not made{_another(job)}",
+            f"{where_raised(error, job.script)}: {error_line(error)}",
+            hint=f"the script failed; its data was not made{another}",
         ) from None
-    finally:
-        sys.dont_write_bytecode = writes
-        del sys.modules[module]
-
-
-def _another(job: Job) -> str:
-    """A word on the copy that the script was given: most often it is another file than the one that is meant."""
-    given = job.arguments.get(SOURCE)
-    return "" if given is None else f". Is {given} the file that the README beside the script names?"
 
 
 def _maker(job: Job) -> dict[str, Any]:
     """What decides the rows: script and arguments, as JSON gives them back, and the version of what scripts use."""
     from blade import __version__
 
-    return {"script_sha256": _digest(job.script), "arguments": _chosen(job.arguments), "blade": __version__}
+    return {"script_sha256": files.sha256(job.script), "arguments": _chosen(job.arguments), "blade": __version__}
 
 
 def _source(job: Job) -> dict[str, str | None] | None:
@@ -269,18 +252,9 @@ def _source(job: Job) -> dict[str, str | None] | None:
     if given is None:
         return None
     path = Path(str(given)).expanduser()
-    return {"path": str(path.resolve()), "sha256": _digest(path) if path.is_file() else None}
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return {"path": str(path.resolve()), "sha256": files.sha256(path) if path.is_file() else None}
 
 
 def _keep(path: Path, record: Mapping[str, Any]) -> None:
-    try:
-        staged = path.with_name(f".{path.name}.new")
-        staged.write_text(json.dumps(record, indent=2, sort_keys=True) + "\n", "utf-8")
-        staged.replace(path)
-    except OSError as error:
-        raise RequestError(f"cannot write {path}: {error.strerror or error}", hint="is the folder writable?") from None
+    with files.replacing(path) as file:
+        file.write((json.dumps(record, indent=2, sort_keys=True) + "\n").encode())

@@ -14,9 +14,9 @@ from importlib.metadata import PackageNotFoundError, packages_distributions, ver
 from pathlib import Path
 from typing import Any
 
+from blade import files
 from blade_gym.config.roots import find
 from blade_gym.config.servers import RESOURCES, Instance
-from blade_gym.run.dataset import checksum
 from blade_gym.sandbox import walls
 
 _NOT_JUDGING = ("data", "configs", "tests", "__pycache__", "prepare.py", "README.md")
@@ -29,15 +29,15 @@ Code = Mapping[str, Mapping[str, str]]
 
 def code_of(servers: Sequence[Instance], roots: Sequence[Path]) -> Code:
     """The code of some resources servers; of those that have no `app.py` here nothing is said."""
-    files: dict[str, str] = {}
+    marks: dict[str, str] = {}
     packages: set[str] = set()
     for one in servers:
         entry = find(f"{RESOURCES}/{one.type}/{one.config.get('entrypoint') or 'app.py'}", roots)
         for shown, path in _of_server(one.type, entry) if entry else ():
-            files[shown] = checksum(path)[:_MARK]
+            marks[shown] = files.sha256(path)[:_MARK]
             if path.suffix == ".py":
-                packages |= _followed(path, files)
-    return {"files": dict(sorted(files.items())), "packages": _versions(packages)}
+                packages |= _followed(path, marks)
+    return {"files": dict(sorted(marks.items())), "packages": _versions(packages)}
 
 
 def joined(codes: Sequence[Code]) -> Code:
@@ -69,7 +69,7 @@ def _of_server(kind: str, entry: Path) -> Iterator[tuple[str, Path]]:
             yield f"{RESOURCES}/{kind}/{inner.as_posix()}", path
 
 
-def _followed(path: Path, files: dict[str, str]) -> set[str]:
+def _followed(path: Path, marks: dict[str, str]) -> set[str]:
     """Mark every module that a file imports, however far, where its source is at hand; gives the packages it stops at."""
     waiting, packages = [path], set[str]()
     while waiting:
@@ -78,8 +78,8 @@ def _followed(path: Path, files: dict[str, str]) -> set[str]:
             home = _home(top)
             if home is None:
                 packages |= {top} - sys.stdlib_module_names - _OURS
-            elif (source := _module(home, name)) and (shown := source.relative_to(home).as_posix()) not in files:
-                files[shown] = checksum(source)[:_MARK]
+            elif (source := _module(home, name)) and (shown := source.relative_to(home).as_posix()) not in marks:
+                marks[shown] = files.sha256(source)[:_MARK]
                 waiting.append(source)
     return packages
 

@@ -17,6 +17,7 @@ from blade_gym.models.model import ModelError
 from blade_gym.models.replay import ReplayModel
 from blade_gym.models.scripted import scripted
 from gym_lab import write
+from gym_shelf import ROOT
 
 PROMPT = [{"role": "user", "content": "What is there?"}]
 
@@ -102,9 +103,13 @@ def test_a_prompt_that_nobody_recorded_is_no_answer(tmp_path: Path) -> None:
 
 
 def test_policies_are_named_and_an_unknown_one_is_refused_with_the_names() -> None:
-    assert scripted({"policy": "good"}).name == scripted({"policy": "scripted/good"}).name == "scripted/good"
+    assert (
+        scripted({"policy": "good"}, [ROOT]).name
+        == scripted({"policy": "scripted/good"}, [ROOT]).name
+        == "scripted/good"
+    )
     with pytest.raises(RequestError) as refused:
-        scripted({"policy": "evil"})
+        scripted({"policy": "evil"}, [ROOT])
     assert "never_resolves_names" in refused.value.hint
 
 

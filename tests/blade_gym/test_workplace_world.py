@@ -11,18 +11,18 @@ from typing import Any
 
 import httpx
 import pytest
+from resources_servers.workplace_assistant.app import Workplace
+from resources_servers.workplace_assistant.policies import Assistant
+from resources_servers.workplace_assistant.prepare import rows
+from resources_servers.workplace_assistant.world import mark
 
 import gym_servers
 from blade.model.errors import RequestError
 from blade_gym.agents import simple_agent
 from blade_gym.answers import message
 from blade_gym.environment import Environment, ForeignRow, Task, refuse_foreign
-from blade_gym.policies.good import Assistant
 from blade_gym.serve.contract import CheckedEnvironment
 from blade_gym.serve.resources import resources_app
-from blade_gym.workplace.environment import Workplace
-from blade_gym.workplace.rows import rows
-from blade_gym.workplace.world import mark
 from gym_lab import here, read, write
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "workplace_assistant"

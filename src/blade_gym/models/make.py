@@ -35,7 +35,7 @@ def make_model(instance: Instance, roots: Sequence[Path]) -> Model:
         "vllm_model": _vllm,
         "local_model": _local,
         "replay_model": _replay,
-        "scripted_model": lambda config, roots: scripted(config),
+        "scripted_model": scripted,
     }
     if instance.type not in makers:
         raise RequestError(f"no model type is called {instance.type}", hint=f"known: {', '.join(makers)}")

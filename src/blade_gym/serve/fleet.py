@@ -73,17 +73,17 @@ def assemble(resolved: Resolved, agents: Iterable[str] | None = None) -> Fleet:
         refuse_unready(environments.values())
     made = {one.name: _agent(one, environments, models, verify) for one in wanted if one.group == AGENTS}
     if agents is not None:
-        _fitting(wanted, environments)
+        _fitting(wanted, environments, resolved.roots)
     return Fleet(environments=environments, models=models, agents=made)
 
 
-def _fitting(wanted: Iterable[Instance], environments: Mapping[str, Environment]) -> None:
+def _fitting(wanted: Iterable[Instance], environments: Mapping[str, Environment], roots: Sequence[Path]) -> None:
     """Raise where an agent has a scripted policy that knows no tool of its environment."""
     scripts = {one.name: one for one in wanted if one.group == MODELS and one.type == SCRIPTED}
     for one in wanted:
         resources, model = _references(one)
         if one.group == AGENTS and model in scripts:
-            refuse_unfit(scripts[model].config, resources, environments[resources].tools)
+            refuse_unfit(scripts[model].config, roots, resources, environments[resources].tools)
 
 
 def _needed(resolved: Resolved, agents: Iterable[str]) -> list[Instance]:

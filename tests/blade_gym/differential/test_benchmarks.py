@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import csv
 import hashlib
-import importlib.util
 import io
 import json
 import os
 import sqlite3
-import sys
 import tarfile
 import zipfile
 from collections.abc import Iterator
@@ -31,6 +29,7 @@ import yaml
 from blade_gym.catalog.benchmarks import benchmarks
 from blade_gym.config.load import Resolved, resolve
 from blade_gym.hub import HubError
+from blade_gym.loading import load_file
 from blade_gym.run.dataset import Source, read_prompt
 from blade_gym.run.plan import Wishes, make_plan
 
@@ -45,15 +44,7 @@ names = pytest.mark.parametrize("name", FACTS)
 
 
 def script(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(
-        f"differential_prepare_{name}", ROOT / "benchmarks" / name / "prepare.py"
-    )
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # a dataclass looks its own module up
-    spec.loader.exec_module(module)
-    return module
+    return load_file(ROOT / "benchmarks" / name / "prepare.py")
 
 
 def resolved(name: str) -> Resolved:

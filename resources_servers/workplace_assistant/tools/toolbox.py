@@ -9,7 +9,8 @@ from datetime import date, datetime
 from typing import Any, TypeVar
 
 from blade_gym.environment import ToolError
-from blade_gym.workplace.state import Record, State
+
+from ..state import Record, State
 
 PAGE = 5
 MOST_A_PAGE = 10

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import date, datetime, time, timedelta
 from functools import lru_cache
 
-from blade_gym.workplace.state import Record, State, Table
+from .state import Record, State, Table
 
 SEED = 7
 DOMAIN = "fernhill.example"

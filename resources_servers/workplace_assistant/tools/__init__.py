@@ -1,7 +1,7 @@
 """Every tool of the company, in the order in which a model is shown them."""
 
-from blade_gym.workplace.toolbox import Tool
-from blade_gym.workplace.tools import analytics, calendar, customers, directory, email, projects
+from . import analytics, calendar, customers, directory, email, projects
+from .toolbox import Tool
 
 TOOLS: tuple[Tool, ...] = (
     *directory.TOOLS,

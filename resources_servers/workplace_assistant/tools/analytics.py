@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from blade_gym.environment import ToolError
-from blade_gym.workplace.company import SOURCES
-from blade_gym.workplace.state import Record, State
-from blade_gym.workplace.toolbox import Given, Output, Tool, a_day, text
+
+from ..company import SOURCES
+from ..state import Record, State
+from .toolbox import Given, Output, Tool, a_day, text
 
 VALUES = (
     "total_visits",

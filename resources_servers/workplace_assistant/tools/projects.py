@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from blade_gym.environment import ToolError
-from blade_gym.workplace.company import BOARDS, LISTS
-from blade_gym.workplace.state import State
-from blade_gym.workplace.toolbox import Given, Output, Tool, a_day, an_address, found, text
+
+from ..company import BOARDS, LISTS
+from ..state import State
+from .toolbox import Given, Output, Tool, a_day, an_address, found, text
 
 CHANGEABLE = ("task_name", "assigned_to_email", "list_name", "due_date", "board")
 MOST = 50

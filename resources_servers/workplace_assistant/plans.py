@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from blade_gym.policies.conversation import Call
-from blade_gym.workplace.company import TODAY
-from blade_gym.workplace.kinds import VALUES
-from blade_gym.workplace.wording import read, read_day
+from blade_gym.models.scripted import Call
+
+from .company import TODAY
+from .kinds import VALUES
+from .wording import read, read_day
 
 Holes = Mapping[str, str]
 Addresses = Mapping[str, str]
@@ -287,4 +288,4 @@ PLANS: Mapping[str, Callable[[Holes], Plan]] = {
     "analytics_plot": _analytics_plot,
     "analytics_alert": _analytics_alert,
 }
-"""By the kinds of `blade_gym.workplace.wording`."""
+"""By the kinds of `wording.py`."""

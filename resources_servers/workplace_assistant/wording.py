@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import date
 from functools import lru_cache
 
-from blade_gym.workplace.company import NOW, TODAY
+from .company import NOW, TODAY
 
 SYSTEM = (
     f"Today is {TODAY:%A}, {TODAY}, and the time is {NOW:%H:%M}. You act for the user with the tools that you have. "

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from blade_gym.environment import ToolError
-from blade_gym.workplace.company import PRODUCTS, STATUSES, TODAY
-from blade_gym.workplace.state import Record, State
-from blade_gym.workplace.toolbox import PAGING, Given, Output, Tool, a_day, an_address, found, holds, paged, text
+
+from ..company import PRODUCTS, STATUSES, TODAY
+from ..state import Record, State
+from .toolbox import PAGING, Given, Output, Tool, a_day, an_address, found, holds, paged, text
 
 CHANGEABLE = (
     "customer_name",

@@ -1,21 +1,74 @@
-"""The inputs that a function's own tests use, and whether they compare results exactly.
+"""More tests for a function, from its own: what its solution gives for new inputs, and statements that ask for the same.
 
-Read from `def check(candidate)` without running it. Tests in a form that is not known here give nothing: it could not be
-told what a result must be like.
+The known tests are read from `def check(candidate)` without running it. Tests in a form that is not known here give nothing: it
+could not be told what a result must be like.
 """
 
 from __future__ import annotations
 
 import ast
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
 from typing import Any
 
-Input = tuple[Any, ...]
+from blade_gym.sandbox.programs import Limits, output_of
+
+from .new_inputs import Input, draw_inputs
+
+LIMITS = Limits(seconds=120.0, megabytes=4096)
+SPARE = 2
+"""Inputs that are tried for each one that is wanted: some give no result."""
+FEWEST_KNOWN = 3
+"""Inputs that must be known before it is said what they have in common."""
+_PROGRAM = Path(__file__).with_name("solution_results.py")
+
+
+def more_tests(program: str, entry: str, tests: str, *, most: int, seed: str) -> list[str]:
+    """At most so many statements that the program passes, on inputs that its tests do not have; none where they are not read."""
+    known = read_tests(tests)
+    if known is None or len(known.inputs) < FEWEST_KNOWN:
+        return []
+    inputs = list(islice(draw_inputs(known.inputs, seed), SPARE * most))
+    asked = json.dumps({"program": program, "entry": entry, "inputs": [repr(one) for one in inputs]})
+    given = output_of(_PROGRAM.read_text(), asked, LIMITS)
+    if given is None:
+        return []
+    pairs = zip(inputs, json.loads(given), strict=True)
+    made = (_statement(entry, one, text, close=known.close) for one, text in pairs if text is not None)
+    return [statement for statement in made if statement is not None][:most]
+
+
+def _statement(entry: str, given: Input, text: str, *, close: bool) -> str | None:
+    result = ast.literal_eval(text)
+    call = f"{entry}({', '.join(map(repr, given))})"
+    if isinstance(result, float):
+        return f"assert abs({call} - {text}) <= 1e-6 * max(1.0, abs({text}))"
+    if close or _computed(result, given):
+        return None
+    return f"assert {call} == {text}"
+
+
+def _computed(result: Any, given: Input) -> bool:
+    """Whether a result holds a fraction that is no part of the input: others may come out a little different."""
+    known = set(_fractions(given))
+    return any(number not in known for number in _fractions(result))
+
+
+def _fractions(value: Any) -> Iterator[float]:
+    if isinstance(value, float):
+        yield value
+    elif isinstance(value, list | tuple | set):
+        for inner in value:
+            yield from _fractions(inner)
+    elif isinstance(value, dict):
+        yield from _fractions([*value, *value.values()])
 
 
 @dataclass(frozen=True, kw_only=True)
-class Seen:
+class KnownTests:
     """What the tests show."""
 
     inputs: tuple[Input, ...]
@@ -24,7 +77,7 @@ class Seen:
     """Whether results are compared as numbers that may differ by a little."""
 
 
-def read_tests(source: str) -> Seen | None:
+def read_tests(source: str) -> KnownTests | None:
     """What the tests show; None where one of them cannot be read."""
     try:
         tree = ast.parse(source)
@@ -46,7 +99,7 @@ def read_tests(source: str) -> Seen | None:
             return None
         close |= form == "close"
         found.setdefault(repr(given), given)
-    return Seen(inputs=tuple(found.values()), close=close) if found else None
+    return KnownTests(inputs=tuple(found.values()), close=close) if found else None
 
 
 def _calls(node: ast.AST, name: str) -> Iterator[ast.Call]:

@@ -1,19 +1,26 @@
-"""Rows of the game: houses drawn from a seed, every other one with a locked door."""
+"""Houses to search, generated from a seed: every other one has a locked door."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
-from blade_gym import puzzles
-from blade_gym.cellar.world import OPPOSITE, way
+from blade_gym import hub, puzzles
+
+from .world import OPPOSITE, way
 
 ROOMS = ("hall", "kitchen", "pantry", "cellar", "attic", "library", "workshop", "stable", "garden", "tower")
 THINGS = ("lantern", "silver cup", "old map", "blue vase", "violin", "globe")
 KEY = "iron key"
 STEPS = {"north": (0, 1), "south": (0, -1), "east": (1, 0), "west": (-1, 0)}
 SYSTEM = "You play a text game with the tools that you have. When the task is done, say so without another call."
+
+
+def prepare(size: int = 48, seed: int = 7, output: str | None = None) -> Path:
+    """Write `size` games."""
+    return hub.write(rows(size, seed), output or hub.beside(__file__, "cellar_game"))
 
 
 def rows(size: int, seed: int, smallest: int = 5, largest: int = 7) -> Iterator[dict[str, Any]]:

@@ -1,4 +1,7 @@
-"""A player of the cellar game: looks into every room, takes keys, brings what is asked for, and returns for locked doors."""
+"""Scripted players of the game: one without a bad habit, and one that does not look for keys.
+
+The good one looks into every room, takes keys, brings what is asked for, and returns for locked doors.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,10 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from blade_gym.answers import message
-from blade_gym.cellar.world import OPPOSITE, Move, way
 from blade_gym.models.reply import call_item, response_object
-from blade_gym.policies import conversation
-from blade_gym.policies.conversation import Conversation
+from blade_gym.models.scripted import Conversation, Policy, read_conversation
+
+from .world import OPPOSITE, Move, way
 
 _TASK = re.compile(r"Find the (.{1,40}?), bring it to the (.{1,40}?) and drop it there")
 
@@ -74,7 +77,7 @@ class Explores:
 
     async def respond(self, params: Mapping[str, Any], *, seed: int | None = None) -> dict[str, Any]:
         """The next move."""
-        talk = conversation.read(params)
+        talk = read_conversation(params)
         known = Known.of(talk)
         move = self.next_move(talk, known, random.Random(f"{talk.asked} {seed or 0}"))
         number = len(talk.exchanges)
@@ -120,3 +123,22 @@ class Explores:
         nearest = [end for end in open_ends if end[0] == open_ends[0][0]]
         _, room, direction = draw.choice(nearest)
         return ("go", {"direction": direction}) if room == known.room else self.toward(known, room)
+
+
+class TriesTheLockedDoorAgain(Explores):
+    """Tries a locked door again and again, instead of a search for its key.
+
+    It plays well until a door is locked; what it does depends on which door its seed tries first.
+    """
+
+    name: ClassVar[str] = "scripted/tries_the_locked_door_again"
+
+    def next_move(self, talk: Conversation, known: Known, draw: random.Random) -> Move | None:
+        """The refused move once more."""
+        last = talk.exchanges[-1] if talk.exchanges else None
+        if last is not None and last.failed and last.tool == "go":
+            return "go", {"direction": str(last.arguments["direction"])}
+        return super().next_move(talk, known, draw)
+
+
+POLICIES: tuple[type[Policy], ...] = (Explores, TriesTheLockedDoorAgain)

@@ -14,10 +14,11 @@ from typing import Any
 
 from blade_gym.answers import text_of
 from blade_gym.environment import ForeignRow, Row, ToolError
-from blade_gym.workplace import wording
-from blade_gym.workplace.company import NAME, TODAY, company
-from blade_gym.workplace.state import State
-from blade_gym.workplace.tools import BY_NAME
+
+from . import wording
+from .company import NAME, TODAY, company
+from .state import State
+from .tools import BY_NAME
 
 MARK = "world"
 HINT = (

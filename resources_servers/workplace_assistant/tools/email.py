@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from blade_gym.workplace.company import NOW
-from blade_gym.workplace.state import State
-from blade_gym.workplace.toolbox import PAGING, Given, Output, Tool, a_day, an_address, found, holds, paged, text
+from ..company import NOW
+from ..state import State
+from .toolbox import PAGING, Given, Output, Tool, a_day, an_address, found, holds, paged, text
 
 FIELDS = ("email_id", "inbox/outbox", "sender/recipient", "subject", "sent_datetime", "body")
 

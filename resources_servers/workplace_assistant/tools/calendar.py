@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from blade_gym.environment import ToolError
-from blade_gym.workplace.state import Record, State
-from blade_gym.workplace.toolbox import PAGING, Given, Output, Tool, a_time, an_address, found, holds, paged, text
+
+from ..state import Record, State
+from .toolbox import PAGING, Given, Output, Tool, a_time, an_address, found, holds, paged, text
 
 CHANGEABLE = ("event_name", "participant_email", "event_start", "duration")
 FIELDS = ("event_id", *CHANGEABLE)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from blade_gym.environment import ToolError
-from blade_gym.workplace.state import State
-from blade_gym.workplace.toolbox import Given, Output, Tool, text
+
+from ..state import State
+from .toolbox import Given, Output, Tool, text
 
 
 def _find(state: State, given: Given) -> Output:

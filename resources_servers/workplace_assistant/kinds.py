@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
 
-from blade_gym.workplace import company as made
-from blade_gym.workplace.company import TODAY, address, first_name
-from blade_gym.workplace.state import Record, State
-from blade_gym.workplace.tools.analytics import PLOTS
-from blade_gym.workplace.wording import day
+from . import company as made
+from .company import TODAY, address, first_name
+from .state import Record, State
+from .tools.analytics import PLOTS
+from .wording import day
 
 Call = tuple[str, dict[str, str]]
 
@@ -22,7 +22,7 @@ MOST_CHANGES = 5
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wish:
+class TaskDraft:
     """What fills the holes of a wording, and the calls that are due."""
 
     holes: Mapping[str, str]
@@ -31,7 +31,7 @@ class Wish:
     """Whether a record lies on the very edge of the days that count; true where no days do."""
 
 
-Kind = Callable[[random.Random, State], Wish | None]
+Kind = Callable[[random.Random, State], TaskDraft | None]
 
 _CUSTOMER = "customer_relationship_manager_update_customer"
 
@@ -51,21 +51,21 @@ def _two(draw: random.Random, people: tuple[str, ...]) -> tuple[str, str]:
     return one, other
 
 
-def crm_reassign(draw: random.Random, state: State) -> Wish | None:
+def crm_reassign(draw: random.Random, state: State) -> TaskDraft | None:
     """One colleague takes over customers of another."""
     old, new = _two(draw, made.SALES)
     status, product = draw.choice(made.STATUSES[:3]), draw.choice(made.PRODUCTS)
     hit = _customers(state, assigned_to_email=address(old), status=status, product_interest=product)
     calls = [(_CUSTOMER, _set("customer_id", one, "assigned_to_email", address(new))) for one in hit]
     holes = {"old": first_name(old), "new": first_name(new), "status": status, "product": product}
-    return Wish(holes=holes, calls=tuple(calls)) if _several(hit) else None
+    return TaskDraft(holes=holes, calls=tuple(calls)) if _several(hit) else None
 
 
 def _set(id_name: str, record: Record, field: str, value: str) -> dict[str, str]:
     return {id_name: str(record[id_name]), "field": field, "new_value": value}
 
 
-def crm_stale(draw: random.Random, state: State) -> Wish | None:
+def crm_stale(draw: random.Random, state: State) -> TaskDraft | None:
     """Proposals that nobody answered are given up."""
     product, weeks = draw.choice(made.PRODUCTS), draw.randint(3, 10)
     limit = str(TODAY - timedelta(weeks=weeks))
@@ -74,7 +74,9 @@ def crm_stale(draw: random.Random, state: State) -> Wish | None:
     calls = [(_CUSTOMER, _set("customer_id", one, "status", "Lost")) for one in hit]
     edge = any(one["last_contact_date"] == limit for one in hit)
     return (
-        Wish(holes={"product": product, "weeks": str(weeks)}, calls=tuple(calls), edge=edge) if _several(hit) else None
+        TaskDraft(holes={"product": product, "weeks": str(weeks)}, calls=tuple(calls), edge=edge)
+        if _several(hit)
+        else None
     )
 
 
@@ -90,7 +92,7 @@ def _within(records: list[Record], field: str, span: tuple[date, date]) -> list[
     return [one for one in records if str(span[0]) <= str(one[field])[:10] <= str(span[1])]
 
 
-def crm_follow_up(draw: random.Random, state: State) -> Wish | None:
+def crm_follow_up(draw: random.Random, state: State) -> TaskDraft | None:
     """Follow-ups that fall in a span of days are put off."""
     owner = draw.choice(made.SALES)
     mine = _customers(state, assigned_to_email=address(owner))
@@ -102,19 +104,21 @@ def crm_follow_up(draw: random.Random, state: State) -> Wish | None:
     calls = [(_CUSTOMER, _set("customer_id", one, "follow_up_by", str(later))) for one in hit]
     name = first_name(owner)
     holes = {"owner": name, "owner_again": name, "first": day(span[0]), "last": day(span[1]), "day": day(later)}
-    return Wish(holes=holes, calls=tuple(calls))
+    return TaskDraft(holes=holes, calls=tuple(calls))
 
 
-def crm_delete(draw: random.Random, state: State) -> Wish | None:
+def crm_delete(draw: random.Random, state: State) -> TaskDraft | None:
     """Lost customers are removed."""
     owner, product = draw.choice(made.SALES), draw.choice(made.PRODUCTS)
     hit = _customers(state, assigned_to_email=address(owner), status="Lost", product_interest=product)
     tool = "customer_relationship_manager_delete_customer"
     calls = [(tool, {"customer_id": str(one["customer_id"])}) for one in hit]
-    return Wish(holes={"owner": first_name(owner), "product": product}, calls=tuple(calls)) if _several(hit) else None
+    return (
+        TaskDraft(holes={"owner": first_name(owner), "product": product}, calls=tuple(calls)) if _several(hit) else None
+    )
 
 
-def crm_add(draw: random.Random, state: State) -> Wish | None:
+def crm_add(draw: random.Random, state: State) -> TaskDraft | None:
     """A new lead."""
     owner, product = draw.choice(made.SALES), draw.choice(made.PRODUCTS)
     customer = (
@@ -124,10 +128,10 @@ def crm_add(draw: random.Random, state: State) -> Wish | None:
         "customer_relationship_manager_add_customer",
         {"customer_name": customer, "assigned_to_email": address(owner), "status": "Lead", "product_interest": product},
     )
-    return Wish(holes={"customer": customer, "product": product, "owner": first_name(owner)}, calls=(call,))
+    return TaskDraft(holes={"customer": customer, "product": product, "owner": first_name(owner)}, calls=(call,))
 
 
-def calendar_cancel(draw: random.Random, state: State) -> Wish | None:
+def calendar_cancel(draw: random.Random, state: State) -> TaskDraft | None:
     """Meetings with somebody in a span of days are canceled."""
     person = draw.choice(made.PEOPLE)
     mine = [one for one in state.tables["events"].values() if one["participant_email"] == address(person)]
@@ -137,10 +141,10 @@ def calendar_cancel(draw: random.Random, state: State) -> Wish | None:
         return None
     calls = [("calendar_delete_event", {"event_id": str(one["event_id"])}) for one in hit]
     holes = {"person": first_name(person), "first": day(span[0]), "last": day(span[1])}
-    return Wish(holes=holes, calls=tuple(calls))
+    return TaskDraft(holes=holes, calls=tuple(calls))
 
 
-def calendar_rename(draw: random.Random, state: State) -> Wish | None:
+def calendar_rename(draw: random.Random, state: State) -> TaskDraft | None:
     """The first or last event of a day gets another name."""
     when = TODAY + timedelta(days=draw.randint(1, 30))
     events = [one for one in state.tables["events"].values() if str(one["event_start"]).startswith(str(when))]
@@ -150,10 +154,10 @@ def calendar_rename(draw: random.Random, state: State) -> Wish | None:
     in_order = sorted(events, key=lambda one: str(one["event_start"]))
     name = draw.choice(("Harbor plan", "Winter schedule", "Open questions", "Archive day", "Price round"))
     call = ("calendar_update_event", _set("event_id", in_order[0 if which == "first" else -1], "event_name", name))
-    return Wish(holes={"which": which, "day": day(when), "name": name}, calls=(call,))
+    return TaskDraft(holes={"which": which, "day": day(when), "name": name}, calls=(call,))
 
 
-def calendar_book(draw: random.Random, state: State) -> Wish | None:
+def calendar_book(draw: random.Random, state: State) -> TaskDraft | None:
     """A new meeting."""
     person, when = draw.choice(made.PEOPLE), TODAY + timedelta(days=draw.randint(1, 30))
     minutes, hour = draw.choice(("30", "45", "60", "90")), draw.randint(9, 16)
@@ -165,7 +169,7 @@ def calendar_book(draw: random.Random, state: State) -> Wish | None:
         "duration": minutes,
     }
     holes = {"minutes": minutes, "name": name, "person": first_name(person), "day": day(when), "hour": f"{hour:02d}"}
-    return Wish(holes=holes, calls=(("calendar_create_event", arguments),))
+    return TaskDraft(holes=holes, calls=(("calendar_create_event", arguments),))
 
 
 def _received(state: State, person: str) -> list[Record]:
@@ -174,7 +178,7 @@ def _received(state: State, person: str) -> list[Record]:
     return [one for one in mails if one["sender/recipient"] == address(person) and one["inbox/outbox"] == "inbox"]
 
 
-def email_clean(draw: random.Random, state: State) -> Wish | None:
+def email_clean(draw: random.Random, state: State) -> TaskDraft | None:
     """E-mails of somebody in a span of days are deleted."""
     person = draw.choice(made.PEOPLE)
     mine = _received(state, person)
@@ -184,7 +188,7 @@ def email_clean(draw: random.Random, state: State) -> Wish | None:
         return None
     calls = [("email_delete_email", {"email_id": str(one["email_id"])}) for one in hit]
     holes = {"person": first_name(person), "first": day(span[0]), "last": day(span[1])}
-    return Wish(holes=holes, calls=tuple(calls))
+    return TaskDraft(holes=holes, calls=tuple(calls))
 
 
 def _last_about(draw: random.Random, state: State) -> tuple[str, Record] | None:
@@ -199,7 +203,7 @@ def _last_about(draw: random.Random, state: State) -> tuple[str, Record] | None:
     return person, [one for one in mine if one["subject"] == subject][-1]
 
 
-def email_forward(draw: random.Random, state: State) -> Wish | None:
+def email_forward(draw: random.Random, state: State) -> TaskDraft | None:
     """The last e-mail about something goes to somebody else."""
     last = _last_about(draw, state)
     other = draw.choice(made.PEOPLE)
@@ -207,10 +211,10 @@ def email_forward(draw: random.Random, state: State) -> Wish | None:
         return None
     call = ("email_forward_email", {"email_id": str(last[1]["email_id"]), "recipient": address(other)})
     holes = {"person": first_name(last[0]), "subject": str(last[1]["subject"]), "other": first_name(other)}
-    return Wish(holes=holes, calls=(call,))
+    return TaskDraft(holes=holes, calls=(call,))
 
 
-def email_reply(draw: random.Random, state: State) -> Wish | None:
+def email_reply(draw: random.Random, state: State) -> TaskDraft | None:
     """The last e-mail about something is answered."""
     last = _last_about(draw, state)
     if last is None:
@@ -220,10 +224,10 @@ def email_reply(draw: random.Random, state: State) -> Wish | None:
     )
     call = ("email_reply_email", {"email_id": str(last[1]["email_id"]), "body": body})
     holes = {"person": first_name(last[0]), "subject": str(last[1]["subject"]), "body": body}
-    return Wish(holes=holes, calls=(call,))
+    return TaskDraft(holes=holes, calls=(call,))
 
 
-def email_everyone(draw: random.Random, state: State) -> Wish | None:
+def email_everyone(draw: random.Random, state: State) -> TaskDraft | None:
     """Everyone with a meeting on a day gets one e-mail."""
     when = TODAY + timedelta(days=draw.randint(1, 30))
     events = [one for one in state.tables["events"].values() if str(one["event_start"]).startswith(str(when))]
@@ -234,14 +238,14 @@ def email_everyone(draw: random.Random, state: State) -> Wish | None:
         (("Running late", "I will be ten minutes late that day."), ("Room change", "We meet in the library that day."))
     )
     calls = [("email_send_email", {"recipient": one, "subject": subject, "body": body}) for one in people]
-    return Wish(holes={"day": day(when), "subject": subject, "body": body}, calls=tuple(calls))
+    return TaskDraft(holes={"day": day(when), "subject": subject, "body": body}, calls=tuple(calls))
 
 
 def _tasks(state: State, **wanted: str) -> list[Record]:
     return [one for one in state.tables["tasks"].values() if all(one[name] == value for name, value in wanted.items())]
 
 
-def project_reassign(draw: random.Random, state: State) -> Wish | None:
+def project_reassign(draw: random.Random, state: State) -> TaskDraft | None:
     """Tasks go from one colleague to another."""
     old, new = _two(draw, made.BUILDERS)
     name, board = draw.choice(made.LISTS[:3]), draw.choice(made.BOARDS)
@@ -249,10 +253,10 @@ def project_reassign(draw: random.Random, state: State) -> Wish | None:
     tool = "project_management_update_task"
     calls = [(tool, _set("task_id", one, "assigned_to_email", address(new))) for one in hit]
     holes = {"old": first_name(old), "new": first_name(new), "list_name": name, "board": board}
-    return Wish(holes=holes, calls=tuple(calls)) if _several(hit) else None
+    return TaskDraft(holes=holes, calls=tuple(calls)) if _several(hit) else None
 
 
-def project_create(draw: random.Random, state: State) -> Wish | None:
+def project_create(draw: random.Random, state: State) -> TaskDraft | None:
     """A new task."""
     person, board = draw.choice(made.BUILDERS), draw.choice(made.BOARDS)
     name = draw.choice(("Check the contrast", "Drop the unused table", "Draw the empty state", "Log slow requests"))
@@ -265,15 +269,17 @@ def project_create(draw: random.Random, state: State) -> Wish | None:
         "board": board,
     }
     holes = {"name": name, "person": first_name(person), "board": board, "day": day(when)}
-    return Wish(holes=holes, calls=(("project_management_create_task", arguments),))
+    return TaskDraft(holes=holes, calls=(("project_management_create_task", arguments),))
 
 
-def project_clear(draw: random.Random, state: State) -> Wish | None:
+def project_clear(draw: random.Random, state: State) -> TaskDraft | None:
     """Completed tasks are removed."""
     person, board = draw.choice(made.BUILDERS), draw.choice(made.BOARDS)
     hit = _tasks(state, assigned_to_email=address(person), list_name="Completed", board=board)
     calls = [("project_management_delete_task", {"task_id": str(one["task_id"])}) for one in hit]
-    return Wish(holes={"person": first_name(person), "board": board}, calls=tuple(calls)) if _several(hit) else None
+    return (
+        TaskDraft(holes={"person": first_name(person), "board": board}, calls=tuple(calls)) if _several(hit) else None
+    )
 
 
 VALUES = {
@@ -286,17 +292,17 @@ VALUES = {
 """What people call the values that can be drawn."""
 
 
-def analytics_plot(draw: random.Random, state: State) -> Wish | None:
+def analytics_plot(draw: random.Random, state: State) -> TaskDraft | None:
     """A plot of some days."""
     first = TODAY - timedelta(days=draw.randint(15, 50))
     last = first + timedelta(days=draw.randint(5, 14))
     said, plot = draw.choice(sorted(VALUES)), draw.choice(PLOTS)
     arguments = {"time_min": str(first), "time_max": str(last), "value_to_plot": VALUES[said], "plot_type": plot}
     holes = {"plot": plot, "value": said, "first": day(first), "last": day(last)}
-    return Wish(holes=holes, calls=(("analytics_create_plot", arguments),))
+    return TaskDraft(holes=holes, calls=(("analytics_create_plot", arguments),))
 
 
-def analytics_alert(draw: random.Random, state: State) -> Wish | None:
+def analytics_alert(draw: random.Random, state: State) -> TaskDraft | None:
     """Somebody is told if there were many visits; in half of these tasks there were not."""
     first = TODAY - timedelta(days=draw.randint(15, 50))
     last = first + timedelta(days=draw.randint(5, 14))
@@ -316,7 +322,7 @@ def analytics_alert(draw: random.Random, state: State) -> Wish | None:
         "subject": subject,
         "body": body,
     }
-    return Wish(holes=holes, calls=(call,) if above else ()) if limit > 0 else None
+    return TaskDraft(holes=holes, calls=(call,) if above else ()) if limit > 0 else None
 
 
 KINDS: Mapping[str, Kind] = {

@@ -1,5 +1,6 @@
-"""The policy without a bad habit: looks names up, lets the search filter, reads every page, acts on each, mends errors.
+"""Scripted policies of the workplace: one without a bad habit, and some with one each.
 
+The good one looks names up, lets the search filter, reads every page, acts on each, and mends errors.
 It slips now and then, as its seed has it: it asks for too large a page and mends that, or leaves out the last of several
 changes.
 """
@@ -13,9 +14,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from blade_gym.answers import message
-from blade_gym.policies import conversation
-from blade_gym.policies.conversation import Call, Conversation, Exchange
-from blade_gym.policies.plans import VISITS, Addresses, Found, Plan, plan_of
+from blade_gym.models.scripted import Call, Conversation, Exchange, Policy, read_conversation
+
+from .company import DOMAIN
+from .plans import VISITS, Addresses, Found, Plan, plan_of
 
 DIRECTORY = "company_directory_find_email_address"
 PAGE = 10
@@ -54,7 +56,7 @@ class Assistant:
 
     async def respond(self, params: Mapping[str, Any], *, seed: int | None = None) -> dict[str, Any]:
         """The next step of the plan that the user's words ask for."""
-        talk = conversation.read(params)
+        talk = read_conversation(params)
         mood = Mood.drawn(random.Random(f"{self.name} {talk.asked} {seed or 0}"))
         said, calls = self.next_step(talk, mood)
         number = len(talk.exchanges)
@@ -180,3 +182,87 @@ def _closing(made: list[Exchange]) -> str:
 def _subject(one: Exchange) -> str:
     """What a change was about."""
     return str(next(iter(one.arguments.values()), one.tool))
+
+
+class NeverResolvesNames(Assistant):
+    """Never looks a name up: addresses are guessed from first names, and searches go without the person.
+
+    Reassigns the wrong records, and to nobody.
+    """
+
+    name: ClassVar[str] = "scripted/never_resolves_names"
+
+    def to_look_up(self, plan: Plan, talk: Conversation) -> list[str]:
+        """Nothing, ever."""
+        return []
+
+    def addresses(self, plan: Plan, talk: Conversation) -> Addresses:
+        """Guesses."""
+        return {name: f"{name.split()[0].lower()}@{DOMAIN}" for name in plan.people}
+
+    def query(self, plan: Plan, known: Addresses, mood: Mood) -> dict[str, Any]:
+        """Words are searched for as the user said them; a search that wants an address goes without it."""
+        said = dict(zip(known.values(), known, strict=True))
+        asked = super().query(plan, known, mood)
+        if "query" in asked:
+            for guess, name in said.items():
+                asked["query"] = asked["query"].replace(guess, name)
+        return {name: value for name, value in asked.items() if name != "assigned_to_email"}
+
+
+IN_ITS_HEAD = 0.6
+"""How often the days are kept from the search."""
+DROPS_THE_EDGE = 0.7
+
+
+class FiltersDatesInItsHead(Assistant):
+    """Often keeps the days from the search, reads everything, and filters it itself.
+
+    Where the search filters, all goes well. Where the policy does, a record on the very edge of the days that count is often
+    dropped: some repeats of a task pass and others fail by one record.
+    """
+
+    name: ClassVar[str] = "scripted/filters_dates_in_its_head"
+
+    def query(self, plan: Plan, known: Addresses, mood: Mood) -> dict[str, Any]:
+        """Without the days, where anything else narrows the search."""
+        return dict(plan.by(known)) if _in_its_head(plan, known, mood) else super().query(plan, known, mood)
+
+    def chosen(self, plan: Plan, found: Found, mood: Mood) -> tuple[str, Found]:
+        """The records whose day lies between the limits, without those on a limit where it is careless."""
+        if not plan.days or mood.habit >= IN_ITS_HEAD:
+            return "", found
+        low, high = _limits(plan)
+        careless = mood.care < DROPS_THE_EDGE and low != high
+        kept = [one for one in found if _lies(str(one[plan.day_field])[:10], low, high, careless=careless)]
+        told = f"I have {len(found)} records and go through their {plan.day_field} myself: "
+        return f"{told}{len(kept)} lie in the days that were asked for.", kept
+
+
+def _in_its_head(plan: Plan, known: Addresses, mood: Mood) -> bool:
+    return mood.habit < IN_ITS_HEAD and bool(plan.days) and bool(plan.by(known))
+
+
+def _lies(day: str, low: str, high: str, *, careless: bool) -> bool:
+    return low < day < high if careless else low <= day <= high
+
+
+def _limits(plan: Plan) -> tuple[str, str]:
+    """The first and the last day that count."""
+    days = (plan.days or {}).items()
+    low = next((value[:10] for name, value in days if name.endswith("min")), "0000-00-00")
+    high = next((value[:10] for name, value in days if name.endswith("max")), "9999-99-99")
+    return low, high
+
+
+class GivesUpAfterAnError(Assistant):
+    """Ends the work at the first error of a tool, though the error says what to change; passes where none comes."""
+
+    name: ClassVar[str] = "scripted/gives_up_after_an_error"
+
+    def after_error(self, error: Exchange, mended: Call) -> tuple[str, list[Call]]:
+        """Report it and stop."""
+        return f"I'm sorry, I was unable to do this: the search failed with an error ({error.text}).", []
+
+
+POLICIES: tuple[type[Policy], ...] = (Assistant, NeverResolvesNames, FiltersDatesInItsHead, GivesUpAfterAnError)

@@ -19,7 +19,9 @@ from blade_gym.config.roots import find
 from blade_gym.config.servers import RESOURCES, Instance
 from blade_gym.sandbox import walls
 
-_NOT_JUDGING = ("data", "configs", "tests", "__pycache__", "prepare.py", "README.md")
+_BESIDE = ("prepare.py", "policies.py")
+"""What makes tasks and what plays them, with the files that only these import."""
+_NOT_JUDGING = ("data", "configs", "tests", "__pycache__", "README.md")
 """What stands beside an `app.py` and gives no verdict; data and configs have marks of their own."""
 _MARK = 16
 _OURS = {"blade", "blade_gym"}
@@ -62,11 +64,29 @@ def recorded(code: Code | None) -> dict[str, Any] | None:
 
 def _of_server(kind: str, entry: Path) -> Iterator[tuple[str, Path]]:
     """The server's own files, by the names that a config gives them."""
-    for path in sorted(entry.parent.rglob("*")):
-        inner = path.relative_to(entry.parent)
+    folder = entry.parent
+    idle = {path for name in _BESIDE for path in (folder / name, *_neighbors(folder / name))} - _neighbors(entry)
+    for path in sorted(folder.rglob("*")):
+        inner = path.relative_to(folder)
         hidden = any(part.startswith(".") for part in inner.parts)
-        if path.is_file() and not hidden and not set(inner.parts) & set(_NOT_JUDGING):
+        if path.is_file() and not hidden and path not in idle and not set(inner.parts) & set(_NOT_JUDGING):
             yield f"{RESOURCES}/{kind}/{inner.as_posix()}", path
+
+
+def _neighbors(path: Path) -> set[Path]:
+    """The files that a file imports by their place in its folder, however far."""
+    waiting, found = [path], set[Path]()
+    while waiting:
+        file = waiting.pop()
+        for node in ast.walk(_tree(file)):
+            if isinstance(node, ast.ImportFrom) and node.level:
+                home = file.parents[node.level - 1].joinpath(*(node.module or "").split("."))
+                modules = [home, *(home / alias.name for alias in node.names)]
+                files = {one for stem in modules for one in (stem.with_suffix(".py"), stem / "__init__.py")}
+                new = {one for one in files if one.is_file()} - found
+                found |= new
+                waiting += new
+    return found
 
 
 def _followed(path: Path, marks: dict[str, str]) -> set[str]:
@@ -86,16 +106,20 @@ def _followed(path: Path, marks: dict[str, str]) -> set[str]:
 
 def _imports(path: Path) -> Iterator[str]:
     """Modules that a file names, and names that may be modules; none where it is no Python."""
-    try:
-        tree = ast.parse(path.read_bytes())
-    except (SyntaxError, ValueError, RecursionError):
-        return
-    for node in ast.walk(tree):
+    for node in ast.walk(_tree(path)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             yield node.module
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def _tree(path: Path) -> ast.Module:
+    """The file's code; empty where it is not there, or is no Python."""
+    try:
+        return ast.parse(path.read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return ast.Module(body=[], type_ignores=[])
 
 
 def _home(top: str) -> Path | None:

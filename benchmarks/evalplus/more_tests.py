@@ -9,10 +9,11 @@ from __future__ import annotations
 import ast
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from blade_gym.sandbox.programs import Limits, output_of
 
@@ -67,8 +68,7 @@ def _fractions(value: Any) -> Iterator[float]:
         yield from _fractions([*value, *value.values()])
 
 
-@dataclass(frozen=True, kw_only=True)
-class KnownTests:
+class KnownTests(msgspec.Struct, frozen=True, kw_only=True):
     """What the tests show."""
 
     inputs: tuple[Input, ...]

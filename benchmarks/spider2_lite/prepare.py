@@ -9,9 +9,10 @@ import csv
 import io
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
+
+import msgspec
 
 from blade.model.errors import RequestError
 from blade_gym import hub
@@ -51,15 +52,14 @@ def prepare(databases: str | None = None, source: str | None = None, output: str
     return hub.write(rows, target)
 
 
-@dataclass(kw_only=True)
-class _Published:
+class _Published(msgspec.Struct, kw_only=True):
     """What the repository holds of the local part, by the id of the task, and schemas by database."""
 
-    questions: dict[str, Mapping[str, Any]] = field(default_factory=dict)
-    standards: dict[str, Mapping[str, Any]] = field(default_factory=dict)
-    results: dict[str, dict[str, list[list[Any]]]] = field(default_factory=dict)
-    queries: dict[str, str] = field(default_factory=dict)
-    schemas: dict[str, str] = field(default_factory=dict)
+    questions: dict[str, Mapping[str, Any]] = msgspec.field(default_factory=dict)
+    standards: dict[str, Mapping[str, Any]] = msgspec.field(default_factory=dict)
+    results: dict[str, dict[str, list[list[Any]]]] = msgspec.field(default_factory=dict)
+    queries: dict[str, str] = msgspec.field(default_factory=dict)
+    schemas: dict[str, str] = msgspec.field(default_factory=dict)
 
 
 def _published(source: str | None) -> _Published:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from blade_gym.answers import message
 from blade_gym.environment import Environment, Row, Session, ToolError, Verdict
@@ -22,8 +23,7 @@ _ABOUT = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Session:
+class _Session(msgspec.Struct, frozen=True, kw_only=True):
     game: Game
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> str:
@@ -35,8 +35,7 @@ class _Session:
         return judged(played(self.game.plan, items))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Cellar:
+class Cellar(msgspec.Struct, frozen=True, kw_only=True):
     """The environment `cellar_game`."""
 
     @property

@@ -9,29 +9,29 @@ import json
 import random
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, ClassVar
+
+import msgspec
 
 from blade_gym.answers import message
 from blade_gym.models.reply import call_item, response_object
-from blade_gym.models.scripted import Conversation, Policy, read_conversation
+from blade_gym.models.scripted import Conversation, ScriptedPolicy, read_conversation
 
 from .world import OPPOSITE, Move, way
 
 _TASK = re.compile(r"Find the (.{1,40}?), bring it to the (.{1,40}?) and drop it there")
 
 
-@dataclass(kw_only=True)
-class Known:
+class Known(msgspec.Struct, kw_only=True):
     """What a player has seen."""
 
-    exits: dict[str, dict[str, str | None]] = field(default_factory=dict)
+    exits: dict[str, dict[str, str | None]] = msgspec.field(default_factory=dict)
     """By room, where a direction leads, as far as it is known."""
-    refused: set[tuple[str, str]] = field(default_factory=set)
+    refused: set[tuple[str, str]] = msgspec.field(default_factory=set)
     """Ways that were locked when they were tried, and that no key has been found for since."""
     room: str | None = None
-    items: list[str] = field(default_factory=list)
-    carried: list[str] = field(default_factory=list)
+    items: list[str] = msgspec.field(default_factory=list)
+    carried: list[str] = msgspec.field(default_factory=list)
 
     @classmethod
     def of(cls, talk: Conversation) -> Known:
@@ -141,4 +141,4 @@ class TriesTheLockedDoorAgain(Explores):
         return super().next_move(talk, known, draw)
 
 
-POLICIES: tuple[type[Policy], ...] = (Explores, TriesTheLockedDoorAgain)
+POLICIES: tuple[type[ScriptedPolicy], ...] = (Explores, TriesTheLockedDoorAgain)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 from blade_gym.environment import ToolError
 
@@ -15,8 +16,7 @@ Move = tuple[str, dict[str, str]]
 """A tool and its arguments."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Plan:
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """What a row says of its game."""
 
     exits: Mapping[str, Mapping[str, str]]
@@ -37,15 +37,14 @@ class Plan:
         return cls(**{**game, "door": tuple(door) if door else None})
 
 
-@dataclass(kw_only=True)
-class Game:
+class Game(msgspec.Struct, kw_only=True):
     """A game in play."""
 
     plan: Plan
     room: str = ""
-    lying: dict[str, str] = field(default_factory=dict)
-    carried: list[str] = field(default_factory=list)
-    seen: set[str] = field(default_factory=set)
+    lying: dict[str, str] = msgspec.field(default_factory=dict)
+    carried: list[str] = msgspec.field(default_factory=list)
+    seen: set[str] = msgspec.field(default_factory=set)
     moves: int = 0
 
     def __post_init__(self) -> None:

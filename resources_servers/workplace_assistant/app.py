@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from blade_gym.answers import message
 from blade_gym.environment import Environment, NoVerdict, Row, Session, ToolError, Verdict
@@ -22,8 +23,7 @@ from .tools import BY_NAME, TOOLS
 from .world import MARK, calls_of, mark, refuse_foreign
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Session:
+class _Session(msgspec.Struct, frozen=True, kw_only=True):
     row: Row
     before: State
     state: State
@@ -39,8 +39,7 @@ class _Session:
         return Verdict(reward=verdict.reward, fields={**verdict.fields, MARK: self.world})
 
 
-@dataclass(frozen=True, kw_only=True)
-class Workplace:
+class Workplace(msgspec.Struct, frozen=True, kw_only=True):
     """The environment `workplace_assistant`; `seed` is that of the company where a row names none."""
 
     seed: int = SEED

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
+
+import msgspec
 
 from . import company as made
 from .company import TODAY, address, first_name
@@ -21,8 +22,7 @@ MOST_CHANGES = 5
 """Records that a task about several is about."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class TaskDraft:
+class TaskDraft(msgspec.Struct, frozen=True, kw_only=True):
     """What fills the holes of a wording, and the calls that are due."""
 
     holes: Mapping[str, str]

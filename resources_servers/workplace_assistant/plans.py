@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
+
+import msgspec
 
 from blade_gym.models.scripted import Call
 
@@ -24,8 +25,7 @@ PROJECTS = "project_management_search_tasks"
 VISITS = "analytics_traffic_source_count"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Plan:
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """Steps of a task. Addresses of people are filled in when they are known."""
 
     people: tuple[str, ...] = ()

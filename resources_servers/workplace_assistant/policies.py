@@ -10,11 +10,12 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import msgspec
+
 from blade_gym.answers import message
-from blade_gym.models.scripted import Call, Conversation, Exchange, Policy, read_conversation
+from blade_gym.models.scripted import Call, Conversation, Exchange, ScriptedPolicy, read_conversation
 
 from .company import DOMAIN
 from .plans import VISITS, Addresses, Found, Plan, plan_of
@@ -28,8 +29,7 @@ LEAVES_ONE_OUT = 0.03
 _PAGED = ("customers", "events", "emails")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Mood:
+class Mood(msgspec.Struct, frozen=True, kw_only=True):
     """What a seed decides about a rollout, before it begins."""
 
     page: int
@@ -265,4 +265,4 @@ class GivesUpAfterAnError(Assistant):
         return f"I'm sorry, I was unable to do this: the search failed with an error ({error.text}).", []
 
 
-POLICIES: tuple[type[Policy], ...] = (Assistant, NeverResolvesNames, FiltersDatesInItsHead, GivesUpAfterAnError)
+POLICIES: tuple[type[ScriptedPolicy], ...] = (Assistant, NeverResolvesNames, FiltersDatesInItsHead, GivesUpAfterAnError)

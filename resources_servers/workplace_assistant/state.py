@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 Record = dict[str, Any]
 Table = dict[str, Record]
@@ -20,8 +21,7 @@ ID_NAMES: Mapping[str, str] = {
 """Tables that tools may change, with the name of each one's id."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class State:
+class State(msgspec.Struct, frozen=True, kw_only=True):
     """Tables by id; visits are never changed and are shared between rollouts."""
 
     people: tuple[str, ...]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import Any, Protocol
+
+import msgspec
 
 from blade.model.errors import RequestError
 
@@ -14,8 +15,7 @@ Row = Mapping[str, Any]
 """A row of a data set, a response or a tool's schema: decoded JSON."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Task:
+class Task(msgspec.Struct, frozen=True, kw_only=True):
     """A row with where it stands, for messages."""
 
     row: Row
@@ -52,12 +52,11 @@ class ForeignRow(NoVerdict):
         self.reason, self.hint = message, hint
 
 
-@dataclass(frozen=True, kw_only=True)
-class Verdict:
+class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     """What a verifier says: a reward, and its own account, which becomes flat fields of the rollout's row."""
 
     reward: float
-    fields: Mapping[str, Any] = field(default_factory=dict)
+    fields: Mapping[str, Any] = msgspec.field(default_factory=dict)
 
 
 class Session(Protocol):

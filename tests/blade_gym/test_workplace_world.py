@@ -172,7 +172,7 @@ class Counting(Assistant):
 
 def rolled(environment: Environment, row: dict[str, Any]) -> tuple[dict[str, Any], int]:
     model = Counting()
-    limits = simple_agent.Limits(max_steps=6)
+    limits = simple_agent.RolloutLimits(max_steps=6)
     return asyncio.run(simple_agent.run(row, model=model, environment=environment, limits=limits)), model.asked
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, TypeVar
+
+import msgspec
 
 from blade_gym.environment import ToolError
 
@@ -23,8 +24,7 @@ Given = Mapping[str, Any]
 Day = TypeVar("Day", bound=date)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Tool:
+class Tool(msgspec.Struct, frozen=True, kw_only=True):
     """A tool as the model sees it, and what it does."""
 
     name: str

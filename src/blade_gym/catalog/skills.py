@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from blade.model.errors import RequestError
 from blade_gym.config import yaml_file
@@ -15,8 +16,7 @@ FILE = "SKILL.md"
 _FENCE = "---"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Skill:
+class AgentSkill(msgspec.Struct, frozen=True, kw_only=True):
     """What the frontmatter of a SKILL.md says."""
 
     name: str
@@ -26,13 +26,12 @@ class Skill:
     """The folder."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class SkillSet:
+class SkillSet(msgspec.Struct, frozen=True, kw_only=True):
     """A folder of skills; `hash` changes with any name or byte in it."""
 
     path: str
     hash: str
-    skills: tuple[Skill, ...]
+    skills: tuple[AgentSkill, ...]
 
     @property
     def reference(self) -> dict[str, Any]:
@@ -53,7 +52,7 @@ def skill_set(path: str | Path) -> SkillSet:
     return SkillSet(path=str(path), hash=content_hash(folder), skills=tuple(skill(one) for one in inside))
 
 
-def skill(folder: Path) -> Skill:
+def skill(folder: Path) -> AgentSkill:
     """The skill in a folder; raises with what is wrong in its SKILL.md."""
     path = folder / FILE
     if not path.is_file():
@@ -65,7 +64,7 @@ def skill(folder: Path) -> Skill:
             f"{path}: the frontmatter has no name", hint="name: and description: stand between two --- lines"
         )
     version = more.get("version") if isinstance(more, Mapping) else None
-    return Skill(
+    return AgentSkill(
         name=name.strip(),
         description=described if isinstance(described, str) else None,
         version=None if version is None else str(version),
@@ -97,22 +96,21 @@ def _frontmatter(path: Path) -> Mapping[str, Any]:
     return front
 
 
-@dataclass(frozen=True, kw_only=True)
-class Skills:
+class SkillsPrompt(msgspec.Struct, frozen=True, kw_only=True):
     """`ref` is stamped on every row; `text` goes to the agent's instructions."""
 
     ref: Mapping[str, Any]
     text: str
 
 
-def read_skills(path: str) -> Skills:
+def read_skills(path: str) -> SkillsPrompt:
     """The skills of a folder; raises with what is wrong in it."""
     found = skill_set(path)
     told = ["You have these skills. Use one where it fits.", *(_text(one) for one in found.skills)]
-    return Skills(ref=found.reference, text="\n\n".join(told))
+    return SkillsPrompt(ref=found.reference, text="\n\n".join(told))
 
 
-def _text(one: Skill) -> str:
+def _text(one: AgentSkill) -> str:
     whole = (one.path / FILE).read_text("utf-8-sig").replace("\r\n", "\n")
     _, _, after = whole.partition("---\n")
     _, _, body = after.partition("\n---")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import typer
 
 from blade_gym.cli.composed import judge_overrides, model_overrides
-from blade_gym.cli.groups import Known
-from blade_gym.cli.once import Once
+from blade_gym.cli.groups import CommandGroup
+from blade_gym.cli.once import OptionsOnce
 from blade_gym.cli.options import (
     BenchmarkName,
     Config,
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from blade_gym.config.problem import ConfigProblem
 
 group = typer.Typer(
-    cls=Known, help="Environments: their configs and their servers.", no_args_is_help=True, rich_markup_mode=None
+    cls=CommandGroup, help="Environments: their configs and their servers.", no_args_is_help=True, rich_markup_mode=None
 )
 
 
-@group.command(cls=Once)
+@group.command(cls=OptionsOnce)
 def resolve(
     words: Words = None,
     config: Config = None,
@@ -68,7 +68,7 @@ def resolve(
     _end(found, problems)
 
 
-@group.command(cls=Once)
+@group.command(cls=OptionsOnce)
 def validate(
     words: Words = None,
     config: Config = None,

@@ -30,7 +30,7 @@ from blade_gym.cli.options import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from blade_gym.run.golden import Proven
+    from blade_gym.run.golden import GoldResult
 
 HeadPort = Annotated[int | None, typer.Option("--head-port", metavar="N", help="Where the head listens (11000).")]
 
@@ -131,17 +131,17 @@ def prove(
     sets = [wanted]
     if not any(wanted.values()) and not config:
         sets = [{"resources_server": name} for name in names("resources_server", search_roots(search_dir or ()))]
-    told = []
+    results = []
     for one in sets:
         judge = _own_judge(one, config, search_dir)
         resolved = composed(
             {**one, "model_type": "scripted_model"}, config, search_dir, [*NO_MODEL, *judge, *(words or ())]
         )
         for proven in golden(resolved, limit):
-            told.append(proven)
+            results.append(proven)
             print(printable(proven.line))
-    _refuse_untested(told)
-    if not all(one.holds for one in told):
+    _refuse_untested(results)
+    if not all(one.holds for one in results):
         raise typer.Exit(1)
 
 
@@ -158,10 +158,10 @@ def _own_judge(
     return ["++judge_server=policy_model"] if "judge_server" in found.config else []
 
 
-def _refuse_untested(told: Sequence[Proven]) -> None:
+def _refuse_untested(results: Sequence[GoldResult]) -> None:
     """Raise where nothing was tested, with the reason; servers that need a judge are no reason."""
-    open_ones = [one for one in told if not one.needs_judge]
-    if any(one.rows or one.wrong for one in told) or (told and not open_ones):
+    open_ones = [one for one in results if not one.needs_judge]
+    if any(one.rows or one.wrong for one in results) or (results and not open_ones):
         return
     unready = next((one.unready for one in open_ones if one.unready), None)
     if unready is not None:

@@ -10,7 +10,7 @@ from typer.core import TyperGroup
 from blade.model.errors import RequestError
 
 
-class Known(TyperGroup):
+class CommandGroup(TyperGroup):
     """A group that says what it has, or what may have been meant."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -25,7 +25,7 @@ class Known(TyperGroup):
         return f"did you mean {path} {close[0]}?" if close else f"it has: {', '.join(self.commands)}"
 
 
-class Kinds(Known):
+class ListingGroup(CommandGroup):
     """The listing: what is none of its kinds may be the name of one."""
 
     def hint(self, path: str, name: str) -> str:

@@ -10,7 +10,7 @@ from typer.core import TyperCommand
 from blade.model.errors import RequestError
 
 
-class Once(TyperCommand):
+class OptionsOnce(TyperCommand):
     """A command that takes each option once, but for flags and for those that may be given more than once."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

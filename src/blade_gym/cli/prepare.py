@@ -12,7 +12,7 @@ from blade_gym.cli.options import Config, SearchDir, UnsafeSandbox, Words
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from blade_gym.run.prepare import Job
+    from blade_gym.run.prepare import PrepareJob
 
 
 def prepare(
@@ -49,15 +49,15 @@ def prepare(
     names = [*(config or ()), *(config_path("benchmark", name, roots) for name in benchmark or ())]
     jobs = [job for name in names for job in _jobs(name, words or [], roots, seed)]
 
-    def told(line: str) -> None:
+    def notify(line: str) -> None:
         print(printable(line), file=sys.stderr)
 
-    for one in making.prepare(_some(jobs), force=force, told=told):
+    for one in making.prepare(_some(jobs), force=force, notify=notify):
         said = "is there and unchanged" if one.cached else "made"
         print(printable(f"{one.name}: {said}: {one.path} ({one.rows} rows, sha256 {one.sha256})"))
 
 
-def _some(jobs: list[Job]) -> list[Job]:
+def _some(jobs: list[PrepareJob]) -> list[PrepareJob]:
     from blade.model.errors import RequestError
 
     if not jobs:
@@ -65,7 +65,7 @@ def _some(jobs: list[Job]) -> list[Job]:
     return jobs
 
 
-def _jobs(name: str, words: list[str], roots: tuple[Path, ...], seed: int | None) -> list[Job]:
+def _jobs(name: str, words: list[str], roots: tuple[Path, ...], seed: int | None) -> list[PrepareJob]:
     """The benchmark data sets of one config. A model need not be chosen, nor its key given."""
     from blade.model.errors import RequestError
     from blade.report.text import printable

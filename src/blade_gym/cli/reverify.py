@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from blade_gym.config.servers import Instance
     from blade_gym.environment import Environment
     from blade_gym.run.artifacts import Artifacts
-    from blade_gym.run.reverify import Again, Agents, Judges
+    from blade_gym.run.reverify import AgentChoice, Judges, ReverifyCounts
 
 UNSAFE = "unsafe_"
 MOST_TOLD = 6
@@ -96,7 +96,7 @@ def reverify(
     """
     from blade_gym.cli.composed import judge_overrides, model_overrides
     from blade_gym.run.artifacts import Artifacts
-    from blade_gym.run.reverify import Reverify, judges_of
+    from blade_gym.run.reverify import ReverifyRequest, judges_of
     from blade_gym.run.reverify import reverify as judge
 
     if not rollouts:
@@ -117,7 +117,7 @@ def reverify(
     target = _target(source.rollouts, output, append=append, unsafe=_refused(made.environments, force=force))
     new = Artifacts(target)
     plan = Path(inputs) if inputs else source.inputs
-    asked = Reverify(
+    asked = ReverifyRequest(
         judges=made,
         inputs=_inputs(plan, source.failures if judge_failed_only else source.rollouts, given=inputs is not None),
         rows=rows,
@@ -130,7 +130,7 @@ def reverify(
     _room(new, overwrite=overwrite, resume=resume or append)
     _recorded(source, new, made, plan)
     again = judge(asked)
-    _told(again, target, kept=not append)
+    _print_counts(again, target, kept=not append)
     if not disable_aggregation:
         from blade_gym.cli.run import aggregated
 
@@ -139,18 +139,18 @@ def reverify(
         raise typer.Exit(1)
 
 
-def _agents(parts: Sequence[Instance], chosen: str | None) -> Agents:
+def _agents(parts: Sequence[Instance], chosen: str | None) -> AgentChoice:
     from blade_gym.config.servers import AGENTS
-    from blade_gym.run.reverify import Agents
+    from blade_gym.run.reverify import AgentChoice
 
     known = [one.name for one in parts if one.group == AGENTS]
     if chosen is not None and chosen not in known:
         raise RequestError(f"no agent is called {chosen}", hint=f"the config has: {', '.join(sorted(known)) or 'none'}")
-    return Agents(known=known, chosen=chosen)
+    return AgentChoice(known=known, chosen=chosen)
 
 
 def _chosen(
-    rollouts: Path, failures: Path, agents: Agents, failed_only: bool, limit: int | None
+    rollouts: Path, failures: Path, agents: AgentChoice, failed_only: bool, limit: int | None
 ) -> dict[tuple[int, int], tuple[str, dict[str, Any]]]:
     """The rows to judge by key, each with its place, in the order of their file; raises where there is none."""
     from blade_gym.run.resume import key_of
@@ -270,7 +270,7 @@ def _recorded(source: Artifacts, target: Artifacts, judges: Judges, inputs: Path
         write_document(target.manifest, {**new, "reverified_from": source.rollouts.name})
 
 
-def _told(again: Again, target: Path, *, kept: bool) -> None:
+def _print_counts(again: ReverifyCounts, target: Path, *, kept: bool) -> None:
     first = f", {again.first} had none before" if again.first else ""
     before = f"; {again.kept} were done before" if again.kept else ""
     print(
@@ -278,6 +278,6 @@ def _told(again: Again, target: Path, *, kept: bool) -> None:
     )
     if again.failed:
         where = "they are among the failures" if kept else "they stay among the failures, and no row is added"
-        told = f"{again.failed} got no verdict; {where}; the last: {again.last_error}"
-        print(printable(told), file=sys.stderr)
+        sentence = f"{again.failed} got no verdict; {where}; the last: {again.last_error}"
+        print(printable(sentence), file=sys.stderr)
     print(printable(f"Rollouts: {target}"))

@@ -31,9 +31,9 @@ from blade_gym.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from blade_gym.run.job import Ended
-    from blade_gym.run.options import Options
-    from blade_gym.run.stage import Stage
+    from blade_gym.run.job import RunResult
+    from blade_gym.run.options import RunOptions
+    from blade_gym.run.setup import RunSetup
 
 Input = Annotated[str | None, typer.Option("-i", "--input", metavar="FILE", help="Rows to run, a JSON object a line.")]
 Output = Annotated[
@@ -135,7 +135,7 @@ def run(
     models = [*model_overrides(model_type, model, model_url, model_api_key), *judge_overrides(judge_model, judge_url)]
     given = [*models, *(words or ())]
     if no_serve:
-        _undecided(
+        _refuse_decided(
             {
                 **wanted,
                 "config": config,
@@ -145,13 +145,13 @@ def run(
                 "unsafe_sandbox": unsafe_sandbox,
             }
         )
-        stage, options = _remote(list(words or ()), flags, search_dir, head_port)
+        setup, options = _remote(list(words or ()), flags, search_dir, head_port)
     else:
-        stage, options = _serving(wanted, config, search_dir, given, flags, judge_model)
-    _run(stage, options, aggregation=not (disable_aggregation or stage.config.get("disable_aggregation") is True))
+        setup, options = _serving(wanted, config, search_dir, given, flags, judge_model)
+    _run(setup, options, aggregation=not (disable_aggregation or setup.config.get("disable_aggregation") is True))
 
 
-def _undecided(given: dict[str, Any]) -> None:
+def _refuse_decided(given: dict[str, Any]) -> None:
     """Raise for what servers that run already have decided."""
     named = [f"--{name.replace('_', '-')}" for name, value in given.items() if value]
     if named:
@@ -175,22 +175,22 @@ def _serving(
     words: list[str],
     flags: dict[str, Any],
     judge: str | None,
-) -> tuple[Stage, Options]:
+) -> tuple[RunSetup, RunOptions]:
     from blade_gym.cli.composed import asked_judge, composed
     from blade_gym.config.unserved import refuse_unserved
     from blade_gym.run.options import read_options
-    from blade_gym.run.stage import serving
+    from blade_gym.run.setup import local_setup
 
     resolved = composed(wanted, config, search_dir, words)
     refuse_unserved(resolved.config)
     asked_judge(resolved, judge)
     options = read_options(resolved.config, flags)
-    return serving(resolved, options, wanted["benchmark"], _say), options
+    return local_setup(resolved, options, wanted["benchmark"], _say), options
 
 
 def _remote(
     words: list[str], flags: dict[str, Any], search_dir: list[str] | None, head_port: int | None
-) -> tuple[Stage, Options]:
+) -> tuple[RunSetup, RunOptions]:
     from blade_gym.config.overrides import overridden
     from blade_gym.config.problem import refuse
     from blade_gym.config.roots import search_roots
@@ -198,7 +198,7 @@ def _remote(
     from blade_gym.config.unread import unread
     from blade_gym.config.unserved import refuse_unserved
     from blade_gym.run.options import read_options
-    from blade_gym.run.stage import remote
+    from blade_gym.run.setup import remote_setup
     from blade_gym.serve.head import ask_head, place
 
     plain = [f"++{word.lstrip('+')}" for word in words]
@@ -214,35 +214,35 @@ def _remote(
         )
     options = read_options(own, flags)
     host, port = place(own if head_port is None else merged(own, {"head_server": {"port": head_port}}))
-    return remote(ask_head(host, port), options, search_roots(search_dir or ())), options
+    return remote_setup(ask_head(host, port), options, search_roots(search_dir or ())), options
 
 
-def _run(stage: Stage, options: Options, *, aggregation: bool) -> None:
+def _run(setup: RunSetup, options: RunOptions, *, aggregation: bool) -> None:
     from blade_gym.cli.watch import watching
-    from blade_gym.run.job import Told
+    from blade_gym.run.job import RunListener
     from blade_gym.run.job import run as play
 
     with watching() as progress:
-        ended = play(stage, options, Told(notice=_say, progress=progress))
-    _said(ended)
-    if ended.stopped is not None:
+        result = play(setup, options, RunListener(notice=_say, progress=progress))
+    _say_failures(result)
+    if result.stopped is not None:
         _say(
-            f"stopped; {ended.tally.done} of {ended.expected} rollouts are there. Go on with the same command and --resume"
+            f"stopped; {result.progress.done} of {result.expected} rollouts are there. Go on with the same command and --resume"
         )
-        raise SystemExit(128 + ended.stopped)
-    if ended.tally.hopeless:
-        raise RequestError(f"given up: {ended.tally.hopeless}", hint="mend that, then go on with --resume")
+        raise SystemExit(128 + result.stopped)
+    if result.progress.hopeless:
+        raise RequestError(f"given up: {result.progress.hopeless}", hint="mend that, then go on with --resume")
     if aggregation:
-        aggregated(ended.files.rollouts)
-    _next(ended)
-    if not ended.complete:
+        aggregated(result.files.rollouts)
+    _next(result)
+    if not result.complete:
         raise typer.Exit(1)
 
 
-def _said(ended: Ended) -> None:
-    for kind, count in sorted(ended.tally.failed.items()):
-        _say(f"{plural(count, 'rollout')} failed: {kind}; the last error: {ended.tally.errors[kind]}")
-    for why, count in sorted(ended.given_up.items()):
+def _say_failures(result: RunResult) -> None:
+    for kind, count in sorted(result.progress.failed.items()):
+        _say(f"{plural(count, 'rollout')} failed: {kind}; the last error: {result.progress.errors[kind]}")
+    for why, count in sorted(result.given_up.items()):
         _say(f"{plural(count, 'rollout')} that failed before: not tried again, {why}")
 
 
@@ -266,24 +266,24 @@ def aggregated(rollouts: Path) -> None:
     _print(f"Aggregate metrics: {metrics}")
 
 
-def _next(ended: Ended) -> None:
-    files, tally = ended.files, ended.tally
-    _print(f"Rollouts: {files.rollouts} ({tally.done} of {ended.expected})")
+def _next(result: RunResult) -> None:
+    files, progress = result.files, result.progress
+    _print(f"Rollouts: {files.rollouts} ({progress.done} of {result.expected})")
     _print(f"Materialized inputs: {files.inputs}")
-    _print(f"Failures: {files.failures} ({tally.failed.total()} in this run)")
+    _print(f"Failures: {files.failures} ({progress.failed.total()} in this run)")
     _print(f"Manifest: {files.manifest}")
-    if tally.unjudged:
-        _print(f"Not judged: {tally.unjudged}; they have no reward")
+    if progress.unjudged:
+        _print(f"Not judged: {progress.unjudged}; they have no reward")
         _print(_command("gym", "eval", "reverify", "--rollouts", files.rollouts))
-    if not ended.complete:
-        again = tally.again + tally.unsaved
+    if not result.complete:
+        again = progress.again + progress.unsaved
         tries = f"tries {again} of them again" if again else "would try none of them again"
         _say(
-            f"{plural(ended.expected - tally.done, 'rollout')} without a reward; the same command with --resume {tries}"
+            f"{plural(result.expected - progress.done, 'rollout')} without a reward; the same command with --resume {tries}"
         )
-    if not tally.done:
+    if not progress.done:
         return
-    partial = [] if ended.complete else ["--allow-partial"]
+    partial = [] if result.complete else ["--allow-partial"]
     report = f"{files.rollouts.with_suffix('')}_report"
     _print(_command("gym", "eval", "profile", "--inputs", files.inputs, "--rollouts", files.rollouts, *partial))
     _print(_command("blade", "analyze", files.rollouts, "-o", report))

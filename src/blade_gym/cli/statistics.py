@@ -103,7 +103,7 @@ def aggregate(
     from blade_gym.profile import text
     from blade_gym.profile.aggregate import aggregate as make
     from blade_gym.profile.aggregate import find_shards, write_merged
-    from blade_gym.run.merge import merge_sidecars, parts_of
+    from blade_gym.run.merge import merge_sidecars, shard_set
 
     known = ("input_glob", "output_jsonl_fpath", "merge_shards", "config_paths")
     given = extra.parse(overrides or (), known)
@@ -113,7 +113,7 @@ def aggregate(
     shards = find_shards(pattern, target)
     _say(f"left out: {path} is {what}" for path, what in shards.left_out)
     _print(text.shard_lines(shards))
-    parts = parts_of(shards.files)
+    parts = shard_set(shards.files)
     _say(parts.notices())
     found = make(shards.files, threshold=pass_threshold, absent=parts.due())
     _say(text.problem_lines(found.problems, found.copies, None if verbose else text.MOST_PROBLEMS))

@@ -26,7 +26,7 @@ Call = tuple[str, dict[str, Any]]
 """A tool, and its arguments."""
 
 
-class Policy(Protocol):
+class ScriptedPolicy(Protocol):
     """What a `policies.py` lists: the class of a model."""
 
     name: ClassVar[str]
@@ -43,9 +43,9 @@ class Policy(Protocol):
         ...
 
 
-def policies(roots: Sequence[Path]) -> dict[str, type[Policy]]:
+def policies(roots: Sequence[Path]) -> dict[str, type[ScriptedPolicy]]:
     """Every policy by name; of two with one name, the one of the first root."""
-    found: dict[str, type[Policy]] = {}
+    found: dict[str, type[ScriptedPolicy]] = {}
     for path in (path for root in roots for path in sorted((root / RESOURCES).glob("*/policies.py"))):
         for policy in load_file(path).POLICIES:
             found.setdefault(policy.name, policy)
@@ -69,7 +69,7 @@ def refuse_unfit(config: Mapping[str, Any], roots: Sequence[Path], where: str, t
         )
 
 
-def _named(config: Mapping[str, Any], known: Mapping[str, type[Policy]]) -> type[Policy]:
+def _named(config: Mapping[str, Any], known: Mapping[str, type[ScriptedPolicy]]) -> type[ScriptedPolicy]:
     name = PREFIX + str(config.get("policy") or "").removeprefix(PREFIX)
     if name not in known:
         names = ", ".join(sorted(one.removeprefix(PREFIX) for one in known))

@@ -6,18 +6,18 @@ import codecs
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from string import Formatter
 from typing import Any
+
+import msgspec
 
 from blade.model.errors import RequestError
 from blade_gym.config import yaml_file
 from blade_gym.config.roots import find
 
 
-@dataclass(frozen=True, kw_only=True)
-class Source:
+class RowSource(msgspec.Struct, frozen=True, kw_only=True):
     """A file of rows, and how its rows are run."""
 
     path: Path
@@ -26,14 +26,13 @@ class Source:
     agent: str | None = None
     """For rows that name none."""
     repeats: int = 1
-    prompt: Prompt | None = None
+    prompt: PromptTemplate | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Line:
+class SourceLine(msgspec.Struct, frozen=True, kw_only=True):
     """One line of a data set."""
 
-    source: Source
+    source: RowSource
     number: int
     text: bytes
     row: dict[str, Any]
@@ -44,7 +43,7 @@ class Line:
         return f"{self.source.shown}:{self.number}"
 
 
-def lines(source: Source) -> Iterator[Line]:
+def lines(source: RowSource) -> Iterator[SourceLine]:
     """The rows in order; blank lines are passed over."""
     if not source.path.is_file():
         raise RequestError(f"no such file: {source.shown}", hint="check --input, or the data set's jsonl_fpath")
@@ -66,11 +65,10 @@ def lines(source: Source) -> Iterator[Line]:
             ) from None
         if not isinstance(row, dict):
             raise RequestError(f"{source.shown}:{number}: not an object", hint="each line is a JSON object")
-        yield Line(source=source, number=number, text=text, row=row)
+        yield SourceLine(source=source, number=number, text=text, row=row)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Prompt:
+class PromptTemplate(msgspec.Struct, frozen=True, kw_only=True):
     """Templates, and the file that they come from."""
 
     path: str
@@ -84,7 +82,7 @@ class Prompt:
         return [*system, {"role": "user", "content": _filled(self.user, row, place)}]
 
 
-def read_prompt(name: str, roots: Sequence[Path]) -> Prompt:
+def read_prompt(name: str, roots: Sequence[Path]) -> PromptTemplate:
     """The prompt config of that name under the roots; raises where it is none."""
     path = find(name, roots)
     if path is None:
@@ -103,7 +101,7 @@ def read_prompt(name: str, roots: Sequence[Path]) -> Prompt:
         raise RequestError(f"{path} has no text `user`", hint="user: the prompt, with {field} places")
     for text in (user, system or ""):
         _fields(text, str(path))
-    return Prompt(path=name, sha256=hashlib.sha256(path.read_bytes()).hexdigest(), user=user, system=system)
+    return PromptTemplate(path=name, sha256=hashlib.sha256(path.read_bytes()).hexdigest(), user=user, system=system)
 
 
 def _fields(text: str, path: str) -> list[str]:

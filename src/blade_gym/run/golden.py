@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
+
+import msgspec
 
 from blade.model.errors import RequestError
 from blade_gym.answers import message
@@ -14,7 +15,7 @@ from blade_gym.config.roots import place
 from blade_gym.config.servers import RESOURCES, Instance
 from blade_gym.environment import UNJUDGEABLE, Environment, NoVerdict, Row, Task, judge_stored, refuse_unready
 from blade_gym.loading import error_line, where_raised
-from blade_gym.run.dataset import Line, Source, lines
+from blade_gym.run.dataset import RowSource, SourceLine, lines
 from blade_gym.serve.contract import PAGE, CheckedEnvironment
 from blade_gym.serve.fleet import Fleet, load_environment
 from blade_gym.verifier_kit.judge import NoJudge
@@ -22,8 +23,7 @@ from blade_gym.verifier_kit.judge import NoJudge
 FULL = 1.0
 
 
-@dataclass(frozen=True, kw_only=True)
-class Proven:
+class GoldResult(msgspec.Struct, frozen=True, kw_only=True):
     """What came out for one resources server and one data set."""
 
     name: str
@@ -68,7 +68,7 @@ class Proven:
         return f"{verdict:7} {self.name}: {self.passed} of {self.rows} gold answers pass ({self.data}{none}){where}"
 
 
-def golden(resolved: Resolved, limit: int | None = None) -> Iterator[Proven]:
+def golden(resolved: Resolved, limit: int | None = None) -> Iterator[GoldResult]:
     """The resources servers of a config on the data sets of the agents that work in them."""
     proven = set[str]()
     for agent in resolved.agents:
@@ -77,29 +77,29 @@ def golden(resolved: Resolved, limit: int | None = None) -> Iterator[Proven]:
             continue
         for dataset in (one for one in resolved.datasets if one.agent == agent.name):
             path = place(dataset.jsonl_fpath, resolved.roots, beside=dataset.prepare_script)
-            source = Source(path=path, shown=dataset.jsonl_fpath)
+            source = RowSource(path=path, shown=dataset.jsonl_fpath)
             proven.add(resources.name)
             yield _proven(resources, load_environment(resources, resolved.roots), source, limit)
     for one in resolved.instances:
         if one.group == RESOURCES and one.name not in proven:
             load_environment(one, resolved.roots)
             why = "it can be made, and no data set is there to test it on: give `datasets` to an agent that works in it"
-            yield Proven(name=one.name, data="", passed=0, rows=0, skipped=why)
+            yield GoldResult(name=one.name, data="", passed=0, rows=0, skipped=why)
 
 
-def _proven(resources: Instance, environment: Environment, source: Source, limit: int | None) -> Proven:
+def _proven(resources: Instance, environment: Environment, source: RowSource, limit: int | None) -> GoldResult:
     if not source.path.is_file():
         why = f"{source.shown} not found; `gym eval prepare` makes the data of a benchmark"
-        return Proven(name=resources.name, data=source.shown, passed=0, rows=0, skipped=why)
+        return GoldResult(name=resources.name, data=source.shown, passed=0, rows=0, skipped=why)
     try:
         refuse_unready([environment])
     except RequestError as problem:
         why = f"{problem} ({problem.hint})"
-        return Proven(name=resources.name, data=source.shown, passed=0, rows=0, skipped=why, unready=problem)
+        return GoldResult(name=resources.name, data=source.shown, passed=0, rows=0, skipped=why, unready=problem)
     return asyncio.run(_all(resources.name, environment, list(islice(lines(source), limit)), source))
 
 
-async def _all(name: str, environment: Environment, rows: list[Line], source: Source) -> Proven:
+async def _all(name: str, environment: Environment, rows: list[SourceLine], source: RowSource) -> GoldResult:
     passed = without = idle = judge = 0
     wrong: list[str] = []
     for line in rows:
@@ -107,7 +107,7 @@ async def _all(name: str, environment: Environment, rows: list[Line], source: So
         if gold is None and not fault:
             without += 1
             continue
-        trial = Trial(fault=fault) if fault else await tried(environment, line.row, gold or ())
+        trial = VerifierTrial(fault=fault) if fault else await tried(environment, line.row, gold or ())
         if not trial.judge:
             judge += 1
             continue
@@ -117,7 +117,7 @@ async def _all(name: str, environment: Environment, rows: list[Line], source: So
         silent = await tried(environment, line.row, EMPTY)
         wrong += [f"{line.place}: an empty answer: {silent.fault}"] if silent.fault else []
         idle += _passes(silent)
-    return Proven(
+    return GoldResult(
         name=name,
         data=source.shown,
         passed=passed,
@@ -129,11 +129,11 @@ async def _all(name: str, environment: Environment, rows: list[Line], source: So
     )
 
 
-def _passes(trial: Trial) -> bool:
+def _passes(trial: VerifierTrial) -> bool:
     return trial.reward is not None and trial.reward >= FULL - 1e-9
 
 
-def _why_not(trial: Trial) -> str:
+def _why_not(trial: VerifierTrial) -> str:
     """Why a gold answer does not get the full reward; empty where it does."""
     if _passes(trial):
         return ""
@@ -147,8 +147,7 @@ MOST_LOOKED_AT = 20
 EMPTY: tuple[Row, ...] = (message(""),)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Trial:
+class VerifierTrial(msgspec.Struct, frozen=True, kw_only=True):
     """What came of it; one of the three is given."""
 
     reward: float | None = None
@@ -162,15 +161,15 @@ class Trial:
     """False where there is no verdict because no judge was given."""
 
 
-async def tried(environment: Environment, row: Row, output: Sequence[Row]) -> Trial:
+async def tried(environment: Environment, row: Row, output: Sequence[Row]) -> VerifierTrial:
     """The verdict on an output, its calls carried out first."""
     try:
         verdict = await judge_stored(environment, row, {"output": [dict(item) for item in output]})
     except NoVerdict as error:
-        return Trial(without=str(error), kind=error.failure_class, judge=not isinstance(error, NoJudge))
+        return VerifierTrial(without=str(error), kind=error.failure_class, judge=not isinstance(error, NoJudge))
     except Exception as error:  # noqa: BLE001 - somebody's code may raise anything
-        return Trial(fault=_fault(environment, error, row))
-    return Trial(reward=verdict.reward)
+        return VerifierTrial(fault=_fault(environment, error, row))
+    return VerifierTrial(reward=verdict.reward)
 
 
 def gold_of(environment: Environment, row: Row) -> tuple[Sequence[Row] | None, str]:
@@ -209,9 +208,9 @@ async def _refuse(name: str, environment: Environment, task: Task) -> bool:
     gold, fault = gold_of(environment, task.row)
     if fault:
         raise _refused(name, "gold(row) of", task, fault)
-    trial = Trial()
+    trial = VerifierTrial()
     for what, output in (("an empty answer to", EMPTY), ("the gold answer of", gold or ())):
-        trial = await tried(environment, task.row, output) if output else Trial()
+        trial = await tried(environment, task.row, output) if output else VerifierTrial()
         if trial.fault:
             raise _refused(name, what, task, trial.fault)
     return trial.kind == UNJUDGEABLE

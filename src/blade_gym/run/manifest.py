@@ -21,10 +21,10 @@ from blade_gym.config.mask import MASK, is_secret, masked
 from blade_gym.config.servers import MODELS, POLICY, RESOURCES, Instance, references
 from blade_gym.models.make import LEFT, MOST_AT_ONCE, address, limits_of_model, model_name, sampling_of
 from blade_gym.run.artifacts import TASK
-from blade_gym.run.options import Options
-from blade_gym.run.plan import Plan
+from blade_gym.run.options import RunOptions
+from blade_gym.run.plan import RolloutPlan
 from blade_gym.run.resume import VARIABLE, most_attempts
-from blade_gym.run.stage import Stage
+from blade_gym.run.setup import RunSetup
 from blade_gym.serve.fleet import limits_of
 from blade_gym.serve.verifier_code import recorded
 
@@ -283,36 +283,36 @@ AT_ONCE = 32
 """Rollouts under way at once where nobody says."""
 
 
-def draft_manifest(stage: Stage, options: Options, plan: Plan, model_says: str | None) -> dict[str, Any]:
+def draft_manifest(setup: RunSetup, options: RunOptions, plan: RolloutPlan, model_says: str | None) -> dict[str, Any]:
     """The manifest of a run that starts now."""
     agents = plan.agents
-    resources = [one for name in agents if (one := stage.resources(name))]
+    resources = [one for name in agents if (one := setup.resources(name))]
     names = task_names({task.index: task.row for task in plan.whole})
     draft: dict[str, Any] = {
         "schema_version": SCHEMA,
-        "benchmark": stage.benchmark or (resources[0].type if len(resources) == 1 else None),
+        "benchmark": setup.benchmark or (resources[0].type if len(resources) == 1 else None),
         "agent": ", ".join(agents),
-        "model": about_model(stage.model, model_says),
-        "sampling": _sampling(stage, plan),
+        "model": about_model(setup.model, model_says),
+        "sampling": _sampling(setup, plan),
         "prompts": [
-            {"path": one.prompt.path, "sha256": one.prompt.sha256} for one in stage.sources if one.prompt is not None
+            {"path": one.prompt.path, "sha256": one.prompt.sha256} for one in setup.sources if one.prompt is not None
         ],
         "dataset": [
             {"path": one.shown, "sha256": files.sha256(one.path), "rows": rows}
-            for one, rows in zip(stage.sources, _rows(stage), strict=True)
+            for one, rows in zip(setup.sources, _rows(setup), strict=True)
         ],
-        "split": stage.split,
+        "split": setup.split,
         "limit": options.limit,
         "num_repeats": dict(plan.repeats) if len(plan.repeats) > 1 else next(iter(plan.repeats.values()), None),
         "task_ids": [names[index] for index in dict.fromkeys(row[TASK] for row in plan.rows)],
         "seeds": _seeds(plan),
-        "limits": _limits(stage, options, agents),
+        "limits": _limits(setup, options, agents),
         "skills_ref": dict(plan.skills.ref) if plan.skills else None,
         "verifier": verifier_names(resources),
         "verifier_settings": verifier_settings(resources),
-        "verifier_code": recorded(stage.judging(resources)),
-        "judge": about_judge(stage.parts, resources),
-        "reported": reported(stage.config, about_model(stage.model, model_says)["name"]),
+        "verifier_code": recorded(setup.judging(resources)),
+        "judge": about_judge(setup.parts, resources),
+        "reported": reported(setup.config, about_model(setup.model, model_says)["name"]),
         "versions": versions(),
         "shard": str(options.shard) if options.shard else None,
         "whole": [[task.index, names[task.index], task.agent, task.rollouts] for task in plan.whole]
@@ -320,18 +320,18 @@ def draft_manifest(stage: Stage, options: Options, plan: Plan, model_says: str |
         else None,
         "started_at": now(),
         "ended_at": None,
-        "config": safe_config(stage.config),
+        "config": safe_config(setup.config),
     }
     return {**draft, "config_sha256": fingerprint(draft)}
 
 
-def _rows(stage: Stage) -> list[int]:
-    return [sum(1 for line in one.path.read_bytes().splitlines() if line.strip()) for one in stage.sources]
+def _rows(setup: RunSetup) -> list[int]:
+    return [sum(1 for line in one.path.read_bytes().splitlines() if line.strip()) for one in setup.sources]
 
 
-def _sampling(stage: Stage, plan: Plan) -> dict[str, Any]:
+def _sampling(setup: RunSetup, plan: RolloutPlan) -> dict[str, Any]:
     """How the answers of all tasks are drawn; `several` where they differ."""
-    every = [sampling_of(stage.model, task.params) for task in plan.whole]
+    every = [sampling_of(setup.model, task.params) for task in plan.whole]
     found: dict[str, Any] = {}
     for name in dict.fromkeys(name for one in every for name in one):
         values = {json.dumps(one.get(name, LEFT)) for one in every}
@@ -339,7 +339,7 @@ def _sampling(stage: Stage, plan: Plan) -> dict[str, Any]:
     return found
 
 
-def _seeds(plan: Plan) -> dict[str, Any]:
+def _seeds(plan: RolloutPlan) -> dict[str, Any]:
     from blade_gym.models.openai_model import extra_body
 
     if plan.add_seed:
@@ -348,10 +348,10 @@ def _seeds(plan: Plan) -> dict[str, Any]:
     return {"by_repeat": bool(found), "values": sorted(found)}
 
 
-def _limits(stage: Stage, options: Options, agents: Sequence[str]) -> dict[str, Any]:
-    limits = [limits_of(one.config) for name in agents if (one := stage.of(name))]
+def _limits(setup: RunSetup, options: RunOptions, agents: Sequence[str]) -> dict[str, Any]:
+    limits = [limits_of(one.config) for name in agents if (one := setup.of(name))]
     steps = sorted({one.max_steps for one in limits if one.max_steps is not None})
-    model = stage.model
+    model = setup.model
     seconds, tries = limits_of_model(model) if model else (None, None)
     at_once = options.concurrency or MOST_AT_ONCE.get(model.type if model else "", AT_ONCE)
     return {

@@ -10,9 +10,10 @@ import ast
 import inspect
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from blade import files
 from blade.model.errors import BladeError, RequestError
@@ -28,8 +29,7 @@ SOURCE = "source"
 """The argument that names a local copy of what would be downloaded: where rows come from, not which rows."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Job:
+class PrepareJob(msgspec.Struct, frozen=True, kw_only=True):
     """A data set and what makes it."""
 
     dataset: Dataset
@@ -45,8 +45,7 @@ class Job:
         return self.target.with_name(self.target.stem + RECORD)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Prepared:
+class PreparedRows(msgspec.Struct, frozen=True, kw_only=True):
     """Rows that are there."""
 
     name: str
@@ -57,7 +56,7 @@ class Prepared:
     """Whether they were there before."""
 
 
-def ensure(resolved: Resolved, dataset: Dataset, told: Callable[[str], None] | None = None) -> Path:
+def ensure(resolved: Resolved, dataset: Dataset, notify: Callable[[str], None] | None = None) -> Path:
     """The rows of a data set, made where they are missing or were made otherwise; rows of unknown make are taken as given.
 
     Rows that were asked for otherwise than the config has them (another seed) are taken until somebody asks again.
@@ -68,12 +67,12 @@ def ensure(resolved: Resolved, dataset: Dataset, told: Callable[[str], None] | N
         return path
     (job,) = plan(resolved, [dataset])
     kept = _as_asked_before(job)
-    if told and kept.asked != job.asked:
-        told(f"{path} was prepared with {_listed(kept.asked)}; gym eval prepare makes it as the config says")
-    return prepare([kept], told=told)[0].path
+    if notify and kept.asked != job.asked:
+        notify(f"{path} was prepared with {_listed(kept.asked)}; gym eval prepare makes it as the config says")
+    return prepare([kept], notify=notify)[0].path
 
 
-def plan(resolved: Resolved, datasets: Iterable[Dataset], *, seed: int | None = None) -> list[Job]:
+def plan(resolved: Resolved, datasets: Iterable[Dataset], *, seed: int | None = None) -> list[PrepareJob]:
     """What is to be run; raises one error for everything that cannot be, before anything is.
 
     Arguments are the data set's own, then `prepare_script_args` at the top of the config, then the seed.
@@ -90,13 +89,17 @@ def plan(resolved: Resolved, datasets: Iterable[Dataset], *, seed: int | None = 
             wrong.append(f"{dataset.name}: {fault}")
             continue
         target = place(dataset.jsonl_fpath, resolved.roots, beside=dataset.prepare_script)
-        jobs.append(Job(dataset=dataset, script=script, target=target, arguments=arguments, asked=_chosen(asked)))
+        jobs.append(
+            PrepareJob(dataset=dataset, script=script, target=target, arguments=arguments, asked=_chosen(asked))
+        )
     if wrong:
         raise RequestError("; ".join(wrong), hint="nothing was prepared")
     return jobs
 
 
-def prepare(jobs: Sequence[Job], *, force: bool = False, told: Callable[[str], None] | None = None) -> list[Prepared]:
+def prepare(
+    jobs: Sequence[PrepareJob], *, force: bool = False, notify: Callable[[str], None] | None = None
+) -> list[PreparedRows]:
     """Run what is not there yet, in order; `told` hears of each before it runs. Raises for a script that fails.
 
     Rows that were changed since they were made are kept, by an error, unless `force`.
@@ -108,20 +111,20 @@ def prepare(jobs: Sequence[Job], *, force: bool = False, told: Callable[[str], N
         found = _there(job, record)
         if found is None:
             sourced = _with_source(job, record)
-            if told:
-                told(_making(sourced))
+            if notify:
+                notify(_making(sourced))
             found = _made(sourced)
         done.append(found)
     return done
 
 
-def _making(job: Job) -> str:
+def _making(job: PrepareJob) -> str:
     why = "is made again: making" if job.target.is_file() else "not found; preparing"
     copy = f" from {job.arguments[SOURCE]}" if job.arguments.get(SOURCE) else ""
     return f"{job.target} {why} {job.dataset.name} with {job.script}{copy}"
 
 
-def _record(job: Job) -> dict[str, Any]:
+def _record(job: PrepareJob) -> dict[str, Any]:
     """What stands beside the rows on how they were made; empty where that cannot be told."""
     try:
         value = json.loads(job.record.read_bytes())
@@ -130,7 +133,7 @@ def _record(job: Job) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _unchanged(job: Job, record: Mapping[str, Any]) -> None:
+def _unchanged(job: PrepareJob, record: Mapping[str, Any]) -> None:
     """Raise for rows that are not what the script wrote."""
     if job.target.is_file() and isinstance(record.get("sha256"), str) and record["sha256"] != files.sha256(job.target):
         raise RequestError(
@@ -139,12 +142,12 @@ def _unchanged(job: Job, record: Mapping[str, Any]) -> None:
         )
 
 
-def _as_asked_before(job: Job) -> Job:
+def _as_asked_before(job: PrepareJob) -> PrepareJob:
     """The job as it was asked for when the rows were made, where nobody asks for anything now."""
     before = _record(job).get("asked")
     if job.asked or not isinstance(before, dict):
         return job
-    return replace(job, arguments={**job.arguments, **before}, asked=before)
+    return msgspec.structs.replace(job, arguments={**job.arguments, **before}, asked=before)
 
 
 def _listed(asked: Mapping[str, Any]) -> str:
@@ -158,13 +161,13 @@ def _chosen(arguments: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _with_source(job: Job, record: Mapping[str, Any]) -> Job:
+def _with_source(job: PrepareJob, record: Mapping[str, Any]) -> PrepareJob:
     """The job, with the local copy that the rows were made from before where none is named and it is still there."""
     before = record.get(SOURCE)
     path = before.get("path") if isinstance(before, dict) else None
     if job.arguments.get(SOURCE) is not None or not isinstance(path, str) or not Path(path).exists():
         return job
-    return replace(job, arguments={**job.arguments, SOURCE: path})
+    return msgspec.structs.replace(job, arguments={**job.arguments, SOURCE: path})
 
 
 def _fault(dataset: Dataset, script: Path | None, arguments: Mapping[str, Any]) -> str:
@@ -186,7 +189,7 @@ def _fault(dataset: Dataset, script: Path | None, arguments: Mapping[str, Any]) 
     return f"prepare of {script} takes no {', '.join(unknown)}" if unknown else ""
 
 
-def _there(job: Job, record: Mapping[str, Any]) -> Prepared | None:
+def _there(job: PrepareJob, record: Mapping[str, Any]) -> PreparedRows | None:
     """The rows that the same script made of the same arguments, from any copy unless another one is named."""
     source = _source(job)
     if not job.target.is_file() or record.get("made_by") != _maker(job):
@@ -196,10 +199,10 @@ def _there(job: Job, record: Mapping[str, Any]) -> Prepared | None:
     rows, digest = record.get("rows"), record.get("sha256")
     if not isinstance(rows, int) or not isinstance(digest, str):
         return None
-    return Prepared(name=job.dataset.name, path=job.target, rows=rows, sha256=digest, cached=True)
+    return PreparedRows(name=job.dataset.name, path=job.target, rows=rows, sha256=digest, cached=True)
 
 
-def _made(job: Job) -> Prepared:
+def _made(job: PrepareJob) -> PreparedRows:
     returned = _run(job)
     if not isinstance(returned, str | Path) or Path(returned).resolve() != job.target.resolve():
         raise RequestError(
@@ -214,10 +217,10 @@ def _made(job: Job) -> Prepared:
     digest = files.sha256(job.target)
     record = {"rows": rows, "sha256": digest, "made_by": _maker(job), "asked": dict(job.asked), SOURCE: _source(job)}
     _keep(job.record, record)
-    return Prepared(name=job.dataset.name, path=job.target, rows=rows, sha256=digest, cached=False)
+    return PreparedRows(name=job.dataset.name, path=job.target, rows=rows, sha256=digest, cached=False)
 
 
-def _run(job: Job) -> Any:
+def _run(job: PrepareJob) -> Any:
     """What the script's `prepare` returns; whatever a script raises becomes one message with its line."""
     try:
         function = import_file(job.script).prepare
@@ -239,14 +242,14 @@ def _run(job: Job) -> Any:
         ) from None
 
 
-def _maker(job: Job) -> dict[str, Any]:
+def _maker(job: PrepareJob) -> dict[str, Any]:
     """What decides the rows: script and arguments, as JSON gives them back, and the version of what scripts use."""
     from blade import __version__
 
     return {"script_sha256": files.sha256(job.script), "arguments": _chosen(job.arguments), "blade": __version__}
 
 
-def _source(job: Job) -> dict[str, str | None] | None:
+def _source(job: PrepareJob) -> dict[str, str | None] | None:
     """The local copy that is named, with a mark of a file; None where none is."""
     given = job.arguments.get(SOURCE)
     if given is None:

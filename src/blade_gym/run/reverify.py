@@ -7,9 +7,10 @@ import copy
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from blade.model.errors import RequestError
 from blade_gym.agents.simple_agent import FAILURE, JUDGE_ERROR, SKIPPED, TERMINAL
@@ -23,7 +24,7 @@ from blade_gym.models.make import make_model
 from blade_gym.models.model import Model
 from blade_gym.run import manifest as about
 from blade_gym.run.artifacts import REPEAT, TASK, Artifacts, Key, RowFile
-from blade_gym.run.resume import key_of, read_left
+from blade_gym.run.resume import key_of, read_earlier
 from blade_gym.sandbox.walls import end_all
 from blade_gym.serve.fleet import load_environment
 from blade_gym.serve.verifier_code import Code, code_of, recorded
@@ -31,8 +32,7 @@ from blade_gym.serve.verifier_code import Code, code_of, recorded
 _OURS = (FAILURE, TERMINAL, JUDGE_ERROR, SKIPPED, "error")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Reverify:
+class ReverifyRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What is judged again, by what, and to where."""
 
     judges: Judges
@@ -45,7 +45,7 @@ class Reverify:
     concurrency: int = 8
     keep_failures: bool = True
     """Whether a rollout without a verdict is a row of the failures; it need not be where it is one already."""
-    told: Callable[[int, int], None] = lambda done, total: None
+    on_progress: Callable[[int, int], None] = lambda done, total: None
 
     def task(self, row: Row) -> Row:
         """The row of the data set behind a rollout; the rollout's own where the inputs do not have it."""
@@ -58,8 +58,7 @@ class Reverify:
             refuse_foreign(environment, (Task(row=self.task(row), place=self.places[key_of(row)]) for row in mine))
 
 
-@dataclass(kw_only=True)
-class Again:
+class ReverifyCounts(msgspec.Struct, kw_only=True):
     """How many were judged again, and how their rewards moved."""
 
     judged: int = 0
@@ -85,16 +84,16 @@ class Again:
             self.first += 1
 
 
-def reverify(wanted: Reverify) -> Again:
+def reverify(request: ReverifyRequest) -> ReverifyCounts:
     """Append every row with its new reward to the output; what gets no verdict goes to its failures."""
-    files = Artifacts(wanted.output)
-    left = read_left(files)
-    to_do = [row for row in wanted.rows if key_of(row) not in left.done]
-    again = Again(kept=len(wanted.rows) - len(to_do))
+    files = Artifacts(request.output)
+    left = read_earlier(files)
+    to_do = [row for row in request.rows if key_of(row) not in left.done]
+    again = ReverifyCounts(kept=len(request.rows) - len(to_do))
     rollouts, failures = RowFile(files.rollouts), RowFile(files.failures)
     rollouts.lock()
     try:
-        asyncio.run(_all(wanted, to_do, rollouts, failures, again))
+        asyncio.run(_all(request, to_do, rollouts, failures, again))
     finally:
         failures.close()
         rollouts.close()
@@ -123,40 +122,44 @@ class _InOrder:
 
 
 async def _all(
-    wanted: Reverify, rows: Sequence[Mapping[str, Any]], rollouts: RowFile, failures: RowFile, again: Again
+    request: ReverifyRequest,
+    rows: Sequence[Mapping[str, Any]],
+    rollouts: RowFile,
+    failures: RowFile,
+    again: ReverifyCounts,
 ) -> None:
     def write(row: dict[str, Any]) -> None:
         if FAILURE not in row:
             rollouts.append(row)
-        elif wanted.keep_failures:
+        elif request.keep_failures:
             failures.append(row)
 
     waiting, written = iter(enumerate(rows)), _InOrder(write)
 
     async def work() -> None:
         for position, row in waiting:
-            new = await _judged_again(wanted, row)
+            new = await _judged_again(request, row)
             written.take(position, new)
             again.take(row.get("reward"), new)
-            wanted.told(again.judged + again.failed, len(rows))
+            request.on_progress(again.judged + again.failed, len(rows))
 
     try:
         async with asyncio.TaskGroup() as group:
-            for _ in range(max(1, min(wanted.concurrency, len(rows)))):
+            for _ in range(max(1, min(request.concurrency, len(rows)))):
                 group.create_task(work())
     except asyncio.CancelledError:  # Ctrl-C
         end_all()
         raise
     finally:
         written.flush()
-        await wanted.judges.close()
+        await request.judges.close()
 
 
-async def _judged_again(wanted: Reverify, row: Mapping[str, Any]) -> dict[str, Any]:
+async def _judged_again(request: ReverifyRequest, row: Mapping[str, Any]) -> dict[str, Any]:
     agent = row["agent_ref"]["name"]
     kept = {name: value for name, value in row.items() if name not in _OURS}
     try:
-        verdict = await judge_stored(wanted.judges.environments[agent], wanted.task(row), row["response"])
+        verdict = await judge_stored(request.judges.environments[agent], request.task(row), row["response"])
     except NoVerdict as error:
         failed = {FAILURE: error.failure_class, TERMINAL: error.terminal, JUDGE_ERROR: str(error), "error": str(error)}
         return {**kept, "reward": None, **failed}
@@ -166,8 +169,7 @@ async def _judged_again(wanted: Reverify, row: Mapping[str, Any]) -> dict[str, A
     return {**kept, **verdict.fields, "reward": verdict.reward}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Agents:
+class AgentChoice(msgspec.Struct, frozen=True, kw_only=True):
     """Which agent a stored row belongs to: its own, else the one that is meant for rows without one."""
 
     known: Sequence[str]
@@ -196,7 +198,7 @@ def _reference(row: Mapping[str, Any]) -> dict[str, Any]:
     return given if isinstance(given, dict) else {}
 
 
-def stored(path: Path, agents: Agents, *, number: bool = True) -> Iterator[tuple[str, dict[str, Any]]]:
+def stored(path: Path, agents: AgentChoice, *, number: bool = True) -> Iterator[tuple[str, dict[str, Any]]]:
     """Rows with a response that can be judged again, each with its place, agent and key; raises where a line cannot be read.
 
     With `number`, rows without a key get one by their order in the file; without it they are passed over.
@@ -266,8 +268,7 @@ def _known(config: Mapping[str, Any], words: Sequence[str]) -> None:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Judges:
+class Judges(msgspec.Struct, frozen=True, kw_only=True):
     """Environments by agent, and the models that some of them ask."""
 
     environments: Mapping[str, Environment]

@@ -11,7 +11,6 @@ import inspect
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -82,8 +81,7 @@ def _of_functions(made: Any, config: Mapping[str, Any]) -> Environment:
     return SingleTurn(judge=judge, golden=getattr(made, "gold", lambda row: None))
 
 
-@dataclass(frozen=True, kw_only=True)
-class CheckedEnvironment:
+class CheckedEnvironment(msgspec.Struct, frozen=True, kw_only=True):
     """An environment that somebody wrote, as everybody else expects it."""
 
     made: Any
@@ -121,8 +119,7 @@ class CheckedEnvironment:
         return items_of(gold(row)) if callable(gold) else None
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Session:
+class _Session(msgspec.Struct, frozen=True, kw_only=True):
     made: Any
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> str:

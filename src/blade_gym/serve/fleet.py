@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from blade.model.errors import RequestError
-from blade_gym.agents.simple_agent import Limits
+from blade_gym.agents.simple_agent import RolloutLimits
 from blade_gym.config.load import Resolved
 from blade_gym.config.roots import find
 from blade_gym.config.servers import AGENTS, MODELS, POLICY, RESOURCES, Instance, references
@@ -26,24 +27,22 @@ if TYPE_CHECKING:
 AGENT_TYPES = ("simple_agent",)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Agent:
+class ServedAgent(msgspec.Struct, frozen=True, kw_only=True):
     """An agent with what it works on and with."""
 
     name: str
     environment: Environment
     model: Model
-    limits: Limits
+    limits: RolloutLimits
     verify: bool = True
 
 
-@dataclass(frozen=True, kw_only=True)
-class Fleet:
+class Fleet(msgspec.Struct, frozen=True, kw_only=True):
     """The parts by name of instance."""
 
     environments: Mapping[str, Environment]
     models: Mapping[str, Model]
-    agents: Mapping[str, Agent]
+    agents: Mapping[str, ServedAgent]
 
     def apps(self, aggregate: Aggregate | None = None) -> dict[str, Starlette]:
         """A web application for each instance; those of resources servers and agents sum rows up where `aggregate` can."""
@@ -122,7 +121,9 @@ def skips_verification(config: Mapping[str, Any]) -> bool:
     return bool(given)
 
 
-def _agent(one: Instance, environments: Mapping[str, Environment], models: Mapping[str, Model], verify: bool) -> Agent:
+def _agent(
+    one: Instance, environments: Mapping[str, Environment], models: Mapping[str, Model], verify: bool
+) -> ServedAgent:
     if one.type not in AGENT_TYPES:
         raise RequestError(
             f"{one.name} is a {one.type}, which this installation cannot run",
@@ -133,7 +134,7 @@ def _agent(one: Instance, environments: Mapping[str, Environment], models: Mappi
         raise RequestError(f"the agent {one.name} has no resources server", hint="set resources_server in its config")
     if model not in models:
         raise RequestError(f"the agent {one.name} has no model", hint="give --model-type, for example local_model")
-    return Agent(
+    return ServedAgent(
         name=one.name,
         environment=environments[resources],
         model=models[model],
@@ -142,10 +143,10 @@ def _agent(one: Instance, environments: Mapping[str, Environment], models: Mappi
     )
 
 
-def limits_of(config: Mapping[str, Any]) -> Limits:
+def limits_of(config: Mapping[str, Any]) -> RolloutLimits:
     """The limits that an agent's config sets."""
     steps, seconds = config.get("max_steps"), config.get("rollout_timeout_seconds")
-    return Limits(
+    return RolloutLimits(
         max_steps=int(steps) if steps is not None else None, seconds=float(seconds) if seconds is not None else None
     )
 

@@ -10,11 +10,11 @@ import json
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import httpx
+import msgspec
 import yaml
 from starlette.applications import Starlette
 
@@ -62,8 +62,7 @@ def place(config: Mapping[str, Any]) -> tuple[str, int]:
     return host, port
 
 
-@dataclass(frozen=True, kw_only=True)
-class Running:
+class RunningServers(msgspec.Struct, frozen=True, kw_only=True):
     """What a head server says of the servers that run."""
 
     config: Mapping[str, Any]
@@ -100,7 +99,7 @@ def instance_of(server: Mapping[str, Any]) -> object:
     return server.get("process_name") or server.get("config_path")
 
 
-def ask_head(host: str, port: int, seconds: float = 5.0) -> Running:
+def ask_head(host: str, port: int, seconds: float = 5.0) -> RunningServers:
     """The servers of `gym env start`; raises with what to do where nothing answers."""
     base = f"http://{host}:{port}"
     where = "" if port == HEAD["port"] else f" --head-port {port}"
@@ -119,7 +118,9 @@ def ask_head(host: str, port: int, seconds: float = 5.0) -> Running:
         raise _other_program(base, f" ({type(error).__name__})") from None
     if not isinstance(listed, list) or not isinstance(config, dict):
         raise _other_program(base)
-    return Running(config=config, servers=tuple(one for one in listed if isinstance(one, dict) and instance_of(one)))
+    return RunningServers(
+        config=config, servers=tuple(one for one in listed if isinstance(one, dict) and instance_of(one))
+    )
 
 
 def _other_program(base: str, why: str = "") -> RequestError:

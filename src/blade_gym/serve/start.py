@@ -20,7 +20,7 @@ from blade_gym.config.servers import Instance, instances
 from blade_gym.config.tree import assigned
 from blade_gym.sandbox.walls import end_all
 from blade_gym.serve.fleet import assemble
-from blade_gym.serve.guard import Guard, limit_of
+from blade_gym.serve.guard import RequestGuard, limit_of
 from blade_gym.serve.head import head_app, place, record
 from blade_gym.serve.web import Aggregate
 
@@ -40,7 +40,7 @@ class _Server(uvicorn.Server):
 
 
 def start(
-    resolved: Resolved, told: Callable[[Sequence[Mapping[str, Any]], str], None], aggregate: Aggregate | None = None
+    resolved: Resolved, on_ready: Callable[[Sequence[Mapping[str, Any]], str], None], aggregate: Aggregate | None = None
 ) -> None:
     """Serve until SIGINT or SIGTERM; `told` hears of the servers, and of the head's address, when all answer."""
     if not resolved.instances:
@@ -56,10 +56,10 @@ def start(
     apps = {**fleet.apps(aggregate), _HEAD: head_app(config, listed)}
     hosts = {**{one.name: str(one.config["host"]) for one in resolved.instances}, _HEAD: host}
     pairs = [
-        (Guard(app=apps[name], host=hosts[name], most_bytes=most_bytes), listener)
+        (RequestGuard(app=apps[name], host=hosts[name], most_bytes=most_bytes), listener)
         for name, listener in {**opened, _HEAD: head}.items()
     ]
-    asyncio.run(_serve(pairs, lambda: told(listed, f"http://{host}:{port}"), fleet.close))
+    asyncio.run(_serve(pairs, lambda: on_ready(listed, f"http://{host}:{port}"), fleet.close))
 
 
 _HEAD = ""

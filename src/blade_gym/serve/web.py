@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -23,8 +22,7 @@ _STATUS = {"rate_limited": 429, "not_authorized": 401, "not_found": 404, "refuse
 _OBJECT: dict[str, Any] = {"type": "object"}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Post:
+class PostRoute(msgspec.Struct, frozen=True, kw_only=True):
     """A route that takes a JSON object."""
 
     path: str
@@ -33,7 +31,9 @@ class Post:
     schema: Mapping[str, Any] | None = None
 
 
-def application(title: str, posts: Sequence[Post], gets: Mapping[str, Callable[[], Any]] | None = None) -> Starlette:
+def application(
+    title: str, posts: Sequence[PostRoute], gets: Mapping[str, Callable[[], Any]] | None = None
+) -> Starlette:
     """A server with these routes, and what every server has."""
     readers = {"/health": lambda: {"status": "ok", "name": title}, **(gets or {})}
     document = openapi(title, posts, readers)
@@ -43,7 +43,7 @@ def application(title: str, posts: Sequence[Post], gets: Mapping[str, Callable[[
     return Starlette(routes=routes, exception_handlers={ModelError: _model_error})
 
 
-def _posted(post: Post) -> Callable[[Request], Awaitable[Response]]:
+def _posted(post: PostRoute) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
         try:
             body = json.loads(await request.body() or b"{}")
@@ -80,7 +80,7 @@ async def _model_error(request: Request, error: Exception) -> Response:
     return JSONResponse({"error": said}, status_code=status, headers=headers)
 
 
-def openapi(title: str, posts: Sequence[Post], gets: Mapping[str, Any]) -> dict[str, Any]:
+def openapi(title: str, posts: Sequence[PostRoute], gets: Mapping[str, Any]) -> dict[str, Any]:
     """The OpenAPI document of the routes."""
     paths: dict[str, Any] = {
         path: {"get": {"summary": path.strip("/"), "responses": {"200": {"description": "OK"}}}} for path in gets
@@ -101,7 +101,7 @@ _ROWS = {
 }
 
 
-def aggregate_route(aggregate: Aggregate | None) -> tuple[Post, ...]:
+def aggregate_route(aggregate: Aggregate | None) -> tuple[PostRoute, ...]:
     """The route; none where nothing counts."""
     if aggregate is None:
         return ()
@@ -115,4 +115,4 @@ def aggregate_route(aggregate: Aggregate | None) -> tuple[Post, ...]:
         except BladeError as error:
             raise HTTPException(422, error.message) from None
 
-    return (Post(path="/aggregate_metrics", summary="Metrics of verified rows", answer=answer, schema=_ROWS),)
+    return (PostRoute(path="/aggregate_metrics", summary="Metrics of verified rows", answer=answer, schema=_ROWS),)

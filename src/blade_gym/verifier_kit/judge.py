@@ -6,10 +6,11 @@ A judge that fails, is cut off, or gives no verdict in the form that it was aske
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from string import Formatter
 from typing import Any
+
+import msgspec
 
 from blade.model.errors import RequestError
 from blade_gym.answers import last_message, text_of
@@ -22,8 +23,7 @@ EQUAL, NOT_EQUAL = "[[A=B]]", "[[A!=B]]"
 """The verdicts that a judge of equivalence ends with, unless a config says otherwise."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class EquivalenceJudge:
+class EquivalenceJudge(msgspec.Struct, frozen=True, kw_only=True):
     """Asks a model whether two answers, shown as A and B, are equivalent."""
 
     model: Model | None

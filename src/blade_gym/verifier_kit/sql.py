@@ -11,12 +11,13 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
+
+import msgspec
 
 from blade_gym.answers import fenced
 from blade_gym.config.roots import search_roots
@@ -39,8 +40,7 @@ _ALLOWED = frozenset((sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE
 _BEGINS = re.compile(r"\b(?:WITH|SELECT)\b", re.IGNORECASE)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Asking:
+class TaskDatabase(msgspec.Struct, frozen=True, kw_only=True):
     """Where the queries of a task run, and for how long."""
 
     worker: Worker
@@ -50,15 +50,17 @@ class Asking:
     """Of one query."""
 
 
-def asking(module: str, row: Row, config: Config) -> Asking:
+def task_database(module: str, row: Row, config: Config) -> TaskDatabase:
     """The child of a verifier's module that may read the task's database; raises NoVerdict where that is not there."""
     folder = _folder(config) if row.get("database") is not None else None
     seconds = float(config.get("timeout") or QUERY_SECONDS)
     worker = _worker(module, SECONDS + 2 * (seconds - QUERY_SECONDS), str(folder) if folder else None)
-    return Asking(worker=worker, script=str(row.get("sql_context") or ""), file=_place(row, folder), seconds=seconds)
+    return TaskDatabase(
+        worker=worker, script=str(row.get("sql_context") or ""), file=_place(row, folder), seconds=seconds
+    )
 
 
-def judge_query(on: Asking, query: str, *key: object) -> dict[str, Any]:
+def judge_query(on: TaskDatabase, query: str, *key: object) -> dict[str, Any]:
     """What `compare` of the verifier's module says, in its worker; raises NoVerdict where the task itself fails.
 
     A query that takes more time or memory than it may has failed, but a task that does is no verdict on the query.
@@ -71,7 +73,7 @@ def judge_query(on: Asking, query: str, *key: object) -> dict[str, Any]:
     return account
 
 
-def _asked(on: Asking, query: str, *key: object) -> Any:
+def _asked(on: TaskDatabase, query: str, *key: object) -> Any:
     written = query.encode("utf-8", "replace").decode()  # SQLite knows no lone surrogates
     try:
         return on.worker.ask("compare", on.script, on.file, written, on.seconds, *key)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from blade.model.errors import RequestError
 from blade_gym.config.dataset import Dataset
@@ -17,10 +18,10 @@ from blade_gym.config.servers import MODELS, POLICY, RESOURCES, Instance, instan
 from blade_gym.environment import Row, Task, refuse_foreign
 from blade_gym.run.collate import collated
 from blade_gym.run.collect import Endpoints, in_process, over_network
-from blade_gym.run.dataset import Source, lines, read_prompt
-from blade_gym.run.options import Options
+from blade_gym.run.dataset import RowSource, lines, read_prompt
+from blade_gym.run.options import RunOptions
 from blade_gym.run.prepare import ensure
-from blade_gym.serve.head import Running
+from blade_gym.serve.head import RunningServers
 from blade_gym.serve.verifier_code import Code, code_of, joined
 
 if TYPE_CHECKING:
@@ -29,14 +30,13 @@ if TYPE_CHECKING:
 Close = Callable[[], Awaitable[None]]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Stage:
+class RunSetup(msgspec.Struct, frozen=True, kw_only=True):
     """What a run needs to know of where it plays."""
 
     config: Mapping[str, Any]
     """Secrets in clear, unless it came from a head server."""
     parts: tuple[Instance, ...]
-    sources: tuple[Source, ...]
+    sources: tuple[RowSource, ...]
     benchmark: str | None
     split: str | None
     datasets: tuple[Dataset, ...] = ()
@@ -67,11 +67,11 @@ class Stage:
         return next((one for one in self.parts if one.group == RESOURCES and one.name == name), None)
 
 
-def serving(
-    resolved: Resolved, options: Options, benchmark: str | None, told: Callable[[str], None] = lambda line: None
-) -> Stage:
+def local_setup(
+    resolved: Resolved, options: RunOptions, benchmark: str | None, notify: Callable[[str], None] = lambda line: None
+) -> RunSetup:
     """The config's own parts, in this process; data sets that are missing are prepared, and `told` hears of it."""
-    sources, datasets, split = _sources(resolved, options, benchmark, told)
+    sources, datasets, split = _sources(resolved, options, benchmark, notify)
     named = next((one.name for one in resolved.datasets if one.type == "benchmark"), None)
 
     @cache
@@ -89,7 +89,7 @@ def serving(
 
         fleet = assembled(frozenset(agents))
         for line in refuse_broken(fleet, agents):
-            told(line)
+            notify(line)
         apps = fleet.apps()
         endpoints = in_process({name: apps[name] for name in agents})
         model = fleet.models.get(POLICY)
@@ -100,7 +100,7 @@ def serving(
 
         return endpoints, close, model.name if model else None
 
-    return Stage(
+    return RunSetup(
         config=resolved.config,
         parts=resolved.instances,
         sources=sources,
@@ -114,7 +114,7 @@ def serving(
     )
 
 
-def remote(running: Running, options: Options, roots: Sequence[Path]) -> Stage:
+def remote_setup(running: RunningServers, options: RunOptions, roots: Sequence[Path]) -> RunSetup:
     """Servers of `gym env start`, by what their head says."""
     if options.input is None:
         raise RequestError("--input is missing", hint="with --no-serve the rows come from --input FILE")
@@ -128,7 +128,7 @@ def remote(running: Running, options: Options, roots: Sequence[Path]) -> Stage:
     _known(options.agent, only, "no server runs for the agent")
     agent = options.agent or (only[0] if len(only) == 1 else None)
     source = _given(options.input, options, roots, agent)
-    return Stage(
+    return RunSetup(
         config=running.config,
         parts=parts,
         sources=(source,),
@@ -141,8 +141,8 @@ def remote(running: Running, options: Options, roots: Sequence[Path]) -> Stage:
 
 
 def _sources(
-    resolved: Resolved, options: Options, benchmark: str | None, told: Callable[[str], None]
-) -> tuple[tuple[Source, ...], tuple[Dataset, ...], str | None]:
+    resolved: Resolved, options: RunOptions, benchmark: str | None, notify: Callable[[str], None]
+) -> tuple[tuple[RowSource, ...], tuple[Dataset, ...], str | None]:
     agents = [one.name for one in resolved.agents]
     _known(options.agent, agents, "no agent is called")
     if options.input is not None:
@@ -160,7 +160,7 @@ def _sources(
     before = collated(options.output, split) if options.reuse else None
     if before is not None:
         return (_reused(before, options),), (), split
-    return tuple(_of_dataset(resolved, options, one, told) for one in mine), tuple(mine), split
+    return tuple(_of_dataset(resolved, options, one, notify) for one in mine), tuple(mine), split
 
 
 def _known(agent: str | None, agents: Sequence[str], message: str) -> None:
@@ -170,19 +170,19 @@ def _known(agent: str | None, agents: Sequence[str], message: str) -> None:
         raise RequestError(f"{message} {agent}", hint=hint)
 
 
-def _reused(path: Path, options: Options) -> Source:
+def _reused(path: Path, options: RunOptions) -> RowSource:
     if options.repeats is not None:
         raise RequestError(
             f"the rows of {path} are repeated already",
             hint="leave out --num-repeats or reuse_existing_data_preparation",
         )
-    return Source(path=path, shown=str(path))
+    return RowSource(path=path, shown=str(path))
 
 
-def _of_dataset(resolved: Resolved, options: Options, one: Dataset, told: Callable[[str], None]) -> Source:
-    path = ensure(resolved, one, told)
+def _of_dataset(resolved: Resolved, options: RunOptions, one: Dataset, notify: Callable[[str], None]) -> RowSource:
+    path = ensure(resolved, one, notify)
     prompt = options.prompt_config or one.prompt_config
-    return Source(
+    return RowSource(
         path=path,
         shown=one.jsonl_fpath,
         agent=one.agent,
@@ -191,12 +191,12 @@ def _of_dataset(resolved: Resolved, options: Options, one: Dataset, told: Callab
     )
 
 
-def _given(name: str, options: Options, roots: Sequence[Path], agent: str | None) -> Source:
+def _given(name: str, options: RunOptions, roots: Sequence[Path], agent: str | None) -> RowSource:
     prompt = read_prompt(options.prompt_config, roots) if options.prompt_config else None
-    return Source(path=find(name, roots) or Path(name), shown=name, agent=agent, prompt=prompt)
+    return RowSource(path=find(name, roots) or Path(name), shown=name, agent=agent, prompt=prompt)
 
 
-def _prompted(source: Source, resolved: Resolved) -> Source:
+def _prompted(source: RowSource, resolved: Resolved) -> RowSource:
     """Rows without an input of their own get the prompt of the agent's data sets, where these agree on one."""
     if source.prompt is not None or any(_own_input(line.row) for line in lines(source)):
         return source
@@ -205,7 +205,7 @@ def _prompted(source: Source, resolved: Resolved) -> Source:
     same = [one for one in mine if _rows_of(one, resolved) == given]
     names = {one.prompt_config for one in same or mine}
     name = names.pop() if len(names) == 1 else None
-    return replace(source, prompt=read_prompt(name, resolved.roots)) if name else source
+    return msgspec.structs.replace(source, prompt=read_prompt(name, resolved.roots)) if name else source
 
 
 def _rows_of(one: Dataset, resolved: Resolved) -> Path:

@@ -10,26 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from blade.model.errors import RequestError
-from blade_gym.cli.groups import ListingGroup
-from blade_gym.cli.once import OptionsOnce
-from blade_gym.cli.options import Json, SearchDir
+from blade_gym.cli.commands import ListingGroup, OptionsOnce, group
+from blade_gym.cli.options import Domain, EntryKind, EntryName, Json, SearchDir
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from blade_gym.catalog.entry import Benchmark, Component
 
-listing = typer.Typer(
-    cls=ListingGroup,
-    help="What there is to run: benchmarks, environments, agents, models, skills.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
-Name = Annotated[str | None, typer.Argument(help="Show everything about this one.")]
+listing = group("What there is to run: benchmarks, environments, agents, models, skills.", ListingGroup)
 
 
 @listing.command(cls=OptionsOnce)
-def benchmarks(name: Name = None, as_json: Json = False, search_dir: SearchDir = None) -> None:
+def benchmarks(name: EntryName = None, as_json: Json = False, search_dir: SearchDir = None) -> None:
     """Benchmarks, with their category, domain, repeats, agent and verifier.
 
     Example: gym list benchmarks aime24
@@ -50,11 +43,11 @@ def benchmarks(name: Name = None, as_json: Json = False, search_dir: SearchDir =
 
 @listing.command(cls=OptionsOnce)
 def environments(
-    name: Name = None,
+    name: EntryName = None,
     as_json: Json = False,
     search_dir: SearchDir = None,
-    domain: Annotated[str | None, typer.Option(metavar="NAME", help="Only those of this domain.")] = None,
-    kind: Annotated[str | None, typer.Option(metavar="environment|benchmark", help="Only those of this kind.")] = None,
+    domain: Domain = None,
+    kind: EntryKind = None,
 ) -> None:
     """Environments, and the benchmarks on top of them.
 
@@ -65,25 +58,25 @@ def environments(
 
 
 @listing.command(cls=OptionsOnce)
-def agents(name: Name = None, as_json: Json = False, search_dir: SearchDir = None) -> None:
+def agents(name: EntryName = None, as_json: Json = False, search_dir: SearchDir = None) -> None:
     """Agents: the harnesses between a model and an environment."""
     _components("agents", name, as_json, search_dir)
 
 
 @listing.command(cls=OptionsOnce)
-def models(name: Name = None, as_json: Json = False, search_dir: SearchDir = None) -> None:
+def models(name: EntryName = None, as_json: Json = False, search_dir: SearchDir = None) -> None:
     """Kinds of models, as `--model-type` takes them."""
     _components("models", name, as_json, search_dir)
 
 
 @listing.command("resources-servers", cls=OptionsOnce)
-def resources_servers(name: Name = None, as_json: Json = False, search_dir: SearchDir = None) -> None:
+def resources_servers(name: EntryName = None, as_json: Json = False, search_dir: SearchDir = None) -> None:
     """Resources servers: tools, state and the verifier of an environment."""
     _components("resources-servers", name, as_json, search_dir)
 
 
 @listing.command(cls=OptionsOnce)
-def skills(name: Name = None, as_json: Json = False, search_dir: SearchDir = None) -> None:
+def skills(name: EntryName = None, as_json: Json = False, search_dir: SearchDir = None) -> None:
     """Skills that an agent can be given."""
     _components("skills", name, as_json, search_dir)
 

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from blade_gym.cli.options import Config, SearchDir, UnsafeSandbox, Words
+from blade_gym.cli.options import (
+    BenchmarkNames,
+    Config,
+    ForceData,
+    SearchDir,
+    Seed,
+    UnsafeSandbox,
+    Words,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,18 +23,11 @@ if TYPE_CHECKING:
 
 def prepare(
     words: Words = None,
-    benchmark: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--benchmark", metavar="NAME", help="A benchmark of `gym list benchmarks`; may be given more than once."
-        ),
-    ] = None,
+    benchmark: BenchmarkNames = None,
+    seed: Seed = None,
+    force: ForceData = False,
     config: Config = None,
     search_dir: SearchDir = None,
-    seed: Annotated[
-        int | None, typer.Option(metavar="N", help="For scripts that draw: another seed than the config's.")
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Make the data again, also where it is there.")] = False,
     unsafe_sandbox: UnsafeSandbox = False,
 ) -> None:
     """Make the data of benchmarks, with their prepare scripts. Data that is there and unchanged is not made again.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -13,17 +13,29 @@ from blade.model.errors import RequestError
 from blade.report.numbers import plural
 from blade.report.text import printable
 from blade_gym.cli.options import (
+    Append,
     BenchmarkName,
     Config,
     EnvironmentName,
+    ForceVerdict,
+    Inputs,
+    JudgedAtOnce,
+    JudgeFailedOnly,
     JudgeModel,
     JudgeUrl,
     Model,
     ModelKey,
     ModelType,
     ModelUrl,
+    NoMetrics,
+    OverwriteOutput,
     ResourcesServer,
+    ResumeOutput,
+    ReverifiedOutput,
+    RolloutLimit,
     SearchDir,
+    StoredRollouts,
+    StoredRowAgent,
     UnsafeSandbox,
     Words,
     selectors,
@@ -43,54 +55,36 @@ MOST_TOLD = 6
 
 def reverify(
     words: Words = None,
-    rollouts: Annotated[str | None, typer.Option("--rollouts", metavar="FILE", help="Stored rollouts.")] = None,
-    inputs: Annotated[
-        str | None, typer.Option("--inputs", metavar="FILE", help="Materialized inputs (default: beside the rollouts).")
-    ] = None,
-    output: Annotated[
-        str | None, typer.Option("-o", "--output", metavar="FILE", help="Default: STEM_reverified.jsonl.")
-    ] = None,
-    config: Config = None,
+    rollouts: StoredRollouts = None,
+    inputs: Inputs = None,
+    output: ReverifiedOutput = None,
     benchmark: BenchmarkName = None,
-    environment: EnvironmentName = None,
     resources_server: ResourcesServer = None,
-    search_dir: SearchDir = None,
-    agent: Annotated[
-        str | None,
-        typer.Option(
-            "-a",
-            "--agent",
-            metavar="NAME",
-            help="For rows without an agent, or with one that the config does not have.",
-        ),
-    ] = None,
     model_type: ModelType = None,
     model: Model = None,
     model_url: ModelUrl = None,
     model_api_key: ModelKey = None,
+    limit: RolloutLimit = None,
+    concurrency: JudgedAtOnce = 8,
+    resume: ResumeOutput = False,
+    overwrite: OverwriteOutput = False,
+    config: Config = None,
+    environment: EnvironmentName = None,
+    search_dir: SearchDir = None,
+    agent: StoredRowAgent = None,
     judge_model: JudgeModel = None,
     judge_url: JudgeUrl = None,
-    concurrency: Annotated[int, typer.Option("--concurrency", metavar="N", help="Rollouts at once.")] = 8,
-    limit: Annotated[int | None, typer.Option("--limit", metavar="N", help="The first N rollouts.")] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Also where the environment says no; the output is named unsafe_.")
-    ] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an output that is there.")] = False,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with an output that is there.")] = False,
-    disable_aggregation: Annotated[bool, typer.Option("--disable-aggregation", help="Write no metrics.")] = False,
-    judge_failed_only: Annotated[
-        bool, typer.Option("--judge-failed-only", help="Only failures whose judge gave no verdict.")
-    ] = False,
-    append: Annotated[
-        bool, typer.Option("--append", help="With --judge-failed-only: add them to the rollouts themselves.")
-    ] = False,
+    judge_failed_only: JudgeFailedOnly = False,
+    append: Append = False,
+    force: ForceVerdict = False,
+    disable_aggregation: NoMetrics = False,
     unsafe_sandbox: UnsafeSandbox = False,
 ) -> None:
     """Judge stored rollouts again, in this process and without a model; calls are carried out again where needed.
 
     The config comes from the manifest beside the rollouts, unless one is named. Rows without an agent belong to the
-    config's only one; rows without a task index are numbered in their order. The output keeps the order. A verifier that asks a judge needs
-    a config and a model for the judge alone: --judge-model and --judge-url, or --model-type.
+    config's only one; rows without a task index are numbered in their order. The output keeps the order. A verifier that
+    asks a judge needs a config and a model for the judge alone: --judge-model and --judge-url, or --model-type.
 
     Example: gym eval reverify --rollouts results/r.jsonl
     """
@@ -198,7 +192,7 @@ def _parts(
     """
     if any(wanted.values()) or config:
         from blade_gym.cli.composed import asked_judge, composed
-        from blade_gym.cli.env_serve import NO_MODEL
+        from blade_gym.cli.env import NO_MODEL
 
         typed = wanted["model_type"] is not None
         named = wanted if typed else {**wanted, "model_type": "scripted_model"}

@@ -6,7 +6,7 @@ import json
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -15,16 +15,34 @@ from blade.report.numbers import plural
 from blade.report.text import printable
 from blade_gym.cli.options import (
     BenchmarkName,
+    Concurrency,
     Config,
     EnvironmentName,
+    Input,
     JudgeModel,
     JudgeUrl,
+    MaxOutputTokens,
     Model,
     ModelKey,
     ModelType,
     ModelUrl,
+    NoMetrics,
+    NoServe,
+    NumRepeats,
+    Output,
+    Overwrite,
+    PromptConfig,
     ResourcesServer,
+    Resume,
+    RowAgent,
+    RunningHeadPort,
     SearchDir,
+    ShardOf,
+    SkillsDir,
+    Split,
+    TaskLimit,
+    Temperature,
+    TopP,
     UnsafeSandbox,
     Words,
     selectors,
@@ -35,77 +53,38 @@ if TYPE_CHECKING:
     from blade_gym.run.options import RunOptions
     from blade_gym.run.setup import RunSetup
 
-Input = Annotated[str | None, typer.Option("-i", "--input", metavar="FILE", help="Rows to run, a JSON object a line.")]
-Output = Annotated[
-    str | None, typer.Option("-o", "--output", metavar="FILE", help="Rollouts; other files are named after it.")
-]
-Repeats = Annotated[
-    str | None,
-    typer.Option("--num-repeats", metavar="N|{AGENT: N}", help="Rollouts of each task (default: the config's)."),
-]
-
 
 def run(
     words: Words = None,
-    config: Config = None,
     benchmark: BenchmarkName = None,
-    environment: EnvironmentName = None,
     resources_server: ResourcesServer = None,
     model_type: ModelType = None,
-    search_dir: SearchDir = None,
-    no_serve: Annotated[bool, typer.Option("--no-serve", help="Use the servers of `gym env start`.")] = False,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with an unfinished run, and retry what failed.")
-    ] = False,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Start anew over a run that did not end, or of other settings.")
-    ] = False,
-    agent: Annotated[
-        str | None, typer.Option("-a", "--agent", metavar="NAME", help="For rows that name no agent.")
-    ] = None,
-    input_file: Input = None,
-    output: Output = None,
-    limit: Annotated[
-        int | None, typer.Option("--limit", metavar="N", help="The first N tasks, with all their repeats.")
-    ] = None,
-    num_repeats: Repeats = None,
-    prompt_config: Annotated[
-        str | None,
-        typer.Option("--prompt-config", metavar="FILE", help="YAML with user and system texts and {field} places."),
-    ] = None,
-    concurrency: Annotated[
-        int | None, typer.Option("--concurrency", metavar="N", help="Rollouts at once (32; 4 for local_model).")
-    ] = None,
-    temperature: Annotated[
-        float | None, typer.Option("--temperature", metavar="X", help="Sampling temperature.")
-    ] = None,
-    top_p: Annotated[float | None, typer.Option("--top-p", metavar="X", help="Nucleus sampling.")] = None,
-    max_output_tokens: Annotated[
-        int | None, typer.Option("--max-output-tokens", metavar="N", help="Tokens of an answer.")
-    ] = None,
-    split: Annotated[
-        str | None,
-        typer.Option(
-            "--split", metavar="NAME", help="train, validation, benchmark or example (benchmark with --benchmark)."
-        ),
-    ] = None,
-    shard: Annotated[
-        str | None, typer.Option("--shard", metavar="I/N", help="The I-th of N parts of the tasks, from 1.")
-    ] = None,
-    skills: Annotated[
-        str | None, typer.Option("--skills", metavar="DIR", help="Skills for the agent; also +skills.path=DIR.")
-    ] = None,
     model: Model = None,
     model_url: ModelUrl = None,
     model_api_key: ModelKey = None,
+    input_file: Input = None,
+    output: Output = None,
+    split: Split = None,
+    limit: TaskLimit = None,
+    num_repeats: NumRepeats = None,
+    concurrency: Concurrency = None,
+    temperature: Temperature = None,
+    max_output_tokens: MaxOutputTokens = None,
+    resume: Resume = False,
+    overwrite: Overwrite = False,
+    config: Config = None,
+    environment: EnvironmentName = None,
+    search_dir: SearchDir = None,
+    agent: RowAgent = None,
+    prompt_config: PromptConfig = None,
+    skills: SkillsDir = None,
+    top_p: TopP = None,
+    shard: ShardOf = None,
     judge_model: JudgeModel = None,
     judge_url: JudgeUrl = None,
-    head_port: Annotated[
-        int | None, typer.Option("--head-port", metavar="N", help="With --no-serve: the head's port (11000).")
-    ] = None,
-    disable_aggregation: Annotated[
-        bool, typer.Option("--disable-aggregation", help="Write no metrics, as for shards.")
-    ] = False,
+    no_serve: NoServe = False,
+    head_port: RunningHeadPort = None,
+    disable_aggregation: NoMetrics = False,
     unsafe_sandbox: UnsafeSandbox = False,
 ) -> None:
     """Run a benchmark: rollouts, materialized inputs, failures, metrics and a manifest beside --output.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -55,11 +56,24 @@ def write_json(path: Path, value: object, *, indent: int = 0) -> None:
 def replacing(path: Path) -> Iterator[IO[bytes]]:
     """A file that takes the place of `path` when all of it is written; folders are made as needed."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".blade-", dir=path.parent) as staging:
-            new = Path(staging) / path.name
-            with new.open("wb") as file:
-                yield file
-            new.replace(path)
+        with staged(path) as file:
+            yield file
     except OSError as error:
         raise RequestError(f"cannot write {path}: {error.strerror or error}", hint="is it a folder, or full?") from None
+
+
+@contextmanager
+def staged(path: Path) -> Iterator[IO[bytes]]:
+    """`replacing`, for callers that know more about an OSError than its hint says."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".blade-", dir=path.parent) as staging:
+        new = Path(staging) / path.name
+        with new.open("wb") as file:
+            yield file
+        new.replace(path)
+
+
+def sha256(path: Path) -> str:
+    """The checksum of a file's bytes, in hexadecimal digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -10,7 +10,7 @@ import pytest
 
 from blade.model.errors import RequestError
 from blade_gym.config.load import Resolved, examine
-from blade_gym.prepare import Prepared, ensure, plan, prepare
+from blade_gym.run.prepare import PreparedRows, ensure, plan, prepare
 from gym_shelf import ROOT, gym, overlay, shelf, write
 
 SCRIPT = """
@@ -41,7 +41,7 @@ def load(folder: Path, *words: str) -> Resolved:
     return examine(["benchmarks/trivia/config.yaml"], words, [folder])[0]
 
 
-def make(folder: Path, *words: str, seed: int | None = None, force: bool = False) -> Prepared:
+def make(folder: Path, *words: str, seed: int | None = None, force: bool = False) -> PreparedRows:
     resolved = load(folder, *words)
     return prepare(plan(resolved, resolved.datasets, seed=seed), force=force)[0]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from blade.model.errors import RequestError
-from blade_gym.catalog.entry import CATEGORIES, CATEGORY_OF_DOMAIN, Benchmark, Listing, Reported
+from blade_gym.catalog.entry import CATEGORIES, CATEGORY_OF_DOMAIN, Benchmark, Listing, ReportedScore
 from blade_gym.config import yaml_file
 from blade_gym.config.compose import MISSING, leaves
 from blade_gym.config.dataset import Dataset
@@ -167,8 +167,8 @@ def _texts(value: Any) -> tuple[str, ...]:
     return tuple(str(one) for one in value) if isinstance(value, list) else (str(value),) if value else ()
 
 
-def _reported(value: Any) -> Iterator[Reported]:
+def _reported(value: Any) -> Iterator[ReportedScore]:
     for one in value if isinstance(value, list) else []:
         if isinstance(one, Mapping) and isinstance(one.get("value"), int | float):
             model, metric, source = (str(one.get(key, "")) for key in ("model", "metric", "source"))
-            yield Reported(model=model, metric=metric, value=float(one["value"]), source=source)
+            yield ReportedScore(model=model, metric=metric, value=float(one["value"]), source=source)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from blade_gym.model import ModelError
+from blade_gym.models.model import ModelError
 from blade_gym.models.reply import call_item, malformed, message_item, reasoning_item, response_object
 
 _SAME = ("temperature", "top_p", "parallel_tool_calls", "user", "seed", "stop", "top_k", "min_p", "logit_bias")

@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 from blade.model.errors import RequestError
 from blade_gym.config.mask import hide
-from blade_gym.model import UNREACHABLE, ModelError
 from blade_gym.models.chat import chat_request, from_chat
+from blade_gym.models.model import UNREACHABLE, ModelError
 from blade_gym.models.reply import checked_response, malformed
 
 if TYPE_CHECKING:

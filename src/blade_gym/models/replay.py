@@ -13,7 +13,7 @@ import msgspec
 
 from blade.ingest.jsonl import Torn, records
 from blade.model.errors import RequestError
-from blade_gym.model import ModelError
+from blade_gym.models.model import ModelError
 from blade_gym.models.reply import response_object
 
 Item = Mapping[str, Any]

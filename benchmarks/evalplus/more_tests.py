@@ -15,11 +15,11 @@ from typing import Any
 
 import msgspec
 
-from blade_gym.sandbox.programs import Limits, output_of
+from blade_gym.sandbox.programs import ProgramLimits, output_of
 
 from .new_inputs import Input, draw_inputs
 
-LIMITS = Limits(seconds=120.0, megabytes=4096)
+LIMITS = ProgramLimits(seconds=120.0, megabytes=4096)
 SPARE = 2
 """Inputs that are tried for each one that is wanted: some give no result."""
 FEWEST_KNOWN = 3

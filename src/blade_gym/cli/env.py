@@ -160,8 +160,8 @@ def start(
     Example: gym env start --resources-server workplace_assistant --model-type openai_model
     """
     from blade_gym.cli.composed import asked_judge, composed, judge_overrides, model_overrides
-    from blade_gym.config.unserved import refuse_unserved
-    from blade_gym.profile.served import metrics_of
+    from blade_gym.config.settings import refuse_unserved
+    from blade_gym.profile.aggregate import metrics_of
     from blade_gym.serve.start import start as serve
 
     wanted = selectors(benchmark, environment, resources_server, model_type)
@@ -227,8 +227,7 @@ def prove(
     Example: gym env test --resources-server workplace_assistant
     """
     from blade_gym.cli.composed import composed
-    from blade_gym.config.roots import search_roots
-    from blade_gym.config.selectors import names
+    from blade_gym.config.roots import names, search_roots
     from blade_gym.run.golden import golden
 
     wanted = {"benchmark": benchmark, "environment": environment, "resources_server": resources_server}
@@ -254,8 +253,7 @@ def _own_judge(
 ) -> list[str]:
     """Words that give a judge to a config that leaves it to others to define one: no judge is asked here."""
     from blade_gym.config.load import outline
-    from blade_gym.config.roots import search_roots
-    from blade_gym.config.selectors import selected
+    from blade_gym.config.roots import search_roots, selected
 
     roots = search_roots(search_dir or ())
     found, _ = outline([*(config or ()), *selected(wanted, roots)], roots)

@@ -40,8 +40,7 @@ def prepare(
     Example: gym eval prepare --benchmark evalplus
     """
     from blade.report.text import printable
-    from blade_gym.config.roots import search_roots
-    from blade_gym.config.selectors import config_path
+    from blade_gym.config.roots import config_path, search_roots
     from blade_gym.run import prepare as making
 
     roots = search_roots(search_dir or ())

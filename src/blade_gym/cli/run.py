@@ -132,7 +132,7 @@ def run(
 
 def _refuse_decided(given: dict[str, Any]) -> None:
     """Raise for what servers that run already have decided."""
-    named = [f"--{name.replace('_', '-')}" for name, value in given.items() if value]
+    named = [f"--{name.replace('_', '-')}" for name, override_value in given.items() if override_value]
     if named:
         raise RequestError(
             f"with --no-serve the servers that run decide: {', '.join(named)}", hint="give it to `gym env start`"
@@ -142,9 +142,9 @@ def _refuse_decided(given: dict[str, Any]) -> None:
 def _repeats(text: str | None) -> Any:
     if text is None:
         return None
-    from blade_gym.config.overrides import value
+    from blade_gym.config.values import override_value
 
-    return value(text)
+    return override_value(text)
 
 
 def _serving(
@@ -156,7 +156,7 @@ def _serving(
     judge: str | None,
 ) -> tuple[RunSetup, RunOptions]:
     from blade_gym.cli.composed import asked_judge, composed
-    from blade_gym.config.unserved import refuse_unserved
+    from blade_gym.config.settings import refuse_unserved
     from blade_gym.run.options import read_options
     from blade_gym.run.setup import local_setup
 
@@ -170,12 +170,11 @@ def _serving(
 def _remote(
     words: list[str], flags: dict[str, Any], search_dir: list[str] | None, head_port: int | None
 ) -> tuple[RunSetup, RunOptions]:
-    from blade_gym.config.overrides import overridden
+    from blade_gym.config.compose import merged
     from blade_gym.config.problem import refuse
     from blade_gym.config.roots import search_roots
-    from blade_gym.config.tree import merged
-    from blade_gym.config.unread import unread
-    from blade_gym.config.unserved import refuse_unserved
+    from blade_gym.config.settings import refuse_unserved, unread
+    from blade_gym.config.values import overridden
     from blade_gym.run.options import read_options
     from blade_gym.run.setup import remote_setup
     from blade_gym.serve.head import ask_head, place
@@ -241,7 +240,7 @@ def aggregated(rollouts: Path) -> None:
         name = entry["agent_ref"]["name"]
         _print(f"Key metrics for {name}:")
         _print(json.dumps(entry["key_metrics"], indent=4))
-        _print(text.told(name, entry["agent_metrics"]))
+        _print(text.agent_line(name, entry["agent_metrics"]))
     _print(f"Aggregate metrics: {metrics}")
 
 

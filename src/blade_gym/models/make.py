@@ -9,8 +9,8 @@ from typing import Any
 from blade.model.errors import RequestError
 from blade_gym.config.roots import find
 from blade_gym.config.servers import Instance
-from blade_gym.model import Model
 from blade_gym.models.local_model import ANSWER, CONTEXT, NAME, SAMPLING, SLOTS, LocalModel
+from blade_gym.models.model import Model
 from blade_gym.models.openai_model import SECONDS, OpenAIModel, extra_body
 from blade_gym.models.replay import ReplayModel
 from blade_gym.models.retries import Patience, PatientModel
@@ -35,7 +35,7 @@ def make_model(instance: Instance, roots: Sequence[Path]) -> Model:
         "vllm_model": _vllm,
         "local_model": _local,
         "replay_model": _replay,
-        "scripted_model": lambda config, roots: scripted(config),
+        "scripted_model": scripted,
     }
     if instance.type not in makers:
         raise RequestError(f"no model type is called {instance.type}", hint=f"known: {', '.join(makers)}")

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from blade_gym.model import Model, ModelError
+from blade_gym.models.model import Model, ModelError
 
 
 class Patience(msgspec.Struct, frozen=True, kw_only=True):

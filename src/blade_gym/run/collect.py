@@ -18,8 +18,8 @@ import msgspec
 
 from blade_gym.agents.simple_agent import FAILURE, MENDABLE, SKIPPED, TERMINAL
 from blade_gym.environment import FOREIGN
-from blade_gym.models.again import Patience
 from blade_gym.models.model import UNREACHABLE
+from blade_gym.models.retries import Patience
 from blade_gym.run.artifacts import ATTEMPT, REPEAT, TASK, RowFile
 from blade_gym.run.resume import MOST_ATTEMPTS, key_of
 

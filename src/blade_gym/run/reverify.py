@@ -14,11 +14,10 @@ import msgspec
 
 from blade.model.errors import RequestError
 from blade_gym.agents.simple_agent import FAILURE, JUDGE_ERROR, SKIPPED, TERMINAL
-from blade_gym.config.interpolate import interpolated
-from blade_gym.config.overrides import overridden
+from blade_gym.config.compose import parts as parts_of
 from blade_gym.config.problem import refuse
 from blade_gym.config.servers import AGENTS, MODELS, RESOURCES, Instance, instances, references
-from blade_gym.config.tree import parts as parts_of
+from blade_gym.config.values import interpolated, overridden
 from blade_gym.environment import Environment, NoVerdict, Row, Task, judge_stored, refuse_foreign, refuse_unready
 from blade_gym.models.make import make_model
 from blade_gym.models.model import Model

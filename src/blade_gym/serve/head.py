@@ -20,8 +20,7 @@ from starlette.applications import Starlette
 
 from blade.model.errors import RequestError
 from blade_gym.config.mask import masked
-from blade_gym.config.ports import HEAD, fault, head_of
-from blade_gym.config.servers import AGENTS, RESOURCES, Instance
+from blade_gym.config.servers import AGENTS, HEAD, RESOURCES, Instance, head_of, port_fault
 from blade_gym.serve.verifier_code import Code, code_of
 from blade_gym.serve.web import application
 
@@ -57,7 +56,7 @@ def record(one: Instance, roots: Sequence[Path]) -> dict[str, Any]:
 def place(config: Mapping[str, Any]) -> tuple[str, int]:
     """Where the head listens: `head_server: {host, port}` of the config; raises where the port is none."""
     host, port = head_of(config)
-    if (wrong := fault(port)) is not None:
+    if (wrong := port_fault(port)) is not None:
         raise RequestError(f"head_server.port {wrong}", hint="+head_server.port=11000")
     return host, port
 

@@ -15,9 +15,7 @@ import uvicorn
 
 from blade.model.errors import RequestError
 from blade_gym.config.load import Resolved
-from blade_gym.config.ports import choices
-from blade_gym.config.servers import Instance, instances
-from blade_gym.config.tree import assigned
+from blade_gym.config.servers import Instance, instances, port_choices
 from blade_gym.sandbox.walls import end_all
 from blade_gym.serve.fleet import assemble
 from blade_gym.serve.guard import RequestGuard, limit_of
@@ -51,7 +49,7 @@ def start(
     head, opened = listeners(resolved, (host, port))
     config = resolved.config
     for one in resolved.instances:
-        config = assigned(config, (one.name, one.group, one.type, "port"), opened[one.name].getsockname()[1])
+        config = one.put(config, port=opened[one.name].getsockname()[1])
     listed = [record(one, resolved.roots) for one in instances(config)]
     apps = {**fleet.apps(aggregate), _HEAD: head_app(config, listed)}
     hosts = {**{one.name: str(one.config["host"]) for one in resolved.instances}, _HEAD: host}
@@ -108,7 +106,7 @@ def listeners(resolved: Resolved, head: tuple[str, int]) -> tuple[socket.socket,
     opened: dict[str, socket.socket] = {}
     try:
         _open_given(resolved, head, opened)
-        free = choices(resolved.config, [one for one in resolved.instances if one.name in resolved.given_ports])
+        free = port_choices(resolved.config, [one for one in resolved.instances if one.name in resolved.given_ports])
         for one in resolved.instances:
             if one.name not in opened:
                 opened[one.name] = _next(one, free)

@@ -71,7 +71,7 @@ def compare(
     baseline: Source, candidate: Source, *, margin: float = 0.02, package: _PathLike | None = None
 ) -> Comparison:
     """Why the score changed; `margin` is a fraction, below which differences count as none."""
-    from blade.comparison.load import compare_loaded
+    from blade.comparison.compare import compare_loaded
 
     options = _options(package)
     pair = [

@@ -1,4 +1,4 @@
-"""Names of the files that stand beside rollouts, and writing them so that an interrupt leaves the old ones whole."""
+"""Files that stand beside rollouts: their names, JSON as it is written, and writing that leaves the old file whole."""
 
 from __future__ import annotations
 
@@ -26,6 +26,16 @@ def sidecar(rollouts: Path, suffix: str) -> Path | None:
     plain = beside(rollouts, suffix)
     names = (plain, *(plain.with_name(plain.name + ending) for ending in (".gz", ".zst")))
     return next((path for path in names if path.is_file()), None)
+
+
+def json_line(value: object) -> bytes:
+    """A value as one line of JSON, as people read it: with a space after each comma and colon."""
+    return msgspec.json.format(_encoder.encode(value), indent=0) + b"\n"
+
+
+def json_text(value: object) -> bytes:
+    """A value as an indented JSON document."""
+    return msgspec.json.format(_encoder.encode(value), indent=2) + b"\n"
 
 
 def write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:

@@ -100,7 +100,7 @@ def test_one_thing_changed_is_said_only_if_the_rest_is_recorded(tmp_path: Path) 
 
     base = saved(tmp_path, "base", with_settings(rows(10), 0.0))
     new = saved(tmp_path, "new", with_settings(rows(10), 1.0))
-    found = {held.aspect: held for held in blade.compare(base, new).held}
+    found = blade.compare(base, new).held_fixed
     assert (found["sampling"].state, found["sampling"].candidate) == ("changed", "temperature 1")
     assert found["harness"].state == "same"
     assert found["prompt"].state == "same"
@@ -125,7 +125,7 @@ def test_a_changed_prompt_shows_its_difference(tmp_path: Path) -> None:
 
     base = saved(tmp_path, "base", prompted(rows(10), "Be brief.\nNever guess."))
     new = saved(tmp_path, "new", prompted(rows(10), "Be brief.\nGuess if you must."))
-    found = {held.aspect: held for held in blade.compare(base, new).held}
+    found = blade.compare(base, new).held_fixed
     assert found["prompt"].state == "changed"
     assert found["prompt"].diff == ("-Never guess.", "+Guess if you must.")
 

@@ -36,19 +36,19 @@ def test_equal_scores_hide_twelve_flips() -> None:
     assert str(found.verdict) == "inconclusive"
     assert len(found.flips) == 12
     assert any("hides 6 tasks" in trap for trap in found.traps)
-    assert [held.aspect for held in found.held if held.state == "changed"] == ["model"]
+    assert [aspect for aspect, held in found.held_fixed.items() if held.state == "changed"] == ["model"]
 
 
 def test_another_model_on_the_same_tasks_is_better() -> None:
     found = compared(AIRLINE)
     assert found.own == pytest.approx((0.46, 0.72))
     assert str(found.verdict) == "improved"
-    assert found.joined.joined_by == {"key+prompt": 50}
+    assert found.pairing.joined_by == {"key+prompt": 50}
 
 
 def test_other_versions_of_tasks_are_joined_by_id_alone_and_that_is_said() -> None:
     found = compared(OTHER_VERSIONS)
-    assert found.joined.unproven == 50
+    assert found.pairing.unproven == 50
     assert any("joined by id alone" in trap for trap in found.traps)
 
 

@@ -14,8 +14,7 @@ from blade.benchmark_health.health import health as health_of
 from blade.claims.audit import audit as audit_report
 from blade.claims.report_options import Asked, asked
 from blade.claims.values import Audit
-from blade.comparison.compare import MARGIN
-from blade.comparison.compare import compare as compare_runs
+from blade.comparison.compare import MARGIN, compare_analyzed
 from blade.custom_rules.find_rule_book import rule_book_named
 from blade.findings.exclusions import check_exclusions
 from blade.ingest.artifacts import find
@@ -127,7 +126,7 @@ def _own_texts(text: str, analysis: Analysis) -> Iterator[str]:
         return
     if "## Where the change came from" in text:
         for first, second in permutations(analysis.runs, 2):
-            yield comparison_report(compare_runs(first, second, MARGIN))
+            yield comparison_report(compare_analyzed(first, second, MARGIN))
     elif "## What it takes to see an effect" in text:
         yield health_report(health_of(analysis.runs))
     else:

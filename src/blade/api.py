@@ -82,7 +82,7 @@ def compare(
 
 def health(*runs: Source, package: _PathLike | None = None) -> Health:
     """Whether the benchmark of these runs is sound."""
-    from blade.benchmark_health.load import health_of_loaded
+    from blade.benchmark_health.health import health_of_loaded
 
     options = _options(package)
     return health_of_loaded(_loaded(runs, options), options)

@@ -61,4 +61,4 @@ def test_a_harness_in_which_the_agent_never_speaks_is_machinery() -> None:
 
 def test_game24_raises_no_alarm_about_its_verifier() -> None:
     found = blade.health(DATA / "game24")
-    assert all(one.suspicion < 0.5 for one in found.suspects)
+    assert all(one.suspicion < 0.5 for one in found.tasks)

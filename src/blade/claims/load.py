@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from blade.analysis import analyze, load
-from blade.benchmark_health.health import health as health_of
+from blade.benchmark_health.health import health_of_analyzed
 from blade.claims.audit import audit as audit_report
 from blade.claims.report_options import Asked, asked
 from blade.claims.values import Audit
@@ -128,6 +128,6 @@ def _own_texts(text: str, analysis: Analysis) -> Iterator[str]:
         for first, second in permutations(analysis.runs, 2):
             yield comparison_report(compare_analyzed(first, second, MARGIN))
     elif "## What it takes to see an effect" in text:
-        yield health_report(health_of(analysis.runs))
+        yield health_report(health_of_analyzed(analysis.runs))
     else:
         yield report(analysis)

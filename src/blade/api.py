@@ -107,8 +107,8 @@ def show(run: Source, location: str, *, steps: str | None = None, width: int | N
 
 def audit(report: _PathLike, *runs: Source) -> Audit:
     """Every claim of a report in Markdown, against the runs that it is about and against the rest of the report."""
-    from blade.claims.load import audit as audit_text
-    from blade.claims.load import audit_analysis
+    from blade.claims.audit import audit as audit_text
+    from blade.claims.audit import audit_analysis
 
     path = Path(report)
     try:

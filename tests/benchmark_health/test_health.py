@@ -8,9 +8,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import jsonschema
+import msgspec
 import pytest
 
 import blade
+from blade.benchmark_health.values import Health
+from blade.files import json_line
 from builders import Row, rollout, said, write_jsonl
 
 ROOT = Path(__file__).parents[2]
@@ -119,6 +123,8 @@ def test_the_command_writes_all_of_it(runs: list[Path], tmp_path: Path) -> None:
     assert "3 of 30 tasks suspect, by 2 runs" in done.stdout
     whole = json.loads((tmp_path / "health.json").read_text())
     assert len(whole["tasks"]) == TASKS
+    jsonschema.validate(whole, msgspec.json.schema(Health))
+    assert json.loads(json_line(msgspec.convert(whole, Health))) == whole
     assert whole["tasks"][0]["reasons"][0]["evidence"][0]["quote"]
     assert (tmp_path / "health.md").read_text().startswith("# ")
     short = subprocess.run([*words, "--json"], cwd=ROOT, capture_output=True, text=True, check=True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from blade.model.analysis import Analysis, RunAnalysis, SliceValue, Stage, TaskResult
 from blade.model.diagnosis import Diagnosis, Mode, RuleStatistics
@@ -12,8 +13,7 @@ POOLED = "*"
 """In place of a run: all of them taken together."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Fact:
+class KnownNumber(Struct, frozen=True, kw_only=True):
     """One value; several facts may share run, scope and subject, where a word has more than one honest reading."""
 
     run: str
@@ -27,26 +27,26 @@ class Fact:
 Key = tuple[str, str, str]
 
 
-class Facts:
+class KnownNumbers:
     """Looks facts up by run, scope and subject."""
 
     def __init__(self, analysis: Analysis) -> None:
-        self._by_key: dict[Key, list[Fact]] = {}
+        self._by_key: dict[Key, list[KnownNumber]] = {}
         for fact in _all(analysis):
             self._by_key.setdefault((fact.run, fact.scope, fact.subject), []).append(fact)
 
-    def of(self, run: str, scope: str, subject: str) -> list[Fact]:
+    def of(self, run: str, scope: str, subject: str) -> list[KnownNumber]:
         """The facts, none when there is no such thing."""
         return self._by_key.get((run, scope, subject), [])
 
 
-def _all(analysis: Analysis) -> Iterator[Fact]:
+def _all(analysis: Analysis) -> Iterator[KnownNumber]:
     for one in analysis.runs:
         makers = (_counts, _scores, _repeats, _spread, _usage, _buckets, _funnel, _slices, _tasks, _diagnosed)
         for make in makers:
             for scope, subject, value, source in make(one):
                 if value is not None:
-                    yield Fact(run=one.run.name, scope=scope, subject=subject, value=float(value), source=source)
+                    yield KnownNumber(run=one.run.name, scope=scope, subject=subject, value=float(value), source=source)
     yield from _pooled(analysis)
     yield from _between(analysis)
 
@@ -239,7 +239,7 @@ def _causes(found: Diagnosis) -> dict[str, int]:
     return counts
 
 
-def _pooled(analysis: Analysis) -> Iterator[Fact]:
+def _pooled(analysis: Analysis) -> Iterator[KnownNumber]:
     """Counts over all runs together."""
     if len(analysis.runs) < 2:
         return
@@ -248,25 +248,29 @@ def _pooled(analysis: Analysis) -> Iterator[Fact]:
         values = [one.metrics.counts[name] for one in analysis.runs]
         if None not in values:
             total = float(sum(value or 0 for value in values))
-            yield Fact(run=POOLED, scope="", subject=subject, value=total, source=f"metrics.json of all runs: {name}")
+            yield KnownNumber(
+                run=POOLED, scope="", subject=subject, value=total, source=f"metrics.json of all runs: {name}"
+            )
     judged = sum(
         (one.metrics.counts["passed_rollouts"] or 0) + (one.metrics.counts["failed_rollouts"] or 0)
         for one in analysis.runs
     )
-    yield Fact(run=POOLED, scope="", subject="judged", value=float(judged), source="metrics.json of all runs")
-    yield Fact(run=POOLED, scope="", subject="runs", value=float(len(analysis.runs)), source="the runs given")
+    yield KnownNumber(run=POOLED, scope="", subject="judged", value=float(judged), source="metrics.json of all runs")
+    yield KnownNumber(run=POOLED, scope="", subject="runs", value=float(len(analysis.runs)), source="the runs given")
 
 
-def _between(analysis: Analysis) -> Iterator[Fact]:
+def _between(analysis: Analysis) -> Iterator[KnownNumber]:
     """Tasks that pairs of runs share, and by how much one is ahead on them."""
     if len(analysis.runs) != 2:
         return
     for first, second in zip(*map(_headline, analysis.runs), strict=False):
-        yield Fact(run=POOLED, scope="", subject="gap", value=abs(first - second), source="metrics.json of both runs")
+        yield KnownNumber(
+            run=POOLED, scope="", subject="gap", value=abs(first - second), source="metrics.json of both runs"
+        )
     for (first_name, second_name), (tasks, left, right) in analysis.shared.items():
         source = f"tasks.jsonl of {first_name} and {second_name}"
-        yield Fact(run=POOLED, scope="", subject="gap", value=abs(left - right), source=source)
-        yield Fact(run=POOLED, scope="", subject="shared", value=float(tasks), source=source)
+        yield KnownNumber(run=POOLED, scope="", subject="gap", value=abs(left - right), source=source)
+        yield KnownNumber(run=POOLED, scope="", subject="shared", value=float(tasks), source=source)
 
 
 def _headline(one: RunAnalysis) -> Iterable[float]:

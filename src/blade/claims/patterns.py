@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
+
+from msgspec import Struct
 
 from blade.claims.names import BUCKETS
 from blade.model.number_words import NUMBER_WORDS
@@ -35,8 +36,7 @@ _MEASURES = (
 )
 
 
-@dataclass(frozen=True)
-class Subject:
+class Subject(Struct, frozen=True):
     """What a group of a pattern counts: subjects, and a scope of its own where the pattern names one."""
 
     subjects: tuple[str, ...]

@@ -103,11 +103,7 @@ def _around(passage: Passage, names: Names) -> tuple[str, ...]:
     wanted = here | (above if len(above) == 1 else set())
     if len(wanted) == 1:
         return tuple(wanted)
-    return tuple(names.runs) if wanted or above else _only(names)
-
-
-def _only(names: Names) -> tuple[str, ...]:
-    return tuple(names.runs) if len(names.runs) == 1 else ()
+    return tuple(names.runs) if wanted or above or len(names.runs) == 1 else ()
 
 
 def scope_of(sentence: Sentence, start: int, names: Names) -> str | None:
@@ -152,6 +148,11 @@ def _scope_of_one(found: set[tuple[str, str]]) -> str | None:
 
 
 POINTS = 100
+COUNTS = (
+    *("tasks", "rollouts", "judged", "passed", "failed"),
+    *("errored", "unscored", "missing", "found", "lost", "checked"),
+)
+"""Subjects that are no fraction and are never written as percent."""
 
 
 class Bound(Struct, frozen=True, kw_only=True):
@@ -209,8 +210,8 @@ def judge(bound: Bound, facts: KnownNumbers) -> Judgment:
         bound.passage,
         span,
         found=" or ".join(dict.fromkeys(map(shown, right))),
-        source=_sources(right),
-        why=_about(bound),
+        source="; ".join(dict.fromkeys(map(_source, right))),
+        why=f"{bound.subjects[0].replace('_', ' ').replace(':', ' ')} of {bound.scope.partition(':')[2] or 'the run'}",
     )
 
 
@@ -220,15 +221,6 @@ def _facts(run: str, bound: Bound, facts: KnownNumbers) -> list[KnownNumber]:
 
 def _source(fact: KnownNumber) -> str:
     return f"{fact.run}, {fact.source}" if fact.run != POOLED else fact.source
-
-
-def _sources(facts: Sequence[KnownNumber]) -> str:
-    return "; ".join(dict.fromkeys(map(_source, facts)))
-
-
-def _about(bound: Bound) -> str:
-    what = bound.subjects[0].replace("_", " ").replace(":", " ")
-    return f"{what} of {bound.scope.partition(':')[2] or 'the run'}"
 
 
 def shown(fact: KnownNumber) -> str:
@@ -243,31 +235,12 @@ def fits(number: Number, fact: KnownNumber, relation: str = "=") -> bool:
 
 def _readings(number: Number, fact: KnownNumber) -> list[float]:
     """A fraction may be written as percent; a count may not."""
-    fraction = -1 <= fact.value <= 1 and not _is_count(fact)
+    fraction = -1 <= fact.value <= 1 and fact.subject not in COUNTS
     if number.percent:
         return [fact.value * POINTS] if fraction else []
     if fraction and abs(number.value) > 1:
         return [fact.value * POINTS]
     return [fact.value]
-
-
-_COUNTS = (
-    "tasks",
-    "rollouts",
-    "judged",
-    "passed",
-    "failed",
-    "errored",
-    "unscored",
-    "missing",
-    "found",
-    "lost",
-    "checked",
-)
-
-
-def _is_count(fact: KnownNumber) -> bool:
-    return fact.subject in _COUNTS
 
 
 def _stands(number: Number, value: float, relation: str) -> bool:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from blade.model.analysis import Analysis, RunAnalysis, SliceValue, Stage, TaskResult
-from blade.model.diagnosis import Diagnosis, Mode, RuleStatistics
+from blade.model.analysis import Analysis, RunAnalysis, Stage
 
 POOLED = "*"
 """In place of a run: all of them taken together."""
@@ -166,39 +166,29 @@ def _funnel(one: RunAnalysis) -> Iterator[Row]:
 
 
 def _slices(one: RunAnalysis) -> Iterator[Row]:
-    for field, values in one.metrics.slices.items():
-        for value in values:
-            yield from _slice(field, value)
-
-
-def _slice(field: str, value: SliceValue) -> Iterator[Row]:
-    scope, source = f"slice:{field}={value.value.lower()}", f"metrics.json: slices.{field}.{value.value}"
-    yield scope, "tasks", value.tasks, source
-    yield scope, "judged", value.rollouts, source
-    yield scope, "rollouts", value.rollouts, source
-    yield scope, "passed", value.passed, source
-    yield scope, "failed", value.rollouts - value.passed, source
-    rates = [value.pass_at_1, value.passed / value.rollouts if value.rollouts else None]
-    for rate in rates:
-        for subject, made in (("rate", rate), ("fail_rate", _less(rate))):
-            yield scope, subject, made, source
-    if value.interval is not None:
-        yield scope, "low", value.interval.low, source
-        yield scope, "high", value.interval.high, source
+    for field, value in ((field, value) for field, values in one.metrics.slices.items() for value in values):
+        scope, source = f"slice:{field}={value.value.lower()}", f"metrics.json: slices.{field}.{value.value}"
+        yield scope, "tasks", value.tasks, source
+        yield scope, "judged", value.rollouts, source
+        yield scope, "rollouts", value.rollouts, source
+        yield scope, "passed", value.passed, source
+        yield scope, "failed", value.rollouts - value.passed, source
+        for rate in (value.pass_at_1, value.passed / value.rollouts if value.rollouts else None):
+            yield scope, "rate", rate, source
+            yield scope, "fail_rate", _less(rate), source
+        if value.interval is not None:
+            yield scope, "low", value.interval.low, source
+            yield scope, "high", value.interval.high, source
 
 
 def _tasks(one: RunAnalysis) -> Iterator[Row]:
     for task in one.tasks:
-        yield from _task(task)
-
-
-def _task(task: TaskResult) -> Iterator[Row]:
-    scope, source = f"task:{task.task_id}", f"tasks.jsonl: task {task.task_id}"
-    yield scope, "rate", task.score, source
-    yield scope, "fail_rate", _less(task.score), source
-    yield scope, "mean_reward", task.mean_reward, source
-    for name in ("rollouts", "judged", "passed", "failed", "errored", "unscored", "missing"):
-        yield scope, name, getattr(task, name), source
+        scope, source = f"task:{task.task_id}", f"tasks.jsonl: task {task.task_id}"
+        yield scope, "rate", task.score, source
+        yield scope, "fail_rate", _less(task.score), source
+        yield scope, "mean_reward", task.mean_reward, source
+        for name in ("rollouts", "judged", "passed", "failed", "errored", "unscored", "missing"):
+            yield scope, name, getattr(task, name), source
 
 
 def _diagnosed(one: RunAnalysis) -> Iterator[Row]:
@@ -207,36 +197,21 @@ def _diagnosed(one: RunAnalysis) -> Iterator[Row]:
         return
     failed = one.metrics.counts["failed_rollouts"] or 0
     for mode in found.partition.modes:
-        yield from _mode(mode, failed)
+        scope, source = f"mode:{mode.id}", f"findings.json: modes.{mode.id}"
+        yield scope, "rollouts", mode.rollouts, source
+        yield scope, "failed", mode.rollouts, source
+        yield scope, "tasks", mode.tasks, source
+        yield scope, "share", mode.rollouts / failed if failed else None, source
     for rule in found.rule_statistics:
-        yield from _rule(rule)
-    for name, count in _causes(found).items():
+        scope, source = f"rule:{rule.code}", f"findings.json: detectors.{rule.code}"
+        yield scope, "rollouts", rule.fired, source
+        yield scope, "failed", rule.fired_failed, source
+        yield scope, "passed", rule.fired_passed, source
+        yield scope, "tasks", rule.tasks, source
+        yield scope, "checked", rule.checked, source
+    causes = Counter(str(cause.cause) if cause.cause else "not settled" for cause in found.causes.values())
+    for name, count in causes.items():
         yield f"cause:{name}", "tasks", count, "tasks.jsonl: cause"
-
-
-def _mode(mode: Mode, failed: int) -> Iterator[Row]:
-    scope, source = f"mode:{mode.id}", f"findings.json: modes.{mode.id}"
-    yield scope, "rollouts", mode.rollouts, source
-    yield scope, "failed", mode.rollouts, source
-    yield scope, "tasks", mode.tasks, source
-    yield scope, "share", mode.rollouts / failed if failed else None, source
-
-
-def _rule(rule: RuleStatistics) -> Iterator[Row]:
-    scope, source = f"rule:{rule.code}", f"findings.json: detectors.{rule.code}"
-    yield scope, "rollouts", rule.fired, source
-    yield scope, "failed", rule.fired_failed, source
-    yield scope, "passed", rule.fired_passed, source
-    yield scope, "tasks", rule.tasks, source
-    yield scope, "checked", rule.checked, source
-
-
-def _causes(found: Diagnosis) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for cause in found.causes.values():
-        name = str(cause.cause) if cause.cause else "not settled"
-        counts[name] = counts.get(name, 0) + 1
-    return counts
 
 
 def _pooled(analysis: Analysis) -> Iterator[KnownNumber]:

@@ -269,18 +269,16 @@ def redactions(passage: Passage) -> list[tuple[int, int]]:
 
 def quotes(passage: Passage) -> list[Quote]:
     """Everything that claims to be somebody's words; names of tools and fields are not."""
-    found = [_quoted(passage.text, one) for one in _QUOTE.finditer(_without_code(passage))]
+    found = []
+    for one in _QUOTE.finditer(_without_code(passage)):
+        group = 1 if one.group(1) is not None else 2
+        found.append(Quote(*one.span(), passage.text[one.start(group) : one.end(group)]))
     for start, end in passage.code:
         words = passage.text[start:end]
         if (" " in words.strip() or len(words) > 24 or words[:1] in '{["') and not _inside((start, end), found):
             found = [one for one in found if not (start <= one.start and one.end <= end)]
             found.append(Quote(start, end, words))
     return sorted(found, key=lambda one: one.start)
-
-
-def _quoted(text: str, found: re.Match[str]) -> Quote:
-    group = 1 if found.group(1) is not None else 2
-    return Quote(*found.span(), text[found.start(group) : found.end(group)])
 
 
 def _without_code(passage: Passage) -> str:

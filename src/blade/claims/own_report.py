@@ -53,7 +53,7 @@ class Changed(Struct, frozen=True):
 
 def best_own(lines: Sequence[str], texts: Sequence[str]) -> list[str] | None:
     """The lines of that text of ours which the report follows; None when it follows none."""
-    said = {line.rstrip() for line in lines if _says(line)}
+    said = {line.rstrip() for line in lines if re.search(r"\w", line) and not line.startswith("## ")}
     best, share = None, OWN_SHARE
     for text in texts:
         own = text.split("\n")
@@ -62,10 +62,6 @@ def best_own(lines: Sequence[str], texts: Sequence[str]) -> list[str] | None:
         if found >= share:
             best, share = own, found
     return best
-
-
-def _says(line: str) -> bool:
-    return bool(re.search(r"\w", line)) and not line.startswith("## ")
 
 
 def pairs(lines: Sequence[str], own: Sequence[str]) -> Iterator[Pair]:

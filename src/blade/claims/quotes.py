@@ -160,7 +160,9 @@ _LONG = 12
 def judged_locations(passage: Passage, names: Names, rollouts: Rollouts) -> Iterator[Judgment]:
     """Places that do not exist, how the rollouts there ended, and the quotations given for them."""
     if not names.runs:
-        yield from _without_data(passage)
+        for quote in quotes(passage):
+            span = (quote.start, quote.end)
+            yield not_checkable(passage, span, kind="quote", why="no runs were given to look it up in")
         return
     places = _whole(names.locations_in(passage.text))
     for sentence in sentences(passage):
@@ -169,11 +171,6 @@ def judged_locations(passage: Passage, names: Names, rollouts: Rollouts) -> Iter
             yield from _place(sentence, place, names, rollouts)
             yield from _ending(sentence, place, names, rollouts)
     yield from _quotations(passage, places, names, rollouts)
-
-
-def _without_data(passage: Passage) -> Iterator[Judgment]:
-    for quote in quotes(passage):
-        yield not_checkable(passage, (quote.start, quote.end), kind="quote", why="no runs were given to look it up in")
 
 
 def _whole(places: Sequence[Location]) -> list[Location]:

@@ -67,7 +67,8 @@ def bound_cells(table: ReportTable, names: Names) -> Iterator[Bound]:
         if label is None:
             continue
         for cell, column in zip(row[1:], columns[1:], strict=True):
-            yield from _bound(cell, column, label, _runs(table, column, label, names), names)
+            run = column.run or label.run
+            yield from _bound(cell, column, label, (run,) if run else table_runs(table, names), names)
 
 
 def meaning_of_head(text: str) -> tuple[str, ...]:
@@ -150,14 +151,6 @@ def _thing(text: str, words: str, names: Names) -> RowLabel | None:
     return RowLabel(subjects=measure) if measure else None
 
 
-def _runs(table: ReportTable, column: Column, label: RowLabel, names: Names) -> tuple[str, ...]:
-    """The run of a cell: of its column, or its row, or the table; all where none is named."""
-    for run in (column.run, label.run):
-        if run is not None:
-            return (run,)
-    return table_runs(table, names)
-
-
 def table_runs(table: ReportTable, names: Names) -> tuple[str, ...]:
     """The run that the sentence before a table or the headings above name, if they name one; else all."""
     lead = table.before if table.before.rstrip().endswith(":") else ""
@@ -198,7 +191,7 @@ def _forms(cell: Passage, found: Sequence[Number], subjects: tuple[str, ...], sc
     """What each number of a cell counts: alone, `a of b`, `low to high`, `n (share)`, `x [low, high]`."""
     between = [cell.text[a.end : b.start] for a, b in pairwise(found)]
     first = found[0]
-    if cell.text[: first.start].strip(" *(") and not _lead_ok(cell.text[: first.start]):
+    if not re.fullmatch(r"[\s*\[(+]*", cell.text[: first.start]):
         return []
     if between and _PAIR.fullmatch(between[0]):
         a = (
@@ -216,10 +209,6 @@ def _forms(cell: Passage, found: Sequence[Number], subjects: tuple[str, ...], sc
         part = "rate" if subjects == ("passed",) else _SHARE if scope.partition(":")[0] in _COUNTED else ""
         return [subjects, (part,) if part else ()]
     return [subjects] if len(found) == 1 else []
-
-
-def _lead_ok(text: str) -> bool:
-    return bool(re.fullmatch(r"[\s*\[(+]*", text))
 
 
 READINGS = ("share_before", "share_first")
@@ -279,15 +268,11 @@ def shares(passage: Passage, names: Names) -> Iterator[Judgment]:
         index = found.index(first)
         after = found[index + 2] if index + 2 < len(found) else None
         before = found[index - 1] if index else None
-        if after is not None and _is_share(after) and _THEN.fullmatch(text[second.end : after.start]):
+        # A fraction beside counts may be a mean over tasks, so that only percentages are taken for shares.
+        if after is not None and after.percent and _THEN.fullmatch(text[second.end : after.start]):
             yield from _judged_share(passage, first, second, after)
         elif before is not None and before.percent and _BEFORE.fullmatch(text[before.end : first.start]):
             yield from _judged_share(passage, first, second, before, _is_mean(text[: before.start]))
-
-
-def _is_share(number: Number) -> bool:
-    """A fraction beside counts may be a mean over tasks, so that only percentages are taken for shares."""
-    return number.percent
 
 
 def _is_mean(before: str) -> bool:

@@ -83,30 +83,20 @@ class Judgment(Struct, frozen=True, kw_only=True):
 
 def holds(passage: Passage, span: tuple[int, int], *, kind: str = "number", found: str, source: str) -> Judgment:
     """The claim is true, and `source` says so."""
-    start, end = span
-    return Judgment(
-        passage=passage, start=start, end=end, verdict=ClaimVerdict.TRUE, kind=kind, found=found, source=source
-    )
+    return _judgment(passage, span, ClaimVerdict.TRUE, kind=kind, found=found, source=source)
 
 
 def fails(
     passage: Passage, span: tuple[int, int], *, kind: str = "number", found: str, source: str, why: str = ""
 ) -> Judgment:
     """The claim is false; `found` is what it should be."""
-    start, end = span
-    return Judgment(
-        passage=passage,
-        start=start,
-        end=end,
-        verdict=ClaimVerdict.FALSE,
-        kind=kind,
-        found=found,
-        source=source,
-        why=why,
-    )
+    return _judgment(passage, span, ClaimVerdict.FALSE, kind=kind, found=found, source=source, why=why)
 
 
 def not_checkable(passage: Passage, span: tuple[int, int], *, kind: str = "number", why: str) -> Judgment:
     """The claim cannot be checked."""
-    start, end = span
-    return Judgment(passage=passage, start=start, end=end, verdict=ClaimVerdict.NOT_CHECKABLE, kind=kind, why=why)
+    return _judgment(passage, span, ClaimVerdict.NOT_CHECKABLE, kind=kind, why=why)
+
+
+def _judgment(passage: Passage, span: tuple[int, int], verdict: ClaimVerdict, **more: str) -> Judgment:
+    return Judgment(passage=passage, start=span[0], end=span[1], verdict=verdict, **more)

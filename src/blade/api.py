@@ -73,7 +73,7 @@ def compare(
     baseline: Source, candidate: Source, *, margin: float = 0.02, package: _PathLike | None = None
 ) -> Comparison:
     """Why the score changed; `margin` is a fraction, below which differences count as none."""
-    from blade.comparison.load import compare_loaded
+    from blade.comparison.compare import compare_loaded
 
     options = _options(package)
     pair = [
@@ -84,7 +84,7 @@ def compare(
 
 def health(*runs: Source, package: _PathLike | None = None) -> Health:
     """Whether the benchmark of these runs is sound."""
-    from blade.benchmark_health.load import health_of_loaded
+    from blade.benchmark_health.health import health_of_loaded
 
     options = _options(package)
     return health_of_loaded(_loaded(runs, options), options)
@@ -109,8 +109,8 @@ def show(run: Source, location: str, *, steps: str | None = None, width: int | N
 
 def audit(report: _PathLike, *runs: Source) -> Audit:
     """Every claim of a report in Markdown, against the runs that it is about and against the rest of the report."""
-    from blade.claims.load import audit as audit_text
-    from blade.claims.load import audit_analysis
+    from blade.claims.audit import audit as audit_text
+    from blade.claims.audit import audit_analysis
 
     path = Path(report)
     try:

@@ -44,7 +44,7 @@ def compare(
 
     Example: blade compare runs/base.jsonl runs/new.jsonl -o out
     """
-    from blade.comparison import load as compared
+    from blade.comparison.compare import compare as compare_inputs
     from blade.comparison.report import story, title
     from blade.model.options import Options
     from blade.report.terminal import plain_lines
@@ -52,7 +52,7 @@ def compare(
     if out == "":
         raise RequestError("the output folder has no name", hint="-o DIR; is a variable unset?")
     options = Options(exclude=tuple(exclude or ()), pass_threshold=pass_threshold)
-    found = compared.compare([baseline, *candidates], options, margin / 100)
+    found = compare_inputs([baseline, *candidates], options, margin / 100)
     if at is not None:
         print("\n".join(_at(one, at) for one in found))
         return
@@ -75,33 +75,32 @@ def _at(one: Comparison, term: str) -> str:
 
 
 def _json(found: Sequence[Comparison], *, full: bool) -> str:
-    import json
+    from blade.comparison.document import document, shortened
+    from blade.files import json_line
 
-    from blade.comparison.as_json import comparison, short
-
-    made = [comparison(one) if full else short(one) for one in found]
-    return json.dumps(made[0] if len(made) == 1 else made, ensure_ascii=False, allow_nan=False) + "\n"
+    documents = [document(one) if full else shortened(one) for one in found]
+    return json_line(documents[0] if len(documents) == 1 else documents).decode()
 
 
 def _write(found: Sequence[Comparison], out: str | None) -> str:
     if out is None:
         return "nothing was written; -o DIR writes report.md, report.html and comparison.json"
-    from blade.comparison.as_json import comparison
-    from blade.comparison.groups import told_apart
+    from blade.comparison.document import document
     from blade.comparison.report import comparison_report, several, title
-    from blade.report.as_json import dump
+    from blade.comparison.scores import letters_of_runs
+    from blade.files import json_text
     from blade.report.html import render
     from blade.write import write_texts
 
     runs = [found[0].baseline, *(one.candidate for one in found)]
-    report = comparison_report(found[0]) if len(found) == 1 else several(found, told_apart(runs))
-    made = [comparison(one) for one in found]
+    report = comparison_report(found[0]) if len(found) == 1 else several(found, letters_of_runs(runs))
+    documents = [document(one) for one in found]
     write_texts(
         Path(out),
         {
             "report.md": report,
             "report.html": render(report, title(found[0])),
-            "comparison.json": dump(made[0] if len(made) == 1 else made),
+            "comparison.json": json_text(documents[0] if len(documents) == 1 else documents).decode(),
         },
     )
     return f"written: {Path(out) / 'report.html'}, report.md and comparison.json"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -26,25 +25,25 @@ def health(
 
     Example: blade health runs/a.jsonl runs/b.jsonl -o out
     """
-    from blade.benchmark_health import load
-    from blade.benchmark_health.report import health_json, health_report, health_short, title
+    from blade.benchmark_health.health import health as health_of
+    from blade.benchmark_health.report import health_report, shortened, title
+    from blade.files import json_line, json_text
     from blade.model.options import Options
-    from blade.report.as_json import dump
     from blade.report.html import render
     from blade.report.terminal import plain_table
     from blade.write import write_texts
 
-    found = load.health(runs, Options())
+    found = health_of(runs, Options())
     report = health_report(found)
     if out:
         texts = {
             "health.md": report,
             "health.html": render(report, title(found)),
-            "health.json": dump(health_json(found)),
+            "health.json": json_text(found).decode(),
         }
         write_texts(Path(out), texts)
     if as_json:
-        print(json.dumps(health_json(found) if full else health_short(found), ensure_ascii=False))
+        print(json_line(found if full else shortened(found)).decode(), end="")
     else:
         print("\n".join(plain_table(report)))
         print(

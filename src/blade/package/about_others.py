@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 
+from msgspec.structs import replace
+
 from blade.claims.names import Names
-from blade.claims.values import Audit, Claim, Verdict
+from blade.claims.values import Audit, Claim, ClaimVerdict
 from blade.package.documents import sections
 from blade.package.meanings import OF_REPORT
 
@@ -57,7 +58,7 @@ def combined(whole: Audit, mine: Audit, others: Others) -> Audit:
 
 
 def _held(claim: Claim, mine: Claim | None, others: Others) -> Claim:
-    if mine is None or claim.verdict is not Verdict.NOT_CHECKABLE or claim.line in others.lines:
+    if mine is None or claim.verdict is not ClaimVerdict.NOT_CHECKABLE or claim.line in others.lines:
         return claim
     return mine
 

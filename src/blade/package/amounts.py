@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from blade.claims.markdown import Passage
-from blade.claims.mentions import Number, numbers, quotes
+from blade.claims.names import Number, numbers, quotes
 from blade.claims.patterns import WORDS
 from blade.package.ids import NO_NAMES, Mention
 from blade.package.words import COMMON, axis, spoken, stem

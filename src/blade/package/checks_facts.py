@@ -128,7 +128,7 @@ def _vague(fact: Fact, names: Names) -> str:
 def _names_in(fact: Fact, names: Names) -> list[str]:
     """Ids, rollouts, tools and quotations of a fact."""
     tasks = [one.name for one in names.tasks_in(fact.fact)]
-    places = [one.task_id for one in names.places_in(fact.fact) if one.task_id]
+    places = [one.task_id for one in names.locations_in(fact.fact) if one.task_id]
     quoted = [next(filter(None, found.groups())) for found in _CODE.finditer(fact.fact)]
     tools = [
         tool for one in names.analysis.runs for tool in one.run.tools if re.search(rf"\b{re.escape(tool)}\b", fact.fact)
@@ -228,7 +228,7 @@ def _missing_numbers(fact: Fact, names: Names, report: _Report) -> Iterator[str]
 def _without_names(fact: Fact, names: Names) -> str:
     """A fact without its ids and quotations, which are looked for as they are."""
     text = _CODE.sub(" ", fact.fact)
-    spans = [(one.start, one.end) for one in names.places_in(text)]
+    spans = [(one.start, one.end) for one in names.locations_in(text)]
     spans += [(one.start, one.end) for one in names.tasks_in(text)]
     for start, end in sorted(spans, reverse=True):
         text = text[:start] + " " * (end - start) + text[end:]

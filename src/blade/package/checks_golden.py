@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from blade.claims.values import Audit, Claim, Verdict
+from blade.claims.values import Audit, Claim, ClaimVerdict
 from blade.model.check import Check
 from blade.package.checks_facts import facts_checks
 from blade.package.checks_metrics import metrics_checks, said_model
@@ -143,8 +143,8 @@ def _plain(text: str) -> str:
 def _evidence(name: str, found: Audit, text: str, data: Data, run: str | None) -> Check:
     lines = text.split("\n")
     prose = [claim for claim in found.claims if not lines[claim.line - 1].lstrip().startswith("|")]
-    cited = {claim.token for claim in prose if claim.kind == "id" and claim.verdict is not Verdict.FALSE}
-    quotes = sum(claim.kind == "quote" and claim.verdict is Verdict.TRUE for claim in found.claims)
+    cited = {claim.token for claim in prose if claim.kind == "id" and claim.verdict is not ClaimVerdict.FALSE}
+    quotes = sum(claim.kind == "quote" and claim.verdict is ClaimVerdict.TRUE for claim in found.claims)
     tasks = max((one.tasks.height for one in data.runs if run in (None, one.name)), default=0)
     needed = min(FEWEST_CITED, tasks) if tasks else FEWEST_CITED
     return Check(
@@ -164,7 +164,7 @@ def _command(golden: Golden, data: Data, run: str | None) -> str:
 
 
 def _audit(name: str, found: Audit, data: Data, command: str) -> Check:
-    checked, all_ = found.count(Verdict.TRUE, Verdict.FALSE), len(found.claims)
+    checked, all_ = found.count(ClaimVerdict.TRUE, ClaimVerdict.FALSE), len(found.claims)
     if not data.runs:
         return Check(
             code="D3.audit",

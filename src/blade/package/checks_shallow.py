@@ -62,7 +62,7 @@ def shallow_check(golden: Golden, package: Package, data: Data, report: str) -> 
 def _depth(text: str, names: Names) -> Depth:
     prose = [line for line in text.split("\n") if line.strip() and not line.lstrip().startswith(("|", "#"))]
     body = "\n".join(prose)
-    places = sum(not one.short for one in names.places_in(text))
+    places = sum(not one.short for one in names.locations_in(text))
     return Depth(
         words=len(re.findall(r"\w{2,}", text)),
         evidence=places + len(names.tasks_in(body)) + len(_QUOTE.findall(text)),

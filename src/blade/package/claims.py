@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from blade.claims.markdown import Document, Passage, Table, parse
-from blade.claims.mentions import quotes
-from blade.claims.names import plain
-from blade.claims.scope import Sentence, sentences
+from msgspec import structs
+
+from blade.claims.binding import Sentence, sentences
+from blade.claims.markdown import Document, Passage, ReportTable, parse
+from blade.claims.names import plain, quotes
 from blade.package.amounts import Amount, amounts
 from blade.package.ids import Mention, is_place, mentions, veiled
 from blade.package.words import axis, content, disorder, spoken, stance, stem
@@ -129,7 +130,7 @@ def _masked(passage: Passage, spans: Sequence[tuple[int, int]]) -> Passage:
     text = passage.text
     for start, end in (*spans, *passage.code):
         text = text[:start] + "x" * (end - start) + text[end:]
-    return replace(passage, text=_SHORTENED.sub(lambda found: "x" * len(found.group()), text))
+    return structs.replace(passage, text=_SHORTENED.sub(lambda found: "x" * len(found.group()), text))
 
 
 def _clause(
@@ -211,14 +212,14 @@ def _endings(text: str, names: Sequence[Mention]) -> Iterator[tuple[str, int]]:
             yield one.name.split(":")[0], _ENDED[found.group(1).lower()]
 
 
-def _rows(table: Table) -> Iterator[Statement]:
+def _rows(table: ReportTable) -> Iterator[Statement]:
     heads = [frozenset(map(stem, spoken(head.text))) for head in table.head]
     for row in table.rows:
         if 0 < sum(len(cell.text) for cell in row) <= LONGEST:
             yield _row(table, heads, row)
 
 
-def _row(table: Table, heads: Sequence[frozenset[str]], row: Sequence[Passage]) -> Statement:
+def _row(table: ReportTable, heads: Sequence[frozenset[str]], row: Sequence[Passage]) -> Statement:
     names: list[str] = []
     found: list[Amount] = []
     quoted: set[str] = set()
@@ -258,7 +259,7 @@ def _row(table: Table, heads: Sequence[frozenset[str]], row: Sequence[Passage]) 
     )
 
 
-def _label(table: Table, row: Sequence[Passage]) -> str:
+def _label(table: ReportTable, row: Sequence[Passage]) -> str:
     """What tells the row from the others of its table, and the table from other tables."""
     first = next((n for n, cell in enumerate(row) if n and re.match(r"[-+\u2212~]?\d", cell.text)), len(row))
     lead = " | ".join(plain(cell.text) for cell in row[: max(1, first)])

@@ -8,9 +8,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from blade.claims.binding import sentences
 from blade.claims.markdown import Document, Passage, parse
-from blade.claims.mentions import Number, numbers
-from blade.claims.scope import sentences
+from blade.claims.names import Number, numbers
 from blade.package.claims import LONGEST, read
 from blade.package.ids import NO_NAMES, is_place, mentions, task_of, veiled
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 from msgspec import structs
 
 from blade.analysis import analyze
-from blade.claims.audit import audit as audit_report
+from blade.claims.audit import audit_report
 from blade.claims.names import Names
-from blade.claims.report_options import asked
+from blade.claims.own_report import options_stated
 from blade.claims.values import Audit
 from blade.custom_rules import RuleBook
 from blade.model.analysis import Analysis
@@ -40,7 +40,7 @@ def _audits(name: str, text: str, data: Data, run: str | None) -> Iterator[Audit
     """The text under every reading, the likeliest first."""
     if not data.runs:
         return
-    named = asked(text).package
+    named = options_stated(text).package
     for whole, book in _wholes((data.analysis, None), named, data):
         if run is None:
             yield audit_report(name, text, whole, (report(whole),))

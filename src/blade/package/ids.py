@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from blade.claims.markdown import Passage
-from blade.claims.mentions import quotes
-from blade.claims.names import Names
+from blade.claims.names import Names, quotes
 from blade.model.analysis import Analysis
 
 NO_NAMES = Names(Analysis(runs=()))
@@ -51,7 +50,7 @@ def mentions(passage: Passage, before: str = "") -> list[Mention]:
 
 def _places(passage: Passage, before: str) -> Iterator[Mention]:
     rollout = before
-    for place in NO_NAMES.places_in(passage.text):
+    for place in NO_NAMES.locations_in(passage.text):
         if place.short:
             if rollout:
                 yield Mention(place.start, place.end, f"{rollout}:{place.step}")

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from blade.claims.values import Audit, Verdict
+from blade.claims.values import Audit, ClaimVerdict
 from blade.package.agreement import EVIDENCE, KINDS, NUMBER, POLARITY, Compared, compare
 from blade.package.amounts import Amount
 from blade.package.asserted import CONTRADICTED, HALF, MET, NO, PART, YES, Asserted, Wanted, best_of, common_words, tie
@@ -184,7 +184,7 @@ def _checked(compared: Sequence[Compared], audit: Audit | None) -> dict[str, tup
     made = {kind: [one.agrees for one in kept if one.kind == kind] for kind in KINDS}
     checked = {kind: (found.count(False), len(found)) for kind, found in made.items()}
     if audit is not None:
-        checked[AUDITED] = (len(audit.false), audit.count(Verdict.TRUE, Verdict.FALSE))
+        checked[AUDITED] = (len(audit.false), audit.count(ClaimVerdict.TRUE, ClaimVerdict.FALSE))
     return checked
 
 

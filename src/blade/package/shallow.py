@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from blade.claims.markdown import Table
-from blade.claims.mentions import quotes
+from blade.claims.markdown import ReportTable
+from blade.claims.names import quotes
 from blade.package.claims import Reading, Statement, read
 from blade.package.ids import is_place
 from blade.package.models import models_named
@@ -72,11 +72,11 @@ def _source(token: Token, lines: Sequence[str]) -> str:
     return "\n".join(lines[first:last]).strip()
 
 
-def _first_line(table: Table) -> int:
+def _first_line(table: ReportTable) -> int:
     return next((cell.spots[0][0] for cell in table.head if cell.spots), -1)
 
 
-def _is_aggregate(table: Table, reading: Reading) -> bool:
+def _is_aggregate(table: ReportTable, reading: Reading) -> bool:
     lines = {cell.spots[0][0] + 1 for row in table.rows for cell in row if cell.spots}
     models = models_named(reading)
     rows = [one for one in reading.statements if one.kind == "row" and one.line in lines]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from blade.claims.markdown import parse
-from blade.claims.mentions import Number, numbers
+from blade.claims.names import Number, numbers
 from blade.package.ids import NO_NAMES, mentions
 
 _EXACT = 12

@@ -260,8 +260,9 @@ def test_offline_benchmarks_are_made_without_a_network(tmp_path: Path, name: str
     write(
         folder,
         {
-            f"benchmarks/{name}/{one}": (ROOT / "benchmarks" / name / one).read_text()
-            for one in ("config.yaml", "prepare.py")
+            f"benchmarks/{name}/{one.name}": one.read_text()
+            for one in (ROOT / "benchmarks" / name).iterdir()
+            if one.suffix in (".py", ".yaml")
         },
     )
     done = gym(folder, "eval", "prepare", "--benchmark", name)

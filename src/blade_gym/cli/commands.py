@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import Any
 
@@ -61,3 +64,13 @@ class ListingGroup(CommandGroup):
 def group(about: str, cls: type[CommandGroup] = CommandGroup) -> typer.Typer:
     """A group of commands of `gym`."""
     return typer.Typer(help=about, cls=cls, **SETTINGS)
+
+
+@contextmanager
+def closed_connections_raise() -> Iterator[None]:
+    """A client or server that closes its end is an error of that request; by default SIGPIPE would end the process."""
+    before = signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGPIPE, before)

@@ -10,7 +10,7 @@ import typer
 
 from blade.model.errors import RequestError
 from blade.report.text import printable
-from blade_gym.cli.commands import OptionsOnce
+from blade_gym.cli.commands import OptionsOnce, closed_connections_raise
 from blade_gym.cli.commands import group as command_group
 from blade_gym.cli.composed import judge_overrides, model_overrides
 from blade_gym.cli.options import (
@@ -171,7 +171,8 @@ def start(
     resolved = composed(wanted, config, search_dir, given)
     refuse_unserved(resolved.config)
     asked_judge(resolved, judge_model)
-    serve(resolved, _started, metrics_of)
+    with closed_connections_raise():
+        serve(resolved, _started, metrics_of)
     print("stopped", file=sys.stderr)
 
 

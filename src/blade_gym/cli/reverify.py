@@ -12,6 +12,7 @@ import typer
 from blade.model.errors import RequestError
 from blade.report.numbers import plural
 from blade.report.text import printable
+from blade_gym.cli.commands import closed_connections_raise
 from blade_gym.cli.options import (
     Append,
     BenchmarkName,
@@ -123,7 +124,8 @@ def reverify(
     asked.refuse_foreign()
     _room(new, overwrite=overwrite, resume=resume or append)
     _recorded(source, new, made, plan)
-    again = judge(asked)
+    with closed_connections_raise():
+        again = judge(asked)
     _print_counts(again, target, kept=not append)
     if not disable_aggregation:
         from blade_gym.cli.run import aggregated

@@ -13,6 +13,7 @@ import typer
 from blade.model.errors import RequestError
 from blade.report.numbers import plural
 from blade.report.text import printable
+from blade_gym.cli.commands import closed_connections_raise
 from blade_gym.cli.options import (
     BenchmarkName,
     Concurrency,
@@ -200,7 +201,7 @@ def _run(setup: RunSetup, options: RunOptions, *, aggregation: bool) -> None:
     from blade_gym.run.job import RunListener
     from blade_gym.run.job import run as play
 
-    with watching() as progress:
+    with closed_connections_raise(), watching() as progress:
         result = play(setup, options, RunListener(notice=_say, progress=progress))
     _say_failures(result)
     if result.stopped is not None:

@@ -29,8 +29,9 @@ import asyncio
 import json
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from blade_gym.answers import LONGEST_SHOWN, fenced, message, output_text
 from blade_gym.environment import Environment, NoVerdict, Row, Verdict

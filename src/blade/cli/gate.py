@@ -8,21 +8,19 @@ from typing import Annotated
 
 import typer
 
+from blade.cli.console import show
+from blade.cli.options import AsJson, Baseline, Exclude
+
 
 def gate(
-    baseline: Annotated[str, typer.Argument(metavar="BASE", help="Rollouts file, folder, or an earlier analysis.")],
+    baseline: Baseline,
     candidate: Annotated[str, typer.Argument(metavar="CAND", help="The run that wants to pass.")],
     policy: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="TOML: metric, max_drop, margin (points), coverage, inconclusive."),
     ] = None,
-    exclude: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="WHAT", help="Leave out: infra, suspect, task:ID, rollout:ID#REPEAT, code:CODE. Repeatable."
-        ),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    exclude: Exclude = None,
+    as_json: AsJson = False,
     junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Write JUnit XML there.")] = None,
 ) -> None:
     """Pass or stop a candidate: exit 0 holds, 1 does not, 3 cannot be settled, 2 could not be asked.
@@ -49,6 +47,6 @@ def gate(
 
         print(json.dumps(gate_json(decided), ensure_ascii=False))
     else:
-        print("\n".join(gate_text(decided)))
+        show(gate_text(decided))
     sys.stdout.flush()
     raise typer.Exit({State.PASS: 0, State.FAIL: 1, State.INCONCLUSIVE: 3}[decided.state])

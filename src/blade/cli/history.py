@@ -7,15 +7,15 @@ from typing import Annotated
 
 import typer
 
+from blade.cli.console import show, terminal_width
+from blade.cli.options import AsJson, Margin, Out
+
 
 def history(
     analyses: Annotated[list[str], typer.Argument(metavar="OUT...", help="Analyses, or runs, oldest first.")],
-    out: Annotated[
-        str | None,
-        typer.Option("-o", "--out", metavar="DIR", help="Write history.md, history.html and history.json there."),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    margin: Annotated[float, typer.Option(metavar="POINTS", min=0, help="Differences below this count as none.")] = 2.0,
+    out: Out = None,
+    as_json: AsJson = False,
+    margin: Margin = 2.0,
 ) -> None:
     """Scores with intervals, real changes, and modes that came and went, in the order given.
 
@@ -25,7 +25,7 @@ def history(
 
     from blade.comparison import load as compared
     from blade.comparison.history_text import history_json, history_report
-    from blade.report.terminal import plain_table
+    from blade.report.terminal import columns, plain_table
 
     entries = compared.history(analyses, margin / 100)
     if out:
@@ -43,5 +43,6 @@ def history(
     if as_json:
         print(json.dumps(history_json(entries), ensure_ascii=False))
     else:
-        print("\n".join(plain_table(history_report(entries))))
-        print(f"written: {Path(out) / 'history.html'}" if out else "nothing was written; -o DIR writes the history")
+        columns.set(terminal_width())
+        show(plain_table(history_report(entries)))
+        show(f"written: {Path(out) / 'history.html'}" if out else "nothing was written; -o DIR writes the history")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from blade.cli import help  # noqa: A004 - the module is about --help
 from blade.model.errors import RequestError
 
 if TYPE_CHECKING:
@@ -17,15 +18,7 @@ if TYPE_CHECKING:
 
 MOST_NAMED = 4
 
-app = typer.Typer(
-    name="skill",
-    help="The agent skill: instructions that a coding agent follows to analyze a run with BLADE.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+app = help.app("skill", "The agent skill: instructions that a coding agent follows to analyze a run with BLADE.")
 
 
 class Target(StrEnum):
@@ -37,13 +30,17 @@ class Target(StrEnum):
     ALL = "all"
 
 
-@app.command()
+@app.command(cls=help.PlainCommand)
 def install(
     name: Annotated[
         str | None, typer.Argument(metavar="[NAME]", help="Which skill; the analysis skill unless named.")
     ] = None,
     target: Annotated[
-        Target, typer.Option(help="Whose folder: .agents/skills, .claude/skills, .codex/skills.")
+        Target,
+        typer.Option(
+            metavar="NAME",
+            help="Whose folder: agents (.agents/skills), claude (.claude/skills), codex (.codex/skills), all.",
+        ),
     ] = Target.ALL,
     into: Annotated[Path, typer.Option(metavar="DIR", help="The root of the project that gets it.")] = Path(),
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that were changed.")] = False,
@@ -66,7 +63,7 @@ def install(
     _tell(files)
 
 
-@app.command()
+@app.command(cls=help.PlainCommand)
 def show(
     name: Annotated[
         str | None,

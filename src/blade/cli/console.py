@@ -21,8 +21,8 @@ _OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202
 _NARROWEST = 40
 _COLORS = {"good": "32", "bad": "31", "open": "33", "head": "1"}
 _VERDICTS = (
-    ("good", re.compile(r"\s{0,2}(?:pass(?::|  )|\[PASS\]|\[x\])|\S.*: better, ")),
-    ("bad", re.compile(r"\s{0,2}(?:fail(?::|  )|\[FAIL\]|false, line )|\S.*: worse, ")),
+    ("good", re.compile(r"\s{0,2}(?:pass(?::|  )|\[PASS\]|\[x\])|\S.*: improved, ")),
+    ("bad", re.compile(r"\s{0,2}(?:fail(?::|  )|\[FAIL\]|false, line )|\S.*: regressed, ")),
     ("open", re.compile(r"\s{0,2}(?:inconclusive(?::|  )|not checkable, |problem|\[INFO\]|\[ \])|\S.*: inconclusive, ")),
     ("head", re.compile(r"(?:\d+\. |#+ |How the .* failed |Suspect tasks|Readiness checklist)")),
 )

@@ -1,4 +1,4 @@
-"""`blade simulate`: what it writes, and what it refuses."""
+"""Simulating runs: what the command writes, and what it refuses."""
 
 from __future__ import annotations
 
@@ -6,14 +6,18 @@ import json
 from pathlib import Path
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
-from blade.cli.main import command_line
 from blade.model.errors import RequestError
+from proof.command import simulate
+
+APP = typer.Typer()
+APP.command()(simulate)
 
 
 def ran(*arguments: object) -> str:
-    done = CliRunner().invoke(command_line(), ["simulate", *map(str, arguments)], catch_exceptions=False)
+    done = CliRunner().invoke(APP, list(map(str, arguments)), catch_exceptions=False)
     assert done.exit_code == 0, done.output
     return done.stdout
 
@@ -49,4 +53,4 @@ def test_a_score_is_printed_and_written(tmp_path: Path) -> None:
 )
 def test_what_makes_no_sense_is_refused(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     with pytest.raises(RequestError):
-        CliRunner().invoke(command_line(), ["simulate", "-o", str(tmp_path), *arguments], catch_exceptions=False)
+        CliRunner().invoke(APP, ["-o", str(tmp_path), *arguments], catch_exceptions=False)

@@ -23,7 +23,10 @@ _COLORS = {"good": "32", "bad": "31", "open": "33", "head": "1"}
 _VERDICTS = (
     ("good", re.compile(r"\s{0,2}(?:pass(?::|  )|\[PASS\]|\[x\])|\S.*: improved, ")),
     ("bad", re.compile(r"\s{0,2}(?:fail(?::|  )|\[FAIL\]|false, line )|\S.*: regressed, ")),
-    ("open", re.compile(r"\s{0,2}(?:inconclusive(?::|  )|not checkable, |problem|\[INFO\]|\[ \])|\S.*: inconclusive, ")),
+    (
+        "open",
+        re.compile(r"\s{0,2}(?:inconclusive(?::|  )|not checkable, |problem|\[INFO\]|\[ \])|\S.*: inconclusive, "),
+    ),
     ("head", re.compile(r"(?:\d+\. |#+ |How the .* failed |Suspect tasks|Readiness checklist)")),
 )
 """How a line begins that has a color: what holds, what does not, what is open; and the heads of parts."""

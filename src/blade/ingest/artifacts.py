@@ -194,30 +194,27 @@ def _take(path: Path, name: str | None, search: _Search) -> None:
             search.refused[file.resolve()] = _without_rollouts(role_of(file))
         if role_of(file) == "rollouts":
             _take_file(file, name, search)
-            if file.resolve() in search.refused and _is_dataset(file):
+            rows = read_head(file).rows if file.resolve() in search.refused else ()
+            if rows and all("responses_create_params" in row for row in rows):
                 search.datasets.append(file)
                 del search.refused[file.resolve()]
 
 
 def _files(folder: Path) -> list[Path]:
     """Files that may hold rollouts; what an earlier analysis wrote is not among them."""
-    inside = sorted(p for p in folder.rglob("*") if p.is_file() and not _hidden(p.relative_to(folder)))
-    wanted = [path for path in inside if path.name.endswith(_ROLLOUT_ENDINGS)]
-    return [path for path in wanted if not (path.parent / "rollouts.parquet").exists()]
-
-
-def _hidden(path: Path) -> bool:
-    return any(part.startswith(".") or part == COLLATED for part in path.parts)
+    return sorted(
+        path
+        for path in folder.rglob("*")
+        if path.is_file()
+        and not any(part.startswith(".") or part == COLLATED for part in path.relative_to(folder).parts)
+        and path.name.endswith(_ROLLOUT_ENDINGS)
+        and not (path.parent / "rollouts.parquet").exists()
+    )
 
 
 def _is_swallowed(path: Path) -> bool:
     """A sidecar that a glob swallowed, whose rollouts stand beside it, is not taken as rollouts."""
     return role_of(path) != "rollouts" and any(main.exists() for main in _mains(path))
-
-
-def _is_dataset(path: Path) -> bool:
-    rows = read_head(path).rows
-    return bool(rows) and all("responses_create_params" in row for row in rows)
 
 
 def _take_file(path: Path, name: str | None, search: _Search) -> None:

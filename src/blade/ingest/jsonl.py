@@ -149,7 +149,10 @@ def lines_at(path: Path, offsets: Sequence[int]) -> Iterator[bytes]:
 def neighbors(path: Path, start: int = 0, end: int | None = None) -> Iterator[list[Record]]:
     """Lines that begin in [start, end) of the decompressed bytes, some neighbors at a time."""
     with open_bytes(path) as file, _breaks_told():
-        offset, number = _first_line(file, start), 1
+        offset, number = start, 1
+        if start:
+            file.seek(start - 1)
+            offset = start - 1 + len(file.readline())
         for lines in _together(file):
             offsets = list(accumulate(map(len, lines), initial=offset))
             inside = len(lines) if end is None else min(len(lines), bisect_left(offsets, end))
@@ -188,10 +191,3 @@ def _without_blanks(lines: list[bytes], *, is_first: bool) -> list[bytes]:
     if is_first and lines:
         lines[0] = lines[0].removeprefix(BOM)
     return [b"" if line.isspace() else line for line in lines] if any(map(bytes.isspace, lines)) else lines
-
-
-def _first_line(file: IO[bytes], start: int) -> int:
-    if start == 0:
-        return 0
-    file.seek(start - 1)
-    return start - 1 + len(file.readline())

@@ -416,7 +416,10 @@ class RowTable(Struct, frozen=True, kw_only=True):
 
 def gather(results: Sequence[Scanned]) -> RowTable:
     """One table from all chunks; chunks of one file must be in order."""
-    tools = _tools(results)
+    tools = tuple(sorted({name for result in results for name in result.tools}))
+    if len(tools) > MOST_TOOLS:
+        # More than can be told apart: the last stands for the rest.
+        tools = (*tools[: MOST_TOOLS - 1], OTHER_TOOLS)
     places = {name: place for place, name in enumerate(tools)}
     problems: dict[int, list[Problem]] = {}
     problem_counts: dict[int, int] = {}
@@ -457,12 +460,6 @@ def _completed(rows: pl.DataFrame) -> pl.DataFrame:
     if not absent:
         return rows
     return rows.with_columns(**absent).select(*COLUMNS, *(name for name in rows.columns if name not in COLUMNS))
-
-
-def _tools(results: Sequence[Scanned]) -> tuple[str, ...]:
-    """Every tool by name; where there are more than can be told apart, the last stands for the rest."""
-    names = sorted({name for result in results for name in result.tools})
-    return tuple(names) if len(names) <= MOST_TOOLS else (*names[: MOST_TOOLS - 1], OTHER_TOOLS)
 
 
 def _placed(part: pl.DataFrame | Path, file: int, before: int, tools: list[int]) -> pl.LazyFrame:

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from blade.ingest.artifacts import Found, find
-from blade.ingest.first_row import first_benchmark
 from blade.ingest.labels import labels_for
-from blade.ingest.load import load_found, told_apart
+from blade.ingest.load import first_benchmark, load_found, told_apart
 from blade.ingest.workers import rare_sweeps
 from blade.model.analysis import Analysis, RunAnalysis
 from blade.model.diagnosis import Elsewhere

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from blade.ingest import cells, columns
+from blade.ingest import cells
 
 VALUES = st.one_of(
     st.none(),
@@ -21,12 +21,12 @@ VALUES = st.one_of(
 )
 ALIKE = st.one_of(st.lists(st.integers(-1, 5)), st.lists(st.floats()), st.lists(st.sampled_from(["a", " ", ""])))
 PAIRS = (
-    (columns.integers, cells.integer),
-    (columns.counts, cells.count),
-    (columns.finite, cells.average),
-    (columns.numbers, cells.number),
-    (columns.texts, cells.text),
-    (columns.names, cells.name_text),
+    (cells.integers, cells.integer),
+    (cells.counts, cells.count),
+    (cells.averages, cells.average),
+    (cells.numbers, cells.number),
+    (cells.texts, cells.text),
+    (cells.names, cells.name_text),
 )
 
 
@@ -41,10 +41,10 @@ def test_a_column_gives_what_its_cells_give(
 
 @given(st.lists(st.none() | st.text(max_size=6)), st.integers(1, 4))
 def test_texts_are_cut(values: list[str | None], most: int) -> None:
-    assert columns.cut(values, most) == [None if text is None else text[:most] for text in values]
+    assert cells.cut(values, most) == [None if text is None else text[:most] for text in values]
 
 
 def test_a_column_that_needs_no_change_is_not_copied() -> None:
     numbers, words = [1, 2, 3], ["a", "b"]
-    assert columns.integers(numbers) is columns.counts(numbers) is numbers
-    assert columns.texts(words) is columns.names(words) is columns.as_texts(words) is columns.cut(words, 9) is words
+    assert cells.integers(numbers) is cells.counts(numbers) is numbers
+    assert cells.texts(words) is cells.names(words) is cells.as_texts(words) is cells.cut(words, 9) is words

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from blade import analysis as pipeline
 from blade.ingest.decode import decode_row
-from blade.ingest.expected import KnownDue, due_calls, read_due
-from blade.ingest.expected_words import key_expects
+from blade.ingest.expected import KnownDue, due_calls, key_expects, read_due
 from blade.model.expected import NOTHING_DUE, Due
 from blade.model.options import Options
 from blade.report.sections import report

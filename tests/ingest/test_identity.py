@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from blade.ingest.order import natural
+from blade.ingest.frames import natural
 from blade.model.run import Run
 from builders import Row, load, load_rows, places, rollout, task, without, write_jsonl
 

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blade.ingest import fingerprints as marks
-from blade.ingest.fingerprints import Memo, prompt_fingerprint, request_fingerprint
+from blade.ingest import cells
+from blade.ingest.cells import Memo
+from blade.ingest.fingerprints import prompt_fingerprint, request_fingerprint
 
 RAWS = st.lists(st.none() | st.sampled_from([b"1", b"2", b'"a"', b'"' + b"b" * 3_000 + b'"', b"[]"]), max_size=20)
 
@@ -28,7 +29,7 @@ def test_each_value_is_worked_out_once(raws: list[bytes | None]) -> None:
 
 
 def test_what_is_known_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(marks, "_MOST_BYTES", 10)
+    monkeypatch.setattr(cells, "_MOST_BYTES", 10)
     asked: list[bytes] = []
 
     def make(raw: bytes) -> bytes:

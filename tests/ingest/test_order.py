@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blade.ingest.order import in_natural_order, natural, natural_sorted
+from blade.ingest.frames import in_natural_order, natural, natural_sorted
 
 PRINTABLE = st.text(st.sampled_from("0019ab-_ .~"), min_size=1, max_size=6)
 IDS = PRINTABLE | st.text(st.sampled_from("01a-٣é\x00\x01\x02"), min_size=1, max_size=6)

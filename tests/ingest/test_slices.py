@@ -92,7 +92,7 @@ def test_long_strings_and_objects_are_no_values(tmp_path: Path) -> None:
 
 
 def test_numbers_are_cut_in_thirds(tmp_path: Path) -> None:
-    run = loaded(tmp_path, tasks=30, size=lambda n, k: n * 10, support=lambda n, k: n % 3)
+    run = loaded(tmp_path, tasks=30, size=lambda n, k: n * 10, grade=lambda n, k: n % 3)
     counts = dict(run.tasks["slice.size"].value_counts().rows())
     assert counts == {"below 100": 10, "100 to 200": 10, "200 and above": 10}
     assert sorted(set(run.tasks["slice.grade"])) == ["0", "1", "2"]

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blade.ingest.features import count
 from blade.ingest.fingerprints import prompt_fingerprint
-from blade.ingest.rollouts import prompt_steps
-from blade.ingest.shapes import Item, UsualItem
+from blade.ingest.rollouts import count, prompt_steps
+from blade.ingest.shapes import TrajectoryItem, UsualItem
 from blade.ingest.steps import plain_messages, read_steps
 from blade.model.rollout import Step
 from builders import call, result, said, steps
@@ -309,7 +308,7 @@ READ = ("type", "role", "name", "arguments", "call_id", "content", "output", "su
 OF_OTHER_KINDS = ("id", "input", "action")
 
 
-@pytest.mark.parametrize("field", [one.encode_name for one in msgspec.structs.fields(Item)])
+@pytest.mark.parametrize("field", [one.encode_name for one in msgspec.structs.fields(TrajectoryItem)])
 def test_a_field_that_a_usual_item_does_not_have_makes_it_unusual(field: str) -> None:
     ignored = field in (*READ, *OF_OTHER_KINDS)
     assert is_usual({"type": "function_call_output", "output": "x"} | ({} if ignored else {field: "x"})) == ignored

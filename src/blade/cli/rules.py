@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from blade.cli.console import show
 from blade.model.errors import RequestError
 
 
@@ -20,10 +21,9 @@ def rules(
 
     known = all_rules()
     if code is None:
-        for rule in known:
-            print(f"{rule.code}  {rule.scope:<8} {rule.status:<8} {rule.message}")
+        show(f"{rule.code}  {rule.scope:<8} {rule.status:<8} {rule.message}" for rule in known)
         return
     found = next((rule for rule in known if rule.code == code.upper()), None)
     if found is None:
         raise RequestError(f"no rule has the code {code!r}", hint="known: " + ", ".join(rule.code for rule in known))
-    print(page(found))
+    show(page(found))

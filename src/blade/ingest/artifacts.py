@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import glob
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -12,10 +13,11 @@ from typing import NoReturn
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from blade.files import finish
 from blade.ingest.decode import Row, Unusable, decode_row
-from blade.ingest.formats import Format, Head, format_named, formats
+from blade.ingest.fields import is_rollout
+from blade.ingest.formats import FileHead, Format, format_named, formats
 from blade.ingest.jsonl import Torn, first_bytes, records
-from blade.ingest.row import is_rollout
 from blade.model.errors import ArtifactError, RequestError
 from blade.model.rollout import Problem, RowSource
 
@@ -29,6 +31,8 @@ SUFFIXES = (
 )
 """A file's name without its ending, and what it is when it ends so."""
 
+SCANNED = ("rollouts", "failures", "inputs", "dataset")
+"""Roles whose rows are read by the scan; other sidecars are read whole."""
 _COUNTED = ("inputs", "failures")
 """Sidecars whose rows are counted: one that belongs to no rollouts is not passed over in silence."""
 COLLATED = "preprocessed_datasets"
@@ -63,6 +67,30 @@ class Found(Struct, frozen=True, kw_only=True):
     """Folders of earlier analyses, with the name given to each."""
 
 
+class Files(Struct, frozen=True, kw_only=True):
+    """Every file of a scan by number: which bundle it belongs to and what it is."""
+
+    bundles: tuple[Bundle, ...]
+    root: str
+    paths: tuple[Path, ...]
+    roles: tuple[str, ...]
+    owners: tuple[int, ...]
+    formats: tuple[str, ...]
+
+    def shown(self, path: Path) -> str:
+        """The path as people see it: relative to the folder that holds all files."""
+        return Path(os.path.relpath(path.resolve(), self.root)).as_posix()
+
+    @property
+    def names(self) -> dict[int, str]:
+        """How each file is shown."""
+        return {number: self.shown(path) for number, path in enumerate(self.paths)}
+
+    def of(self, bundles: tuple[int, ...]) -> list[int]:
+        """Numbers of the files that belong to some bundles."""
+        return [number for number, owner in enumerate(self.owners) if owner in bundles]
+
+
 class _Search(Struct, kw_only=True):
     """What has been come across so far, by resolved path: a file named twice is one file."""
 
@@ -90,6 +118,19 @@ def find(inputs: Sequence[str], format_name: str | None = None) -> Found:
         _nothing(inputs, problems)
     bundles = tuple(_with_dataset(bundle, search.datasets) for bundle in ordered)
     return Found(bundles=bundles, problems=problems, analyses=tuple(search.analyses))
+
+
+def files_of(found: Found) -> Files:
+    """The files in the order of the scan."""
+    listed = []
+    for owner, bundle in enumerate(found.bundles):
+        paths = {"rollouts": bundle.path, **bundle.sidecars}
+        for role in (role for role in SCANNED if role in paths):
+            format_ = bundle.format if role == "rollouts" or bundle.format.splittable else format_named("gym")
+            listed.append((paths[role], role, owner, format_.name))
+    paths_, roles, owners, formats_ = zip(*listed, strict=True)
+    root = os.path.commonpath([str(bundle.path.resolve().parent) for bundle in found.bundles])
+    return Files(bundles=found.bundles, root=root, paths=paths_, roles=roles, owners=owners, formats=formats_)
 
 
 def _problems(search: _Search) -> tuple[Problem, ...]:
@@ -134,6 +175,8 @@ def _expand(pattern: str) -> list[Path]:
 def _analysis_folders(path: Path) -> list[Path]:
     if not path.is_dir():
         return []
+    for folder in (path, path.parent):
+        finish(folder)
     if (path / "rollouts.parquet").exists():
         return [path]
     saved = sorted(child.parent for child in path.glob("*/rollouts.parquet"))
@@ -151,30 +194,27 @@ def _take(path: Path, name: str | None, search: _Search) -> None:
             search.refused[file.resolve()] = _without_rollouts(role_of(file))
         if role_of(file) == "rollouts":
             _take_file(file, name, search)
-            if file.resolve() in search.refused and _is_dataset(file):
+            rows = read_head(file).rows if file.resolve() in search.refused else ()
+            if rows and all("responses_create_params" in row for row in rows):
                 search.datasets.append(file)
                 del search.refused[file.resolve()]
 
 
 def _files(folder: Path) -> list[Path]:
     """Files that may hold rollouts; what an earlier analysis wrote is not among them."""
-    inside = sorted(p for p in folder.rglob("*") if p.is_file() and not _hidden(p.relative_to(folder)))
-    wanted = [path for path in inside if path.name.endswith(_ROLLOUT_ENDINGS)]
-    return [path for path in wanted if not (path.parent / "rollouts.parquet").exists()]
-
-
-def _hidden(path: Path) -> bool:
-    return any(part.startswith(".") or part == COLLATED for part in path.parts)
+    return sorted(
+        path
+        for path in folder.rglob("*")
+        if path.is_file()
+        and not any(part.startswith(".") or part == COLLATED for part in path.relative_to(folder).parts)
+        and path.name.endswith(_ROLLOUT_ENDINGS)
+        and not (path.parent / "rollouts.parquet").exists()
+    )
 
 
 def _is_swallowed(path: Path) -> bool:
     """A sidecar that a glob swallowed, whose rollouts stand beside it, is not taken as rollouts."""
     return role_of(path) != "rollouts" and any(main.exists() for main in _mains(path))
-
-
-def _is_dataset(path: Path) -> bool:
-    rows = read_head(path).rows
-    return bool(rows) and all("responses_create_params" in row for row in rows)
 
 
 def _take_file(path: Path, name: str | None, search: _Search) -> None:
@@ -192,7 +232,7 @@ def _take_file(path: Path, name: str | None, search: _Search) -> None:
     search.bundles[path.resolve()] = Bundle(path=path, format=format_, name=name, sidecars=beside, folder=folder)
 
 
-def _why_not(path: Path, head: Head, format_: Format | None, beside: Mapping[str, Path]) -> str | None:
+def _why_not(path: Path, head: FileHead, format_: Format | None, beside: Mapping[str, Path]) -> str | None:
     role = role_of(path)
     if role != "rollouts":
         return _without_rollouts(role)
@@ -216,7 +256,7 @@ def _without_rollouts(role: str) -> str:
     return f"the name says that it is the {role} sidecar of a run whose rollouts are not beside it"
 
 
-def _not_lines(path: Path, head: Head) -> str:
+def _not_lines(path: Path, head: FileHead) -> str:
     """Why a file of no known format is none, and how one value over a whole file becomes lines."""
     start = head.start.removeprefix(codecs.BOM_UTF8).lstrip()
     wanted = f"one object a line is expected, as `jq -c %s {path.name} > {stem_of(path)}_lines.jsonl` writes them"
@@ -224,7 +264,7 @@ def _not_lines(path: Path, head: Head) -> str:
         return f"it is one JSON array, and {wanted % repr('.[]')}"
     if start.startswith(b"{"):
         return f"it is one JSON object and no log of a known harness; {wanted % '.'}"
-    first = start.splitlines()[0][:40].decode("utf-8", "replace")
+    first = start.split(b"\n", 1)[0].rstrip()[:40].decode("utf-8", "replace")
     kind = "is no log of a known harness" if path.suffix == ".json" else "has no line that is a JSON object"
     return f"it {kind} (it begins {first!r})"
 
@@ -270,17 +310,17 @@ def sidecars(path: Path) -> dict[str, Path]:
     return found
 
 
-def read_head(path: Path, *, lines: bool = False) -> Head:
+def read_head(path: Path, *, lines: bool = False) -> FileHead:
     """The first bytes of a file and the rows among its first lines; `lines` asks for rows whatever its name says."""
     try:
         start = first_bytes(path, _HEAD_BYTES)
     except OSError as error:
         raise ArtifactError(f"cannot read {path}: {error.strerror or error}", hint="check its permissions") from None
     except Torn as torn:
-        return Head(path=path, start=b"", rows=(), broken=str(torn))
+        return FileHead(path=path, start=b"", rows=(), broken=str(torn))
     if path.suffix in (".eval", ".json") and not lines:
-        return Head(path=path, start=start, rows=())
-    return Head(path=path, start=start, rows=tuple(islice(_first_rows(path), _HEAD_ROWS)))
+        return FileHead(path=path, start=start, rows=())
+    return FileHead(path=path, start=start, rows=tuple(islice(_first_rows(path), _HEAD_ROWS)))
 
 
 def _first_rows(path: Path) -> Iterator[Row]:
@@ -294,7 +334,7 @@ def _first_rows(path: Path) -> Iterator[Row]:
         return
 
 
-def recognize(head: Head) -> Format | None:
+def recognize(head: FileHead) -> Format | None:
     """The first format, in their order, that recognizes the file."""
     return next((candidate for candidate in formats() if candidate.recognizes(head)), None)
 

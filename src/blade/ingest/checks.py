@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
-from typing import NamedTuple, TypeGuard
+from typing import TypeGuard
+
+from msgspec import Struct
 
 from blade.model.expected import VerifierCheck
 from blade.model.pattern import pattern_of
@@ -15,7 +17,7 @@ Shape = Callable[[tuple[str, ...], Get], Iterator[VerifierCheck]]
 """Reads the checks of a row, with its keys in order of name, that have one shape."""
 
 
-class _Read(NamedTuple):
+class _Read(Struct, frozen=True):
     """A check as it was read, with paths below its field."""
 
     name: str

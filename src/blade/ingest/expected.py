@@ -12,10 +12,10 @@ from typing import Any
 import msgspec
 
 from blade.ingest import cells, checks, fields
+from blade.ingest.cells import raw_marks
 from blade.ingest.decode import Row, decode_any, encode
-from blade.ingest.fingerprints import raw_marks
-from blade.model.expected import NOTHING_DUE, Due, DueCall, VerifierCheck, VerifierText
-from blade.model.tools import is_deep
+from blade.model.expected import NOTHING_DUE, Check, Due, DueCall, VerifierText
+from blade.model.tools import changes_state, is_deep
 
 LARGEST_ACCOUNT = 1 << 18
 """Bytes of an object in which the verifier's words are looked for."""
@@ -226,13 +226,13 @@ def check_names(names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name for name in names if checks.is_read(name)) if checks.may_hold(names) else ()
 
 
-def checks_of(row: Row) -> tuple[VerifierCheck, ...]:
+def checks_of(row: Row) -> tuple[Check, ...]:
     """The tests and criteria of a row; empty when it holds none."""
     plan = _plan(tuple(row))
     return _checks(row) if plan is not None and plan.checks else ()
 
 
-def _checks(row: Row) -> tuple[VerifierCheck, ...]:
+def _checks(row: Row) -> tuple[Check, ...]:
     return checks.read_checks(row, cache(lambda name: _small(row, name)))
 
 
@@ -449,3 +449,14 @@ def _item(path: str, item: object, depth: int) -> Iterator[VerifierText]:
         for name in ("explanation", "reason", "message", "data"):
             if isinstance(item.get(name), str):
                 yield from _words(f"{path}.{name}", item[name], depth)
+
+
+def key_expects(actions: object, statements: object) -> str | None:
+    """`nothing`, `information`, `one change` or `several changes`; None when the key is no list of calls."""
+    calls = due_calls(actions)
+    if calls is None:
+        return None
+    changes = sum(changes_state(call.tool) for call in calls)
+    if changes == 0:
+        return "information" if isinstance(statements, list) and statements else "nothing"
+    return "one change" if changes == 1 else "several changes"

@@ -6,11 +6,13 @@ except small values, which may become slices. `blade analyze --explain-schema` s
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
-from typing import NamedTuple
+
+from msgspec import Struct
 
 
-class Field(NamedTuple):
+class Field(Struct, frozen=True):
     """One of our fields: its name, what it means, and the foreign paths it is taken from, best first."""
 
     name: str
@@ -506,6 +508,14 @@ RECORDS = (
     *RUBRICS,
 )
 """Fields that only a verifier which reached the rollout fills."""
+
+
+EVIDENCE_OF_A_ROLLOUT = ("reward", "score", "response", "messages", "output", "trajectory", "_ng_failure_class")
+
+
+def is_rollout(row: Iterable[str]) -> bool:
+    """Whether a row with these fields holds a verdict or anything that an agent said."""
+    return not set(EVIDENCE_OF_A_ROLLOUT).isdisjoint(row)
 
 
 def table() -> list[tuple[str, tuple[str, ...], str]]:

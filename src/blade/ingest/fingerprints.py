@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
-from os import urandom
-from typing import Generic, Literal, TypeVar
+from collections.abc import Iterable
+from typing import Literal
 
 import msgspec
-from xxhash import xxh3_64_intdigest, xxh3_128_digest
+from xxhash import xxh3_64_intdigest
 
 from blade.ingest import cells
-from blade.ingest.columns import Column
 from blade.ingest.decode import decode_any, encode
 from blade.ingest.steps import before_agent, given_to_agent
 
 _RESULT_WORDS = re.compile(
     r"score|reward|passed|status|result|step|finished|traject|verdict|correct|error|output|log", re.IGNORECASE
 )
-_MOST_KNOWN = 4096
-_MOST_BYTES = 8 << 20
-"""Of raw values of which something is known: what is made of them may be as large."""
-_SEED = int.from_bytes(urandom(8))
-"""Nobody can write rows whose marks are the same in this process and whose values are not."""
 _BLANKS = bytes(ord(" ") if chr(code).isspace() and code < 128 else code for code in range(256))
 """White space of ASCII as blanks."""
-T = TypeVar("T")
 
 
 def hashed(data: bytes) -> int:
@@ -52,39 +44,6 @@ def metadata_fingerprint(raw: bytes) -> int | None:
     if isinstance(value, dict):
         value = {key: item for key, item in value.items() if not _RESULT_WORDS.search(key)}
     return hashed(encode(value)) if value is not None else None
-
-
-def raw_marks(raws: Column) -> list[bytes]:
-    """What tells raw values apart within this process, by which they are found sooner than by what they hold."""
-    return [b"" if raw is None else xxh3_128_digest(raw, _SEED) for raw in raws]
-
-
-class Memo(Generic[T]):
-    """What is made of raw values; the rows of a run repeat theirs, so each is worked out once."""
-
-    def __init__(self, make: Callable[[bytes], T | None]) -> None:
-        self._make = make
-        self._known: dict[bytes, T | None] = {}
-        self._size = 0
-
-    def column(self, raws: Column) -> list[T | None]:
-        """What is made of each of them; None of what is absent."""
-        if len(raws) > 1 and raws[0] == raws[-1] and raws.count(raws[0]) == len(raws):
-            return self.column(raws[:1]) * len(raws)
-        keys = raw_marks(raws)
-        if not self._known.keys() >= set(keys):
-            self._learn(dict(zip(keys, raws, strict=True)))
-        known = self._known
-        return [known[key] for key in keys]
-
-    def _learn(self, wanted: Mapping[bytes, bytes | msgspec.Raw | None]) -> None:
-        if len(self._known) >= _MOST_KNOWN or self._size > _MOST_BYTES:
-            self._known.clear()
-            self._size = 0
-        for key, raw in wanted.items():
-            if key not in self._known:
-                self._known[key] = None if raw is None else self._make(bytes(raw))
-                self._size += 0 if raw is None else len(raw)
 
 
 def prompt_fingerprint(raw: bytes) -> int | None:

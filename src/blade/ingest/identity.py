@@ -12,8 +12,7 @@ import polars as pl
 
 from blade.ingest.fields import ANSWER_KEYS
 from blade.ingest.fingerprints import hashed
-from blade.ingest.frames import kept, looked_up
-from blade.ingest.order import natural
+from blade.ingest.frames import kept, looked_up, natural
 from blade.ingest.row_table import KEY
 
 MOSTLY = 0.5

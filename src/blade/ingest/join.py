@@ -10,9 +10,8 @@ import polars as pl
 from msgspec import Struct
 from msgspec.structs import replace
 
-from blade.ingest.frames import Stretches, kept
-from blade.ingest.order import in_natural_order
-from blade.model.rollout import Outcome, Problem, RowSource
+from blade.ingest.frames import Stretches, in_natural_order, kept
+from blade.model.rollout import Outcome, Problem, Source
 
 MOST_REPEATS = 100_000
 """A manifest that asks for more is mistaken."""
@@ -24,7 +23,7 @@ JOINED = ("task_id", "repeat", "role", "attempt", "file", "line", "member", "rew
 """The columns of rows that decide which of them is a rollout."""
 
 
-class Joined(Struct, frozen=True, kw_only=True):
+class JoinedRollouts(Struct, frozen=True, kw_only=True):
     """One row a rollout, without duplicates; and what was left out."""
 
     rollouts: pl.DataFrame
@@ -35,11 +34,11 @@ class Joined(Struct, frozen=True, kw_only=True):
     problems: tuple[Problem, ...]
 
 
-def join(rows: pl.DataFrame, shown: Mapping[int, str]) -> Joined:
+def join(rows: pl.DataFrame, shown: Mapping[int, str]) -> JoinedRollouts:
     """Rollouts of one run from its main and failures rows, which are in natural order; `shown` names the files."""
     rows = _number_repeats(kept(rows, pl.col("role").is_in(["rollouts", "failures"])))
     if Stretches.of(rows, "task_id", "repeat").begins.all():
-        return Joined(rollouts=rows, duplicates=0, attempts=0, problems=())
+        return JoinedRollouts(rollouts=rows, duplicates=0, attempts=0, problems=())
     best = pl.struct(
         pl.col("role") != "rollouts",
         -pl.col("attempt").fill_null(-1),
@@ -49,7 +48,7 @@ def join(rows: pl.DataFrame, shown: Mapping[int, str]) -> Joined:
     rows = rows.with_columns(best.rank("ordinal").over("task_id", "repeat").alias("rank"))
     counting = rows.filter(pl.col("rank") == 1)
     extra = rows.filter((pl.col("rank") > 1) & (pl.col("role") == "rollouts"))
-    return Joined(
+    return JoinedRollouts(
         rollouts=counting.drop("rank"),
         duplicates=extra.height,
         attempts=rows.height - counting.height - extra.height,
@@ -87,8 +86,8 @@ def _differing(extra: pl.DataFrame, kept: pl.DataFrame, shown: Mapping[int, str]
     ]
 
 
-def _source(row: dict[str, Any], shown: Mapping[int, str], side: str) -> RowSource:
-    return RowSource(artifact=shown[row[f"file{side}"]], line=row[f"line{side}"], member=row[f"member{side}"])
+def _source(row: dict[str, Any], shown: Mapping[int, str], side: str) -> Source:
+    return Source(artifact=shown[row[f"file{side}"]], line=row[f"line{side}"], member=row[f"member{side}"])
 
 
 class Expected(Struct, frozen=True, kw_only=True):
@@ -164,23 +163,19 @@ def _named(
 ) -> tuple[pl.DataFrame, str | None, tuple[str, ...]]:
     """`task_id` and how many rollouts are `wanted` of it, who says so, and what is to be said about it."""
     if not inputs.is_empty():
-        return inputs.group_by("task_id").agg(_input_repeats().alias("wanted")), "inputs", ()
+        numbered = pl.col("repeat").null_count() == 0
+        repeats = pl.when(numbered).then(pl.col("repeat").n_unique()).otherwise(pl.len()).cast(pl.Int64)
+        return inputs.group_by("task_id").agg(repeats.alias("wanted")), "inputs", ()
     if stated is None:
         return _wanted({}), None, ()
-    source, repeats = stated
-    if max(repeats.values(), default=0) > MOST_REPEATS:
+    source, wanted = stated
+    if max(wanted.values(), default=0) > MOST_REPEATS:
         why = f"the {source} expects more than {MOST_REPEATS} repeats of a task, which is not believed"
         return _wanted({}), None, (why,)
-    named = _wanted(repeats)
+    named = _wanted(wanted)
     if seen.height and named.join(seen, on="task_id", how="semi").is_empty():
-        return _wanted({}), None, (f"the {source} names {len(repeats)} tasks, and none of them is a task of the rows",)
+        return _wanted({}), None, (f"the {source} names {len(wanted)} tasks, and none of them is a task of the rows",)
     return named, source, ()
-
-
-def _input_repeats() -> pl.Expr:
-    return (
-        pl.when(pl.col("repeat").null_count() > 0).then(pl.len()).otherwise(pl.col("repeat").n_unique()).cast(pl.Int64)
-    )
 
 
 def _inferred(seen: pl.DataFrame) -> Expected:

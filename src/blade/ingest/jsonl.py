@@ -6,7 +6,7 @@ import gzip
 import io
 import zlib
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import accumulate, chain, count
 from pathlib import Path
@@ -132,10 +132,27 @@ def records(path: Path) -> Iterator[Record]:
     return chain.from_iterable(neighbors(path))
 
 
+def lines_at(path: Path, offsets: Sequence[int]) -> Iterator[bytes]:
+    """The lines that begin at offsets, which ascend; empty where none does. Raises `Torn` where the data break before."""
+    if is_compressed(path):
+        # One pass up to the last row that is wanted; what a torn file loses comes after it.
+        lines = records(path)
+        for offset in offsets:
+            yield next((record.data for record in lines if record.offset == offset), b"")
+        return
+    with open_bytes(path) as file:
+        for offset in offsets:
+            file.seek(offset)
+            yield file.readline()
+
+
 def neighbors(path: Path, start: int = 0, end: int | None = None) -> Iterator[list[Record]]:
     """Lines that begin in [start, end) of the decompressed bytes, some neighbors at a time."""
     with open_bytes(path) as file, _breaks_told():
-        offset, number = _first_line(file, start), 1
+        offset, number = start, 1
+        if start:
+            file.seek(start - 1)
+            offset = start - 1 + len(file.readline())
         for lines in _together(file):
             offsets = list(accumulate(map(len, lines), initial=offset))
             inside = len(lines) if end is None else min(len(lines), bisect_left(offsets, end))
@@ -174,10 +191,3 @@ def _without_blanks(lines: list[bytes], *, is_first: bool) -> list[bytes]:
     if is_first and lines:
         lines[0] = lines[0].removeprefix(BOM)
     return [b"" if line.isspace() else line for line in lines] if any(map(bytes.isspace, lines)) else lines
-
-
-def _first_line(file: IO[bytes], start: int) -> int:
-    if start == 0:
-        return 0
-    file.seek(start - 1)
-    return start - 1 + len(file.readline())

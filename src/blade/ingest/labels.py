@@ -8,28 +8,26 @@ from pathlib import Path
 
 import polars as pl
 
-from blade.files import json_line, replacing
+from blade.files import write_lines
+from blade.ingest.jsonl import Torn, records
 from blade.model.diagnosis import Label
 from blade.model.errors import ArtifactError, RequestError
 from blade.model.finding import Cause
 from blade.model.run import Run
 
-NAME = "labels.jsonl"
+_FIELDS = ("task_id", "cause", "note", "id_mark", "key_fp", "prompt_fp")
 
 
 def read_labels(path: Path) -> tuple[Label, ...]:
     """The labels of a file, in its order; raises with file and line where one cannot be used."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeError) as error:
-        raise ArtifactError(
-            f"cannot read labels from {path}: {error}", hint="`blade label` writes such a file"
-        ) from None
-    return tuple(_label(line, f"{path}:{number}") for number, line in enumerate(lines, start=1) if line.strip())
+        return tuple(_label(record.data, f"{path}:{record.line}") for record in records(path) if record.data)
+    except (OSError, Torn) as error:
+        hint = "`blade label` writes such a file"
+        raise ArtifactError(f"cannot read labels from {path}: {error}", hint=hint) from None
 
 
-def _label(line: str, where: str) -> Label:
-    known = ", ".join(map(str, Cause))
+def _label(line: bytes, where: str) -> Label:
     try:
         row = json.loads(line)
         cause = Cause(row["cause"]) if row["cause"] is not None else None
@@ -42,7 +40,7 @@ def _label(line: str, where: str) -> Label:
             note=str(row.get("note") or ""),
         )
     except (ValueError, KeyError, TypeError, AttributeError):
-        hint = f"a row is {{task_id, cause, note}}; causes are {known}"
+        hint = f"a row is {{task_id, cause, note}}; causes are {', '.join(map(str, Cause))}"
         raise ArtifactError(f"{where} is no label", hint=hint) from None
 
 
@@ -53,15 +51,14 @@ def label_of(run: Run, task_id: str, cause: Cause | None, note: str) -> Label:
         raise RequestError(f"run {run.name} has no task {task_id!r}", hint="`blade analyze` lists the tasks")
     task = rows.row(0, named=True)
     marks = {name: task[name] for name in ("id_mark", "key_fp", "prompt_fp")}
-    return Label(task_id=task_id, cause=cause, note=note, **marks)
+    return Label(task_id=task_id, cause=cause, note=note.encode(errors="replace").decode(), **marks)
 
 
 def write_label(path: Path, label: Label) -> int:
     """Add a label to a file, in place of an earlier one of the same task; returns how many the file then has."""
     earlier = read_labels(path) if path.exists() else ()
     kept = [one for one in earlier if (one.task_id, one.key_fp) != (label.task_id, label.key_fp)]
-    with replacing(path) as file:
-        file.writelines(json_line(row) for row in (*kept, label))
+    write_lines(path, [{name: getattr(each, name) for name in _FIELDS} for each in (*kept, label)])
     return len(kept) + 1
 
 

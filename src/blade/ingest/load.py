@@ -12,22 +12,19 @@ from msgspec import Struct, structs
 
 from blade.ingest import run_details as about
 from blade.ingest import tables
-from blade.ingest.artifacts import Found, stem_of
-from blade.ingest.constants import constants
+from blade.ingest.artifacts import Files, Found, files_of, stem_of
 from blade.ingest.fields import BY_NAME
-from blade.ingest.formats import Facts
+from blade.ingest.formats import RunFacts
+from blade.ingest.frames import in_natural_order, natural
 from blade.ingest.identity import identify
 from blade.ingest.join import JOINED, expect, join, missing_rows
-from blade.ingest.names import NAMELESS, Called, is_nameable, unique_names
-from blade.ingest.order import in_natural_order, natural
-from blade.ingest.plan import Files, plan
 from blade.ingest.reread import reread
 from blade.ingest.row_table import EXTRA
+from blade.ingest.runs import NAMELESS, Called, RunGroup, assign, is_nameable, unique_names
 from blade.ingest.saved import load_saved
-from blade.ingest.scan import Chunk, ScanSettings, Table, gather, scan, temporary_folder
+from blade.ingest.scan import RowTable, ScanSettings, chunks, gather, scan, scan_chunk
 from blade.ingest.sidecars import Sidecars, read_sidecars
-from blade.ingest.slices import label
-from blade.ingest.split_runs import Group, assign
+from blade.ingest.slices import constants, label
 from blade.model.errors import ArtifactError, RequestError
 from blade.model.finding import Detect
 from blade.model.options import Options
@@ -36,6 +33,8 @@ from blade.model.run import ROLLOUTS, Run
 
 MOST_NAMED = 3
 """Problems told in an error message."""
+_FAR = 1 << 20
+"""Bytes in which a first usable row is looked for where the first line is none."""
 _OF_TASKS = (
     *("task_id", "role", "agent", "repeat", "index", "file", "offset", "expected", "key_expects"),
     *("id_kind", "id_mark", "key_fp", "prompt_fp"),
@@ -49,10 +48,28 @@ class _Scan(Struct, frozen=True, kw_only=True):
     """Everything that was read, before it is told apart into runs."""
 
     files: Files
-    table: Table
+    table: RowTable
     sidecars: Sequence[Sidecars]
-    facts: Sequence[Facts]
+    facts: Sequence[RunFacts]
     """By bundle: the manifest is believed first, then the config, then the file itself."""
+
+
+def first_benchmark(found: Found) -> str | None:
+    """The benchmark of the first file by its first row and its sidecars, before all is read; other rows may tell another."""
+    bundle = next(iter(found.bundles), None)
+    if bundle is None or not bundle.format.splittable:
+        return None
+    files = files_of(found)
+    for end in (1, _FAR):
+        piece = structs.replace(chunks(files)[0], end=end)
+        rows = gather([scan_chunk(piece, ScanSettings(trajectories=False))]).rows
+        if rows.height:
+            break
+    beside = read_sidecars(bundle.sidecars, {role: files.shown(path) for role, path in bundle.sidecars.items()})
+    said = about.merged_facts([*beside.facts, bundle.format.facts(bundle.path)])
+    agent = next(iter(rows["agent"]), None)
+    group = RunGroup(number=0, bundles=(0,), agent=agent, model=None, skills=None, name=bundle.name)
+    return about.benchmark_of(group, [said], files)
 
 
 def load_found(found: Found, options: Options, detect: Detect | None) -> tuple[Run, ...]:
@@ -97,7 +114,7 @@ def _load_bundles(found: Found, options: Options, detect: Detect | None) -> list
     if unit is not None and EXTRA + unit not in rows.columns:
         raise _no_such_field(unit, "group by", rows)
     # From here on each run has its own rows: all of them would be held twice.
-    read = structs.replace(read, table=replace(read.table, rows=read.table.rows.clear()))
+    read = structs.replace(read, table=structs.replace(read.table, rows=read.table.rows.clear()))
     own = [identify(group.select(rows)) for group in groups]
     del rows
     mine = [in_natural_order(_narrow(frame)) for frame in own]
@@ -117,22 +134,11 @@ def _narrow(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _read(found: Found, options: Options, detect: Detect | None) -> _Scan:
-    files, pieces = plan(found)
-    done = [0]
-
-    def advance(piece: Chunk) -> None:
-        done[0] += 1
-        options.progress(done[0], len(pieces))
-
+    files = files_of(found)
     settings = ScanSettings(
         threshold=_pass_threshold(options), detect=detect, trajectories=not options.metrics_only, tools=options.tools
     )
-    with temporary_folder() as folder:
-        read = scan(pieces, settings, workers=options.workers, pool=options.pool, folder=Path(folder), progress=advance)
-        if options.pool is not None:
-            # Their memory is given back before the tables take theirs.
-            options.pool.shutdown(wait=False)
-        table = gather(read)
+    table = scan(chunks(files), settings, workers=options.workers, pool=options.pool, progress=options.progress)
     if not any(table.counts.get(number) for number, role in enumerate(files.roles) if role in ("rollouts", "failures")):
         raise _nothing_usable(table)
     sidecars = [
@@ -150,7 +156,7 @@ def _pass_threshold(options: Options) -> float:
     return 1.0 if options.threshold is None else options.threshold
 
 
-def _nothing_usable(table: Table) -> ArtifactError:
+def _nothing_usable(table: RowTable) -> ArtifactError:
     problems = [problem for listed in table.problems.values() for problem in listed]
     listed = "; ".join(f"{problem.source}: {problem.reason}" for problem in problems[:MOST_NAMED])
     total = sum(table.problem_counts.values())
@@ -179,7 +185,7 @@ def _no_such_field(field: str, use: str, rows: pl.DataFrame) -> RequestError:
 
 def _run(
     number: int,
-    groups: Sequence[Group],
+    groups: Sequence[RunGroup],
     narrow: Sequence[pl.DataFrame],
     rows: pl.DataFrame,
     read: _Scan,
@@ -189,6 +195,7 @@ def _run(
     group, mine, files = groups[number], narrow[number], read.files
     joined = join(mine, files.names)
     inputs = mine.filter(pl.col("role") == "inputs")
+    agents = inputs["agent"].drop_nulls().unique().to_list()
     said = [read.facts[bundle] for bundle in group.bundles]
     stated = about.stated_repeats(said)
     expected = expect(
@@ -211,7 +218,8 @@ def _run(
         name=group.name or "",
         benchmark=about.benchmark_of(group, said, files),
         model=group.model or next((fact.model for fact in said if fact.model), None),
-        agent=group.agent or next((fact.agent for fact in said if fact.agent), None) or _only_agent(inputs),
+        # Where neither rows nor sidecars say, the inputs may be for one agent.
+        agent=group.agent or next((fact.agent for fact in said if fact.agent), agents[0] if len(agents) == 1 else None),
         settings={**constants(mine), **about.settings_of(group, files, read.table, said)},
         rollouts=rollouts,
         tasks=tasks,
@@ -233,7 +241,7 @@ def _run(
     )
 
 
-def _named(runs: Sequence[Run], groups: Sequence[Group], files: Files) -> list[Run]:
+def _named(runs: Sequence[Run], groups: Sequence[RunGroup], files: Files) -> list[Run]:
     """Runs with unique names: the user's, else model, else folder, else stem; in order of name."""
     called = []
     for run, group in zip(runs, groups, strict=True):
@@ -247,12 +255,6 @@ def _named(runs: Sequence[Run], groups: Sequence[Group], files: Files) -> list[R
     return sorted(under_names, key=lambda run: natural(run.name))
 
 
-def _only_agent(inputs: pl.DataFrame) -> str | None:
-    """The agent that the inputs are for, where the rows do not say and the inputs name one."""
-    agents = inputs["agent"].drop_nulls().unique().to_list()
-    return agents[0] if len(agents) == 1 else None
-
-
 def renamed(run: Run, name: str) -> Run:
     """The run under another name, in its tables too."""
 
@@ -264,11 +266,9 @@ def renamed(run: Run, name: str) -> Run:
 
 def told_apart(runs: Sequence[Run]) -> tuple[Run, ...]:
     """The runs under names that differ; those of several analyses may have the same."""
-    names = unique_names([Called(wanted=run.name, tails=_tails(run)) for run in runs])
+    called = []
+    for run in runs:
+        path = Path(next(iter(run.roots.values()), ""))
+        called.append(Called(wanted=run.name, tails=(run.agent or "", path.parent.name, stem_of(path))))
+    names = unique_names(called)
     return tuple(run if run.name == name else renamed(run, name) for run, name in zip(runs, names, strict=True))
-
-
-def _tails(run: Run) -> tuple[str, ...]:
-    """What tells a run from its namesakes: its agent, its folder, its file."""
-    path = Path(next(iter(run.roots.values()), ""))
-    return run.agent or "", path.parent.name, stem_of(path)

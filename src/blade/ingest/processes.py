@@ -13,7 +13,7 @@ from multiprocessing.context import SpawnContext, SpawnProcess
 from types import ModuleType
 
 
-class Process(SpawnProcess):
+class ScriptlessProcess(SpawnProcess):
     """A new process that imports what it is given to do, and not the caller's script."""
 
     def start(self) -> None:
@@ -22,10 +22,10 @@ class Process(SpawnProcess):
             super().start()
 
 
-class Context(SpawnContext):
+class ScriptlessContext(SpawnContext):
     """Where a pool takes such processes from."""
 
-    Process = Process
+    Process = ScriptlessProcess
 
 
 @contextmanager

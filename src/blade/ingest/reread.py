@@ -11,7 +11,8 @@ import polars as pl
 from blade.ingest.decode import DEEPEST, Row, Unusable, decode_whole
 from blade.ingest.fields import BY_NAME
 from blade.ingest.formats import Format, format_named
-from blade.ingest.jsonl import BOM, Torn, is_compressed, open_bytes, records
+from blade.ingest.jsonl import BOM, Torn, lines_at
+from blade.ingest.rollouts import rollout_of
 from blade.ingest.row_table import LIGHT, Light
 from blade.model.errors import ArtifactError, RequestError
 from blade.model.rollout import Rollout, RolloutKey, RowSource
@@ -48,10 +49,8 @@ def _keys(run: Run, tasks: list[str]) -> dict[str, Row]:
     found: dict[str, Row] = {}
     for task, artifact, offset in beside.select("task_id", "key_artifact", "key_offset").sort("key_offset").iter_rows():
         path = Path(run.roots.get(artifact, artifact))
-        spot = {"artifact": artifact, "offset": offset, "member": None, "length": None, "line": None}
-        read = _from_stream if is_compressed(path) else _from_file
         try:
-            row, _ = decode_whole(next(iter(read(path, [spot]))))
+            row, _ = decode_whole(next(lines_at(path, [offset])))
         except (OSError, Torn, Unusable):
             continue
         found[task] = {name: raw for name, raw in row.items() if name in _OF_THE_TASK}
@@ -95,26 +94,10 @@ def _fetch(run: Run, artifact: str, spots: list[Spot]) -> Iterator[bytes]:
     try:
         if fetch is not None:
             yield from fetch(path, [spot["member"] for spot in spots])
-        elif is_compressed(path):
-            yield from _from_stream(path, spots)
         else:
-            yield from _from_file(path, spots)
+            yield from lines_at(path, [spot["offset"] for spot in spots])
     except Torn as torn:
         raise ArtifactError(f"{artifact} has changed since it was read: {torn}", hint=_AGAIN) from None
-
-
-def _from_file(path: Path, spots: list[Spot]) -> Iterator[bytes]:
-    with open_bytes(path) as file:
-        for spot in spots:
-            file.seek(spot["offset"])
-            yield file.readline()
-
-
-def _from_stream(path: Path, spots: list[Spot]) -> Iterator[bytes]:
-    """One pass up to the last row that is wanted; what a torn file loses comes after it."""
-    lines = records(path)
-    for spot in spots:
-        yield next((record.data for record in lines if record.offset == spot["offset"]), b"")
 
 
 def _checked(spot: Spot, data: bytes) -> bytes:
@@ -138,7 +121,9 @@ def _rollout(run: Run, spot: Spot, data: bytes, beside: Row) -> Rollout:
     key = RolloutKey(run=run.name, task_id=spot["task_id"], repeat=spot["repeat"])
     try:
         row, _ = decode_whole(data)
-        return _format(run, spot["artifact"]).rollout({**beside, **row}, light, key, _source(spot))
+        as_row = _format(run, spot["artifact"]).as_row
+        row = {**beside, **row}
+        return rollout_of(row if as_row is None else as_row(row), light, key, _source(spot))
     except Unusable as why:
         raise ArtifactError(f"{_source(spot)} has changed since it was read: {why}", hint=_AGAIN) from None
     except RecursionError:

@@ -4,31 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import attrgetter
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
-from blade.ingest import cells, columns, verdict
+from blade.ingest import cells, verdict
 from blade.ingest.batch import Batch
-from blade.ingest.columns import Column, any_there
+from blade.ingest.cells import Column, Memo, any_there, raw_marks
 from blade.ingest.decode import Row, decode_any
-from blade.ingest.expected import KnownDue, check_names, checks_of, first_value
-from blade.ingest.expected_words import key_expects
-from blade.ingest.extras import Extras
-from blade.ingest.features import count
+from blade.ingest.expected import KnownDue, check_names, checks_of, first_value, key_expects
+from blade.ingest.fields import EVIDENCE_OF_A_ROLLOUT
 from blade.ingest.fingerprints import (
-    Memo,
     fingerprint,
     key_fingerprint,
     metadata_fingerprint,
     prompt_fingerprint,
-    raw_marks,
     request_fingerprint,
 )
 from blade.ingest.jsonl import Record, source_of
 from blade.ingest.rollouts import (
     LONGEST_ANSWER,
     agent_spoke,
+    count,
     expected_texts,
     prompt_steps,
     request_steps,
@@ -36,9 +33,10 @@ from blade.ingest.rollouts import (
 )
 from blade.ingest.row_table import KEY, LIGHT
 from blade.ingest.settings import NO_TOOLS, SettingsSeen, toolset_of
-from blade.model.expected import NOTHING_DUE, Due, VerifierCheck
+from blade.ingest.slices import Extras
+from blade.model.expected import NOTHING_DUE, Check, Due
 from blade.model.finding import Detect, Detection
-from blade.model.rollout import Features, Rollout, RolloutKey, RowSource, Step
+from blade.model.rollout import Features, Rollout, RolloutKey, Source, Step
 
 MOST_TOOLS = 60_000
 """Different tool names that are told apart; the table counts them in 16 bits."""
@@ -46,7 +44,6 @@ OTHER_TOOLS = "(other tools)"
 MOST_CHECKS = 100
 """Tests of a row that failed, and that held, which the table keeps; their numbers are of all."""
 
-_EVIDENCE_OF_A_ROLLOUT = ("reward", "score", "response", "messages", "output", "trajectory", "_ng_failure_class")
 _COUNTED = ("steps", "calls", "tool_errors")
 _COUNTED_OF = attrgetter(*_COUNTED)
 _NOT_COUNTED = (None,) * len(_COUNTED)
@@ -60,12 +57,7 @@ Odd = dict[int, list[str]]
 """What is odd about a row, by its place in the batch."""
 
 
-def is_rollout(row: Row) -> bool:
-    """Whether a row holds a verdict or anything that an agent said."""
-    return any(name in row for name in _EVIDENCE_OF_A_ROLLOUT)
-
-
-class Walked(NamedTuple):
+class Walked(msgspec.Struct, frozen=True, kw_only=True):
     """Trajectories of a batch; None where a row has none."""
 
     steps: Sequence[tuple[Step, ...] | None]
@@ -99,7 +91,7 @@ class RowReader:
         """Which rows this reader reads; of an artifact of rollouts, those with a verdict or anything that an agent said."""
         if self.role != "rollouts":
             return [True] * len(batch)
-        evidence = [batch.columns[name] for name in _EVIDENCE_OF_A_ROLLOUT if name in batch.columns]
+        evidence = [batch.columns[name] for name in EVIDENCE_OF_A_ROLLOUT if name in batch.columns]
         if any(None not in column for column in evidence):
             return [True] * len(batch)
         return [any(raws[place] is not None for raws in evidence) for place in range(len(batch))]
@@ -151,13 +143,13 @@ class RowReader:
             agents = [agent or cells.name_text(name) for agent, name in zip(agents, named, strict=True)]
         found: Columns = {
             "agent": agents,
-            "model": batch.first(paths["model"], columns.texts),
+            "model": batch.first(paths["model"], cells.texts),
             "skills": self._skills.column(batch.raw("skills_ref")),
-            "id": batch.first(paths["id"], columns.names),
+            "id": batch.first(paths["id"], cells.names),
         }
         for name in _INDEXES:
             values = batch.values(paths[name])
-            found[name] = columns.integers(values)
+            found[name] = cells.integers(values)
             for place in _lost(values, found[name]):
                 why = f"{name} is {cells.shown(values[place])}, no place in an order: unused"
                 odd.setdefault(place, []).append(why)
@@ -204,7 +196,7 @@ class RowReader:
         numbers = [_NOT_COUNTED if one is None else _COUNTED_OF(one) for one in features]
         found |= dict(zip(_COUNTED, zip(*numbers, strict=True), strict=True))
         found["skeleton"] = [list(map(self._tool, called)) if called else None for called in tools]
-        return Walked(steps, features)
+        return Walked(steps=steps, features=features)
 
     def _tool(self, name: str) -> int:
         if name not in self.tools and len(self.tools) >= MOST_TOOLS:
@@ -236,11 +228,10 @@ class RowReader:
         walked: Walked,
         errors: Column,
         due: Sequence[Due] | None,
-        sources: Sequence[RowSource],
+        sources: Sequence[Source],
     ) -> list[Rollout]:
         toolsets = self._toolset.column(batch.tools)
         ids, indexes, repeats = found["id"], found["index"], found["repeat"]
-        steps, features = walked
         kept = zip(*(found[name] for name in LIGHT), strict=True)
         return [
             Rollout(
@@ -254,8 +245,8 @@ class RowReader:
                 tokens=tokens,
                 seconds=seconds,
                 source=sources[place],
-                features=features[place],
-                steps=steps[place],
+                features=walked.features[place],
+                steps=walked.steps[place],
                 due=NOTHING_DUE if due is None else due[place],
                 origin=_Origin(self._asked, self._given, batch, place),
                 offered=(toolsets[place] or NO_TOOLS).offered,
@@ -321,7 +312,7 @@ def _lost(values: Column, used: Column) -> list[int]:
 
 def _rewards(batch: Batch, odd: Odd) -> Columns:
     values = batch.values(batch.paths["reward"])
-    rewards = columns.finite(values)
+    rewards = cells.averages(values)
     for place in _lost(values, rewards):
         why = "not a finite number" if cells.finite(values[place]) is None else "too large to be averaged"
         said = f"reward is {cells.shown(values[place])}, {why}: the rollout is not scored"
@@ -331,8 +322,8 @@ def _rewards(batch: Batch, odd: Odd) -> Columns:
 
 def _spent(batch: Batch) -> Columns:
     paths = batch.paths
-    made = batch.first(paths["output_tokens"], columns.counts)
-    given = batch.first(paths["input_tokens"], columns.counts)
+    made = batch.first(paths["output_tokens"], cells.counts)
+    given = batch.first(paths["input_tokens"], cells.counts)
     if not (all(made) or all(given)):
         some = [bool(one or other) for one, other in zip(given, made, strict=True)]
         given = [tokens if there else None for tokens, there in zip(given, some, strict=True)]
@@ -340,8 +331,8 @@ def _spent(batch: Batch) -> Columns:
     return {
         "input_tokens": given,
         "output_tokens": made,
-        "seconds": columns.numbers(batch.values(paths["seconds"])),
-        "cost": columns.numbers(batch.values(paths["cost"])),
+        "seconds": cells.numbers(batch.values(paths["seconds"])),
+        "cost": cells.numbers(batch.values(paths["cost"])),
     }
 
 
@@ -349,9 +340,9 @@ def _answers(batch: Batch) -> Columns:
     paths = batch.paths["answer"]
     if "answer" in paths:
         batch = Batch(batch.data, {**batch.columns, "answer": _own_answers(batch)})
-    texts = batch.first(paths, columns.as_texts)
+    texts = batch.first(paths, cells.as_texts)
     return {
-        "answer": columns.cut(texts, LONGEST_ANSWER),
+        "answer": cells.cut(texts, LONGEST_ANSWER),
         "answer_fp": [fingerprint(text) if text else None for text in texts],
     }
 
@@ -384,7 +375,7 @@ def _checks(found: Sequence[Due]) -> Columns:
     }
 
 
-def _kept(checks: Sequence[VerifierCheck]) -> list[tuple[str, bool]] | None:
+def _kept(checks: Sequence[Check]) -> list[tuple[str, bool]] | None:
     """What the table keeps of the checks of a row: the first that failed and the first that held."""
     failed = [(check.name, False) for check in checks if not check.passed][:MOST_CHECKS]
     held = [(check.name, True) for check in checks if check.passed][:MOST_CHECKS]

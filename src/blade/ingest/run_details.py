@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from blade.ingest import fields
-from blade.ingest.artifacts import Bundle
+from blade.ingest.artifacts import SCANNED
 from blade.ingest.expected import due_names
-from blade.ingest.formats import Facts
-from blade.ingest.join import Expected, Joined
-from blade.ingest.order import natural
-from blade.ingest.plan import SCANNED, Files
+from blade.ingest.formats import RunFacts
+from blade.ingest.frames import natural
 from blade.ingest.row_table import EXTRA
-from blade.ingest.scan import Table
-from blade.ingest.sidecars import Sidecars
-from blade.ingest.split_runs import Group
 from blade.model.pattern import pattern_of
 from blade.model.rollout import Problem
 from blade.model.run import Artifact, SchemaField, Stated
+
+if TYPE_CHECKING:
+    from blade.ingest.artifacts import Bundle, Files
+    from blade.ingest.join import Expected, JoinedRollouts
+    from blade.ingest.runs import RunGroup
+    from blade.ingest.scan import RowTable
+    from blade.ingest.sidecars import Sidecars
 
 _AGENT = pattern_of(
     r"^(?!(?:simple|gymnasium)_agent$)(?P<benchmark>.+?)(?:_benchmark)?_(?:simple_agent|gymnasium_agent|agent)$"
@@ -45,11 +48,11 @@ def _folder_benchmark(bundle: Bundle) -> str | None:
     return folder.parent.name if packaged else folder_name(bundle)
 
 
-def merged_facts(said: Iterable[Facts]) -> Facts:
+def merged_facts(said: Iterable[RunFacts]) -> RunFacts:
     """One set of facts; the first that says something is believed."""
-    merged = Facts()
+    merged = RunFacts()
     for facts in said:
-        merged = Facts(
+        merged = RunFacts(
             benchmark=merged.benchmark or facts.benchmark,
             model=merged.model or facts.model,
             agent=merged.agent or facts.agent,
@@ -64,14 +67,14 @@ def merged_facts(said: Iterable[Facts]) -> Facts:
     return merged
 
 
-def benchmark_of(group: Group, said: Sequence[Facts], files: Files) -> str | None:
+def benchmark_of(group: RunGroup, said: Sequence[RunFacts], files: Files) -> str | None:
     """The benchmark by manifest, config, agent's name, package or folder, in that order."""
     named = next((fact.benchmark for fact in said if fact.benchmark), None)
     agent = _AGENT.match(group.agent or "")
     return named or (agent["benchmark"] if agent else None) or _folder_benchmark(files.bundles[group.bundles[0]])
 
 
-def stated_repeats(said: Sequence[Facts]) -> tuple[str, dict[str, int]] | None:
+def stated_repeats(said: Sequence[RunFacts]) -> tuple[str, dict[str, int]] | None:
     """Expected repeats by task, from what says so; shards add their tasks to each other's."""
     sources = [fact.source for fact in said if fact.expected]
     if not sources:
@@ -83,12 +86,12 @@ def stated_repeats(said: Sequence[Facts]) -> tuple[str, dict[str, int]] | None:
     return sources[0], repeats
 
 
-def absent_repeats(said: Sequence[Facts]) -> dict[str, int]:
+def absent_repeats(said: Sequence[RunFacts]) -> dict[str, int]:
     """Repeats of tasks whose part of the run is not here."""
     return {task: count for fact in said for task, count in fact.absent.items()}
 
 
-def settings_of(group: Group, files: Files, table: Table, said: Sequence[Facts]) -> dict[str, str]:
+def settings_of(group: RunGroup, files: Files, table: RowTable, said: Sequence[RunFacts]) -> dict[str, str]:
     """Sampling, tools and limits; the rows are believed before the sidecars."""
     counts: dict[str, dict[str, int]] = {}
     for (file, setting), count in table.settings.items():
@@ -111,7 +114,7 @@ def _one_or_several(counts: dict[str, int]) -> str:
 
 
 def problems_of(
-    group: Group, groups: Sequence[Group], files: Files, table: Table, sidecars: Sequence[Sidecars]
+    group: RunGroup, groups: Sequence[RunGroup], files: Files, table: RowTable, sidecars: Sequence[Sidecars]
 ) -> tuple[list[Problem], int]:
     """Problems of the run's files and of files that gave no run at all, as listed and as counted."""
     used = {bundle for each in groups for bundle in each.bundles}
@@ -123,7 +126,7 @@ def problems_of(
     return [*listed, *beside], count + len(beside)
 
 
-def artifacts_of(group: Group, files: Files, table: Table, facts: Sequence[Facts]) -> tuple[Artifact, ...]:
+def artifacts_of(group: RunGroup, files: Files, table: RowTable, facts: Sequence[RunFacts]) -> tuple[Artifact, ...]:
     """The run's files: those that were scanned, then the other sidecars."""
     listed = [
         Artifact(
@@ -145,7 +148,7 @@ def artifacts_of(group: Group, files: Files, table: Table, facts: Sequence[Facts
     return tuple(listed)
 
 
-def schema_of(group: Group, files: Files, table: Table) -> tuple[SchemaField, ...]:
+def schema_of(group: RunGroup, files: Files, table: RowTable) -> tuple[SchemaField, ...]:
     """Every field of the rows, how often it was seen, and what it was taken as."""
     counts: dict[str, int] = {}
     numbers = [number for number in files.of(group.bundles) if files.roles[number] == "rollouts"]
@@ -174,7 +177,7 @@ def _taken(name: str, small: set[str], said: frozenset[str]) -> str:
     return "; ".join(filter(None, (direct, below, account, candidate)))
 
 
-def stated_of(group: Group, sidecars: Sequence[Sidecars], said: Sequence[Facts]) -> tuple[Stated, ...]:
+def stated_of(group: RunGroup, sidecars: Sequence[Sidecars], said: Sequence[RunFacts]) -> tuple[Stated, ...]:
     """Numbers that sidecars state of the run's agent, or of nobody by name."""
     found: list[Stated] = []
     for bundle in group.bundles:
@@ -187,7 +190,7 @@ def stated_of(group: Group, sidecars: Sequence[Sidecars], said: Sequence[Facts])
     return tuple(found)
 
 
-def notes_of(joined: Joined, expected: Expected, tasks: pl.DataFrame) -> list[str]:
+def notes_of(joined: JoinedRollouts, expected: Expected, tasks: pl.DataFrame) -> list[str]:
     """What a reader of the numbers must know about identity and shape."""
     kinds = tasks.filter(pl.col("id_kind").is_not_null()).group_by("id_kind").len().sort("id_kind")
     known = ", ".join(f"{kind} ({count})" for kind, count in kinds.iter_rows())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from dataclasses import replace
 from hashlib import blake2b
@@ -12,7 +13,7 @@ import msgspec
 import polars as pl
 from msgspec.structs import asdict
 
-from blade.ingest.names import safe_name
+from blade.ingest.runs import safe_name
 from blade.model.errors import ArtifactError
 from blade.model.rollout import Problem
 from blade.model.run import Artifact, PublishedNumber, Run, SchemaField, Stated
@@ -49,9 +50,13 @@ def save(run: Run, folder: Path, *, at: Path) -> None:
         "sources": [_source(shown, Path(path), at) for shown, path in sorted(run.roots.items()) if Path(path).exists()],
     }
     meta = {_META: msgspec.json.encode(about).decode()}
-    run.rollouts.write_parquet(folder / "rollouts.parquet", metadata=meta)
-    run.tasks.write_parquet(folder / "tasks.parquet")
-    run.checks.write_parquet(folder / "checks.parquet")
+    try:
+        run.rollouts.write_parquet(folder / "rollouts.parquet", metadata=meta)
+        run.tasks.write_parquet(folder / "tasks.parquet")
+        run.checks.write_parquet(folder / "checks.parquet")
+    except pl.exceptions.PolarsError as error:
+        # What polars says of a full disk names a broken table, and not the disk.
+        raise OSError(errno.EIO, f"the tables did not go through; is the disk full? ({error})") from None
 
 
 def load_saved(folder: Path, name: str | None = None) -> Run:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import suppress
 from hashlib import blake2b
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
 from blade.ingest import cells
 from blade.ingest.batch import Batch
-from blade.ingest.columns import Column
+from blade.ingest.cells import Column
 from blade.ingest.decode import decode_any, encode
-from blade.ingest.rollouts import offered_tools
-from blade.model.tools import NOTHING_OFFERED, Offered
+from blade.model.tool_schemas import NOTHING_OFFERED, Offered
 
 _SAMPLING = ("temperature", "top_p", "max_output_tokens")
 _SAMPLED = attrgetter(*_SAMPLING)
@@ -30,7 +30,7 @@ class Settings(msgspec.Struct, frozen=True):
     values: tuple[tuple[str, str], ...]
 
 
-class Toolset(NamedTuple):
+class Toolset(msgspec.Struct, frozen=True, kw_only=True):
     """The tools that a row offers."""
 
     label: str
@@ -38,7 +38,7 @@ class Toolset(NamedTuple):
     offered: Offered
 
 
-NO_TOOLS = Toolset("none", NOTHING_OFFERED)
+NO_TOOLS = Toolset(label="none", offered=NOTHING_OFFERED)
 
 
 def toolset_of(raw: bytes) -> Toolset:
@@ -46,7 +46,14 @@ def toolset_of(raw: bytes) -> Toolset:
     value = decode_any(raw)
     digest = blake2b(encode(value), digest_size=4).hexdigest()
     label = f"{len(value)} tools ({digest})" if isinstance(value, list) and value else NO_TOOLS.label
-    return Toolset(label, offered_tools(value))
+    return Toolset(label=label, offered=offered_tools(value))
+
+
+def offered_tools(value: Any) -> Offered:
+    """The tools of a request, as the Responses API or chat completions have them."""
+    given = [tool.get("function", tool) for tool in value if isinstance(tool, dict)] if isinstance(value, list) else []
+    named = [tool for tool in given if isinstance(tool, dict) and isinstance(tool.get("name"), str)]
+    return Offered({tool["name"]: tool.get("parameters", tool.get("input_schema")) for tool in named})
 
 
 class SettingsSeen:
@@ -74,15 +81,11 @@ def _counted(said: Iterable[tuple[Any, ...]]) -> Counter[tuple[Any, ...]]:
         same = listed.count(listed[0]) == len(listed)
         return Counter({listed[0]: len(listed)}) if same else Counter(listed)
     except TypeError:
-        return Counter(one for one in listed if _is_hashable(one))
-
-
-def _is_hashable(value: object) -> bool:
-    try:
-        hash(value)
-    except TypeError:
-        return False
-    return True
+        counts: Counter[tuple[Any, ...]] = Counter()
+        for values in listed:
+            with suppress(TypeError):
+                counts[values] += 1
+        return counts
 
 
 def _settings(

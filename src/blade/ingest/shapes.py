@@ -21,7 +21,7 @@ _AROUND = ("output", "messages", "items")
 """Names under which an object in place of a trajectory keeps its items."""
 
 
-class Part(msgspec.Struct, gc=False):
+class ContentPart(msgspec.Struct, gc=False):
     """One part of a message's content."""
 
     type: str | None = None
@@ -52,7 +52,7 @@ class ToolCall(msgspec.Struct, gc=False):
     arguments: str | dict[str, Any] | None = None
 
 
-class Item(msgspec.Struct, gc=False):
+class TrajectoryItem(msgspec.Struct, gc=False):
     """One item of a trajectory; what is not named here does not matter to a step."""
 
     type: str | None = None
@@ -61,9 +61,9 @@ class Item(msgspec.Struct, gc=False):
     arguments: str | dict[str, Any] | None = None
     call_id: str | None = None
     id: str | int | None = None
-    content: str | list[Part] | None = None
-    output: str | list[Part] | None = None
-    summary: str | list[Part] | None = None
+    content: str | list[ContentPart] | None = None
+    output: str | list[ContentPart] | None = None
+    summary: str | list[ContentPart] | None = None
     input: msgspec.Raw = _RAW
     action: msgspec.Raw = _RAW
     error: msgspec.Raw = _RAW
@@ -73,10 +73,10 @@ class Item(msgspec.Struct, gc=False):
     function: str | None = None
     function_call: Function | None = None
     speaker: str | None = msgspec.field(name="from", default=None)
-    value: str | list[Part] | None = None
-    text: str | list[Part] | None = None
+    value: str | list[ContentPart] | None = None
+    text: str | list[ContentPart] | None = None
     thought: str | None = None
-    observation: str | list[Part] | None = None
+    observation: str | list[ContentPart] | None = None
 
 
 class UsualPart(msgspec.Struct, gc=False):
@@ -90,7 +90,7 @@ class UsualPart(msgspec.Struct, gc=False):
 class UsualItem(msgspec.Struct, gc=False):
     """A call, a result, a message or a thought, as the Responses API has it.
 
-    What else an `Item` may hold is not there, so that a step is made of it in the same way and in half the time.
+    What else an `TrajectoryItem` may hold is not there, so that a step is made of it in the same way and in half the time.
     """
 
     type: Literal["message", "function_call", "function_call_output", "reasoning"]
@@ -114,12 +114,12 @@ class UsualItem(msgspec.Struct, gc=False):
     observation: None = None
 
 
-Content = str | Sequence[Part | UsualPart] | None
+Content = str | Sequence[ContentPart | UsualPart] | None
 
-_items = msgspec.json.Decoder(list[Item])
+_items = msgspec.json.Decoder(list[TrajectoryItem])
 
 
-def read_items(raw: bytes | msgspec.Raw) -> list[Item]:
+def read_items(raw: bytes | msgspec.Raw) -> list[TrajectoryItem]:
     """The items of a raw trajectory, in order; lists inside it are laid out flat, an object around it is opened."""
     try:
         return _items.decode(raw)
@@ -137,24 +137,26 @@ def _unwrapped(value: object) -> object:
     return next((value[name] for name in _AROUND if isinstance(value.get(name), list)), value)
 
 
-def coerce(value: object) -> Iterator[Item]:
+def coerce(value: object) -> Iterator[TrajectoryItem]:
     """Items from any JSON: lists are flattened, scalars are the agent's words, odd fields are turned into text."""
     if isinstance(value, list):
         for item in value:
             if item is None:
-                yield Item(type="null")
+                yield TrajectoryItem(type="null")
             else:
                 yield from coerce(item)
     elif isinstance(value, dict):
         yield _item(value)
     elif value is not None:
-        yield Item(type="message", role="assistant", content=value if isinstance(value, str) else compact(value))
+        yield TrajectoryItem(
+            type="message", role="assistant", content=value if isinstance(value, str) else compact(value)
+        )
 
 
-def _item(value: dict[str, Any]) -> Item:
+def _item(value: dict[str, Any]) -> TrajectoryItem:
     calls = value.get("tool_calls")
     legacy = value.get("function_call")
-    return Item(
+    return TrajectoryItem(
         type=string(value.get("type")),
         role=string(value.get("role", value.get("from"))),
         name=string(value.get("name")),
@@ -195,7 +197,7 @@ def _raw(value: object) -> msgspec.Raw:
     return _RAW if value is None else msgspec.Raw(msgspec.json.encode(value))
 
 
-def content(value: object) -> str | list[Part] | None:
+def content(value: object) -> str | list[ContentPart] | None:
     """The content of a message or result: a text, its parts, or any other value as text."""
     if value is None or isinstance(value, str):
         return value
@@ -207,11 +209,11 @@ def content(value: object) -> str | list[Part] | None:
 _PART_TEXTS = ("type", "text", "refusal", "thinking", "id", "name", "tool_use_id")
 
 
-def _part(part: object) -> Part:
+def _part(part: object) -> ContentPart:
     if not isinstance(part, dict):
-        return Part(type="text", text=part if isinstance(part, str) else compact(part))
+        return ContentPart(type="text", text=part if isinstance(part, str) else compact(part))
     texts = {name: string(part[name]) for name in _PART_TEXTS if name in part}
-    return Part(
+    return ContentPart(
         **texts,
         input=_raw(part.get("input")),
         content=_raw(part.get("content")),

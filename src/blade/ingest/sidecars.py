@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from blade.ingest import cells
 from blade.ingest.decode import BAD_VALUE, Row, Unusable, decode_any, decode_whole
-from blade.ingest.formats import Facts
+from blade.ingest.formats import RunFacts
 from blade.ingest.jsonl import Torn, records
 from blade.model.rollout import Problem, RowSource
 from blade.model.run import PublishedNumber, Stated
@@ -38,7 +38,7 @@ class Sidecars(Struct, kw_only=True):
     """Numbers by agent (None where the sidecar names none), facts, and what could not be read."""
 
     stated: dict[str | None, list[Stated]] = field(default_factory=dict)
-    facts: list[Facts] = field(default_factory=list)
+    facts: list[RunFacts] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
 
@@ -57,7 +57,7 @@ def read_sidecars(paths: Mapping[str, Path], shown: Mapping[str, str]) -> Sideca
             try:
                 read(paths[role], shown[role], found)
             except (ValueError, OSError, Unusable, Torn, RecursionError, *BAD_VALUE) as error:
-                first, *_ = str(error).splitlines() or [type(error).__name__]
+                first = str(error).split("\n", 1)[0] or type(error).__name__
                 reason = f"the {role} sidecar cannot be read: {first}"
                 found.problems.append(Problem(source=RowSource(artifact=shown[role]), reason=reason))
     return found
@@ -124,7 +124,7 @@ def _manifest(path: Path, shown: str, found: Sidecars) -> None:
     if not isinstance(value, dict):
         raise ValueError("not an object")
     found.facts.append(
-        Facts(
+        RunFacts(
             benchmark=cells.text(value.get("benchmark")),
             model=cells.text(_inner(value, "model", "name")),
             agent=cells.text(value.get("agent")),
@@ -214,7 +214,7 @@ def _config(path: Path, shown: str, found: Sidecars) -> None:
     settings = {name: str(node[name]) for node in _nodes(value) for name in _SAMPLING if _plain(node.get(name))}
     models = [node["policy_model_name"] for node in _nodes(value) if isinstance(node.get("policy_model_name"), str)]
     found.facts.append(
-        Facts(
+        RunFacts(
             benchmark=datasets[0]["name"] if datasets else None,
             model=models[0] if models else None,
             settings=settings,

@@ -16,10 +16,10 @@ import msgspec
 from blade.ingest.decode import decode_any
 from blade.ingest.shapes import (
     Content,
+    ContentPart,
     Function,
-    Item,
-    Part,
     ToolCall,
+    TrajectoryItem,
     UsualItem,
     UsualPart,
     compact,
@@ -167,7 +167,9 @@ class _Walk:
         self.unanswered: dict[str | None, list[Step]] = {}
         self.answered: set[int] = set()
 
-    def steps(self, items: Sequence[Item | UsualItem], plain_text: Callable[[Any], str | None]) -> tuple[Step, ...]:
+    def steps(
+        self, items: Sequence[TrajectoryItem | UsualItem], plain_text: Callable[[Any], str | None]
+    ) -> tuple[Step, ...]:
         """The steps of the items; several may come from one. `plain_text` is that of a message which holds nothing else."""
         add = self._add
         for index, item in enumerate(items):
@@ -182,11 +184,11 @@ class _Walk:
                 add(Step(index=index, party="agent", kind="reasoning", text=_thoughts(item)))
             elif kind is None or kind == "message":
                 self._message(index, item)
-            elif isinstance(item, Item):
+            elif isinstance(item, TrajectoryItem):
                 self._rarer(index, item, kind)
         return tuple(self.found)
 
-    def _rarer(self, index: int, item: Item, kind: str) -> None:
+    def _rarer(self, index: int, item: TrajectoryItem, kind: str) -> None:
         call_id = item.call_id or item.tool_call_id or string(item.id)
         failed = is_set(item.error)
         if kind.endswith("_output") or kind == "tool_result":
@@ -202,7 +204,7 @@ class _Walk:
         else:
             self._add(Step(index=index, party="agent", kind="other", text=kind))
 
-    def _message(self, index: int, item: Item | UsualItem) -> None:
+    def _message(self, index: int, item: TrajectoryItem | UsualItem) -> None:
         if item.observation is not None and item.role is None:
             self._turn(index, item)
             return
@@ -220,7 +222,7 @@ class _Walk:
         if item.function_call is not None:
             self._add(self._call(index, item.function_call.name, item.function_call.arguments, None))
 
-    def _turn(self, index: int, item: Item) -> None:
+    def _turn(self, index: int, item: TrajectoryItem) -> None:
         """A thought, an action and what was observed in one item, as agents write that act in a loop."""
         if item.thought:
             self._add(Step(index=index, party="agent", kind="reasoning", text=item.thought))
@@ -237,7 +239,7 @@ class _Walk:
             if text or not calls:
                 self._add(Step(index=index, party=party, kind="message", text=text))
 
-    def _parts(self, index: int, party: Party, parts: Sequence[Part | UsualPart]) -> None:
+    def _parts(self, index: int, party: Party, parts: Sequence[ContentPart | UsualPart]) -> None:
         for part in parts:
             if isinstance(part, UsualPart):
                 kind: Kind = "other" if part.text is None else "message"
@@ -303,7 +305,7 @@ def _command(action: str) -> str:
     return found[0] if found is not None else "action"
 
 
-def _plain_text(item: Item) -> str | None:
+def _plain_text(item: TrajectoryItem) -> str | None:
     """The text of a message that holds nothing else, as most do; None for every other message."""
     if item.role not in _SPEAKERS or item.tool_calls or item.reasoning_content or item.function_call is not None:
         return None
@@ -324,13 +326,13 @@ def _only_text(said: Content) -> str | None:
     return None
 
 
-def _is_text(parts: Sequence[Part | UsualPart]) -> bool:
+def _is_text(parts: Sequence[ContentPart | UsualPart]) -> bool:
     if len(parts) == 1:
         return parts[0].type in _TEXT_PARTS
     return all(part.type in _TEXT_PARTS for part in parts)
 
 
-def _said(item: Item | UsualItem) -> Content:
+def _said(item: TrajectoryItem | UsualItem) -> Content:
     if item.content is not None:
         return item.content
     return item.value if item.value is not None else item.text
@@ -346,7 +348,7 @@ def _text(said: Content) -> str:
     return "\n".join(part.text for part in said if part.text)
 
 
-def _thoughts(item: Item | UsualItem) -> str:
+def _thoughts(item: TrajectoryItem | UsualItem) -> str:
     summary = _text(item.summary)
     if not item.content:
         return summary

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import polars as pl
+from msgspec import Struct
 
-from blade.ingest.frames import Stretches, kept, looked_up, reordered
+from blade.ingest.frames import Stretches, in_natural_order, kept, looked_up, reordered
 from blade.ingest.identity import first_index
 from blade.ingest.join import Expected, usual_repeats
-from blade.ingest.order import in_natural_order
 from blade.ingest.row_table import DIFFERENCE, EXTRA, HIT
 from blade.ingest.slices import label, slice_columns
 from blade.model.errors import RequestError
@@ -43,7 +42,7 @@ def conform(frame: pl.DataFrame, schema: Mapping[str, tuple[str, str]]) -> pl.Da
     )
 
 
-class Cuts(NamedTuple):
+class Cuts(Struct, frozen=True, kw_only=True):
     """Fields by which the user wants tasks grouped, and cut into slices."""
 
     group: str | None = None

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from blade.ingest import cells, columns
-from blade.ingest.batch import Batch
-from blade.ingest.columns import Column, any_there, each
-from blade.ingest.request import Response, UsualResponse
+from blade.ingest import cells
+from blade.ingest.batch import Batch, Response, UsualResponse
+from blade.ingest.cells import Column, any_there, each
 from blade.model.rollout import PASS_TOLERANCE, WHOLE, Outcome
 
 LONGEST_CLASS = 80
@@ -29,7 +28,7 @@ def outcome(
 
     `failed`: the response says that it failed, and the agent said nothing.
     """
-    kind = error.splitlines()[0][:LONGEST_CLASS] if error else None
+    kind = error.split("\n", 1)[0].rstrip()[:LONGEST_CLASS] if error else None
     if role == "failures":
         return Outcome.ERRORED, kind or "failure"
     if reward is None:
@@ -65,11 +64,10 @@ def error_text(value: object) -> str | None:
 
 def stops(batch: Batch) -> list[str | None]:
     """Why each rollout ended, in the order of the table; else `completed` or `failed`, as the response says of itself."""
-    named = batch.first(batch.paths["stop"], columns.texts)
-    return [stop or _whole(response) for stop, response in zip(named, batch.responses, strict=True)]
-
-
-def _whole(response: Response | UsualResponse) -> str | None:
-    if response.status == "failed":
-        return "failed"
-    return WHOLE if response.status == "completed" or response.incomplete_details is None else None
+    named = batch.first(batch.paths["stop"], cells.texts)
+    stops = list(named)
+    for place, response in enumerate(batch.responses):
+        if not stops[place]:
+            is_whole = response.status == "completed" or response.incomplete_details is None
+            stops[place] = "failed" if response.status == "failed" else WHOLE if is_whole else None
+    return stops

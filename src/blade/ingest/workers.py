@@ -62,9 +62,9 @@ def open_pool(number: int) -> Iterator[Executor]:
     # Small runs are read without processes, and should not wait for what starts them to load.
     from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
 
-    from blade.ingest.processes import Context
+    from blade.ingest.processes import ScriptlessContext
 
-    pool = ProcessPoolExecutor(number, mp_context=Context(), initializer=_prepare)
+    pool = ProcessPoolExecutor(number, mp_context=ScriptlessContext(), initializer=_prepare)
     try:
         yield pool
     except BrokenProcessPool:

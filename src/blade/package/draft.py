@@ -10,7 +10,7 @@ from pathlib import Path
 
 from blade.analysis import load
 from blade.ingest.artifacts import SUFFIXES, Bundle, find
-from blade.ingest.names import is_nameable, safe_name
+from blade.ingest.runs import is_nameable, safe_name
 from blade.model.analysis import RunAnalysis
 from blade.model.diagnosis import RuleStatistics
 from blade.model.errors import ArtifactError, RequestError

@@ -54,4 +54,4 @@ def main() -> None:
     """Run `gym`."""
     from blade.cli.main import run as run_command
 
-    run_command(app)
+    run_command(app, "gym")

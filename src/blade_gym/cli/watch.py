@@ -59,13 +59,15 @@ def _bar() -> Iterator[Callable[[RunProgress], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+    from blade.cli.console import behind
+
     columns = (
         MofNCompleteColumn(),
         BarColumn(),
         TextColumn("{task.description}"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    with Progress(*columns, console=Console(file=behind(sys.stderr)), transient=True) as progress:
         task = progress.add_task("starting", total=None)
 
         def advance(now: RunProgress) -> None:

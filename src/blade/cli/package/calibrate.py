@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from blade.cli.console import show
+from blade.cli.options import AuditedRuns, MoreRuns
+
 if TYPE_CHECKING:
     from blade.package.calibrate import Calibration
 
@@ -21,18 +24,15 @@ def calibrate(
         Path | None,
         typer.Option(metavar="DIR", help="Where the scores go. Default: calibration-runs/ and the time in UTC."),
     ] = None,
-    min_spread: Annotated[float, typer.Option(help="How far the shallow report must lie below the golden one.")] = 0.5,
+    min_spread: Annotated[
+        float, typer.Option(metavar="X", help="How far the shallow report must lie below the golden one.")
+    ] = 0.5,
     other_report: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="A report on another model. Default: the first other one of the package."),
     ] = None,
-    runs: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--runs", metavar="RUN", help="Rollouts, several may follow; what an audit finds false counts too."
-        ),
-    ] = None,
-    more: Annotated[list[str] | None, typer.Argument(metavar="[RUN]...", hidden=True)] = None,
+    runs: AuditedRuns = None,
+    more: MoreRuns = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print calibration_summary.json.")] = False,
 ) -> None:
     """Score the golden report against itself and every negative control against it; exit 1 when a target is missed.
@@ -63,7 +63,7 @@ def calibrate(
     if as_json:
         print(as_text(summary(found)), end="")
     else:
-        print("\n".join((*told, *(f"problem: {one}" for one in known.problems), f"written: {out}")))
+        show([*told, *(f"problem: {one}" for one in known.problems), f"written: {out}"])
     raise typer.Exit(0 if found.passed else 1)
 
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from blade.cli.console import show
 from blade.model.errors import RequestError
 
 
@@ -47,9 +48,9 @@ def sanitize(
     if as_json:
         print(json.dumps(words.as_json(found), ensure_ascii=False))
     else:
-        print("\n".join(words.text(found)))
+        show(words.text(found))
         if output is not None:
-            print(
+            show(
                 f"wrote a redacted copy to {output}"
                 + (f", without {len(found.left_out):,} files" if found.left_out else "")
             )

@@ -7,6 +7,9 @@ from typing import Annotated
 
 import typer
 
+from blade.cli.console import show
+from blade.cli.options import AuditedRuns, MoreRuns
+
 
 def score(
     report: Annotated[Path, typer.Option(metavar="FILE", help="The report to score.")],
@@ -16,13 +19,8 @@ def score(
         Path | None,
         typer.Option(metavar="DIR", help="Where reward.json goes. Default: score-runs/ and the time in UTC."),
     ] = None,
-    runs: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--runs", metavar="RUN", help="Rollouts, several may follow; what an audit finds false counts too."
-        ),
-    ] = None,
-    more: Annotated[list[str] | None, typer.Argument(metavar="[RUN]...", hidden=True)] = None,
+    runs: AuditedRuns = None,
+    more: MoreRuns = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print reward.json.")] = False,
 ) -> None:
     """Score a report by the claims it shares with a golden one and its facts; exit 0 whatever the score.
@@ -47,4 +45,4 @@ def score(
     if as_json:
         print(written, end="")
         return
-    print("\n".join((*reward_lines(made), *(f"problem: {one}" for one in known.problems), f"written: {place}")))
+    show([*reward_lines(made), *(f"problem: {one}" for one in known.problems), f"written: {place}"])

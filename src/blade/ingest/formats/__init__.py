@@ -1,6 +1,6 @@
 """One file a harness: how its files are recognized, cut into rows, and read.
 
-Formats are found by walking this package and asked in the order of `ORDER`; the first that recognizes a file takes it.
+Formats are found by walking this package and asked in the order of their `order`; the first that recognizes a file takes it.
 """
 
 from __future__ import annotations
@@ -10,21 +10,16 @@ import pkgutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Protocol
 
 from msgspec import Struct, field
 
 from blade.ingest.decode import Row
-from blade.ingest.jsonl import Record
-from blade.ingest.row import RowReader
-from blade.ingest.row_table import Light
+from blade.ingest.jsonl import Record, neighbors
 from blade.model.errors import RequestError
-from blade.model.finding import Detect
-from blade.model.rollout import Rollout, RolloutKey, RowSource
-from blade.model.run import PublishedNumber
+from blade.model.run import Reported
 
 
-class Head(Struct, frozen=True, kw_only=True):
+class FileHead(Struct, frozen=True, kw_only=True):
     """The beginning of a file: enough to tell what it is."""
 
     path: Path
@@ -35,7 +30,7 @@ class Head(Struct, frozen=True, kw_only=True):
     """Why nothing of it can be read."""
 
 
-class Facts(Struct, frozen=True, kw_only=True):
+class RunFacts(Struct, frozen=True, kw_only=True):
     """What a file says about its run as a whole."""
 
     benchmark: str | None = None
@@ -49,14 +44,8 @@ class Facts(Struct, frozen=True, kw_only=True):
     source: str = ""
     """What says so: manifest, config, inspect."""
     recorded: Mapping[str, float] = field(default_factory=dict)
-    reported: tuple[PublishedNumber, ...] = ()
+    reported: tuple[Reported, ...] = ()
     note: str = ""
-
-
-class MakeReader(Protocol):
-    """How a format makes its reader."""
-
-    def __call__(self, *, role: str, threshold: float, detect: Detect | None, trajectories: bool) -> RowReader: ...
 
 
 class Format(Struct, frozen=True, kw_only=True):
@@ -64,17 +53,14 @@ class Format(Struct, frozen=True, kw_only=True):
 
     name: str
     order: int
-    recognizes: Callable[[Head], bool]
-    records: Callable[[Path, int, int | None], Iterator[Sequence[Record]]]
+    recognizes: Callable[[FileHead], bool]
+    records: Callable[[Path, int, int | None], Iterator[Sequence[Record]]] = neighbors
     """The records of a byte range, or of all of a file that cannot be split, in order: some neighbors at a time."""
-    reader: MakeReader
-    rollout: Callable[[Row, Light, RolloutKey, RowSource], Rollout]
-    """The rollout of a row that is read again, with its steps."""
     as_row: Callable[[Row], Row] | None = None
     """A record under the names that rows have; None when it has them already."""
     fetch: Callable[[Path, Sequence[str]], Iterator[bytes]] | None = None
     """The bytes of some members, in their order; None when rows are byte ranges."""
-    facts: Callable[[Path], Facts] = lambda path: Facts()
+    facts: Callable[[Path], RunFacts] = lambda path: RunFacts()
     splittable: bool = False
     """Whether a byte range can be read alone."""
 

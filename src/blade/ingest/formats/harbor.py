@@ -7,20 +7,15 @@ from typing import Any
 
 import msgspec
 
-from blade.ingest import jsonl
 from blade.ingest.decode import Row, decode_any, encode
-from blade.ingest.formats import Format, Head
-from blade.ingest.rollouts import rollout_of
-from blade.ingest.row import RowReader
-from blade.ingest.row_table import Light
-from blade.model.rollout import Rollout, RolloutKey, RowSource
+from blade.ingest.formats import FileHead, Format
 
 _NAMES = ("trial_name", "task_name", "agent_info")
 _TRIAL = "id"
 """Names the trial and not the task, so it is left out."""
 
 
-def recognizes(head: Head) -> bool:
+def recognizes(head: FileHead) -> bool:
     """Some row has the fields that only Harbor writes."""
     return any(all(name in row for name in _NAMES) for row in head.rows)
 
@@ -63,17 +58,9 @@ def _seconds(start: object, end: object) -> float | None:
         return None
 
 
-def rollout(row: Row, light: Light, key: RolloutKey, source: RowSource) -> Rollout:
-    """The rollout of a trial that is read again."""
-    return rollout_of(as_row(row), light, key, source)
-
-
 FORMAT = Format(
     name="harbor",
     order=40,
     recognizes=recognizes,
-    records=jsonl.neighbors,
-    reader=RowReader,
-    rollout=rollout,
     as_row=as_row,
 )

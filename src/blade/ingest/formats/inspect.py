@@ -15,13 +15,8 @@ import zstandard
 
 from blade.ingest import cells
 from blade.ingest.decode import Row, Unusable, decode_any, decode_whole, encode
-from blade.ingest.formats import Facts, Format, Head
+from blade.ingest.formats import FileHead, Format, RunFacts
 from blade.ingest.jsonl import Record, Torn
-from blade.ingest.rollouts import rollout_of
-from blade.ingest.row import RowReader
-from blade.ingest.row_table import Light
-from blade.model.finding import Detect
-from blade.model.rollout import Rollout, RolloutKey, RowSource
 
 _LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 _NO_ANSWER = "N"
@@ -52,7 +47,7 @@ class _Log(msgspec.Struct):
 _log = msgspec.json.Decoder(_Log)
 
 
-def recognizes(head: Head) -> bool:
+def recognizes(head: FileHead) -> bool:
     """A zip archive, or a document that names an evaluation."""
     if head.start.startswith(_ZIP):
         return head.path.suffix == ".eval"
@@ -128,7 +123,7 @@ def _lenient_document(data: bytes) -> _Log:
     return _Log(**parts, samples=[msgspec.Raw(encode(one)) for one in samples] if isinstance(samples, list) else [])
 
 
-def facts(path: Path) -> Facts:
+def facts(path: Path) -> RunFacts:
     """Task, model, settings, expected samples and recorded scores of a log; what cannot be read is left out."""
     header = _header(path)
     spec, results = _object(header.get("eval")), _object(header.get("results"))
@@ -136,7 +131,7 @@ def facts(path: Path) -> Facts:
     limits = {name: config[name] for name in ("epochs", "limit", "message_limit") if name in config}
     numbers = _object(spec.get("model_generate_config")) | limits
     status = header.get("status")
-    return Facts(
+    return RunFacts(
         benchmark=cells.text(spec.get("task")),
         model=cells.text(spec.get("model")),
         settings={name: f"{value:g}" for name, item in numbers.items() if (value := cells.number(item)) is not None},
@@ -179,13 +174,6 @@ def _recorded(results: Mapping[str, Any]) -> dict[str, float]:
     first = _object(scores[0]) if isinstance(scores, list) and scores else {}
     accuracy = cells.number(_object(_object(first.get("metrics")).get("accuracy")).get("value"))
     return {"accuracy": accuracy} if accuracy is not None else {}
-
-
-class SampleReader(RowReader):
-    """Reads samples of a log, which are always rollouts."""
-
-    def __init__(self, *, role: str, threshold: float, detect: Detect | None, trajectories: bool) -> None:
-        super().__init__(role="rollouts", threshold=threshold, detect=detect, trajectories=trajectories)
 
 
 def as_row(sample: Row) -> Row:
@@ -286,19 +274,12 @@ def _usage(value: Mapping[str, Any]) -> dict[str, Any]:
     return {"usage": {name: sum(cells.count(item.get(name)) or 0 for item in spent) for name in names}}
 
 
-def rollout(row: Row, light: Light, key: RolloutKey, source: RowSource) -> Rollout:
-    """The rollout of a sample that is read again."""
-    return rollout_of(as_row(row), light, key, source)
-
-
 FORMAT = Format(
     name="inspect",
     order=10,
     recognizes=recognizes,
     records=records,
-    reader=SampleReader,
     as_row=as_row,
-    rollout=rollout,
     fetch=fetch,
     facts=facts,
 )

@@ -10,14 +10,9 @@ from typing import Any
 
 import msgspec
 
-from blade.ingest import jsonl
 from blade.ingest.decode import Row, decode_any, encode
-from blade.ingest.formats import Facts, Format, Head
-from blade.ingest.rollouts import rollout_of
-from blade.ingest.row import RowReader
-from blade.ingest.row_table import Light
+from blade.ingest.formats import FileHead, Format, RunFacts
 from blade.model.pattern import pattern_of
-from blade.model.rollout import Rollout, RolloutKey, RowSource
 
 _NAMES = ("doc_id", "resps", "filtered_resps")
 _METRICS = ("exact_match", "acc", "acc_norm", "pass@1", "em", "f1", "prompt_level_strict_acc")
@@ -27,7 +22,7 @@ _INVALID = "[invalid]"
 """What a filter gives that found no answer."""
 
 
-def recognizes(head: Head) -> bool:
+def recognizes(head: FileHead) -> bool:
     """Some row has the fields that only this harness writes."""
     return any(all(name in row for name in _NAMES) for row in head.rows)
 
@@ -74,24 +69,16 @@ def _prompt(arguments: Any) -> str | None:
     return _text(_innermost(arguments))
 
 
-def facts(path: Path) -> Facts:
+def facts(path: Path) -> RunFacts:
     """The task, which stands in the file's name."""
     named = _FILE.match(path.name)
-    return Facts(benchmark=named["task"] if named else None, source="name")
-
-
-def rollout(row: Row, light: Light, key: RolloutKey, source: RowSource) -> Rollout:
-    """The rollout of a sample that is read again."""
-    return rollout_of(as_row(row), light, key, source)
+    return RunFacts(benchmark=named["task"] if named else None, source="name")
 
 
 FORMAT = Format(
     name="lm-eval",
     order=30,
     recognizes=recognizes,
-    records=jsonl.neighbors,
-    reader=RowReader,
-    rollout=rollout,
     as_row=as_row,
     facts=facts,
 )

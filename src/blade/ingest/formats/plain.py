@@ -1,12 +1,9 @@
 """Plain JSON lines: any objects with a reward or a score, or with messages or an output."""
 
-from blade.ingest import jsonl
-from blade.ingest.formats import Format, Head
-from blade.ingest.rollouts import rollout_of
-from blade.ingest.row import RowReader
+from blade.ingest.formats import FileHead, Format
 
 
-def recognizes(head: Head) -> bool:
+def recognizes(head: FileHead) -> bool:
     """Some line is an object."""
     return bool(head.rows)
 
@@ -15,8 +12,5 @@ FORMAT = Format(
     name="plain",
     order=90,
     recognizes=recognizes,
-    records=jsonl.neighbors,
-    reader=RowReader,
-    rollout=rollout_of,
     splittable=True,
 )

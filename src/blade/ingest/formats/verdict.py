@@ -6,13 +6,9 @@ from typing import Any
 
 import msgspec
 
-from blade.ingest import cells, fields, jsonl
+from blade.ingest import cells, fields
 from blade.ingest.decode import BAD_VALUE, Row, decode_any, encode
-from blade.ingest.formats import Format, Head
-from blade.ingest.rollouts import rollout_of
-from blade.ingest.row import RowReader
-from blade.ingest.row_table import Light
-from blade.model.rollout import Rollout, RolloutKey, RowSource
+from blade.ingest.formats import FileHead, Format
 
 _REWARDS = fields.BY_NAME["reward"].paths
 _HANDED_IN = frozenset(
@@ -21,7 +17,7 @@ _HANDED_IN = frozenset(
 """Fields that only an agent fills. Without one of them `correct` may be the choice that a question wants."""
 
 
-def recognizes(head: Head) -> bool:
+def recognizes(head: FileHead) -> bool:
     """No row has a reward or a score, and some row has a verdict under another name."""
     return not any(name in row for row in head.rows for name in _REWARDS) and any(map(_is_judged, head.rows))
 
@@ -56,17 +52,9 @@ def _at(row: Row, path: str) -> Any:
     return value
 
 
-def rollout(row: Row, light: Light, key: RolloutKey, source: RowSource) -> Rollout:
-    """The rollout of a row that is read again."""
-    return rollout_of(as_row(row), light, key, source)
-
-
 FORMAT = Format(
     name="verdict",
     order=80,
     recognizes=recognizes,
-    records=jsonl.neighbors,
-    reader=RowReader,
-    rollout=rollout,
     as_row=as_row,
 )

@@ -6,14 +6,9 @@ from typing import Any
 
 import msgspec
 
-from blade.ingest import jsonl
 from blade.ingest.decode import BAD_VALUE, Row, encode
-from blade.ingest.formats import Format, Head
-from blade.ingest.rollouts import rollout_of
-from blade.ingest.row import RowReader
-from blade.ingest.row_table import Light
+from blade.ingest.formats import FileHead, Format
 from blade.model.pattern import pattern_of
-from blade.model.rollout import Rollout, RolloutKey, RowSource
 
 _OBJECT = ord("{")
 _COMPONENTS = "reward_components"
@@ -33,7 +28,7 @@ class _Response(msgspec.Struct):
 _response = msgspec.json.Decoder(_Response)
 
 
-def recognizes(head: Head) -> bool:
+def recognizes(head: FileHead) -> bool:
     """Some response names its environment and holds metrics."""
     return any(_metrics(row) for row in head.rows)
 
@@ -59,18 +54,10 @@ def _is_grade(name: str, value: object) -> bool:
     return isinstance(value, int | float) and 0 <= value <= 1 and not _NO_GRADE.fullmatch(name)
 
 
-def rollout(row: Row, light: Light, key: RolloutKey, source: RowSource) -> Rollout:
-    """The rollout of a row that is read again."""
-    return rollout_of(as_row(row), light, key, source)
-
-
 FORMAT = Format(
     name="verifiers",
     order=15,
     recognizes=recognizes,
-    records=jsonl.neighbors,
-    reader=RowReader,
-    rollout=rollout,
     as_row=as_row,
     splittable=True,
 )

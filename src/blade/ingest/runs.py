@@ -1,9 +1,14 @@
-"""Which rows are one run: by agent, model and skills within a file, and which files are shards of one run."""
+"""Which rows are one run, and what runs are called.
+
+Rows are of one run by agent, model and skills within a file; several files may be shards of one run. A run is called by the
+user's word, else its model, else its folder, else its file's stem: unique, and safe as a file name.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import polars as pl
 from msgspec import Struct
@@ -13,7 +18,9 @@ from blade.ingest.artifacts import Bundle, stem_of
 from blade.ingest.frames import is_constant, kept, looked_up
 from blade.ingest.identity import identify
 from blade.ingest.row_table import KEY
-from blade.ingest.scan import Table
+
+if TYPE_CHECKING:
+    from blade.ingest.scan import RowTable
 
 _DIGITS = re.compile(r"\d+")
 _OWN = ("rollouts", "failures")
@@ -22,7 +29,7 @@ Maker = tuple[str | None, str | None, str | None]
 """Agent, model and skills."""
 
 
-class Group(Struct, frozen=True, kw_only=True):
+class RunGroup(Struct, frozen=True, kw_only=True):
     """The rows of one run."""
 
     number: int
@@ -47,19 +54,19 @@ class Group(Struct, frozen=True, kw_only=True):
 
 
 def assign(
-    rows: pl.DataFrame, bundles: Sequence[Bundle], table: Table, benchmarks: Sequence[str | None]
-) -> tuple[list[Group], pl.DataFrame]:
+    rows: pl.DataFrame, bundles: Sequence[Bundle], table: RowTable, benchmarks: Sequence[str | None]
+) -> tuple[list[RunGroup], pl.DataFrame]:
     """Groups in order of their files, and the rows with the number of the group that each belongs to."""
     makers = _makers(rows)
     numbers: dict[tuple[int, Maker], int] = {}
-    groups: list[Group] = []
+    groups: list[RunGroup] = []
     shards = _Shards(rows=rows, bundles=bundles, table=table, benchmarks=benchmarks, makers=makers)
     for bundle, maker in sorted(set(makers.values()), key=lambda key: (key[0], *(text or "" for text in key[1]))):
         host = next((group for group in groups if shards.hold(group, bundle, maker)), None)
         if host is None:
             agent, model, skills = maker
             name = bundles[bundle].name
-            host = Group(number=len(groups), bundles=(bundle,), agent=agent, model=model, skills=skills, name=name)
+            host = RunGroup(number=len(groups), bundles=(bundle,), agent=agent, model=model, skills=skills, name=name)
             groups.append(host)
         else:
             groups[host.number] = replace(host, bundles=(*host.bundles, bundle))
@@ -109,18 +116,21 @@ class _Shards(Struct, frozen=True, kw_only=True):
 
     rows: pl.DataFrame
     bundles: Sequence[Bundle]
-    table: Table
+    table: RowTable
     benchmarks: Sequence[str | None]
     makers: dict[Combo, tuple[int, Maker]]
 
-    def hold(self, group: Group, bundle: int, maker: Maker) -> bool:
+    def hold(self, group: RunGroup, bundle: int, maker: Maker) -> bool:
         """Whether the rows of that maker in that file are of the run."""
         if maker != (group.agent, group.model, group.skills) or bundle in group.bundles:
             return False
         if self.bundles[bundle].name is not None or group.name is not None:
             return self.bundles[bundle].name == group.name
         first = group.bundles[0]
-        if maker[0] is None and not _same_series(self.bundles[first], self.bundles[bundle]):
+        # Without a maker's name: only names that differ in digits alone, in one folder.
+        paths = self.bundles[first].path, self.bundles[bundle].path
+        series = {(path.parent, _DIGITS.sub("#", stem_of(path))) for path in paths}
+        if maker[0] is None and len(series) > 1:
             return False
         benchmarks = {self.benchmarks[first], self.benchmarks[bundle]} - {None}
         return (
@@ -132,7 +142,7 @@ class _Shards(Struct, frozen=True, kw_only=True):
         mine = (setting for (file, setting) in self.table.settings if file in files)
         return sorted({value for setting in mine for name, value in setting.values if name == "tools"})
 
-    def _disjoint(self, group: Group, bundle: int, maker: Maker) -> bool:
+    def _disjoint(self, group: RunGroup, bundle: int, maker: Maker) -> bool:
         """Whether no rollout, by task or id and repeat, is in both; without repeats, whether no task is."""
         wanted = {(number, maker) for number in (*group.bundles, bundle)}
         combos = {combo: 0 for combo, made in self.makers.items() if made in wanted}
@@ -140,12 +150,6 @@ class _Shards(Struct, frozen=True, kw_only=True):
         here, there = both.filter(pl.col("bundle") == bundle), both.filter(pl.col("bundle") != bundle)
         repeat = [] if both["repeat"].null_count() else ["repeat"]
         return all(here.join(there, on=[name, *repeat], how="semi").is_empty() for name in ("task_id", "id"))
-
-
-def _same_series(first: Bundle, second: Bundle) -> bool:
-    """Names that differ in digits only, in one folder."""
-    stems = [_DIGITS.sub("#", stem_of(bundle.path)) for bundle in (first, second)]
-    return stems[0] == stems[1] and first.path.parent == second.path.parent
 
 
 def _numbered(rows: pl.DataFrame, numbers: dict[Combo, int]) -> pl.DataFrame:
@@ -178,3 +182,47 @@ def _join_dataset(rows: pl.DataFrame) -> pl.DataFrame:
     )
     filled = filled.with_columns(pl.coalesce(name, f"{name}_said").alias(name) for name in keys)
     return pl.concat([filled.select(own.columns), placed])
+
+
+_SAFE = re.compile(r"[^A-Za-z0-9._-]")
+LONGEST_NAME = 100
+NAMELESS = "run"
+"""The name of a run that nothing names."""
+
+
+class Called(Struct, frozen=True, kw_only=True):
+    """What a run could be called."""
+
+    wanted: str
+    tails: tuple[str, ...]
+    """What may be added, in this order, where several runs want the same name."""
+
+
+def unique_names(runs: Sequence[Called]) -> list[str]:
+    """A name for each run, in their order; a tail is added only where it tells namesakes apart."""
+    names = [safe_name(run.wanted) for run in runs]
+    for place in range(max((len(run.tails) for run in runs), default=0)):
+        tails = [run.tails[place] for run in runs]
+        namesakes = {name: {tail for other, tail in zip(names, tails, strict=True) if other == name} for name in names}
+        names = [
+            safe_name(f"{name}-{tail}") if tail and len(namesakes[name]) > 1 else name
+            for name, tail in zip(names, tails, strict=True)
+        ]
+    unique: list[str] = []
+    for name in names:
+        candidate, number = name, 1
+        while candidate in unique or (number > 1 and candidate in names):
+            number += 1
+            candidate = f"{name}-{number}"
+        unique.append(candidate)
+    return unique
+
+
+def safe_name(name: str) -> str:
+    """Every character outside `[A-Za-z0-9._-]` replaced; never a hidden file, an option or an over-long name."""
+    return _SAFE.sub("-", name).strip("-.")[-LONGEST_NAME:].strip("-.") or NAMELESS
+
+
+def is_nameable(name: str) -> bool:
+    """Whether anything is left of a name when it is made safe."""
+    return bool(_SAFE.sub("-", name).strip("-."))

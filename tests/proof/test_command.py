@@ -1,8 +1,4 @@
-<<<<<<< HEAD
 """`python -m proof`: what it writes, and what it refuses."""
-=======
-"""Simulating runs: what the command writes, and what it refuses."""
->>>>>>> w-ingest
 
 from __future__ import annotations
 
@@ -10,26 +6,14 @@ import json
 from pathlib import Path
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
 from blade.model.errors import RequestError
-<<<<<<< HEAD
 from proof.__main__ import command_line
 
 
 def ran(*arguments: object) -> str:
     done = CliRunner().invoke(command_line(), [*map(str, arguments)], catch_exceptions=False)
-=======
-from proof.command import simulate
-
-APP = typer.Typer()
-APP.command()(simulate)
-
-
-def ran(*arguments: object) -> str:
-    done = CliRunner().invoke(APP, list(map(str, arguments)), catch_exceptions=False)
->>>>>>> w-ingest
     assert done.exit_code == 0, done.output
     return done.stdout
 
@@ -65,8 +49,4 @@ def test_a_score_is_printed_and_written(tmp_path: Path) -> None:
 )
 def test_what_makes_no_sense_is_refused(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     with pytest.raises(RequestError):
-<<<<<<< HEAD
         CliRunner().invoke(command_line(), ["-o", str(tmp_path), *arguments], catch_exceptions=False)
-=======
-        CliRunner().invoke(APP, ["-o", str(tmp_path), *arguments], catch_exceptions=False)
->>>>>>> w-ingest

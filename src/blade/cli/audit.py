@@ -35,10 +35,9 @@ def audit(
 
     Example: blade audit out/report.md --runs results/rollouts.jsonl
     """
-    import json
-
-    from blade.claims import load as audited
-    from blade.claims.text import audit_json, audit_text
+    from blade.claims.audit import audit as audit_claims
+    from blade.claims.text import audit_text, document
+    from blade.files import json_line
     from blade.ingest.labels import read_labels
     from blade.model.options import Options
     from blade.package.in_place import audit_in_place
@@ -48,9 +47,9 @@ def audit(
     options = Options(labels=read_labels(labels) if labels is not None else ())
     found = audit_in_place(path.resolve()) if not given else None
     if found is None:
-        found = audited.audit(path.name, _text(path), given, options, str(path.parent))
+        found = audit_claims(path.name, _text(path), given, options, str(path.parent))
     if as_json:
-        print(json.dumps(audit_json(found), ensure_ascii=False))
+        print(json_line(document(found)).decode(), end="")
     else:
         show(audit_text(found))
     raise typer.Exit(1 if found.false else 0)

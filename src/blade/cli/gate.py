@@ -27,26 +27,22 @@ def gate(
 
     Example: blade gate runs/base.jsonl runs/new.jsonl --policy gate.toml --junit gate.xml
     """
-    from blade.comparison import load as compared
+    from blade.comparison.compare import compare
+    from blade.comparison.gate import GatePolicy, GateState, gate_junit, gate_text, read_policy
     from blade.comparison.gate import gate as decide
-    from blade.comparison.gate import read_policy
-    from blade.comparison.gate_text import gate_json, gate_junit, gate_text
-    from blade.comparison.gate_values import Policy, State
-    from blade.files import replacing
+    from blade.files import json_line, replacing
     from blade.model.options import Options
 
-    rules = read_policy(policy) if policy is not None else Policy()
+    rules = read_policy(policy) if policy is not None else GatePolicy()
     options = Options(exclude=tuple(exclude or ()))
-    (found,) = compared.compare([baseline, candidate], options, rules.margin)
+    (found,) = compare([baseline, candidate], options, rules.margin)
     decided = decide(found, rules)
     if junit is not None:
         with replacing(junit) as file:
             file.write(gate_junit(decided).encode())
     if as_json:
-        import json
-
-        print(json.dumps(gate_json(decided), ensure_ascii=False))
+        print(json_line(decided).decode(), end="")
     else:
         show(gate_text(decided))
     sys.stdout.flush()
-    raise typer.Exit({State.PASS: 0, State.FAIL: 1, State.INCONCLUSIVE: 3}[decided.state])
+    raise typer.Exit({GateState.PASS: 0, GateState.FAIL: 1, GateState.INCONCLUSIVE: 3}[decided.state])

@@ -21,15 +21,13 @@ def history(
 
     Example: blade history out/monday out/tuesday out/wednesday
     """
-    import json
-
-    from blade.comparison import load as compared
-    from blade.comparison.history_text import history_json, history_report
+    from blade.comparison.history import history as history_of
+    from blade.comparison.history import history_report
+    from blade.files import json_line, json_text
     from blade.report.terminal import columns, plain_table
 
-    entries = compared.history(analyses, margin / 100)
+    entries = history_of(analyses, margin / 100)
     if out:
-        from blade.report.as_json import dump
         from blade.report.html import render
         from blade.write import write_texts
 
@@ -37,11 +35,11 @@ def history(
         texts = {
             "history.md": report,
             "history.html": render(report, "History"),
-            "history.json": dump(history_json(entries)),
+            "history.json": json_text(entries).decode(),
         }
         write_texts(Path(out), texts)
     if as_json:
-        print(json.dumps(history_json(entries), ensure_ascii=False))
+        print(json_line(entries).decode(), end="")
     else:
         columns.set(terminal_width())
         show(plain_table(history_report(entries)))

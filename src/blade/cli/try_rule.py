@@ -14,7 +14,7 @@ from blade.cli.progress import bar
 def try_rule(
     run: RunPath,
     rule: Annotated[
-        str, typer.Argument(metavar="RULE", help="A rule over fields and steps; docs/teaching.md shows the language.")
+        str, typer.Argument(metavar="RULE", help="A rule over fields and steps; docs/packages.md shows the language.")
     ],
     as_json: AsJson = False,
     workers: Workers = None,
@@ -26,14 +26,13 @@ def try_rule(
     from blade.custom_rules import parse
     from blade.findings.rule_trial import try_rule as try_on_runs
     from blade.model.options import Options
-    from blade.report.rule_trial_text import trial_json, trial_text
+    from blade.report.as_json import trials_json
+    from blade.report.plain_text import trial_text
 
     parse(rule)
     with bar("reading") as advance:
         trials = try_on_runs([run], rule, Options(workers=workers, progress=advance))
     if as_json:
-        import msgspec
-
-        print(msgspec.json.format(msgspec.json.encode([trial_json(one) for one in trials])).decode())
+        print(trials_json(trials))
     else:
         show(trial_text(trials))

@@ -14,7 +14,8 @@ import msgspec
 from blade.ingest import cells, checks, fields
 from blade.ingest.cells import raw_marks
 from blade.ingest.decode import Row, decode_any, encode
-from blade.model.expected import NOTHING_DUE, Check, Due, DueCall, VerifierText
+from blade.model.expected import NOTHING_DUE, Due, DueCall, VerifierText
+from blade.model.expected import VerifierCheck as Check
 from blade.model.tools import changes_state, is_deep
 
 LARGEST_ACCOUNT = 1 << 18

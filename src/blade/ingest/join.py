@@ -11,7 +11,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from blade.ingest.frames import Stretches, in_natural_order, kept
-from blade.model.rollout import Outcome, Problem, Source
+from blade.model.rollout import Outcome, Problem
+from blade.model.rollout import RowSource as Source
 
 MOST_REPEATS = 100_000
 """A manifest that asks for more is mistaken."""

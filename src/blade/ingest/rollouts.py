@@ -17,8 +17,9 @@ from blade.ingest.row_table import Light
 from blade.ingest.settings import offered_tools
 from blade.ingest.shapes import UsualItem
 from blade.ingest.steps import after_prompt, before_agent, given_to_agent, plain_messages, read_steps
-from blade.model.rollout import LONGEST_UNMARKED, Features, Outcome, Rollout, RolloutKey, Source, Step
-from blade.model.tool_schemas import NOTHING_OFFERED, Offered
+from blade.model.rollout import LONGEST_UNMARKED, Features, Outcome, Rollout, RolloutKey, Step
+from blade.model.rollout import RowSource as Source
+from blade.model.tools import NOTHING_OFFERED, Offered
 
 LONGEST_ANSWER = 200
 

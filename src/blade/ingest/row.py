@@ -34,9 +34,11 @@ from blade.ingest.rollouts import (
 from blade.ingest.row_table import KEY, LIGHT
 from blade.ingest.settings import NO_TOOLS, SettingsSeen, toolset_of
 from blade.ingest.slices import Extras
-from blade.model.expected import NOTHING_DUE, Check, Due
+from blade.model.expected import NOTHING_DUE, Due
+from blade.model.expected import VerifierCheck as Check
 from blade.model.finding import Detect, Detection
-from blade.model.rollout import Features, Rollout, RolloutKey, Source, Step
+from blade.model.rollout import Features, Rollout, RolloutKey, Step
+from blade.model.rollout import RowSource as Source
 
 MOST_TOOLS = 60_000
 """Different tool names that are told apart; the table counts them in 16 bits."""

@@ -32,7 +32,8 @@ from blade.ingest.settings import Settings
 from blade.ingest.workers import WORTH_WORKERS, cores, open_pool
 from blade.model.errors import BladeError
 from blade.model.finding import Detect
-from blade.model.rollout import Problem, Source
+from blade.model.rollout import Problem
+from blade.model.rollout import RowSource as Source
 from blade.model.tools import NO_CUSTOM_TOOLS, Tools, using_tools
 
 PART = 5_000

@@ -15,7 +15,7 @@ from blade.ingest import cells
 from blade.ingest.batch import Batch
 from blade.ingest.cells import Column
 from blade.ingest.decode import decode_any, encode
-from blade.model.tool_schemas import NOTHING_OFFERED, Offered
+from blade.model.tools import NOTHING_OFFERED, Offered
 
 _SAMPLING = ("temperature", "top_p", "max_output_tokens")
 _SAMPLED = attrgetter(*_SAMPLING)

@@ -16,7 +16,7 @@ from msgspec import Struct, field
 from blade.ingest.decode import Row
 from blade.ingest.jsonl import Record, neighbors
 from blade.model.errors import RequestError
-from blade.model.run import Reported
+from blade.model.run import PublishedNumber
 
 
 class FileHead(Struct, frozen=True, kw_only=True):
@@ -44,7 +44,7 @@ class RunFacts(Struct, frozen=True, kw_only=True):
     source: str = ""
     """What says so: manifest, config, inspect."""
     recorded: Mapping[str, float] = field(default_factory=dict)
-    reported: tuple[Reported, ...] = ()
+    reported: tuple[PublishedNumber, ...] = ()
     note: str = ""
 
 

@@ -58,7 +58,7 @@ def _first_benchmark(found: Found) -> str | None:
 
 def _rule_book_of(benchmark: str, found: Found) -> RuleBook | None:
     # A reader of YAML takes a while to load, and most runs have no package.
-    from blade.custom_rules.find_rule_book import rule_book_of
+    from blade.custom_rules.read_rule_book import rule_book_of
 
     return rule_book_of(benchmark, [bundle.path for bundle in found.bundles])
 
@@ -77,7 +77,7 @@ def _with_rule_book(run: Run) -> Run:
     """A run of an earlier analysis with the rule book that it names, while that is the same."""
     if run.rule_book_name is None or run.rule_book is not None:
         return run
-    from blade.custom_rules.find_rule_book import rule_book_named
+    from blade.custom_rules.read_rule_book import rule_book_named
 
     return replace(run, rule_book=rule_book_named(run.rule_book_name, map(Path, run.roots.values())))
 

@@ -16,7 +16,7 @@ from blade.claims.report_options import Asked, asked
 from blade.claims.values import Audit
 from blade.comparison.compare import MARGIN
 from blade.comparison.compare import compare as compare_runs
-from blade.custom_rules.find_rule_book import rule_book_named
+from blade.custom_rules.read_rule_book import rule_book_named
 from blade.findings.exclusions import check_exclusions
 from blade.ingest.artifacts import find
 from blade.model.analysis import Analysis

@@ -41,7 +41,7 @@ def audit(
     from blade.claims.text import audit_json, audit_text
     from blade.ingest.labels import read_labels
     from blade.model.options import Options
-    from blade.package.in_place import audit_in_place
+    from blade.package.golden_audit import audit_in_place
 
     path = _report(Path(report))
     given = [*(runs or ()), *(more or ())] or _beside(path)

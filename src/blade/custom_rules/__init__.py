@@ -5,10 +5,9 @@ and is imported where that is done.
 """
 
 from blade.custom_rules.match import TooMuch, match
-from blade.custom_rules.parse import parse
+from blade.custom_rules.parse import RuleError, parse
 from blade.custom_rules.rule_book import CustomLabel, Fix, RuleBook
 from blade.custom_rules.syntax import Rule, fields_named, needs_steps, reads, tools_named
-from blade.custom_rules.tokens import RuleError
 
 __all__ = [
     "CustomLabel",

@@ -10,7 +10,7 @@ import typer
 from blade.cli.package.folder import given_folder
 
 if TYPE_CHECKING:
-    from blade.package.status import Line, Status
+    from blade.package.status import StatusLine, PackageStatus
 
 WIDEST = 70
 MOST_OPEN = 12
@@ -30,16 +30,17 @@ def status(
     Example: blade package status benchmarks/evalplus
     """
     import json
-    from dataclasses import asdict
+
+    import msgspec
 
     from blade.package.layout import find_package
     from blade.package.status import status as detect
 
     found = detect(find_package(given_folder(folder, benchmark_dir)))
-    print(json.dumps(asdict(found), ensure_ascii=False) if as_json else "\n".join(_lines(found)))
+    print(json.dumps(msgspec.to_builtins(found), ensure_ascii=False) if as_json else "\n".join(_lines(found)))
 
 
-def _lines(found: Status) -> list[str]:
+def _lines(found: PackageStatus) -> list[str]:
     from blade.report.text import printable
 
     lines, part = [f"package {found.benchmark}"], ""
@@ -52,7 +53,7 @@ def _lines(found: Status) -> list[str]:
     return [*map(printable, lines), f"next      {found.next}", f"          ({found.why})"]
 
 
-def _line(line: Line, part: str) -> str:
+def _line(line: StatusLine, part: str) -> str:
     files = ", ".join(line.files)
     files = files if len(files) <= WIDEST else f"{line.files[0]} and {len(line.files) - 1} more"
     said = (files if line.there else "not there") + (f" ({line.note})" if line.note else "")

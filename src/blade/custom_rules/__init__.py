@@ -1,4 +1,4 @@
-"""What a team teaches about its benchmark: a small language of rules over fields and steps, and the book that holds them.
+"""Custom rules of a benchmark: a small language over fields and steps, and the rule book that holds them.
 
 `parse` turns the text of a rule into a value, `match` looks for it in a rollout; `blade.custom_rules.read_rule_book` reads `blade.yaml`,
 and is imported where that is done.

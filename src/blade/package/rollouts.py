@@ -12,7 +12,7 @@ from msgspec import Struct, structs
 
 from blade.analysis import analyze, load
 from blade.custom_rules import RuleBook
-from blade.custom_rules.read_rule_book import read_book
+from blade.custom_rules.read_rule_book import rule_book_at
 from blade.ingest.load import told_apart
 from blade.model.analysis import Analysis, RunAnalysis
 from blade.model.errors import BladeError
@@ -53,7 +53,7 @@ class PackageRollouts:
         """Why blade.yaml cannot be read."""
         if package.rule_book is not None:
             try:
-                self.rule_book = read_book(package.rule_book, shown(package.rule_book, package.folder))
+                self.rule_book = rule_book_at(package.rule_book, shown(package.rule_book, package.folder))
             except BladeError as error:
                 self.rule_book_fault = f"{error.message} ({error.hint})"
         # The package's threshold, ids, slices and tools, without its labels and stages.

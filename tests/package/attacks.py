@@ -46,9 +46,7 @@ def attacks(golden: str) -> dict[str, str]:
         ),
         "every digit another": _other_digits(golden),
         "all ids listed": "# Report\n\n"
-        + "\n\n".join(
-            f"## FieldCoverage {part}\n\nThe evidence is in {', '.join(names[part::8])}." for part in range(8)
-        ),
+        + "\n\n".join(f"## Part {part}\n\nThe evidence is in {', '.join(names[part::8])}." for part in range(8)),
         "a verdict on every id": "\n\n".join(
             f"The model fails in {name} because an argument is wrong." for name in names
         ),

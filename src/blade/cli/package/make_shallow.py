@@ -23,4 +23,5 @@ def make_shallow(
     made = shallow(read_report(source, "report"))
     with replacing(output) as file:
         file.write(made.encode("utf-8", errors="replace"))
-    print(f"{len(made.splitlines())} lines in {output}")
+    lines = made.count("\n")
+    print(f"{lines} lines in {output}")

@@ -10,7 +10,7 @@ import typer
 from blade.cli.package.folder import given_folder
 
 if TYPE_CHECKING:
-    from blade.package.status import StatusLine, PackageStatus
+    from blade.package.status import PackageStatus, StatusLine
 
 WIDEST = 70
 MOST_OPEN = 12

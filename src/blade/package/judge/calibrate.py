@@ -1,4 +1,4 @@
-"""Does the judge tell the golden report from reports that must not pass, and if not, what has to be mended?"""
+"""Does the judge tell the golden report from reports that must not pass, and if not, what has to be fixed?"""
 
 from __future__ import annotations
 
@@ -361,7 +361,7 @@ def _word_list(golden: str) -> NegativeControl:
 
 def _shuffled(golden: str) -> NegativeControl:
     chance = _chance(golden, "shuffled")
-    lines = golden.splitlines()
+    lines = golden.removesuffix("\n").split("\n")
     words = [word for line in lines if not line.startswith("#") for word in line.replace("|", " ").split()]
     chance.shuffle(words)
     made = []

@@ -207,8 +207,8 @@ def _item(one: ComparedClaim) -> tuple[str, int, Amount | None]:
 
 def _truth(checked: dict[str, tuple[int, int]]) -> float:
     truth = 1.0
-    for kind, (false, looked) in checked.items():
-        truth *= max(0.0, 1 - _HARSH[kind] * false / (looked + _DOUBT))
+    for kind, (false, total) in checked.items():
+        truth *= max(0.0, 1 - _HARSH[kind] * false / (total + _DOUBT))
     return truth
 
 
@@ -276,7 +276,7 @@ def reward(score: ReportScore, problems: Sequence[FactProblem] = ()) -> dict[str
             "truth": {"value": score.truth, "multiplies": True},
         },
         "statements": score.statements,
-        "compared": {kind: {"false": false, "of": looked} for kind, (false, looked) in score.checked.items()},
+        "compared": {kind: {"false": false, "of": total} for kind, (false, total) in score.checked.items()},
         "anchor_facts": [
             {
                 "id": one.fact.id,

@@ -113,16 +113,16 @@ def _sections(document: Document) -> tuple[str, ...]:
 
 def _prose(passages: Sequence[Passage]) -> Iterator[Statement]:
     looks = [disorder(veiled(one, "x")) for one in passages]
-    if _is_no_language(sum(wrong for wrong, _ in looks), sum(looked for _, looked in looks)):
+    if _is_no_language(sum(wrong for wrong, _ in looks), sum(checked for _, checked in looks)):
         return
     for number, (passage, look) in enumerate(zip(passages, looks, strict=True)):
         if not _is_no_language(2 * look[0], 2 * look[1]):
             yield from _clauses(passage, number)
 
 
-def _is_no_language(wrong: int, looked: int) -> bool:
+def _is_no_language(wrong: int, checked: int) -> bool:
     """Whether so many small words stand where no sentence has them that it is a list, or words in no order."""
-    return wrong > _MISPLACED * looked + _SLIPS
+    return wrong > _MISPLACED * checked + _SLIPS
 
 
 def _clauses(passage: Passage, number: int) -> Iterator[Statement]:

@@ -151,15 +151,15 @@ def stance(words: Sequence[str]) -> tuple[int, tuple[tuple[str, int], ...]]:
 
 
 def disorder(text: str) -> tuple[int, int]:
-    """How many of the small words and numbers of a text stand where no sentence has them, and how many were looked at."""
+    """How many of the small words and numbers of a text stand where no sentence has them, and how many were checked."""
     words = [word.lower() for word in _RUNNING.findall(text)]
-    wrong = looked = 0
+    wrong = checked = 0
     for word, after in zip(words, [*words[1:], "."], strict=True):
         number = word[0].isdigit()
         if number or word in _FORBIDDEN:
-            looked += 1
+            checked += 1
             wrong += after[0].isdigit() if number else after in _FORBIDDEN[word]
-    return wrong, looked
+    return wrong, checked
 
 
 NO_NAMES = Names(Analysis(runs=()))

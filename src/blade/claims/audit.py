@@ -23,7 +23,7 @@ from blade.claims.tables import bound_cells, judged_shares, percentages, shares,
 from blade.claims.values import Audit, Claim, ClaimVerdict, Judgment
 from blade.comparison.compare import MARGIN, compare_analyzed
 from blade.comparison.report import comparison_report
-from blade.custom_rules.find_rule_book import rule_book_named
+from blade.custom_rules.read_rule_book import rule_book_named
 from blade.findings.exclusions import check_exclusions
 from blade.ingest.artifacts import find
 from blade.model.analysis import Analysis

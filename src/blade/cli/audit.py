@@ -40,7 +40,7 @@ def audit(
     from blade.files import json_line
     from blade.ingest.labels import read_labels
     from blade.model.options import Options
-    from blade.package.in_place import audit_in_place
+    from blade.package.golden_audit import audit_in_place
 
     path = _report(Path(report))
     given = [*(runs or ()), *(more or ())] or _beside(path)

@@ -1,28 +1,75 @@
-"""`blade.yaml`: what a benchmark's package teaches, read into values; every error names file and line."""
+"""`blade.yaml`, the custom rules of a benchmark: where its rule book is found, and its reading into values.
+
+A package stands in `benchmarks/NAME`. It is looked for in the folders above the run's own files, nearest first, and
+then among the packages that come with BLADE. The current folder does not matter. Every error names file and line.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NoReturn
 
 import yaml
 
-from blade.custom_rules.parse import parse
+from blade.custom_rules.parse import RuleError, parse
 from blade.custom_rules.rule_book import CustomLabel, Fix, RuleBook
 from blade.custom_rules.syntax import Rule
-from blade.custom_rules.tokens import RuleError
-from blade.model.errors import ArtifactError
+from blade.model.errors import ArtifactError, BladeError, RequestError
 from blade.model.finding import Cause
 from blade.model.tools import Tools
 
+BOOK = Path("skill", "blade.yaml")
+_SOURCE = Path(__file__).resolve().parents[2]
+_SHIPPED = (_SOURCE / "blade_gym" / "assets" / "benchmarks", _SOURCE.parent / "benchmarks")
+"""The packages of an installed wheel, and those of a checkout."""
 KINDS_OF_FIX = ("harness", "prompt", "training", "verifier", "data", "infrastructure")
-_CODES = ("ANS", "BEH", "DAT", "INF", "TSK")
+_RULE_CODES = ("ANS", "BEH", "DAT", "INF", "TSK")
+"""A label must not be taken for a rule of BLADE."""
 
 
-def read_book(path: Path, shown: str | None = None) -> RuleBook:
-    """The book in a file; ArtifactError names the file, the line and what to do."""
+def rule_book_in(package: Path) -> RuleBook:
+    """The rule book of a package that the user names, or of the file itself; raises where there is none."""
+    places = (package / BOOK, package / BOOK.name, package)
+    path = next((place for place in places if place.is_file()), None)
+    if path is None:
+        raise RequestError(f"{package} holds no {BOOK.as_posix()}", hint="give the folder of a package, or the file")
+    return rule_book_at(path, path.as_posix() if not path.is_absolute() else None)
+
+
+def rule_book_of(benchmark: str | None, files: Iterable[Path]) -> RuleBook | None:
+    """The rule book of the package that is named like the benchmark; None where there is none."""
+    if benchmark is None or not benchmark.replace("-", "").replace("_", "").isalnum():
+        return None
+    name = Path(benchmark) / BOOK
+    path = next((home / name for home in _homes(files) if (home / name).is_file()), None)
+    return rule_book_at(path, f"benchmarks/{name.as_posix()}") if path is not None else None
+
+
+def rule_book_named(name: str | None, files: Iterable[Path] = ()) -> RuleBook | None:
+    """The rule book that a report or an earlier analysis names, where it is still at hand and the same."""
+    shown = Path((name or "").rpartition(" (")[0])
+    inside = Path(*shown.parts[1:]) if shown.parts[:1] == ("benchmarks",) else None
+    homes = [home / inside for home in _homes(files)] if inside is not None else []
+    for path in (path for path in (shown, *homes) if path.is_file()):
+        try:
+            book = rule_book_at(path, shown.as_posix() if not shown.is_absolute() else None)
+        except BladeError:
+            continue
+        if book.named == name:
+            return book
+    return None
+
+
+def _homes(files: Iterable[Path]) -> Iterator[Path]:
+    """Folders that may hold packages, nearest to the files first."""
+    above = (folder / "benchmarks" for file in files for folder in file.resolve().parents)
+    yield from dict.fromkeys((*above, *_SHIPPED))
+
+
+def rule_book_at(path: Path, shown: str | None = None) -> RuleBook:
+    """The rule book in a file; ArtifactError names the file, the line and what to do."""
     shown = shown or path.name
     try:
         data = path.read_bytes()
@@ -140,21 +187,21 @@ class _Reader:
 
     def name(self, node: yaml.Node) -> str:
         name = self.text(node)
-        if not name.replace("-", "").replace("_", "").isalnum() or name[:3] in _CODES or len(name) > 60:
+        if not name.replace("-", "").replace("_", "").isalnum() or name[:3] in _RULE_CODES or len(name) > 60:
             self.refuse(node, f"{name!r} cannot name a label", "letters, digits and dashes; not like a code of BLADE")
         return name
 
     def flag(self, node: yaml.Node) -> bool:
-        said = self.text(node).lower()
-        if said not in ("true", "false", "yes", "no"):
-            self.refuse(node, f"{said!r} is neither true nor false")
-        return said in ("true", "yes")
+        text = self.text(node).lower()
+        if text not in ("true", "false", "yes", "no"):
+            self.refuse(node, f"{text!r} is neither true nor false")
+        return text in ("true", "yes")
 
     def cause(self, node: yaml.Node) -> Cause:
-        said = self.text(node)
-        if said not in list(map(str, Cause)):
-            self.refuse(node, f"{said!r} is no cause", f"one of {', '.join(Cause)}")
-        return Cause(said)
+        text = self.text(node)
+        if text not in list(map(str, Cause)):
+            self.refuse(node, f"{text!r} is no cause", f"one of {', '.join(Cause)}")
+        return Cause(text)
 
     def fix(self, node: yaml.Node) -> Fix:
         found = Fix(**self.fields(node, {"kind": self.text, "action": self.text}, ("kind", "action")))

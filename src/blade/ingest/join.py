@@ -11,8 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from blade.ingest.frames import Stretches, in_natural_order, kept
-from blade.model.rollout import Outcome, Problem
-from blade.model.rollout import RowSource as Source
+from blade.model.rollout import Outcome, Problem, RowSource
 
 MOST_REPEATS = 100_000
 """A manifest that asks for more is mistaken."""
@@ -87,8 +86,8 @@ def _differing(extra: pl.DataFrame, kept: pl.DataFrame, shown: Mapping[int, str]
     ]
 
 
-def _source(row: dict[str, Any], shown: Mapping[int, str], side: str) -> Source:
-    return Source(artifact=shown[row[f"file{side}"]], line=row[f"line{side}"], member=row[f"member{side}"])
+def _source(row: dict[str, Any], shown: Mapping[int, str], side: str) -> RowSource:
+    return RowSource(artifact=shown[row[f"file{side}"]], line=row[f"line{side}"], member=row[f"member{side}"])
 
 
 class Expected(Struct, frozen=True, kw_only=True):

@@ -32,8 +32,7 @@ from blade.ingest.settings import Settings
 from blade.ingest.workers import WORTH_WORKERS, cores, open_pool
 from blade.model.errors import BladeError
 from blade.model.finding import Detect
-from blade.model.rollout import Problem
-from blade.model.rollout import RowSource as Source
+from blade.model.rollout import Problem, RowSource
 from blade.model.tools import NO_CUSTOM_TOOLS, Tools, using_tools
 
 PART = 5_000
@@ -231,7 +230,7 @@ def _blocks(piece: Chunk, format_: Format, blocks: BlockReader, result: Scanned)
                 yield read()
                 waiting, size = [], 0
     except Torn as error:
-        torn = Problem(source=Source(artifact=piece.shown, line=result.lines + 1), reason=str(error))
+        torn = Problem(source=RowSource(artifact=piece.shown, line=result.lines + 1), reason=str(error))
     yield read()
     if torn is not None:
         result.note([torn])

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from blade.claims.markdown import parse
 from blade.claims.names import Names
 from blade.model.check import Check
-from blade.package.asserted import CONTRADICTED
-from blade.package.data import Data
-from blade.package.documents import shown
-from blade.package.facts import Fact, FactFile, read_facts
-from blade.package.golden_audit import audited
-from blade.package.layout import Golden, Package
-from blade.package.numbers_in import numbers, stands
-from blade.package.score import judge
+from blade.package.anchor_facts import DIFFICULTIES, AnchorFact, FactFile, read_facts
+from blade.package.documents import numbers, states
+from blade.package.golden_audit import audit_against
+from blade.package.judge.asserted import CONTRADICTED
+from blade.package.judge.score import judge_against
+from blade.package.layout import GoldenFiles, Package, shown
+from blade.package.rollouts import PackageRollouts
 
 SHORTEST = 20
 """Characters of a fact."""
@@ -37,7 +36,7 @@ _CODE = re.compile(r"`([^`\n]+)`|\"([^\"\n]{4,})\"|\u201c([^\u201d\n]{4,})\u201d
 
 
 def facts_checks(
-    golden: Golden, package: Package, data: Data, run: str | None, report: str, fewest: int
+    golden: GoldenFiles, package: Package, data: PackageRollouts, run: str | None, report: str, fewest: int
 ) -> Iterator[Check]:
     """Everything about one file of facts."""
     if golden.facts is None:
@@ -57,23 +56,17 @@ def facts_checks(
     yield _form(name, file, fewest)
     if not file.facts:
         return
-    yield _reviewed(name, file)
-    yield _concrete(name, file.facts, names)
+    fix = 'read each fact against its rollout, mend or remove it, and set its "status" to "reviewed"'
+    drafts = [f"{fact.id} is {fact.status}" for fact in file.drafts]
+    yield _check("reviewed", "are reviewed", name, drafts, f"{len(file.facts)} reviewed", fix)
+    vague = [f"{fact.id} {why}" for fact in file.facts if (why := _vague(fact, names))]
+    fix = f"name a task, a rollout, a tool or a number in each, in at least {SHORTEST} characters"
+    yield _check("concrete", "are concrete", name, vague, f"{len(file.facts)} name ids or quantities", fix)
     yield _needs_reading(name, file.facts, names)
     yield _distinct(name, file.facts, fewest)
     yield _difficulty(name, file.facts)
     yield _supported(name, file.facts, names, report)
     yield _true(name, file.facts, data, run)
-
-
-class _Report:
-    """What a reader sees of a report, without markup: its text in one line, its words, its numbers."""
-
-    def __init__(self, report: str) -> None:
-        text = "\n".join(passage.text for passage in parse(report).everything)
-        self.flat = " ".join(text.split()).replace("`", "")
-        self.words = frozenset(_words(text))
-        self.numbers = tuple(dict.fromkeys(numbers(text)))
 
 
 def _listed(faults: Sequence[str]) -> str:
@@ -104,19 +97,7 @@ def _form(name: str, file: FactFile, fewest: int) -> Check:
     )
 
 
-def _reviewed(name: str, file: FactFile) -> Check:
-    faults = [f"{fact.id} is {fact.status}" for fact in file.drafts]
-    fix = 'read each fact against its rollout, mend or remove it, and set its "status" to "reviewed"'
-    return _check("reviewed", "are reviewed", name, faults, f"{len(file.facts)} reviewed", fix)
-
-
-def _concrete(name: str, facts: Sequence[Fact], names: Names) -> Check:
-    faults = [f"{fact.id} {why}" for fact in facts if (why := _vague(fact, names))]
-    fix = f"name a task, a rollout, a tool or a number in each, in at least {SHORTEST} characters"
-    return _check("concrete", "are concrete", name, faults, f"{len(facts)} name ids or quantities", fix)
-
-
-def _vague(fact: Fact, names: Names) -> str:
+def _vague(fact: AnchorFact, names: Names) -> str:
     if len(fact.fact) < SHORTEST:
         return f"has {len(fact.fact)} characters, at least {SHORTEST} are needed"
     if len(set(_words(fact.fact))) < FEWEST_WORDS:
@@ -125,38 +106,36 @@ def _vague(fact: Fact, names: Names) -> str:
     return "" if quantity or _names_in(fact, names) else "has no id, no number and no quotation"
 
 
-def _names_in(fact: Fact, names: Names) -> list[str]:
+def _names_in(fact: AnchorFact, names: Names) -> list[str]:
     """Ids, rollouts, tools and quotations of a fact."""
-    tasks = [one.name for one in names.tasks_in(fact.fact)]
-    places = [one.task_id for one in names.locations_in(fact.fact) if one.task_id]
-    quoted = [next(filter(None, found.groups())) for found in _CODE.finditer(fact.fact)]
-    tools = [
-        tool for one in names.analysis.runs for tool in one.run.tools if re.search(rf"\b{re.escape(tool)}\b", fact.fact)
-    ]
-    return list(dict.fromkeys((*tasks, *places, *quoted, *tools)))
+    tasks = [task.name for task in names.tasks_in(fact.fact)]
+    rollouts = [place.task_id for place in names.locations_in(fact.fact) if place.task_id]
+    quoted = [next(filter(None, match.groups())) for match in _CODE.finditer(fact.fact)]
+    tools = [tool for one in names.analysis.runs for tool in one.run.tools]
+    used = [tool for tool in tools if re.search(rf"\b{re.escape(tool)}\b", fact.fact)]
+    return list(dict.fromkeys((*tasks, *rollouts, *quoted, *used)))
 
 
-def _needs_reading(name: str, facts: Sequence[Fact], names: Names) -> Check:
+def _needs_reading(name: str, facts: Sequence[AnchorFact], names: Names) -> Check:
     """The tutorial asks to remove facts that the metrics alone give; one that has been marked so must go."""
-    marked = [f"{fact.id} is marked aggregate_only" for fact in facts if fact.aggregate_only]
+    faults = [f"{fact.id} is marked aggregate_only" for fact in facts if fact.aggregate_only]
     plain = [fact.id for fact in facts if not _names_in(fact, names)]
-    faults = marked or (
-        [f"{', '.join(plain)} name no task, rollout, tool or words of one"] if 2 * len(plain) > len(facts) else []
-    )
+    if not faults and 2 * len(plain) > len(facts):
+        faults = [f"{', '.join(plain)} name no task, rollout, tool or words of one"]
     fix = "remove facts that the metrics alone give; write what a reader of rollouts found, with the task"
     held = f"{len(facts) - len(plain)} of {len(facts)} name a task, a rollout, a tool or its words"
     return _check("evidence", "need reading", name, faults, held, fix)
 
 
-def _distinct(name: str, facts: Sequence[Fact], fewest: int) -> Check:
-    words: dict[frozenset[str], str] = {}
+def _distinct(name: str, facts: Sequence[AnchorFact], fewest: int) -> Check:
+    ids: dict[frozenset[str], str] = {}
     copies: dict[str, str] = {}
     for fact in facts:
-        mine = frozenset(_words(fact.fact))
-        near = (mine,) if mine in words else words if len(words) <= MOST_COMPARED else ()
-        like = next((words[one] for one in near if _overlap(one, mine) >= ALIKE), None)
+        words = frozenset(_words(fact.fact))
+        near = (words,) if words in ids else ids if len(ids) <= MOST_COMPARED else ()
+        like = next((ids[other] for other in near if len(words & other) >= ALIKE * len(words | other)), None)
         if like is None:
-            words[mine] = fact.id
+            ids[words] = fact.id
         else:
             copies[fact.id] = like
     distinct = len(facts) - len(copies)
@@ -165,67 +144,69 @@ def _distinct(name: str, facts: Sequence[Fact], fewest: int) -> Check:
     return _check("distinct", "differ", name, faults, f"{distinct} of {len(facts)} differ", fix)
 
 
-def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
-    return len(one & other) / len(one | other) if one | other else 1.0
-
-
-def _difficulty(name: str, facts: Sequence[Fact]) -> Check:
+def _difficulty(name: str, facts: Sequence[AnchorFact]) -> Check:
     rated = [fact.difficulty for fact in facts if fact.difficulty]
     same = len(facts) > 2 and len(rated) == len(facts) and len(set(rated)) == 1
     unexplained = same and not all(fact.reason for fact in facts)
     faults = [f"all {len(facts)} are {rated[0]}, and no reason is given"] if unexplained else []
-    held = ", ".join(f"{rated.count(one)} {one}" for one in ("high", "medium", "low") if one in rated) or "not rated"
+    held = ", ".join(f"{rated.count(one)} {one}" for one in DIFFICULTIES if one in rated) or "not rated"
     fix = 'rate each fact by how much reading it takes (high, medium, low), or say under "reason" why all are alike'
     return _check("difficulty", "are rated by difficulty", name, faults, held, fix)
 
 
-def _supported(name: str, facts: Sequence[Fact], names: Names, report: str) -> Check:
-    seen, judged = _Report(report), _judged(facts, report)
-    faults = [
-        f"{fact.id}: {why}" for fact in facts if (why := _unsupported(fact, names, seen) or judged.get(fact.id, ""))
-    ]
+class _SeenReport:
+    """What a reader sees of a report, without markup: its text in one line, its words, its numbers."""
+
+    def __init__(self, report: str) -> None:
+        text = "\n".join(passage.text for passage in parse(report).everything)
+        self.flat = " ".join(text.split()).replace("`", "")
+        self.words = frozenset(_words(text))
+        self.numbers = tuple(dict.fromkeys(numbers(text)))
+
+
+def _supported(name: str, facts: Sequence[AnchorFact], names: Names, report: str) -> Check:
+    """Facts whose names, numbers or words the golden report has not, or which it contradicts when it is judged by them."""
+    seen = _SeenReport(report)
+    verdicts = judge_against(report, facts[:MOST_JUDGED]).score(report).met
+    against = {
+        one.fact.id: f"the report does not say so ({one.why})"
+        for one in verdicts
+        if not one.supported or one.met == CONTRADICTED
+    }
+    faults = [f"{fact.id}: {why}" for fact in facts if (why := _unsupported(fact, names, seen) or against.get(fact.id))]
     fix = "keep only facts that the golden report states: the same tasks, the same numbers"
     return _check("supported", "stand in the golden report", name, faults, f"{len(facts)} do", fix)
 
 
-def _unsupported(fact: Fact, names: Names, report: _Report) -> str:
-    absent = [one for one in _names_in(fact, names) if _bare(one) not in report.flat]
-    if absent:
-        return f"the report does not have {absent[0]!r}"
+def _unsupported(fact: AnchorFact, names: Names, report: _SeenReport) -> str:
+    for name in _names_in(fact, names):
+        if " ".join(name.split()).replace("`", "").strip(" .,;:") not in report.flat:
+            return f"the report does not have {name!r}"
     missing = next(_missing_numbers(fact, names, report), None)
     if missing is not None:
         return f"the report does not have the number {missing}"
     words = set(_words(fact.fact))
-    held = words & report.words
-    return "" if len(held) >= SUPPORTED * len(words) else "the report says nothing of the kind"
+    return "" if len(words & report.words) >= SUPPORTED * len(words) else "the report says nothing of the kind"
 
 
-def _judged(facts: Sequence[Fact], report: str) -> dict[str, str]:
-    """Facts that no sentence of the golden report bears out, or that one contradicts, when it is judged by them."""
-    met = judge(report, facts[:MOST_JUDGED]).score(report).met
-    against = [one for one in met if not one.supported or one.met == CONTRADICTED]
-    return {one.fact.id: f"the report does not say so ({one.why})" for one in against}
-
-
-def _bare(name: str) -> str:
-    return " ".join(name.split()).replace("`", "").strip(" .,;:")
-
-
-def _missing_numbers(fact: Fact, names: Names, report: _Report) -> Iterator[str]:
+def _missing_numbers(fact: AnchorFact, names: Names, report: _SeenReport) -> Iterator[str]:
     """Numbers of a fact that its report does not have; of a range one number within it is enough."""
     text = _without_names(fact, names)
     stated = [value for value, _ in report.numbers]
-    for found in _RANGE.finditer(text):
-        low, high = sorted(float(one.replace(",", "")) for one in found.group(1, 2))
-        scale = 100 if found[3] else 1
+    for match in _RANGE.finditer(text):
+        low, high = sorted(float(end.replace(",", "")) for end in match.group(1, 2))
+        scale = 100 if match[3] else 1
         if not any(low <= value * factor <= high for value in stated for factor in (1, scale)):
-            yield found.group()
-    for value, _ in _once(numbers(_RANGE.sub(" ", text))):
-        if not stands(value, report.numbers):
+            yield match.group()
+    found = list(numbers(_RANGE.sub(" ", text)))
+    # A percentage is looked for as the fraction that it is; as it is written it would be asked for twice.
+    fractions = {round(value * 100, 9) for value, digits in found if digits >= 2}
+    for value, _ in found:
+        if round(value, 9) not in fractions and not states(report.numbers, value):
             yield f"{value:g}"
 
 
-def _without_names(fact: Fact, names: Names) -> str:
+def _without_names(fact: AnchorFact, names: Names) -> str:
     """A fact without its ids and quotations, which are looked for as they are."""
     text = _CODE.sub(" ", fact.fact)
     spans = [(one.start, one.end) for one in names.locations_in(text)]
@@ -235,31 +216,23 @@ def _without_names(fact: Fact, names: Names) -> str:
     return text
 
 
-def _once(found: Iterable[tuple[float, int]]) -> Iterator[tuple[float, int]]:
-    """A percentage is looked for as the fraction that it is; as it is written it would be asked for twice."""
-    seen = list(found)
-    fractions = {round(value * 100, 9) for value, digits in seen if digits >= 2}
-    yield from (one for one in seen if round(one[0], 9) not in fractions)
-
-
-def _true(name: str, facts: Sequence[Fact], data: Data, run: str | None) -> Check:
-    message = "D3 anchor facts hold in the data"
+def _true(name: str, facts: Sequence[AnchorFact], data: PackageRollouts, run: str | None) -> Check:
     if not data.runs:
+        message = "D3 anchor facts hold in the data"
         return Check(code="D3.facts.true", passed=None, message=message, found="there are no rollouts to hold them to")
-    text = "# Facts\n\n" + "\n\n".join(_as_markdown(fact.fact) for fact in facts)
-    found = audited(name, text, data, run)
+    paragraphs = []
+    for fact in facts:
+        # As Markdown: what stands between backticks is code, everything else is what it is.
+        parts = fact.fact.split("`")
+        escaped = (part if number % 2 else _MARKUP.sub(r"\\\g<0>", part) for number, part in enumerate(parts))
+        paragraphs.append("`".join(escaped))
+    audit = audit_against(name, "\n\n".join(("# Facts", *paragraphs)), data, run)
     faults = []
-    for claim in found.false:
+    for claim in audit.false:
         fact = facts[min((claim.line - 3) // 2, len(facts) - 1)]
         faults.append(f"{fact.id}: {claim.token!r} {claim.why}" + (f", found {claim.found}" if claim.found else ""))
     fix = "put the right value in, or remove the fact"
-    return _check("true", "hold in the data", name, faults, f"none of {len(found.claims)} claims is false", fix)
-
-
-def _as_markdown(sentence: str) -> str:
-    """A plain sentence in Markdown: what stands between backticks is code, everything else is what it is."""
-    parts = sentence.split("`")
-    return "`".join(part if place % 2 else _MARKUP.sub(r"\\\g<0>", part) for place, part in enumerate(parts))
+    return _check("true", "hold in the data", name, faults, f"none of {len(audit.claims)} claims is false", fix)
 
 
 def _words(text: str) -> list[str]:

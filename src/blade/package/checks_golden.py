@@ -5,17 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from blade.claims.values import Audit, Claim, ClaimVerdict
+from blade.claims.values import Audit, ClaimVerdict
 from blade.model.check import Check
 from blade.package.checks_facts import facts_checks
-from blade.package.checks_metrics import metrics_checks, said_model
-from blade.package.checks_shallow import shallow_check
-from blade.package.data import Data
-from blade.package.documents import is_utf8, read_text, sections, shown
-from blade.package.golden_audit import audited
-from blade.package.layout import Golden, Package
-from blade.package.meanings import OF_REPORT, Wanted, match, substance
-from blade.package.open_checks import open_check
+from blade.package.checks_metrics import metrics_checks, sidecar_model
+from blade.package.documents import (
+    OF_REPORT,
+    RequiredSection,
+    Section,
+    is_utf8,
+    open_check,
+    read_text,
+    sections,
+)
+from blade.package.golden_audit import audit_against
+from blade.package.layout import GoldenFiles, Package, shown
+from blade.package.rollouts import PackageRollouts
+from blade.package.shallow import shallow_check
 from blade.stats.task_matching import same_tasks
 
 FEWEST_LINES = 40
@@ -26,41 +32,38 @@ FEWEST_WORDS = 6
 FEWEST_CITED = 3
 FEWEST_QUOTES = 2
 MOST_LISTED = 4
-_OF_ITS_SECTIONS = {"Sometimes-pass deep dives", "Never-pass deep dives", "Cross-model comparison"}
+_DEEP_DIVES = {"Sometimes-pass deep dives": "sometimes_pass", "Never-pass deep dives": "never_pass"}
+_COMPARISON = "Cross-model comparison"
 
 
-def golden_checks(package: Package, data: Data, fewest_facts: int) -> Iterator[Check]:
+def golden_checks(package: Package, data: PackageRollouts, fewest_facts: int) -> Iterator[Check]:
     """Everything about D3, report by report."""
-    yield _some(package)
-    for golden in package.goldens:
-        yield from _of_golden(golden, package, data, fewest_facts)
-    yield open_check(package, "golden", "D3.open")
-
-
-def _some(package: Package) -> Check:
-    models = [golden for golden in package.goldens if not golden.comparison]
-    return Check(
+    of_models = [golden for golden in package.goldens if not golden.comparison]
+    yield Check(
         code="D3.report",
-        passed=bool(models),
-        message="D3 golden report found" if models else "D3 golden report missing",
+        passed=bool(of_models),
+        message="D3 golden report found" if of_models else "D3 golden report missing",
         found=", ".join(shown(golden.report, package.folder) for golden in package.goldens)
         or "looked for golden_reports/<model>_golden_report.md",
         fix="write golden_reports/<model>_golden_report.md for one model of rollouts/; "
         "`blade package init NAME --from RUN` drafts one",
     )
+    for golden in package.goldens:
+        yield from _of_golden(golden, package, data, fewest_facts)
+    yield open_check(package, "golden", "D3.open")
 
 
-def _of_golden(golden: Golden, package: Package, data: Data, fewest_facts: int) -> Iterator[Check]:
+def _of_golden(golden: GoldenFiles, package: Package, data: PackageRollouts, fewest_facts: int) -> Iterator[Check]:
     name, whole = shown(golden.report, package.folder), read_text(golden.report)
     text = whole[:LONGEST]
-    run = None if golden.comparison else data.subject(golden, said_model(golden.metrics))
+    run = None if golden.comparison else data.subject(golden, sidecar_model(golden.metrics))
     yield _form(name, whole, is_utf8(golden.report))
     if not golden.comparison:
         yield _subject(name, run, data)
         yield _sections(name, text, data, run)
-    found = audited(golden.report.name, text, data, run)
-    yield _evidence(name, found, text, data, run)
-    yield _audit(name, found, data, _command(golden, data, run))
+    audit = audit_against(golden.report.name, text, data, run)
+    yield _evidence(name, audit, text, data, run)
+    yield _audit(name, audit, golden, data, run)
     if not golden.comparison or golden.metrics is not None:
         yield from metrics_checks(golden, package, data, run, text)
     if not golden.comparison or golden.facts is not None:
@@ -83,7 +86,7 @@ def _form(name: str, text: str, utf8: bool) -> Check:
     )
 
 
-def _subject(name: str, run: str | None, data: Data) -> Check:
+def _subject(name: str, run: str | None, data: PackageRollouts) -> Check:
     names = ", ".join(one.name for one in data.runs) or "none"
     return Check(
         code="D3.subject",
@@ -94,18 +97,14 @@ def _subject(name: str, run: str | None, data: Data) -> Check:
     )
 
 
-def _sections(name: str, text: str, data: Data, run: str | None) -> Check:
+def _sections(name: str, text: str, data: PackageRollouts, run: str | None) -> Check:
     written = sections(text)
     missing = []
     for wanted in OF_REPORT:
-        found = match(wanted, written)
-        words = substance(found) if found is not None else 0
-        if wanted.title not in _OF_ITS_SECTIONS or _due(wanted, data, run):
-            missing += (
-                [wanted]
-                if words < FEWEST_WORDS or not _about(wanted, found.body if found is not None else (), data, run)
-                else []
-            )
+        section = wanted.find(written)
+        empty = section is None or section.words < FEWEST_WORDS
+        if _is_due(wanted, data, run) and (empty or not _names_other_run(wanted, section, data, run)):
+            missing.append(wanted)
     return Check(
         code="D3.sections",
         passed=not missing,
@@ -115,36 +114,34 @@ def _sections(name: str, text: str, data: Data, run: str | None) -> Check:
     )
 
 
-def _due(wanted: Wanted, data: Data, run: str | None) -> bool:
+def _is_due(wanted: RequiredSection, data: PackageRollouts, run: str | None) -> bool:
     """Deep dives are due where the run has such tasks, a comparison where another run has the same tasks."""
+    bucket = _DEEP_DIVES.get(wanted.title)
+    if bucket is None and wanted.title != _COMPARISON:
+        return True
     if run is None:
         return False
-    if wanted.title == "Cross-model comparison":
-        mine = data.analyzed(run).run.tasks
-        return any(same_tasks(mine, one.tasks).comparable for one in data.runs if one.name != run)
-    bucket = "sometimes_pass" if wanted.title.startswith("Sometimes") else "never_pass"
-    return bool(data.analyzed(run).metrics.buckets.get(bucket, 0))
+    if bucket is not None:
+        return bool(data.analyzed(run).metrics.buckets.get(bucket, 0))
+    tasks = data.analyzed(run).run.tasks
+    return any(same_tasks(tasks, other.tasks).comparable for other in data.runs if other.name != run)
 
 
-def _about(wanted: Wanted, body: tuple[str, ...], data: Data, run: str | None) -> bool:
-    """A comparison names the other run."""
-    if wanted.title != "Cross-model comparison" or run is None:
+def _names_other_run(wanted: RequiredSection, section: Section | None, data: PackageRollouts, run: str | None) -> bool:
+    """A comparison must; nothing else need."""
+    if wanted.title != _COMPARISON or run is None or section is None:
         return True
-    names = {name for one in data.runs if one.name != run for name in (one.name, one.model) if name}
+    names = {name for other in data.runs if other.name != run for name in (other.name, other.model) if name}
     names |= {file.path.name.split(".")[0].removesuffix("_rollouts") for file in data.files if run not in file.runs}
-    said = _plain("\n".join(body))
-    return any(_plain(name) in said for name in names)
+    text, *plain = (re.sub(r"[\W_]+", " ", one.lower()) for one in ("\n".join(section.body), *names))
+    return any(name in text for name in plain)
 
 
-def _plain(text: str) -> str:
-    return re.sub(r"[\W_]+", " ", text.lower())
-
-
-def _evidence(name: str, found: Audit, text: str, data: Data, run: str | None) -> Check:
+def _evidence(name: str, audit: Audit, text: str, data: PackageRollouts, run: str | None) -> Check:
     lines = text.split("\n")
-    prose = [claim for claim in found.claims if not lines[claim.line - 1].lstrip().startswith("|")]
+    prose = [claim for claim in audit.claims if not lines[claim.line - 1].lstrip().startswith("|")]
     cited = {claim.token for claim in prose if claim.kind == "id" and claim.verdict is not ClaimVerdict.FALSE}
-    quotes = sum(claim.kind == "quote" and claim.verdict is ClaimVerdict.TRUE for claim in found.claims)
+    quotes = sum(claim.kind == "quote" and claim.verdict is ClaimVerdict.TRUE for claim in audit.claims)
     tasks = max((one.tasks.height for one in data.runs if run in (None, one.name)), default=0)
     needed = min(FEWEST_CITED, tasks) if tasks else FEWEST_CITED
     return Check(
@@ -158,32 +155,22 @@ def _evidence(name: str, found: Audit, text: str, data: Data, run: str | None) -
     )
 
 
-def _command(golden: Golden, data: Data, run: str | None) -> str:
-    files = [file.path.as_posix() for file in data.files if run in (None, *file.runs)]
-    return f"blade audit {golden.report.as_posix()} --runs {' '.join(files)}"
-
-
-def _audit(name: str, found: Audit, data: Data, command: str) -> Check:
-    checked, all_ = found.count(ClaimVerdict.TRUE, ClaimVerdict.FALSE), len(found.claims)
+def _audit(name: str, audit: Audit, golden: GoldenFiles, data: PackageRollouts, run: str | None) -> Check:
+    message = "D3 golden report audited"
     if not data.runs:
-        return Check(
-            code="D3.audit",
-            passed=None,
-            message="D3 golden report audited",
-            found="there are no rollouts to hold it to",
-        )
-    listed = "; ".join(map(_false, found.false[:MOST_LISTED]))
-    more = f"; and {len(found.false) - MOST_LISTED} more" if len(found.false) > MOST_LISTED else ""
+        return Check(code="D3.audit", passed=None, message=message, found="there are no rollouts to hold it to")
+    false = []
+    for claim in audit.false[:MOST_LISTED]:
+        right = f", found {claim.found}" if claim.found else ""
+        false.append(f"line {claim.line}: {claim.token!r} {claim.why}{right}")
+    more = f"; and {len(audit.false) - MOST_LISTED} more" if len(audit.false) > MOST_LISTED else ""
+    checked = f", {audit.count(ClaimVerdict.TRUE, ClaimVerdict.FALSE):,} could be checked"
+    files = [file.path.as_posix() for file in data.files if run in (None, *file.runs)]
     return Check(
         code="D3.audit",
-        passed=not found.false and bool(all_),
-        message="D3 golden report audited",
-        found=f"{name}: {len(found.false)} of {all_:,} claims are false"
-        + (f": {listed}{more}" if found.false else f", {checked:,} could be checked"),
-        fix=f"put the right values in; `{command}` lists every claim",
+        passed=not audit.false and bool(audit.claims),
+        message=message,
+        found=f"{name}: {len(audit.false)} of {len(audit.claims):,} claims are false"
+        + (f": {'; '.join(false)}{more}" if false else checked),
+        fix=f"put the right values in; `blade audit {golden.report.as_posix()} --runs {' '.join(files)}` lists every claim",
     )
-
-
-def _false(claim: Claim) -> str:
-    right = f", found {claim.found}" if claim.found else ""
-    return f"line {claim.line}: {claim.token!r} {claim.why}{right}"

@@ -11,7 +11,7 @@ from blade.cli.console import show
 from blade.cli.options import AuditedRuns, MoreRuns
 
 if TYPE_CHECKING:
-    from blade.package.calibrate import Calibration
+    from blade.package.judge.calibrate import Calibration
 
 REPORTS = "golden_reports"
 
@@ -40,20 +40,20 @@ def calibrate(
     Example: blade package calibrate --golden-report a_golden_report.md --anchor-facts a_anchor_facts.json --shallow-report a_shallow.md
     """
     from blade.cli.package.runs import auditor, stamped
-    from blade.package.calibrate import calibrate as run
-    from blade.package.calibrate import calibration_lines, summary
-    from blade.package.controls import other_report as as_control
-    from blade.package.facts import read_facts
-    from blade.package.reward import as_text
-    from blade.package.texts import read_text
+    from blade.package.anchor_facts import read_facts
+    from blade.package.documents import read_report
+    from blade.package.judge.calibrate import calibrate as run
+    from blade.package.judge.calibrate import calibration_lines, summary
+    from blade.package.judge.calibrate import other_report as as_control
+    from blade.package.judge.score import as_text
 
     known = read_facts(anchor_facts)
     other = other_report or _beside(golden_report)
     found = run(
-        read_text(golden_report, "golden report"),
+        read_report(golden_report, "golden report"),
         known.facts,
-        read_text(shallow_report, "shallow report"),
-        as_control(None if other is None else read_text(other, "other report")),
+        read_report(shallow_report, "shallow report"),
+        as_control(None if other is None else read_report(other, "other report")),
         min_spread,
         auditor([*(runs or ()), *(more or ())], golden_report),
     )
@@ -79,8 +79,8 @@ def _beside(golden: Path) -> Path | None:
 
 def _write(found: Calibration, out: Path) -> None:
     from blade.files import replacing
-    from blade.package.calibrate import summary
-    from blade.package.reward import as_text, reward
+    from blade.package.judge.calibrate import summary
+    from blade.package.judge.score import as_text, reward
 
     scores = {"golden-vs-self": found.golden, "shallow-vs-golden": found.shallow}
     scores |= {f"{one.control.name}-vs-golden": one.score for one in found.controls if one.score is not None}

@@ -38,17 +38,18 @@ def sanitize(
     """
     import json
 
+    from blade.package.sanitize import as_json as sanitize_json
+    from blade.package.sanitize import report_lines
     from blade.package.sanitize import sanitize as detect
-    from blade.package.sanitize import words
 
     given = path or benchmark_dir
     if given is None or (path and benchmark_dir):
         raise RequestError("one folder or file is needed", hint="blade package sanitize DIR")
     found = detect(given, deny=deny or (), output=output)
     if as_json:
-        print(json.dumps(words.as_json(found), ensure_ascii=False))
+        print(json.dumps(sanitize_json(found), ensure_ascii=False))
     else:
-        show(words.text(found))
+        show(report_lines(found))
         if output is not None:
             show(
                 f"wrote a redacted copy to {output}"

@@ -29,15 +29,14 @@ def score(
     """
     from blade.cli.package.runs import auditor, stamped
     from blade.files import replacing
-    from blade.package.facts import read_facts
-    from blade.package.reward import as_text, reward, reward_lines
-    from blade.package.score import judge
-    from blade.package.texts import read_text
+    from blade.package.anchor_facts import read_facts
+    from blade.package.documents import read_report
+    from blade.package.judge.score import as_text, judge_against, reward, reward_lines
 
     given = [*(runs or ()), *(more or ())]
     known = read_facts(anchor_facts)
-    text = read_text(report, "report")
-    made = judge(read_text(golden, "golden report"), known.facts).score(text, auditor(given, report)(text))
+    text = read_report(report, "report")
+    made = judge_against(read_report(golden, "golden report"), known.facts).score(text, auditor(given, report)(text))
     place = (output_dir or stamped("score-runs")) / "reward.json"
     written = as_text(reward(made, known.problems))
     with replacing(place) as file:

@@ -10,7 +10,7 @@ from blade.cli.console import show
 from blade.cli.options import BenchmarkDir, PackageFolder, given_folder
 
 if TYPE_CHECKING:
-    from blade.package.status import Line, Status
+    from blade.package.status import PackageStatus, StatusLine
 
 WIDEST = 70
 MOST_OPEN = 12
@@ -25,20 +25,18 @@ def status(
 
     Example: blade package status benchmarks/evalplus
     """
-    import json
-    from dataclasses import asdict
-
+    from blade.files import json_line
     from blade.package.layout import find_package
     from blade.package.status import status as detect
 
     found = detect(find_package(given_folder(folder, benchmark_dir)))
     if as_json:
-        print(json.dumps(asdict(found), ensure_ascii=False))
+        print(json_line(found).decode(), end="")
     else:
         show(_lines(found))
 
 
-def _lines(found: Status) -> list[str]:
+def _lines(found: PackageStatus) -> list[str]:
     lines, part = [f"package {found.benchmark}"], ""
     for line in found.lines:
         lines.append(_line(line, line.part if line.part != part else ""))
@@ -49,7 +47,7 @@ def _lines(found: Status) -> list[str]:
     return [*lines, f"next      {found.next}", f"          ({found.why})"]
 
 
-def _line(line: Line, part: str) -> str:
+def _line(line: StatusLine, part: str) -> str:
     files = ", ".join(line.files)
     files = files if len(files) <= WIDEST else f"{line.files[0]} and {len(line.files) - 1} more"
     said = (files if line.there else "not there") + (f" ({line.note})" if line.note else "")

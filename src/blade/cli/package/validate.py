@@ -40,7 +40,7 @@ def validate(
 
 
 def _lines(found: Validation) -> list[str]:
-    from blade.package.text import check_lines
+    from blade.package.validate import check_lines
 
     lines = [line for check in found.checks for line in check_lines(check)]
     if found.items:
@@ -52,9 +52,9 @@ def _lines(found: Validation) -> list[str]:
 
 
 def _as_json(found: Validation) -> dict[str, Any]:
-    from dataclasses import asdict
+    from msgspec.structs import asdict
 
-    from blade.package.text import check_json
+    from blade.package.validate import check_json
 
     return {
         "phase": found.phase,

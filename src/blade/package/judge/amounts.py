@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from blade.claims.markdown import Passage
 from blade.claims.names import Number, numbers, quotes
 from blade.claims.patterns import WORDS
-from blade.package.ids import NO_NAMES, Mention
-from blade.package.words import COMMON, axis, spoken, stem
+from blade.package.judge.words import COMMON, NO_NAMES, Mention, axis, spoken, stem
 
 _OF = re.compile(r"\s*(?:of|out\s+of|/)\s+(?:(?:the|its|all|a\s+total\s+of|those)\s+)*", re.IGNORECASE)
 _OUTER = re.compile(r"(?:^|[.;,(]\s*)\bof\s+(?:(?:the|its|all|these|those)\s+)*$", re.IGNORECASE)
@@ -28,8 +28,7 @@ _WIDE = 1.6
 """A range whose ends are further apart says too little."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Amount:
+class Amount(Struct, frozen=True, kw_only=True):
     """A number, or a range, with what it counts."""
 
     start: int

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from functools import cached_property
 
-from blade.package.amounts import Amount, comparable, mirrored, same_value
-from blade.package.claims import Reading, Statement
-from blade.package.golden import Golden, shares_of, tasks_of
-from blade.package.ids import is_place, task_of
-from blade.package.models import models_named, run_of
+from msgspec import Struct
+
+from blade.package.judge.amounts import Amount, comparable, mirrored, same_value
+from blade.package.judge.statements import ReportStatements, Statement, models_named, run_of
+from blade.package.judge.words import is_place, task_of
 
 NUMBER, POLARITY, EVIDENCE = "number", "polarity", "evidence"
 KINDS = (NUMBER, POLARITY, EVIDENCE)
@@ -19,8 +19,7 @@ _ALIKE = 0.7
 _FEWEST = 3
 
 
-@dataclass(frozen=True, kw_only=True)
-class Compared:
+class ComparedClaim(Struct, frozen=True, kw_only=True):
     """One thing that a report says of what the golden report speaks of too."""
 
     kind: str
@@ -35,7 +34,7 @@ class Compared:
     """The golden report's number, where one is at stake."""
 
 
-def compare(candidate: Reading, golden: Golden) -> tuple[Compared, ...]:
+def compare(candidate: ReportStatements, golden: GoldenIndex) -> tuple[ComparedClaim, ...]:
     """Everything that can be held against the golden report, in the order of the candidate."""
     models = golden.models | models_named(candidate)
     return tuple(
@@ -52,7 +51,7 @@ def _same_run(one: Statement, other: Statement, models: frozenset[str]) -> bool:
     return not mine or not theirs or bool(mine & theirs)
 
 
-def _of(statement: Statement, golden: Golden, models: frozenset[str]) -> Iterator[Compared]:
+def _of(statement: Statement, golden: GoldenIndex, models: frozenset[str]) -> Iterator[ComparedClaim]:
     if statement.label:
         numbers = list(_row(statement, golden))
     else:
@@ -67,7 +66,7 @@ def _of(statement: Statement, golden: Golden, models: frozenset[str]) -> Iterato
     yield from _outcomes(statement, golden)
 
 
-def _like(statement: Statement, golden: Golden) -> list[int]:
+def _like(statement: Statement, golden: GoldenIndex) -> list[int]:
     """Clauses of the golden report that say nearly the same words."""
     words = statement.stems
     if len(words) < _FEWEST and not statement.ids:
@@ -95,13 +94,13 @@ def _same_subject(one: Statement, other: Statement) -> bool:
     return len(mine & theirs) >= 0.5 * min(len(mine), len(theirs))
 
 
-def _polarity(statement: Statement, near: Sequence[int], golden: Golden) -> Iterator[Compared]:
+def _polarity(statement: Statement, near: Sequence[int], golden: GoldenIndex) -> Iterator[ComparedClaim]:
     """Whether it denies what the golden report affirms, or points the other way."""
     if not near or (len(statement.stems) < _FEWEST and not statement.ids):
         return
     agreeing = next((one for one in near if _same_stance(statement, golden.statements[one])), None)
     number = agreeing if agreeing is not None else _closest(statement, near, golden)
-    yield Compared(
+    yield ComparedClaim(
         kind=POLARITY,
         agrees=agreeing is not None,
         statement=statement,
@@ -111,7 +110,7 @@ def _polarity(statement: Statement, near: Sequence[int], golden: Golden) -> Iter
     )
 
 
-def _closest(statement: Statement, near: Sequence[int], golden: Golden) -> int:
+def _closest(statement: Statement, near: Sequence[int], golden: GoldenIndex) -> int:
     def distance(number: int) -> tuple[int, int, int]:
         other = golden.statements[number]
         return (len(statement.ids ^ other.ids), len(statement.stems ^ other.stems), number)
@@ -134,7 +133,7 @@ def _none_of(statement: Statement) -> int:
     return sum(one.of is not None and not one.high for one in statement.amounts)
 
 
-def _numbers(statement: Statement, near: Sequence[int], golden: Golden) -> Iterator[Compared]:
+def _numbers(statement: Statement, near: Sequence[int], golden: GoldenIndex) -> Iterator[ComparedClaim]:
     """Numbers of a clause against those of the golden clause that agrees best."""
     if not statement.amounts or not near:
         return
@@ -144,7 +143,7 @@ def _numbers(statement: Statement, near: Sequence[int], golden: Golden) -> Itera
     yield from _against(statement, best, golden)
 
 
-def _closeness(statement: Statement, number: int, golden: Golden) -> tuple[int, int]:
+def _closeness(statement: Statement, number: int, golden: GoldenIndex) -> tuple[int, int]:
     other = golden.statements[number]
     return len(statement.ids ^ other.ids) + len(statement.stems ^ other.stems), number
 
@@ -153,7 +152,7 @@ def _unmatched(statement: Statement, other: Statement) -> int:
     return sum(not any(same_value(one, right) for right in other.amounts) for one in statement.amounts)
 
 
-def _against(statement: Statement, number: int, golden: Golden) -> Iterator[Compared]:
+def _against(statement: Statement, number: int, golden: GoldenIndex) -> Iterator[ComparedClaim]:
     other = golden.statements[number]
     left = list(other.amounts)
     wrong = []
@@ -174,8 +173,8 @@ def _against(statement: Statement, number: int, golden: Golden) -> Iterator[Comp
             yield _number(statement, number, one, match, False)
 
 
-def _number(statement: Statement, golden: int, said: Amount, right: Amount, agrees: bool) -> Compared:
-    return Compared(
+def _number(statement: Statement, golden: int, said: Amount, right: Amount, agrees: bool) -> ComparedClaim:
+    return ComparedClaim(
         kind=NUMBER,
         agrees=agrees,
         statement=statement,
@@ -192,7 +191,7 @@ def shown(amount: Amount) -> str:
     return ends + ("%" if amount.percent else "") + (f" of {amount.of:g}" if amount.of is not None else "")
 
 
-def _row(statement: Statement, golden: Golden) -> Iterator[Compared]:
+def _row(statement: Statement, golden: GoldenIndex) -> Iterator[ComparedClaim]:
     """A row against the golden row of the same label."""
     rows = golden.by_label.get(statement.label, ())
     if rows and statement.amounts:
@@ -200,7 +199,7 @@ def _row(statement: Statement, golden: Golden) -> Iterator[Compared]:
         yield from _against(statement, best, golden)
 
 
-def _shared(statement: Statement, golden: Golden, models: frozenset[str]) -> Iterator[Compared]:
+def _shared(statement: Statement, golden: GoldenIndex, models: frozenset[str]) -> Iterator[ComparedClaim]:
     """How often the one task of a sentence passes, in whatever words."""
     for key, amount in shares_of(statement, models):
         known = golden.by_share.get(key, ())
@@ -210,7 +209,7 @@ def _shared(statement: Statement, golden: Golden, models: frozenset[str]) -> Ite
             yield _number(statement, number, amount, right, agreeing is not None)
 
 
-def _quotes(statement: Statement, golden: Golden) -> Iterator[Compared]:
+def _quotes(statement: Statement, golden: GoldenIndex) -> Iterator[ComparedClaim]:
     """Whose words they are: the same quotation for another task is false."""
     mine = tasks_of(statement) & (golden.tasks or tasks_of(statement))
     for quote in sorted(statement.quotes):
@@ -220,8 +219,8 @@ def _quotes(statement: Statement, golden: Golden) -> Iterator[Compared]:
             yield _evidence(statement, known[0] if agreeing is None else agreeing, golden, agreeing is not None)
 
 
-def _evidence(statement: Statement, number: int, golden: Golden, agrees: bool) -> Compared:
-    return Compared(
+def _evidence(statement: Statement, number: int, golden: GoldenIndex, agrees: bool) -> ComparedClaim:
+    return ComparedClaim(
         kind=EVIDENCE,
         agrees=agrees,
         statement=statement,
@@ -231,7 +230,7 @@ def _evidence(statement: Statement, number: int, golden: Golden, agrees: bool) -
     )
 
 
-def _outcomes(statement: Statement, golden: Golden) -> Iterator[Compared]:
+def _outcomes(statement: Statement, golden: GoldenIndex) -> Iterator[ComparedClaim]:
     """How rollouts ended."""
     for rollout, sign in statement.outcomes:
         known = golden.by_outcome.get(rollout, ())
@@ -239,7 +238,7 @@ def _outcomes(statement: Statement, golden: Golden) -> Iterator[Compared]:
             agreeing = next((number for number, right in known if right == sign), None)
             number = known[0][0] if agreeing is None else agreeing
             words = {1: "passed", -1: "failed"}
-            yield Compared(
+            yield ComparedClaim(
                 kind=EVIDENCE,
                 agrees=agreeing is not None,
                 statement=statement,
@@ -249,7 +248,7 @@ def _outcomes(statement: Statement, golden: Golden) -> Iterator[Compared]:
             )
 
 
-def _moved(statement: Statement, like: Sequence[int], golden: Golden) -> Iterator[Compared]:
+def _moved(statement: Statement, like: Sequence[int], golden: GoldenIndex) -> Iterator[ComparedClaim]:
     """The same words and the same numbers or names, of another task: evidence that was moved."""
     if not tasks_of(statement) & golden.tasks:
         return
@@ -265,3 +264,80 @@ def _same_matter(one: Statement, other: Statement) -> bool:
     counted = bool(one.amounts) and not _unmatched(one, other) and not _unmatched(other, one)
     mine, theirs = ({name for name in each.ids if not is_place(name)} - _placed(each) for each in (one, other))
     return counted or (len(mine) > 1 and mine == theirs)
+
+
+_TELLING_QUOTE = 12
+
+
+class GoldenIndex:
+    """The golden report, ready to be looked up in: by word, label, quotation, rollout and task."""
+
+    def __init__(self, report: ReportStatements) -> None:
+        self.report = report
+        self.statements = report.statements
+
+    @cached_property
+    def by_word(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for number, one in enumerate(self.statements):
+            if one.kind == "text":
+                for word in sorted(one.stems):
+                    found.setdefault(word, []).append(number)
+        return found
+
+    @cached_property
+    def by_label(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for number, one in enumerate(self.statements):
+            if one.label:
+                found.setdefault(one.label, []).append(number)
+        return found
+
+    @cached_property
+    def by_quote(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for number, one in enumerate(self.statements):
+            for quote in sorted(one.quotes):
+                if len(quote) >= _TELLING_QUOTE and tasks_of(one):
+                    found.setdefault(quote, []).append(number)
+        return found
+
+    @cached_property
+    def by_outcome(self) -> dict[str, list[tuple[int, int]]]:
+        found: dict[str, list[tuple[int, int]]] = {}
+        for number, one in enumerate(self.statements):
+            for rollout, sign in one.outcomes:
+                found.setdefault(rollout, []).append((number, sign))
+        return found
+
+    @cached_property
+    def by_share(self) -> dict[tuple[str, float], list[tuple[int, Amount]]]:
+        """How often a task passes or fails, of how many."""
+        found: dict[tuple[str, float], list[tuple[int, Amount]]] = {}
+        for number, one in enumerate(self.statements):
+            for key, amount in shares_of(one, self.models):
+                found.setdefault(key, []).append((number, amount))
+        return found
+
+    @cached_property
+    def models(self) -> frozenset[str]:
+        return models_named(self.report)
+
+    @cached_property
+    def tasks(self) -> frozenset[str]:
+        """Everything that is named as if it were a task: places say so, and what is named like them."""
+        return frozenset(task_of(name) for one in self.statements for name in one.ids if is_place(name))
+
+
+def tasks_of(statement: Statement) -> frozenset[str]:
+    """The tasks, tools and other things that a statement is about."""
+    return frozenset(task_of(name) for name in statement.names)
+
+
+def shares_of(statement: Statement, models: frozenset[str]) -> Iterator[tuple[tuple[str, float], Amount]]:
+    """How often the one task of a statement passes or fails, of how many."""
+    tasks = {task_of(name) for name in statement.names - models}
+    if len(tasks) == 1 and not any(map(is_place, statement.names)):
+        for amount in statement.amounts:
+            if amount.of is not None and amount.outcome:
+                yield (next(iter(tasks)), amount.of), amount

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 
-from blade.package.amounts import Amount, comparable, mirrored, same_value
-from blade.package.claims import Statement, read
-from blade.package.facts import Fact
-from blade.package.ids import is_place, parts, share_named, task_of
-from blade.package.windows import Window, window
-from blade.package.words import content, spoken
+from msgspec import Struct
+from msgspec.structs import replace
+
+from blade.package.anchor_facts import AnchorFact
+from blade.package.judge.amounts import Amount, comparable, mirrored, same_value
+from blade.package.judge.statements import Statement, StatementGroup, as_group, read_statements
+from blade.package.judge.words import content, is_place, parts, share_named, spoken, task_of
 
 YES, PART, NO, CONTRADICTED = "yes", "part", "no", "contradicted"
 MET, HALF = 0.62, 0.45
@@ -27,11 +27,10 @@ _CROWD, _WORDY = 10, 40
 """So many more names and numbers, or words, than the fact has may stand beside it; a list of everything asserts nothing."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Wanted:
+class ExpectedFact(Struct, frozen=True, kw_only=True):
     """What a report must say to assert a fact: what the fact states and the golden report bears out."""
 
-    fact: Fact
+    fact: AnchorFact
     names: tuple[str, ...]
     amounts: tuple[tuple[Amount, Amount], ...]
     """As the golden report has them, and as the fact softens them."""
@@ -50,20 +49,19 @@ class Wanted:
         return 1 / (1 + math.log(max(1, self.common.get(word, 1))))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Asserted:
+class Assertion(Struct, frozen=True, kw_only=True):
     """How far a part of a report asserts a fact, from 0 to 1, and what it lacks."""
 
     degree: float
-    window: Window | None
+    group: StatementGroup | None
     told: float = 0.0
     """The share of its words; it tells apart what asserts the fact in full."""
     lacks: tuple[str, ...] = ()
 
 
-def parsed(fact: Fact) -> Window:
+def parsed(fact: AnchorFact) -> StatementGroup:
     """The sentence of a fact as a report would state it, with the names and the range of its claim."""
-    found = window(one for one in read(fact.fact).statements)
+    found = as_group(one for one in read_statements(fact.fact).statements)
     claim = fact.claim
     if claim is None:
         return found
@@ -76,10 +74,10 @@ def common_words(statements: Iterable[Statement]) -> Counter[str]:
     return Counter(word for one in statements for word in one.stems)
 
 
-def tie(fact: Fact, golden: Sequence[Window], common: Mapping[str, int]) -> Wanted:
+def tie(fact: AnchorFact, golden: Sequence[StatementGroup], common: Mapping[str, int]) -> ExpectedFact:
     """The fact with the golden sentences that support it."""
     said = parsed(fact)
-    whole = Wanted(
+    whole = ExpectedFact(
         fact=fact,
         names=tuple(sorted(said.names)),
         amounts=tuple((one, one) for one in said.amounts),
@@ -91,12 +89,12 @@ def tie(fact: Fact, golden: Sequence[Window], common: Mapping[str, int]) -> Want
         common=common,
     )
     best = best_of(whole, golden)
-    if best.window is None or best.degree < HALF:
+    if best.group is None or best.degree < HALF:
         return whole
-    return replace(_borne_out(whole, best.window), share=best.degree, support=best.window.statements)
+    return replace(_borne_out(whole, best.group), share=best.degree, support=best.group.statements)
 
 
-def _borne_out(wanted: Wanted, support: Window) -> Wanted:
+def _borne_out(wanted: ExpectedFact, support: StatementGroup) -> ExpectedFact:
     """Only what the golden report says too; its own numbers in the place of softened ones."""
     amounts = []
     for _, soft in wanted.amounts:
@@ -112,11 +110,11 @@ def _borne_out(wanted: Wanted, support: Window) -> Wanted:
     )
 
 
-def best_of(wanted: Wanted, windows: Sequence[Window]) -> Asserted:
+def best_of(wanted: ExpectedFact, groups: Sequence[StatementGroup]) -> Assertion:
     """The part of a report that comes closest to asserting a fact; of equals the first."""
-    best = Asserted(degree=0.0, window=None)
+    best = Assertion(degree=0.0, group=None)
     tasks = {task_of(name) for name in wanted.names if is_place(name)} or {task_of(name) for name in wanted.names}
-    for one in windows:
+    for one in groups:
         if tasks and not tasks & one.named:
             continue
         found = asserts(wanted, _on_subject(one, tasks))
@@ -125,27 +123,27 @@ def best_of(wanted: Wanted, windows: Sequence[Window]) -> Asserted:
     return best
 
 
-def _on_subject(said: Window, tasks: set[str]) -> Window:
+def _on_subject(said: StatementGroup, tasks: set[str]) -> StatementGroup:
     """Without the sentences of a paragraph that speak of other things than the fact."""
     if not tasks or len({one.sentence for one in said.statements}) == 1:
         return said
-    return window(one for one in said.statements if not one.ids or any(task_of(name) in tasks for name in one.ids))
+    return as_group(one for one in said.statements if not one.ids or any(task_of(name) in tasks for name in one.ids))
 
 
-def asserts(wanted: Wanted, said: Window) -> Asserted:
+def asserts(wanted: ExpectedFact, said: StatementGroup) -> Assertion:
     """How far a part of a report asserts a fact."""
     shares = _shares(wanted, said)
     named = shares.get("names", 1.0)
     counted = shares.get("numbers", 1.0)
     bare = not wanted.names and not wanted.quotes
     if named < _NAMED or not _tells(shares) or (bare and counted < 0.5):
-        return Asserted(degree=0.0, window=None)
+        return Assertion(degree=0.0, group=None)
     degree = (_mean(shares) or 0.0) * _clear(wanted, said)
     if counted < (0.75 if bare else 0.5) or _turned(wanted, said):
         degree = min(degree, MET - 0.01)
-    return Asserted(
+    return Assertion(
         degree=degree,
-        window=said,
+        group=said,
         told=len(wanted.stems & said.stems) / max(1, len(wanted.stems)),
         lacks=tuple(name for name, share in shares.items() if share < 0.5),
     )
@@ -162,7 +160,7 @@ def _mean(shares: dict[str, float]) -> float | None:
     return sum(_WEIGHTS[name] * share for name, share in shares.items()) / whole if whole else None
 
 
-def _shares(wanted: Wanted, said: Window) -> dict[str, float]:
+def _shares(wanted: ExpectedFact, said: StatementGroup) -> dict[str, float]:
     """The share of each kind of thing that is said; kinds that the fact does not have are left out."""
     shares: dict[str, float] = {}
     if wanted.names:
@@ -207,11 +205,11 @@ def _may_count_the_same(one: Amount, other: Amount) -> bool:
     return exact or comparable(one, other) or not one.unit or not other.unit
 
 
-def _words(said: Window) -> frozenset[str]:
+def _words(said: StatementGroup) -> frozenset[str]:
     return said.stems | content(word for quote in said.quotes for word in quote.split())
 
 
-def _quoted(quote: str, said: Window) -> float:
+def _quoted(quote: str, said: StatementGroup) -> float:
     """Word for word 1; otherwise by how many of its words are told."""
     if any(quote in other or (other in quote and 2 * len(other) >= len(quote)) for other in said.quotes):
         return 1.0
@@ -219,7 +217,7 @@ def _quoted(quote: str, said: Window) -> float:
     return 0.8 * min(1.0, len(words & _words(said)) / (_ENOUGH_WORDS * len(words))) if words else 0.0
 
 
-def _clear(wanted: Wanted, said: Window) -> float:
+def _clear(wanted: ExpectedFact, said: StatementGroup) -> float:
     """Less than 1 where names, numbers or words are heaped up."""
     mine = len(wanted.names) + len(wanted.amounts)
     named = (2 * mine + _CROWD) / max(1, len(said.names) + len(said.amounts))
@@ -227,14 +225,16 @@ def _clear(wanted: Wanted, said: Window) -> float:
     return min(1.0, named, worded)
 
 
-def _turned(wanted: Wanted, said: Window) -> bool:
+def _turned(wanted: ExpectedFact, said: StatementGroup) -> bool:
     """Whether it points the other way than the golden sentences on every scale that both use."""
     right, mine = _directions(wanted, said, every=True)
     both = [axis for axis in sorted(right.keys() & mine.keys()) if mine[axis]]
     return bool(both) and all(right[axis] != mine[axis] for axis in both)
 
 
-def _directions(wanted: Wanted, said: Window, every: bool = False) -> tuple[dict[str, int], dict[str, int]]:
+def _directions(
+    wanted: ExpectedFact, said: StatementGroup, every: bool = False
+) -> tuple[dict[str, int], dict[str, int]]:
     """Which way the golden sentences point, and which way the words of a report do."""
     right = {axis: way for axis, way in _ways(wanted.support).items() if way and (every or axis in _SCALES)}
     if any(mirrored(one, other) for one in said.amounts for other, _ in wanted.amounts):

@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 
-from msgspec import structs
+from msgspec import Struct
+from msgspec.structs import replace
 
 from blade.claims.binding import Sentence, sentences
 from blade.claims.markdown import Document, Passage, ReportTable, parse
 from blade.claims.names import plain, quotes
-from blade.package.amounts import Amount, amounts
-from blade.package.ids import Mention, is_place, mentions, veiled
-from blade.package.words import axis, content, disorder, spoken, stance, stem
+from blade.package.judge.amounts import Amount, amounts
+from blade.package.judge.words import (
+    Mention,
+    axis,
+    content,
+    disorder,
+    is_place,
+    mentions,
+    parts,
+    spoken,
+    stance,
+    stem,
+    task_of,
+    veiled,
+)
 
 _ENDED = {
     **dict.fromkeys(["passing", "passed", "passes", "succeeded", "succeeds", "successful"], 1),
@@ -33,8 +46,7 @@ _MISPLACED, _SLIPS = 0.07, 2
 """The share of misplaced small words, and how many more, that a report in sentences may have; they have 1 to 3 %."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Statement:
+class Statement(Struct, frozen=True, kw_only=True):
     """A clause of a sentence, or a row of a table, in parts that can be compared."""
 
     line: int
@@ -69,8 +81,7 @@ class Statement:
         return self.ids or self.about
 
 
-@dataclass(frozen=True, kw_only=True)
-class Reading:
+class ReportStatements(Struct, frozen=True, kw_only=True):
     """A report as statements."""
 
     statements: tuple[Statement, ...]
@@ -79,19 +90,16 @@ class Reading:
     document: Document
 
 
-def read(text: str) -> Reading:
+def read_statements(text: str) -> ReportStatements:
     """The statements of a report, in its order; words in no order of a sentence state nothing."""
     document = parse(text.encode("utf-8", errors="replace").decode("utf-8"))
     prose = [one for one in document.passages if one.kind in ("text", "quote") and 0 < len(one.text) <= LONGEST]
     found = [*_prose(prose), *(one for table in document.tables for one in _rows(table))]
     ordered = sorted(found, key=lambda one: one.line)
-    return Reading(statements=_numbered(ordered), sections=_sections(document), document=document)
-
-
-def _numbered(ordered: Sequence[Statement]) -> tuple[Statement, ...]:
-    """With the passages counted in the order of the report."""
+    # The passages are counted in the order of the report.
     numbers: dict[int, int] = {}
-    return tuple(replace(one, passage=numbers.setdefault(one.passage, len(numbers))) for one in ordered)
+    statements = tuple(replace(one, passage=numbers.setdefault(one.passage, len(numbers))) for one in ordered)
+    return ReportStatements(statements=statements, sections=_sections(document), document=document)
 
 
 def _sections(document: Document) -> tuple[str, ...]:
@@ -103,16 +111,16 @@ def _sections(document: Document) -> tuple[str, ...]:
 
 def _prose(passages: Sequence[Passage]) -> Iterator[Statement]:
     looks = [disorder(veiled(one, "x")) for one in passages]
-    if _is_no_language(sum(wrong for wrong, _ in looks), sum(looked for _, looked in looks)):
+    if _is_no_language(sum(wrong for wrong, _ in looks), sum(checked for _, checked in looks)):
         return
     for number, (passage, look) in enumerate(zip(passages, looks, strict=True)):
         if not _is_no_language(2 * look[0], 2 * look[1]):
             yield from _clauses(passage, number)
 
 
-def _is_no_language(wrong: int, looked: int) -> bool:
+def _is_no_language(wrong: int, checked: int) -> bool:
     """Whether so many small words stand where no sentence has them that it is a list, or words in no order."""
-    return wrong > _MISPLACED * looked + _SLIPS
+    return wrong > _MISPLACED * checked + _SLIPS
 
 
 def _clauses(passage: Passage, number: int) -> Iterator[Statement]:
@@ -130,7 +138,7 @@ def _masked(passage: Passage, spans: Sequence[tuple[int, int]]) -> Passage:
     text = passage.text
     for start, end in (*spans, *passage.code):
         text = text[:start] + "x" * (end - start) + text[end:]
-    return structs.replace(passage, text=_SHORTENED.sub(lambda found: "x" * len(found.group()), text))
+    return replace(passage, text=_SHORTENED.sub(lambda found: "x" * len(found.group()), text))
 
 
 def _clause(
@@ -283,3 +291,82 @@ def _row_endings(names: Sequence[str], row: Sequence[Passage]) -> Iterator[tuple
     places = {name.split(":")[0] for name in names if is_place(name)}
     if len(said) == 1 and len(places) == 1:
         yield places.pop(), said.pop()
+
+
+_MODEL_HEADS = re.compile(r"models?|runs?|agents?|system", re.IGNORECASE)
+
+
+def models_named(reading: ReportStatements, model: str = "") -> frozenset[str]:
+    """Names that stand in the title, over a column, or under `model`; what has rollouts is a task and no model."""
+    document = reading.document
+    tasks = {task_of(name) for one in reading.statements for name in one.ids if is_place(name)}
+    titles = [one for one in document.passages if one.kind == "heading" and not one.headings]
+    cells = [cell for table in document.tables for cell in table.head]
+    for table in document.tables:
+        if table.head and _MODEL_HEADS.fullmatch(table.head[0].text.strip()):
+            cells += [row[0] for row in table.rows if row]
+    titled = {one.name for passage in titles for one in mentions(passage)} if len(titles) == 1 else set()
+    headed = {one.name for cell in cells for one in mentions(cell) if "_" not in one.name}
+    flat = _flat(model)
+    named = {name for one in reading.statements for name in one.names if flat and _flat(name) == flat}
+    return frozenset((titled | headed | named) - tasks)
+
+
+def run_of(statement: Statement, models: frozenset[str]) -> frozenset[str]:
+    """The models that a statement is about, as far as it or the headings above it name them."""
+    return (statement.ids & models) or (statement.about & models) or (statement.above & models)
+
+
+def _flat(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+class StatementGroup(Struct, frozen=True, kw_only=True):
+    """Some statements that stand together."""
+
+    statements: tuple[Statement, ...]
+    own: frozenset[str]
+    """Names in the words themselves."""
+    names: frozenset[str]
+    """With those that the words go on from."""
+    named: frozenset[str]
+    """The names and what they are part of."""
+    amounts: tuple[Amount, ...]
+    quotes: frozenset[str]
+    stems: frozenset[str]
+    outcomes: frozenset[tuple[str, int]]
+
+    @property
+    def line(self) -> int:
+        return self.statements[0].line
+
+    @property
+    def text(self) -> str:
+        return " ".join(dict.fromkeys(one.sentence for one in self.statements))
+
+
+def as_group(statements: Iterable[Statement]) -> StatementGroup:
+    """The statements as one."""
+    mine = tuple(statements)
+    own = frozenset(name for one in mine for name in one.ids)
+    names = own | frozenset(name for one in mine for name in one.about)
+    return StatementGroup(
+        statements=mine,
+        own=own,
+        names=names,
+        named=frozenset(part for name in names for part in parts(name)),
+        amounts=tuple(amount for one in mine for amount in one.amounts),
+        quotes=frozenset(quote for one in mine for quote in one.quotes),
+        stems=frozenset(word for one in mine for word in one.stems),
+        outcomes=frozenset(each for one in mine for each in one.outcomes),
+    )
+
+
+def groups_of(report: ReportStatements) -> list[StatementGroup]:
+    """Every part of a report in which a fact may stand; the smaller ones first."""
+    passages = [list(group) for _, group in groupby(report.statements, key=lambda one: one.passage)]
+    small = [
+        as_group(sentence) for passage in passages for _, sentence in groupby(passage, key=lambda one: one.sentence)
+    ]
+    large = [as_group(passage) for passage in passages if len({one.sentence for one in passage}) > 1]
+    return [*small, *large]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 from pathlib import Path
 
+from msgspec import Struct, structs
+
 from blade.model.errors import ArtifactError
+from blade.package.documents import decoded
 
 METHOD = "blade package extract-anchor-facts"
 """Facts of a file that says so are drafts until somebody says otherwise."""
@@ -16,8 +18,7 @@ DIFFICULTIES = ("high", "medium", "low")
 DRAFT, REVIEWED = "draft", "reviewed"
 
 
-@dataclass(frozen=True, kw_only=True)
-class FactClaim:
+class FactClaim(Struct, frozen=True, kw_only=True):
     """What the sentence of a fact states, in parts that can be compared."""
 
     ids: tuple[str, ...] = ()
@@ -35,8 +36,7 @@ class FactClaim:
     """The command or the field that gives the number again."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Fact:
+class AnchorFact(Struct, frozen=True, kw_only=True):
     """One anchor fact."""
 
     id: str
@@ -54,8 +54,7 @@ class Fact:
     claim: FactClaim | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class FactProblem:
+class FactProblem(Struct, frozen=True, kw_only=True):
     """An entry that is no fact."""
 
     index: int | None
@@ -66,19 +65,18 @@ class FactProblem:
         return self.reason if self.index is None else f"entry {self.index}: {self.reason}"
 
 
-@dataclass(frozen=True, kw_only=True)
-class FactFile:
+class FactFile(Struct, frozen=True, kw_only=True):
     """The facts of a file in its order, and what in it could not be used."""
 
     benchmark: str = ""
     model: str = ""
     method: str = ""
     """How the facts came about, as the file says."""
-    facts: tuple[Fact, ...] = ()
+    facts: tuple[AnchorFact, ...] = ()
     problems: tuple[FactProblem, ...] = ()
 
     @property
-    def drafts(self) -> tuple[Fact, ...]:
+    def drafts(self) -> tuple[AnchorFact, ...]:
         """The facts that nobody has reviewed."""
         return tuple(fact for fact in self.facts if fact.status != REVIEWED)
 
@@ -86,13 +84,12 @@ class FactFile:
 def read_facts(path: Path) -> FactFile:
     """The facts of a file: ours, the reference's, or a bare list; ArtifactError only when there is no such file."""
     try:
-        text = path.read_bytes().decode("utf-8-sig", errors="replace")
+        return parse_facts(decoded(path.read_bytes()))
     except OSError as error:
         raise ArtifactError(
             f"cannot read the anchor facts {path}: {error.strerror or error}",
             hint="blade package extract-anchor-facts drafts them from a golden report",
         ) from None
-    return parse_facts(text)
 
 
 def parse_facts(text: str) -> FactFile:
@@ -100,63 +97,49 @@ def parse_facts(text: str) -> FactFile:
     try:
         data = json.loads(text, parse_constant=lambda _: None)
     except (ValueError, RecursionError) as error:
-        return _unusable(f"not JSON: {error}")
+        return FactFile(problems=(FactProblem(index=None, reason=f"not JSON: {error}"),))
     if isinstance(data, list):
         data = {"anchor_facts": data}
     if not isinstance(data, dict) or not isinstance(data.get("anchor_facts"), list):
-        return _unusable("neither a list of facts nor an object with a list `anchor_facts`")
+        reason = "neither a list of facts nor an object with a list `anchor_facts`"
+        return FactFile(problems=(FactProblem(index=None, reason=reason),))
     method = _text(data.get("extraction_method"))
-    reading = _Reading(status=DRAFT if method == METHOD else REVIEWED)
+    facts: dict[str, AnchorFact] = {}
+    problems = []
     for index, entry in enumerate(data["anchor_facts"]):
-        reading.take(index, entry)
+        fact = _fact(index, entry, DRAFT if method == METHOD else REVIEWED)
+        if isinstance(fact, AnchorFact) and fact.id in facts:
+            fact = f"the id {fact.id} is taken by an earlier fact"
+        if isinstance(fact, AnchorFact):
+            facts[fact.id] = fact
+        else:
+            problems.append(FactProblem(index=index, reason=fact))
     return FactFile(
         benchmark=_text(data.get("benchmark")),
         model=_text(data.get("model")) or _text(data.get("model_name")),
         method=method,
-        facts=tuple(reading.facts),
-        problems=tuple(reading.problems),
+        facts=tuple(facts.values()),
+        problems=tuple(problems),
     )
 
 
-def _unusable(reason: str) -> FactFile:
-    return FactFile(problems=(FactProblem(index=None, reason=reason),))
-
-
-@dataclass
-class _Reading:
-    status: str
-    facts: list[Fact] = field(default_factory=list)
-    problems: list[FactProblem] = field(default_factory=list)
-
-    def take(self, index: int, entry: object) -> None:
-        if isinstance(entry, str):
-            entry = {"fact": entry}
-        if not isinstance(entry, dict):
-            self._refuse(index, f"not a fact but {_kind(entry)}")
-            return
-        sentence = _text(entry.get("fact")) or _text(entry.get("text"))
-        if not sentence:
-            self._refuse(index, "no sentence under `fact`")
-            return
-        name = _name(entry.get("id")) or f"B{index + 1}"
-        if name in {fact.id for fact in self.facts}:
-            self._refuse(index, f"the id {name} is taken by an earlier fact")
-            return
-        self.facts.append(_fact(name, sentence, entry, self.status))
-
-    def _refuse(self, index: int, reason: str) -> None:
-        self.problems.append(FactProblem(index=index, reason=reason))
-
-
-def _fact(name: str, sentence: str, entry: Mapping[str, object], status: str) -> Fact:
+def _fact(index: int, entry: object, status: str) -> AnchorFact | str:
+    """The fact of an entry, or why it is none."""
+    if isinstance(entry, str):
+        entry = {"fact": entry}
+    if not isinstance(entry, dict):
+        names = {bool: "a truth value", int: "a number", float: "a number", list: "a list", type(None): "null"}
+        return f"not a fact but {names.get(type(entry), type(entry).__name__)}"
+    sentence = _text(entry.get("fact")) or _text(entry.get("text"))
+    if not sentence:
+        return "no sentence under `fact`"
     difficulty = _text(entry.get("difficulty")).lower()
-    said = _text(entry.get("status")).lower()
-    return Fact(
-        id=name,
+    return AnchorFact(
+        id=_name(entry.get("id")) or f"B{index + 1}",
         fact=sentence,
         difficulty=difficulty if difficulty in DIFFICULTIES else "",
         mean_score=_number(entry.get("mean_score")),
-        status=said or status,
+        status=_text(entry.get("status")).lower() or status,
         reason=_text(entry.get("reason")),
         aggregate_only=entry.get("aggregate_only") is True,
         claim=_claim(entry.get("claim")),
@@ -166,23 +149,17 @@ def _fact(name: str, sentence: str, entry: Mapping[str, object], status: str) ->
 def _claim(entry: object) -> FactClaim | None:
     if not isinstance(entry, dict):
         return None
-    ids = entry.get("ids")
+    ids, ends = entry.get("ids"), entry.get("range")
+    low, high = map(_number, ends) if isinstance(ends, list) and len(ends) == 2 else (None, None)
     return FactClaim(
         ids=tuple(filter(None, map(_name, ids))) if isinstance(ids, list) else (),
         quantity=_text(entry.get("quantity")),
         relation=_text(entry.get("relation")),
         value=_number(entry.get("value")),
-        range=_range(entry.get("range")),
+        range=None if low is None or high is None else (min(low, high), max(low, high)),
         polarity="negated" if _text(entry.get("polarity")).lower().startswith("neg") else "affirmed",
         recompute=_text(entry.get("recompute")),
     )
-
-
-def _range(entry: object) -> tuple[float, float] | None:
-    if not isinstance(entry, list) or len(entry) != 2:
-        return None
-    low, high = map(_number, entry)
-    return None if low is None or high is None else (min(low, high), max(low, high))
 
 
 def _text(value: object) -> str:
@@ -206,44 +183,21 @@ def _number(value: object) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _kind(value: object) -> str:
-    names = {bool: "a truth value", int: "a number", float: "a number", list: "a list"}
-    return "null" if value is None else names.get(type(value), type(value).__name__)
-
-
-def facts_text(benchmark: str, model: str, facts: Iterable[Fact], method: str = METHOD) -> str:
+def facts_text(benchmark: str, model: str, facts: Iterable[AnchorFact], method: str = METHOD) -> str:
     """The file of the facts; the same facts give the same bytes."""
-    made = {
-        "benchmark": benchmark,
-        "model": model,
-        "extraction_method": method,
-        "anchor_facts": [_entry(fact) for fact in facts],
-    }
-    return json.dumps(made, ensure_ascii=False, indent=2) + "\n"
-
-
-def _entry(fact: Fact) -> dict[str, object]:
-    made: dict[str, object] = {
-        "id": fact.id,
-        "fact": fact.fact,
-        "difficulty": fact.difficulty,
-        "mean_score": fact.mean_score,
-        "status": fact.status,
-        "reason": fact.reason,
-        "aggregate_only": fact.aggregate_only,
-    }
-    if fact.claim is not None:
-        made["claim"] = _claim_entry(fact.claim)
-    return made
-
-
-def _claim_entry(claim: FactClaim) -> dict[str, object]:
-    made: dict[str, object] = {"ids": list(claim.ids), "quantity": claim.quantity, "relation": claim.relation}
-    if claim.value is not None:
-        made["value"] = _plain(claim.value)
-    if claim.range is not None:
-        made["range"] = [_plain(end) for end in claim.range]
-    return made | {"polarity": claim.polarity, "recompute": claim.recompute}
+    entries = []
+    for fact in facts:
+        entry = structs.asdict(fact)
+        if fact.claim is None:
+            del entry["claim"]
+        else:
+            claim = structs.asdict(fact.claim)
+            claim["value"] = _plain(fact.claim.value) if fact.claim.value is not None else None
+            claim["range"] = list(map(_plain, fact.claim.range)) if fact.claim.range is not None else None
+            entry["claim"] = {name: part for name, part in claim.items() if part is not None}
+        entries.append(entry)
+    document = {"benchmark": benchmark, "model": model, "extraction_method": method, "anchor_facts": entries}
+    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 
 def _plain(number: float) -> float | int:

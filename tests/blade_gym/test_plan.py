@@ -10,7 +10,7 @@ import pytest
 
 from blade.model.errors import RequestError
 from blade_gym.catalog.skills import read_skills
-from blade_gym.run.dataset import PromptTemplate, RowSource, read_prompt
+from blade_gym.run.dataset import PromptTemplate, RowsToRun, read_prompt
 from blade_gym.run.options import read_options
 from blade_gym.run.plan import PlanOptions, RolloutPlan, Shard, make_plan
 from blade_gym.run.resume import most_attempts
@@ -26,7 +26,7 @@ def planned(
 ) -> RolloutPlan:
     path = write(tmp_path / "d.jsonl", given)
     return make_plan(
-        [RowSource(path=path, shown="d.jsonl", repeats=repeats)], PlanOptions(**{"agent": agent, **wishes})
+        [RowsToRun(path=path, shown="d.jsonl", repeats=repeats)], PlanOptions(**{"agent": agent, **wishes})
     )
 
 
@@ -70,7 +70,7 @@ def test_a_row_keeps_its_own_agent(tmp_path: Path) -> None:
 
 def test_repeats_by_agent(tmp_path: Path) -> None:
     given = [*rows(1, agent_ref={"name": "alpha"}), *rows(1, agent_ref={"name": "beta"})]
-    source = RowSource(path=write(tmp_path / "d.jsonl", given), shown="d.jsonl")
+    source = RowsToRun(path=write(tmp_path / "d.jsonl", given), shown="d.jsonl")
     plan = make_plan([source], PlanOptions(repeats={"alpha": 2, "_default": 3, "x": 1}))
     assert dict(plan.repeats) == {"alpha": 2, "beta": 3}
     assert len(plan.rows) == 5
@@ -81,7 +81,7 @@ def test_repeats_by_agent(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("repeats", [0, -1])
 def test_no_repeats_are_refused(tmp_path: Path, repeats: int) -> None:
-    source = RowSource(path=write(tmp_path / "d.jsonl", rows(1)), shown="d")
+    source = RowsToRun(path=write(tmp_path / "d.jsonl", rows(1)), shown="d")
     with pytest.raises(RequestError, match="from 1"):
         make_plan([source], PlanOptions(agent="a", repeats=repeats))
 
@@ -112,7 +112,7 @@ def test_a_line_that_cannot_be_run_is_named_before_anything_runs(tmp_path: Path,
     path = tmp_path / "d.jsonl"
     path.write_text(json.dumps(rows(1)[0]) + "\n" + text + "\n\n")
     with pytest.raises(RequestError) as refused:
-        make_plan([RowSource(path=path, shown="d.jsonl")], PlanOptions(agent="a"))
+        make_plan([RowsToRun(path=path, shown="d.jsonl")], PlanOptions(agent="a"))
     assert refused.value.message.startswith(said)
 
 
@@ -124,7 +124,7 @@ def prompted(tmp_path: Path, text: str) -> PromptTemplate:
 def test_a_prompt_config_makes_the_input(tmp_path: Path) -> None:
     prompt = prompted(tmp_path, "system: You add.\nuser: 'Q: {question} of {{set}} {options}'\n")
     given = [{"question": "what?", "options": ["x", 1], "responses_create_params": {"tools": []}}]
-    source = RowSource(path=write(tmp_path / "d.jsonl", given), shown="d.jsonl", agent="a", prompt=prompt)
+    source = RowsToRun(path=write(tmp_path / "d.jsonl", given), shown="d.jsonl", agent="a", prompt=prompt)
     params = make_plan([source], PlanOptions()).rows[0]["responses_create_params"]
     assert params == {
         "tools": [],

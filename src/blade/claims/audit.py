@@ -10,8 +10,6 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from blade.analysis import analyze, load
-from blade.benchmark_health.health import health_of_analyzed
-from blade.benchmark_health.report import health_report
 from blade.claims.binding import bound_numbers, judge_all
 from blade.claims.comparisons import World, judged_lists, judged_words
 from blade.claims.facts import KnownNumbers
@@ -21,8 +19,6 @@ from blade.claims.own_report import Changed, ReportOptions, best_own, changes, o
 from blade.claims.quotes import Rollouts, judged_locations, judged_outcomes
 from blade.claims.tables import bound_cells, judged_shares, percentages, shares, table_runs, totals
 from blade.claims.values import Audit, Claim, ClaimVerdict, Judgment
-from blade.comparison.compare import MARGIN, compare_analyzed
-from blade.comparison.report import comparison_report
 from blade.custom_rules.read_rule_book import rule_book_named
 from blade.findings.exclusions import check_exclusions
 from blade.ingest.artifacts import find
@@ -142,9 +138,16 @@ def _own_texts(text: str, analysis: Analysis) -> Iterator[str]:
     if not analysis.runs:
         return
     if "## Where the change came from" in text:
+        # Few reports are about a comparison or a benchmark, and both take a while to load.
+        from blade.comparison.compare import MARGIN, compare_analyzed
+        from blade.comparison.report import comparison_report
+
         for first, second in permutations(analysis.runs, 2):
             yield comparison_report(compare_analyzed(first, second, MARGIN))
     elif "## What it takes to see an effect" in text:
+        from blade.benchmark_health.health import health_of_analyzed
+        from blade.benchmark_health.report import health_report
+
         yield health_report(health_of_analyzed(analysis.runs))
     else:
         yield analysis_report(analysis)

@@ -6,12 +6,12 @@ Also the words of a finding before its numbers are known, and runs whose keys st
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 import polars as pl
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from blade.evidence.alignment import AlignedTrajectory
 from blade.evidence.differences import differences

@@ -6,10 +6,10 @@ Most users leave nothing out: the rules and what diagnoses are imported where a 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import polars as pl
+from msgspec.structs import replace
 
 from blade.model.diagnosis import Diagnosis
 from blade.model.errors import RequestError

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 from msgspec import Struct, structs
+from msgspec.structs import replace
 
 from blade.ingest import run_details as about
 from blade.ingest import tables

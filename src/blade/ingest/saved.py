@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
-from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import polars as pl
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from blade.ingest.runs import safe_name
 from blade.model.errors import ArtifactError

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -146,19 +145,18 @@ class SchemaField(msgspec.Struct, frozen=True, kw_only=True):
     """Empty when nobody reads it."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Run:
+class Run(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """All rollouts of one model and settings on one benchmark."""
 
     name: str
     benchmark: str | None = None
     model: str | None = None
     agent: str | None = None
-    settings: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = msgspec.field(default_factory=dict)
     """Sampling, limits and the like, where the artifacts record them."""
-    rollouts: pl.DataFrame = field(repr=False)
-    tasks: pl.DataFrame = field(repr=False)
-    checks: pl.DataFrame = field(repr=False)
+    rollouts: pl.DataFrame
+    tasks: pl.DataFrame
+    checks: pl.DataFrame
     tools: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
     artifacts: tuple[Artifact, ...] = ()
@@ -182,11 +180,11 @@ class Run:
     """Where the rows do not fit what was expected; page one says so."""
     notes: tuple[str, ...] = ()
     """Things about identity and shape that a reader of the numbers must know."""
-    roots: Mapping[str, str] = field(default_factory=dict)
+    roots: Mapping[str, str] = msgspec.field(default_factory=dict)
     """Where each artifact is on this machine; written out only relative to the folder of an analysis."""
     rule_book_name: str | None = None
     """File and hash of the package whose rules looked at the rollouts."""
-    rule_book: RuleBook | None = field(default=None, repr=False)
+    rule_book: RuleBook | None = None
     """The custom rules themselves, where the run was read with some."""
     read: ReadRollouts | None = None
     """Reads rollouts again from the artifacts; None when they are out of reach."""

@@ -4,6 +4,7 @@ and are as the tool's schema declares them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -13,8 +14,6 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Struct
-
-from blade.model.pattern import pattern_of
 
 READING = frozenset(
     """get list search find lookup read view show describe count check fetch query retrieve inspect browse calculate
@@ -28,8 +27,8 @@ CHANGING = frozenset(
 _READING_AT_FIRST = frozenset(("think", "note", "plan", "is", "has", "finish", "done", "respond", "wait", "noop"))
 """Words that are a verb only where a name begins with them."""
 _OPENED_TO_READ = frozenset(("file", "url", "page", "website", "folder", "document", "link", "tab", "app"))
-_WORD = pattern_of(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-_NO_CHANGE = pattern_of(r"transfer_to_human|submit_answer|submit_final|final_answer")
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_NO_CHANGE = re.compile(r"transfer_to_human|submit_answer|submit_final|final_answer")
 
 
 DEEPEST = 60
@@ -110,7 +109,7 @@ _TYPES: Mapping[str, Any] = {
     "object": dict,
     "null": None,
 }
-_PLAIN = pattern_of(r'[^"\\\x00-\x1f]+')
+_PLAIN = re.compile(r'[^"\\\x00-\x1f]+')
 """Names that a struct can have."""
 _MOST = 200
 """Arguments of a tool that are checked; one with more is not."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
@@ -85,9 +84,7 @@ def _analyses(named: str | None, data: PackageRollouts) -> Iterator[tuple[Analys
         whole = data.with_rule_book
         if named is not None and named.endswith(f"({data.rule_book.digest})"):
             # The name that the report has for the same book: a path depends on where one stands.
-            runs = (
-                dataclasses.replace(one, run=dataclasses.replace(one.run, rule_book_name=named)) for one in whole.runs
-            )
+            runs = (structs.replace(one, run=structs.replace(one.run, rule_book_name=named)) for one in whole.runs)
             whole = structs.replace(whole, runs=tuple(runs))
         yield whole, data.rule_book
     if named is not None:

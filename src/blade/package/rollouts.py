@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
 import polars as pl
 from msgspec import Struct, structs
+from msgspec.structs import replace
 
 from blade.analysis import analyze, load
 from blade.custom_rules import RuleBook

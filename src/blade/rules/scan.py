@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import msgspec
 import polars as pl
+from msgspec.structs import replace
 
 from blade.custom_rules import CustomLabel, TooMuch, fields_named, match, needs_steps, reads
 from blade.custom_rules import Rule as Condition

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 
 import numpy as np
 from msgspec import structs
+from msgspec.structs import replace
 
 from blade.model.analysis import HeadlineScore
 from blade.model.measure import Interval, Measure

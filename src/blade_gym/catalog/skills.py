@@ -16,7 +16,7 @@ FILE = "SKILL.md"
 _FENCE = "---"
 
 
-class AgentSkill(msgspec.Struct, frozen=True, kw_only=True):
+class SkillHeader(msgspec.Struct, frozen=True, kw_only=True):
     """What the frontmatter of a SKILL.md says."""
 
     name: str
@@ -31,7 +31,7 @@ class SkillSet(msgspec.Struct, frozen=True, kw_only=True):
 
     path: str
     hash: str
-    skills: tuple[AgentSkill, ...]
+    skills: tuple[SkillHeader, ...]
 
     @property
     def reference(self) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def skill_set(path: str | Path) -> SkillSet:
     return SkillSet(path=str(path), hash=content_hash(folder), skills=tuple(skill(one) for one in inside))
 
 
-def skill(folder: Path) -> AgentSkill:
+def skill(folder: Path) -> SkillHeader:
     """The skill in a folder; raises with what is wrong in its SKILL.md."""
     path = folder / FILE
     if not path.is_file():
@@ -64,7 +64,7 @@ def skill(folder: Path) -> AgentSkill:
             f"{path}: the frontmatter has no name", hint="name: and description: stand between two --- lines"
         )
     version = more.get("version") if isinstance(more, Mapping) else None
-    return AgentSkill(
+    return SkillHeader(
         name=name.strip(),
         description=described if isinstance(described, str) else None,
         version=None if version is None else str(version),
@@ -110,7 +110,7 @@ def read_skills(path: str) -> SkillsPrompt:
     return SkillsPrompt(ref=found.reference, text="\n\n".join(told))
 
 
-def _text(one: AgentSkill) -> str:
+def _text(one: SkillHeader) -> str:
     whole = (one.path / FILE).read_text("utf-8-sig").replace("\r\n", "\n")
     _, _, after = whole.partition("---\n")
     _, _, body = after.partition("\n---")

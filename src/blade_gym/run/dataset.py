@@ -17,7 +17,7 @@ from blade_gym.config import yaml_file
 from blade_gym.config.roots import find
 
 
-class RowSource(msgspec.Struct, frozen=True, kw_only=True):
+class RowsToRun(msgspec.Struct, frozen=True, kw_only=True):
     """A file of rows, and how its rows are run."""
 
     path: Path
@@ -32,7 +32,7 @@ class RowSource(msgspec.Struct, frozen=True, kw_only=True):
 class SourceLine(msgspec.Struct, frozen=True, kw_only=True):
     """One line of a data set."""
 
-    source: RowSource
+    source: RowsToRun
     number: int
     text: bytes
     row: dict[str, Any]
@@ -43,7 +43,7 @@ class SourceLine(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.source.shown}:{self.number}"
 
 
-def lines(source: RowSource) -> Iterator[SourceLine]:
+def lines(source: RowsToRun) -> Iterator[SourceLine]:
     """The rows in order; blank lines are passed over."""
     if not source.path.is_file():
         raise RequestError(f"no such file: {source.shown}", hint="check --input, or the data set's jsonl_fpath")

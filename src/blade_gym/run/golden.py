@@ -15,7 +15,7 @@ from blade_gym.config.roots import place
 from blade_gym.config.servers import RESOURCES, Instance
 from blade_gym.environment import UNJUDGEABLE, Environment, NoVerdict, Row, Task, judge_stored, refuse_unready
 from blade_gym.loading import error_line, where_raised
-from blade_gym.run.dataset import RowSource, SourceLine, lines
+from blade_gym.run.dataset import RowsToRun, SourceLine, lines
 from blade_gym.serve.contract import PAGE, CheckedEnvironment
 from blade_gym.serve.fleet import Fleet, load_environment
 from blade_gym.verifier_kit.judge import NoJudge
@@ -77,7 +77,7 @@ def golden(resolved: Resolved, limit: int | None = None) -> Iterator[GoldResult]
             continue
         for dataset in (one for one in resolved.datasets if one.agent == agent.name):
             path = place(dataset.jsonl_fpath, resolved.roots, beside=dataset.prepare_script)
-            source = RowSource(path=path, shown=dataset.jsonl_fpath)
+            source = RowsToRun(path=path, shown=dataset.jsonl_fpath)
             proven.add(resources.name)
             yield _proven(resources, load_environment(resources, resolved.roots), source, limit)
     for one in resolved.instances:
@@ -87,7 +87,7 @@ def golden(resolved: Resolved, limit: int | None = None) -> Iterator[GoldResult]
             yield GoldResult(name=one.name, data="", passed=0, rows=0, skipped=why)
 
 
-def _proven(resources: Instance, environment: Environment, source: RowSource, limit: int | None) -> GoldResult:
+def _proven(resources: Instance, environment: Environment, source: RowsToRun, limit: int | None) -> GoldResult:
     if not source.path.is_file():
         why = f"{source.shown} not found; `gym eval prepare` makes the data of a benchmark"
         return GoldResult(name=resources.name, data=source.shown, passed=0, rows=0, skipped=why)
@@ -99,7 +99,7 @@ def _proven(resources: Instance, environment: Environment, source: RowSource, li
     return asyncio.run(_all(resources.name, environment, list(islice(lines(source), limit)), source))
 
 
-async def _all(name: str, environment: Environment, rows: list[SourceLine], source: RowSource) -> GoldResult:
+async def _all(name: str, environment: Environment, rows: list[SourceLine], source: RowsToRun) -> GoldResult:
     passed = without = idle = judge = 0
     wrong: list[str] = []
     for line in rows:

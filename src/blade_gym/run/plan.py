@@ -15,7 +15,7 @@ from blade_gym.catalog.skills import SkillsPrompt
 from blade_gym.config.servers import AGENTS
 from blade_gym.environment import Task
 from blade_gym.run.artifacts import REPEAT, TASK
-from blade_gym.run.dataset import RowSource, SourceLine, lines
+from blade_gym.run.dataset import RowsToRun, SourceLine, lines
 
 DEFAULT = "_default"
 MOST_LISTED = 10
@@ -92,7 +92,7 @@ class _Task(msgspec.Struct, kw_only=True):
     """Lines that say the same: more rollouts of the one task."""
 
 
-def make_plan(sources: Sequence[RowSource], options: PlanOptions) -> RolloutPlan:
+def make_plan(sources: Sequence[RowsToRun], options: PlanOptions) -> RolloutPlan:
     """The plan; raises with the place for a row that cannot be run."""
     if options.limit is not None and options.limit < 1:
         raise RequestError(f"--limit counts tasks, from 1; not {options.limit}", hint="leave it out for all tasks")

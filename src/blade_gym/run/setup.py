@@ -18,7 +18,7 @@ from blade_gym.config.servers import MODELS, POLICY, RESOURCES, Instance, instan
 from blade_gym.environment import Row, Task, refuse_foreign
 from blade_gym.run.collate import collated
 from blade_gym.run.collect import Endpoints, in_process, over_network
-from blade_gym.run.dataset import RowSource, lines, read_prompt
+from blade_gym.run.dataset import RowsToRun, lines, read_prompt
 from blade_gym.run.options import RunOptions
 from blade_gym.run.prepare import ensure
 from blade_gym.serve.head import RunningServers
@@ -36,7 +36,7 @@ class RunSetup(msgspec.Struct, frozen=True, kw_only=True):
     config: Mapping[str, Any]
     """Secrets in clear, unless it came from a head server."""
     parts: tuple[Instance, ...]
-    sources: tuple[RowSource, ...]
+    sources: tuple[RowsToRun, ...]
     benchmark: str | None
     split: str | None
     datasets: tuple[Dataset, ...] = ()
@@ -142,7 +142,7 @@ def remote_setup(running: RunningServers, options: RunOptions, roots: Sequence[P
 
 def _sources(
     resolved: Resolved, options: RunOptions, benchmark: str | None, notify: Callable[[str], None]
-) -> tuple[tuple[RowSource, ...], tuple[Dataset, ...], str | None]:
+) -> tuple[tuple[RowsToRun, ...], tuple[Dataset, ...], str | None]:
     agents = [one.name for one in resolved.agents]
     _known(options.agent, agents, "no agent is called")
     if options.input is not None:
@@ -170,19 +170,19 @@ def _known(agent: str | None, agents: Sequence[str], message: str) -> None:
         raise RequestError(f"{message} {agent}", hint=hint)
 
 
-def _reused(path: Path, options: RunOptions) -> RowSource:
+def _reused(path: Path, options: RunOptions) -> RowsToRun:
     if options.repeats is not None:
         raise RequestError(
             f"the rows of {path} are repeated already",
             hint="leave out --num-repeats or reuse_existing_data_preparation",
         )
-    return RowSource(path=path, shown=str(path))
+    return RowsToRun(path=path, shown=str(path))
 
 
-def _of_dataset(resolved: Resolved, options: RunOptions, one: Dataset, notify: Callable[[str], None]) -> RowSource:
+def _of_dataset(resolved: Resolved, options: RunOptions, one: Dataset, notify: Callable[[str], None]) -> RowsToRun:
     path = ensure(resolved, one, notify)
     prompt = options.prompt_config or one.prompt_config
-    return RowSource(
+    return RowsToRun(
         path=path,
         shown=one.jsonl_fpath,
         agent=one.agent,
@@ -191,12 +191,12 @@ def _of_dataset(resolved: Resolved, options: RunOptions, one: Dataset, notify: C
     )
 
 
-def _given(name: str, options: RunOptions, roots: Sequence[Path], agent: str | None) -> RowSource:
+def _given(name: str, options: RunOptions, roots: Sequence[Path], agent: str | None) -> RowsToRun:
     prompt = read_prompt(options.prompt_config, roots) if options.prompt_config else None
-    return RowSource(path=find(name, roots) or Path(name), shown=name, agent=agent, prompt=prompt)
+    return RowsToRun(path=find(name, roots) or Path(name), shown=name, agent=agent, prompt=prompt)
 
 
-def _prompted(source: RowSource, resolved: Resolved) -> RowSource:
+def _prompted(source: RowsToRun, resolved: Resolved) -> RowsToRun:
     """Rows without an input of their own get the prompt of the agent's data sets, where these agree on one."""
     if source.prompt is not None or any(_own_input(line.row) for line in lines(source)):
         return source

@@ -30,7 +30,7 @@ from blade_gym.catalog.benchmarks import benchmarks
 from blade_gym.config.load import Resolved, resolve
 from blade_gym.hub import HubError
 from blade_gym.loading import load_file
-from blade_gym.run.dataset import RowSource, read_prompt
+from blade_gym.run.dataset import RowsToRun, read_prompt
 from blade_gym.run.plan import PlanOptions, make_plan
 
 ROOT = Path(__file__).parents[3]
@@ -159,7 +159,7 @@ def test_rows_and_messages(name: str, tmp_path: Path) -> None:
         "our rows add an id where there is none, and nothing else"
     )
     prompt = read_prompt(facts["prompt_config"], [ROOT]) if facts["prompt_config"] else None
-    plan = make_plan([RowSource(path=output, shown="rows", agent="a", prompt=prompt)], PlanOptions())
+    plan = make_plan([RowsToRun(path=output, shown="rows", agent="a", prompt=prompt)], PlanOptions())
     assert [row["responses_create_params"]["input"] for row in plan.rows] == facts["messages"]
 
 

@@ -1,4 +1,4 @@
-"""Behind `blade simulate --score`: simulated runs go through the door that users take, and are scored."""
+"""Behind `make proof`: simulated runs go through the door that users take, and are scored."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def load(inputs: Sequence[str], options: Options) -> tuple[Run, ...]:
             benchmark = first_benchmark(files)
     if benchmark is None:
         return _read(files, options)
-    from blade.custom_rules.read_rule_book import rule_book_of
+    from blade.custom_rules.find_rule_book import rule_book_of
 
     book = rule_book_of(benchmark, [bundle.path for bundle in files.bundles])
     runs = _read(files, structs.replace(options, rule_book=book))
@@ -57,7 +57,7 @@ def _read(files: Found, options: Options) -> tuple[Run, ...]:
     """The runs in the files: every row is read once, and every rule looks at it then."""
     if options.metrics_only:
         return load_found(files, options, None)
-    from blade.custom_rules.read_rule_book import rule_book_named
+    from blade.custom_rules.find_rule_book import rule_book_named
     from blade.evidence.context import with_keys_beside
     from blade.rules.scan import CustomDetection, detect
 

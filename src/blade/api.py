@@ -154,7 +154,7 @@ def _write(analysis: Analysis, folder: Path) -> None:
 def _options(package: _PathLike | None, **asked: object) -> Options:
     if package is None:
         return Options(**asked)  # type: ignore[arg-type]
-    from blade.custom_rules.read_rule_book import rule_book_in
+    from blade.custom_rules.find_rule_book import rule_book_in
 
     return Options(rule_book=rule_book_in(Path(package)), **asked)  # type: ignore[arg-type]
 

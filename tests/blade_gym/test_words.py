@@ -156,7 +156,7 @@ def test_a_model_without_a_name_is_told_by_its_option(tmp_path: Path) -> None:
     assert code == 1
     assert "--model NAME (`gym list models scripted_model` has the names) gives it" in err
     listed = here("list", "models", "scripted_model")[1]
-    page = (ROOT / "docs/running.md").read_text("utf-8")
+    page = (ROOT / "docs/gym.md").read_text("utf-8")
     for name in policies([ROOT]):
         assert name.removeprefix("scripted/") in listed
         assert f"`{name.removeprefix('scripted/')}`" in page

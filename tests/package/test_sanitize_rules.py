@@ -187,7 +187,7 @@ def test_the_repository_s_own_examples_hold_nothing() -> None:
 def test_the_page_names_every_rule_that_is_not_a_provider_s() -> None:
     from blade.package.sanitize import lists, private_rules, secret_rules
 
-    page = (Path(__file__).parents[2] / "docs/sanitize.md").read_text()
+    page = (Path(__file__).parents[2] / "docs/packages.md").read_text()
     whole_files = (private_rules.PRIVATE_FILE, private_rules.OPAQUE_FILE, lists.BAD_LINE)
     rules = [*secret_rules.SECRETS, *private_rules.RULES, *whole_files]
     assert [rule.name for rule in rules if f"`{rule.name}`" not in page] == []

@@ -19,7 +19,7 @@ from blade.claims.own_report import Changed, ReportOptions, best_own, changes, o
 from blade.claims.quotes import Rollouts, judged_locations, judged_outcomes
 from blade.claims.tables import bound_cells, judged_shares, percentages, shares, table_runs, totals
 from blade.claims.values import Audit, Claim, ClaimVerdict, Judgment
-from blade.custom_rules.read_rule_book import rule_book_named
+from blade.custom_rules.find_rule_book import rule_book_named
 from blade.findings.exclusions import check_exclusions
 from blade.ingest.artifacts import find
 from blade.model.analysis import Analysis

@@ -98,7 +98,7 @@ def analyze(
     """
     with started_early(runs, workers) as pool, bar("reading") as advance:
         from blade import analysis as pipeline
-        from blade.custom_rules.read_rule_book import rule_book_in
+        from blade.custom_rules.find_rule_book import rule_book_in
         from blade.ingest.labels import read_labels
         from blade.model.options import Options
 

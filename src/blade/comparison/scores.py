@@ -20,7 +20,7 @@ from blade.stats.paired import Paired, compare_counts, compare_rewards
 from blade.stats.task_matching import SameTasks, same_tasks
 
 FEWEST_TASKS = 5
-"""With fewer shared tasks no verdict is given; docs/comparison.md defines it."""
+"""With fewer shared tasks no verdict is given; docs/report.md defines it."""
 SIGNIFICANT = 0.05
 
 

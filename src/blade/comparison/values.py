@@ -20,7 +20,7 @@ Limits: TypeAlias = tuple[float, float]
 
 
 class ComparisonVerdict(StrEnum):
-    """Whether two runs differ; see docs/comparison.md."""
+    """Whether two runs differ; see docs/report.md."""
 
     IMPROVED = "improved"
     REGRESSED = "regressed"

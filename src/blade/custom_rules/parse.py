@@ -65,7 +65,7 @@ class RuleError(RequestError):
         self.what = message
         line = text.split("\n")[self.line]
         column = at - (before.rfind("\n") + 1)
-        super().__init__(f"{message}\n  {line}\n  {' ' * column}^", hint=hint or "docs/teaching.md shows the language")
+        super().__init__(f"{message}\n  {line}\n  {' ' * column}^", hint=hint or "docs/packages.md shows the language")
 
 
 class Token(Struct, frozen=True):

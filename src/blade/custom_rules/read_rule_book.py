@@ -1,12 +1,8 @@
-"""`blade.yaml`, the custom rules of a benchmark: where its rule book is found, and its reading into values.
-
-A package stands in `benchmarks/NAME`. It is looked for in the folders above the run's own files, nearest first, and
-then among the packages that come with BLADE. The current folder does not matter. Every error names file and line.
-"""
+"""`blade.yaml`, the custom rules of a benchmark, read into values; every error names file and line."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NoReturn
@@ -16,56 +12,13 @@ import yaml
 from blade.custom_rules.parse import RuleError, parse
 from blade.custom_rules.rule_book import CustomLabel, Fix, RuleBook
 from blade.custom_rules.syntax import Rule
-from blade.model.errors import ArtifactError, BladeError, RequestError
+from blade.model.errors import ArtifactError
 from blade.model.finding import Cause
 from blade.model.tools import Tools
 
-BOOK = Path("skill", "blade.yaml")
-_SOURCE = Path(__file__).resolve().parents[2]
-_SHIPPED = (_SOURCE / "blade_gym" / "assets" / "benchmarks", _SOURCE.parent / "benchmarks")
-"""The packages of an installed wheel, and those of a checkout."""
 KINDS_OF_FIX = ("harness", "prompt", "training", "verifier", "data", "infrastructure")
 _RULE_CODES = ("ANS", "BEH", "DAT", "INF", "TSK")
 """A label must not be taken for a rule of BLADE."""
-
-
-def rule_book_in(package: Path) -> RuleBook:
-    """The rule book of a package that the user names, or of the file itself; raises where there is none."""
-    places = (package / BOOK, package / BOOK.name, package)
-    path = next((place for place in places if place.is_file()), None)
-    if path is None:
-        raise RequestError(f"{package} holds no {BOOK.as_posix()}", hint="give the folder of a package, or the file")
-    return rule_book_at(path, path.as_posix() if not path.is_absolute() else None)
-
-
-def rule_book_of(benchmark: str | None, files: Iterable[Path]) -> RuleBook | None:
-    """The rule book of the package that is named like the benchmark; None where there is none."""
-    if benchmark is None or not benchmark.replace("-", "").replace("_", "").isalnum():
-        return None
-    name = Path(benchmark) / BOOK
-    path = next((home / name for home in _homes(files) if (home / name).is_file()), None)
-    return rule_book_at(path, f"benchmarks/{name.as_posix()}") if path is not None else None
-
-
-def rule_book_named(name: str | None, files: Iterable[Path] = ()) -> RuleBook | None:
-    """The rule book that a report or an earlier analysis names, where it is still at hand and the same."""
-    shown = Path((name or "").rpartition(" (")[0])
-    inside = Path(*shown.parts[1:]) if shown.parts[:1] == ("benchmarks",) else None
-    homes = [home / inside for home in _homes(files)] if inside is not None else []
-    for path in (path for path in (shown, *homes) if path.is_file()):
-        try:
-            book = rule_book_at(path, shown.as_posix() if not shown.is_absolute() else None)
-        except BladeError:
-            continue
-        if book.named == name:
-            return book
-    return None
-
-
-def _homes(files: Iterable[Path]) -> Iterator[Path]:
-    """Folders that may hold packages, nearest to the files first."""
-    above = (folder / "benchmarks" for file in files for folder in file.resolve().parents)
-    yield from dict.fromkeys((*above, *_SHIPPED))
 
 
 def rule_book_at(path: Path, shown: str | None = None) -> RuleBook:

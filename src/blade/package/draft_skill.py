@@ -297,7 +297,7 @@ def rule_book_text(
     """The whole blade.yaml; with `seen`, each label says where it held and what is left to do."""
     run = one.run
     lines = [
-        f"# What BLADE should know of {benchmark}; docs/teaching.md explains every line.",
+        f"# What BLADE should know of {benchmark}; docs/packages.md explains every line.",
         f"benchmark: {json.dumps(benchmark)}",
         f"pass_threshold: {run.pass_threshold:g}",
     ]

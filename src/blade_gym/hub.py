@@ -30,6 +30,7 @@ ENDPOINT, HUB = "HF_ENDPOINT", "https://huggingface.co"
 TOKEN = "HF_TOKEN"
 SECONDS = 60
 _REFUSED = (401, 403)
+_NO_DATA = ("__MACOSX", ".DS_Store")
 
 
 class HubError(RequestError):
@@ -195,9 +196,6 @@ def user(text: str) -> dict[str, Any]:
     return {"input": [{"role": "user", "content": text}]}
 
 
-_SKIPPED = ("__MACOSX", ".DS_Store")
-
-
 def archive_files(url: str, endings: tuple[str, ...], *, source: str | None = None) -> Iterator[tuple[str, bytes]]:
     """Name and bytes of the files with some endings in a published ZIP archive; or in a local copy or folder of it.
 
@@ -214,7 +212,7 @@ def archive_files(url: str, endings: tuple[str, ...], *, source: str | None = No
 
 
 def _wanted(name: str, endings: tuple[str, ...]) -> bool:
-    return name.endswith(endings) and not any(part in name for part in _SKIPPED)
+    return name.endswith(endings) and not any(part in name for part in _NO_DATA)
 
 
 def _inside(name: str, data: bytes, endings: tuple[str, ...]) -> Iterator[tuple[str, bytes]]:

@@ -34,6 +34,8 @@ HOPELESS = (*MENDABLE, BROKEN, FOREIGN)
 MOST_HOPELESS = 20
 _STAMPS = (TASK, REPEAT, ATTEMPT, "_ng_rollout_id", "agent_ref", "skills_ref")
 _AGAIN = (408, 425, 429, 500, 502, 503, 504)
+SECONDS = 3600.0
+"""The longest that one rollout may take to answer."""
 
 
 class RunProgress(msgspec.Struct, kw_only=True):
@@ -221,10 +223,6 @@ def _broken(row: Mapping[str, Any], kind: str, why: str, *, terminal: bool = Fal
 
 def _failure(kind: str, why: str, *, terminal: bool = False) -> dict[str, Any]:
     return {"reward": None, FAILURE: kind, TERMINAL: terminal, "error": why}
-
-
-SECONDS = 3600.0
-"""The longest that one rollout may take to answer."""
 
 
 class Endpoints(msgspec.Struct, frozen=True, kw_only=True):

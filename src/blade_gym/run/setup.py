@@ -70,7 +70,7 @@ class RunSetup(msgspec.Struct, frozen=True, kw_only=True):
 def local_setup(
     resolved: Resolved, options: RunOptions, benchmark: str | None, notify: Callable[[str], None] = lambda line: None
 ) -> RunSetup:
-    """The config's own parts, in this process; data sets that are missing are prepared, and `told` hears of it."""
+    """The config's own parts, in this process; data sets that are missing are prepared, and `notify` hears of it."""
     sources, datasets, split = _sources(resolved, options, benchmark, notify)
     named = next((one.name for one in resolved.datasets if one.type == "benchmark"), None)
 

@@ -1,4 +1,7 @@
-"""Servers on loopback in one process: every instance of a config at its own port, and the head, until told to stop."""
+"""Servers on loopback in one process: every instance of a config at its own port, and the head, until told to stop.
+
+Ports that the config gives are taken exactly; the others get free ones of its range.
+"""
 
 from __future__ import annotations
 
@@ -27,6 +30,10 @@ if TYPE_CHECKING:
 
 GRACE = 2
 """Seconds that requests under way have when the servers stop."""
+PROC = Path("/proc")
+_HEAD = ""
+"""The head's name among the instances, none of which has it."""
+_OTHER_HEAD = "--head-port N takes another port for the head"
 
 
 class _Server(uvicorn.Server):
@@ -40,7 +47,7 @@ class _Server(uvicorn.Server):
 def start(
     resolved: Resolved, on_ready: Callable[[Sequence[Mapping[str, Any]], str], None], aggregate: Aggregate | None = None
 ) -> None:
-    """Serve until SIGINT or SIGTERM; `told` hears of the servers, and of the head's address, when all answer."""
+    """Serve until SIGINT or SIGTERM; `on_ready` hears of the servers, and of the head's address, when all answer."""
     if not resolved.instances:
         raise RequestError("the config has no servers", hint="--resources-server NAME --model-type TYPE names some")
     most_bytes = limit_of(resolved.config)
@@ -58,10 +65,6 @@ def start(
         for name, listener in {**opened, _HEAD: head}.items()
     ]
     asyncio.run(_serve(pairs, lambda: on_ready(listed, f"http://{host}:{port}"), fleet.close))
-
-
-_HEAD = ""
-"""The head's name among the instances, none of which has it."""
 
 
 async def _serve(
@@ -95,9 +98,6 @@ async def _serve(
         end_all()
 
 
-PROC = Path("/proc")
-
-
 def listeners(resolved: Resolved, head: tuple[str, int]) -> tuple[socket.socket, dict[str, socket.socket]]:
     """A listening socket for the head, and one for each instance.
 
@@ -115,11 +115,6 @@ def listeners(resolved: Resolved, head: tuple[str, int]) -> tuple[socket.socket,
             listener.close()
         raise
     return opened.pop(_HEAD), opened
-
-
-_OTHER_HEAD = "--head-port N takes another port for the head"
-_HEAD = ""
-"""The head's name among the instances, none of which has it."""
 
 
 def _open_given(resolved: Resolved, head: tuple[str, int], opened: dict[str, socket.socket]) -> None:

@@ -18,8 +18,15 @@ from blade_gym.models.model import ModelError
 
 Body = dict[str, Any]
 Answer = Callable[[Request, Body], Awaitable[Any]]
+Aggregate = Callable[[Sequence[Mapping[str, Any]]], Mapping[str, Any]]
+"""Rows of one agent to `agent_metrics`, `key_metrics` and `group_level_metrics`; raises BladeError for rows of no use."""
 _STATUS = {"rate_limited": 429, "not_authorized": 401, "not_found": 404, "refused_request": 400}
 _OBJECT: dict[str, Any] = {"type": "object"}
+_ROWS = {
+    "type": "object",
+    "required": ["verify_responses"],
+    "properties": {"verify_responses": {"type": "array", "items": {"type": "object"}}},
+}
 
 
 class PostRoute(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,15 +97,6 @@ def openapi(title: str, posts: Sequence[PostRoute], gets: Mapping[str, Any]) -> 
         answers = {"200": {"description": "OK"}, "422": {"description": "the body cannot be used"}}
         paths[post.path] = {"post": {"summary": post.summary, "requestBody": body, "responses": answers}}
     return {"openapi": "3.1.0", "info": {"title": title, "version": "1"}, "paths": dict(sorted(paths.items()))}
-
-
-Aggregate = Callable[[Sequence[Mapping[str, Any]]], Mapping[str, Any]]
-"""Rows of one agent to `agent_metrics`, `key_metrics` and `group_level_metrics`; raises BladeError for rows of no use."""
-_ROWS = {
-    "type": "object",
-    "required": ["verify_responses"],
-    "properties": {"verify_responses": {"type": "array", "items": {"type": "object"}}},
-}
 
 
 def aggregate_route(aggregate: Aggregate | None) -> tuple[PostRoute, ...]:

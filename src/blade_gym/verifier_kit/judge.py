@@ -21,6 +21,8 @@ from blade_gym.single_turn import Config
 
 EQUAL, NOT_EQUAL = "[[A=B]]", "[[A!=B]]"
 """The verdicts that a judge of equivalence ends with, unless a config says otherwise."""
+LONGEST_ANSWER = 200_000
+"""Characters of an answer that a judge is shown."""
 
 
 class EquivalenceJudge(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,10 +85,6 @@ async def ask(model: Model | None, params: Mapping[str, Any]) -> tuple[dict[str,
     return response, last_message(
         [item for item in output if isinstance(item, dict)] if isinstance(output, list) else []
     )
-
-
-LONGEST_ANSWER = 200_000
-"""Characters of an answer that a judge is shown."""
 
 
 def judge_prompt(config: Config, fields: Sequence[str]) -> str:

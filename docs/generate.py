@@ -16,23 +16,36 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 DOCS = Path(__file__).resolve().parent
+REFERENCE = DOCS / "reference"
 ROOT = DOCS.parent
+sys.path.insert(0, str(ROOT))  # `docs` and `proof` are packages of the clone, not of the wheel
 MADE = "<!-- Made by docs/generate.py from the code; change the code and run `make docs`. -->"
 KINDS = {"str": "TEXT", "int": "N", "float": "X"}
 PROOF_SEEDS = range(1, 4)
 PROOF_TASKS = 100
 CALIBRATION_SEEDS = range(1, 9)
-PROOF_INTRODUCTION = """What the diagnosis gets right of runs whose faults are known, because `blade simulate` planted them. \
-Three worlds: questions with one answer (two models), customer service with tools and a simulated user, code in a sandbox. \
-Each has {tasks} tasks x 4 and is made with the seeds {seeds}. In six of ten tasks one mechanism is planted, in varied words and doses; \
-the others are easy, hard, or done now and then. The true cause of a task is what an expert would say who reads its rows. \
-Where the rows do not settle it, *not settled* is right.
+PROOF_INTRODUCTION = """How much of the diagnosis is right, on runs with planted faults. [README](README.md) says how the runs are made.
 
-`blade simulate -o DIR --tasks {tasks} --seed 1 --score` makes and scores one of these; the rows that an example names are then in `DIR/<world>`. \
-Misses stand here as they are: a mechanism is not made easier because a rule does not see it. \
-A *fault* is somebody's doing, an alarm that is *harmless* must not be blamed, and *model* is plain failing of the model; the last two are clean tasks. \
-`n` counts tasks for causes and rules over runs, rollouts for rules over rollouts. A rule that fires where it may, beside the mechanism that was planted, counts neither way. \
-A harmless string is blamed where a rule graded direct, shown or consistent fires on it, in preview too, or a doubt or a mode rests on it."""
+Measured on {tasks} tasks x 4 in each of three worlds, with the seeds {seeds}. \
+`python -m proof -o DIR --tasks {tasks} --seed 1 --score` makes and scores one of these runs; the rows that an example names are then in `DIR/<world>`. \
+`n` counts tasks for causes and for rules over runs, and rollouts for rules over rollouts. \
+A *fault* is somebody's doing, *harmless* is an alarm that must not be blamed, and *model* is plain failing of the model; the last two are clean tasks. \
+A rule that fires where it may, beside the planted mechanism, counts neither way. \
+A harmless string counts as blamed if a rule with direct, statistically supported or consistent evidence fires on it (rules in preview included), or if a benchmark issue or a failure mode rests on it."""
+FIELDS_INTRODUCTION = """# Fields and tables
+
+## Which field becomes which
+
+The left column is BLADE's name. The middle column lists the fields of your rows that can fill it: the first that holds a value wins, and a path with dots goes into nested objects. `blade analyze --explain-schema` shows what was read from your file, and which fields were not used."""
+TABLES_INTRODUCTION = """## The run tables
+
+`blade sql` exposes exactly these tables, sorted by run, task and repeat. A null means that the artifact does not say."""
+RULES_INTRODUCTION = """# Rules
+
+Each rule detects one symptom in a rollout, or in a whole run. A *direct* symptom is by itself enough to fail; of an *associated* one, each run says how strongly it goes with failing ([support](../statistics.md#support)). A rule in *preview* is shown apart and decides no cause."""
+VERIFIERS_INTRODUCTION = """# Verifiers
+
+What each verifier checks, the fields that it reads from the task's *row* and from the server's *config*, and the *fields* that it adds to the rollout. [Gym](../gym.md#verifiers) shows how to write your own."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -83,16 +96,15 @@ def skill_files(folder: Path) -> list[Path]:
 
 def generated() -> dict[Path, str]:
     """Every file with generated text, as it ought to read."""
-    artifacts = (DOCS / "artifacts.md").read_text("utf-8")
-    artifacts = fill(artifacts, "fields", fields_table())
-    artifacts = fill(artifacts, "tables", run_tables())
+    fields = [FIELDS_INTRODUCTION, fields_table(), TABLES_INTRODUCTION, run_tables()]
     return {
-        DOCS / "artifacts.md": artifacts,
-        DOCS / "cli.md": command_reference(),
-        DOCS / "detectors.md": detector_pages(),
-        DOCS / "proof.md": proof_page(),
+        **json_schemas(),
         DOCS / "tutorial.md": tutorial_page(),
-        DOCS / "verifiers.md": fill((DOCS / "verifiers.md").read_text("utf-8"), "verifiers", verifier_pages()),
+        REFERENCE / "commands.md": command_reference(),
+        REFERENCE / "fields.md": "\n\n".join([MADE, *fields]) + "\n",
+        REFERENCE / "rules.md": rule_pages(),
+        REFERENCE / "verifiers.md": "\n\n".join([MADE, VERIFIERS_INTRODUCTION, verifier_pages()]) + "\n",
+        ROOT / "proof" / "results.md": proof_page(),
     }
 
 
@@ -122,7 +134,7 @@ def fields_table() -> str:
     from blade.ingest import fields
 
     rows = [(f"`{ours}`", ", ".join(f"`{path}`" for path in paths), meaning) for ours, paths, meaning in fields.table()]
-    return table(("ours", "read from, first present wins", "meaning"), rows)
+    return table(("BLADE's name", "read from, first present wins", "meaning"), rows)
 
 
 def run_tables() -> str:
@@ -145,7 +157,6 @@ def tutorial_page() -> str:
     """The tutorial with what its commands print, run in a copy of this checkout."""
     import tempfile
 
-    sys.path.insert(0, str(ROOT))
     from docs import walk
 
     page = (DOCS / "tutorial.md").read_text("utf-8")
@@ -159,12 +170,12 @@ def tutorial_page() -> str:
     return page
 
 
-def detector_pages() -> str:
-    """The catalogue of rules, each page taken from the docstring of its file."""
-    from blade.rules import catalogue
-    from blade.rules.catalog import all_rules
+def rule_pages() -> str:
+    """The catalog of rules, each page taken from the docstring of its file."""
+    from blade.rules.catalog import all_rules, catalog_page
 
-    return catalogue(all_rules()).strip() + "\n"
+    _, _, families = catalog_page(all_rules()).strip().partition("\n## ")
+    return f"{MADE}\n\n{RULES_INTRODUCTION}\n\n## {families}\n"
 
 
 def verifier_pages() -> str:
@@ -176,7 +187,7 @@ def verifier_pages() -> str:
 
     names = sorted(module.name for module in pkgutil.iter_modules(verifiers.__path__))
     modules = [importlib.import_module(f"{verifiers.__name__}.{name}") for name in names]
-    return "\n\n".join(f"### {one.__name__.rpartition('.')[2]}\n\n{_sections(one.__doc__ or '')}" for one in modules)
+    return "\n\n".join(f"## {one.__name__.rpartition('.')[2]}\n\n{_sections(one.__doc__ or '')}" for one in modules)
 
 
 def _sections(text: str) -> str:
@@ -188,6 +199,13 @@ def _sections(text: str) -> str:
     return "\n\n".join(parts).replace("\n\n- **", "\n- **").replace("\n- **Row", "\n\n- **Row", 1)
 
 
+def json_schemas() -> dict[Path, str]:
+    """The JSON Schema of every file that is written."""
+    from blade.json_schemas import schema_texts
+
+    return {DOCS / "schemas" / name: text for name, text in schema_texts().items()}
+
+
 def proof_page() -> str:
     """What the diagnosis gets right of simulated runs whose faults are known."""
     from proof.score_diagnosis import calibrate, prove, rule_names
@@ -197,7 +215,11 @@ def proof_page() -> str:
 
     proof = prove(PROOF_SEEDS, Wanted(tasks=PROOF_TASKS))
     calibration = calibrate(CALIBRATION_SEEDS)
-    head = [MADE, "# Proof", PROOF_INTRODUCTION.format(seeds=_seeds(PROOF_SEEDS), tasks=PROOF_TASKS)]
+    head = [
+        MADE,
+        "# Measured on planted faults",
+        PROOF_INTRODUCTION.format(seeds=_seeds(PROOF_SEEDS), tasks=PROOF_TASKS),
+    ]
     return "\n\n".join([*head, page(proof, calibration, rule_names(), mechanisms())])
 
 
@@ -213,7 +235,8 @@ def command_reference() -> str:
 
     top: Any = get_command(command_line())
     parts = [MADE, "# Commands", prose(top.help), options_table(top.params)]
-    parts += [command_page(f"blade {name}", command) for name, command in commands(top)]
+    for name, command in commands(top):
+        parts.append(command_page(name if name.startswith("gym ") else f"blade {name}", command))
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

@@ -8,8 +8,9 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 ROOT = Path(__file__).resolve().parent.parent
 NEEDED = (".agents", ".codex", "docs/tutorial", "examples/desk_assistant", "pyproject.toml")
@@ -24,16 +25,14 @@ _STEP = re.compile(
 _STAMP = re.compile(r"\d{8}T\d{6}Z")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Step:
+class Step(Struct, frozen=True, kw_only=True):
     """A block of commands, and what its output is called; None when it is not shown."""
 
     commands: str
     name: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Done:
+class Done(Struct, frozen=True, kw_only=True):
     """What a step printed, and how its last command ended."""
 
     output: str
@@ -82,7 +81,7 @@ def environment() -> dict[str, str]:
 
 def shown(done: Done) -> str:
     """Output as a page shows it: long runs of passing checks are cut, the time of day is not kept."""
-    lines = _STAMP.sub("TIME", done.output).rstrip().splitlines()
+    lines = _STAMP.sub("TIME", done.output).rstrip().split("\n")
     kept: list[str] = []
     passes = 0
     long = len(lines) > LONG

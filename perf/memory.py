@@ -11,16 +11,17 @@ import subprocess
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 PROC = Path("/proc")
 EVERY = 0.1  # seconds between samples; a peak shorter than this can be missed
 WORKING = 20_000_000  # a process below this does no work of ours (a resource tracker, a shell)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Measured:
+class Measured(Struct, frozen=True, kw_only=True):
     seconds: float
     peak: int | None  # bytes of all processes together
     largest: int | None  # bytes of the largest process
@@ -28,8 +29,7 @@ class Measured:
     failure: str | None  # exit code and the end of stderr, where the command failed
 
 
-@dataclass
-class Watch:
+class Watch(Struct, kw_only=True):
     """Samples a process and its descendants until told to stop."""
 
     pid: int
@@ -84,7 +84,7 @@ def measure(command: Sequence[str]) -> Measured:
     """Runs the command twice to its end: once for its time and once for its memory."""
     found = timed(command)
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    watch = Watch(process.pid)
+    watch = Watch(pid=process.pid)
     thread = threading.Thread(target=watch.run, daemon=True)
     thread.start()
     process.wait()

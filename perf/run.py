@@ -23,11 +23,11 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import generate
 from memory import Measured, measure, timed
+from msgspec import Struct
 
 HERE = Path(__file__).parent
 CORES = 2
@@ -61,8 +61,7 @@ print(time.perf_counter() - start)
 """
 
 
-@dataclass(frozen=True, kw_only=True)
-class Line:
+class Line(Struct, frozen=True, kw_only=True):
     kind: str
     what: str
     measured: str
@@ -74,8 +73,7 @@ class Line:
         return (self.kind, self.what, self.measured, self.target, verdict)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Bench:
+class Bench(Struct, frozen=True, kw_only=True):
     blade: tuple[str, ...]
     folder: Path
     size: int  # bytes of a file
@@ -238,7 +236,7 @@ def use_cores(count: int) -> None:
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Measure BLADE against a bare decode.")
     parser.add_argument("--gb", type=float, default=1.0, help="size of a file (default 1)")
-    parser.add_argument("--quick", action="store_true", help="0.1 GB, growth of one kind: a look, not a measurement")
+    parser.add_argument("--quick", action="store_true", help="0.1 GB, growth of one kind: a glance, not a measurement")
     parser.add_argument("--kinds", nargs="+", choices=generate.KINDS, default=list(generate.KINDS))
     parser.add_argument("--compress", choices=("gz", "zst"))
     parser.add_argument("--folder", type=Path, default=HERE / "data", help="where files are made (default perf/data)")

@@ -24,8 +24,9 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "tests"))
@@ -65,8 +66,7 @@ asyncio.run(main())
 """
 
 
-@dataclass(frozen=True, kw_only=True)
-class Cost:
+class Cost(Struct, frozen=True, kw_only=True):
     """What some rollouts took."""
 
     wall: float
@@ -76,8 +76,7 @@ class Cost:
         return Cost(wall=self.wall - fixed.wall, cpu=self.cpu - fixed.cpu)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Count:
+class Count(Struct, frozen=True, kw_only=True):
     """What a rollouts file holds, against what was asked for."""
 
     lost: int

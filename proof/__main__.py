@@ -28,7 +28,7 @@ def simulate(
     seed: Annotated[int, typer.Option(metavar="N", help="The same seed gives the same bytes.")] = 1,
     plant: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Plant this mechanism only; repeatable. docs/proof.md names them all."),
+        typer.Option(metavar="NAME", help="Plant this mechanism only; repeatable. proof/results.md names them all."),
     ] = None,
     clean: Annotated[
         bool, typer.Option("--clean", help="Plant nothing: only an honest model, hard and easy tasks.")

@@ -1,4 +1,4 @@
-"""Behind `blade simulate --score`: simulated runs go through the door that users take, and are scored."""
+"""Behind `make proof`: simulated runs go through the door that users take, and are scored."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from blade import analysis as pipeline
-from blade.benchmark_health.health import health
+from blade.benchmark_health.health import health_of_analyzed
 from blade.model.analysis import Analysis
 from blade.model.diagnosis import RuleStatistics
 from blade.model.options import Options
@@ -43,7 +43,7 @@ def scored(made: Made, folder: Path) -> Proof:
     """What the analysis of a world that was written to a folder gets right, and how it ranks its broken tasks."""
     found = analyzed(folder)
     truth = made.truth.runs[found.runs[0].run.name]
-    return replace(score(made.truth, found), ranking=ranking(truth.tasks, health(found.runs).suspects))
+    return replace(score(made.truth, found), ranking=ranking(truth.tasks, health_of_analyzed(found.runs).tasks))
 
 
 def prove(seeds: Iterable[int], wanted: Wanted) -> Proof:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from blade_gym.environment import Environment, Session, ToolError
-from blade_gym.model import Model
+from blade_gym.models.model import Model
 
 MAX_STEPS = 12
 

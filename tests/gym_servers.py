@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 from blade_gym.answers import message
 from blade_gym.environment import Environment, Verdict
+from blade_gym.loading import load_file
 
 ROOT = Path(__file__).parents[1] / "resources_servers"
 LOOP = asyncio.new_event_loop()
@@ -19,12 +19,7 @@ NAMES = tuple(sorted(path.parent.name for path in ROOT.glob("*/app.py")))
 
 
 def environment(name: str, config: Mapping[str, Any] | None = None) -> Environment:
-    spec = importlib.util.spec_from_file_location(f"app_of_{name}", ROOT / name / "app.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    made: Environment = module.environment(config or {})
+    made: Environment = load_file(ROOT / name / "app.py").environment(config or {})
     return made
 
 

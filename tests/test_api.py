@@ -45,9 +45,27 @@ print(blade.health(*sys.argv[1:]) is not None, blade.analyze(sys.argv[1]).tasks[
 
 
 def test_texts_are_short(runs: tuple[Path, Path]) -> None:
-    run = blade.load_run(runs[0])
+    run, after = map(blade.load_run, runs)
     assert repr(run) == "Run('before', 3 tasks, 3 rollouts)"
     assert repr(blade.analyze(run)) == "Analysis(<before: 0.333, 3 tasks, 3 rollouts>)"
+    assert (
+        repr(blade.compare(run, after)) == "Comparison('before' -> 'after': inconclusive, +0.667 over 3 shared tasks)"
+    )
+    assert repr(blade.health(run, after)).startswith("Health('before', 2 runs, 3 tasks, ")
+    assert repr(blade.try_rule(run, "reward < 1")) == "RuleTrial('before', 'reward < 1': fired in 2 of 3 rollouts)"
+    assert repr(blade.explain(run, "b")[0]).startswith("DeepDive('b', 1 repeats: ")
+
+
+def test_texts_of_real_runs_are_short(tmp_path: Path) -> None:
+    desk = Path(__file__).parents[1] / "examples" / "desk_assistant"
+    analysis = blade.analyze(*sorted(desk.glob("*_rollouts.jsonl")))
+    report = analysis.save(tmp_path) / "report.md"
+    runs = [one.run for one in analysis.runs]
+    task = analysis.tasks[0].task_id
+    values = [*runs, analysis, *analysis.runs, blade.audit(report, *runs), blade.explain(runs[0], task)[0]]
+    assert all(20 < len(repr(value)) < 400 for value in values)
+    assert "<h1>" in analysis._repr_html_()
+    assert repr(blade.audit(report, *runs)).endswith("0 false, 0 not checkable)")
 
 
 def test_save_writes_what_the_command_writes(runs: tuple[Path, Path], tmp_path: Path) -> None:
@@ -67,3 +85,21 @@ def test_a_rollout_is_shown_by_its_location(runs: tuple[Path, Path]) -> None:
     assert "a#0" in blade.show(runs[0], "a#0")
     with pytest.raises(blade.BladeError):
         blade.show(runs[0], "nowhere")
+
+
+def test_results_do_not_depend_on_the_current_folder(tmp_path: Path) -> None:
+    desk = Path(__file__).parents[1] / "examples" / "desk_assistant" / "sparrow-8b_rollouts.jsonl"
+    folder = blade.analyze(desk).save(tmp_path / "api")
+    program = "import sys, blade; blade.analyze(sys.argv[1]).save(sys.argv[2])"
+    for place, arguments in (
+        (tmp_path, [program, str(desk), str(tmp_path / "elsewhere")]),
+        (desk.parent, ["from blade.cli.main import main; main()", "analyze", desk.name, "-o", str(tmp_path / "cli")]),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-c", *arguments], cwd=place, capture_output=True, text=True, check=False, timeout=120
+        )
+        assert done.returncode == 0, done.stderr
+    for name in ("report.md", f"{blade.load_run(desk).name}/metrics.json"):
+        texts = {(tmp_path / out / name).read_text("utf-8") for out in ("api", "elsewhere", "cli")}
+        assert len(texts) == 1, name
+    assert folder == tmp_path / "api"

@@ -21,6 +21,9 @@ ASK_HELP = "import sys; from blade.cli.main import main; sys.argv = ['blade', '-
 DATA = (".json", ".jsonl", ".gz", ".zst", ".eval", ".parquet")
 """Rollouts hold whatever an agent typed, so only the text of the project itself is searched for machine paths."""
 
+PAGES = sorted((ROOT / "docs").glob("*.md"))
+REFERENCE = sorted((ROOT / "docs/reference").glob("*.md"))
+
 needs_cli = pytest.mark.skipif(
     not (ROOT / "src/blade/cli/main.py").exists(), reason="needs the command line, src/blade/cli/main.py"
 )
@@ -163,10 +166,39 @@ def test_links_between_docs_lead_somewhere() -> None:
     assert broken == []
 
 
+def anchors(page: Path) -> set[str]:
+    """What a link may name after `#`, as GitHub derives it from headings."""
+    text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ (.+)$", text, flags=re.MULTILINE)
+    return {re.sub(r"[^\w\s-]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
+def test_links_lead_to_headings_that_are_there() -> None:
+    pages = [ROOT / name for name in tracked() if name.endswith(".md") and not name.startswith("tests/")]
+    broken = [
+        f"{page.relative_to(ROOT)} -> {target}#{anchor}"
+        for page in pages
+        for target, anchor in re.findall(r"\]\(([^)#:\s]*)#([^)\s]+)\)", page.read_text("utf-8"))
+        if (aim := page.parent / target if target else page).suffix == ".md" and anchor not in anchors(aim)
+    ]
+    assert broken == []
+
+
 @pytest.mark.parametrize("index", ["docs/README.md", "docs/llms.txt"])
 def test_both_indexes_name_every_page(index: str) -> None:
     named = set(re.findall(r"\]\(([\w-]+\.md)\)", read(index)))
-    assert {path.name for path in (ROOT / "docs").glob("*.md")} - {"README.md"} <= named
+    named |= set(re.findall(r"\]\((reference/[\w-]+\.md)\)", read(index)))
+    assert {path.relative_to(ROOT / "docs").as_posix() for path in PAGES + REFERENCE} - {"README.md"} <= named
+
+
+def test_the_docs_are_few_pages() -> None:
+    assert len(PAGES) <= 12, "merge pages; what the code can generate belongs in docs/reference"
+    folders = {path.name for path in (ROOT / "docs").iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert folders <= {"reference", "schemas", "tutorial"}
+
+
+def test_the_reference_is_generated() -> None:
+    assert [path.name for path in REFERENCE if "<!-- " not in path.read_text("utf-8")] == []
 
 
 def loaded(program: str) -> set[str]:

@@ -1,4 +1,4 @@
-"""docs/scorecard.md names every field of metrics.json, and no other."""
+"""docs/report.md names every field of metrics.json, and no other."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 import blade
-from blade.report.metrics_json import metrics
+from blade.report.as_json import dump
+from blade.report.documents import metrics
 
 ROOT = Path(__file__).parents[1]
-PAGE = (ROOT / "docs/scorecard.md").read_text("utf-8")
+PAGE = (ROOT / "docs/report.md").read_text("utf-8").split("\n## metrics.json\n")[1].split("\n## ")[0]
 NAMED = [
     name
     for line in PAGE.splitlines()
@@ -65,7 +66,9 @@ def paths(tmp_path_factory: pytest.TempPathFactory) -> set[tuple[str, ...]]:
     bare.write_text('{"task_id": "a", "reward": 1}\n', "utf-8")
     desk = ROOT / "examples/desk_assistant/sparrow-8b_rollouts.jsonl"
     runs = [desk, ROOT / "examples/arithmetic", ROOT / "tests/golden/ugly.jsonl", partial, bare]
-    return {path for each in runs for one in blade.analyze(each).runs for path in fields(metrics(one))}
+    return {
+        path for each in runs for one in blade.analyze(each).runs for path in fields(json.loads(dump(metrics(one))))
+    }
 
 
 def test_every_field_is_on_the_page(paths: set[tuple[str, ...]]) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from blade.model.errors import RequestError
-from blade_gym import databases, hub
+from blade_gym import hub
 
 PLACE = "https://bird-bench.oss-cn-beijing.aliyuncs.com/dev.zip"
 
@@ -18,12 +18,12 @@ def prepare(source: str | None = None, output: str | None = None) -> Path:
     target = Path(output or hub.beside(__file__, "bird"))
     questions: list[dict[str, Any]] = []
     schemas: dict[str, str] = {}
-    for name, data in databases.files_of(PLACE, (".json", ".sqlite", ".zip"), source=source):
+    for name, data in hub.archive_files(PLACE, (".json", ".sqlite", ".zip"), source=source):
         if Path(name).name == "dev.json":
             questions = json.loads(data)
         elif name.endswith(".sqlite"):
-            kept = databases.keep(data, target.parent / "databases" / Path(name).name)
-            schemas[kept.name] = databases.schema(kept)
+            kept = hub.write_database(data, target.parent / "databases" / Path(name).name)
+            schemas[kept.name] = hub.database_schema(kept)
     lost = sorted({row["db_id"] for row in questions if f"{row['db_id']}.sqlite" not in schemas})
     if not questions or lost:
         raise RequestError(

@@ -9,7 +9,8 @@ from typing import Any
 
 from blade.model.errors import RequestError
 from blade_gym import hub
-from blade_gym.more_tests.give import more_tests
+
+from .more_tests import more_tests
 
 KEYS = ("task_id", "prompt", "entry_point", "test", "canonical_solution")
 KINDS = ("generated", "base", "plus")

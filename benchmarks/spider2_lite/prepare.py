@@ -9,12 +9,12 @@ import csv
 import io
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+import msgspec
+
 from blade.model.errors import RequestError
-from blade_gym import databases as files
 from blade_gym import hub
 
 PLACE = "https://github.com/xlang-ai/Spider2/archive/refs/heads/main.zip"
@@ -38,8 +38,8 @@ def prepare(databases: str | None = None, source: str | None = None, output: str
     published = _published(source)
     rows = [_row(key, published) for key in sorted(published.questions, key=_number)]
     kept = {
-        files.keep(data, target.parent / "databases" / Path(name).name).stem
-        for name, data in files.files_of(DATABASES, (".sqlite", ".zip"), source=databases)
+        hub.write_database(data, target.parent / "databases" / Path(name).name).stem
+        for name, data in hub.archive_files(DATABASES, (".sqlite", ".zip"), source=databases)
         if name.endswith(".sqlite")
     }
     lost = sorted({row["db_id"] for row in rows} - kept)
@@ -52,20 +52,19 @@ def prepare(databases: str | None = None, source: str | None = None, output: str
     return hub.write(rows, target)
 
 
-@dataclass(kw_only=True)
-class _Published:
+class _Published(msgspec.Struct, kw_only=True):
     """What the repository holds of the local part, by the id of the task, and schemas by database."""
 
-    questions: dict[str, Mapping[str, Any]] = field(default_factory=dict)
-    standards: dict[str, Mapping[str, Any]] = field(default_factory=dict)
-    results: dict[str, dict[str, list[list[Any]]]] = field(default_factory=dict)
-    queries: dict[str, str] = field(default_factory=dict)
-    schemas: dict[str, str] = field(default_factory=dict)
+    questions: dict[str, Mapping[str, Any]] = msgspec.field(default_factory=dict)
+    standards: dict[str, Mapping[str, Any]] = msgspec.field(default_factory=dict)
+    results: dict[str, dict[str, list[list[Any]]]] = msgspec.field(default_factory=dict)
+    queries: dict[str, str] = msgspec.field(default_factory=dict)
+    schemas: dict[str, str] = msgspec.field(default_factory=dict)
 
 
 def _published(source: str | None) -> _Published:
     found = _Published()
-    for name, data in files.files_of(PLACE, (".jsonl", ".csv", ".sql"), source=source):
+    for name, data in hub.archive_files(PLACE, (".jsonl", ".csv", ".sql"), source=source):
         path = PurePosixPath(name)
         if "spider2-lite" in path.parts:
             _take(found, path, data)

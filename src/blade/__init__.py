@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from blade.claims.values import Audit
     from blade.comparison.values import Comparison
     from blade.model.analysis import Analysis
+    from blade.model.diagnosis import RuleTrial
     from blade.model.errors import BladeError
-    from blade.model.rule_trial import Trial
     from blade.model.run import Run
 
 __version__ = "0.1.0"
@@ -27,8 +27,8 @@ _HOMES = {
     "BladeError": "blade.model.errors",
     "Comparison": "blade.comparison.values",
     "Health": "blade.benchmark_health.values",
+    "RuleTrial": "blade.model.diagnosis",
     "Run": "blade.model.run",
-    "Trial": "blade.model.rule_trial",
     "analyze": "blade.api",
     "audit": "blade.api",
     "compare": "blade.api",
@@ -46,8 +46,8 @@ __all__ = [
     "BladeError",
     "Comparison",
     "Health",
+    "RuleTrial",
     "Run",
-    "Trial",
     "__version__",
     "analyze",
     "audit",

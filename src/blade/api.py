@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from blade import analysis as pipeline
 from blade.model.analysis import Analysis
 from blade.model.diagnosis import Contrast, DeepDive
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from blade.benchmark_health.values import Health
     from blade.claims.values import Audit
     from blade.comparison.values import Comparison
-    from blade.model.rule_trial import Trial
+    from blade.model.diagnosis import RuleTrial
 
 Source = Run | str | os.PathLike[str]
 """A loaded run, or a path to one: a file, a folder, a glob, or an earlier analysis."""
@@ -64,14 +66,14 @@ def analyze(
         labels=read_labels(Path(labels)) if labels is not None else (),
         pass_threshold=pass_threshold,
     )
-    return pipeline.analyze(_loaded(runs, options), options)
+    return structs.replace(pipeline.analyze(_loaded(runs, options), options), render=_render, write=_write)
 
 
 def compare(
     baseline: Source, candidate: Source, *, margin: float = 0.02, package: _PathLike | None = None
 ) -> Comparison:
     """Why the score changed; `margin` is a fraction, below which differences count as none."""
-    from blade.comparison.load import compare_loaded
+    from blade.comparison.compare import compare_loaded
 
     options = _options(package)
     pair = [
@@ -82,7 +84,7 @@ def compare(
 
 def health(*runs: Source, package: _PathLike | None = None) -> Health:
     """Whether the benchmark of these runs is sound."""
-    from blade.benchmark_health.load import health_of_loaded
+    from blade.benchmark_health.health import health_of_loaded
 
     options = _options(package)
     return health_of_loaded(_loaded(runs, options), options)
@@ -90,11 +92,11 @@ def health(*runs: Source, package: _PathLike | None = None) -> Health:
 
 def show(run: Source, location: str, *, steps: str | None = None, width: int | None = None) -> str:
     """A rollout in order, as plain text; `location` is `TASK#REPEAT` or `TASK#REPEAT:STEP`, `steps` a range `4:12`."""
-    from blade.model.locations import parse, step_range
-    from blade.report.rollout_text import show as lines_of
+    from blade.model.run import parse_location, step_range
+    from blade.report.plain_text import show as lines_of
 
     loaded = run if isinstance(run, Run) else _only(_loaded([run], Options(metrics_only=True)), os.fspath(run))
-    task, repeat, step = parse(loaded, location)
+    task, repeat, step = parse_location(loaded, location)
     around = range(max(0, step - AROUND), step + AROUND + 1) if step is not None else None
     wanted = step_range(steps) if steps else around
     rollout = loaded[task, repeat]
@@ -107,8 +109,8 @@ def show(run: Source, location: str, *, steps: str | None = None, width: int | N
 
 def audit(report: _PathLike, *runs: Source) -> Audit:
     """Every claim of a report in Markdown, against the runs that it is about and against the rest of the report."""
-    from blade.claims.load import audit as audit_text
-    from blade.claims.load import audit_analysis
+    from blade.claims.audit import audit as audit_text
+    from blade.claims.audit import audit_analysis
 
     path = Path(report)
     try:
@@ -123,17 +125,30 @@ def audit(report: _PathLike, *runs: Source) -> Audit:
 
 def explain(run: Source, task_id: str) -> tuple[DeepDive, Contrast | None]:
     """One task: what was expected, what each repeat did, and where repeats part; the contrast is None without both outcomes."""
-    from blade.findings.explain import explain as explain_task
+    from blade.findings.deep_dives import explain as explain_task
 
     loaded = run if isinstance(run, Run) else _only(_loaded([run], Options()), os.fspath(run))
     return explain_task(loaded, task_id)
 
 
-def try_rule(run: Source, rule: str) -> Trial:
+def try_rule(run: Source, rule: str) -> RuleTrial:
     """A rule as a one-off over a run: counts, support, slices, five locations; RuleError when the text is no rule."""
     from blade.findings.rule_trial import try_on
 
     return try_on(run if isinstance(run, Run) else _only(_loaded([run], Options()), os.fspath(run)), rule)
+
+
+def _render(analysis: Analysis) -> str:
+    # What turns Markdown into a page takes a while to load, and most scripts show none.
+    from blade.report.html import page
+
+    return page(analysis)
+
+
+def _write(analysis: Analysis, folder: Path) -> None:
+    from blade.write import write
+
+    write(analysis, folder)
 
 
 def _options(package: _PathLike | None, **asked: object) -> Options:

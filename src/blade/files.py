@@ -1,8 +1,9 @@
-"""Names of the files that stand beside rollouts, and writing them so that an interrupt leaves the old ones whole."""
+"""Files that stand beside rollouts: their names, JSON as it is written, and writing that leaves the old file whole."""
 
 from __future__ import annotations
 
 import glob
+import hashlib
 import os
 import shutil
 import stat
@@ -37,6 +38,16 @@ def sidecar(rollouts: Path, suffix: str) -> Path | None:
     return next((path for path in names if path.is_file()), None)
 
 
+def json_line(value: object) -> bytes:
+    """A value as one line of JSON, as people read it: with a space after each comma and colon."""
+    return msgspec.json.format(_encoder.encode(value), indent=0) + b"\n"
+
+
+def json_text(value: object) -> bytes:
+    """A value as an indented JSON document."""
+    return msgspec.json.format(_encoder.encode(value), indent=2) + b"\n"
+
+
 def write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     """One JSON object a line."""
     with replacing(path) as file:
@@ -54,14 +65,27 @@ def write_json(path: Path, value: object, *, indent: int = 0) -> None:
 def replacing(path: Path) -> Iterator[IO[bytes]]:
     """A file that takes the place of `path` when all of it is written; folders are made as needed."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".blade-", dir=path.parent) as staging:
-            new = Path(staging) / path.name
-            with new.open("wb") as file:
-                yield file
-            new.replace(path)
+        with staged(path) as file:
+            yield file
     except OSError as error:
         raise RequestError(f"cannot write {path}: {error.strerror or error}", hint="is it a folder, or full?") from None
+
+
+@contextmanager
+def staged(path: Path) -> Iterator[IO[bytes]]:
+    """`replacing`, for callers that know more about an OSError than its hint says."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".blade-", dir=path.parent) as staging:
+        new = Path(staging) / path.name
+        with new.open("wb") as file:
+            yield file
+        new.replace(path)
+
+
+def sha256(path: Path) -> str:
+    """The checksum of a file's bytes, in hexadecimal digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 class _Commit(Struct, frozen=True, kw_only=True):

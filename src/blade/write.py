@@ -8,10 +8,8 @@ from pathlib import Path
 from blade.files import replacing_in
 from blade.ingest.saved import save
 from blade.model.analysis import Analysis
-from blade.report import as_json
-from blade.report.findings_json import findings
+from blade.report import as_json, documents
 from blade.report.html import page
-from blade.report.metrics_json import metrics
 from blade.report.sections import report
 
 FILES = ("metrics.json", "tasks.jsonl", "findings.json", "rollouts.parquet", "tasks.parquet", "checks.parquet")
@@ -37,10 +35,10 @@ def write(analysis: Analysis, out: Path) -> None:
         for each in analysis.runs:
             folder = staging / each.run.name
             folder.mkdir()
-            (folder / "metrics.json").write_text(as_json.dump(metrics(each)), encoding="utf-8")
-            tasks = as_json.dump_lines(as_json.task(row) for row in each.tasks)
+            (folder / "metrics.json").write_text(as_json.dump(documents.metrics(each)), encoding="utf-8")
+            tasks = as_json.dump_lines(documents.task(row) for row in each.tasks)
             (folder / "tasks.jsonl").write_text(tasks, encoding="utf-8")
-            (folder / "findings.json").write_text(as_json.dump(findings(each)), encoding="utf-8")
+            (folder / "findings.json").write_text(as_json.dump(documents.findings(each)), encoding="utf-8")
             save(each.run, folder, at=out / each.run.name)
 
 

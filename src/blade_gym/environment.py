@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
 from typing import Any, Protocol
+
+import msgspec
 
 from blade.model.errors import RequestError
 
@@ -12,8 +15,7 @@ Row = Mapping[str, Any]
 """A row of a data set, a response or a tool's schema: decoded JSON."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Task:
+class Task(msgspec.Struct, frozen=True, kw_only=True):
     """A row with where it stands, for messages."""
 
     row: Row
@@ -50,12 +52,11 @@ class ForeignRow(NoVerdict):
         self.reason, self.hint = message, hint
 
 
-@dataclass(frozen=True, kw_only=True)
-class Verdict:
+class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     """What a verifier says: a reward, and its own account, which becomes flat fields of the rollout's row."""
 
     reward: float
-    fields: Mapping[str, Any] = field(default_factory=dict)
+    fields: Mapping[str, Any] = msgspec.field(default_factory=dict)
 
 
 class Session(Protocol):
@@ -113,3 +114,24 @@ def refuse_foreign(environment: Environment, tasks: Iterable[Task]) -> None:
         place, first = foreign[0]
         told = f"{len(foreign)} of {total} rows cannot be judged here; the first is {place}: {first.reason}"
         raise RequestError(told, hint=first.hint)
+
+
+STATELESS = "stateless"
+
+
+def reverify_mode(environment: Environment) -> str:
+    """Whether stored responses can be judged again: `stateless` unless the environment says otherwise."""
+    return str(getattr(environment, "reverify", STATELESS))
+
+
+async def judge_stored(environment: Environment, row: Row, response: Row) -> Verdict:
+    """The verdict on a stored response in a fresh session, after the calls that it holds; raises NoVerdict."""
+    session = environment.open(row)
+    calls = [item for item in response["output"] if item.get("type") == "function_call"] if environment.tools else []
+    for call in calls:
+        # The environment is brought to where the rollout left it; what tools say is on record already.
+        with suppress(ValueError, RecursionError, ToolError):
+            arguments = json.loads(call.get("arguments") or "{}")
+            if isinstance(arguments, dict):
+                await session.call(call["name"], arguments)
+    return await session.verify(response)

@@ -1,4 +1,4 @@
-"""Data from where it is published, or from a copy of it at hand; and rows of a data set, written in one go.
+"""Data from where it is published, or from a copy of it at hand: rows, archives, SQLite files; and rows, written in one go.
 
 Prepare scripts are built from these. Each takes `source`, a local copy of the same shape, so that a machine without a
 network can be served by one that has it.
@@ -11,15 +11,18 @@ import importlib.util
 import io
 import json
 import os
-import tempfile
+import sqlite3
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Iterable, Mapping
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
+from blade import files
 from blade.model.errors import RequestError
 
 ENDPOINT, HUB = "HF_ENDPOINT", "https://huggingface.co"
@@ -27,6 +30,7 @@ ENDPOINT, HUB = "HF_ENDPOINT", "https://huggingface.co"
 TOKEN = "HF_TOKEN"
 SECONDS = 60
 _REFUSED = (401, 403)
+_NO_DATA = ("__MACOSX", ".DS_Store")
 
 
 class HubError(RequestError):
@@ -171,17 +175,9 @@ def beside(script: str, name: str) -> Path:
 def write(rows: Iterable[Mapping[str, Any]], path: str | Path) -> Path:
     """Write rows as JSON lines, all or none; the path comes back. The same rows give the same bytes."""
     target = Path(path)
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".blade-", dir=target.parent) as staging:
-            new = Path(staging) / target.name
-            with new.open("w", encoding="utf-8", newline="\n") as file:
-                file.writelines(json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n" for row in rows)
-            new.replace(target)
-    except OSError as error:
-        raise RequestError(
-            f"cannot write {target}: {error.strerror or error}", hint="is the folder writable?"
-        ) from None
+    with files.replacing(target) as file:
+        lines = (json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n" for row in rows)
+        file.writelines(line.encode() for line in lines)
     return target
 
 
@@ -198,3 +194,53 @@ def options_text(options: Mapping[str, str]) -> str:
 def user(text: str) -> dict[str, Any]:
     """`responses_create_params` of one message from a user."""
     return {"input": [{"role": "user", "content": text}]}
+
+
+def archive_files(url: str, endings: tuple[str, ...], *, source: str | None = None) -> Iterator[tuple[str, bytes]]:
+    """Name and bytes of the files with some endings in a published ZIP archive; or in a local copy or folder of it.
+
+    Archives inside are looked into where `.zip` is among the endings.
+    """
+    if source is not None and Path(source).expanduser().is_dir():
+        folder = Path(source).expanduser()
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+            name = path.relative_to(folder).as_posix()
+            if _wanted(name, endings):
+                yield from _inside(name, path.read_bytes(), endings)
+        return
+    yield from _inside("archive.zip", file(url, source=source), endings)
+
+
+def _wanted(name: str, endings: tuple[str, ...]) -> bool:
+    return name.endswith(endings) and not any(part in name for part in _NO_DATA)
+
+
+def _inside(name: str, data: bytes, endings: tuple[str, ...]) -> Iterator[tuple[str, bytes]]:
+    if not name.endswith(".zip"):
+        yield name, data
+        return
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            for inner in sorted(one for one in archive.namelist() if _wanted(one, endings)):
+                yield from _inside(inner, archive.read(inner), endings)
+    except (zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
+        raise RequestError(f"{name} is not a ZIP archive: {error}", hint="was it downloaded whole?") from None
+
+
+def write_database(data: bytes, path: Path) -> Path:
+    """Write a database, whole or not at all; raises where it is none."""
+    if not data.startswith(b"SQLite format 3\x00"):
+        raise RequestError(f"{path.name} is not an SQLite database", hint="was it downloaded whole?")
+    with files.replacing(path) as file:
+        file.write(data)
+    return path
+
+
+def database_schema(path: Path) -> str:
+    """The statements that make the tables of a database, in its order."""
+    asked = "SELECT sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND sql IS NOT NULL"
+    try:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)) as database:
+            return "\n".join(f"{text.strip()};" for (text,) in database.execute(f"{asked} ORDER BY rowid"))
+    except sqlite3.Error as error:
+        raise RequestError(f"{path.name} cannot be read: {error}", hint="was it downloaded whole?") from None

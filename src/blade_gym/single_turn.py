@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any, NoReturn, Protocol
 
+import msgspec
+
+from blade.model.errors import RequestError
 from blade_gym.answers import last_message, message
 from blade_gym.environment import Environment, Row, Session, ToolError, Verdict
 
@@ -43,8 +46,7 @@ class OutputVerifier(Protocol):
         ...
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Session:
+class _Session(msgspec.Struct, frozen=True, kw_only=True):
     row: Row
     judge: Judge
 
@@ -57,8 +59,7 @@ class _Session:
         return await self.judge(self.row, items)
 
 
-@dataclass(frozen=True, kw_only=True)
-class SingleTurn:
+class SingleTurn(msgspec.Struct, frozen=True, kw_only=True):
     """An environment of one verifier."""
 
     judge: Judge
@@ -92,7 +93,7 @@ def of_text(
         text = verifier.gold(row)
         return None if text is None else (message(text),)
 
-    return SingleTurn(judge=judge, golden=golden, ready=getattr(verifier, "ready", SingleTurn.ready))
+    return SingleTurn(judge=judge, golden=golden, ready=getattr(verifier, "ready", lambda: None))
 
 
 def of_output(verifier: OutputVerifier, config: Config) -> Environment:
@@ -101,4 +102,15 @@ def of_output(verifier: OutputVerifier, config: Config) -> Environment:
     async def judge(row: Row, output: Sequence[Row]) -> Verdict:
         return await asyncio.to_thread(verifier.verify, row, output, config)
 
-    return SingleTurn(judge=judge, golden=verifier.gold, ready=getattr(verifier, "ready", SingleTurn.ready))
+    return SingleTurn(judge=judge, golden=verifier.gold, ready=getattr(verifier, "ready", lambda: None))
+
+
+def needed(*modules: str, requirement: str | None = None) -> None:
+    """Raise RequestError, with the command that installs them, where a module is missing.
+
+    `requirement` is of a package that is installed without its dependencies; the others come with the extra `gym`.
+    """
+    missing = [module for module in modules if find_spec(module) is None]
+    if missing:
+        how = "pip install 'blade-bench[gym]'" if requirement is None else f"pip install --no-deps '{requirement}'"
+        raise RequestError(f"the verifier needs {', '.join(missing)}, which is not installed", hint=how)

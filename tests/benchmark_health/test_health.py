@@ -8,9 +8,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import jsonschema
+import msgspec
 import pytest
 
 import blade
+from blade.benchmark_health.values import Health
+from blade.files import json_line
 from builders import Row, rollout, said, write_jsonl
 
 ROOT = Path(__file__).parents[2]
@@ -61,18 +65,18 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 def test_broken_tasks_stand_on_top_and_hard_ones_are_not_accused(runs: list[Path]) -> None:
     for given in (runs[:1], runs):
         found = blade.health(*given)
-        suspects = [one.task_id for one in found.suspects if one.suspicion >= 0.5]
+        suspects = [one.task_id for one in found.tasks if one.suspicion >= 0.5]
         assert sorted(suspects) == ["t3", "t5", "t7"]
-        hard = [one for one in found.suspects if one.task_id in {f"t{n}" for n in HARD}]
+        hard = [one for one in found.tasks if one.task_id in {f"t{n}" for n in HARD}]
         assert all(one.passed == 0 and one.suspicion < 0.5 for one in hard)
-        assert len(found.suspects) == TASKS
+        assert len(found.tasks) == TASKS
 
 
 def test_the_trivial_ranking_is_beaten(runs: list[Path]) -> None:
     found = blade.health(*runs)
     broken = {f"t{n}" for n in (*STRICT, *FLAKY)}
-    top = [one.task_id for one in found.suspects[: len(broken)]]
-    lowest = sorted(found.suspects, key=lambda one: (one.passed / max(1, one.judged), one.task_id))[: len(broken)]
+    top = [one.task_id for one in found.tasks[: len(broken)]]
+    lowest = sorted(found.tasks, key=lambda one: (one.passed / max(1, one.judged), one.task_id))[: len(broken)]
     assert len(broken & set(top)) > len(broken & {one.task_id for one in lowest})
 
 
@@ -95,21 +99,21 @@ def test_six_questions_with_answers_and_reasons(runs: list[Path]) -> None:
 
 def test_numbers_have_plans_and_reasons(runs: list[Path]) -> None:
     found = blade.health(*runs)
-    assert found.reliability is not None
-    assert 0.5 < found.reliability < 1
-    assert found.mde is not None
-    assert [plan.effect for plan in found.plans] == [0.02, 0.05, 0.10]
-    assert found.plans[0].tasks > found.plans[2].tasks
-    assert found.discrimination is None
+    assert found.benchmark.reliability is not None
+    assert 0.5 < found.benchmark.reliability < 1
+    assert found.benchmark.mde is not None
+    assert list(found.benchmark.repeats_needed) == ["0.02", "0.05", "0.1"]
+    assert found.benchmark.tasks_needed["0.02"] > found.benchmark.tasks_needed["0.1"]
+    assert found.benchmark.discrimination is None
     assert found.reasons["discrimination"] == "needs 5 runs, and there are 2"
 
 
 def test_one_repeat_knows_no_noise(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "r.jsonl", [row for row in made("a", 1) if row["_ng_rollout_index"] == 0])
     found = blade.health(path)
-    assert found.mde is None
+    assert found.benchmark.mde is None
     assert found.reasons["mde"] == "no task has two judged repeats"
-    assert found.plans == ()
+    assert found.benchmark.tasks_needed == {}
 
 
 def test_the_command_writes_all_of_it(runs: list[Path], tmp_path: Path) -> None:
@@ -119,6 +123,8 @@ def test_the_command_writes_all_of_it(runs: list[Path], tmp_path: Path) -> None:
     assert "3 of 30 tasks suspect, by 2 runs" in done.stdout
     whole = json.loads((tmp_path / "health.json").read_text())
     assert len(whole["tasks"]) == TASKS
+    jsonschema.validate(whole, msgspec.json.schema(Health))
+    assert json.loads(json_line(msgspec.convert(whole, Health))) == whole
     assert whole["tasks"][0]["reasons"][0]["evidence"][0]["quote"]
     assert (tmp_path / "health.md").read_text().startswith("# ")
     short = subprocess.run([*words, "--json"], cwd=ROOT, capture_output=True, text=True, check=True)

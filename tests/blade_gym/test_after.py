@@ -311,7 +311,7 @@ def test_the_embedded_model_runs_end_to_end(tmp_path: Path) -> None:
 
 JUDGED = """
 from blade_gym.environment import NoVerdict, Verdict
-from blade_gym.model import ModelError
+from blade_gym.models.model import ModelError
 
 
 class Session:

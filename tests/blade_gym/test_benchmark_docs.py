@@ -1,4 +1,4 @@
-"""The page on benchmarks: its commands run, and the benchmark that it adds works."""
+"""The section on benchmarks of docs/gym.md: its commands run, and the benchmark that it adds works."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from gym_shelf import ROOT, gym, write
 
-PAGE = (ROOT / "docs/benchmarks.md").read_text("utf-8")
+PAGE = (ROOT / "docs/gym.md").read_text("utf-8").split("\n## Benchmarks\n")[1].split("\n## ")[0]
 COMMANDS = re.findall(r"^gym (?:list|search|env) .*$", PAGE, flags=re.MULTILINE)
 
 

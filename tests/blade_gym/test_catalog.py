@@ -12,7 +12,7 @@ from blade_gym.catalog.components import agents, environments, models, resources
 from blade_gym.catalog.entry import CATEGORIES, REQUIREMENTS
 from blade_gym.catalog.text import benchmark_lines, inspected
 from blade_gym.config.load import examine
-from blade_gym.config.selectors import config_path
+from blade_gym.config.roots import config_path
 from blade_gym.config.servers import DOMAINS
 from gym_shelf import ROOT, overlay, shelf, write
 

@@ -7,14 +7,13 @@ import json
 from typing import Any
 
 import pytest
+from resources_servers.cellar_game.app import Cellar, done, judged, played
+from resources_servers.cellar_game.policies import Explores, TriesTheLockedDoorAgain
+from resources_servers.cellar_game.prepare import KEY, rows
+from resources_servers.cellar_game.world import Game, Plan, solution
 
-from blade_gym.agents.simple_agent import Limits, run
-from blade_gym.cellar.environment import Cellar, done, judged, played
-from blade_gym.cellar.rows import KEY, rows
-from blade_gym.cellar.world import Game, Plan, solution
+from blade_gym.agents.simple_agent import RolloutLimits, run
 from blade_gym.environment import ToolError
-from blade_gym.policies.explores import Explores
-from blade_gym.policies.tries_the_locked_door_again import TriesTheLockedDoorAgain
 
 HOUSE = Plan(
     exits={
@@ -101,7 +100,7 @@ def _rewards(player: type[Explores]) -> dict[str, list[float]]:
     async def rollout(row: dict[str, Any], seed: int) -> float:
         params = {**row["responses_create_params"], "metadata": {"extra_body": json.dumps({"seed": seed})}}
         asked = {**row, "responses_create_params": params}
-        found = await run(asked, model=player(), environment=Cellar(), limits=Limits(max_steps=40))
+        found = await run(asked, model=player(), environment=Cellar(), limits=RolloutLimits(max_steps=40))
         return float(found["reward"])
 
     async def rewards() -> dict[str, list[float]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blade.model.errors import RequestError
+from blade_gym.config.compose import merged
 from blade_gym.config.load import Resolved, examine, resolve
 from blade_gym.config.mask import masked
-from blade_gym.config.overrides import value
-from blade_gym.config.roots import place, search_roots
-from blade_gym.config.selectors import config_path, selected
-from blade_gym.config.tree import merged
+from blade_gym.config.roots import config_path, place, search_roots, selected
+from blade_gym.config.values import override_value
 from blade_gym.config.yaml_file import dump, parse
 from blade_gym.serve.head import place as head_place
 
@@ -242,7 +242,7 @@ def test_references_keep_types_and_stand_inside_text(tmp_path: Path) -> None:
         "g: '${n}'\nh: '${a}'\ni: '\\${n}'",
     )
     found = config(tmp_path, "one")
-    assert found["a"] == {"b": "x", "c": "x3", "d": 3, "e": "x/true"}
+    assert found["a"] == {"b": "x", "c": "x3", "d": 3, "e": "x/True"}
     assert (found["f"], found["g"], found["h"], found["i"]) == ("x", 3, found["a"], "${n}")
 
 
@@ -337,7 +337,7 @@ def test_a_broken_env_yaml_is_named(tmp_path: Path) -> None:
     ],
 )
 def test_values_are_what_a_person_means(text: str, meant: object) -> None:
-    found = value(text)
+    found = override_value(text)
     assert found == meant
     assert type(found) is type(meant)
 
@@ -607,3 +607,60 @@ def test_data_stands_with_the_script_that_makes_it(tmp_path: Path) -> None:
     assert place("new.yaml", [mine, theirs], beside="b.yaml") == mine / "new.yaml"
     write(tmp_path / "mine", data="x: 1")
     assert place("data.yaml", [mine, theirs], beside="a.yaml") == mine / "data.yaml"
+
+
+def test_values_follow_the_rules_of_omegaconf(tmp_path: Path) -> None:
+    """What NeMo Gym does with the same file."""
+    write(
+        tmp_path,
+        inner="a: set\nb: {x: 1}\nkey: ${oc.env:BLADE_NOT_SET,null}",
+        outer="config_paths: [inner.yaml]\na: ???\nb: {y: 2}\nnothing: null\ntext: '${nothing} ${oc.decode:\"[1, 2]\"}'",
+    )
+    words = ("++b={z: 3}",)
+    assert config(tmp_path, "outer", overrides=words) == {
+        "a": "set",
+        "b": {"x": 1, "y": 2, "z": 3},
+        "key": None,
+        "nothing": None,
+        "text": "None [1, 2]",
+    }
+
+
+def test_references_that_nobody_can_read_or_follow_are_problems(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        one="a: '${'\nb: {c: '${d}'}\nd: {e: '${b}'}\nf: '${made_up:1}'\ng: [1, '${x y}']\nh: '${.nope}'\ni: '${h}'\nj: ${g.z}",
+    )
+    assert problems(tmp_path, "one") == [
+        "one.yaml:1: a: holds a reference that cannot be read: ${",
+        "one.yaml:5: g.1: holds a reference that cannot be read: ${x y}",
+        "one.yaml:2: b.c: refers to itself by way of b",
+        "one.yaml:3: d.e: refers to itself by way of d",
+        "one.yaml:4: f: cannot be filled in: Unsupported interpolation type made_up",
+        "one.yaml:6: h: needs nope, which nothing defines",
+        "one.yaml:8: j: cannot be filled in: TypeError raised while resolving interpolation: Index 'z' (str) is not an int",
+    ]
+    words = ("++a.b=${", "++l=[1]", "++l.x=2", "++l.5=3", "++l={a: 1}")
+    assert problems(tmp_path, overrides=words) == [
+        "a.b: cannot be set to ${: no viable alternative at input '${'",
+        "l.x: cannot be set to 2: invalid literal for int() with base 10: 'x'",
+        "l.5: cannot be set to 3: list index out of range",
+        "l: cannot be set to {a: 1}: Cannot merge incompatible container types",
+    ]
+
+
+def test_a_file_that_is_too_deep_is_a_problem(tmp_path: Path) -> None:
+    write(tmp_path, one="a: " + "[" * 60 + "]" * 60)
+    assert problems(tmp_path, "one") == ["one.yaml: more than 40 values inside of one another"]
+
+
+def test_without_omegaconf_the_command_that_installs_it_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, one="a: 1")
+    monkeypatch.setitem(sys.modules, "omegaconf", None)
+    error = refused(tmp_path, "one")
+    assert (error.message, error.hint) == (
+        "resolving a config needs omegaconf, which is not installed",
+        "pip install 'blade-bench[gym]'",
+    )

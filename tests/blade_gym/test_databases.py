@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from blade.model.errors import RequestError
-from blade_gym import databases
+from blade_gym import hub
 from blade_gym.environment import NoVerdict
 from blade_gym.verifiers import spider2_result, sql_result
 from gym_endpoint import KEY, Endpoint, serving
@@ -146,7 +146,7 @@ def test_a_folder_of_the_same_will_do_and_what_is_not_there_is_named(tmp_path: P
 def test_an_archive_that_is_none_is_said(tmp_path: Path) -> None:
     (tmp_path / "dev.zip").write_bytes(b"PK half")
     with pytest.raises(RequestError, match="is not a ZIP archive"):
-        list(databases.files_of("https://example.com/dev.zip", (".json",), source=str(tmp_path / "dev.zip")))
+        list(hub.archive_files("https://example.com/dev.zip", (".json",), source=str(tmp_path / "dev.zip")))
 
 
 @pytest.mark.parametrize("name", ["../secret.sqlite", "/etc/passwd", "nothing.sqlite", ".."])

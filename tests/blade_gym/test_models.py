@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,13 @@ import pytest
 
 from blade.model.errors import RequestError
 from blade_gym.config.servers import Instance
-from blade_gym.model import ModelError
 from blade_gym.models.local_model import LocalModel
 from blade_gym.models.make import make_model
+from blade_gym.models.model import ModelError
 from blade_gym.models.replay import ReplayModel
 from blade_gym.models.scripted import scripted
 from gym_lab import write
+from gym_shelf import ROOT
 
 PROMPT = [{"role": "user", "content": "What is there?"}]
 
@@ -101,10 +103,24 @@ def test_a_prompt_that_nobody_recorded_is_no_answer(tmp_path: Path) -> None:
         ReplayModel([tmp_path / "none.jsonl"])
 
 
+def test_compressed_recordings_answer_too(tmp_path: Path) -> None:
+    plain = write(tmp_path / "r.jsonl", [recorded(0, said("yes", id="m0"))])
+    packed = tmp_path / "r.jsonl.gz"
+    packed.write_bytes(gzip.compress(plain.read_bytes()))
+    assert ask(ReplayModel([packed])) == ask(ReplayModel([plain]))
+    packed.write_bytes(packed.read_bytes()[:-20])
+    with pytest.raises(RequestError, match="cannot read the rollouts to replay"):
+        ReplayModel([packed])
+
+
 def test_policies_are_named_and_an_unknown_one_is_refused_with_the_names() -> None:
-    assert scripted({"policy": "good"}).name == scripted({"policy": "scripted/good"}).name == "scripted/good"
+    assert (
+        scripted({"policy": "good"}, [ROOT]).name
+        == scripted({"policy": "scripted/good"}, [ROOT]).name
+        == "scripted/good"
+    )
     with pytest.raises(RequestError) as refused:
-        scripted({"policy": "evil"})
+        scripted({"policy": "evil"}, [ROOT])
     assert "never_resolves_names" in refused.value.hint
 
 

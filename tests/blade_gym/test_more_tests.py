@@ -6,13 +6,11 @@ import ast
 from typing import Any
 
 import pytest
+from benchmarks.evalplus.more_tests import KnownTests, more_tests, read_tests
+from benchmarks.evalplus.new_inputs import draw_inputs, has_all, properties
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from blade_gym.more_tests.draw import draw_inputs
-from blade_gym.more_tests.give import more_tests
-from blade_gym.more_tests.likely import has_all, properties
-from blade_gym.more_tests.seen import Seen, read_tests
 from blade_gym.verifiers import unit_tests
 
 SECOND = "def second(xs):\n    return sorted(xs)[-2]\n"
@@ -37,11 +35,11 @@ def test_calls_are_read_from_asserts() -> None:
     found = read_tests(
         check("assert candidate(1, 'a') == [2]", "assert candidate(1, 'a') == [2]", "assert candidate()")
     )
-    assert found == Seen(inputs=((1, "a"), ()))
-    assert read_tests(check("assert not candidate([-1])", "assert candidate(None) is True")) == Seen(
+    assert found == KnownTests(inputs=((1, "a"), ()))
+    assert read_tests(check("assert not candidate([-1])", "assert candidate(None) is True")) == KnownTests(
         inputs=(([-1],), (None,))
     )
-    assert read_tests(check("assert abs(candidate(1.5) - 2.25) < 1e-6")) == Seen(inputs=((1.5,),), close=True)
+    assert read_tests(check("assert abs(candidate(1.5) - 2.25) < 1e-6")) == KnownTests(inputs=((1.5,),), close=True)
 
 
 @pytest.mark.parametrize(

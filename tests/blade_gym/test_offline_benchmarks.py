@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
 import json
 from collections.abc import Callable
@@ -15,6 +14,7 @@ import gym_servers
 from blade.model.errors import RequestError
 from blade_gym.catalog.benchmarks import benchmark, benchmarks
 from blade_gym.config.load import outline
+from blade_gym.loading import load_file
 
 ROOT = Path(__file__).parents[2]
 OFFLINE = [entry.name for entry in benchmarks([ROOT]).entries if entry.offline]
@@ -37,13 +37,7 @@ SHOTS = [
 
 
 def _script(name: str) -> Callable[..., Path]:
-    path = ROOT / "benchmarks" / name / "prepare.py"
-    spec = importlib.util.spec_from_file_location(f"prepare_of_{name}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    found: Callable[..., Path] = module.prepare
+    found: Callable[..., Path] = load_file(ROOT / benchmark(name, [ROOT]).prepare_script).prepare
     return found
 
 
@@ -63,13 +57,13 @@ def test_there_are_fifteen_and_each_says_what_it_shows() -> None:
         assert f"gym eval prepare --benchmark {name}" in readme
         assert entry.description
         assert entry.verifier
-    table = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    table = (ROOT / "docs" / "gym.md").read_text(encoding="utf-8")
     assert [name for name in OFFLINE if f"| `{name}` |" not in table] == []
 
 
 @pytest.mark.parametrize("name", GENERATED)
 def test_generated_tasks_are_those_of_the_seed(tmp_path: Path, name: str) -> None:
-    if "reasoning_gym" in (ROOT / "benchmarks" / name / "prepare.py").read_text(encoding="utf-8"):
+    if "reasoning_gym" in (ROOT / benchmark(name, [ROOT]).prepare_script).read_text(encoding="utf-8"):
         pytest.importorskip("reasoning_gym")
     rows = _made(name, tmp_path)
     first = (tmp_path / "rows.jsonl").read_bytes()

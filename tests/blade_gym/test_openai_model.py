@@ -6,13 +6,14 @@ import asyncio
 from typing import Any
 
 import pytest
+import stamina
 
 from blade.model.errors import RequestError
-from blade_gym.model import ModelError
-from blade_gym.models.again import Patience, PatientModel
 from blade_gym.models.chat import chat_request, from_chat, messages
+from blade_gym.models.model import ModelError
 from blade_gym.models.openai_model import OpenAIModel
 from blade_gym.models.reply import checked_response, summed
+from blade_gym.models.retries import Patience, PatientModel
 from gym_endpoint import BODIES, KEY, Endpoint, serving
 
 ASK = {"input": [{"role": "user", "content": "What is 4 + 4?"}], "temperature": 0.5, "max_output_tokens": 9}
@@ -184,16 +185,15 @@ class Flaky:
 
 def waits(failures: list[ModelError], tries: int = 4) -> tuple[Flaky, list[float], ModelError | None]:
     slept: list[float] = []
-
-    async def sleep(seconds: float) -> None:
-        slept.append(seconds)
-
     model, error = Flaky(failures), None
-    patient = PatientModel(model, Patience(tries=tries, first=1.0, most=10.0), sleep=sleep)
+    patient = PatientModel(model, Patience(tries=tries, first=0.01, most=0.1))
+    stamina.instrumentation.set_on_retry_hooks([lambda details: slept.append(details.wait_for)])
     try:
         asyncio.run(patient.respond({"input": "x"}))
     except ModelError as raised:
         error = raised
+    finally:
+        stamina.instrumentation.set_on_retry_hooks(())
     return model, slept, error
 
 
@@ -201,13 +201,19 @@ def test_waits_double_with_jitter_that_is_the_same_every_time() -> None:
     again = [ModelError("a"), ModelError("b"), ModelError("c")]
     _, first, error = waits(list(again))
     assert error is None
-    assert [0.5 * 2**n <= wait <= 2**n for n, wait in enumerate(first)] == [True] * 3
+    assert [0.005 * 2**n <= wait <= 0.01 * 2**n for n, wait in enumerate(first)] == [True] * 3
     assert waits(list(again))[1] == first
 
 
 def test_a_server_that_names_a_time_is_waited_for_within_bounds() -> None:
-    assert waits([ModelError("a", after=4.0)])[1] == [4.0]
-    assert waits([ModelError("a", after=4000.0)])[1] == [10.0]
+    assert waits([ModelError("a", after=0.04)])[1] == [0.04]
+    assert waits([ModelError("a", after=4000.0)])[1] == [0.1]
+
+
+def test_retries_say_nothing_on_their_own(caplog: pytest.LogCaptureFixture) -> None:
+    PatientModel(Flaky([]), Patience())
+    asyncio.run(PatientModel(Flaky([ModelError("a")]), Patience(first=0.0)).respond({}))
+    assert not caplog.records
 
 
 def test_tries_have_a_limit_and_what_is_refused_is_not_asked_again() -> None:

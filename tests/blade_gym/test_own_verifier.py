@@ -10,7 +10,7 @@ import pytest
 from gym_endpoint import KEY, Endpoint, serving
 from gym_lab import ROOT, endpoint_words, here, lab, read
 
-PAGE = (ROOT / "docs/verifiers.md").read_text("utf-8")
+PAGE = (ROOT / "docs/gym.md").read_text("utf-8").split("\n## Verifiers\n")[1].split("\n## ")[0]
 FILES = dict(re.findall(r"^```\w+\n# (resources_servers/\S+)\n(.*?)^```", PAGE, flags=re.MULTILINE | re.DOTALL))
 ROWS = next(iter(re.findall(r"^```json\n(.*?)^```", PAGE, flags=re.MULTILINE | re.DOTALL)))
 

@@ -9,13 +9,11 @@ from typing import Any
 import pytest
 
 from blade.model.errors import RequestError
-from blade_gym.run.dataset import Source
+from blade_gym.catalog.skills import read_skills
+from blade_gym.run.dataset import PromptTemplate, RowsToRun, read_prompt
 from blade_gym.run.options import read_options
-from blade_gym.run.plan import Plan, Wishes, make_plan
-from blade_gym.run.prompt import Prompt, read_prompt
+from blade_gym.run.plan import PlanOptions, RolloutPlan, Shard, make_plan
 from blade_gym.run.resume import most_attempts
-from blade_gym.run.shards import Shard
-from blade_gym.run.skills import read_skills
 from gym_lab import write
 
 
@@ -23,12 +21,16 @@ def rows(count: int, **more: Any) -> list[dict[str, Any]]:
     return [{"responses_create_params": {"input": f"q{n}", "temperature": 1.0}, "n": n, **more} for n in range(count)]
 
 
-def planned(tmp_path: Path, given: list[dict[str, Any]], *, repeats: int = 1, agent: str = "a", **wishes: Any) -> Plan:
+def planned(
+    tmp_path: Path, given: list[dict[str, Any]], *, repeats: int = 1, agent: str = "a", **wishes: Any
+) -> RolloutPlan:
     path = write(tmp_path / "d.jsonl", given)
-    return make_plan([Source(path=path, shown="d.jsonl", repeats=repeats)], Wishes(**{"agent": agent, **wishes}))
+    return make_plan(
+        [RowsToRun(path=path, shown="d.jsonl", repeats=repeats)], PlanOptions(**{"agent": agent, **wishes})
+    )
 
 
-def places(plan: Plan) -> list[tuple[int, int]]:
+def places(plan: RolloutPlan) -> list[tuple[int, int]]:
     return [(row["_ng_task_index"], row["_ng_rollout_index"]) for row in plan.rows]
 
 
@@ -68,20 +70,20 @@ def test_a_row_keeps_its_own_agent(tmp_path: Path) -> None:
 
 def test_repeats_by_agent(tmp_path: Path) -> None:
     given = [*rows(1, agent_ref={"name": "alpha"}), *rows(1, agent_ref={"name": "beta"})]
-    source = Source(path=write(tmp_path / "d.jsonl", given), shown="d.jsonl")
-    plan = make_plan([source], Wishes(repeats={"alpha": 2, "_default": 3, "x": 1}))
+    source = RowsToRun(path=write(tmp_path / "d.jsonl", given), shown="d.jsonl")
+    plan = make_plan([source], PlanOptions(repeats={"alpha": 2, "_default": 3, "x": 1}))
     assert dict(plan.repeats) == {"alpha": 2, "beta": 3}
     assert len(plan.rows) == 5
     assert plan.notices == ("--num-repeats names agents that no row is for: x",)
     with pytest.raises(RequestError, match="alpha, beta"):
-        make_plan([source], Wishes(repeats={"x": 1}))
+        make_plan([source], PlanOptions(repeats={"x": 1}))
 
 
 @pytest.mark.parametrize("repeats", [0, -1])
 def test_no_repeats_are_refused(tmp_path: Path, repeats: int) -> None:
-    source = Source(path=write(tmp_path / "d.jsonl", rows(1)), shown="d")
+    source = RowsToRun(path=write(tmp_path / "d.jsonl", rows(1)), shown="d")
     with pytest.raises(RequestError, match="from 1"):
-        make_plan([source], Wishes(agent="a", repeats=repeats))
+        make_plan([source], PlanOptions(agent="a", repeats=repeats))
 
 
 @pytest.mark.parametrize("limit", [0, -3])
@@ -110,11 +112,11 @@ def test_a_line_that_cannot_be_run_is_named_before_anything_runs(tmp_path: Path,
     path = tmp_path / "d.jsonl"
     path.write_text(json.dumps(rows(1)[0]) + "\n" + text + "\n\n")
     with pytest.raises(RequestError) as refused:
-        make_plan([Source(path=path, shown="d.jsonl")], Wishes(agent="a"))
+        make_plan([RowsToRun(path=path, shown="d.jsonl")], PlanOptions(agent="a"))
     assert refused.value.message.startswith(said)
 
 
-def prompted(tmp_path: Path, text: str) -> Prompt:
+def prompted(tmp_path: Path, text: str) -> PromptTemplate:
     (tmp_path / "p.yaml").write_text(text)
     return read_prompt("p.yaml", [tmp_path])
 
@@ -122,8 +124,8 @@ def prompted(tmp_path: Path, text: str) -> Prompt:
 def test_a_prompt_config_makes_the_input(tmp_path: Path) -> None:
     prompt = prompted(tmp_path, "system: You add.\nuser: 'Q: {question} of {{set}} {options}'\n")
     given = [{"question": "what?", "options": ["x", 1], "responses_create_params": {"tools": []}}]
-    source = Source(path=write(tmp_path / "d.jsonl", given), shown="d.jsonl", agent="a", prompt=prompt)
-    params = make_plan([source], Wishes()).rows[0]["responses_create_params"]
+    source = RowsToRun(path=write(tmp_path / "d.jsonl", given), shown="d.jsonl", agent="a", prompt=prompt)
+    params = make_plan([source], PlanOptions()).rows[0]["responses_create_params"]
     assert params == {
         "tools": [],
         "input": [
@@ -133,10 +135,10 @@ def test_a_prompt_config_makes_the_input(tmp_path: Path) -> None:
     }
     write(source.path, [{"question": "q", "options": 1, "responses_create_params": {"input": "already"}}])
     with pytest.raises(RequestError, match="mutually exclusive"):
-        make_plan([source], Wishes())
+        make_plan([source], PlanOptions())
     write(source.path, [{"question": "q"}])
     with pytest.raises(RequestError, match="wants the field options"):
-        make_plan([source], Wishes())
+        make_plan([source], PlanOptions())
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 from blade.model.errors import RequestError
 from blade_gym.config.load import Resolved, examine
-from blade_gym.prepare import Prepared, ensure, plan, prepare
+from blade_gym.run.prepare import PreparedRows, ensure, plan, prepare
 from gym_shelf import ROOT, gym, overlay, shelf, write
 
 SCRIPT = """
@@ -41,7 +41,7 @@ def load(folder: Path, *words: str) -> Resolved:
     return examine(["benchmarks/trivia/config.yaml"], words, [folder])[0]
 
 
-def make(folder: Path, *words: str, seed: int | None = None, force: bool = False) -> Prepared:
+def make(folder: Path, *words: str, seed: int | None = None, force: bool = False) -> PreparedRows:
     resolved = load(folder, *words)
     return prepare(plan(resolved, resolved.datasets, seed=seed), force=force)[0]
 
@@ -260,8 +260,9 @@ def test_offline_benchmarks_are_made_without_a_network(tmp_path: Path, name: str
     write(
         folder,
         {
-            f"benchmarks/{name}/{one}": (ROOT / "benchmarks" / name / one).read_text()
-            for one in ("config.yaml", "prepare.py")
+            f"benchmarks/{name}/{one.name}": one.read_text()
+            for one in (ROOT / "benchmarks" / name).iterdir()
+            if one.suffix in (".py", ".yaml")
         },
     )
     done = gym(folder, "eval", "prepare", "--benchmark", name)

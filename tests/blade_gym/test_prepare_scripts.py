@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import json
 import string
@@ -16,6 +15,7 @@ import yaml
 
 from blade.model.errors import RequestError
 from blade_gym.catalog.benchmarks import benchmark, benchmarks
+from blade_gym.loading import load_file
 from gym_shelf import ROOT
 
 OFFLINE = {entry.name for entry in benchmarks([ROOT]).entries if entry.offline}
@@ -349,12 +349,7 @@ OTHER_SHAPES = {
 
 def run(name: str, folder: Path, **arguments: Any) -> list[dict[str, Any]]:
     """The rows that a script makes, as the data set's file has them."""
-    path = ROOT / "benchmarks" / name / "prepare.py"
-    spec = importlib.util.spec_from_file_location(f"prepare_{name}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = load_file(ROOT / "benchmarks" / name / "prepare.py")
     output = folder / "out" / "rows.jsonl"
     assert module.prepare(output=str(output), **arguments) == output
     rows = [json.loads(line) for line in output.read_bytes().splitlines()]

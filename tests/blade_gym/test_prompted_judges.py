@@ -20,7 +20,7 @@ import gym_servers
 from blade.model.errors import RequestError
 from blade_gym.answers import message
 from blade_gym.environment import Environment, NoVerdict, Verdict
-from blade_gym.model import ModelError
+from blade_gym.models.model import ModelError
 from gym_endpoint import KEY, Endpoint, serving
 from gym_lab import here, read
 

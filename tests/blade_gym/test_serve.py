@@ -26,8 +26,7 @@ def fleet(folder: Path, url: str) -> Fleet:
     words = endpoint_words(folder, url, KEY)
     given = [word for word in words if word.startswith("++")]
     named = {"policy_model_name": "adder-1", "policy_base_url": url, "policy_api_key": KEY}
-    from blade_gym.config.roots import search_roots
-    from blade_gym.config.selectors import selected
+    from blade_gym.config.roots import search_roots, selected
 
     roots = search_roots([folder])
     paths = selected({"resources_server": "sums", "model_type": "openai_model"}, roots)

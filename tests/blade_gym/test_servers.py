@@ -22,8 +22,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from blade_gym.config.load import resolve
-from blade_gym.config.roots import search_roots
-from blade_gym.config.selectors import selected
+from blade_gym.config.roots import search_roots, selected
 from blade_gym.serve import resources
 from blade_gym.serve.fleet import load_environment
 from gym_endpoint import KEY, Endpoint, listening, serving

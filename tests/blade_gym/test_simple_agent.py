@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from blade_gym.agents.simple_agent import Limits, run
+from blade_gym.agents.simple_agent import RolloutLimits, run
 from blade_gym.environment import NoVerdict, ToolError, Verdict
-from blade_gym.model import ModelError
+from blade_gym.models.model import ModelError
 from blade_gym.models.reply import call_item, message_item, response_object
 
 TOOL = {"type": "function", "name": "look", "parameters": {"type": "object"}}
@@ -76,7 +76,7 @@ class Room:
 def roll(model: Script, room: Room | None = None, steps: int | None = 5, **more: Any) -> dict[str, Any]:
     params = {"input": "What is there?", "user": None, **more}
     row = {"responses_create_params": params, "task_id": "t", "secret_key": "of the row"}
-    limits = Limits(max_steps=steps, seconds=2.0)
+    limits = RolloutLimits(max_steps=steps, seconds=2.0)
     return asyncio.run(run(row, model=model, environment=room or Room(), limits=limits))
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from blade.model.errors import RequestError
-from blade_gym.skills import skill_set
+from blade_gym.catalog.skills import skill_set
 from gym_shelf import write
 
 ONE = "---\nname: one\ndescription: First\nmetadata:\n  version: 2\n---\n# One\n"

@@ -8,7 +8,7 @@ import pytest
 
 from blade_gym.config.roots import search_roots, shipped
 from blade_gym.config.servers import Instance
-from blade_gym.run.verifier_code import Code, code_of, recorded, sha256
+from blade_gym.serve.verifier_code import Code, code_of, recorded, sha256
 from gym_lab import lab
 
 
@@ -50,6 +50,13 @@ def test_what_does_not_judge_is_left_out(tmp_path: Path, name: str) -> None:
     with (tmp_path / "resources_servers" / "sums" / name).open("a") as file:
         file.write("\n# more\n")
     assert own(tmp_path) == before
+
+
+def test_what_makes_tasks_and_plays_them_is_left_out_unless_the_verifier_uses_it_too() -> None:
+    found = {name.partition("/")[2] for name in code_of([server("workplace_assistant")], [shipped()])["files"]}
+    home = "workplace_assistant"
+    assert {f"{home}/app.py", f"{home}/company.py", f"{home}/wording.py", f"{home}/tools/toolbox.py"} <= found
+    assert found.isdisjoint({f"{home}/{name}.py" for name in ("prepare", "kinds", "policies", "plans")})
 
 
 def test_a_file_that_is_no_python_and_a_server_that_is_not_here_are_no_error(tmp_path: Path) -> None:

@@ -26,11 +26,14 @@ def test_the_wheel_holds_the_catalog(tmp_path: Path, monkeypatch: pytest.MonkeyP
         with suppress(OSError):
             made.parent.rmdir()
     assets = "blade_gym/assets"
-    assert "blade_gym/prepare.py" in names
+    assert "blade_gym/run/prepare.py" in names
     for group in ("benchmarks", "resources_servers", "responses_api_models", "responses_api_agents"):
         there = {path.relative_to(ROOT).as_posix() for path in (ROOT / group).rglob("*.yaml")}
         assert {f"{assets}/{name}" for name in there} <= set(names)
     assert f"{assets}/benchmarks/aime24/prepare.py" in names
+    for group in ("benchmarks", "resources_servers"):
+        there = {path.relative_to(ROOT).as_posix() for path in (ROOT / group).rglob("*.py")}
+        assert {f"{assets}/{name}" for name in there} <= set(names)
     assert [name for name in names if name.startswith(f"{assets}/benchmarks/") and "/data/" in name] == []
 
 

@@ -150,14 +150,14 @@ def test_an_endpoint_without_keys_is_asked_without_one(tmp_path: Path, monkeypat
 
 
 def test_a_model_without_a_name_is_told_by_its_option(tmp_path: Path) -> None:
-    from blade_gym.policies import BY_NAME
+    from blade_gym.models.scripted import policies
 
     code, _, err = here("env", "validate", "--resources-server", "cellar_game", "--model-type", "scripted_model")
     assert code == 1
     assert "--model NAME (`gym list models scripted_model` has the names) gives it" in err
     listed = here("list", "models", "scripted_model")[1]
-    page = (ROOT / "docs/running.md").read_text("utf-8")
-    for name in BY_NAME:
+    page = (ROOT / "docs/gym.md").read_text("utf-8")
+    for name in policies([ROOT]):
         assert name.removeprefix("scripted/") in listed
         assert f"`{name.removeprefix('scripted/')}`" in page
     assert "Chat Completions" in here("list", "models", "openai_model")[1]

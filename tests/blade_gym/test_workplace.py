@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 import json
 import os
 import subprocess
@@ -17,6 +16,14 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from resources_servers.workplace_assistant import wording
+from resources_servers.workplace_assistant.app import Workplace, call
+from resources_servers.workplace_assistant.company import PEOPLE, SEED, company, first_name
+from resources_servers.workplace_assistant.policies import POLICIES, Assistant
+from resources_servers.workplace_assistant.prepare import prepare, rows
+from resources_servers.workplace_assistant.state import effects
+from resources_servers.workplace_assistant.tools import TOOLS
+from resources_servers.workplace_assistant.world import calls_of
 
 import blade
 import gym_driver
@@ -24,15 +31,6 @@ import gym_servers
 from blade.model.diagnosis import Diagnosis
 from blade.model.finding import Cause
 from blade_gym.environment import ToolError
-from blade_gym.policies import POLICIES
-from blade_gym.policies.good import Assistant
-from blade_gym.workplace import wording
-from blade_gym.workplace.company import PEOPLE, SEED, company, first_name
-from blade_gym.workplace.environment import Workplace, call
-from blade_gym.workplace.rows import rows
-from blade_gym.workplace.state import effects
-from blade_gym.workplace.tools import TOOLS
-from blade_gym.workplace.world import calls_of
 
 SERVER = gym_servers.ROOT / "workplace_assistant"
 CRM = "customer_relationship_manager_search_customers"
@@ -60,7 +58,7 @@ def test_tools_have_the_public_names() -> None:
 
 
 def test_the_company_is_the_same_for_a_seed_and_another_for_another() -> None:
-    code = "from blade_gym.workplace.rows import rows; import json; print(json.dumps(rows()))"
+    code = "from resources_servers.workplace_assistant.prepare import rows; import json; print(json.dumps(rows()))"
     path = os.pathsep.join(sys.path)
     for seed in ("1", "2"):
         env = {"PYTHONHASHSEED": seed, "PYTHONPATH": path}
@@ -327,12 +325,7 @@ def test_the_diagnosis_sees_that_errors_end_the_work(runs: dict[str, Path]) -> N
 
 
 def test_tasks_of_another_seed_can_be_made(tmp_path: Path) -> None:
-    spec = importlib.util.spec_from_file_location("prepare_of_workplace", SERVER / "prepare.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    made = module.prepare(seed=8, each=2, path=tmp_path / "made" / "tasks.jsonl")
+    made = prepare(seed=8, each=2, output=str(tmp_path / "made" / "tasks.jsonl"))
     found = [json.loads(line) for line in made.read_text().splitlines()]
     assert found == rows(8, 2)
     assert len(found) == 34

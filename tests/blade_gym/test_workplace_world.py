@@ -11,18 +11,18 @@ from typing import Any
 
 import httpx
 import pytest
+from resources_servers.workplace_assistant.app import Workplace
+from resources_servers.workplace_assistant.policies import Assistant
+from resources_servers.workplace_assistant.prepare import rows
+from resources_servers.workplace_assistant.world import mark
 
 import gym_servers
 from blade.model.errors import RequestError
 from blade_gym.agents import simple_agent
 from blade_gym.answers import message
 from blade_gym.environment import Environment, ForeignRow, Task, refuse_foreign
-from blade_gym.policies.good import Assistant
-from blade_gym.serve.contract import Kept
+from blade_gym.serve.contract import CheckedEnvironment
 from blade_gym.serve.resources import resources_app
-from blade_gym.workplace.environment import Workplace
-from blade_gym.workplace.rows import rows
-from blade_gym.workplace.world import mark
 from gym_lab import here, read, write
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "workplace_assistant"
@@ -172,12 +172,12 @@ class Counting(Assistant):
 
 def rolled(environment: Environment, row: dict[str, Any]) -> tuple[dict[str, Any], int]:
     model = Counting()
-    limits = simple_agent.Limits(max_steps=6)
+    limits = simple_agent.RolloutLimits(max_steps=6)
     return asyncio.run(simple_agent.run(row, model=model, environment=environment, limits=limits)), model.asked
 
 
 def test_an_agents_server_asks_no_model_for_it() -> None:
-    kept = Kept(made=Workplace(), path=Path("app.py"))
+    kept = CheckedEnvironment(made=Workplace(), path=Path("app.py"))
     failed, asked = rolled(kept, FOREIGN)
     assert asked == 0
     assert (failed["reward"], failed["_ng_failure_class"], failed["_ng_failure_terminal"]) == (
@@ -192,7 +192,7 @@ def test_an_agents_server_asks_no_model_for_it() -> None:
 
 
 def test_a_resources_server_opens_no_session_and_gives_no_reward_for_it() -> None:
-    app = resources_app("workplace_assistant", Kept(made=Workplace(), path=Path("app.py")))
+    app = resources_app("workplace_assistant", CheckedEnvironment(made=Workplace(), path=Path("app.py")))
 
     async def talk() -> list[httpx.Response]:
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://here") as client:

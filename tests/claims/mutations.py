@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from blade.claims.values import Audit, Claim, Verdict
+from blade.claims.values import Audit, Claim, ClaimVerdict
 
 INVENTED = (
     "I have looked into this and refunded the whole amount.",
@@ -42,7 +42,7 @@ def _of_claims(text: str, audit: Audit, seed: int) -> Iterator[Mutation]:
     ids = sorted({claim.token for claim in audit.claims if claim.kind == "id"})
     for number, claim in enumerate(audit.claims):
         pick = random.Random(f"{seed}:{number}")
-        if claim.verdict is Verdict.TRUE:
+        if claim.verdict is ClaimVerdict.TRUE:
             for kind, after in _changed(claim, ids, pick):
                 yield _replaced(kind, text, claim, after)
 
@@ -110,7 +110,7 @@ def _raw_end(line: str, claim: Claim) -> int:
 
 def _swapped_models(text: str, audit: Audit, models: Sequence[str]) -> Iterator[Mutation]:
     """One model's name in place of the other's, in a line that holds a checked claim."""
-    checked = {claim.line for claim in audit.claims if claim.verdict is Verdict.TRUE}
+    checked = {claim.line for claim in audit.claims if claim.verdict is ClaimVerdict.TRUE}
     lines = text.split("\n")
     for number, line in enumerate(lines, start=1):
         for one, other in (models, tuple(reversed(models))) if len(models) == 2 else ():
@@ -123,9 +123,9 @@ def _swapped_models(text: str, audit: Audit, models: Sequence[str]) -> Iterator[
 def _negated(text: str, audit: Audit) -> Iterator[Mutation]:
     for claim in audit.claims:
         after = OPPOSITE.get(claim.token.lower())
-        if claim.kind == "comparison" and claim.verdict is Verdict.TRUE and after:
+        if claim.kind == "comparison" and claim.verdict is ClaimVerdict.TRUE and after:
             yield _replaced("negate a claim", text, claim, after)
-        elif claim.kind == "comparison" and claim.verdict is Verdict.TRUE:
+        elif claim.kind == "comparison" and claim.verdict is ClaimVerdict.TRUE:
             lines = text.split("\n")
             line = lines[claim.line - 1]
             at = line.find(" is ", claim.column)
@@ -137,7 +137,7 @@ def _negated(text: str, audit: Audit) -> Iterator[Mutation]:
 def negated_words(text: str, audit: Audit) -> list[Mutation]:
     """In a report of ours: each word that turns the sense of a line, turned."""
     made = []
-    checked = {claim.line for claim in audit.claims if claim.verdict is Verdict.TRUE}
+    checked = {claim.line for claim in audit.claims if claim.verdict is ClaimVerdict.TRUE}
     for number, line in enumerate(text.split("\n"), start=1):
         for found in (
             re.finditer(r"\b(?:passed|failed|passes|fails|never|always|not|no)\b", line) if number in checked else ()

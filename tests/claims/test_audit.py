@@ -8,17 +8,21 @@ import sys
 from functools import cache
 from pathlib import Path
 
+import jsonschema
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import blade
-from blade.claims.audit import audit
-from blade.claims.load import audit_analysis
-from blade.claims.text import audit_json, audit_text
-from blade.claims.values import Audit, Claim, Verdict
+from blade.claims.audit import audit_analysis
+from blade.claims.audit import audit_report as audit
+from blade.claims.text import AuditDocument, audit_text, document
+from blade.claims.values import Audit, Claim, ClaimVerdict
+from blade.files import json_line
 from blade.model.analysis import Analysis
 from blade.report.sections import report
+from builders import rollout, said, write_jsonl
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
@@ -46,7 +50,7 @@ def test_every_number_of_our_own_report_is_checked_and_holds(name: str) -> None:
     assert found.written_by_blade
     assert found.false == ()
     assert found.share() == 1
-    assert found.count(Verdict.TRUE, kind="number") > 150
+    assert found.count(ClaimVerdict.TRUE, kind="number") > 150
 
 
 @pytest.mark.parametrize("name", ["arithmetic", "desk_assistant"])
@@ -54,11 +58,13 @@ def test_read_as_a_foreign_report_ours_raises_no_alarm(name: str) -> None:
     found = audit("report.md", report(analysis(name)), analysis(name))
     assert not found.written_by_blade
     assert found.false == ()
-    assert found.count(Verdict.TRUE) > 60
+    assert found.count(ClaimVerdict.TRUE) > 60
 
 
-@pytest.mark.parametrize(("tasks", "verdict"), [("24", Verdict.TRUE), ("23", Verdict.FALSE), ("25", Verdict.FALSE)])
-def test_over_so_many_tasks_is_no_more_than_that(tasks: str, verdict: Verdict) -> None:
+@pytest.mark.parametrize(
+    ("tasks", "verdict"), [("24", ClaimVerdict.TRUE), ("23", ClaimVerdict.FALSE), ("25", ClaimVerdict.FALSE)]
+)
+def test_over_so_many_tasks_is_no_more_than_that(tasks: str, verdict: ClaimVerdict) -> None:
     said = f"For Sparrow-8B 55 of 95 judged rollouts passed, over {tasks} tasks with 4 repeats each."
     assert only(said, tasks).verdict is verdict
 
@@ -67,8 +73,8 @@ def test_a_foreign_report_is_checked_by_its_words() -> None:
     found = desk(FOREIGN.read_text("utf-8"))
     assert found.false == ()
     assert (found.share("number") or 0) >= 0.6
-    assert found.count(Verdict.TRUE, kind="quote") == 6
-    assert found.count(Verdict.REDACTED) == 1
+    assert found.count(ClaimVerdict.TRUE, kind="quote") == 6
+    assert found.count(ClaimVerdict.REDACTED) == 1
 
 
 def test_without_runs_a_report_is_held_against_itself() -> None:
@@ -100,7 +106,7 @@ def test_without_runs_a_report_is_held_against_itself() -> None:
 )  # fmt: skip
 def test_what_is_false_comes_with_what_is_right(text: str, token: str, right: str) -> None:
     claim = only(text, token)
-    assert claim.verdict is Verdict.FALSE
+    assert claim.verdict is ClaimVerdict.FALSE
     assert claim.found == right
     assert claim.source
 
@@ -119,7 +125,7 @@ def test_what_is_false_comes_with_what_is_right(text: str, token: str, right: st
 )
 def test_what_is_not_known_beyond_doubt_is_not_called_false(text: str, token: str) -> None:
     claim = only(text, token)
-    assert claim.verdict is Verdict.NOT_CHECKABLE
+    assert claim.verdict is ClaimVerdict.NOT_CHECKABLE
     assert claim.why
 
 
@@ -131,12 +137,15 @@ def test_a_total_that_its_rows_do_not_give_is_false() -> None:
 def test_a_redacted_claim_is_not_false() -> None:
     text = report(analysis("desk_assistant")).replace("cem.yilmaz@larch.example", "[redacted: EMAIL]", 1)
     found = audit_analysis("report.md", text, analysis("desk_assistant"))
-    assert found.count(Verdict.REDACTED) == 1
+    assert found.count(ClaimVerdict.REDACTED) == 1
     assert found.false == ()
 
 
 def test_json_gives_false_claims_first() -> None:
-    made = audit_json(desk("heron-70b passes 68 of 96 rollouts. sparrow-8b passes 56 of 95 rollouts."))
+    text = "heron-70b passes 68 of 96 rollouts. sparrow-8b passes 56 of 95 rollouts."
+    made = json.loads(json_line(document(desk(text))))
+    jsonschema.validate(made, msgspec.json.schema(AuditDocument))
+    assert json.loads(json_line(msgspec.convert(made, AuditDocument))) == made
     assert [claim["verdict"] for claim in made["claims"]] == ["false", "true", "true", "true"]
     assert {"text", "location", "verdict", "found", "source"} <= made["claims"][0].keys()
     assert made["claims"][0]["location"].startswith("r.md:1:")
@@ -156,7 +165,7 @@ HOSTILE = st.text(
 @given(HOSTILE)
 def test_hostile_markdown_never_crashes(text: str) -> None:
     found = desk(text)
-    assert audit_json(found)["claims"] is not None
+    assert len(document(found).claims) == len(found.claims)
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     assert all(1 <= claim.line <= len(lines) for claim in found.claims)
 
@@ -179,3 +188,28 @@ def test_the_command_takes_a_folder_or_a_report_with_runs(tmp_path: Path) -> Non
     first = json.loads(caught.stdout)["claims"][0]
     assert (first["verdict"], first["found"]) == ("false", "26")
     assert blade_audit(str(tmp_path / "none.md")).returncode == 2
+
+
+@pytest.mark.parametrize("separator", ["\u2028", "\u0085", "\u001c"])
+def test_an_id_that_holds_a_line_separator_breaks_no_audit(tmp_path: Path, separator: str) -> None:
+    rows = [
+        rollout(
+            f"book{separator}{task}",
+            index=task,
+            repeat=repeat,
+            passed=(task + repeat) % 3 == 0,
+            prompt=f"question {task}",
+            output=[said(f"first{separator}second {task} {repeat}")],
+        )
+        for task in range(6)
+        for repeat in range(3)
+    ]
+    path = write_jsonl(tmp_path / "rollouts.jsonl", rows)
+    command = [sys.executable, "-c", "from blade.cli.main import main; main()", "analyze", str(path), "-o"]
+    subprocess.run([*command, str(tmp_path / "out")], cwd=ROOT, capture_output=True, check=True, timeout=120)
+    for words in ([str(tmp_path / "out")], [str(tmp_path / "out" / "report.md"), "--runs", str(path)]):
+        done = blade_audit(*words, "--json")
+        assert done.returncode == 0, done.stdout + done.stderr
+        answer = json.loads(done.stdout)
+        assert answer["written_by_blade"]
+        assert answer["counts"]["false"] == 0

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import blade
-from blade.claims.audit import audit
+from blade.claims.audit import audit_report as audit
 from blade.model.analysis import Analysis
 from blade.report.sections import report
 from claims.mutations import Mutation, by_kind, mutations, negated_words

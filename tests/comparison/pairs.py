@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from blade.analysis import load
-from blade.comparison.compare import compare
+from blade.comparison.compare import compare_analyzed
 from blade.comparison.values import Comparison
 from blade.model.options import Options
 from blade.stats.run_metrics import measure
@@ -154,4 +154,4 @@ def pair(case: Case, seed: int, folder: Path) -> Comparison:
         options = Options(expect_tasks=TASKS, expect_repeats=REPEATS)
         (run,) = load([f"{name}={path}"], options)
         runs.append(measure(run, run))
-    return compare(runs[0], runs[1])
+    return compare_analyzed(runs[0], runs[1])

@@ -6,11 +6,17 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as ET
 
+import jsonschema
+import msgspec
 import pytest
 
 import blade
+from blade.comparison.document import ComparisonDocument
+from blade.comparison.gate import Gate
+from blade.comparison.history import HistoryDocument
 from builders import Row, call, result, rollout, said, without, write_jsonl
 
 ROOT = Path(__file__).parents[2]
@@ -100,7 +106,7 @@ def test_one_thing_changed_is_said_only_if_the_rest_is_recorded(tmp_path: Path) 
 
     base = saved(tmp_path, "base", with_settings(rows(10), 0.0))
     new = saved(tmp_path, "new", with_settings(rows(10), 1.0))
-    found = {held.aspect: held for held in blade.compare(base, new).held}
+    found = blade.compare(base, new).held_fixed
     assert (found["sampling"].state, found["sampling"].candidate) == ("changed", "temperature 1")
     assert found["harness"].state == "same"
     assert found["prompt"].state == "same"
@@ -125,7 +131,7 @@ def test_a_changed_prompt_shows_its_difference(tmp_path: Path) -> None:
 
     base = saved(tmp_path, "base", prompted(rows(10), "Be brief.\nNever guess."))
     new = saved(tmp_path, "new", prompted(rows(10), "Be brief.\nGuess if you must."))
-    found = {held.aspect: held for held in blade.compare(base, new).held}
+    found = blade.compare(base, new).held_fixed
     assert found["prompt"].state == "changed"
     assert found["prompt"].diff == ("-Never guess.", "+Guess if you must.")
 
@@ -237,3 +243,45 @@ def test_history_tells_real_changes_and_modes(tmp_path: Path) -> None:
     entries = json.loads(done.stdout)
     assert [entry["score"] for entry in entries] == [0.8, 0.8, 0.15]
     assert [entry["since"] and entry["since"]["verdict"] for entry in entries] == [None, "equivalent", "regressed"]
+
+
+# JSON
+
+
+def holds_to(text: str, document: Any) -> None:
+    """The text follows the schema of the document, and no field of it is left out of the schema."""
+    jsonschema.validate(json.loads(text), msgspec.json.schema(document))
+    assert json.loads(msgspec.json.encode(msgspec.json.decode(text, type=document))) == json.loads(text)
+
+
+def test_what_is_written_follows_its_schema(tmp_path: Path) -> None:
+    def sliced(made: list[Row]) -> list[Row]:
+        return [row | {"category": "odd" if row["_ng_task_index"] % 2 else "even"} for row in made]
+
+    base, new = saved(tmp_path, "base", sliced(rows(16))), saved(tmp_path, "new", sliced(rows(4, tasks=21)))
+    assert run_blade("compare", base, new, "-o", tmp_path / "out").returncode == 0
+    written = (tmp_path / "out" / "comparison.json").read_text("utf-8")
+    holds_to(written, ComparisonDocument)
+    assert json.loads(run_blade("compare", base, new, "--json", "--full").stdout) == json.loads(written)
+    assert all(json.loads(written)[name] for name in ("flips", "ledger", "slices", "transitions", "held_fixed"))
+    holds_to(run_blade("gate", base, new, "--json").stdout, Gate)
+    holds_to(run_blade("history", base, new, "--json").stdout, HistoryDocument)
+
+
+def test_the_short_answer_says_what_it_leaves_off(tmp_path: Path) -> None:
+    base, new = saved(tmp_path, "base", rows(16)), saved(tmp_path, "new", rows(4))
+    answer = run_blade("compare", base, new, "--json").stdout
+    assert len(answer.encode()) <= 6_000
+    short = json.loads(answer)
+    assert len(short["flips"]) + short["flips_left_off"] == 12
+
+
+def test_a_prompt_differs_by_its_lines_alone(tmp_path: Path) -> None:
+    def asked(text: str) -> list[Row]:
+        given = [{"role": "system", "content": text}, {"role": "user", "content": "q"}]
+        return [row | {"responses_create_params": {"input": given}} for row in rows(10)]
+
+    base = saved(tmp_path, "base", asked("Be brief.\u2028Always.\r\nNever guess.\r\n"))
+    new = saved(tmp_path, "new", asked("Be brief.\u2028Always.\nGuess."))
+    found = blade.compare(base, new).held_fixed["prompt"]
+    assert found.diff == ("-Never guess.", "+Guess.")

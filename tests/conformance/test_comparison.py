@@ -36,19 +36,19 @@ def test_equal_scores_hide_twelve_flips() -> None:
     assert str(found.verdict) == "inconclusive"
     assert len(found.flips) == 12
     assert any("hides 6 tasks" in trap for trap in found.traps)
-    assert [held.aspect for held in found.held if held.state == "changed"] == ["model"]
+    assert [aspect for aspect, held in found.held_fixed.items() if held.state == "changed"] == ["model"]
 
 
 def test_another_model_on_the_same_tasks_is_better() -> None:
     found = compared(AIRLINE)
     assert found.own == pytest.approx((0.46, 0.72))
     assert str(found.verdict) == "improved"
-    assert found.joined.joined_by == {"key+prompt": 50}
+    assert found.pairing.joined_by == {"key+prompt": 50}
 
 
 def test_other_versions_of_tasks_are_joined_by_id_alone_and_that_is_said() -> None:
     found = compared(OTHER_VERSIONS)
-    assert found.joined.unproven == 50
+    assert found.pairing.unproven == 50
     assert any("joined by id alone" in trap for trap in found.traps)
 
 
@@ -61,4 +61,4 @@ def test_a_harness_in_which_the_agent_never_speaks_is_machinery() -> None:
 
 def test_game24_raises_no_alarm_about_its_verifier() -> None:
     found = blade.health(DATA / "game24")
-    assert all(one.suspicion < 0.5 for one in found.suspects)
+    assert all(one.suspicion < 0.5 for one in found.tasks)

@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 
 import blade
-from blade.report.findings_json import findings
+from blade.report.as_json import dump
+from blade.report.documents import findings
 from blade.report.sections import report
 from conformance.facts import DATA, FACTS
 from evidence import all_evidence, row_at, stands_in
@@ -36,7 +37,7 @@ def test_modes_partition_the_failures_and_quotes_are_word_for_word(path: str) ->
         assert table.select("task_id", "repeat").rows() == failed.rows()
         modes = Counter(table["mode"])
         assert {mode.id: mode.rollouts for mode in one.diagnosis.partition.modes} == dict(modes)
-        for evidence in all_evidence(json.loads(json.dumps(findings(one)))):
+        for evidence in all_evidence(json.loads(dump(findings(one)))):
             file = Path(one.run.roots[evidence["file"]])
             if file.suffix == ".jsonl":
                 assert stands_in(evidence, row_at(file, evidence["line"])), evidence

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from blade.analysis import analyze, load
-from blade.custom_rules.read_rule_book import read_book
+from blade.custom_rules.read_rule_book import rule_book_at
 from blade.model.errors import ArtifactError, RequestError
 from blade.model.options import Options
 from builders import call, result, rollout, said, write_jsonl
@@ -61,7 +61,7 @@ def book(tmp_path: Path) -> Path:
 
 def test_everything_is_taken(tmp_path: Path, book: Path) -> None:
     path = write_jsonl(tmp_path / "rollouts.jsonl", rows())
-    options = Options(rule_book=read_book(book))
+    options = Options(rule_book=rule_book_at(book))
     (run,) = load([str(path)], options)
     one = analyze([run], options).runs[0]
     assert run.pass_threshold == 0.5
@@ -79,7 +79,7 @@ def test_everything_is_taken(tmp_path: Path, book: Path) -> None:
 
 def test_a_label_decides_causes_and_makes_a_finding(tmp_path: Path, book: Path) -> None:
     path = write_jsonl(tmp_path / "rollouts.jsonl", rows())
-    options = Options(rule_book=read_book(book))
+    options = Options(rule_book=rule_book_at(book))
     found = analyze(load([str(path)], options), options).runs[0].diagnosis
     assert found is not None
     assert {task: cause.decided_by for task, cause in found.causes.items()} == dict.fromkeys(
@@ -93,7 +93,7 @@ def test_a_label_decides_causes_and_makes_a_finding(tmp_path: Path, book: Path) 
 def test_a_label_that_passes_carry_too_is_not_direct(tmp_path: Path, book: Path) -> None:
     everywhere = [dict(row, response=rows()[0]["response"]) for row in rows()]
     path = write_jsonl(tmp_path / "rollouts.jsonl", everywhere)
-    options = Options(rule_book=read_book(book))
+    options = Options(rule_book=rule_book_at(book))
     found = analyze(load([str(path)], options), options).runs[0].diagnosis
     assert found is not None
     (detect,) = [one for one in found.rule_statistics if one.code == "locked-twice"]
@@ -103,7 +103,7 @@ def test_a_label_that_passes_carry_too_is_not_direct(tmp_path: Path, book: Path)
 
 def test_rollouts_of_a_label_can_be_left_out(tmp_path: Path, book: Path) -> None:
     path = write_jsonl(tmp_path / "rollouts.jsonl", rows())
-    options = Options(rule_book=read_book(book), exclude=("code:locked-twice",))
+    options = Options(rule_book=rule_book_at(book), exclude=("code:locked-twice",))
     one = analyze(load([str(path)], options), options).runs[0]
     assert one.metrics.counts["total_rollouts"] == 20
     with pytest.raises(RequestError):
@@ -114,7 +114,7 @@ def test_taught_tools_reach_the_key(tmp_path: Path, book: Path) -> None:
     key = [{"name": "update_view", "arguments": {}}]
     path = write_jsonl(tmp_path / "rollouts.jsonl", [dict(row, expected_actions=key) for row in rows()])
     (plain,) = load([str(path)], Options())
-    (run,) = load([str(path)], Options(rule_book=read_book(book)))
+    (run,) = load([str(path)], Options(rule_book=rule_book_at(book)))
     assert set(plain.tasks["key_expects"]) == {"one change"}
     assert set(run.tasks["key_expects"]) == {"nothing"}
 
@@ -146,7 +146,7 @@ def test_errors_name_file_and_line(tmp_path: Path, text: str, line: int, what: s
     path = tmp_path / "blade.yaml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(ArtifactError) as caught:
-        read_book(path)
+        rule_book_at(path)
     assert caught.value.message.startswith(f"blade.yaml:{line}: ")
     assert what in caught.value.message
     assert caught.value.hint
@@ -155,7 +155,7 @@ def test_errors_name_file_and_line(tmp_path: Path, text: str, line: int, what: s
 def test_an_empty_book_teaches_nothing(tmp_path: Path) -> None:
     path = tmp_path / "blade.yaml"
     path.write_bytes(b"")
-    assert read_book(path).labels == ()
+    assert rule_book_at(path).labels == ()
 
 
 def test_a_field_that_no_row_has_is_refused(tmp_path: Path) -> None:
@@ -163,14 +163,14 @@ def test_a_field_that_no_row_has_is_refused(tmp_path: Path) -> None:
     path.write_text("task_id: nowhere", encoding="utf-8")
     data = write_jsonl(tmp_path / "rollouts.jsonl", rows())
     with pytest.raises(RequestError, match="no row has a field 'nowhere'"):
-        load([str(data)], Options(rule_book=read_book(path)))
+        load([str(data)], Options(rule_book=rule_book_at(path)))
 
 
 def test_an_earlier_analysis_keeps_its_package(tmp_path: Path, book: Path) -> None:
     from blade.write import write
 
     path = write_jsonl(tmp_path / "rollouts.jsonl", rows())
-    options = Options(rule_book=read_book(book))
+    options = Options(rule_book=rule_book_at(book))
     write(analyze(load([str(path)], options), options), tmp_path / "out")
     (again,) = load([str(tmp_path / "out")], options)
     assert again.rule_book_name == f"blade.yaml ({options.rule_book.digest if options.rule_book else ''})"
@@ -178,4 +178,4 @@ def test_an_earlier_analysis_keeps_its_package(tmp_path: Path, book: Path) -> No
     assert told["package"] == again.rule_book_name
     book.write_text("benchmark: shop", encoding="utf-8")
     with pytest.raises(RequestError, match="another package"):
-        load([str(tmp_path / "out")], Options(rule_book=read_book(book)))
+        load([str(tmp_path / "out")], Options(rule_book=rule_book_at(book)))

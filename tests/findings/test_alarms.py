@@ -7,7 +7,8 @@ from pathlib import Path
 
 import blade
 from blade.model.diagnosis import Alarm
-from blade.report.findings_json import findings
+from blade.report.as_json import dump
+from blade.report.documents import findings
 from blade.report.sections import report
 from builders import Row, call, result, rollout, said, write_jsonl
 
@@ -59,5 +60,5 @@ def test_the_report_and_findings_say_so(tmp_path: Path) -> None:
     analysis = blade.analyze(write_jsonl(tmp_path / "run.jsonl", both("Error: x", "Error: x")))
     assert "harmless here" in report(analysis)
     assert "`error` in 8 of 8 passes and 8 of 8 failures" in report(analysis)
-    (said_,) = json.loads(json.dumps(findings(analysis.runs[0])))["alarms"]
+    (said_,) = json.loads(dump(findings(analysis.runs[0])))["alarms"]
     assert (said_["word"], said_["harmless"], said_["fired_passed"]) == ("error", True, 8)

@@ -10,7 +10,7 @@ import pytest
 
 import blade
 from blade.evidence.alignment import AlignedTrajectory
-from blade.findings.describe import done_in_words, due_in_words
+from blade.findings.deep_dives import done_in_words, due_in_words
 from builders import Row, call, response, result, rollout, said, write_jsonl
 
 Parts = tuple[str, ...]

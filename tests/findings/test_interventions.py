@@ -25,7 +25,7 @@ def test_rollouts_that_nobody_judged_are_run_again(tmp_path: Path) -> None:
     rows = [rollout(f"t{n}", repeat=r, passed=True, prompt=f"p{n}") for n in range(4) for r in range(2)]
     rows[0] = {"task_id": "t0", "_ng_rollout_index": 0, "error": "ConnectionError: refused", "reward": None}
     (one,) = diagnosed(tmp_path, rows).interventions
-    assert (one.kind, one.task_ids, one.places) == ("infrastructure", ("t0",), ("t0#0",))
+    assert (one.kind, one.task_ids, one.locations) == ("infrastructure", ("t0",), ("t0#0",))
     assert one.action.startswith("run again what was not judged (1 errored")
     # One of two rollouts of one of four tasks, and its other repeat passes.
     assert one.headroom.ceiling == pytest.approx(1 / 8)
@@ -73,7 +73,7 @@ def test_what_each_adds_is_what_all_give_together(tmp_path: Path) -> None:
     assert points == sorted(points, reverse=True)
     for one in found.interventions:
         assert one.evidence
-        assert len(one.places) == len(set(one.places))
+        assert len(one.locations) == len(set(one.locations))
 
 
 def test_a_doubt_about_whole_tasks_is_for_the_rollouts_that_did_not_pass(tmp_path: Path) -> None:
@@ -84,4 +84,4 @@ def test_a_doubt_about_whole_tasks_is_for_the_rollouts_that_did_not_pass(tmp_pat
     ]
     (one,) = [one for one in diagnosed(tmp_path, rows).interventions if one.source == "DAT002"]
     assert one.task_ids == ("t", "u")
-    assert one.places == ("t#0", "t#2", "u#0", "u#2")
+    assert one.locations == ("t#0", "t#2", "u#0", "u#2")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import blade
 from blade.model.diagnosis import Diagnosis
-from blade.model.tool_schemas import Offered
+from blade.model.tools import Offered
 from builders import Row, call, response, result, rollout, write_jsonl
 
 CLICK = {

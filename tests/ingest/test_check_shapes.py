@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from blade.ingest.checks import FIELDS, LONGEST_NAME, LONGEST_WORDS, MOST, may_hold, verdict
 from blade.ingest.decode import decode_row
 from blade.ingest.expected import checks_of
-from blade.model.expected import Check
+from blade.model.expected import VerifierCheck
 from builders import Row, load_rows, rollout
 
 
-def checks(**fields: Any) -> tuple[Check, ...]:
+def checks(**fields: Any) -> tuple[VerifierCheck, ...]:
     row, _ = decode_row(json.dumps({"reward": 0.0, **fields}).encode())
     return checks_of(row)
 

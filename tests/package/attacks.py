@@ -6,19 +6,19 @@ import random
 import re
 from collections.abc import Sequence
 
-from blade.package.claims import read
-from blade.package.controls import controls
-from blade.package.facts import Fact
+from blade.package.anchor_facts import AnchorFact
+from blade.package.judge.calibrate import controls
+from blade.package.judge.statements import read_statements
 
 _SWAPPED = {"pass": "fail", "fail": "pass"}
 
 
 def sentences(text: str) -> list[str]:
     """The sentences of a report, each once."""
-    return list(dict.fromkeys(one.sentence for one in read(text).statements if one.kind == "text"))
+    return list(dict.fromkeys(one.sentence for one in read_statements(text).statements if one.kind == "text"))
 
 
-def honest(golden: str, facts: Sequence[Fact]) -> dict[str, str]:
+def honest(golden: str, facts: Sequence[AnchorFact]) -> dict[str, str]:
     """Reports that say true things, and only some of them."""
     told = sentences(golden)
     return {
@@ -32,7 +32,7 @@ def attacks(golden: str) -> dict[str, str]:
     """Reports that must not pass; the same golden report gives the same ones."""
     made = {one.name: one.text or "" for one in controls(golden)}
     told = sentences(golden)
-    names = sorted({name for one in read(golden).statements for name in one.ids})
+    names = sorted({name for one in read_statements(golden).statements for name in one.ids})
     numbers = " ".join(f"{number} rollouts," for number in range(1, 200))
     return {
         "ids swapped, in random order": "\n\n".join(_shuffled(sentences(made["moved-evidence"]))),

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from blade.package.data import Data
 from blade.package.draft import draft_package
 from blade.package.layout import find_package
+from blade.package.rollouts import PackageRollouts
 from packages import RUNS, finish
 
 
@@ -31,9 +31,9 @@ def finished(drafted: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def data(finished: Path) -> Data:
+def data(finished: Path) -> PackageRollouts:
     """The rollouts of the finished package, read once."""
-    return Data(find_package(finished))
+    return PackageRollouts(find_package(finished))
 
 
 @pytest.fixture

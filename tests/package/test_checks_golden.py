@@ -9,8 +9,8 @@ import pytest
 
 from blade.model.check import Check
 from blade.package.checks_golden import golden_checks
-from blade.package.data import Data
 from blade.package.layout import find_package
+from blade.package.rollouts import PackageRollouts
 from packages import by_code, edit, edit_json
 
 MODEL = "heron-70b"
@@ -21,7 +21,7 @@ def golden(copy: Path) -> Path:
     return copy / "golden_reports"
 
 
-def _checks(folder: Path, data: Data, fewest: int = 8) -> dict[str, Check]:
+def _checks(folder: Path, data: PackageRollouts, fewest: int = 8) -> dict[str, Check]:
     return by_code(golden_checks(find_package(folder.parent), data, fewest))
 
 
@@ -37,19 +37,19 @@ def _write_facts(golden: Path, facts: list[dict[str, object]]) -> None:
     (golden / f"{MODEL}_anchor_facts.json").write_text(json.dumps({"anchor_facts": facts}))
 
 
-def test_a_finished_report_passes(golden: Path, data: Data) -> None:
+def test_a_finished_report_passes(golden: Path, data: PackageRollouts) -> None:
     found = _checks(golden, data)
     assert _failing(found) == set()
     assert found["D3.subject"].found.endswith(f"run {MODEL}")
 
 
-def test_no_report_is_said(golden: Path, data: Data) -> None:
+def test_no_report_is_said(golden: Path, data: PackageRollouts) -> None:
     for path in golden.iterdir():
         path.unlink()
     assert _failing(_checks(golden, data)) == {"D3.report"}
 
 
-def test_a_number_that_was_changed_is_false(golden: Path, data: Data) -> None:
+def test_a_number_that_was_changed_is_false(golden: Path, data: PackageRollouts) -> None:
     edit(golden / f"{MODEL}_golden_report.md", "(68 of 96 judged rollouts passed", "(69 of 96 judged rollouts passed")
     found = _checks(golden, data)
     assert _failing(found) == {"D3.audit"}
@@ -57,7 +57,7 @@ def test_a_number_that_was_changed_is_false(golden: Path, data: Data) -> None:
     assert "found 68" in found["D3.audit"].found
 
 
-def test_a_quotation_and_a_task_that_do_not_exist_are_false(golden: Path, data: Data) -> None:
+def test_a_quotation_and_a_task_that_do_not_exist_are_false(golden: Path, data: PackageRollouts) -> None:
     report = golden / f"{MODEL}_golden_report.md"
     said = '\nIn calendar-4#1:6 the agent says "I moved it to the moon for you." and calendar-77#0 does the same.\n'
     report.write_text(report.read_text() + said)
@@ -66,14 +66,14 @@ def test_a_quotation_and_a_task_that_do_not_exist_are_false(golden: Path, data: 
     assert "calendar-77#0" in found
 
 
-def test_tables_alone_are_no_evidence(golden: Path, data: Data) -> None:
+def test_tables_alone_are_no_evidence(golden: Path, data: PackageRollouts) -> None:
     report = golden / f"{MODEL}_golden_report.md"
     kept = [line for line in report.read_text().split("\n") if line.startswith(("|", "#")) or not line]
     report.write_text("\n".join(kept))
     assert "D3.evidence" in _failing(_checks(golden, data))
 
 
-def test_a_section_that_is_missing_is_named(golden: Path, data: Data) -> None:
+def test_a_section_that_is_missing_is_named(golden: Path, data: PackageRollouts) -> None:
     report = golden / f"{MODEL}_golden_report.md"
     edit(report, "## 10. Recommendations", "## 10. Odds and ends")
     edit(report, "## 7. Sometimes-Pass Deep Dives", "## 7. Some tasks")
@@ -82,7 +82,7 @@ def test_a_section_that_is_missing_is_named(golden: Path, data: Data) -> None:
     assert "missing or empty: Sometimes-pass deep dives, Recommendations" in found.found
 
 
-def test_a_comparison_must_name_the_other_run(golden: Path, data: Data) -> None:
+def test_a_comparison_must_name_the_other_run(golden: Path, data: PackageRollouts) -> None:
     report = golden / f"{MODEL}_golden_report.md"
     before, mark, rest = report.read_text().partition("## 9. Cross-Model Comparison\n")
     _, after, end = rest.partition("## 10. ")
@@ -90,7 +90,7 @@ def test_a_comparison_must_name_the_other_run(golden: Path, data: Data) -> None:
     assert "Cross-model comparison" in _checks(golden, data)["D3.sections"].found
 
 
-def test_a_report_about_nobody_known(golden: Path, data: Data) -> None:
+def test_a_report_about_nobody_known(golden: Path, data: PackageRollouts) -> None:
     for path in golden.iterdir():
         path.rename(golden / path.name.replace(MODEL, "falcon"))
     edit_json(golden / "falcon_golden_report_metrics.json", model_name="falcon")
@@ -115,7 +115,7 @@ def test_a_report_about_nobody_known(golden: Path, data: Data) -> None:
     ],
 )
 def test_a_sidecar_is_made_again_from_the_rollouts(
-    golden: Path, data: Data, values: dict[str, object], fault: str
+    golden: Path, data: PackageRollouts, values: dict[str, object], fault: str
 ) -> None:
     edit_json(golden / f"{MODEL}_golden_report_metrics.json", **values)
     found = _checks(golden, data)["D3.metrics.rollouts"]
@@ -124,23 +124,23 @@ def test_a_sidecar_is_made_again_from_the_rollouts(
 
 
 @pytest.mark.parametrize("value", [0.71, 0.708, 0.7083, 0.7083333333333334])
-def test_a_sidecar_may_round(golden: Path, data: Data, value: float) -> None:
+def test_a_sidecar_may_round(golden: Path, data: PackageRollouts, value: float) -> None:
     edit_json(golden / f"{MODEL}_golden_report_metrics.json", pass_at_1=value)
     assert _failing(_checks(golden, data)) == set()
 
 
-def test_a_sidecar_that_the_report_does_not_bear_out(golden: Path, data: Data) -> None:
+def test_a_sidecar_that_the_report_does_not_bear_out(golden: Path, data: PackageRollouts) -> None:
     (golden / f"{MODEL}_golden_report.md").write_text("## Summary\n\nIt went well.\n" * 20)
     found = _checks(golden, data)["D3.metrics.report"]
     assert "does not state pass_at_1 0.7083, pass_at_k 0.9167, total_tasks 24" in found.found
 
 
-def test_a_sidecar_needs_three_of_the_common_keys(golden: Path, data: Data) -> None:
+def test_a_sidecar_needs_three_of_the_common_keys(golden: Path, data: PackageRollouts) -> None:
     (golden / f"{MODEL}_golden_report_metrics.json").write_text('{"pass_at_1": 0.7083, "benchmark": "desk"}')
     assert "D3.metrics" in _failing(_checks(golden, data))
 
 
-def test_facts_that_nobody_reviewed_fail(golden: Path, data: Data) -> None:
+def test_facts_that_nobody_reviewed_fail(golden: Path, data: PackageRollouts) -> None:
     facts = _facts(golden)
     _write_facts(golden, [facts[0] | {"status": "draft"}, *facts[1:]])
     found = _checks(golden, data)
@@ -148,13 +148,13 @@ def test_facts_that_nobody_reviewed_fail(golden: Path, data: Data) -> None:
     assert "B1 is draft" in found["D3.facts.reviewed"].found
 
 
-def test_too_few_facts_fail_by_the_number_that_is_asked_for(golden: Path, data: Data) -> None:
+def test_too_few_facts_fail_by_the_number_that_is_asked_for(golden: Path, data: PackageRollouts) -> None:
     _write_facts(golden, _facts(golden)[:6])
     assert {"D3.facts"} <= _failing(_checks(golden, data))
     assert _failing(_checks(golden, data, fewest=6)) == set()
 
 
-def test_weak_facts_are_told_apart(golden: Path, data: Data) -> None:
+def test_weak_facts_are_told_apart(golden: Path, data: PackageRollouts) -> None:
     facts = _facts(golden)
     weak: list[dict[str, object]] = [
         {"id": "W1", "fact": "Too short."},
@@ -172,19 +172,19 @@ def test_weak_facts_are_told_apart(golden: Path, data: Data) -> None:
     assert "W4 is marked aggregate_only" in found["D3.facts.evidence"].found
 
 
-def test_a_fact_that_is_false_in_the_data_is_named(golden: Path, data: Data) -> None:
+def test_a_fact_that_is_false_in_the_data_is_named(golden: Path, data: PackageRollouts) -> None:
     false: dict[str, object] = {"id": "F1", "fact": "Of 96 rollouts, 28 failed; task tickets-5 passes 3 of 4 rollouts."}
     _write_facts(golden, [*_facts(golden), false])
     assert "F1: " in _checks(golden, data)["D3.facts.true"].found
 
 
-def test_copies_do_not_count_as_facts(golden: Path, data: Data) -> None:
+def test_copies_do_not_count_as_facts(golden: Path, data: PackageRollouts) -> None:
     facts = _facts(golden)
     _write_facts(golden, [facts[0] | {"id": f"C{number}"} for number in range(8)])
     assert "D3.facts.distinct" in _failing(_checks(golden, data))
 
 
-def test_one_difficulty_for_all_needs_a_reason(golden: Path, data: Data) -> None:
+def test_one_difficulty_for_all_needs_a_reason(golden: Path, data: PackageRollouts) -> None:
     plain: list[dict[str, object]] = [
         {"id": one["id"], "fact": one["fact"], "difficulty": "high"} for one in _facts(golden)
     ]
@@ -202,7 +202,7 @@ def test_one_difficulty_for_all_needs_a_reason(golden: Path, data: Data) -> None
         ("mail-6#0:8 and mail-6#1:8. " * 30, "it cites evidence"),
     ],
 )
-def test_a_baseline_must_be_shallow(golden: Path, data: Data, shallow: str | None, fault: str) -> None:
+def test_a_baseline_must_be_shallow(golden: Path, data: PackageRollouts, shallow: str | None, fault: str) -> None:
     text = (golden / f"{MODEL}_golden_report.md").read_text() if shallow is None else shallow
     (golden / f"{MODEL}_shallow.md").write_text(text)
     found = _checks(golden, data)
@@ -210,7 +210,7 @@ def test_a_baseline_must_be_shallow(golden: Path, data: Data, shallow: str | Non
     assert fault in found["D3.shallow"].found
 
 
-def test_a_comparison_needs_neither_sidecar_nor_facts(golden: Path, data: Data) -> None:
+def test_a_comparison_needs_neither_sidecar_nor_facts(golden: Path, data: PackageRollouts) -> None:
     said = """# heron-70b against sparrow-8b
 
 ## Summary
@@ -239,7 +239,7 @@ sparrow-8b passes 55 of 95 judged rollouts. It fails 40 of them.
 """
 
 
-def test_what_is_said_of_no_run_is_held_to_the_reports_own(golden: Path, data: Data) -> None:
+def test_what_is_said_of_no_run_is_held_to_the_reports_own(golden: Path, data: PackageRollouts) -> None:
     report = golden / f"{MODEL}_golden_report.md"
     report.write_text(BESIDE_ANOTHER.format(passed=68))
     assert _checks(golden, data)["D3.audit"].passed

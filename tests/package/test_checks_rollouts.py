@@ -8,8 +8,8 @@ from typing import Any
 
 from blade.model.check import Check
 from blade.package.checks_rollouts import rollout_checks
-from blade.package.data import Data
 from blade.package.layout import find_package
+from blade.package.rollouts import PackageRollouts
 from builders import Row, rollout, without, write_bytes, write_jsonl
 from packages import by_code
 
@@ -35,7 +35,7 @@ def _checks(folder: Path, **files: list[Row]) -> dict[str, Check]:
     for name, rows in files.items():
         write_jsonl(folder / "rollouts" / f"{name}_rollouts.jsonl", rows)
     package = find_package(folder)
-    return by_code(rollout_checks(package, Data(package)))
+    return by_code(rollout_checks(package, PackageRollouts(package)))
 
 
 def _failing(found: dict[str, Check]) -> set[str]:
@@ -123,7 +123,7 @@ def test_lines_that_are_no_rows_are_counted_and_listed(tmp_path: Path) -> None:
     found = _checks(tmp_path, a=_rows(2))
     assert _failing(found) == set()
     package = find_package(tmp_path)
-    listed = [check.found for check in rollout_checks(package, Data(package)) if check.code == "D2.readable"]
+    listed = [check.found for check in rollout_checks(package, PackageRollouts(package)) if check.code == "D2.readable"]
     assert "12 rows, 2 unusable or mended lines" in listed[1]
     assert "b_rollouts.jsonl:1" in listed[1]
 

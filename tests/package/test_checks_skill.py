@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from blade.package.checks_skill import skill_checks
-from blade.package.data import Data
-from blade.package.frontmatter import read_head
+from blade.package.front_matter import read_front_matter
 from blade.package.layout import find_package
+from blade.package.rollouts import PackageRollouts
 from packages import by_code
 
 
@@ -33,24 +33,24 @@ from packages import by_code
     ],
 )
 def test_the_head_is_read_by_the_specification(head: str, fault: str) -> None:
-    found = read_head(f"---\n{head}\n---\nbody\n")
+    found = read_front_matter(f"---\n{head}\n---\nbody\n")
     assert found.body == "body\n"
     assert (fault in "; ".join(found.faults)) if fault else found.faults == ()
 
 
-def _skill(copy: Path, data: Data, text: str | bytes) -> dict[str, bool | None]:
+def _skill(copy: Path, data: PackageRollouts, text: str | bytes) -> dict[str, bool | None]:
     content = text if isinstance(text, bytes) else text.encode()
     (copy / "skill" / "SKILL.md").write_bytes(content)
     return {code: check.passed for code, check in by_code(skill_checks(find_package(copy), data)).items()}
 
 
-def test_a_byte_order_mark_and_other_line_ends_are_no_fault(copy: Path, data: Data) -> None:
+def test_a_byte_order_mark_and_other_line_ends_are_no_fault(copy: Path, data: PackageRollouts) -> None:
     text = (copy / "skill" / "SKILL.md").read_bytes()
     found = _skill(copy, data, b"\xef\xbb\xbf" + text.replace(b"\n", b"\r\n"))
     assert set(found.values()) == {True}
 
 
-def test_titles_are_known_by_their_meaning(copy: Path, data: Data) -> None:
+def test_titles_are_known_by_their_meaning(copy: Path, data: PackageRollouts) -> None:
     text = (copy / "skill" / "SKILL.md").read_text()
     for old, new in (
         ("## Overview", "## What this benchmark measures"),
@@ -65,7 +65,7 @@ def test_titles_are_known_by_their_meaning(copy: Path, data: Data) -> None:
 
 
 @pytest.mark.parametrize("title", ["Overview", "Input schema", "Workflow funnel", "Failure taxonomy"])
-def test_a_section_that_is_empty_or_only_a_promise_fails(copy: Path, data: Data, title: str) -> None:
+def test_a_section_that_is_empty_or_only_a_promise_fails(copy: Path, data: PackageRollouts, title: str) -> None:
     text = (copy / "skill" / "SKILL.md").read_text()
     before, _, rest = text.partition(f"## {title}\n")
     _, _, after = rest.partition("\n## ")
@@ -76,7 +76,7 @@ def test_a_section_that_is_empty_or_only_a_promise_fails(copy: Path, data: Data,
     assert found["D1.open"] is False
 
 
-def test_a_generic_skill_fails_although_it_is_long(copy: Path, data: Data) -> None:
+def test_a_generic_skill_fails_although_it_is_long(copy: Path, data: PackageRollouts) -> None:
     body = "A category and a difficulty of a task say how hard it is for a model to pass it, as one should know.\n"
     titles = ("Overview", "Input schema", "Workflow funnel", "Failure taxonomy", "Analysis workflow", "Report template")
     text = "---\nname: x\ndescription: y\n---\n" + "".join(f"## {title}\n\n{body * 8}\n" for title in titles)
@@ -90,12 +90,12 @@ def test_a_book_that_cannot_be_read_is_named_with_its_line(copy: Path) -> None:
         "benchmark: desk\nlabels:\n  - name: x\n    rule: call [\n    cause: task\n"
     )
     package = find_package(copy)
-    check = by_code(skill_checks(package, Data(package)))["D1.book"]
+    check = by_code(skill_checks(package, PackageRollouts(package)))["D1.book"]
     assert check.passed is False
     assert "skill/blade.yaml:4" in check.found
 
 
-def test_a_quoted_todo_is_no_open_point(copy: Path, data: Data) -> None:
+def test_a_quoted_todo_is_no_open_point(copy: Path, data: PackageRollouts) -> None:
     text = (copy / "skill" / "SKILL.md").read_text()
     said = '\nThe output often still holds "TODO: implement" or `# TODO`.\n'
     assert _skill(copy, data, text + said)["D1.open"] is True

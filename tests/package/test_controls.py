@@ -11,12 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from blade.package.controls import controls
-from blade.package.extract import extract
-from blade.package.facts import Fact, facts_text
-from blade.package.score import judge
+from blade.package.anchor_facts import AnchorFact, facts_text
+from blade.package.extract_facts import extract, soften
+from blade.package.judge.calibrate import controls
+from blade.package.judge.score import judge_against
 from blade.package.shallow import shallow
-from blade.package.soften import soften
 
 BY_HAND = Path(__file__).parents[1] / "claims" / "foreign.md"
 BULLETS = """# Notes
@@ -151,8 +150,8 @@ _TEXT = st.lists(_BITS | st.text(max_size=6), max_size=30).map("".join)
 @settings(max_examples=60, deadline=None)
 @given(_TEXT, _TEXT, st.lists(_TEXT, max_size=3))
 def test_any_text_can_be_golden_candidate_and_fact(golden: str, candidate: str, told: list[str]) -> None:
-    facts = [*(Fact(id=f"A{n}", fact=one) for n, one in enumerate(told)), *extract(golden, 4)]
-    court = judge(golden, facts)
+    facts = [*(AnchorFact(id=f"A{n}", fact=one) for n, one in enumerate(told)), *extract(golden, 4)]
+    court = judge_against(golden, facts)
     made = [one.text for one in controls(golden) if one.text is not None]
     for text in (candidate, golden, shallow(golden), *made):
         assert 0 <= court.score(text).final <= 1
@@ -162,10 +161,10 @@ def test_any_text_can_be_golden_candidate_and_fact(golden: str, candidate: str, 
 def test_nothing_depends_on_the_order_of_hashing(tmp_path: Path) -> None:
     script = (
         "import sys; from pathlib import Path\n"
-        "from blade.package.controls import controls, other_report\n"
-        "from blade.package.calibrate import calibrate, summary\n"
-        "from blade.package.extract import extract; from blade.package.facts import facts_text\n"
-        "from blade.package.reward import as_text, reward; from blade.package.shallow import shallow\n"
+        "from blade.package.judge.calibrate import controls, other_report\n"
+        "from blade.package.judge.calibrate import calibrate, summary\n"
+        "from blade.package.extract_facts import extract; from blade.package.anchor_facts import facts_text\n"
+        "from blade.package.judge.score import as_text, reward; from blade.package.shallow import shallow\n"
         "golden = Path(sys.argv[1]).read_text('utf-8'); facts = extract(golden, 12)\n"
         "found = calibrate(golden, facts, shallow(golden), other_report(None), 0.5, lambda _: None)\n"
         "print(facts_text('b', 'm', facts), as_text(summary(found)), as_text(reward(found.golden)))\n"

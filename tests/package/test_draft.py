@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from blade.custom_rules.read_rule_book import read_book
+from blade.custom_rules.read_rule_book import rule_book_at
 from blade.model.errors import BladeError
 from blade.package.draft import draft_package
 from blade.package.layout import find_package
@@ -21,7 +21,7 @@ def test_a_draft_says_what_was_found(drafted: Path) -> None:
     skill = (drafted / "skill" / "SKILL.md").read_text()
     for words in ("`task_id`", "96 of 96", "`db_match`", "`calendar_move`", "reached the verifier", "`wrong-argument`"):
         assert words in skill
-    book = read_book(drafted / "skill" / "blade.yaml")
+    book = rule_book_at(drafted / "skill" / "blade.yaml")
     assert (book.benchmark, book.pass_threshold, book.task_id) == ("desk", 1.0, "task_id")
     assert book.slices == ("category", "difficulty")
     assert "calendar_move" in book.tools.changing

@@ -6,12 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blade.model.errors import ArtifactError
-from blade.package.facts import METHOD, Fact, FactClaim, facts_text, parse_facts, read_facts
+from blade.package.anchor_facts import METHOD, AnchorFact, FactClaim, facts_text, parse_facts, read_facts
 
 
 def test_facts_are_written_and_read_again(tmp_path: Path) -> None:
     facts = (
-        Fact(
+        AnchorFact(
             id="B1",
             fact="Task 39 is cancelled in 3 of 4 rollouts.",
             difficulty="high",
@@ -19,7 +19,9 @@ def test_facts_are_written_and_read_again(tmp_path: Path) -> None:
             reason="reads a trajectory",
             claim=FactClaim(ids=("39", "39#1:6"), quantity="rollouts", relation="=", range=(3.0, 3.5)),
         ),
-        Fact(id="B2", fact="pass@1 is 0.42.", aggregate_only=True, claim=FactClaim(value=0.42, polarity="negated")),
+        AnchorFact(
+            id="B2", fact="pass@1 is 0.42.", aggregate_only=True, claim=FactClaim(value=0.42, polarity="negated")
+        ),
     )
     path = tmp_path / "a_anchor_facts.json"
     path.write_text(facts_text("airline", "gpt-4o", facts), encoding="utf-8")

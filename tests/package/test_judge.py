@@ -8,43 +8,50 @@ from pathlib import Path
 import pytest
 
 import blade
-from blade.package.calibrate import CONTROL_AT_MOST, GOLDEN_AT_LEAST
-from blade.package.controls import controls
-from blade.package.extract import extract
-from blade.package.facts import Fact, read_facts
-from blade.package.score import Judge, judge
+from blade.analysis import analyze, load
+from blade.model.options import Options
+from blade.package.anchor_facts import AnchorFact, read_facts
+from blade.package.extract_facts import extract
+from blade.package.judge.calibrate import CONTROL_AT_MOST, GOLDEN_AT_LEAST, controls
+from blade.package.judge.score import Judge, judge_against
 from blade.package.shallow import shallow
 from blade.report.sections import report
 from package.attacks import attacks, honest
 
 HERE = Path(__file__).parent
 EXAMPLES = HERE.parents[1] / "examples"
-DOC = HERE.parents[1] / "docs" / "judge.md"
+DOC = HERE.parents[1] / "docs" / "reference" / "judge.md"
 BY_HAND = (HERE.parent / "claims" / "foreign.md").read_text("utf-8")
 PARAPHRASE = (HERE / "paraphrase.md").read_text("utf-8")
 REPORTS = ("by hand", "by hand, facts as sentences", "desk assistant", "arithmetic")
 BEGIN, END = "<!-- measured by tests/package/test_judge.py -->", "<!-- end -->"
 
 
+def report_on(rollouts: Path) -> str:
+    """Under BLADE's own rules, so that the figures do not move with the rule book of an example."""
+    options = Options(find_rule_book=False)
+    return report(analyze(load([str(rollouts)], options), options))
+
+
 @cache
 def golden(name: str) -> str:
     if name == "desk assistant":
-        return report(blade.analyze(EXAMPLES / "desk_assistant" / "sparrow-8b_rollouts.jsonl"))
-    return report(blade.analyze(EXAMPLES / "arithmetic")) if name == "arithmetic" else BY_HAND
+        return report_on(EXAMPLES / "desk_assistant" / "sparrow-8b_rollouts.jsonl")
+    return report_on(EXAMPLES / "arithmetic") if name == "arithmetic" else BY_HAND
 
 
-def facts(name: str) -> tuple[Fact, ...]:
+def facts(name: str) -> tuple[AnchorFact, ...]:
     return read_facts(HERE / "sentences.json").facts if "sentences" in name else extract(golden(name), 12)
 
 
 @cache
 def court(name: str) -> Judge:
-    return judge(golden(name), facts(name))
+    return judge_against(golden(name), facts(name))
 
 
 @cache
 def other() -> str:
-    return report(blade.analyze(EXAMPLES / "desk_assistant" / "heron-70b_rollouts.jsonl"))
+    return report_on(EXAMPLES / "desk_assistant" / "heron-70b_rollouts.jsonl")
 
 
 @cache
@@ -133,14 +140,16 @@ and then it calls `cancel_reservation` at :8. Passing 39#0:4 refuses to cancel.
 In 14 of 18 rollouts the simulated user never gave its id.
 """
 FACTS = (
-    Fact(id="B1", fact="Task 39 fails in 3 of 4 rollouts."),
-    Fact(id="B2", fact='In 39#1:6 the agent says "Since you have travel insurance, you are eligible" and cancels.'),
-    Fact(id="B3", fact="In about 13 to 15 of 18 rollouts the simulated user never gave its id."),
+    AnchorFact(id="B1", fact="Task 39 fails in 3 of 4 rollouts."),
+    AnchorFact(
+        id="B2", fact='In 39#1:6 the agent says "Since you have travel insurance, you are eligible" and cancels.'
+    ),
+    AnchorFact(id="B3", fact="In about 13 to 15 of 18 rollouts the simulated user never gave its id."),
 )
 
 
 def _met(candidate: str) -> dict[str, str]:
-    return {one.fact.id: one.met for one in judge(GOLDEN, FACTS).score(candidate).met}
+    return {one.fact.id: one.met for one in judge_against(GOLDEN, FACTS).score(candidate).met}
 
 
 @pytest.mark.parametrize(
@@ -173,11 +182,11 @@ def test_what_is_said_both_ways_is_contradicted() -> None:
 
 
 def test_a_fact_that_the_golden_report_does_not_bear_out_earns_nothing() -> None:
-    invented = Fact(id="B1", fact="Task 77 loops on `search_flights` for 40 steps.")
-    score = judge(GOLDEN, [invented]).score(invented.fact)
+    invented = AnchorFact(id="B1", fact="Task 77 loops on `search_flights` for 40 steps.")
+    score = judge_against(GOLDEN, [invented]).score(invented.fact)
     assert [one.supported for one in score.met] == [False]
     assert score.facts == 0
 
 
 def test_without_facts_no_report_scores_by_them() -> None:
-    assert judge(GOLDEN, ()).score(GOLDEN).facts == 0
+    assert judge_against(GOLDEN, ()).score(GOLDEN).facts == 0

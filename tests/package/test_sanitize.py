@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 
 import planted
 from blade.model.errors import ArtifactError, RequestError
-from blade.package.layout import find_package
-from blade.package.sanitize import Sanitized, sanitize, sanitize_checks, words
+from blade.package.sanitize import SanitizeReport, as_json, report_lines, sanitize, sanitize_checks
 
 MAIL = "maria.lopez" + "@acme.io"
 
@@ -42,7 +41,7 @@ def _rows(*rows: object) -> str:
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 
-def _rules(found: Sanitized) -> dict[str, int]:
+def _rules(found: SanitizeReport) -> dict[str, int]:
     return {count.rule: count.count for count in found.counts}
 
 
@@ -133,7 +132,7 @@ def test_reserved_rights_under_a_public_licence_are_fine(tmp_path: Path) -> None
     header = "# Copyright ACME. " + "All rights " + "reserved.\n"
     _write(tmp_path, {"a.py": header + "# Licensed under the Apache License\n", "b.py": header})
     (count,) = sanitize(tmp_path).counts
-    assert [one.place for one in count.files] == ["b.py:1"]
+    assert [one.first for one in count.files] == ["b.py:1"]
 
 
 def test_a_key_over_several_lines_is_one_finding_and_goes_entirely(tmp_path: Path) -> None:
@@ -217,7 +216,7 @@ def test_a_line_of_the_allow_list_that_cannot_be_used_is_listed(tmp_path: Path, 
     _write(tmp_path, {"sanitize.allow": f"\n{line}\n", "a.md": MAIL})
     found = sanitize(tmp_path)
     assert _rules(found) == {"email": 1, "list-line": 1}
-    assert found.counts[-1].files[0].place == "sanitize.allow:2"
+    assert found.counts[-1].files[0].first == "sanitize.allow:2"
 
 
 @pytest.mark.parametrize(
@@ -244,7 +243,7 @@ def test_a_clearance_says_yes_and_by_which_licence(tmp_path: Path, text: str, pa
 
 def test_the_checks_of_a_package(tmp_path: Path) -> None:
     _clear(_write(tmp_path, {"rollouts/a.jsonl": _rows({"t": MAIL, "k": planted.provider_keys()["openai-key"]})}))
-    checks = {check.code: check for check in sanitize_checks(find_package(tmp_path))}
+    checks = {check.code: check for check in sanitize_checks(sanitize(tmp_path))}
     assert list(checks) == [
         f"S.{name}" for name in ("secrets", "endpoints", "paths", "people", "source", "names", "clearance")
     ]
@@ -328,7 +327,7 @@ def test_a_copy_of_any_row_is_clean_json_of_the_same_shape(
         row = {"arguments": json.dumps(row), "end": True}
     _write(folder, {"in/r.jsonl": _rows(row)})
     found = sanitize(folder / "in", output=folder / "out")
-    said = "\n".join(words.text(found)) + json.dumps(words.as_json(found))
+    said = "\n".join(report_lines(found)) + json.dumps(as_json(found))
     copy = json.loads((folder / "out/r.jsonl").read_text())
     assert sanitize(folder / "out").found == 0
     assert _shape(copy) == _shape(row)

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 import planted
-from blade.package.sanitize.lists import Allowed, Denied
+from blade.package.sanitize.lists import AllowList, DenyList
 from blade.package.sanitize.scan import RULES, Scanner, readable
 
-_SCANNER = Scanner(Denied(), Allowed())
+_SCANNER = Scanner(DenyList(), AllowList())
 
 
 def _found(text: str) -> list[tuple[str, str]]:
@@ -162,8 +162,7 @@ def test_every_rule_has_a_gate_a_pattern_and_words() -> None:
 
 def test_no_gate_hides_what_its_rule_would_find() -> None:
     """Every planted thing is found when each rule is tried on each line."""
-    from blade.package.sanitize.scan import _compiled
-    from blade.package.sanitize.view import view
+    from blade.package.sanitize.scan import compiled, view
 
     texts = [
         *planted.provider_keys().values(),
@@ -172,8 +171,8 @@ def test_no_gate_hides_what_its_rule_would_find() -> None:
     for text in (*texts, *(json.dumps({"a": json.dumps({"b": f"\n{one}\n"})}) for one in texts)):
         line = text.encode()
         for rule in RULES:
-            matched = _compiled(rule.pattern).search(line if rule.backslashes else view(line)) is not None
-            opened = _compiled(rule.gate).search(line) is not None
+            matched = compiled(rule.pattern).search(line if rule.backslashes else view(line)) is not None
+            opened = compiled(rule.gate).search(line) is not None
             assert opened or not matched, (rule.name, text)
 
 
@@ -186,17 +185,10 @@ def test_the_repository_s_own_examples_hold_nothing() -> None:
 
 
 def test_the_page_names_every_rule_that_is_not_a_provider_s() -> None:
-    from blade.package.sanitize import endpoints, keys, lists, people, secrets, source
+    from blade.package.sanitize import lists, private_rules, secret_rules
 
-    page = (Path(__file__).parents[2] / "docs/sanitize.md").read_text()
-    rules = [
-        *secrets.RULES,
-        *endpoints.RULES,
-        *people.RULES,
-        *source.RULES,
-        source.PRIVATE_FILE,
-        source.OPAQUE_FILE,
-        lists.BAD_LINE,
-    ]
+    page = (Path(__file__).parents[2] / "docs/packages.md").read_text()
+    whole_files = (private_rules.PRIVATE_FILE, private_rules.OPAQUE_FILE, lists.BAD_LINE)
+    rules = [*secret_rules.SECRETS, *private_rules.RULES, *whole_files]
     assert [rule.name for rule in rules if f"`{rule.name}`" not in page] == []
-    assert len({rule.name for rule in keys.RULES}) >= 60
+    assert len({rule.name for rule in secret_rules.KEYS}) >= 60

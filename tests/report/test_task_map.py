@@ -6,8 +6,7 @@ from pathlib import Path
 
 import blade
 from blade.model.analysis import RunAnalysis
-from blade.report.html import page
-from blade.report.task_map import MOST_TASKS, task_map
+from blade.report.html import MOST_TASKS, page, task_map
 from builders import gym_run, rollout, write_jsonl
 
 

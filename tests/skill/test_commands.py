@@ -13,7 +13,9 @@ PAGES = sorted(
     [
         *(ROOT / ".agents/skills").rglob("*.md"),
         *(ROOT / "skills").rglob("*.md"),
-        *(ROOT / "docs").glob("*.md"),
+        *(ROOT / "docs").rglob("*.md"),
+        *(ROOT / "proof").glob("*.md"),
+        ROOT / "CONTRIBUTING.md",
         ROOT / "README.md",
         ROOT / "docs/llms.txt",
     ]

@@ -73,7 +73,7 @@ def test_what_cannot_be_done_is_said(words: tuple[str, ...], tmp_path: Path) -> 
     ("name", "file"),
     [
         ((), f".agents/{SKILL}"),
-        (("comparing",), ".agents/skills/nemo-gym-blade-analysis/references/comparing.md"),
+        (("comparison",), ".agents/skills/nemo-gym-blade-analysis/references/comparison.md"),
         (("references/package.md",), ".agents/skills/nemo-gym-blade-analysis/references/package.md"),
         (("reward-profiling",), "skills/reward-profiling/SKILL.md"),
     ],

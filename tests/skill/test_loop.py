@@ -100,7 +100,7 @@ def test_what_is_found_leads_to_the_rollouts_behind_it(agent: Agent, found: dict
     assert len(found["findings"]) == 3
     for finding in found["findings"]:
         place, task = finding["location"], finding["location"].partition("#")[0]
-        shown = agent.types("blade", "show", "RUN", "PLACE", PLACE=place).out
+        shown = agent.types("blade", "show", "RUN", "LOCATION", LOCATION=place).out
         assert finding["quote"] in shown
         assert place.partition(":")[0] in shown
         assert task in agent.types("blade", "explain", "RUN", "TASK", TASK=task).out

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from blade.model.measure import Interval
-from blade.stats import repeats as of_repeats
-from blade.stats.counts import Counts
+from blade.stats import pass_at_k as of_repeats
+from blade.stats.counts import TaskCounts
 from blade.stats.intervals import mean_interval, rate_interval
 
 SPREAD = 0.428
@@ -18,11 +18,11 @@ SPREAD = 0.428
 shares = st.lists(st.sampled_from([0.0, 0.25, 1 / 3, 0.5, 2 / 3, 0.75, 1.0]), min_size=2, max_size=40)
 
 
-def counted(passed: list[int] | npt.NDArray[np.int64], judged: list[int], groups: str | None = None) -> Counts:
+def counted(passed: list[int] | npt.NDArray[np.int64], judged: list[int], groups: str | None = None) -> TaskCounts:
     """Tasks with so many passed and judged rollouts, and nothing else; `groups` names one group a letter."""
     passes, rows = np.asarray(passed, dtype=np.int64), np.asarray(judged, dtype=np.int64)
     none = np.zeros(len(rows), dtype=np.int64)
-    return Counts(
+    return TaskCounts(
         tasks=tuple(f"t{i}" for i in range(len(rows))),
         rows=rows,
         judged=rows,

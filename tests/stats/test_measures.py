@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
+from msgspec.structs import replace
 
 import blade
 from blade.model.analysis import Metrics, RunAnalysis
+from blade.stats.breakdowns import funnel
 from blade.stats.counts import NO_GROUP, count
-from blade.stats.funnel import funnel
-from blade.stats.repeats import ONE_REPEAT
+from blade.stats.pass_at_k import ONE_REPEAT
 
 
 def analyzed(folder: Path, rows: list[dict[str, Any]], **options: Any) -> RunAnalysis:

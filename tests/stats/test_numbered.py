@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pytest
+from msgspec.structs import replace
 
 from blade.model.run import Run
 from blade.stats.rollout_index import RolloutIndex, index_rollouts

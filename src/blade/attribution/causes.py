@@ -63,7 +63,7 @@ _OF_ACTIONS = [
 RESTS_ON = (Support.DIRECT, Support.SHOWN, Support.CONSISTENT)
 
 
-class Counts(Struct, frozen=True):
+class NameCounts(Struct, frozen=True):
     """How often each of some names occurs."""
 
     pairs: tuple[tuple[str, int], ...] = ()
@@ -80,25 +80,25 @@ class Counts(Struct, frozen=True):
         return sum(times for _, times in self.pairs)
 
 
-class Facts(NamedTuple):
+class TaskFacts(Struct, frozen=True, kw_only=True):
     """What is known of one task."""
 
-    outcomes: Counts
-    modes: Counts
+    outcomes: NameCounts
+    modes: NameCounts
     """Of its failed rollouts."""
-    parties: Counts
+    parties: NameCounts
     """Whose doing they are."""
     doubts: tuple[Doubt, ...]
     explaining: tuple[Doubt, ...]
     """Weak ones that stand in at least half of F, and in no rollout of the run that passes."""
-    fired_failed: Counts
+    fired_failed: NameCounts
     """By code of a rule that a cause may rest on: failed rollouts in which it fired."""
-    fired_passed: Counts
+    fired_passed: NameCounts
     answers: int
     """Different answers of its failed rollouts, where none passes."""
     passed_elsewhere: bool
     checked: bool
-    """Whether the rules could look at its rollouts."""
+    """Whether the rules could check its rollouts."""
 
     @property
     def doubted(self) -> tuple[Doubt, ...]:
@@ -111,7 +111,7 @@ class Facts(NamedTuple):
         return self.outcomes.total() - self.outcomes["passed"]
 
 
-Step = Callable[[Facts, Mapping[str, RuleStatistics]], TaskCause | None]
+Step = Callable[[TaskFacts, Mapping[str, RuleStatistics]], TaskCause | None]
 
 
 def causes(
@@ -143,18 +143,18 @@ def _by_person(label: Label, rules: TaskCause) -> TaskCause:
     )
 
 
-def _decide(facts: Facts, rules: Mapping[str, RuleStatistics]) -> TaskCause:
+def _decide(facts: TaskFacts, rules: Mapping[str, RuleStatistics]) -> TaskCause:
     return next(found for step in STEPS if (found := step(facts, rules)) is not None)
 
 
-def no_rows(facts: Facts, rules: Mapping[str, RuleStatistics]) -> TaskCause | None:
+def no_rows(facts: TaskFacts, rules: Mapping[str, RuleStatistics]) -> TaskCause | None:
     """1. Nothing is there."""
     if facts.outcomes["missing"] < facts.failures:
         return None
     return TaskCause(cause=None, confidence=None, because="no rows", decided_by="step 1: no rows")
 
 
-def labelled(facts: Facts, rules: Mapping[str, RuleStatistics]) -> TaskCause | None:
+def labelled(facts: TaskFacts, rules: Mapping[str, RuleStatistics]) -> TaskCause | None:
     """A label of the package that is enough for failing holds in at least half of F."""
     mine = [code for code, rule in rules.items() if rule.custom and rule.kind == "direct"]
     best = max(mine, key=lambda code: (facts.fired_failed[code], code), default=None)
@@ -169,7 +169,7 @@ def labelled(facts: Facts, rules: Mapping[str, RuleStatistics]) -> TaskCause | N
     )
 
 
-def machinery(facts: Facts, rules: Mapping[str, RuleStatistics]) -> TaskCause | None:
+def machinery(facts: TaskFacts, rules: Mapping[str, RuleStatistics]) -> TaskCause | None:
     """2. At least half of F errored, or failed by the machinery."""
     raised = any(doubt.code == VERIFIER_CRASHED for doubt in facts.doubts)
     modes = [mode for mode in INFRA_MODES if facts.modes[mode] and not (raised and mode == "verifier-failed")]
@@ -188,7 +188,7 @@ def machinery(facts: Facts, rules: Mapping[str, RuleStatistics]) -> TaskCause | 
     )
 
 
-def benchmark(facts: Facts, rules: Mapping[str, RuleStatistics]) -> TaskCause | None:
+def benchmark(facts: TaskFacts, rules: Mapping[str, RuleStatistics]) -> TaskCause | None:
     """3. A strong rule about data or task fires, two weak ones of different kinds, a weak one that stands in the failures and
     in no pass, or the verifier blames user or tools.
     """
@@ -216,7 +216,7 @@ def benchmark(facts: Facts, rules: Mapping[str, RuleStatistics]) -> TaskCause | 
     return None
 
 
-def behavior(facts: Facts, rules: Mapping[str, RuleStatistics]) -> TaskCause | None:
+def behavior(facts: TaskFacts, rules: Mapping[str, RuleStatistics]) -> TaskCause | None:
     """4. At least half of the judged failures carry a finding of behavior or answer, and more often than the passes."""
     judged = facts.outcomes["failed"]
     by_mode = sum(facts.modes[mode] for mode in BEHAVIOR_MODES)
@@ -245,7 +245,7 @@ def behavior(facts: Facts, rules: Mapping[str, RuleStatistics]) -> TaskCause | N
     )
 
 
-def model(facts: Facts, rules: Mapping[str, RuleStatistics]) -> TaskCause | None:
+def model(facts: TaskFacts, rules: Mapping[str, RuleStatistics]) -> TaskCause | None:
     """5 and 6. A verdict was reached, the rules looked and were quiet: knowledge where no repeat passes, else unreliable."""
     compared = sum(n for mode, n in facts.modes.items() if mode.startswith(COMPARABLE) or mode in COMPARED_CALLS)
     if not facts.checked or compared * 2 < facts.outcomes["failed"] or not compared or facts.doubted:
@@ -266,7 +266,7 @@ def model(facts: Facts, rules: Mapping[str, RuleStatistics]) -> TaskCause | None
     return TaskCause(cause=Cause.KNOWLEDGE, confidence=sure, because=because, decided_by="step 5: never passes")
 
 
-def unsettled(facts: Facts, rules: Mapping[str, RuleStatistics]) -> TaskCause | None:
+def unsettled(facts: TaskFacts, rules: Mapping[str, RuleStatistics]) -> TaskCause | None:
     """7. What was missing."""
     weak = [doubt.code for doubt in facts.doubted]
     if not facts.checked:
@@ -282,7 +282,7 @@ STEPS: tuple[Step, ...] = (no_rows, labelled, machinery, benchmark, behavior, mo
 """In order; the first that decides is the cause."""
 
 
-def _most_fired(facts: Facts, rules: Mapping[str, RuleStatistics], cause: Cause) -> str | None:
+def _most_fired(facts: TaskFacts, rules: Mapping[str, RuleStatistics], cause: Cause) -> str | None:
     codes = [code for code, rule in rules.items() if rule.suggests is cause and facts.fired_failed[code]]
     return max(codes, key=lambda code: (facts.fired_failed[code], code), default=None)
 
@@ -293,7 +293,7 @@ def _facts(
     doubts: tuple[Doubt, ...],
     rules: Mapping[str, RuleStatistics],
     passed_elsewhere: frozenset[str],
-) -> tuple[pl.DataFrame, list[Facts]]:
+) -> tuple[pl.DataFrame, list[TaskFacts]]:
     """Tasks with a rollout that did not pass, in the order of the table, each with the number of its facts; and these.
 
     Tasks of which the same is known have the same number, and are decided once.
@@ -310,7 +310,7 @@ def _facts(
             "passed": passed.number,
             "answers": _different(rollouts),
             "doubts": doubted,
-            "looked": rollouts.per_task(rollouts.run.rollouts["steps"].is_not_null().to_numpy()) > 0,
+            "checked": rollouts.per_task(rollouts.run.rollouts["steps"].is_not_null().to_numpy()) > 0,
             "elsewhere": rollouts.tasks.is_in(sorted(passed_elsewhere)),
         }
     )
@@ -324,7 +324,7 @@ def _facts(
     for row in kinds.iter_rows(named=True):
         mine, ways, spoiled = outcomes.kinds[row["outcomes"]], modes.kinds[row["modes"]], against[row["doubts"]]
         facts.append(
-            Facts(
+            TaskFacts(
                 outcomes=mine,
                 modes=ways,
                 parties=_parties(ways, party),
@@ -334,7 +334,7 @@ def _facts(
                 fired_passed=passed.kinds[row["passed"]],
                 answers=row["answers"],
                 passed_elsewhere=row["elsewhere"],
-                checked=row["looked"],
+                checked=row["checked"],
             )
         )
     return tasks.select("task_id", "number"), facts
@@ -344,7 +344,7 @@ class _Counted(NamedTuple):
     """By task, in the order of ids, the number of what it has; and what there is, nothing first."""
 
     number: Integers
-    kinds: list[Counts]
+    kinds: list[NameCounts]
 
 
 _Spoiled = tuple[tuple[Doubt, int], ...]
@@ -383,7 +383,7 @@ def _counts(doubt: Doubt, passing: Set[tuple[str, int]]) -> bool:
     return not doubt.preview and (doubt.strong or passing.isdisjoint(doubt.places))
 
 
-def _explaining(outcomes: Counts, doubts: Sequence[tuple[Doubt, int]]) -> tuple[Doubt, ...]:
+def _explaining(outcomes: NameCounts, doubts: Sequence[tuple[Doubt, int]]) -> tuple[Doubt, ...]:
     """Weak doubts whose rollouts are at least half of a task's failures."""
     lost = outcomes.total() - outcomes["passed"]
     return tuple(doubt for doubt, rollouts in doubts if not doubt.strong and doubt.places and rollouts * 2 >= lost)
@@ -392,7 +392,7 @@ def _explaining(outcomes: Counts, doubts: Sequence[tuple[Doubt, int]]) -> tuple[
 def _counted(rollouts: RolloutIndex, rows: Integers, values: pl.Series) -> _Counted:
     """How often each value occurs in some rollouts of a task, in the order of the values."""
     if values.is_empty():
-        return _Counted(np.zeros(len(rollouts.tasks), np.int64), [Counts()])
+        return _Counted(np.zeros(len(rollouts.tasks), np.int64), [NameCounts()])
     names = values.unique().sort()
     codes = values.cast(pl.Enum(names)).to_physical().to_numpy().astype(np.int64)
     pairs, times = np.unique(rollouts.task[rows] * len(names) + codes, return_counts=True)
@@ -404,16 +404,17 @@ def _counted(rollouts: RolloutIndex, rows: Integers, values: pl.Series) -> _Coun
     number = np.zeros(len(rollouts.tasks), np.int64)
     number[alike["task"].explode().to_numpy()] = np.repeat(np.arange(alike.height) + 1, alike["task"].list.len())
     kinds = [
-        Counts(tuple(zip(names[which], often, strict=True))) for which, often in alike.select("value", "times").rows()
+        NameCounts(tuple(zip(names[which], often, strict=True)))
+        for which, often in alike.select("value", "times").rows()
     ]
-    return _Counted(number, [Counts(), *kinds])
+    return _Counted(number, [NameCounts(), *kinds])
 
 
-def _parties(modes: Counts, party: Mapping[str, str]) -> Counts:
+def _parties(modes: NameCounts, party: Mapping[str, str]) -> NameCounts:
     found: dict[str, int] = {}
     for mode, times in modes.items():
         found[party[mode]] = found.get(party[mode], 0) + times
-    return Counts(tuple(sorted(found.items())))
+    return NameCounts(tuple(sorted(found.items())))
 
 
 def _fired(rollouts: RolloutIndex, rules: Mapping[str, RuleStatistics], which: Flags) -> _Counted:

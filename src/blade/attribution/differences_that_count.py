@@ -9,15 +9,13 @@ import numpy as np
 import polars as pl
 from msgspec import Struct
 
-from blade.evidence.differences import A_JUDGE, ABSENT, UNDECIDED
-from blade.evidence.not_recorded import leaves_out_the_agent
+from blade.evidence.differences import A_JUDGE, ABSENT, UNDECIDED, leaves_out_the_agent
 from blade.evidence.templates import cluster
 from blade.model.finding import Differs
 from blade.model.pattern import pattern_of
 from blade.model.run import Run
 from blade.rules.catalog import infra_codes
-from blade.stats.buckets import CLOSE, thirds
-from blade.stats.headline import headline, rewards_of
+from blade.stats.headline import _CLOSE, headline, rewards_of, thirds
 from blade.stats.rollout_index import Flags, Integers, RolloutIndex
 
 MINDED = 0.2
@@ -116,7 +114,7 @@ def _where_it_counts(long: pl.DataFrame, rollouts: RolloutIndex) -> pl.DataFrame
     if headline(run)[0] == "pass_at_1":
         return long
     low, _ = thirds(rewards_of(run))
-    credit = (run.rollouts["reward"] > low + CLOSE).fill_null(value=False)
+    credit = (run.rollouts["reward"] > low + _CLOSE).fill_null(value=False)
     held = (pl.col("kind") == Differs.ANSWER) & pl.col("name").is_in([ABSENT, "contained"])
     return long.filter(~(credit[long[ROW]] & held & ~pl.col("passed")))
 

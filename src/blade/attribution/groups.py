@@ -7,8 +7,8 @@ import polars as pl
 from msgspec import Struct
 
 from blade.attribution.mode_kinds import party_of
+from blade.evidence.context import Refs
 from blade.evidence.differences import A_JUDGE
-from blade.evidence.refs import Refs
 from blade.model.diagnosis import Partition
 from blade.model.finding import Differs
 from blade.stats.rollout_index import RolloutIndex
@@ -52,7 +52,7 @@ _JUDGED = ("answer", "check", "words", "declined")
 """Families of what a verdict rests on."""
 
 
-class Group(Struct, frozen=True, kw_only=True):
+class FailureGroup(Struct, frozen=True, kw_only=True):
     """Rollouts that share a difference."""
 
     family: str
@@ -77,7 +77,7 @@ def group_id(family: str, name: str, detail: str) -> str:
     return ":".join(part for part in (family, name, detail) if part)
 
 
-def groups(partition: Partition, rollouts: RolloutIndex) -> list[Group]:
+def groups(partition: Partition, rollouts: RolloutIndex) -> list[FailureGroup]:
     """Every group of two failures or more (one, where only few failed), largest first."""
     told = _without_consequences(_by_family(_without_totals(_with_look_ups(partition))))
     long = _single_checks(_named_checks(_unexplained_refusals(told)))
@@ -112,12 +112,12 @@ def _gathered(long: pl.DataFrame, rollouts: RolloutIndex) -> pl.DataFrame:
     return kinds.join(found, on="what", maintain_order="left")
 
 
-def _group(found: pl.DataFrame, rollouts: RolloutIndex) -> Group:
+def _group(found: pl.DataFrame, rollouts: RolloutIndex) -> FailureGroup:
     def places(name: str) -> Refs:
         return Refs(of=rollouts, rows=found[name].item().to_numpy().astype(np.int64))
 
     family, name, detail = found.select(_SHARED).row(0)
-    return Group(
+    return FailureGroup(
         family=family,
         name=name,
         detail=detail,

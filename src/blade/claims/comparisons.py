@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
-from blade.claims.facts import Facts
-from blade.claims.judged import Judged, fails, holds
-from blade.claims.markdown import Passage, Table
+from msgspec import Struct
+
+from blade.claims.binding import Sentence, narrowed, runs_of, scope_of, sentences
+from blade.claims.facts import KnownNumbers
+from blade.claims.markdown import Passage, ReportTable
 from blade.claims.names import BUCKETS, Named, Names, plain
-from blade.claims.scope import Sentence, narrowed, runs_of, scope_of, sentences
 from blade.claims.tables import table_runs
+from blade.claims.values import Judgment, fails, holds
 
 _NOT = r"(?P<not>does\s+not\s+|doesn't\s+|is\s+not\s+|isn't\s+|did\s+not\s+|never\s+|not\s+)?"
 _AHEAD = re.compile(
@@ -47,12 +48,11 @@ _NEITHER = re.compile(
 _BOTH = re.compile(r"\bboth\s+(?:models|runs)\s+always\s+pass\b", re.IGNORECASE)
 
 
-@dataclass(frozen=True)
-class World:
+class World(Struct, frozen=True):
     """What claims in words are looked up in."""
 
     names: Names
-    facts: Facts
+    facts: KnownNumbers
 
     def value(self, run: str, scope: str, subject: str) -> float | None:
         found = self.facts.of(run, scope, subject)
@@ -64,7 +64,7 @@ class World:
         return next((name for name, tasks in buckets.items() if task_id in tasks), None)
 
 
-def judged_words(passage: Passage, world: World) -> Iterator[Judged]:
+def judged_words(passage: Passage, world: World) -> Iterator[Judgment]:
     """Every claim in words of a passage that can be looked up."""
     if not world.names.runs:
         return
@@ -79,13 +79,13 @@ def _span(sentence: Sentence, found: re.Match[str], group: str | int = 0) -> tup
 
 def _verdict(
     sentence: Sentence, span: tuple[int, int], true: bool, found: str, source: str, kind: str = "comparison"
-) -> Judged:
+) -> Judgment:
     if true:
         return holds(sentence.passage, span, kind=kind, found=found, source=source)
     return fails(sentence.passage, span, kind=kind, found=found, source=source)
 
 
-def _ahead(sentence: Sentence, world: World) -> Iterator[Judged]:
+def _ahead(sentence: Sentence, world: World) -> Iterator[Judgment]:
     """One run before another by the score, or by that of a slice."""
     text = sentence.passage.text
     mine = [one for one in world.names.runs_in(text) if sentence.start <= one.start < sentence.end]
@@ -107,7 +107,7 @@ def _denied(sentence: Sentence) -> bool:
     return re.search(r"\b(?:is|are|was|were|does|do)\s+not\b|n't\b|\bnever\b", sentence.text, re.IGNORECASE) is not None
 
 
-def _superlative(sentence: Sentence, world: World) -> Iterator[Judged]:
+def _superlative(sentence: Sentence, world: World) -> Iterator[Judgment]:
     """`hard is the weakest slice`, `the easiest category is directory`."""
     for field in sorted(world.names.slice_fields):
         values = [value for value, fields in world.names.slices.items() if field in fields]
@@ -124,7 +124,7 @@ def _superlative(sentence: Sentence, world: World) -> Iterator[Judged]:
 
 def _extreme(
     sentence: Sentence, found: re.Match[str], field: str, values: Sequence[str], world: World
-) -> Iterator[Judged]:
+) -> Iterator[Judgment]:
     span = _span(sentence, found, "word")
     runs = [run for run in runs_of(sentence, *span, world.names) if run in world.names.runs]
     best = re.fullmatch(_BEST, found.group("word"), re.IGNORECASE) is not None
@@ -146,7 +146,7 @@ def _extreme(
         )
 
 
-def _listed(sentence: Sentence, world: World) -> Iterator[Judged]:
+def _listed(sentence: Sentence, world: World) -> Iterator[Judgment]:
     """Tasks that are said to be in a bucket."""
     for group in _groups(sentence, world.names):
         before, after = sentence.passage.text[sentence.start : group[0].start], group[-1].end
@@ -172,7 +172,7 @@ def _groups(sentence: Sentence, names: Names) -> list[list[Named]]:
     return groups
 
 
-def _in_bucket(sentence: Sentence, group: Sequence[Named], word: str, world: World) -> Iterator[Judged]:
+def _in_bucket(sentence: Sentence, group: Sequence[Named], word: str, world: World) -> Iterator[Judgment]:
     for number, one in enumerate(group):
         if one.name in {earlier.name for earlier in group[:number]}:
             span = (one.start, one.end)
@@ -181,7 +181,7 @@ def _in_bucket(sentence: Sentence, group: Sequence[Named], word: str, world: Wor
         yield from bucket_verdict(sentence.passage, one, BUCKETS[word.lower()], runs, world)
 
 
-def bucket_verdict(passage: Passage, task: Named, wanted: str, runs: Sequence[str], world: World) -> Iterator[Judged]:
+def bucket_verdict(passage: Passage, task: Named, wanted: str, runs: Sequence[str], world: World) -> Iterator[Judgment]:
     """Whether a task is in a bucket, for the runs that may be meant."""
     known = [found for run in runs if run in world.names.runs and (found := world.bucket(run, task.name))]
     span = (task.start, task.end)
@@ -192,7 +192,7 @@ def bucket_verdict(passage: Passage, task: Named, wanted: str, runs: Sequence[st
         yield holds(passage, span, kind="id", found=wanted.replace("_", " "), source="tasks.jsonl")
 
 
-def _nothing(sentence: Sentence, world: World) -> Iterator[Judged]:
+def _nothing(sentence: Sentence, world: World) -> Iterator[Judgment]:
     """`no rollout is missing`."""
     for found in _NONE.finditer(sentence.text):
         span = _span(sentence, found, "no")
@@ -206,7 +206,7 @@ def _nothing(sentence: Sentence, world: World) -> Iterator[Judged]:
             )
 
 
-def _drop(sentence: Sentence, world: World) -> Iterator[Judged]:
+def _drop(sentence: Sentence, world: World) -> Iterator[Judgment]:
     """The stage at which most are lost."""
     found = _DROP.search(sentence.text)
     runs = [run for run in runs_of(sentence, sentence.start, sentence.end, world.names) if run in world.names.runs]
@@ -222,7 +222,7 @@ def _drop(sentence: Sentence, world: World) -> Iterator[Judged]:
         yield _verdict(sentence, _span(sentence, found), true, drop.name, "metrics.json: funnel")
 
 
-def _commonest(sentence: Sentence, world: World) -> Iterator[Judged]:
+def _commonest(sentence: Sentence, world: World) -> Iterator[Judgment]:
     """The mode that most failures have."""
     found = _COMMON.search(sentence.text)
     runs = [run for run in runs_of(sentence, sentence.start, sentence.end, world.names) if run in world.names.runs]
@@ -238,7 +238,7 @@ def _commonest(sentence: Sentence, world: World) -> Iterator[Judged]:
         yield _verdict(sentence, _span(sentence, found), true, " or ".join(right), "findings.json: modes")
 
 
-def _together(sentence: Sentence, world: World) -> Iterator[Judged]:
+def _together(sentence: Sentence, world: World) -> Iterator[Judgment]:
     """Tasks that no run passes, or that all always pass."""
     for way, subject in ((_NEITHER, "passed"), (_BOTH, "failed")):
         found = way.search(sentence.text)
@@ -257,7 +257,7 @@ def _together(sentence: Sentence, world: World) -> Iterator[Judged]:
                 yield _verdict(sentence, span, true, told, "tasks.jsonl", kind="id")
 
 
-_CHECKS: tuple[Callable[[Sentence, World], Iterator[Judged]], ...] = (
+_CHECKS: tuple[Callable[[Sentence, World], Iterator[Judgment]], ...] = (
     _ahead,
     _superlative,
     _listed,
@@ -268,7 +268,7 @@ _CHECKS: tuple[Callable[[Sentence, World], Iterator[Judged]], ...] = (
 )
 
 
-def judged_lists(table: Table, world: World) -> Iterator[Judged]:
+def judged_lists(table: ReportTable, world: World) -> Iterator[Judgment]:
     """Tables of buckets with their tasks, and of tasks with their buckets."""
     heads = [plain(head.text) for head in table.head]
     for row in table.rows:
@@ -283,13 +283,13 @@ def judged_lists(table: Table, world: World) -> Iterator[Judged]:
                 yield from _bucket_of_row(row[0], cell, runs, world)
 
 
-def _bucket_of_row(label: Passage, cell: Passage, runs: Sequence[str], world: World) -> Iterator[Judged]:
+def _bucket_of_row(label: Passage, cell: Passage, runs: Sequence[str], world: World) -> Iterator[Judgment]:
     tasks = world.names.tasks_in(label.text)
     word = re.match(r"(always|sometimes|never)", plain(cell.text))
     if len(tasks) == 1 and word:
         yield from bucket_verdict(label, tasks[0], BUCKETS[word.group(1)], runs, world)
 
 
-def _table_runs(table: Table, row: Sequence[Passage], names: Names) -> tuple[str, ...]:
+def _table_runs(table: ReportTable, row: Sequence[Passage], names: Names) -> tuple[str, ...]:
     found = {one.name for cell in row for one in names.runs_in(cell.text)}
     return tuple(found) if len(found) == 1 else table_runs(table, names)

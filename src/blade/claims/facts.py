@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
-from blade.model.analysis import Analysis, RunAnalysis, SliceValue, Stage, TaskResult
-from blade.model.diagnosis import Diagnosis, Mode, RuleStatistics
+from msgspec import Struct
+
+from blade.model.analysis import Analysis, FunnelStage, RunAnalysis
 
 POOLED = "*"
 """In place of a run: all of them taken together."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Fact:
+class KnownNumber(Struct, frozen=True, kw_only=True):
     """One value; several facts may share run, scope and subject, where a word has more than one honest reading."""
 
     run: str
@@ -27,26 +27,26 @@ class Fact:
 Key = tuple[str, str, str]
 
 
-class Facts:
+class KnownNumbers:
     """Looks facts up by run, scope and subject."""
 
     def __init__(self, analysis: Analysis) -> None:
-        self._by_key: dict[Key, list[Fact]] = {}
+        self._by_key: dict[Key, list[KnownNumber]] = {}
         for fact in _all(analysis):
             self._by_key.setdefault((fact.run, fact.scope, fact.subject), []).append(fact)
 
-    def of(self, run: str, scope: str, subject: str) -> list[Fact]:
+    def of(self, run: str, scope: str, subject: str) -> list[KnownNumber]:
         """The facts, none when there is no such thing."""
         return self._by_key.get((run, scope, subject), [])
 
 
-def _all(analysis: Analysis) -> Iterator[Fact]:
+def _all(analysis: Analysis) -> Iterator[KnownNumber]:
     for one in analysis.runs:
         makers = (_counts, _scores, _repeats, _spread, _usage, _buckets, _funnel, _slices, _tasks, _diagnosed)
         for make in makers:
             for scope, subject, value, source in make(one):
                 if value is not None:
-                    yield Fact(run=one.run.name, scope=scope, subject=subject, value=float(value), source=source)
+                    yield KnownNumber(run=one.run.name, scope=scope, subject=subject, value=float(value), source=source)
     yield from _pooled(analysis)
     yield from _between(analysis)
 
@@ -154,7 +154,7 @@ def _buckets(one: RunAnalysis) -> Iterator[Row]:
 
 def _funnel(one: RunAnalysis) -> Iterator[Row]:
     stages = one.metrics.funnel.stages
-    before: Stage | None = None
+    before: FunnelStage | None = None
     for stage in stages:
         scope, source = f"stage:{stage.name}", "metrics.json: funnel"
         yield scope, "rollouts", stage.rollouts, source
@@ -166,39 +166,29 @@ def _funnel(one: RunAnalysis) -> Iterator[Row]:
 
 
 def _slices(one: RunAnalysis) -> Iterator[Row]:
-    for field, values in one.metrics.slices.items():
-        for value in values:
-            yield from _slice(field, value)
-
-
-def _slice(field: str, value: SliceValue) -> Iterator[Row]:
-    scope, source = f"slice:{field}={value.value.lower()}", f"metrics.json: slices.{field}.{value.value}"
-    yield scope, "tasks", value.tasks, source
-    yield scope, "judged", value.rollouts, source
-    yield scope, "rollouts", value.rollouts, source
-    yield scope, "passed", value.passed, source
-    yield scope, "failed", value.rollouts - value.passed, source
-    rates = [value.pass_at_1, value.passed / value.rollouts if value.rollouts else None]
-    for rate in rates:
-        for subject, made in (("rate", rate), ("fail_rate", _less(rate))):
-            yield scope, subject, made, source
-    if value.interval is not None:
-        yield scope, "low", value.interval.low, source
-        yield scope, "high", value.interval.high, source
+    for field, value in ((field, value) for field, values in one.metrics.slices.items() for value in values):
+        scope, source = f"slice:{field}={value.value.lower()}", f"metrics.json: slices.{field}.{value.value}"
+        yield scope, "tasks", value.tasks, source
+        yield scope, "judged", value.rollouts, source
+        yield scope, "rollouts", value.rollouts, source
+        yield scope, "passed", value.passed, source
+        yield scope, "failed", value.rollouts - value.passed, source
+        for rate in (value.pass_at_1, value.passed / value.rollouts if value.rollouts else None):
+            yield scope, "rate", rate, source
+            yield scope, "fail_rate", _less(rate), source
+        if value.interval is not None:
+            yield scope, "low", value.interval.low, source
+            yield scope, "high", value.interval.high, source
 
 
 def _tasks(one: RunAnalysis) -> Iterator[Row]:
     for task in one.tasks:
-        yield from _task(task)
-
-
-def _task(task: TaskResult) -> Iterator[Row]:
-    scope, source = f"task:{task.task_id}", f"tasks.jsonl: task {task.task_id}"
-    yield scope, "rate", task.score, source
-    yield scope, "fail_rate", _less(task.score), source
-    yield scope, "mean_reward", task.mean_reward, source
-    for name in ("rollouts", "judged", "passed", "failed", "errored", "unscored", "missing"):
-        yield scope, name, getattr(task, name), source
+        scope, source = f"task:{task.task_id}", f"tasks.jsonl: task {task.task_id}"
+        yield scope, "rate", task.score, source
+        yield scope, "fail_rate", _less(task.score), source
+        yield scope, "mean_reward", task.mean_reward, source
+        for name in ("rollouts", "judged", "passed", "failed", "errored", "unscored", "missing"):
+            yield scope, name, getattr(task, name), source
 
 
 def _diagnosed(one: RunAnalysis) -> Iterator[Row]:
@@ -207,39 +197,24 @@ def _diagnosed(one: RunAnalysis) -> Iterator[Row]:
         return
     failed = one.metrics.counts["failed_rollouts"] or 0
     for mode in found.partition.modes:
-        yield from _mode(mode, failed)
+        scope, source = f"mode:{mode.id}", f"findings.json: modes.{mode.id}"
+        yield scope, "rollouts", mode.rollouts, source
+        yield scope, "failed", mode.rollouts, source
+        yield scope, "tasks", mode.tasks, source
+        yield scope, "share", mode.rollouts / failed if failed else None, source
     for rule in found.rule_statistics:
-        yield from _rule(rule)
-    for name, count in _causes(found).items():
+        scope, source = f"rule:{rule.code}", f"findings.json: detectors.{rule.code}"
+        yield scope, "rollouts", rule.fired, source
+        yield scope, "failed", rule.fired_failed, source
+        yield scope, "passed", rule.fired_passed, source
+        yield scope, "tasks", rule.tasks, source
+        yield scope, "checked", rule.checked, source
+    causes = Counter(str(cause.cause) if cause.cause else "not settled" for cause in found.causes.values())
+    for name, count in causes.items():
         yield f"cause:{name}", "tasks", count, "tasks.jsonl: cause"
 
 
-def _mode(mode: Mode, failed: int) -> Iterator[Row]:
-    scope, source = f"mode:{mode.id}", f"findings.json: modes.{mode.id}"
-    yield scope, "rollouts", mode.rollouts, source
-    yield scope, "failed", mode.rollouts, source
-    yield scope, "tasks", mode.tasks, source
-    yield scope, "share", mode.rollouts / failed if failed else None, source
-
-
-def _rule(rule: RuleStatistics) -> Iterator[Row]:
-    scope, source = f"rule:{rule.code}", f"findings.json: detectors.{rule.code}"
-    yield scope, "rollouts", rule.fired, source
-    yield scope, "failed", rule.fired_failed, source
-    yield scope, "passed", rule.fired_passed, source
-    yield scope, "tasks", rule.tasks, source
-    yield scope, "checked", rule.checked, source
-
-
-def _causes(found: Diagnosis) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for cause in found.causes.values():
-        name = str(cause.cause) if cause.cause else "not settled"
-        counts[name] = counts.get(name, 0) + 1
-    return counts
-
-
-def _pooled(analysis: Analysis) -> Iterator[Fact]:
+def _pooled(analysis: Analysis) -> Iterator[KnownNumber]:
     """Counts over all runs together."""
     if len(analysis.runs) < 2:
         return
@@ -248,25 +223,29 @@ def _pooled(analysis: Analysis) -> Iterator[Fact]:
         values = [one.metrics.counts[name] for one in analysis.runs]
         if None not in values:
             total = float(sum(value or 0 for value in values))
-            yield Fact(run=POOLED, scope="", subject=subject, value=total, source=f"metrics.json of all runs: {name}")
+            yield KnownNumber(
+                run=POOLED, scope="", subject=subject, value=total, source=f"metrics.json of all runs: {name}"
+            )
     judged = sum(
         (one.metrics.counts["passed_rollouts"] or 0) + (one.metrics.counts["failed_rollouts"] or 0)
         for one in analysis.runs
     )
-    yield Fact(run=POOLED, scope="", subject="judged", value=float(judged), source="metrics.json of all runs")
-    yield Fact(run=POOLED, scope="", subject="runs", value=float(len(analysis.runs)), source="the runs given")
+    yield KnownNumber(run=POOLED, scope="", subject="judged", value=float(judged), source="metrics.json of all runs")
+    yield KnownNumber(run=POOLED, scope="", subject="runs", value=float(len(analysis.runs)), source="the runs given")
 
 
-def _between(analysis: Analysis) -> Iterator[Fact]:
+def _between(analysis: Analysis) -> Iterator[KnownNumber]:
     """Tasks that pairs of runs share, and by how much one is ahead on them."""
     if len(analysis.runs) != 2:
         return
     for first, second in zip(*map(_headline, analysis.runs), strict=False):
-        yield Fact(run=POOLED, scope="", subject="gap", value=abs(first - second), source="metrics.json of both runs")
+        yield KnownNumber(
+            run=POOLED, scope="", subject="gap", value=abs(first - second), source="metrics.json of both runs"
+        )
     for (first_name, second_name), (tasks, left, right) in analysis.shared.items():
         source = f"tasks.jsonl of {first_name} and {second_name}"
-        yield Fact(run=POOLED, scope="", subject="gap", value=abs(left - right), source=source)
-        yield Fact(run=POOLED, scope="", subject="shared", value=float(tasks), source=source)
+        yield KnownNumber(run=POOLED, scope="", subject="gap", value=abs(left - right), source=source)
+        yield KnownNumber(run=POOLED, scope="", subject="shared", value=float(tasks), source=source)
 
 
 def _headline(one: RunAnalysis) -> Iterable[float]:

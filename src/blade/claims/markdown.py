@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from msgspec import Struct, field
 
 _LEAD = re.compile(r"^\s*(?:>\s?|(?:[-*+]|\d{1,9}[.)])\s+|#{1,6}\s+)*")
 _ORDINAL = re.compile(r"^(?:section\s+)?\d+(?:\.\d+)*[.):]?\s+", re.IGNORECASE)
@@ -21,8 +21,7 @@ Spot = tuple[int, int]
 """Line from 0, and column."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Passage:
+class Passage(Struct, frozen=True, kw_only=True):
     """One paragraph, list item, heading or table cell."""
 
     kind: str
@@ -37,8 +36,7 @@ class Passage:
     """The headings above, outermost first."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Table:
+class ReportTable(Struct, frozen=True, kw_only=True):
     """A table with all cells of a row at the width of its head."""
 
     head: tuple[Passage, ...]
@@ -48,14 +46,13 @@ class Table:
     """The paragraph that leads to it."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Document:
+class Document(Struct, frozen=True, kw_only=True):
     """What a report says, in its order."""
 
     lines: tuple[str, ...]
     passages: tuple[Passage, ...]
     """Everything outside tables and code blocks."""
-    tables: tuple[Table, ...]
+    tables: tuple[ReportTable, ...]
 
     @property
     def everything(self) -> tuple[Passage, ...]:
@@ -64,12 +61,11 @@ class Document:
         return tuple(sorted((*self.passages, *cells), key=lambda one: one.spots[0] if one.spots else (0, 0)))
 
 
-@dataclass
-class _Reading:
+class _Reading(Struct):
     lines: list[str]
     headings: list[tuple[int, str]] = field(default_factory=list)
     passages: list[Passage] = field(default_factory=list)
-    tables: list[Table] = field(default_factory=list)
+    tables: list[ReportTable] = field(default_factory=list)
 
     def path(self) -> tuple[str, ...]:
         return tuple(title for _, title in self.headings)
@@ -128,7 +124,7 @@ def _take_table(reading: _Reading, tokens: Sequence[Token], level: int) -> None:
     empty = Passage(kind="cell", text="", spots=(), headings=reading.path())
     level_rows = tuple((*row, *[empty] * (width - len(row)))[:width] for row in body)
     before = reading.passages[-1].text if reading.passages else ""
-    reading.tables.append(Table(head=head, rows=level_rows, headings=reading.path(), before=before))
+    reading.tables.append(ReportTable(head=head, rows=level_rows, headings=reading.path(), before=before))
 
 
 def _body(line: str) -> tuple[int, str]:

@@ -1,12 +1,14 @@
-"""What a report may name: runs, tasks, rollouts, slices, stages, buckets, modes and rules, and where its words name them."""
+"""What a report names and states: runs, tasks, rollouts, slices, modes and rules; numbers, quotations and redactions."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
+from msgspec import Struct
+
+from blade.claims.markdown import Passage
 from blade.model.analysis import Analysis, RunAnalysis
 
 BUCKETS = {"always": "always_pass", "sometimes": "sometimes_pass", "never": "never_pass"}
@@ -15,8 +17,7 @@ _COMMON = {"model", "agent", "baseline", "candidate", "base", "test", "run", "ro
 _PARTS = re.compile(r"[A-Za-z]+|\d+")
 
 
-@dataclass(frozen=True)
-class Named:
+class Named(Struct, frozen=True):
     """A name at a place of a text."""
 
     start: int
@@ -27,8 +28,7 @@ class Named:
     """As the data has it; of a slice `field=value`."""
 
 
-@dataclass(frozen=True)
-class Place:
+class Location(Struct, frozen=True):
     """A rollout, or a step of it, that a text points at."""
 
     start: int
@@ -40,8 +40,7 @@ class Place:
     """Written `:6`, after the rollout was named."""
 
 
-@dataclass(frozen=True)
-class Names:
+class Names(Struct, frozen=True, dict=True):
     """Everything that the runs of an analysis have a name for."""
 
     analysis: Analysis
@@ -144,18 +143,18 @@ class Names:
         exact = [] if self.shapes else [f"{edge}({re.escape(task)}){end}" for task in sorted(self.telling_tasks)[:2000]]
         return tuple(re.compile(one) for one in (*shapes, *exact, *numbers))
 
-    def places_in(self, text: str) -> tuple[Place, ...]:
+    def locations_in(self, text: str) -> tuple[Location, ...]:
         """Rollouts and steps that a text points at, as `TASK#REPEAT:STEP`, `:STEP`, or in words."""
         found = [*_written(text), *self._spoken(text)]
         return tuple(sorted({(one.start, one.end): one for one in found}.values(), key=lambda one: one.start))
 
-    def _spoken(self, text: str) -> Iterator[Place]:
+    def _spoken(self, text: str) -> Iterator[Location]:
         """`calendar-4, repeat 2` and `task 3 (rollout 1, step 6)`."""
         for task in self.tasks_in(text):
             found = _IN_WORDS.match(text, task.end)
             if found:
                 step = int(found.group(2)) if found.group(2) else None
-                yield Place(task.start, found.end(), task.name, int(found.group(1)), step)
+                yield Location(task.start, found.end(), task.name, int(found.group(1)), step)
 
     def slices_in(self, text: str) -> tuple[Named, ...]:
         """Slices that a text names beyond doubt: `difficulty=hard`, `hard tasks`, `the mail category`."""
@@ -183,12 +182,12 @@ _IN_WORDS = re.compile(
 )
 
 
-def _written(text: str) -> Iterator[Place]:
+def _written(text: str) -> Iterator[Location]:
     for found in _PLACE.finditer(text):
         task, repeat, step = found.groups()
-        yield Place(*found.span(), task, int(repeat), int(step) if step else None)
+        yield Location(*found.span(), task, int(repeat), int(step) if step else None)
     for found in _SHORT.finditer(text):
-        yield Place(*found.span(), "", None, int(found.group(1) or found.group(2)), short=True)
+        yield Location(*found.span(), "", None, int(found.group(1) or found.group(2)), short=True)
 
 
 def plain(text: str) -> str:
@@ -226,3 +225,102 @@ def _apart(found: Iterable[Named]) -> Iterator[Named]:
         if one.start >= end:
             yield one
             end = one.end
+
+
+_NUMBER = re.compile(
+    r"(?<![\w@#^.,$€£])(?<![\w]-)(?:[-+\u2212](?=\d))?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w@#^]|\.\d|,\d{3}(?!\d))(\s?%)?"
+)
+_NOT_NUMBERS = re.compile(
+    r"\d{4}-\d{2}-\d{2}(?:[T ][\d:.]+Z?)?|\b\d{1,2}:\d{2}(?::\d{2})?\b|\bpass[@^]\d+|https?://\S+"
+    r"|\b(?:sections?|lines?|findings?|steps?|repeat|rollout|attempt|figure|tables?|page|seed|version|top|k|step|item)\s?[-=#]?\s?\d+(?:\s*(?:-|to|and|,)\s*\d+)*\b(?!\s*(?:%|of|\.\d))"
+    r"|\bv?\d+\.\d+\.\d+\b|\(\d\)(?=\s)|\b[0-9a-f]{8,}\b|\b\d{1,3}-\d?-?(?:bit|shot|way|step)\b",
+    re.IGNORECASE,
+)
+_QUOTE = re.compile(
+    r'(?<![\w"{}\]:,.])"(?=\S)([^\n]{1,600}?)(?<=\S)"(?=[.;!?)\]\s]|,(?!")|:\s|$)|\u201c([^\u201d\n]{2,600})\u201d'
+)
+"""A quotation opens before a word and closes after one; marks inside JSON do neither."""
+_REDACTED = re.compile(r"\[redacted:\s*([^\]\n]{1,80})\]", re.IGNORECASE)
+
+
+class Number(Struct, frozen=True):
+    """A number as a report writes it."""
+
+    start: int
+    end: int
+    token: str
+    value: float
+    decimals: int
+    percent: bool
+
+
+class Quote(Struct, frozen=True):
+    """Words between quotation marks, or between backticks when they are long enough to be quoted words."""
+
+    start: int
+    end: int
+    words: str
+
+
+def redactions(passage: Passage) -> list[tuple[int, int]]:
+    """Ranges that somebody blacked out."""
+    return [found.span() for found in _REDACTED.finditer(passage.text)]
+
+
+def quotes(passage: Passage) -> list[Quote]:
+    """Everything that claims to be somebody's words; names of tools and fields are not."""
+    found = []
+    for one in _QUOTE.finditer(_without_code(passage)):
+        group = 1 if one.group(1) is not None else 2
+        found.append(Quote(*one.span(), passage.text[one.start(group) : one.end(group)]))
+    for start, end in passage.code:
+        words = passage.text[start:end]
+        if (" " in words.strip() or len(words) > 24 or words[:1] in '{["') and not _inside((start, end), found):
+            found = [one for one in found if not (start <= one.start and one.end <= end)]
+            found.append(Quote(start, end, words))
+    return sorted(found, key=lambda one: one.start)
+
+
+def _without_code(passage: Passage) -> str:
+    """The text with the quotation marks of code made into other characters."""
+    parts, at = [], 0
+    for start, end in sorted(passage.code):
+        parts += [passage.text[at:start], passage.text[start:end].replace('"', "\0")]
+        at = end
+    return "".join((*parts, passage.text[at:]))
+
+
+def _inside(span: tuple[int, int], quotes: list[Quote]) -> bool:
+    return any(one.start <= span[0] and span[1] <= one.end for one in quotes)
+
+
+def numbers(passage: Passage, names: Names) -> list[Number]:
+    """The numbers that state something, in order."""
+    taken = list(_taken(passage, names))
+    return [
+        _number(found)
+        for found in _NUMBER.finditer(passage.text)
+        if not any(start < found.end() and found.start() < end for start, end in taken)
+    ]
+
+
+def _number(found: re.Match[str]) -> Number:
+    token = found.group().rstrip("% ").rstrip()
+    bare = token.replace(",", "").replace("\u2212", "-")
+    _, _, after = bare.partition(".")
+    return Number(found.start(), found.start() + len(token), token, float(bare), len(after), bool(found.group(1)))
+
+
+def _taken(passage: Passage, names: Names) -> Iterator[tuple[int, int]]:
+    """Ranges whose digits are part of a name, a place, a date, a quotation or code."""
+    text = passage.text
+    yield from passage.code
+    yield from redactions(passage)
+    for quote in quotes(passage):
+        yield quote.start, quote.end
+    for named in (*names.runs_in(text), *names.tasks_in(text)):
+        yield named.start, named.end
+    for place in names.locations_in(text):
+        yield place.start, place.end
+    for found in _NOT_NUMBERS.finditer(text):
+        yield found.span()

@@ -1,15 +1,17 @@
 """A report that BLADE wrote, held against the same report made again from the data, line by line and word by word.
 
 Every sentence of ours is known: the report is made anew from the runs, and each line is paired with its own. A number,
-id, name or quotation that differs is false, and the line made anew has the right one.
+id, name or quotation that differs is false, and the line made anew has the right one. What the report was asked for is
+read from it first, since without it the same report cannot be made again.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
+
+from msgspec import Struct
 
 OWN_SHARE = 0.5
 """Lines that must be as we write them before a report counts as ours."""
@@ -18,112 +20,20 @@ ALIKE = 0.6
 """How alike two lines must be to be the same sentence."""
 _TOKEN = re.compile(r"-?\d[\d,]*(?:\.\d+)?%?|\w+|[^\w\s]")
 _TELLING = frozenset(
-    [
-        "no",
-        "not",
-        "never",
-        "none",
-        "neither",
-        "nor",
-        "without",
-        "all",
-        "every",
-        "always",
-        "some",
-        "sometimes",
-        "only",
-        "any",
-        "both",
-        "each",
-        "most",
-        "least",
-        "more",
-        "fewer",
-        "less",
-        "higher",
-        "lower",
-        "highest",
-        "lowest",
-        "better",
-        "worse",
-        "best",
-        "worst",
-        "above",
-        "below",
-        "largest",
-        "smallest",
-        "first",
-        "last",
-        "before",
-        "after",
-        "pass",
-        "passes",
-        "passed",
-        "passing",
-        "fail",
-        "fails",
-        "failed",
-        "failing",
-        "errored",
-        "unscored",
-        "missing",
-        "agree",
-        "agrees",
-        "cannot",
-        "can",
-        "is",
-        "isn",
-        "does",
-        "doesn",
-        "did",
-        "didn",
-        "true",
-        "false",
-        "same",
-        "other",
-        "another",
-        "direct",
-        "statistically",
-        "supported",
-        "consistent",
-        "mixed",
-        "harmless",
-        "unclear",
-        "settled",
-        "sure",
-        "likely",
-        "weak",
-        "knowledge",
-        "unreliable",
-        "behavior",
-        "task",
-        "infra",
-        "data",
-        "agent",
-        "user",
-        "tool",
-        "harness",
-        "verifier",
-        "unknown",
-        "several",
-        "rough",
-        "improved",
-        "regressed",
-        "equivalent",
-        "inconclusive",
-        "yes",
-        "changed",
-        "gained",
-        "lost",
-        "against",
-        "for",
-    ]
+    (  # noqa: SIM905 - a list would take a line for each word
+        "no not never none neither nor without all every always some sometimes only any both each most least more "
+        "fewer less higher lower highest lowest better worse best worst above below largest smallest first last "
+        "before after pass passes passed passing fail fails failed failing errored unscored missing agree agrees "
+        "cannot can is isn does doesn did didn true false same other another direct statistically supported "
+        "consistent mixed harmless unclear settled sure likely weak knowledge unreliable behavior task infra data "
+        "agent user tool harness verifier unknown several rough improved regressed equivalent inconclusive yes "
+        "changed gained lost against for"
+    ).split()
 )
 """Words that turn the sense of a sentence of ours; a change of another word is a matter of style."""
 
 
-@dataclass(frozen=True)
-class Pair:
+class Pair(Struct, frozen=True):
     """A line of the report, and the line that we write for the same data."""
 
     line: int
@@ -132,8 +42,7 @@ class Pair:
     same: bool
 
 
-@dataclass(frozen=True)
-class Changed:
+class Changed(Struct, frozen=True):
     """A range of columns of a line that is not as the data has it; `telling` when its sense may be another."""
 
     start: int
@@ -144,7 +53,7 @@ class Changed:
 
 def best_own(lines: Sequence[str], texts: Sequence[str]) -> list[str] | None:
     """The lines of that text of ours which the report follows; None when it follows none."""
-    said = {line.rstrip() for line in lines if _says(line)}
+    said = {line.rstrip() for line in lines if re.search(r"\w", line) and not line.startswith("## ")}
     best, share = None, OWN_SHARE
     for text in texts:
         own = text.split("\n")
@@ -153,10 +62,6 @@ def best_own(lines: Sequence[str], texts: Sequence[str]) -> list[str] | None:
         if found >= share:
             best, share = own, found
     return best
-
-
-def _says(line: str) -> bool:
-    return bool(re.search(r"\w", line)) and not line.startswith("## ")
 
 
 def pairs(lines: Sequence[str], own: Sequence[str]) -> Iterator[Pair]:
@@ -224,3 +129,45 @@ def _in_name(line: str, start: int, end: int) -> bool:
     right = re.match(r"[\w#@:./-]*", line[end:])
     word = (left.group() if left else "") + line[start:end] + (right.group() if right else "")
     return bool(re.search(r"[A-Za-z]", word) and re.search(r"[-#@:/\d]\w", word))
+
+
+_LEFT_OUT = re.compile(r"Left out on request:(?:\*\*)? (?P<what>.+?)\.(?:\s|$)")
+_EXCLUSION = re.compile(r"(infra|suspect|(?:task|rollout|code):\S+) \(\d+ rollouts\)")
+_THRESHOLD = re.compile(r"(?:a pass is a reward of at least|Pass: reward at least) (\d+(?:\.\d+)?)")
+_EXPECTED = re.compile(r"- Expected ([\d,]+) rollouts? \(from: \w+\)")
+_PACKAGE = re.compile(r"- Rules of the package: `+([^`\n]+)`+\.")
+
+
+class ReportOptions(Struct, frozen=True):
+    """What a report says it was made with."""
+
+    exclude: tuple[str, ...]
+    pass_threshold: float | None
+    """None where the report does not say, or says two things."""
+    metrics_only: bool
+    package: str | None
+    """File and hash of the package whose rules were used."""
+    grouped: bool
+    """Intervals rest on groups of tasks."""
+    expects: int | None
+    """Rollouts that were expected of the first run."""
+    labelled: bool
+    """People's verdicts were counted."""
+
+
+def options_stated(text: str) -> ReportOptions:
+    """The options that the text of a report states; none for a report that is not ours."""
+    left_out = _LEFT_OUT.search(text)
+    exclude = _EXCLUSION.findall(left_out.group("what").replace("\\", "")) if left_out else []
+    expected = _EXPECTED.search(text)
+    package = _PACKAGE.search(text)
+    stated = {float(value) for value in _THRESHOLD.findall(text)}
+    return ReportOptions(
+        exclude=tuple(exclude),
+        pass_threshold=stated.pop() if len(stated) == 1 else None,
+        package=package.group(1) if package else None,
+        grouped=" over groups, 95 %" in text,
+        expects=int(expected.group(1).replace(",", "")) if expected else None,
+        labelled=" labelled by a person; of " in text,
+        metrics_only="trajectories were not read (--metrics-only)" in text,
+    )

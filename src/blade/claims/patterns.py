@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
+from msgspec import Struct
+
 from blade.claims.names import BUCKETS
-from blade.model.number_words import NUMBER_WORDS
+from blade.model.pattern import NUMBER_WORDS
 
 _N = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
 WORDS = NUMBER_WORDS[:13]
@@ -35,8 +36,7 @@ _MEASURES = (
 )
 
 
-@dataclass(frozen=True)
-class Subject:
+class Subject(Struct, frozen=True):
     """What a group of a pattern counts: subjects, and a scope of its own where the pattern names one."""
 
     subjects: tuple[str, ...]
@@ -50,6 +50,9 @@ class Subject:
 
 Meaning = dict[str, Subject]
 Means = Callable[[re.Match[str]], Meaning]
+Form = tuple[str, Means]
+"""An expression, and what its groups count."""
+Pattern = tuple[re.Pattern[str], Means]
 
 
 def _always(meaning: Meaning) -> Means:
@@ -138,10 +141,6 @@ def _measure(kind: str, found: re.Match[str]) -> Meaning:
     return {"a": Subject((kind,))}
 
 
-def _pattern(text: str) -> re.Pattern[str]:
-    return re.compile(text, re.IGNORECASE)
-
-
 def _setting(name: str, found: re.Match[str]) -> Meaning:
     """A setting of the run; output tokens are one only where the sentence speaks of a limit."""
     limited = re.search(r"limit|max|most|cap", found.string[max(0, found.start() - 60) : found.start()], re.IGNORECASE)
@@ -150,145 +149,116 @@ def _setting(name: str, found: re.Match[str]) -> Meaning:
     return {"a": Subject((f"setting:{name}",) if name else ("threshold",), "")}
 
 
-def _measures() -> list[tuple[re.Pattern[str], Means]]:
-    made: list[tuple[re.Pattern[str], Means]] = []
+def _measures() -> list[Form]:
+    made: list[Form] = []
     for words, kind in _MEASURES:
         after = rf"(?<!\w)(?:{words}){_IS}(?P<a>{_N})(?!\s*(?:of\b|/|tasks|rollouts|in\s+(?:\d|pass|fail|success)))"
         before = rf"(?P<a>{_N})\s*%?\s+(?:{words})(?!\w)(?!{_IS}{_N})"
-        made += [(_pattern(after), partial(_measure, kind)), (_pattern(before), partial(_measure, kind))]
+        made += [(after, partial(_measure, kind)), (before, partial(_measure, kind))]
     return made
 
 
-PATTERNS: tuple[tuple[re.Pattern[str], Means], ...] = (
-    (_pattern(rf"(?<![\d.])(?P<a>{_W}){_SEP}(?P<b>{_N})\s+(?P<verb>{_OUTCOME})\s+{_ROLL}\b"), _some_of_an_outcome),
+_FORMS: tuple[Form, ...] = (
+    (rf"(?<![\d.])(?P<a>{_W}){_SEP}(?P<b>{_N})\s+(?P<verb>{_OUTCOME})\s+{_ROLL}\b", _some_of_an_outcome),
     (
-        _pattern(
-            rf"(?<!\bin )(?<![\d.])(?P<a>{_W}){_SEP}(?P<b>{_N})\s+(?:(?P<judged>{_JUDGED})\s+)?(?:{_ROLL}\s+)?(?:{_OF_TASK}\s+)?(?:that\s+were\s+judged\s+)?(?:have\s+|are\s+|were\s+)?(?P<verb>{_OUTCOME})\b(?!\s+{_ROLL}\b)"
-        ),
+        rf"(?<!\bin )(?<![\d.])(?P<a>{_W}){_SEP}(?P<b>{_N})\s+(?:(?P<judged>{_JUDGED})\s+)?(?:{_ROLL}\s+)?(?:{_OF_TASK}\s+)?(?:that\s+were\s+judged\s+)?(?:have\s+|are\s+|were\s+)?(?P<verb>{_OUTCOME})\b(?!\s+{_ROLL}\b)",
         _share_of_rollouts,
     ),
     (
-        _pattern(
-            rf"(?<![-\w])(?P<verb>{_OUTCOME})\s+(?:{_ROLL}\s*)?(?:in\s+|on\s+|all\s+|only\s+|just\s+|=\s*|:\s*|\(\s*)*(?P<a>{_W}){_SEP}(?P<b>{_N})(?:\s+(?P<judged>{_JUDGED}))?(?!\s*(?:tasks|%))"
-        ),
+        rf"(?<![-\w])(?P<verb>{_OUTCOME})\s+(?:{_ROLL}\s*)?(?:in\s+|on\s+|all\s+|only\s+|just\s+|=\s*|:\s*|\(\s*)*(?P<a>{_W}){_SEP}(?P<b>{_N})(?:\s+(?P<judged>{_JUDGED}))?(?!\s*(?:tasks|%))",
         _share_of_rollouts,
     ),
-    (_pattern(rf"(?P<a>{_W}){_SEP}(?P<b>{_N})\s+tasks\s+(?:are\s+)?(?P<bucket>{_BUCKET})[-\s]pass\w*"), _bucket),
+    (rf"(?P<a>{_W}){_SEP}(?P<b>{_N})\s+tasks\s+(?:are\s+)?(?P<bucket>{_BUCKET})[-\s]pass\w*", _bucket),
     (
-        _pattern(
-            rf"(?<!\bin )(?<![\d.,])(?P<a>{_W})\s+(?:tasks?\s+)?(?:is\s+|are\s+)?(?P<bucket>{_BUCKET})[-\s]pass\w*"
-        ),
+        rf"(?<!\bin )(?<![\d.,])(?P<a>{_W})\s+(?:tasks?\s+)?(?:is\s+|are\s+)?(?P<bucket>{_BUCKET})[-\s]pass\w*",
         _bucket,
     ),
     (
-        _pattern(
-            rf"\b(?P<bucket>{_BUCKET})[-\s]pass\w*(?:\s+tasks)?(?:\s+(?:is|are))?\s*[:=(]?\s*(?P<a>{_N})\b(?!\s*(?:of\b|/|%))"
-        ),
+        rf"\b(?P<bucket>{_BUCKET})[-\s]pass\w*(?:\s+tasks)?(?:\s+(?:is|are))?\s*[:=(]?\s*(?P<a>{_N})\b(?!\s*(?:of\b|/|%))",
         _bucket,
     ),
-    (_pattern(rf"(?P<a>{_N})\s+always,\s*(?P<b>{_N})\s+sometimes,?\s*(?:and\s+)?(?P<c>{_N})\s+never\b"), _buckets),
+    (rf"(?P<a>{_N})\s+always,\s*(?P<b>{_N})\s+sometimes,?\s*(?:and\s+)?(?P<c>{_N})\s+never\b", _buckets),
     (
-        _pattern(
-            rf"(?P<a>{_N})\s+tasks?\s*(?:x|\u00d7|with|by|times)\s*(?P<b>{_W})(?!\s+judged)\s*(?:{_ROLL}|\b)(?:\s+each|\s+per\s+task)?"
-        ),
+        rf"(?P<a>{_N})\s+tasks?\s*(?:x|\u00d7|with|by|times)\s*(?P<b>{_W})(?!\s+judged)\s*(?:{_ROLL}|\b)(?:\s+each|\s+per\s+task)?",
         _size,
     ),
     (
-        _pattern(rf"(?P<a>{_W})\s+{_ROLL}\s+(?:per|a|for\s+each|for\s+every)\s+task\b"),
+        rf"(?P<a>{_W})\s+{_ROLL}\s+(?:per|a|for\s+each|for\s+every)\s+task\b",
         _always({"a": Subject(("repeats",))}),
     ),
     (
-        _pattern(
-            rf"\b(?:all|the|its|total\s+of|total:?|in\s+total,?)\s+(?P<a>{_W})\s+(?P<noun>tasks|problems|failures|failed\s+{_ROLL}|passes|passing\s+{_ROLL}|(?:judged\s+|expected\s+)?(?:rollouts|attempts|trials))(?=\s*(?:[.,;:)]|$|in\s+total|overall|in\s+all|fail|each|and\b|for\b|of\s+(?:the\s+)?run))"
-        ),
+        rf"\b(?:all|the|its|total\s+of|total:?|in\s+total,?)\s+(?P<a>{_W})\s+(?P<noun>tasks|problems|failures|failed\s+{_ROLL}|passes|passing\s+{_ROLL}|(?:judged\s+|expected\s+)?(?:rollouts|attempts|trials))(?=\s*(?:[.,;:)]|$|in\s+total|overall|in\s+all|fail|each|and\b|for\b|of\s+(?:the\s+)?run))",
         _total,
     ),
     (
-        _pattern(
-            rf"(?P<a>{_N})\s+(?P<noun>tasks|(?:judged\s+|expected\s+)?{_ROLL}|failures)\s+(?:in\s+total|overall|in\s+all|were\s+expected|were\s+judged|are\s+judged)\b"
-        ),
+        rf"(?P<a>{_N})\s+(?P<noun>tasks|(?:judged\s+|expected\s+)?{_ROLL}|failures)\s+(?:in\s+total|overall|in\s+all|were\s+expected|were\s+judged|are\s+judged)\b",
         _total,
     ),
-    (_pattern(rf"(?<=\()(?P<a>{_N})\s*(?:of|/)\s*(?P<b>{_N})(?=\)\s*$)"), _headed),
-    (_pattern(rf"\bsolves?d?\s+(?:only\s+)?(?P<a>{_W}){_SEP}(?P<b>{_N})\s+tasks\b"), _solved),
-    (_pattern(rf"(?<=[\d%])\s+over\s+(?:all\s+|the\s+)*(?P<a>{_N})\s+tasks\b"), _always({"a": Subject(("tasks",))})),
-    (_pattern(rf"\bexpected\s+(?P<a>{_N})\s+{_ROLL}"), _always({"a": Subject(("expected",))})),
+    (rf"(?<=\()(?P<a>{_N})\s*(?:of|/)\s*(?P<b>{_N})(?=\)\s*$)", _headed),
+    (rf"\bsolves?d?\s+(?:only\s+)?(?P<a>{_W}){_SEP}(?P<b>{_N})\s+tasks\b", _solved),
+    (rf"(?<=[\d%])\s+over\s+(?:all\s+|the\s+)*(?P<a>{_N})\s+tasks\b", _always({"a": Subject(("tasks",))})),
+    (rf"\bexpected\s+(?P<a>{_N})\s+{_ROLL}", _always({"a": Subject(("expected",))})),
     (
-        _pattern(
-            rf"(?P<a>{_W})\s+(?:{_ROLL}\s+)?(?:is\s+|are\s+|was\s+|were\s+)?(?P<what>errored|missing|unscored)\b(?!\s+(?:or|and)\b)"
-        ),
+        rf"(?P<a>{_W})\s+(?:{_ROLL}\s+)?(?:is\s+|are\s+|was\s+|were\s+)?(?P<what>errored|missing|unscored)\b(?!\s+(?:or|and)\b)",
         _odd,
     ),
-    (_pattern(rf"\b(?P<what>errored|missing|unscored)(?:\s+{_ROLL})?\s*[:=]\s*(?P<a>{_N})\b"), _odd),
-    (_pattern(rf"(?P<a>{_W})\s+(?:models|runs)\b"), _always({"a": Subject(("runs",), "", pooled=True, exempt=True)})),
+    (rf"\b(?P<what>errored|missing|unscored)(?:\s+{_ROLL})?\s*[:=]\s*(?P<a>{_N})\b", _odd),
+    (rf"(?P<a>{_W})\s+(?:models|runs)\b", _always({"a": Subject(("runs",), "", pooled=True, exempt=True)})),
     (
-        _pattern(
-            rf"\b(?:gap|difference|lead|ahead|behind|higher|lower|better|worse)\b(?:\s+\w+){{0,4}}?\s+(?:is|of|by|:)\s+(?P<a>{_N})\s*(?:percentage\s+)?(?:points|pp)\b"
-        ),
+        rf"\b(?:gap|difference|lead|ahead|behind|higher|lower|better|worse)\b(?:\s+\w+){{0,4}}?\s+(?:is|of|by|:)\s+(?P<a>{_N})\s*(?:percentage\s+)?(?:points|pp)\b",
         _always({"a": Subject(("gap",), pooled=True)}),
     ),
     (
-        _pattern(
-            rf"(?P<a>{_N})\s*(?:percentage\s+)?(?:points?|pp)\s+(?:gap|difference|higher|lower|ahead|behind|above|below|better|worse)\b"
-        ),
+        rf"(?P<a>{_N})\s*(?:percentage\s+)?(?:points?|pp)\s+(?:gap|difference|higher|lower|ahead|behind|above|below|better|worse)\b",
         _always({"a": Subject(("gap",), pooled=True)}),
     ),
     (
-        _pattern(
-            rf"\b(?:outperforms|beats|leads|trails|lags\s+behind)\b[^.;\d]{{0,40}}?\bby\s+(?P<a>{_N})\s*(?:percentage\s+)?(?:points|pp)\b"
-        ),
+        rf"\b(?:outperforms|beats|leads|trails|lags\s+behind)\b[^.;\d]{{0,40}}?\bby\s+(?P<a>{_N})\s*(?:percentage\s+)?(?:points|pp)\b",
         _always({"a": Subject(("gap",), pooled=True)}),
     ),
-    (_pattern(rf"(?P<a>{_W})\s+(?:shared|common)\s+tasks\b|\bshare\s+(?:all\s+)?(?P<b>{_W})\s+tasks"), _shared),
+    (rf"(?P<a>{_W})\s+(?:shared|common)\s+tasks\b|\bshare\s+(?:all\s+)?(?P<b>{_W})\s+tasks", _shared),
     (
-        _pattern(
-            rf"pass@1\W*(?:is|of)?\W*{_N}\W*\(\s*(?P<a>{_N}){_SEP}(?P<b>{_N})\s+(?P<verb>)(?:(?P<judged>{_JUDGED})\s+)?{_ROLL}"
-        ),
+        rf"pass@1\W*(?:is|of)?\W*{_N}\W*\(\s*(?P<a>{_N}){_SEP}(?P<b>{_N})\s+(?P<verb>)(?:(?P<judged>{_JUDGED})\s+)?{_ROLL}",
         _share_of_rollouts,
     ),
     *_measures(),
     (
-        _pattern(
-            rf"(?P<a>{_W})\s+(?P<verb>passes|failures|successes)\s+(?:in|out\s+of|of|over|from)\s+(?P<b>{_N})\s+(?:(?P<judged>{_JUDGED})\s+)?{_ROLL}"
-        ),
+        rf"(?P<a>{_W})\s+(?P<verb>passes|failures|successes)\s+(?:in|out\s+of|of|over|from)\s+(?P<b>{_N})\s+(?:(?P<judged>{_JUDGED})\s+)?{_ROLL}",
         _share_of_rollouts,
     ),
-    (_pattern(rf"\bof\s+(?:its|the|all|all\s+the)\s+(?P<a>{_N})\s+(?P<noun>failures|failed\s+{_ROLL})\b"), _total),
-    (_pattern(rf"\btemperature\b(?:\s+(?:is|was|of|at|=|:))*\s*[:=]?\s*(?P<a>{_N})"), partial(_setting, "temperature")),
-    (_pattern(rf"(?P<a>{_N})\s+output\s+tokens\b"), partial(_setting, "max_output_tokens")),
-    (_pattern(rf"\bthreshold\s+(?:is\s+|was\s+|of\s+|=\s*|:\s*)+(?P<a>{_N})"), partial(_setting, "")),
+    (rf"\bof\s+(?:its|the|all|all\s+the)\s+(?P<a>{_N})\s+(?P<noun>failures|failed\s+{_ROLL})\b", _total),
+    (rf"\btemperature\b(?:\s+(?:is|was|of|at|=|:))*\s*[:=]?\s*(?P<a>{_N})", partial(_setting, "temperature")),
+    (rf"(?P<a>{_N})\s+output\s+tokens\b", partial(_setting, "max_output_tokens")),
+    (rf"\bthreshold\s+(?:is\s+|was\s+|of\s+|=\s*|:\s*)+(?P<a>{_N})", partial(_setting, "")),
     (
-        _pattern(rf"(?P<a>{_N})\s?%\s*(?:CI\b|confidence|interval|bootstrap|Wilson)"),
+        rf"(?P<a>{_N})\s?%\s*(?:CI\b|confidence|interval|bootstrap|Wilson)",
         _always({"a": Subject(("level",), "", exempt=True)}),
     ),
 )
 
 
-def named_patterns(
-    runs: Sequence[str], stages: dict[str, str], modes: dict[str, str]
-) -> list[tuple[re.Pattern[str], Means]]:
+PATTERNS: tuple[Pattern, ...] = tuple((re.compile(text, re.IGNORECASE), means) for text, means in _FORMS)
+
+
+def named_patterns(runs: Sequence[str], stages: dict[str, str], modes: dict[str, str]) -> list[Pattern]:
     """Forms that hold the name of a run, a stage, a mode or a rule; runs are given as patterns."""
-    made: list[tuple[re.Pattern[str], Means]] = [
+    made: list[Form] = [
         (
-            _pattern(
-                rf"\b(?P<code>[A-Z]{{3}}\d{{3}})\W+(?:\S+\s+){{0,6}}?(?:fire[sd]?|seen|found|triggered)\s+(?:in|on)\s+(?P<a>{_W})\s+(?P<which>failed|failing|passed|passing)?\s*{_ROLL}"
-            ),
+            rf"\b(?P<code>[A-Z]{{3}}\d{{3}})\W+(?:\S+\s+){{0,6}}?(?:fire[sd]?|seen|found|triggered)\s+(?:in|on)\s+(?P<a>{_W})\s+(?P<which>failed|failing|passed|passing)?\s*{_ROLL}",
             _rule,
         )
     ]
     for run in runs:
         scores = rf"{run}\s+(?:also\s+|only\s+)?(?:scores|scored|reaches|reached|gets|got)\s+(?P<a>{_N})"
-        made.append((_pattern(scores), partial(_measure, "rate")))
+        made.append((scores, partial(_measure, "rate")))
     for words, name in stages.items():
         if " " in words:
             subject = _always({"a": Subject(("rollouts",), f"stage:{name}", exempt=True)})
-            made.append((_pattern(rf"(?P<a>{_W})\s+(?:{_ROLL}\s+)?{_spaced(words)}"), subject))
+            made.append((rf"(?P<a>{_W})\s+(?:{_ROLL}\s+)?{_spaced(words)}", subject))
     for words, name in modes.items():
         subject = _always({"a": Subject(("rollouts",), f"mode:{name}", exempt=True)})
-        made.append(
-            (_pattern(rf"(?P<a>{_W})(?:{_SEP}{_N})?\s+(?:{_ROLL}\s+|failures\s+)?\W{{0,3}}{_spaced(words)}"), subject)
-        )
-    return made
+        made.append((rf"(?P<a>{_W})(?:{_SEP}{_N})?\s+(?:{_ROLL}\s+|failures\s+)?\W{{0,3}}{_spaced(words)}", subject))
+    return [(re.compile(text, re.IGNORECASE), means) for text, means in made]
 
 
 def _spaced(words: str) -> str:

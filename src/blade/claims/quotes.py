@@ -1,17 +1,147 @@
-"""Places, and the words that a report says stand there."""
+"""Rollouts that a report points at: whether they exist, how they ended, and whether the words quoted from them stand there."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from functools import cached_property
 
-from blade.claims.judged import Judged, fails, holds, open_
-from blade.claims.markdown import Passage, Table
-from blade.claims.mentions import Quote, quotes
-from blade.claims.names import Names, Place
-from blade.claims.rollouts import Key, Rollouts
-from blade.claims.scope import Sentence, runs_of, sentences
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from blade.claims.binding import Sentence, runs_of, sentences
+from blade.claims.markdown import Passage, ReportTable
+from blade.claims.names import Location, Names, Quote, quotes
+from blade.claims.values import Judgment, fails, holds, not_checkable
+from blade.model.errors import BladeError
+from blade.model.rollout import Rollout
+
+_TRAJECTORY = ("response", "output", "messages", "trajectory", "traj", "steps")
+"""Fields of a row that hold the steps, which are looked in one by one."""
+
+Key = tuple[str, str, int]
+"""Run, task and repeat."""
+
+
+class Rollouts(Struct, frozen=True, dict=True):
+    """Looks rollouts up, and reads those that are asked for once."""
+
+    names: Names
+    _read: dict[Key, Rollout | None] = field(default_factory=dict)
+    _texts: dict[Key, dict[int | None, str]] = field(default_factory=dict)
+
+    @cached_property
+    def outcomes(self) -> dict[Key, str]:
+        """How each rollout ended."""
+        return {
+            (name, task, repeat): outcome
+            for name, one in self.names.runs.items()
+            for task, repeat, outcome in one.run.rollouts.select("task_id", "repeat", "outcome").iter_rows()
+        }
+
+    def repeats(self, run: str, task_id: str) -> list[Key]:
+        """The rollouts of a task, in order."""
+        return sorted(key for key in self._by_task.get((run, task_id), ()))
+
+    @cached_property
+    def _by_task(self) -> dict[tuple[str, str], list[Key]]:
+        found: dict[tuple[str, str], list[Key]] = {}
+        for key in self.outcomes:
+            found.setdefault(key[:2], []).append(key)
+        return found
+
+    def rollout(self, key: Key) -> Rollout | None:
+        """The rollout with its steps; None when its artifact is out of reach."""
+        if key not in self._read:
+            run, task, repeat = key
+            try:
+                self._read[key] = self.names.runs[run].run.reread([(task, repeat)])[0]
+            except (BladeError, OSError, IndexError):
+                self._read[key] = None
+        return self._read[key]
+
+    def steps(self, key: Key) -> frozenset[int] | None:
+        """The steps that a rollout has; None when it cannot be read or has no trajectory."""
+        rollout = self.rollout(key)
+        steps = rollout.steps if rollout is not None else None
+        return frozenset(step.index for step in steps) if steps is not None else None
+
+    def holds(self, key: Key, words: str) -> tuple[int | None, ...] | None:
+        """The steps in which words stand, None for the row itself; empty where in none; None when it cannot be read."""
+        if self.rollout(key) is None:
+            return None
+        parts = pieces(words)
+        if not parts:
+            return None
+        return tuple(step for step, text in self._text(key).items() if _in_order(parts, text))
+
+    def _text(self, key: Key) -> dict[int | None, str]:
+        if key not in self._texts:
+            rollout = self._read[key]
+            assert rollout is not None
+            self._texts[key] = dict(_texts(rollout))
+        return self._texts[key]
+
+
+def _texts(rollout: Rollout) -> Iterator[tuple[int | None, str]]:
+    for step in rollout.steps or ():
+        yield (
+            step.index,
+            flat(" \n ".join(filter(None, (step.text, step.tool, step.arguments, _decoded(step.arguments))))),
+        )
+    beside = {name: value for name, value in rollout.row.items() if not rollout.steps or name not in _TRAJECTORY}
+    around = [*(step.text for step in rollout.prompt), *_strings(beside), rollout.answer or "", rollout.expected or ""]
+    yield None, flat(" \n ".join([*around, json.dumps(beside, ensure_ascii=False, default=str)]))
+
+
+def _decoded(arguments: str | None) -> str:
+    """The values of arguments as they read without JSON's own marks."""
+    try:
+        return " \n ".join(_strings(json.loads(arguments or "null")))
+    except ValueError:
+        return ""
+
+
+def _strings(value: object) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, dict):
+        return [text for item in value.values() for text in _strings(item)]
+    return [text for item in value for text in _strings(item)] if isinstance(value, list) else []
+
+
+def flat(text: str) -> str:
+    """Words in one line, with plain quotation marks; case is kept."""
+    for fancy, simple in (
+        ("\u2019", "'"),
+        ("\u2018", "'"),
+        ("\u201c", '"'),
+        ("\u201d", '"'),
+        ("\u2026", "..."),
+        ("`", ""),
+    ):
+        text = text.replace(fancy, simple)
+    return " ".join(text.split())
+
+
+def pieces(words: str) -> list[str]:
+    """A quotation cut at its dots; what is left must stand in order."""
+    cut = flat(words).replace("[...]", "...").split("...")
+    return [part.strip() for part in cut if len(part.strip()) > 1]
+
+
+def _in_order(parts: list[str], text: str) -> bool:
+    at = 0
+    for part in parts:
+        found = text.find(part, at)
+        if found < 0:
+            found = text.find(part.rstrip(".,;:!?"), at)
+        if found < 0:
+            return False
+        at = found + 1
+    return True
+
 
 _ENDED = {
     "passing": "passed", "passed": "passed", "passes": "passed", "succeeds": "passed", "succeeded": "passed",
@@ -27,12 +157,14 @@ _SHORTEST = 3
 _LONG = 12
 
 
-def judged_places(passage: Passage, names: Names, rollouts: Rollouts) -> Iterator[Judged]:
+def judged_locations(passage: Passage, names: Names, rollouts: Rollouts) -> Iterator[Judgment]:
     """Places that do not exist, how the rollouts there ended, and the quotations given for them."""
     if not names.runs:
-        yield from _without_data(passage)
+        for quote in quotes(passage):
+            span = (quote.start, quote.end)
+            yield not_checkable(passage, span, kind="quote", why="no runs were given to look it up in")
         return
-    places = _whole(names.places_in(passage.text))
+    places = _whole(names.locations_in(passage.text))
     for sentence in sentences(passage):
         mine = [one for one in places if sentence.start <= one.start < sentence.end]
         for place in mine:
@@ -41,14 +173,9 @@ def judged_places(passage: Passage, names: Names, rollouts: Rollouts) -> Iterato
     yield from _quotations(passage, places, names, rollouts)
 
 
-def _without_data(passage: Passage) -> Iterator[Judged]:
-    for quote in quotes(passage):
-        yield open_(passage, (quote.start, quote.end), kind="quote", why="no runs were given to look it up in")
-
-
-def _whole(places: Sequence[Place]) -> list[Place]:
+def _whole(places: Sequence[Location]) -> list[Location]:
     """Places in which `:6` has the rollout that was named before it."""
-    found: list[Place] = []
+    found: list[Location] = []
     for place in places:
         if place.short and found:
             place = replace(place, task_id=found[-1].task_id, repeat=found[-1].repeat)  # noqa: PLW2901
@@ -57,7 +184,7 @@ def _whole(places: Sequence[Place]) -> list[Place]:
     return found
 
 
-def _keys(sentence: Sentence, place: Place, names: Names, rollouts: Rollouts) -> tuple[list[Key], tuple[str, ...]]:
+def _keys(sentence: Sentence, place: Location, names: Names, rollouts: Rollouts) -> tuple[list[Key], tuple[str, ...]]:
     """The rollouts that a place may be, and the runs that were looked in."""
     runs = runs_of(sentence, place.start, place.end, names)
     runs = tuple(names.runs) if runs == ("*",) else runs
@@ -65,7 +192,7 @@ def _keys(sentence: Sentence, place: Place, names: Names, rollouts: Rollouts) ->
     return [key for key in wanted if key in rollouts.outcomes], runs
 
 
-def _place(sentence: Sentence, place: Place, names: Names, rollouts: Rollouts) -> Iterator[Judged]:
+def _place(sentence: Sentence, place: Location, names: Names, rollouts: Rollouts) -> Iterator[Judgment]:
     keys, runs = _keys(sentence, place, names, rollouts)
     span = (place.start, place.end)
     if not keys and _is_place(place, names):
@@ -82,7 +209,7 @@ def _place(sentence: Sentence, place: Place, names: Names, rollouts: Rollouts) -
             )
 
 
-def _is_place(place: Place, names: Names) -> bool:
+def _is_place(place: Location, names: Names) -> bool:
     """Whether words of this form can only be meant as a place."""
     if place.short:
         return False
@@ -94,7 +221,7 @@ def _runs(runs: Sequence[str]) -> str:
     return f"rollouts of {', '.join(runs)}"
 
 
-def _ending(sentence: Sentence, place: Place, names: Names, rollouts: Rollouts) -> Iterator[Judged]:
+def _ending(sentence: Sentence, place: Location, names: Names, rollouts: Rollouts) -> Iterator[Judgment]:
     """`failing calendar-4#0` and `calendar-4#0 failed`."""
     text = sentence.passage.text
     found = _BEFORE.search(text[: place.start]) or _AFTER.match(text, place.end)
@@ -111,7 +238,7 @@ def _ending(sentence: Sentence, place: Place, names: Names, rollouts: Rollouts) 
         yield holds(sentence.passage, (place.start, place.end), kind="id", found=said, source=source)
 
 
-def _quotations(passage: Passage, places: Sequence[Place], names: Names, rollouts: Rollouts) -> Iterator[Judged]:
+def _quotations(passage: Passage, places: Sequence[Location], names: Names, rollouts: Rollouts) -> Iterator[Judgment]:
     """Each quotation with the place that it is given for."""
     everything = sentences(passage)
     found = quotes(passage)
@@ -124,20 +251,20 @@ def _quotations(passage: Passage, places: Sequence[Place], names: Names, rollout
             yield (
                 _looked_up(passage, quote, None, keys, rollouts)
                 if keys
-                else open_(passage, span, kind="quote", why="no rollout is named for it")
+                else not_checkable(passage, span, kind="quote", why="no rollout is named for it")
             )
             continue
         keys, _ = _keys(whole, place, names, rollouts)
         verdict = _looked_up(passage, quote, place, keys, rollouts)
         if place.short and verdict.verdict == "false" and _several(place, places, whole):
-            yield open_(passage, span, kind="quote", why="several rollouts are named for it")
+            yield not_checkable(passage, span, kind="quote", why="several rollouts are named for it")
             continue
         yield verdict
         if verdict.verdict == "true" and _long(quote):
             yield replace(verdict, start=place.start, end=place.end, kind="id")
 
 
-def _several(place: Place, places: Sequence[Place], whole: Sentence) -> bool:
+def _several(place: Location, places: Sequence[Location], whole: Sentence) -> bool:
     """Whether `:6` may be of more than one rollout that its sentence names before it."""
     mine = [one for one in places if whole.whole_start <= one.start < place.start and not one.short]
     return len({(one.task_id, one.repeat) for one in mine}) > 1
@@ -158,8 +285,8 @@ def _of_task(sentence: Sentence, names: Names, rollouts: Rollouts) -> list[Key]:
 
 
 def _for(
-    quote: Quote, places: Sequence[Place], text: str, whole: Sentence | None, others: Sequence[Quote]
-) -> Place | None:
+    quote: Quote, places: Sequence[Location], text: str, whole: Sentence | None, others: Sequence[Quote]
+) -> Location | None:
     """The place that a quotation is given for: right behind it, or the last one named before it."""
     behind = [one for one in places if one.start >= quote.end and _BRACKET.fullmatch(text[quote.end : one.start])]
     if behind:
@@ -176,18 +303,20 @@ def _for(
     return replace(near[-1], step=None) if spent else near[-1]
 
 
-def _given(quote: Quote, place: Place, text: str) -> bool:
+def _given(quote: Quote, place: Location, text: str) -> bool:
     """Whether the place stands in brackets behind another quotation, whose place it then is."""
     return quote.end <= place.start and _BRACKET.fullmatch(text[quote.end : place.start]) is not None
 
 
-def _looked_up(passage: Passage, quote: Quote, place: Place | None, keys: Sequence[Key], rollouts: Rollouts) -> Judged:
+def _looked_up(
+    passage: Passage, quote: Quote, place: Location | None, keys: Sequence[Key], rollouts: Rollouts
+) -> Judgment:
     span = (quote.start, quote.end)
     if not keys:
-        return open_(passage, span, kind="quote", why="the rollout that it is given for does not exist")
+        return not_checkable(passage, span, kind="quote", why="the rollout that it is given for does not exist")
     looked = [(key, rollouts.holds(key, quote.words)) for key in keys]
     if any(steps is None for _, steps in looked):
-        return open_(passage, span, kind="quote", why="the rollout cannot be read")
+        return not_checkable(passage, span, kind="quote", why="the rollout cannot be read")
     in_code = any(start <= quote.start and quote.end <= end for start, end in passage.code)
     where = [(key, step) for key, steps in looked for step in steps or ()]
     in_steps = [one for one in where if one[1] is not None]
@@ -199,7 +328,7 @@ def _looked_up(passage: Passage, quote: Quote, place: Place | None, keys: Sequen
         right = ", ".join(_at(*one) for one in where[:3])
         return fails(passage, span, kind="quote", found=right, source=right, why="it stands in another step")
     if in_code or not _long(quote):
-        return open_(passage, span, kind="quote", why="it need not be words of the rollout")
+        return not_checkable(passage, span, kind="quote", why="it need not be words of the rollout")
     source = f"{keys[0][0]}: {', '.join(dict.fromkeys(f'{task}#{repeat}' for _, task, repeat in keys))}"
     return fails(passage, span, kind="quote", found="no such words", source=source, why="the rollout does not hold it")
 
@@ -209,12 +338,12 @@ def _at(key: Key, step: int | None) -> str:
     return f"{run}, {task}#{repeat}" + (f":{step}" if step is not None else "")
 
 
-def judged_outcomes(table: Table, names: Names, rollouts: Rollouts) -> Iterator[Judged]:
+def judged_outcomes(table: ReportTable, names: Names, rollouts: Rollouts) -> Iterator[Judgment]:
     """Tables of rollouts with how each ended."""
     heads = [head.text.strip().lower() for head in table.head]
     seen: set[str] = set()
     for row in table.rows:
-        place = next(iter(_whole(names.places_in(row[0].text))), None)
+        place = next(iter(_whole(names.locations_in(row[0].text))), None)
         if place is not None and row[0].text in seen and len(heads) == 2:
             span = (place.start, place.end)
             yield fails(row[0], span, kind="id", found="it has a row already", source="the table itself")
@@ -226,8 +355,8 @@ def judged_outcomes(table: Table, names: Names, rollouts: Rollouts) -> Iterator[
 
 
 def _outcome(
-    label: Passage, place: Place, cell: Passage, said: str, names: Names, rollouts: Rollouts
-) -> Iterator[Judged]:
+    label: Passage, place: Location, cell: Passage, said: str, names: Names, rollouts: Rollouts
+) -> Iterator[Judgment]:
     keys, runs = _keys(Sentence(label, 0, len(label.text), 0, len(label.text)), place, names, rollouts)
     ended = {rollouts.outcomes[key] for key in keys}
     source, span = f"{_runs(runs)}: {place.task_id}#{place.repeat}", (0, len(cell.text))

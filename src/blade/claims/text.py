@@ -1,10 +1,12 @@
-"""An audit as plain text and as JSON values."""
+"""An audit as plain text and as JSON."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
-from blade.claims.values import CHECKED, Audit, Claim, Verdict
+from msgspec import Struct
+
+from blade.claims.values import CHECKED, Audit, ClaimVerdict
 from blade.model.analysis import SCHEMA_VERSION
 from blade.report.numbers import plural, share
 from blade.report.text import cut, printable
@@ -16,35 +18,25 @@ KINDS = ("number", "quote", "id", "comparison", "wording")
 
 def audit_text(audit: Audit) -> list[str]:
     """What does not hold first, then what could not be checked, then the share that could."""
-    lines = [line for claim in audit.false for line in _false(claim)]
+    lines: list[str] = []
+    for claim in audit.false:
+        right = f"{claim.found} ({claim.source})" if claim.source else claim.found
+        why = f"; {claim.why}" if claim.why else ""
+        lines.append(f"false, line {claim.line}: {cut(claim.token, LONGEST)}: found {cut(right, 2 * LONGEST)}{why}")
+        lines.append(f"    {cut(claim.text, 2 * LONGEST)}")
     lines += [""] if lines else []
-    return [printable(line) for line in (*lines, *_open(audit), *summary(audit))]
-
-
-def _false(claim: Claim) -> list[str]:
-    right = f"{claim.found} ({claim.source})" if claim.source else claim.found
-    why = f"; {claim.why}" if claim.why else ""
-    return [
-        f"false, line {claim.line}: {cut(claim.token, LONGEST)}: found {cut(right, 2 * LONGEST)}{why}",
-        f"    {cut(claim.text, 2 * LONGEST)}",
-    ]
-
-
-def _open(audit: Audit) -> list[str]:
-    left = [claim for claim in audit.claims if claim.verdict is Verdict.NOT_CHECKABLE]
-    shown = [f"not checkable, line {one.line}: {cut(one.token, 60)}: {one.why}" for one in left[:MOST_OPEN]]
-    more = len(left) - MOST_OPEN
-    return [
-        *shown,
-        *([f"{more:,} more that cannot be checked: --json lists them"] if more > 0 else []),
-        *([""] if left else []),
-    ]
+    left = [claim for claim in audit.claims if claim.verdict is ClaimVerdict.NOT_CHECKABLE]
+    lines += [f"not checkable, line {one.line}: {cut(one.token, 60)}: {one.why}" for one in left[:MOST_OPEN]]
+    if len(left) > MOST_OPEN:
+        lines.append(f"{len(left) - MOST_OPEN:,} more that cannot be checked: --json lists them")
+    lines += [""] if left else []
+    return [printable(line) for line in (*lines, *summary(audit))]
 
 
 def summary(audit: Audit) -> list[str]:
     """How many claims there are, how many hold, and the share that could be checked."""
-    held = f"{audit.count(Verdict.TRUE):,} true, {audit.count(Verdict.FALSE):,} false"
-    rest = f"{audit.count(Verdict.NOT_CHECKABLE):,} not checkable, {audit.count(Verdict.REDACTED):,} redacted"
+    held = f"{audit.count(ClaimVerdict.TRUE):,} true, {audit.count(ClaimVerdict.FALSE):,} false"
+    rest = f"{audit.count(ClaimVerdict.NOT_CHECKABLE):,} not checkable, {audit.count(ClaimVerdict.REDACTED):,} redacted"
     against = f"against {', '.join(audit.runs)}" if audit.runs else "against itself: no run was given"
     kind = ", a report that BLADE wrote" if audit.written_by_blade else ""
     checked = audit.count(*CHECKED)
@@ -58,32 +50,58 @@ def _share(value: float | None) -> str:
     return share(value) if value is not None else "none"
 
 
-def audit_json(audit: Audit) -> dict[str, Any]:
-    """The audit as JSON values, false claims first."""
-    order = {verdict: rank for rank, verdict in enumerate(Verdict)}
-    ordered = sorted(audit.claims, key=lambda one: (order[one.verdict], one.line, one.column))
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "report": audit.report,
-        "runs": list(audit.runs),
-        "written_by_blade": audit.written_by_blade,
-        "counts": {str(verdict): audit.count(verdict) for verdict in Verdict},
-        "checkable": {
-            "claims": audit.share(),
-            **{f"{kind}s": audit.share(kind) for kind in KINDS if audit.share(kind) is not None},
-        },
-        "claims": [_claim(one, audit.report) for one in ordered],
-    }
+class ClaimDocument(Struct, frozen=True, kw_only=True):
+    """A claim with what the data says of it."""
+
+    text: str
+    location: str
+    """`REPORT:LINE:COLUMN`, both from 1."""
+    verdict: ClaimVerdict
+    found: str | None
+    source: str | None
+    why: str | None
+    kind: str
+    token: str
 
 
-def _claim(claim: Claim, report: str) -> dict[str, Any]:
-    return {
-        "text": claim.text,
-        "location": f"{report}:{claim.line}:{claim.column + 1}",
-        "verdict": str(claim.verdict),
-        "found": claim.found or None,
-        "source": claim.source or None,
-        "why": claim.why or None,
-        "kind": claim.kind,
-        "token": claim.token,
-    }
+class AuditDocument(Struct, frozen=True, kw_only=True):
+    """What `blade audit --json` prints."""
+
+    schema_version: str
+    report: str
+    runs: tuple[str, ...]
+    written_by_blade: bool
+    counts: Mapping[str, int]
+    """Claims by verdict."""
+    checkable: Mapping[str, float | None]
+    """The share of claims that could be checked, of all and by kind."""
+    claims: tuple[ClaimDocument, ...]
+    """False ones first."""
+
+
+def document(audit: Audit) -> AuditDocument:
+    """The audit as it is printed."""
+    shares = {f"{kind}s": part for kind in KINDS if (part := audit.share(kind)) is not None}
+    order = list(ClaimVerdict)
+    ordered = sorted(audit.claims, key=lambda claim: (order.index(claim.verdict), claim.line, claim.column))
+    return AuditDocument(
+        schema_version=SCHEMA_VERSION,
+        report=audit.report,
+        runs=audit.runs,
+        written_by_blade=audit.written_by_blade,
+        counts={str(verdict): audit.count(verdict) for verdict in order},
+        checkable={"claims": audit.share(), **shares},
+        claims=tuple(
+            ClaimDocument(
+                text=claim.text,
+                location=f"{audit.report}:{claim.line}:{claim.column + 1}",
+                verdict=claim.verdict,
+                found=claim.found or None,
+                source=claim.source or None,
+                why=claim.why or None,
+                kind=claim.kind,
+                token=claim.token,
+            )
+            for claim in ordered
+        ),
+    )

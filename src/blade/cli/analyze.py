@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from blade.cli.console import show, terminal_width
+from blade.cli.help import ADVANCED
+from blade.cli.options import Exclude, Full, Labels, Out, PassThreshold, RunPaths, ShortJson, Workers
 from blade.cli.pointers import next_command, pointers
 from blade.cli.progress import bar
 from blade.ingest.workers import started_early
 from blade.model.errors import RequestError
-from blade.report.text import printable
 
 if TYPE_CHECKING:
     from blade.model.analysis import Analysis
@@ -20,53 +22,13 @@ if TYPE_CHECKING:
 
 
 def analyze(
-    runs: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="RUN...",
-            help="Rollouts file, folder, glob, Inspect log, or an earlier analysis; NAME=PATH names it.",
-        ),
-    ],
-    out: Annotated[
-        str | None,
-        typer.Option("-o", "--out", metavar="DIR", help="Write report.md, report.html and the tables there."),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON of at most 6 kB.")] = False,
-    full: Annotated[bool, typer.Option("--full", help="With --json: every number and task, however long.")] = False,
-    limit: Annotated[
-        int,
-        typer.Option(
-            metavar="N", min=1, help="With --json: how many findings (default 3); more than fit are left off."
-        ),
-    ] = 3,
-    format_name: Annotated[
-        str | None,
-        typer.Option(
-            "--format",
-            metavar="NAME",
-            help="Read files as this format: inspect, verifiers, gym, lm-eval, harbor, verdict or plain.",
-        ),
-    ] = None,
-    pass_threshold: Annotated[
-        float | None, typer.Option(metavar="X", help="The reward that counts as a pass (default 1.0).")
-    ] = None,
-    expect_tasks: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Tasks that each run should have.")
-    ] = None,
-    expect_repeats: Annotated[
-        int | None, typer.Option(metavar="K", min=1, help="Rollouts that each task should have.")
-    ] = None,
-    exclude: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="WHAT",
-            help="Leave out and score again: infra, suspect, task:ID, rollout:ID#REPEAT, code:CODE. Repeatable.",
-        ),
-    ] = None,
-    labels: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Verdicts of people (`blade label`): they overrule the rules."),
-    ] = None,
+    runs: RunPaths,
+    out: Out = None,
+    as_json: ShortJson = False,
+    full: Full = False,
+    exclude: Exclude = None,
+    pass_threshold: PassThreshold = None,
+    labels: Labels = None,
     notes: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Your words about the run: quoted in the inventory, never counted."),
@@ -75,31 +37,65 @@ def analyze(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="What the benchmark's package teaches: DIR/skill/blade.yaml. Default: benchmarks/NAME, where it has one.",
+            help="The benchmark's package, whose DIR/skill/blade.yaml is the rule book. Default: benchmarks/NAME, where it has one.",
         ),
+    ] = None,
+    limit: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="With --json: how many findings; more than fit are left off.",
+            rich_help_panel=ADVANCED,
+        ),
+    ] = 3,
+    format_name: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="NAME",
+            help="Read files as this format: inspect, verifiers, gym, lm-eval, harbor, verdict or plain.",
+            rich_help_panel=ADVANCED,
+        ),
+    ] = None,
+    expect_tasks: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Tasks that each run should have.", rich_help_panel=ADVANCED),
+    ] = None,
+    expect_repeats: Annotated[
+        int | None,
+        typer.Option(metavar="K", min=1, help="Rollouts that each task should have.", rich_help_panel=ADVANCED),
     ] = None,
     group: Annotated[
         str | None,
         typer.Option(
-            metavar="FIELD", help="Row field whose values are the units of intervals, where tasks come in groups."
+            metavar="FIELD",
+            help="Row field whose values are the units of intervals, where tasks come in groups.",
+            rich_help_panel=ADVANCED,
         ),
     ] = None,
     metrics_only: Annotated[
-        bool, typer.Option("--metrics-only", help="Skip trajectories: faster, no steps, calls or rules.")
+        bool,
+        typer.Option(
+            "--metrics-only",
+            help="Skip trajectories: faster, no steps, calls or rules.",
+            rich_help_panel=ADVANCED,
+        ),
     ] = False,
     explain_schema: Annotated[
-        bool, typer.Option("--explain-schema", help="Show which field was taken as what, and what nobody read.")
+        bool,
+        typer.Option(
+            "--explain-schema",
+            help="Show which field was taken as what, and what nobody read.",
+            rich_help_panel=ADVANCED,
+        ),
     ] = False,
-    workers: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Processes that read (default: the cores, for large files).")
-    ] = None,
+    workers: Workers = None,
 ) -> None:
     """Measure and diagnose runs: scores with intervals, how each failure failed, where repeats part, what to do first.
 
     Example: blade analyze results/rollouts.jsonl -o out
     """
-    if out == "":
-        raise RequestError("the output folder has no name", hint="-o DIR; is a variable unset?")
     with started_early(runs, workers) as pool, bar("reading") as advance:
         from blade import analysis as pipeline
         from blade.custom_rules.find_rule_book import rule_book_in
@@ -128,6 +124,7 @@ def analyze(
     if explain_schema:
         _print_schema(loaded)
         return
+    terminal.columns.set(terminal_width())
     analysis = pipeline.analyze(loaded, options)
     written = _write(analysis, Path(out) if out is not None else None)
     more = pointers(analysis, runs)
@@ -136,12 +133,8 @@ def analyze(
         sys.stdout.write(json_report.full(analysis) if full else json_report.summary(analysis, more, limit=limit))
         print(written, file=sys.stderr)
     else:
-        print("\n".join(map(printable, terminal.taken(analysis).split("\n"))))
-        print(
-            "\n".join(
-                map(printable, ["", *terminal.summary(analysis), "", f"next: {next_command(analysis, more)}", written])
-            )
-        )
+        next_up = f"next: {next_command(analysis, more)}"
+        show([terminal.taken(analysis), "", *terminal.summary(analysis), "", next_up, written])
 
 
 def _notes(path: Path | None) -> tuple[str, ...]:
@@ -165,10 +158,11 @@ def _write(analysis: Analysis, out: Path | None) -> str:
 
 def _print_schema(loaded: tuple[Run, ...]) -> None:
     for run in loaded:
-        print(f"{run.name}: {len(run.schema)} fields")
-        for field in run.schema:
-            print(f"  {field.path:<36} {field.seen:>8,} of {field.rows:,} rows   {field.taken_as or 'not read'}")
-        print(
-            "fields with small values may become slices: "
-            + (", ".join(c for c in run.tasks.columns if c.startswith("slice.")) or "none did")
+        fields = [
+            f"  {field.path:<36} {field.seen:>8,} of {field.rows:,} rows   {field.taken_as or 'not read'}"
+            for field in run.schema
+        ]
+        slices = ", ".join(name for name in run.tasks.columns if name.startswith("slice.")) or "none did"
+        show(
+            [f"{run.name}: {len(run.schema)} fields", *fields, f"fields with small values may become slices: {slices}"]
         )

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from blade.cli.console import show
+from blade.cli.options import Labels, MoreRuns
 from blade.files import finish
 from blade.model.errors import RequestError
 
@@ -25,32 +27,31 @@ def audit(
             help="The runs that it is about; several may follow. Default: those beside it, or those of its package.",
         ),
     ] = None,
-    more: Annotated[list[str] | None, typer.Argument(metavar="[RUN]...", hidden=True)] = None,
-    labels: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Verdicts of people that the report counts. Default: those beside it."),
-    ] = None,
+    more: MoreRuns = None,
+    labels: Labels = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print every claim as JSON, false ones first.")] = False,
 ) -> None:
     """Check every number, id and quotation of a report against the data and against each other; exit 1 if one is false.
 
     Example: blade audit out/report.md --runs results/rollouts.jsonl
     """
-    import json
-
-    from blade.claims import load as audited
-    from blade.claims.text import audit_json, audit_text
+    from blade.claims.audit import audit as audit_claims
+    from blade.claims.text import audit_text, document
+    from blade.files import json_line
     from blade.ingest.labels import read_labels
     from blade.model.options import Options
-    from blade.package.in_place import audit_in_place
+    from blade.package.golden_audit import audit_in_place
 
     path = _report(Path(report))
     given = [*(runs or ()), *(more or ())] or _beside(path)
     options = Options(labels=read_labels(labels) if labels is not None else ())
     found = audit_in_place(path.resolve()) if not given else None
     if found is None:
-        found = audited.audit(path.name, _text(path), given, options, str(path.parent))
-    print(json.dumps(audit_json(found), ensure_ascii=False) if as_json else "\n".join(audit_text(found)))
+        found = audit_claims(path.name, _text(path), given, options, str(path.parent))
+    if as_json:
+        print(json_line(document(found)).decode(), end="")
+    else:
+        show(audit_text(found))
     raise typer.Exit(1 if found.false else 0)
 
 

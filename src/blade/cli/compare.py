@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from blade.cli.console import show, terminal_width
+from blade.cli.help import ADVANCED
+from blade.cli.options import Baseline, Exclude, Full, Margin, Out, PassThreshold, ShortJson
 from blade.model.errors import RequestError
 
 if TYPE_CHECKING:
@@ -17,42 +20,34 @@ if TYPE_CHECKING:
 
 
 def compare(
-    baseline: Annotated[str, typer.Argument(metavar="BASE", help="Rollouts file, folder, or an earlier analysis.")],
+    baseline: Baseline,
     candidates: Annotated[list[str], typer.Argument(metavar="CAND...", help="The run or runs to set against it.")],
-    out: Annotated[
-        str | None,
-        typer.Option("-o", "--out", metavar="DIR", help="Write report.md, report.html and comparison.json there."),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, its long lists shortened.")] = False,
-    full: Annotated[bool, typer.Option("--full", help="With --json: all of it.")] = False,
+    out: Out = None,
+    as_json: ShortJson = False,
+    full: Full = False,
+    exclude: Exclude = None,
+    pass_threshold: PassThreshold = None,
     at: Annotated[
         str | None,
-        typer.Option(metavar="TERM", help="Print the score after this step of the ledger, and nothing else."),
-    ] = None,
-    margin: Annotated[float, typer.Option(metavar="POINTS", min=0, help="Differences below this count as none.")] = 2.0,
-    exclude: Annotated[
-        list[str] | None,
         typer.Option(
-            metavar="WHAT", help="Leave out: infra, suspect, task:ID, rollout:ID#REPEAT, code:CODE. Repeatable."
+            metavar="TERM",
+            help="Print the score after this step of the ledger, and nothing else.",
+            rich_help_panel=ADVANCED,
         ),
     ] = None,
-    pass_threshold: Annotated[
-        float | None, typer.Option(metavar="X", help="The reward that counts as a pass (default 1.0).")
-    ] = None,
+    margin: Margin = 2.0,
 ) -> None:
     """Why did the score change: verdict, a ledger that adds up, tasks that flipped, what was held fixed.
 
     Example: blade compare runs/base.jsonl runs/new.jsonl -o out
     """
-    from blade.comparison import load as compared
+    from blade.comparison.compare import compare as compare_inputs
     from blade.comparison.report import story, title
     from blade.model.options import Options
-    from blade.report.terminal import plain_lines
+    from blade.report.terminal import columns, plain_lines
 
-    if out == "":
-        raise RequestError("the output folder has no name", hint="-o DIR; is a variable unset?")
     options = Options(exclude=tuple(exclude or ()), pass_threshold=pass_threshold)
-    found = compared.compare([baseline, *candidates], options, margin / 100)
+    found = compare_inputs([baseline, *candidates], options, margin / 100)
     if at is not None:
         print("\n".join(_at(one, at) for one in found))
         return
@@ -61,9 +56,10 @@ def compare(
         sys.stdout.write(_json(found, full=full))
         print(written, file=sys.stderr)
         return
+    columns.set(terminal_width())
     for one in found:
-        print("\n".join([title(one), "", *plain_lines(story(one)), ""]))
-    print(written)
+        show([title(one), "", *plain_lines(story(one)), ""])
+    show(written)
 
 
 def _at(one: Comparison, term: str) -> str:
@@ -75,33 +71,32 @@ def _at(one: Comparison, term: str) -> str:
 
 
 def _json(found: Sequence[Comparison], *, full: bool) -> str:
-    import json
+    from blade.comparison.document import document, shortened
+    from blade.files import json_line
 
-    from blade.comparison.as_json import comparison, short
-
-    made = [comparison(one) if full else short(one) for one in found]
-    return json.dumps(made[0] if len(made) == 1 else made, ensure_ascii=False, allow_nan=False) + "\n"
+    documents = [document(one) if full else shortened(one) for one in found]
+    return json_line(documents[0] if len(documents) == 1 else documents).decode()
 
 
 def _write(found: Sequence[Comparison], out: str | None) -> str:
     if out is None:
         return "nothing was written; -o DIR writes report.md, report.html and comparison.json"
-    from blade.comparison.as_json import comparison
-    from blade.comparison.groups import told_apart
+    from blade.comparison.document import document
     from blade.comparison.report import comparison_report, several, title
-    from blade.report.as_json import dump
+    from blade.comparison.scores import letters_of_runs
+    from blade.files import json_text
     from blade.report.html import render
     from blade.write import write_texts
 
     runs = [found[0].baseline, *(one.candidate for one in found)]
-    report = comparison_report(found[0]) if len(found) == 1 else several(found, told_apart(runs))
-    made = [comparison(one) for one in found]
+    report = comparison_report(found[0]) if len(found) == 1 else several(found, letters_of_runs(runs))
+    documents = [document(one) for one in found]
     write_texts(
         Path(out),
         {
             "report.md": report,
             "report.html": render(report, title(found[0])),
-            "comparison.json": dump(made[0] if len(made) == 1 else made),
+            "comparison.json": json_text(documents[0] if len(documents) == 1 else documents).decode(),
         },
     )
     return f"written: {Path(out) / 'report.html'}, report.md and comparison.json"

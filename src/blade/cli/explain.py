@@ -6,23 +6,24 @@ from typing import Annotated
 
 import typer
 
+from blade.cli.console import show
+from blade.cli.options import RunName, RunPath
+
 
 def explain(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="Rollouts file, folder, or an earlier analysis.")],
+    run: RunPath,
     task: Annotated[str, typer.Argument(metavar="TASK", help="The task's id, for example 39; a place names its task.")],
-    run_name: Annotated[
-        str | None, typer.Option("--run", metavar="NAME", help="Which run, where the path holds several.")
-    ] = None,
+    run_name: RunName = None,
 ) -> None:
     """One task: passing against failing repeats, first divergence by party, what was due against what was done.
 
     Example: blade explain results/rollouts.jsonl 39
     """
     from blade import analysis as pipeline
-    from blade.findings.explain import explain as look_closely
-    from blade.model.locations import one_run, task_of
+    from blade.findings.deep_dives import explain as look_closely
     from blade.model.options import Options
-    from blade.report.explain_text import explanation
+    from blade.model.run import one_run, task_of
+    from blade.report.plain_text import explanation
 
     chosen = one_run(pipeline.load([run], Options()), run, run_name)
-    print("\n".join(explanation(*look_closely(chosen, task_of(chosen, task)))))
+    show(explanation(*look_closely(chosen, task_of(chosen, task))))

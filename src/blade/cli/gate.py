@@ -8,47 +8,41 @@ from typing import Annotated
 
 import typer
 
+from blade.cli.console import show
+from blade.cli.options import AsJson, Baseline, Exclude
+
 
 def gate(
-    baseline: Annotated[str, typer.Argument(metavar="BASE", help="Rollouts file, folder, or an earlier analysis.")],
+    baseline: Baseline,
     candidate: Annotated[str, typer.Argument(metavar="CAND", help="The run that wants to pass.")],
     policy: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="TOML: metric, max_drop, margin (points), coverage, inconclusive."),
     ] = None,
-    exclude: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="WHAT", help="Leave out: infra, suspect, task:ID, rollout:ID#REPEAT, code:CODE. Repeatable."
-        ),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    exclude: Exclude = None,
+    as_json: AsJson = False,
     junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Write JUnit XML there.")] = None,
 ) -> None:
     """Pass or stop a candidate: exit 0 holds, 1 does not, 3 cannot be settled, 2 could not be asked.
 
     Example: blade gate runs/base.jsonl runs/new.jsonl --policy gate.toml --junit gate.xml
     """
-    from blade.comparison import load as compared
+    from blade.comparison.compare import compare
+    from blade.comparison.gate import GatePolicy, GateState, gate_junit, gate_text, read_policy
     from blade.comparison.gate import gate as decide
-    from blade.comparison.gate import read_policy
-    from blade.comparison.gate_text import gate_json, gate_junit, gate_text
-    from blade.comparison.gate_values import Policy, State
-    from blade.files import replacing
+    from blade.files import json_line, replacing
     from blade.model.options import Options
 
-    rules = read_policy(policy) if policy is not None else Policy()
+    rules = read_policy(policy) if policy is not None else GatePolicy()
     options = Options(exclude=tuple(exclude or ()))
-    (found,) = compared.compare([baseline, candidate], options, rules.margin)
+    (found,) = compare([baseline, candidate], options, rules.margin)
     decided = decide(found, rules)
     if junit is not None:
         with replacing(junit) as file:
             file.write(gate_junit(decided).encode())
     if as_json:
-        import json
-
-        print(json.dumps(gate_json(decided), ensure_ascii=False))
+        print(json_line(decided).decode(), end="")
     else:
-        print("\n".join(gate_text(decided)))
+        show(gate_text(decided))
     sys.stdout.flush()
-    raise typer.Exit({State.PASS: 0, State.FAIL: 1, State.INCONCLUSIVE: 3}[decided.state])
+    raise typer.Exit({GateState.PASS: 0, GateState.FAIL: 1, GateState.INCONCLUSIVE: 3}[decided.state])

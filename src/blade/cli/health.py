@@ -2,52 +2,45 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Annotated
 
-import typer
+from blade.cli.console import show, terminal_width
+from blade.cli.options import Full, Out, RunPaths, ShortJson
 
 
 def health(
-    runs: Annotated[
-        list[str], typer.Argument(metavar="RUN...", help="Runs of one benchmark; it gets sharper with several.")
-    ],
-    out: Annotated[
-        str | None,
-        typer.Option("-o", "--out", metavar="DIR", help="Write health.md, health.html and health.json there."),
-    ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print JSON of at most 6 kB with the most suspect tasks.")
-    ] = False,
-    full: Annotated[bool, typer.Option("--full", help="With --json: every task.")] = False,
+    runs: RunPaths,
+    out: Out = None,
+    as_json: ShortJson = False,
+    full: Full = False,
 ) -> None:
     """Six questions about a benchmark, its noise and floor, and the tasks that do not deserve trust, with reasons.
 
     Example: blade health runs/a.jsonl runs/b.jsonl -o out
     """
-    from blade.benchmark_health import load
-    from blade.benchmark_health.report import health_json, health_report, health_short, title
+    from blade.benchmark_health.health import health as health_of
+    from blade.benchmark_health.report import health_report, shortened, title
+    from blade.files import json_line, json_text
     from blade.model.options import Options
-    from blade.report.as_json import dump
     from blade.report.html import render
-    from blade.report.terminal import plain_table
+    from blade.report.terminal import columns, plain_table
     from blade.write import write_texts
 
-    found = load.health(runs, Options())
+    found = health_of(runs, Options())
     report = health_report(found)
     if out:
         texts = {
             "health.md": report,
             "health.html": render(report, title(found)),
-            "health.json": dump(health_json(found)),
+            "health.json": json_text(found).decode(),
         }
         write_texts(Path(out), texts)
     if as_json:
-        print(json.dumps(health_json(found) if full else health_short(found), ensure_ascii=False))
+        print(json_line(found if full else shortened(found)).decode(), end="")
     else:
-        print("\n".join(plain_table(report)))
-        print(
+        columns.set(terminal_width())
+        show(plain_table(report))
+        show(
             f"written: {Path(out) / 'health.html'}, health.md and health.json"
             if out
             else "nothing was written; -o DIR writes the report"

@@ -7,29 +7,27 @@ from typing import Annotated
 
 import typer
 
+from blade.cli.console import show, terminal_width
+from blade.cli.options import AsJson, Margin, Out
+
 
 def history(
     analyses: Annotated[list[str], typer.Argument(metavar="OUT...", help="Analyses, or runs, oldest first.")],
-    out: Annotated[
-        str | None,
-        typer.Option("-o", "--out", metavar="DIR", help="Write history.md, history.html and history.json there."),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    margin: Annotated[float, typer.Option(metavar="POINTS", min=0, help="Differences below this count as none.")] = 2.0,
+    out: Out = None,
+    as_json: AsJson = False,
+    margin: Margin = 2.0,
 ) -> None:
     """Scores with intervals, real changes, and modes that came and went, in the order given.
 
     Example: blade history out/monday out/tuesday out/wednesday
     """
-    import json
+    from blade.comparison.history import history as history_of
+    from blade.comparison.history import history_report
+    from blade.files import json_line, json_text
+    from blade.report.terminal import columns, plain_table
 
-    from blade.comparison import load as compared
-    from blade.comparison.history_text import history_json, history_report
-    from blade.report.terminal import plain_table
-
-    entries = compared.history(analyses, margin / 100)
+    entries = history_of(analyses, margin / 100)
     if out:
-        from blade.report.as_json import dump
         from blade.report.html import render
         from blade.write import write_texts
 
@@ -37,11 +35,12 @@ def history(
         texts = {
             "history.md": report,
             "history.html": render(report, "History"),
-            "history.json": dump(history_json(entries)),
+            "history.json": json_text(entries).decode(),
         }
         write_texts(Path(out), texts)
     if as_json:
-        print(json.dumps(history_json(entries), ensure_ascii=False))
+        print(json_line(entries).decode(), end="")
     else:
-        print("\n".join(plain_table(history_report(entries))))
-        print(f"written: {Path(out) / 'history.html'}" if out else "nothing was written; -o DIR writes the history")
+        columns.set(terminal_width())
+        show(plain_table(history_report(entries)))
+        show(f"written: {Path(out) / 'history.html'}" if out else "nothing was written; -o DIR writes the history")

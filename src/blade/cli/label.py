@@ -7,11 +7,13 @@ from typing import Annotated
 
 import typer
 
+from blade.cli.console import show
+from blade.cli.options import RunName, RunPath
 from blade.model.errors import RequestError
 
 
 def label(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="Rollouts file, folder, or an earlier analysis.")],
+    run: RunPath,
     task: Annotated[str, typer.Argument(metavar="TASK", help="The task's id; a place names its task.")],
     cause: Annotated[
         str,
@@ -19,9 +21,7 @@ def label(
     ],
     note: Annotated[str, typer.Option(metavar="TEXT", help="Why, in your words; the report quotes it.")] = "",
     labels: Annotated[Path, typer.Option(metavar="FILE", help="Where verdicts are kept.")] = Path("labels.jsonl"),
-    run_name: Annotated[
-        str | None, typer.Option("--run", metavar="NAME", help="Which run, where the path holds several.")
-    ] = None,
+    run_name: RunName = None,
 ) -> None:
     """Say what made a task fail: it overrules the rules wherever the labels are given, and is scored against them.
 
@@ -30,8 +30,8 @@ def label(
     from blade import analysis as pipeline
     from blade.ingest.labels import label_of, write_label
     from blade.model.finding import Cause
-    from blade.model.locations import one_run, task_of
     from blade.model.options import Options
+    from blade.model.run import one_run, task_of
 
     known = [*map(str, Cause), "none"]
     if cause not in known:
@@ -39,5 +39,5 @@ def label(
     chosen = one_run(pipeline.load([run], Options(metrics_only=True)), run, run_name)
     made = label_of(chosen, task_of(chosen, task), None if cause == "none" else Cause(cause), note)
     total = write_label(labels, made)
-    print(f"task {made.task_id}: {cause}; {labels} has {total} label{'' if total == 1 else 's'}")
-    print(f"blade analyze {run} --labels {labels} uses it")
+    show(f"task {made.task_id}: {cause}; {labels} has {total} label{'' if total == 1 else 's'}")
+    show(f"blade analyze {run} --labels {labels} uses it")

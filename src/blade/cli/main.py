@@ -13,48 +13,50 @@ from typing import NoReturn
 
 import typer
 
+from blade.cli import console
+from blade.cli.help import SETTINGS, PlainCommand, PlainGroup
 from blade.ingest.workers import rare_sweeps
 from blade.model.errors import BladeError
 
-COMMANDS: Mapping[str, str] = {
-    "analyze": "blade.cli.analyze:analyze",
-    "compare": "blade.cli.compare:compare",
-    "gate": "blade.cli.gate:gate",
-    "history": "blade.cli.history:history",
-    "health": "blade.cli.health:health",
-    "audit": "blade.cli.audit:audit",
-    "show": "blade.cli.show:show",
-    "explain": "blade.cli.explain:explain",
-    "try": "blade.cli.try_rule:try_rule",
-    "sql": "blade.cli.sql:sql",
-    "detectors": "blade.cli.rules:detectors",
-    "label": "blade.cli.label:label",
-    "package": "blade.cli.package:app",
-    "skill": "blade.cli.skill:app",
-    "gym": "blade_gym.cli:app",
+ABOUT = "From rollouts, offline: which tasks failed, how each failure failed, how sure the score is, what to fix first."
+_DAILY, _BENCHMARK, _CUSTOM = "Every day", "Across runs and benchmarks", "Rules, packages, agents"
+
+COMMANDS: Mapping[str, tuple[str, str, str]] = {
+    "analyze": ("blade.cli.analyze:analyze", _DAILY, "Measure and diagnose runs: scores, failures, what to do first."),
+    "compare": ("blade.cli.compare:compare", _DAILY, "Why did the score change?"),
+    "explain": ("blade.cli.explain:explain", _DAILY, "One task: passing against failing repeats."),
+    "show": ("blade.cli.show:show", _DAILY, "Read one rollout in order."),
+    "sql": ("blade.cli.sql:sql", _DAILY, "Ask the run tables anything."),
+    "try": (
+        "blade.cli.try_rule:try_rule",
+        _DAILY,
+        "Test a hunch: where does a rule hold, and does it go with failing?",
+    ),
+    "health": ("blade.cli.health:health", _BENCHMARK, "Is the benchmark itself sound?"),
+    "gate": ("blade.cli.gate:gate", _BENCHMARK, "Pass or stop a candidate in CI, by exit code."),
+    "history": ("blade.cli.history:history", _BENCHMARK, "Scores and failure modes over time."),
+    "audit": ("blade.cli.audit:audit", _BENCHMARK, "Does a report say what the data says?"),
+    "rules": ("blade.cli.rules:rules", _CUSTOM, "Every rule in a line, or the page of one."),
+    "label": ("blade.cli.label:label", _CUSTOM, "Record your own verdict on a task."),
+    "package": ("blade.cli.package:app", _CUSTOM, "Make, check, score and share a benchmark's package."),
+    "skill": ("blade.cli.skill:app", _CUSTOM, "Put BLADE's agent skill into a project."),
+    "gym": ("blade_gym.cli:app", _CUSTOM, "Prepare and run benchmarks: the command `gym`."),
 }
-"""Where each command stands, in the order of the help."""
+"""Where each command stands, its group and its line in the help, in the order of the help."""
 
 
 def command_line(names: Iterable[str] = tuple(COMMANDS)) -> typer.Typer:
     """`blade` with these of its commands: working out the options of all takes longer than many a command."""
-    app = typer.Typer(
-        name="blade",
-        help="From rollouts, offline: which tasks failed, how each failure failed, how sure the score is, what to fix first.",
-        no_args_is_help=True,
-        add_completion=False,
-        pretty_exceptions_enable=False,
-        rich_markup_mode=None,
-        context_settings={"help_option_names": ["-h", "--help"]},
-    )
+    app = typer.Typer(name="blade", help=ABOUT, cls=PlainGroup, **SETTINGS)
     app.callback()(common)
     for name in names:
-        module, _, attribute = COMMANDS[name].partition(":")
+        location, panel, about = COMMANDS[name]
+        module, _, attribute = location.partition(":")
         command = getattr(import_module(module), attribute)
         if isinstance(command, typer.Typer):
-            app.add_typer(command, name=name)
+            app.add_typer(command, name=name, short_help=about, rich_help_panel=panel)
         else:
-            app.command(name)(command)
+            app.command(name, cls=PlainCommand, short_help=about, rich_help_panel=panel)(command)
     return app
 
 
@@ -78,7 +80,7 @@ def main() -> None:
     """Run `blade`."""
     try:
         with rare_sweeps():
-            run(command_line(_asked(sys.argv)))
+            run(command_line(_asked(sys.argv)), "blade")
     finally:
         # The process ends: what a last search for cycles would free is freed anyway.
         gc.freeze()
@@ -89,8 +91,9 @@ def _asked(words: Sequence[str]) -> Iterable[str]:
     return words[1:2] if words[1:2] and words[1] in COMMANDS else COMMANDS
 
 
-def run(command: typer.Typer) -> None:
-    """Run a command; a request that cannot be served ends with two lines and exit code 2."""
+def run(command: typer.Typer, name: str) -> None:
+    """Run a command under its name; a request that cannot be served ends with two lines and exit code 2."""
+    console.guard()
     if hasattr(signal, "SIGPIPE"):
         # A reader that has seen enough ends us, as it ends any other command.
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
@@ -100,7 +103,7 @@ def run(command: typer.Typer) -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         try:
-            command()
+            command(prog_name=name)
         finally:
             sys.stdout.flush()
     except BladeError as error:
@@ -112,9 +115,7 @@ def run(command: typer.Typer) -> None:
 
 
 def _refuse(message: str, hint: str) -> NoReturn:
-    print(f"error: {message}", file=sys.stderr)
-    if hint:
-        print(f"hint: {hint}", file=sys.stderr)
+    console.refuse(message, hint)
     # What is left in the buffer could not be written and must not be tried again at exit.
     with suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

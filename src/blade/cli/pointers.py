@@ -37,7 +37,7 @@ def _worth_reading(analysis: Analysis) -> tuple[RunAnalysis, str]:
         for finding in one.diagnosis.findings if one.diagnosis else ():
             if finding.evidence and finding.evidence[0].step is not None:
                 return one, f"{finding.evidence[0].key}:{finding.evidence[0].step}"
-            return one, finding.places[0]
+            return one, finding.locations[0]
     one = analysis.runs[0]
     return one, _first_place(_not_passed(one.run)) or _first_place(one.run.rollouts) or "TASK#REPEAT"
 

@@ -16,7 +16,9 @@ def bar(what: str) -> Iterator[Callable[[int, int], None]]:
     from rich.console import Console
     from rich.progress import Progress
 
-    with Progress(console=Console(stderr=True), transient=True) as progress:
+    from blade.cli.console import behind
+
+    with Progress(console=Console(file=behind(sys.stderr)), transient=True) as progress:
         task = progress.add_task(what, total=None, visible=False)
 
         def advance(done: int, total: int) -> None:

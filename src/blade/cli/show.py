@@ -6,23 +6,24 @@ from typing import Annotated
 
 import typer
 
+from blade.cli import console
+from blade.cli.options import RunName, RunPath
+
 
 def show(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="Rollouts file, folder, or an earlier analysis.")],
+    run: RunPath,
     place: Annotated[str, typer.Argument(metavar="PLACE", help="TASK#REPEAT or TASK#REPEAT:STEP, for example 39#1:6.")],
     steps: Annotated[str | None, typer.Option(metavar="FROM:TO", help="Only these steps.")] = None,
     width: Annotated[int | None, typer.Option(metavar="N", min=0, help="Characters of each step; 0 for all.")] = None,
-    run_name: Annotated[
-        str | None, typer.Option("--run", metavar="NAME", help="Which run, where the path holds several.")
-    ] = None,
+    run_name: RunName = None,
 ) -> None:
     """Read a rollout in order, as plain text; a whole one in under about 4,000 tokens.
 
     Example: blade show results/rollouts.jsonl 39#1 --steps 4:12
     """
     from blade import analysis, api
-    from blade.model.locations import one_run
     from blade.model.options import Options
+    from blade.model.run import one_run
 
     chosen = one_run(analysis.load([run], Options(metrics_only=True)), run, run_name)
-    print(api.show(chosen, place, steps=steps, width=width))
+    console.show(api.show(chosen, place, steps=steps, width=width))

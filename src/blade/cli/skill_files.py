@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from msgspec import Struct
+
+from blade.files import replacing
 from blade.model.errors import ArtifactError, RequestError
 
 MAIN = "nemo-gym-blade-analysis"
@@ -21,8 +21,7 @@ _CHECKOUT = Path(__file__).parents[3]
 _LEFT_OUT = ("__pycache__",)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Skill:
+class AgentSkill(Struct, frozen=True, kw_only=True):
     """A folder with a SKILL.md; its files are named relative to it, in order."""
 
     name: str
@@ -34,7 +33,7 @@ class Skill:
         return (self.folder / file).read_text(encoding="utf-8")
 
 
-class State(StrEnum):
+class FileState(StrEnum):
     """What stands where a file of a skill is to go."""
 
     NEW = "new"
@@ -42,16 +41,15 @@ class State(StrEnum):
     CHANGED = "changed"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Placed:
+class PlacedFile(Struct, frozen=True, kw_only=True):
     """A file of a skill, where it goes, and what stood there."""
 
     source: Path
     path: Path
-    state: State
+    state: FileState
 
 
-def skills() -> tuple[Skill, ...]:
+def skills() -> tuple[AgentSkill, ...]:
     """Every skill that comes with BLADE, the analysis skill first; ArtifactError when their files are not there."""
     folders = _SHIPPED.glob("*") if _SHIPPED.is_dir() else _in_checkout()
     found = [_skill(folder) for folder in folders if (folder / _TEXT).is_file()]
@@ -60,7 +58,7 @@ def skills() -> tuple[Skill, ...]:
     return tuple(sorted(found, key=lambda one: (one.name != MAIN, one.name)))
 
 
-def skill(name: str = MAIN) -> Skill:
+def skill(name: str = MAIN) -> AgentSkill:
     """The skill of that name; RequestError names those that there are."""
     known = skills()
     for one in known:
@@ -85,7 +83,7 @@ def page_names() -> list[str]:
     return [one.name if file == _TEXT else Path(file).stem for one, file in _pages()]
 
 
-def plan(one: Skill, into: Path, targets: Sequence[str]) -> list[Placed]:
+def plan(one: AgentSkill, into: Path, targets: Sequence[str]) -> list[PlacedFile]:
     """Where each file goes in a project, and what stands there now; nothing is written."""
     if not into.is_dir():
         raise RequestError(f"no folder {into}", hint="--into takes the root of a project")
@@ -94,10 +92,10 @@ def plan(one: Skill, into: Path, targets: Sequence[str]) -> list[Placed]:
     ]
 
 
-def put(files: Sequence[Placed]) -> None:
+def put(files: Sequence[PlacedFile]) -> None:
     """Write what is new or changed; each file takes its place whole."""
     for one in files:
-        if one.state is not State.SAME:
+        if one.state is not FileState.SAME:
             _write(one)
 
 
@@ -106,32 +104,25 @@ def _in_checkout() -> Iterator[Path]:
     yield from (_CHECKOUT / "skills").glob("*")
 
 
-def _skill(folder: Path) -> Skill:
+def _skill(folder: Path) -> AgentSkill:
     paths = (path for path in folder.rglob("*") if path.is_file() and not set(_LEFT_OUT) & set(path.parts))
-    return Skill(name=folder.name, folder=folder, files=tuple(sorted(p.relative_to(folder).as_posix() for p in paths)))
+    return AgentSkill(
+        name=folder.name, folder=folder, files=tuple(sorted(p.relative_to(folder).as_posix() for p in paths))
+    )
 
 
-def _pages() -> Iterator[tuple[Skill, str]]:
+def _pages() -> Iterator[tuple[AgentSkill, str]]:
     for one in skills():
         yield from ((one, file) for file in one.files if file.endswith(".md"))
 
 
-def _placed(source: Path, path: Path) -> Placed:
+def _placed(source: Path, path: Path) -> PlacedFile:
     if not path.exists():
-        return Placed(source=source, path=path, state=State.NEW)
+        return PlacedFile(source=source, path=path, state=FileState.NEW)
     same = path.is_file() and path.read_bytes() == source.read_bytes()
-    return Placed(source=source, path=path, state=State.SAME if same else State.CHANGED)
+    return PlacedFile(source=source, path=path, state=FileState.SAME if same else FileState.CHANGED)
 
 
-def _write(one: Placed) -> None:
-    try:
-        one.path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=".blade-", dir=one.path.parent)
-        with os.fdopen(handle, "wb") as file:
-            file.write(one.source.read_bytes())
-        Path(name).chmod(0o644)
-        Path(name).replace(one.path)
-    except OSError as error:
-        raise RequestError(
-            f"cannot write {one.path}: {error.strerror or error}", hint="give a folder that can be written"
-        ) from None
+def _write(one: PlacedFile) -> None:
+    with replacing(one.path) as file:
+        file.write(one.source.read_bytes())

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from blade.cli.console import show, terminal_width
 from blade.model.errors import RequestError
-from blade.report.text import printable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,7 +24,7 @@ def sql(
     as_json: Annotated[bool, typer.Option("--json", help="Rows as JSON lines, all of them.")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Rows as CSV, all of them.")] = False,
 ) -> None:
-    """Ask the run tables anything; the columns are listed in docs/artifacts.md.
+    """Ask the run tables anything; the columns are listed in docs/reference/fields.md.
 
     Example: blade sql results/ "SELECT outcome, count(*) AS n FROM rollouts GROUP BY outcome"
     """
@@ -43,7 +43,7 @@ def sql(
     elif as_csv:
         sys.stdout.write(_flat(found).write_csv())
     else:
-        print("\n".join(_table(_flat(found))))
+        show(_table(_flat(found)))
 
 
 def _flat(frame: pl.DataFrame) -> pl.DataFrame:
@@ -62,18 +62,22 @@ def _flat(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _table(frame: pl.DataFrame) -> list[str]:
+    """Columns side by side; where the terminal is too narrow for them, one below the other."""
     rows = [[_cell(value) for value in row] for row in frame.head(MOST_ROWS).iter_rows()]
-    widths = [
-        max(len(name), *(len(row[i]) for row in rows), 1) if rows else len(name) for i, name in enumerate(frame.columns)
-    ]
-    lines = ["  ".join(name.ljust(width) for name, width in zip(frame.columns, widths, strict=True)).rstrip()]
-    lines += ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    names = frame.columns
+    widths = [max(map(len, column)) for column in zip(names, *rows, strict=True)]
     more = frame.height - len(rows)
-    return [*lines, f"({frame.height:,} rows{f', {more:,} not shown; --json or --csv prints all' if more else ''})"]
+    total = f"({frame.height:,} rows{f', {more:,} not shown; --json or --csv prints all' if more else ''})"
+    if sum(widths) + 2 * len(widths) > (terminal_width() or sys.maxsize):
+        longest = max(map(len, names))
+        records = ([f"{name:<{longest}}  {cell}" for name, cell in zip(names, row, strict=True)] for row in rows)
+        return [*(line for record in records for line in (*record, "")), total]
+    lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in (names, *rows)]
+    return [*lines, total]
 
 
 def _cell(value: object) -> str:
     if value is None:
         return "-"
     text = f"{value:.6g}" if isinstance(value, float) else " ".join(str(value).split())
-    return printable(text if len(text) <= 60 else text[:57] + "...")
+    return text if len(text) <= 60 else text[:57] + "..."

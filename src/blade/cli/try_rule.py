@@ -6,18 +6,18 @@ from typing import Annotated
 
 import typer
 
+from blade.cli.console import show
+from blade.cli.options import AsJson, RunPath, Workers
 from blade.cli.progress import bar
 
 
 def try_rule(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="Rollouts file, folder, glob, or an earlier analysis.")],
+    run: RunPath,
     rule: Annotated[
-        str, typer.Argument(metavar="RULE", help="A rule over fields and steps; docs/teaching.md shows the language.")
+        str, typer.Argument(metavar="RULE", help="A rule over fields and steps; docs/packages.md shows the language.")
     ],
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    workers: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Processes that read (default: the cores, for large files).")
-    ] = None,
+    as_json: AsJson = False,
+    workers: Workers = None,
 ) -> None:
     """Test a hunch: where a rule holds, how that goes with failing, in which slices, and five places to read.
 
@@ -26,14 +26,13 @@ def try_rule(
     from blade.custom_rules import parse
     from blade.findings.rule_trial import try_rule as try_on_runs
     from blade.model.options import Options
-    from blade.report.rule_trial_text import trial_json, trial_text
+    from blade.report.as_json import trials_json
+    from blade.report.plain_text import trial_text
 
     parse(rule)
     with bar("reading") as advance:
         trials = try_on_runs([run], rule, Options(workers=workers, progress=advance))
     if as_json:
-        import msgspec
-
-        print(msgspec.json.format(msgspec.json.encode([trial_json(one) for one in trials])).decode())
+        print(trials_json(trials))
     else:
-        print("\n".join(trial_text(trials)))
+        show(trial_text(trials))

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 
 import polars as pl
+from msgspec.structs import replace
 
-from blade.comparison.values import Held
-from blade.model.rollout import Rollout
+from blade.comparison.values import HeldFixed, Pairs
 from blade.model.run import Run
 from blade.stats.counts import JUDGED, count
-from blade.stats.repeats import usual_repeats
+from blade.stats.pass_at_k import usual_repeats
 
 SAME = "same"
 CHANGED = "changed"
@@ -58,59 +58,63 @@ LONGEST = 160
 _WORDS = re.compile(r"[a-z]+|\d+")
 
 
-def held_fixed(baseline: Run, candidate: Run, pairs: Sequence[tuple[str, str]]) -> tuple[Held, ...]:
+def held_fixed(runs: tuple[Run, Run], pairs: Pairs) -> dict[str, HeldFixed]:
     """Split, model, harness, prompt, sampling, tools, verifier, skills, limits, repeats, and what else is recorded."""
-    runs = (baseline, candidate)
-    return (
-        _split(runs, len(pairs)),
-        _plain("model", baseline.model, candidate.model),
-        _settings("harness", runs, agents=True),
-        _prompt(runs, pairs),
-        _settings("sampling", runs),
-        _plain("tools", baseline.settings.get("tools"), candidate.settings.get("tools")),
-        _verifier(runs, pairs),
-        _plain("skills", baseline.settings.get("skills"), candidate.settings.get("skills")),
-        _settings("limits", runs),
-        _repeats(runs),
-        *_others(runs),
-    )
+    baseline, candidate = runs
+    aspects = {
+        "split": _split(runs, len(pairs)),
+        "model": _value(baseline.model, candidate.model),
+        "harness": _settings("harness", runs, agents=True),
+        "prompt": _prompt(runs, pairs),
+        "sampling": _settings("sampling", runs),
+        "tools": _value(baseline.settings.get("tools"), candidate.settings.get("tools")),
+        "verifier": _verifier(runs, pairs),
+        "skills": _value(baseline.settings.get("skills"), candidate.settings.get("skills")),
+        "limits": _settings("limits", runs),
+        "repeats": _value(*(str(usual_repeats(count(run))) for run in runs)),
+    }
+    others = _other_settings(runs).items()
+    return aspects | {name if name not in aspects else f"settings.{name}": value for name, value in others}
 
 
-def changed(held: Sequence[Held]) -> tuple[list[str], list[str]]:
-    """The things that changed, and those that nobody recorded."""
-    return (
-        [one.aspect for one in held if one.state == CHANGED],
-        [one.aspect for one in held if one.state == NOT_RECORDED],
-    )
+def changed_and_unknown(held: Mapping[str, HeldFixed]) -> tuple[list[str], list[str]]:
+    """The aspects that changed, and those that nobody recorded."""
+    return [name for name, one in held.items() if one.state == CHANGED], [
+        name for name, one in held.items() if one.state == NOT_RECORDED
+    ]
 
 
-def _plain(aspect: str, before: str | None, after: str | None, note: str = "") -> Held:
+def _value(before: str | None, after: str | None) -> HeldFixed:
     if before is None or after is None:
-        return Held(aspect=aspect, state=NOT_RECORDED, baseline=before, candidate=after, note=note)
-    return Held(aspect=aspect, state=SAME if before == after else CHANGED, baseline=before, candidate=after, note=note)
+        return HeldFixed(state=NOT_RECORDED, baseline=before, candidate=after)
+    return HeldFixed(state=SAME if before == after else CHANGED, baseline=before, candidate=after)
 
 
-def _split(runs: tuple[Run, Run], joined: int) -> Held:
+def _split(runs: tuple[Run, Run], joined: int) -> HeldFixed:
     """The tasks themselves say whether the split is the same."""
-    sizes = [run.tasks.height for run in runs]
-    values = [f"{size} tasks" for size in sizes]
-    state = SAME if joined == sizes[0] == sizes[1] else CHANGED
-    return Held(aspect="split", state=state, baseline=values[0], candidate=values[1], note=f"{joined} tasks are shared")
+    before, after = (run.tasks.height for run in runs)
+    return HeldFixed(
+        state=SAME if joined == before == after else CHANGED,
+        baseline=f"{before} tasks",
+        candidate=f"{after} tasks",
+        note=f"{joined} tasks are shared",
+    )
 
 
-def _settings(aspect: str, runs: tuple[Run, Run], *, agents: bool = False) -> Held:
+def _settings(aspect: str, runs: tuple[Run, Run], *, agents: bool = False) -> HeldFixed:
     """Settings of one kind; recorded where both runs have at least one of them in common."""
-    found = [{name: run.settings[name] for name in NAMES[aspect] if name in run.settings} for run in runs]
-    if agents:
-        found = [mine | _agent(run) for run, mine in zip(runs, found, strict=True)]
-    shared = sorted(found[0].keys() & found[1].keys())
-    shown = [", ".join(f"{name} {mine[name]}" for name in sorted(mine)) or None for mine in found]
+    before, after = (
+        {name: run.settings[name] for name in NAMES[aspect] if name in run.settings} | (_agent(run) if agents else {})
+        for run in runs
+    )
+    shown = [", ".join(f"{name} {side[name]}" for name in sorted(side)) or None for side in (before, after)]
+    shared = before.keys() & after.keys()
     if not shared:
-        return Held(aspect=aspect, state=NOT_RECORDED, baseline=shown[0], candidate=shown[1])
-    same = all(found[0][name] == found[1][name] for name in shared)
-    only = sorted(found[0].keys() ^ found[1].keys())
+        return HeldFixed(state=NOT_RECORDED, baseline=shown[0], candidate=shown[1])
+    same = all(before[name] == after[name] for name in shared)
+    only = sorted(before.keys() ^ after.keys())
     note = f"only one run records {', '.join(only)}" if only else ""
-    return Held(aspect=aspect, state=SAME if same else CHANGED, baseline=shown[0], candidate=shown[1], note=note)
+    return HeldFixed(state=SAME if same else CHANGED, baseline=shown[0], candidate=shown[1], note=note)
 
 
 def _agent(run: Run) -> dict[str, str]:
@@ -120,25 +124,25 @@ def _agent(run: Run) -> dict[str, str]:
     return {"agent": " ".join(own)} if own else {}
 
 
-def _prompt(runs: tuple[Run, Run], pairs: Sequence[tuple[str, str]]) -> Held:
-    """Prompts by their marks; where a simulated user makes them differ, the instructions of the first shared task."""
-    marks = [dict(run.tasks.select("task_id", "prompt_fp").iter_rows()) for run in runs]
-    both = [(marks[0].get(a), marks[1].get(b)) for a, b in pairs]
+def _prompt(runs: tuple[Run, Run], pairs: Pairs) -> HeldFixed:
+    """Prompts by fingerprint; where a simulated user makes them differ, the instructions of the first shared task."""
+    prints = [dict(run.tasks.select("task_id", "prompt_fp").iter_rows()) for run in runs]
+    both = [(prints[0].get(a), prints[1].get(b)) for a, b in pairs]
     known = [(x, y) for x, y in both if x is not None and y is not None]
-    if known and all(x == y for x, y in known):
-        return Held(aspect="prompt", state=SAME, note=f"{len(known)} of {len(pairs)} shared tasks have the same prompt")
+    differ = sum(x != y for x, y in known)
+    if known and not differ:
+        return HeldFixed(state=SAME, note=f"{len(known)} of {len(pairs)} shared tasks have the same prompt")
     texts = _instructions(runs, pairs)
     if texts is None:
-        return Held(aspect="prompt", state=NOT_RECORDED if not known else CHANGED)
-    if texts[0] == texts[1] and not known:
-        return Held(aspect="prompt", state=SAME, note=f"the instructions of task {pairs[0][0]} are the same")
-    if texts[0] == texts[1]:
-        differ = sum(x != y for x, y in known)
-        return Held(aspect="prompt", state=CHANGED, note=f"{differ} of {len(known)} prompts differ")
-    return Held(aspect="prompt", state=CHANGED, note=f"task {pairs[0][0]}", diff=tuple(_diff(*texts)))
+        return HeldFixed(state=CHANGED if known else NOT_RECORDED)
+    if texts[0] != texts[1]:
+        return HeldFixed(state=CHANGED, note=f"task {pairs[0][0]}", diff=tuple(_diff(*texts)))
+    if known:
+        return HeldFixed(state=CHANGED, note=f"{differ} of {len(known)} prompts differ")
+    return HeldFixed(state=SAME, note=f"the instructions of task {pairs[0][0]} are the same")
 
 
-def _instructions(runs: tuple[Run, Run], pairs: Sequence[tuple[str, str]]) -> tuple[str, str] | None:
+def _instructions(runs: tuple[Run, Run], pairs: Pairs) -> tuple[str, str] | None:
     """What the agent was given before its first turn in the first shared task; without what a simulated user says."""
     if not pairs:
         return None
@@ -147,66 +151,58 @@ def _instructions(runs: tuple[Run, Run], pairs: Sequence[tuple[str, str]]) -> tu
         rows = run.rollouts.filter((pl.col("task_id") == task) & pl.col("artifact").is_not_null())
         if rows.is_empty() or run.read is None:
             return None
-        texts.append(_given(run.reread([(task, rows["repeat"][0])])[0]))
+        prompt = run.reread([(task, rows["repeat"][0])])[0].prompt
+        system = [step.text for step in prompt if step.party == "system"]
+        texts.append("\n".join(system or [step.text for step in prompt]))
     return (texts[0], texts[1]) if all(texts) else None
 
 
-def _given(rollout: Rollout) -> str:
-    system = [step.text for step in rollout.prompt if step.party == "system"]
-    return "\n".join(system or [step.text for step in rollout.prompt])
-
-
 def _diff(before: str, after: str) -> Iterator[str]:
+    # Only line feeds end a line here: `splitlines` would also cut at characters such as U+2028 that stand in a line.
+    old, new = (text.replace("\r\n", "\n").removesuffix("\n").split("\n") for text in (before, after))
     lines = [
-        line
-        for line in difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=0)
-        if line[:3] not in ("---", "+++")
+        line[:LONGEST]
+        for line in difflib.unified_diff(old, new, lineterm="", n=0)
+        if not line.startswith(("---", "+++", "@@"))
     ]
-    shown = [line[:LONGEST] for line in lines if not line.startswith("@@")]
-    yield from shown[:MOST_LINES]
-    if len(shown) > MOST_LINES:
-        yield f"... {len(shown) - MOST_LINES} more lines differ"
+    yield from lines[:MOST_LINES]
+    if len(lines) > MOST_LINES:
+        yield f"... {len(lines) - MOST_LINES} more lines differ"
 
 
-def _verifier(runs: tuple[Run, Run], pairs: Sequence[tuple[str, str]]) -> Held:
+def _verifier(runs: tuple[Run, Run], pairs: Pairs) -> HeldFixed:
     """By name where it is recorded; else by its verdicts on outputs that both runs gave."""
     named = _settings("verifier", runs)
     if named.state == CHANGED:
         return named
-    equal, judged = _verdicts_on_same(runs, pairs)
+    equal, judged = _verdicts_on_same_outputs(runs, pairs)
     if judged and equal < judged:
         note = f"{judged - equal} of {judged} outputs that both runs gave were judged otherwise"
-        return Held(aspect="verifier", state=CHANGED, baseline=named.baseline, candidate=named.candidate, note=note)
+        return replace(named, state=CHANGED, note=note)
     if named.state == SAME or judged:
         note = f"{judged} outputs that both runs gave were judged alike" if judged else ""
-        return Held(aspect="verifier", state=SAME, baseline=named.baseline, candidate=named.candidate, note=note)
+        return replace(named, state=SAME, note=note)
     return named
 
 
-def _verdicts_on_same(runs: tuple[Run, Run], pairs: Sequence[tuple[str, str]]) -> tuple[int, int]:
+def _verdicts_on_same_outputs(runs: tuple[Run, Run], pairs: Pairs) -> tuple[int, int]:
     """Outputs that both runs gave to a task: how many got the same mean reward, and how many there are."""
     frames = []
     for side, run in enumerate(runs):
-        places = pl.DataFrame(
+        numbers = pl.DataFrame(
             {"task_id": [pair[side] for pair in pairs], "task": range(len(pairs))},
             schema={"task_id": pl.String, "task": pl.Int32},
         )
         rows = run.rollouts.filter(JUDGED).select("task_id", "output_fp", "reward").drop_nulls()
-        frames.append(rows.join(places, on="task_id").group_by("task", "output_fp").agg(pl.col("reward").mean()))
+        frames.append(rows.join(numbers, on="task_id").group_by("task", "output_fp").agg(pl.col("reward").mean()))
     both = frames[0].join(frames[1], on=["task", "output_fp"], suffix="_other")
     equal = both.filter((pl.col("reward") - pl.col("reward_other")).abs() < 1e-9).height
     return equal, both.height
 
 
-def _repeats(runs: tuple[Run, Run]) -> Held:
-    before, after = (str(usual_repeats(count(run))) for run in runs)
-    return _plain("repeats", before, after)
-
-
-def _others(runs: tuple[Run, Run]) -> Iterator[Held]:
+def _other_settings(runs: tuple[Run, Run]) -> dict[str, HeldFixed]:
     """Settings that both runs record, of no kind that is known, and that differ."""
+    before, after = (run.settings for run in runs)
     known = {name for names in NAMES.values() for name in names} | {"tools", "skills"}
-    for name in sorted(runs[0].settings.keys() & runs[1].settings.keys() - known):
-        before, after = (run.settings[name] for run in runs)
-        if before != after:
-            yield _plain(name, before, after)
+    shared = sorted(before.keys() & after.keys() - known)
+    return {name: _value(before[name], after[name]) for name in shared if before[name] != after[name]}

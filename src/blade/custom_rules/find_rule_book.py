@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from blade.custom_rules.read_rule_book import read_book
 from blade.custom_rules.rule_book import RuleBook
 from blade.model.errors import BladeError, RequestError
 
@@ -25,7 +24,7 @@ def rule_book_in(package: Path) -> RuleBook:
     path = next((place for place in places if place.is_file()), None)
     if path is None:
         raise RequestError(f"{package} holds no {BOOK.as_posix()}", hint="give the folder of a package, or the file")
-    return read_book(path, path.as_posix() if not path.is_absolute() else None)
+    return _read(path, path.as_posix() if not path.is_absolute() else None)
 
 
 def rule_book_of(benchmark: str | None, files: Iterable[Path]) -> RuleBook | None:
@@ -34,7 +33,7 @@ def rule_book_of(benchmark: str | None, files: Iterable[Path]) -> RuleBook | Non
         return None
     name = Path(benchmark) / BOOK
     path = next((home / name for home in _homes(files) if (home / name).is_file()), None)
-    return read_book(path, f"benchmarks/{name.as_posix()}") if path is not None else None
+    return _read(path, f"benchmarks/{name.as_posix()}") if path is not None else None
 
 
 def rule_book_named(name: str | None, files: Iterable[Path] = ()) -> RuleBook | None:
@@ -44,7 +43,7 @@ def rule_book_named(name: str | None, files: Iterable[Path] = ()) -> RuleBook | 
     homes = [home / inside for home in _homes(files)] if inside is not None else []
     for path in (path for path in (shown, *homes) if path.is_file()):
         try:
-            book = read_book(path, shown.as_posix() if not shown.is_absolute() else None)
+            book = _read(path, shown.as_posix() if not shown.is_absolute() else None)
         except BladeError:
             continue
         if book.named == name:
@@ -56,3 +55,10 @@ def _homes(files: Iterable[Path]) -> Iterator[Path]:
     """Folders that may hold packages, nearest to the files first."""
     above = (folder / "benchmarks" for file in files for folder in file.resolve().parents)
     yield from dict.fromkeys((*above, *_SHIPPED))
+
+
+def _read(path: Path, shown: str | None) -> RuleBook:
+    # A reader of YAML takes a while to load, and most benchmarks have no rule book.
+    from blade.custom_rules.read_rule_book import rule_book_at
+
+    return rule_book_at(path, shown)

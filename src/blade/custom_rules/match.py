@@ -5,30 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from functools import cached_property
-from typing import NamedTuple
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from blade.custom_rules.syntax import (
     KINDS,
-    AllOf,
-    AnyOf,
+    OF_STEP,
+    AllRules,
+    AnyRule,
     Compare,
     Constant,
-    Count,
     Exists,
-    Holds,
-    Length,
+    FieldPath,
     Not,
-    Path,
-    Pattern,
     Rule,
-    Steps,
+    StepCount,
+    StepPattern,
+    StepSequence,
     Sum,
     Value,
+    ValueLength,
 )
-from blade.custom_rules.values import Seen, as_text, compare, number, parsed, pattern, within
+from blade.custom_rules.values import ValueAt, as_text, compare, number, parsed, pattern, within
 from blade.model.finding import Evidence
 from blade.model.rollout import Rollout, Step
 from blade.model.tools import changes_state
@@ -41,7 +40,7 @@ MOST_TRIED = 200_000
 _QUOTABLE = ("stop", "error", "answer", "expected")
 
 
-class Show(Struct, frozen=True):
+class Shown(Struct, frozen=True):
     """What shows that a rule holds: a step, or a field of the row; `words` are those to quote."""
 
     step: int | None = None
@@ -53,20 +52,20 @@ class Show(Struct, frozen=True):
         return self.step is not None or bool(self.field)
 
 
-NOTHING = Show()
+NOTHING = Shown()
 
 
 class TooMuch(Exception):
     """A rule that asks for more looking than a rollout is worth."""
 
 
-class Match(NamedTuple):
+class RuleMatch(Struct, frozen=True):
     """A rule holds; `evidence` is None where nothing can be quoted."""
 
     evidence: Evidence | None
 
 
-def match(rule: Rule, rollout: Rollout) -> Match | None:
+def match(rule: Rule, rollout: Rollout) -> RuleMatch | None:
     """What shows that the rule holds; None where it does not.
 
     What shows that something is absent is the last step: until there it did not come. A rule that multiplies beyond
@@ -74,7 +73,7 @@ def match(rule: Rule, rollout: Rollout) -> Match | None:
     """
     story = _Story(rollout)
     shown = _holds(rule, _Scene(story))
-    return Match(_evidence(shown, story)) if shown is not None else None
+    return RuleMatch(_evidence(shown, story)) if shown is not None else None
 
 
 class _Story:
@@ -120,25 +119,30 @@ class _Scene(Struct, frozen=True):
         return replace(self, here=place, named=named)
 
 
-def _holds(rule: Rule, scene: _Scene) -> Show | None:
+def _holds(rule: Rule, scene: _Scene) -> Shown | None:
     """What shows that the rule holds; None when it does not."""
-    if isinstance(rule, AllOf):
-        return _all(rule, scene)
-    if isinstance(rule, AnyOf):
+    if isinstance(rule, AllRules):
+        return next(_joined(rule.rules, scene, NOTHING), None)
+    if isinstance(rule, AnyRule):
         return next((shown for one in rule.rules if (shown := _holds(one, scene)) is not None), None)
     if isinstance(rule, Not):
         return NOTHING if _holds(rule.rule, scene) is None else None
-    if isinstance(rule, Steps):
+    if isinstance(rule, StepSequence):
         return next(_sequences(rule, scene), (None, None))[0]
-    return _of_values(rule, scene)
+    if isinstance(rule, Compare):
+        rights = list(_values(rule.right, scene))
+        for left in _values(rule.left, scene):
+            if any(compare(left.value, rule.operator, right.value) for right in rights):
+                return _comparison_shown(rule, left, scene)
+        return None
+    for one in _values(rule.value, scene):
+        if isinstance(rule, Exists) or one.value not in (False, 0, "", [], {}):
+            return _of_path(rule.value, one, scene)
+    return None
 
 
-def _all(rule: AllOf, scene: _Scene) -> Show | None:
+def _joined(rules: tuple[Rule, ...], scene: _Scene, best: Shown) -> Iterator[Shown]:
     """All rules, one after the other: a step that one of them names is known to those after it."""
-    return next(_joined(rule.rules, scene, NOTHING), None)
-
-
-def _joined(rules: tuple[Rule, ...], scene: _Scene, best: Show) -> Iterator[Show]:
     if not rules:
         yield best
         return
@@ -147,9 +151,9 @@ def _joined(rules: tuple[Rule, ...], scene: _Scene, best: Show) -> Iterator[Show
         yield from _joined(rest, after, best if best.is_there and not (shown.words and not best.words) else shown)
 
 
-def _ways(rule: Rule, scene: _Scene) -> Iterator[tuple[Show, _Scene]]:
+def _ways(rule: Rule, scene: _Scene) -> Iterator[tuple[Shown, _Scene]]:
     """Each way in which a rule holds, with the names that it gives; more than one only for sequences that give names."""
-    if isinstance(rule, Steps) and any(one.name for one in rule.patterns):
+    if isinstance(rule, StepSequence) and any(one.name for one in rule.patterns):
         for shown, after in _sequences(rule, scene):
             yield shown, replace(after, here=scene.here)
         return
@@ -158,13 +162,13 @@ def _ways(rule: Rule, scene: _Scene) -> Iterator[tuple[Show, _Scene]]:
         yield found, scene
 
 
-def _sequences(rule: Steps, scene: _Scene) -> Iterator[tuple[Show, _Scene]]:
+def _sequences(rule: StepSequence, scene: _Scene) -> Iterator[tuple[Shown, _Scene]]:
     count, here = len(scene.story.steps), scene.here
     spans = {"anywhere": range(count), "earlier": range(here or 0), "later": range((here or 0) + 1, count)}
     yield from _following(rule.patterns, spans[rule.place], scene)
 
 
-def _following(patterns: tuple[Pattern, ...], span: range, scene: _Scene) -> Iterator[tuple[Show, _Scene]]:
+def _following(patterns: tuple[StepPattern, ...], span: range, scene: _Scene) -> Iterator[tuple[Shown, _Scene]]:
     """Steps of the span that fit the patterns in order; the last of them is shown."""
     for place, shown, after in _fitting(patterns[0], span, scene):
         if len(patterns) == 1:
@@ -173,25 +177,21 @@ def _following(patterns: tuple[Pattern, ...], span: range, scene: _Scene) -> Ite
             yield from _following(patterns[1:], range(place + 1, span.stop), after)
 
 
-def _fitting(wanted: Pattern, span: range, scene: _Scene) -> Iterator[tuple[int, Show, _Scene]]:
+def _fitting(wanted: StepPattern, span: range, scene: _Scene) -> Iterator[tuple[int, Shown, _Scene]]:
     kind = KINDS[wanted.kind]
     for place in span:
         step = scene.story.steps[place]
         scene.story.try_one()
-        if (kind is not None and step.kind != kind) or not _is_of(wanted.tools, step, scene.story):
+        if kind is not None and step.kind != kind:
+            continue
+        name = _tool(step, scene.story) if wanted.tools else None
+        if wanted.tools and (name is None or not any(fnmatchcase(name, tool) for tool in wanted.tools)):
             continue
         inside = scene.at(place, wanted.name)
         shown = NOTHING if wanted.where is None else _holds(wanted.where, inside)
         if shown is not None:
             words = shown.words if shown.step == step.index else ""
-            yield place, Show(step=step.index, words=words), replace(inside, here=scene.here)
-
-
-def _is_of(tools: tuple[str, ...], step: Step, story: _Story) -> bool:
-    if not tools:
-        return True
-    name = _tool(step, story)
-    return name is not None and any(fnmatchcase(name, tool) for tool in tools)
+            yield place, Shown(step=step.index, words=words), replace(inside, here=scene.here)
 
 
 def _tool(step: Step, story: _Story) -> str | None:
@@ -200,20 +200,7 @@ def _tool(step: Step, story: _Story) -> str | None:
     return step.tool
 
 
-def _of_values(rule: Compare | Exists | Holds, scene: _Scene) -> Show | None:
-    if isinstance(rule, Compare):
-        rights = list(_seen(rule.right, scene))
-        for left in _seen(rule.left, scene):
-            if any(compare(left.value, rule.operator, right.value) for right in rights):
-                return _shown(rule, left, scene)
-        return None
-    for seen in _seen(rule.value, scene):
-        if isinstance(rule, Exists) or seen.value not in (False, 0, "", [], {}):
-            return _of_path(rule.value, seen, scene)
-    return None
-
-
-def _shown(rule: Compare, left: Seen, scene: _Scene) -> Show:
+def _comparison_shown(rule: Compare, left: ValueAt, scene: _Scene) -> Shown:
     shown = _of_path(rule.left, left, scene)
     if rule.operator == "matches" and isinstance(rule.right, Constant):
         found = pattern(str(rule.right.value)).search(as_text(left.value))
@@ -223,60 +210,54 @@ def _shown(rule: Compare, left: Seen, scene: _Scene) -> Show:
     return shown if shown.is_there else _of_path(rule.right, left, scene)
 
 
-def _of_path(value: Value, seen: Seen, scene: _Scene) -> Show:
+def _of_path(value: Value, seen: ValueAt, scene: _Scene) -> Shown:
     """Where the value of a path stands; nothing for what is worked out."""
-    if not isinstance(value, Path):
+    if not isinstance(value, FieldPath):
         return NOTHING
     step = _step_of(value, scene)
     if step is not None:
-        return Show(step=step.index)
+        return Shown(step=step.index)
     if value.root == "row":
-        return Show(field=seen.path)
-    return Show(field=value.root) if value.root in _QUOTABLE else NOTHING
+        return Shown(field=seen.path)
+    return Shown(field=value.root) if value.root in _QUOTABLE else NOTHING
 
 
-def _step_of(path: Path, scene: _Scene) -> Step | None:
+def _step_of(path: FieldPath, scene: _Scene) -> Step | None:
     """The step whose field a path names; None for fields of the rollout."""
-    if path.named:
-        place = scene.named.get(path.root)
-        return scene.story.steps[place] if place is not None else None
-    if scene.here is None or not hasattr(_StepFields, path.root):
-        return None
-    return scene.story.steps[scene.here]
+    place = scene.named.get(path.root) if path.named else scene.here if path.root in OF_STEP else None
+    return scene.story.steps[place] if place is not None else None
 
 
-def _seen(value: Value, scene: _Scene) -> Iterator[Seen]:
+def _values(value: Value, scene: _Scene) -> Iterator[ValueAt]:
     """The values that are there."""
     if isinstance(value, Constant):
-        yield Seen(value.value)
-    elif isinstance(value, Count):
-        yield Seen(sum(1 for _ in _fitting(value.pattern, range(len(scene.story.steps)), scene)))
-    elif isinstance(value, Length):
-        yield from (Seen(len(one.value), one.path) for one in _seen(value.of, scene) if hasattr(one.value, "__len__"))
+        yield ValueAt(value.value)
+    elif isinstance(value, StepCount):
+        yield ValueAt(sum(1 for _ in _fitting(value.pattern, range(len(scene.story.steps)), scene)))
+    elif isinstance(value, ValueLength):
+        for one in _values(value.of, scene):
+            if hasattr(one.value, "__len__"):
+                yield ValueAt(len(one.value), one.path)
     elif isinstance(value, Sum):
-        yield from _sums(value, scene)
+        sign = 1 if value.sign == "+" else -1
+        rights = [right for one in _values(value.right, scene) if (right := number(one.value)) is not None]
+        for left in _values(value.left, scene):
+            first = number(left.value)
+            if first is not None:
+                yield from (ValueAt(first + sign * right, left.path) for right in rights)
     else:
         yield from _at(value, scene)
 
 
-def _sums(value: Sum, scene: _Scene) -> Iterator[Seen]:
-    rights = [found for one in _seen(value.right, scene) if (found := number(one.value)) is not None]
-    for left in _seen(value.left, scene):
-        first = number(left.value)
-        if first is not None:
-            yield from (Seen(first + right if value.sign == "+" else first - right, left.path) for right in rights)
-
-
-def _at(path: Path, scene: _Scene) -> Iterator[Seen]:
+def _at(path: FieldPath, scene: _Scene) -> Iterator[ValueAt]:
     step = _step_of(path, scene)
     if path.named:
         if step is not None and path.parts:
-            yield from within(_StepFields.of(step, path.parts[0], scene.story), path.parts[1:], path.parts[0])
+            yield from within(_step_field(step, path.parts[0], scene.story), path.parts[1:], path.parts[0])
         elif step is not None:
-            yield Seen(step.index)
-        return
-    if step is not None:
-        yield from within(_StepFields.of(step, path.root, scene.story), path.parts, path.root)
+            yield ValueAt(step.index)
+    elif step is not None:
+        yield from within(_step_field(step, path.root, scene.story), path.parts, path.root)
     elif path.root == "row":
         yield from within(scene.story.row, path.parts, "")
     else:
@@ -292,89 +273,59 @@ def _rollout_field(rollout: Rollout, name: str) -> object:
     return str(found) if name == "outcome" else found
 
 
-class _StepFields:
-    """The fields of a step, by name; a call knows its result and a result its call."""
-
-    @staticmethod
-    def of(step: Step, name: str, story: _Story) -> object:
-        found = getattr(_StepFields, name, None)
-        return found(step, story) if found is not None and name != "of" else None
-
-    @staticmethod
-    def index(step: Step, story: _Story) -> object:
-        return step.index
-
-    @staticmethod
-    def party(step: Step, story: _Story) -> object:
-        return step.party
-
-    @staticmethod
-    def tool(step: Step, story: _Story) -> object:
-        return _tool(step, story)
-
-    @staticmethod
-    def text(step: Step, story: _Story) -> object:
-        return step.text
-
-    @staticmethod
-    def args(step: Step, story: _Story) -> object:
-        call = step if step.kind == "call" else story.calls.get(step.answers) if step.answers is not None else None
-        return parsed(call.arguments) if call is not None and call.arguments else None
-
-    @staticmethod
-    def returned(step: Step, story: _Story) -> object:
-        result = story.results.get(step.index) if step.kind == "call" else step
-        return result.text if result is not None else None
-
-    @staticmethod
-    def json(step: Step, story: _Story) -> object:
-        text = _StepFields.returned(step, story)
-        return parsed(text) if isinstance(text, str) else None
-
-    @staticmethod
-    def failed(step: Step, story: _Story) -> object:
-        result = story.results.get(step.index) if step.kind == "call" else step
-        return result.failed if result is not None else None
-
-    @staticmethod
-    def changes(step: Step, story: _Story) -> object:
-        name = _tool(step, story)
-        return changes_state(name) if name else False
+def _step_field(step: Step, name: str, story: _Story) -> object:
+    """A field of a step, by name; a call knows its result and a result its call."""
+    is_call = step.kind == "call"
+    result = story.results.get(step.index) if is_call else step
+    match name:
+        case "index" | "party" | "text":
+            return getattr(step, name)
+        case "tool":
+            return _tool(step, story)
+        case "args":
+            call = step if is_call else story.calls.get(step.answers) if step.answers is not None else None
+            return parsed(call.arguments) if call is not None and call.arguments else None
+        case "returned":
+            return result.text if result is not None else None
+        case "json":
+            return parsed(result.text) if result is not None and isinstance(result.text, str) else None
+        case "failed":
+            return result.failed if result is not None else None
+        case "changes":
+            tool = _tool(step, story)
+            return changes_state(tool) if tool else False
+        case _:
+            return None
 
 
-def _evidence(shown: Show, story: _Story) -> Evidence | None:
+def _evidence(shown: Shown, story: _Story) -> Evidence | None:
+    key = story.rollout.key
     if shown.step is None and shown.field:
-        return _of_field(shown, story)
+        quote = _quote_of_field(shown, story)
+        return Evidence(key=key, step=None, field=shown.field, quote=quote) if quote else None
     steps = [step for step in story.steps if step.index == shown.step] if shown.step is not None else story.steps[-1:]
-    wanted = shown.words
+    words = shown.words
     fields = [(step, name) for step in steps for name in ("text", "arguments", "tool") if getattr(step, name)]
     for step, name in fields:
-        if wanted and wanted in getattr(step, name):
-            return Evidence(
-                key=story.rollout.key, step=step.index, field=name, quote=_telling(getattr(step, name), wanted)
-            )
+        text = getattr(step, name)
+        if words and words in text:
+            # Words that say nothing alone (a question mark, a number) are quoted with those around them.
+            at, room = text.index(words), (LONGEST_QUOTE - len(words)) // 2
+            around = text[max(0, at - room) : at + len(words) + room].strip()
+            quote = words if len(words) >= SHORTEST_QUOTE else around
+            return Evidence(key=key, step=step.index, field=name, quote=quote)
     fields.sort(key=lambda one: one[1] != "arguments" if one[0].kind == "call" else one[1] != "text")
     for step, name in fields:
         quote = getattr(step, name).strip()[:LONGEST_QUOTE].strip()
         if quote:
-            return Evidence(key=story.rollout.key, step=step.index, field=name, quote=quote)
+            return Evidence(key=key, step=step.index, field=name, quote=quote)
     return None
 
 
-def _telling(text: str, words: str) -> str:
-    """The words, with those around them where they alone say nothing (a question mark, a number)."""
-    if len(words) >= SHORTEST_QUOTE:
-        return words
-    at = text.index(words)
-    room = (LONGEST_QUOTE - len(words)) // 2
-    return text[max(0, at - room) : at + len(words) + room].strip()
-
-
-def _of_field(shown: Show, story: _Story) -> Evidence | None:
+def _quote_of_field(shown: Shown, story: _Story) -> str:
     if shown.field in _QUOTABLE:
         value: object = getattr(story.rollout, shown.field)
     else:
-        value = next((seen.value for seen in within(story.row, tuple(shown.field.split(".")), "")), None)
+        value = next((one.value for one in within(story.row, tuple(shown.field.split(".")), "")), None)
     text = as_text(value) if value is not None else ""
-    quote = shown.words if shown.words and shown.words in text else text.strip()[:LONGEST_QUOTE].strip()
-    return Evidence(key=story.rollout.key, step=None, field=shown.field, quote=quote) if quote else None
+    return shown.words if shown.words and shown.words in text else text.strip()[:LONGEST_QUOTE].strip()

@@ -3,32 +3,35 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 import re2
+from msgspec import Struct
 
 from blade.custom_rules.syntax import (
     KINDS,
     OF_ROLLOUT,
     OF_STEP,
-    AllOf,
-    AnyOf,
+    AllRules,
+    AnyRule,
     Compare,
     Constant,
-    Count,
     Exists,
+    FieldPath,
     Holds,
-    Length,
     Not,
-    Path,
-    Pattern,
     Rule,
-    Steps,
+    StepCount,
+    StepPattern,
+    StepSequence,
     Sum,
     Value,
+    ValueLength,
 )
-from blade.custom_rules.tokens import RuleError, Word, words
+from blade.model.errors import RequestError
+from blade.model.pattern import pattern_of
 
 OPERATORS = ("=", "==", "!=", "<", "<=", ">", ">=", "contains", "matches", "in")
 _CONSTANTS = {"true": True, "false": False}
@@ -37,6 +40,68 @@ _RESERVED = frozenset(
 )
 DEEPEST = 50
 LONGEST = 20_000
+SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
+_WORD = pattern_of(
+    r"""(?P<space>\s+|\#[^\n]*)
+      | (?P<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
+      | (?P<number>\d+(?:\.\d+)?(?:ms|[smhdw])?(?![\w.*]))
+      | (?P<name>[A-Za-z_*][\w*/:-]*)
+      | (?P<sign><=|>=|!=|==|[=<>()\[\].,|+-])
+      | (?P<part>\d[\w*-]*)
+    """,
+    re.VERBOSE,
+)
+_ESCAPE = pattern_of(r"\\(.)", re.DOTALL)
+_ESCAPED = {"n": "\n", "t": "\t"}
+
+
+class RuleError(RequestError):
+    """A rule that cannot be read: what is wrong, and where in its text."""
+
+    def __init__(self, message: str, text: str, at: int, hint: str = "") -> None:
+        before = text[:at]
+        self.line = before.count("\n")
+        """Lines of the text before the place."""
+        self.what = message
+        line = text.split("\n")[self.line]
+        column = at - (before.rfind("\n") + 1)
+        super().__init__(f"{message}\n  {line}\n  {' ' * column}^", hint=hint or "docs/packages.md shows the language")
+
+
+class Token(Struct, frozen=True):
+    """A word of a rule's text: what it is, its letters, and where it begins."""
+
+    kind: str
+    """text, number, name, sign, part or end."""
+    text: str
+    at: int
+
+    @property
+    def value(self) -> object:
+        """What a text or a number stands for; a duration is in seconds."""
+        if self.kind == "text":
+            # Only what hides a quote or a line break is an escape: a regular expression keeps its own.
+            quote = self.text[0]
+            return _ESCAPE.sub(
+                lambda match: quote if match[1] == quote else _ESCAPED.get(match[1], match[0]), self.text[1:-1]
+            )
+        unit = self.text.lstrip("0123456789.")
+        number = float(self.text.removesuffix(unit))
+        return number * SECONDS[unit] if unit else number
+
+
+def tokens(text: str) -> Iterator[Token]:
+    """The words of a rule, each with its place, and an end; RuleError at what is no word."""
+    at = 0
+    while at < len(text):
+        match = _WORD.match(text, at)
+        if match is None:
+            what = "a text without its closing quote" if text[at] in "\"'" else f"{text[at]!r} means nothing here"
+            raise RuleError(what, text, at)
+        if match.lastgroup != "space":
+            yield Token(str(match.lastgroup), match.group(), at)
+        at = match.end()
+    yield Token("end", "", len(text))
 
 
 def parse(text: str) -> Rule:
@@ -53,7 +118,7 @@ class _Parser:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.words = list(words(text))
+        self.tokens = list(tokens(text))
         self.place = 0
         self.inside = 0
         """How many brackets are open: within them the fields of a step are known."""
@@ -63,29 +128,29 @@ class _Parser:
     def whole(self) -> Rule:
         rule = self.rule()
         if self.next.kind != "end":
-            raise self.error(f"{self.next.said!r} was not expected after a whole rule", hint="join rules with and, or")
+            raise self.error(f"{self.next.text!r} was not expected after a whole rule", hint="join rules with and, or")
         return rule
 
     @property
-    def next(self) -> Word:
-        return self.words[self.place]
+    def next(self) -> Token:
+        return self.tokens[self.place]
 
-    def take(self) -> Word:
+    def take(self) -> Token:
         word = self.next
         self.place += word.kind != "end"
         return word
 
-    def taken(self, said: str) -> bool:
+    def taken(self, text: str) -> bool:
         """Whether the next word is this one, which is then behind us."""
-        if self.next.said == said and self.next.kind in ("name", "sign"):
+        if self.next.text == text and self.next.kind in ("name", "sign"):
             self.place += 1
             return True
         return False
 
-    def need(self, said: str) -> None:
-        if not self.taken(said):
-            found = self.next.said or "the end"
-            raise self.error(f"{said!r} is missing before {found!r}")
+    def need(self, text: str) -> None:
+        if not self.taken(text):
+            found = self.next.text or "the end"
+            raise self.error(f"{text!r} is missing before {found!r}")
 
     def error(self, what: str, at: int | None = None, hint: str = "") -> RuleError:
         return RuleError(what, self.text, self.next.at if at is None else at, hint)
@@ -103,13 +168,13 @@ class _Parser:
             found = [self.all_of()]
             while self.taken("or"):
                 found.append(self.all_of())
-            return found[0] if len(found) == 1 else AnyOf(tuple(found))
+            return found[0] if len(found) == 1 else AnyRule(tuple(found))
 
     def all_of(self) -> Rule:
         found = [self.negated()]
         while self.taken("and"):
             found.append(self.negated())
-        return found[0] if len(found) == 1 else AllOf(tuple(found))
+        return found[0] if len(found) == 1 else AllRules(tuple(found))
 
     def negated(self) -> Rule:
         with self.deeper():
@@ -117,11 +182,11 @@ class _Parser:
 
     def atom(self) -> Rule:
         word = self.next
-        if word.kind == "name" and (word.said in KINDS or word.said in ("earlier", "later")):
+        if word.kind == "name" and (word.text in KINDS or word.text in ("earlier", "later")):
             return self.sequence()
         if self.taken("exists"):
             return Exists(self.sum())
-        if self.next.said == "(" and not self._is_sum():
+        if self.next.text == "(" and not self._is_sum():
             self.take()
             rule = self.rule()
             self.need(")")
@@ -131,16 +196,17 @@ class _Parser:
     def _is_sum(self) -> bool:
         """Whether the bracket ahead holds a value and no rule: an operator or a sign follows it."""
         depth = 0
-        for number in range(self.place, len(self.words)):
-            depth += (self.words[number].said == "(") - (self.words[number].said == ")")
+        for number in range(self.place, len(self.tokens)):
+            depth += (self.tokens[number].text == "(") - (self.tokens[number].text == ")")
             if depth == 0:
-                return self.words[number + 1].said in (*OPERATORS, "+", "-")
+                return self.tokens[number + 1].text in (*OPERATORS, "+", "-")
         return False
 
-    def sequence(self) -> Steps:
+    def sequence(self) -> StepSequence:
         at = self.next.at
-        place: Callable[[str], bool] = self.taken
-        where = "earlier" if place("earlier") else "later" if place("later") else "anywhere"
+        where = "anywhere"
+        if self.next.text in ("earlier", "later"):
+            where = self.take().text
         if where != "anywhere" and not self.inside:
             raise self.error(
                 f"{where!r} needs a step that it is {where} than", at, "write it in the brackets of a step: call x[...]"
@@ -148,19 +214,19 @@ class _Parser:
         patterns = [self.pattern()]
         while self.taken("then"):
             patterns.append(self.pattern())
-        return Steps(tuple(patterns), where)  # type: ignore[arg-type]
+        return StepSequence(tuple(patterns), where)  # type: ignore[arg-type]
 
-    def pattern(self) -> Pattern:
+    def pattern(self) -> StepPattern:
         word = self.take()
-        if word.said not in KINDS:
-            raise self.error(f"{word.said or 'the end'!r} is no kind of step", word.at, f"one of {', '.join(KINDS)}")
+        if word.text not in KINDS:
+            raise self.error(f"{word.text or 'the end'!r} is no kind of step", word.at, f"one of {', '.join(KINDS)}")
         tools = self.tools() if self._names_tool() else ()
         name = self.new_name() if self.taken("as") else None
         where = self.bracket() if self.taken("[") else None
-        return Pattern(word.said, tools, name, where)
+        return StepPattern(word.text, tools, name, where)
 
     def _names_tool(self) -> bool:
-        return self.next.kind == "text" or (self.next.kind == "name" and self.next.said not in (*_RESERVED, *OPERATORS))
+        return self.next.kind == "text" or (self.next.kind == "name" and self.next.text not in (*_RESERVED, *OPERATORS))
 
     def tools(self) -> tuple[str, ...]:
         found = [self.tool()]
@@ -171,19 +237,19 @@ class _Parser:
     def tool(self) -> str:
         word = self.take()
         if word.kind not in ("text", "name"):
-            raise self.error(f"{word.said or 'the end'!r} is no name of a tool", word.at)
-        said = str(word.value) if word.kind == "text" else word.said
-        while self.next.said == "." and word.kind == "name":
+            raise self.error(f"{word.text or 'the end'!r} is no name of a tool", word.at)
+        name = str(word.value) if word.kind == "text" else word.text
+        while self.next.text == "." and word.kind == "name":
             self.take()
-            said += "." + self.take().said
-        return said
+            name += "." + self.take().text
+        return name
 
     def new_name(self) -> str:
         word = self.take()
-        if word.kind != "name" or word.said in _RESERVED or word.said in (*OF_STEP, *OF_ROLLOUT):
-            raise self.error(f"{word.said or 'the end'!r} cannot be the name of a step", word.at)
-        self.names.add(word.said)
-        return word.said
+        if word.kind != "name" or word.text in _RESERVED or word.text in (*OF_STEP, *OF_ROLLOUT):
+            raise self.error(f"{word.text or 'the end'!r} cannot be the name of a step", word.at)
+        self.names.add(word.text)
+        return word.text
 
     def bracket(self) -> Rule:
         self.inside += 1
@@ -194,12 +260,12 @@ class _Parser:
 
     def comparison(self) -> Rule:
         left = self.sum()
-        if self.next.said not in OPERATORS or self.next.kind not in ("sign", "name"):
+        if self.next.text not in OPERATORS or self.next.kind not in ("sign", "name"):
             if isinstance(left, Constant):
                 raise self.error("a value alone is no rule", hint=f"compare it with {' '.join(OPERATORS[:-3])} ...")
             return Holds(left)
-        operator, at = self.take().said, self.next.at
-        right = self.listed() if operator == "in" and self.next.said == "(" else self.sum()
+        operator, at = self.take().text, self.next.at
+        right = self.listed() if operator == "in" and self.next.text == "(" else self.sum()
         if operator == "matches":
             self.check_pattern(right, at)
         return Compare(left, "=" if operator == "==" else operator, right)
@@ -231,8 +297,8 @@ class _Parser:
 
     def sum(self) -> Value:
         found = self.value()
-        while self.next.said in ("+", "-"):
-            sign = self.take().said
+        while self.next.text in ("+", "-"):
+            sign = self.take().text
             found = Sum(found, "+" if sign == "+" else "-", self.value())
         return found
 
@@ -250,46 +316,46 @@ class _Parser:
             if not isinstance(number, float):
                 raise self.error("only a number can be negative", word.at)
             return Constant(-number)
-        if word.said in _CONSTANTS:
-            return Constant(_CONSTANTS[self.take().said])
-        if word.said == "null":
+        if word.text in _CONSTANTS:
+            return Constant(_CONSTANTS[self.take().text])
+        if word.text == "null":
             raise self.error("nothing equals null", hint="write exists X, or not exists X")
-        return self.function() if word.said in ("count", "length") else self.path()
+        return self.function() if word.text in ("count", "length") else self.path()
 
     def function(self) -> Value:
-        called = self.take().said
+        called = self.take().text
         self.need("(")
-        found: Value = Count(self.pattern()) if called == "count" else Length(self.sum())
+        found: Value = StepCount(self.pattern()) if called == "count" else ValueLength(self.sum())
         self.need(")")
         return found
 
-    def path(self) -> Path:
+    def path(self) -> FieldPath:
         word = self.take()
-        if word.kind != "name" or word.said in _RESERVED:
-            raise self.error(f"{word.said or 'the end'!r} stands where a value should", word.at)
+        if word.kind != "name" or word.text in _RESERVED:
+            raise self.error(f"{word.text or 'the end'!r} stands where a value should", word.at)
         self.check_name(word)
         parts = []
         while self.taken("."):
             part = self.take()
             if part.kind not in ("name", "part", "text", "number"):
                 raise self.error("a name is missing after the dot", part.at)
-            parts.append(str(part.value) if part.kind == "text" else part.said)
-        if word.said == "row" and not parts:
+            parts.append(str(part.value) if part.kind == "text" else part.text)
+        if word.text == "row" and not parts:
             raise self.error("which field of the row?", word.at, "row.FIELD, for example row.difficulty")
-        named = word.said in self.names
+        named = word.text in self.names
         if named and parts and parts[0] not in OF_STEP:
             raise self.error(f"a step has no {parts[0]!r}", word.at, f"it has {', '.join(OF_STEP)}")
-        return Path(word.said, tuple(parts), named=named)
+        return FieldPath(word.text, tuple(parts), named=named)
 
-    def check_name(self, word: Word) -> None:
+    def check_name(self, word: Token) -> None:
         known = [*self.names, *(OF_STEP if self.inside else ()), *OF_ROLLOUT]
-        if word.said in known:
+        if word.text in known:
             return
-        near = difflib.get_close_matches(word.said, known, n=1)
+        near = difflib.get_close_matches(word.text, known, n=1)
         if near:
             hint = f"did you mean {near[0]}?"
-        elif word.said in OF_STEP:
-            hint = f"{word.said} is of a step: write it in brackets, call x[{word.said} ...]"
+        elif word.text in OF_STEP:
+            hint = f"{word.text} is of a step: write it in brackets, call x[{word.text} ...]"
         else:
-            hint = f"a field of the row is row.{word.said}; known: {', '.join(known)}"
-        raise self.error(f"nothing is called {word.said!r}", word.at, hint)
+            hint = f"a field of the row is row.{word.text}; known: {', '.join(known)}"
+        raise self.error(f"nothing is called {word.text!r}", word.at, hint)

@@ -1,4 +1,4 @@
-"""`blade.yaml`: what a benchmark's package teaches, read into values; every error names file and line."""
+"""`blade.yaml`, the custom rules of a benchmark, read into values; every error names file and line."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Any, NoReturn
 
 import yaml
 
-from blade.custom_rules.parse import parse
+from blade.custom_rules.parse import RuleError, parse
 from blade.custom_rules.rule_book import CustomLabel, Fix, RuleBook
 from blade.custom_rules.syntax import Rule
-from blade.custom_rules.tokens import RuleError
 from blade.model.errors import ArtifactError
 from blade.model.finding import Cause
 from blade.model.tools import Tools
 
 KINDS_OF_FIX = ("harness", "prompt", "training", "verifier", "data", "infrastructure")
-_CODES = ("ANS", "BEH", "DAT", "INF", "TSK")
+_RULE_CODES = ("ANS", "BEH", "DAT", "INF", "TSK")
+"""A label must not be taken for a rule of BLADE."""
 
 
-def read_book(path: Path, shown: str | None = None) -> RuleBook:
-    """The book in a file; ArtifactError names the file, the line and what to do."""
+def rule_book_at(path: Path, shown: str | None = None) -> RuleBook:
+    """The rule book in a file; ArtifactError names the file, the line and what to do."""
     shown = shown or path.name
     try:
         data = path.read_bytes()
@@ -62,7 +62,7 @@ class _Reader:
 
     def refuse(self, node: yaml.Node, what: str, hint: str = "", line: int = 0) -> NoReturn:
         number = node.start_mark.line + 1 + line
-        raise ArtifactError(f"{self.shown}:{number}: {what}", hint=hint or "docs/teaching.md shows the file")
+        raise ArtifactError(f"{self.shown}:{number}: {what}", hint=hint or "docs/packages.md shows the file")
 
     def fields(
         self, node: yaml.Node, readers: dict[str, Callable[[yaml.Node], Any]], needed: Sequence[str] = ()
@@ -140,21 +140,21 @@ class _Reader:
 
     def name(self, node: yaml.Node) -> str:
         name = self.text(node)
-        if not name.replace("-", "").replace("_", "").isalnum() or name[:3] in _CODES or len(name) > 60:
+        if not name.replace("-", "").replace("_", "").isalnum() or name[:3] in _RULE_CODES or len(name) > 60:
             self.refuse(node, f"{name!r} cannot name a label", "letters, digits and dashes; not like a code of BLADE")
         return name
 
     def flag(self, node: yaml.Node) -> bool:
-        said = self.text(node).lower()
-        if said not in ("true", "false", "yes", "no"):
-            self.refuse(node, f"{said!r} is neither true nor false")
-        return said in ("true", "yes")
+        text = self.text(node).lower()
+        if text not in ("true", "false", "yes", "no"):
+            self.refuse(node, f"{text!r} is neither true nor false")
+        return text in ("true", "yes")
 
     def cause(self, node: yaml.Node) -> Cause:
-        said = self.text(node)
-        if said not in list(map(str, Cause)):
-            self.refuse(node, f"{said!r} is no cause", f"one of {', '.join(Cause)}")
-        return Cause(said)
+        text = self.text(node)
+        if text not in list(map(str, Cause)):
+            self.refuse(node, f"{text!r} is no cause", f"one of {', '.join(Cause)}")
+        return Cause(text)
 
     def fix(self, node: yaml.Node) -> Fix:
         found = Fix(**self.fields(node, {"kind": self.text, "action": self.text}, ("kind", "action")))

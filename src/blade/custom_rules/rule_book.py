@@ -1,4 +1,4 @@
-"""What a benchmark's package teaches, as values; `blade.yaml` is read into them by `blade.custom_rules.read_rule_book`."""
+"""The custom rules of a benchmark's package as values; `blade.yaml` is read into them by `blade.custom_rules.read_rule_book`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class CustomLabel(Struct, frozen=True, kw_only=True):
 
 
 class RuleBook(Struct, frozen=True, kw_only=True):
-    """Everything that a package teaches; fields that it leaves out are None or empty."""
+    """Everything that a package sets; fields that it leaves out are None or empty."""
 
     path: str
     digest: str
@@ -49,3 +49,7 @@ class RuleBook(Struct, frozen=True, kw_only=True):
     def named(self) -> str:
         """File and hash, as reports and analyses name it."""
         return f"{self.path} ({self.digest})"
+
+
+NO_RULE_BOOK = RuleBook(path="", digest="")
+"""Of a run whose benchmark has no package."""

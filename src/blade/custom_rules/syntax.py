@@ -35,7 +35,7 @@ class Constant(msgspec.Struct, frozen=True):
     value: object
 
 
-class Path(msgspec.Struct, frozen=True):
+class FieldPath(msgspec.Struct, frozen=True):
     """A field of the rollout, of the step in brackets, or of a step that has a name."""
 
     root: str
@@ -53,19 +53,19 @@ class Sum(msgspec.Struct, frozen=True):
     right: Value
 
 
-class Count(msgspec.Struct, frozen=True):
+class StepCount(msgspec.Struct, frozen=True):
     """How many steps fit a pattern."""
 
-    pattern: Pattern
+    pattern: StepPattern
 
 
-class Length(msgspec.Struct, frozen=True):
+class ValueLength(msgspec.Struct, frozen=True):
     """How long a text or a list is."""
 
     of: Value
 
 
-Value = Constant | Path | Sum | Count | Length
+Value = Constant | FieldPath | Sum | StepCount | ValueLength
 
 
 class Compare(msgspec.Struct, frozen=True):
@@ -88,7 +88,7 @@ class Holds(msgspec.Struct, frozen=True):
     value: Value
 
 
-class Pattern(msgspec.Struct, frozen=True):
+class StepPattern(msgspec.Struct, frozen=True):
     """A step of some kind, of some tools, for which a rule holds; may be given a name."""
 
     kind: str
@@ -97,10 +97,10 @@ class Pattern(msgspec.Struct, frozen=True):
     where: Rule | None = None
 
 
-class Steps(msgspec.Struct, frozen=True):
+class StepSequence(msgspec.Struct, frozen=True):
     """Steps that fit patterns, each after the one before; `place` ties the first to the step in brackets."""
 
-    patterns: tuple[Pattern, ...]
+    patterns: tuple[StepPattern, ...]
     place: Literal["anywhere", "earlier", "later"] = "anywhere"
 
 
@@ -110,19 +110,19 @@ class Not(msgspec.Struct, frozen=True):
     rule: Rule
 
 
-class AllOf(msgspec.Struct, frozen=True):
+class AllRules(msgspec.Struct, frozen=True):
     """Every rule holds."""
 
     rules: tuple[Rule, ...]
 
 
-class AnyOf(msgspec.Struct, frozen=True):
+class AnyRule(msgspec.Struct, frozen=True):
     """At least one of the rules holds."""
 
     rules: tuple[Rule, ...]
 
 
-Rule = Compare | Exists | Holds | Steps | Not | AllOf | AnyOf
+Rule = Compare | Exists | Holds | StepSequence | Not | AllRules | AnyRule
 
 
 def parts_of(node: msgspec.Struct) -> Iterator[msgspec.Struct]:
@@ -137,19 +137,20 @@ def parts_of(node: msgspec.Struct) -> Iterator[msgspec.Struct]:
 def needs_steps(rule: Rule) -> bool:
     """Whether a rule asks about the trajectory; it cannot look where none is recorded."""
     return any(
-        isinstance(part, Pattern) or (isinstance(part, Path) and not part.named and part.root in _OF_TRAJECTORY)
+        isinstance(part, StepPattern)
+        or (isinstance(part, FieldPath) and not part.named and part.root in _OF_TRAJECTORY)
         for part in parts_of(rule)
     )
 
 
 def reads(rule: Rule, name: str) -> bool:
     """Whether a rule names a field of the rollout."""
-    return any(isinstance(part, Path) and not part.named and part.root == name for part in parts_of(rule))
+    return any(isinstance(part, FieldPath) and not part.named and part.root == name for part in parts_of(rule))
 
 
 def tools_named(rule: Rule) -> tuple[str, ...]:
     """The tools that a rule names, with their `*`, in the order of the rule."""
-    return tuple(dict.fromkeys(tool for part in parts_of(rule) if isinstance(part, Pattern) for tool in part.tools))
+    return tuple(dict.fromkeys(tool for part in parts_of(rule) if isinstance(part, StepPattern) for tool in part.tools))
 
 
 def fields_named(rule: Rule) -> tuple[str, ...]:
@@ -158,6 +159,6 @@ def fields_named(rule: Rule) -> tuple[str, ...]:
         dict.fromkeys(
             part.parts[0]
             for part in parts_of(rule)
-            if isinstance(part, Path) and part.root == "row" and not part.named and part.parts
+            if isinstance(part, FieldPath) and part.root == "row" and not part.named and part.parts
         )
     )

@@ -3,47 +3,43 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import re2
+from msgspec import Struct
 
 from blade.model.tools import is_deep
 
 
-class Seen(NamedTuple):
+class ValueAt(Struct, frozen=True):
     """A value, and the dotted path at which it stands."""
 
     value: object
     path: str = ""
 
 
-def within(value: object, parts: tuple[str, ...], path: str) -> Iterator[Seen]:
+def within(value: object, parts: tuple[str, ...], path: str) -> Iterator[ValueAt]:
     """Everything that a path leads to: `*` stands for any member; a number is a place in a list."""
     if not parts:
         if value is not None:
-            yield Seen(value, path)
+            yield ValueAt(value, path)
         return
     first, rest = parts[0], parts[1:]
     if isinstance(value, str):
         value = parsed(value)
-    for name, member in _members(value, first):
-        yield from within(member, rest, f"{path}.{name}" if path else name)
-
-
-def _members(value: object, name: str) -> Iterator[tuple[str, object]]:
+    members: Iterable[tuple[str, object]] = ()
     if isinstance(value, dict):
-        if name == "*":
-            yield from value.items()
-        elif name in value:
-            yield name, value[name]
+        members = value.items() if first == "*" else [(first, value[first])] if first in value else ()
     elif isinstance(value, list):
-        if name == "*":
-            yield from ((str(place), member) for place, member in enumerate(value))
-        elif name.isdecimal() and int(name) < len(value):
-            yield name, value[int(name)]
+        if first == "*":
+            members = ((str(number), member) for number, member in enumerate(value))
+        elif first.isdecimal() and int(first) < len(value):
+            members = [(first, value[int(first)])]
+    for name, member in members:
+        yield from within(member, rest, f"{path}.{name}" if path else name)
 
 
 def parsed(text: str) -> object:
@@ -75,12 +71,9 @@ def _spelled(text: str) -> float | None:
     try:
         return float(text.replace(",", "") if text[:1].isdigit() else text)
     except ValueError:
-        return _time(text.strip())
-
-
-def _time(text: str) -> float | None:
+        pass
     try:
-        when = datetime.fromisoformat(text)
+        when = datetime.fromisoformat(text.strip())
     except ValueError:
         return None
     return (when if when.tzinfo is not None else when.replace(tzinfo=UTC)).timestamp()
@@ -89,9 +82,11 @@ def _time(text: str) -> float | None:
 def compare(left: object, operator: str, right: object) -> bool:
     """Whether two values that are there compare so; numbers and times by size, texts letter by letter."""
     if operator == "in":
-        return isinstance(right, list | tuple) and any(equal(left, one) for one in right)
+        return isinstance(right, list | tuple) and any(equal(left, member) for member in right)
     if operator == "contains":
-        return _contains(left, right)
+        if isinstance(left, list | tuple):
+            return any(equal(member, right) for member in left)
+        return as_text(right) in (left if isinstance(left, dict) else as_text(left))
     if operator == "matches":
         return pattern(str(right)).search(as_text(left)) is not None
     if operator in ("=", "!="):
@@ -105,25 +100,12 @@ def compare(left: object, operator: str, right: object) -> bool:
 def equal(left: object, right: object) -> bool:
     """Equal as they are, or as numbers: `"5"` equals 5."""
     if isinstance(left, bool) or isinstance(right, bool):
-        return left is right or (
-            isinstance(left, str | bool) and isinstance(right, str | bool) and _word(left) == _word(right)
-        )
+        texts = isinstance(left, str | bool) and isinstance(right, str | bool)
+        return left is right or (texts and str(left).lower() == str(right).lower())
     if left == right:
         return True
     first, second = number(left), number(right)
     return first is not None and first == second
-
-
-def _word(value: str | bool) -> str:
-    return str(value).lower()
-
-
-def _contains(left: object, right: object) -> bool:
-    if isinstance(left, list | tuple):
-        return any(equal(one, right) for one in left)
-    if isinstance(left, dict):
-        return as_text(right) in left
-    return as_text(right) in as_text(left)
 
 
 def as_text(value: object) -> str:

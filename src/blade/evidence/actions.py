@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -36,8 +35,7 @@ class Made(NamedTuple):
         return parsed(self.step.arguments)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Wrong:
+class Wrong(msgspec.Struct, frozen=True, kw_only=True):
     """The right tool with other arguments than were due."""
 
     due: DueCall
@@ -46,8 +44,7 @@ class Wrong:
     """The arguments that differ, in the order of the key, then of the call."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Pairing:
+class Pairing(msgspec.Struct, frozen=True, kw_only=True):
     """Every due call and every call made, each on one side only."""
 
     exact: tuple[tuple[DueCall, Made], ...]

@@ -1,33 +1,235 @@
-"""What findings are made from, and the words of one before its numbers are known."""
+"""What run rules and findings are made from: rollouts of a run by their rows, those that were read again, and the rest.
+
+Also the words of a finding before its numbers are known, and runs whose keys stand beside their rows.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
+import polars as pl
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from blade.evidence.alignment import AlignedTrajectory
-from blade.evidence.reading import Reading
-from blade.evidence.refs import Refs
-from blade.evidence.withheld import Withheld
+from blade.evidence.differences import differences
+from blade.evidence.simulated_user import Withheld
+from blade.ingest.row_table import differences as differences_column
 from blade.model.diagnosis import Contrast, Elsewhere, Partition, Support
-from blade.model.finding import Evidence
+from blade.model.errors import ArtifactError
+from blade.model.finding import Difference, Evidence
 from blade.model.run import Run
-from blade.stats.rollout_index import Flags, RolloutIndex
+from blade.stats.rollout_index import Flags, Integers, Ref, RolloutIndex
 
-VerifierText = tuple[str, tuple[Evidence, ...]]
+MOST_REFS = 200
+"""Places kept of one finding or intervention; the count is of all."""
+
+
+class Refs(Struct, frozen=True, kw_only=True, eq=False, dict=True):
+    """Some rollouts, in an order. A run may have hundreds of thousands: names are made where they are asked for."""
+
+    of: RolloutIndex
+    rows: Integers
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Ref]:
+        return iter(self._table().rows())
+
+    def _table(self, most: int | None = None) -> pl.DataFrame:
+        return self.of.run.rollouts.select("task_id", "repeat")[self.rows[:most]]
+
+    @cached_property
+    def tasks(self) -> tuple[str, ...]:
+        """Ids of their tasks, each once, in the order of the first rollout."""
+        numbers = self.of.task[self.rows]
+        first = np.flatnonzero(np.diff(numbers, prepend=-1))
+        told = first[pl.Series(numbers[first]).is_first_distinct().to_numpy()]
+        return tuple(self.of.run.rollouts["task_id"][self.rows[told]].to_list())
+
+    @property
+    def in_words(self) -> str:
+        """`23 rollouts in 10 tasks`."""
+        return _counted(len(self), len(self.tasks))
+
+    def named(self, most: int | None = None) -> tuple[str, ...]:
+        """`task#repeat` of each, or of the first."""
+        names = self._table(most).select(pl.format("{}#{}", "task_id", "repeat"))
+        return tuple(names.to_series().to_list())
+
+    def only(self, which: Flags) -> Refs:
+        """Those that are marked, of all rollouts of the run."""
+        kept = which[self.rows]
+        return self if kept.all() else Refs(of=self.of, rows=self.rows[kept])
+
+    def less(self, which: Flags) -> Refs:
+        """Those that are not marked."""
+        return self.only(~which)
+
+    def within(self, tasks: Collection[str]) -> Refs:
+        """Those of some tasks."""
+        return self.only(self.of.of_tasks(tasks))
+
+
+def marked(of: RolloutIndex, which: Flags) -> Refs:
+    """The rollouts that are marked, in the order of the table."""
+    return Refs(of=of, rows=np.flatnonzero(which))
+
+
+def none(of: RolloutIndex) -> Refs:
+    """No rollout."""
+    return Refs(of=of, rows=np.zeros(0, np.int64))
+
+
+def at(of: RolloutIndex, places: Sequence[Ref]) -> Refs:
+    """The rollouts at some places; those that the run has."""
+    return Refs(of=of, rows=of.at(places))
+
+
+def spread(places: Sequence[Ref]) -> str:
+    """`23 rollouts in 10 tasks`, of a few that were named."""
+    return _counted(len(places), len({task for task, _ in places}))
+
+
+def _counted(rollouts: int, tasks: int) -> str:
+    return f"{rollouts:,} rollout{'' if rollouts == 1 else 's'} in {tasks:,} task{'' if tasks == 1 else 's'}"
+
+
+MOST_CONTRASTED = 80
+"""Sometimes-pass tasks that are read."""
+MOST_NEVER = 40
+"""Never-pass tasks that are read."""
+MOST_EACH = 4
+"""Passing, and failing, rollouts read of one task."""
+MOST_PASSING = 40
+"""Tasks of which one passing rollout is read."""
+MOST_OF_A_MODE = 6
+"""Rollouts of a mode that are read whatever their task."""
+
+
+class RereadRollouts(Struct, frozen=True, kw_only=True, dict=True):
+    """Rollouts that were read again, and by which rule others were not."""
+
+    walks: Mapping[Ref, AlignedTrajectory]
+    rows: Integers
+    """Where the rollouts stand in the table of the run, in the order of the walks."""
+    sometimes: tuple[str, ...]
+    never: tuple[str, ...]
+    cut: tuple[str, ...]
+
+    @cached_property
+    def _by_task(self) -> dict[str, list[AlignedTrajectory]]:
+        found: dict[str, list[AlignedTrajectory]] = {}
+        for (task, _), walk in self.walks.items():
+            found.setdefault(task, []).append(walk)
+        return found
+
+    @property
+    def tasks(self) -> Collection[str]:
+        """Tasks of which a rollout was read."""
+        return self._by_task.keys()
+
+    def of(self, task_id: str) -> list[AlignedTrajectory]:
+        """The rollouts of a task that were read, in order of repeat."""
+        return self._by_task.get(task_id, [])
+
+    def at(self, places: Sequence[Ref]) -> list[AlignedTrajectory]:
+        """Those of the places that were read."""
+        return [self.walks[place] for place in places if place in self.walks]
+
+
+def read(rollouts: RolloutIndex, partition: Partition) -> RereadRollouts:
+    """Read sometimes-pass tasks, then never-pass tasks, up to a number of each, and some rollouts of every mode."""
+    run, there = rollouts.run, rollouts.run.rollouts["artifact"].is_not_null().to_numpy()
+    judged = rollouts.judged & there
+    sometimes, never = _failing_tasks(rollouts, judged)
+    sometimes_first, lost = sometimes.head(MOST_CONTRASTED).to_list(), never.head(MOST_NEVER).to_list()
+    chosen = _of_tasks(rollouts, judged, [*sometimes_first, *lost])
+    chosen[_of_modes(rollouts, partition)] = chosen[_that_pass(rollouts, judged)] = True
+    rows = np.flatnonzero(chosen & judged)
+    places = run.rollouts.select("task_id", "repeat")[rows].rows()
+    if run.read is None:
+        return _nothing("the artifacts are out of reach")
+    try:
+        found = run.read(run, places) if places else []
+    except ArtifactError as gone:
+        return _nothing(gone.message)
+    walks = {
+        place: AlignedTrajectory(rollout=rollout, set_aside=partition.set_aside)
+        for place, rollout in zip(places, found, strict=True)
+    }
+    return RereadRollouts(
+        walks=walks,
+        rows=rows,
+        sometimes=tuple(sometimes_first),
+        never=tuple(lost),
+        cut=tuple(_cuts(len(sometimes), len(never))),
+    )
+
+
+def _nothing(why: str) -> RereadRollouts:
+    return RereadRollouts(
+        walks={}, rows=np.zeros(0, np.int64), sometimes=(), never=(), cut=(f"nothing was read again: {why}",)
+    )
+
+
+def _failing_tasks(rollouts: RolloutIndex, judged: Flags) -> tuple[pl.Series, pl.Series]:
+    """Tasks with both outcomes and tasks that only failed, in the order of the table."""
+    passes, sizes = rollouts.per_task(judged & rollouts.passed), rollouts.per_task(judged)
+    some, failing = passes > 0, passes < sizes
+    number = rollouts.task[np.cumsum(rollouts.lengths) - rollouts.lengths]
+    return rollouts.names.filter(pl.Series((failing & some)[number])), rollouts.names.filter(
+        pl.Series((failing & ~some)[number])
+    )
+
+
+def _of_tasks(rollouts: RolloutIndex, judged: Flags, tasks: Sequence[str]) -> Flags:
+    """The first passes, and the first failures, of each of the tasks."""
+    mine = judged & rollouts.of_tasks(tasks)
+    first = [_first_of_each(rollouts.task, np.flatnonzero(mine & one)) for one in (rollouts.passed, rollouts.failed)]
+    return rollouts.marked(*first)
+
+
+def _first_of_each(task: Integers, rows: Integers) -> Integers:
+    numbers = pl.DataFrame({"row": rows, "task": task[rows]})
+    return numbers.group_by("task", maintain_order=True).head(MOST_EACH)["row"].to_numpy()
+
+
+def _that_pass(rollouts: RolloutIndex, judged: Flags) -> Integers:
+    """Some passes, one a task, for what they share."""
+    passed = np.flatnonzero(judged & rollouts.passed)
+    first = np.flatnonzero(np.diff(rollouts.task[passed], prepend=-1))
+    return passed[first[:MOST_PASSING]]
+
+
+def _of_modes(rollouts: RolloutIndex, partition: Partition) -> Integers:
+    table = partition.table.select("mode", row=pl.Series(np.flatnonzero(rollouts.failed)))
+    return table.group_by("mode", maintain_order=True).head(MOST_OF_A_MODE)["row"].to_numpy()
+
+
+def _cuts(sometimes: int, never: int) -> list[str]:
+    said = []
+    if sometimes > MOST_CONTRASTED:
+        said.append(f"of {sometimes:,} sometimes-pass tasks the first {MOST_CONTRASTED} were read")
+    if never > MOST_NEVER:
+        said.append(f"of {never:,} never-pass tasks the first {MOST_NEVER} were read")
+    return said
+
+
+QuotedSentence = tuple[str, tuple[Evidence, ...]]
 """A sentence, and the evidence that it quotes."""
 
 
-class Context(Struct, frozen=True, kw_only=True, dict=True):
+class RunContext(Struct, frozen=True, kw_only=True, dict=True):
     """Everything that findings are made from."""
 
     rollouts: RolloutIndex
     """The rollouts of the run, to be counted over."""
     partition: Partition
-    reading: Reading
+    reading: RereadRollouts
     contrasts: Mapping[str, Contrast]
     withheld: Sequence[Withheld]
     elsewhere: Elsewhere = field(default_factory=Elsewhere)
@@ -71,7 +273,43 @@ class FindingDraft(Struct, frozen=True, kw_only=True):
     """Empty where failures are described, and nothing shows that mending it would help."""
     brief: str
     kind: str
-    where: tuple[VerifierText, ...] = ()
+    where: tuple[QuotedSentence, ...] = ()
     """Sentences with places and quotes; examples of the group where there are none."""
     support: Support = Support.DIRECT
     estimable: bool = True
+
+
+MOST_RECOMPARED = 20_000
+"""Rollouts that are compared; the rest keep what the scan saw."""
+RECOMPARED_AT_A_TIME = 500
+
+
+def with_keys_beside(run: Run) -> Run:
+    """The run with `differs` made from the keys of its inputs, where its own rows have none."""
+    keyed = run.tasks.filter(pl.col("key_artifact").is_not_null())["task_id"]
+    if keyed.is_empty() or run.read is None:
+        return run
+    mine = pl.col("task_id").is_in(keyed.implode()) & pl.col("outcome").is_in(["passed", "failed"])
+    places = list(
+        run.rollouts.select("task_id", "repeat", "outcome")
+        .filter(mine)
+        .drop("outcome")
+        .head(MOST_RECOMPARED)
+        .iter_rows()
+    )
+    return replace(run, rollouts=_with_fresh_differences(run, places))
+
+
+def _with_fresh_differences(run: Run, places: Sequence[tuple[str, int]]) -> pl.DataFrame:
+    found: dict[tuple[str, int], tuple[Difference, ...]] = {}
+    for start in range(0, len(places), RECOMPARED_AT_A_TIME):
+        some = places[start : start + RECOMPARED_AT_A_TIME]
+        rollouts = run.read(run, some) if run.read is not None else []
+        found |= {place: differences(rollout) for place, rollout in zip(some, rollouts, strict=True)}
+    fresh = pl.DataFrame(
+        {"task_id": [task for task, _ in found], "repeat": [repeat for _, repeat in found]},
+        schema={"task_id": pl.String, "repeat": pl.Int32},
+    ).with_columns(differences_column("fresh", list(found.values())), pl.lit(True).alias("read"))
+    joined = run.rollouts.join(fresh, on=["task_id", "repeat"], how="left", maintain_order="left")
+    chosen = pl.when(pl.col("read")).then(pl.col("fresh")).otherwise(pl.col("differs")).alias("differs")
+    return joined.with_columns(chosen).drop("fresh", "read")

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from blade.evidence import provenance, quotes
 from blade.evidence.actions import parsed
 from blade.evidence.alignment import AlignedTrajectory, canonical, shared_start
-from blade.evidence.script import facts, told
+from blade.evidence.simulated_user import NOT_GIVING, asks_for, facts, put_off, told
 from blade.model.diagnosis import Contrast, Divergence, Moment
 from blade.model.expected import DueCall
 from blade.model.finding import Difference, Differs
@@ -25,6 +26,7 @@ from blade.model.tools import changes_state
 
 MOST_LISTED = 4
 
+DECLINING = ("cannot", "not ", "unable", "unfortunately")
 _AT_A_STEP = (Differs.ARGUMENT, Differs.UNWANTED, Differs.EXTRA)
 _LEFT_OUT = (Differs.NOT_MADE, Differs.MISSING)
 
@@ -157,7 +159,7 @@ def _withheld(failing: AlignedTrajectory, passing: AlignedTrajectory, fact: str,
     return (
         "user" if asked else "agent",
         what if asked else f"never asks for `{argument_of(call, fact)}`, and the user does not give `{fact}` unasked",
-        Moment(did="says", evidence=quotes.of_text(failing.rollout, reply, _NOT_GIVING) if reply else None),
+        Moment(did="says", evidence=quotes.of_text(failing.rollout, reply, NOT_GIVING) if reply else None),
         Moment(did="says", evidence=quotes.holding(passing.rollout, giving, fact) if giving else None),
     )
 
@@ -166,33 +168,6 @@ def argument_of(call: Step, fact: str) -> str:
     """The name of the argument of a call that holds the fact; empty when none does."""
     names = (name for name, value in parsed(call.arguments).items() if fact.lower() in str(value).lower())
     return next(names, "")
-
-
-def asks_for(walk: AlignedTrajectory, argument: str) -> bool:
-    """Whether the agent names the argument in anything it says: `user_id` as "user ID"."""
-    phrase = _phrase(argument)
-    said = (f" {_spaced(step.text)} " for step in walk.steps if step.party == "agent" and step.kind == "message")
-    return bool(phrase) and any(f" {phrase} " in text for text in said)
-
-
-DECLINING = ("cannot", "not ", "unable", "unfortunately")
-_NOT_GIVING = ("don't have", "do not have", "not have", "don't remember", "not sure", "unable to", "can't find")
-
-
-def put_off(walk: AlignedTrajectory, argument: str = "") -> Step | None:
-    """What the user said instead: the message that puts the agent off, one that names the argument before others."""
-    heard = [step for step in walk.steps if step.party == "user" and step.text.strip()]
-    off = [step for step in heard if any(words in step.text.lower() for words in _NOT_GIVING)]
-    naming = [step for step in off if _phrase(argument) and _phrase(argument) in _spaced(step.text)]
-    return next(iter([*naming, *off, *heard]), None)
-
-
-def _phrase(argument: str) -> str:
-    return _spaced(argument).strip()
-
-
-def _spaced(text: str) -> str:
-    return re.sub(r"[^a-z0-9]+", " ", text.lower())
 
 
 def _by_agent(failing: AlignedTrajectory, passing: AlignedTrajectory, shared: int) -> Found:
@@ -393,10 +368,78 @@ def _is_lucky(walk: AlignedTrajectory, failing: Sequence[AlignedTrajectory]) -> 
         return False
     if any(tool not in other.tools for tool in walk.tools for other in failing):
         return False
-    checked = [tool for tool in failing[0].tools if not changes_state(tool)]
-    return any(tool not in walk.tools and all(tool in other.tools for other in failing) for tool in checked)
+    look_ups = [tool for tool in failing[0].tools if not changes_state(tool)]
+    return any(tool not in walk.tools and all(tool in other.tools for other in failing) for tool in look_ups)
 
 
 def words_of(tool: str) -> tuple[str, ...]:
     """The words of a tool's name, for finding the sentence that speaks of it."""
     return tuple(word for word in re.split(r"[^A-Za-z]+|(?<=[a-z])(?=[A-Z])", tool) if len(word) > 3)
+
+
+Given = tuple[str, str]
+"""A tool and the name of one of its arguments."""
+FEWEST = 3
+"""Failing rollouts that must lack the argument, in two tasks or more."""
+LACKING, HAVING = 0.8, 0.3
+"""Shares of failing rollouts that lack it, and of passing ones that have it (two or more), at the least."""
+
+
+class Narrower(Struct, frozen=True, kw_only=True):
+    """An argument of a look-up, and how often each side gives it."""
+
+    tool: str
+    argument: str
+    failing_with: int
+    failing: int
+    passing_with: int
+    passing: int
+
+
+def narrower(failing: Sequence[AlignedTrajectory], passing: Sequence[AlignedTrajectory]) -> Narrower | None:
+    """The argument that sets passing repeats of the same tasks apart most; None where none does."""
+    tasks = {_task(walk) for walk in passing}
+    left = [walk for walk in failing if _task(walk) in tasks]
+    tools = {tool for walk in left for tool, _ in _given(walk)}
+    with_it = Counter(given for walk in passing for given in _given(walk) if given[0] in tools)
+    found = [_counted(given, left, passing) for given in sorted(with_it)]
+    telling = [one for one in found if _tells(one, left)]
+    return min(telling, key=lambda one: (one.failing_with, -one.passing_with, one.tool, one.argument), default=None)
+
+
+def _task(walk: AlignedTrajectory) -> str:
+    return walk.rollout.key.task_id
+
+
+def _given(walk: AlignedTrajectory) -> set[Given]:
+    return set(_arguments(walk))
+
+
+def _arguments(walk: AlignedTrajectory) -> Iterator[Given]:
+    """Arguments of look-ups that were given a value."""
+    for call in walk.calls:
+        tool = call.tool or ""
+        if tool and not changes_state(tool):
+            yield from ((tool, name) for name, value in parsed(call.arguments).items() if value not in (None, ""))
+
+
+def _counted(given: Given, failing: Sequence[AlignedTrajectory], passing: Sequence[AlignedTrajectory]) -> Narrower:
+    tool, argument = given
+    asked = [walk for walk in failing if any(call.tool == tool for call in walk.calls)]
+    asking = [walk for walk in passing if any(call.tool == tool for call in walk.calls)]
+    return Narrower(
+        tool=tool,
+        argument=argument,
+        failing_with=sum(given in _given(walk) for walk in asked),
+        failing=len(asked),
+        passing_with=sum(given in _given(walk) for walk in asking),
+        passing=len(asking),
+    )
+
+
+def _tells(one: Narrower, failing: Sequence[AlignedTrajectory]) -> bool:
+    lacking = one.failing - one.failing_with
+    tasks = {_task(walk) for walk in failing if any(call.tool == one.tool for call in walk.calls)}
+    enough = lacking >= FEWEST and len(tasks) > 1
+    shown = one.passing_with >= max(2, HAVING * one.passing)
+    return enough and shown and lacking >= LACKING * one.failing

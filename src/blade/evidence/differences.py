@@ -11,13 +11,17 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
 
+import polars as pl
+
 from blade.evidence.actions import Made, carried_out, changes, pair
-from blade.evidence.answers import Match, compare_answer
+from blade.evidence.answer_forms import AnswerMatch
+from blade.evidence.answers import compare_answer
 from blade.evidence.templates import mask, telling
 from blade.ingest.fields import HARNESS_ERRORS, MASK, REACHED, is_judge
-from blade.model.expected import Check, Due, DueCall, VerifierText
+from blade.model.expected import Due, DueCall, VerifierCheck, VerifierText
 from blade.model.finding import Difference, Differs
 from blade.model.rollout import JUDGED, WHOLE, Features, Outcome, Rollout, Step
+from blade.model.run import Run
 from blade.model.tools import changes_state
 
 MOST = 24
@@ -152,7 +156,7 @@ MACHINERY = re.compile(
 )
 """Words of machinery that failed: of endpoints, networks, containers and quotas."""
 
-_COMPARED = {match: Difference(kind=Differs.ANSWER, name=match.value) for match in Match}
+_COMPARED = {match: Difference(kind=Differs.ANSWER, name=match.value) for match in AnswerMatch}
 _ABSENT = Difference(kind=Differs.ANSWER, name=ABSENT)
 
 
@@ -413,7 +417,7 @@ def _is_verdict_on_calls(due: Due) -> bool:
     return due.calls is not None and all(check.is_part_of_reward for check in due.checks)
 
 
-def _check_words(check: Check) -> str:
+def _check_words(check: VerifierCheck) -> str:
     return _template(check.words) if check.words else ""
 
 
@@ -425,7 +429,7 @@ def _answer(rollout: Rollout, key: str, extracts: bool) -> Iterator[Difference]:
     if answer and _A_PLACE.fullmatch(key.strip()) and _A_LETTER.fullmatch(answer.strip()):
         return  # the place of an option against its letter: the verifier knows how they go together
     match = compare_answer(answer, key, text)
-    if match is not Match.UNKNOWN:
+    if match is not AnswerMatch.UNKNOWN:
         yield _COMPARED[match]
     elif _is_absent(key, answer or text):
         yield _ABSENT
@@ -485,3 +489,16 @@ def _in_short(said: VerifierText) -> str:
 def _template(text: str) -> str:
     start, end = telling(text)
     return mask(text[start:end])
+
+
+def leaves_out_the_agent(run: Run) -> bool:
+    """Whether no rollout holds a word or a call of the agent, though some pass and some do not.
+
+    Then the verifier tells work from work, and the harness did not write it down. Where all pass or all fail, an agent
+    that never ran looks the same.
+    """
+    judged = run.rollouts.select("outcome", "calls", "agent_chars").filter(
+        pl.col("outcome").is_in(["passed", "failed"]) & pl.col("calls").is_not_null()
+    )
+    silent = not judged["calls"].sum() and not judged["agent_chars"].sum()
+    return silent and judged["outcome"].n_unique() > 1

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from blade.evidence import quotes
 from blade.evidence.alignment import AlignedTrajectory
-from blade.evidence.context import VerifierText
+from blade.evidence.context import QuotedSentence
 from blade.evidence.contrast import DECLINING, due_ids, words_of
 from blade.ingest.fields import BY_NAME
 from blade.model.finding import Evidence
@@ -38,7 +38,7 @@ def short(evidence: Evidence) -> str:
     return f' "{evidence.quote}"'
 
 
-def failure_in_words(walk: AlignedTrajectory, name: str) -> VerifierText:
+def failure_in_words(walk: AlignedTrajectory, name: str) -> QuotedSentence:
     """What a failing rollout did or said about the tool, check or field that is named."""
     step = next((one.step for one in walk.differs if one.name == name and one.step is not None), None)
     call = walk.call_at(step, name) if step is not None else None
@@ -52,7 +52,7 @@ def failure_in_words(walk: AlignedTrajectory, name: str) -> VerifierText:
     return _declined(walk, name) or ends(walk)
 
 
-def _declined(walk: AlignedTrajectory, name: str) -> VerifierText | None:
+def _declined(walk: AlignedTrajectory, name: str) -> QuotedSentence | None:
     """What the agent said against doing it, about the very thing that was due."""
     about = (*due_ids(walk, name), *words_of(name))
     words = (*about, *DECLINING)
@@ -68,7 +68,7 @@ def _speaks_of(said: str, about: Sequence[str]) -> bool:
     return any(word.lower().removesuffix("s") in said for word in about)
 
 
-def ends(walk: AlignedTrajectory) -> VerifierText:
+def ends(walk: AlignedTrajectory) -> QuotedSentence:
     """How a rollout ends: its last call, and the end of the agent's last words."""
     last = walk.message_after(walk.steps[-1].index) if walk.steps else None
     evidence = quotes.ending(walk.rollout, last) if last is not None else None
@@ -81,7 +81,7 @@ def ends(walk: AlignedTrajectory) -> VerifierText:
     return f'{walk.place}{called} ends with (:{evidence.step}) "{evidence.quote}".', (evidence,)
 
 
-def _thinks(walk: AlignedTrajectory) -> VerifierText:
+def _thinks(walk: AlignedTrajectory) -> QuotedSentence:
     """The end of a rollout in which nothing was said and nothing called."""
     last = walk.last_thought()
     evidence = quotes.ending(walk.rollout, last) if last is not None else None

@@ -1,4 +1,4 @@
-"""Tasks looked at closely, chosen for what they teach: the clearest contrasts, and what fails the same way every time."""
+"""Tasks looked at closely: what was expected, what each repeat did in a line of words, where repeats part."""
 
 from __future__ import annotations
 
@@ -6,32 +6,47 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from blade.attribution.modes import partition
 from blade.evidence import provenance, quotes
 from blade.evidence.alignment import AlignedTrajectory
-from blade.evidence.context import Context
+from blade.evidence.context import RereadRollouts, RunContext
+from blade.evidence.contrast import call_in_words, contrast, left_out_in_words
+from blade.evidence.differences import OF_A_TEST, UNDECIDED
 from blade.evidence.in_words import failure_in_words
-from blade.findings.describe import done_in_words, due_in_words
-from blade.findings.examples import clarity, divergence_in_words
-from blade.findings.exhibits import self_check
+from blade.evidence.simulated_user import withheld
+from blade.evidence.templates import readable, telling
+from blade.findings.examples import clarity, divergence_in_words, self_check
 from blade.findings.habits import usual_before
-from blade.model.diagnosis import Contrast, DeepDive
-from blade.model.finding import Differs, Evidence
+from blade.model.diagnosis import Contrast, DeepDive, RepeatOutcome
+from blade.model.errors import RequestError
+from blade.model.expected import Due, DueCall
+from blade.model.finding import Difference, Differs, Evidence
+from blade.model.run import Run
 from blade.model.tools import changes_state
+from blade.stats.rollout_index import index_rollouts
 
 MOST = 4
 """Tasks of each kind."""
 MOST_REPEATS = 8
 MOST_LINES = 3
+MOST_EACH = 8
+"""Passing, and failing, repeats that are read."""
+MOST_CALLS = 3
+MOST_DIFFERENCES = 4
+LONGEST_ARGUMENTS = 60
+LONGEST_ANSWER = 160
+_NOTHING = {"output": "no output", "thought": "only thoughts, no word", "declined": "declined"}
+"""What stands in the place of an answer."""
 
 
-def deep_dives(context: Context) -> tuple[DeepDive, ...]:
+def deep_dives(context: RunContext) -> tuple[DeepDive, ...]:
     """Sometimes-pass tasks first, then never-pass ones."""
     sometimes = _different(sorted(context.contrasts.values(), key=_teaches), MOST)
     never = _never(context)
     return (*(_sometimes(one, context) for one in sometimes), *(_never_pass(task, context) for task in never))
 
 
-def dive_into(task_id: str, context: Context) -> DeepDive:
+def dive_into(task_id: str, context: RunContext) -> DeepDive:
     """One task, whatever it teaches."""
     contrast = context.contrasts.get(task_id)
     return _sometimes(contrast, context) if contrast is not None else _never_pass(task_id, context)
@@ -56,7 +71,7 @@ def _different(ranked: Sequence[Contrast], most: int) -> list[Contrast]:
     return [*first, *rest][:most]
 
 
-def _sometimes(contrast: Contrast, context: Context) -> DeepDive:
+def _sometimes(contrast: Contrast, context: RunContext) -> DeepDive:
     walks = context.reading.of(contrast.task_id)
     said = [divergence_in_words(one) for one in sorted(contrast.divergences, key=lambda d: -clarity(d))[:2]]
     own = _self_checks(walks)
@@ -91,11 +106,11 @@ def _self_checks(walks: Sequence[AlignedTrajectory]) -> list[tuple[str, tuple[Ev
     ]
 
 
-def _line(walk: AlignedTrajectory) -> tuple[str, str, str]:
-    return walk.place, str(walk.rollout.outcome), done_in_words(walk)
+def _line(walk: AlignedTrajectory) -> RepeatOutcome:
+    return RepeatOutcome(location=walk.place, outcome=str(walk.rollout.outcome), did=done_in_words(walk))
 
 
-def _never(context: Context) -> list[str]:
+def _never(context: RunContext) -> list[str]:
     """Never-pass tasks, those first in which every repeat fails alike, one of each mode before a second."""
     mine = context.partition.table.select("task_id", "repeat", "mode").filter(
         pl.col("task_id").is_in(context.reading.never)
@@ -119,7 +134,7 @@ def _never(context: Context) -> list[str]:
     return chosen
 
 
-def _never_pass(task: str, context: Context) -> DeepDive:
+def _never_pass(task: str, context: RunContext) -> DeepDive:
     walks = context.reading.of(task)
     lines: list[str] = []
     evidence: list[Evidence] = []
@@ -160,7 +175,7 @@ def _unseen(walks: Sequence[AlignedTrajectory]) -> tuple[str, tuple[Evidence, ..
     return f"In no repeat read does anything that the agent saw hold {listed}{more} of the key.", ()
 
 
-def _unresolved(walks: Sequence[AlignedTrajectory], context: Context) -> tuple[str, tuple[Evidence, ...]] | None:
+def _unresolved(walks: Sequence[AlignedTrajectory], context: RunContext) -> tuple[str, tuple[Evidence, ...]] | None:
     """A look-up that passing rollouts usually make before the call that went wrong, and that no repeat makes."""
     wrong = [
         one.name
@@ -184,3 +199,147 @@ def _first_words(walks: Sequence[AlignedTrajectory]) -> tuple[str, tuple[Evidenc
     wrong = next(iter(walk.pairing.wrong), None)
     name = wrong.due.tool if wrong is not None else next((one.name for one in walk.differs if one.name), "")
     return failure_in_words(walk, name)
+
+
+def explain(run: Run, task_id: str) -> tuple[DeepDive, Contrast | None]:
+    """The task looked at closely; the contrast where some repeats pass and some fail. Raises for an unknown task."""
+    rollouts = index_rollouts(run)
+    parts = partition(rollouts)
+    rows = run.rollouts.filter((pl.col("task_id") == task_id) & pl.col("artifact").is_not_null())
+    if rows.is_empty() or run.read is None:
+        known = ", ".join(run.tasks["task_id"].head(6))
+        raise RequestError(f"run {run.name} has no rollout of task {task_id!r}", hint=f"tasks are called {known}, ...")
+    judged = rows.filter(pl.col("outcome").is_in(["passed", "failed"]))
+    chosen = judged.group_by("outcome", maintain_order=True).head(MOST_EACH).sort("repeat")
+    if chosen.is_empty():
+        raise RequestError(f"no rollout of task {task_id} was judged", hint="`blade show` reads one as it is")
+    places = list(chosen.select("task_id", "repeat").iter_rows())
+    walks = {
+        place: AlignedTrajectory(rollout=rollout, set_aside=parts.set_aside)
+        for place, rollout in zip(places, run.read(run, places), strict=True)
+    }
+    both = chosen["outcome"].n_unique() == 2
+    reading = RereadRollouts(
+        walks=walks,
+        rows=rollouts.at(places),
+        sometimes=(task_id,) if both else (),
+        never=() if both else (task_id,),
+        cut=_cut(judged, chosen),
+    )
+    found = contrast(task_id, list(walks.values())) if both else None
+    context = RunContext(
+        rollouts=rollouts,
+        partition=parts,
+        reading=reading,
+        contrasts={task_id: found} if found else {},
+        withheld=withheld(list(walks.values())),
+    )
+    return dive_into(task_id, context), found
+
+
+def _cut(judged: pl.DataFrame, chosen: pl.DataFrame) -> tuple[str, ...]:
+    if judged.height == chosen.height:
+        return ()
+    return (f"of {judged.height} judged repeats {chosen.height} were read: the first {MOST_EACH} of each outcome",)
+
+
+def due_in_words(due: Due, *, only_reads: bool = False) -> str:
+    """The key in a line; what cannot be known is said. Look-ups are due where no key of the run wants a change."""
+    if due.calls is not None:
+        wanted = [call for call in due.calls if only_reads or changes_state(call.tool)]
+        said = f"say {', '.join(quotes.shown(one, 40) for one in due.statements[:3])}" if due.statements else ""
+        return "; ".join(filter(None, (_listed(wanted) or "no change", said)))
+    if due.checks and (due.answer is None or len(due.answer) > LONGEST_ANSWER):
+        return f"{due.asked:,} {'test or criterion' if due.asked == 1 else 'tests or criteria'}"
+    if due.answer:
+        return f"answer {quotes.worded(due.answer, LONGEST_ANSWER)}"
+    return "not in these files"
+
+
+def _listed(calls: Sequence[DueCall]) -> str:
+    more = f"; {len(calls) - MOST_CALLS} more" if len(calls) > MOST_CALLS else ""
+    return "; ".join(f"`{call_in_words(call)}`" for call in calls[:MOST_CALLS]) + more
+
+
+def done_in_words(walk: AlignedTrajectory) -> str:
+    """How a rollout differs from what was due, or what it did where that cannot be told."""
+    found = list(
+        dict.fromkeys(filter(None, (_not_made(walk), *(_difference_in_words(walk, one) for one in walk.differs))))
+    )
+    if found:
+        more = f"; {len(found) - MOST_DIFFERENCES} more" if len(found) > MOST_DIFFERENCES else ""
+        return "; ".join(found[:MOST_DIFFERENCES]) + more
+    if walk.passed and walk.due.calls is not None:
+        return "as the key has it"
+    if walk.rollout.answer:
+        return f"answers {quotes.worded(walk.rollout.answer, 80)}"
+    return f"{len(walk.calls)} call{'' if len(walk.calls) == 1 else 's'}" if walk.calls else "no call"
+
+
+def _not_made(walk: AlignedTrajectory) -> str:
+    due = [one.name for one in walk.differs if one.kind == Differs.NOT_MADE]
+    refused = [tool for tool in due if any(call.tool == tool for call in walk.calls)]
+    if refused:
+        return "; ".join(left_out_in_words(walk, tool) for tool in due)
+    named = ", ".join(f"`{tool}`" for tool in due)
+    return f"no change; {named} {'was' if len(due) == 1 else 'were'} due" if due else ""
+
+
+def _call_in_words(walk: AlignedTrajectory, step: int | None, tool: str) -> str:
+    """A call with its arguments where they are short, and its place."""
+    call = walk.call_at(step, tool)
+    arguments = " ".join((call.arguments or "").split()) if call is not None else ""
+    shown = f" {arguments}" if 2 < len(arguments) <= LONGEST_ARGUMENTS else ""
+    return f"{shown} (:{step})"
+
+
+def _difference_in_words(walk: AlignedTrajectory, one: Difference) -> str:
+    if one.kind == Differs.ARGUMENT:
+        return f"{_argument_in_words(walk, one)} (:{one.step})"
+    words = {
+        Differs.UNWANTED: f"calls `{one.name}`{_call_in_words(walk, one.step, one.name)}, the key wants no change",
+        Differs.EXTRA: f"calls `{one.name}`{_call_in_words(walk, one.step, one.name)} beyond the key",
+        Differs.MISSING: left_out_in_words(walk, one.name) if one.kind == Differs.MISSING else "",
+        Differs.NOT_SAID: f"does not say {quotes.shown(one.name, 50)}",
+        Differs.CHECK: _check_in_words(walk, one) if one.kind == Differs.CHECK else "",
+        Differs.CUT: f"cut by the limit of {one.name}"
+        if one.name != OF_A_TEST
+        else "its program is too slow for the tests",
+        Differs.NO_RECORD: f"no verdict in `{one.name}`"
+        if one.detail == UNDECIDED
+        else f"no account of the verifier in `{one.name}`",
+        Differs.ERROR: f"`{one.name}`: {quotes.shown(readable(one.detail), 70)}",
+        Differs.NO_ANSWER: _NOTHING.get(one.name, "no answer handed in"),
+        Differs.REFUSED: f"calls `{one.name}`{_call_in_words(walk, one.step, one.name)}, whose schema refuses `{one.detail}`",
+        Differs.SAID: f"`{one.name}`: {quotes.shown(readable(one.detail), 90)}",
+    }
+    if one.kind == Differs.ANSWER:
+        return "" if walk.passed else _answer_in_words(walk, one.name)
+    return words.get(Differs(one.kind), "")
+
+
+def _check_in_words(walk: AlignedTrajectory, one: Difference) -> str:
+    """A test or criterion that failed, with the verifier's words where there are any."""
+    failed = next((check for check in walk.due.checks if not check.passed and check.name.startswith(one.name)), None)
+    start, end = telling(failed.words) if failed is not None and failed.words.strip() else (0, 0)
+    words = f" ({quotes.shown(failed.words[start:end], 90)})" if failed is not None and end else ""
+    return f"fails `{quotes.shown(one.name, 70)}`{words}"
+
+
+def _answer_in_words(walk: AlignedTrajectory, how: str) -> str:
+    given = walk.rollout.answer
+    return f"answers {quotes.worded(given, 60)} ({how})" if given else f"no answer extracted ({how})"
+
+
+def _argument_in_words(walk: AlignedTrajectory, one: Difference) -> str:
+    for wrong in walk.pairing.wrong:
+        if wrong.made.step.index == one.step and one.detail in wrong.names:
+            name, due, made = provenance.first_difference(
+                one.detail, wrong.due.arguments.get(one.detail), wrong.made.arguments.get(one.detail)
+            )
+            if made is None:
+                return f"`{one.name}` leaves out `{name}` {quotes.shown(due, 30)}"
+            if due is None:
+                return f"`{one.name}` adds `{name}` {quotes.shown(made, 30)}"
+            return f"`{one.name}` with `{name}` {quotes.shown(made, 30)} for {quotes.shown(due, 30)}"
+    return f"`{one.name}` with another `{one.detail}`"

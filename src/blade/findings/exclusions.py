@@ -6,10 +6,10 @@ Most users leave nothing out: the rules and what diagnoses are imported where a 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import polars as pl
+from msgspec.structs import replace
 
 from blade.model.diagnosis import Diagnosis
 from blade.model.errors import RequestError
@@ -55,12 +55,12 @@ def excluded(run: Run, wishes: Sequence[str], labels: Sequence[CustomLabel]) -> 
 def _doubted(run: Run, wish: str, labels: Sequence[CustomLabel]) -> list[str] | None:
     """The tasks that a wish leaves out by a diagnosis: suspects, or those that a rule over runs names; None for others."""
     from blade.findings.diagnose import diagnose
-    from blade.rules.run import run_rules
+    from blade.rules.catalog import run_rules
 
     if wish == "suspect":
         return suspects_of(diagnose(run, custom=labels))
     code = wish.removeprefix("code:")
-    if not any(one.rule.code == code for one in run_rules()):
+    if not any(rule.code == code for rule in run_rules()):
         return None
     found = diagnose(run)
     return [task for doubt in (*found.doubts, *found.across) if doubt.code == code for task in doubt.tasks]

@@ -1,26 +1,32 @@
-"""Pooled contrast: what rollouts do or leave out, fixed without looking at outcomes, against passing and failing.
+"""What rollouts do or leave out, and words in their results, against passing and failing: fixed without looking at outcomes.
 
 Habits are the tools that a rollout never calls, calling nothing at all, and calling one tool without another first.
-Each is tested within tasks and all of them in one family, so that trying many does not make one of them true.
+Each is tested within tasks and all of them in one family, so that trying many does not make one of them true. Of words
+that alarm a reader, only tasks with both outcomes can tell, and of them the rollouts that were read again: nothing is
+read for this.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
 from itertools import permutations
 
 import numpy as np
 import polars as pl
 from msgspec import Struct
 
-from blade.findings.tested_rollouts import Tested
-from blade.model.diagnosis import Habit, Support
+from blade.evidence.alignment import AlignedTrajectory
+from blade.evidence.context import RereadRollouts
+from blade.model.diagnosis import Alarm, Habit, Support
+from blade.model.finding import Evidence
 from blade.model.pattern import pattern_of
 from blade.model.run import Run
 from blade.model.tools import changes_state
-from blade.stats.association import Strata
+from blade.rules.phrases import search_for
+from blade.stats.association import Strata, within_tasks
 from blade.stats.rollout_index import Flags, Integers
-from blade.stats.support import SymptomCounts, support
+from blade.stats.support import SymptomCounts, Tested, support
 
 FEWEST_TASKS = 5
 _LOOKS_UP = pattern_of(r"(?:^|_)(?:get|find|search|look_?up|list|read|fetch|query|retrieve|view|check)(?:_|$)")
@@ -30,6 +36,23 @@ NEVER = 1 << 40
 MOST_WALKS = 2_000
 FEWEST_WALKS = 3
 USUAL = 0.6
+WORDS: tuple[tuple[str, str], ...] = (
+    ("error", r"\berrors?\b|\w+Error\b"),
+    ("traceback", r"\btraceback \(most recent call last\)"),
+    ("exception", r"\bexceptions?\b|\w+Exception\b"),
+    ("timeout", r"\btime(?:d )?[ -]?outs?\b|\w*Timeout\w*"),
+    ("429", r"\b429\b|\btoo many requests\b|\brate limit"),
+    ("5xx", r"\b(?:http|status|code|error)\W{1,4}50[0234]\b|\binternal server error\b|\bbad gateway\b"),
+    ("permission denied", r"\bpermission denied\b|\baccess denied\b|\bforbidden\b|\bEACCES\b"),
+    ("not found", r"\b(?:command |file )?not found\b|\bno such file\b"),
+    ("connection refused", r"\bconnection (?:refused|reset)\b|\bECONNRE\w+"),
+    ("killed", r"\bkilled\b|\bout of memory\b|\bsegmentation fault\b"),
+    ("warning", r"\bwarnings?\b|\bdeprecated\b"),
+)
+"""What readers stop at, with the pattern that finds it."""
+FEWEST = 3
+"""Passing rollouts that must hold a word before it can be called harmless."""
+AROUND = 60
 
 
 class Candidate(Struct, frozen=True, kw_only=True):
@@ -54,7 +77,7 @@ def observed(tested: Tested) -> list[tuple[Candidate, SymptomCounts]]:
 
 
 def habits(seen: Sequence[tuple[Candidate, SymptomCounts]], q: Sequence[float | None]) -> tuple[Habit, ...]:
-    """Habits with their grades, most strongly tied to failing first; `q` is each one's value in the whole family."""
+    """Habits with their support, most strongly tied to failing first; `q` is each one's value in the whole family."""
     return tuple(
         sorted((_habit(one, detect, value) for (one, detect), value in zip(seen, q, strict=True)), key=_strength)
     )
@@ -140,3 +163,63 @@ def usual_before(run: Run, tool: str) -> list[tuple[str, int, int]]:
     ]
     usual = [one for one in counts if one[2] >= FEWEST_WALKS and one[1] >= USUAL * one[2]]
     return sorted(usual, key=lambda one: (-one[1], one[0]))
+
+
+def alarms(reading: RereadRollouts) -> tuple[Alarm, ...]:
+    """Every alarming word that results of sometimes-pass tasks hold, with its counts; the commonest in passes first."""
+    walks = [walk for task in reading.sometimes for walk in reading.of(task)]
+    texts = ["\n".join(step.text for step in walk.steps if step.party == "tool") for walk in walks]
+    held = _held(texts)
+    found = [
+        alarm
+        for number, (word, pattern) in enumerate(WORDS)
+        for alarm in _alarm(word, re.compile(pattern, re.IGNORECASE), walks, [number in numbers for numbers in held])
+    ]
+    return tuple(sorted(found, key=lambda one: (-one.fired_passed, one.word)))
+
+
+def _held(texts: list[str]) -> list[Collection[int]]:
+    """The numbers of the words that each text holds. In ASCII a search is as good as the pattern; else it is confirmed."""
+    patterns = [re.compile(pattern, re.IGNORECASE) for _, pattern in WORDS]
+    search = search_for([(number, (pattern,)) for number, (_, pattern) in enumerate(WORDS)])
+    found: list[Collection[int]] = [search(text) for text in texts]
+    return [
+        numbers if text.isascii() else {n for n in numbers if patterns[n].search(text)}
+        for text, numbers in zip(texts, found, strict=True)
+    ]
+
+
+def _alarm(word: str, pattern: re.Pattern[str], walks: list[AlignedTrajectory], holds: list[bool]) -> Iterator[Alarm]:
+    held = np.asarray(holds, dtype=bool)
+    failed = np.asarray([not walk.passed for walk in walks], dtype=bool)
+    if not held.any():
+        return
+    seen = within_tasks([walk.rollout.key.task_id for walk in walks], held, failed)
+    difference = seen.risk_difference
+    if difference is None:
+        difference = _share(held, failed) - _share(held, ~failed)
+    passes = [walk for walk, hit in zip(walks, held, strict=True) if hit and walk.passed]
+    evidence = _quote(passes[0], pattern) if passes else None
+    yield Alarm(
+        word=word,
+        fired_failed=int((held & failed).sum()),
+        failed=int(failed.sum()),
+        fired_passed=len(passes),
+        passed=int((~failed).sum()),
+        harmless=len(passes) >= FEWEST and difference <= 0,
+        evidence=(evidence,) if evidence else (),
+    )
+
+
+def _share(held: np.ndarray, of: np.ndarray) -> float:
+    return float(held[of].mean()) if of.any() else 0.0
+
+
+def _quote(walk: AlignedTrajectory, pattern: re.Pattern[str]) -> Evidence | None:
+    """The word in a passing rollout, with what stands around it."""
+    for step in walk.steps:
+        match = pattern.search(step.text) if step.party == "tool" else None
+        if match is not None:
+            quote = step.text[max(0, match.start() - AROUND) : match.end() + AROUND].strip()
+            return Evidence(key=walk.rollout.key, step=step.index, field="text", quote=quote)
+    return None

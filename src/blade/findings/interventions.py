@@ -15,15 +15,14 @@ import polars as pl
 from msgspec import Struct
 from msgspec.structs import replace
 
-from blade.attribution.groups import Group
+from blade.attribution.groups import FailureGroup
 from blade.evidence import quotes
-from blade.evidence.context import Context
-from blade.evidence.refs import MOST_REFS, Refs, marked, none
+from blade.evidence.context import MOST_REFS, Refs, RunContext, marked, none
 from blade.findings.rule_statistics import READS_VERDICT
 from blade.model.diagnosis import Doubt, Finding, Intervention, RuleStatistics, Support, TaskCause, Together
 from blade.model.finding import Cause, Evidence
-from blade.rules import Rule
 from blade.rules.catalog import all_rules, to_do
+from blade.rules.declaration import Rule
 from blade.stats.headroom import headroom
 from blade.stats.rollout_index import Flags, RolloutIndex
 
@@ -60,8 +59,8 @@ class _Remedy(Struct, frozen=True, kw_only=True):
 
 
 def interventions(
-    context: Context,
-    findings: Sequence[tuple[Finding, Group]],
+    context: RunContext,
+    findings: Sequence[tuple[Finding, FailureGroup]],
     doubts: Sequence[Doubt],
     checked: Sequence[RuleStatistics],
     causes: Mapping[str, TaskCause],
@@ -90,7 +89,7 @@ def _calls_for_something(one: RuleStatistics) -> bool:
     return not one.custom and one.status == "stable" and one.support in RESTS_ON and one.fired_failed > 0
 
 
-def _of_finding(one: Finding, group: Group) -> _Remedy:
+def _of_finding(one: Finding, group: FailureGroup) -> _Remedy:
     return _Remedy(
         kind=one.kind,
         action=one.fix,
@@ -180,7 +179,7 @@ def _measured(one: _Remedy, rollouts: RolloutIndex, causes: Mapping[str, TaskCau
         causes=_causes_of(tasks, causes),
         task_ids=tasks,
         rollouts=len(one.failing),
-        places=one.failing.named(MOST_REFS),
+        locations=one.failing.named(MOST_REFS),
         headroom=headroom(rollouts, hit, only, estimable=one.estimable),
         evidence=one.evidence[:MOST_EVIDENCE],
     )
@@ -213,7 +212,7 @@ def _told_once(
         known = alike if remedy.doubts or remedy.source.startswith("label:") else named
         if _is_told(remedy, known, rollouts) or len(chosen) == MOST:
             continue
-        adds = rollouts.mended(mine[~named[mine]])
+        adds = rollouts.gain_if_fixed(mine[~named[mine]])
         chosen.append((replace(one, adds=adds), remedy))
         named[mine] = alike[mine] = True
     return chosen

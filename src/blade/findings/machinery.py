@@ -5,19 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from blade.attribution.groups import Group
+from blade.attribution.groups import FailureGroup
 from blade.evidence import quotes
 from blade.evidence.alignment import AlignedTrajectory
-from blade.evidence.context import Context, FindingDraft, VerifierText
+from blade.evidence.context import FindingDraft, QuotedSentence, RunContext
 from blade.evidence.differences import OF_A_TEST
 from blade.evidence.in_words import answer as answer_evidence
 from blade.evidence.in_words import closing
-from blade.findings.examples import last_text, verb
-from blade.findings.exhibits import seen_by, shown_by, stopped
+from blade.findings.examples import last_text, seen_by, shown_by, stopped, verb
 from blade.model.finding import Differs
 from blade.model.pattern import pattern_of
-from blade.rules import rules
-from blade.rules.catalog import rule_in_words, to_do
+from blade.rules.catalog import rollout_rules, rule_in_words, to_do
 
 _CALL_AS_TEXT = pattern_of(r"</?tool_call>|<function=|<invoke|\"tool_calls\"\s*:")
 _CHANGED_FILE = pattern_of(r"^\+\+\+ b/(\S+)", re.MULTILINE)
@@ -32,7 +30,7 @@ _WITHOUT_VERDICT = {
 """What rollouts have in place of a verdict, by mode."""
 
 
-def limit(group: Group, context: Context) -> FindingDraft:
+def limit(group: FailureGroup, context: RunContext) -> FindingDraft:
     """A limit of tokens, steps or time; where most of what it cuts goes round, that is the defect."""
     if group.name == OF_A_TEST:
         return _too_slow(group, context)
@@ -56,7 +54,7 @@ def limit(group: Group, context: Context) -> FindingDraft:
     )
 
 
-def _too_slow(group: Group, context: Context) -> FindingDraft:
+def _too_slow(group: FailureGroup, context: RunContext) -> FindingDraft:
     return FindingDraft(
         title="Its program is too slow for the tests",
         what=f"{group.failing.in_words}: every test that {'it fails' if len(group.failing) == 1 else 'they fail'} runs out of time.",
@@ -67,7 +65,7 @@ def _too_slow(group: Group, context: Context) -> FindingDraft:
     )
 
 
-def _slow(walk: AlignedTrajectory) -> VerifierText:
+def _slow(walk: AlignedTrajectory) -> QuotedSentence:
     """What the verifier says of the test that ran out of time, and how many held."""
     evidence = stopped(walk)
     met, asked = walk.due.met, walk.due.asked
@@ -76,13 +74,13 @@ def _slow(walk: AlignedTrajectory) -> VerifierText:
     return f"{walk.place}{held}{told}.", (evidence,) if evidence is not None else ()
 
 
-def _going_round(group: Group, context: Context) -> int:
+def _going_round(group: FailureGroup, context: RunContext) -> int:
     rollouts = context.rollouts
     going = rollouts.marked(*(rollouts.fired[code] for code in GOING_ROUND if code in rollouts.fired))
     return len(group.failing.only(going))
 
 
-def machinery(group: Group, context: Context) -> FindingDraft:
+def machinery(group: FailureGroup, context: RunContext) -> FindingDraft:
     """Provider, harness, sandbox or tool backend, by their own words or by the rule that sees it."""
     if group.name:
         return _seen_by_rule(group, context)
@@ -97,7 +95,7 @@ def machinery(group: Group, context: Context) -> FindingDraft:
     )
 
 
-def _told(walk: AlignedTrajectory) -> VerifierText:
+def _told(walk: AlignedTrajectory) -> QuotedSentence:
     """The error that the harness recorded, else how the rollout ends."""
     evidence = shown_by(walk, "machinery")
     if evidence is None:
@@ -106,8 +104,8 @@ def _told(walk: AlignedTrajectory) -> VerifierText:
     return f'{walk.place} {where} "{evidence.quote}".', (evidence,)
 
 
-def _seen_by_rule(group: Group, context: Context) -> FindingDraft:
-    rule = next(one for one in rules() if one.code == group.name)
+def _seen_by_rule(group: FailureGroup, context: RunContext) -> FindingDraft:
+    rule = next(one for one in rollout_rules() if one.code == group.name)
     what = rule_in_words(rule.code)
     return FindingDraft(
         title=f"{what[0].upper()}{what[1:]}, and the rollout counts as a failure",
@@ -119,7 +117,7 @@ def _seen_by_rule(group: Group, context: Context) -> FindingDraft:
     )
 
 
-def _seen(walk: AlignedTrajectory, code: str) -> VerifierText:
+def _seen(walk: AlignedTrajectory, code: str) -> QuotedSentence:
     """Where a rule fired, and how the rollout ends."""
     evidence, words = seen_by(walk, code), closing(walk)
     shown = f'{walk.place}:{evidence.step} "{evidence.quote}"' if evidence is not None else walk.place
@@ -127,7 +125,7 @@ def _seen(walk: AlignedTrajectory, code: str) -> VerifierText:
     return f"{shown}{said}.", tuple(one for one in (evidence, words) if one is not None)
 
 
-def no_verdict(group: Group, context: Context) -> FindingDraft:
+def no_verdict(group: FailureGroup, context: RunContext) -> FindingDraft:
     """The verifier left no account, failed itself, or asked a judge that came to no verdict."""
     mine = context.rollouts.marked(group.failing.rows)
     found = [mode for mode in _WITHOUT_VERDICT if context.in_mode(mode).only(mine)] or ["no-verdict"]
@@ -143,7 +141,7 @@ def no_verdict(group: Group, context: Context) -> FindingDraft:
     )
 
 
-def no_answer(group: Group, context: Context) -> FindingDraft:
+def no_answer(group: FailureGroup, context: RunContext) -> FindingDraft:
     """No output at all, or none that could be judged."""
     walks = context.read(group.failing)
     mute = [walk for walk in walks if any(o.kind == Differs.NO_ANSWER and o.name == "output" for o in walk.differs)]
@@ -162,7 +160,7 @@ def no_answer(group: Group, context: Context) -> FindingDraft:
     )
 
 
-def _mute(group: Group, walks: Sequence[AlignedTrajectory]) -> FindingDraft:
+def _mute(group: FailureGroup, walks: Sequence[AlignedTrajectory]) -> FindingDraft:
     handed = [walk for walk in walks if walk.rollout.answer]
     said = (
         f" Of {len(walks)} read, {len(handed)} hand{'s' if len(handed) == 1 else ''} in something all the same."
@@ -179,7 +177,7 @@ def _mute(group: Group, walks: Sequence[AlignedTrajectory]) -> FindingDraft:
     )
 
 
-def _handed(walk: AlignedTrajectory) -> VerifierText:
+def _handed(walk: AlignedTrajectory) -> QuotedSentence:
     if not walk.rollout.answer:
         return f"{walk.place} has no step with a word in it.", ()
     evidence = answer_evidence(walk.rollout)

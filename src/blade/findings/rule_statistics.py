@@ -7,25 +7,24 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import polars as pl
 
-from blade.evidence.context import Context
-from blade.evidence.reading import Reading
-from blade.evidence.refs import Refs, none
-from blade.findings.exhibits import in_row
-from blade.findings.tested_rollouts import Tested
+from blade.evidence.context import Refs, RereadRollouts, RunContext, none
+from blade.findings.examples import in_row
 from blade.model.diagnosis import RuleStatistics, Support
 from blade.model.finding import Evidence, Hit
-from blade.rules import Rule, find, rules
+from blade.rules.catalog import rollout_rules
+from blade.rules.declaration import Rule
+from blade.rules.hits import find
 from blade.stats.association import within_tasks
 from blade.stats.counts import fired
 from blade.stats.rollout_index import Flags, RolloutIndex
-from blade.stats.support import SymptomCounts, support
+from blade.stats.support import SymptomCounts, Tested, support
 
 MOST_EVIDENCE = 3
 READS_VERDICT = "it reads the verdict or the key, so its lift would test itself"
 
 
 def observed(tested: Tested, custom: Sequence[Rule] = ()) -> list[tuple[Rule, SymptomCounts]]:
-    """Every rule, of the catalogue and `taught`, with its association over the judged rollouts that it looked at."""
+    """Every rule, of the catalog and `custom`, with its association over the judged rollouts that it looked at."""
     rollouts = tested.rollouts
     unseen = _unseen(rollouts, tested.which)
     everywhere = (int(tested.which.sum()), int(rollouts.failed[tested.which].sum()))
@@ -33,7 +32,7 @@ def observed(tested: Tested, custom: Sequence[Rule] = ()) -> list[tuple[Rule, Sy
         (rule, _observed(_seen(rule.code, tested, unseen), rollouts.marked(rollouts.fired[rule.code])))
         if rule.code in rollouts.fired
         else (rule, _quiet(everywhere, unseen.get(rule.code, (0, 0))))
-        for rule in (*rules(), *custom)
+        for rule in (*rollout_rules(), *custom)
     ]
 
 
@@ -79,9 +78,9 @@ def _cannot(code: str) -> pl.Expr:
 
 
 def rule_statistics(
-    context: Context, seen: Sequence[tuple[Rule, SymptomCounts]], q: Sequence[float | None]
+    context: RunContext, seen: Sequence[tuple[Rule, SymptomCounts]], q: Sequence[float | None]
 ) -> tuple[RuleStatistics, ...]:
-    """Every rule with its grade and counts, by code; `q` is each one's value in the whole family."""
+    """Every rule with its support and counts, by code; `q` is each one's value in the whole family."""
     rollouts = context.rollouts
     there = rollouts.run.rollouts["artifact"].is_not_null().to_numpy()
     unseen, rows, nowhere = _unseen(rollouts, there), int(there.sum()), none(rollouts)
@@ -137,7 +136,7 @@ def _rule_statistics(
     )
 
 
-def _evidence(code: str, shown: pl.DataFrame, reading: Reading) -> list[Evidence]:
+def _evidence(code: str, shown: pl.DataFrame, reading: RereadRollouts) -> list[Evidence]:
     """Quotes of the first of the rollouts in which a rule fired."""
     found: list[Evidence] = []
     for task, repeat, hits in shown.filter(fired([code])).select("task_id", "repeat", "fired").iter_rows():

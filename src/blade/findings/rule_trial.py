@@ -10,19 +10,17 @@ import msgspec
 import polars as pl
 
 from blade.custom_rules import Rule, fields_named, parse, reads, tools_named
-from blade.findings.tested_rollouts import tested
 from blade.ingest.artifacts import find as find_runs
 from blade.ingest.load import load_found
-from blade.model.diagnosis import Support
+from blade.model.diagnosis import RuleTrial, Sighting, Support, TrialSlice
 from blade.model.finding import Hit
 from blade.model.options import Options
-from blade.model.rule_trial import Sighting, Trial, TrialSlice
 from blade.model.run import Run
-from blade.rules import find
-from blade.rules.custom import CustomDetection, detected_again
+from blade.rules.hits import find
+from blade.rules.scan import CustomDetection, detected_again
 from blade.stats.counts import fired
 from blade.stats.rollout_index import index_rollouts
-from blade.stats.support import SymptomCounts, support
+from blade.stats.support import SymptomCounts, support, tested
 
 TRIED = "tried"
 """The name under which hits of the rule stand in the table."""
@@ -32,7 +30,7 @@ MOST_NAMED = 8
 _VERDICT = ("outcome", "reward", "expected")
 
 
-def try_rule(inputs: Sequence[str], text: str, options: Options) -> tuple[Trial, ...]:
+def try_rule(inputs: Sequence[str], text: str, options: Options) -> tuple[RuleTrial, ...]:
     """A rule tried on every run of the inputs; RuleError when the text is none."""
     rule = parse(text)
     detection = CustomDetection(rules=((TRIED, rule),))
@@ -43,13 +41,13 @@ def try_rule(inputs: Sequence[str], text: str, options: Options) -> tuple[Trial,
     return tuple(trial(run, rule, text) for run in (*again, *runs[saved:]))
 
 
-def try_on(run: Run, text: str) -> Trial:
+def try_on(run: Run, text: str) -> RuleTrial:
     """A rule tried on a run that is loaded: its rollouts are read again."""
     rule = parse(text)
     return trial(detected_again(run, CustomDetection(rules=((TRIED, rule),))), rule, text)
 
 
-def trial(run: Run, rule: Rule, text: str) -> Trial:
+def trial(run: Run, rule: Rule, text: str) -> RuleTrial:
     """The trial of a rule whose hits stand in the run's table as `TRIED`."""
     rows = run.rollouts.filter(pl.col("artifact").is_not_null()).with_columns(
         fired([TRIED]).fill_null(False).alias("hit"),
@@ -58,7 +56,7 @@ def trial(run: Run, rule: Rule, text: str) -> Trial:
     hit, judged = rows.filter("hit"), rows.filter(pl.col("outcome").is_in(["passed", "failed"]) & ~pl.col("blind"))
     seen = _observed(run)
     reads_verdict = any(reads(rule, name) for name in _VERDICT)
-    return Trial(
+    return RuleTrial(
         run=run.name,
         rule=text,
         fired=hit.height,
@@ -136,7 +134,7 @@ def _sightings(hit: pl.DataFrame, run: Run) -> tuple[Sighting, ...]:
     hits = [next(one for one in each if one["code"] == TRIED) for each in chosen["fired"].to_list()]
     return tuple(
         Sighting(
-            place=f"{task}#{repeat}" + (f":{one['step']}" if one["step"] is not None else ""),
+            location=f"{task}#{repeat}" + (f":{one['step']}" if one["step"] is not None else ""),
             outcome=outcome,
             evidence=find(rollout, msgspec.convert(one, Hit)) if one["length"] else None,
         )

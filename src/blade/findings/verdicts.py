@@ -5,19 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from blade.attribution.groups import A_TOTAL, BEFORE_JUDGING, Group
+from blade.attribution.groups import A_TOTAL, BEFORE_JUDGING, FailureGroup
 from blade.attribution.mode_kinds import party_of
 from blade.evidence import quotes
 from blade.evidence.alignment import AlignedTrajectory
-from blade.evidence.context import Context, FindingDraft, VerifierText
+from blade.evidence.context import FindingDraft, QuotedSentence, RunContext, marked
 from blade.evidence.differences import A_JUDGE, ENVIRONMENT, EVERY_TEST
-from blade.evidence.refs import marked
 from blade.evidence.templates import readable, telling
-from blade.findings import exhibits
-from blade.findings.examples import verb
-from blade.findings.exhibits import judge_words
+from blade.findings import examples
+from blade.findings.examples import judge_words, verb
 from blade.ingest.fields import is_judge
-from blade.model.expected import Check
+from blade.model.expected import VerifierCheck
 from blade.model.finding import Differs
 from blade.model.pattern import pattern_of
 
@@ -36,7 +34,7 @@ LONGEST_ANSWER = 60
 """Characters of an answer that is shown beside the verifier's words."""
 
 
-def not_said(group: Group, context: Context) -> FindingDraft:
+def not_said(group: FailureGroup, context: RunContext) -> FindingDraft:
     """A statement that was due and not made."""
     alone = f"; in {len(group.alone)} nothing else is wrong" if group.alone else ""
     return FindingDraft(
@@ -49,7 +47,7 @@ def not_said(group: Group, context: Context) -> FindingDraft:
     )
 
 
-def _unsaid(walk: AlignedTrajectory) -> VerifierText:
+def _unsaid(walk: AlignedTrajectory) -> QuotedSentence:
     wanted = next((one.name for one in walk.differs if one.kind == Differs.NOT_SAID), "")
     spoken = [step for step in walk.steps if step.party == "agent" and step.kind == "message" and step.text.strip()]
     numbered = [step for step in spoken if re.search(r"\d", step.text)] if re.search(r"\d", wanted) else []
@@ -59,7 +57,7 @@ def _unsaid(walk: AlignedTrajectory) -> VerifierText:
     return f"{walk.place} never says {quotes.shown(wanted, 60)}{said}.", (evidence,) if evidence else ()
 
 
-def check(group: Group, context: Context) -> FindingDraft:
+def check(group: FailureGroup, context: RunContext) -> FindingDraft:
     """A test or criterion that tasks share; those that no two tasks share are one finding together."""
     if not group.name:
         return _criteria(group, context)
@@ -76,7 +74,7 @@ def check(group: Group, context: Context) -> FindingDraft:
     )
 
 
-def _criteria(group: Group, context: Context) -> FindingDraft:
+def _criteria(group: FailureGroup, context: RunContext) -> FindingDraft:
     """How near the misses are, whether one criterion decides, and whether the reward shows any of it."""
     walks = context.read(group.failing)
     counted = [walk for walk in walks if walk.due.met]
@@ -125,12 +123,12 @@ def _alike(walks: Sequence[AlignedTrajectory]) -> list[str]:
     tasks = {walk.rollout.key.task_id for walk, _ in mine}
     if words in ("", A_TOTAL) or len(tasks) < 2 or len(mine) * 2 < len(walks):
         return []
-    found = exhibits.check(*mine[0])
+    found = examples.check(*mine[0])
     shown = quotes.shown(" ".join(found.quote.split()) if found is not None else readable(words), 110)
     return [f'In {len(mine)} of {len(walks)} read the verifier says of one: "{shown}".']
 
 
-def _train(group: Group, context: Context, where: str) -> str:
+def _train(group: FailureGroup, context: RunContext, where: str) -> str:
     """What to train on: passing repeats of the same tasks, where there are any that earned it."""
     telling = [
         f"{task}#{repeat}"
@@ -144,7 +142,7 @@ def _train(group: Group, context: Context, where: str) -> str:
     return f"train on solved tasks of this kind, {where}; {_why_none_teaches(group, context)}"
 
 
-def _why_none_teaches(group: Group, context: Context) -> str:
+def _why_none_teaches(group: FailureGroup, context: RunContext) -> str:
     """Why no repeat of the group's own tasks is an example to train on."""
     few = "this task" if len(group.tasks) == 1 else f"these {len(group.tasks)} tasks"
     rollouts = context.rollouts
@@ -160,7 +158,7 @@ def _mostly_met(walk: AlignedTrajectory) -> bool:
     return walk.due.met * 2 >= walk.due.asked
 
 
-def _failed(walk: AlignedTrajectory, name: str) -> VerifierText:
+def _failed(walk: AlignedTrajectory, name: str) -> QuotedSentence:
     failed = [one for one in walk.due.checks if one.name.startswith(name) and not one.passed]
     one = next((check_ for check_ in failed if check_.required), failed[0] if failed else None)
     met, all_ = walk.due.met, walk.due.asked
@@ -174,14 +172,14 @@ def _failed(walk: AlignedTrajectory, name: str) -> VerifierText:
     return f"{walk.place}{of}{what or ' fails it'}{quoted}.", (evidence,) if evidence else ()
 
 
-def _words_of(check_: Check) -> str:
+def _words_of(check_: VerifierCheck) -> str:
     if not check_.words.strip():
         return ""
     start, end = telling(check_.words)
     return check_.words[start:end][: quotes.LONGEST].strip()
 
 
-def words(group: Group, context: Context) -> FindingDraft:
+def words(group: FailureGroup, context: RunContext) -> FindingDraft:
     """What the verifier says of failures, and rarely of a pass."""
     if group.name == EVERY_TEST:
         return _cannot_run(group, context)
@@ -206,10 +204,10 @@ def words(group: Group, context: Context) -> FindingDraft:
     )
 
 
-def _cannot_run(group: Group, context: Context) -> FindingDraft:
+def _cannot_run(group: FailureGroup, context: RunContext) -> FindingDraft:
     """What every test of a rollout says: the program could not be run, or was not taken out of its fence."""
     walks = context.read(group.failing)
-    found = [(walk, evidence) for walk in walks if (evidence := exhibits.check(walk, "")) is not None]
+    found = [(walk, evidence) for walk in walks if (evidence := examples.check(walk, "")) is not None]
     fenced = bool(found) and all("SyntaxError" in one.quote and _FENCE in one.quote for _, one in found)
     return FindingDraft(
         title=f"Every test says {_as_said(group, context)(110)}",
@@ -225,21 +223,21 @@ def _cannot_run(group: Group, context: Context) -> FindingDraft:
     )
 
 
-def _as_said(group: Group, context: Context) -> Callable[[int], str]:
+def _as_said(group: FailureGroup, context: RunContext) -> Callable[[int], str]:
     """The verifier's words, cut to a width; those of one rollout where what it says differs from one to the next."""
     plain = readable(group.detail)
     walks = context.read(group.failing)[:1] if plain != group.detail or plain.endswith("...") else []
-    found = next((one for walk in walks if (one := exhibits.said(walk, group.name)) is not None), None)
+    found = next((one for walk in walks if (one := examples.said(walk, group.name)) is not None), None)
     if found is None:
         return lambda width: f'"{quotes.shown(plain, width)}"'
     more = " and the like" if len(group.failing) > 1 else ""
     return lambda width: f'"{quotes.shown(" ".join(found.quote.split()), width)}"{more}'
 
 
-def _spoken(walk: AlignedTrajectory, field: str) -> VerifierText:
+def _spoken(walk: AlignedTrajectory, field: str) -> QuotedSentence:
     spoken = next((one for one in walk.due.said if one.field == field), None)
     if spoken is None:
-        heard = exhibits.said(walk, field)
+        heard = examples.said(walk, field)
         return (
             (f'{walk.place}:{heard.step} "{heard.quote}".', (heard,)) if heard is not None else (f"{walk.place}.", ())
         )
@@ -282,7 +280,7 @@ NAMES = {
 """How an answer compares with the key; what is not here is a mode or a doubt, and no finding."""
 
 
-def answer(group: Group, context: Context) -> FindingDraft:
+def answer(group: FailureGroup, context: RunContext) -> FindingDraft:
     """How the answers of failing rollouts compare with the key."""
     form = group.name in ("several", "contained")
     return FindingDraft(
@@ -298,7 +296,7 @@ def answer(group: Group, context: Context) -> FindingDraft:
     )
 
 
-def declined(group: Group, context: Context) -> FindingDraft:
+def declined(group: FailureGroup, context: RunContext) -> FindingDraft:
     """The verifier says that the agent did not try, or said that it does not know."""
     return FindingDraft(
         title="It declines, or says that it does not know",
@@ -316,7 +314,7 @@ def _first_of_tasks(walks: Sequence[AlignedTrajectory]) -> list[AlignedTrajector
     return list(first.values())
 
 
-def _answered(walk: AlignedTrajectory) -> VerifierText:
+def _answered(walk: AlignedTrajectory) -> QuotedSentence:
     given, expected = walk.rollout.answer, walk.due.answer or ""
     last = walk.message_after(walk.steps[-1].index) if walk.steps else None
     evidence = quotes.stating(walk.rollout, last) if last is not None else None

@@ -16,11 +16,11 @@ from msgspec.structs import replace
 from blade.files import finish
 from blade.ingest.decode import Row, Unusable, decode_row
 from blade.ingest.fields import is_rollout
-from blade.ingest.folder_files import Listing, listing
+from blade.ingest.folder_files import FolderListing, listing
 from blade.ingest.formats import FileHead, Format, format_named, formats
 from blade.ingest.jsonl import Torn, first_bytes, records
 from blade.model.errors import ArtifactError, RequestError
-from blade.model.rollout import Problem, Source
+from blade.model.rollout import Problem, RowSource
 
 SUFFIXES = (
     ("_materialized_inputs", "inputs"),
@@ -140,7 +140,7 @@ def _problems(search: _Search) -> tuple[Problem, ...]:
     taken = {path.resolve() for bundle in search.bundles.values() for path in bundle.sidecars.values()}
     refused = sorted((path, why) for path, why in search.refused.items() if path not in taken)
     return tuple(
-        Problem(source=Source(artifact=f"{path.parent.name}/{path.name}"), reason=why) for path, why in refused
+        Problem(source=RowSource(artifact=f"{path.parent.name}/{path.name}"), reason=why) for path, why in refused
     )
 
 
@@ -202,12 +202,13 @@ def _take(path: Path, name: str | None, search: _Search) -> None:
                 search.refused[file.resolve()] = _without_rollouts(role_of(file))
             if role_of(file) == "rollouts":
                 _take_file(file, name, search)
-                if file.resolve() in search.refused and _is_dataset(file):
+                rows = read_head(file).rows if file.resolve() in search.refused else ()
+                if rows and all("responses_create_params" in row for row in rows):
                     search.datasets.append(file)
                     del search.refused[file.resolve()]
 
 
-def _folders(root: Path, forced: Format | None) -> Iterator[tuple[Listing, Format | None]]:
+def _folders(root: Path, forced: Format | None) -> Iterator[tuple[FolderListing, Format | None]]:
     """Every folder from `root` down and the format whose run it is as a whole; what lies below such a run is part of it."""
     owners = [format_ for format_ in ((forced,) if forced else formats()) if format_.owns is not None]
     waiting, seen = [root], {root.resolve()}
@@ -232,7 +233,7 @@ def _files(folder: Path) -> list[Path]:
     return [file for here, owner in _folders(folder, None) for file in ([here.path] if owner else _files_in(here))]
 
 
-def _files_in(here: Listing) -> list[Path]:
+def _files_in(here: FolderListing) -> list[Path]:
     if "rollouts.parquet" in here.files:
         return []
     return [here.path / name for name in here.files if name.endswith((*_ROLLOUT_ENDINGS, *_TABLE_ENDINGS))]
@@ -241,11 +242,6 @@ def _files_in(here: Listing) -> list[Path]:
 def _is_swallowed(path: Path) -> bool:
     """A sidecar that a glob swallowed, whose rollouts stand beside it, is not taken as rollouts."""
     return role_of(path) != "rollouts" and any(main.exists() for main in _mains(path))
-
-
-def _is_dataset(path: Path) -> bool:
-    rows = read_head(path).rows
-    return bool(rows) and all("responses_create_params" in row for row in rows)
 
 
 def _take_file(path: Path, name: str | None, search: _Search) -> None:
@@ -376,7 +372,7 @@ def _nothing(inputs: Sequence[str], problems: Sequence[Problem]) -> NoReturn:
         raise RequestError("no run was given", hint="example: blade analyze results/rollouts.jsonl")
     if problems:
         listed = "; ".join(f"{problem.source}: {problem.reason}" for problem in problems[:5])
-        raise ArtifactError(f"no usable rollouts in {what}: {listed}", hint="see docs/artifacts.md for what is read")
+        raise ArtifactError(f"no usable rollouts in {what}: {listed}", hint="see docs/formats.md for what is read")
     for path in (path for text in inputs for path in _expand(_split_name(text)[1]) if not path.is_dir()):
         main = next(main for main in _mains(path) if main.exists())  # else it would be among the problems
         raise ArtifactError(
@@ -385,5 +381,5 @@ def _nothing(inputs: Sequence[str], problems: Sequence[Problem]) -> NoReturn:
         )
     raise ArtifactError(
         f"no rollouts in {what}",
-        hint="expected *.jsonl, *.jsonl.gz, *.jsonl.zst or an Inspect log; see docs/artifacts.md",
+        hint="expected *.jsonl, *.jsonl.gz, *.jsonl.zst or an Inspect log; see docs/formats.md",
     )

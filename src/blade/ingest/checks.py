@@ -9,11 +9,11 @@ from typing import TypeGuard
 
 from msgspec import Struct
 
-from blade.model.expected import Check
+from blade.model.expected import VerifierCheck
 from blade.model.pattern import pattern_of
 
 Get = Callable[[str], object]
-Shape = Callable[[tuple[str, ...], Get], Iterator[Check]]
+Shape = Callable[[tuple[str, ...], Get], Iterator[VerifierCheck]]
 """Reads the checks of a row, with its keys in order of name, that have one shape."""
 
 
@@ -197,7 +197,7 @@ def verdict(value: object) -> bool | None:
     return _WORDS.get(value.strip().lower()) if isinstance(value, str) else None
 
 
-def read_checks(names: Iterable[str], get: Get) -> tuple[Check, ...]:
+def read_checks(names: Iterable[str], get: Get) -> tuple[VerifierCheck, ...]:
     """The checks of a row with these keys, whatever their order; empty when it holds none.
 
     Shapes are tried in a fixed order and the first that holds any is taken: names beside booleans, named verdicts,
@@ -233,7 +233,7 @@ def _shapes(names: tuple[str, ...]) -> tuple[Shape, ...]:
     return tuple(shape for shape, is_its in reads if any(map(is_its, names)))
 
 
-def _paired(have: tuple[str, ...], get: Get) -> Iterator[Check]:
+def _paired(have: tuple[str, ...], get: Get) -> Iterator[VerifierCheck]:
     for first, second in PAIRED:
         names, verdicts = (get(first), get(second)) if first in have and second in have else (None, None)
         if isinstance(names, list) and isinstance(verdicts, list) and len(names) == len(verdicts):
@@ -241,7 +241,9 @@ def _paired(have: tuple[str, ...], get: Get) -> Iterator[Check]:
             for place, (name, value) in enumerate(zip(names, verdicts, strict=True)):
                 if isinstance(value, bool):
                     words = _wanted(wanted, place)
-                    yield Check(name=str(name)[:LONGEST_NAME], passed=value, field=f"{second}.{place}", words=words)
+                    yield VerifierCheck(
+                        name=str(name)[:LONGEST_NAME], passed=value, field=f"{second}.{place}", words=words
+                    )
 
 
 def _wanted(kwargs: object, place: int) -> str:
@@ -251,7 +253,7 @@ def _wanted(kwargs: object, place: int) -> str:
     return ", ".join(f"{name} {value}" for name, value in given.items())
 
 
-def _named_fields(have: tuple[str, ...], get: Get) -> Iterator[Check]:
+def _named_fields(have: tuple[str, ...], get: Get) -> Iterator[VerifierCheck]:
     for field in (*NAMES, *(name for name in have if name not in NAMES and _MAY_NAME.fullmatch(name))):
         found = _from_value(field, get(field)) if field in have else []
         if found:
@@ -259,7 +261,7 @@ def _named_fields(have: tuple[str, ...], get: Get) -> Iterator[Check]:
             return
 
 
-def _accounts(have: tuple[str, ...], get: Get) -> Iterator[Check]:
+def _accounts(have: tuple[str, ...], get: Get) -> Iterator[VerifierCheck]:
     for field in ACCOUNTS:
         value = get(field) if field in have else None
         for name, item in value.items() if isinstance(value, dict) else ():
@@ -270,7 +272,7 @@ def _accounts(have: tuple[str, ...], get: Get) -> Iterator[Check]:
                     return
 
 
-def _components(have: tuple[str, ...], get: Get) -> Iterator[Check]:
+def _components(have: tuple[str, ...], get: Get) -> Iterator[VerifierCheck]:
     """`reward_safety` beside `reward_utility`, `citation_match` beside `answer_match`: what the reward is made of."""
     for names in (
         [name for name in have if name.startswith(COMPONENT)],
@@ -280,14 +282,16 @@ def _components(have: tuple[str, ...], get: Get) -> Iterator[Check]:
         parts = {name: value for name, value in values.items() if _is_share(value)}
         for name, value in parts.items() if len(parts) > 1 else ():
             if name not in _OF_THE_KEY:
-                yield Check(name=name.removeprefix(COMPONENT), passed=value == 1, field=name, words=f"{value:g}")
+                yield VerifierCheck(
+                    name=name.removeprefix(COMPONENT), passed=value == 1, field=name, words=f"{value:g}"
+                )
 
 
 def _is_share(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
 
 
-def _from_value(field: str, value: object) -> list[Check]:
+def _from_value(field: str, value: object) -> list[VerifierCheck]:
     if isinstance(value, dict) and 0 < len(value) <= MOST:
         known = [_keyed(str(name), item, partly=all(map(_is_share, value.values()))) for name, item in value.items()]
     elif isinstance(value, list) and 0 < len(value) <= MOST and all(isinstance(item, dict) for item in value):
@@ -295,7 +299,7 @@ def _from_value(field: str, value: object) -> list[Check]:
     else:
         return []
     checks = [
-        Check(
+        VerifierCheck(
             name=one.name[:LONGEST_NAME],
             passed=one.passed,
             field=f"{field}.{one.where}",
@@ -367,7 +371,7 @@ def _words_of(item: dict[str, object], passed: bool | None) -> tuple[str, str]:
     return "", ""
 
 
-def _traces(have: tuple[str, ...], get: Get) -> Iterator[Check]:
+def _traces(have: tuple[str, ...], get: Get) -> Iterator[VerifierCheck]:
     for field in TRACES:
         value = get(field) if field in have else None
         if isinstance(value, dict) and value and all(isinstance(text, str) for text in value.values()):
@@ -375,7 +379,7 @@ def _traces(have: tuple[str, ...], get: Get) -> Iterator[Check]:
             if len(failed) == len(value):
                 for name, text in failed:
                     path = f"{field}.{name}"
-                    yield Check(
+                    yield VerifierCheck(
                         name=name[:LONGEST_NAME],
                         passed=False,
                         field=path,
@@ -385,12 +389,12 @@ def _traces(have: tuple[str, ...], get: Get) -> Iterator[Check]:
                 return
 
 
-def _numbered(have: tuple[str, ...], get: Get) -> Iterator[Check]:
+def _numbered(have: tuple[str, ...], get: Get) -> Iterator[VerifierCheck]:
     for field, what in NUMBERED.items():
         value = get(field) if field in have else None
         if isinstance(value, list) and value and all(isinstance(one, bool) or _is_code(one) for one in value):
             for place, one in enumerate(value):
-                yield Check(name=f"{what} {place + 1}", passed=one is True, field=f"{field}.{place}")
+                yield VerifierCheck(name=f"{what} {place + 1}", passed=one is True, field=f"{field}.{place}")
             return
 
 
@@ -398,7 +402,7 @@ def _is_code(value: object) -> bool:
     return isinstance(value, int) and value < 0
 
 
-def _nested(have: tuple[str, ...], get: Get) -> Iterator[Check]:
+def _nested(have: tuple[str, ...], get: Get) -> Iterator[VerifierCheck]:
     for field in NESTED:
         value = get(field) if field in have else None
         found = list(_listed(field, value, 0))
@@ -407,7 +411,7 @@ def _nested(have: tuple[str, ...], get: Get) -> Iterator[Check]:
             return
 
 
-def _listed(path: str, value: object, depth: int) -> Iterator[Check]:
+def _listed(path: str, value: object, depth: int) -> Iterator[VerifierCheck]:
     if not isinstance(value, dict) or depth > DEEPEST:
         return
     passed, failed = value.get("success"), value.get("failure")
@@ -415,7 +419,9 @@ def _listed(path: str, value: object, depth: int) -> Iterator[Check]:
         group = path.rpartition(".")[2]
         for names, verdict_, where in ((passed, True, "success"), (failed, False, "failure")):
             for place, name in enumerate(names if isinstance(names, list) else ()):
-                yield Check(name=f"{group}: {name}"[:LONGEST_NAME], passed=verdict_, field=f"{path}.{where}.{place}")
+                yield VerifierCheck(
+                    name=f"{group}: {name}"[:LONGEST_NAME], passed=verdict_, field=f"{path}.{where}.{place}"
+                )
         return
     for name, item in value.items():
         yield from _listed(f"{path}.{name}", item, depth + 1)
@@ -425,7 +431,7 @@ def _is_names(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(one, str) for one in value)
 
 
-def _totals(have: tuple[str, ...], get: Get) -> Iterator[Check]:
+def _totals(have: tuple[str, ...], get: Get) -> Iterator[VerifierCheck]:
     """`f2p_passed` of `f2p_total` as one check each, which holds when they are equal; also inside a verifier's account."""
     yield from _counted("", {name: get(name) for name in have if is_read(name) and name not in NESTED}, 0)
     for field in NESTED:
@@ -433,7 +439,7 @@ def _totals(have: tuple[str, ...], get: Get) -> Iterator[Check]:
             yield from _counted(f"{field}.", get(field), 0)
 
 
-def _counted(path: str, value: object, depth: int) -> Iterator[Check]:
+def _counted(path: str, value: object, depth: int) -> Iterator[VerifierCheck]:
     if not isinstance(value, dict) or depth > DEEPEST:
         return
     pairs = [
@@ -449,7 +455,9 @@ def _counted(path: str, value: object, depth: int) -> Iterator[Check]:
         total, held = _count(value[total_name]), _count(value[held_name])
         if total is not None and held is not None and 0 <= held <= total and total > 0:
             words = f"{held} of {total}"
-            yield Check(name=stem, passed=held == total, field=f"{path}{held_name}", words=words, held=held, of=total)
+            yield VerifierCheck(
+                name=stem, passed=held == total, field=f"{path}{held_name}", words=words, held=held, of=total
+            )
     for name, item in value.items():
         if isinstance(item, dict) and "." not in name:
             yield from _counted(f"{path}{name}.", item, depth + 1)

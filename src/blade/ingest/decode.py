@@ -21,10 +21,7 @@ BAD_VALUE = (msgspec.MsgspecError, UnicodeError, OverflowError)
 
 DEEPEST = 200
 """Nesting that can be read; real rows stay below 20."""
-
-
 MOST_DIGITS = 19
-"""Longer integers may not fit 64 bits; they are kept as text where a row is mended."""
 
 
 class Unusable(Exception):
@@ -75,7 +72,8 @@ def mend(line: bytes) -> tuple[bytes, str]:
     """The row in standard JSON, and what was mended; raises `Unusable` when that cannot be done."""
     value, mended = _parse_leniently(line)
     if not isinstance(value, dict):
-        raise Unusable(f"the line holds {_kind(value)}, not an object")
+        names = {list: "a list", str: "a string", int: "a number", float: "a number", bool: "a boolean"}
+        raise Unusable(f"the line holds {names.get(type(value), 'null')}, not an object")
     try:
         return msgspec.json.encode(_clean(value, 0)), mended
     except RecursionError:
@@ -91,15 +89,12 @@ def _parse_leniently(line: bytes) -> tuple[object, str]:
         else "values that standard JSON cannot hold (NaN, lone surrogates, huge numbers) made text"
     )
     try:
-        return json.loads(text, strict=False, parse_int=_number), mended
+        # Longer integers may not fit 64 bits; where a row is mended they are kept as text.
+        return json.loads(text, strict=False, parse_int=lambda d: int(d) if len(d) < MOST_DIGITS else d), mended
     except RecursionError:
         raise Unusable(f"nested deeper than {DEEPEST} levels") from None
     except ValueError as error:
         raise Unusable(_why_not_json(text, error)) from None
-
-
-def _number(digits: str) -> int | str:
-    return int(digits) if len(digits) < MOST_DIGITS else digits
 
 
 def _why_not_json(text: str, error: ValueError) -> str:
@@ -108,11 +103,6 @@ def _why_not_json(text: str, error: ValueError) -> str:
     if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated"):
         return "the line ends in the middle of a value (torn write?)"
     return f"not JSON: {error.msg} at character {error.pos + 1}: {text[error.pos : error.pos + 20]!r}"
-
-
-def _kind(value: object) -> str:
-    names = {list: "a list", str: "a string", int: "a number", float: "a number", bool: "a boolean"}
-    return names.get(type(value), "null")
 
 
 def _clean(value: object, depth: int) -> object:

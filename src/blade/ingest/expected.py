@@ -14,7 +14,7 @@ import msgspec
 from blade.ingest import cells, checks, fields
 from blade.ingest.cells import raw_marks
 from blade.ingest.decode import Row, decode_any, encode
-from blade.model.expected import NOTHING_DUE, Check, Due, DueCall, VerifierText
+from blade.model.expected import NOTHING_DUE, Due, DueCall, VerifierCheck, VerifierText
 from blade.model.tools import changes_state, is_deep
 
 LARGEST_ACCOUNT = 1 << 18
@@ -226,13 +226,13 @@ def check_names(names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name for name in names if checks.is_read(name)) if checks.may_hold(names) else ()
 
 
-def checks_of(row: Row) -> tuple[Check, ...]:
+def checks_of(row: Row) -> tuple[VerifierCheck, ...]:
     """The tests and criteria of a row; empty when it holds none."""
     plan = _plan(tuple(row))
     return _checks(row) if plan is not None and plan.checks else ()
 
 
-def _checks(row: Row) -> tuple[Check, ...]:
+def _checks(row: Row) -> tuple[VerifierCheck, ...]:
     return checks.read_checks(row, cache(lambda name: _small(row, name)))
 
 

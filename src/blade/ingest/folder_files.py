@@ -28,7 +28,7 @@ class Piece(Struct, frozen=True, kw_only=True):
     reason: str = ""
 
 
-class Listing(Struct, frozen=True, kw_only=True):
+class FolderListing(Struct, frozen=True, kw_only=True):
     """The names in a folder, in order; hidden ones are left out."""
 
     path: Path
@@ -41,14 +41,14 @@ class Listing(Struct, frozen=True, kw_only=True):
         return all(name in self.files or name in self.folders for name in names)
 
 
-def listing(path: Path, root: Path | None = None) -> Listing:
+def listing(path: Path, root: Path | None = None) -> FolderListing:
     """What stands in a folder; a link is taken where it stays below `root`, by default the folder itself."""
     home = (root or path).resolve()
     files, folders, problems = [], [], {}
     try:
         entries = sorted(os.scandir(path), key=lambda entry: entry.name)
     except OSError as error:
-        return Listing(path=path, files=(), folders=(), problems={".": error.strerror or str(error)})
+        return FolderListing(path=path, files=(), folders=(), problems={".": error.strerror or str(error)})
     for entry in entries:
         if entry.name.startswith("."):
             continue
@@ -60,7 +60,7 @@ def listing(path: Path, root: Path | None = None) -> Listing:
             files.append(entry.name)
         else:
             problems[entry.name] = "it is no regular file"
-    return Listing(path=path, files=tuple(files), folders=tuple(folders), problems=problems)
+    return FolderListing(path=path, files=tuple(files), folders=tuple(folders), problems=problems)
 
 
 def read_text(path: Path, root: Path | None, most: int = LONGEST_TEXT) -> Piece:
@@ -107,7 +107,7 @@ def json_object(value: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def walk(root: Path) -> Iterator[Listing]:
+def walk(root: Path) -> Iterator[FolderListing]:
     """Every folder from `root` down, itself first; one that is reached twice is listed once."""
     seen: set[Path] = set()
     waiting = [root]

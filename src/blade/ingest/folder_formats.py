@@ -9,7 +9,8 @@ from typing import Any, Protocol
 from msgspec import Struct, field
 
 from blade.ingest.decode import encode
-from blade.ingest.folder_files import Listing, listing, read_json, read_text
+from blade.ingest.folder_files import FolderListing, listing, read_json, read_text
+from blade.ingest.formats import FileHead, Format, RunFacts
 from blade.ingest.jsonl import Record
 
 FIRST_CHILDREN = 50
@@ -73,7 +74,37 @@ def _record(row: TrialRow, member: str) -> Record:
     return Record(encode(values), None, None, member, problems=tuple(row.problems))
 
 
-def children(here: Listing, most: int | None = None) -> Iterator[Listing]:
+def children(here: FolderListing, most: int | None = None) -> Iterator[FolderListing]:
     """What stands in the folders of a folder."""
     for name in here.folders[:most]:
         yield listing(here.path / name, here.path)
+
+
+def folder_format(
+    *,
+    name: str,
+    order: int,
+    run_folder: Callable[[Path], RunFolder],
+    facts: Callable[[Path], RunFacts],
+    owns: Callable[[FolderListing], bool] | None = None,
+    recognizes: Callable[[FileHead], bool] = lambda head: False,
+) -> Format:
+    """A format whose rows are put together from the files of a folder, or from the parts of a document."""
+    member_records = records_of(run_folder)
+
+    def members(path: Path) -> Sequence[str]:
+        return run_folder(path).members()
+
+    def records(path: Path, start: int, end: int | None) -> Iterator[Sequence[Record]]:
+        return ((record,) for record in member_records(path, members(path)))
+
+    return Format(
+        name=name,
+        order=order,
+        recognizes=recognizes,
+        owns=owns,
+        members=members,
+        member_records=member_records,
+        records=records,
+        facts=facts,
+    )

@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from blade.ingest.frames import Stretches, in_natural_order, kept
-from blade.model.rollout import Outcome, Problem, Source
+from blade.model.rollout import Outcome, Problem, RowSource
 
 MOST_REPEATS = 100_000
 """A manifest that asks for more is mistaken."""
@@ -86,8 +86,8 @@ def _differing(extra: pl.DataFrame, kept: pl.DataFrame, shown: Mapping[int, str]
     ]
 
 
-def _source(row: dict[str, Any], shown: Mapping[int, str], side: str) -> Source:
-    return Source(artifact=shown[row[f"file{side}"]], line=row[f"line{side}"], member=row[f"member{side}"])
+def _source(row: dict[str, Any], shown: Mapping[int, str], side: str) -> RowSource:
+    return RowSource(artifact=shown[row[f"file{side}"]], line=row[f"line{side}"], member=row[f"member{side}"])
 
 
 class Expected(Struct, frozen=True, kw_only=True):
@@ -163,23 +163,19 @@ def _named(
 ) -> tuple[pl.DataFrame, str | None, tuple[str, ...]]:
     """`task_id` and how many rollouts are `wanted` of it, who says so, and what is to be said about it."""
     if not inputs.is_empty():
-        return inputs.group_by("task_id").agg(_input_repeats().alias("wanted")), "inputs", ()
+        numbered = pl.col("repeat").null_count() == 0
+        repeats = pl.when(numbered).then(pl.col("repeat").n_unique()).otherwise(pl.len()).cast(pl.Int64)
+        return inputs.group_by("task_id").agg(repeats.alias("wanted")), "inputs", ()
     if stated is None:
         return _wanted({}), None, ()
-    source, repeats = stated
-    if max(repeats.values(), default=0) > MOST_REPEATS:
+    source, wanted = stated
+    if max(wanted.values(), default=0) > MOST_REPEATS:
         why = f"the {source} expects more than {MOST_REPEATS} repeats of a task, which is not believed"
         return _wanted({}), None, (why,)
-    named = _wanted(repeats)
+    named = _wanted(wanted)
     if seen.height and named.join(seen, on="task_id", how="semi").is_empty():
-        return _wanted({}), None, (f"the {source} names {len(repeats)} tasks, and none of them is a task of the rows",)
+        return _wanted({}), None, (f"the {source} names {len(wanted)} tasks, and none of them is a task of the rows",)
     return named, source, ()
-
-
-def _input_repeats() -> pl.Expr:
-    return (
-        pl.when(pl.col("repeat").null_count() > 0).then(pl.len()).otherwise(pl.col("repeat").n_unique()).cast(pl.Int64)
-    )
 
 
 def _inferred(seen: pl.DataFrame) -> Expected:

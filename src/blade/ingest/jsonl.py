@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, cast
 import msgspec
 import zstandard
 
-from blade.model.rollout import Source
+from blade.model.rollout import RowSource
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -44,9 +44,9 @@ class Record(msgspec.Struct, frozen=True, gc=False):
     """What could not be used of the files that the row was put together from."""
 
 
-def source_of(record: Record, artifact: str) -> Source:
+def source_of(record: Record, artifact: str) -> RowSource:
     """Where a record stands."""
-    return Source(
+    return RowSource(
         artifact=artifact, member=record.member, offset=record.offset, length=len(record.data), line=record.line
     )
 
@@ -151,7 +151,10 @@ def lines_at(path: Path, offsets: Sequence[int]) -> Iterator[bytes]:
 def neighbors(path: Path, start: int = 0, end: int | None = None) -> Iterator[list[Record]]:
     """Lines that begin in [start, end) of the decompressed bytes, some neighbors at a time."""
     with open_bytes(path) as file, _breaks_told():
-        offset, number = _first_line(file, start), 1
+        offset, number = start, 1
+        if start:
+            file.seek(start - 1)
+            offset = start - 1 + len(file.readline())
         for lines in _together(file):
             offsets = list(accumulate(map(len, lines), initial=offset))
             inside = len(lines) if end is None else min(len(lines), bisect_left(offsets, end))
@@ -190,10 +193,3 @@ def _without_blanks(lines: list[bytes], *, is_first: bool) -> list[bytes]:
     if is_first and lines:
         lines[0] = lines[0].removeprefix(BOM)
     return [b"" if line.isspace() else line for line in lines] if any(map(bytes.isspace, lines)) else lines
-
-
-def _first_line(file: IO[bytes], start: int) -> int:
-    if start == 0:
-        return 0
-    file.seek(start - 1)
-    return start - 1 + len(file.readline())

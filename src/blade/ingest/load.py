@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 from msgspec import Struct, structs
+from msgspec.structs import replace
 
 from blade.ingest import run_details as about
 from blade.ingest import tables
@@ -161,7 +161,7 @@ def _nothing_usable(table: RowTable) -> ArtifactError:
     listed = "; ".join(f"{problem.source}: {problem.reason}" for problem in problems[:MOST_NAMED])
     total = sum(table.problem_counts.values())
     more = f" and {total - MOST_NAMED} more" if total > MOST_NAMED else ""
-    hint = "each row needs a reward or score, or a response; see docs/artifacts.md"
+    hint = "each row needs a reward or score, or a response; see docs/formats.md"
     return ArtifactError(f"no row is a usable rollout: {listed or 'the files hold none'}{more}", hint=hint)
 
 
@@ -195,6 +195,7 @@ def _run(
     group, mine, files = groups[number], narrow[number], read.files
     joined = join(mine, files.names)
     inputs = mine.filter(pl.col("role") == "inputs")
+    agents = inputs["agent"].drop_nulls().unique().to_list()
     said = [read.facts[bundle] for bundle in group.bundles]
     stated = about.stated_repeats(said)
     expected = expect(
@@ -217,7 +218,8 @@ def _run(
         name=group.name or "",
         benchmark=about.benchmark_of(group, said, files),
         model=group.model or next((fact.model for fact in said if fact.model), None),
-        agent=group.agent or next((fact.agent for fact in said if fact.agent), None) or _only_agent(inputs),
+        # Where neither rows nor sidecars say, the inputs may be for one agent.
+        agent=group.agent or next((fact.agent for fact in said if fact.agent), agents[0] if len(agents) == 1 else None),
         settings={**constants(mine), **about.settings_of(group, files, read.table, said)},
         rollouts=rollouts,
         tasks=tasks,
@@ -253,12 +255,6 @@ def _named(runs: Sequence[Run], groups: Sequence[RunGroup], files: Files) -> lis
     return sorted(under_names, key=lambda run: natural(run.name))
 
 
-def _only_agent(inputs: pl.DataFrame) -> str | None:
-    """The agent that the inputs are for, where the rows do not say and the inputs name one."""
-    agents = inputs["agent"].drop_nulls().unique().to_list()
-    return agents[0] if len(agents) == 1 else None
-
-
 def renamed(run: Run, name: str) -> Run:
     """The run under another name, in its tables too."""
 
@@ -270,11 +266,9 @@ def renamed(run: Run, name: str) -> Run:
 
 def told_apart(runs: Sequence[Run]) -> tuple[Run, ...]:
     """The runs under names that differ; those of several analyses may have the same."""
-    names = unique_names([Called(wanted=run.name, tails=_tails(run)) for run in runs])
+    called = []
+    for run in runs:
+        path = Path(next(iter(run.roots.values()), ""))
+        called.append(Called(wanted=run.name, tails=(run.agent or "", path.parent.name, stem_of(path))))
+    names = unique_names(called)
     return tuple(run if run.name == name else renamed(run, name) for run, name in zip(runs, names, strict=True))
-
-
-def _tails(run: Run) -> tuple[str, ...]:
-    """What tells a run from its namesakes: its agent, its folder, its file."""
-    path = Path(next(iter(run.roots.values()), ""))
-    return run.agent or "", path.parent.name, stem_of(path)

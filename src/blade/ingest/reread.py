@@ -15,7 +15,7 @@ from blade.ingest.jsonl import BOM, Torn, lines_at
 from blade.ingest.rollouts import rollout_of
 from blade.ingest.row_table import LIGHT, Light
 from blade.model.errors import ArtifactError, RequestError
-from blade.model.rollout import Rollout, RolloutKey, Source
+from blade.model.rollout import Rollout, RolloutKey, RowSource
 from blade.model.run import Run
 
 _OF_THE_TASK = frozenset(
@@ -110,8 +110,8 @@ def _checked(spot: Spot, data: bytes) -> bytes:
     return found
 
 
-def _source(spot: Spot) -> Source:
-    return Source(**{name: spot[name] for name in ("artifact", "member", "offset", "length", "line")})
+def _source(spot: Spot) -> RowSource:
+    return RowSource(**{name: spot[name] for name in ("artifact", "member", "offset", "length", "line")})
 
 
 def _format(run: Run, artifact: str) -> Format:

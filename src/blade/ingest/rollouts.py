@@ -17,8 +17,8 @@ from blade.ingest.row_table import Light
 from blade.ingest.settings import offered_tools
 from blade.ingest.shapes import UsualItem
 from blade.ingest.steps import after_prompt, before_agent, given_to_agent, plain_messages, read_steps
-from blade.model.rollout import LONGEST_UNMARKED, Features, Outcome, Rollout, RolloutKey, Source, Step
-from blade.model.tool_schemas import NOTHING_OFFERED, Offered
+from blade.model.rollout import LONGEST_UNMARKED, Features, Outcome, Rollout, RolloutKey, RowSource, Step
+from blade.model.tools import NOTHING_OFFERED, Offered
 
 LONGEST_ANSWER = 200
 
@@ -143,7 +143,7 @@ class _Reread(msgspec.Struct, frozen=True, kw_only=True):
         return request_steps(asked) if cells.has(asked) else prompt_steps(self.batch.prompts[0])
 
 
-def rollout_of(row: Row, light: Light, key: RolloutKey, source: Source) -> Rollout:
+def rollout_of(row: Row, light: Light, key: RolloutKey, source: RowSource) -> Rollout:
     """The rollout of a row that was read again, with its steps."""
     batch = batch_of([b""], [row])
     output = batch.trajectories[0]

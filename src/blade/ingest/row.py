@@ -34,9 +34,9 @@ from blade.ingest.rollouts import (
 from blade.ingest.row_table import KEY, LIGHT
 from blade.ingest.settings import NO_TOOLS, SettingsSeen, toolset_of
 from blade.ingest.slices import Extras
-from blade.model.expected import NOTHING_DUE, Check, Due
+from blade.model.expected import NOTHING_DUE, Due, VerifierCheck
 from blade.model.finding import Detect, Detection
-from blade.model.rollout import Features, Rollout, RolloutKey, Source, Step
+from blade.model.rollout import Features, Rollout, RolloutKey, RowSource, Step
 
 MOST_TOOLS = 60_000
 """Different tool names that are told apart; the table counts them in 16 bits."""
@@ -228,7 +228,7 @@ class RowReader:
         walked: Walked,
         errors: Column,
         due: Sequence[Due] | None,
-        sources: Sequence[Source],
+        sources: Sequence[RowSource],
     ) -> list[Rollout]:
         toolsets = self._toolset.column(batch.tools)
         ids, indexes, repeats = found["id"], found["index"], found["repeat"]
@@ -375,7 +375,7 @@ def _checks(found: Sequence[Due]) -> Columns:
     }
 
 
-def _kept(checks: Sequence[Check]) -> list[tuple[str, bool]] | None:
+def _kept(checks: Sequence[VerifierCheck]) -> list[tuple[str, bool]] | None:
     """What the table keeps of the checks of a row: the first that failed and the first that held."""
     failed = [(check.name, False) for check in checks if not check.passed][:MOST_CHECKS]
     held = [(check.name, True) for check in checks if check.passed][:MOST_CHECKS]

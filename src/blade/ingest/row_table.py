@@ -12,7 +12,7 @@ import msgspec
 import polars as pl
 
 from blade.ingest.cells import Column
-from blade.model.finding import Difference, Hit
+from blade.model.finding import Difference
 
 
 class Light(msgspec.Struct, gc=False):
@@ -94,19 +94,15 @@ def to_frame(parts: Sequence[TablePart]) -> pl.DataFrame:
     names = {name for part in parts for name in part.columns}
     dtypes = COLUMNS | {name: pl.UInt64() for name in sorted(names) if name.startswith(KEY)}
     dtypes |= {name: pl.String() for name in _common(parts)}
-    order = _order(parts)
+    places = list(chain.from_iterable(part.places for part in parts))
+    # Where each row goes to; None when they are in order.
+    order = None if places == sorted(places) else sorted(range(height), key=places.__getitem__)
     columns = {name: _joined(parts, name, order) if name in names else () for name in (*dtypes, "checks")}
     frame = {name: _column(name, columns[name], dtype, height) for name, dtype in dtypes.items()}
     if any(columns["checks"]):
         values = [[{"name": n, "passed": p} for n, p in found] if found else None for found in columns["checks"]]
         frame["checks"] = pl.Series("checks", values, CHECKS)
     return pl.DataFrame(frame)
-
-
-def _order(parts: Sequence[TablePart]) -> list[int] | None:
-    """Where each row goes to; None when they are in order."""
-    places = list(chain.from_iterable(part.places for part in parts))
-    return None if places == sorted(places) else sorted(range(len(places)), key=places.__getitem__)
 
 
 def _joined(parts: Sequence[TablePart], name: str, order: list[int] | None) -> Column:
@@ -145,16 +141,8 @@ def _numbers(name: str, values: Sequence[list[int] | None]) -> pl.Series:
     return pl.Series(name, texts, pl.String).str.split(",").cast(pl.List(pl.UInt16))
 
 
-def _codes(name: str, values: Sequence[tuple[str, ...]]) -> pl.Series:
-    return pl.Series(name, [",".join(value) if value else None for value in values], pl.String).str.split(",")
-
-
-def _lines(name: str, values: Sequence[tuple[str, ...]]) -> pl.Series:
+def _texts(name: str, values: Sequence[tuple[str, ...]]) -> pl.Series:
     return pl.Series(name, ["\n".join(value) if value else None for value in values], pl.String).str.split("\n")
-
-
-def _hits(name: str, values: Sequence[tuple[Hit, ...]]) -> pl.Series:
-    return _structs(name, values, HIT)
 
 
 def differences(name: str, values: Sequence[tuple[Difference, ...]]) -> pl.Series:
@@ -171,8 +159,8 @@ def _structs(name: str, values: Sequence[tuple[msgspec.Struct, ...]], dtype: pl.
 
 _NESTED: dict[str, Callable[[str, Sequence[Any]], pl.Series]] = {
     "skeleton": _numbers,
-    "cannot_check": _codes,
-    "reached": _lines,
-    "fired": _hits,
+    "cannot_check": _texts,
+    "reached": _texts,
+    "fired": partial(_structs, dtype=HIT),
     "differs": differences,
 }

@@ -127,7 +127,10 @@ class _Shards(Struct, frozen=True, kw_only=True):
         if self.bundles[bundle].name is not None or group.name is not None:
             return self.bundles[bundle].name == group.name
         first = group.bundles[0]
-        if maker[0] is None and not _same_series(self.bundles[first], self.bundles[bundle]):
+        # Without a maker's name: only names that differ in digits alone, in one folder.
+        paths = self.bundles[first].path, self.bundles[bundle].path
+        series = {(path.parent, _DIGITS.sub("#", stem_of(path))) for path in paths}
+        if maker[0] is None and len(series) > 1:
             return False
         benchmarks = {self.benchmarks[first], self.benchmarks[bundle]} - {None}
         return (
@@ -147,12 +150,6 @@ class _Shards(Struct, frozen=True, kw_only=True):
         here, there = both.filter(pl.col("bundle") == bundle), both.filter(pl.col("bundle") != bundle)
         repeat = [] if both["repeat"].null_count() else ["repeat"]
         return all(here.join(there, on=[name, *repeat], how="semi").is_empty() for name in ("task_id", "id"))
-
-
-def _same_series(first: Bundle, second: Bundle) -> bool:
-    """Names that differ in digits only, in one folder."""
-    stems = [_DIGITS.sub("#", stem_of(bundle.path)) for bundle in (first, second)]
-    return stems[0] == stems[1] and first.path.parent == second.path.parent
 
 
 def _numbered(rows: pl.DataFrame, numbers: dict[Combo, int]) -> pl.DataFrame:

@@ -5,20 +5,19 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterator
-from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import polars as pl
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from blade.ingest.folder_files import walk
 from blade.ingest.runs import safe_name
 from blade.model.errors import ArtifactError
 from blade.model.rollout import Problem
-from blade.model.run import Artifact, Reported, Run, SchemaField, Stated
+from blade.model.run import Artifact, PublishedNumber, Run, SchemaField, Stated
 
 VERSION = 3
 _BLOCK = 1 << 16
@@ -105,7 +104,7 @@ def _run(about: dict[str, Any], frames: list[pl.DataFrame], roots: dict[str, str
         artifacts=tuple(Artifact(**entry) for entry in about["artifacts"]),
         schema=tuple(SchemaField(**entry) for entry in about["schema"]),
         stated=tuple(Stated(**entry) for entry in about["stated"]),
-        reported=tuple(Reported(**entry) for entry in about.get("reported", ())),
+        reported=tuple(PublishedNumber(**entry) for entry in about.get("reported", ())),
         excluded=tuple(about["excluded"]),
         surprises=tuple(about["surprises"]),
         notes=tuple(about["notes"]),

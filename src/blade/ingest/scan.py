@@ -32,7 +32,7 @@ from blade.ingest.settings import Settings
 from blade.ingest.workers import WORTH_WORKERS, cores, open_pool
 from blade.model.errors import BladeError
 from blade.model.finding import Detect
-from blade.model.rollout import Problem, Source
+from blade.model.rollout import Problem, RowSource
 from blade.model.tools import NO_CUSTOM_TOOLS, Tools, using_tools
 
 PART = 5_000
@@ -231,7 +231,7 @@ def _records(piece: Chunk, format_: Format) -> Iterator[Sequence[Record]]:
 
 def record_problems(record: Record, artifact: str) -> Iterator[Problem]:
     """What could not be used of the files that a row was put together from."""
-    source = Source(artifact=artifact, member=record.member)
+    source = RowSource(artifact=artifact, member=record.member)
     return (Problem(source=source, reason=reason) for reason in record.problems)
 
 
@@ -256,7 +256,7 @@ def _blocks(piece: Chunk, format_: Format, blocks: BlockReader, result: Scanned)
                 yield read()
                 waiting, size = [], 0
     except Torn as error:
-        torn = Problem(source=Source(artifact=piece.shown, line=result.lines + 1), reason=str(error))
+        torn = Problem(source=RowSource(artifact=piece.shown, line=result.lines + 1), reason=str(error))
     yield read()
     if torn is not None:
         result.note([torn])
@@ -442,7 +442,10 @@ class RowTable(Struct, frozen=True, kw_only=True):
 
 def gather(results: Sequence[Scanned]) -> RowTable:
     """One table from all chunks; chunks of one file must be in order."""
-    tools = _tools(results)
+    tools = tuple(sorted({name for result in results for name in result.tools}))
+    if len(tools) > MOST_TOOLS:
+        # More than can be told apart: the last stands for the rest.
+        tools = (*tools[: MOST_TOOLS - 1], OTHER_TOOLS)
     places = {name: place for place, name in enumerate(tools)}
     problems: dict[int, list[Problem]] = {}
     problem_counts: dict[int, int] = {}
@@ -483,12 +486,6 @@ def _completed(rows: pl.DataFrame) -> pl.DataFrame:
     if not absent:
         return rows
     return rows.with_columns(**absent).select(*COLUMNS, *(name for name in rows.columns if name not in COLUMNS))
-
-
-def _tools(results: Sequence[Scanned]) -> tuple[str, ...]:
-    """Every tool by name; where there are more than can be told apart, the last stands for the rest."""
-    names = sorted({name for result in results for name in result.tools})
-    return tuple(names) if len(names) <= MOST_TOOLS else (*names[: MOST_TOOLS - 1], OTHER_TOOLS)
 
 
 def _placed(part: pl.DataFrame | Path, file: int, before: int, tools: list[int]) -> pl.LazyFrame:

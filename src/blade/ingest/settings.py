@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import suppress
 from hashlib import blake2b
 from operator import attrgetter
 from typing import Any
@@ -14,7 +15,7 @@ from blade.ingest import cells
 from blade.ingest.batch import Batch
 from blade.ingest.cells import Column
 from blade.ingest.decode import decode_any, encode
-from blade.model.tool_schemas import NOTHING_OFFERED, Offered
+from blade.model.tools import NOTHING_OFFERED, Offered
 
 _SAMPLING = ("temperature", "top_p", "max_output_tokens")
 _SAMPLED = attrgetter(*_SAMPLING)
@@ -80,15 +81,11 @@ def _counted(said: Iterable[tuple[Any, ...]]) -> Counter[tuple[Any, ...]]:
         same = listed.count(listed[0]) == len(listed)
         return Counter({listed[0]: len(listed)}) if same else Counter(listed)
     except TypeError:
-        return Counter(one for one in listed if _is_hashable(one))
-
-
-def _is_hashable(value: object) -> bool:
-    try:
-        hash(value)
-    except TypeError:
-        return False
-    return True
+        counts: Counter[tuple[Any, ...]] = Counter()
+        for values in listed:
+            with suppress(TypeError):
+                counts[values] += 1
+        return counts
 
 
 def _settings(

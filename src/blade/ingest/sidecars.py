@@ -13,8 +13,8 @@ from blade.ingest import cells
 from blade.ingest.decode import BAD_VALUE, Row, Unusable, decode_any, decode_whole
 from blade.ingest.formats import RunFacts
 from blade.ingest.jsonl import Torn, records
-from blade.model.rollout import Problem, Source
-from blade.model.run import Reported, Stated
+from blade.model.rollout import Problem, RowSource
+from blade.model.run import PublishedNumber, Stated
 
 _SAMPLING = ("temperature", "top_p", "max_output_tokens", "num_repeats", "max_steps")
 _OF_BLOCK = {
@@ -59,7 +59,7 @@ def read_sidecars(paths: Mapping[str, Path], shown: Mapping[str, str]) -> Sideca
             except (ValueError, OSError, Unusable, Torn, RecursionError, *BAD_VALUE) as error:
                 first = str(error).split("\n", 1)[0] or type(error).__name__
                 reason = f"the {role} sidecar cannot be read: {first}"
-                found.problems.append(Problem(source=Source(artifact=shown[role]), reason=reason))
+                found.problems.append(Problem(source=RowSource(artifact=shown[role]), reason=reason))
     return found
 
 
@@ -137,7 +137,7 @@ def _manifest(path: Path, shown: str, found: Sidecars) -> None:
     )
 
 
-def _reported(value: object) -> tuple[Reported, ...]:
+def _reported(value: object) -> tuple[PublishedNumber, ...]:
     """Published numbers that a manifest carries; an entry without a metric or a number is none."""
     found = []
     for entry in value if isinstance(value, list) else []:
@@ -146,7 +146,7 @@ def _reported(value: object) -> tuple[Reported, ...]:
             cells.text(entry.get(key)) if isinstance(entry, dict) else None for key in ("metric", "source", "model")
         )
         if number is not None and metric:
-            found.append(Reported(metric=metric, value=number, source=source or "", model=model or ""))
+            found.append(PublishedNumber(metric=metric, value=number, source=source or "", model=model or ""))
     return tuple(found)
 
 

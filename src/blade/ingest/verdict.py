@@ -65,10 +65,9 @@ def error_text(value: object) -> str | None:
 def stops(batch: Batch) -> list[str | None]:
     """Why each rollout ended, in the order of the table; else `completed` or `failed`, as the response says of itself."""
     named = batch.first(batch.paths["stop"], cells.texts)
-    return [stop or _whole(response) for stop, response in zip(named, batch.responses, strict=True)]
-
-
-def _whole(response: Response | UsualResponse) -> str | None:
-    if response.status == "failed":
-        return "failed"
-    return WHOLE if response.status == "completed" or response.incomplete_details is None else None
+    stops = list(named)
+    for place, response in enumerate(batch.responses):
+        if not stops[place]:
+            is_whole = response.status == "completed" or response.incomplete_details is None
+            stops[place] = "failed" if response.status == "failed" else WHOLE if is_whole else None
+    return stops

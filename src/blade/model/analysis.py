@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -12,24 +11,25 @@ import msgspec
 
 from blade.model.diagnosis import Between, Diagnosis, TaskCause
 from blade.model.errors import RequestError
-from blade.model.measure import Interval, Measure
-from blade.model.run import Recorded, Run
+from blade.model.measure import Bounded, Measure
+from blade.model.run import RecordedNumber, Run
 
 SCHEMA_VERSION = "1"
+MOST_NAMED = 4
+"""Runs that the short text of an analysis names."""
 
 
-class Score(msgspec.Struct, frozen=True, kw_only=True):
+class HeadlineScore(Bounded, frozen=True, kw_only=True):
     """The headline under one reading of the rollouts."""
 
     name: str
     value: float | None
-    interval: Interval | None
     n_tasks: int
     n_rollouts: int
     reason: str | None = None
 
 
-class Stage(msgspec.Struct, frozen=True, kw_only=True):
+class FunnelStage(msgspec.Struct, frozen=True, kw_only=True, rename={"name": "stage"}):
     """One stage of the funnel: how many rollouts reached it, and their share of those that reached the one before."""
 
     name: str
@@ -40,19 +40,19 @@ class Stage(msgspec.Struct, frozen=True, kw_only=True):
 class Funnel(msgspec.Struct, frozen=True, kw_only=True):
     """Stages in order, and those that cannot apply to this run, with the reason."""
 
-    stages: tuple[Stage, ...]
+    stages: tuple[FunnelStage, ...]
     left_out: tuple[str, ...] = ()
     passed_otherwise: int = 0
     """Passes that did not go through every stage: a task may want nothing done."""
 
     @property
-    def largest_drop(self) -> Stage | None:
+    def largest_drop(self) -> FunnelStage | None:
         """The stage that the largest share of those before it did not reach; None when none was lost."""
         lossy = [stage for stage in self.stages if stage.share is not None and stage.share < 1]
         return min(lossy, key=lambda stage: stage.share or 0.0, default=None)
 
 
-class SliceValue(msgspec.Struct, frozen=True, kw_only=True):
+class SliceValue(Bounded, frozen=True, kw_only=True):
     """One value of a slice field."""
 
     value: str
@@ -60,10 +60,9 @@ class SliceValue(msgspec.Struct, frozen=True, kw_only=True):
     rollouts: int
     passed: int
     pass_at_1: float | None
-    interval: Interval | None
 
 
-class Part(msgspec.Struct, frozen=True, kw_only=True):
+class ScorePart(msgspec.Struct, frozen=True, kw_only=True):
     """A test, criterion or component that the verifier looks at in rollouts of every task."""
 
     name: str
@@ -74,7 +73,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     """Rollouts that passed though it does not hold."""
 
 
-class Usage(msgspec.Struct, frozen=True, kw_only=True):
+class UsageSummary(msgspec.Struct, frozen=True, kw_only=True):
     """A quantity such as tokens or seconds, over all rollouts that record it, and passing against failing."""
 
     name: str
@@ -110,7 +109,7 @@ class Metrics(msgspec.Struct, frozen=True, kw_only=True):
     pass_at: Mapping[int, Measure]
     pass_hat: Mapping[int, Measure]
     k: int | None
-    scores: tuple[Score, ...]
+    scores: tuple[HeadlineScore, ...]
     baselines: tuple[Measure, ...]
     counts: Mapping[str, int | None]
     buckets: Mapping[str, int]
@@ -118,9 +117,9 @@ class Metrics(msgspec.Struct, frozen=True, kw_only=True):
     incomplete_tasks: int
     funnel: Funnel
     slices: Mapping[str, tuple[SliceValue, ...]]
-    usage: tuple[Usage, ...]
+    usage: tuple[UsageSummary, ...]
     variance: Variance
-    parts: tuple[Part, ...] = ()
+    parts: tuple[ScorePart, ...] = ()
     """What the verifier looks at in every rollout, what holds least often first."""
     span: float = 1.0
     """How far apart the scores of two tasks can lie: 1, or as far as rewards do that have a scale of their own."""
@@ -144,7 +143,7 @@ class TaskResult(msgspec.Struct, frozen=True, kw_only=True):
     missing: int | None
     mean_reward: float | None
     score: float | None
-    places: tuple[str, ...]
+    locations: tuple[str, ...]
     findings: tuple[str, ...]
     slices: Mapping[str, str]
     modes: Mapping[str, int] = msgspec.field(default_factory=dict)
@@ -153,14 +152,13 @@ class TaskResult(msgspec.Struct, frozen=True, kw_only=True):
     """For a task with a rollout that did not pass, where a diagnosis was made."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class RunAnalysis:
+class RunAnalysis(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """One run with everything that was made of it."""
 
     run: Run
     metrics: Metrics
     make_tasks: Callable[[], tuple[TaskResult, ...]]
-    recorded: tuple[Recorded, ...] = ()
+    recorded: tuple[RecordedNumber, ...] = ()
     diagnosis: Diagnosis | None = None
     why_not: str = ""
     """Why there is no diagnosis."""
@@ -193,7 +191,8 @@ class Analysis(msgspec.Struct, frozen=True, kw_only=True):
     """Writes the analysis into a folder, where a pipeline handed that in."""
 
     def __repr__(self) -> str:
-        return f"Analysis({', '.join(map(repr, self.runs))})"
+        more = f" and {len(self.runs) - MOST_NAMED} more" if len(self.runs) > MOST_NAMED else ""
+        return f"Analysis({', '.join(map(repr, self.runs[:MOST_NAMED]))}{more})"
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
         """Write what `blade analyze -o FOLDER` writes, and give the folder."""

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from blade.model.finding import Cause, Evidence
-from blade.model.measure import Interval
+from blade.model.measure import Bounded
 
 if TYPE_CHECKING:
     import polars as pl
 
 NOT_EXPLAINED = "not-explained"
+LONGEST_SHOWN = 120
+"""Characters of a rule or a sentence in the short text of a value."""
 
 
 class Support(StrEnum):
@@ -57,7 +59,7 @@ class Partition(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Moment(msgspec.Struct, frozen=True, kw_only=True):
-    """What one rollout did at a point: a quote with its place, and what the agent last said or thought before it."""
+    """What one rollout did at a point: a quote with its location, and what the agent last said or thought before it."""
 
     did: str
     """In words: `calls cancel_reservation`, `says`, `ends`."""
@@ -158,7 +160,7 @@ class Alarm(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Label(msgspec.Struct, frozen=True, kw_only=True):
-    """A person's verdict on a task, with the marks by which other runs know it."""
+    """A person's verdict on a task, with the fingerprints by which other runs know it."""
 
     task_id: str
     cause: Cause | None
@@ -192,14 +194,13 @@ class TaskCause(msgspec.Struct, frozen=True, kw_only=True):
     decided_by: str
     """The step that decided and the codes it rests on, or the person."""
     rules_said: Cause | None = None
-    """Where a person decided: what the rules had said."""
+    """Where a person decided: what the rules had decided."""
 
 
-class Headroom(msgspec.Struct, frozen=True, kw_only=True):
+class Headroom(Bounded, frozen=True, kw_only=True):
     """What the all-expected score could gain, three ways, in its own units."""
 
     estimate: float | None
-    interval: Interval | None
     only_defect: float
     ceiling: float
     unreached_tasks: int
@@ -217,9 +218,9 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     what: str
     against: str
     where: tuple[str, ...]
-    """Sentences with places and quotes."""
+    """Sentences with locations and quotes."""
     fix: str
-    """Empty where the finding describes failures, and nothing shows that mending it would help."""
+    """Empty where the finding describes failures, and nothing shows that fixing it would help."""
     brief: str
     """What to do, in half a line."""
     kind: str
@@ -228,7 +229,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     rollouts: int
     tasks: int
     task_ids: tuple[str, ...]
-    places: tuple[str, ...]
+    locations: tuple[str, ...]
     evidence: tuple[Evidence, ...]
     headroom: Headroom
 
@@ -246,7 +247,7 @@ class Intervention(msgspec.Struct, frozen=True, kw_only=True):
     task_ids: tuple[str, ...]
     rollouts: int
     """How many that did not pass."""
-    places: tuple[str, ...]
+    locations: tuple[str, ...]
     """Of those, the first."""
     headroom: Headroom
     evidence: tuple[Evidence, ...]
@@ -282,18 +283,29 @@ class Doubt(msgspec.Struct, frozen=True, kw_only=True):
     """Rollouts that it spoils; empty where it is about every failure of its tasks."""
 
 
+class RepeatOutcome(msgspec.Struct, frozen=True, kw_only=True):
+    """One repeat of a task in a line."""
+
+    location: str
+    outcome: str
+    did: str
+    """In words."""
+
+
 class DeepDive(msgspec.Struct, frozen=True, kw_only=True):
-    """One task looked at closely: what was due, what each repeat did, where they part."""
+    """One task looked at closely: what was expected, what each repeat did, where they part."""
 
     task_id: str
     bucket: str
     why: str
     """Why this task teaches something."""
     due: str
-    repeats: tuple[tuple[str, str, str], ...]
-    """Place, outcome, and what the rollout did, in words."""
+    repeats: tuple[RepeatOutcome, ...]
     lines: tuple[str, ...]
     evidence: tuple[Evidence, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"DeepDive({self.task_id!r}, {len(self.repeats)} repeats: {self.why[:LONGEST_SHOWN]!r})"
 
 
 class Between(msgspec.Struct, frozen=True, kw_only=True):
@@ -309,7 +321,7 @@ class Between(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything said about why rollouts of a run failed."""
+    """Everything known about why rollouts of a run failed."""
 
     partition: Partition
     findings: tuple[Finding, ...]
@@ -329,5 +341,59 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     """Alarming words in results, and whether they mean anything."""
     cut: tuple[str, ...] = ()
     """What was left unread, and by which rule."""
-    files: Mapping[tuple[str, int], tuple[str, int | None]] | None = None
-    """For rollouts that evidence points at: file and line."""
+
+
+class TrialSlice(msgspec.Struct, frozen=True, kw_only=True):
+    """The rule in one slice of the tasks: where it fired and how often those rollouts fail, beside the others."""
+
+    field: str
+    value: str
+    fired: int
+    checked: int
+    """Judged rollouts of the slice that could be looked at."""
+    fired_failed: int
+    failed: int
+
+
+class Sighting(msgspec.Struct, frozen=True, kw_only=True):
+    """One rollout in which the rule holds."""
+
+    location: str
+    outcome: str
+    evidence: Evidence | None
+
+
+class RuleTrial(msgspec.Struct, frozen=True, kw_only=True):
+    """What one rule of the user's own saw in a run: counts, support, slices, and locations to read."""
+
+    run: str
+    rule: str
+    fired: int
+    """Rollouts."""
+    tasks: int
+    checked: int
+    skipped: int
+    """Rollouts without what the rule reads."""
+    fired_failed: int
+    fired_passed: int
+    failed: int
+    """Judged failures that were looked at."""
+    passed: int
+    support: Support | None
+    """None where the rule reads the verdict, so that a lift would test itself."""
+    risk_difference: float | None
+    p_value: float | None
+    informative: int
+    reason: str | None
+    """Why there is no lift or no support."""
+    slices: tuple[TrialSlice, ...]
+    sightings: tuple[Sighting, ...]
+    mixed_in: tuple[str, ...] = ()
+    """Slices in which it goes with failing, and with passing."""
+    notes: tuple[str, ...] = ()
+    """What may be a slip of the pen: tools and fields that no rollout has."""
+
+    def __repr__(self) -> str:
+        tied = f"{self.support}, " if self.support is not None else ""
+        seen = f"fired in {self.fired} of {self.checked} rollouts"
+        return f"RuleTrial({self.run!r}, {self.rule[:LONGEST_SHOWN]!r}: {tied}{seen})"

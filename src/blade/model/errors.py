@@ -1,8 +1,8 @@
 """What may go wrong with a request or with the machine.
 
-    BladeError            anything a user can mend; shown as two lines, without a trace
+    BladeError            anything a user can fix; shown as two lines, without a trace
       ArtifactError       a path, a folder or a file that holds no rollouts
-      RequestError        options or places that cannot be served
+      RequestError        options or locations that cannot be served
 
 Bad *input* (a torn line, a reward that is no number) never raises: it becomes a `Problem`.
 """
@@ -22,4 +22,4 @@ class ArtifactError(BladeError):
 
 
 class RequestError(BladeError):
-    """Options, names or places that cannot be served."""
+    """Options, names or locations that cannot be served."""

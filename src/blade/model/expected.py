@@ -18,7 +18,7 @@ class DueCall(msgspec.Struct, frozen=True, kw_only=True):
     """Whether each argument is a list of values of which one is wanted; an empty text among them: it may be left out."""
 
 
-class Check(msgspec.Struct, frozen=True, kw_only=True):
+class VerifierCheck(msgspec.Struct, frozen=True, kw_only=True):
     """A test or criterion with its verdict, and where the row holds it."""
 
     name: str
@@ -64,7 +64,7 @@ class Due(msgspec.Struct, frozen=True, kw_only=True):
     answer: str | None = None
     extracts: bool = False
     """Whether the row has a field for the answer that was extracted from the output."""
-    checks: tuple[Check, ...] = ()
+    checks: tuple[VerifierCheck, ...] = ()
     said: tuple[VerifierText, ...] = ()
     empty_records: tuple[str, ...] = ()
     """Fields that hold the verifier's account in other rows, and nothing in this one."""

@@ -44,10 +44,26 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     step: int | None
     field: str
     quote: str
+    file: str | None = None
+    """Where the row of the rollout stands; filled in when a diagnosis is complete."""
+    line: int | None = None
+
+    @property
+    def task_id(self) -> str:
+        return self.key.task_id
+
+    @property
+    def repeat(self) -> int:
+        return self.key.repeat
+
+    @property
+    def location(self) -> str:
+        """`TASK#REPEAT:STEP`; without a step where the quote is of the row."""
+        return f"{self.key}" + (f":{self.step}" if self.step is not None else "")
 
 
 class Hit(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A place where a rule fired, light enough for the run table: the quote is found again by re-reading."""
+    """A location where a rule fired, light enough for the run table: the quote is found again by re-reading."""
 
     code: str
     step: int | None
@@ -101,7 +117,7 @@ class Difference(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class Detection(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """What all rollout rules said about one rollout: fired at, could not look; the rest were quiet."""
+    """What all rollout rules saw in one rollout: fired at, could not look; the rest were quiet."""
 
     hits: tuple[Hit, ...] = ()
     cannot_check: tuple[str, ...] = ()

@@ -17,13 +17,23 @@ class Interval(msgspec.Struct, frozen=True, kw_only=True):
     """Fewer than 30 units: the limits are an indication."""
 
 
-class Measure(msgspec.Struct, frozen=True, kw_only=True):
+class Bounded(msgspec.Struct, frozen=True, kw_only=True):
+    """What may have limits."""
+
+    interval: Interval | None = None
+
+    @property
+    def ci(self) -> tuple[float, float] | None:
+        """The limits alone; None where there are none."""
+        return (self.interval.low, self.interval.high) if self.interval is not None else None
+
+
+class Measure(Bounded, frozen=True, kw_only=True):
     """A named value over `n` units; `value` is None exactly when `reason` says why."""
 
     name: str
     value: float | None
     n: int
-    interval: Interval | None = None
     method: str = ""
     reason: str | None = None
 

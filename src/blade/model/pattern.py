@@ -1,9 +1,18 @@
-"""Regular expressions that are compiled when they are first used: most commands use few of those that they load."""
+"""Regular expressions that are compiled when they are first used, and the words of small numbers to build them from.
+
+Most commands use few of the expressions that they load.
+"""
 
 from __future__ import annotations
 
 import re
 from typing import Any, cast
+
+NUMBER_WORDS = tuple(
+    """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+    seventeen eighteen nineteen twenty""".split()  # noqa: SIM905
+)
+"""From zero: the place of a word is its value."""
 
 
 def pattern_of(text: str, flags: int = 0) -> re.Pattern[str]:

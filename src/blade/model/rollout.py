@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 import msgspec
 
 from blade.model.expected import NOTHING_DUE, Due
-from blade.model.tool_schemas import NOTHING_OFFERED, Offered
+from blade.model.tools import NOTHING_OFFERED, Offered
 
 
 class Outcome(StrEnum):
@@ -40,7 +40,7 @@ class RolloutKey(msgspec.Struct, frozen=True, kw_only=True, order=True):
         return f"{self.task_id}#{self.repeat}"
 
 
-class Source(msgspec.Struct, frozen=True, kw_only=True):
+class RowSource(msgspec.Struct, frozen=True, kw_only=True):
     """Where a row stands: byte range of a plain file, or a member of an archive or document."""
 
     artifact: str
@@ -58,7 +58,7 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
 class Problem(msgspec.Struct, frozen=True, kw_only=True):
     """Input that could not be used, or only in part; listed, never dropped."""
 
-    source: Source
+    source: RowSource
     reason: str
 
 
@@ -142,7 +142,7 @@ class Rollout(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     error: str | None = None
     tokens: int | None = None
     seconds: float | None = None
-    source: Source
+    source: RowSource
     features: Features | None = None
     """None when the artifact has no trajectory."""
     steps: tuple[Step, ...] | None = None

@@ -1,13 +1,13 @@
 """A run, and the schema of its tables as data.
 
 The tables are polars frames; `blade sql` exposes exactly these columns. Types are named here and made in ingest,
-so that this package needs no table library.
+so that this package needs no table library. Locations are written TASK, TASK#REPEAT or TASK#REPEAT:STEP.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -106,7 +106,7 @@ class Stated(msgspec.Struct, frozen=True, kw_only=True):
     index: int | None = None
 
 
-class Reported(msgspec.Struct, frozen=True, kw_only=True):
+class PublishedNumber(msgspec.Struct, frozen=True, kw_only=True):
     """A number that somebody published for the run's model on its benchmark."""
 
     metric: str
@@ -117,7 +117,7 @@ class Reported(msgspec.Struct, frozen=True, kw_only=True):
     model: str = ""
 
 
-class Recorded(msgspec.Struct, frozen=True, kw_only=True):
+class RecordedNumber(msgspec.Struct, frozen=True, kw_only=True):
     """A number that a sidecar states, beside the same number made from the rows."""
 
     name: str
@@ -145,19 +145,18 @@ class SchemaField(msgspec.Struct, frozen=True, kw_only=True):
     """Empty when nobody reads it."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Run:
+class Run(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """All rollouts of one model and settings on one benchmark."""
 
     name: str
     benchmark: str | None = None
     model: str | None = None
     agent: str | None = None
-    settings: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = msgspec.field(default_factory=dict)
     """Sampling, limits and the like, where the artifacts record them."""
-    rollouts: pl.DataFrame = field(repr=False)
-    tasks: pl.DataFrame = field(repr=False)
-    checks: pl.DataFrame = field(repr=False)
+    rollouts: pl.DataFrame
+    tasks: pl.DataFrame
+    checks: pl.DataFrame
     tools: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
     artifacts: tuple[Artifact, ...] = ()
@@ -169,7 +168,7 @@ class Run:
     """Why the expected rollouts are not known."""
     stated: tuple[Stated, ...] = ()
     """What sidecars say about the run."""
-    reported: tuple[Reported, ...] = ()
+    reported: tuple[PublishedNumber, ...] = ()
     """What was published for this model on this benchmark, where the run's manifest says so."""
     problem_count: int = 0
     """All problems, also those beyond the list."""
@@ -181,11 +180,11 @@ class Run:
     """Where the rows do not fit what was expected; page one says so."""
     notes: tuple[str, ...] = ()
     """Things about identity and shape that a reader of the numbers must know."""
-    roots: Mapping[str, str] = field(default_factory=dict)
+    roots: Mapping[str, str] = msgspec.field(default_factory=dict)
     """Where each artifact is on this machine; written out only relative to the folder of an analysis."""
     rule_book_name: str | None = None
     """File and hash of the package whose rules looked at the rollouts."""
-    rule_book: RuleBook | None = field(default=None, repr=False)
+    rule_book: RuleBook | None = None
     """The custom rules themselves, where the run was read with some."""
     read: ReadRollouts | None = None
     """Reads rollouts again from the artifacts; None when they are out of reach."""
@@ -198,20 +197,68 @@ class Run:
         """The rollouts, one row each."""
         return self.rollouts
 
-    def __getitem__(self, place: object) -> Rollout:
+    def __getitem__(self, ref: object) -> Rollout:
         """The rollout of a task and repeat, with its steps; raises when there is none."""
-        if not isinstance(place, tuple) or len(place) != 2:
-            raise RequestError(f"{place!r} names no rollout", hint="write run[TASK, REPEAT], for example run['39', 1]")
-        task_id, repeat = place
+        if not isinstance(ref, tuple) or len(ref) != 2:
+            raise RequestError(f"{ref!r} names no rollout", hint="write run[TASK, REPEAT], for example run['39', 1]")
+        task_id, repeat = ref
         return self.reread([(str(task_id), int(repeat))])[0]
 
-    def reread(self, places: Sequence[tuple[str, int]]) -> list[Rollout]:
-        """The rollouts at the places, in that order; raises when the artifacts are out of reach or have changed."""
+    def reread(self, refs: Sequence[tuple[str, int]]) -> list[Rollout]:
+        """The rollouts of some tasks and repeats, in that order; raises when the artifacts are out of reach or have changed."""
         if self.read is None:
             raise ArtifactError(
                 f"the artifacts of run {self.name} cannot be read again", hint="analyze the rollouts file itself"
             )
-        return self.read(self, places)
+        return self.read(self, refs)
 
 
 ReadRollouts = Callable[[Run, Sequence[tuple[str, int]]], list[Rollout]]
+
+_LOCATION = re.compile(r"^(?P<task>.+)#(?P<repeat>\d+)(?::(?P<step>\d+))?$")
+
+
+def parse_location(run: Run, location: str) -> tuple[str, int, int | None]:
+    """Task, repeat and step; a task alone stands for its only rollout."""
+    known = set(run.tasks["task_id"])
+    if location in known:
+        repeats = run.rollouts.filter(run.rollouts["task_id"] == location)["repeat"].to_list()
+        if len(repeats) == 1:
+            return location, repeats[0], None
+        raise RequestError(
+            f"task {location} has {len(repeats)} rollouts",
+            hint="say which: " + ", ".join(f"{location}#{r}" for r in repeats[:8]),
+        )
+    match = _LOCATION.match(location)
+    if match is None:
+        raise RequestError(
+            f"{location!r} is no location", hint="write TASK#REPEAT or TASK#REPEAT:STEP, for example 39#1:6"
+        )
+    return match["task"], int(match["repeat"]), int(match["step"]) if match["step"] else None
+
+
+def task_of(run: Run, location: str) -> str:
+    """The task that a user names, by itself or by a location in it."""
+    match = _LOCATION.match(location)
+    return match["task"] if match is not None and location not in set(run.tasks["task_id"]) else location
+
+
+def one_run(runs: Sequence[Run], path: str, name: str | None) -> Run:
+    """The run that is meant; raises when there are several and none is named, or none has the name."""
+    chosen = [run for run in runs if name in (None, run.name)]
+    names = ", ".join(run.name for run in runs)
+    if name is not None and not chosen:
+        raise RequestError(f"no run is called {name!r}", hint=f"runs here: {names}")
+    if len(chosen) != 1:
+        raise RequestError(f"{path} holds {len(runs)} runs: {names}", hint="choose one with --run NAME")
+    return chosen[0]
+
+
+def step_range(text: str) -> range:
+    """`4:12`, `4:` or `7` as steps, both ends included."""
+    match = re.match(r"^(\d+)(?:(:)(\d*))?$", text)
+    if match is None:
+        raise RequestError(f"{text!r} is no range of steps", hint="write --steps 4:12")
+    first = int(match[1])
+    last = first if match[2] is None else int(match[3]) if match[3] else 1 << 30
+    return range(first, last + 1)

@@ -1,28 +1,53 @@
-"""A first SKILL.md for a benchmark, its six sections filled from what a run shows; what only people know is marked open."""
+"""First drafts of a benchmark's SKILL.md and blade.yaml, filled from what a run shows.
+
+The skill has its six sections; the rule book has ids, slices, tools and labels that hold in failures of the run. What
+only people know is marked open.
+"""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+import polars as pl
+from msgspec import Struct
 
 from blade.model.analysis import RunAnalysis
-from blade.model.diagnosis import RuleStatistics
+from blade.model.diagnosis import Finding, RuleStatistics
 from blade.model.run import SchemaField
 from blade.model.tools import changes_state
-from blade.package.draft_book import LabelDraft
-from blade.package.frontmatter import LONGEST_NAME
-from blade.package.meanings import OF_REPORT
-from blade.package.row_parts import row_parts, verifier_fields
+from blade.package.documents import OF_REPORT
+from blade.package.front_matter import LONGEST_NAME
+from blade.package.rollouts import row_coverage, verifier_fields
 from blade.report.numbers import listed, plural, score
 from blade.report.text import code, safe, table
 
 MOST_ROWS = 40
+MOST_LABELS = 8
+MOST_READ = 200
+"""Failed rollouts whose verifier fields are read."""
+LONGEST_VALUE = 40
+LEAST_LIFT, LEAST_RATIO = 0.05, 1.3
+"""How much commoner in failures than in passes a label must be."""
+_PLAIN = re.compile(r"[A-Za-z_][\w-]*")
+_VALUE = re.compile(r"[\w .:/-]+")
+_GENERAL = (
+    ("tool-call-failed", "call[failed]", "A call of a tool returns an error."),
+    ("no-answer", "not exists answer", "No answer could be taken from the output."),
+    ("harness-error", "exists error", "The harness recorded an error."),
+)
 
 
-def skill_name(benchmark: str) -> str:
-    """A name by the specification."""
-    plain = re.sub(r"[^a-z0-9]+", "-", benchmark.lower()).strip("-")[: LONGEST_NAME - len("-analysis")].strip("-")
-    return f"{plain or 'benchmark'}-analysis"
+class LabelDraft(Struct, frozen=True, kw_only=True):
+    """A label that may be worth keeping."""
+
+    name: str
+    rule: str
+    message: str
+    fix: tuple[str, str] | None = None
+    """Kind and action."""
 
 
 def skill_text(
@@ -32,10 +57,11 @@ def skill_text(
     seen: Mapping[str, RuleStatistics],
     files: Sequence[str],
 ) -> str:
-    """The whole file."""
+    """The whole SKILL.md; of its drafted labels `seen` says where they hold."""
+    plain = re.sub(r"[^a-z0-9]+", "-", benchmark.lower()).strip("-")[: LONGEST_NAME - len("-analysis")].strip("-")
     lines = [
         "---",
-        f"name: {skill_name(benchmark)}",
+        f"name: {plain or 'benchmark'}-analysis",
         (
             f"description: Analyze rollouts of the {safe(benchmark)} benchmark. Use it to explain which tasks failed and why, "
             "why a score changed, and what to fix first."
@@ -49,7 +75,11 @@ def skill_text(
         *_funnel(one),
         *_taxonomy(one, drafts, seen),
         *_workflow(benchmark, files),
-        *_template(),
+        "## Report template",
+        "",
+        "Sections in this order, each claim with a task, a rollout and its words:",
+        "",
+        *(f"{number}. `## {section.title}`: {section.holds}." for number, section in enumerate(OF_REPORT, start=1)),
     ]
     return "\n".join(lines).rstrip("\n") + "\n"
 
@@ -81,18 +111,18 @@ def _codes(names: Sequence[str]) -> str:
 
 
 def _schema(one: RunAnalysis) -> list[str]:
-    parts = row_parts(one.run)
+    rows_with = row_coverage(one.run)
     named = (
-        ("task id", parts.task_id),
-        ("rollout id", parts.repeat),
-        ("reward", parts.reward),
-        ("output", parts.output),
-        ("verifier", parts.verifier),
-        ("task metadata", parts.metadata),
+        ("task id", rows_with.task_id),
+        ("rollout id", rows_with.repeat),
+        ("reward", rows_with.reward),
+        ("output", rows_with.output),
+        ("verifier", rows_with.verifier),
+        ("task metadata", rows_with.metadata),
     )
     rows = [[what, _codes(part.fields[:6]), f"{part.rows:,} of {part.of:,}"] for what, part in named]
     fields = [
-        [code(field.path), f"{field.seen:,} of {field.rows:,}", _meaning(field, parts.verifier.fields)]
+        [code(field.path), f"{field.seen:,} of {field.rows:,}", _meaning(field, rows_with.verifier.fields)]
         for field in one.run.schema
     ]
     slices = [name for name in one.metrics.slices if name != "key_expects"]
@@ -156,15 +186,14 @@ def _taxonomy(one: RunAnalysis, drafts: Sequence[LabelDraft], seen: Mapping[str,
     ]
     if drafts:
         lines += ["Labels of this benchmark's own, with their rules in `blade.yaml`:", ""]
-        lines += table(
-            ["label", "rule", "failures", "passes"], [_label_row(draft, seen[draft.name]) for draft in drafts]
-        )
+        label_rows = []
+        for draft in drafts:
+            rule = seen[draft.name]
+            failures = f"{rule.fired_failed:,} of {rule.failed:,}"
+            passes = f"{rule.fired_passed:,} of {rule.passed:,}"
+            label_rows.append([code(draft.name), code(draft.rule), failures, passes])
+        lines += table(["label", "rule", "failures", "passes"], label_rows)
     return [*lines, "OPEN: name the labels that matter here and say how a reader tells one from another.", ""]
-
-
-def _label_row(draft: LabelDraft, look: RuleStatistics) -> list[str]:
-    failures, passes = f"{look.fired_failed:,} of {look.failed:,}", f"{look.fired_passed:,} of {look.passed:,}"
-    return [code(draft.name), code(draft.rule), failures, passes]
 
 
 def _workflow(benchmark: str, files: Sequence[str]) -> list[str]:
@@ -192,6 +221,111 @@ def _workflow(benchmark: str, files: Sequence[str]) -> list[str]:
     ]
 
 
-def _template() -> list[str]:
-    lines = ["## Report template", "", "Sections in this order, each claim with a task, a rollout and its words:", ""]
-    return [*lines, *(f"{place}. `## {one.title}`: {one.holds}." for place, one in enumerate(OF_REPORT, start=1)), ""]
+def label_drafts(one: RunAnalysis) -> tuple[LabelDraft, ...]:
+    """Labels from what the diagnosis found, from the verifier's fields, and general ones; the likeliest first."""
+    findings = one.diagnosis.findings if one.diagnosis is not None else ()
+    made = [*_of_findings(findings), *_of_verifier(one)]
+    made += [LabelDraft(name=name, rule=rule, message=message) for name, rule, message in _GENERAL]
+    first = {draft.name: draft for draft in reversed(made)}
+    return tuple(dict.fromkeys(first[draft.name] for draft in made))
+
+
+def _of_findings(findings: Sequence[Finding]) -> Iterator[LabelDraft]:
+    for finding in findings:
+        kind, _, rest = finding.id.partition(":")
+        tool, _, argument = rest.partition(":")
+        if not _PLAIN.fullmatch(tool):
+            continue
+        rules = {
+            "extra": (f"calls-{tool}", f"call {tool}", f"`{tool}` is called."),
+            "left-out": (f"never-calls-{tool}", f"not call {tool}", f"`{tool}` is never called."),
+            "argument": (
+                f"{argument}-of-{tool}",
+                f"call {tool}[exists args.{argument}]",
+                f"`{tool}` is called with `{argument}`.",
+            ),
+        }
+        if kind in rules and (kind != "argument" or _PLAIN.fullmatch(argument)):
+            name, rule, message = rules[kind]
+            yield LabelDraft(name=name[:60], rule=rule, message=message, fix=(finding.kind, finding.brief))
+
+
+def _of_verifier(one: RunAnalysis) -> Iterator[LabelDraft]:
+    """Values of verifier fields that failing rows have."""
+    failed = one.run.rollouts.filter(pl.col("outcome") == "failed").select("task_id", "repeat").head(MOST_READ)
+    counted: Counter[tuple[str, str]] = Counter()
+    fields = [name for name in verifier_fields(one.run) if _PLAIN.fullmatch(name)]
+    for rollout in one.run.reread(failed.rows()) if fields else ():
+        row = rollout.row
+        counted.update((name, value) for name in fields if (value := _value(row.get(name))) is not None)
+    common = sorted(counted.items(), key=lambda item: (-item[1], item[0]))
+    for (name, value), times in common[: 2 * MOST_LABELS]:
+        if times >= 2 or len(failed) < 4:
+            slug = re.sub(r"[^a-z0-9]+", "-", f"{name}-{value}".lower()).strip("-")[:60].strip("-")
+            yield LabelDraft(name=slug, rule=f"row.{name} = {value}", message=f"The verifier's `{name}` is {value}.")
+
+
+def _value(value: object) -> str | None:
+    """A value as a rule writes it; None for what no rule should compare with."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str) and 0 < len(value) <= LONGEST_VALUE and _VALUE.fullmatch(value):
+        return json.dumps(value)
+    return None
+
+
+def selected_labels(drafts: Sequence[LabelDraft], seen: Mapping[str, RuleStatistics]) -> tuple[LabelDraft, ...]:
+    """Those that hold in failures clearly more often than in passes."""
+    selected: dict[tuple[int, int, int], LabelDraft] = {}
+    for draft in drafts:
+        rule = seen.get(draft.name)
+        if rule is None or not rule.fired_failed or not rule.failed:
+            continue
+        # What holds in every failure and in no pass is the verdict itself, and explains nothing.
+        if rule.passed and rule.fired_failed == rule.failed and not rule.fired_passed:
+            continue
+        in_failures, in_passes = rule.fired_failed / rule.failed, rule.fired_passed / max(1, rule.passed)
+        if in_failures - in_passes >= LEAST_LIFT and in_failures >= LEAST_RATIO * in_passes:
+            # Two rules that hold equally often in the same tasks are most likely one.
+            selected.setdefault((rule.fired_failed, rule.fired_passed, rule.tasks), draft)
+    return tuple(selected.values())[:MOST_LABELS]
+
+
+def rule_book_text(
+    benchmark: str, one: RunAnalysis, drafts: Sequence[LabelDraft], seen: Mapping[str, RuleStatistics] | None = None
+) -> str:
+    """The whole blade.yaml; with `seen`, each label says where it held and what is left to do."""
+    run = one.run
+    lines = [
+        f"# What BLADE should know of {benchmark}; docs/packages.md explains every line.",
+        f"benchmark: {json.dumps(benchmark)}",
+        f"pass_threshold: {run.pass_threshold:g}",
+    ]
+    ids = [field.path for field in run.schema if field.taken_as.split(", ")[0] == "id"]
+    lines += [f"task_id: {ids[0]}"] if ids and _PLAIN.fullmatch(ids[0]) else []
+    slices = [name for name in one.metrics.slices if name != "key_expects"]
+    lines += [f"slices: {json.dumps(slices)}"] if slices else []
+    changing = [tool for tool in run.tools if changes_state(tool)]
+    reading = [tool for tool in run.tools if not changes_state(tool)]
+    lines += ["tools:"] if run.tools else []
+    lines += [
+        f"  {name}: {json.dumps(tools)}" for name, tools in (("changing", changing), ("reading", reading)) if tools
+    ]
+    lines += ["labels:"] if drafts else []
+    for draft in drafts:
+        if seen is not None:
+            rule = seen[draft.name]
+            lines.append(
+                f"  # OPEN: holds in {rule.fired_failed} of {rule.failed} failures and {rule.fired_passed} of "
+                f"{rule.passed} passes; narrow the rule until it is the failure itself, or remove it"
+            )
+        lines += [
+            f"  - name: {draft.name}",
+            f"    message: {json.dumps(draft.message, ensure_ascii=False)}",
+            f"    rule: {json.dumps(draft.rule, ensure_ascii=False)}",
+            "    cause: behavior",
+        ]
+        if draft.fix is not None:
+            kind, action = draft.fix
+            lines += ["    fix:", f"      kind: {kind}", f"      action: {json.dumps(action, ensure_ascii=False)}"]
+    return "\n".join(lines) + "\n"

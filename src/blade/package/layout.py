@@ -1,22 +1,24 @@
-"""Where the parts of a package stand."""
+"""Where the parts of a package are."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from blade.model.errors import ArtifactError
 
+CLEARANCE = "rollouts/CLEARANCE.md"
+"""Where the owner of the data clears them for sharing."""
 _REPORT = re.compile(r"(?P<stem>.+?)[-_]golden[-_]report\.md")
 _COMPARISON = re.compile(r"[-_]vs[-_]")
-_SIDECARS = ("materialized_inputs", "reward_profiling", "aggregate", "failures", "agent_metrics")
+_SIDECAR = re.compile(r"materialized_inputs|reward_profiling|aggregate|failures|agent_metrics")
 _ROWS = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Golden:
+class GoldenFiles(Struct, frozen=True, kw_only=True):
     """A golden report and what stands beside it; a part that is not there is None."""
 
     model: str
@@ -32,68 +34,65 @@ class Golden:
         return _COMPARISON.search(self.model) is not None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Package:
+class Package(Struct, frozen=True, kw_only=True):
     """The files of a benchmark's package, in the order of their names."""
 
     folder: Path
     benchmark: str
     skill: Path | None
-    book: Path | None
-    """`blade.yaml`, what the package teaches the rules."""
+    rule_book: Path | None
+    """`blade.yaml`, the custom rules of the benchmark."""
     rollouts: tuple[Path, ...]
     """Files of scored rows; sidecars are not among them."""
-    goldens: tuple[Golden, ...]
+    goldens: tuple[GoldenFiles, ...]
 
 
 def find_package(folder: Path) -> Package:
     """The package in a folder, however much of it is there yet; ArtifactError when there is no such folder."""
     if not folder.is_dir():
         raise ArtifactError(f"no folder {folder}", hint="blade package init NAME --from RUN drafts one")
+    scored = [path for path in _rows(folder / "rollouts") if not _SIDECAR.search(path.name)]
+    # Where `rollouts/` holds none, files of `data/` that are named so.
+    named = [path for path in _rows(folder / "data") if "rollout" in path.name and not _SIDECAR.search(path.name)]
     return Package(
         folder=folder,
         benchmark=folder.resolve().name,
         skill=_first(folder / "skill" / "SKILL.md", folder / "SKILL.md"),
-        book=_first(folder / "skill" / "blade.yaml", folder / "blade.yaml"),
-        rollouts=tuple(_rollouts(folder)),
+        rule_book=_first(folder / "skill" / "blade.yaml", folder / "blade.yaml"),
+        rollouts=tuple(scored or named),
         goldens=tuple(_goldens(folder / "golden_reports")),
     )
 
 
-def _first(*places: Path) -> Path | None:
-    return next((place for place in places if place.is_file()), None)
-
-
-def _rollouts(folder: Path) -> Iterator[Path]:
-    """Files in `rollouts/`; where there are none, those in `data/` that are named so."""
-    found = [path for path in _rows(folder / "rollouts") if not _is_sidecar(path)]
-    return iter(found or [path for path in _rows(folder / "data") if "rollout" in path.name and not _is_sidecar(path)])
+def _first(*paths: Path) -> Path | None:
+    return next((path for path in paths if path.is_file()), None)
 
 
 def _rows(folder: Path) -> list[Path]:
     return sorted(path for path in folder.glob("*") if path.is_file() and path.name.endswith(_ROWS))
 
 
-def _is_sidecar(path: Path) -> bool:
-    return any(word in path.name for word in _SIDECARS)
+def _goldens(folder: Path) -> Iterator[GoldenFiles]:
+    files = sorted((path for path in folder.glob("*") if path.is_file()), reverse=True)
+    # A `-` may stand for `_` in the name of what stands beside a report.
+    named = {path.name.replace("-", "_"): path for path in files}
 
+    def beside(*names: str) -> Path | None:
+        return next((named[key] for name in names if (key := name.replace("-", "_")) in named), None)
 
-def _goldens(folder: Path) -> Iterator[Golden]:
     for path in sorted(folder.glob("*.md")):
         match = _REPORT.fullmatch(path.name)
-        if match is None:
-            continue
-        stem = match["stem"]
-        yield Golden(
-            model=stem,
-            report=path,
-            metrics=_named(folder, f"{path.stem}_metrics.json", f"{path.stem}.metrics.json"),
-            facts=_named(folder, f"{stem}_anchor_facts.json"),
-            shallow=_named(folder, f"{stem}_shallow.md"),
-        )
+        if match is not None:
+            stem = match["stem"]
+            yield GoldenFiles(
+                model=stem,
+                report=path,
+                metrics=beside(f"{path.stem}_metrics.json", f"{path.stem}.metrics.json"),
+                facts=beside(f"{stem}_anchor_facts.json"),
+                shallow=beside(f"{stem}_shallow.md"),
+            )
 
 
-def _named(folder: Path, *names: str) -> Path | None:
-    """The first of the names that is there; `-` may stand for `_`."""
-    there = {path.name.replace("-", "_"): path for path in sorted(folder.iterdir(), reverse=True) if path.is_file()}
-    return next((there[name.replace("-", "_")] for name in names if name.replace("-", "_") in there), None)
+def shown(path: Path, folder: Path) -> str:
+    """A file as the package names it."""
+    return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else path.name

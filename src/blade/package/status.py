@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
-from blade.package.documents import read_text, shown
-from blade.package.facts import read_facts
-from blade.package.layout import Package
-from blade.package.open_points import CLEARANCE, OpenPoint, files_of, notes_of, open_points
+from msgspec import Struct
+
+from blade.package.anchor_facts import read_facts
+from blade.package.documents import OpenPoint, notes_of, open_points, read_text
+from blade.package.layout import CLEARANCE, Package, shown
 
 ARTIFACTS = (
     ("aggregate metrics", ("_aggregate_metrics",)),
@@ -26,11 +26,9 @@ NOTES = (
     ),
     ("repeat counts", re.compile(r"\b(?:repeats?|rollouts per task|samples per task|k)\b[^\n]*\d", re.IGNORECASE)),
 )
-MOST_OPEN = 12
 
 
-@dataclass(frozen=True, kw_only=True)
-class Line:
+class StatusLine(Struct, frozen=True, kw_only=True):
     """One thing of a package: the files it was found in, or none."""
 
     part: str
@@ -41,84 +39,58 @@ class Line:
     note: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Status:
+class PackageStatus(Struct, frozen=True, kw_only=True):
     """A package at a glance."""
 
     benchmark: str
-    lines: tuple[Line, ...]
+    lines: tuple[StatusLine, ...]
     open: tuple[OpenPoint, ...]
     next: str
     """The command to run next."""
     why: str
 
 
-def status(package: Package) -> Status:
+def status(package: Package) -> PackageStatus:
     """What is there, by names and texts alone; nothing is analyzed."""
-    lines = (*_skill(package), *_rollouts(package), *_goldens(package), *_sidecars(package), *_notes(package))
-    points = tuple(
-        point
-        for part in ("skill", "rollouts", "golden")
-        for path in files_of(package, part)
-        for point in open_points(path, package.folder)
-    )
+    points = tuple(point for part in ("skill", "rollouts", "golden") for point in open_points(package, part))
     command, why = _next(package, points)
-    return Status(benchmark=package.benchmark, lines=lines, open=points, next=command, why=why)
+    return PackageStatus(benchmark=package.benchmark, lines=tuple(_lines(package)), open=points, next=command, why=why)
 
 
-def _line(part: str, what: str, package: Package, *paths: Path | None, note: str = "") -> Line:
-    files = tuple(shown(path, package.folder) for path in paths if path is not None and path.is_file())
-    return Line(part=part, what=what, there=bool(files), files=files, note=note)
+def _lines(package: Package) -> Iterator[StatusLine]:
+    def line(part: str, what: str, *paths: Path | None, note: str = "") -> StatusLine:
+        files = tuple(shown(path, package.folder) for path in paths if path is not None and path.is_file())
+        return StatusLine(part=part, what=what, there=bool(files), files=files, note=note)
 
-
-def _skill(package: Package) -> Iterator[Line]:
-    yield _line("D1", "skill", package, package.skill)
-    yield _line("D1", "rules (optional)", package, package.book)
-
-
-def _rollouts(package: Package) -> Iterator[Line]:
+    yield line("D1", "skill", package.skill)
+    yield line("D1", "rules (optional)", package.rule_book)
     count = len(package.rollouts)
     note = "" if count > 1 else "two comparable runs are needed"
-    yield _line("D2", f"rollouts ({count} {'file' if count == 1 else 'files'})", package, *package.rollouts, note=note)
-    yield _line("D2", "clearance", package, package.folder / CLEARANCE)
-
-
-def _goldens(package: Package) -> Iterator[Line]:
+    yield line("D2", f"rollouts ({count} {'file' if count == 1 else 'files'})", *package.rollouts, note=note)
+    yield line("D2", "clearance", package.folder / CLEARANCE)
     if not package.goldens:
-        yield Line(part="D3", what="golden report", there=False)
+        yield line("D3", "golden report")
     for golden in package.goldens:
         optional = " (optional)" if golden.comparison else ""
-        yield _line("D3", f"golden report of {golden.model}", package, golden.report)
-        yield _line("D3", f"metrics sidecar{optional}", package, golden.metrics)
-        yield _line("D3", f"anchor facts{optional}", package, golden.facts, note=_drafts(golden.facts))
-        yield _line("D3", f"shallow baseline{optional}", package, golden.shallow)
-
-
-def _drafts(path: Path | None) -> str:
-    if path is None:
-        return ""
-    found = read_facts(path)
-    drafts = f", {len(found.drafts)} not reviewed" if found.drafts else ""
-    return f"{len(found.facts)} facts{drafts}"
-
-
-def _sidecars(package: Package) -> Iterator[Line]:
-    near = sorted(
+        known = read_facts(golden.facts) if golden.facts is not None else None
+        drafts = f", {len(known.drafts)} not reviewed" if known is not None and known.drafts else ""
+        yield line("D3", f"golden report of {golden.model}", golden.report)
+        yield line("D3", f"metrics sidecar{optional}", golden.metrics)
+        note = f"{len(known.facts)} facts{drafts}" if known is not None else ""
+        yield line("D3", f"anchor facts{optional}", golden.facts, note=note)
+        yield line("D3", f"shallow baseline{optional}", golden.shallow)
+    files = sorted(
         path
         for folder in ("", "rollouts", "data", "artifacts", "configs", "run_notes")
         for path in (package.folder / folder).glob("*")
-        if path.is_file() and path != package.book
+        if path.is_file() and path != package.rule_book
     )
-    for what, marks in ARTIFACTS:
-        mine = [path for path in near if any(mark in path.name for mark in marks)]
-        yield _line("sidecars", what, package, *mine)
-
-
-def _notes(package: Package) -> Iterator[Line]:
-    path = notes_of(package)
-    text = read_text(path) if path is not None else ""
+    for what, endings in ARTIFACTS:
+        yield line("sidecars", what, *(path for path in files if any(ending in path.name for ending in endings)))
+    notes = notes_of(package)
+    text = read_text(notes) if notes is not None else ""
     for what, means in NOTES:
-        yield _line("notes", what, package, path if means.search(text) else None)
+        yield line("notes", what, notes if means.search(text) else None)
 
 
 def _next(package: Package, points: tuple[OpenPoint, ...]) -> tuple[str, str]:

@@ -1,15 +1,24 @@
-"""Tasks and the short answer as JSON, and how JSON is written; the names of fields are a contract."""
+"""What commands print as JSON, and how JSON is written; the names of fields are a contract."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
 
-from blade.model.analysis import Analysis, RunAnalysis, TaskResult
-from blade.model.diagnosis import Finding
-from blade.report.findings_json import findings, location_of
-from blade.report.metrics_json import limits, metrics
+from msgspec import UNSET, UnsetType, structs
+
+from blade.files import json_line, json_text
+from blade.model.analysis import Analysis, RunAnalysis
+from blade.model.diagnosis import Finding, RuleTrial, Support, TrialSlice
+from blade.report.documents import (
+    FindingsDocument,
+    JsonDocument,
+    Limits,
+    MetricsDocument,
+    TaskDocument,
+    findings,
+    metrics,
+    task,
+)
 from blade.report.page_one import leading
 
 MOST_BYTES = 6_000
@@ -18,134 +27,198 @@ LONGEST_WHAT = 300
 LONGEST_DOUBT = 240
 
 
-def task(row: TaskResult) -> dict[str, Any]:
-    """A row of tasks.jsonl; causes are null until something decides them."""
-    return {
-        "task_id": row.task_id,
-        "bucket": row.bucket,
-        "rollouts": row.rollouts,
-        "passed": row.passed,
-        "failed": row.failed,
-        "errored": row.errored,
-        "unscored": row.unscored,
-        "missing": row.missing,
-        "mean_reward": row.mean_reward,
-        **_cause(row),
-        "modes": dict(row.modes),
-        "findings": list(row.findings),
-        "locations": list(row.places),
-        "slices": dict(row.slices),
-    }
+class PointsDocument(JsonDocument, frozen=True, kw_only=True):
+    """What fixing it could give, three ways."""
+
+    estimate: float | None
+    ci: Limits | None
+    only_defect: float
+    ceiling: float
 
 
-def _cause(row: TaskResult) -> dict[str, Any]:
-    found = row.cause
-    if found is None:
-        why = None if row.passed == row.rollouts and not row.missing else "no diagnosis was made"
-        return {"cause": None, "cause_code": None, "confidence": None, "because": why, "decided_by": None}
-    return {
-        "cause": str(found.cause) if found.cause else None,
-        "cause_code": found.cause.code if found.cause else None,
-        "confidence": found.confidence,
-        "because": found.because,
-        "decided_by": found.decided_by,
-    }
+class FindingSummary(JsonDocument, frozen=True, kw_only=True):
+    """A finding with one quote."""
+
+    id: str
+    what: str
+    support: Support
+    rollouts: int
+    tasks: int
+    points: PointsDocument | None
+    location: str
+    quote: str | None
+    fix: str | None
 
 
-def dump(value: object) -> str:
-    """JSON as it is written to files."""
-    return json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+class HeadlineSummary(JsonDocument, frozen=True, kw_only=True):
+    """The number that leads."""
+
+    metric: str
+    value: float | None
 
 
-def dump_lines(values: Iterable[object]) -> str:
-    """JSON lines as they are written to files."""
-    return "".join(json.dumps(value, ensure_ascii=False, allow_nan=False) + "\n" for value in values)
+class RunSummary(JsonDocument, frozen=True, kw_only=True):
+    """What `blade analyze --json` prints of one run; `more` holds commands that give the rest."""
+
+    run: str
+    headline: HeadlineSummary
+    ci: Limits | None
+    n: dict[str, int | None]
+    buckets: dict[str, int]
+    baselines: dict[str, float | None]
+    findings: tuple[FindingSummary, ...]
+    doubts: tuple[str, ...]
+    reasons: dict[str, str]
+    more: dict[str, str] | UnsetType = UNSET
+    shortened: bool | UnsetType = UNSET
+
+
+class RunSummaries(JsonDocument, frozen=True, kw_only=True):
+    """What `blade analyze --json` prints of several runs."""
+
+    runs: tuple[RunSummary, ...]
+    left_off: int = 0
+    more: dict[str, str]
 
 
 def summary(
     analysis: Analysis, more: Mapping[str, str], most_bytes: int | None = MOST_BYTES, limit: int = MOST_FINDINGS
 ) -> str:
     """What `--json` prints: at most 6 kB unless told otherwise, with commands that give the rest."""
-    runs = [_short(one, limit) for one in analysis.runs]
-    whole: dict[str, Any] = {**runs[0]} if len(runs) == 1 else {"runs": runs, "left_off": 0}
-    whole["more"] = dict(more)
-    while most_bytes is not None and len(_line(whole).encode()) > most_bytes and _shrink(whole):
-        pass
-    return _line(whole) + "\n"
+    runs = tuple(_run_summary(one, limit) for one in analysis.runs)
+    answer: RunSummary | RunSummaries = RunSummaries(runs=runs, more=dict(more))
+    if len(runs) == 1:
+        answer = structs.replace(runs[0], more=dict(more))
+    shorter: RunSummary | RunSummaries | None = answer
+    while shorter is not None:
+        answer = shorter
+        fits = most_bytes is None or len(json_line(answer)) <= most_bytes + 1
+        shorter = None if fits else _shorter(answer)
+    return json_line(answer).decode()
+
+
+def _run_summary(one: RunAnalysis, limit: int) -> RunSummary:
+    lead, diagnosis = leading(one), one.diagnosis
+    counts = {name: count for name, count in one.metrics.counts.items() if name != "total_tasks"}
+    doubts = [doubt.message[:LONGEST_DOUBT] for doubt in (diagnosis.doubts if diagnosis else ())]
+    return RunSummary(
+        run=one.run.name,
+        headline=HeadlineSummary(metric=one.metrics.headline, value=lead.value),
+        ci=lead.ci,
+        n={"tasks": lead.n, **counts, "problems": one.run.problem_count},
+        buckets=dict(one.metrics.buckets),
+        baselines={base.name: base.value for base in one.metrics.baselines},
+        findings=tuple(map(_finding_summary, (diagnosis.findings if diagnosis else ())[:limit])),
+        doubts=(*one.metrics.doubts, *doubts),
+        reasons={"headline": lead.reason} if lead.reason is not None else {},
+    )
+
+
+def _finding_summary(finding: Finding) -> FindingSummary:
+    first = finding.evidence[0] if finding.evidence else None
+    return FindingSummary.of(
+        finding,
+        what=f"{finding.title}. {finding.what}"[:LONGEST_WHAT],
+        points=finding.headroom if finding.fix else None,
+        location=first.location if first else finding.locations[0],
+        quote=first.quote[:LONGEST_WHAT] if first else None,
+        fix=finding.fix or None,
+    )
+
+
+def _shorter(answer: RunSummary | RunSummaries) -> RunSummary | RunSummaries | None:
+    """The answer made shorter by one step; None when nothing more can go."""
+    if isinstance(answer, RunSummaries):
+        if len(answer.runs) > 1:
+            return structs.replace(answer, runs=answer.runs[:-1], left_off=answer.left_off + 1)
+    elif len(answer.doubts) > 1:
+        return structs.replace(answer, doubts=answer.doubts[:-1], shortened=True)
+    elif len(answer.findings) > 1:
+        return structs.replace(answer, findings=answer.findings[:-1], shortened=True)
+    return structs.replace(answer, more={}) if answer.more else None
+
+
+class RunDocuments(JsonDocument, frozen=True, kw_only=True):
+    """Everything about one run: what `blade analyze --json --full` prints a list of."""
+
+    metrics: MetricsDocument
+    findings: FindingsDocument
+    tasks: tuple[TaskDocument, ...]
 
 
 def full(analysis: Analysis) -> str:
     """What `--json --full` prints: every number and every task."""
-    runs = [
-        {"metrics": metrics(one), "findings": findings(one), "tasks": [task(row) for row in one.tasks]}
+    documents = [
+        RunDocuments(metrics=metrics(one), findings=findings(one), tasks=tuple(map(task, one.tasks)))
         for one in analysis.runs
     ]
-    return _line(runs) + "\n"
+    return json_line(documents).decode()
 
 
-def _line(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+class TrialLift(JsonDocument, frozen=True, kw_only=True, rename={"p_value": "p", "informative": "tasks"}):
+    """How the rule goes with failing within tasks."""
+
+    scope: str = "within tasks"
+    risk_difference: float
+    p_value: float | None
+    informative: int
 
 
-def _short_finding(finding: Finding) -> dict[str, Any]:
-    first = finding.evidence[0] if finding.evidence else None
-    room = finding.headroom
-    return {
-        "id": finding.id,
-        "what": f"{finding.title}. {finding.what}"[:LONGEST_WHAT],
-        "support": str(finding.support),
-        "rollouts": finding.rollouts,
-        "tasks": finding.tasks,
-        "points": {
-            "estimate": room.estimate,
-            "ci": limits(room.interval),
-            "only_defect": room.only_defect,
-            "ceiling": room.ceiling,
-        }
-        if finding.fix
-        else None,
-        "location": location_of(first) if first else finding.places[0],
-        "quote": first.quote[:LONGEST_WHAT] if first else None,
-        "fix": finding.fix or None,
-    }
+class SightingDocument(JsonDocument, frozen=True, kw_only=True):
+    """One rollout in which the rule holds."""
+
+    location: str
+    outcome: str
+    field: str | None
+    quote: str | None
 
 
-def _short(one: RunAnalysis, limit: int) -> dict[str, Any]:
-    lead = leading(one)
-    return {
-        "run": one.run.name,
-        "headline": {"metric": one.metrics.headline, "value": lead.value},
-        "ci": limits(lead.interval),
-        "n": {
-            "tasks": lead.n,
-            **{k: v for k, v in one.metrics.counts.items() if k != "total_tasks"},
-            "problems": one.run.problem_count,
-        },
-        "buckets": dict(one.metrics.buckets),
-        "baselines": {b.name: b.value for b in one.metrics.baselines},
-        "findings": [_short_finding(f) for f in (one.diagnosis.findings if one.diagnosis else ())[:limit]],
-        "doubts": [
-            *one.metrics.doubts,
-            *(d.message[:LONGEST_DOUBT] for d in (one.diagnosis.doubts if one.diagnosis else ())),
-        ],
-        "reasons": {"headline": lead.reason} if lead.value is None else {},
-    }
+class RuleTrialDocument(JsonDocument, frozen=True, kw_only=True, rename={"sightings": "locations"}):
+    """What `blade try --json` prints of one run; fractions, not percent."""
+
+    run: str
+    rule: str
+    fired: int
+    tasks: int
+    checked: int
+    skipped: int
+    fired_failed: int
+    fired_passed: int
+    failed: int
+    passed: int
+    support: Support | None
+    lift: TrialLift | None
+    reason: str | None
+    slices: tuple[TrialSlice, ...]
+    sightings: tuple[SightingDocument, ...]
+    notes: tuple[str, ...]
 
 
-def _shrink(whole: dict[str, Any]) -> bool:
-    """Make the answer shorter by one step; False when nothing more can go."""
-    runs = whole.get("runs")
-    if runs and len(runs) > 1:
-        runs.pop()
-        whole["left_off"] += 1
-        return True
-    for longest in ("doubts", "findings"):
-        if len(whole.get(longest, ())) > 1:
-            whole[longest].pop()
-            whole["shortened"] = True
-            return True
-    names = whole.get("more", {})
-    if names:
-        whole["more"] = {}
-        return True
-    return False
+def trials_json(trials: Sequence[RuleTrial]) -> str:
+    """A rule tried on some runs."""
+    documents = [
+        RuleTrialDocument.of(
+            trial,
+            lift=TrialLift.of(trial) if trial.risk_difference is not None else None,
+            sightings=tuple(
+                SightingDocument.of(
+                    one,
+                    field=one.evidence.field if one.evidence else None,
+                    quote=one.evidence.quote if one.evidence else None,
+                )
+                for one in trial.sightings
+            ),
+        )
+        for trial in trials
+    ]
+    return dump(documents).rstrip("\n")
+
+
+def dump(value: object) -> str:
+    """JSON as it is written to files."""
+    return json_text(value).decode()
+
+
+def dump_lines(values: Iterable[object]) -> str:
+    """JSON lines as they are written to files."""
+    return b"".join(map(json_line, values)).decode()

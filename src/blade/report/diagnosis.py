@@ -6,7 +6,7 @@ from collections import Counter
 
 from blade.model.analysis import RunAnalysis
 from blade.model.diagnosis import NOT_EXPLAINED, Alarm, DeepDive, Diagnosis, Doubt, Finding, Habit, Headroom, Mode
-from blade.model.finding import Cause, Evidence
+from blade.model.finding import Cause
 from blade.report.numbers import gain, listed, plural, points
 from blade.report.text import code, cut, safe, safe_inside, spans, table
 
@@ -80,17 +80,12 @@ def _mode_name(mode: Mode) -> str:
 
 
 def example(mode: Mode) -> str:
-    """Place and quote, short."""
+    """Location and quote, short."""
     if mode.evidence is None:
         return "-"
     quote = mode.evidence.quote
     shown = code(cut(quote, LONGEST_CODE)) if mode.evidence.field == "arguments" else safe(_quoted(quote))
-    return f"{safe(place(mode.evidence))} {shown}"
-
-
-def place(evidence: Evidence) -> str:
-    """`39#1:6`; without a step where the quote is of the row."""
-    return f"{evidence.key}" + (f":{evidence.step}" if evidence.step is not None else "")
+    return f"{safe(mode.evidence.location)} {shown}"
 
 
 def _quoted(quote: str) -> str:
@@ -111,7 +106,9 @@ def finding_lines(number: int, finding: Finding) -> list[str]:
 
 
 def _places(finding: Finding) -> str:
-    named = [one for one in finding.places if one not in finding.against and not any(one in t for t in finding.where)]
+    named = [
+        one for one in finding.locations if one not in finding.against and not any(one in t for t in finding.where)
+    ]
     return listed(named, 10) if named else ""
 
 
@@ -340,7 +337,7 @@ def dives_section(one: RunAnalysis, bucket: str, none: str) -> list[str]:
 
 
 def _deep_dive(deep_dive: DeepDive) -> list[str]:
-    rows = [[safe(where), outcome, prose(cut(did, 220))] for where, outcome, did in deep_dive.repeats]
+    rows = [[safe(one.location), one.outcome, prose(cut(one.did, 220))] for one in deep_dive.repeats]
     return [
         f"**Task {safe(deep_dive.task_id)}** ({prose(deep_dive.why)}). Due: {prose(deep_dive.due)}.",
         "",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from blade.model.analysis import Analysis, Part, RunAnalysis, SliceValue, Usage
+from blade.model.analysis import Analysis, RunAnalysis, ScorePart, SliceValue, UsageSummary
 from blade.model.measure import Measure
 from blade.report.diagnosis import (
     causes_lines,
@@ -121,7 +121,7 @@ def _parts(one: RunAnalysis) -> list[str]:
     return [f"**Parts of the verdict.** They hold in so many judged rollouts: {'; '.join(map(_part, parts))}."]
 
 
-def _part(part: Part) -> str:
+def _part(part: ScorePart) -> str:
     without = f" ({part.passed_without:,} passed without it)" if part.passed_without else ""
     return f"{code(part.name)} in {part.held:,} of {part.rollouts:,}{without}"
 
@@ -279,7 +279,7 @@ def _spending(one: RunAnalysis) -> str:
     )
 
 
-def _ratio(usage: Usage) -> float:
+def _ratio(usage: UsageSummary) -> float:
     low, high = sorted((usage.passed_median or 0.0, usage.failed_median or 0.0))
     return high / low if low > 0 else 0.0
 
@@ -319,14 +319,14 @@ def _disagreeing(one: RunAnalysis) -> str:
 
 def _read(one: RunAnalysis) -> str:
     """Where a passing and a failing repeat of one task stand side by side."""
-    mixed = [task for task in one.tasks if 0 < task.passed < task.judged and task.places]
+    mixed = [task for task in one.tasks if 0 < task.passed < task.judged and task.locations]
     if mixed:
         task = min(mixed, key=lambda t: (abs(t.passed * 2 - t.judged), t.task_id))
-        command = code(f"blade show RUN {task.places[0]}")
+        command = code(f"blade show RUN {task.locations[0]}")
         which = f" of the {len(mixed)} sometimes-pass tasks, for instance" if len(mixed) > 1 else ":"
         return f"read a failing repeat beside a passing one{which} {command} (task {safe(task.task_id)} passes {task.passed} of {task.judged})."
-    failing = [task for task in one.tasks if task.places and task.failed]
-    return f"read a failure: {code(f'blade show RUN {failing[0].places[0]}')}." if failing else ""
+    failing = [task for task in one.tasks if task.locations and task.failed]
+    return f"read a failure: {code(f'blade show RUN {failing[0].locations[0]}')}." if failing else ""
 
 
 def _cannot_show(one: RunAnalysis) -> list[str]:

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from blade.model.analysis import Analysis, RunAnalysis
 from blade.model.diagnosis import Between
+from blade.model.measure import Interval, Measure
+from blade.model.pattern import pattern_of
 from blade.model.rollout import Problem
-from blade.report import diagnosis, published
-from blade.report.numbers import amount, limits, listed, plural, score, share, value_or_reason
+from blade.model.run import PublishedNumber
+from blade.report import diagnosis
+from blade.report.numbers import amount, limits, listed, plural, points, score, share, value_or_reason
 from blade.report.page_one import name_of, not_in_files, page_one, shared_lines
 from blade.report.text import code, cut, safe, safe_inside, table
 
 MOST_PROBLEMS = 12
+_PASS_AT = pattern_of(r"pass@(\d{1,4})")
+_MEANS = {"accuracy": "pass_at_1", "pass_at_1": "pass_at_1", "mean_reward": "mean_reward", "reward": "mean_reward"}
+PERCENT = 1.0
+"""A published share above this is in percent."""
+WIDEST = 0.2
+"""An interval that is wider holds so many numbers that being inside says little: 10 points to either side."""
 
 
 def report(analysis: Analysis) -> str:
@@ -68,8 +77,48 @@ def _inventory(one: RunAnalysis) -> list[str]:
     lines.append(f"- {_expected(one)}")
     settings = ", ".join(f"{name} {safe_inside(value)}" for name, value in run.settings.items())
     lines.append(f"- Settings recorded: {settings or 'none'}.")
-    lines += published.lines(one)
+    lines += _published(one)
     return [*lines, "", *_problems(one), *_recorded(one)]
+
+
+def _published(one: RunAnalysis) -> list[str]:
+    """A line for each published number; none where none was published."""
+    return [f"- {_published_number(entry, one)}" for entry in one.run.reported]
+
+
+def _published_number(entry: PublishedNumber, one: RunAnalysis) -> str:
+    value = entry.value / 100 if entry.value > PERCENT else entry.value
+    said = f"Published: {safe(entry.metric)} {score(value)}" + (f" ({safe(entry.source)})" if entry.source else "")
+    measure = _measure_of(entry.metric, one)
+    if measure is None or measure.value is None:
+        return f"{said}; this run has no such number."
+    here = f"{said}; here {score(measure.value)}"
+    if measure.interval is None:
+        return f"{here}, without an interval to judge by."
+    inside = limits(measure.interval)
+    if measure.interval.low <= value <= measure.interval.high:
+        doubts = "; ".join(_too_open(measure, measure.interval, one))
+        verdict = f"not contradicted (inside {inside}); {doubts}" if doubts else f"reproduced (inside {inside})"
+        return f"{here}: {verdict}."
+    return f"{here}: not reproduced, {points(measure.value - value)} points off (outside {inside})."
+
+
+def _too_open(measure: Measure, interval: Interval, one: RunAnalysis) -> Iterator[str]:
+    """Why a number that is inside is no reproduction all the same."""
+    if interval.high - interval.low > WIDEST:
+        yield f"{plural(measure.n, 'task')} leave too much open to call it reproduced"
+    coverage = one.metrics.measures.get("coverage")
+    if coverage is not None and coverage.value is not None and coverage.value < 1:
+        yield "not every rollout has a verdict"
+
+
+def _measure_of(metric: str, one: RunAnalysis) -> Measure | None:
+    name = metric.strip().casefold().replace(" ", "_")
+    known = _MEANS.get(name)
+    if known or name == "pass@1":
+        return one.metrics.measures.get(known or "pass_at_1")
+    found = _PASS_AT.fullmatch(name)
+    return one.metrics.pass_at.get(int(found[1])) if found else None
 
 
 def _expected(one: RunAnalysis) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Sequence
+from contextvars import ContextVar
+from itertools import zip_longest
 
 from blade.model.analysis import Analysis, RunAnalysis
 from blade.model.pattern import pattern_of
@@ -17,6 +19,12 @@ from blade.report.text import cut, cut_inside, printable, spans
 MOST_FILES = 4
 MOST_RUNS = 12
 LONGEST_LINE = 220
+WIDTH = 110
+"""Columns of a paragraph that is not made for a terminal: the same bytes whoever reads them."""
+NARROWEST = 12
+"""Columns that a cell of a table keeps, however narrow the terminal is."""
+columns: ContextVar[int | None] = ContextVar("columns", default=None)
+"""Those of the terminal that the lines are for; None where they go elsewhere."""
 _MARKS = pattern_of(
     r"(?P<ticks>`+)(?P<code>.+?)(?P=ticks)(?!`)|\\(?P<escaped>.)|(?P<amp>&amp;)"
     r"|\*\*|(?<![\w*])\*(?=\S)|(?<=\S)\*(?![\w*])|`"
@@ -119,6 +127,12 @@ def _line(one: RunAnalysis) -> tuple[str, ...]:
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    room = columns.get()
+    while room is not None and sum(widths) + 2 * (len(widths) - 1) > room and max(widths) > NARROWEST:
+        widths[widths.index(max(widths))] -= 1
+    if room is not None:
+        wrapped = [[textwrap.wrap(cell, width) for cell, width in zip(row, widths, strict=True)] for row in rows]
+        rows = [line for cells in wrapped for line in zip_longest(*cells, fillvalue="")]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
@@ -162,7 +176,8 @@ def _named(name: str) -> str:
     return f'"{name}"' if " " in name and '"' not in name else name
 
 
-def _wrapped(lines: list[str], width: int = 110, indent: str = "  ") -> list[str]:
+def _wrapped(lines: list[str], indent: str = "  ") -> list[str]:
+    width = columns.get() or WIDTH
     return [
         part for line in lines for part in textwrap.wrap(line, width, subsequent_indent=indent, break_on_hyphens=False)
     ]

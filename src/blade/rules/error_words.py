@@ -17,7 +17,13 @@ import msgspec
 from blade.model.rollout import LONGEST_UNMARKED, Step
 from blade.model.tools import is_deep
 from blade.rules.phrases import any_of
-from blade.rules.programs import runs_code
+
+RUNS_CODE = frozenset(
+    """bash shell sh terminal console powershell python ipython jupyter repl notebook command cmd code script
+    exec""".split()  # noqa: SIM905
+)
+"""Words in the names of tools whose results are the output of the agent's own programs."""
+_part_of_name = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 
 HEAD = LONGEST_UNMARKED
 """Characters at the start of a result in which an error is expected, and the most that one without a mark has."""
@@ -62,6 +68,12 @@ _all_well = re.compile(
     r"\bno (?:output|errors?|warnings?|changes?|content)\b|success|\bexit(?:ed)?(?: with)?(?: code| status)?:? 0\b",
     re.IGNORECASE,
 )
+
+
+@lru_cache(maxsize=1024)
+def runs_code(tool: str) -> bool:
+    """Whether a tool runs what the agent writes: what it returns is the output of the agent's own programs."""
+    return not RUNS_CODE.isdisjoint(word.lower() for word in _part_of_name.findall(tool))
 
 
 def error_words(step: Step) -> str:

@@ -1,4 +1,4 @@
-"""The words that a rule saw: kept as a place in the rollout, and found again when it is read again."""
+"""The words that a rule saw: kept as a location in the rollout, and quoted when the rollout is read again."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ _QUOTED_FROM_STEP = ("text", "arguments", "tool")
 
 
 def hit(code: str, rollout: Rollout, evidence: Evidence) -> Hit:
+    """Where the quoted words of some evidence stand; ValueError where they do not stand word for word."""
     quote = evidence.quote
     value = _value(rollout, evidence.step, evidence.field)
     start = value.find(quote) if value is not None else -1
@@ -25,7 +26,7 @@ def hit(code: str, rollout: Rollout, evidence: Evidence) -> Hit:
 
 
 def hit_of(code: str, rollout: Rollout, evidence: Evidence | None) -> Hit:
-    """The hit of a rule that is not of the catalogue; one without words where its quote cannot be found again."""
+    """The hit of a rule that is not of the catalog; one without words where its quote cannot be found again."""
     try:
         return hit(code, rollout, evidence) if evidence is not None else _without_words(code)
     except ValueError:
@@ -41,7 +42,7 @@ def _value(rollout: Rollout, step: int | None, field: str) -> str | None:
     if step is not None:
         if field not in _QUOTED_FROM_STEP:
             return None
-        texts = [getattr(one, field) for one in rollout.steps or () if one.index == step]
+        texts = [getattr(each, field) for each in rollout.steps or () if each.index == step]
         return "\n".join(text for text in texts if text)
     if field in _QUOTED_FROM_ROLLOUT:
         value: object = getattr(rollout, field)

@@ -57,7 +57,7 @@ class Strata(Struct, frozen=True, kw_only=True, eq=False):
         return Strata(both=self.both[mask], fired=self.fired[mask], failed=self.failed[mask], total=self.total[mask])
 
 
-class Judged(Struct, frozen=True, kw_only=True, eq=False, dict=True):
+class JudgedRollouts(Struct, frozen=True, kw_only=True, eq=False, dict=True):
     """Judged rollouts, over which one symptom after the other is counted."""
 
     task: Integers
@@ -116,7 +116,7 @@ def within_tasks(tasks: npt.ArrayLike, fired: npt.ArrayLike, failed: npt.ArrayLi
 def count_strata(tasks: npt.ArrayLike, fired: npt.ArrayLike, failed: npt.ArrayLike) -> Strata:
     """One table a task, in the order of the task names."""
     _, numbers = np.unique(np.asarray(tasks), return_inverse=True)
-    judged = Judged(task=numbers.astype(np.int64), failed=np.asarray(failed, dtype=np.bool_))
+    judged = JudgedRollouts(task=numbers.astype(np.int64), failed=np.asarray(failed, dtype=np.bool_))
     return judged.strata(np.asarray(fired, dtype=np.bool_))
 
 

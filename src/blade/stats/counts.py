@@ -37,7 +37,7 @@ def fired(codes: Collection[str]) -> pl.Expr:
     return pl.col("fired").list.eval(pl.element().struct.field("code").is_in(sorted(codes))).list.any().fill_null(False)
 
 
-class Counts(Struct, frozen=True, kw_only=True):
+class TaskCounts(Struct, frozen=True, kw_only=True):
     """One entry a task, in the order of the run's task table."""
 
     tasks: tuple[str, ...]
@@ -65,11 +65,11 @@ class Counts(Struct, frozen=True, kw_only=True):
     def failed(self) -> Integers:
         return self.judged - self.passed
 
-    def without(self, tasks: Collection[str]) -> Counts:
+    def without(self, tasks: Collection[str]) -> TaskCounts:
         """The counts of the other tasks."""
         kept = ~pl.Series(self.tasks).is_in(sorted(tasks)).to_numpy()
         groups = self.groups_of(kept)
-        return Counts(
+        return TaskCounts(
             **{name: column[kept] for name, column in asdict(self).items() if isinstance(column, np.ndarray)},
             tasks=tuple(compress(self.tasks, kept)),
             groups=tuple(groups) if groups and any(group != NO_GROUP for group in groups) else None,
@@ -80,7 +80,7 @@ class Counts(Struct, frozen=True, kw_only=True):
         return list(compress(self.groups, kept)) if self.groups else None
 
 
-def count(run: Run) -> Counts:
+def count(run: Run) -> TaskCounts:
     """Count the rollouts of every task of a run; the rows of a task must stand together."""
     ids, groups = run.rollouts["task_id"], run.tasks["group"]
     firsts = ids.ne_missing(ids.shift(1)).arg_true()
@@ -92,7 +92,7 @@ def count(run: Run) -> Counts:
     for name, flag in (("reward_sum", flags["judged"]), ("recorded_sum", flags["recorded"])):
         counted[name] = np.bincount(numbers, weights=np.where(flag, rewards, 0.0), minlength=len(firsts))
     places = _places(ids.gather(firsts), run.tasks["task_id"])
-    return Counts(
+    return TaskCounts(
         tasks=tuple(run.tasks["task_id"].to_list()),
         **{name: np.append(column, column.dtype.type(0))[places] for name, column in counted.items()},
         groups=tuple(groups.fill_null(NO_GROUP).to_list()) if groups.count() else None,

@@ -16,9 +16,9 @@ METHOD = "t over tasks: affected rollouts take the mean of the task's unaffected
 
 
 def headroom(run: RolloutIndex, hit: Integers, only: Integers, *, estimable: bool = True) -> Headroom:
-    """What mending a symptom would give in the units of the score, for rollouts as `those` gives them.
+    """What fixing a symptom would give in the units of the score, for rollouts as `those` gives them.
 
-    If `hit` rollouts did as well as their task's others; if those failures were mended in which it is the `only` one;
+    If `hit` rollouts did as well as their task's others; if those failures were fixed in which it is the `only` one;
     and if every hit that did not pass were. `estimable` is False for symptoms that are read from the verdict.
     """
     hits, judged_hit = run.per_task(hit), hit[run.judged[hit]]
@@ -30,21 +30,18 @@ def headroom(run: RolloutIndex, hit: Integers, only: Integers, *, estimable: boo
         usual = np.divide(others, rest, out=np.zeros(len(rest)), where=rest > 0)
         gains = np.where(reached, (hits * usual - run.worth_per_task(hit)) / run.sizes, 0.0)
         estimate, interval = _limits(gains)
+    why_not = None if reached.any() else "no task has rollouts with it and rollouts without"
+    if not estimable:
+        why_not = "read from the verdict"
     return Headroom(
         estimate=estimate,
         interval=interval,
-        only_defect=run.mended(only[run.failed[only]]),
-        ceiling=run.mended(hit),
+        only_defect=run.gain_if_fixed(only[run.failed[only]]),
+        ceiling=run.gain_if_fixed(hit),
         unreached_tasks=int(((hits > 0) & (rest == 0)).sum()),
-        reason=_why_not(estimable, bool(reached.any())),
+        reason=why_not,
         in_points=run.scale.in_points,
     )
-
-
-def _why_not(estimable: bool, reached: bool) -> str | None:
-    if not estimable:
-        return "read from the verdict"
-    return None if reached else "no task has rollouts with it and rollouts without"
 
 
 def _limits(values: Floats) -> tuple[float, Interval | None]:

@@ -1,4 +1,4 @@
-"""The change of a score taken apart into steps that add up to it exactly; the definition is docs/comparison.md.
+"""The change of a score taken apart into steps that add up to it exactly; the definition is docs/report.md.
 
 Every expected rollout of a task, a cell, has one class: the first symptom of an ordered list that it carries, or none
 (clean). What reaches a class has a share `h` in it, and the cells of a class a mean `v`. The baseline's quantities are
@@ -23,7 +23,6 @@ INFRASTRUCTURE = "infrastructure"
 VERIFIER = "verifier"
 UNEXPLAINED = "unexplained"
 TASK_SET = "task_set"
-CLEAN = "clean"
 
 
 class Cells(Struct, frozen=True, kw_only=True, eq=False):

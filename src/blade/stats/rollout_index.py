@@ -11,7 +11,7 @@ import polars as pl
 from msgspec import Struct
 
 from blade.model.run import Run
-from blade.stats.rollout_value import Scale, scale, worth
+from blade.stats.headline import Scale, scale, worth
 
 Ref = tuple[str, int]
 Integers = npt.NDArray[np.int64]
@@ -115,7 +115,7 @@ class RolloutIndex(Struct, frozen=True, kw_only=True, eq=False, dict=True):
         """What some rollouts give to their tasks."""
         return np.bincount(self.task[which], self.worth[which], len(self.sizes)).astype(np.float64)
 
-    def mended(self, which: Integers) -> float:
+    def gain_if_fixed(self, which: Integers) -> float:
         """What the score gains where those of some rollouts that did not pass are worth the most that one can be."""
         lost = which[~self.passed[which]]
         gains = self.scale.top * self.per_task(lost) - self.worth_per_task(lost)

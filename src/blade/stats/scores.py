@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 
 import numpy as np
 from msgspec import structs
+from msgspec.structs import replace
 
-from blade.model.analysis import Score
+from blade.model.analysis import HeadlineScore
 from blade.model.measure import Interval, Measure
 from blade.model.run import Run
-from blade.stats.counts import COUNTED, Counts, Floats, Integers, count, fired
+from blade.stats.counts import COUNTED, Floats, Integers, TaskCounts, count, fired
+from blade.stats.headline import lowest
 from blade.stats.intervals import mean_interval, rate_interval
-from blade.stats.rollout_value import lowest
 
 
-def judged_score(counts: Counts, kind: str) -> Score:
+def judged_score(counts: TaskCounts, kind: str) -> HeadlineScore:
     """Mean over tasks with a judged rollout of their share of passes, or of their mean reward."""
     tops = counts.passed if kind == "pass_at_1" else counts.reward_sum
     return _score("judged", kind, counts, tops, counts.judged, "no rollout was judged")
 
 
-def all_expected_score(run: Run, counts: Counts, kind: str) -> Score:
+def all_expected_score(run: Run, counts: TaskCounts, kind: str) -> HeadlineScore:
     """The same over all expected rollouts: what has no verdict counts as not passed."""
     if kind == "pass_at_1":
         return _score("all_expected", kind, counts, counts.passed, counts.expected, "no rollout was expected")
@@ -30,13 +30,13 @@ def all_expected_score(run: Run, counts: Counts, kind: str) -> Score:
     return _score("all_expected", kind, counts, tops, counts.expected, "no rollout was expected")
 
 
-def as_recorded_score(counts: Counts, kind: str) -> Score:
+def as_recorded_score(counts: TaskCounts, kind: str) -> HeadlineScore:
     """Every finite reward as the harness wrote it."""
     tops = counts.recorded_passed if kind == "pass_at_1" else counts.recorded_sum
     return _score("as_recorded", kind, counts, tops, counts.recorded, "no rollout has a finite reward")
 
 
-def infra_excluded_score(run: Run, counts: Counts, kind: str, infra_codes: frozenset[str]) -> Score:
+def infra_excluded_score(run: Run, counts: TaskCounts, kind: str, infra_codes: frozenset[str]) -> HeadlineScore:
     """Judged rollouts without those in which a rule sees machinery at work."""
     broken = run.rollouts.select(fired(infra_codes)).to_series()
     if broken.any():
@@ -47,21 +47,23 @@ def infra_excluded_score(run: Run, counts: Counts, kind: str, infra_codes: froze
     )
 
 
-def suspects_excluded_score(counts: Counts, kind: str, suspects: Collection[str] | None) -> Score:
+def suspects_excluded_score(counts: TaskCounts, kind: str, suspects: Collection[str] | None) -> HeadlineScore:
     """Judged rollouts of tasks that nothing speaks against; `suspects` is None where no diagnosis was made."""
     if suspects is None:
         reason = "tasks are suspected by a diagnosis, and none was made"
-        return Score(name="suspects_excluded", value=None, interval=None, n_tasks=0, n_rollouts=0, reason=reason)
+        return HeadlineScore(
+            name="suspects_excluded", value=None, interval=None, n_tasks=0, n_rollouts=0, reason=reason
+        )
     rest = counts.without(suspects) if suspects else counts
     return structs.replace(judged_score(rest, kind), name="suspects_excluded")
 
 
-def as_measure(score: Score, name: str) -> Measure:
+def as_measure(score: HeadlineScore, name: str) -> Measure:
     """A score as a measure over its tasks."""
     return Measure(name=name, value=score.value, n=score.n_tasks, interval=score.interval, reason=score.reason)
 
 
-def rollout_pass_rate(counts: Counts) -> Measure:
+def rollout_pass_rate(counts: TaskCounts) -> Measure:
     """Passes over judged rollouts; tasks with more repeats weigh more."""
     judged = int(counts.judged.sum())
     if judged == 0:
@@ -69,7 +71,7 @@ def rollout_pass_rate(counts: Counts) -> Measure:
     return Measure(name="rollout_pass_rate", value=int(counts.passed.sum()) / judged, n=judged)
 
 
-def mean_reward(counts: Counts) -> Measure:
+def mean_reward(counts: TaskCounts) -> Measure:
     """Mean over rollouts with a finite recorded reward."""
     recorded = int(counts.recorded.sum())
     if recorded == 0:
@@ -77,7 +79,7 @@ def mean_reward(counts: Counts) -> Measure:
     return Measure(name="mean_reward", value=float(counts.recorded_sum.sum()) / recorded, n=recorded)
 
 
-def coverage(run: Run, counts: Counts) -> Measure:
+def coverage(run: Run, counts: TaskCounts) -> Measure:
     """Judged rollouts over expected ones."""
     expected = int(counts.expected.sum())
     if run.expected_from is None:
@@ -99,13 +101,15 @@ def interval_of(kind: str, scores: Floats, rollouts: int, groups: list[str] | No
     return structs.replace(interval, low=max(interval.low, low), high=min(interval.high, high))
 
 
-def _score(name: str, kind: str, counts: Counts, tops: Floats | Integers, bottoms: Integers, why_not: str) -> Score:
+def _score(
+    name: str, kind: str, counts: TaskCounts, tops: Floats | Integers, bottoms: Integers, why_not: str
+) -> HeadlineScore:
     kept = bottoms > 0
     n_rollouts = int(bottoms.sum())
     if not kept.any():
-        return Score(name=name, value=None, interval=None, n_tasks=0, n_rollouts=0, reason=why_not)
+        return HeadlineScore(name=name, value=None, interval=None, n_tasks=0, n_rollouts=0, reason=why_not)
     scores = tops[kept] / bottoms[kept]
     interval = interval_of(kind, scores, n_rollouts, counts.groups_of(kept))
-    return Score(
+    return HeadlineScore(
         name=name, value=float(np.mean(scores)), interval=interval, n_tasks=int(kept.sum()), n_rollouts=n_rollouts
     )

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
 from blade.model.diagnosis import Support
-from blade.stats.association import Association, Flags, Integers, Strata, associate
+from blade.stats.association import Association, Integers, JudgedRollouts, Strata, associate
+from blade.stats.rollout_index import Flags, RolloutIndex
 
 SIGNIFICANT = 0.05
 RARE = 0.05
@@ -19,10 +22,11 @@ FEWEST = 5
 
 SMALL = 0.05
 """A risk difference that is ruled out above this is harmless."""
+_NOT_SAID = -1
 
 
 class SymptomCounts(Struct, frozen=True, kw_only=True):
-    """A symptom's grade with the counts that it rests on."""
+    """A symptom's support with the counts that it rests on."""
 
     support: Support
     association: Association
@@ -62,7 +66,7 @@ def observe(strata: Strata, mixed_in: tuple[str, ...] = ()) -> SymptomCounts:
 
 
 def support(seen: SymptomCounts, q: float | None) -> Support:
-    """The grade of a symptom whose q-value in its family is given; None where it could not be tested."""
+    """The support of a symptom whose q-value in its family is given; None where it could not be tested."""
     found = seen.association
     if seen.mixed_in:
         return Support.MIXED
@@ -100,3 +104,47 @@ def _error(lost: int, n: int) -> float:
     """Variance of a share, never quite zero: a small sample that agrees is not certain."""
     share = (lost + 1) / (n + 2)
     return share * (1 - share) / n
+
+
+class Tested(Struct, frozen=True, kw_only=True, eq=False, dict=True):
+    """Some judged rollouts of a run; symptoms are given as flags of all of its rollouts."""
+
+    rollouts: RolloutIndex
+    which: Flags
+    wants: Slices
+    """What the key of each rollout of the run wants, `_NOT_SAID` where no key says."""
+
+    @cached_property
+    def _judged(self) -> JudgedRollouts:
+        return JudgedRollouts(task=self.rollouts.task[self.which], failed=self.rollouts.failed[self.which])
+
+    @cached_property
+    def _slices(self) -> Slices | None:
+        """What their keys want, where all keys say."""
+        codes = self.wants.codes[self.which]
+        return None if (codes == _NOT_SAID).any() else Slices(names=self.wants.names, codes=codes)
+
+    def among(self, seen: Flags) -> Tested:
+        """Those of them that are marked."""
+        return Tested(rollouts=self.rollouts, which=self.which & seen, wants=self.wants)
+
+    def strata(self, fired: Flags) -> Strata:
+        """A symptom against failing, a table for each task."""
+        return self._judged.strata(fired[self.which])
+
+    def observe(self, fired: Flags, strata: Strata) -> SymptomCounts:
+        """How a symptom, whose tables are given, goes with failing, before the family of tests is known."""
+        return observe(strata, opposite(fired[self.which], self._judged.failed, self._slices))
+
+
+def tested(rollouts: RolloutIndex) -> Tested:
+    """All judged rollouts of a run."""
+    keys = rollouts.run.tasks.select("task_id", "key_expects").drop_nulls()
+    names = keys["key_expects"].unique().sort().to_list()
+    place = {name: code for code, name in enumerate(names)}
+    codes = np.full(len(rollouts.names), _NOT_SAID, np.int64)
+    if names:
+        found = rollouts.names.to_frame("task_id").join(keys, on="task_id", how="left", maintain_order="left")
+        codes = found["key_expects"].replace_strict(place, default=_NOT_SAID).to_numpy().astype(np.int64)
+    wants = Slices(names=tuple(names), codes=np.repeat(codes, rollouts.lengths))
+    return Tested(rollouts=rollouts, which=rollouts.judged, wants=wants)

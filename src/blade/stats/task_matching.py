@@ -1,4 +1,4 @@
-"""Which tasks of two runs are the same: by marks, each step only on marks that are unique on both sides."""
+"""Which tasks of two runs are the same: by fingerprints, each step only on fingerprints that are unique on both sides."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _STEPS = (
     ("id", ("id_mark",)),
 )
 
-_MARKS = ("key_fp", "prompt_fp", "id_mark")
-Marks = Mapping[str, int | str | None]
-Mark = tuple[int | str | None, ...]
+_FINGERPRINTS = ("key_fp", "prompt_fp", "id_mark")
+Fingerprints = Mapping[str, int | str | None]
+Fingerprint = tuple[int | str | None, ...]
 
 
 class SameTasks(Struct, frozen=True, kw_only=True):
@@ -41,24 +41,27 @@ class SameTasks(Struct, frozen=True, kw_only=True):
 def may_be_comparable(first: pl.DataFrame, second: pl.DataFrame) -> bool:
     """Whether so many tasks of two runs could be joined at all; a quick look that `same_tasks` makes sure of.
 
-    Tasks can be joined only if they have a mark in common, and most runs that stand in one file have none.
+    Tasks can be joined only if they have a fingerprint in common, and most runs that stand in one file have none.
     """
-    common = [pl.col(mark).is_in(second[mark].drop_nulls().implode()).fill_null(value=False) for mark in _MARKS]
+    common = [
+        pl.col(fingerprint).is_in(second[fingerprint].drop_nulls().implode()).fill_null(value=False)
+        for fingerprint in _FINGERPRINTS
+    ]
     shared = int(first.select(pl.any_horizontal(common).sum()).item())
     return shared >= COMPARABLE * min(first.height, second.height)
 
 
 def same_tasks(first: pl.DataFrame, second: pl.DataFrame) -> SameTasks:
     """Join two task tables."""
-    one, two = _marked(first), _marked(second)
+    one, two = _fingerprints_of(first), _fingerprints_of(second)
     conflicts = _conflicts(one, two)
     pairs: dict[str, tuple[str, str]] = {}
     taken: set[str] = set()
-    for step, marks in _STEPS:
+    for step, fingerprints in _STEPS:
         # Unique in the whole run: the last task left with a common key is not the only one that has it.
-        mine, theirs = _unique(one, marks), _unique(two, marks)
-        for mark, task in mine.items():
-            other = theirs.get(mark)
+        ours, theirs = _unique(one, fingerprints), _unique(two, fingerprints)
+        for fingerprint, task in ours.items():
+            other = theirs.get(fingerprint)
             if other is None or task in pairs or other in taken or (step == "id" and task in conflicts):
                 continue
             pairs[task] = (other, step)
@@ -75,25 +78,27 @@ def same_tasks(first: pl.DataFrame, second: pl.DataFrame) -> SameTasks:
     )
 
 
-def _marked(tasks: pl.DataFrame) -> dict[str, Marks]:
-    """The marks of each task, in the order of the table."""
+def _fingerprints_of(tasks: pl.DataFrame) -> dict[str, Fingerprints]:
+    """The fingerprints of each task, in the order of the table."""
     rows = tasks.select("task_id", "key_fp", "prompt_fp", "id_mark").iter_rows()
-    return {task: {"key_fp": key, "prompt_fp": prompt, "id_mark": mark} for task, key, prompt, mark in rows}
+    return {
+        task: {"key_fp": key, "prompt_fp": prompt, "id_mark": fingerprint} for task, key, prompt, fingerprint in rows
+    }
 
 
-def _unique(tasks: Mapping[str, Marks], marks: tuple[str, ...]) -> dict[Mark, str]:
-    """Tasks by their marks, of those that have all of them and share them with no other."""
-    found: dict[Mark, str | None] = {}
+def _unique(tasks: Mapping[str, Fingerprints], fingerprints: tuple[str, ...]) -> dict[Fingerprint, str]:
+    """Tasks by their fingerprints, of those that have all of them and share them with no other."""
+    found: dict[Fingerprint, str | None] = {}
     for task, known in tasks.items():
-        mark = tuple(known[name] for name in marks)
-        if None not in mark:
-            found[mark] = None if mark in found else task
-    return {mark: task for mark, task in found.items() if task is not None}
+        fingerprint = tuple(known[name] for name in fingerprints)
+        if None not in fingerprint:
+            found[fingerprint] = None if fingerprint in found else task
+    return {fingerprint: task for fingerprint, task in found.items() if task is not None}
 
 
-def _conflicts(one: Mapping[str, Marks], two: Mapping[str, Marks]) -> set[str]:
+def _conflicts(one: Mapping[str, Fingerprints], two: Mapping[str, Fingerprints]) -> set[str]:
     """Ids whose key differs and whose prompt differs (what neither side has does not differ)."""
-    named: dict[int | str | None, list[Marks]] = {}
+    named: dict[int | str | None, list[Fingerprints]] = {}
     for known in two.values():
         named.setdefault(known["id_mark"], []).append(known)
     return {
@@ -105,5 +110,5 @@ def _conflicts(one: Mapping[str, Marks], two: Mapping[str, Marks]) -> set[str]:
     }
 
 
-def _differ(one: Marks, two: Marks, mark: str) -> bool:
-    return one[mark] is not None and two[mark] is not None and one[mark] != two[mark]
+def _differ(one: Fingerprints, two: Fingerprints, fingerprint: str) -> bool:
+    return one[fingerprint] is not None and two[fingerprint] is not None and one[fingerprint] != two[fingerprint]

@@ -9,11 +9,12 @@ import asyncio
 import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from blade_gym.environment import Environment, NoVerdict, Row, Session, ToolError
-from blade_gym.model import UNREACHABLE, Model, ModelError
+from blade_gym.models.model import UNREACHABLE, Model, ModelError
 from blade_gym.models.openai_model import extra_body
 from blade_gym.models.reply import output_item, summed
 
@@ -28,8 +29,7 @@ IDS = ("task_id", "instance_id", "problem_id", "question_id", "sample_id", "uuid
 """Fields that name the task; the rollout's row keeps them."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Limits:
+class RolloutLimits(msgspec.Struct, frozen=True, kw_only=True):
     """Where a rollout ends at the latest."""
 
     max_steps: int | None = None
@@ -73,7 +73,7 @@ class _Trajectory:
 
 
 async def run(
-    row: Row, *, model: Model, environment: Environment, limits: Limits, verify: bool = True
+    row: Row, *, model: Model, environment: Environment, limits: RolloutLimits, verify: bool = True
 ) -> dict[str, Any]:
     """One rollout in a session of its own; never raises for what a model, tool or verifier does."""
     taken = _Trajectory(row, environment.tools)
@@ -100,7 +100,7 @@ def _failed(kind: str, why: str, *, terminal: bool) -> dict[str, Any]:
 
 
 async def _played(
-    row: Row, taken: _Trajectory, model: Model, environment: Environment, limits: Limits, *, verify: bool
+    row: Row, taken: _Trajectory, model: Model, environment: Environment, limits: RolloutLimits, *, verify: bool
 ) -> dict[str, Any]:
     session = environment.open(row)
     await loop(taken, model, session, _steps(environment, limits))
@@ -114,7 +114,7 @@ async def _played(
     return {**stop, **verdict.fields, "reward": verdict.reward}
 
 
-def _steps(environment: Environment, limits: Limits) -> int | None:
+def _steps(environment: Environment, limits: RolloutLimits) -> int | None:
     """None for an environment without tools: calls of tools that a task only describes are the answer itself."""
     if not environment.tools:
         return None
@@ -149,7 +149,7 @@ async def _answer(call: Row, session: Session) -> str:
         return str(error)
 
 
-async def respond(params: Row, *, model: Model, environment: Environment, limits: Limits) -> dict[str, Any]:
+async def respond(params: Row, *, model: Model, environment: Environment, limits: RolloutLimits) -> dict[str, Any]:
     """The agent's answer to one request, without a verdict; raises ModelError."""
     row = {"responses_create_params": params}
     taken = _Trajectory(row, environment.tools)

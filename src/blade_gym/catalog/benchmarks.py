@@ -7,16 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from blade.model.errors import RequestError
-from blade_gym.catalog.entry import CATEGORIES, CATEGORY_OF_DOMAIN, Benchmark, Listing, Reported
+from blade_gym.catalog.entry import CATEGORIES, CATEGORY_OF_DOMAIN, Benchmark, Listing, ReportedScore
 from blade_gym.config import yaml_file
+from blade_gym.config.compose import MISSING, leaves
 from blade_gym.config.dataset import Dataset
 from blade_gym.config.dataset import problems as dataset_problems
-from blade_gym.config.interpolate import MISSING
 from blade_gym.config.load import Resolved, outline
 from blade_gym.config.problem import suggestion
 from blade_gym.config.roots import place
 from blade_gym.config.servers import Instance
-from blade_gym.config.tree import leaves
 
 FOLDER = "benchmarks"
 PACKAGE = ("skill", "SKILL.md", "golden_reports")
@@ -80,7 +79,7 @@ def _benchmark(name: str, path: Path, roots: Sequence[Path]) -> Benchmark:
 
 def _open(entry: Mapping[str, Any]) -> bool:
     """Whether some value is filled in only later."""
-    return any(isinstance(value, str) and ("${" in value or value == MISSING) for _, value in leaves(entry))
+    return any(isinstance(value, str) and ("${" in value or value == MISSING) for value in leaves(entry))
 
 
 def _entry(name: str, path: Path, found: Resolved, rows: Dataset) -> Benchmark:
@@ -168,8 +167,8 @@ def _texts(value: Any) -> tuple[str, ...]:
     return tuple(str(one) for one in value) if isinstance(value, list) else (str(value),) if value else ()
 
 
-def _reported(value: Any) -> Iterator[Reported]:
+def _reported(value: Any) -> Iterator[ReportedScore]:
     for one in value if isinstance(value, list) else []:
         if isinstance(one, Mapping) and isinstance(one.get("value"), int | float):
             model, metric, source = (str(one.get(key, "")) for key in ("model", "metric", "source"))
-            yield Reported(model=model, metric=metric, value=float(one["value"]), source=source)
+            yield ReportedScore(model=model, metric=metric, value=float(one["value"]), source=source)

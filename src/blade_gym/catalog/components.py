@@ -9,10 +9,10 @@ from typing import Any
 from blade.model.errors import RequestError
 from blade_gym.catalog.benchmarks import benchmarks
 from blade_gym.catalog.entry import Component, Listing
+from blade_gym.catalog.skills import FILE, skill
 from blade_gym.config.load import outline
 from blade_gym.config.problem import suggestion
 from blade_gym.config.servers import Instance
-from blade_gym.skills import FILE, skill
 
 SKILL_FOLDERS = ("skills", ".claude/skills", ".agents/skills", ".codex/skills")
 

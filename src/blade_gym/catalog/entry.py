@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
+
+import msgspec
 
 CATEGORIES = (
     "Math & Science",
@@ -28,8 +29,7 @@ CATEGORY_OF_DOMAIN = {
 REQUIREMENTS = ("tools", "images", "audio", "long_context", "structured_output")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Reported:
+class ReportedScore(msgspec.Struct, frozen=True, kw_only=True):
     """A number that somebody published."""
 
     model: str
@@ -38,8 +38,7 @@ class Reported:
     source: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class Benchmark:
+class Benchmark(msgspec.Struct, frozen=True, kw_only=True):
     """A config with a benchmark data set."""
 
     name: str
@@ -63,7 +62,7 @@ class Benchmark:
     prompt_config: str | None
     data: Path
     """The rows, whether they are there or not."""
-    reported: tuple[Reported, ...] = ()
+    reported: tuple[ReportedScore, ...] = ()
 
     @property
     def row(self) -> dict[str, Any]:
@@ -82,8 +81,7 @@ class Benchmark:
         }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Component:
+class Component(msgspec.Struct, frozen=True, kw_only=True):
     """An environment, an agent, a model, a resources server or a skill."""
 
     kind: str
@@ -91,7 +89,7 @@ class Component:
     description: str
     path: Path
     domain: str = ""
-    more: Mapping[str, Any] = field(default_factory=dict)
+    more: Mapping[str, Any] = msgspec.field(default_factory=dict)
     """The other fields of its kind, in their order."""
 
     @property
@@ -103,8 +101,7 @@ class Component:
 Entry = TypeVar("Entry", Benchmark, Component)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Listing(Generic[Entry]):
+class Listing(msgspec.Struct, Generic[Entry], frozen=True, kw_only=True):
     """Entries in the order of their names, and what could not be listed."""
 
     entries: Sequence[Entry]

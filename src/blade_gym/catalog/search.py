@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
+
+import msgspec
 
 from blade_gym.catalog.entry import Benchmark, Component, Entry
 
@@ -107,8 +108,7 @@ def tokens(text: str) -> tuple[str, ...]:
     return tuple(_WORD.findall(apart.lower()))
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Asked:
+class _Asked(msgspec.Struct, frozen=True, kw_only=True):
     word: str
     meant: tuple[str, ...]
     typo_of: tuple[str, ...]
@@ -122,8 +122,7 @@ class _Asked:
         return cls(word=word, meant=tuple(dict.fromkeys(stands_for)), typo_of=near)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Shelf:
+class _Shelf(msgspec.Struct, frozen=True, kw_only=True):
     words: Mapping[float, frozenset[str]]
     """By what a match in them is worth."""
     name: str

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from blade_gym.catalog.entry import CATEGORIES, Benchmark, Component
 
@@ -42,8 +43,7 @@ def component_lines(entries: Sequence[Component], kind: str, width: int) -> Iter
     yield from table(head, rows, _Shape.of([head, *rows], width))
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Shape:
+class _Shape(msgspec.Struct, frozen=True, kw_only=True):
     """Widths of all columns but the last; the last stands beside them, or below where the screen has no room."""
 
     widths: tuple[int, ...]

@@ -6,45 +6,28 @@ from typing import Annotated
 
 import typer
 
+from blade.cli.help import SETTINGS
 from blade.model.errors import RequestError
+from blade_gym.cli.commands import CommandGroup, OptionsOnce, group
 from blade_gym.cli.env import group as environment
-from blade_gym.cli.env_serve import prove, start, status
-from blade_gym.cli.groups import Known
 from blade_gym.cli.listing import listing, search
-from blade_gym.cli.once import Once
 from blade_gym.cli.prepare import prepare
 from blade_gym.cli.reverify import reverify
 from blade_gym.cli.run import run
 from blade_gym.cli.statistics import aggregate, profile
 
-app = typer.Typer(
-    name="gym",
-    cls=Known,
-    help="The benchmark layer: NeMo Gym's commands, files and numbers.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-evaluation = typer.Typer(
-    cls=Known,
-    help="Prepare and run a benchmark, and what comes after the rollouts.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+ABOUT = "The benchmark layer: NeMo Gym's commands, files and numbers."
+app = typer.Typer(name="gym", help=ABOUT, cls=CommandGroup, add_completion=False, **SETTINGS)
+evaluation = group("Prepare and run a benchmark, and what comes after the rollouts.")
 app.add_typer(listing, name="list")
-app.command(cls=Once)(search)
+app.command(cls=OptionsOnce)(search)
 app.add_typer(environment, name="env")
 app.add_typer(evaluation, name="eval")
-environment.command(cls=Once)(start)
-environment.command(cls=Once)(status)
-environment.command("test", cls=Once)(prove)
-evaluation.command(cls=Once)(prepare)
-evaluation.command(cls=Once)(run)
-evaluation.command(cls=Once)(profile)
-evaluation.command(cls=Once)(aggregate)
-evaluation.command(cls=Once)(reverify)
+evaluation.command(cls=OptionsOnce)(prepare)
+evaluation.command(cls=OptionsOnce)(run)
+evaluation.command(cls=OptionsOnce)(profile)
+evaluation.command(cls=OptionsOnce)(aggregate)
+evaluation.command(cls=OptionsOnce)(reverify)
 
 
 @app.callback(invoke_without_command=True)
@@ -71,4 +54,4 @@ def main() -> None:
     """Run `gym`."""
     from blade.cli.main import run as run_command
 
-    run_command(app)
+    run_command(app, "gym")

@@ -67,8 +67,7 @@ def composed(
     """The config; raises one error that names everything that is wrong."""
     from blade.report.text import printable
     from blade_gym.config.load import resolve
-    from blade_gym.config.roots import search_roots
-    from blade_gym.config.selectors import selected
+    from blade_gym.config.roots import search_roots, selected
 
     roots = search_roots(search_dir or ())
     resolved = resolve([*(config or ()), *selected(wanted, roots)], words, roots)

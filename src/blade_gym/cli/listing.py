@@ -10,26 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from blade.model.errors import RequestError
-from blade_gym.cli.groups import Kinds
-from blade_gym.cli.once import Once
-from blade_gym.cli.options import Json, SearchDir
+from blade_gym.cli.commands import ListingGroup, OptionsOnce, group
+from blade_gym.cli.options import Domain, EntryKind, EntryName, Json, SearchDir
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from blade_gym.catalog.entry import Benchmark, Component
 
-listing = typer.Typer(
-    cls=Kinds,
-    help="What there is to run: benchmarks, environments, agents, models, skills.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
-Name = Annotated[str | None, typer.Argument(help="Show everything about this one.")]
+listing = group("What there is to run: benchmarks, environments, agents, models, skills.", ListingGroup)
 
 
-@listing.command(cls=Once)
-def benchmarks(name: Name = None, as_json: Json = False, search_dir: SearchDir = None) -> None:
+@listing.command(cls=OptionsOnce)
+def benchmarks(name: EntryName = None, as_json: Json = False, search_dir: SearchDir = None) -> None:
     """Benchmarks, with their category, domain, repeats, agent and verifier.
 
     Example: gym list benchmarks aime24
@@ -48,13 +41,13 @@ def benchmarks(name: Name = None, as_json: Json = False, search_dir: SearchDir =
     _print([json.dumps(_benchmark_json(entry), ensure_ascii=False)] if as_json else inspected(entry))
 
 
-@listing.command(cls=Once)
+@listing.command(cls=OptionsOnce)
 def environments(
-    name: Name = None,
+    name: EntryName = None,
     as_json: Json = False,
     search_dir: SearchDir = None,
-    domain: Annotated[str | None, typer.Option(metavar="NAME", help="Only those of this domain.")] = None,
-    kind: Annotated[str | None, typer.Option(metavar="environment|benchmark", help="Only those of this kind.")] = None,
+    domain: Domain = None,
+    kind: EntryKind = None,
 ) -> None:
     """Environments, and the benchmarks on top of them.
 
@@ -64,26 +57,26 @@ def environments(
     _components("environments", name, as_json, search_dir, wanted)
 
 
-@listing.command(cls=Once)
-def agents(name: Name = None, as_json: Json = False, search_dir: SearchDir = None) -> None:
+@listing.command(cls=OptionsOnce)
+def agents(name: EntryName = None, as_json: Json = False, search_dir: SearchDir = None) -> None:
     """Agents: the harnesses between a model and an environment."""
     _components("agents", name, as_json, search_dir)
 
 
-@listing.command(cls=Once)
-def models(name: Name = None, as_json: Json = False, search_dir: SearchDir = None) -> None:
+@listing.command(cls=OptionsOnce)
+def models(name: EntryName = None, as_json: Json = False, search_dir: SearchDir = None) -> None:
     """Kinds of models, as `--model-type` takes them."""
     _components("models", name, as_json, search_dir)
 
 
-@listing.command("resources-servers", cls=Once)
-def resources_servers(name: Name = None, as_json: Json = False, search_dir: SearchDir = None) -> None:
+@listing.command("resources-servers", cls=OptionsOnce)
+def resources_servers(name: EntryName = None, as_json: Json = False, search_dir: SearchDir = None) -> None:
     """Resources servers: tools, state and the verifier of an environment."""
     _components("resources-servers", name, as_json, search_dir)
 
 
-@listing.command(cls=Once)
-def skills(name: Name = None, as_json: Json = False, search_dir: SearchDir = None) -> None:
+@listing.command(cls=OptionsOnce)
+def skills(name: EntryName = None, as_json: Json = False, search_dir: SearchDir = None) -> None:
     """Skills that an agent can be given."""
     _components("skills", name, as_json, search_dir)
 
@@ -142,7 +135,7 @@ def _components(
 
 
 def _benchmark_json(entry: Benchmark) -> dict[str, Any]:
-    from dataclasses import asdict
+    import msgspec
 
     from blade_gym.catalog.text import usage
 
@@ -157,7 +150,7 @@ def _benchmark_json(entry: Benchmark) -> dict[str, Any]:
     return {
         **entry.row,
         "details": details,
-        "reported": [asdict(one) for one in entry.reported],
+        "reported": msgspec.to_builtins(entry.reported),
         "usage_example": usage(entry),
     }
 

@@ -3,32 +3,31 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from blade_gym.cli.options import Config, SearchDir, UnsafeSandbox, Words
+from blade_gym.cli.options import (
+    BenchmarkNames,
+    Config,
+    ForceData,
+    SearchDir,
+    Seed,
+    UnsafeSandbox,
+    Words,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from blade_gym.prepare import Job
+    from blade_gym.run.prepare import PrepareJob
 
 
 def prepare(
     words: Words = None,
-    benchmark: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--benchmark", metavar="NAME", help="A benchmark of `gym list benchmarks`; may be given more than once."
-        ),
-    ] = None,
+    benchmark: BenchmarkNames = None,
+    seed: Seed = None,
+    force: ForceData = False,
     config: Config = None,
     search_dir: SearchDir = None,
-    seed: Annotated[
-        int | None, typer.Option(metavar="N", help="For scripts that draw: another seed than the config's.")
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Make the data again, also where it is there.")] = False,
     unsafe_sandbox: UnsafeSandbox = False,
 ) -> None:
     """Make the data of benchmarks, with their prepare scripts. Data that is there and unchanged is not made again.
@@ -41,23 +40,22 @@ def prepare(
     Example: gym eval prepare --benchmark evalplus
     """
     from blade.report.text import printable
-    from blade_gym import prepare as making
-    from blade_gym.config.roots import search_roots
-    from blade_gym.config.selectors import config_path
+    from blade_gym.config.roots import config_path, search_roots
+    from blade_gym.run import prepare as making
 
     roots = search_roots(search_dir or ())
     names = [*(config or ()), *(config_path("benchmark", name, roots) for name in benchmark or ())]
     jobs = [job for name in names for job in _jobs(name, words or [], roots, seed)]
 
-    def told(line: str) -> None:
+    def notify(line: str) -> None:
         print(printable(line), file=sys.stderr)
 
-    for one in making.prepare(_some(jobs), force=force, told=told):
+    for one in making.prepare(_some(jobs), force=force, notify=notify):
         said = "is there and unchanged" if one.cached else "made"
         print(printable(f"{one.name}: {said}: {one.path} ({one.rows} rows, sha256 {one.sha256})"))
 
 
-def _some(jobs: list[Job]) -> list[Job]:
+def _some(jobs: list[PrepareJob]) -> list[PrepareJob]:
     from blade.model.errors import RequestError
 
     if not jobs:
@@ -65,13 +63,13 @@ def _some(jobs: list[Job]) -> list[Job]:
     return jobs
 
 
-def _jobs(name: str, words: list[str], roots: tuple[Path, ...], seed: int | None) -> list[Job]:
+def _jobs(name: str, words: list[str], roots: tuple[Path, ...], seed: int | None) -> list[PrepareJob]:
     """The benchmark data sets of one config. A model need not be chosen, nor its key given."""
     from blade.model.errors import RequestError
     from blade.report.text import printable
     from blade_gym.config.load import examine
     from blade_gym.config.problem import refuse
-    from blade_gym.prepare import plan
+    from blade_gym.run.prepare import plan
 
     resolved, problems = examine([name], words, roots)
     refuse([one for one in problems if one.kind not in ("missing", "interpolation", "reference")])

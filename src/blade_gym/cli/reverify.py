@@ -5,25 +5,38 @@ from __future__ import annotations
 import sys
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from blade.model.errors import RequestError
 from blade.report.numbers import plural
 from blade.report.text import printable
+from blade_gym.cli.commands import closed_connections_raise
 from blade_gym.cli.options import (
+    Append,
     BenchmarkName,
     Config,
     EnvironmentName,
+    ForceVerdict,
+    Inputs,
+    JudgedAtOnce,
+    JudgeFailedOnly,
     JudgeModel,
     JudgeUrl,
     Model,
     ModelKey,
     ModelType,
     ModelUrl,
+    NoMetrics,
+    OverwriteOutput,
     ResourcesServer,
+    ResumeOutput,
+    ReverifiedOutput,
+    RolloutLimit,
     SearchDir,
+    StoredRollouts,
+    StoredRowAgent,
     UnsafeSandbox,
     Words,
     selectors,
@@ -35,8 +48,7 @@ if TYPE_CHECKING:
     from blade_gym.config.servers import Instance
     from blade_gym.environment import Environment
     from blade_gym.run.artifacts import Artifacts
-    from blade_gym.run.judges import Judges
-    from blade_gym.run.reverify import Again, Agents
+    from blade_gym.run.reverify import AgentChoice, Judges, ReverifyCounts
 
 UNSAFE = "unsafe_"
 MOST_TOLD = 6
@@ -44,61 +56,42 @@ MOST_TOLD = 6
 
 def reverify(
     words: Words = None,
-    rollouts: Annotated[str | None, typer.Option("--rollouts", metavar="FILE", help="Stored rollouts.")] = None,
-    inputs: Annotated[
-        str | None, typer.Option("--inputs", metavar="FILE", help="Materialized inputs (default: beside the rollouts).")
-    ] = None,
-    output: Annotated[
-        str | None, typer.Option("-o", "--output", metavar="FILE", help="Default: STEM_reverified.jsonl.")
-    ] = None,
-    config: Config = None,
+    rollouts: StoredRollouts = None,
+    inputs: Inputs = None,
+    output: ReverifiedOutput = None,
     benchmark: BenchmarkName = None,
-    environment: EnvironmentName = None,
     resources_server: ResourcesServer = None,
-    search_dir: SearchDir = None,
-    agent: Annotated[
-        str | None,
-        typer.Option(
-            "-a",
-            "--agent",
-            metavar="NAME",
-            help="For rows without an agent, or with one that the config does not have.",
-        ),
-    ] = None,
     model_type: ModelType = None,
     model: Model = None,
     model_url: ModelUrl = None,
     model_api_key: ModelKey = None,
+    limit: RolloutLimit = None,
+    concurrency: JudgedAtOnce = 8,
+    resume: ResumeOutput = False,
+    overwrite: OverwriteOutput = False,
+    config: Config = None,
+    environment: EnvironmentName = None,
+    search_dir: SearchDir = None,
+    agent: StoredRowAgent = None,
     judge_model: JudgeModel = None,
     judge_url: JudgeUrl = None,
-    concurrency: Annotated[int, typer.Option("--concurrency", metavar="N", help="Rollouts at once.")] = 8,
-    limit: Annotated[int | None, typer.Option("--limit", metavar="N", help="The first N rollouts.")] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Also where the environment says no; the output is named unsafe_.")
-    ] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an output that is there.")] = False,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with an output that is there.")] = False,
-    disable_aggregation: Annotated[bool, typer.Option("--disable-aggregation", help="Write no metrics.")] = False,
-    judge_failed_only: Annotated[
-        bool, typer.Option("--judge-failed-only", help="Only failures whose judge gave no verdict.")
-    ] = False,
-    append: Annotated[
-        bool, typer.Option("--append", help="With --judge-failed-only: add them to the rollouts themselves.")
-    ] = False,
+    judge_failed_only: JudgeFailedOnly = False,
+    append: Append = False,
+    force: ForceVerdict = False,
+    disable_aggregation: NoMetrics = False,
     unsafe_sandbox: UnsafeSandbox = False,
 ) -> None:
     """Judge stored rollouts again, in this process and without a model; calls are carried out again where needed.
 
     The config comes from the manifest beside the rollouts, unless one is named. Rows without an agent belong to the
-    config's only one; rows without a task index are numbered in their order. The output keeps the order. A verifier that asks a judge needs
-    a config and a model for the judge alone: --judge-model and --judge-url, or --model-type.
+    config's only one; rows without a task index are numbered in their order. The output keeps the order. A verifier that
+    asks a judge needs a config and a model for the judge alone: --judge-model and --judge-url, or --model-type.
 
     Example: gym eval reverify --rollouts results/r.jsonl
     """
     from blade_gym.cli.composed import judge_overrides, model_overrides
     from blade_gym.run.artifacts import Artifacts
-    from blade_gym.run.judges import judges_of
-    from blade_gym.run.reverify import Reverify
+    from blade_gym.run.reverify import ReverifyRequest, judges_of
     from blade_gym.run.reverify import reverify as judge
 
     if not rollouts:
@@ -119,7 +112,7 @@ def reverify(
     target = _target(source.rollouts, output, append=append, unsafe=_refused(made.environments, force=force))
     new = Artifacts(target)
     plan = Path(inputs) if inputs else source.inputs
-    asked = Reverify(
+    asked = ReverifyRequest(
         judges=made,
         inputs=_inputs(plan, source.failures if judge_failed_only else source.rollouts, given=inputs is not None),
         rows=rows,
@@ -131,8 +124,9 @@ def reverify(
     asked.refuse_foreign()
     _room(new, overwrite=overwrite, resume=resume or append)
     _recorded(source, new, made, plan)
-    again = judge(asked)
-    _told(again, target, kept=not append)
+    with closed_connections_raise():
+        again = judge(asked)
+    _print_counts(again, target, kept=not append)
     if not disable_aggregation:
         from blade_gym.cli.run import aggregated
 
@@ -141,18 +135,18 @@ def reverify(
         raise typer.Exit(1)
 
 
-def _agents(parts: Sequence[Instance], chosen: str | None) -> Agents:
+def _agents(parts: Sequence[Instance], chosen: str | None) -> AgentChoice:
     from blade_gym.config.servers import AGENTS
-    from blade_gym.run.reverify import Agents
+    from blade_gym.run.reverify import AgentChoice
 
     known = [one.name for one in parts if one.group == AGENTS]
     if chosen is not None and chosen not in known:
         raise RequestError(f"no agent is called {chosen}", hint=f"the config has: {', '.join(sorted(known)) or 'none'}")
-    return Agents(known=known, chosen=chosen)
+    return AgentChoice(known=known, chosen=chosen)
 
 
 def _chosen(
-    rollouts: Path, failures: Path, agents: Agents, failed_only: bool, limit: int | None
+    rollouts: Path, failures: Path, agents: AgentChoice, failed_only: bool, limit: int | None
 ) -> dict[tuple[int, int], tuple[str, dict[str, Any]]]:
     """The rows to judge by key, each with its place, in the order of their file; raises where there is none."""
     from blade_gym.run.resume import key_of
@@ -200,7 +194,7 @@ def _parts(
     """
     if any(wanted.values()) or config:
         from blade_gym.cli.composed import asked_judge, composed
-        from blade_gym.cli.env_serve import NO_MODEL
+        from blade_gym.cli.env import NO_MODEL
 
         typed = wanted["model_type"] is not None
         named = wanted if typed else {**wanted, "model_type": "scripted_model"}
@@ -208,7 +202,7 @@ def _parts(
         asked_judge(resolved, judge)
         return resolved.instances, resolved.roots, typed or judge is not None
     from blade_gym.config.roots import search_roots
-    from blade_gym.run.judges import from_manifest
+    from blade_gym.run.reverify import from_manifest
 
     if judge is not None:
         raise RequestError("--judge-model needs a config", hint="--benchmark or --resources-server names it")
@@ -217,9 +211,9 @@ def _parts(
 
 def _refused(made: Mapping[str, Environment], *, force: bool) -> bool:
     """Whether an environment cannot judge stored responses; raises unless that is wanted all the same."""
-    from blade_gym.run.reverify import STATELESS, mode
+    from blade_gym.environment import STATELESS, reverify_mode
 
-    cannot = sorted(name for name, environment in made.items() if mode(environment) != STATELESS)
+    cannot = sorted(name for name, environment in made.items() if reverify_mode(environment) != STATELESS)
     if cannot and not force:
         raise RequestError(
             f"the environment of {', '.join(cannot)} cannot judge stored responses",
@@ -272,7 +266,7 @@ def _recorded(source: Artifacts, target: Artifacts, judges: Judges, inputs: Path
         write_document(target.manifest, {**new, "reverified_from": source.rollouts.name})
 
 
-def _told(again: Again, target: Path, *, kept: bool) -> None:
+def _print_counts(again: ReverifyCounts, target: Path, *, kept: bool) -> None:
     first = f", {again.first} had none before" if again.first else ""
     before = f"; {again.kept} were done before" if again.kept else ""
     print(
@@ -280,6 +274,6 @@ def _told(again: Again, target: Path, *, kept: bool) -> None:
     )
     if again.failed:
         where = "they are among the failures" if kept else "they stay among the failures, and no row is added"
-        told = f"{again.failed} got no verdict; {where}; the last: {again.last_error}"
-        print(printable(told), file=sys.stderr)
+        sentence = f"{again.failed} got no verdict; {where}; the last: {again.last_error}"
+        print(printable(sentence), file=sys.stderr)
     print(printable(f"Rollouts: {target}"))

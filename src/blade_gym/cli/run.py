@@ -6,106 +6,86 @@ import json
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from blade.model.errors import RequestError
 from blade.report.numbers import plural
 from blade.report.text import printable
+from blade_gym.cli.commands import closed_connections_raise
 from blade_gym.cli.options import (
     BenchmarkName,
+    Concurrency,
     Config,
     EnvironmentName,
+    Input,
     JudgeModel,
     JudgeUrl,
+    MaxOutputTokens,
     Model,
     ModelKey,
     ModelType,
     ModelUrl,
+    NoMetrics,
+    NoServe,
+    NumRepeats,
+    Output,
+    Overwrite,
+    PromptConfig,
     ResourcesServer,
+    Resume,
+    RowAgent,
+    RunningHeadPort,
     SearchDir,
+    ShardOf,
+    SkillsDir,
+    Split,
+    TaskLimit,
+    Temperature,
+    TopP,
     UnsafeSandbox,
     Words,
     selectors,
 )
 
 if TYPE_CHECKING:
-    from blade_gym.run.job import Ended
-    from blade_gym.run.options import Options
-    from blade_gym.run.stage import Stage
-
-Input = Annotated[str | None, typer.Option("-i", "--input", metavar="FILE", help="Rows to run, a JSON object a line.")]
-Output = Annotated[
-    str | None, typer.Option("-o", "--output", metavar="FILE", help="Rollouts; other files are named after it.")
-]
-Repeats = Annotated[
-    str | None,
-    typer.Option("--num-repeats", metavar="N|{AGENT: N}", help="Rollouts of each task (default: the config's)."),
-]
+    from blade_gym.run.job import RunResult
+    from blade_gym.run.options import RunOptions
+    from blade_gym.run.setup import RunSetup
 
 
 def run(
     words: Words = None,
-    config: Config = None,
     benchmark: BenchmarkName = None,
-    environment: EnvironmentName = None,
     resources_server: ResourcesServer = None,
     model_type: ModelType = None,
-    search_dir: SearchDir = None,
-    no_serve: Annotated[bool, typer.Option("--no-serve", help="Use the servers of `gym env start`.")] = False,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with an unfinished run, and retry what failed.")
-    ] = False,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Start anew over a run that did not end, or of other settings.")
-    ] = False,
-    agent: Annotated[
-        str | None, typer.Option("-a", "--agent", metavar="NAME", help="For rows that name no agent.")
-    ] = None,
-    input_file: Input = None,
-    output: Output = None,
-    limit: Annotated[
-        int | None, typer.Option("--limit", metavar="N", help="The first N tasks, with all their repeats.")
-    ] = None,
-    num_repeats: Repeats = None,
-    prompt_config: Annotated[
-        str | None,
-        typer.Option("--prompt-config", metavar="FILE", help="YAML with user and system texts and {field} places."),
-    ] = None,
-    concurrency: Annotated[
-        int | None, typer.Option("--concurrency", metavar="N", help="Rollouts at once (32; 4 for local_model).")
-    ] = None,
-    temperature: Annotated[
-        float | None, typer.Option("--temperature", metavar="X", help="Sampling temperature.")
-    ] = None,
-    top_p: Annotated[float | None, typer.Option("--top-p", metavar="X", help="Nucleus sampling.")] = None,
-    max_output_tokens: Annotated[
-        int | None, typer.Option("--max-output-tokens", metavar="N", help="Tokens of an answer.")
-    ] = None,
-    split: Annotated[
-        str | None,
-        typer.Option(
-            "--split", metavar="NAME", help="train, validation, benchmark or example (benchmark with --benchmark)."
-        ),
-    ] = None,
-    shard: Annotated[
-        str | None, typer.Option("--shard", metavar="I/N", help="The I-th of N parts of the tasks, from 1.")
-    ] = None,
-    skills: Annotated[
-        str | None, typer.Option("--skills", metavar="DIR", help="Skills for the agent; also +skills.path=DIR.")
-    ] = None,
     model: Model = None,
     model_url: ModelUrl = None,
     model_api_key: ModelKey = None,
+    input_file: Input = None,
+    output: Output = None,
+    split: Split = None,
+    limit: TaskLimit = None,
+    num_repeats: NumRepeats = None,
+    concurrency: Concurrency = None,
+    temperature: Temperature = None,
+    max_output_tokens: MaxOutputTokens = None,
+    resume: Resume = False,
+    overwrite: Overwrite = False,
+    config: Config = None,
+    environment: EnvironmentName = None,
+    search_dir: SearchDir = None,
+    agent: RowAgent = None,
+    prompt_config: PromptConfig = None,
+    skills: SkillsDir = None,
+    top_p: TopP = None,
+    shard: ShardOf = None,
     judge_model: JudgeModel = None,
     judge_url: JudgeUrl = None,
-    head_port: Annotated[
-        int | None, typer.Option("--head-port", metavar="N", help="With --no-serve: the head's port (11000).")
-    ] = None,
-    disable_aggregation: Annotated[
-        bool, typer.Option("--disable-aggregation", help="Write no metrics, as for shards.")
-    ] = False,
+    no_serve: NoServe = False,
+    head_port: RunningHeadPort = None,
+    disable_aggregation: NoMetrics = False,
     unsafe_sandbox: UnsafeSandbox = False,
 ) -> None:
     """Run a benchmark: rollouts, materialized inputs, failures, metrics and a manifest beside --output.
@@ -135,7 +115,7 @@ def run(
     models = [*model_overrides(model_type, model, model_url, model_api_key), *judge_overrides(judge_model, judge_url)]
     given = [*models, *(words or ())]
     if no_serve:
-        _undecided(
+        _refuse_decided(
             {
                 **wanted,
                 "config": config,
@@ -145,15 +125,15 @@ def run(
                 "unsafe_sandbox": unsafe_sandbox,
             }
         )
-        stage, options = _remote(list(words or ()), flags, search_dir, head_port)
+        setup, options = _remote(list(words or ()), flags, search_dir, head_port)
     else:
-        stage, options = _serving(wanted, config, search_dir, given, flags, judge_model)
-    _run(stage, options, aggregation=not (disable_aggregation or stage.config.get("disable_aggregation") is True))
+        setup, options = _serving(wanted, config, search_dir, given, flags, judge_model)
+    _run(setup, options, aggregation=not (disable_aggregation or setup.config.get("disable_aggregation") is True))
 
 
-def _undecided(given: dict[str, Any]) -> None:
+def _refuse_decided(given: dict[str, Any]) -> None:
     """Raise for what servers that run already have decided."""
-    named = [f"--{name.replace('_', '-')}" for name, value in given.items() if value]
+    named = [f"--{name.replace('_', '-')}" for name, override_value in given.items() if override_value]
     if named:
         raise RequestError(
             f"with --no-serve the servers that run decide: {', '.join(named)}", hint="give it to `gym env start`"
@@ -163,9 +143,9 @@ def _undecided(given: dict[str, Any]) -> None:
 def _repeats(text: str | None) -> Any:
     if text is None:
         return None
-    from blade_gym.config.overrides import value
+    from blade_gym.config.values import override_value
 
-    return value(text)
+    return override_value(text)
 
 
 def _serving(
@@ -175,32 +155,30 @@ def _serving(
     words: list[str],
     flags: dict[str, Any],
     judge: str | None,
-) -> tuple[Stage, Options]:
+) -> tuple[RunSetup, RunOptions]:
     from blade_gym.cli.composed import asked_judge, composed
-    from blade_gym.config.unserved import refuse_unserved
+    from blade_gym.config.settings import refuse_unserved
     from blade_gym.run.options import read_options
-    from blade_gym.run.stage import serving
+    from blade_gym.run.setup import local_setup
 
     resolved = composed(wanted, config, search_dir, words)
     refuse_unserved(resolved.config)
     asked_judge(resolved, judge)
     options = read_options(resolved.config, flags)
-    return serving(resolved, options, wanted["benchmark"], _say), options
+    return local_setup(resolved, options, wanted["benchmark"], _say), options
 
 
 def _remote(
     words: list[str], flags: dict[str, Any], search_dir: list[str] | None, head_port: int | None
-) -> tuple[Stage, Options]:
-    from blade_gym.config.overrides import overridden
+) -> tuple[RunSetup, RunOptions]:
+    from blade_gym.config.compose import merged
     from blade_gym.config.problem import refuse
     from blade_gym.config.roots import search_roots
-    from blade_gym.config.tree import merged
-    from blade_gym.config.unread import unread
-    from blade_gym.config.unserved import refuse_unserved
-    from blade_gym.run.endpoints import ask_head
+    from blade_gym.config.settings import refuse_unserved, unread
+    from blade_gym.config.values import overridden
     from blade_gym.run.options import read_options
-    from blade_gym.run.stage import remote
-    from blade_gym.serve.head import place
+    from blade_gym.run.setup import remote_setup
+    from blade_gym.serve.head import ask_head, place
 
     plain = [f"++{word.lstrip('+')}" for word in words]
     own, problems = overridden({}, plain)
@@ -215,35 +193,35 @@ def _remote(
         )
     options = read_options(own, flags)
     host, port = place(own if head_port is None else merged(own, {"head_server": {"port": head_port}}))
-    return remote(ask_head(host, port), options, search_roots(search_dir or ())), options
+    return remote_setup(ask_head(host, port), options, search_roots(search_dir or ())), options
 
 
-def _run(stage: Stage, options: Options, *, aggregation: bool) -> None:
+def _run(setup: RunSetup, options: RunOptions, *, aggregation: bool) -> None:
     from blade_gym.cli.watch import watching
-    from blade_gym.run.job import Told
+    from blade_gym.run.job import RunListener
     from blade_gym.run.job import run as play
 
-    with watching() as progress:
-        ended = play(stage, options, Told(notice=_say, progress=progress))
-    _said(ended)
-    if ended.stopped is not None:
+    with closed_connections_raise(), watching() as progress:
+        result = play(setup, options, RunListener(notice=_say, progress=progress))
+    _say_failures(result)
+    if result.stopped is not None:
         _say(
-            f"stopped; {ended.tally.done} of {ended.expected} rollouts are there. Go on with the same command and --resume"
+            f"stopped; {result.progress.done} of {result.expected} rollouts are there. Go on with the same command and --resume"
         )
-        raise SystemExit(128 + ended.stopped)
-    if ended.tally.hopeless:
-        raise RequestError(f"given up: {ended.tally.hopeless}", hint="mend that, then go on with --resume")
+        raise SystemExit(128 + result.stopped)
+    if result.progress.hopeless:
+        raise RequestError(f"given up: {result.progress.hopeless}", hint="mend that, then go on with --resume")
     if aggregation:
-        aggregated(ended.files.rollouts)
-    _next(ended)
-    if not ended.complete:
+        aggregated(result.files.rollouts)
+    _next(result)
+    if not result.complete:
         raise typer.Exit(1)
 
 
-def _said(ended: Ended) -> None:
-    for kind, count in sorted(ended.tally.failed.items()):
-        _say(f"{plural(count, 'rollout')} failed: {kind}; the last error: {ended.tally.errors[kind]}")
-    for why, count in sorted(ended.given_up.items()):
+def _say_failures(result: RunResult) -> None:
+    for kind, count in sorted(result.progress.failed.items()):
+        _say(f"{plural(count, 'rollout')} failed: {kind}; the last error: {result.progress.errors[kind]}")
+    for why, count in sorted(result.given_up.items()):
         _say(f"{plural(count, 'rollout')} that failed before: not tried again, {why}")
 
 
@@ -263,28 +241,28 @@ def aggregated(rollouts: Path) -> None:
         name = entry["agent_ref"]["name"]
         _print(f"Key metrics for {name}:")
         _print(json.dumps(entry["key_metrics"], indent=4))
-        _print(text.told(name, entry["agent_metrics"]))
+        _print(text.agent_line(name, entry["agent_metrics"]))
     _print(f"Aggregate metrics: {metrics}")
 
 
-def _next(ended: Ended) -> None:
-    files, tally = ended.files, ended.tally
-    _print(f"Rollouts: {files.rollouts} ({tally.done} of {ended.expected})")
+def _next(result: RunResult) -> None:
+    files, progress = result.files, result.progress
+    _print(f"Rollouts: {files.rollouts} ({progress.done} of {result.expected})")
     _print(f"Materialized inputs: {files.inputs}")
-    _print(f"Failures: {files.failures} ({tally.failed.total()} in this run)")
+    _print(f"Failures: {files.failures} ({progress.failed.total()} in this run)")
     _print(f"Manifest: {files.manifest}")
-    if tally.unjudged:
-        _print(f"Not judged: {tally.unjudged}; they have no reward")
+    if progress.unjudged:
+        _print(f"Not judged: {progress.unjudged}; they have no reward")
         _print(_command("gym", "eval", "reverify", "--rollouts", files.rollouts))
-    if not ended.complete:
-        again = tally.again + tally.unsaved
+    if not result.complete:
+        again = progress.again + progress.unsaved
         tries = f"tries {again} of them again" if again else "would try none of them again"
         _say(
-            f"{plural(ended.expected - tally.done, 'rollout')} without a reward; the same command with --resume {tries}"
+            f"{plural(result.expected - progress.done, 'rollout')} without a reward; the same command with --resume {tries}"
         )
-    if not tally.done:
+    if not progress.done:
         return
-    partial = [] if ended.complete else ["--allow-partial"]
+    partial = [] if result.complete else ["--allow-partial"]
     report = f"{files.rollouts.with_suffix('')}_report"
     _print(_command("gym", "eval", "profile", "--inputs", files.inputs, "--rollouts", files.rollouts, *partial))
     _print(_command("blade", "analyze", files.rollouts, "-o", report))

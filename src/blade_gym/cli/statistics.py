@@ -4,43 +4,41 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from blade.model.errors import RequestError
 from blade.report.text import printable
+from blade_gym.cli.options import (
+    AllowPartial,
+    InputGlob,
+    Inputs,
+    Merge,
+    MergedOutput,
+    Overrides,
+    PassThreshold,
+    Rollouts,
+    UnusedConfig,
+    Verbose,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-Overrides = Annotated[
-    list[str] | None, typer.Argument(metavar="[+KEY=VALUE]...", help="The same options as NeMo Gym's overrides.")
-]
-Threshold = Annotated[
-    float, typer.Option("--pass-threshold", metavar="X", help="The reward that counts as a pass, for the blade/ keys.")
-]
 _EXAMPLES = {
     "--rollouts": "--rollouts results/r.jsonl",
     "--inputs": "--inputs results/r_materialized_inputs.jsonl; none stand beside the rollouts",
     "--input-glob": "--input-glob 'results/shard*.jsonl'",
     "--output": "--output results/r.jsonl",
 }
-Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="List every line that could not be used.")]
 
 
 def profile(
     overrides: Overrides = None,
-    inputs: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Materialized inputs (default: those beside the rollouts)."),
-    ] = None,
-    rollouts: Annotated[str | None, typer.Option(metavar="FILE", help="Rollouts: .jsonl, .gz or .zst.")] = None,
-    allow_partial: Annotated[
-        bool, typer.Option("--allow-partial", help="Profile what is there when rollouts are missing.")
-    ] = False,
-    pass_threshold: Threshold = 1.0,
+    inputs: Inputs = None,
+    rollouts: Rollouts = None,
+    allow_partial: AllowPartial = False,
     verbose: Verbose = False,
+    pass_threshold: PassThreshold = 1.0,
 ) -> None:
     """Rewards per task and agent: mean, max, min, median, std; pass rate, pass@k and variance under blade/ keys.
 
@@ -72,23 +70,12 @@ def profile(
 
 def aggregate(
     overrides: Overrides = None,
-    input_glob: Annotated[
-        str | None,
-        typer.Option("-i", "--input-glob", metavar="GLOB", help="Shards: patterns, with commas between them."),
-    ] = None,
-    output: Annotated[
-        str | None,
-        typer.Option("-o", "--output", metavar="FILE", help="The merged rollouts; metrics are named after it."),
-    ] = None,
-    merge: Annotated[
-        bool, typer.Option("--merge/--no-merge", help="Write the merged rollouts, or metrics only.")
-    ] = True,
-    pass_threshold: Threshold = 1.0,
-    config: Annotated[
-        list[str] | None,
-        typer.Option("--config", metavar="FILE", help="Taken and not needed: no server is asked."),
-    ] = None,
+    input_glob: InputGlob = None,
+    output: MergedOutput = None,
+    merge: Merge = True,
     verbose: Verbose = False,
+    pass_threshold: PassThreshold = 1.0,
+    config: UnusedConfig = None,
 ) -> None:
     """Merge shards and sum them up by agent: NeMo Gym's statistics and pass@k family, and ours under blade/ keys.
 
@@ -103,7 +90,7 @@ def aggregate(
     from blade_gym.profile import text
     from blade_gym.profile.aggregate import aggregate as make
     from blade_gym.profile.aggregate import find_shards, write_merged
-    from blade_gym.run.merge import merge_sidecars, parts_of
+    from blade_gym.run.merge import merge_sidecars, shard_set
 
     known = ("input_glob", "output_jsonl_fpath", "merge_shards", "config_paths")
     given = extra.parse(overrides or (), known)
@@ -113,7 +100,7 @@ def aggregate(
     shards = find_shards(pattern, target)
     _say(f"left out: {path} is {what}" for path, what in shards.left_out)
     _print(text.shard_lines(shards))
-    parts = parts_of(shards.files)
+    parts = shard_set(shards.files)
     _say(parts.notices())
     found = make(shards.files, threshold=pass_threshold, absent=parts.due())
     _say(text.problem_lines(found.problems, found.copies, None if verbose else text.MOST_PROBLEMS))

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 from blade.report.numbers import score
 
 if TYPE_CHECKING:
-    from blade_gym.run.collect import Tally
+    from blade_gym.run.collect import RunProgress
 
 LINES = 10
 """Plain lines of a whole run, about."""
 
 
 @contextmanager
-def watching() -> Iterator[Callable[[Tally], None]]:
-    """A function to call with each tally."""
+def watching() -> Iterator[Callable[[RunProgress], None]]:
+    """A function to call with each now."""
     if sys.stderr.isatty():
         with _bar() as advance:
             yield advance
@@ -33,31 +33,33 @@ class _Lines:
         self._start = time.monotonic()
         self._first: int | None = None
 
-    def advance(self, tally: Tally) -> None:
+    def advance(self, now: RunProgress) -> None:
         if self._first is None:
-            self._first = tally.finished - 1
-        part = tally.finished * LINES // max(1, tally.total)
+            self._first = now.finished - 1
+        part = now.finished * LINES // max(1, now.total)
         if part > self._told:
             self._told = part
-            left = self._left(tally)
-            print(f"{tally.finished} of {tally.total} rollouts; {words(tally)}{left}", file=sys.stderr, flush=True)
+            left = self._left(now)
+            print(f"{now.finished} of {now.total} rollouts; {words(now)}{left}", file=sys.stderr, flush=True)
 
-    def _left(self, tally: Tally) -> str:
-        new = tally.finished - (self._first or 0)
-        seconds = (time.monotonic() - self._start) / max(1, new) * (tally.total - tally.finished)
-        return f"; {seconds:.0f} s left" if tally.finished < tally.total else ""
+    def _left(self, now: RunProgress) -> str:
+        new = now.finished - (self._first or 0)
+        seconds = (time.monotonic() - self._start) / max(1, new) * (now.total - now.finished)
+        return f"; {seconds:.0f} s left" if now.finished < now.total else ""
 
 
-def words(tally: Tally) -> str:
+def words(now: RunProgress) -> str:
     """Score and failures so far."""
-    said = "no score yet" if tally.score is None else f"mean reward {score(tally.score)}"
-    return said + (f"; {tally.failed.total()} failed" if tally.failed else "")
+    said = "no score yet" if now.score is None else f"mean reward {score(now.score)}"
+    return said + (f"; {now.failed.total()} failed" if now.failed else "")
 
 
 @contextmanager
-def _bar() -> Iterator[Callable[[Tally], None]]:
+def _bar() -> Iterator[Callable[[RunProgress], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from blade.cli.console import behind
 
     columns = (
         MofNCompleteColumn(),
@@ -65,10 +67,10 @@ def _bar() -> Iterator[Callable[[Tally], None]]:
         TextColumn("{task.description}"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    with Progress(*columns, console=Console(file=behind(sys.stderr)), transient=True) as progress:
         task = progress.add_task("starting", total=None)
 
-        def advance(tally: Tally) -> None:
-            progress.update(task, completed=tally.finished, total=tally.total, description=words(tally))
+        def advance(now: RunProgress) -> None:
+            progress.update(task, completed=now.finished, total=now.total, description=words(now))
 
         yield advance

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
+
+import msgspec
 
 from blade_gym.config.problem import ConfigProblem, suggestion
 from blade_gym.config.roots import find
@@ -26,8 +27,7 @@ LICENSES = (
 SOURCES = ("gitlab", "huggingface")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Dataset:
+class Dataset(msgspec.Struct, frozen=True, kw_only=True):
     """Rows for one agent; paths are as the config gives them, to be looked for under the search roots."""
 
     name: str
@@ -39,11 +39,11 @@ class Dataset:
     """The rows. Where a benchmark names none: `data/<name>_benchmark.jsonl` beside its prepare script."""
     num_repeats: int = 1
     prepare_script: str | None = None
-    prepare_script_args: Mapping[str, Any] = field(default_factory=dict)
+    prepare_script_args: Mapping[str, Any] = {}
     prompt_config: str | None = None
     license: str | None = None
     source: Mapping[str, Any] | None = None
-    fields: Mapping[str, Any] = field(default_factory=dict)
+    fields: Mapping[str, Any] = {}
     """The whole entry, keys of ours included."""
 
 
@@ -85,8 +85,17 @@ def problems(entry: Any, key: str) -> Iterator[ConfigProblem]:
         yield _wrong(f"{key}.num_repeats", f"is a whole number of 1 or more, not {entry['num_repeats']!r}")
     if not isinstance(entry.get("prepare_script_args", {}), Mapping):
         yield _wrong(f"{key}.prepare_script_args", "is a mapping of argument names to values")
-    yield from _license(entry, key)
-    yield from _source(entry, key)
+    given = entry.get("license")
+    if given is None and kind in ("train", "validation"):
+        yield _wrong(key, f"a {kind} data set needs a license", f"one of: {', '.join(LICENSES)}")
+    elif given is not None and given not in LICENSES:
+        hint = suggestion(str(given), LICENSES) or f"one of: {', '.join(LICENSES)}"
+        yield _wrong(f"{key}.license", f"no known license: {given}", hint)
+    source = entry.get("source")
+    if source is not None and (not isinstance(source, Mapping) or source.get("type") not in SOURCES):
+        yield _wrong(f"{key}.source", f"is a mapping whose type is one of {', '.join(SOURCES)}")
+    if source is not None and any(f"{site}_identifier" in entry for site in SOURCES):
+        yield _wrong(f"{key}.source", "stands beside an older *_identifier; give one of them")
 
 
 def absent(rows: Dataset, key: str, roots: Sequence[Path]) -> Iterator[ConfigProblem]:
@@ -95,25 +104,6 @@ def absent(rows: Dataset, key: str, roots: Sequence[Path]) -> Iterator[ConfigPro
         given = rows.fields.get(name)
         if isinstance(given, str) and find(given, roots) is None:
             yield _wrong(f"{key}.{name}", f"no such file: {given}")
-
-
-def _license(entry: Mapping[str, Any], key: str) -> Iterator[ConfigProblem]:
-    given = entry.get("license")
-    if given is None and entry.get("type") in ("train", "validation"):
-        yield _wrong(key, f"a {entry['type']} data set needs a license", f"one of: {', '.join(LICENSES)}")
-    elif given is not None and given not in LICENSES:
-        hint = suggestion(str(given), LICENSES) or f"one of: {', '.join(LICENSES)}"
-        yield _wrong(f"{key}.license", f"no known license: {given}", hint)
-
-
-def _source(entry: Mapping[str, Any], key: str) -> Iterator[ConfigProblem]:
-    source = entry.get("source")
-    if source is None:
-        return
-    if not isinstance(source, Mapping) or source.get("type") not in SOURCES:
-        yield _wrong(f"{key}.source", f"is a mapping whose type is one of {', '.join(SOURCES)}")
-    if any(f"{kind}_identifier" in entry for kind in SOURCES):
-        yield _wrong(f"{key}.source", "stands beside an older *_identifier; give one of them")
 
 
 def _rows(entry: Mapping[str, Any]) -> str:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal
+
+import msgspec
 
 from blade.model.errors import RequestError
 
 Kind = Literal["file", "override", "inherit", "interpolation", "missing", "server", "reference", "dataset"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class ConfigProblem:
-    """One thing to mend; `key` is dotted and empty where the whole file is meant."""
+class ConfigProblem(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing to fix; `key` is dotted and empty where the whole file is meant."""
 
     kind: Kind
     message: str
@@ -27,8 +27,8 @@ class ConfigProblem:
     @property
     def text(self) -> str:
         """`file:line: key: what is wrong`, as far as it is known."""
-        place = f"{self.file}:{self.line}" if self.line else str(self.file or "")
-        return ": ".join(part for part in (place, self.key, self.message) if part)
+        location = f"{self.file}:{self.line}" if self.line else str(self.file or "")
+        return ": ".join(part for part in (location, self.key, self.message) if part)
 
 
 def refuse(problems: Sequence[ConfigProblem]) -> None:

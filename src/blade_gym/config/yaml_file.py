@@ -14,6 +14,8 @@ _FLOAT = re.compile(
     r"^(?:[-+]?\d[\d_]*\.[\d_]*(?:[eE][-+]?\d+)?|[-+]?\d[\d_]*[eE][-+]?\d+|[-+]?\.\d[\d_]*(?:[eE][-+]?\d+)?"
     r"|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$"
 )
+_DEEPEST = 40
+"""Values inside of one another: real configs have 10, and OmegaConf ends with a RecursionError at about 70."""
 _SETS_ASIDE = ("tag:yaml.org,2002:timestamp", "tag:yaml.org,2002:float")
 
 
@@ -41,12 +43,16 @@ def _loader() -> type[yaml.SafeLoader]:
 def parse(text: str) -> Any:
     """The value of a YAML text; raises Unreadable."""
     try:
-        return yaml.load(text, Loader=_loader())  # noqa: S506 - the loader is a SafeLoader
+        value = yaml.load(text, Loader=_loader())  # noqa: S506 - the loader is a SafeLoader
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         raise Unreadable(error.problem or "no valid YAML", mark.line + 1 if mark else None) from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise Unreadable(f"no valid YAML: {str(error).splitlines()[0]}") from None
+        first_line = str(error).partition("\n")[0]
+        raise Unreadable(f"no valid YAML: {first_line}") from None
+    if fault := _fault(value, set(), set()):
+        raise Unreadable(fault)
+    return value
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -61,22 +67,23 @@ def read(path: Path) -> dict[str, Any]:
         return {}
     if not isinstance(value, dict):
         raise Unreadable("no mapping of keys to values", 1)
-    if _circular(value, set(), set()):
-        raise Unreadable("a value that holds itself")
     return {str(key): inner for key, inner in value.items()}
 
 
-def _circular(node: Any, above: set[int], done: set[int]) -> bool:
-    """Whether an alias leads back to a value that holds it."""
+def _fault(node: Any, above: set[int], done: set[int]) -> str:
+    """Why a value cannot be used: an alias leads back to a value that holds it, or it is too deep to be walked."""
     if not isinstance(node, dict | list) or id(node) in done:
-        return False
+        return ""
     if id(node) in above:
-        return True
+        return "a value that holds itself"
+    if len(above) > _DEEPEST:
+        return f"more than {_DEEPEST} values inside of one another"
     above.add(id(node))
-    found = any(_circular(one, above, done) for one in (node.values() if isinstance(node, dict) else node))
+    inside = node.values() if isinstance(node, dict) else node
+    fault = next((fault for value in inside if (fault := _fault(value, above, done))), "")
     above.discard(id(node))
     done.add(id(node))
-    return found
+    return fault
 
 
 def repeated(path: Path) -> list[tuple[str, int]]:
@@ -113,11 +120,15 @@ def line_of(path: Path, key: Sequence[str]) -> tuple[int, int]:
         return 0, 1
     depth, line = 0, 1
     for part in key:
-        found = _child(node, part)
-        if found is None:
+        if isinstance(node, yaml.MappingNode):
+            named, node = next(((name, value) for name, value in node.value if name.value == part), (None, None))
+        elif isinstance(node, yaml.SequenceNode) and part.isdecimal() and int(part) < len(node.value):
+            named = node = node.value[int(part)]
+        else:
             break
-        line, node = found
-        depth += 1
+        if named is None:
+            break
+        depth, line = depth + 1, named.start_mark.line + 1
     return depth, line
 
 
@@ -128,17 +139,6 @@ def _composed(text: str) -> yaml.Node | None:
     except (yaml.YAMLError, ValueError, RecursionError):
         return None
     return node
-
-
-def _child(node: yaml.Node | None, part: str) -> tuple[int, yaml.Node] | None:
-    if isinstance(node, yaml.MappingNode):
-        for key, value in node.value:
-            if key.value == part:
-                return key.start_mark.line + 1, value
-    elif isinstance(node, yaml.SequenceNode) and part.isdigit() and int(part) < len(node.value):
-        value = node.value[int(part)]
-        return value.start_mark.line + 1, value
-    return None
 
 
 def dump(value: Mapping[str, Any]) -> str:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from blade_gym.model import ModelError
+from blade_gym.models.model import ModelError
 from blade_gym.models.reply import call_item, malformed, message_item, reasoning_item, response_object
 
 _SAME = ("temperature", "top_p", "parallel_tool_calls", "user", "seed", "stop", "top_k", "min_p", "logit_bias")
@@ -31,38 +31,31 @@ def chat_request(params: Mapping[str, Any]) -> dict[str, Any]:
 
 def messages(items: str | Sequence[Mapping[str, Any]], instructions: str | None = None) -> list[dict[str, Any]]:
     """Items as chat messages: calls join the assistant's message before them, and all leading instructions are one."""
-    found: list[dict[str, Any]] = [{"role": "system", "content": instructions}] if instructions else []
+    chat: list[dict[str, Any]] = [{"role": "system", "content": instructions}] if instructions else []
     for item in [{"role": "user", "content": items}] if isinstance(items, str) else items:
         kind = item.get("type") or "message"
         if kind == "message":
-            found.append(_message(item))
+            role = "system" if item.get("role") == "developer" else item.get("role") or "user"
+            content = item.get("content")
+            whole = [_part(part) for part in content or ()] if media_of(content) else _text(content)
+            chat.append({"role": role, "content": whole})
         elif kind == "function_call":
-            _add_call(found, item)
+            if not chat or chat[-1]["role"] != "assistant":
+                chat.append({"role": "assistant", "content": None})
+            function = {"name": item.get("name"), "arguments": item.get("arguments") or "{}"}
+            call = {"id": item.get("call_id"), "type": "function", "function": function}
+            chat[-1].setdefault("tool_calls", []).append(call)
         elif kind == "function_call_output":
             output = _text(item.get("output"))
-            found.append({"role": "tool", "tool_call_id": item.get("call_id"), "content": output})
-        elif kind != "reasoning":  # what a model thought is not told again
+            chat.append({"role": "tool", "tool_call_id": item.get("call_id"), "content": output})
+        elif kind != "reasoning":  # what a model thought is not sent again
             raise _unsupported(f"items of type {kind}")
-    return _one_system(found)
-
-
-def _one_system(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Many chat templates take one system message, at the start."""
-    leading = 0
-    while leading < len(found) and found[leading]["role"] == "system":
-        leading += 1
+    # Many chat templates take one system message, at the start.
+    leading = next((n for n, message in enumerate(chat) if message["role"] != "system"), len(chat))
     if leading < 2:
-        return found
-    joined = "\n\n".join(_text(message["content"]) for message in found[:leading])
-    return [{"role": "system", "content": joined}, *found[leading:]]
-
-
-def _message(item: Mapping[str, Any]) -> dict[str, Any]:
-    role = "system" if item.get("role") == "developer" else item.get("role") or "user"
-    content = item.get("content")
-    if media_of(content):
-        return {"role": role, "content": [_part(part) for part in content or ()]}
-    return {"role": role, "content": _text(content)}
+        return chat
+    joined = "\n\n".join(_text(message["content"]) for message in chat[:leading])
+    return [{"role": "system", "content": joined}, *chat[leading:]]
 
 
 def media_of(content: object) -> list[str]:
@@ -96,13 +89,6 @@ def _text(content: object) -> str:
         else:
             raise _unsupported(f"content of type {kind}")
     return "".join(texts)
-
-
-def _add_call(found: list[dict[str, Any]], item: Mapping[str, Any]) -> None:
-    if not found or found[-1]["role"] != "assistant":
-        found.append({"role": "assistant", "content": None})
-    function = {"name": item.get("name"), "arguments": item.get("arguments") or "{}"}
-    found[-1].setdefault("tool_calls", []).append({"id": item.get("call_id"), "type": "function", "function": function})
 
 
 def _tools(params: Mapping[str, Any]) -> dict[str, Any]:
@@ -148,7 +134,7 @@ def from_chat(reply: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, 
     finish = _finish(choice)
     identity = str(reply.get("id") or "chat")
     output = list(_output(message, identity))
-    if finish is None and not _says_something(message):
+    if finish is None and not any(message.get(key) for key in ("content", "refusal", "tool_calls")):
         raise malformed("the reply has no text, no tool call and no finish_reason", reply)
     return response_object(
         id=f"resp_{identity}",
@@ -175,17 +161,13 @@ def _finish(choice: Mapping[str, Any]) -> str | None:
     return finish or None
 
 
-def _says_something(message: Mapping[str, Any]) -> bool:
-    return any(message.get(key) for key in ("content", "refusal", "tool_calls"))
-
-
 def _output(message: Mapping[str, Any], identity: str) -> Iterable[dict[str, Any]]:
     thought = message.get("reasoning_content") or message.get("reasoning")
     calls = message.get("tool_calls") or []
     if thought:
         yield reasoning_item(str(thought), f"rs_{identity}")
     if message.get("content") or message.get("refusal") or not calls:
-        yield message_item(_said(message), f"msg_{identity}", refusal=message.get("refusal"))
+        yield message_item(_content_text(message), f"msg_{identity}", refusal=message.get("refusal"))
     if not isinstance(calls, list):
         raise malformed("tool_calls is not a list", message)
     for number, call in enumerate(calls):
@@ -197,7 +179,7 @@ def _output(message: Mapping[str, Any], identity: str) -> Iterable[dict[str, Any
         yield call_item(function["name"], text, str(call.get("id") or f"call_{identity}_{number}"))
 
 
-def _said(message: Mapping[str, Any]) -> str:
+def _content_text(message: Mapping[str, Any]) -> str:
     """The text of a reply's message; raises ModelError where its content is something else."""
     content = message.get("content")
     if not isinstance(content, str | list | None) or not isinstance(message.get("refusal"), str | None):

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from blade.model.errors import RequestError
-from blade_gym.model import ModelError
 from blade_gym.models.chat import media_of
+from blade_gym.models.model import ModelError
 from blade_gym.models.openai_model import OpenAIModel
 
 NAME = "smollm2-135m-instruct"

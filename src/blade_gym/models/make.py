@@ -9,11 +9,11 @@ from typing import Any
 from blade.model.errors import RequestError
 from blade_gym.config.roots import find
 from blade_gym.config.servers import Instance
-from blade_gym.model import Model
-from blade_gym.models.again import Patience, PatientModel
 from blade_gym.models.local_model import ANSWER, CONTEXT, NAME, SAMPLING, SLOTS, LocalModel
+from blade_gym.models.model import Model
 from blade_gym.models.openai_model import SECONDS, OpenAIModel, extra_body
 from blade_gym.models.replay import ReplayModel
+from blade_gym.models.retries import Patience, PatientModel
 from blade_gym.models.scripted import scripted
 
 LOCAL = ("local_model", "replay_model", "scripted_model")
@@ -35,15 +35,15 @@ def make_model(instance: Instance, roots: Sequence[Path]) -> Model:
         "vllm_model": _vllm,
         "local_model": _local,
         "replay_model": _replay,
-        "scripted_model": lambda config, roots: scripted(config),
+        "scripted_model": scripted,
     }
     if instance.type not in makers:
         raise RequestError(f"no model type is called {instance.type}", hint=f"known: {', '.join(makers)}")
     model = makers[instance.type](instance.config, roots)
     _, tries = limits_of_model(instance)
     given = instance.config.get("retry_seconds")
-    first = Patience.first if given is None else float(given)
-    return PatientModel(model, Patience(tries=tries, first=first))
+    patience = Patience(tries=tries) if given is None else Patience(tries=tries, first=float(given))
+    return PatientModel(model, patience)
 
 
 def limits_of_model(instance: Instance) -> tuple[float | None, int]:
@@ -51,7 +51,7 @@ def limits_of_model(instance: Instance) -> tuple[float | None, int]:
     given = instance.config.get("timeout_seconds")
     fixed = {"local_model": SECONDS, "replay_model": None, "scripted_model": None}
     seconds = fixed[instance.type] if instance.type in fixed else float(given or SECONDS)
-    return seconds, int(instance.config.get("max_tries") or Patience.tries)
+    return seconds, int(instance.config.get("max_tries") or Patience().tries)
 
 
 def sampling_of(instance: Instance | None, params: Mapping[str, Any]) -> dict[str, Any]:

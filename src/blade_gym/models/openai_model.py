@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 from blade.model.errors import RequestError
 from blade_gym.config.mask import hide
-from blade_gym.model import UNREACHABLE, ModelError
 from blade_gym.models.chat import chat_request, from_chat
+from blade_gym.models.model import UNREACHABLE, ModelError
 from blade_gym.models.reply import checked_response, malformed
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ class OpenAIModel:
         if not isinstance(value, dict):
             raise malformed("the reply is not an object", value)
         if value.get("error"):
-            raise ModelError(f"the endpoint reports: {_said(value)}", failure_class="transient")
+            raise ModelError(f"the endpoint reports: {_error_text(value)}", failure_class="transient")
         return value
 
     def _connected(self) -> httpx.AsyncClient:
@@ -138,9 +138,9 @@ def _asked(params: Mapping[str, Any], seed: int | None, model: str) -> dict[str,
     asked = {name: value for name, value in params.items() if value is not None}
     metadata = dict(asked.pop("metadata", None) or {})
     asked |= extra_body(metadata)
-    kept = {name: value for name, value in metadata.items() if name not in _OURS}
-    if kept:
-        asked["metadata"] = kept
+    theirs = {name: value for name, value in metadata.items() if name not in _OURS}
+    if theirs:
+        asked["metadata"] = theirs
     if seed is not None:
         asked["seed"] = seed
     asked["model"] = model
@@ -161,10 +161,10 @@ def _refused(reply: httpx.Response) -> ModelError:
     """A status that is not 200, as the class that decides whether to try again."""
     status = reply.status_code
     try:
-        said = _said(json.loads(reply.content))
+        reason = _error_text(json.loads(reply.content))
     except (ValueError, RecursionError):
-        said = reply.text[:200]
-    message = f"HTTP {status}: {said}"
+        reason = reply.text[:200]
+    message = f"HTTP {status}: {reason}"
     if status == 429:
         return ModelError(message, failure_class="rate_limited", after=_after(reply))
     if status >= 500 or status in _WAIT:
@@ -177,7 +177,7 @@ def _refused(reply: httpx.Response) -> ModelError:
     return ModelError(message, failure_class="refused_request", again=False)
 
 
-def _said(value: object) -> str:
+def _error_text(value: object) -> str:
     error = value.get("error") if isinstance(value, Mapping) else value
     text = error.get("message") if isinstance(error, Mapping) else error
     return str(text or value)[:200]

@@ -1,24 +1,26 @@
-"""Recorded rollouts answer again: the same prompt gets the same steps, one at a time, through a live tool loop."""
+"""Recording rollouts answer again: the same prompt gets the same steps, one at a time, through a live tool loop."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
+from blade.ingest.jsonl import Torn, records
 from blade.model.errors import RequestError
-from blade_gym.model import ModelError
+from blade_gym.models.model import ModelError
 from blade_gym.models.reply import response_object
 
 Item = Mapping[str, Any]
 _FROM_OUTSIDE = ("function_call_output", "computer_call_output", "local_shell_call_output", "custom_tool_call_output")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Recorded:
+class Recording(msgspec.Struct, frozen=True, kw_only=True):
     """One rollout as recorded: the turns of the model, without what tools and users said between them."""
 
     repeat: int
@@ -32,13 +34,13 @@ class ReplayModel:
     """Answers from rollouts files. A prompt that nobody recorded is an error of its own class, never an answer."""
 
     def __init__(self, paths: Sequence[Path], *, name: str = "replay") -> None:
-        self._by_prompt: dict[str, list[Recorded]] = {}
+        self._by_prompt: dict[str, list[Recording]] = {}
         for path in paths:
-            for prompt, one in _rollouts(path):
-                self._by_prompt.setdefault(prompt, []).append(one)
-        for recorded in self._by_prompt.values():
-            recorded.sort(key=lambda one: one.repeat)
-        models = {one.model for recorded in self._by_prompt.values() for one in recorded if one.model}
+            for prompt, recording in _rollouts(path):
+                self._by_prompt.setdefault(prompt, []).append(recording)
+        for recordings in self._by_prompt.values():
+            recordings.sort(key=lambda recording: recording.repeat)
+        models = {one.model for recordings in self._by_prompt.values() for one in recordings if one.model}
         self._name = models.pop() if len(models) == 1 else name
 
     @property
@@ -50,20 +52,20 @@ class ReplayModel:
         """The next recorded turn of the rollout that the seed names; raises ModelError where there is none."""
         asked = _items(params.get("input"))
         start = _first_turn(asked)
-        recorded = self._by_prompt.get(mark(asked[:start]))
-        if not recorded:
+        recordings = self._by_prompt.get(fingerprint(asked[:start]))
+        if not recordings:
             raise ModelError("no recorded rollout has this prompt", failure_class="not_recorded", again=False)
-        one = recorded[(seed or 0) % len(recorded)]
-        turn = _turns_taken(asked[start:])
-        if turn >= len(one.turns):
+        recording = recordings[(seed or 0) % len(recordings)]
+        turn = len(_turns(asked[start:]))
+        if turn >= len(recording.turns):
             raise ModelError("the recorded rollout ends before this", failure_class="not_recorded", again=False)
-        last = turn == len(one.turns) - 1
+        last = turn == len(recording.turns) - 1
         return response_object(
-            id=f"resp_replay_{mark(asked)[:12]}",
-            model=one.model or self._name,
-            output=one.turns[turn],
-            stop=one.stop if last else None,
-            usage=one.usage if last else None,
+            id=f"resp_replay_{fingerprint(asked)[:12]}",
+            model=recording.model or self._name,
+            output=recording.turns[turn],
+            stop=recording.stop if last else None,
+            usage=recording.usage if last else None,
             params=params,
         )
 
@@ -71,7 +73,7 @@ class ReplayModel:
         """Nothing is held."""
 
 
-def mark(items: Sequence[Item]) -> str:
+def fingerprint(items: Sequence[Item]) -> str:
     """A prompt by its content."""
     return hashlib.sha256(json.dumps(items, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
@@ -98,29 +100,18 @@ def _first_turn(asked: Sequence[Item]) -> int:
     return next(own, len(asked))
 
 
-def _turns_taken(said: Sequence[Item]) -> int:
-    return len(_turns(said))
-
-
 def _turns(output: Sequence[Item]) -> tuple[tuple[Item, ...], ...]:
-    turns: list[list[Item]] = []
-    before = False
-    for item in output:
-        mine = _is_model(item)
-        if mine and not before:
-            turns.append([])
-        if mine:
-            turns[-1].append(item)
-        before = mine
-    return tuple(tuple(turn) for turn in turns)
+    return tuple(tuple(items) for of_model, items in groupby(output, key=_is_model) if of_model)
 
 
-def _rollouts(path: Path) -> Iterator[tuple[str, Recorded]]:
+def _rollouts(path: Path) -> Iterator[tuple[str, Recording]]:
     try:
-        data = path.read_bytes()
+        lines = [record.data for record in records(path)]
     except OSError as error:
-        raise RequestError(f"cannot read the rollouts to replay: {path}: {error.strerror}") from None
-    for line in data.splitlines():
+        raise RequestError(f"cannot read the rollouts to replay: {path}: {error.strerror or error}") from None
+    except Torn as torn:
+        raise RequestError(f"cannot read the rollouts to replay: {path}: {torn}") from None
+    for line in lines:
         try:
             row = json.loads(line)
             prompt, response = row["responses_create_params"]["input"], row["response"]
@@ -130,8 +121,8 @@ def _rollouts(path: Path) -> Iterator[tuple[str, Recorded]]:
         stop = (response.get("incomplete_details") or {}).get("reason")
         repeat = row.get("_ng_rollout_index")
         yield (
-            mark(_items(prompt)),
-            Recorded(
+            fingerprint(_items(prompt)),
+            Recording(
                 repeat=repeat if isinstance(repeat, int) else 0,
                 model=response.get("model"),
                 turns=_turns(output),

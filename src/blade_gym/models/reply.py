@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from blade_gym.model import ModelError
+from blade_gym.models.model import ModelError
 
 ZERO = {
     "input_tokens": 0,

@@ -1,5 +1,7 @@
 """`gym eval aggregate`: shards of a run put together and summed up by agent, without a server.
 
+`metrics_of` does the same for rows that a server was sent: what `/aggregate_metrics` answers.
+
 The reference's keys come first, in its order and with its numbers; ours follow under `blade/...`. What was expected is
 taken from the materialized inputs beside the shards, so that rollouts which never came are seen.
 """
@@ -8,23 +10,37 @@ from __future__ import annotations
 
 import glob
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from blade.files import replacing, sidecar
 from blade.ingest.artifacts import role_of
+from blade.ingest.decode import Unusable
 from blade.model.errors import ArtifactError, RequestError
 from blade.model.rollout import Problem
 from blade_gym.profile import honest
-from blade_gym.profile.groups import columns, in_order, tried_of, undisturbed
+from blade_gym.profile.groups import as_read, columns, describe, frame, in_order, undisturbed
+from blade_gym.profile.honest import tried_of
 from blade_gym.profile.passes import family
 from blade_gym.profile.profile import infos_of, task_row
-from blade_gym.profile.rows import AGENT, NAMELESS, GymRow, Key, Read, lines_of, read_inputs, read_keys, read_rollouts
-from blade_gym.profile.stats import AsRead, Frame, as_read, describe, frame
+from blade_gym.profile.rows import (
+    AGENT,
+    NAMELESS,
+    REPEAT,
+    TASK,
+    GymRow,
+    Key,
+    Read,
+    lines_of,
+    read_inputs,
+    read_keys,
+    read_rollouts,
+    row_of,
+)
 
 OVERLAP = "shards need distinct _ng_task_index values: stamp them into the input before it is cut into shards"
 NO_SAMPLE = {AGENT: {"name": NAMELESS}}
@@ -32,8 +48,7 @@ NO_SAMPLE = {AGENT: {"name": NAMELESS}}
 HEADLINES = ("blade/pass@1", "blade/rollout_pass_rate", "blade/coverage")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Shards:
+class Shards(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """Files that a pattern stands for."""
 
     files: list[Path]
@@ -41,8 +56,7 @@ class Shards:
     """Files that the pattern matches and that are no shards, and what they are."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Aggregate:
+class Aggregate(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """Everything that the command writes and says."""
 
     agents: list[dict[str, Any]]
@@ -54,8 +68,7 @@ class Aggregate:
     problems: tuple[Problem, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Plan:
+class _Plan(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """What the sidecars of all shards say, by agent."""
 
     due: dict[str, Counter[int]] | None
@@ -77,14 +90,11 @@ def find_shards(patterns: str, output: Path) -> Shards:
     left_out += [(path, "the output of an earlier merge") for path in earlier]
     files = [path for path in shards if path not in earlier]
     if not files:
-        raise RequestError(f"No shards matched input_glob={patterns!r}", hint=_why_none(left_out))
+        hint = "quote the pattern, and look where the command runs"
+        if left_out:
+            hint = "it matches only " + ", ".join(f"{path} ({what})" for path, what in left_out[:3])
+        raise RequestError(f"No shards matched input_glob={patterns!r}", hint=hint)
     return Shards(files=files, left_out=left_out)
-
-
-def _why_none(left_out: Sequence[tuple[Path, str]]) -> str:
-    if not left_out:
-        return "quote the pattern, and look where the command runs"
-    return "it matches only " + ", ".join(f"{path} ({what})" for path, what in left_out[:3])
 
 
 def aggregate(
@@ -95,31 +105,23 @@ def aggregate(
     `absent` says what shards that are not here were to have, by agent and task.
     """
     with undisturbed():
-        return _aggregate(files, threshold, absent or {})
-
-
-def _aggregate(files: list[Path], threshold: float, absent: Mapping[str, Counter[int]]) -> Aggregate:
-    read = read_rollouts(files)
-    if not read.rows and read.problems:
-        first = read.problems[0]
-        raise ArtifactError(
-            f"no usable rollout among {len(read.problems)} line(s); {first.source}: {first.reason}",
-            hint="rows need _ng_task_index and _ng_rollout_index; `blade analyze` reads rollouts without them",
-        )
-    inputs = [_agents_of_inputs(path, read.problems) for path in files]
-    for row in read.rows:
-        row.agent = row.agent or (inputs[row.file] or {}).get(row.key)
-    rows, copies = in_order(read, OVERLAP)
-    plan = _plan(files, inputs, absent, read.problems)
-    agents = [_agent(name, mine, plan, threshold) for name, mine in _by_agent(rows)]
+        read = read_rollouts(files)
+        if not read.rows and read.problems:
+            first = read.problems[0]
+            raise ArtifactError(
+                f"no usable rollout among {len(read.problems)} line(s); {first.source}: {first.reason}",
+                hint="rows need _ng_task_index and _ng_rollout_index; `blade analyze` reads rollouts without them",
+            )
+        inputs = [_agents_of_inputs(path, read.problems) for path in files]
+        for row in read.rows:
+            row.agent = row.agent or (inputs[row.file] or {}).get(row.key)
+        rows, copies = in_order(read, OVERLAP)
+        plan = _plan(files, inputs, absent or {}, read.problems)
+        by_agent: dict[str, list[GymRow]] = {}
+        for row in rows:
+            by_agent.setdefault(row.agent or NAMELESS, []).append(row)
+        agents = [_agent(name, by_agent[name], plan, threshold) for name in sorted(by_agent)]
     return Aggregate(agents=agents, read=read, rows=rows, copies=copies, problems=tuple(read.problems))
-
-
-def _by_agent(rows: Sequence[GymRow]) -> list[tuple[str, list[GymRow]]]:
-    groups: dict[str, list[GymRow]] = {}
-    for row in rows:
-        groups.setdefault(row.agent or NAMELESS, []).append(row)
-    return sorted(groups.items())
 
 
 def _agents_of_inputs(shard: Path, problems: list[Problem]) -> dict[Key, str] | None:
@@ -138,75 +140,77 @@ def _plan(
     for path in filter(None, (sidecar(path, "_failures.jsonl") for path in files)):
         for agent, key in read_keys(path, problems):
             failed.setdefault(agent, set()).add(key)
-    keys = {(agent, key) for mine in inputs for key, agent in (mine or {}).items()}
+    keys = {(agent, key) for of_shard in inputs for key, agent in (of_shard or {}).items()}
     due = {agent: Counter(tasks) for agent, tasks in absent.items()}
     for agent, (task, _) in keys:
         due.setdefault(agent, Counter())[task] += 1
     return _Plan(due=due if None not in inputs else None, failed=failed)
 
 
-def entry_of(name: str, rows: list[GymRow], *, threshold: float = 1.0) -> dict[str, Any]:
-    """The entry of an agent whose rows are known and whose plan is not: rows in order of task and repeat, each once."""
-    with undisturbed():
-        return _agent(name, rows, _Plan(due=None, failed={}), threshold)
-
-
 def _agent(name: str, rows: list[GymRow], plan: _Plan, threshold: float) -> dict[str, Any]:
-    """One entry of the file."""
-    due = _due(name, rows, plan)
-    errored = plan.failed.get(name, set()) - {row.key for row in rows}
-    read = as_read(rows)
-    found, counted = frame(read), columns(read)
-    (pooled,) = describe(found, np.zeros(len(rows), dtype=np.int64))
-    ours = honest.of_agent(tried_of(counted, due, errored=len(errored), threshold=threshold))
-    metrics = {**pooled, **family(tried_of(counted, None).rewards), **ours}
-    return {
-        AGENT: {"name": name},
-        "agent_metrics": metrics,
-        "key_metrics": _key_metrics(metrics),
-        "group_level_metrics": _groups(read, found, due, threshold),
-    }
-
-
-def _due(name: str, rows: Sequence[GymRow], plan: _Plan) -> Counter[int] | None:
-    """What inputs say, if they cover what is there: inputs that know fewer rollouts are of another run."""
+    """One entry of the file, from the rows of an agent in order of task and repeat."""
     due = plan.due.get(name) if plan.due is not None else None
     there = Counter(row.task for row in rows)
-    return due if due is not None and all(due[task] >= count for task, count in there.items()) else None
+    if due is not None and any(due[task] < count for task, count in there.items()):
+        due = None  # inputs that know fewer rollouts are of another run
+    errored = plan.failed.get(name, set()) - {row.key for row in rows}
+    read = as_read(rows)
+    numbers, counted = frame(read), columns(read)
+    (pooled,) = describe(numbers, np.zeros(len(rows), dtype=np.int64))
+    ours = honest.of_agent(tried_of(counted, due, errored=len(errored), threshold=threshold))
+    metrics = {**pooled, **family(tried_of(counted, None).rewards), **ours}
+    highest = [key for key in metrics if key.startswith("blade/pass@") and key.removeprefix("blade/pass@").isdigit()]
+    headlines = {*HEADLINES, *highest[-1:]}
 
-
-def _key_metrics(metrics: dict[str, Any]) -> dict[str, Any]:
-    highest = [
-        name for name in metrics if name.startswith("blade/pass@") and name.removeprefix("blade/pass@").isdigit()
-    ]
-    wanted = {*HEADLINES, *highest[-1:]}
-    return {name: value for name, value in metrics.items() if name.startswith("mean/") or name in wanted}
-
-
-def _groups(read: AsRead, found: Frame, due: Counter[int] | None, threshold: float) -> list[dict[str, Any]]:
-    counted = columns(read)
     tasks, places = counted.number()
     known = {task: due[task] for task in tasks.tolist()} if due is not None else None
     tried = tried_of(counted, known, threshold=threshold)
-    infos = infos_of(read, tried.rows)
-    return [
-        task_row(task, stats, NO_SAMPLE, len(mine), mine) | ours
-        for task, stats, mine, ours in zip(
-            tasks.tolist(), describe(found, places), infos, honest.of_tasks(tried), strict=True
-        )
-    ]
+    by_task = zip(
+        tasks.tolist(), describe(numbers, places), infos_of(read, tried.rows), honest.of_tasks(tried), strict=True
+    )
+    return {
+        AGENT: {"name": name},
+        "agent_metrics": metrics,
+        "key_metrics": {key: value for key, value in metrics.items() if key.startswith("mean/") or key in headlines},
+        "group_level_metrics": [
+            task_row(task, stats, NO_SAMPLE, len(infos), infos) | ours for task, stats, infos, ours in by_task
+        ],
+    }
 
 
-def write_merged(found: Aggregate, output: Path) -> None:
+def write_merged(result: Aggregate, output: Path) -> None:
     """Every rollout once, in order of task and repeat, as its line stands in its shard."""
+    by_file: dict[int, list[GymRow]] = {}
+    for row in result.rows:
+        by_file.setdefault(row.file, []).append(row)
+    # Each file gives its own lines in order; they are drawn as the rollouts want them.
+    lines = {number: lines_of(result.read.files[number], rows) for number, rows in by_file.items()}
     with replacing(output) as merged:
-        merged.writelines(line + b"\n" for line in _lines(found))
+        merged.writelines(next(lines[row.file]) + b"\n" for row in result.rows)
 
 
-def _lines(found: Aggregate) -> Iterator[bytes]:
-    """Each file gives its own lines in order; they are drawn as the rollouts want them."""
-    mine: dict[int, list[GymRow]] = {}
-    for row in found.rows:
-        mine.setdefault(row.file, []).append(row)
-    lines = {number: lines_of(found.read.files[number], rows) for number, rows in mine.items()}
-    return (next(lines[row.file]) for row in found.rows)
+def metrics_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """`agent_metrics`, `key_metrics` and `group_level_metrics` of the rows, whatever agent they name; empty for none.
+
+    Rows without an index of their rollout are numbered within their task. Raises for rows without a task, and for two
+    rows of one rollout.
+    """
+    if not rows:
+        return {"group_level_metrics": [], "agent_metrics": {}, "key_metrics": {}}
+    numbered: Counter[Any] = Counter()
+    read = []
+    for number, row in enumerate(rows):
+        task = str(row.get(TASK))
+        whole = row if row.get(REPEAT) is not None else {**row, REPEAT: numbered[task]}
+        numbered[task] += 1
+        try:
+            read.append(row_of(msgspec.json.encode(whole), number))
+        except Unusable as error:
+            raise RequestError(f"row {number}: {error}", hint="rows are those of /verify, with their indices") from None
+    read.sort(key=lambda row: row.key)
+    twins = [key for key, count in Counter(row.key for row in read).items() if count > 1]
+    if twins:
+        raise RequestError(f"two rows are task {twins[0][0]}, rollout {twins[0][1]}", hint="send each rollout once")
+    with undisturbed():
+        entry = _agent(NAMELESS, read, _Plan(due=None, failed={}), 1.0)
+    return {name: entry[name] for name in ("group_level_metrics", "agent_metrics", "key_metrics")}

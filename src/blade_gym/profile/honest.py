@@ -6,21 +6,21 @@ not there is counted, never dropped. A value that cannot be had is None, and `bl
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from blade.model.rollout import PASS_TOLERANCE
 from blade.stats.intervals import rate_interval
 from blade.stats.pass_at_k import pass_at_k
-from blade_gym.profile.stats import Floats, Integers
+from blade_gym.profile.groups import Columns, Floats, Integers
 
 REASONS = "blade/reasons"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Tried:
+class Tried(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """The rollouts of an agent, task by task."""
 
     rewards: Floats
@@ -49,6 +49,29 @@ class Tried:
         means = np.where(there, self.rewards, 0.0).sum(axis=1) / np.maximum(judged, 1)
         squares = np.where(there, (self.rewards - means[:, None]) ** 2, 0.0).sum(axis=1)
         return np.where(judged > 1, squares / np.maximum(judged - 1, 1), np.nan)
+
+
+def tried_of(found: Columns, due: Mapping[int, int] | None, *, errored: int = 0, threshold: float = 1.0) -> Tried:
+    """The rollouts of one agent; `due` says how many each task was to have, and also names tasks without any."""
+    planned = np.array(sorted(due or ()), dtype=np.int64)
+    tasks = np.union1d(found.tasks, planned)
+    places = np.searchsorted(tasks, found.tasks)
+    sizes = np.bincount(places, minlength=len(tasks))
+    return Tried(
+        rewards=reward_table(found.rewards, places, sizes),
+        rows=sizes,
+        expected=np.array([due.get(task, 0) for task in tasks.tolist()], dtype=np.int64) if due is not None else None,
+        errored=errored,
+        threshold=threshold,
+    )
+
+
+def reward_table(rewards: Floats, places: Integers, sizes: Integers) -> Floats:
+    """Task x repeat, in order of repeat; NaN where a rollout has no reward or is not there."""
+    starts = np.cumsum(sizes) - sizes
+    table = np.full((len(sizes), int(sizes.max(initial=0))), np.nan)
+    table[places, np.arange(len(rewards)) - starts[places]] = rewards
+    return table
 
 
 def of_agent(tried: Tried) -> dict[str, Any]:

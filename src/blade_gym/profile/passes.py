@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from blade_gym.profile.stats import Floats, Integers
+from blade_gym.profile.groups import Floats, Integers
 
 NAME = "accuracy"
 

@@ -7,20 +7,32 @@ printed here.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from blade.files import sidecar
-from blade.ingest.decode import Row
 from blade.model.errors import ArtifactError
 from blade.model.rollout import Problem
 from blade_gym.profile import honest
-from blade_gym.profile.groups import MOST_NAMED, Columns, columns, in_order, rollout_info, tried_of, undisturbed
+from blade_gym.profile.groups import (
+    AsRead,
+    Columns,
+    Frame,
+    Integers,
+    as_read,
+    columns,
+    describe,
+    frame,
+    in_order,
+    rollout_info,
+    undisturbed,
+)
+from blade_gym.profile.honest import tried_of
 from blade_gym.profile.rows import (
     AGENT,
     REPEAT,
@@ -33,14 +45,14 @@ from blade_gym.profile.rows import (
     read_keys,
     read_rollouts,
 )
-from blade_gym.profile.stats import AsRead, Frame, Integers, as_read, describe, frame
 
 TWICE = "one rollout must have one row: was a file appended to twice? Remove the row that does not count"
+MOST_NAMED = 5
+"""Keys in a message; more would drown it."""
 PARTIAL = "++allow_partial_rollouts=True (or --allow-partial) profiles what is there"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Completion:
+class Completion(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """How much of what was to be made is there."""
 
     expected: int
@@ -56,8 +68,7 @@ class Completion:
         return 100.0 * self.completed / self.expected if self.expected else 100.0
 
 
-@dataclass(frozen=True, kw_only=True)
-class Profile:
+class Profile(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """Everything that the command writes and says."""
 
     tasks: list[dict[str, Any]]
@@ -91,7 +102,9 @@ def profile(
     if len(by_key) < len(rows):
         raise ArtifactError("two agents claim the same rollout", hint=TWICE)
     _check(by_key, planned, read, allow_partial)
-    failed = _failed(rollouts, by_key, planned, problems)
+    path = sidecar(rollouts, "_failures.jsonl")
+    failures = {key for _, key in read_keys(path, problems)} if path is not None else set()
+    failed = Counter(planned[key].agent for key in sorted(failures & planned.keys() - by_key.keys()))
     tasks, agents = of_rows(rows, planned, failed, threshold, absent)
     return Profile(
         tasks=tasks,
@@ -116,8 +129,7 @@ def of_rows(
         return _tasks(joined), _agents(joined, failed, absent or {})
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Joined:
+class _Joined(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """Rollouts in order with what is counted of them, and their inputs."""
 
     read: AsRead
@@ -158,15 +170,6 @@ def _named(keys: Sequence[Key]) -> str:
     return listed + (f" and {len(keys) - MOST_NAMED} more" if len(keys) > MOST_NAMED else "")
 
 
-def _failed(
-    rollouts: Path, rows: dict[Key, GymRow], planned: dict[Key, InputRow], problems: list[Problem]
-) -> Counter[str]:
-    """Rollouts that stand only in the failures beside the rollouts, by agent."""
-    path = sidecar(rollouts, "_failures.jsonl")
-    keys = {key for _, key in read_keys(path, problems)} if path is not None else set()
-    return Counter(planned[key].agent for key in sorted(keys & planned.keys() - rows.keys()))
-
-
 def _completion(rows: dict[Key, GymRow], planned: dict[Key, InputRow]) -> Completion:
     due = Counter(map(itemgetter(0), planned))
     done = Counter(map(itemgetter(0), rows))
@@ -188,12 +191,13 @@ def _tasks(joined: _Joined) -> list[dict[str, Any]]:
     planned = Counter(map(attrgetter("task"), joined.planned.values()))
     due = {task: planned[task] for task in tasks.tolist()}
     tried = tried_of(joined.columns, due, threshold=joined.threshold)
-    infos = infos_of(joined.read, tried.rows)
-    described = describe(joined.frame, places)
-    return [
-        task_row(task, stats, _sample(joined.planned[(task, mine[0][REPEAT])].row), due[task], mine) | ours
-        for task, stats, mine, ours in zip(due, described, infos, honest.of_tasks(tried), strict=True)
-    ]
+    described, by_task = describe(joined.frame, places), infos_of(joined.read, tried.rows)
+    rows = []
+    for task, stats, infos, ours in zip(due, described, by_task, honest.of_tasks(tried), strict=True):
+        first = joined.planned[task, infos[0][REPEAT]].row or {}
+        sample = {name: value for name, value in first.items() if name not in (TASK, REPEAT)}
+        rows.append(task_row(task, stats, sample, due[task], infos) | ours)
+    return rows
 
 
 def infos_of(read: AsRead, sizes: Integers) -> list[list[dict[str, Any]]]:
@@ -220,10 +224,6 @@ def task_row(
     }
 
 
-def _sample(row: Row | None) -> dict[str, Any]:
-    return {name: value for name, value in (row or {}).items() if name not in (TASK, REPEAT)}
-
-
 def _agents(joined: _Joined, failed: Counter[str], absent: Mapping[str, Counter[int]]) -> list[dict[str, Any]]:
     """An entry for every agent that has a rollout, in order of name; agents are named by the inputs."""
     planned = joined.planned
@@ -233,18 +233,12 @@ def _agents(joined: _Joined, failed: Counter[str], absent: Mapping[str, Counter[
     places = np.fromiter(map(where.__getitem__, owners), dtype=np.int64, count=len(owners))[joined.read.back]
     order = np.argsort(places, kind="stable")
     described = describe(joined.frame.take(order), places[order])
-    due = _due_by_agent(joined.planned.values())
+    due: dict[str, dict[int, int]] = {}
+    for (agent, task), count in Counter(map(attrgetter("agent", "task"), planned.values())).items():
+        due.setdefault(agent, {})[task] = count
     entries = []
     for place, (name, stats) in enumerate(zip(names, described, strict=True)):
-        mine = joined.columns.take(np.flatnonzero(places == place))
-        tried = tried_of(mine, due[name] | absent.get(name, {}), errored=failed[name], threshold=joined.threshold)
+        own = joined.columns.take(np.flatnonzero(places == place))
+        tried = tried_of(own, due[name] | absent.get(name, {}), errored=failed[name], threshold=joined.threshold)
         entries.append({**stats, AGENT: {"name": name}, **honest.of_agent(tried)})
     return entries
-
-
-def _due_by_agent(planned: Iterable[InputRow]) -> dict[str, dict[int, int]]:
-    """How many rollouts each task of an agent was to have."""
-    due: dict[str, dict[int, int]] = {}
-    for (agent, task), count in Counter(map(attrgetter("agent", "task"), planned)).items():
-        due.setdefault(agent, {})[task] = count
-    return due

@@ -6,7 +6,6 @@ A line that cannot be used is a problem with its place and reason; it never rais
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from blade.ingest import cells
 from blade.ingest.decode import Row, Unusable, decode_row, mend
 from blade.ingest.jsonl import BOM, Record, Torn, is_compressed, records
 from blade.model.errors import ArtifactError
-from blade.model.rollout import Problem, Source
+from blade.model.rollout import Problem, RowSource
 
 TASK = "_ng_task_index"
 REPEAT = "_ng_rollout_index"
@@ -85,15 +84,14 @@ class InputRow(msgspec.Struct):
         return self.task, self.repeat
 
 
-@dataclass(kw_only=True)
-class Read:
+class Read(msgspec.Struct, kw_only=True, eq=False):
     """Rollouts of some files, in the order of the files, and the lines that could not be used."""
 
-    files: list[Path] = field(default_factory=list)
-    rows: list[GymRow] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
+    files: list[Path] = []
+    rows: list[GymRow] = []
+    problems: list[Problem] = []
 
-    def place(self, row: GymRow) -> str:
+    def location(self, row: GymRow) -> str:
         """`file:line` of a row."""
         return f"{self.files[row.file]}:{row.line}"
 
@@ -159,7 +157,7 @@ def _each(path: Path, problems: list[Problem], take: Callable[[Cells, Record], N
     """Hand over each row of a file; what cannot be used becomes a problem."""
 
     def problem(line: int | None, reason: str) -> None:
-        problems.append(Problem(source=Source(artifact=str(path), line=line), reason=reason))
+        problems.append(Problem(source=RowSource(artifact=str(path), line=line), reason=reason))
 
     try:
         for record in _records(path):
@@ -192,13 +190,18 @@ def _records(path: Path) -> Iterator[Record]:
 
 def _rollout(row: Cells, record: Record, file: int, serial: int) -> GymRow:
     task, repeat = _key(row)
+    reward: object = row.get("reward", NO_REWARD)
+    if isinstance(reward, _Part) or reward in ("nan", "inf", "-inf"):
+        reward = None  # an object is no reward, nor are NaN and infinities, which `mend` leaves as text
+    response = row.get("response")
+    usage = response.usage if isinstance(response, _Part) and isinstance(response.usage, dict) else {}
     return GymRow(
         task,
         repeat,
         _agent(row),
-        _reward(row.get("reward", NO_REWARD)),
+        reward,
         _numbers(row),
-        _usage(row.get("response")),
+        _numbers(usage),
         file,
         record.line or 0,
         record.offset or 0,
@@ -208,13 +211,8 @@ def _rollout(row: Cells, record: Record, file: int, serial: int) -> GymRow:
 
 
 def _agent(row: Cells) -> str | None:
-    found = row.get(AGENT)
-    return cells.text(found.name) if isinstance(found, _Part) else None
-
-
-def _reward(found: object) -> object:
-    """NaN and infinities, which mending leaves as text, are no reward; neither is an object."""
-    return None if isinstance(found, _Part) or found in ("nan", "inf", "-inf") else found
+    agent = row.get(AGENT)
+    return cells.text(agent.name) if isinstance(agent, _Part) else None
 
 
 def _key(row: Cells) -> Key:
@@ -224,27 +222,22 @@ def _key(row: Cells) -> Key:
     return _index(TASK, task), _index(REPEAT, repeat)
 
 
-def _index(name: str, found: object) -> int:
+def _index(name: str, given: object) -> int:
     """An index, also where it was written as a text or with a point."""
-    index = cells.integer(found)
+    index = cells.integer(given)
     if index is not None:
         return index
-    if found is None:
+    if given is None:
         raise Unusable(f"no {name}: the row cannot be joined with its task")
-    raise Unusable(f"{name} is {'an object' if isinstance(found, _Part) else cells.shown(found)}, not an index")
-
-
-def _usage(response: object) -> dict[str, Number]:
-    usage = response.usage if isinstance(response, _Part) else None
-    return _numbers(usage) if isinstance(usage, dict) else {}
+    raise Unusable(f"{name} is {'an object' if isinstance(given, _Part) else cells.shown(given)}, not an index")
 
 
 def _numbers(row: dict[str, Any]) -> dict[str, Number]:
     """Numbers, booleans as 0 and 1, without the two indices."""
-    found = {name: value for name, value in row.items() if type(value) in _KINDS}
-    found.pop(TASK, None)
-    found.pop(REPEAT, None)
-    for name, value in found.items():
+    numbers = {name: value for name, value in row.items() if type(value) in _KINDS}
+    numbers.pop(TASK, None)
+    numbers.pop(REPEAT, None)
+    for name, value in numbers.items():
         if type(value) is bool:
-            found[name] = int(value)  # the key stays where it is
-    return found
+            numbers[name] = int(value)  # the key stays where it is
+    return numbers

@@ -27,7 +27,7 @@ def profile_lines(found: Profile, rows: Path, agents: Path) -> list[str]:
         f"Input rows: {inputs}; {done.without} without rollouts dropped from output.",
         f"Reward profiling outputs: {rows}",
         f"Agent-level metrics: {agents}",
-        *(told(entry[AGENT]["name"], entry) for entry in found.agents),
+        *(agent_line(entry[AGENT]["name"], entry) for entry in found.agents),
     ]
 
 
@@ -52,10 +52,10 @@ def aggregate_lines(found: Aggregate, merged: Path | None, metrics: Path) -> lis
         f"Merged rollouts: {merged if merged is not None else '<not merged>'}",
         f"Aggregate metrics: {metrics}",
     ]
-    return lines + [told(entry[AGENT]["name"], entry["agent_metrics"]) for entry in found.agents]
+    return lines + [agent_line(entry[AGENT]["name"], entry["agent_metrics"]) for entry in found.agents]
 
 
-def told(agent: str, numbers: dict[str, Any]) -> str:
+def agent_line(agent: str, numbers: dict[str, Any]) -> str:
     """Our numbers of one agent in a line, each with what it rests on."""
     tasks, rollouts = numbers["blade/variance/tasks"], numbers["blade/judged_rollouts"]
     parts = [_part(numbers, f"pass@{k}", plural(numbers[f"blade/pass@{k}/tasks"], "task")) for k in _ends(numbers)]

@@ -6,13 +6,13 @@ import errno
 import fcntl
 import json
 import os
-import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from blade import files
 from blade.model.errors import RequestError
 
 _encoder = msgspec.json.Encoder()
@@ -75,11 +75,8 @@ def cannot_write(path: Path, error: OSError) -> RequestError:
 def write_whole(path: Path, data: bytes) -> None:
     """A file that is there entirely or not at all."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".blade-", dir=path.parent) as staging:
-            new = Path(staging) / path.name
-            new.write_bytes(data)
-            new.replace(path)
+        with files.staged(path) as file:
+            file.write(data)
     except OSError as error:
         raise cannot_write(path, error) from None
 

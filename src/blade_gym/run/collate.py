@@ -16,7 +16,7 @@ from blade.model.errors import RequestError
 from blade_gym.config.dataset import Dataset
 from blade_gym.config.servers import AGENTS
 from blade_gym.run.artifacts import write_document, write_rows
-from blade_gym.run.dataset import Line, Source, lines
+from blade_gym.run.dataset import RowsToRun, SourceLine, lines
 
 SPLITS = ("train", "validation", "benchmark")
 """What is collated; examples are run as they stand."""
@@ -34,7 +34,7 @@ def collated(rollouts: Path, split: str | None) -> Path | None:
     return path if split in SPLITS and path.is_file() else None
 
 
-def collate(sources: Sequence[Source], datasets: Sequence[Dataset], split: str, rollouts: Path) -> list[str]:
+def collate(sources: Sequence[RowsToRun], datasets: Sequence[Dataset], split: str, rollouts: Path) -> list[str]:
     """Write the files; gives a line for each data set beside whose rows nothing can be written."""
     every: list[dict[str, Any]] = []
     notices = []
@@ -65,13 +65,13 @@ def _beside(path: Path, dataset: Dataset, rows: Sequence[Mapping[str, Any]]) -> 
     write_document(path.with_name(f"{path.stem}_metrics.json"), about | metrics(rows))
 
 
-def _rows(source: Source) -> Iterator[dict[str, Any]]:
+def _rows(source: RowsToRun) -> Iterator[dict[str, Any]]:
     for line in lines(source):
         row = _row(line)
         yield from [row] * source.repeats
 
 
-def _row(line: Line) -> dict[str, Any]:
+def _row(line: SourceLine) -> dict[str, Any]:
     named = line.row.get("agent_ref")
     agent = named if isinstance(named, Mapping) and named.get("name") else {"type": AGENTS, "name": line.source.agent}
     prompt = line.source.prompt

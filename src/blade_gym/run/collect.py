@@ -12,16 +12,20 @@ import math
 import random
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from blade_gym.agents.simple_agent import FAILURE, MENDABLE, SKIPPED, TERMINAL
 from blade_gym.environment import FOREIGN
-from blade_gym.model import UNREACHABLE
-from blade_gym.models.again import Patience
+from blade_gym.models.model import UNREACHABLE
+from blade_gym.models.retries import Patience
 from blade_gym.run.artifacts import ATTEMPT, REPEAT, TASK, RowFile
-from blade_gym.run.endpoints import Endpoints
 from blade_gym.run.resume import MOST_ATTEMPTS, key_of
+
+if TYPE_CHECKING:
+    import httpx
+    from starlette.applications import Starlette
 
 NO_PERSIST = "_ng_no_persist"
 BROKEN = "remote_agent_error"
@@ -30,16 +34,17 @@ HOPELESS = (*MENDABLE, BROKEN, FOREIGN)
 MOST_HOPELESS = 20
 _STAMPS = (TASK, REPEAT, ATTEMPT, "_ng_rollout_id", "agent_ref", "skills_ref")
 _AGAIN = (408, 425, 429, 500, 502, 503, 504)
+SECONDS = 3600.0
+"""The longest that one rollout may take to answer."""
 
 
-@dataclass(kw_only=True)
-class Tally:
+class RunProgress(msgspec.Struct, kw_only=True):
     """How far a run is."""
 
     total: int
     done: int = 0
     """Rollouts with a reward, or whose verification is skipped; those of an earlier run among them."""
-    failed: Counter[str] = field(default_factory=Counter)
+    failed: Counter[str] = msgspec.field(default_factory=Counter)
     """By class, in this run."""
     again: int = 0
     """Of what failed in this run, what `--resume` would try again."""
@@ -50,7 +55,7 @@ class Tally:
     """Rollouts in a row, up to now, that nobody served."""
     hopeless: str = ""
     """Why the run was given up."""
-    errors: dict[str, str] = field(default_factory=dict)
+    errors: dict[str, str] = msgspec.field(default_factory=dict)
     """The last error of each class."""
 
     @property
@@ -69,8 +74,7 @@ class Tally:
         return self.done + self.failed.total() + self.unsaved
 
 
-@dataclass(frozen=True, kw_only=True)
-class Sink:
+class RolloutFiles(msgspec.Struct, frozen=True, kw_only=True):
     """The two files that rollouts go to."""
 
     rollouts: RowFile
@@ -82,27 +86,26 @@ class Sink:
         self.failures.close()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Collector:
+class Collector(msgspec.Struct, frozen=True, kw_only=True):
     """How rollouts are asked for."""
 
     endpoints: Endpoints
-    sink: Sink
+    sink: RolloutFiles
     concurrency: int
     most_attempts: int = MOST_ATTEMPTS
     """How often a rollout may fail before it is left alone."""
-    patience: Patience = field(default_factory=lambda: Patience(tries=3))
+    patience: Patience = msgspec.field(default_factory=lambda: Patience(tries=3))
     seed: int = 0
-    told: Callable[[Tally], None] = lambda tally: None
+    on_progress: Callable[[RunProgress], None] = lambda progress: None
 
-    async def collect(self, rows: Sequence[Mapping[str, Any]], tally: Tally, stop: asyncio.Event) -> None:
+    async def collect(self, rows: Sequence[Mapping[str, Any]], progress: RunProgress, stop: asyncio.Event) -> None:
         """Run the rows; returns when all came to an end, or soon after `stop` is set."""
         waiting = iter(rows)
 
         async def work() -> None:
             for row in waiting:
-                self._take(row, await self._rollout(row), tally)
-                if tally.hopeless:
+                self._take(row, await self._rollout(row), progress)
+                if progress.hopeless:
                     stop.set()
 
         async def work_all() -> None:
@@ -121,35 +124,35 @@ class Collector:
         if not working.cancelled() and (error := working.exception()):
             raise _first(error)
 
-    def _take(self, row: Mapping[str, Any], result: dict[str, Any], tally: Tally) -> None:
+    def _take(self, row: Mapping[str, Any], result: dict[str, Any], progress: RunProgress) -> None:
         """Write what came back where it belongs, and count it."""
         stamps = {name: row[name] for name in _STAMPS if name in row}
         whole = {**result, **stamps}
         kind = whole.get(FAILURE)
         if whole.pop(NO_PERSIST, None):
-            tally.unsaved += 1
+            progress.unsaved += 1
         elif kind is not None:
             self.sink.failures.append(whole)
-            tally.failed[str(kind)] += 1
-            tally.errors[str(kind)] = str(whole.get("error") or kind)
-            tally.again += self._may_try_again(whole)
-            self._despair(str(kind), tally)
+            progress.failed[str(kind)] += 1
+            progress.errors[str(kind)] = str(whole.get("error") or kind)
+            progress.again += self._may_try_again(whole)
+            self._despair(str(kind), progress)
         else:
             self.sink.rollouts.append(whole)
-            tally.done += 1
-            tally.in_vain = 0
+            progress.done += 1
+            progress.in_vain = 0
             if whole["reward"] is not None:
-                tally.rewards, tally.judged = tally.rewards + whole["reward"], tally.judged + 1
-        self.told(tally)
+                progress.rewards, progress.judged = progress.rewards + whole["reward"], progress.judged + 1
+        self.on_progress(progress)
 
     def _may_try_again(self, failed: Mapping[str, Any]) -> bool:
         used = failed.get(ATTEMPT, 0) + (failed[FAILURE] not in MENDABLE)
         return not failed.get(TERMINAL) and used < self.most_attempts
 
-    def _despair(self, kind: str, tally: Tally) -> None:
-        tally.in_vain = tally.in_vain + 1 if kind in HOPELESS else 0
-        if tally.in_vain >= MOST_HOPELESS:
-            tally.hopeless = f"{tally.in_vain} rollouts in a row all failed with {kind}: {tally.errors[kind]}"
+    def _despair(self, kind: str, progress: RunProgress) -> None:
+        progress.in_vain = progress.in_vain + 1 if kind in HOPELESS else 0
+        if progress.in_vain >= MOST_HOPELESS:
+            progress.hopeless = f"{progress.in_vain} rollouts in a row all failed with {kind}: {progress.errors[kind]}"
 
     async def _rollout(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """What the agent's `/run` gives, asked again where the way there broke; a row in every case."""
@@ -165,7 +168,6 @@ class Collector:
     async def _ask(self, row: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
         """One request: the row, and whether to ask again."""
         import httpx
-        import msgspec
 
         url = self.endpoints.urls[row["agent_ref"]["name"]]
         headers = {"Content-Type": "application/json"}
@@ -221,3 +223,32 @@ def _broken(row: Mapping[str, Any], kind: str, why: str, *, terminal: bool = Fal
 
 def _failure(kind: str, why: str, *, terminal: bool = False) -> dict[str, Any]:
     return {"reward": None, FAILURE: kind, TERMINAL: terminal, "error": why}
+
+
+class Endpoints(msgspec.Struct, frozen=True, kw_only=True):
+    """A client, and the address of each agent."""
+
+    client: httpx.AsyncClient
+    urls: Mapping[str, str]
+
+    async def close(self) -> None:
+        """Let go of the connections."""
+        await self.client.aclose()
+
+
+def in_process(apps: Mapping[str, Starlette]) -> Endpoints:
+    """The applications themselves; no port is opened."""
+    import httpx
+
+    urls = {name: f"http://agent-{number}.in-process" for number, name in enumerate(apps)}
+    mounts = {urls[name]: httpx.ASGITransport(app=app, raise_app_exceptions=False) for name, app in apps.items()}
+    return Endpoints(client=httpx.AsyncClient(mounts=mounts, timeout=None), urls=urls)
+
+
+def over_network(urls: Mapping[str, str], seconds: float = SECONDS) -> Endpoints:
+    """Servers at these addresses."""
+    import httpx
+
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=64)
+    timeout = httpx.Timeout(seconds, connect=15.0, pool=None)
+    return Endpoints(client=httpx.AsyncClient(limits=limits, timeout=timeout, trust_env=False), urls=urls)

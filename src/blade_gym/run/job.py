@@ -6,91 +6,92 @@ import asyncio
 import json
 import signal
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
+
 from blade.model.errors import RequestError
+from blade_gym.catalog.skills import SkillsPrompt, read_skills
 from blade_gym.models.make import LOCAL
 from blade_gym.run import collate as collating
 from blade_gym.run import manifest as about
 from blade_gym.run.artifacts import Artifacts, RowFile, write_document, write_rows
-from blade_gym.run.collect import Collector, Sink, Tally
-from blade_gym.run.draft import draft_manifest
-from blade_gym.run.options import Options
-from blade_gym.run.plan import Plan, Wishes, make_plan
-from blade_gym.run.resume import Left, most_attempts, read_inputs, read_left
-from blade_gym.run.skills import Skills, read_skills
-from blade_gym.run.stage import Close, Stage
+from blade_gym.run.collect import Collector, RolloutFiles, RunProgress
+from blade_gym.run.manifest import draft_manifest
+from blade_gym.run.options import RunOptions
+from blade_gym.run.plan import PlanOptions, RolloutPlan, make_plan
+from blade_gym.run.resume import EarlierRun, most_attempts, read_earlier, read_inputs
+from blade_gym.run.setup import Close, RunSetup
 from blade_gym.sandbox.walls import end_all
 
 MOST_TOLD = 6
 
 
-@dataclass(frozen=True, kw_only=True)
-class Told:
+class RunListener(msgspec.Struct, frozen=True, kw_only=True):
     """What a caller hears while a run goes on."""
 
     notice: Callable[[str], None] = lambda line: None
-    progress: Callable[[Tally], None] = lambda tally: None
+    progress: Callable[[RunProgress], None] = lambda progress: None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Ended:
+class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     """How a run ended."""
 
     files: Artifacts
-    tally: Tally
+    progress: RunProgress
     expected: int
     stopped: signal.Signals | None = None
-    given_up: Mapping[str, int] = field(default_factory=dict)
+    given_up: Mapping[str, int] = msgspec.field(default_factory=dict)
     """Rollouts of earlier runs that were not tried again, and why."""
 
     @property
     def complete(self) -> bool:
         """Whether every rollout has a reward, or is there where none was asked for."""
-        return self.tally.done == self.expected
+        return self.progress.done == self.expected
 
 
-def run(stage: Stage, options: Options, told: Told) -> Ended:
+def run(setup: RunSetup, options: RunOptions, listener: RunListener) -> RunResult:
     """Make or go on with a run; raises before anything is written where it cannot be done."""
     if options.resume and options.overwrite:
         raise RequestError("--resume and --overwrite exclude each other", hint="give one of them")
     files = Artifacts(options.output)
     earlier = _earlier(files) if options.resume else None
-    plan = make_plan(stage.sources, _wishes(stage, options, earlier))
+    plan = make_plan(setup.sources, _plan_options(setup, options, earlier))
     for line in plan.notices:
-        told.notice(line)
-    stage.admit(plan.tasks_by_agent)
-    endpoints, close, name = stage.connect(plan.tasks_by_agent)
-    draft = draft_manifest(stage, options, plan, name)
+        listener.notice(line)
+    setup.admit(plan.tasks_by_agent)
+    endpoints, close, name = setup.connect(plan.tasks_by_agent)
+    draft = draft_manifest(setup, options, plan, name)
     rollouts = RowFile(files.rollouts)
     rollouts.lock()
     try:
-        left, rows, started = _prepared(stage, files, draft, plan, earlier, options, told)
-        sink = Sink(rollouts=rollouts, failures=RowFile(files.failures))
+        left, rows, started = _prepared(setup, files, draft, plan, earlier, options, listener)
+        sink = RolloutFiles(rollouts=rollouts, failures=RowFile(files.failures))
         most, bad = most_attempts()
         collector = Collector(
             endpoints=endpoints,
             sink=sink,
             concurrency=draft["limits"]["concurrency"],
             most_attempts=most,
-            told=told.progress,
+            on_progress=listener.progress,
         )
         for line in (*left.notices, *([bad] if bad else [])):
-            told.notice(line)
-        tally = Tally(total=len(rows), done=len(left.done), rewards=sum(left.rewards), judged=len(left.rewards))
-        stopped = asyncio.run(_collected(collector, left.to_do(rows, most), tally, close))
+            listener.notice(line)
+        progress = RunProgress(
+            total=len(rows), done=len(left.done), rewards=sum(left.rewards), judged=len(left.rewards)
+        )
+        stopped = asyncio.run(_collected(collector, left.to_do(rows, most), progress, close))
         given_up = left.given_up(rows, most)
         sink.failures.close()
-        if stopped is None and not tally.hopeless:
-            _finish(files, started, tally)
+        if stopped is None and not progress.hopeless:
+            _finish(files, started, progress)
     finally:
         rollouts.close()
-    return Ended(files=files, tally=tally, expected=len(rows), stopped=stopped, given_up=given_up)
+    return RunResult(files=files, progress=progress, expected=len(rows), stopped=stopped, given_up=given_up)
 
 
 async def _collected(
-    collector: Collector, rows: Sequence[Mapping[str, Any]], tally: Tally, close: Close
+    collector: Collector, rows: Sequence[Mapping[str, Any]], progress: RunProgress, close: Close
 ) -> signal.Signals | None:
     """Collect, and stop in good order when asked to; a second request ends at once."""
     stop, asked = asyncio.Event(), list[signal.Signals]()
@@ -105,7 +106,7 @@ async def _collected(
         loop.add_signal_handler(which, ask, which)
     try:
         if rows:
-            await collector.collect(rows, tally, stop)
+            await collector.collect(rows, progress, stop)
     finally:
         for which in (signal.SIGINT, signal.SIGTERM):
             loop.remove_signal_handler(which)
@@ -128,11 +129,11 @@ def _earlier(files: Artifacts) -> dict[str, Any] | None:
     return value
 
 
-def _wishes(stage: Stage, options: Options, earlier: Mapping[str, Any] | None) -> Wishes:
-    local = stage.model is not None and stage.model.type in LOCAL
-    return Wishes(
+def _plan_options(setup: RunSetup, options: RunOptions, earlier: Mapping[str, Any] | None) -> PlanOptions:
+    local = setup.model is not None and setup.model.type in LOCAL
+    return PlanOptions(
         agent=options.agent,
-        agents=stage.agents,
+        agents=setup.agents,
         limit=options.limit,
         repeats=options.repeats,
         sampling=options.sampling,
@@ -142,7 +143,7 @@ def _wishes(stage: Stage, options: Options, earlier: Mapping[str, Any] | None) -
     )
 
 
-def _skills(options: Options, earlier: Mapping[str, Any] | None) -> Skills | None:
+def _skills(options: RunOptions, earlier: Mapping[str, Any] | None) -> SkillsPrompt | None:
     """The skills as they are now; as the manifest has them where their folder is gone since."""
     if options.skills_path is None:
         return None
@@ -151,39 +152,39 @@ def _skills(options: Options, earlier: Mapping[str, Any] | None) -> Skills | Non
         return read_skills(options.skills_path)
     except RequestError:
         if isinstance(known, Mapping) and known.get("path") == options.skills_path:
-            return Skills(ref=known, text="")
+            return SkillsPrompt(ref=known, text="")
         raise
 
 
-def _collated(stage: Stage, files: Artifacts) -> list[str]:
+def _collated(setup: RunSetup, files: Artifacts) -> list[str]:
     """The split's data sets beside the rollouts, where the rows come from data sets; gives what is worth a word."""
-    if not stage.datasets or stage.split not in collating.SPLITS:
+    if not setup.datasets or setup.split not in collating.SPLITS:
         return []
-    return collating.collate(stage.sources, stage.datasets, str(stage.split), files.rollouts)
+    return collating.collate(setup.sources, setup.datasets, str(setup.split), files.rollouts)
 
 
 def _prepared(
-    stage: Stage,
+    setup: RunSetup,
     files: Artifacts,
     draft: dict[str, Any],
-    plan: Plan,
+    plan: RolloutPlan,
     earlier: dict[str, Any] | None,
-    options: Options,
-    told: Told,
-) -> tuple[Left, Sequence[Mapping[str, Any]], dict[str, Any]]:
+    options: RunOptions,
+    listener: RunListener,
+) -> tuple[EarlierRun, Sequence[Mapping[str, Any]], dict[str, Any]]:
     """What is left to do of which rows, and the manifest: of the earlier run, or of a new one."""
     if earlier is None:
         if options.resume:
             _nothing_to_lose(files)
-            told.notice(f"nothing to go on with at {files.rollouts}: a new run starts")
+            listener.notice(f"nothing to go on with at {files.rollouts}: a new run starts")
         if not options.overwrite:
             _replaceable(files, draft)
-        _cleared(files, told)
-        for line in _collated(stage, files):
-            told.notice(line)
+        _cleared(files, listener)
+        for line in _collated(setup, files):
+            listener.notice(line)
         write_document(files.manifest, draft)
         write_rows(files.inputs, plan.rows)
-        return Left(), plan.rows, draft
+        return EarlierRun(), plan.rows, draft
     changed = about.differences(earlier, draft)
     if changed:
         raise RequestError(
@@ -192,7 +193,7 @@ def _prepared(
         )
     kept = {**earlier, "ended_at": None}
     write_document(files.manifest, kept)
-    return read_left(files), read_inputs(files.inputs), kept
+    return read_earlier(files), read_inputs(files.inputs), kept
 
 
 def _nothing_to_lose(files: Artifacts) -> None:
@@ -228,7 +229,7 @@ def _replaceable(files: Artifacts, draft: Mapping[str, Any]) -> None:
         )
 
 
-def _cleared(files: Artifacts, told: Told) -> None:
+def _cleared(files: Artifacts, listener: RunListener) -> None:
     """Nothing of an earlier run is left, and that is said."""
     size = files.rollouts.stat().st_size
     removed = [path for path in files.all if path != files.rollouts and path.is_file()]
@@ -240,7 +241,7 @@ def _cleared(files: Artifacts, told: Told) -> None:
         removed.append(files.rollouts)
     if removed:
         names = ", ".join(sorted(path.name for path in removed))
-        told.notice(f"an earlier run at {files.rollouts} is replaced: {names}")
+        listener.notice(f"an earlier run at {files.rollouts} is replaced: {names}")
 
 
 def _earlier_or_none(files: Artifacts) -> dict[str, Any] | None:
@@ -250,6 +251,6 @@ def _earlier_or_none(files: Artifacts) -> dict[str, Any] | None:
         return None
 
 
-def _finish(files: Artifacts, started: dict[str, Any], tally: Tally) -> None:
-    counts = {"expected": tally.total, "rollouts": tally.done, "failed": dict(sorted(tally.failed.items()))}
+def _finish(files: Artifacts, started: dict[str, Any], progress: RunProgress) -> None:
+    counts = {"expected": progress.total, "rollouts": progress.done, "failed": dict(sorted(progress.failed.items()))}
     write_document(files.manifest, {**started, "ended_at": about.now(), "counts": counts})

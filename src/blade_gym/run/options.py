@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from blade.model.errors import RequestError
-from blade_gym.run.plan import Repeats
-from blade_gym.run.shards import Shard, parse_shard
+from blade_gym.run.plan import Repeats, Shard, parse_shard
 
 _RANGES: Mapping[str, tuple[Callable[[float], bool], str]] = {
     "temperature": (lambda value: value >= 0, "a number from 0"),
@@ -21,8 +21,7 @@ _RANGES: Mapping[str, tuple[Callable[[float], bool], str]] = {
 SPLITS = ("train", "validation", "benchmark", "example")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Options:
+class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Every option, checked; None is what the config or the data set decides."""
 
     output: Path
@@ -33,7 +32,7 @@ class Options:
     repeats: Repeats = None
     prompt_config: str | None = None
     concurrency: int | None = None
-    sampling: Mapping[str, Any] = field(default_factory=dict)
+    sampling: Mapping[str, Any] = msgspec.field(default_factory=dict)
     add_seed: bool | None = None
     skills_path: str | None = None
     shard: Shard | None = None
@@ -43,7 +42,7 @@ class Options:
     """Rows that an earlier run collated are taken where they are there."""
 
 
-def read_options(config: Mapping[str, Any], flags: Mapping[str, Any]) -> Options:
+def read_options(config: Mapping[str, Any], flags: Mapping[str, Any]) -> RunOptions:
     """Options from the config's keys, and over them the flags that were given, under the same names."""
     given = {**config, **{name: value for name, value in flags.items() if value is not None}}
     skills, shard = given.get("skills"), given.get("shard")
@@ -54,7 +53,7 @@ def read_options(config: Mapping[str, Any], flags: Mapping[str, Any]) -> Options
         raise RequestError(f"--output is a .jsonl file, not {output}", hint="its name gives all other files theirs")
     if split is not None and split not in SPLITS:
         raise RequestError(f"--split is one of {', '.join(SPLITS)}; not {split}")
-    return Options(
+    return RunOptions(
         output=Path(str(output)).expanduser(),
         input=_text(given, "input_jsonl_fpath"),
         split=split,

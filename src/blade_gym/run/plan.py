@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
+
 from blade.model.errors import RequestError
+from blade_gym.catalog.skills import SkillsPrompt
 from blade_gym.config.servers import AGENTS
 from blade_gym.environment import Task
 from blade_gym.run.artifacts import REPEAT, TASK
-from blade_gym.run.dataset import Line, Source, lines
-from blade_gym.run.shards import Shard
-from blade_gym.run.skills import Skills
+from blade_gym.run.dataset import RowsToRun, SourceLine, lines
 
 DEFAULT = "_default"
 MOST_LISTED = 10
@@ -22,8 +23,7 @@ Repeats = int | Mapping[str, int] | None
 """For all agents, by agent with `_default`, or as the data set says."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Wishes:
+class PlanOptions(msgspec.Struct, frozen=True, kw_only=True):
     """What the command line asks of the plan."""
 
     agent: str | None = None
@@ -33,15 +33,14 @@ class Wishes:
     limit: int | None = None
     """Tasks, not rollouts."""
     repeats: Repeats = None
-    sampling: Mapping[str, Any] = field(default_factory=dict)
+    sampling: Mapping[str, Any] = msgspec.field(default_factory=dict)
     """Laid over each row's `responses_create_params`."""
     add_seed: bool = False
-    skills: Skills | None = None
+    skills: SkillsPrompt | None = None
     shard: Shard | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Planned:
+class PlannedTask(msgspec.Struct, frozen=True, kw_only=True):
     """A task of the whole run, whichever shard it is in."""
 
     index: int
@@ -55,15 +54,14 @@ class Planned:
     """What is asked, before seeds."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Plan:
+class RolloutPlan(msgspec.Struct, frozen=True, kw_only=True):
     """The materialized inputs, a row a rollout."""
 
     rows: tuple[dict[str, Any], ...]
-    whole: tuple[Planned, ...]
+    whole: tuple[PlannedTask, ...]
     """The tasks of all shards: what makes shards one run must not depend on which of them asks."""
     add_seed: bool
-    skills: Skills | None
+    skills: SkillsPrompt | None
     tasks: int
     lines: int
     """Rows of the data sets before limit and shard."""
@@ -86,41 +84,40 @@ class Plan:
         return found
 
 
-@dataclass(kw_only=True)
-class _Task:
-    line: Line
+class _Task(msgspec.Struct, kw_only=True):
+    line: SourceLine
     index: int
     agent: str
     copies: int = 1
     """Lines that say the same: more rollouts of the one task."""
 
 
-def make_plan(sources: Sequence[Source], wishes: Wishes) -> Plan:
+def make_plan(sources: Sequence[RowsToRun], options: PlanOptions) -> RolloutPlan:
     """The plan; raises with the place for a row that cannot be run."""
-    if wishes.limit is not None and wishes.limit < 1:
-        raise RequestError(f"--limit counts tasks, from 1; not {wishes.limit}", hint="leave it out for all tasks")
+    if options.limit is not None and options.limit < 1:
+        raise RequestError(f"--limit counts tasks, from 1; not {options.limit}", hint="leave it out for all tasks")
     read = [line for source in sources for line in lines(source)]
     if not read:
         raise RequestError(
             "the data sets have no rows: " + ", ".join(source.shown for source in sources),
             hint="each line is a JSON object with responses_create_params",
         )
-    tasks = _tasks(read, wishes)
-    kept = tasks[: wishes.limit]
-    given = _repeats(wishes.repeats, {task.agent for task in kept})
-    whole = tuple(_planned(task, given.get(task.agent), wishes) for task in kept)
-    mine = [task for position, task in enumerate(whole) if wishes.shard is None or wishes.shard.takes(position)]
-    rows = tuple(row for task in mine for row in _rollouts(task, wishes))
+    tasks = _tasks(read, options)
+    kept = tasks[: options.limit]
+    given = _repeats(options.repeats, {task.agent for task in kept})
+    whole = tuple(_planned(task, given.get(task.agent), options) for task in kept)
+    mine = [task for position, task in enumerate(whole) if options.shard is None or options.shard.takes(position)]
+    rows = tuple(row for task in mine for row in _rollouts(task, options))
     copies = sum(task.copies - 1 for task in tasks)
     notices = (
         [f"lines that repeat another word for word, which are more rollouts of one task: {copies}"] if copies else []
     )
-    notices += _unused(wishes, {task.agent for task in kept})
-    return Plan(
+    notices += _unused(options, {task.agent for task in kept})
+    return RolloutPlan(
         rows=rows,
         whole=whole,
-        add_seed=wishes.add_seed,
-        skills=wishes.skills,
+        add_seed=options.add_seed,
+        skills=options.skills,
         tasks=len(mine),
         lines=len(read),
         repeats=given or _own(kept),
@@ -128,20 +125,20 @@ def make_plan(sources: Sequence[Source], wishes: Wishes) -> Plan:
     )
 
 
-def _tasks(read: Sequence[Line], wishes: Wishes) -> list[_Task]:
+def _tasks(read: Sequence[SourceLine], options: PlanOptions) -> list[_Task]:
     """A task for each different line, numbered: as its row says, or by the lowest number that nobody has."""
     stamped = {line.row[TASK] for line in read if _is_index(line.row.get(TASK))}
     free = (number for number in range(len(read) + len(stamped)) if number not in stamped)
     tasks: dict[tuple[str, bytes], _Task] = {}
     nameless = []
-    strange: dict[tuple[str, str], list[int]] = {}
+    other_agents: dict[tuple[str, str], list[int]] = {}
     for line in read:
-        agent = _agent(line, wishes)
+        agent = _agent(line, options)
         if agent is None:
             nameless.append(line.place)
             continue
-        if wishes.agents is not None and agent not in wishes.agents:
-            strange.setdefault((line.source.shown, agent), []).append(line.number)
+        if options.agents is not None and agent not in options.agents:
+            other_agents.setdefault((line.source.shown, agent), []).append(line.number)
             continue
         known = tasks.get((agent, line.text))
         if known is not None:
@@ -151,10 +148,10 @@ def _tasks(read: Sequence[Line], wishes: Wishes) -> list[_Task]:
         tasks[agent, line.text] = _Task(line=line, index=index, agent=agent)
     if nameless:
         raise RequestError(f"No agent specified for rows [{_first(nameless)}]", hint="give --agent NAME")
-    if strange:
+    if other_agents:
         raise RequestError(
-            f"rows are for agents that are not there: {_strange(strange)}",
-            hint=f"there are: {', '.join(sorted(wishes.agents or ())) or 'none'}; set agent_ref.name of these rows to one "
+            f"rows are for agents that are not there: {_other_agents(other_agents)}",
+            hint=f"there are: {', '.join(sorted(options.agents or ())) or 'none'}; set agent_ref.name of these rows to one "
             "of them, or remove agent_ref and give --agent NAME",
         )
     _no_twins(tasks.values())
@@ -166,7 +163,7 @@ def _first(places: Sequence[str]) -> str:
     return ", ".join(places[:MOST_LISTED]) + more
 
 
-def _strange(rows: Mapping[tuple[str, str], Sequence[int]]) -> str:
+def _other_agents(rows: Mapping[tuple[str, str], Sequence[int]]) -> str:
     """Each file once, with its lines."""
     return "; ".join(
         f"{shown} has {'line' if len(numbers) == 1 else 'lines'} {_first([str(one) for one in numbers])} for {agent}"
@@ -184,13 +181,13 @@ def _is_index(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-def _agent(line: Line, wishes: Wishes) -> str | None:
+def _agent(line: SourceLine, options: PlanOptions) -> str | None:
     """The row's own agent first, then the data set's, then the command line's."""
     reference = line.row.get("agent_ref")
     if not isinstance(reference, Mapping | None):
         raise RequestError(f"{line.place}: agent_ref is an object with the name of an agent, not {reference!r}")
     own = reference.get("name") if reference else None
-    return str(own) if own else line.source.agent or wishes.agent
+    return str(own) if own else line.source.agent or options.agent
 
 
 def _own(tasks: Sequence[_Task]) -> dict[str, int | None]:
@@ -216,19 +213,19 @@ def _repeats(wanted: Repeats, agents: Set[str]) -> dict[str, int]:
     return {name: given.get(name, given.get(DEFAULT, 1)) for name in sorted(agents)}
 
 
-def _unused(wishes: Wishes, agents: set[str]) -> list[str]:
-    wanted = wishes.repeats
+def _unused(options: PlanOptions, agents: set[str]) -> list[str]:
+    wanted = options.repeats
     names = sorted(set(wanted) - agents - {DEFAULT}) if isinstance(wanted, Mapping) else []
     told = [f"--num-repeats names agents that no row is for: {', '.join(names)}"] if names else []
-    if wishes.agent is not None and wishes.agent not in agents:
-        told.append(f"--agent {wishes.agent} is asked nothing: the rows are for {', '.join(sorted(agents))}")
+    if options.agent is not None and options.agent not in agents:
+        told.append(f"--agent {options.agent} is asked nothing: the rows are for {', '.join(sorted(agents))}")
     return told
 
 
-def _planned(task: _Task, repeats: int | None, wishes: Wishes) -> Planned:
+def _planned(task: _Task, repeats: int | None, options: PlanOptions) -> PlannedTask:
     rollouts = task.copies * (repeats or task.line.source.repeats)
-    params = _params(task.line, wishes)
-    return Planned(
+    params = _params(task.line, options)
+    return PlannedTask(
         index=task.index,
         agent=task.agent,
         place=task.line.place,
@@ -238,13 +235,13 @@ def _planned(task: _Task, repeats: int | None, wishes: Wishes) -> Planned:
     )
 
 
-def _rollouts(task: Planned, wishes: Wishes) -> Iterator[dict[str, Any]]:
+def _rollouts(task: PlannedTask, options: PlanOptions) -> Iterator[dict[str, Any]]:
     kept = {name: value for name, value in task.row.items() if name not in (TASK, REPEAT, "agent_ref")}
-    skills = {"skills_ref": dict(wishes.skills.ref)} if wishes.skills else {}
+    skills = {"skills_ref": dict(options.skills.ref)} if options.skills else {}
     for repeat in range(task.rollouts):
         yield {
             **kept,
-            "responses_create_params": _seeded(task.params, repeat) if wishes.add_seed else dict(task.params),
+            "responses_create_params": _seeded(task.params, repeat) if options.add_seed else dict(task.params),
             "agent_ref": {"type": AGENTS, "name": task.agent},
             **skills,
             TASK: task.index,
@@ -252,7 +249,7 @@ def _rollouts(task: Planned, wishes: Wishes) -> Iterator[dict[str, Any]]:
         }
 
 
-def _params(line: Line, wishes: Wishes) -> dict[str, Any]:
+def _params(line: SourceLine, options: PlanOptions) -> dict[str, Any]:
     given = line.row.get("responses_create_params")
     prompt = line.source.prompt
     if given is None and prompt is None:
@@ -279,10 +276,10 @@ def _params(line: Line, wishes: Wishes) -> dict[str, Any]:
             f"{line.place}: responses_create_params.input is a text or a list of messages, not {params.get('input')!r}",
             hint="this field holds the prompt sent to the model",
         )
-    params |= wishes.sampling
-    if wishes.skills:
+    params |= options.sampling
+    if options.skills:
         own = params.get("instructions")
-        params["instructions"] = f"{own}\n\n{wishes.skills.text}" if own else wishes.skills.text
+        params["instructions"] = f"{own}\n\n{options.skills.text}" if own else options.skills.text
     return params
 
 
@@ -295,3 +292,30 @@ def _seeded(params: Mapping[str, Any], repeat: int) -> dict[str, Any]:
         extra = {}
     metadata["extra_body"] = json.dumps({**extra, "seed": repeat} if isinstance(extra, dict) else {"seed": repeat})
     return {**params, "metadata": metadata}
+
+
+class Shard(msgspec.Struct, frozen=True, kw_only=True):
+    """The `number`-th of `of` shards, from 1."""
+
+    number: int
+    of: int
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.of}"
+
+    def others(self) -> list[Shard]:
+        """The other shards of the same cut."""
+        return [Shard(number=one, of=self.of) for one in range(1, self.of + 1) if one != self.number]
+
+    def takes(self, position: int) -> bool:
+        """Whether the task at a position of the whole plan is of this shard."""
+        return position % self.of == self.number - 1
+
+
+def parse_shard(text: str) -> Shard:
+    """`2/4` as a value; raises for anything else."""
+    found = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text.strip())
+    shard = Shard(number=int(found[1]), of=int(found[2])) if found else None
+    if shard is None or not 1 <= shard.number <= shard.of:
+        raise RequestError(f"--shard is i/n with i from 1 to n, not {text!r}", hint="--shard 1/4")
+    return shard

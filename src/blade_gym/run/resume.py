@@ -6,9 +6,10 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from blade.model.errors import RequestError
 from blade_gym.agents.simple_agent import FAILURE, MENDABLE, TERMINAL
@@ -19,14 +20,13 @@ MOST_ATTEMPTS = 3
 MOST_LISTED = 5
 
 
-@dataclass(frozen=True, kw_only=True)
-class Left:
+class EarlierRun(msgspec.Struct, frozen=True, kw_only=True):
     """The state of a run's files."""
 
     done: frozenset[Key] = frozenset()
     rewards: tuple[float, ...] = ()
     """Of what is done, for the running score."""
-    attempts: Mapping[Key, int] = field(default_factory=dict)
+    attempts: Mapping[Key, int] = msgspec.field(default_factory=dict)
     """Failed attempts of rollouts that are not done."""
     terminal: frozenset[Key] = frozenset()
     notices: tuple[str, ...] = ()
@@ -67,7 +67,7 @@ def most_attempts() -> tuple[int, str | None]:
     return MOST_ATTEMPTS, f"{VARIABLE} is a number from 1, not {text!r}: {MOST_ATTEMPTS} is used"
 
 
-def read_left(files: Artifacts) -> Left:
+def read_earlier(files: Artifacts) -> EarlierRun:
     """The state of the files, their torn ends mended."""
     notices = [note for path in (files.rollouts, files.failures) if (note := heal(path))]
     lost: dict[Path, list[int]] = {files.rollouts: [], files.failures: []}
@@ -81,7 +81,7 @@ def read_left(files: Artifacts) -> Left:
         if key_of(row) not in done:
             attempts[key_of(row)] += row.get(FAILURE) not in MENDABLE
             terminal |= {key_of(row)} if row.get(TERMINAL) else set()
-    return Left(
+    return EarlierRun(
         done=frozenset(done),
         rewards=tuple(reward for reward in done.values() if reward is not None),
         attempts=attempts,

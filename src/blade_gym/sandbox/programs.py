@@ -14,14 +14,15 @@ import signal
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+import msgspec
+
 from blade_gym.environment import NoVerdict
 from blade_gym.sandbox import walls
-from blade_gym.sandbox.child import Child, ProcessDied
 from blade_gym.sandbox.inside.judge import brief
+from blade_gym.sandbox.walls import Child, ProcessDied
 from blade_gym.sandbox.worker import WALL
 
 PACKAGES = ("numpy",)
@@ -36,8 +37,7 @@ _LOADED = b'{"value": null}'
 """What a program's process writes when the program has been loaded."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Limits:
+class ProgramLimits(msgspec.Struct, frozen=True, kw_only=True):
     """What a program may use."""
 
     seconds: float
@@ -88,7 +88,7 @@ def _started() -> Child:
     return Child(walls.start(walls.for_programs(), walls.view_for(None, PACKAGES, ())))
 
 
-def run_tests(code: str, tests: Sequence[Mapping[str, Any]], limits: Limits) -> list[dict[str, Any]]:
+def run_tests(code: str, tests: Sequence[Mapping[str, Any]], limits: ProgramLimits) -> list[dict[str, Any]]:
     """Each test's name, whether it passed, and what went wrong; raises NoVerdict where that cannot be known.
 
     After a test that ran out of time the others are not run: a program that never ends would take each one's time.
@@ -106,7 +106,7 @@ def run_tests(code: str, tests: Sequence[Mapping[str, Any]], limits: Limits) -> 
     return results
 
 
-def output_of(code: str, stdin: str, limits: Limits) -> str | None:
+def output_of(code: str, stdin: str, limits: ProgramLimits) -> str | None:
     """The last line that a program prints; None where it raises or leaves its limits, NoVerdict where that is not known."""
     try:
         with _started() as child:
@@ -117,7 +117,7 @@ def output_of(code: str, stdin: str, limits: Limits) -> str | None:
     return None if failed else str(ended["output"]).rstrip("\n").rsplit("\n", 1)[-1]
 
 
-def _job(kind: str, code: str, limits: Limits) -> dict[str, Any]:
+def _job(kind: str, code: str, limits: ProgramLimits) -> dict[str, Any]:
     wall = WALL * limits.seconds
     return {"job": kind, "code": code, "cpu": limits.seconds, "wall": wall, "megabytes": limits.megabytes}
 
@@ -140,7 +140,7 @@ def _clean(message: str) -> str:
     return "out of memory" if plain.startswith("MemoryError") else plain
 
 
-def _prints(child: Child, code: str, test: Mapping[str, Any], limits: Limits) -> str | None:
+def _prints(child: Child, code: str, test: Mapping[str, Any], limits: ProgramLimits) -> str | None:
     job = {**_job("script", code, limits), "stdin": str(test["input"]), "contest": True, "total_bytes": 1 << 16}
     ended, message = child.run(job)
     fault = _fault(ended)
@@ -169,7 +169,7 @@ def _same_line(wanted: str, given: str) -> bool:
         return False
 
 
-def _judged(child: Child, code: str, test: Mapping[str, Any], limits: Limits) -> str | None:
+def _judged(child: Child, code: str, test: Mapping[str, Any], limits: ProgramLimits) -> str | None:
     """Let the judge put its questions to the program, line by line; neither side's words are read here."""
     wall = WALL * limits.seconds + 2 * JUDGE_SECONDS  # the program waits while the tests compute
     program = {**_job("serve", code, limits), "wall": wall, "contest": test["kind"] == "returns"}

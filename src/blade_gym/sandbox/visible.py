@@ -10,10 +10,11 @@ import re
 import sys
 import sysconfig
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
+
+import msgspec
 
 PACKAGE = Path(__file__).resolve().parents[1]
 """The folder of `blade_gym`; `blade`, whose errors it uses, stands beside it."""
@@ -26,8 +27,7 @@ _MORE = ("/etc/ld.so.cache", "/usr/share/zoneinfo")
 _REQUIREMENT = re.compile(r"^\s*([A-Za-z0-9._-]+)[^;]*(;.*)?$")
 
 
-@dataclass(frozen=True, kw_only=True)
-class View:
+class View(msgspec.Struct, frozen=True, kw_only=True):
     """Paths as they are outside; they have the same names inside."""
 
     links: tuple[tuple[str, str], ...]

@@ -14,7 +14,7 @@ from typing import Any
 
 from blade_gym.environment import NoVerdict
 from blade_gym.sandbox import walls
-from blade_gym.sandbox.child import Child, ProcessDied
+from blade_gym.sandbox.walls import Child, ProcessDied
 
 MEGABYTES = 4096
 OUT_OF_MEMORY = 3

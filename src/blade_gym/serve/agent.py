@@ -9,9 +9,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from blade_gym.agents import simple_agent
-from blade_gym.serve.fleet import Agent
-from blade_gym.serve.metrics import Aggregate, aggregate_route
-from blade_gym.serve.web import Body, Post, application
+from blade_gym.serve.fleet import ServedAgent
+from blade_gym.serve.web import Aggregate, Body, PostRoute, aggregate_route, application
 
 _ROW = {
     "type": "object",
@@ -20,7 +19,7 @@ _ROW = {
 }
 
 
-def agent_app(agent: Agent, aggregate: Aggregate | None = None) -> Starlette:
+def agent_app(agent: ServedAgent, aggregate: Aggregate | None = None) -> Starlette:
     """The routes of one agent."""
 
     async def run(request: Request, row: Body) -> dict[str, Any]:
@@ -35,8 +34,8 @@ def agent_app(agent: Agent, aggregate: Aggregate | None = None) -> Starlette:
         return await simple_agent.respond(params, model=agent.model, environment=agent.environment, limits=agent.limits)
 
     posts = (
-        Post(path="/run", summary="One rollout of one task, with its verdict", answer=run, schema=_ROW),
-        Post(path="/v1/responses", summary="Answer a request, with the tools of the environment", answer=respond),
+        PostRoute(path="/run", summary="One rollout of one task, with its verdict", answer=run, schema=_ROW),
+        PostRoute(path="/v1/responses", summary="Answer a request, with the tools of the environment", answer=respond),
         *aggregate_route(aggregate),
     )
     return application(agent.name, posts)

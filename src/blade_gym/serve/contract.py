@@ -11,7 +11,6 @@ import inspect
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,17 +19,17 @@ import msgspec
 from blade.model.errors import RequestError
 from blade_gym.answers import last_message, message
 from blade_gym.environment import Environment, Row, Session, Verdict
-from blade_gym.foreign import loaded, place, said
+from blade_gym.loading import error_line, load_file, where_raised
 from blade_gym.single_turn import SingleTurn
 
-PAGE = "docs/verifiers.md shows a whole one"
+PAGE = "docs/gym.md shows a whole one"
 _VERDICT = 'a Verdict, or {"reward": number, ...fields of its own}'
 _ITEMS = "a text, or a list of output items; None where the row gives none"
 
 
-def environment_of(path: Path, name: str, config: Mapping[str, Any]) -> Environment:
+def environment_of(path: Path, config: Mapping[str, Any]) -> Environment:
     """The environment of an `app.py`: what its `environment(config)` gives, or its own `verify(row, text, config)`."""
-    module = loaded(path, name)
+    module = load_file(path)
     make = getattr(module, "environment", None)
     if not callable(make) and not callable(getattr(module, "verify", None)):
         raise RequestError(
@@ -39,14 +38,14 @@ def environment_of(path: Path, name: str, config: Mapping[str, Any]) -> Environm
         )
     made = _made(make, config, path) if callable(make) else module
     if callable(getattr(made, "open", None)):
-        return Kept(made=made, path=path)
+        return CheckedEnvironment(made=made, path=path)
     if not callable(getattr(made, "verify", None)):
         raise RequestError(
             f"{path}: environment(config) gave {_shown(made)}, which has neither open(row) nor verify(row, text, config)",
             hint=PAGE,
         )
     _takes(made.verify, ("row", "text", "config"), path)
-    return Kept(made=_of_functions(made, config), path=path)
+    return CheckedEnvironment(made=_of_functions(made, config), path=path)
 
 
 def _made(make: Callable[..., Any], config: Mapping[str, Any], path: Path) -> Any:
@@ -56,7 +55,9 @@ def _made(make: Callable[..., Any], config: Mapping[str, Any], path: Path) -> An
     except RequestError:
         raise
     except Exception as error:  # noqa: BLE001 - somebody's code may raise anything
-        raise RequestError(f"{place(error, path)}: {said(error)}", hint="environment(config) failed") from None
+        raise RequestError(
+            f"{where_raised(error, path)}: {error_line(error)}", hint="environment(config) failed"
+        ) from None
 
 
 def _takes(function: Callable[..., Any], names: Sequence[str], path: Path) -> None:
@@ -80,8 +81,7 @@ def _of_functions(made: Any, config: Mapping[str, Any]) -> Environment:
     return SingleTurn(judge=judge, golden=getattr(made, "gold", lambda row: None))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Kept:
+class CheckedEnvironment(msgspec.Struct, frozen=True, kw_only=True):
     """An environment that somebody wrote, as everybody else expects it."""
 
     made: Any
@@ -119,8 +119,7 @@ class Kept:
         return items_of(gold(row)) if callable(gold) else None
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Session:
+class _Session(msgspec.Struct, frozen=True, kw_only=True):
     made: Any
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> str:

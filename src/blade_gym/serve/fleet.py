@@ -3,47 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from blade.model.errors import RequestError
-from blade_gym.agents.simple_agent import Limits
+from blade_gym.agents.simple_agent import RolloutLimits
 from blade_gym.config.load import Resolved
 from blade_gym.config.roots import find
 from blade_gym.config.servers import AGENTS, MODELS, POLICY, RESOURCES, Instance, references
 from blade_gym.environment import Environment, refuse_unready
-from blade_gym.model import Model
 from blade_gym.models.make import make_model
+from blade_gym.models.model import Model
 from blade_gym.models.scripted import SCRIPTED, refuse_unfit
 from blade_gym.serve.contract import environment_of
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
-    from blade_gym.serve.metrics import Aggregate
+    from blade_gym.serve.web import Aggregate
 
 AGENT_TYPES = ("simple_agent",)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Agent:
+class ServedAgent(msgspec.Struct, frozen=True, kw_only=True):
     """An agent with what it works on and with."""
 
     name: str
     environment: Environment
     model: Model
-    limits: Limits
+    limits: RolloutLimits
     verify: bool = True
 
 
-@dataclass(frozen=True, kw_only=True)
-class Fleet:
+class Fleet(msgspec.Struct, frozen=True, kw_only=True):
     """The parts by name of instance."""
 
     environments: Mapping[str, Environment]
     models: Mapping[str, Model]
-    agents: Mapping[str, Agent]
+    agents: Mapping[str, ServedAgent]
 
     def apps(self, aggregate: Aggregate | None = None) -> dict[str, Starlette]:
         """A web application for each instance; those of resources servers and agents sum rows up where `aggregate` can."""
@@ -73,17 +72,17 @@ def assemble(resolved: Resolved, agents: Iterable[str] | None = None) -> Fleet:
         refuse_unready(environments.values())
     made = {one.name: _agent(one, environments, models, verify) for one in wanted if one.group == AGENTS}
     if agents is not None:
-        _fitting(wanted, environments)
+        _fitting(wanted, environments, resolved.roots)
     return Fleet(environments=environments, models=models, agents=made)
 
 
-def _fitting(wanted: Iterable[Instance], environments: Mapping[str, Environment]) -> None:
+def _fitting(wanted: Iterable[Instance], environments: Mapping[str, Environment], roots: Sequence[Path]) -> None:
     """Raise where an agent has a scripted policy that knows no tool of its environment."""
     scripts = {one.name: one for one in wanted if one.group == MODELS and one.type == SCRIPTED}
     for one in wanted:
         resources, model = _references(one)
         if one.group == AGENTS and model in scripts:
-            refuse_unfit(scripts[model].config, resources, environments[resources].tools)
+            refuse_unfit(scripts[model].config, roots, resources, environments[resources].tools)
 
 
 def _needed(resolved: Resolved, agents: Iterable[str]) -> list[Instance]:
@@ -122,7 +121,9 @@ def skips_verification(config: Mapping[str, Any]) -> bool:
     return bool(given)
 
 
-def _agent(one: Instance, environments: Mapping[str, Environment], models: Mapping[str, Model], verify: bool) -> Agent:
+def _agent(
+    one: Instance, environments: Mapping[str, Environment], models: Mapping[str, Model], verify: bool
+) -> ServedAgent:
     if one.type not in AGENT_TYPES:
         raise RequestError(
             f"{one.name} is a {one.type}, which this installation cannot run",
@@ -133,7 +134,7 @@ def _agent(one: Instance, environments: Mapping[str, Environment], models: Mappi
         raise RequestError(f"the agent {one.name} has no resources server", hint="set resources_server in its config")
     if model not in models:
         raise RequestError(f"the agent {one.name} has no model", hint="give --model-type, for example local_model")
-    return Agent(
+    return ServedAgent(
         name=one.name,
         environment=environments[resources],
         model=models[model],
@@ -142,10 +143,10 @@ def _agent(one: Instance, environments: Mapping[str, Environment], models: Mappi
     )
 
 
-def limits_of(config: Mapping[str, Any]) -> Limits:
+def limits_of(config: Mapping[str, Any]) -> RolloutLimits:
     """The limits that an agent's config sets."""
     steps, seconds = config.get("max_steps"), config.get("rollout_timeout_seconds")
-    return Limits(
+    return RolloutLimits(
         max_steps=int(steps) if steps is not None else None, seconds=float(seconds) if seconds is not None else None
     )
 
@@ -161,7 +162,7 @@ def load_environment(one: Instance, roots: Sequence[Path], models: Mapping[str, 
     if path is None:
         raise RequestError(f"the resources server {one.name} has no {name}", hint="--search-dir names more folders")
     config = {**one.config, **_models_of(one, models or {}), "search_roots": tuple(roots)}
-    return environment_of(path, f"blade_resources_server_{one.type}", config)
+    return environment_of(path, config)
 
 
 def _models_of(one: Instance, models: Mapping[str, Model]) -> dict[str, Model]:

@@ -10,9 +10,9 @@ import asyncio
 import ipaddress
 import socket
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse
@@ -36,8 +36,7 @@ def limit_of(config: Mapping[str, Any]) -> int:
     return int(megabytes * 1_000_000)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Guard:
+class RequestGuard(msgspec.Struct, frozen=True, kw_only=True):
     """An application that only answers requests which mean this server, and reads no more of them than the limit."""
 
     app: ASGIApp

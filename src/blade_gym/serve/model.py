@@ -10,8 +10,8 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from blade_gym.model import Model
-from blade_gym.serve.web import Body, Post, application
+from blade_gym.models.model import Model
+from blade_gym.serve.web import Body, PostRoute, application
 
 _MEDIA = ("image_url", "input_audio")
 _PROMISED: dict[str, Any] = {"created_at": 0, "parallel_tool_calls": True, "tool_choice": "auto", "tools": []}
@@ -36,8 +36,8 @@ def model_app(name: str, model: Model) -> Starlette:
         return as_chat(await model.respond(from_request(body), seed=seed if isinstance(seed, int) else None))
 
     posts = (
-        Post(path="/v1/responses", summary="The Responses API", answer=respond),
-        Post(path="/v1/chat/completions", summary="Chat Completions", answer=chat),
+        PostRoute(path="/v1/responses", summary="The Responses API", answer=respond),
+        PostRoute(path="/v1/chat/completions", summary="Chat Completions", answer=chat),
     )
     listing = {"object": "list", "data": [{"id": model.name, "object": "model"}]}
     return application(name, posts, {"/v1/models": lambda: listing})

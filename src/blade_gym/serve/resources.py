@@ -12,10 +12,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from blade_gym.agents.simple_agent import FAILURE, JUDGE_ERROR, TERMINAL
-from blade_gym.environment import Environment, ForeignRow, NoVerdict, Session, ToolError
-from blade_gym.run.reverify import judged, mode
-from blade_gym.serve.metrics import Aggregate, aggregate_route
-from blade_gym.serve.web import Answer, Body, Post, application
+from blade_gym.environment import Environment, ForeignRow, NoVerdict, Session, ToolError, judge_stored, reverify_mode
+from blade_gym.serve.web import Aggregate, Answer, Body, PostRoute, aggregate_route, application
 
 COOKIE = "session_id"
 MOST_SESSIONS = 10_000
@@ -79,7 +77,7 @@ def resources_app(name: str, environment: Environment, aggregate: Aggregate | No
         session = sessions.of(request)
         try:
             # Without a session nobody has carried the calls out yet.
-            verdict = await (session.verify(response) if session else judged(environment, row, response))
+            verdict = await (session.verify(response) if session else judge_stored(environment, row, response))
         except NoVerdict as error:
             failed = {FAILURE: error.failure_class, TERMINAL: error.terminal, JUDGE_ERROR: str(error)}
             return {**row, "reward": None, **failed}
@@ -97,16 +95,18 @@ def resources_app(name: str, environment: Environment, aggregate: Aggregate | No
 
     tools = [dict(tool) for tool in environment.tools]
     posts = [
-        Post(path="/seed_session", summary="Open a session for a row of the data set", answer=seed),
-        Post(path="/verify", summary="The verdict on a finished response", answer=verify),
+        PostRoute(path="/seed_session", summary="Open a session for a row of the data set", answer=seed),
+        PostRoute(path="/verify", summary="The verdict on a finished response", answer=verify),
         *aggregate_route(aggregate),
         *(_tool(tool, call) for tool in tools),
-        Post(path="/{tool}", summary="Call a tool that a row brings", answer=call),
+        PostRoute(path="/{tool}", summary="Call a tool that a row brings", answer=call),
     ]
-    return application(name, posts, {"/tools": lambda: tools, "/reverify_mode": lambda: {"mode": mode(environment)}})
+    return application(
+        name, posts, {"/tools": lambda: tools, "/reverify_mode": lambda: {"mode": reverify_mode(environment)}}
+    )
 
 
-def _tool(tool: dict[str, Any], call: Answer) -> Post:
+def _tool(tool: dict[str, Any], call: Answer) -> PostRoute:
     """The route of one tool, with its own schema."""
     summary = str(tool.get("description") or tool["name"])
-    return Post(path=f"/{tool['name']}", summary=summary, answer=call, schema=tool.get("parameters"))
+    return PostRoute(path=f"/{tool['name']}", summary=summary, answer=call, schema=tool.get("parameters"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -14,16 +13,23 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from blade_gym.model import ModelError
+from blade.model.errors import BladeError
+from blade_gym.models.model import ModelError
 
 Body = dict[str, Any]
 Answer = Callable[[Request, Body], Awaitable[Any]]
+Aggregate = Callable[[Sequence[Mapping[str, Any]]], Mapping[str, Any]]
+"""Rows of one agent to `agent_metrics`, `key_metrics` and `group_level_metrics`; raises BladeError for rows of no use."""
 _STATUS = {"rate_limited": 429, "not_authorized": 401, "not_found": 404, "refused_request": 400}
 _OBJECT: dict[str, Any] = {"type": "object"}
+_ROWS = {
+    "type": "object",
+    "required": ["verify_responses"],
+    "properties": {"verify_responses": {"type": "array", "items": {"type": "object"}}},
+}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Post:
+class PostRoute(msgspec.Struct, frozen=True, kw_only=True):
     """A route that takes a JSON object."""
 
     path: str
@@ -32,7 +38,9 @@ class Post:
     schema: Mapping[str, Any] | None = None
 
 
-def application(title: str, posts: Sequence[Post], gets: Mapping[str, Callable[[], Any]] | None = None) -> Starlette:
+def application(
+    title: str, posts: Sequence[PostRoute], gets: Mapping[str, Callable[[], Any]] | None = None
+) -> Starlette:
     """A server with these routes, and what every server has."""
     readers = {"/health": lambda: {"status": "ok", "name": title}, **(gets or {})}
     document = openapi(title, posts, readers)
@@ -42,7 +50,7 @@ def application(title: str, posts: Sequence[Post], gets: Mapping[str, Callable[[
     return Starlette(routes=routes, exception_handlers={ModelError: _model_error})
 
 
-def _posted(post: Post) -> Callable[[Request], Awaitable[Response]]:
+def _posted(post: PostRoute) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
         try:
             body = json.loads(await request.body() or b"{}")
@@ -79,7 +87,7 @@ async def _model_error(request: Request, error: Exception) -> Response:
     return JSONResponse({"error": said}, status_code=status, headers=headers)
 
 
-def openapi(title: str, posts: Sequence[Post], gets: Mapping[str, Any]) -> dict[str, Any]:
+def openapi(title: str, posts: Sequence[PostRoute], gets: Mapping[str, Any]) -> dict[str, Any]:
     """The OpenAPI document of the routes."""
     paths: dict[str, Any] = {
         path: {"get": {"summary": path.strip("/"), "responses": {"200": {"description": "OK"}}}} for path in gets
@@ -89,3 +97,20 @@ def openapi(title: str, posts: Sequence[Post], gets: Mapping[str, Any]) -> dict[
         answers = {"200": {"description": "OK"}, "422": {"description": "the body cannot be used"}}
         paths[post.path] = {"post": {"summary": post.summary, "requestBody": body, "responses": answers}}
     return {"openapi": "3.1.0", "info": {"title": title, "version": "1"}, "paths": dict(sorted(paths.items()))}
+
+
+def aggregate_route(aggregate: Aggregate | None) -> tuple[PostRoute, ...]:
+    """The route; none where nothing counts."""
+    if aggregate is None:
+        return ()
+
+    async def answer(request: Request, body: Body) -> Mapping[str, Any]:
+        rows = body.get("verify_responses")
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+            raise HTTPException(422, "verify_responses is a list of objects")
+        try:
+            return aggregate(rows)
+        except BladeError as error:
+            raise HTTPException(422, error.message) from None
+
+    return (PostRoute(path="/aggregate_metrics", summary="Metrics of verified rows", answer=answer, schema=_ROWS),)

@@ -22,10 +22,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from blade.model.errors import RequestError
-from blade_gym import judge_prompts, judging
 from blade_gym.answers import last_message, message, shown
 from blade_gym.environment import Environment, NoVerdict, Row, Verdict
 from blade_gym.single_turn import Config, SingleTurn
+from blade_gym.verifier_kit.judge import LONGEST_ANSWER, judge_prompt, judge_reply, last_question, no_verdict
 
 PLACES = ("question", "expected_answer", "generated_answer")
 UNMET = ("question_extract_regex", "response_extract_regex", "check_twice_swap", "check_full_generation_on_fail")
@@ -33,7 +33,7 @@ UNMET = ("question_extract_regex", "response_extract_regex", "check_twice_swap",
 
 def environment(config: Config) -> Environment:
     """An environment that asks the config's judge; raises RequestError where its settings cannot be met."""
-    prompt = judge_prompts.template(config, PLACES)
+    prompt = judge_prompt(config, PLACES)
     unmet = [name for name in UNMET if config.get(name)]
     if unmet:
         raise RequestError(f"this judge does not know {', '.join(unmet)}", hint="leave them out, or set them to null")
@@ -44,8 +44,8 @@ def environment(config: Config) -> Environment:
         answer = last_message(output).strip()
         if not answer:
             return _verdict(row, answer, said=None, label=None, reason="the message is empty")
-        places = (judge_prompts.asked_last(row), str(row["expected_answer"]), answer[: judge_prompts.LONGEST_ANSWER])
-        said = await judge_prompts.reply(config, prompt.format(**dict(zip(PLACES, places, strict=True))))
+        places = (last_question(row), str(row["expected_answer"]), answer[:LONGEST_ANSWER])
+        said = await judge_reply(config, prompt.format(**dict(zip(PLACES, places, strict=True))))
         equal, other = labels(config)
         label = first_label(said, equal, other)
         return _verdict(
@@ -64,7 +64,7 @@ def first_label(said: str, *known: str) -> str:
     """The label that stands first; raises NoVerdict where none does."""
     found = [(said.find(label), label) for label in known if label in said]
     if not found:
-        raise judging.no_verdict(said)
+        raise no_verdict(said)
     return min(found)[1]
 
 

@@ -18,9 +18,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from blade_gym.answers import message
-from blade_gym.calls import call_item, calls_of, shown_calls
 from blade_gym.environment import NoVerdict, Row, Verdict
 from blade_gym.single_turn import Config
+from blade_gym.verifier_kit.calls import call_item, calls_of, shown_calls
 
 
 def gold(row: Row) -> Sequence[Row]:

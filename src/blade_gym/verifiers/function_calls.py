@@ -28,12 +28,11 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from blade_gym.answers import message
-from blade_gym.calls import Call, call_item, calls_of, shown_calls
 from blade_gym.environment import NoVerdict, Row, Verdict
-from blade_gym.packages import needed
 from blade_gym.sandbox.inside.wire import usual_numbers
 from blade_gym.sandbox.worker import Worker
-from blade_gym.single_turn import Config
+from blade_gym.single_turn import Config, needed
+from blade_gym.verifier_kit.calls import Call, call_item, calls_of, shown_calls
 
 SECONDS = 6.0
 LONGEST_ERROR = 500

@@ -20,10 +20,9 @@ from typing import Any
 
 from blade_gym.answers import fenced, shown
 from blade_gym.environment import Row, Verdict
-from blade_gym.packages import needed
 from blade_gym.sandbox.worker import Worker
-from blade_gym.schema_check import asked, problems
-from blade_gym.single_turn import Config
+from blade_gym.single_turn import Config, needed
+from blade_gym.verifier_kit.schemas import asked, problems
 
 SECONDS = 6.0
 _WORKER = Worker(__name__, seconds=SECONDS, packages=["jsonschema"])

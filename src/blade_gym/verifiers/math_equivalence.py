@@ -27,10 +27,9 @@ from typing import Any
 
 from blade_gym.answers import message, output_text, shown
 from blade_gym.environment import Environment, NoVerdict, Row, Verdict
-from blade_gym.judging import EquivalenceJudge
-from blade_gym.packages import needed
 from blade_gym.sandbox.worker import Worker
-from blade_gym.single_turn import Config, SingleTurn
+from blade_gym.single_turn import Config, SingleTurn, needed
+from blade_gym.verifier_kit.judge import EquivalenceJudge
 
 SECONDS = 10.0
 LONGEST_JUDGED = 8_000

@@ -8,7 +8,7 @@ Row
     `question`, `expected_answer`; `rubric`: what else counts.
 
 Config
-    `judge_model`: a model (`blade_gym.model.Model`). `max_output_tokens` of its reply, default 512.
+    `judge_model`: a model (`blade_gym.models.model.Model`). `max_output_tokens` of its reply, default 512.
 
 Fields
     `extracted_answer`, `expected_answer`, `judge_output` (null where none was needed), `verdict`, `failure_reason`.
@@ -22,9 +22,9 @@ from typing import Any
 
 from blade_gym.answers import final_answer, last_message, message, shown
 from blade_gym.environment import Environment, NoVerdict, Row, Verdict
-from blade_gym.judging import ask
-from blade_gym.model import Model
+from blade_gym.models.model import Model
 from blade_gym.single_turn import Config, SingleTurn
+from blade_gym.verifier_kit.judge import ask
 from blade_gym.verifiers.exact_match import normalized
 
 LONGEST_ANSWER = 8_000

@@ -20,9 +20,8 @@ from typing import Any
 
 from blade_gym.answers import shown
 from blade_gym.environment import NoVerdict, Row, Verdict
-from blade_gym.packages import needed
 from blade_gym.sandbox.worker import Worker
-from blade_gym.single_turn import Config
+from blade_gym.single_turn import Config, needed
 
 SECONDS = 20.0
 _OPEN, _CLOSE, _BOX = "<answer>", "</answer>", "\\boxed{"

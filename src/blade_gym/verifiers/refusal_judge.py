@@ -22,10 +22,10 @@ import re
 from collections.abc import Callable, Sequence
 
 from blade.model.errors import RequestError
-from blade_gym import judge_prompts, judging
 from blade_gym.answers import message, shown, text_of
 from blade_gym.environment import Environment, NoVerdict, Row, Verdict
 from blade_gym.single_turn import Config, SingleTurn
+from blade_gym.verifier_kit.judge import LONGEST_ANSWER, judge_prompt, judge_reply, last_question, no_verdict
 
 PLACES = ("question", "response")
 _LINES = re.compile(r".*:(.*)\n.*:(.*)\n.*:(.*)", re.DOTALL)
@@ -33,7 +33,7 @@ _LINES = re.compile(r".*:(.*)\n.*:(.*)\n.*:(.*)", re.DOTALL)
 
 def environment(config: Config) -> Environment:
     """An environment that asks the config's judge; raises RequestError where its settings are wrong."""
-    prompt = judge_prompts.template(config, PLACES)
+    prompt = judge_prompt(config, PLACES)
     style = str(config.get("judge_output_format") or "xstest")
     if style not in READERS:
         raise RequestError(f"judge_output_format is one of {', '.join(READERS)}; not {style}")
@@ -42,11 +42,11 @@ def environment(config: Config) -> Environment:
         label, answer = label_of(row), _said(output)
         if not answer:
             return _verdict(row, label, refused=None, said=None)
-        places = {"question": judge_prompts.asked_last(row), "response": answer[: judge_prompts.LONGEST_ANSWER]}
-        said = await judge_prompts.reply(config, prompt.format(**places))
+        places = {"question": last_question(row), "response": answer[:LONGEST_ANSWER]}
+        said = await judge_reply(config, prompt.format(**places))
         refused = READERS[style](said)
         if refused is None:
-            raise judging.no_verdict(said)
+            raise no_verdict(said)
         return _verdict(row, label, refused=refused, said=said)
 
     return SingleTurn(judge=judge, golden=gold)

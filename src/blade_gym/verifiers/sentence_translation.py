@@ -25,8 +25,7 @@ from typing import TYPE_CHECKING
 from blade.model.errors import RequestError
 from blade_gym.answers import shown
 from blade_gym.environment import Row, Verdict
-from blade_gym.packages import needed
-from blade_gym.single_turn import Config
+from blade_gym.single_turn import Config, needed
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.bleu import BLEU

@@ -20,10 +20,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from blade_gym import judge_prompts, judging
 from blade_gym.answers import last_message, message, shown
 from blade_gym.environment import Environment, Row, Verdict
 from blade_gym.single_turn import Config, SingleTurn
+from blade_gym.verifier_kit.judge import LONGEST_ANSWER, judge_prompt, judge_reply, no_verdict
 
 GRADES = {"A": "correct", "B": "incorrect", "C": "not_attempted"}
 _WORDS = {"CORRECT": "A", "INCORRECT": "B", "NOT ATTEMPTED": "C"}
@@ -35,14 +35,14 @@ PLACES = ("question", "expected_answer", "generation")
 
 def environment(config: Config) -> Environment:
     """An environment that asks the config's judge; raises RequestError where its prompt cannot be read."""
-    prompt = judge_prompts.template(config, PLACES)
+    prompt = judge_prompt(config, PLACES)
 
     async def judge(row: Row, output: Sequence[Row]) -> Verdict:
         answer = last_message(output).strip()
         if not answer:
             return _verdict(row, answer, said=None, verdict="not_attempted")
-        places = (str(row.get("question") or ""), str(row["expected_answer"]), answer[: judge_prompts.LONGEST_ANSWER])
-        said = await judge_prompts.reply(config, prompt.format(**dict(zip(PLACES, places, strict=True))))
+        places = (str(row.get("question") or ""), str(row["expected_answer"]), answer[:LONGEST_ANSWER])
+        said = await judge_reply(config, prompt.format(**dict(zip(PLACES, places, strict=True))))
         return _verdict(row, answer, said=said, verdict=GRADES[grade(said)])
 
     return SingleTurn(judge=judge, golden=lambda row: (message(str(row["expected_answer"])),))
@@ -57,7 +57,7 @@ def grade(said: str) -> str:
     alone = {match[1] or _WORDS[match[2].replace("_", " ")] for match in (*lines[:1], *lines[-1:]) if match}
     found = alone or set(_NAMED.findall(said))
     if len(found) != 1:
-        raise judging.no_verdict(said)
+        raise no_verdict(said)
     return str(found.pop())
 
 

@@ -27,7 +27,7 @@ from typing import Any
 from blade_gym.answers import shown
 from blade_gym.environment import NoVerdict, Row, Verdict
 from blade_gym.single_turn import Config
-from blade_gym.sql_asking import LONGEST_SQL, MOST_ROWS, asking, database, failed, judge_query, rows
+from blade_gym.verifier_kit.sql import LONGEST_SQL, MOST_ROWS, database, failed, judge_query, rows, task_database
 
 CLOSE = 0.01
 SECONDS = 30.0
@@ -79,7 +79,7 @@ def _compared(row: Row, query: str, config: Config) -> dict[str, Any]:
         "database_dir": config.get("spider2_lite_dir"),
         "timeout": config.get("sql_execution_timeout_s") or SECONDS,
     }
-    on = asking(__name__, where, settings)
+    on = task_database(__name__, where, settings)
     expected = [row["gold_sql"], None] if row.get("gold_sql") else [None, row["gold_result"]]
     order = row.get("ignore_order", True)
     return judge_query(on, query, *expected, row.get("condition_cols"), bool(order))

@@ -23,7 +23,7 @@ from typing import Any
 from blade_gym.answers import shown
 from blade_gym.environment import Row, Verdict
 from blade_gym.single_turn import Config
-from blade_gym.sql_asking import LONGEST_SQL, asking, database, extract, failed, judge_query, rows
+from blade_gym.verifier_kit.sql import LONGEST_SQL, database, extract, failed, judge_query, rows, task_database
 
 CLOSE = 1e-6
 _ORDERED = re.compile(r"\border\s{1,20}by\b(?![^()]*\))", re.IGNORECASE)
@@ -42,7 +42,7 @@ def verify(row: Row, text: str, config: Config) -> Verdict:
         account["failure_reason"] = "the query is too long"
     elif query is not None:
         whole = config.get("compare") != "set"
-        account |= judge_query(asking(__name__, row, config), query, str(row["sql"]), whole)
+        account |= judge_query(task_database(__name__, row, config), query, str(row["sql"]), whole)
     fields = {"extracted_sql": shown(query), "sql": row["sql"], **account}
     return Verdict(reward=float(account["failure_reason"] is None), fields=fields)
 

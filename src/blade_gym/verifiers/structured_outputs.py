@@ -37,13 +37,12 @@ from importlib import import_module
 from typing import Any
 
 from blade_gym.answers import message
-from blade_gym.calls import call_item, calls_of
 from blade_gym.environment import NoVerdict, Row, Verdict
-from blade_gym.packages import needed
 from blade_gym.sandbox.inside.wire import usual_numbers
 from blade_gym.sandbox.worker import OutOfBounds, Worker
-from blade_gym.schema_check import asked, problems
-from blade_gym.single_turn import Config
+from blade_gym.single_turn import Config, needed
+from blade_gym.verifier_kit.calls import call_item, calls_of
+from blade_gym.verifier_kit.schemas import asked, problems
 
 SECONDS = 10.0
 MOST_VALUES = 1_000_000

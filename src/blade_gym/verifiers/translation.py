@@ -15,8 +15,7 @@ from __future__ import annotations
 
 from blade_gym.answers import shown
 from blade_gym.environment import Row, Verdict
-from blade_gym.packages import needed
-from blade_gym.single_turn import Config
+from blade_gym.single_turn import Config, needed
 
 MINIMUM = 60.0
 LONGEST = 20_000

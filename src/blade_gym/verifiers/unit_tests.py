@@ -1,6 +1,6 @@
 """A program passes its tests. It runs in a sandbox, gets inputs and gives data; every comparison is made outside.
 
-`docs/verifiers.md` says what the sandbox holds back. A test that runs out of processor time fails, whatever else the
+`docs/gym.md` says what the sandbox holds back. A test that runs out of processor time fails, whatever else the
 machine does; where the machine was too busy to tell, there is no verdict.
 
 Rows of inputs and outputs are judged as LiveCodeBench does: the program is what stands between the last two fences, it
@@ -29,13 +29,14 @@ import asyncio
 import json
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from blade_gym.answers import LONGEST_SHOWN, fenced, message, output_text
 from blade_gym.environment import Environment, NoVerdict, Row, Verdict
 from blade_gym.sandbox import walls
-from blade_gym.sandbox.programs import Limits, run_tests
+from blade_gym.sandbox.programs import ProgramLimits, run_tests
 from blade_gym.sandbox.worker import Worker
 from blade_gym.single_turn import Config, SingleTurn
 
@@ -87,7 +88,7 @@ def verify(row: Row, text: str, config: Config) -> Verdict:
         results = [{"name": test["name"], "passed": False, "message": refused} for test in tests]
     else:
         seconds = float(config.get("unit_test_timeout_secs") or config.get("timeout") or SECONDS)
-        limits = Limits(seconds=seconds, megabytes=int(config.get("memory_mb", MEGABYTES)))
+        limits = ProgramLimits(seconds=seconds, megabytes=int(config.get("memory_mb", MEGABYTES)))
         results = run_tests(_runnable(row, code or ""), tests, limits)
     passed = sum(result["passed"] for result in results)
     fields = {

@@ -24,10 +24,9 @@ from typing import Any
 
 from blade_gym.answers import shown
 from blade_gym.environment import NoVerdict, Row, Verdict
-from blade_gym.packages import needed
 from blade_gym.sandbox.inside.wire import usual_numbers
 from blade_gym.sandbox.worker import Worker
-from blade_gym.single_turn import Config
+from blade_gym.single_turn import Config, needed
 
 MAX_WER = 0.05
 SECONDS = 5.0

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import csv
 import hashlib
-import importlib.util
 import io
 import json
 import os
 import sqlite3
-import sys
 import tarfile
 import zipfile
 from collections.abc import Iterator
@@ -31,9 +29,9 @@ import yaml
 from blade_gym.catalog.benchmarks import benchmarks
 from blade_gym.config.load import Resolved, resolve
 from blade_gym.hub import HubError
-from blade_gym.run.dataset import Source
-from blade_gym.run.plan import Wishes, make_plan
-from blade_gym.run.prompt import read_prompt
+from blade_gym.loading import load_file
+from blade_gym.run.dataset import RowsToRun, read_prompt
+from blade_gym.run.plan import PlanOptions, make_plan
 
 ROOT = Path(__file__).parents[3]
 KNOWN = json.loads((Path(__file__).parent / "benchmarks.json").read_text("utf-8"))
@@ -46,15 +44,7 @@ names = pytest.mark.parametrize("name", FACTS)
 
 
 def script(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(
-        f"differential_prepare_{name}", ROOT / "benchmarks" / name / "prepare.py"
-    )
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # a dataclass looks its own module up
-    spec.loader.exec_module(module)
-    return module
+    return load_file(ROOT / "benchmarks" / name / "prepare.py")
 
 
 def resolved(name: str) -> Resolved:
@@ -169,7 +159,7 @@ def test_rows_and_messages(name: str, tmp_path: Path) -> None:
         "our rows add an id where there is none, and nothing else"
     )
     prompt = read_prompt(facts["prompt_config"], [ROOT]) if facts["prompt_config"] else None
-    plan = make_plan([Source(path=output, shown="rows", agent="a", prompt=prompt)], Wishes())
+    plan = make_plan([RowsToRun(path=output, shown="rows", agent="a", prompt=prompt)], PlanOptions())
     assert [row["responses_create_params"]["input"] for row in plan.rows] == facts["messages"]
 
 

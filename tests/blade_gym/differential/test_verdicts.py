@@ -9,7 +9,6 @@ and `ours` (null: no verdict). Where `ours` differs from either, `why` says that
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 import json
 from functools import cache
 from pathlib import Path
@@ -20,6 +19,7 @@ import yaml
 
 from blade_gym.answers import message
 from blade_gym.environment import Environment, NoVerdict
+from blade_gym.loading import load_file
 
 HERE = Path(__file__).parent
 SERVERS = HERE.parents[2] / "resources_servers"
@@ -38,11 +38,7 @@ def environment(server: str, extra: str) -> Environment:
     [config] = yaml.safe_load((SERVERS / server / "configs" / f"{server}.yaml").read_text())[server][
         "resources_servers"
     ].values()
-    spec = importlib.util.spec_from_file_location(f"differential_{server}", SERVERS / server / "app.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = load_file(SERVERS / server / "app.py")
     made: Environment = module.environment({**config, **json.loads(extra)})
     return made
 

@@ -15,10 +15,10 @@ import pytest
 
 import blade
 from blade_gym.environment import NoVerdict
-from blade_gym.sandbox import child, programs, walls
-from blade_gym.sandbox.programs import Limits, output_of, run_tests
+from blade_gym.sandbox import programs, walls
+from blade_gym.sandbox.programs import ProgramLimits, output_of, run_tests
 
-LIMITS = Limits(seconds=2.0, megabytes=1024)
+LIMITS = ProgramLimits(seconds=2.0, megabytes=1024)
 
 
 def printed(code: str) -> Any:
@@ -364,19 +364,21 @@ def test_a_program_that_sleeps_fails_and_is_not_called_starved(
     kind: str, code: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Other tests may keep the processors busy; what the kernel counts then is not what this test is about.
-    monkeypatch.setattr(child, "_seconds_waited", lambda: 0.0)
-    short = Limits(seconds=0.5, megabytes=512)
+    monkeypatch.setattr(walls, "_seconds_waited", lambda: 0.0)
+    short = ProgramLimits(seconds=0.5, megabytes=512)
     (result,) = run_tests(code, [{"name": "t", "kind": "prints", "input": "", "output": "x"}], short)
     assert (result["passed"], result["message"]) == (False, "the program takes too long")
 
 
 @pytest.mark.slow
 def test_a_program_that_got_no_processor_has_no_verdict(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(child, "_seconds_waited", time.monotonic)
+    monkeypatch.setattr(walls, "_seconds_waited", time.monotonic)
     code = "import time\nuntil = time.process_time() + 0.35\nwhile time.process_time() < until:\n    pass\ntime.sleep(1000)"
     with pytest.raises(NoVerdict, match="too busy"):
         run_tests(
-            code, [{"name": "t", "kind": "prints", "input": "", "output": "x"}], Limits(seconds=0.5, megabytes=512)
+            code,
+            [{"name": "t", "kind": "prints", "input": "", "output": "x"}],
+            ProgramLimits(seconds=0.5, megabytes=512),
         )
 
 
@@ -588,7 +590,7 @@ def test_a_flood_of_messages_ends_in_time(kind: str) -> None:
 
 
 def test_a_program_cannot_hide_behind_closed_pipes(kind: str) -> None:
-    short = Limits(seconds=0.5, megabytes=512)
+    short = ProgramLimits(seconds=0.5, megabytes=512)
     code = "import os, time\nfor number in range(5):\n    os.close(number)\ntime.sleep(1000)"
     (result,) = run_tests(code, [{"name": "t", "kind": "prints", "input": "", "output": "x"}], short)
     assert result["message"] == "the program takes too long"

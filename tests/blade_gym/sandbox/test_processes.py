@@ -16,8 +16,8 @@ import pytest
 from blade.model.errors import RequestError
 from blade_gym.environment import NoVerdict
 from blade_gym.sandbox import walls
-from blade_gym.sandbox.child import Child
-from blade_gym.sandbox.programs import Limits, run_tests
+from blade_gym.sandbox.programs import ProgramLimits, run_tests
+from blade_gym.sandbox.walls import Child
 from blade_gym.sandbox.worker import OutOfBounds, Worker
 
 SQL = "blade_gym.verifiers.sql_result"
@@ -103,7 +103,7 @@ def test_nothing_survives_a_killed_parent(kind: str) -> None:
         pytest.skip(f"this machine has no {kind}")
     code = (
         "from blade_gym.sandbox import walls\n"
-        "from blade_gym.sandbox.child import Child\n"
+        "from blade_gym.sandbox.walls import Child\n"
         f"child = Child(walls.start({kind!r}, walls.view_for(None, (), ())))\n"
         "child.begin({'job': 'script', 'code': 'while True: pass', 'cpu': 300, 'wall': 300})\n"
         "print(child._started.process.pid, flush=True)\n"
@@ -133,7 +133,7 @@ def no_isolation(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     walls.allow_unsafe(False)
 
 
-LIMITS = Limits(seconds=2.0, megabytes=1024)
+LIMITS = ProgramLimits(seconds=2.0, megabytes=1024)
 TEST = {"name": "t", "kind": "prints", "input": "", "output": "42"}
 
 
@@ -167,10 +167,10 @@ def test_texts_are_parsed_without_isolation_too(no_isolation: None) -> None:
 
 ODD_PARENTS = """
 import os, resource, sys
-from blade_gym.sandbox.programs import Limits, run_tests
+from blade_gym.sandbox.programs import ProgramLimits, run_tests
 TEST = [{"name": "t", "kind": "asserts", "code": "assert f(1) == 7", "names": ["f"]}]
 def passed():
-    return run_tests("def f(x):\\n    return 7", TEST, Limits(seconds=2.0, megabytes=512))[0]["passed"]
+    return run_tests("def f(x):\\n    return 7", TEST, ProgramLimits(seconds=2.0, megabytes=512))[0]["passed"]
 """
 
 

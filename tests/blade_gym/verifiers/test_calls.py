@@ -10,9 +10,9 @@ import pytest
 
 from blade.model.errors import RequestError
 from blade_gym.answers import message
-from blade_gym.calls import LONGEST_SHOWN, MOST_SHOWN, call_item, calls_of, shown_calls
 from blade_gym.environment import NoVerdict, Row
-from blade_gym.packages import needed
+from blade_gym.single_turn import needed
+from blade_gym.verifier_kit.calls import LONGEST_SHOWN, MOST_SHOWN, call_item, calls_of, shown_calls
 from blade_gym.verifiers import expected_calls, function_calls
 
 FORECAST = {

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from blade_gym.answers import message
-from blade_gym.calls import call_item
 from blade_gym.environment import NoVerdict, Row, Verdict
 from blade_gym.sandbox.worker import OutOfBounds
+from blade_gym.verifier_kit.calls import call_item
 from blade_gym.verifiers import structured_outputs
 
 PERSON = {"type": "object", "properties": {"name": {"type": "string"}, "age": {"type": "integer"}}}

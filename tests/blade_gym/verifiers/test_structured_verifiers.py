@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from blade_gym import sql_asking
 from blade_gym.answers import message
 from blade_gym.environment import NoVerdict
-from blade_gym.model import ModelError
+from blade_gym.models.model import ModelError
 from blade_gym.sandbox.worker import OutOfBounds
+from blade_gym.verifier_kit import sql as sql_asking
 from blade_gym.verifiers import json_schema, model_judge, reasoning_gym, sql_result, state_comparison
 
 SCHEMA = {"type": "object", "properties": {"age": {"type": "integer"}}, "required": ["age"]}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import typer
-
+from blade.cli import help  # noqa: A004 - the module is about --help
 from blade.cli.package.calibrate import calibrate
 from blade.cli.package.extract_anchor_facts import extract_anchor_facts
 from blade.cli.package.init import init
@@ -13,15 +12,7 @@ from blade.cli.package.score import score
 from blade.cli.package.status import status
 from blade.cli.package.validate import validate
 
-app = typer.Typer(
-    name="package",
-    help="The BLADE-ready package of a benchmark: skill, rollouts, golden reports.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+app = help.app("package", "The BLADE-ready package of a benchmark: skill, rollouts, golden reports.")
 
 
 @app.callback()
@@ -29,11 +20,14 @@ def common() -> None:
     """The BLADE-ready package of a benchmark: skill, rollouts, golden reports."""
 
 
-app.command()(init)
-app.command()(status)
-app.command()(validate)
-app.command("extract-anchor-facts")(extract_anchor_facts)
-app.command("make-shallow")(make_shallow)
-app.command()(score)
-app.command()(calibrate)
-app.command()(sanitize)
+for command, name in (
+    (init, "init"),
+    (status, "status"),
+    (validate, "validate"),
+    (extract_anchor_facts, "extract-anchor-facts"),
+    (make_shallow, "make-shallow"),
+    (score, "score"),
+    (calibrate, "calibrate"),
+    (sanitize, "sanitize"),
+):
+    app.command(name, cls=help.PlainCommand)(command)

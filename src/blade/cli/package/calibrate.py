@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from blade.cli.console import show
+from blade.cli.options import AuditedRuns, MoreRuns
+
 if TYPE_CHECKING:
-    from blade.package.calibrate import Calibration
+    from blade.package.judge.calibrate import Calibration
 
 REPORTS = "golden_reports"
 
@@ -21,18 +24,15 @@ def calibrate(
         Path | None,
         typer.Option(metavar="DIR", help="Where the scores go. Default: calibration-runs/ and the time in UTC."),
     ] = None,
-    min_spread: Annotated[float, typer.Option(help="How far the shallow report must lie below the golden one.")] = 0.5,
+    min_spread: Annotated[
+        float, typer.Option(metavar="X", help="How far the shallow report must lie below the golden one.")
+    ] = 0.5,
     other_report: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="A report on another model. Default: the first other one of the package."),
     ] = None,
-    runs: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--runs", metavar="RUN", help="Rollouts, several may follow; what an audit finds false counts too."
-        ),
-    ] = None,
-    more: Annotated[list[str] | None, typer.Argument(metavar="[RUN]...", hidden=True)] = None,
+    runs: AuditedRuns = None,
+    more: MoreRuns = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print calibration_summary.json.")] = False,
 ) -> None:
     """Score the golden report against itself and every negative control against it; exit 1 when a target is missed.
@@ -40,20 +40,20 @@ def calibrate(
     Example: blade package calibrate --golden-report a_golden_report.md --anchor-facts a_anchor_facts.json --shallow-report a_shallow.md
     """
     from blade.cli.package.runs import auditor, stamped
-    from blade.package.calibrate import calibrate as run
-    from blade.package.calibrate import calibration_lines, summary
-    from blade.package.controls import other_report as as_control
-    from blade.package.facts import read_facts
-    from blade.package.reward import as_text
-    from blade.package.texts import read_text
+    from blade.package.anchor_facts import read_facts
+    from blade.package.documents import read_report
+    from blade.package.judge.calibrate import calibrate as run
+    from blade.package.judge.calibrate import calibration_lines, summary
+    from blade.package.judge.calibrate import other_report as as_control
+    from blade.package.judge.score import as_text
 
     known = read_facts(anchor_facts)
     other = other_report or _beside(golden_report)
     found = run(
-        read_text(golden_report, "golden report"),
+        read_report(golden_report, "golden report"),
         known.facts,
-        read_text(shallow_report, "shallow report"),
-        as_control(None if other is None else read_text(other, "other report")),
+        read_report(shallow_report, "shallow report"),
+        as_control(None if other is None else read_report(other, "other report")),
         min_spread,
         auditor([*(runs or ()), *(more or ())], golden_report),
     )
@@ -63,7 +63,7 @@ def calibrate(
     if as_json:
         print(as_text(summary(found)), end="")
     else:
-        print("\n".join((*told, *(f"problem: {one}" for one in known.problems), f"written: {out}")))
+        show([*told, *(f"problem: {one}" for one in known.problems), f"written: {out}"])
     raise typer.Exit(0 if found.passed else 1)
 
 
@@ -79,8 +79,8 @@ def _beside(golden: Path) -> Path | None:
 
 def _write(found: Calibration, out: Path) -> None:
     from blade.files import replacing
-    from blade.package.calibrate import summary
-    from blade.package.reward import as_text, reward
+    from blade.package.judge.calibrate import summary
+    from blade.package.judge.score import as_text, reward
 
     scores = {"golden-vs-self": found.golden, "shallow-vs-golden": found.shallow}
     scores |= {f"{one.control.name}-vs-golden": one.score for one in found.controls if one.score is not None}

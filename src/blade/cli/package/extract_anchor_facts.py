@@ -21,11 +21,11 @@ def extract_anchor_facts(
     Example: blade package extract-anchor-facts --golden golden_reports/a_golden_report.md --benchmark airline --model-name a --output golden_reports/a_anchor_facts.json
     """
     from blade.files import replacing
-    from blade.package.extract import extract
-    from blade.package.facts import facts_text
-    from blade.package.texts import read_text
+    from blade.package.anchor_facts import facts_text
+    from blade.package.documents import read_report
+    from blade.package.extract_facts import extract
 
-    facts = extract(read_text(golden, "golden report"), num_facts, model_name)
+    facts = extract(read_report(golden, "golden report"), num_facts, model_name)
     aggregate = sum(fact.aggregate_only for fact in facts)
     if len(facts) < min_facts:
         print(

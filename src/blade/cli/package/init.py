@@ -7,6 +7,9 @@ from typing import Annotated
 
 import typer
 
+from blade.cli.console import show
+from blade.cli.options import BenchmarkDir
+
 
 def init(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The benchmark.")],
@@ -14,9 +17,7 @@ def init(
         list[str] | None,
         typer.Option("--from", metavar="RUN", help="Rollouts to draft from; repeat it for more runs."),
     ] = None,
-    benchmark_dir: Annotated[
-        Path | None, typer.Option("--benchmark-dir", metavar="DIR", help="The folder of the package.")
-    ] = None,
+    benchmark_dir: BenchmarkDir = None,
     into: Annotated[Path, typer.Option("--into", metavar="DIR", help="The folder that holds packages.")] = Path(
         "benchmarks"
     ),
@@ -36,6 +37,4 @@ def init(
     if as_json:
         print(json.dumps({"folder": str(made.folder), "files": list(made.files), "more": {"status": more}}))
         return
-    print(f"drafted {made.folder}:")
-    print("\n".join(f"  {file}" for file in made.files))
-    print(f"next: {more}")
+    show([f"drafted {made.folder}:", *(f"  {file}" for file in made.files), f"next: {more}"])

@@ -17,11 +17,11 @@ def make_shallow(
     Example: blade package make-shallow --input golden_reports/a_golden_report.md --output golden_reports/a_shallow.md
     """
     from blade.files import replacing
+    from blade.package.documents import read_report
     from blade.package.shallow import shallow
-    from blade.package.texts import read_text
 
-    made = shallow(read_text(source, "report"))
+    made = shallow(read_report(source, "report"))
     with replacing(output) as file:
         file.write(made.encode("utf-8", errors="replace"))
-    lines = made.rstrip("\n").count("\n") + 1
+    lines = made.count("\n")
     print(f"{lines} lines in {output}")

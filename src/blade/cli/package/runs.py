@@ -14,11 +14,11 @@ def auditor(runs: Sequence[str], report: Path) -> Callable[[str], Audit | None]:
     """A function that audits a text against the runs; without runs it gives nothing."""
     if not runs:
         return lambda _: None
-    from blade.claims import load as audited
+    from blade.claims.audit import audit as audit_claims
     from blade.model.options import Options
 
     def audit(text: str) -> Audit:
-        return audited.audit(report.name, text, runs, Options(), str(report.parent))
+        return audit_claims(report.name, text, runs, Options(), str(report.parent))
 
     return audit
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from blade.cli.console import show
 from blade.model.errors import RequestError
 
 
@@ -37,19 +38,20 @@ def sanitize(
     """
     import json
 
+    from blade.package.sanitize import as_json as sanitize_json
+    from blade.package.sanitize import report_lines
     from blade.package.sanitize import sanitize as detect
-    from blade.package.sanitize import words
 
     given = path or benchmark_dir
     if given is None or (path and benchmark_dir):
         raise RequestError("one folder or file is needed", hint="blade package sanitize DIR")
     found = detect(given, deny=deny or (), output=output)
     if as_json:
-        print(json.dumps(words.as_json(found), ensure_ascii=False))
+        print(json.dumps(sanitize_json(found), ensure_ascii=False))
     else:
-        print("\n".join(words.text(found)))
+        show(report_lines(found))
         if output is not None:
-            print(
+            show(
                 f"wrote a redacted copy to {output}"
                 + (f", without {len(found.left_out):,} files" if found.left_out else "")
             )

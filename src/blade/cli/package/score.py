@@ -7,6 +7,9 @@ from typing import Annotated
 
 import typer
 
+from blade.cli.console import show
+from blade.cli.options import AuditedRuns, MoreRuns
+
 
 def score(
     report: Annotated[Path, typer.Option(metavar="FILE", help="The report to score.")],
@@ -16,13 +19,8 @@ def score(
         Path | None,
         typer.Option(metavar="DIR", help="Where reward.json goes. Default: score-runs/ and the time in UTC."),
     ] = None,
-    runs: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--runs", metavar="RUN", help="Rollouts, several may follow; what an audit finds false counts too."
-        ),
-    ] = None,
-    more: Annotated[list[str] | None, typer.Argument(metavar="[RUN]...", hidden=True)] = None,
+    runs: AuditedRuns = None,
+    more: MoreRuns = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print reward.json.")] = False,
 ) -> None:
     """Score a report by the claims it shares with a golden one and its facts; exit 0 whatever the score.
@@ -31,15 +29,14 @@ def score(
     """
     from blade.cli.package.runs import auditor, stamped
     from blade.files import replacing
-    from blade.package.facts import read_facts
-    from blade.package.reward import as_text, reward, reward_lines
-    from blade.package.score import judge
-    from blade.package.texts import read_text
+    from blade.package.anchor_facts import read_facts
+    from blade.package.documents import read_report
+    from blade.package.judge.score import as_text, judge_against, reward, reward_lines
 
     given = [*(runs or ()), *(more or ())]
     known = read_facts(anchor_facts)
-    text = read_text(report, "report")
-    made = judge(read_text(golden, "golden report"), known.facts).score(text, auditor(given, report)(text))
+    text = read_report(report, "report")
+    made = judge_against(read_report(golden, "golden report"), known.facts).score(text, auditor(given, report)(text))
     place = (output_dir or stamped("score-runs")) / "reward.json"
     written = as_text(reward(made, known.problems))
     with replacing(place) as file:
@@ -47,4 +44,4 @@ def score(
     if as_json:
         print(written, end="")
         return
-    print("\n".join((*reward_lines(made), *(f"problem: {one}" for one in known.problems), f"written: {place}")))
+    show([*reward_lines(made), *(f"problem: {one}" for one in known.problems), f"written: {place}"])

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from blade.cli.package.folder import given_folder
+from blade.cli.console import show
+from blade.cli.options import BenchmarkDir, PackageFolder, given_folder
 
 if TYPE_CHECKING:
     from blade.package.validate import Validation
 
 
 def validate(
-    folder: Annotated[
-        Path | None, typer.Argument(metavar="[DIR]", help="The package; the same as --benchmark-dir.")
-    ] = None,
-    benchmark_dir: Annotated[
-        Path | None, typer.Option("--benchmark-dir", metavar="DIR", help="The folder of the package.")
-    ] = None,
+    folder: PackageFolder = None,
+    benchmark_dir: BenchmarkDir = None,
     phase: Annotated[str, typer.Option(metavar="PHASE", help="all, skill, rollouts or golden.")] = "all",
     min_anchor_facts: Annotated[
         int, typer.Option("--min-anchor-facts", metavar="N", help="How many facts a golden report needs.")
@@ -36,12 +32,15 @@ def validate(
     from blade.package.validate import validate as check
 
     found = check(find_package(given_folder(folder, benchmark_dir)), phase, min_anchor_facts)
-    print(json.dumps(_as_json(found), ensure_ascii=False) if as_json else "\n".join(_lines(found)))
+    if as_json:
+        print(json.dumps(_as_json(found), ensure_ascii=False))
+    else:
+        show(_lines(found))
     raise typer.Exit(0 if found.passed else 1)
 
 
 def _lines(found: Validation) -> list[str]:
-    from blade.package.text import check_lines
+    from blade.package.validate import check_lines
 
     lines = [line for check in found.checks for line in check_lines(check)]
     if found.items:
@@ -53,9 +52,9 @@ def _lines(found: Validation) -> list[str]:
 
 
 def _as_json(found: Validation) -> dict[str, Any]:
-    from dataclasses import asdict
+    from msgspec.structs import asdict
 
-    from blade.package.text import check_json
+    from blade.package.validate import check_json
 
     return {
         "phase": found.phase,

@@ -10,15 +10,17 @@ import pkgutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
 from blade.ingest.decode import Row
-from blade.ingest.folder_files import Listing
-from blade.ingest.folder_formats import RunFolder, records_of
 from blade.ingest.jsonl import Record, neighbors
 from blade.model.errors import RequestError
-from blade.model.run import Reported
+from blade.model.run import PublishedNumber
+
+if TYPE_CHECKING:
+    from blade.ingest.folder_files import FolderListing
 
 
 class FileHead(Struct, frozen=True, kw_only=True):
@@ -46,7 +48,7 @@ class RunFacts(Struct, frozen=True, kw_only=True):
     source: str = ""
     """What says so: manifest, config, inspect."""
     recorded: Mapping[str, float] = field(default_factory=dict)
-    reported: tuple[Reported, ...] = ()
+    reported: tuple[PublishedNumber, ...] = ()
     note: str = ""
 
 
@@ -65,7 +67,7 @@ class Format(Struct, frozen=True, kw_only=True):
     facts: Callable[[Path], RunFacts] = lambda path: RunFacts()
     splittable: bool = False
     """Whether a byte range can be read alone."""
-    owns: Callable[[Listing], bool] | None = None
+    owns: Callable[[FolderListing], bool] | None = None
     """Whether a folder as a whole is a run of this format; None where runs are files."""
     members: Callable[[Path], Sequence[str]] | None = None
     """Names of the rows of an artifact that is made of members, in order; some of them can be read alone."""
@@ -86,33 +88,3 @@ def format_named(name: str) -> Format:
         if candidate.name == name:
             return candidate
     raise RequestError(f"no format is called {name!r}", hint="known: " + ", ".join(f.name for f in formats()))
-
-
-def folder_format(
-    *,
-    name: str,
-    order: int,
-    run_folder: Callable[[Path], RunFolder],
-    facts: Callable[[Path], RunFacts],
-    owns: Callable[[Listing], bool] | None = None,
-    recognizes: Callable[[FileHead], bool] = lambda head: False,
-) -> Format:
-    """A format whose rows are put together from the files of a folder, or from the parts of a document."""
-    member_records = records_of(run_folder)
-
-    def members(path: Path) -> Sequence[str]:
-        return run_folder(path).members()
-
-    def records(path: Path, start: int, end: int | None) -> Iterator[Sequence[Record]]:
-        return ((record,) for record in member_records(path, members(path)))
-
-    return Format(
-        name=name,
-        order=order,
-        recognizes=recognizes,
-        owns=owns,
-        members=members,
-        member_records=member_records,
-        records=records,
-        facts=facts,
-    )

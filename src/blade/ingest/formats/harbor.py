@@ -10,7 +10,7 @@ import msgspec
 
 from blade.ingest import cells
 from blade.ingest.decode import Row, decode_any, encode
-from blade.ingest.folder_files import Listing, json_object, listing, read_json
+from blade.ingest.folder_files import FolderListing, json_object, listing, read_json
 from blade.ingest.folder_formats import FIRST_CHILDREN, TrialRow, children, records_of
 from blade.ingest.formats import FileHead, Format, RunFacts
 from blade.ingest.terminal import plain_text
@@ -25,12 +25,12 @@ _PARTS_OF_A_TRIAL = ("agent", "verifier", "trial.log", "config.json", "exception
 _HERE = "."
 
 
-def owns(here: Listing) -> bool:
+def owns(here: FolderListing) -> bool:
     """A folder whose folders are trials, or a trial itself."""
     return _is_trial(here) or any(map(_is_trial, children(here, FIRST_CHILDREN)))
 
 
-def _is_trial(here: Listing) -> bool:
+def _is_trial(here: FolderListing) -> bool:
     """The result of a trial beside another of its parts, or the settings of one that left no result."""
     parts = sum(name in here.files or name in here.folders for name in _PARTS_OF_A_TRIAL)
     if "result.json" in here.files and parts:

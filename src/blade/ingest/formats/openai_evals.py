@@ -9,8 +9,8 @@ from typing import Any
 from blade.ingest import cells
 from blade.ingest.decode import Unusable, decode_any, decode_whole
 from blade.ingest.folder_files import json_object
-from blade.ingest.folder_formats import TrialRow
-from blade.ingest.formats import FileHead, RunFacts, folder_format
+from blade.ingest.folder_formats import TrialRow, folder_format
+from blade.ingest.formats import FileHead, RunFacts
 from blade.ingest.jsonl import records
 from blade.ingest.trajectories.items import message, text_of
 

@@ -11,8 +11,8 @@ from blade.ingest import cells
 from blade.ingest.decode import Unusable, decode_any, decode_whole
 from blade.ingest.fields import ID_NAMES
 from blade.ingest.folder_files import json_object, read_json
-from blade.ingest.folder_formats import TrialRow
-from blade.ingest.formats import FileHead, RunFacts, folder_format
+from blade.ingest.folder_formats import TrialRow, folder_format
+from blade.ingest.formats import FileHead, RunFacts
 from blade.ingest.jsonl import records
 from blade.ingest.trajectories.items import Item, call, message, reasoning, result, text_of
 

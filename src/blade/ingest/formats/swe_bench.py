@@ -8,9 +8,9 @@ from typing import Any
 
 from blade.ingest import cells
 from blade.ingest.decode import Unusable, decode_any, decode_whole
-from blade.ingest.folder_files import Listing, json_object, read_json, walk
-from blade.ingest.folder_formats import FIRST_CHILDREN, TrialRow, children
-from blade.ingest.formats import RunFacts, folder_format
+from blade.ingest.folder_files import FolderListing, json_object, read_json, walk
+from blade.ingest.folder_formats import FIRST_CHILDREN, TrialRow, children, folder_format
+from blade.ingest.formats import RunFacts
 from blade.ingest.jsonl import Torn, records
 from blade.ingest.terminal import plain_text
 from blade.ingest.trajectories.items import message
@@ -27,14 +27,14 @@ _MODELS = ("model_name_or_path", "model", "model_name")
 _LISTS = ("resolved_ids", "unresolved_ids", "error_ids", "empty_patch_ids", "submitted_ids", "completed_ids")
 
 
-def owns(here: Listing) -> bool:
+def owns(here: FolderListing) -> bool:
     """A folder whose folders are instances, or that leads to one by the names that the evaluation gives its logs."""
     if any(map(_is_instance, children(here, FIRST_CHILDREN))):
         return True
     return any((here.path / below).is_dir() for below in (Path(*_LOGS), Path(_LOGS[1]))) or here.path.name == _LOGS[1]
 
 
-def _is_instance(here: Listing) -> bool:
+def _is_instance(here: FolderListing) -> bool:
     return sum(name in here.files for name in _OF_AN_INSTANCE) >= _FEWEST
 
 
@@ -138,7 +138,7 @@ class Evaluation:
             row.values["responses_create_params"] = {"input": [message("user", problem)]}
 
 
-def _trajectories(here: Listing) -> Iterator[tuple[str, Path]]:
+def _trajectories(here: FolderListing) -> Iterator[tuple[str, Path]]:
     for name in here.files:
         ending = next((ending for ending in _TRAJECTORIES if name.endswith(ending)), None)
         if ending is not None:

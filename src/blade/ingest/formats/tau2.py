@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from blade.ingest import cells
-from blade.ingest.folder_files import Listing, json_object, listing, read_json
-from blade.ingest.folder_formats import TrialRow
-from blade.ingest.formats import FileHead, RunFacts, folder_format
+from blade.ingest.folder_files import FolderListing, json_object, listing, read_json
+from blade.ingest.folder_formats import TrialRow, folder_format
+from blade.ingest.formats import FileHead, RunFacts
 from blade.ingest.trajectories.items import Item, call, message, result, text_of
 
 _FOLDER = "simulations"
@@ -24,7 +24,7 @@ def recognizes(head: FileHead) -> bool:
     return text.startswith(b"{") and b'"simulations"' in text and b'"tasks"' in text and not head.rows
 
 
-def owns(here: Listing) -> bool:
+def owns(here: FolderListing) -> bool:
     """A folder with the results of a run and its simulations beside them."""
     return (
         _RESULTS in here.files

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from blade.ingest import cells
-from blade.ingest.folder_files import Listing, json_object, listing, read_json
-from blade.ingest.folder_formats import FIRST_CHILDREN, TrialRow, children
-from blade.ingest.formats import RunFacts, folder_format
+from blade.ingest.folder_files import FolderListing, json_object, listing, read_json
+from blade.ingest.folder_formats import FIRST_CHILDREN, TrialRow, children, folder_format
+from blade.ingest.formats import RunFacts
 from blade.ingest.terminal import plain_text
-from blade.ingest.trajectories.claude_code import Session, read_session
+from blade.ingest.trajectories.claude_code import AgentSession, read_session
 from blade.ingest.trajectories.items import message
 
 _OF_A_RUN = ("run_metadata.json", "tb.lock")
@@ -25,14 +25,14 @@ _SETTINGS = (
 )
 
 
-def owns(here: Listing) -> bool:
+def owns(here: FolderListing) -> bool:
     """A folder with the files of a run and their summary, or with trials two levels below."""
     if "results.json" in here.files and any(name in here.files for name in _OF_A_RUN):
         return True
     return any(_trials_of(task) for task in children(here, FIRST_CHILDREN))
 
 
-def _trials_of(task: Listing) -> list[str]:
+def _trials_of(task: FolderListing) -> list[str]:
     """The trials of a task: folders with what only this harness leaves, and a result or a name that counts attempts."""
     return [
         inside.path.name
@@ -41,7 +41,7 @@ def _trials_of(task: Listing) -> list[str]:
     ]
 
 
-class Run:
+class TerminalBenchRun:
     """A run folder: its own files are read once, those of a trial when its row is made."""
 
     def __init__(self, path: Path) -> None:
@@ -87,7 +87,7 @@ class Run:
         return own or listed
 
 
-def _read_trial(folder: Path, row: TrialRow) -> Session | None:
+def _read_trial(folder: Path, row: TrialRow) -> AgentSession | None:
     """What the agent did, from its log or else from the terminal; both stay logs where nobody knows their format."""
     logs = [name for name in listing(folder / "sessions").files if name.endswith(".log")]
     tests = row.text(folder / "sessions" / _TEST_LOG) if _TEST_LOG in logs else ""
@@ -108,7 +108,7 @@ def _read_trial(folder: Path, row: TrialRow) -> Session | None:
     return session
 
 
-def _usage(result: Mapping[str, Any], session: Session | None) -> dict[str, Any] | None:
+def _usage(result: Mapping[str, Any], session: AgentSession | None) -> dict[str, Any] | None:
     """Tokens as the harness counts them; where it counted none, as the agent does."""
     counted = {"input_tokens": result.get("total_input_tokens"), "output_tokens": result.get("total_output_tokens")}
     if any(counted.values()):
@@ -130,7 +130,7 @@ def _about(path: Path) -> dict[str, Any]:
 
 def facts(path: Path) -> RunFacts:
     """What the run's own files say: agent, model, limits, the tasks that it should have, its own score."""
-    run = Run(path)
+    run = TerminalBenchRun(path)
     tasks, attempts = run.about.get("task_ids"), cells.integer(run.about.get("n_attempts")) or 1
     accuracy = cells.number(run.summary.get("accuracy"))
     return RunFacts(
@@ -145,7 +145,7 @@ def facts(path: Path) -> RunFacts:
     )
 
 
-def _disagreements(run: Run) -> list[str]:
+def _disagreements(run: TerminalBenchRun) -> list[str]:
     """Where the run's own files contradict each other, with both figures."""
     notes = []
     one, other = cells.number(run.about.get("accuracy")), cells.number(run.summary.get("accuracy"))
@@ -158,4 +158,4 @@ def _disagreements(run: Run) -> list[str]:
     return notes
 
 
-FORMAT = folder_format(name="terminal-bench", order=20, owns=owns, run_folder=Run, facts=facts)
+FORMAT = folder_format(name="terminal-bench", order=20, owns=owns, run_folder=TerminalBenchRun, facts=facts)

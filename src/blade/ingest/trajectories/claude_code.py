@@ -15,7 +15,7 @@ _EVENTS = ("system", "assistant", "user", "result")
 _SIDE = "subagent"
 
 
-class Session(Struct, frozen=True, kw_only=True):
+class AgentSession(Struct, frozen=True, kw_only=True):
     """What an agent did, and what its log says beside that."""
 
     items: Sequence[Item]
@@ -35,7 +35,7 @@ def is_event(value: Mapping[str, object]) -> bool:
     return kind in _EVENTS and ("subtype" in value or "session_id" in value)
 
 
-def read_session(text: str) -> Session | None:
+def read_session(text: str) -> AgentSession | None:
     """The session of a log or of a terminal's capture; None where no event is in it."""
     events: list[Mapping[str, Any]] = []
     lines: list[str] = []
@@ -46,7 +46,7 @@ def read_session(text: str) -> Session | None:
             lines.append(line)
     if not events:
         return None
-    return Session(
+    return AgentSession(
         items=list(_items(events)),
         about=_about(events),
         other_text="\n".join(lines),

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from blade.package.sanitize.checks import sanitize_checks
-from blade.package.sanitize.found import Sanitized
-from blade.package.sanitize.sanitizing import sanitize
+from blade.package.sanitize.redact import sanitize
+from blade.package.sanitize.report import SanitizeReport, as_json, report_lines, sanitize_checks
 
-__all__ = ["Sanitized", "sanitize", "sanitize_checks"]
+__all__ = ["SanitizeReport", "as_json", "report_lines", "sanitize", "sanitize_checks"]

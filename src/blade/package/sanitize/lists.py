@@ -6,13 +6,13 @@ import fnmatch
 import hashlib
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import re2
+from msgspec import Struct
 
 from blade.model.errors import ArtifactError
-from blade.package.sanitize.rules import Group, Match, Rule
+from blade.package.sanitize.rule import SanitizeGroup, SanitizeRule
 
 DENY = "sanitize.deny"
 ALLOW = "sanitize.allow"
@@ -23,14 +23,15 @@ _ALLOWED = re.compile(
 _BETWEEN = re.compile(r"[\s_-]+")
 _LETTER = re.compile(r"[^\W\d_]")
 _RESERVED = frozenset({"true", "false", "null"})
+"""Words of JSON: a copy without them could not be read."""
 _LEAST_HASH = 16
-BAD_LINE = Rule(
-    name="list-line", group=Group.NAMES, says="lines of sanitize.allow or the deny list that cannot be used"
+"""Hexadecimal digits by which no other value is allowed by accident."""
+BAD_LINE = SanitizeRule(
+    name="list-line", group=SanitizeGroup.NAMES, says="lines of sanitize.allow or the deny list that cannot be used"
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Denied:
+class DenyList(Struct, frozen=True, kw_only=True):
     """Names and paths that must not be shared."""
 
     names: tuple[str, ...] = ()
@@ -38,28 +39,28 @@ class Denied:
     bad: tuple[tuple[str, int], ...] = ()
     """File and line of what cannot be used."""
 
-    def rule(self) -> Rule | None:
+    def rule(self) -> SanitizeRule | None:
         """One rule for all names: any case, with blanks, hyphens and underscores alike; None when there are none."""
         if not self.names:
             return None
-        forms = sorted({_form(name) for name in self.names}, key=lambda form: (-len(form), form))
-        one = f"(?:{'|'.join(forms)})"
-        return Rule(
+        words = ([re2.escape(word) for word in _BETWEEN.split(name) if word] for name in self.names)
+        forms = sorted({r"[\s_-]{0,3}".join(parts) for parts in words}, key=lambda form: (-len(form), form))
+        any_name = f"(?:{'|'.join(forms)})"
+        return SanitizeRule(
             name="denied-name",
-            group=Group.NAMES,
+            group=SanitizeGroup.NAMES,
             says="names of the deny list",
-            gate=f"(?i){one}",
-            pattern=f"(?i)(?P<value>{one})",
-            keep=_whole_word,
+            gate=f"(?i){any_name}",
+            pattern=f"(?i)(?P<value>{any_name})",
+            keep=lambda match: not (match.before().isalnum() or match.after().isalnum()),
         )
 
-    def path(self, path: str) -> bool:
+    def covers_path(self, path: str) -> bool:
         """Whether a file is denied by its path."""
         return any(fnmatch.fnmatchcase(path, form) or fnmatch.fnmatchcase(path, f"{form}/*") for form in self.paths)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Permit:
+class _Permit(Struct, frozen=True, kw_only=True):
     rule: str
     kind: str
     what: str
@@ -71,7 +72,9 @@ class _Permit:
             case "path":
                 return fnmatch.fnmatchcase(path, self.what)
             case "domain":
-                host = _host(value)
+                # Of an e-mail address, a URL or a host name.
+                authority = re.split(rb"[/?#]", value.partition(b"://")[2] or value, maxsplit=1)[0]
+                host = authority.rpartition(b"@")[2].partition(b":")[0].decode("utf-8", "replace").lower()
                 return host == self.what.lower() or host.endswith("." + self.what.lower())
             case "sha256":
                 return hashlib.sha256(value).hexdigest().startswith(self.what.lower())
@@ -81,27 +84,27 @@ class _Permit:
                 return re2.fullmatch(self.what.encode(), value) is not None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Allowed:
+class AllowList(Struct, frozen=True, kw_only=True):
     """What is deliberate."""
 
     permits: tuple[_Permit, ...] = ()
     bad: tuple[tuple[str, int], ...] = ()
-    _known: dict[tuple[str, bytes, str], bool] = field(default_factory=dict, compare=False, repr=False)
+    known: dict[tuple[str, bytes, str], bool] = {}
+    """Answers so far, which are asked for again: the same values stand in many rows."""
 
     def covers(self, rule: str, value: bytes, path: str) -> bool:
         """Whether a value of a rule may stand in a file."""
         if not self.permits:
             return False
         key = (rule, value, path)
-        if key not in self._known:
-            if len(self._known) > 1 << 16:
-                self._known.clear()
-            self._known[key] = any(permit.covers(rule, value, path) for permit in self.permits)
-        return self._known[key]
+        if key not in self.known:
+            if len(self.known) > 1 << 16:
+                self.known.clear()
+            self.known[key] = any(permit.covers(rule, value, path) for permit in self.permits)
+        return self.known[key]
 
 
-def read_denied(paths: Iterable[Path]) -> Denied:
+def read_denied(paths: Iterable[Path]) -> DenyList:
     """Lines `NAME` and `path: GLOB`; `#` begins a comment. ArtifactError when a file cannot be read."""
     names: list[str] = []
     globs: list[str] = []
@@ -111,23 +114,17 @@ def read_denied(paths: Iterable[Path]) -> Denied:
             kind, colon, rest = line.partition(":")
             if colon and kind.strip() == "path" and rest.strip():
                 globs.append(rest.strip())
-            elif (
-                len(line) > 1
-                and _LETTER.search(line)
-                and line.lower() not in _RESERVED
-                and '"' not in line
-                and "\\" not in line
-            ):
-                names.append(line)
-            else:
+            elif len(line) < 2 or not _LETTER.search(line) or line.lower() in _RESERVED or set('"\\') & set(line):
                 bad.append((path.name, number))
-    return Denied(names=tuple(names), paths=tuple(globs), bad=tuple(bad))
+            else:
+                names.append(line)
+    return DenyList(names=tuple(names), paths=tuple(globs), bad=tuple(bad))
 
 
-def read_allowed(path: Path) -> Allowed:
+def read_allowed(path: Path) -> AllowList:
     """Lines `RULE KIND:WHAT -- REASON`; empty when there is no such file."""
     if not path.is_file():
-        return Allowed()
+        return AllowList()
     permits: list[_Permit] = []
     bad: list[tuple[str, int]] = []
     for number, line in _lines(path):
@@ -137,13 +134,7 @@ def read_allowed(path: Path) -> Allowed:
             permits.append(permit)
         else:
             bad.append((path.name, number))
-    return Allowed(permits=tuple(permits), bad=tuple(bad))
-
-
-def _host(value: bytes) -> str:
-    """Of an e-mail address, a URL or a host name."""
-    authority = re.split(rb"[/?#]", value.partition(b"://")[2] or value, maxsplit=1)[0]
-    return authority.rpartition(b"@")[2].partition(b":")[0].decode("utf-8", "replace").lower()
+    return AllowList(permits=tuple(permits), bad=tuple(bad))
 
 
 def _usable(permit: _Permit) -> bool:
@@ -162,15 +153,6 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
         text = path.read_text(encoding="utf-8-sig", errors="replace")
     except OSError as error:
         raise ArtifactError(f"cannot read {path}: {error.strerror}", hint="a deny list has one name a line") from None
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         if line.strip() and not line.lstrip().startswith("#"):
             yield number, line.strip()
-
-
-def _form(name: str) -> str:
-    words = [re2.escape(word) for word in _BETWEEN.split(name) if word]
-    return r"[\s_-]{0,3}".join(words)
-
-
-def _whole_word(match: Match) -> bool:
-    return not (match.before().isalnum() or match.after().isalnum())

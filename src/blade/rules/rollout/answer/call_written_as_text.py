@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 from blade.model.finding import LONGEST_QUOTE, Cause, Evidence
 from blade.model.rollout import Rollout, Step
-from blade.rules.declaration import detector
+from blade.rules.declaration import rule
 from blade.rules.phrases import any_of
 
 PHRASES = (
@@ -44,8 +44,9 @@ ENDINGS = re.compile(
 _calls = any_of(PHRASES)
 
 
-@detector(
+@rule(
     "ANS004",
+    scope="rollout",
     suggests=Cause.BEHAVIOR,
     kind="direct",
     reads=("steps",),

@@ -17,11 +17,12 @@ from collections.abc import Iterator
 
 from blade.model.finding import LONGEST_QUOTE, Cause, Evidence
 from blade.model.rollout import Rollout, Step
-from blade.rules.declaration import detector
+from blade.rules.declaration import rule
 
 
-@detector(
+@rule(
     "ANS002",
+    scope="rollout",
     suggests=Cause.BEHAVIOR,
     kind="direct",
     reads=("steps", "answer|steps"),

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 from blade.model.finding import LONGEST_QUOTE, Cause, Evidence
 from blade.model.rollout import Features, Rollout
-from blade.rules.declaration import detector
+from blade.rules.declaration import rule
 
 _error = re.compile(r"error|exception|traceback|crash", re.IGNORECASE)
 _raised = re.compile(
@@ -38,8 +38,9 @@ def _spoke_alone(features: Features) -> bool:
     return features.agent_messages > 0 and features.user_messages == 0 and not features.answered
 
 
-@detector(
+@rule(
     "ANS005",
+    scope="rollout",
     suggests=Cause.BEHAVIOR,
     kind="direct",
     reads=("steps", "answer|steps"),

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 
 from blade.model.finding import Cause, Evidence
 from blade.model.rollout import Rollout
-from blade.rules.declaration import detector
+from blade.rules.declaration import rule
 from blade.rules.phrases import FLAGS, any_of
 
 _NOT = r"(?:can ?not|can.t|won.t|will not|am unable to|.m unable to|am not able to|.m not able to|won.t be able to)"
@@ -92,8 +92,9 @@ def _serves_a_user(rollout: Rollout) -> bool:
     return {"tools", "user"} <= parties
 
 
-@detector(
+@rule(
     "ANS003",
+    scope="rollout",
     suggests=Cause.BEHAVIOR,
     kind="associated",
     reads=("steps",),

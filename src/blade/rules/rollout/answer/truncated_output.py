@@ -17,7 +17,7 @@ from collections.abc import Iterator
 
 from blade.model.finding import LONGEST_QUOTE, Cause, Evidence
 from blade.model.rollout import Features, Rollout
-from blade.rules.declaration import detector
+from blade.rules.declaration import rule
 
 _cut = re.compile(
     r"(?:^|[\W_])length$|max_?length|model_?length|length_?(?:limit|exceeded)|truncat|context_?(?:window|length)"
@@ -35,7 +35,15 @@ def _is_cut(stop: str) -> bool:
     return _cut.search(re.sub(r"[\s.:-]+", "_", stop.strip())) is not None
 
 
-@detector("ANS001", suggests=Cause.BEHAVIOR, kind="direct", reads=("stop",), when=_may_be_cut, status="stable")
+@rule(
+    "ANS001",
+    scope="rollout",
+    suggests=Cause.BEHAVIOR,
+    kind="direct",
+    reads=("stop",),
+    when=_may_be_cut,
+    status="stable",
+)
 def truncated_output(rollout: Rollout) -> Iterator[Evidence]:
     if rollout.stop is not None and _is_cut(rollout.stop):
         yield Evidence(key=rollout.key, step=None, field="stop", quote=rollout.stop[:LONGEST_QUOTE])

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 
 from blade.model.finding import LONGEST_QUOTE, Cause, Evidence
 from blade.model.rollout import Rollout
-from blade.rules.declaration import detector
+from blade.rules.declaration import rule
 
 ROUNDS = 3
 LONGEST_CYCLE = 6
@@ -25,8 +25,9 @@ LONGEST_CYCLE = 6
 SHORTEST_CYCLE = 2
 
 
-@detector(
+@rule(
     "BEH004",
+    scope="rollout",
     suggests=Cause.BEHAVIOR,
     kind="associated",
     reads=("steps",),

@@ -22,7 +22,7 @@ import msgspec
 from blade.model.finding import LONGEST_QUOTE, Cause, Evidence
 from blade.model.rollout import Rollout, Step
 from blade.model.tools import changes_state, is_deep
-from blade.rules.declaration import detector
+from blade.rules.declaration import rule
 from blade.rules.phrases import any_of
 from blade.rules.rollout.behavior.claimed_without_action import PHRASES, claims
 
@@ -93,8 +93,9 @@ class _Claim(NamedTuple):
     amounts: list[float]
 
 
-@detector(
+@rule(
     "BEH010",
+    scope="rollout",
     suggests=Cause.BEHAVIOR,
     kind="associated",
     reads=("steps",),

@@ -21,9 +21,9 @@ from blade.model.finding import LONGEST_QUOTE, Cause, Evidence
 from blade.model.rollout import Rollout, Step
 from blade.model.tools import changes_state
 from blade.rules.closing import may_admit, says_done
-from blade.rules.declaration import detector
+from blade.rules.declaration import rule
 from blade.rules.error_words import error_words
-from blade.rules.phrases import AnyOf, any_of
+from blade.rules.phrases import PhraseSet, any_of
 
 _DONE = (
     r"(?:cancell?ed|updated|booked|rebooked|changed|modified|refunded|exchanged|processed|created|deleted|removed|"
@@ -91,8 +91,9 @@ _asks_to_know = re.compile(
 _holds_back = re.compile(r"\b(?:no|not|never|later|wait|but|unless|if|instead|sorry)\b|n['\u2019]t\b|\?", re.IGNORECASE)
 
 
-@detector(
+@rule(
     "BEH009",
+    scope="rollout",
     suggests=Cause.BEHAVIOR,
     kind="associated",
     reads=("steps",),
@@ -149,7 +150,7 @@ def _is_shown(word: str, steps: Sequence[Step]) -> bool:
     return any(word in step.text.lower() for step in steps if step.kind == "result")
 
 
-def _claimed(text: str, forms: Sequence[AnyOf]) -> Iterator[tuple[int, re.Match[str], AnyOf]]:
+def _claimed(text: str, forms: Sequence[PhraseSet]) -> Iterator[tuple[int, re.Match[str], PhraseSet]]:
     """Where the sentence of each claim begins, the claim and its form; conditions, denials and reports are left out."""
     claimed = [(one, form) for form in forms for one in form.finditer(text)]
     for found, form in sorted(claimed, key=lambda one: one[0].start()):

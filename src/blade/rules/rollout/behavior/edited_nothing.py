@@ -20,9 +20,9 @@ from functools import lru_cache
 
 from blade.model.finding import LONGEST_QUOTE, Cause, Evidence
 from blade.model.rollout import Rollout, Step
-from blade.rules.declaration import detector
+from blade.rules.declaration import rule
+from blade.rules.error_words import runs_code
 from blade.rules.phrases import any_of
-from blade.rules.programs import runs_code
 
 WANTS = (
     r"\b(?:fix|implement|resolve|refactor|patch|modify|rewrite|edit|repair|add|port|migrate|rename|update|make)\b",
@@ -52,8 +52,9 @@ _gives = re.compile(r"^diff --git |^\+\+\+ \S|^\*\*\* Begin Patch|```(?:diff|pat
 """A patch in a message."""
 
 
-@detector(
+@rule(
     "BEH012",
+    scope="rollout",
     suggests=Cause.BEHAVIOR,
     kind="direct",
     reads=("steps", "answer|steps"),

@@ -23,7 +23,7 @@ import msgspec
 from blade.model.finding import LONGEST_QUOTE, Cause, Evidence
 from blade.model.rollout import Rollout, Step
 from blade.model.tools import changes_state, is_deep
-from blade.rules.declaration import detector
+from blade.rules.declaration import rule
 
 HEAD = 600
 """Characters of an error in which an argument is looked for; further down it quotes what it was given."""
@@ -40,8 +40,9 @@ _AROUND_NAME = r"""["'`]{0}["'`]|\b{0} (?:argument|parameter|param|field|propert
 Arguments = dict[str, object]
 
 
-@detector(
+@rule(
     "BEH006",
+    scope="rollout",
     suggests=Cause.BEHAVIOR,
     kind="associated",
     reads=("steps",),

@@ -19,11 +19,12 @@ from collections.abc import Iterator
 from blade.model.finding import LONGEST_QUOTE, Cause, Evidence
 from blade.model.rollout import Rollout
 from blade.rules.closing import admits
-from blade.rules.declaration import detector
+from blade.rules.declaration import rule
 
 
-@detector(
+@rule(
     "BEH005",
+    scope="rollout",
     suggests=Cause.BEHAVIOR,
     kind="associated",
     reads=("steps",),

@@ -23,7 +23,7 @@ import msgspec
 from blade.model.finding import Cause, Evidence
 from blade.model.rollout import Rollout, Step
 from blade.model.tools import is_deep
-from blade.rules.declaration import detector
+from blade.rules.declaration import rule
 from blade.rules.error_words import error_words
 from blade.rules.phrases import any_of
 
@@ -81,8 +81,9 @@ Denied = set[tuple[int | None, str | None]]
 _denies = any_of(PHRASES)
 
 
-@detector(
+@rule(
     "BEH008",
+    scope="rollout",
     suggests=Cause.BEHAVIOR,
     kind="associated",
     reads=("steps",),

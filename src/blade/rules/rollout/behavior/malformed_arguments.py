@@ -20,11 +20,12 @@ import msgspec
 
 from blade.model.finding import LONGEST_QUOTE, Cause, Evidence
 from blade.model.rollout import Rollout
-from blade.rules.declaration import detector
+from blade.rules.declaration import rule
 
 
-@detector(
+@rule(
     "BEH003",
+    scope="rollout",
     suggests=Cause.BEHAVIOR,
     kind="associated",
     reads=("steps",),

@@ -17,13 +17,14 @@ from itertools import groupby
 
 from blade.model.finding import LONGEST_QUOTE, Cause, Evidence
 from blade.model.rollout import Rollout
-from blade.rules.declaration import detector
+from blade.rules.declaration import rule
 
 REPEATS = 3
 
 
-@detector(
+@rule(
     "BEH001",
+    scope="rollout",
     suggests=Cause.BEHAVIOR,
     kind="associated",
     reads=("steps",),

@@ -18,12 +18,13 @@ from blade.model.finding import LONGEST_QUOTE, Cause, Evidence
 from blade.model.rollout import Rollout, Step
 from blade.model.tools import changes_state
 from blade.rules.closing import may_admit
-from blade.rules.declaration import detector
+from blade.rules.declaration import rule
 from blade.rules.error_words import error_words
 
 
-@detector(
+@rule(
     "BEH002",
+    scope="rollout",
     suggests=Cause.BEHAVIOR,
     kind="associated",
     reads=("steps",),

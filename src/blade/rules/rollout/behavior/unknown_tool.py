@@ -18,10 +18,9 @@ from functools import lru_cache
 
 from blade.model.finding import Cause, Evidence
 from blade.model.rollout import Rollout, Step
-from blade.rules.declaration import detector
-from blade.rules.error_words import HEAD, error_words, is_about_errors
+from blade.rules.declaration import rule
+from blade.rules.error_words import HEAD, error_words, is_about_errors, runs_code
 from blade.rules.phrases import FLAGS, any_of
-from blade.rules.programs import runs_code
 
 _DENIED = r"(?:unknown|unrecogni[sz]ed|unsupported|unavailable|undefined|unregistered|invalid|nonexistent|non-existent|no[ _]such)"
 _TOOL = r"(?:tool|function|action|method)"
@@ -65,8 +64,9 @@ _noun = re.compile(
 """A word for a tool that is not the key of a record."""
 
 
-@detector(
+@rule(
     "BEH007",
+    scope="rollout",
     suggests=Cause.BEHAVIOR,
     kind="associated",
     reads=("steps",),

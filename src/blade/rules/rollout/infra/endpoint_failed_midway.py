@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 from blade.model.finding import LONGEST_QUOTE, Cause, Evidence
 from blade.model.rollout import Features, Rollout, Step
-from blade.rules.declaration import detector
+from blade.rules.declaration import rule
 from blade.rules.phrases import any_of
 
 PHRASES = (
@@ -63,8 +63,9 @@ def _stopped(features: Features) -> bool:
     return features.stop is not None and features.stop.lower() in STOPS
 
 
-@detector(
+@rule(
     "INF007",
+    scope="rollout",
     suggests=Cause.INFRA,
     kind="direct",
     reads=("steps", "error|steps", "stop|steps"),

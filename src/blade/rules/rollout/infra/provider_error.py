@@ -15,11 +15,12 @@ from collections.abc import Iterator
 
 from blade.model.finding import LONGEST_QUOTE, Cause, Evidence
 from blade.model.rollout import Rollout
-from blade.rules.declaration import detector
+from blade.rules.declaration import rule
 
 
-@detector(
+@rule(
     "INF001",
+    scope="rollout",
     suggests=Cause.INFRA,
     kind="direct",
     reads=("error|steps|answer",),

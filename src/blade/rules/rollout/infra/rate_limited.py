@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 
 from blade.model.finding import Cause, Evidence
 from blade.model.rollout import Rollout, Step
-from blade.rules.declaration import detector
+from blade.rules.declaration import rule
 from blade.rules.error_words import HEAD, error_words, said_to_all
 from blade.rules.phrases import any_of
 
@@ -61,8 +61,9 @@ _limited = any_of(PHRASES)
 _elsewhere = any_of(ELSEWHERE)
 
 
-@detector(
+@rule(
     "INF002",
+    scope="rollout",
     suggests=Cause.INFRA,
     kind="associated",
     reads=("steps|error",),

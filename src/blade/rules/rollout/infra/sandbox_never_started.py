@@ -17,10 +17,9 @@ from collections.abc import Iterator
 
 from blade.model.finding import LONGEST_QUOTE, Cause, Evidence
 from blade.model.rollout import Features, Rollout, Step
-from blade.rules.declaration import detector
-from blade.rules.error_words import error_words, reports_trouble, said_to_all
+from blade.rules.declaration import rule
+from blade.rules.error_words import error_words, reports_trouble, runs_code, said_to_all
 from blade.rules.phrases import any_of
-from blade.rules.programs import runs_code
 
 _BOX = r"(?:sandbox|container|docker|pod|environment|runtime|virtual machine|vm|microvm|workspace)(?:es|s)?"
 _START = (
@@ -76,8 +75,9 @@ def _nobody_acted(features: Features) -> bool:
     return few or (features.results == features.tool_errors and (features.tool_errors > 0 or silent))
 
 
-@detector(
+@rule(
     "INF005",
+    scope="rollout",
     suggests=Cause.INFRA,
     kind="direct",
     reads=("steps|error", "error|steps"),

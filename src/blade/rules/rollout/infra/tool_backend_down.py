@@ -19,10 +19,9 @@ from collections.abc import Iterator, Sequence
 
 from blade.model.finding import LONGEST_QUOTE, Cause, Evidence
 from blade.model.rollout import Rollout, Step
-from blade.rules.declaration import detector
-from blade.rules.error_words import error_words, said_to_all
+from blade.rules.declaration import rule
+from blade.rules.error_words import error_words, runs_code, said_to_all
 from blade.rules.phrases import any_of
-from blade.rules.programs import runs_code
 
 _SERVICE = r"(?:service|server|backend|database|system|endpoint|host|api|tool|index|cluster|gateway|network)"
 PHRASES = (
@@ -75,8 +74,9 @@ _down = any_of(PHRASES)
 _elsewhere = any_of(ELSEWHERE)
 
 
-@detector(
+@rule(
     "INF004",
+    scope="rollout",
     suggests=Cause.INFRA,
     kind="direct",
     reads=("steps",),

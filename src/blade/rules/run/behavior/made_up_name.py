@@ -18,11 +18,11 @@ from typing import NamedTuple
 
 from blade.evidence import provenance, quotes
 from blade.evidence.alignment import AlignedTrajectory
-from blade.evidence.context import Context
+from blade.evidence.context import RunContext
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause
 from blade.model.rollout import Step
-from blade.rules.run_rule import run_rule
+from blade.rules.declaration import rule
 
 
 class _Guess(NamedTuple):
@@ -35,8 +35,8 @@ class _Guess(NamedTuple):
     due: object
 
 
-@run_rule("BEH013", suggests=Cause.BEHAVIOR, status="stable")
-def made_up_name(context: Context) -> Iterator[Doubt]:
+@rule("BEH013", scope="run", suggests=Cause.BEHAVIOR, status="stable")
+def made_up_name(context: RunContext) -> Iterator[Doubt]:
     for task in (*context.reading.sometimes, *context.reading.never):
         failing = [walk for walk in context.reading.of(task) if not walk.passed]
         guesses = [found for walk in failing if (found := next(_guesses(walk), None)) is not None]

@@ -20,12 +20,12 @@ from collections.abc import Iterator
 
 from blade.evidence import quotes
 from blade.evidence.alignment import AlignedTrajectory
-from blade.evidence.context import Context
+from blade.evidence.context import RunContext
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause
 from blade.model.pattern import pattern_of
 from blade.model.rollout import Step
-from blade.rules.run_rule import run_rule
+from blade.rules.declaration import rule
 
 TIMES = 2
 """How many times the calls of the longest pass."""
@@ -36,8 +36,8 @@ AGAIN = 1 / 3
 _NUMBER = pattern_of(r"\d+|\s+")
 
 
-@run_rule("BEH011", suggests=Cause.BEHAVIOR, status="stable")
-def thrashing(context: Context) -> Iterator[Doubt]:
+@rule("BEH011", scope="run", suggests=Cause.BEHAVIOR, status="stable")
+def thrashing(context: RunContext) -> Iterator[Doubt]:
     for task in (one for one in context.reading.sometimes if one not in context.unlike):
         walks = context.reading.of(task)
         longest = max((len(walk.calls) for walk in walks if walk.passed), default=0)

@@ -17,19 +17,19 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from blade.evidence.context import Context
+from blade.evidence.context import RunContext
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause
+from blade.rules.declaration import rule
 from blade.rules.run.data._given import question
-from blade.rules.run_rule import run_rule
 
 MOST_NAMED = 4
 MOST_OF_ONE = 5
 MARKS = ("key_fp", "prompt_fp")
 
 
-@run_rule("DAT002", suggests=Cause.DATA, status="stable")
-def duplicate_task(context: Context) -> Iterator[Doubt]:
+@rule("DAT002", scope="run", suggests=Cause.DATA, status="stable")
+def duplicate_task(context: RunContext) -> Iterator[Doubt]:
     marked = context.run.tasks.drop_nulls(MARKS)
     alike = marked.filter(pl.col("task_id").n_unique().over(*MARKS) > 1)
     groups = [rows["task_id"].to_list() for _, rows in alike.group_by(*MARKS, maintain_order=True)]

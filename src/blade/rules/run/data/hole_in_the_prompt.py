@@ -20,11 +20,11 @@ from functools import lru_cache
 
 from blade.evidence import quotes
 from blade.evidence.alignment import AlignedTrajectory
-from blade.evidence.context import Context
+from blade.evidence.context import RunContext
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause
 from blade.model.pattern import pattern_of
-from blade.rules.run_rule import run_rule
+from blade.rules.declaration import rule
 
 _HOLE = pattern_of(
     r"""\{\{[\s\w.|-]{1,40}\}\} | \$\{[\w.]{1,40}\} | %\(\w{1,40}\)s | \[\[\s*\w{2,40}\s*\]\] | (?<![\w{(=:\[,])\{[a-z]+(?:_[a-z]+){1,4}\}(?![\w})])
@@ -45,8 +45,8 @@ _MISSED = pattern_of(
 LONGEST_PROMPT = 200_000
 
 
-@run_rule("DAT005", suggests=Cause.DATA, status="stable")
-def hole_in_the_prompt(context: Context) -> Iterator[Doubt]:
+@rule("DAT005", scope="run", suggests=Cause.DATA, status="stable")
+def hole_in_the_prompt(context: RunContext) -> Iterator[Doubt]:
     never = {task: walks for task in context.reading.never if (walks := context.reading.of(task)) and _holes(walks[0])}
     passing = (walk for walk in context.reading.walks.values() if never and walk.passed)
     usual = {hole for walk in passing for hole in _holes(walk)}

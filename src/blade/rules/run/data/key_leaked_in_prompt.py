@@ -21,11 +21,11 @@ from msgspec import Struct
 
 from blade.evidence import provenance, quotes
 from blade.evidence.alignment import AlignedTrajectory
-from blade.evidence.context import Context
+from blade.evidence.context import RunContext
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause, Evidence
+from blade.rules.declaration import rule
 from blade.rules.run.data._given import given_texts
-from blade.rules.run_rule import run_rule
 
 SHORTEST = 6
 LONGEST = 200
@@ -52,8 +52,8 @@ class _Leak(Struct, frozen=True, kw_only=True):
     evidence: Evidence | None
 
 
-@run_rule("DAT004", suggests=Cause.DATA)
-def key_leaked_in_prompt(context: Context) -> Iterator[Doubt]:
+@rule("DAT004", scope="run", suggests=Cause.DATA)
+def key_leaked_in_prompt(context: RunContext) -> Iterator[Doubt]:
     firsts: dict[str, AlignedTrajectory] = {}
     for (task, _), walk in context.reading.walks.items():
         firsts.setdefault(task, walk)

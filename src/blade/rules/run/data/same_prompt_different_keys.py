@@ -18,19 +18,19 @@ from collections.abc import Iterator
 import polars as pl
 
 from blade.evidence import quotes
-from blade.evidence.context import Context
+from blade.evidence.context import RunContext
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause
+from blade.rules.declaration import rule
 from blade.rules.run.data._given import question
-from blade.rules.run_rule import run_rule
 
 MOST_SHARED = 1 / 3
 """Share of all tasks; a prompt, or prompts, that more of them share are a template."""
 MOST_NAMED = 3
 
 
-@run_rule("DAT003", suggests=Cause.DATA, strong=True, status="stable")
-def same_prompt_different_keys(context: Context) -> Iterator[Doubt]:
+@rule("DAT003", scope="run", suggests=Cause.DATA, strong=True, status="stable")
+def same_prompt_different_keys(context: RunContext) -> Iterator[Doubt]:
     tasks = context.run.tasks
     alike = tasks.drop_nulls(["prompt_fp", "key_fp"]).filter(pl.len().over("prompt_fp") > 1)
     if alike.is_empty() or alike.height > MOST_SHARED * tasks.height or _is_simulated(context):
@@ -53,7 +53,7 @@ def same_prompt_different_keys(context: Context) -> Iterator[Doubt]:
         )
 
 
-def _is_simulated(context: Context) -> bool:
+def _is_simulated(context: RunContext) -> bool:
     return any(walk.due.script for walk in context.reading.walks.values())
 
 

@@ -15,18 +15,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from blade.evidence.context import Context
+from blade.evidence.context import RunContext
 from blade.evidence.contrast import others
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause
-from blade.rules.run_rule import run_rule
+from blade.rules.declaration import rule
 
 BY_DESIGN = 0.34
 """Share of the failing tasks from which on repeats that differ are the benchmark's way, and no fault of a task."""
 
 
-@run_rule("DAT001", suggests=Cause.DATA, status="stable")
-def unlike_repeats(context: Context) -> Iterator[Doubt]:
+@rule("DAT001", scope="run", suggests=Cause.DATA, status="stable")
+def unlike_repeats(context: RunContext) -> Iterator[Doubt]:
     odd = list(context.unlike.items())
     if odd:
         which = f"task {odd[0][0]}" if len(odd) == 1 else f"{len(odd)} tasks, such as {odd[0][0]},"
@@ -39,7 +39,7 @@ def unlike_repeats(context: Context) -> Iterator[Doubt]:
         )
 
 
-def _odd_ones(context: Context, tasks: Sequence[str]) -> Iterator[tuple[str, int]]:
+def _odd_ones(context: RunContext, tasks: Sequence[str]) -> Iterator[tuple[str, int]]:
     """Failing rollouts that were given something else; none where that is how the benchmark is made."""
     read = [task for task in (*context.reading.sometimes, *context.reading.never) if len(context.reading.of(task)) > 1]
     if len(tasks) <= BY_DESIGN * len(read):

@@ -18,17 +18,17 @@ from itertools import pairwise
 
 from blade.evidence import quotes
 from blade.evidence.alignment import AlignedTrajectory
-from blade.evidence.context import Context
+from blade.evidence.context import RunContext
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause, Differs
 from blade.model.tools import changes_state
-from blade.rules.run_rule import run_rule
+from blade.rules.declaration import rule
 
 _ACTIONS = (Differs.UNWANTED, Differs.NOT_MADE, Differs.MISSING, Differs.EXTRA, Differs.ARGUMENT, Differs.NOT_SAID)
 
 
-@run_rule("INF003", suggests=Cause.INFRA, status="stable")
-def done_without_verdict(context: Context) -> Iterator[Doubt]:
+@rule("INF003", scope="run", suggests=Cause.INFRA, status="stable")
+def done_without_verdict(context: RunContext) -> Iterator[Doubt]:
     walks = context.read(context.in_mode("no-verdict", "undecided"))
     whole = [walk for walk in walks if _wants_change(walk) and not any(one.kind in _ACTIONS for one in walk.differs)]
     turns = Counter(_turns(walk) for walk in walks)

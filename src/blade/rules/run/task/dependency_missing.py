@@ -20,13 +20,12 @@ from msgspec import Struct
 
 from blade.evidence import quotes
 from blade.evidence.alignment import AlignedTrajectory
-from blade.evidence.context import Context
-from blade.evidence.refs import spread
+from blade.evidence.context import RunContext, spread
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause
 from blade.model.pattern import pattern_of
+from blade.rules.declaration import rule
 from blade.rules.run.task._words import Spoken, agent_words, given_words, quoted, verifier_words
-from blade.rules.run_rule import run_rule
 
 FEWEST_TASKS = 2
 """Tasks in which something must be missing that only the agent asked for."""
@@ -99,8 +98,8 @@ class _Seen(Struct, frozen=True, kw_only=True):
     """Whether only the agent asked for it."""
 
 
-@run_rule("TSK015", suggests=Cause.TASK, strong=True, status="stable")
-def dependency_missing(context: Context) -> Iterator[Doubt]:
+@rule("TSK015", scope="run", suggests=Cause.TASK, strong=True, status="stable")
+def dependency_missing(context: RunContext) -> Iterator[Doubt]:
     found: dict[str, list[_Seen]] = {}
     for walk in (one for one in context.reading.walks.values() if not one.passed):
         for seen in _missing(walk):

@@ -17,11 +17,11 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from blade.evidence.alignment import AlignedTrajectory
-from blade.evidence.context import Context
+from blade.evidence.context import RunContext
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause
 from blade.model.pattern import pattern_of
-from blade.rules.run_rule import run_rule
+from blade.rules.declaration import rule
 
 WANTED = frozenset("expected expect want wanted reference ref gold golden target truth correct desired".split())  # noqa: SIM905
 GOT = frozenset(
@@ -48,8 +48,8 @@ _WORD = pattern_of(r"[a-z]+|[A-Z][a-z]*")
 _GIVEN = ("response", "responses_create_params")
 
 
-@run_rule("TSK004", suggests=Cause.TASK, strong=True, status="stable")
-def equal_output_rejected(context: Context) -> Iterator[Doubt]:
+@rule("TSK004", scope="run", suggests=Cause.TASK, strong=True, status="stable")
+def equal_output_rejected(context: RunContext) -> Iterator[Doubt]:
     found = [(walk, path) for walk in _failing(context) for path in _same_texts("", walk.row, 0)]
     if found:
         named = ", ".join(dict.fromkeys(walk.place for walk, _ in found))
@@ -95,5 +95,5 @@ def _inside(value: object) -> Iterator[tuple[str, object]]:
         yield from ((str(place), item) for place, item in enumerate(value[:MOST_ITEMS]))
 
 
-def _failing(context: Context) -> list[AlignedTrajectory]:
+def _failing(context: RunContext) -> list[AlignedTrajectory]:
     return [walk for walk in context.reading.walks.values() if not walk.passed]

@@ -18,16 +18,16 @@ import polars as pl
 
 from blade.evidence import quotes
 from blade.evidence.alignment import AlignedTrajectory
-from blade.evidence.context import Context
+from blade.evidence.context import RunContext
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause, Evidence
-from blade.rules.run_rule import run_rule
+from blade.rules.declaration import rule
 
 _UNREAD = "an answer that equals the key was rejected"
 
 
-@run_rule("TSK003", suggests=Cause.TASK, strong=True, status="stable")
-def equal_still_rejected(context: Context) -> Iterator[Doubt]:
+@rule("TSK003", scope="run", suggests=Cause.TASK, strong=True, status="stable")
+def equal_still_rejected(context: RunContext) -> Iterator[Doubt]:
     table = context.partition.table.filter(pl.col("mode").is_in(["answer-equal", "not-extracted"]))
     for (task,), rows in table.group_by("task_id", maintain_order=True):
         places = [(str(task), repeat) for repeat in rows["repeat"]]

@@ -19,20 +19,20 @@ from collections.abc import Collection, Iterator, Sequence
 
 from blade.evidence import provenance, quotes
 from blade.evidence.alignment import AlignedTrajectory
-from blade.evidence.context import Context
+from blade.evidence.context import RunContext
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause
 from blade.model.pattern import pattern_of
 from blade.model.rollout import Step
 from blade.model.tools import changes_state
-from blade.rules.run_rule import run_rule
+from blade.rules.declaration import rule
 
 _PROSE = pattern_of(r"\s\S+\s\S+\s")
 _LISTS = pattern_of(r"(?:^|_)(?:search|list|find|query|browse)(?:_|$)")
 
 
-@run_rule("TSK001", suggests=Cause.TASK, status="stable")
-def hidden_key_value(context: Context) -> Iterator[Doubt]:
+@rule("TSK001", scope="run", suggests=Cause.TASK, status="stable")
+def hidden_key_value(context: RunContext) -> Iterator[Doubt]:
     for task in (*context.reading.sometimes, *context.reading.never):
         walks = context.reading.of(task)
         seen: list[str] = []

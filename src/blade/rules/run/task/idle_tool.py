@@ -21,17 +21,17 @@ from typing import NamedTuple
 from blade.evidence import quotes
 from blade.evidence.actions import parsed
 from blade.evidence.alignment import AlignedTrajectory
-from blade.evidence.context import Context
+from blade.evidence.context import RunContext
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause
 from blade.model.rollout import Step
-from blade.rules.run_rule import run_rule
+from blade.rules.declaration import rule
 
 FEWEST_CALLS = 3
 
 
-@run_rule("TSK002", suggests=Cause.TASK, status="stable")
-def idle_tool(context: Context) -> Iterator[Doubt]:
+@rule("TSK002", scope="run", suggests=Cause.TASK, status="stable")
+def idle_tool(context: RunContext) -> Iterator[Doubt]:
     asked = [_Asked(walk, *one) for walk in context.reading.walks.values() for one in _asked_changes(walk)]
     tools: dict[tuple[str, str], list[_Asked]] = {}
     for one in asked:

@@ -19,11 +19,11 @@ from typing import NamedTuple
 
 from blade.evidence import provenance, quotes
 from blade.evidence.alignment import AlignedTrajectory
-from blade.evidence.context import Context
+from blade.evidence.context import RunContext
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause
 from blade.model.rollout import Step
-from blade.rules.run_rule import run_rule
+from blade.rules.declaration import rule
 
 FEWEST = 2
 """Failures of a task that must be there: a single one may be a slip."""
@@ -38,8 +38,8 @@ class _Turned(NamedTuple):
     made: str
 
 
-@run_rule("TSK019", suggests=Cause.TASK, strong=True, status="stable")
-def key_against_request(context: Context) -> Iterator[Doubt]:
+@rule("TSK019", scope="run", suggests=Cause.TASK, strong=True, status="stable")
+def key_against_request(context: RunContext) -> Iterator[Doubt]:
     for task in context.reading.never:
         walks = context.reading.of(task)
         found = [(walk, turned) for walk in walks for turned in _turned(walk)]

@@ -15,14 +15,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from blade.evidence import quotes
-from blade.evidence.context import Context
+from blade.evidence.context import RunContext
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause
-from blade.rules.run_rule import run_rule
+from blade.rules.declaration import rule
 
 
-@run_rule("TSK018", suggests=Cause.TASK)
-def one_message_everywhere(context: Context) -> Iterator[Doubt]:
+@rule("TSK018", scope="run", suggests=Cause.TASK)
+def one_message_everywhere(context: RunContext) -> Iterator[Doubt]:
     for task, words in context.elsewhere.same_words.items():
         yield Doubt(
             about="verifier",

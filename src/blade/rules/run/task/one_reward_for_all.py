@@ -15,17 +15,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from blade.evidence.context import Context
+from blade.evidence.context import RunContext
 from blade.model.diagnosis import NOT_EXPLAINED, Doubt
 from blade.model.finding import Cause
-from blade.rules.run_rule import run_rule
+from blade.rules.declaration import rule
 from blade.stats.counts import JUDGED
 
 FEWEST = 5
 
 
-@run_rule("TSK020", suggests=Cause.TASK)
-def one_reward_for_all(context: Context) -> Iterator[Doubt]:
+@rule("TSK020", scope="run", suggests=Cause.TASK)
+def one_reward_for_all(context: RunContext) -> Iterator[Doubt]:
     rows = context.run.rollouts.select("task_id", "outcome", "reward").filter(JUDGED)
     same = rows.height >= FEWEST and rows["reward"].n_unique() == 1 and (rows["outcome"] == "failed").all()
     silent = (context.partition.table["mode"] == NOT_EXPLAINED).all()

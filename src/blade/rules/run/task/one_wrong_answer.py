@@ -19,19 +19,19 @@ from collections.abc import Iterator
 import polars as pl
 
 from blade.evidence import quotes
-from blade.evidence.context import Context
+from blade.evidence.context import RunContext
 from blade.evidence.other_runs import REJECTED
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause
-from blade.rules.run_rule import run_rule
+from blade.rules.declaration import rule
 from blade.stats.counts import JUDGED, task_numbers
 
 FEWEST = 3
 """Judged rollouts of a task before one answer in all of them says anything."""
 
 
-@run_rule("TSK008", suggests=Cause.TASK)
-def one_wrong_answer(context: Context) -> Iterator[Doubt]:
+@rule("TSK008", scope="run", suggests=Cause.TASK)
+def one_wrong_answer(context: RunContext) -> Iterator[Doubt]:
     run = context.run
     if run.rollouts["answer"].count() == 0:
         return

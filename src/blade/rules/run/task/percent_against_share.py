@@ -17,14 +17,14 @@ from collections.abc import Iterator
 
 from blade.evidence import quotes
 from blade.evidence.alignment import AlignedTrajectory
-from blade.evidence.answers.numbers import number_of
-from blade.evidence.context import Context
+from blade.evidence.answer_forms import number_of
+from blade.evidence.context import RunContext
 from blade.evidence.differences import final_text
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause, Evidence
 from blade.model.pattern import pattern_of
+from blade.rules.declaration import rule
 from blade.rules.run.data._given import given_texts
-from blade.rules.run_rule import run_rule
 
 _PERCENT = pattern_of(r"\bper ?cent(?:age)?\b|%")
 _QUESTIONS = ("question", "problem")
@@ -33,8 +33,8 @@ LONGEST = 600
 _MODES = ("answer-different", "answer-absent", "answer-contained")
 
 
-@run_rule("TSK021", suggests=Cause.TASK)
-def percent_against_share(context: Context) -> Iterator[Doubt]:
+@rule("TSK021", scope="run", suggests=Cause.TASK)
+def percent_against_share(context: RunContext) -> Iterator[Doubt]:
     walks = context.read(context.in_mode(*_MODES))
     found = [(walk, asked) for walk in walks if _is_hundredfold(walk) and (asked := _asks(walk)) is not None]
     if not found:

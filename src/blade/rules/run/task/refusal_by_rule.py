@@ -19,12 +19,12 @@ from collections.abc import Iterator
 
 from blade.evidence import quotes
 from blade.evidence.alignment import AlignedTrajectory
-from blade.evidence.context import Context
+from blade.evidence.context import RunContext
 from blade.evidence.in_words import failure_in_words
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause, Differs, Evidence
 from blade.model.pattern import pattern_of
-from blade.rules.run_rule import run_rule
+from blade.rules.declaration import rule
 
 FEWEST_WORDS = 5
 FEWEST_OF_A_BAN = 4
@@ -36,8 +36,8 @@ _DENIES = pattern_of(r"\b(?:not|never|no|cannot|only|forbidden|prohibited|nor)\b
 _SENTENCE = pattern_of(r"(?<=[.!?])\s+|\n")
 
 
-@run_rule("TSK006", suggests=Cause.TASK, status="stable")
-def refusal_by_rule(context: Context) -> Iterator[Doubt]:
+@rule("TSK006", scope="run", suggests=Cause.TASK, status="stable")
+def refusal_by_rule(context: RunContext) -> Iterator[Doubt]:
     found = []
     for task in context.reading.never:
         walks = context.reading.of(task)

@@ -21,13 +21,13 @@ import polars as pl
 
 from blade.evidence import quotes
 from blade.evidence.alignment import AlignedTrajectory
-from blade.evidence.context import Context
+from blade.evidence.context import RunContext
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause, Evidence
 from blade.model.pattern import pattern_of
 from blade.model.rollout import Step
+from blade.rules.declaration import rule
 from blade.rules.run.task._words import reward_of
-from blade.rules.run_rule import run_rule
 from blade.stats.rollout_index import SINGLE
 
 MOST_NAMED = 3
@@ -39,8 +39,8 @@ Ref = tuple[str, int]
 Pair = tuple[Ref, Ref]
 
 
-@run_rule("TSK012", suggests=Cause.TASK, strong=True, status="stable")
-def same_output_judged_differently(context: Context) -> Iterator[Doubt]:
+@rule("TSK012", scope="run", suggests=Cause.TASK, strong=True, status="stable")
+def same_output_judged_differently(context: RunContext) -> Iterator[Doubt]:
     found = list(_pairs(context))
     pairs = [pair for pair, _ in found]
     if pairs:
@@ -56,7 +56,7 @@ def same_output_judged_differently(context: Context) -> Iterator[Doubt]:
         )
 
 
-def _pairs(context: Context) -> Iterator[tuple[Pair, list[Ref]]]:
+def _pairs(context: RunContext) -> Iterator[tuple[Pair, list[Ref]]]:
     """One passing and one failing rollout of each task that judges one output both ways, and all that fail with it."""
     shared = ("task_id", "output_fp", "answer_fp")
     again = context.rollouts.judged & context.rollouts.repeats_itself
@@ -104,14 +104,14 @@ def _spoken(walk: AlignedTrajectory) -> list[Step]:
     return [step for step in walk.steps if step.party == "agent" and step.kind == "message" and step.text.strip()]
 
 
-def _in_words(context: Context, pair: Pair) -> str:
+def _in_words(context: RunContext, pair: Pair) -> str:
     (task, passing), (_, failing) = pair
     table = context.run.rollouts.select("task_id", "repeat", "reward").filter(pl.col("task_id") == task)
     rewards = [table.filter(pl.col("repeat") == repeat)["reward"].item() for repeat in (passing, failing)]
     return f"{task}#{passing} gets {rewards[0]:g} and {task}#{failing} gets {rewards[1]:g}"
 
 
-def _evidence(context: Context, pair: Pair) -> Iterator[Evidence]:
+def _evidence(context: RunContext, pair: Pair) -> Iterator[Evidence]:
     for walk in context.reading.at(pair):
         spoken = _spoken(walk)
         said = quotes.ending(walk.rollout, spoken[-1]) if spoken else None

@@ -17,15 +17,15 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from blade.evidence.context import Context
-from blade.evidence.not_recorded import leaves_out_the_agent
+from blade.evidence.context import RunContext
+from blade.evidence.differences import leaves_out_the_agent
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause
-from blade.rules.run_rule import run_rule
+from blade.rules.declaration import rule
 
 
-@run_rule("TSK010", suggests=Cause.TASK, status="stable")
-def silent_pass(context: Context) -> Iterator[Doubt]:
+@rule("TSK010", scope="run", suggests=Cause.TASK, status="stable")
+def silent_pass(context: RunContext) -> Iterator[Doubt]:
     run = context.run
     if leaves_out_the_agent(run):
         return

@@ -17,16 +17,16 @@ from collections.abc import Iterator
 import polars as pl
 
 from blade.evidence import quotes
-from blade.evidence.context import Context
+from blade.evidence.context import RunContext
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause
-from blade.rules.run_rule import run_rule
+from blade.rules.declaration import rule
 
 FEWEST_CALLS = 3
 
 
-@run_rule("TSK009", suggests=Cause.TASK)
-def test_failing_everywhere(context: Context) -> Iterator[Doubt]:
+@rule("TSK009", scope="run", suggests=Cause.TASK)
+def test_failing_everywhere(context: RunContext) -> Iterator[Doubt]:
     run = context.run
     if run.checks.is_empty():
         return

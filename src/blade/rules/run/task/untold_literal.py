@@ -18,11 +18,11 @@ from typing import NamedTuple
 
 from blade.evidence import provenance, quotes
 from blade.evidence.alignment import AlignedTrajectory
-from blade.evidence.context import Context
+from blade.evidence.context import RunContext
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause
 from blade.model.pattern import pattern_of
-from blade.rules.run_rule import run_rule
+from blade.rules.declaration import rule
 
 _NOT_FOUND = pattern_of(
     r"""AssertionError:\ '(?P<a>[^'\n]{4,80})'\ not\ found\ in | assert\ (?P<q>['"])(?P<b>[^'"\n]{4,80})(?P=q)\ in\b
@@ -35,8 +35,8 @@ _NOT_FOUND = pattern_of(
 _LOG = pattern_of(r"(?:test|run|eval)_(?:log|output)$")
 
 
-@run_rule("TSK007", suggests=Cause.TASK, status="stable")
-def untold_literal(context: Context) -> Iterator[Doubt]:
+@rule("TSK007", scope="run", suggests=Cause.TASK, status="stable")
+def untold_literal(context: RunContext) -> Iterator[Doubt]:
     found: dict[str, list[tuple[AlignedTrajectory, _Sought]]] = {}
     for walk in _failing(context):
         seen = _looked_for(walk)
@@ -78,5 +78,5 @@ def _looked_for(walk: AlignedTrajectory) -> _Sought | None:
     return None
 
 
-def _failing(context: Context) -> list[AlignedTrajectory]:
+def _failing(context: RunContext) -> list[AlignedTrajectory]:
     return [walk for walk in context.reading.walks.values() if not walk.passed]

@@ -16,16 +16,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from blade.evidence.alignment import AlignedTrajectory
-from blade.evidence.context import Context
-from blade.evidence.refs import spread
-from blade.evidence.user_ending import hung_up
+from blade.evidence.context import RunContext, spread
+from blade.evidence.simulated_user import hung_up
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause, Differs
-from blade.rules.run_rule import run_rule
+from blade.rules.declaration import rule
 
 
-@run_rule("TSK005", suggests=Cause.TASK, status="stable")
-def user_ends_early(context: Context) -> Iterator[Doubt]:
+@rule("TSK005", scope="run", suggests=Cause.TASK, status="stable")
+def user_ends_early(context: RunContext) -> Iterator[Doubt]:
     lacking = (Differs.NOT_MADE, Differs.MISSING)
     left = [
         walk for walk in _failing(context) if any(one.kind in lacking for one in walk.differs) and _ended_well(walk)
@@ -49,5 +48,5 @@ def _ended_well(walk: AlignedTrajectory) -> bool:
     return not (walk.rollout.error or "").strip() and all(one.kind != Differs.ERROR for one in walk.differs)
 
 
-def _failing(context: Context) -> list[AlignedTrajectory]:
+def _failing(context: RunContext) -> list[AlignedTrajectory]:
     return [walk for walk in context.reading.walks.values() if not walk.passed]

@@ -15,15 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from blade.evidence.context import Context
-from blade.evidence.refs import spread
+from blade.evidence.context import RunContext, spread
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause, Evidence
-from blade.rules.run_rule import run_rule
+from blade.rules.declaration import rule
 
 
-@run_rule("TSK011", suggests=Cause.TASK, status="stable")
-def user_withholds(context: Context) -> Iterator[Doubt]:
+@rule("TSK011", scope="run", suggests=Cause.TASK, status="stable")
+def user_withholds(context: RunContext) -> Iterator[Doubt]:
     kept = list(context.withheld)
     if not kept:
         return

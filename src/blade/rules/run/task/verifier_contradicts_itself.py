@@ -22,15 +22,14 @@ from msgspec import Struct
 
 from blade.evidence import quotes
 from blade.evidence.alignment import AlignedTrajectory
-from blade.evidence.context import Context
-from blade.evidence.refs import spread
+from blade.evidence.context import RunContext, spread
 from blade.model.diagnosis import Doubt
-from blade.model.expected import Check
+from blade.model.expected import VerifierCheck
 from blade.model.finding import Cause, Differs, Evidence
 from blade.model.pattern import pattern_of
 from blade.model.rollout import Outcome
+from blade.rules.declaration import rule
 from blade.rules.run.task._words import reward_of
-from blade.rules.run_rule import run_rule
 
 VERDICTS = ("is_correct", "correct", "resolved", "all_pass", "rubric_all_pass", "execution_match")
 """Fields that can mean nothing but the verdict."""
@@ -74,8 +73,8 @@ class _Seen(Struct, frozen=True, kw_only=True):
     words: str
 
 
-@run_rule("TSK014", suggests=Cause.TASK, strong=True, status="stable")
-def verifier_contradicts_itself(context: Context) -> Iterator[Doubt]:
+@rule("TSK014", scope="run", suggests=Cause.TASK, strong=True, status="stable")
+def verifier_contradicts_itself(context: RunContext) -> Iterator[Doubt]:
     most = context.run.rollouts["reward"].max()
     if not isinstance(most, int | float):
         return
@@ -129,7 +128,7 @@ def _by_tests(walk: AlignedTrajectory) -> _Seen | None:
     return _Seen(walk=walk, name=TESTS, path=shown.field, says=not failed, words=_words_at(walk.row, shown))
 
 
-def _words_at(row: Mapping[str, object], check: Check) -> str:
+def _words_at(row: Mapping[str, object], check: VerifierCheck) -> str:
     """The verdict of a check as the row has it; empty where its path does not lead there."""
     value: object = row
     for name in check.field.split("."):

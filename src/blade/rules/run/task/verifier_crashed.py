@@ -22,15 +22,14 @@ import polars as pl
 
 from blade.evidence import quotes
 from blade.evidence.alignment import AlignedTrajectory
-from blade.evidence.context import Context
+from blade.evidence.context import RunContext, spread
 from blade.evidence.differences import MACHINERY, UNDECIDED
-from blade.evidence.refs import spread
 from blade.evidence.templates import telling
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause, Differs
 from blade.model.pattern import pattern_of
+from blade.rules.declaration import rule
 from blade.rules.run.task._words import Spoken, agent_words, given_words, quoted, verifier_words
-from blade.rules.run_rule import run_rule
 from blade.stats.rollout_index import Ref
 
 LOOKED_BACK = 4_000
@@ -83,8 +82,8 @@ _COMMON = frozenset(
 )
 
 
-@run_rule("TSK013", suggests=Cause.TASK, strong=True, status="stable")
-def verifier_crashed(context: Context) -> Iterator[Doubt]:
+@rule("TSK013", scope="run", suggests=Cause.TASK, strong=True, status="stable")
+def verifier_crashed(context: RunContext) -> Iterator[Doubt]:
     yield from _by_its_own_word(context)
     told: set[str] = set()
     for doubt in _by_traceback(context):
@@ -93,7 +92,7 @@ def verifier_crashed(context: Context) -> Iterator[Doubt]:
     yield from _by_every_test(context, told)
 
 
-def _by_its_own_word(context: Context) -> Iterator[Doubt]:
+def _by_its_own_word(context: RunContext) -> Iterator[Doubt]:
     """Fields in which the verifier says that it failed itself, one doubt a field."""
     said = context.partition.differences.filter(
         (pl.col("kind") == Differs.NO_RECORD) & ~pl.col("detail").is_in(["", UNDECIDED]) & ~pl.col("passed")
@@ -127,7 +126,7 @@ def _telling_line(text: str) -> str:
     return text[start:end]
 
 
-def _by_traceback(context: Context) -> Iterator[Doubt]:
+def _by_traceback(context: RunContext) -> Iterator[Doubt]:
     """Errors that test code raised on its own names, one doubt an error."""
     found: dict[str, list[tuple[AlignedTrajectory, Spoken]]] = {}
     for walk in (one for one in context.reading.walks.values() if not one.passed):
@@ -143,7 +142,7 @@ def _by_traceback(context: Context) -> Iterator[Doubt]:
             yield _doubt(places, *seen[0], error)
 
 
-def _by_every_test(context: Context, told: Collection[str]) -> Iterator[Doubt]:
+def _by_every_test(context: RunContext, told: Collection[str]) -> Iterator[Doubt]:
     """Tasks of which all tests of all repeats fail in the same words, before anything of the solution is reached."""
     for task in (one for one in context.reading.never if one not in told):
         walks = context.reading.of(task)

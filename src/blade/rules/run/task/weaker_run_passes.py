@@ -16,15 +16,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from blade.evidence.context import Context
+from blade.evidence.context import RunContext
 from blade.evidence.in_words import closing
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause
-from blade.rules.run_rule import run_rule
+from blade.rules.declaration import rule
 
 
-@run_rule("TSK017", suggests=Cause.TASK)
-def weaker_run_passes(context: Context) -> Iterator[Doubt]:
+@rule("TSK017", scope="run", suggests=Cause.TASK)
+def weaker_run_passes(context: RunContext) -> Iterator[Doubt]:
     for task, other in context.elsewhere.weaker_passes.items():
         walks = context.reading.of(task)
         shown = [one for walk in walks[:1] if walk.steps and (one := closing(walk)) is not None]

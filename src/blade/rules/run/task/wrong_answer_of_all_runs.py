@@ -16,17 +16,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from blade.evidence import quotes
-from blade.evidence.context import Context
+from blade.evidence.context import RunContext
 from blade.evidence.in_words import answer
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause, Evidence
-from blade.rules.run_rule import run_rule
+from blade.rules.declaration import rule
 
 MOST_SHOWN = 3
 
 
-@run_rule("TSK016", suggests=Cause.TASK, strong=True, status="stable")
-def wrong_answer_of_all_runs(context: Context) -> Iterator[Doubt]:
+@rule("TSK016", scope="run", suggests=Cause.TASK, strong=True, status="stable")
+def wrong_answer_of_all_runs(context: RunContext) -> Iterator[Doubt]:
     shared = context.elsewhere.same_wrong
     tasks = context.run.tasks["task_id"]
     for task in tasks.filter(tasks.is_in(sorted(shared))):

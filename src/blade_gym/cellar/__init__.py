@@ -1,1 +1,0 @@
-"""A text game: rooms, doors, a key, and a thing to bring somewhere."""

@@ -1,0 +1,1 @@
+"""What verifiers are written with: calls of an output, a model that judges, JSON schemas, SQL queries."""

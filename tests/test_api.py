@@ -47,11 +47,9 @@ print(blade.health(*sys.argv[1:]) is not None, blade.analyze(sys.argv[1]).tasks[
 def test_texts_are_short(runs: tuple[Path, Path]) -> None:
     run, after = map(blade.load_run, runs)
     assert repr(run) == "Run('before', 3 tasks, 3 rollouts)"
-    assert repr(blade.analyze(run)) == "Analysis(<before: 0.333, 3 tasks, 3 rollouts>)"
-    assert (
-        repr(blade.compare(run, after)) == "Comparison('before' -> 'after': inconclusive, +0.667 over 3 shared tasks)"
-    )
-    assert repr(blade.health(run, after)).startswith("Health('before', 2 runs, 3 tasks, ")
+    assert repr(blade.analyze(run)) == "Analysis('before': 0.333, 3 tasks, 3 rollouts)"
+    assert repr(blade.compare(run, after)) == "Comparison('before' -> 'after': inconclusive, +66.7 points)"
+    assert repr(blade.health(run, after)).startswith("Health('before': 0 of 3 tasks suspect)")
     assert repr(blade.try_rule(run, "reward < 1")) == "RuleTrial('before', 'reward < 1': fired in 2 of 3 rollouts)"
     assert repr(blade.explain(run, "b")[0]).startswith("DeepDive('b', 1 repeats: ")
 

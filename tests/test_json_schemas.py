@@ -1,4 +1,4 @@
-"""Every JSON file and answer of `blade analyze` fits its published schema, and has no field that the schema lacks."""
+"""Every JSON file and answer fits its published schema, and has no field that the schema lacks."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
+from typer.testing import CliRunner
 
 import blade
+from blade.cli.main import command_line
 from blade.json_schemas import schema_texts
 from blade.report.as_json import RunSummary, summary
 
@@ -51,6 +53,23 @@ def test_what_is_written_fits_the_schemas(example: str, tmp_path: Path) -> None:
             check("task", json.loads(row))
     for most_bytes in (None, 6_000, 500):
         check("analyze-summary", json.loads(summary(analysis, {"tasks": "blade show"}, most_bytes)))
+
+
+def test_answers_about_several_runs_fit_the_schemas(tmp_path: Path) -> None:
+    runs = [str(ROOT / EXAMPLES[1] / name) for name in ("short.jsonl.gz", "long.jsonl.gz")]
+    assert typed("compare", *runs, "-o", str(tmp_path))[0] == 0
+    check("comparison", json.loads((tmp_path / "comparison.json").read_text("utf-8")))
+    assert typed("health", *runs, "-o", str(tmp_path))[0] == 0
+    check("health", json.loads((tmp_path / "health.json").read_text("utf-8")))
+    blade.analyze(runs[0]).save(tmp_path / "analysis")
+    for name, words in (("gate", runs), ("history", runs), ("audit", [str(tmp_path / "analysis")])):
+        check(name, json.loads(typed(name, *words, "--json")[1]))
+
+
+def typed(*words: str) -> tuple[int, str]:
+    """What a command answers: its exit code and its output."""
+    done = CliRunner().invoke(command_line(), list(words))
+    return done.exit_code, done.stdout
 
 
 def test_numbers_alone_fit_the_schemas(tmp_path: Path) -> None:

@@ -223,13 +223,18 @@ def _clear_dead(place: Path) -> None:
 
 def _holds_only(place: Path, files: Collection[str], folders: Collection[str], inside: str = "") -> bool:
     """Whether a folder holds nothing but those; links may lead to anything."""
-    for entry in os.scandir(place / inside):
-        name = f"{inside}{entry.name}"
-        if entry.is_dir(follow_symlinks=False):
-            if name not in folders or not (name.startswith(_STAGING) or _holds_only(place, files, folders, f"{name}/")):
+    with os.scandir(place / inside) as entries:
+        for entry in entries:
+            name = f"{inside}{entry.name}"
+            if entry.is_symlink():
                 return False
-        elif name not in files or entry.is_symlink():
-            return False
+            if not entry.is_dir():
+                if name not in files:
+                    return False
+            elif name not in folders or (
+                not name.startswith(_STAGING) and not _holds_only(place, files, folders, f"{name}/")
+            ):
+                return False
     return True
 
 

@@ -97,7 +97,7 @@ def boxed(text: str) -> str | None:
 
 def last_line(text: str) -> str | None:
     """The last line with anything in it."""
-    lines = [line for line in text[-LONGEST:].splitlines() if line.strip()]
+    lines = [line for line in text[-LONGEST:].split("\n") if line.strip()]
     return _trim(lines[-1]) if lines else None
 
 

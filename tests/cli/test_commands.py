@@ -106,7 +106,7 @@ def test_json_full_holds_every_task() -> None:
         (("analyze", HERON, "--format", "nosuch"), "no format is called 'nosuch'"),
         (("analyze", HERON, "--exclude", "weather"), "cannot leave out 'weather'"),
         (("analyze", HERON, "--notes", "no-notes.txt"), "cannot read the notes"),
-        (("show", HERON, "nonsense"), "is no place"),
+        (("show", HERON, "nonsense"), "is no location"),
         (("show", HERON, "nonsense#0"), "has no task 'nonsense'"),
         (("show", HERON, "mail-1#99"), "has no repeat 99"),
         (("show", DESK, "mail-1#0"), "holds 2 runs"),

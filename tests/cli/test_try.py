@@ -37,7 +37,7 @@ def test_counts_grade_and_places(shop: Path) -> None:
     told = run_blade("try", str(shop), "call cancel_order[not earlier call get_order]").stdout
     assert "holds in 9 of 25 rollouts (9 tasks)" in told
     assert "fails 8 of 9 where it holds, 0 of 16 where it does not" in told
-    assert "shown: within a task +100 points of failing" in told
+    assert "statistically supported: within a task +100 points of failing" in told
     assert 't0#0:0 failed "{"id": 1}"' in told
     assert "t8#0:0 passed" in told
     assert told.count("#0:0 ") == 5

@@ -99,7 +99,7 @@ class Health(Struct, frozen=True, kw_only=True):
     """Why a number is missing."""
 
     def __repr__(self) -> str:
-        return f"<health of {self.benchmark.name or 'a benchmark'}: {self.suspects} of {len(self.tasks)} tasks suspect>"
+        return f"Health({self.benchmark.name or 'a benchmark'!r}: {self.suspects} of {len(self.tasks)} tasks suspect)"
 
     @property
     def suspects(self) -> int:

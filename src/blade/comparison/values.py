@@ -189,7 +189,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
 
     def __repr__(self) -> str:
         change = f"{self.delta * 100:+.1f} points" if self.delta is not None else "no score"
-        return f"<{self.candidate.name} against {self.baseline.name}: {self.verdict}, {change}>"
+        return f"Comparison({self.baseline.name!r} -> {self.candidate.name!r}: {self.verdict}, {change})"
 
     @property
     def verdict(self) -> ComparisonVerdict:

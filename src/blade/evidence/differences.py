@@ -215,7 +215,7 @@ def _limits(rollout: Rollout, due: Due) -> list[Difference]:
 def _program_is_whole(rollout: Rollout) -> bool:
     """Whether the last message closed its code before it was cut: then what the tests ran was handed in."""
     said = [step.text for step in rollout.steps or () if step.kind == "message" and step.party == "agent"]
-    fences = sum(line.startswith(_FENCE) for line in said[-1].splitlines()) if said else 0
+    fences = sum(line.startswith(_FENCE) for line in said[-1].split("\n")) if said else 0
     return fences > 0 and fences % 2 == 0
 
 

@@ -167,7 +167,7 @@ class RunAnalysis(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         score = self.metrics.measures.get(self.metrics.headline)
         value = f"{score.value:.3f}" if score is not None and score.value is not None else "no score"
         counts = self.metrics.counts
-        return f"<{self.run.name}: {value}, {counts['total_tasks']} tasks, {counts['total_rollouts']} rollouts>"
+        return f"{self.run.name!r}: {value}, {counts['total_tasks']} tasks, {counts['total_rollouts']} rollouts"
 
     @cached_property
     def tasks(self) -> tuple[TaskResult, ...]:

@@ -92,7 +92,8 @@ def _cut(text: str, width: int) -> str:
 
 
 def _indented(text: str) -> list[str]:
-    return ["    " + line for line in text.strip("\n").splitlines()]
+    body = text.strip("\n")
+    return ["    " + line for line in body.split("\n")] if body else []
 
 
 def explanation(deep_dive: DeepDive, contrast: Contrast | None) -> list[str]:

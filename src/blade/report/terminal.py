@@ -145,7 +145,7 @@ def plain_table(markdown: str) -> list[str]:
     """Markdown as a terminal shows it: tables with aligned columns, other lines without their marks."""
     lines: list[str] = []
     rows: list[list[str]] = []
-    for line in [*markdown.splitlines(), ""]:
+    for line in [*markdown.rstrip("\n").split("\n"), ""]:
         if line.startswith("|"):
             if not line.startswith("| ---") and set(line) - set("|- "):
                 rows.append([_plain(cell.strip()) for cell in line.strip("|").split(" | ")])

@@ -25,6 +25,8 @@ _NOT_JUDGING = ("data", "configs", "tests", "__pycache__", "README.md")
 """What stands beside an `app.py` and gives no verdict; data and configs have marks of their own."""
 _MARK = 16
 _OURS = {"blade", "blade_gym"}
+_HOLDS_VALUES = {"msgspec"}
+"""What a verdict is kept in does not decide it."""
 Code = Mapping[str, Mapping[str, str]]
 """`files` by name with the start of their sha256, and `packages` with their version."""
 
@@ -97,7 +99,7 @@ def _followed(path: Path, marks: dict[str, str]) -> set[str]:
             top = name.partition(".")[0]
             home = _home(top)
             if home is None:
-                packages |= {top} - sys.stdlib_module_names - _OURS
+                packages |= {top} - sys.stdlib_module_names - _OURS - _HOLDS_VALUES
             elif (source := _module(home, name)) and (shown := source.relative_to(home).as_posix()) not in marks:
                 marks[shown] = files.sha256(source)[:_MARK]
                 waiting.append(source)

@@ -19,7 +19,7 @@ def main() -> None:
         how = "`make setup` in a clone of BLADE, then run this with its .venv (`uv run python ...` does); elsewhere `pip install` the clone"
         print(f"error: BLADE is not installed for {sys.executable} ({error}): {how}", file=sys.stderr)
         raise SystemExit(2) from None
-    run(app)
+    run(app, "blade_toolkit.py")
 
 
 if __name__ == "__main__":

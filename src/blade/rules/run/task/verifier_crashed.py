@@ -195,7 +195,7 @@ def _raised_in(text: str, match: re.Match[str]) -> tuple[str, str]:
     """The file that raised an error and the line there; empty where it is not told."""
     frames = list(_FRAME.finditer(text, max(0, match.start() - LOOKED_BACK), match.start()))
     if frames:
-        between = text[frames[-1].end() : match.start()].splitlines()
+        between = text[frames[-1].end() : match.start()].split("\n")
         joined = all(not line.strip() or line[0] in " \tE" for line in between)
         return (frames[-1]["path"], (frames[-1]["code"] or "").strip()) if joined else ("", "")
     place = _PYTEST.search(text, match.end(), min(len(text), match.end() + LOOKED_ON))

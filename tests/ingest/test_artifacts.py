@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from blade.ingest.artifacts import find
+from blade.ingest.formats import formats
 from blade.model.errors import ArtifactError, BladeError, RequestError
 from builders import Row, load, load_rows, outcomes, reasons, rollout, task, write_bytes, write_jsonl
 
@@ -186,7 +187,7 @@ def test_an_unknown_format_is_said_with_the_known_ones(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "run.jsonl", [rollout("a")])
     with pytest.raises(RequestError) as caught:
         find([str(path)], "excel")
-    assert caught.value.hint == "known: inspect, verifiers, gym, lm-eval, harbor, verdict, plain"
+    assert caught.value.hint == "known: " + ", ".join(known.name for known in formats())
 
 
 def test_the_format_can_be_forced(tmp_path: Path) -> None:

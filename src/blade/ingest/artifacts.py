@@ -381,5 +381,5 @@ def _nothing(inputs: Sequence[str], problems: Sequence[Problem]) -> NoReturn:
         )
     raise ArtifactError(
         f"no rollouts in {what}",
-        hint="expected *.jsonl, *.jsonl.gz, *.jsonl.zst or an Inspect log; see docs/formats.md",
+        hint="expected rollouts (*.jsonl, plain or compressed), a run folder of a known harness, or a table; see docs/formats.md",
     )

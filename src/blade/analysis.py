@@ -10,7 +10,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from msgspec import structs
 from msgspec.structs import replace
 
 from blade.ingest.artifacts import Found, find
@@ -46,10 +45,10 @@ def load(inputs: Sequence[str], options: Options) -> tuple[Run, ...]:
     from blade.custom_rules.find_rule_book import rule_book_of
 
     book = rule_book_of(benchmark, [bundle.path for bundle in files.bundles])
-    runs = _read(files, structs.replace(options, rule_book=book))
+    runs = _read(files, replace(options, rule_book=book))
     if book is not None and any(run.benchmark != benchmark for run in runs):
         # The first row spoke for rows of another benchmark: nothing of its package may count for them.
-        runs = _read(files, structs.replace(options, pool=None))
+        runs = _read(files, replace(options, pool=None))
     return runs
 
 
@@ -108,16 +107,16 @@ def _analyze_run(run: Run, before: Run, book: RuleBook, elsewhere: Elsewhere, op
         infra = infra_codes()
     measured = measure(run, before, [stage for stage, _ in book.funnel], counts, infra)
     if options.metrics_only:
-        return structs.replace(measured, why_not="trajectories were not read (--metrics-only)")
+        return replace(measured, why_not="trajectories were not read (--metrics-only)")
     from blade.findings.diagnose import diagnose, with_diagnosis
     from blade.findings.exclusions import suspects_of
 
     with using_tools(book.tools):
         diagnosis = diagnose(run, elsewhere, labels_for(run, options.labels), book.labels)
     score = suspects_excluded_score(counts, measured.metrics.headline, suspects_of(diagnosis))
-    return structs.replace(
+    return replace(
         measured,
-        metrics=structs.replace(measured.metrics, scores=(*measured.metrics.scores[:-1], score)),
+        metrics=replace(measured.metrics, scores=(*measured.metrics.scores[:-1], score)),
         diagnosis=diagnosis,
         make_tasks=lambda: with_diagnosis(measured.make_tasks(), diagnosis),
     )

@@ -312,12 +312,12 @@ def test_where_nothing_failed_the_next_command_reads_a_rollout_that_is_there(tmp
     assert f"next: blade show {path} 'a#0'" in blade("analyze", path).stdout
 
 
-def test_the_help_names_every_format() -> None:
+def test_the_formats_are_named_where_one_is_not_known() -> None:
     from blade.ingest.formats import formats
 
-    *first, last = [known.name for known in formats()]
-    told = f"Read files as this format: {', '.join(first)} or {last}."
-    assert "".join(told.split()) in "".join(blade("analyze", "--help").stdout.split())
+    assert "--format list" in blade("analyze", "--help").stdout
+    refused = blade("analyze", HERON, "--format", "list").stderr
+    assert "known: " + ", ".join(known.name for known in formats()) in refused
 
 
 def test_without_a_diagnosis_the_next_command_reads_the_first_rollout_that_has_a_row_and_did_not_pass(

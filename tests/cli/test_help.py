@@ -70,6 +70,13 @@ def test_shells_complete_commands_and_options() -> None:
     assert '"analyze"' in completed("complete", "blade ana", shell="zsh")
 
 
+def test_gym_completes_too() -> None:
+    variables = {"_GYM_COMPLETE": "complete_bash", "COMP_WORDS": "gym eval pre", "COMP_CWORD": "2"}
+    program = [sys.executable, "-c", "from blade_gym.cli import main; main()"]
+    done = subprocess.run(program, env={**os.environ, **variables}, capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["prepare"]
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh"])
 def test_the_script_of_a_shell_can_be_had(shell: str) -> None:
     script = completed("source", shell=shell)

@@ -54,7 +54,7 @@ def analyze(
         typer.Option(
             "--format",
             metavar="NAME",
-            help="Read files as this format: otlp, inspect, table, verifiers, gym, terminal-bench, swe-bench, tau2, lm-eval, openai-evals, harbor, verdict or plain.",
+            help="Read files as this format, whatever they look like; `--format list` names them all.",
             rich_help_panel=ADVANCED,
         ),
     ] = None,

@@ -270,6 +270,8 @@ def _why_not(path: Path, head: FileHead, format_: Format | None, beside: Mapping
         return None if "failures" in beside else "the file is empty"
     if format_ is None:
         return _not_lines(path, head)
+    if refusal := format_.refusal(path):
+        return refusal
     if format_.splittable and not any(is_rollout(row) for row in head.rows):
         named = sorted({name for row in head.rows for name in row})
         have = ", ".join(name[:_LONGEST_NAME] for name in named[:_MOST_NAMES]) + (

@@ -17,7 +17,7 @@ from blade_gym.cli.run import run
 from blade_gym.cli.statistics import aggregate, profile
 
 ABOUT = "The benchmark layer: NeMo Gym's commands, files and numbers."
-app = typer.Typer(name="gym", help=ABOUT, cls=CommandGroup, add_completion=False, **SETTINGS)
+app = typer.Typer(name="gym", help=ABOUT, cls=CommandGroup, **SETTINGS)
 evaluation = group("Prepare and run a benchmark, and what comes after the rollouts.")
 app.add_typer(listing, name="list")
 app.command(cls=OptionsOnce)(search)

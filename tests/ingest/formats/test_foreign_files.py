@@ -55,6 +55,13 @@ def test_a_broken_table_is_refused_with_the_reason(tmp_path: Path) -> None:
         blade.load_run(path)
 
 
+def test_a_table_without_a_score_is_no_run(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("task_id,input,output\na,1,2\n", "utf-8")
+    with pytest.raises(blade.BladeError, match=r"none of its columns is a reward.*task_id, input, output"):
+        blade.load_run(path)
+
+
 def events(*verdicts: bool) -> str:
     lines: list[dict[str, Any]] = [{"spec": {"completion_fns": ["small-model"], "base_eval": "capitals"}}]
     for place, correct in enumerate(verdicts):

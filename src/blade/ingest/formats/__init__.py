@@ -67,6 +67,8 @@ class Format(Struct, frozen=True, kw_only=True):
     facts: Callable[[Path], RunFacts] = lambda path: RunFacts()
     splittable: bool = False
     """Whether a byte range can be read alone."""
+    refusal: Callable[[Path], str] = lambda path: ""
+    """Why a file that looks like this format holds no rollouts; empty where it does."""
     owns: Callable[[FolderListing], bool] | None = None
     """Whether a folder as a whole is a run of this format; None where runs are files."""
     members: Callable[[Path], Sequence[str]] | None = None

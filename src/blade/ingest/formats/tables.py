@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _TEXT = {".csv": ",", ".tsv": "\t"}
 _BINARY = {".parquet": b"PAR1", ".arrow": b"ARROW1", ".feather": b"ARROW1", ".ipc": b"ARROW1"}
 _ROWS = 1_000
+_MOST_NAMES = 12
+_SCORES = frozenset(("reward", "score", *VERDICTS))
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,17})(?:\.\d+)?(?:[eE][-+]?\d{1,3})?")
 """A number as JSON writes it: `007` is a name."""
 _WORDS = {"true": True, "false": False, "": None, "null": None, "none": None, "nan": None, "na": None, "n/a": None}
@@ -37,19 +39,20 @@ def _ending(path: Path) -> str:
     return (path.with_suffix("") if path.suffix in (".gz", ".zst") else path).suffix.lower()
 
 
-def table(path: Path) -> pl.DataFrame:
-    """The whole table; cells of a text file stay texts. Raises `Torn` when it cannot be read."""
+def table(path: Path, rows: int | None = None) -> pl.DataFrame:
+    """The table, or its first rows; cells of a text file stay texts. Raises `Torn` when it cannot be read."""
     import polars as pl
 
     ending = _ending(path)
     try:
         with open_bytes(path) as file:
             if ending == ".parquet":
-                return pl.read_parquet(file.read())
+                return pl.read_parquet(file.read(), n_rows=rows)
             if ending in _BINARY:
-                return pl.read_ipc(file.read())
+                return pl.read_ipc(file.read(), n_rows=rows)
             return pl.read_csv(
                 file.read(),
+                n_rows=rows,
                 separator=_TEXT[ending],
                 infer_schema=False,
                 encoding="utf8-lossy",
@@ -57,6 +60,18 @@ def table(path: Path) -> pl.DataFrame:
             )
     except (pl.exceptions.PolarsError, OSError, EOFError) as error:
         raise Torn(f"the table cannot be read: {str(error).split(chr(10), 1)[0]}") from None
+
+
+def refusal(path: Path) -> str:
+    """A table without a score is no run, whatever else its columns are called."""
+    try:
+        names = [name.strip() for name in table(path, rows=1).columns]
+    except Torn as torn:
+        return str(torn)
+    if {*names} & _SCORES:
+        return ""
+    shown = ", ".join(names[:_MOST_NAMES]) + (", ..." if len(names) > _MOST_NAMES else "")
+    return f"none of its columns is a reward, a score or a verdict such as `passed` (they are {shown})"
 
 
 def records(path: Path, start: int, end: int | None) -> Iterator[Sequence[Record]]:
@@ -107,4 +122,5 @@ FORMAT = Format(
     recognizes=recognizes,
     records=records,
     fetch=fetch,
+    refusal=refusal,
 )

@@ -36,7 +36,7 @@ def load(inputs: Sequence[str], options: Options) -> tuple[Run, ...]:
 
     Rules look at each rollout while its row is read; a run keeps the rule book that it was read with.
     """
-    files, benchmark = find(inputs, options.format), None
+    files, benchmark = find(inputs, options.format, options.field_map), None
     if options.rule_book is None and options.find_rule_book and not files.analyses:
         with suppress(BladeError):
             benchmark = first_benchmark(files)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,10 +37,21 @@ def load_run(
     expect_tasks: int | None = None,
     expect_repeats: int | None = None,
     package: _PathLike | None = None,
+    field_map: Mapping[str, str] | None = None,
 ) -> Run:
-    """The one run that the paths hold; raises `BladeError` when they hold none or several."""
+    """The one run that the paths hold; raises `BladeError` when they hold none or several.
+
+    `field_map` says what fields of the rows are: `{"task": "case_id", "reward": "grading.points"}`.
+    """
+    from blade.ingest.mapping import read_map
+
     options = _options(
-        package, format=format, pass_threshold=pass_threshold, expect_tasks=expect_tasks, expect_repeats=expect_repeats
+        package,
+        format=format,
+        pass_threshold=pass_threshold,
+        expect_tasks=expect_tasks,
+        expect_repeats=expect_repeats,
+        field_map=read_map([f"{target}={path}" for target, path in (field_map or {}).items()]),
     )
     return _only(pipeline.load([os.fspath(each) for each in (path, *more)], options), os.fspath(path))
 

@@ -58,6 +58,15 @@ def analyze(
             rich_help_panel=ADVANCED,
         ),
     ] = None,
+    field_map: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--map",
+            metavar="WHAT=FIELD",
+            help="What a field of your rows is, for example task=case_id or reward=grading.points. Repeatable.",
+            rich_help_panel=ADVANCED,
+        ),
+    ] = None,
     expect_tasks: Annotated[
         int | None,
         typer.Option(metavar="N", min=1, help="Tasks that each run should have.", rich_help_panel=ADVANCED),
@@ -100,10 +109,12 @@ def analyze(
         from blade import analysis as pipeline
         from blade.custom_rules.find_rule_book import rule_book_in
         from blade.ingest.labels import read_labels
+        from blade.ingest.mapping import read_map
         from blade.model.options import Options
 
         options = Options(
             format=format_name,
+            field_map=read_map(field_map or ()),
             pass_threshold=pass_threshold,
             expect_tasks=expect_tasks,
             expect_repeats=expect_repeats,

@@ -19,6 +19,7 @@ from blade.ingest.fields import is_rollout
 from blade.ingest.folder_files import FolderListing, listing
 from blade.ingest.formats import FileHead, Format, format_named, formats
 from blade.ingest.jsonl import Torn, first_bytes, records
+from blade.ingest.mapping import FieldMap, guesses, with_map
 from blade.model.errors import ArtifactError, RequestError
 from blade.model.rollout import Problem, RowSource
 
@@ -41,9 +42,6 @@ COLLATED = "preprocessed_datasets"
 _ROLLOUT_ENDINGS = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".eval", ".json", ".ndjson", ".ndjson.gz", ".ndjson.zst")
 _TABLE_ENDINGS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".arrow", ".feather", ".ipc")
 _CONFIG_ENDINGS = (".yaml", ".yml")
-_MOST_NAMES = 12
-_LONGEST_NAME = 40
-"""Of the fields of a file that is refused: how many are named, and how much of each."""
 _HEAD_BYTES = 1 << 16
 _HEAD_ROWS = 50
 _HEAD_LINES = 5_000
@@ -97,6 +95,7 @@ class _Search(Struct, kw_only=True):
     """What has been come across so far, by resolved path: a file named twice is one file."""
 
     forced: Format | None
+    field_map: FieldMap = ()
     bundles: dict[Path, Bundle] = field(default_factory=dict)
     refused: dict[Path, str] = field(default_factory=dict)
     """Files that hold no rollouts, and why."""
@@ -104,9 +103,9 @@ class _Search(Struct, kw_only=True):
     analyses: list[tuple[str | None, Path]] = field(default_factory=list)
 
 
-def find(inputs: Sequence[str], format_name: str | None = None) -> Found:
+def find(inputs: Sequence[str], format_name: str | None = None, field_map: FieldMap = ()) -> Found:
     """Bundles in order of path; raises with a hint when an input stands for nothing."""
-    search = _Search(forced=format_named(format_name) if format_name else None)
+    search = _Search(forced=format_named(format_name) if format_name else None, field_map=field_map)
     for text in inputs:
         name, pattern = _split_name(text)
         for path in _expand(pattern):
@@ -251,7 +250,7 @@ def _take_file(path: Path, name: str | None, search: _Search) -> None:
     format_ = search.forced or recognize(head)
     if format_ is None and not head.start and "failures" in beside:
         format_ = format_named("gym")
-    why = _why_not(path, head, format_, beside)
+    why = _why_not(path, head, format_, beside, search.field_map)
     if format_ is None or why:
         search.refused[path.resolve()] = why or "not a format that is known"
         return
@@ -259,7 +258,9 @@ def _take_file(path: Path, name: str | None, search: _Search) -> None:
     search.bundles[path.resolve()] = Bundle(path=path, format=format_, name=name, sidecars=beside, folder=folder)
 
 
-def _why_not(path: Path, head: FileHead, format_: Format | None, beside: Mapping[str, Path]) -> str | None:
+def _why_not(
+    path: Path, head: FileHead, format_: Format | None, beside: Mapping[str, Path], field_map: FieldMap
+) -> str | None:
     role = role_of(path)
     if role != "rollouts":
         return _without_rollouts(role)
@@ -270,14 +271,12 @@ def _why_not(path: Path, head: FileHead, format_: Format | None, beside: Mapping
         return None if "failures" in beside else "the file is empty"
     if format_ is None:
         return _not_lines(path, head)
-    if refusal := format_.refusal(path):
+    if all(target != "reward" for target, _ in field_map) and (refusal := format_.refusal(path)):
         return refusal
-    if format_.splittable and not any(is_rollout(row) for row in head.rows):
-        named = sorted({name for row in head.rows for name in row})
-        have = ", ".join(name[:_LONGEST_NAME] for name in named[:_MOST_NAMES]) + (
-            ", ..." if named[_MOST_NAMES:] else ""
-        )
-        return f"its rows have no reward, score, response, messages or output: not rollouts (they have {have or 'nothing'})"
+    mapped = with_map(None, field_map)
+    rows = list(map(mapped, head.rows)) if mapped is not None else head.rows
+    if format_.splittable and not any(map(is_rollout, rows)):
+        return f"its rows have no reward, score, response, messages or output; {guesses(head.rows)}"
     return None
 
 

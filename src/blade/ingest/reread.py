@@ -12,6 +12,7 @@ from blade.ingest.decode import DEEPEST, Row, Unusable, decode_whole
 from blade.ingest.fields import BY_NAME
 from blade.ingest.formats import Format, format_named
 from blade.ingest.jsonl import BOM, Torn, lines_at
+from blade.ingest.mapping import with_map
 from blade.ingest.rollouts import rollout_of
 from blade.ingest.row_table import LIGHT, Light
 from blade.model.errors import ArtifactError, RequestError
@@ -124,7 +125,7 @@ def _rollout(run: Run, spot: Spot, data: bytes, beside: Row) -> Rollout:
     key = RolloutKey(run=run.name, task_id=spot["task_id"], repeat=spot["repeat"])
     try:
         row, _ = decode_whole(data)
-        as_row = _format(run, spot["artifact"]).as_row
+        as_row = with_map(_format(run, spot["artifact"]).as_row, run.field_map)
         row = {**beside, **row}
         return rollout_of(row if as_row is None else as_row(row), light, key, _source(spot))
     except Unusable as why:

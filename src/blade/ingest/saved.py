@@ -48,6 +48,7 @@ def save(run: Run, folder: Path, *, at: Path) -> None:
         "surprises": run.surprises,
         "notes": run.notes,
         "rule_book_name": run.rule_book_name,
+        "field_map": run.field_map,
         "sources": [_source(shown, Path(path), at) for shown, path in sorted(run.roots.items()) if Path(path).exists()],
     }
     meta = {_META: msgspec.json.encode(about).decode()}
@@ -108,6 +109,7 @@ def _run(about: dict[str, Any], frames: list[pl.DataFrame], roots: dict[str, str
         excluded=tuple(about["excluded"]),
         surprises=tuple(about["surprises"]),
         notes=tuple(about["notes"]),
+        field_map=tuple((target, path) for target, path in about.get("field_map", ())),
         roots=roots,
     )
 

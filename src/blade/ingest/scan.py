@@ -26,6 +26,7 @@ from blade.ingest.decode import BAD_VALUE, DEEPEST, Row, Unusable, decode_row, i
 from blade.ingest.formats import Format, format_named
 from blade.ingest.frames import in_one_piece
 from blade.ingest.jsonl import Record, Torn, is_compressed, source_of
+from blade.ingest.mapping import FieldMap, with_map
 from blade.ingest.row import MOST_TOOLS, OTHER_TOOLS, RowReader
 from blade.ingest.row_table import COLUMNS, TablePart, to_frame
 from blade.ingest.settings import Settings
@@ -63,6 +64,7 @@ class ScanSettings(Struct, frozen=True, kw_only=True):
     detect: Detect | None = None
     trajectories: bool = True
     tools: Tools = NO_CUSTOM_TOOLS
+    field_map: FieldMap = ()
 
 
 class Chunk(Struct, frozen=True, kw_only=True):
@@ -201,7 +203,12 @@ def scan_chunk(
     reader = RowReader(
         role=piece.role, threshold=settings.threshold, detect=settings.detect, trajectories=settings.trajectories
     )
-    blocks = BlockReader(reader, format_.as_row, piece.shown, _usual_rows(piece.path, settings.trajectories))
+    blocks = BlockReader(
+        reader,
+        with_map(format_.as_row, settings.field_map),
+        piece.shown,
+        _usual_rows(piece.path, settings.trajectories),
+    )
     result = Scanned(chunk=piece)
     waiting: list[TablePart] = []
     with using_tools(settings.tools):

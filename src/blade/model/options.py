@@ -21,6 +21,8 @@ class Options(Struct, frozen=True, kw_only=True):
     """Every field has the default that a user gets who says nothing."""
 
     format: str | None = None
+    field_map: tuple[tuple[str, str], ...] = ()
+    """What fields of the rows are, as the user says: pairs such as `task` and `case_id`."""
     pass_threshold: float | None = None
     expect_tasks: int | None = None
     expect_repeats: int | None = None
@@ -66,4 +68,4 @@ class Options(Struct, frozen=True, kw_only=True):
     @property
     def needs_rows(self) -> bool:
         """Whether something is asked that only the rows can answer, so that an earlier analysis cannot."""
-        return any((self.expect_tasks, self.expect_repeats, self.group, self.format))
+        return any((self.expect_tasks, self.expect_repeats, self.group, self.format, self.field_map))

@@ -182,6 +182,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """Things about identity and shape that a reader of the numbers must know."""
     roots: Mapping[str, str] = msgspec.field(default_factory=dict)
     """Where each artifact is on this machine; written out only relative to the folder of an analysis."""
+    field_map: tuple[tuple[str, str], ...] = ()
+    """What the user said that fields of the rows are."""
     rule_book_name: str | None = None
     """File and hash of the package whose rules looked at the rollouts."""
     rule_book: RuleBook | None = None

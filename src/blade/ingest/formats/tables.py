@@ -71,7 +71,7 @@ def refusal(path: Path) -> str:
     if {*names} & _SCORES:
         return ""
     shown = ", ".join(names[:_MOST_NAMES]) + (", ..." if len(names) > _MOST_NAMES else "")
-    return f"none of its columns is a reward, a score or a verdict such as `passed` (they are {shown})"
+    return f"none of its columns is a reward, a score or a verdict such as `passed` (they are {shown}); --map reward=COLUMN names one"
 
 
 def records(path: Path, start: int, end: int | None) -> Iterator[Sequence[Record]]:

@@ -13,6 +13,7 @@ import msgspec
 import pytest
 
 import blade
+from blade.benchmark_health.report import shortened
 from blade.benchmark_health.values import Health
 from blade.files import json_line
 from builders import Row, rollout, said, write_jsonl
@@ -70,6 +71,20 @@ def test_broken_tasks_stand_on_top_and_hard_ones_are_not_accused(runs: list[Path
         hard = [one for one in found.tasks if one.task_id in {f"t{n}" for n in HARD}]
         assert all(one.passed == 0 and one.suspicion < 0.5 for one in hard)
         assert len(found.tasks) == TASKS
+
+
+def test_the_short_answer_is_short_however_long_the_reasons(runs: list[Path]) -> None:
+    found = blade.health(*runs)
+    wordy = [
+        msgspec.structs.replace(
+            task, reasons=tuple(msgspec.structs.replace(one, message="long " * 100) for one in task.reasons)
+        )
+        for task in found.tasks
+    ]
+    short = shortened(msgspec.structs.replace(found, tasks=tuple(wordy)))
+    assert len(json.dumps(short)) <= 6_000
+    assert len(short["tasks"]) + short["left_off"] == TASKS
+    assert 1 <= len(short["tasks"]) < TASKS
 
 
 def test_the_trivial_ranking_is_beaten(runs: list[Path]) -> None:

@@ -120,7 +120,7 @@ def shortened(health: Health) -> dict[str, Any]:
     """health.json in at most 6 kB where that can be: the most suspect tasks, one piece of evidence for each reason."""
     short: dict[str, Any] = msgspec.to_builtins(health)
     short["settled"], short["worth_running"] = len(health.settled), len(health.worth_running)
-    short["tasks"] = short["tasks"][:MOST_JSON]
+    short["tasks"] = list(short["tasks"][:MOST_JSON])
     for reason in (reason for task in short["tasks"] for reason in task["reasons"]):
         reason["evidence_left_off"] = max(0, len(reason["evidence"]) - 1)
         reason["evidence"] = reason["evidence"][:1]

@@ -276,7 +276,7 @@ def _why_not(
     mapped = with_map(None, field_map)
     rows = list(map(mapped, head.rows)) if mapped is not None else head.rows
     if format_.splittable and not any(map(is_rollout, rows)):
-        return f"its rows have no reward, score, response, messages or output; {guesses(head.rows)}"
+        return f"its rows have no reward, score, response, messages or output: not rollouts; {guesses(head.rows)}"
     return None
 
 

@@ -1,0 +1,1 @@
+"""Logs as events: one small parser per tool."""

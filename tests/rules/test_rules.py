@@ -15,6 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from blade.ingest.account import account_of
+from blade.model.account import Account
 from blade.model.errors import ArtifactError
 from blade.model.finding import NOTHING_DETECTED, Cause, Detection, Evidence
 from blade.model.rollout import Features, Outcome, Rollout, RolloutKey, RowSource, Step
@@ -109,6 +111,9 @@ class Differences(NamedTuple):
 
     def prompt(self) -> tuple[Step, ...]:
         return () if self.asked is None else (Step(index=0, party="user", kind="message", text=self.asked),)
+
+    def account(self) -> Account:
+        return account_of(self.said)
 
 
 def cases(kind: str) -> list[object]:

@@ -8,6 +8,7 @@ from functools import lru_cache
 import msgspec
 
 from blade.ingest import cells, verdict
+from blade.ingest.account import account_of
 from blade.ingest.batch import Batch, batch_of
 from blade.ingest.cells import Column
 from blade.ingest.decode import Row, decode_any, encode
@@ -17,6 +18,7 @@ from blade.ingest.row_table import Light
 from blade.ingest.settings import offered_tools
 from blade.ingest.shapes import UsualItem
 from blade.ingest.steps import after_prompt, before_agent, given_to_agent, plain_messages, read_steps
+from blade.model.account import Account
 from blade.model.rollout import LONGEST_UNMARKED, Features, Outcome, Rollout, RolloutKey, RowSource, Step
 from blade.model.tools import NOTHING_OFFERED, Offered
 
@@ -141,6 +143,9 @@ class _Reread(msgspec.Struct, frozen=True, kw_only=True):
     def prompt(self) -> tuple[Step, ...]:
         asked = self.batch.requests[0].input
         return request_steps(asked) if cells.has(asked) else prompt_steps(self.batch.prompts[0])
+
+    def account(self) -> Account:
+        return account_of(self.row())
 
 
 def rollout_of(row: Row, light: Light, key: RolloutKey, source: RowSource) -> Rollout:

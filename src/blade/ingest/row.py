@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from blade.ingest import cells, verdict
+from blade.ingest.account import account_of
 from blade.ingest.batch import Batch
 from blade.ingest.cells import Column, Memo, any_there, raw_marks
 from blade.ingest.decode import Row, decode_any
@@ -34,6 +35,7 @@ from blade.ingest.rollouts import (
 from blade.ingest.row_table import KEY, LIGHT
 from blade.ingest.settings import NO_TOOLS, SettingsSeen, toolset_of
 from blade.ingest.slices import Extras
+from blade.model.account import Account
 from blade.model.expected import NOTHING_DUE, Due, VerifierCheck
 from blade.model.finding import Detect, Detection
 from blade.model.rollout import Features, Rollout, RolloutKey, RowSource, Step
@@ -263,6 +265,7 @@ def _note_seen(checked: Sequence[Detection], found: Columns) -> None:
     found["attempted"] = [seen.attempted for seen in checked]
     found["feedback"] = [seen.feedback for seen in checked]
     found["reached"] = [seen.reached for seen in checked]
+    found["signs"] = [seen.signs for seen in checked]
 
 
 class _Origin(msgspec.Struct, frozen=True, gc=False):
@@ -281,6 +284,9 @@ class _Origin(msgspec.Struct, frozen=True, gc=False):
         if cells.has(asked):
             return self.asked.column([asked])[0] or ()
         return self.given.column(self.batch.prompts[self.place : self.place + 1])[0] or ()
+
+    def account(self) -> Account:
+        return account_of(self.row())
 
 
 def _agent_spoke(batch: Batch, place: int) -> bool:

@@ -30,6 +30,7 @@ class Light(msgspec.Struct, gc=False):
 LIGHT = tuple(field.name for field in msgspec.structs.fields(Light))
 
 HIT = pl.Struct({"code": pl.String, "step": pl.Int32, "field": pl.String, "start": pl.Int32, "length": pl.Int32})
+SIGN = pl.Struct({"kind": pl.String, "subject": pl.String, "quote": pl.String, "field": pl.String, "step": pl.Int32})
 DIFFERENCE = pl.Struct({"kind": pl.String, "name": pl.String, "detail": pl.String, "step": pl.Int32})
 
 COLUMNS: dict[str, pl.DataType] = {
@@ -67,6 +68,7 @@ COLUMNS: dict[str, pl.DataType] = {
     "attempted": pl.Boolean(),
     "feedback": pl.Boolean(),
     "reached": pl.List(pl.String),
+    "signs": pl.List(SIGN),
     "prompt_fp": pl.UInt64(),
     "member": pl.String(),
     "offset": pl.Int64(),
@@ -163,4 +165,5 @@ _NESTED: dict[str, Callable[[str, Sequence[Any]], pl.Series]] = {
     "reached": _texts,
     "fired": partial(_structs, dtype=HIT),
     "differs": differences,
+    "signs": partial(_structs, dtype=SIGN),
 }

@@ -11,7 +11,7 @@ from msgspec import Struct
 from blade.ingest.frames import Stretches, in_natural_order, kept, looked_up, reordered
 from blade.ingest.identity import first_index
 from blade.ingest.join import Expected, usual_repeats
-from blade.ingest.row_table import DIFFERENCE, EXTRA, HIT
+from blade.ingest.row_table import DIFFERENCE, EXTRA, HIT, SIGN
 from blade.ingest.slices import label, slice_columns
 from blade.model.errors import RequestError
 from blade.model.rollout import Outcome
@@ -29,6 +29,7 @@ DTYPES: dict[str, pl.DataType] = {
     "List(UInt16)": pl.List(pl.UInt16),
     "List(Struct)": pl.List(HIT),
     "List(Difference)": pl.List(DIFFERENCE),
+    "List(Sign)": pl.List(SIGN),
     "List(String)": pl.List(pl.String),
 }
 

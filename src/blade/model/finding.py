@@ -116,6 +116,20 @@ class Difference(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     step: int | None = None
 
 
+class Sign(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """One fact about a rollout that an attribution may rest on; light enough for the run table, and no verdict by itself."""
+
+    kind: str
+    """What was seen: `status`, `log:exception`, `ends:question`; the file that makes it says what it means."""
+    subject: str = ""
+    """What it is about: the value of a status, a test, a path, two literals that differ; at most 120 characters."""
+    quote: str = ""
+    """Words that stand in the field word for word, at most 200 characters; empty where absence is the evidence."""
+    field: str = ""
+    """Dotted path in the row or, with a step, `text`, `arguments` or `tool`; empty for what is absent."""
+    step: int | None = None
+
+
 class Detection(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """What all rollout rules saw in one rollout: fired at, could not look; the rest were quiet."""
 
@@ -126,6 +140,7 @@ class Detection(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     feedback: bool | None = None
     reached: tuple[str, ...] = ()
     """Stages of a package's funnel."""
+    signs: tuple[Sign, ...] = ()
 
 
 NOTHING_DETECTED = Detection()

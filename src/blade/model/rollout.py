@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import msgspec
 
 from blade.model.expected import NOTHING_DUE, Due
 from blade.model.tools import NOTHING_OFFERED, Offered
+
+if TYPE_CHECKING:
+    from blade.model.account import Account
 
 
 class Outcome(StrEnum):
@@ -128,6 +131,10 @@ class Origin(Protocol):
         """What the agent was given before its first turn."""
         ...
 
+    def account(self) -> Account:
+        """What the row records of how the rollout went."""
+        ...
+
 
 # No more than fifteen fields are given by name: with sixteen, Python makes a dictionary of them at every call.
 class Rollout(msgspec.Struct, frozen=True, gc=False, kw_only=True):
@@ -162,6 +169,13 @@ class Rollout(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     def row(self) -> dict[str, object]:
         """The decoded row as the harness wrote it; empty when it cannot be had."""
         return self.origin.row() if self.origin is not None else {}
+
+    @property
+    def account(self) -> Account:
+        """Statuses, logs with their events, and phases of time; empty where the row holds none."""
+        from blade.model.account import NO_ACCOUNT
+
+        return self.origin.account() if self.origin is not None else NO_ACCOUNT
 
     @property
     def calls(self) -> tuple[Step, ...]:

@@ -51,6 +51,7 @@ ROLLOUTS: dict[str, tuple[str, str]] = {
     "attempted": ("Boolean", "whether the core action was attempted: a change, a patch or an answer"),
     "feedback": ("Boolean", "whether a tool or test result came after the core action; null where none can"),
     "reached": ("List(String)", "stages of the package's funnel that it reached"),
+    "signs": ("List(Sign)", "facts that an attribution may rest on: kind, subject, quote, field, step"),
     "artifact": ("String", "file of the row"),
     "member": ("String", "member of an archive or document"),
     "offset": ("Int64", "first byte of the row"),

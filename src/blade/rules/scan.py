@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from blade.custom_rules import CustomLabel, TooMuch, fields_named, match, needs_steps, reads
 from blade.custom_rules import Rule as Condition
 from blade.evidence.differences import differences
+from blade.evidence.signs.all_signs import signs
 from blade.model.finding import Detect, Detection, Hit
 from blade.model.rollout import Rollout, Step
 from blade.model.run import Run
@@ -35,8 +36,11 @@ def detect(rollouts: Sequence[Rollout]) -> list[Detection]:
             differs=differing,
             attempted=attempted,
             feedback=feedback,
+            signs=seen,
         )
-        for detection, differing, (attempted, feedback) in zip(detections, differs, reached, strict=True)
+        for detection, differing, (attempted, feedback), seen in zip(
+            detections, differs, reached, map(signs, rollouts), strict=True
+        )
     ]
 
 

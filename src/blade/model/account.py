@@ -1,0 +1,45 @@
+"""What a row says about a rollout beside its trajectory: how it ended, what was printed, how long each part took."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from blade.model.log import NOTHING_LOGGED, Log
+
+
+class Status(Struct, frozen=True, gc=False, kw_only=True):
+    """A short value with which a harness or a verifier names how a rollout ended."""
+
+    field: str
+    """Dotted path in the row."""
+    value: str
+
+
+class LogText(Struct, frozen=True, kw_only=True):
+    """A long text that was printed while the rollout was run or graded."""
+
+    field: str
+    """Dotted path in the row."""
+    text: str
+    parsed: Log = NOTHING_LOGGED
+
+
+class Phase(Struct, frozen=True, gc=False, kw_only=True):
+    """A part of a rollout's time between two recorded stamps, or a recorded duration."""
+
+    name: str
+    """`setup`, `agent`, `grading` or `total` where the stamps tell; else the field's own words."""
+    seconds: float
+    field: str
+
+
+class Account(Struct, frozen=True, kw_only=True):
+    """Everything that the row records of how the rollout went; what it does not hold is empty."""
+
+    statuses: tuple[Status, ...] = ()
+    logs: tuple[LogText, ...] = ()
+    """The grader's own log first, where the roles tell it from the agent's terminal."""
+    phases: tuple[Phase, ...] = ()
+
+
+NO_ACCOUNT = Account()

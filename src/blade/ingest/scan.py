@@ -33,6 +33,7 @@ from blade.ingest.settings import Settings
 from blade.ingest.workers import WORTH_WORKERS, cores, open_pool
 from blade.model.errors import BladeError
 from blade.model.finding import Detect
+from blade.model.limits import DEFAULT_LIMITS, ReadLimits, using_limits
 from blade.model.rollout import Problem, RowSource
 from blade.model.tools import NO_CUSTOM_TOOLS, Tools, using_tools
 
@@ -65,6 +66,7 @@ class ScanSettings(Struct, frozen=True, kw_only=True):
     trajectories: bool = True
     tools: Tools = NO_CUSTOM_TOOLS
     field_map: FieldMap = ()
+    limits: ReadLimits = DEFAULT_LIMITS
 
 
 class Chunk(Struct, frozen=True, kw_only=True):
@@ -86,7 +88,15 @@ class Chunk(Struct, frozen=True, kw_only=True):
         """Its bytes on disk."""
         if self.members:
             return len(self.members) * MEMBER
-        return (self.end - self.start) if self.end is not None else self.path.stat().st_size
+        return (self.end - self.start) if self.end is not None else _size(self.path)
+
+
+def _size(path: Path) -> int:
+    """Bytes on disk; none of a file that is no longer there, which its reading reports."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
 
 
 class Scanned(Struct, kw_only=True):
@@ -113,14 +123,14 @@ def chunks(files: Files) -> list[Chunk]:
     """The pieces to read: byte ranges of large plain files, else whole files."""
     pieces = []
     for number, path in enumerate(files.paths):
-        name, size = files.formats[number], path.stat().st_size
+        name, size = files.formats[number], _size(path)
         whole = Chunk(file=number, path=path, shown=files.shown(path), format=name, role=files.roles[number])
         members_of = format_named(name).members
         if members_of is not None and path.is_dir():
             members = tuple(members_of(path))
             parts = [members[first : first + MEMBERS] for first in range(0, len(members), MEMBERS)]
             pieces += [msgspec.structs.replace(whole, members=part) for part in parts]
-        elif not format_named(name).splittable or is_compressed(path) or size <= 2 * CHUNK:
+        elif size <= 2 * CHUNK or not format_named(name).splittable or is_compressed(path):
             pieces.append(whole)
         else:
             pieces += [msgspec.structs.replace(whole, start=start, end=end) for start, end in pairwise(edges(size))]
@@ -211,7 +221,7 @@ def scan_chunk(
     )
     result = Scanned(chunk=piece)
     waiting: list[TablePart] = []
-    with using_tools(settings.tools):
+    with using_tools(settings.tools), using_limits(settings.limits):
         for block in _blocks(piece, format_, blocks, result):
             waiting += block.parts
             result.rows += sum(len(part.places) for part in block.parts)
@@ -262,11 +272,15 @@ def _blocks(piece: Chunk, format_: Format, blocks: BlockReader, result: Scanned)
             if size >= BLOCK or len(waiting) >= ROWS:
                 yield read()
                 waiting, size = [], 0
-    except Torn as error:
-        torn = Problem(source=RowSource(artifact=piece.shown, line=result.lines + 1), reason=str(error))
+    except (Torn, OSError) as error:
+        torn = Problem(source=RowSource(artifact=piece.shown, line=result.lines + 1), reason=_why_torn(error))
     yield read()
     if torn is not None:
         result.note([torn])
+
+
+def _why_torn(error: Exception) -> str:
+    return f"it cannot be read: {error.strerror or error}" if isinstance(error, OSError) else str(error)
 
 
 class Block(Struct):

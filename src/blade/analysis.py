@@ -36,10 +36,10 @@ def load(inputs: Sequence[str], options: Options) -> tuple[Run, ...]:
 
     Rules look at each rollout while its row is read; a run keeps the rule book that it was read with.
     """
-    files, benchmark = find(inputs, options.format, options.field_map), None
+    files, benchmark = find(inputs, options.format, options.field_map, options.limits), None
     if options.rule_book is None and options.find_rule_book and not files.analyses:
         with suppress(BladeError):
-            benchmark = first_benchmark(files)
+            benchmark = first_benchmark(files, options.limits)
     if benchmark is None:
         return _read(files, options)
     from blade.custom_rules.find_rule_book import rule_book_of

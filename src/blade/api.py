@@ -13,6 +13,7 @@ from blade import analysis as pipeline
 from blade.model.analysis import Analysis
 from blade.model.diagnosis import Contrast, DeepDive
 from blade.model.errors import RequestError
+from blade.model.limits import DEFAULT_LIMITS, ReadLimits
 from blade.model.options import Options
 from blade.model.run import Run
 
@@ -38,10 +39,12 @@ def load_run(
     expect_repeats: int | None = None,
     package: _PathLike | None = None,
     field_map: Mapping[str, str] | None = None,
+    limits: ReadLimits = DEFAULT_LIMITS,
 ) -> Run:
     """The one run that the paths hold; raises `BladeError` when they hold none or several.
 
-    `field_map` says what fields of the rows are: `{"task": "case_id", "reward": "grading.points"}`.
+    `field_map` says what fields of the rows are: `{"task": "case_id", "reward": "grading.points"}`; `limits` what is too
+    long or too large to be read.
     """
     from blade.ingest.mapping import read_map
 
@@ -52,6 +55,7 @@ def load_run(
         expect_tasks=expect_tasks,
         expect_repeats=expect_repeats,
         field_map=read_map([f"{target}={path}" for target, path in (field_map or {}).items()]),
+        limits=limits,
     )
     return _only(pipeline.load([os.fspath(each) for each in (path, *more)], options), os.fspath(path))
 

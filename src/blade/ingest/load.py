@@ -12,12 +12,13 @@ from msgspec.structs import replace
 
 from blade.ingest import run_details as about
 from blade.ingest import tables
-from blade.ingest.artifacts import Files, Found, files_of, stem_of
+from blade.ingest.artifacts import Bundle, Files, Found, files_of, stem_of
 from blade.ingest.fields import BY_NAME
 from blade.ingest.formats import RunFacts
 from blade.ingest.frames import in_natural_order, natural
 from blade.ingest.identity import identify
 from blade.ingest.join import JOINED, expect, join, missing_rows
+from blade.ingest.jsonl import Torn
 from blade.ingest.reread import reread
 from blade.ingest.row_table import EXTRA
 from blade.ingest.runs import NAMELESS, Called, RunGroup, assign, is_nameable, unique_names
@@ -27,6 +28,7 @@ from blade.ingest.sidecars import Sidecars, read_sidecars
 from blade.ingest.slices import constants, label
 from blade.model.errors import ArtifactError, RequestError
 from blade.model.finding import Detect
+from blade.model.limits import DEFAULT_LIMITS, ReadLimits, using_limits
 from blade.model.options import Options
 from blade.model.rollout import PASS_TOLERANCE, Outcome
 from blade.model.run import ROLLOUTS, Run
@@ -54,7 +56,7 @@ class _Scan(Struct, frozen=True, kw_only=True):
     """By bundle: the manifest is believed first, then the config, then the file itself."""
 
 
-def first_benchmark(found: Found) -> str | None:
+def first_benchmark(found: Found, limits: ReadLimits = DEFAULT_LIMITS) -> str | None:
     """The benchmark of the first file by its first row and its sidecars, before all is read; other rows may tell another."""
     bundle = next(iter(found.bundles), None)
     if bundle is None or not bundle.format.splittable:
@@ -62,11 +64,12 @@ def first_benchmark(found: Found) -> str | None:
     files = files_of(found)
     for end in (1, _FAR):
         piece = structs.replace(chunks(files)[0], end=end)
-        rows = gather([scan_chunk(piece, ScanSettings(trajectories=False))]).rows
+        rows = gather([scan_chunk(piece, ScanSettings(trajectories=False, limits=limits))]).rows
         if rows.height:
             break
     beside = read_sidecars(bundle.sidecars, {role: files.shown(path) for role, path in bundle.sidecars.items()})
-    said = about.merged_facts([*beside.facts, bundle.format.facts(bundle.path)])
+    with using_limits(limits):
+        said = about.merged_facts([*beside.facts, _facts_of(bundle)])
     agent = next(iter(rows["agent"]), None)
     group = RunGroup(number=0, bundles=(0,), agent=agent, model=None, skills=None, name=bundle.name)
     return about.benchmark_of(group, [said], files)
@@ -141,19 +144,29 @@ def _read(found: Found, options: Options, detect: Detect | None) -> _Scan:
         trajectories=not options.metrics_only,
         tools=options.tools,
         field_map=options.field_map,
+        limits=options.limits,
     )
     table = scan(chunks(files), settings, workers=options.workers, pool=options.pool, progress=options.progress)
     if not any(table.counts.get(number) for number, role in enumerate(files.roles) if role in ("rollouts", "failures")):
         raise _nothing_usable(table)
-    sidecars = [
-        read_sidecars(bundle.sidecars, {role: files.shown(path) for role, path in bundle.sidecars.items()})
-        for bundle in found.bundles
-    ]
-    facts = [
-        about.merged_facts([*beside.facts, bundle.format.facts(bundle.path)])
-        for bundle, beside in zip(found.bundles, sidecars, strict=True)
-    ]
+    with using_limits(options.limits):
+        sidecars = [
+            read_sidecars(bundle.sidecars, {role: files.shown(path) for role, path in bundle.sidecars.items()})
+            for bundle in found.bundles
+        ]
+        facts = [
+            about.merged_facts([*beside.facts, _facts_of(bundle)])
+            for bundle, beside in zip(found.bundles, sidecars, strict=True)
+        ]
     return _Scan(files=files, table=table, sidecars=sidecars, facts=facts)
+
+
+def _facts_of(bundle: Bundle) -> RunFacts:
+    """What a file says about its run; nothing where it cannot be read any more, which its rows report."""
+    try:
+        return bundle.format.facts(bundle.path)
+    except (OSError, Torn):
+        return RunFacts()
 
 
 def _pass_threshold(options: Options) -> float:

@@ -80,6 +80,8 @@ MOST_EXTRAS = 300
 """Columns of small values in a batch; the commonest are kept."""
 KEY = "key:"
 EXTRA = "extra:"
+FILE = "file"
+"""The column that says of which file a row is; where all rows of a part are of one, it is left out."""
 CHECKS = pl.List(pl.Struct({"name": pl.String, "passed": pl.Boolean}))
 
 
@@ -96,6 +98,7 @@ def to_frame(parts: Sequence[TablePart]) -> pl.DataFrame:
     names = {name for part in parts for name in part.columns}
     dtypes = COLUMNS | {name: pl.UInt64() for name in sorted(names) if name.startswith(KEY)}
     dtypes |= {name: pl.String() for name in _common(parts)}
+    dtypes |= {FILE: pl.Int32()} if FILE in names else {}
     places = list(chain.from_iterable(part.places for part in parts))
     # Where each row goes to; None when they are in order.
     order = None if places == sorted(places) else sorted(range(height), key=places.__getitem__)

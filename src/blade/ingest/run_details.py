@@ -94,8 +94,9 @@ def absent_repeats(said: Sequence[RunFacts]) -> dict[str, int]:
 def settings_of(group: RunGroup, files: Files, table: RowTable, said: Sequence[RunFacts]) -> dict[str, str]:
     """Sampling, tools and limits; the rows are believed before the sidecars."""
     counts: dict[str, dict[str, int]] = {}
+    mine = frozenset(group.bundles)
     for (file, setting), count in table.settings.items():
-        if files.owners[file] in group.bundles and group.holds(setting.agent, setting.model, setting.skills):
+        if files.owners[file] in mine and group.holds(setting.agent, setting.model, setting.skills):
             for name, value in setting.values:
                 of_name = counts.setdefault(name, {})
                 of_name[value] = of_name.get(value, 0) + count

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from blade.model.errors import RequestError
+from blade.model.limits import DEFAULT_LIMITS, ReadLimits
 from blade.model.tools import NO_CUSTOM_TOOLS, Tools
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ class Options(Struct, frozen=True, kw_only=True):
     """The custom rules of the benchmark's package."""
     find_rule_book: bool = True
     """Without a rule book, use the one of the package whose name is the benchmark's."""
+    limits: ReadLimits = DEFAULT_LIMITS
+    """What is too long or too large to be read."""
     metrics_only: bool = False
     workers: int | None = None
     pool: Executor | None = None

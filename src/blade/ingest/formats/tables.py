@@ -12,7 +12,7 @@ import msgspec
 from blade.ingest.decode import encode
 from blade.ingest.fields import VERDICTS
 from blade.ingest.formats import FileHead, Format
-from blade.ingest.jsonl import Record, Torn, open_bytes
+from blade.ingest.jsonl import Record, Torn, whole_bytes
 
 if TYPE_CHECKING:
     import polars as pl
@@ -45,19 +45,19 @@ def table(path: Path, rows: int | None = None) -> pl.DataFrame:
 
     ending = _ending(path)
     try:
-        with open_bytes(path) as file:
-            if ending == ".parquet":
-                return pl.read_parquet(file.read(), n_rows=rows)
-            if ending in _BINARY:
-                return pl.read_ipc(file.read(), n_rows=rows)
-            return pl.read_csv(
-                file.read(),
-                n_rows=rows,
-                separator=_TEXT[ending],
-                infer_schema=False,
-                encoding="utf8-lossy",
-                truncate_ragged_lines=True,
-            )
+        data = whole_bytes(path)
+        if ending == ".parquet":
+            return pl.read_parquet(data, n_rows=rows)
+        if ending in _BINARY:
+            return pl.read_ipc(data, n_rows=rows)
+        return pl.read_csv(
+            data,
+            n_rows=rows,
+            separator=_TEXT[ending],
+            infer_schema=False,
+            encoding="utf8-lossy",
+            truncate_ragged_lines=True,
+        )
     except (pl.exceptions.PolarsError, OSError, EOFError) as error:
         raise Torn(f"the table cannot be read: {str(error).split(chr(10), 1)[0]}") from None
 

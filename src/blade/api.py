@@ -106,9 +106,10 @@ def health(*runs: Source, package: _PathLike | None = None) -> Health:
 
 
 def show(run: Source, location: str, *, steps: str | None = None, width: int | None = None) -> str:
-    """A rollout in order, as plain text; `location` is `TASK#REPEAT` or `TASK#REPEAT:STEP`, `steps` a range `4:12`."""
+    """All that is known of a rollout, as plain text; `location` is `TASK#REPEAT` or `TASK#REPEAT:STEP`, `steps` a range `4:12`."""
+    from blade.ingest.shown_row import shown_row
     from blade.model.run import parse_location, step_range
-    from blade.report.plain_text import show as lines_of
+    from blade.report.rollout_text import show as lines_of
 
     loaded = run if isinstance(run, Run) else _only(_loaded([run], Options(metrics_only=True)), os.fspath(run))
     task, repeat, step = parse_location(loaded, location)
@@ -119,7 +120,7 @@ def show(run: Source, location: str, *, steps: str | None = None, width: int | N
         last = max((each.index for each in rollout.steps or ()), default=None)
         hint = f"it has steps 0 to {last}" if last is not None else "no trajectory is recorded"
         raise RequestError(f"{rollout.key} has no such step", hint=hint)
-    return "\n".join(lines_of(rollout, steps=wanted, width=width))
+    return "\n".join(lines_of(rollout, shown_row(rollout), steps=wanted, width=width))
 
 
 def audit(report: _PathLike, *runs: Source) -> Audit:

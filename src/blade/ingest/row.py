@@ -129,6 +129,7 @@ class RowReader:
         self._judge(batch, found, errors)
         if self.trajectories:
             walked = self._walk(batch, found)
+            _note_unbound(walked, odd)
             if self.detect is not None:
                 sources = [source_of(record, artifact) for record in records]
                 rollouts = self._rollouts(batch, found, walked, errors, due, sources)
@@ -255,6 +256,15 @@ class RowReader:
             )
             for place, (outcome, reward, answer, expected, stop, tokens, seconds) in enumerate(kept)
         ]
+
+
+def _note_unbound(walked: Walked, odd: Odd) -> None:
+    """Results that answer no call: what was called may be missing from the trajectory, or their ids are other names."""
+    for place, features in enumerate(walked.features):
+        if features is not None and features.orphan_results:
+            count = features.orphan_results
+            which = "1 tool result belongs" if count == 1 else f"{count} tool results belong"
+            odd.setdefault(place, []).append(f"{which} to no call of the trajectory")
 
 
 def _note_seen(checked: Sequence[Detection], found: Columns) -> None:

@@ -140,7 +140,9 @@ class _Session:
             self.collected = number(match[1] or match[2] or match[3])
         elif line.startswith("collecting "):
             self.found.start(NAME)
-        elif (line.startswith("!!") and "during collection" in line) or (line.startswith("INTERNALERROR> ") and not line.startswith("INTERNALERROR>  ")):
+        elif (line.startswith("!!") and "during collection" in line) or (
+            line.startswith("INTERNALERROR> ") and not line.startswith("INTERNALERROR>  ")
+        ):
             self.interrupted = place, line
         elif line.startswith("ImportError while loading conftest "):
             path = line.split("'")[1] if line.count("'") > 1 else ""

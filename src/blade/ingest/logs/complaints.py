@@ -3,6 +3,7 @@
 A line that only talks about an error has another shape. Each pattern needs its string, which is searched for first.
 """
 
+# ruff: noqa: RUF001 - the quotes are those that the tools print
 from __future__ import annotations
 
 from dataclasses import dataclass

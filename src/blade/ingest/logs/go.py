@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -47,15 +48,17 @@ def parse(text: LogText, found: Found) -> None:
                 _explain(current, said)
                 said = []
         elif line.startswith("=== RUN"):
-            current, said = _flush(found, current), []
+            _flush(found, current)
+            current, said = None, []
             found.start(NAME)
         elif line[:1] in " \t" and ".go:" in line and (match := _SAID.match(line)):
             if current is not None:
-                _explain(current, [(place, *match.groups())])
+                _explain(current, [(place, match[1], match[2], match[3])])
             else:
-                said.append((place, *match.groups()))
+                said.append((place, match[1], match[2], match[3]))
         elif line[:2] in ("ok", "FA") and (match := _PACKAGE.match(line)):
-            current, said = _flush(found, current), []
+            _flush(found, current)
+            current, said = None, []
             _package(found, text, place, match[1])
         elif line.startswith(("panic: ", "fatal error: ")):
             _panic(found, text, place)
@@ -93,7 +96,7 @@ def _panic(found: Found, text: LogText, place: int) -> None:
     if not any(line.startswith(("goroutine ", "runtime: ", "[signal ")) for line in below):
         return
     frame: LogFrame | None = None
-    for function, line in zip(below, below[1:], strict=False):
+    for function, line in pairwise(below):
         if (match := _STACK.match(line)) and not function.startswith(("panic(", "runtime.", "testing.", "created by")):
             frame = frame_at(match[1], match[2], function.rpartition("(")[0])
             break
@@ -123,7 +126,7 @@ def _streamed(
     found: Found, place: int, action: str, test: str, output: object, said: dict[str, list[tuple[int, str, str, str]]]
 ) -> None:
     if action == "output" and isinstance(output, str) and (match := _SAID.match(output)):
-        said.setdefault(test, []).append((place, *match.groups()))
+        said.setdefault(test, []).append((place, match[1], match[2], match[3]))
     elif action in _STREAM:
         draft = Draft(subject=test, kind=_STREAM[action], line=place, message=test)
         if test in said:

@@ -1,5 +1,6 @@
 """jest, vitest, mocha and what prints like them: ticks and crosses under headings, sections of failures, totals."""
 
+# ruff: noqa: RUF001 - the signs are those that the tools print
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -53,14 +54,16 @@ class _Reader:
         self.mocha: dict[str, int] = {}
         self.mocha_line: tuple[int, str] = (0, "")
         self.seen = False
+        self.declared = False
+        """A file of tests or a total was printed: without one, ticks are what some program prints."""
 
     def read(self, place: int, line: str) -> None:
         """One line."""
         head = line.lstrip(" ")[:1]
         if not head:
             return
-        if match := _file(line, head):
-            self.file, self.headings, self.section = match, [], None
+        if file := _file(line, head):
+            self.file, self.headings, self.section, self.declared = file, [], None, True
         elif head == "●" and (match := _SECTION.match(line)):
             self._open(match[1].strip(), place)
         elif head == "F" and (match := _FAIL_OF_VITEST.match(line)):
@@ -117,7 +120,7 @@ class _Reader:
             self._side(section, match[1] or match[2], match[3])
         elif section.frame is None and (match := _STACK.match(line)):
             frame = frame_at(match[2], match[3], match[1])
-            section.frame = frame if frame.where != "library" and frame.where != "harness" else None
+            section.frame = frame if frame.where in ("test", "solution") else None
         elif not section.message and not section.frame and line.startswith("       ") and line.rstrip().endswith(":"):
             section.subject = f"{section.subject} › {line.strip()[:-1]}"  # mocha writes one level below the other
 
@@ -152,13 +155,14 @@ class _Reader:
         failed, passed = counts.get("failed", counts.get("failing", 0)), counts.get("passed", counts.get("passing", 0))
         total = Counts(passed=passed, failed=failed, errors=0, skipped=skipped, collected=passed + failed + skipped)
         self.found.summary(NAME, place, line, total)
+        self.declared = True
 
     def close(self) -> None:
         """Hands over what was read."""
         self._keep()
         if self.mocha:
             self._summary(*self.mocha_line, self.mocha)
-        for draft in self.tests.values():
+        for draft in self.tests.values() if self.declared else ():
             self.found.add_test(NAME, draft)
 
 

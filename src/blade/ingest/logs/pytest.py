@@ -130,7 +130,7 @@ class _Session:
         kind, known = _VERDICTS[verdict], self.tests.get(name)
         if known is None:
             self.tests[name] = Draft(subject=name, kind=kind, line=place, message=reason)
-        elif kind != known.kind and known.kind != "test-failed":
+        elif known.kind not in (kind, "test-failed"):
             known.kind, known.line, known.message = kind, place, reason or known.message
         elif reason and not known.message:
             known.message, known.line = reason, place
@@ -140,7 +140,9 @@ class _Session:
             self.collected = number(match[1] or match[2] or match[3])
         elif line.startswith("collecting "):
             self.found.start(NAME)
-        elif (line.startswith("!!") and "during collection" in line) or (line.startswith("INTERNALERROR> ") and not line.startswith("INTERNALERROR>  ")):
+        elif (line.startswith("!!") and "during collection" in line) or (
+            line.startswith("INTERNALERROR> ") and not line.startswith("INTERNALERROR>  ")
+        ):
             self.interrupted = place, line
         elif line.startswith("ImportError while loading conftest "):
             path = line.split("'")[1] if line.count("'") > 1 else ""
@@ -191,18 +193,18 @@ class _Block:
 
     def read(self, place: int, line: str) -> None:
         """Keeps the last group of `E` lines, which is of the exception that was raised, and the last place."""
-        if line[0] == "E" and line[1:4] in ("", "   "):
+        head = line[0]
+        if head in " >":
+            if "def " in line and (match := _DEF.match(line)):
+                self.function = match[1]
+        elif head == "E" and line[1:4] in ("", "   "):
             if self.fresh:
                 self.errors, self.fresh = [], False
             self.errors.append((place, line[1:].strip()))
-        elif line[0] == "-":
-            pass  # captured output follows
-        elif match := _PLACE.match(line):
+        elif head != "-" and ":" in line and (match := _PLACE.match(line)):
             self.fresh = True
             self.at = frame_at(match[1], match[2], match[4] or self.function)
             self.function = None
-        elif match := _DEF.match(line):
-            self.function = match[1]
 
     def account(self) -> Draft:
         """The failure as its section tells it."""

@@ -54,6 +54,8 @@ class _Reader:
         self.mocha: dict[str, int] = {}
         self.mocha_line: tuple[int, str] = (0, "")
         self.seen = False
+        self.turned = False
+        """mocha marks with a plus what was expected."""
         self.declared = False
         """A file of tests or a total was printed: without one, ticks are what some program prints."""
 
@@ -105,6 +107,7 @@ class _Reader:
 
     def _open(self, name: str, place: int) -> None:
         self._keep()
+        self.turned = False
         self.section = Draft(subject=name, kind="test-failed", line=place)
         if name in _NO_NAME:
             broken = name == _NO_NAME[0]
@@ -116,6 +119,10 @@ class _Reader:
             section.expected, section.actual = compared(match[2])
         elif not section.message and line.strip().startswith(("expect(", "Cannot find module")):
             section.message, section.line = line.strip(), place
+        elif line.endswith("+ expected - actual"):
+            self.turned = True
+        elif self.turned and (value := line.strip())[:1] in ("-", "+"):
+            self._side(section, "+" if value[0] == "-" else "-", value[1:].strip())
         elif match := _SIDE.match(line):
             self._side(section, match[1] or match[2], match[3])
         elif section.frame is None and (match := _STACK.match(line)):

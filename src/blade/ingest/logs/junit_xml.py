@@ -36,7 +36,7 @@ def parse(text: LogText, found: Found) -> None:
             if "</testcase" not in piece:
                 continue  # cut before its verdict is known
             _verdict(draft, piece[end:], text.number_at(piece_at))
-        draft.message = draft.message or name
+        draft.message = draft.message or fields.get("name", "")
         total = added(total, _one(draft.kind))
         found.add_test(NAME, draft)
     if total.collected:

@@ -79,7 +79,8 @@ def parse_log(text: str, limit: int = MOST_EVENTS) -> Log:
         marked = _marked(text)
     if not marked:
         return NOTHING_LOGGED
-    lines, found = LogText(text), Found()
+    lines = LogText(text)
+    found = Found(lines)
     for parser in sorted({owner for mark in marked if (owner := _gates()[1][mark]) is not None and owner >= 0}):
         _PARSERS[parser].parse(lines, found)
     complaints = [-owner - 1 for mark in marked if (owner := _gates()[1][mark]) is not None and owner < 0]

@@ -95,7 +95,7 @@ FAILED (failures=1, errors=1, skipped=1)
 """
 SYMPY = """\
 ============================= test process starts ==============================
-executable:         /opt/python  (3.9.20-final-0)
+executable:         /usr/bin/python  (3.9.20-final-0)
 
 sympy/core/tests/test_x.py[3]
 test_one ok

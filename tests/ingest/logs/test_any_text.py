@@ -77,6 +77,7 @@ HOSTILE = (
     "A: expected expected expected got got got",
     "E   assert a == b in c != d",
     "curl: (7) " + "connect to " * 20,
+    " FAIL src/a.test.js\n  ✕ one\n  ● other\n\n",
 )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from blade.ingest.logs.frame import where_is
 from blade.ingest.logs.parse import parse_log
 from blade.model.log import Log, LogEvent
 from ingest.logs import samples
@@ -179,3 +180,35 @@ def test_beyond_the_limit_passing_tests_are_dropped_first() -> None:
     log = parse_log(samples.PYTEST, limit=3)
     assert [event.kind for event in log.events] == [E, F, "summary"]
     assert (log.dropped, log.passed, log.skipped) == (2, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "subject"),
+    [
+        ("FileNotFoundError: [Errno 2] No such file: 'x'\n", "FileNotFoundError"),
+        ("asyncio.TimeoutError", "asyncio.TimeoutError"),
+    ],
+)
+def test_a_field_that_holds_an_exception_alone(text: str, subject: str) -> None:
+    event = only(parse_log(text), "exception")
+    assert (event.subject, event.message, event.line) == (subject, text.strip(), 1)
+
+
+@pytest.mark.parametrize(
+    ("path", "where"),
+    [
+        ("/tests/test_outputs.py", "test"),
+        ("src/sum.spec.ts", "test"),
+        ("pkg/sum_test.go", "test"),
+        ("/app/main.py", "solution"),
+        ("/testbed/contest/main.py", "solution"),
+        ("/venv/lib/python3.12/site-packages/requests/tests/test_x.py", "library"),
+        ("/usr/lib/python3.12/json/decoder.py", "library"),
+        ("/app/node_modules/express/index.js", "library"),
+        ("<frozen importlib._bootstrap>", "library"),
+        ("/venv/lib/python3.12/site-packages/_pytest/python.py", "harness"),
+        ("/tests/test.sh", "harness"),
+    ],
+)
+def test_whose_code_a_path_is(path: str, where: str) -> None:
+    assert where_is(path) == where

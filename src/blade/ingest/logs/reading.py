@@ -65,7 +65,7 @@ class Draft(Struct, kw_only=True):
             self.expected, self.actual = reason.expected, reason.actual
 
 
-class Found:
+class Gathered:
     """What the parsers found in one text."""
 
     def __init__(self, text: LogText) -> None:

@@ -45,7 +45,9 @@ BLOCK = 4 << 20
 """Bytes of rows that are read as one batch, however few they are."""
 CHUNK = 32 << 20
 MEMBERS = 100
-"""Trials of a run folder that are read together: each is several small files."""
+"""Trials of a run folder that are read together, at least: each is several small files."""
+MEMBER_PIECES = 16
+"""Pieces of a run folder, at most: what its summary says of all trials is read for each of them."""
 FILES = 500
 """Small files that are scanned together: tables are made of their rows together, which costs more than reading them."""
 SMALL = 1 << 18
@@ -134,7 +136,8 @@ def chunks(files: Files) -> list[Chunk]:
         members_of = format_named(name).members
         if members_of is not None and path.is_dir():
             members = tuple(members_of(path))
-            parts = [members[first : first + MEMBERS] for first in range(0, len(members), MEMBERS)]
+            size = max(MEMBERS, -(-len(members) // MEMBER_PIECES))
+            parts = [members[first : first + size] for first in range(0, len(members), size)]
             pieces += [msgspec.structs.replace(whole, members=part) for part in parts]
         elif size <= 2 * CHUNK or not format_named(name).splittable or is_compressed(path):
             pieces.append(whole)

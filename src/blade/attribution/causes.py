@@ -403,8 +403,9 @@ def _counted(rollouts: RolloutIndex, rows: Integers, values: pl.Series) -> _Coun
     alike = per_task.group_by("value", "times").agg("task")
     number = np.zeros(len(rollouts.tasks), np.int64)
     number[alike["task"].explode().to_numpy()] = np.repeat(np.arange(alike.height) + 1, alike["task"].list.len())
+    listed = names.to_list()
     kinds = [
-        NameCounts(tuple(zip(names[which], often, strict=True)))
+        NameCounts(tuple(zip(map(listed.__getitem__, which), often, strict=True)))
         for which, often in alike.select("value", "times").rows()
     ]
     return _Counted(number, [NameCounts(), *kinds])

@@ -138,13 +138,16 @@ def _with_files(value: Any, reading: RereadRollouts) -> Any:
 def _with_evidence(context: RunContext) -> Partition:
     parts, reading = context.partition, context.reading
     table = parts.table.filter(pl.Series(context.was_read[context.rollouts.failed]))
-    return replace(parts, modes=tuple(replace(mode, evidence=_evidence(mode, table, reading)) for mode in parts.modes))
+    table = table.sort("near", descending=True, maintain_order=True).select("mode", "task_id", "repeat")
+    places: dict[str, list[Ref]] = {}
+    for mode, task, repeat in table.iter_rows():
+        places.setdefault(mode, []).append((task, repeat))
+    modes = (replace(mode, evidence=_evidence(mode, places.get(mode.id, []), reading)) for mode in parts.modes)
+    return replace(parts, modes=tuple(modes))
 
 
-def _evidence(mode: Mode, table: pl.DataFrame, reading: RereadRollouts) -> Evidence | None:
-    """A quote of one rollout of the mode: near misses and tasks that sometimes pass first."""
-    mine = table.filter(pl.col("mode") == mode.id).sort("near", descending=True, maintain_order=True)
-    places = list(mine.select("task_id", "repeat").iter_rows())
+def _evidence(mode: Mode, places: Sequence[Ref], reading: RereadRollouts) -> Evidence | None:
+    """A quote of one rollout of the mode: near misses, which come first in `places`, and tasks that sometimes pass first."""
     telling = [place for place in places if place[0] in reading.sometimes]
     return next(
         (found for walk in reading.at([*telling, *places]) if (found := shown_by(walk, mode.id)) is not None), None

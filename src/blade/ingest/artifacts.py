@@ -83,7 +83,14 @@ class Files(Struct, frozen=True, kw_only=True, dict=True):
 
     def shown(self, path: Path) -> str:
         """The path as people see it: relative to the folder that holds all files."""
-        return Path(os.path.relpath(path.resolve(), self.root)).as_posix()
+        if path not in self._shown:
+            self._shown[path] = Path(os.path.relpath(path.resolve(), self.root)).as_posix()
+        return self._shown[path]
+
+    @cached_property
+    def _shown(self) -> dict[Path, str]:
+        """The paths that were asked for: each is asked for several times, and its links take a while to follow."""
+        return {}
 
     @cached_property
     def names(self) -> dict[int, str]:

@@ -224,7 +224,7 @@ def _run(
         repeats=options.expect_repeats,
     )
     missing = missing_rows(joined.rollouts, inputs, expected)
-    checks = tables.check_table(rows, joined.rollouts)
+    checks = tables.check_table(rows, joined.rollouts, read.table.check_names)
     rollouts = tables.rollout_table(rows, joined.rollouts, missing, files.names)
     others = [frame for other, frame in enumerate(narrow) if other != number]
     book = options.rule_book

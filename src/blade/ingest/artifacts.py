@@ -19,8 +19,9 @@ from blade.ingest.fields import is_rollout
 from blade.ingest.folder_files import FolderListing, listing
 from blade.ingest.formats import FileHead, Format, format_named, formats
 from blade.ingest.jsonl import Torn, first_bytes, records
-from blade.ingest.mapping import FieldMap, guesses, with_map
+from blade.ingest.mapping import guesses, with_map
 from blade.model.errors import ArtifactError, RequestError
+from blade.model.field_map import FieldMap
 from blade.model.rollout import Problem, RowSource
 
 SUFFIXES = (
@@ -190,6 +191,16 @@ def _take(path: Path, name: str | None, search: _Search) -> None:
         if not _is_swallowed(path):
             _take_file(path, name, search)
         return
+    before = set(search.bundles)
+    _take_below(path, name, search)
+    yielding = [key for key in search.bundles.keys() - before if search.bundles[key].format.yields]
+    if len(yielding) < len(search.bundles.keys() - before):
+        for key in yielding:
+            del search.bundles[key]
+            search.refused[key] = "it stands beside rollouts and may be their summary: give the file itself to read it"
+
+
+def _take_below(path: Path, name: str | None, search: _Search) -> None:
     for here, owner in _folders(path, search.forced):
         for entry, why in here.problems.items():
             search.refused[here.path / entry] = why
@@ -224,6 +235,9 @@ def _folders(root: Path, forced: Format | None) -> Iterator[tuple[FolderListing,
 
 
 def _take_folder(path: Path, format_: Format, name: str | None, search: _Search) -> None:
+    if all(target != "reward" for target, _ in search.field_map) and (refusal := format_.refusal(path)):
+        search.refused[path.resolve()] = refusal
+        return
     search.bundles[path.resolve()] = Bundle(path=path, format=format_, name=name, folder=path.resolve().name)
 
 

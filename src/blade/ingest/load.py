@@ -84,7 +84,7 @@ def load_found(found: Found, options: Options, detect: Detect | None) -> tuple[R
         raise RequestError("an earlier analysis cannot be read with other expectations, groups or formats", hint=hint)
     fresh = _load_bundles(found, options, detect) if found.bundles else []
     named = book.named if book is not None else None
-    fresh = [replace(run, rule_book_name=named, rule_book=book, field_map=options.field_map) for run in fresh]
+    fresh = [replace(run, rule_book_name=named, rule_book=book, field_map=options.mapping) for run in fresh]
     return tuple(replace(run, read=reread) for run in (*saved, *fresh))
 
 
@@ -140,7 +140,7 @@ def _read(found: Found, options: Options, detect: Detect | None) -> _Scan:
         detect=detect,
         trajectories=not options.metrics_only,
         tools=options.tools,
-        field_map=options.field_map,
+        field_map=options.mapping,
     )
     table = scan(chunks(files), settings, workers=options.workers, pool=options.pool, progress=options.progress)
     if not any(table.counts.get(number) for number, role in enumerate(files.roles) if role in ("rollouts", "failures")):

@@ -71,6 +71,8 @@ class Format(Struct, frozen=True, kw_only=True):
     """Why a file that looks like this format holds no rollouts; empty where it does."""
     owns: Callable[[FolderListing], bool] | None = None
     """Whether a folder as a whole is a run of this format; None where runs are files."""
+    yields: bool = False
+    """Whether what a folder holds of this format is a run only where nothing else in that folder is one."""
     members: Callable[[Path], Sequence[str]] | None = None
     """Names of the rows of an artifact that is made of members, in order; some of them can be read alone."""
     member_records: Callable[[Path, Sequence[str]], Iterator[Record]] | None = None

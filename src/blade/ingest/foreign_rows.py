@@ -16,6 +16,8 @@ _MOST_RECORDS = 1_000_000
 _ALIKE = 0.5
 """Of the fields that most records of a list have, the share that a record must have to be of the same kind."""
 _LONGEST_KEY = 200
+_LOOKED_AT = 50
+_NAMES = re.compile(r"(?:id|name|task|case|key|test)$", re.IGNORECASE)
 _REWARDS = ("reward", "score")
 _WORDS = frozenset(("pass", "passed", "fail", "failed", "failure", "success", "correct", "incorrect", "error", "skipped"))
 _DECISIVE = frozenset(("pass", "passed", "fail", "failed", "correct", "incorrect"))
@@ -147,15 +149,31 @@ def _at(row: Mapping[str, Any], path: str) -> Any:
     return value
 
 
-def as_rollouts(rows: Sequence[Fields]) -> Iterator[Fields]:
+def as_rollouts(rows: Sequence[Fields], *, nested: bool) -> Iterator[Fields]:
     """The records under the names that rows have: with the reward that judges them, and what was said as messages."""
-    judge, talk = verdict_field(rows), talk_field(rows)
-    return (as_rollout(row, judge, talk) for row in rows)
+    judge, talk, name = verdict_field(rows), talk_field(rows), _name_field(rows, nested=nested)
+    return (as_rollout(row, judge, talk, name) for row in rows)
 
 
-def as_rollout(row: Fields, judge: str | None, talk: str | None) -> Fields:
-    """A record with the reward that its field `judge` gives, and what was said in its field `talk` as messages."""
-    found = dict(row)
+def _name_field(rows: Sequence[Mapping[str, Any]], *, nested: bool) -> str | None:
+    """Of records without a known id, the field that tells them apart by a short name; `nested` ones share their task's."""
+    if len(rows) < 2 or any(given in row for row in rows[:_LOOKED_AT] for given in fields.ID_NAMES):
+        return None
+    names = [name for name in rows[0] if _NAMES.search(name) and all(_is_name(row.get(name)) for row in rows)]
+    counts = {name: len({row[name] for row in rows}) for name in names}
+    shared = [name for name in names if 1 < counts[name] < len(rows)] if nested else []
+    return next(iter([*shared, *(name for name in names if counts[name] == len(rows))]), None)
+
+
+def _is_name(value: Any) -> bool:
+    if type(value) is int:
+        return True
+    return isinstance(value, str) and 0 < len(value) <= _LONGEST_KEY and value.count(" ") < 2 and "\n" not in value
+
+
+def as_rollout(row: Fields, judge: str | None, talk: str | None, name: str | None = None) -> Fields:
+    """A record with the reward that its field `judge` gives, what was said in its field `talk` as messages, and its name."""
+    found = dict(row) if name is None else {"task_id": row[name], **row}
     if judge is not None and "reward" not in row:
         found["reward"] = reward_of(_at(row, judge))
     if talk is not None and talk != "messages":

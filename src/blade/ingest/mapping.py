@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -16,6 +17,8 @@ from blade.model.errors import RequestError
 from blade.model.field_map import TARGETS, FieldMap
 
 _DEEPEST = 3
+_FEW = 3
+"""Entries of a list that are looked into: the scores of a record, and not its history."""
 _LONGEST_ID = 100
 _MOST_SHOWN = 12
 _LONGEST_EXAMPLE = 40
@@ -23,6 +26,7 @@ _MOST_REPEATS = 64
 """A whole number beyond it is no index of an attempt: people repeat a task a few times."""
 _NUMBER = re.compile(r"-?\d{1,15}(?:\.\d+)?(?:e[-+]?\d{1,3})?")
 _OTHER_WORDS = {"correct": True, "incorrect": False, "wrong": False, "resolved": True, "unresolved": False}
+_NAMES_A_TASK = re.compile(r"(?:\b|_)(?:id|task|case|key|test|question|problem|instance|name)\b", re.IGNORECASE)
 _NOT_JUDGED = ("error", "errored", "skipped", "skip", "n/a", "none", "unknown")
 """Words for a result that is no verdict."""
 _HINTED = ("prompt", "expected", "answer", "model")
@@ -104,7 +108,7 @@ def guesses(rows: Sequence[Row]) -> str:
     order = sorted([*known, *others[: max(0, _MOST_SHOWN - len(known))]], key=list(fields).index)
     shown = [_field(path, fields[path][0], names.get(path)) for path in order]
     listed = ", ".join(shown) + (", ..." if len(fields) > len(order) else "")
-    tried = " ".join(f"--map {target}={path}" for target, path in guessed.items())
+    tried = " ".join(f"--map {shlex.quote(f'{target}={path}')}" for target, path in guessed.items())
     return f"its fields are {listed or 'none'}; if these are rollouts, say what is what: {tried}"
 
 
@@ -118,11 +122,11 @@ def _guessed(fields: Mapping[str, Sequence[Any]], rows: int) -> dict[str, str]:
     # Whole numbers from 0 to 1 may count attempts; truth values and fractions hardly do.
     reward = min(
         scores,
-        key=lambda path: (not is_verdict(path.rpartition(".")[2]), all(type(value) is int for value in fields[path])),
+        key=lambda path: (not is_verdict(path), all(type(value) is int for value in fields[path])),
         default=None,
     )
     ids = [path for path, values in fields.items() if path != reward and _is_id(values, rows)]
-    task = min(ids, key=lambda path: (_is_prose(fields[path]), all(type(value) is float for value in fields[path])), default=None)
+    task = min(ids, key=lambda path: (_is_prose(fields[path]), _NAMES_A_TASK.search(path) is None), default=None)
     found = {"task": task or "FIELD", "reward": reward or "FIELD"}
     taken = {task, reward}
     repeat = next((path for path, values in fields.items() if path not in taken and _is_repeat(values, rows)), None)
@@ -134,7 +138,7 @@ def _guessed(fields: Mapping[str, Sequence[Any]], rows: int) -> dict[str, str]:
     if talk is not None:
         found["messages"] = talk
     for target in _HINTED:
-        names = {path.rpartition(".")[2] for path in BY_NAME[target].paths}
+        names = {path for path in BY_NAME[target].paths if "." not in path}
         texts = (path for path, values in fields.items() if isinstance(values[0], str | int | float))
         path = next((path for path in texts if path.rpartition(".")[2].lower() in names), None)
         if path is not None and path not in {*found.values(), *taken}:
@@ -154,6 +158,12 @@ def _below(path: str, value: Any, depth: int) -> Iterator[tuple[str, Any]]:
     if isinstance(value, dict) and depth < _DEEPEST:
         for name, inner in value.items():
             yield from _below(f"{path}.{name}", inner, depth + 1)
+    elif isinstance(value, list) and 0 < len(value) <= _FEW and depth < _DEEPEST and not is_talk(value):
+        if not any(isinstance(item, dict) for item in value):
+            yield path, value
+        for place, item in enumerate(value):
+            if isinstance(item, dict):
+                yield from _below(f"{path}.{place}", item, depth)
     elif value is not None:
         yield path, value
 

@@ -66,7 +66,7 @@ def records(path: Path, start: int, end: int | None) -> Iterator[Sequence[Record
     found = _records(path)
     if found is None:
         raise Torn("the document holds no records any more")
-    rows = as_rollouts(found.rows)
+    rows = as_rollouts(found.rows, nested=found.path.count("*") > 1)
     for first in range(0, len(found.rows), _ROWS):
         numbered = zip(range(first, min(first + _ROWS, len(found.rows))), rows, strict=False)
         yield [Record(encode(row), None, None, str(place)) for place, row in numbered]
@@ -75,7 +75,7 @@ def records(path: Path, start: int, end: int | None) -> Iterator[Sequence[Record
 def fetch(path: Path, members: Sequence[str]) -> Iterator[bytes]:
     """Some rows, by their numbers from 0."""
     found = _records(path)
-    rows: list[Fields] = list(as_rollouts(found.rows)) if found is not None else []
+    rows: list[Fields] = list(as_rollouts(found.rows, nested=found.path.count("*") > 1)) if found is not None else []
     for member in members:
         yield encode(rows[int(member)]) if int(member) < len(rows) else b""
 

@@ -261,6 +261,10 @@ def _take_file(path: Path, name: str | None, search: _Search) -> None:
     """Take a file as rollouts, or note why not."""
     head = read_head(path, lines=search.forced is not None and search.forced.splittable)
     beside = sidecars(path)
+    summary = next((said for one in formats() if (said := one.summary(head)) is not None), None)
+    if summary is not None and search.forced is None:
+        search.refused |= {path.resolve(): summary} if summary else {}
+        return
     format_ = search.forced or recognize(head)
     if format_ is None and not head.start and "failures" in beside:
         format_ = format_named("gym")

@@ -22,8 +22,9 @@ from blade.ingest.fields import is_rollout
 from blade.ingest.folder_files import TO_NOTHING, FolderListing, is_inside, listing
 from blade.ingest.formats import FileHead, Format, format_named, formats
 from blade.ingest.jsonl import NOT_REGULAR, Record, Torn, first_bytes, records
-from blade.ingest.mapping import FieldMap, guesses, with_map
+from blade.ingest.mapping import guesses, with_map
 from blade.model.errors import ArtifactError, RequestError
+from blade.model.field_map import FieldMap
 from blade.model.limits import DEFAULT_LIMITS, ReadLimits, read_limits, using_limits
 from blade.model.rollout import Problem, RowSource
 
@@ -226,6 +227,16 @@ def _take(path: Path, name: str | None, search: _Search) -> None:
         if not _is_swallowed(path):
             _take_file(path, name, search)
         return
+    before = set(search.bundles)
+    _take_below(path, name, search)
+    yielding = [key for key in search.bundles.keys() - before if search.bundles[key].format.yields]
+    if len(yielding) < len(search.bundles.keys() - before):
+        for key in yielding:
+            del search.bundles[key]
+            search.refused[key] = "it stands beside rollouts and may be their summary: give the file itself to read it"
+
+
+def _take_below(path: Path, name: str | None, search: _Search) -> None:
     for here, owner in _folders(path, search.forced):
         for entry, why in here.problems.items():
             search.refused[here.path / entry] = why
@@ -260,6 +271,9 @@ def _folders(root: Path, forced: Format | None) -> Iterator[tuple[FolderListing,
 
 
 def _take_folder(path: Path, format_: Format, name: str | None, search: _Search) -> None:
+    if all(target != "reward" for target, _ in search.field_map) and (refusal := format_.refusal(path)):
+        search.refused[path.resolve()] = refusal
+        return
     search.bundles[path.resolve()] = Bundle(path=path, format=format_, name=name, folder=path.resolve().name)
 
 
@@ -283,6 +297,10 @@ def _take_file(path: Path, name: str | None, search: _Search) -> None:
     """Take a file as rollouts, or note why not."""
     head = read_head(path, lines=search.forced is not None and search.forced.splittable)
     beside = sidecars(path, search.names_in(path.parent))
+    summary = next((said for one in formats() if (said := one.summary(head)) is not None), None)
+    if summary is not None and search.forced is None:
+        search.refused |= {path.resolve(): summary} if summary else {}
+        return
     format_ = search.forced or recognize(head)
     if format_ is None and not head.start and "failures" in beside:
         format_ = format_named("gym")

@@ -12,13 +12,14 @@ from msgspec.structs import replace
 
 from blade.ingest import run_details as about
 from blade.ingest import tables
-from blade.ingest.artifacts import Bundle, Files, Found, files_of, stem_of
+from blade.ingest.artifacts import Bundle, Files, Found, files_of, read_head, stem_of
 from blade.ingest.fields import BY_NAME
-from blade.ingest.formats import RunFacts
+from blade.ingest.formats import RunFacts, format_named
 from blade.ingest.frames import in_natural_order, natural
 from blade.ingest.identity import identify
 from blade.ingest.join import JOINED, expect, join, missing_rows
 from blade.ingest.jsonl import Torn
+from blade.ingest.mapping import guesses
 from blade.ingest.reread import reread
 from blade.ingest.row_table import EXTRA
 from blade.ingest.runs import NAMELESS, Called, RunGroup, assign, is_nameable, unique_names
@@ -30,7 +31,7 @@ from blade.model.errors import ArtifactError, RequestError
 from blade.model.finding import Detect
 from blade.model.limits import DEFAULT_LIMITS, ReadLimits, using_limits
 from blade.model.options import Options
-from blade.model.rollout import PASS_TOLERANCE, Outcome
+from blade.model.rollout import PASS_TOLERANCE, Outcome, Problem, RowSource
 from blade.model.run import ROLLOUTS, Run
 
 MOST_NAMED = 3
@@ -87,7 +88,7 @@ def load_found(found: Found, options: Options, detect: Detect | None) -> tuple[R
         raise RequestError("an earlier analysis cannot be read with other expectations, groups or formats", hint=hint)
     fresh = _load_bundles(found, options, detect) if found.bundles else []
     named = book.named if book is not None else None
-    fresh = [replace(run, rule_book_name=named, rule_book=book, field_map=options.field_map) for run in fresh]
+    fresh = [replace(run, rule_book_name=named, rule_book=book, field_map=options.mapping) for run in fresh]
     return tuple(replace(run, read=reread) for run in (*saved, *fresh))
 
 
@@ -124,10 +125,14 @@ def _load_bundles(found: Found, options: Options, detect: Detect | None) -> list
     own = [frame.select(name for name in frame.columns if name in _OF_ROLLOUTS) for frame in own]
     runs = [_run(number, groups, mine, own.pop(0), read, options) for number in range(len(groups))]
     named = _named(runs, groups, read.files)
-    return [
-        replace(run, problems=(*found.problems, *run.problems), problem_count=run.problem_count + len(found.problems))
-        for run in named
-    ]
+    return [_with_problems(run, found, read.files, options) for run in named]
+
+
+def _with_problems(run: Run, found: Found, files: Files, options: Options) -> Run:
+    """The run with the problems of files that gave no run; first that it has no score, where a field looks like one."""
+    unjudged = _unjudged(run, files, options)
+    problems = (*([unjudged] if unjudged is not None else []), *found.problems)
+    return replace(run, problems=(*problems, *run.problems), problem_count=run.problem_count + len(problems))
 
 
 def _narrow(rows: pl.DataFrame) -> pl.DataFrame:
@@ -143,7 +148,7 @@ def _read(found: Found, options: Options, detect: Detect | None) -> _Scan:
         detect=detect,
         trajectories=not options.metrics_only,
         tools=options.tools,
-        field_map=options.field_map,
+        field_map=options.mapping,
         limits=options.limits,
     )
     table = scan(chunks(files), settings, workers=options.workers, pool=options.pool, progress=options.progress)
@@ -256,6 +261,20 @@ def _run(
         notes=tuple(about.notes_of(joined, expected, tasks)),
         roots={files.names[file]: str(files.paths[file].resolve()) for file in files.of(group.bundles)},
     )
+
+
+def _unjudged(run: Run, files: Files, options: Options) -> Problem | None:
+    """Where no row of lines of JSON has a reward or an error, the field that may be one; the user can name it."""
+    mapped = any(target == "reward" for target, _ in options.mapping)
+    if mapped or run.rollouts.is_empty() or set(run.rollouts["outcome"]) - {str(Outcome.UNSCORED)}:
+        return None
+    own = {entry.path for entry in run.artifacts if entry.role == "rollouts" and format_named(entry.format).splittable}
+    paths = [bundle.path for bundle in files.bundles if files.shown(bundle.path) in own and bundle.path.is_file()]
+    head = next((head.rows for head in map(read_head, paths) if head.rows), ())
+    if not head or any(name in row for row in head for name in BY_NAME["reward"].paths):
+        return None
+    reason = f"no row has a reward or score; {guesses(head)}"
+    return Problem(source=RowSource(artifact=files.shown(paths[0])), reason=reason)
 
 
 def _named(runs: Sequence[Run], groups: Sequence[RunGroup], files: Files) -> list[Run]:

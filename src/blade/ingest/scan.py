@@ -26,12 +26,13 @@ from blade.ingest.decode import BAD_VALUE, DEEPEST, Row, Unusable, decode_row, i
 from blade.ingest.formats import Format, format_named
 from blade.ingest.frames import in_one_piece, looked_up
 from blade.ingest.jsonl import Record, Torn, is_compressed, source_of
-from blade.ingest.mapping import FieldMap, with_map
+from blade.ingest.mapping import with_map
 from blade.ingest.row import MOST_TOOLS, OTHER_TOOLS, RowReader
 from blade.ingest.row_table import CHECKS, COLUMNS, FILE, TablePart, to_frame
 from blade.ingest.settings import Settings, SettingsSeen
 from blade.ingest.workers import WORTH_WORKERS, cores, open_pool
 from blade.model.errors import BladeError
+from blade.model.field_map import FieldMap
 from blade.model.finding import Detect
 from blade.model.limits import DEFAULT_LIMITS, ReadLimits, using_limits
 from blade.model.rollout import Problem, RowSource

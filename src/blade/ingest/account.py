@@ -10,7 +10,6 @@ from blade.model.account import Account, LogText, Status
 from blade.model.roles import FieldRole, Role, Roles
 
 
-
 class Fields(Protocol):
     """A row whose fields are decoded when they are asked for."""
 

@@ -147,6 +147,9 @@ class _Reread(msgspec.Struct, frozen=True, kw_only=True):
     def get(self, name: str, /) -> object:
         return decode_any(self.raws[name]) if name in self.raws else None
 
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.raws)
+
     def account(self) -> Account:
         return account_of(self)
 

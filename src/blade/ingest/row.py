@@ -291,6 +291,9 @@ class _Origin(msgspec.Struct, frozen=True, gc=False):
         # Request and response are no longer raw in a batch.
         return self.row().get(name) if name in (REQUEST, RESPONSE) else None if raw is None else decode_any(raw)
 
+    def names(self) -> tuple[str, ...]:
+        return tuple(name for name, column in self.batch.columns.items() if column[self.place] is not None)
+
     def account(self) -> Account:
         return account_of(self)
 

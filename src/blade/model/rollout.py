@@ -135,6 +135,10 @@ class Origin(Protocol):
         """One top-level field of the row, decoded alone; None where there is none."""
         ...
 
+    def names(self) -> tuple[str, ...]:
+        """The top-level fields that the row has."""
+        ...
+
     def account(self) -> Account:
         """What the row records of how the rollout went."""
         ...
@@ -177,6 +181,11 @@ class Rollout(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     def field(self, name: str) -> object:
         """One top-level field of the row, without decoding the others; None where there is none."""
         return self.origin.get(name) if self.origin is not None else None
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The names of the top-level fields of the row."""
+        return self.origin.names() if self.origin is not None else ()
 
     @property
     def account(self) -> Account:

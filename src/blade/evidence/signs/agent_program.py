@@ -50,9 +50,8 @@ def agent_program(view: View) -> Iterator[Sign]:
     """What became of the agent's program."""
     yield from _model(view)
     if view.rollout.features is None:
-        if view.passed:
-            return
-        yield sign("agent:no-output", "no trajectory")
+        if not view.passed and not any(log.text.strip() for log in view.agent_logs):
+            yield sign("agent:no-output", "no trajectory")
     elif not view.features.calls and not view.features.agent_messages and not _thought(view):
         yield sign("agent:no-output")
     if view.passed:

@@ -18,15 +18,34 @@ from blade.model.finding import Sign
 from blade.model.rollout import Step
 from blade.model.tools import is_deep
 
+FEW_CALLS = 5
+"""Calls before a refusal: who has worked on a task for longer gave up on it."""
+_QUOTES = tuple("\"'\u201c\u2018`")
 OPENING = 300
 """Characters at the start of a message in which a refusal stands: it opens with it."""
 _ENDING_TOOLS = frozenset(
-    ["submit", "finish", "done", "complete", "end", "final", "stop", "exit", "terminate", "transfer", "hang", "answer", "respond"]
+    [
+        "submit",
+        "finish",
+        "done",
+        "complete",
+        "end",
+        "final",
+        "stop",
+        "exit",
+        "terminate",
+        "transfer",
+        "hang",
+        "answer",
+        "respond",
+    ]
 )
 _AS_TEXT = re.compile(
     r"<function_calls>|<(?:antml:)?invoke name=|<tool_call>|<function=[\w.-]+>|<\|tool_?call|\[TOOL_CALLS\]|<\|python_tag\|>"
     r"|\bto=functions\.\w+|```tool_(?:code|call|use)\b|<tool_use>"
 )
+_ASKS = re.compile(r"\?(?=[\s*_\"')\]]|$)")
+"""A question mark that ends a sentence, not one in an address."""
 _OFFER = re.compile(
     r"\b(?:would you like|do you want|want me to|shall I|should I|can I|anything else|let me know if|need (?:any|more|further)|is there anything)\b",
     re.IGNORECASE,
@@ -42,8 +61,8 @@ _REFUSES = re.compile(
     re.IGNORECASE,
 )
 _INABILITY = re.compile(
-    r"\b(?:I|we) (?:was|were|am|are)(?:n['\u2019]t| not)? (?:unable|able) to\b|\b(?:I|we) (?:could|can|did)(?: ?not|n['\u2019]t) \w+"
-    r"|\b(?:once|after|when|if) you (?:provide|share|confirm|install|give|upload|can)\b|\bplease (?:provide|share|supply|confirm|install|upload|run)\b"
+    r"\b(?:I|we) (?:was|were|am|are)(?:n['\u2019]t| not)? (?:unable|able) to\b|\b(?:I|we) (?:could|can)(?: ?not|n['\u2019]t) \w+"
+    r"|\b(?:once|after) you (?:provide|share|confirm|install|give|upload|can)\b|\bplease (?:provide|share|supply|confirm|install|upload|run)\b"
     r"|\bI (?:need|require) (?:more|additional|the following|you to|access)\b|\b(?:is|was) not possible\b|\b(?:is|are) not (?:available|installed|reachable|accessible)\b",
     re.IGNORECASE,
 )
@@ -105,14 +124,15 @@ CLOSING_MARKUP = 20_000
 def _conclusion(view: View, last: Step) -> Iterator[Sign]:
     text = last.text
     paragraph = text.rstrip().rsplit("\n\n", 1)[-1]
-    if "?" in paragraph[-OPENING:]:
-        asked = _sentence_with(paragraph, paragraph.rfind("?"))
+    if asks := list(_ASKS.finditer(paragraph, max(0, len(paragraph) - OPENING))):
+        asked = _sentence_with(paragraph, asks[-1].start())
         offers = _OFFER.search(asked) is not None and not (_NEEDS.search(asked) and not claims_success(view))
         yield sign("ends:question", "offer" if offers else "", asked, "text", last.index)
-    if (found := _REFUSES.search(text[:OPENING])) and not claims_success(view):
+    found = _REFUSES.search(text[:OPENING]) if view.features.calls <= FEW_CALLS else None
+    if found and text[found.start() - 1 : found.start()] not in _QUOTES and not claims_success(view):
         yield sign("ends:refusal", "", _sentence_with(text, found.start()), "text", last.index)
     if not view.features.calls and not found:
-        return
+        return  # advice alone, as it was asked for
     for found in _INABILITY.finditer(view.closing):
         if _DENIES.search(found[0]):
             start = len(text) - len(view.closing) + found.start()
@@ -140,7 +160,7 @@ _negation = re.compile(
 
 def _negated(text: str, found: re.Match[str]) -> bool:
     start = max(text.rfind(end, 0, found.start()) for end in ".!?\n") + 1
-    return _negation.search(text, max(start, found.start() - 60), found.start()) is not None
+    return _negation.search(text, start, found.start()) is not None
 
 
 def _sentence_with(text: str, place: int) -> str:

@@ -35,7 +35,7 @@ def grader_tests(view: View) -> Iterator[Sign]:
     if not graded:
         return
     ends = {_end(path) for path in graded}
-    outside = {_end(path) for path in graded if path.startswith(("../", "/"))}
+    outside = {path.lstrip("./") for path in graded if path.startswith(("../", "/"))}
     seen: set[str] = set()
     for call in calls:
         yield from _of_a_call(view, call, ends, outside, seen)
@@ -51,8 +51,8 @@ def _of_a_call(view: View, call: Step, ends: set[str], outside: set[str], seen: 
         if writes_file(call) or _changes.search(before.rpartition("\\n")[2]):
             kind = "edited-grader-tests"
         elif (
-            _end(path) in outside
-            and path.startswith(("/", "../"))
+            path.startswith(("/", "../"))
+            and path.lstrip("./") in outside
             and (_reads.search(call.tool or "") or _reads.search(before))
         ):
             kind = "read-grader-tests"

@@ -25,7 +25,7 @@ ALIKE = 0.8
 """Share of letters that two keys share, as `SequenceMatcher` counts; `colour` and `color` have 0.9."""
 MOST_PROMPT = 60_000
 _wanted = re.compile(
-    r"""\bassert (?:not )?(?P<q>['"])(?P<a>[^'"\n]{2,80})(?P=q) (?:not )?in\b"""
+    r"""\bassert (?:not )?(?P<q>['"])(?P<a>[^'"\n]{2,80})(?P=q) in\b"""
     r"""|\bre\.(?:search|match|findall|fullmatch)\(r?(?P<r>['"])(?P<b>[^\n]{2,80}?)(?P=r),"""
     r"""|<function (?:search|match|findall|fullmatch) at \w+>\((?P<s>['"])(?P<c>[^\n]{2,80}?)(?P=s),"""
     r"""|(?:toContain|toMatch|toInclude|contains?|includes?|assertIn)\((?P<t>['"])(?P<d>[^'"\n]{2,80})(?P=t)[,)]"""
@@ -39,7 +39,9 @@ _path = re.compile(r"[\w./@+-]*\w\.[A-Za-z]\w{0,7}(?:\.\w{1,8})*\b")
 _parts = re.compile(r"[\W_]+")
 _letter = re.compile(r"[A-Za-z]")
 _secret = re.compile(r"(?i)^[0-9a-f]{16,}$|^(?=\w*\d\w*\d)(?=\w*[A-Za-z])\w{12,}$|^[\d\W_]+$")
-_escaped = re.compile(r"\\(.)")
+_escaped = re.compile(r"\\+(.)")
+_pattern = re.compile(r"\.[*+?]|[(\[][^)\]]*[)\]][*+?]?|[{}|^$]|\\n|\\[dws]")
+"""What makes a literal a pattern, a template or a text of several lines."""
 
 
 def literals(view: View) -> Iterator[Sign]:
@@ -77,10 +79,11 @@ def _all(view: View) -> Iterator[Sign]:
 def _literals_in(text: str, expected: str | None) -> Iterator[tuple[str, str]]:
     """Each literal that the test looks for, with the words around it; the value it compares with comes without."""
     for match in _wanted.finditer(text):
-        wanted = next(value for name in "abcde" if (value := match[name]) is not None)
-        yield _escaped.sub(r"\1", wanted), match[0]
+        wanted: str = next(value for name in "abcde" if (value := match[name]) is not None)
+        if not _pattern.search(wanted):
+            yield _escaped.sub(r"\1", wanted), match[0]
     value = (expected or "").strip().strip("'\"")
-    if 2 <= len(value) <= LONGEST and "\n" not in value and _letter.search(value):
+    if 2 <= len(value) <= LONGEST and not _pattern.search(value) and "\n" not in value and _letter.search(value):
         yield value, value if value in text else ""
 
 
@@ -108,7 +111,7 @@ def _respelled(wanted: str, given: str, squeezed: str, places: list[int]) -> str
     while at != -1:
         start, end = places[at], places[at + len(form) - 1] + 1
         whole = not given[start - 1 : start].isalnum() and not given[end : end + 1].isalnum()
-        own = given[start:end]
+        own: str = given[start:end]
         if whole and "\n" not in own and ". " not in own and len(own) <= len(wanted) + SHORTEST:
             return own
         at = squeezed.find(form, at + 1)
@@ -121,7 +124,7 @@ def _near_path(name: str, given: str) -> str:
         return ""
     last = name.rpartition("/")[2]
     words = sorted(word.lower() for word in _parts.split(last) if word)
-    if len(words) < 2:
+    if len(words) < 2 or "." not in last:
         return ""
     stem = last.partition(".")[0].lower()
     near = [path for path in dict.fromkeys(_path.findall(given)) if (own := path.rpartition("/")[2]) != last and own]

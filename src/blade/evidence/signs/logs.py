@@ -100,9 +100,11 @@ def _session(view: View) -> Iterator[Sign]:
 
 def _not_started(view: View) -> Iterator[Sign]:
     for log in view.grader_logs:
-        named = _runner.search(log.text) if not log.parsed.truncated_start else None
-        if named is not None and not view.rollout.due.checks:
-            yield sign("log:not-started", quote=_last_line(log.text), field=log.field)
+        broken = next((event for event in log.parsed.events if event.kind not in _ORDINARY), None)
+        says_so = broken is not None or _runner.search(log.text)
+        if says_so and not log.parsed.truncated_start and not view.rollout.due.checks:
+            words = line_of(log, broken) if broken is not None else _last_line(log.text)
+            yield sign("log:not-started", quote=words, field=log.field)
             return
 
 

@@ -26,13 +26,12 @@ def loops(view: View) -> Iterator[Sign]:
     """The command that most calls of a rollout repeat."""
     if view.passed or view.features.calls < FEWEST:
         return
-    counts = Counter((call.tool or "", _varies.sub("0", (call.arguments or "")[:LONGEST])) for call in view.calls)
+    calls = [call for call in view.calls if "todo" not in (call.tool or "").lower()]
+    counts = Counter((call.tool or "", _varies.sub("0", (call.arguments or "")[:LONGEST])) for call in calls)
     (key, times), *_ = counts.most_common(1) or [(("", ""), 0)]
-    if times < FEWEST or times < SHARE * len(view.calls) or _waits.search(key[1]) or _waits.search(key[0]):
+    if times < FEWEST or times < SHARE * len(calls) or _waits.search(key[1]) or _waits.search(key[0]):
         return
     last = next(
-        call
-        for call in reversed(view.calls)
-        if (call.tool or "", _varies.sub("0", (call.arguments or "")[:LONGEST])) == key
+        call for call in reversed(calls) if (call.tool or "", _varies.sub("0", (call.arguments or "")[:LONGEST])) == key
     )
     yield sign("loop", last.tool or "", last.arguments or "", "arguments", last.index)

@@ -50,7 +50,7 @@ def missing_things(view: View) -> Iterator[Sign]:
         return
     seen: set[str] = set()
     for field, name, quote in missing_names(view):
-        if name in seen:
+        if any(name == other or name.endswith(f"/{other}") or other.endswith(f"/{name}") for other in seen):
             continue
         seen.add(name)
         kind = "missing:named-in-prompt" if is_named(name, view.prompt) else "missing:not-in-prompt"

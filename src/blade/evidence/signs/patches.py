@@ -8,12 +8,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from blade.evidence.signs.view import View, sign, words_of
+from blade.evidence.signs.view import View, line_with, sign, words_of
 from blade.model.finding import Sign
 
 _HANDED_IN = frozenset("patch diff submission".split())  # noqa: SIM905
 _THE_KEYS = frozenset(
-    ["gold", "golden", "test", "expected", "reference", "base", "oracle", "exists", "is", "applied", "successfully", "size", "lines"]
+    [
+        "gold",
+        "golden",
+        "test",
+        "expected",
+        "reference",
+        "base",
+        "oracle",
+        "exists",
+        "is",
+        "applied",
+        "successfully",
+        "size",
+        "lines",
+    ]
 )
 _file = re.compile(
     r"(?m)^(?:diff --git a/(?P<a>\S+) b/|\+\+\+ b?/?(?P<b>\S+)|\*\*\* (?:Update|Add|Delete) File: (?P<c>\S+))"
@@ -22,8 +36,8 @@ _of_tests = re.compile(
     r"(?:^|/)(?:tests?|__tests__|spec|testing)/|(?:^|/)test_[^/]*$|_test\.\w+$|[._-](?:test|spec)\.\w+$|(?:^|/)conftest\.py$"
 )
 _not_applied = re.compile(
-    r"(?i)[^\n]*(?:patch apply failed|patch does not apply|error: patch failed|corrupt patch|malformed patch|only garbage was found in the patch"
-    r"|failed to apply patch|hunk #?\d+ failed)[^\n]*"
+    r"(?i)(?:patch apply failed|patch does not apply|error: patch failed|corrupt patch|malformed patch|only garbage was found in the patch"
+    r"|failed to apply patch|hunk #?\d+ failed)"
 )
 _applied = re.compile(r"(?i)applied patch|patch applied|applied (?:cleanly|successfully)")
 
@@ -59,4 +73,4 @@ def _applies(field: str, text: str) -> Iterator[Sign]:
     """The last report of a failure to apply; a later way of applying it may have worked."""
     failed = list(_not_applied.finditer(text))
     if failed and not _applied.search(text, failed[-1].end()):
-        yield sign("patch:not-applied", "", failed[-1][0], field)
+        yield sign("patch:not-applied", "", line_with(text, failed[-1]), field)

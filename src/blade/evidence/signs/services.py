@@ -32,11 +32,12 @@ _GATES = (
     "503",
     "504",
     "Failed to connect",
+    "Max retries",
 )
 _HOST = r"(?:[A-Za-z0-9](?:[\w.-]*\w)?|\d+(?:\.\d+){{3}}|\[?::1\]?)"
 _trouble = re.compile(
-    r"host='(?P<h1>[^'\n]{1,100})', port=(?P<p1>\d+)[^\n]{0,300}?(?:refused|resol|not known|unreachable|[Bb]ad [Gg]ateway|reset)"
-    r"|(?:[Cc]ould not|[Cc]ouldn't|[Uu]nable to|[Ff]ailed to) (?:resolve|connect to)(?: host| proxy| server| address)?:? ['\"]?(?P<h2>[\w.:-]*\w)(?: port (?P<p2>\d+))?"
+    r"host='(?P<h1>[^'\n]{1,100})', port=(?P<p1>\d+)[^\n]{0,300}?(?:Max retries|NewConnection|refused|resol|not known|unreachable|[Bb]ad [Gg]ateway|reset)"
+    r"|(?:[Cc]ould not|[Cc]ouldn't|[Uu]nable to|[Ff]ailed to) (?:resolve|connect to)(?: host| proxy| server| address)?:? ['\"]?(?:\w+://)?(?P<h2>[\w.:-]*\w)(?: port (?P<p2>\d+))?"
     r"|ECONNREFUSED (?P<h3>[\w.:-]*?):(?P<p3>\d+)|(?:ENOTFOUND|EAI_AGAIN) (?P<h4>[\w.-]+)|dial tcp:? (?:lookup )?(?P<h5>[\w.-]+|\[::1\])(?::(?P<p5>\d+))?[^\n]{0,80}(?:refused|no such host|timeout)"
     r"|(?:Connection (?:reset|refused|closed)|connect to)(?: by| to| with| host)? (?P<h6>[\w.:]*\w) port (?P<p6>\d+)"
     r"|\b50[234] (?:Server Error|Bad Gateway|Service Unavailable|Gateway Time-?out)[^\n]{0,60}?url: \w+://(?P<h7>[\w.-]+)(?::(?P<p7>\d+))?"
@@ -73,9 +74,12 @@ def _of_the_grader(view: View) -> Iterator[Sign]:
                 if name not in seen:
                     seen.add(name)
                     yield sign(kind, name, quote, log.field)
-            if (found := _not_running.search(words)) and not seen:
-                seen.add(found[1])
-                yield sign("service:down-at-grading", f"localhost:{found[1]}", found[0], log.field)
+            if not seen and (found := _refused.search(words)):
+                seen.add("")
+                yield sign("service:down-at-grading", "", found[0], log.field)
+            if (found := _not_running.search(words)) and (name := f"localhost:{found[1]}") not in seen:
+                seen.add(name)
+                yield sign("service:down-at-grading", name, found[0], log.field)
 
 
 def _of_the_agent(view: View) -> Iterator[Sign]:

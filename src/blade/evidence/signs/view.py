@@ -117,12 +117,14 @@ class View:
 
     @cached_property
     def failure_texts(self) -> Sequence[tuple[LogText, LogEvent, str]]:
-        """Each failure with the lines around it that tell what was compared."""
+        """Each failure with the lines around it that tell what was compared; a long line by its beginning."""
         return [(log, event, "\n".join(lines_around(log, event))) for log, event in self.failures[:MOST_FAILURES]]
 
 
 MOST_FAILURES = 12
 """Failures whose text is looked into: the first ones tell, and a suite may have thousands."""
+LONGEST_LINE = 1_000
+"""Characters of a line that are looked into: what was compared stands at its beginning."""
 LINES_BEFORE, LINES_AFTER = 14, 12
 """A source line of pytest stands at most a few lines above its error; where values came from, below it."""
 
@@ -137,7 +139,14 @@ def lines_around(log: LogText, event: LogEvent) -> Iterator[str]:
     for place in range(first, min(len(lines), here + LINES_AFTER)):
         if place > here and _heading.match(lines[place]):
             return
-        yield lines[place]
+        yield lines[place][:LONGEST_LINE]
+
+
+def line_with(text: str, found: re.Match[str]) -> str:
+    """The line that a match stands in, from at most a quote's length before it."""
+    start = max(text.rfind("\n", 0, found.start()) + 1, found.start() - LONGEST_QUOTE // 2)
+    end = text.find("\n", found.end())
+    return text[start : end if end != -1 else len(text)]
 
 
 def line_of(log: LogText, event: LogEvent) -> str:

@@ -35,8 +35,10 @@ def answer_signs(rollout: Rollout) -> Iterator[Sign]:
     if rollout.outcome not in JUDGED or rollout.due.calls is not None:
         return
     if rollout.due.answer is not None:
-        yield from _failing(rollout, rollout.due.answer) if rollout.outcome is Outcome.FAILED else _passing(
-            rollout, rollout.due.answer
+        yield from (
+            _failing(rollout, rollout.due.answer)
+            if rollout.outcome is Outcome.FAILED
+            else _passing(rollout, rollout.due.answer)
         )
     yield from _work(rollout)
 
@@ -83,7 +85,9 @@ def _sign(rollout: Rollout, kind: str, got: str, key: str, text: str) -> Sign:
     subject = f"{_short(got)}|{_short(key)}"
     quote = got[:LONGEST].strip()
     if quote and quote in text:
-        step = next(s for s in reversed(rollout.steps or ()) if s.kind == "message" and s.party == "agent" and quote in s.text)
+        step = next(
+            s for s in reversed(rollout.steps or ()) if s.kind == "message" and s.party == "agent" and quote in s.text
+        )
         return Sign(kind=kind, subject=subject, quote=quote, field="text", step=step.index)
     field = _field_of(rollout.row, got) if quote else ""
     return Sign(kind=kind, subject=subject, quote=quote if field else "", field=field)

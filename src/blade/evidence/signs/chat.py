@@ -7,9 +7,9 @@ first id of the key's call), `action:wrong-order` (all changes right, in another
 `transfer:needless` (handed over without the key wanting it while something due was left undone). The same for what the
 simulated user had to do itself: `user-action:missing`, `user-action:partial` and so on.
 
-Of failed rollouts only: `verifier-part:NAME`, a part of the verifier's account that does not hold; `key:foreign`, an identity
-of the key that the user contradicts; `user:withheld`, `user:left-early`; and of all `user:off-script`, an id that the user
-made up. Where the key is foreign to the row, nothing is said of its user.
+Also of all: `key:foreign` (subject "given|in the key"), an identity that the user gives where key and script have another;
+`user:off-script`, an id that the user made up. Of failed rollouts only: `verifier-part:NAME`, a part of the verifier's account
+that does not hold; `user:withheld`; `user:left-early`. Where the key is foreign to the row, nothing is said of its user.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from blade.evidence.actions import Made, Pairing, carried_out, changes, pair, sa
 from blade.evidence.alignment import AlignedTrajectory
 from blade.evidence.differences import limits_of
 from blade.evidence.provenance import is_name, leaves
+from blade.evidence.quotes import telling_sentence
 from blade.evidence.simulated_user import facts, hung_up, withheld
 from blade.model.expected import DueCall
 from blade.model.finding import Sign
@@ -53,18 +54,20 @@ def chat_signs(rollout: Rollout) -> Iterator[Sign]:
     undone = [sign for sign in actions if sign.kind in ("action:missing", "action:partial", "statement:missing")]
     if undone:
         yield from _transfer(rollout)
+    foreign = list(islice(foreign_identities(rollout), 1))
+    yield from foreign
     if failed:
         yield from islice(verifier_parts(row), MOST + 2)
-        foreign = list(islice(foreign_identities(rollout), 1))
-        yield from foreign
         yield from [] if foreign else _simulated_user(rollout, bool(undone))
-    yield from _made_up(rollout)
+    yield from [] if foreign else _made_up(rollout)
 
 
 def _of_agent(rollout: Rollout, due: Sequence[DueCall], steps: Sequence[Step]) -> Iterator[Sign]:
     made = carried_out(steps)
     wanted = [call for call in due if changes_state(call.tool)]
-    pairing = pair(wanted, changes(made)) if wanted else Pairing(exact=(), wrong=(), missing=(), extra=tuple(changes(made)))
+    pairing = (
+        pair(wanted, changes(made)) if wanted else Pairing(exact=(), wrong=(), missing=(), extra=tuple(changes(made)))
+    )
     yield from _paired("action", pairing)
     called = {one.tool for one in made}
     skipped = dict.fromkeys(call.tool for call in due if not changes_state(call.tool) and call.tool not in called)
@@ -93,7 +96,10 @@ def _paired(kind: str, pairing: Pairing) -> Iterator[Sign]:
     none_made = not pairing.exact and not pairing.wrong and not pairing.extra
     missing, extra, others = _of_other_objects(pairing)
     for call in islice(missing, MOST):
-        yield Sign(kind=f"{kind}:missing" if none_made or not (pairing.exact or pairing.wrong) else f"{kind}:partial", subject=call.tool[:LONGEST_SUBJECT])
+        yield Sign(
+            kind=f"{kind}:missing" if none_made or not (pairing.exact or pairing.wrong) else f"{kind}:partial",
+            subject=call.tool[:LONGEST_SUBJECT],
+        )
     for one in islice(extra, MOST):
         yield _of_call(f"{kind}:extra", one.tool, one)
     for call, one, name in islice(others, MOST):
@@ -136,7 +142,9 @@ def _order(kind: str, exact: Sequence[tuple[DueCall, Made]]) -> Iterator[Sign]:
 
 def _of_call(kind: str, subject: str, made: Made) -> Sign:
     text = (made.step.arguments or "").strip()
-    field, quote = ("arguments", text[:LONGEST].strip()) if text not in ("", "{}", "null") else ("tool", made.tool[:LONGEST])
+    field, quote = (
+        ("arguments", text[:LONGEST].strip()) if text not in ("", "{}", "null") else ("tool", made.tool[:LONGEST])
+    )
     return Sign(kind=kind, subject=subject[:LONGEST_SUBJECT], quote=quote, field=field, step=made.step.index)
 
 
@@ -152,9 +160,13 @@ def _transfer(rollout: Rollout) -> Iterator[Sign]:
         yield _of_call("transfer:needless", made.tool, made)
 
 
-_VERDICT = pattern_of(r"(?:^|_)(?:match|matched|matches|met|passed|satisfied|fulfilled|correct|success|succeeded|holds|ok)$")
+_VERDICT = pattern_of(
+    r"(?:^|_)(?:match|matched|matches|met|passed|satisfied|fulfilled|correct|success|succeeded|holds|ok)$"
+)
 """How flags are named that are false where a part of the verdict does not hold."""
-_TRAJECTORY = frozenset(("response", "responses_create_params", "messages", "trajectory", "traj", "history", "output", "input"))
+_TRAJECTORY = frozenset(
+    ("response", "responses_create_params", "messages", "trajectory", "traj", "history", "output", "input")
+)
 _DEEPEST = 6
 _MOST_ITEMS = 200
 
@@ -204,8 +216,14 @@ def _user_calls(row: Mapping[str, object]) -> tuple[DueCall, ...]:
 
 
 def _lists_of_user_calls(value: object, depth: int) -> Iterator[tuple[DueCall, ...]]:
-    if isinstance(value, list) and value and all(isinstance(one, dict) and isinstance(one.get("name"), str) for one in value):
-        if mine := tuple(_due(one) for one in value if any(one.get(by) in _USER for by in ("requestor", "by", "party", "role"))):
+    if (
+        isinstance(value, list)
+        and value
+        and all(isinstance(one, dict) and isinstance(one.get("name"), str) for one in value)
+    ):
+        if mine := tuple(
+            _due(one) for one in value if any(one.get(by) in _USER for by in ("requestor", "by", "party", "role"))
+        ):
             yield mine
     elif isinstance(value, dict) and depth < _DEEPEST:
         for item in value.values():
@@ -213,7 +231,9 @@ def _lists_of_user_calls(value: object, depth: int) -> Iterator[tuple[DueCall, .
 
 
 def _due(one: Mapping[str, object]) -> DueCall:
-    given = next((one[name] for name in ("arguments", "kwargs", "args", "parameters") if isinstance(one.get(name), dict)), {})
+    given = next(
+        (one[name] for name in ("arguments", "kwargs", "args", "parameters") if isinstance(one.get(name), dict)), {}
+    )
     compared = one.get("compare_args")
     return DueCall(
         tool=str(one["name"]),
@@ -279,19 +299,61 @@ def _simulated_user(rollout: Rollout, undone: bool) -> Iterator[Sign]:
     if not rollout.due.script:
         return
     walk = AlignedTrajectory(rollout=rollout)
-    for one in withheld([walk]):
-        reply = one.reply
-        yield Sign(
-            kind="user:withheld", subject=f"{one.argument}: {one.fact}"[:LONGEST_SUBJECT], quote=(reply.quote if reply else "")[:LONGEST],
-            field="text" if reply else "", step=reply.step if reply else None,
-        )  # fmt: skip
+    yield from _withheld(walk)
     if undone and not limits_of(rollout, rollout.due):
         yield from _left_early(walk)
+
+
+_ASKS_WHO = pattern_of(
+    r"\b(?:user|customer|account|member|profile|login)[ -]?(?:id|name|number|identification)\b|\be-?mail\b|\busername\b",
+    re.IGNORECASE,
+)
+"""How an agent asks who the user is."""
+
+
+def _withheld(walk: AlignedTrajectory) -> Iterator[Sign]:
+    """What the agent asks for, the script holds, and the agent never gets: a value of the calls, or who the user is."""
+    for one in withheld([walk]):
+        reply, subject = one.reply, f"{one.argument}: {one.fact}"
+        quote, step = (reply.quote, reply.step) if reply else ("", None)
+        yield Sign(
+            kind="user:withheld",
+            subject=subject[:LONGEST_SUBJECT],
+            quote=quote[:LONGEST],
+            field="text" if reply else "",
+            step=step,
+        )
+        return
+    script = facts(walk.due.script)
+    who = [fact for fact in script if _form(fact)]
+    asked = next(
+        (s for s in walk.steps if s.party == "agent" and s.kind == "message" and _ASKS_WHO.search(s.text)), None
+    )
+    if not who or asked is None or _is_known(walk, who):
+        return
+    reply = next((s for s in walk.steps if s.party == "user" and s.index > asked.index and s.text.strip()), None)
+    if reply is not None and not any(_form(given) for given in facts(reply.text)):
+        quote = telling_sentence(reply.text, ("have", "remember", "id"))
+        yield Sign(
+            kind="user:withheld",
+            subject=who[0][:LONGEST_SUBJECT],
+            quote=quote[:LONGEST],
+            field="text",
+            step=reply.index,
+        )
+
+
+def _is_known(walk: AlignedTrajectory, who: Sequence[str]) -> bool:
+    """Whether anything that is said, called or returned holds one of these."""
+    said = "\n".join(f"{step.text}\n{step.arguments or ''}" for step in (*walk.rollout.prompt, *walk.steps)).lower()
+    return any(one.lower() in said for one in who)
 
 
 _ENDS = pattern_of(r"#{2,}\s?[A-Z][A-Z_-]{2,}\s?#{2,}|<(?:stop|end|exit|done|quit)>|\[(?:STOP|END|EXIT|DONE|QUIT)\]")
 """Tokens with which simulated users end a talk."""
 _ACCEPTS_TRANSFER = pattern_of(r"\btransfer|\bhuman\b|representative|supervisor", re.IGNORECASE)
+_ORDERS = pattern_of(r"\b(?:go ahead|proceed|i confirm)\b", re.IGNORECASE)
+_CLAUSE = pattern_of(r"[^.,;!?]+")
 
 
 def _left_early(walk: AlignedTrajectory) -> Iterator[Sign]:
@@ -299,7 +361,7 @@ def _left_early(walk: AlignedTrajectory) -> Iterator[Sign]:
     last = next((step for step in reversed(walk.steps) if step.party == "user" and step.text.strip()), None)
     if last is None or any(step.index > last.index and step.party == "agent" for step in walk.steps):
         return
-    if _ACCEPTS_TRANSFER.search(last.text) or any(_is_transfer(tool) for tool in walk.tools):
+    if any(_is_transfer(tool) for tool in walk.tools) or _only_a_transfer(last.text):
         return
     agreed = hung_up(walk)
     turns = sum(step.party == "agent" and step.kind == "message" and bool(step.text.strip()) for step in walk.steps)
@@ -307,7 +369,15 @@ def _left_early(walk: AlignedTrajectory) -> Iterator[Sign]:
         return
     token = _ENDS.search(last.text)
     quote = last.text.strip()[-LONGEST:].strip() if token is not None or agreed is None else agreed.quote
-    yield Sign(kind="user:left-early", subject=token[0] if token else "", quote=quote[:LONGEST], field="text", step=last.index)
+    yield Sign(
+        kind="user:left-early", subject=token[0] if token else "", quote=quote[:LONGEST], field="text", step=last.index
+    )
+
+
+def _only_a_transfer(text: str) -> bool:
+    """Whether the user accepts to be handed over, and tells the agent to do nothing else."""
+    orders = (clause for clause in _CLAUSE.findall(text) if _ORDERS.search(clause))
+    return _ACCEPTS_TRANSFER.search(text) is not None and all(_ACCEPTS_TRANSFER.search(one) for one in orders)
 
 
 def _made_up(rollout: Rollout) -> Iterator[Sign]:
@@ -320,11 +390,19 @@ def _made_up(rollout: Rollout) -> Iterator[Sign]:
         if step.party == "user" and step.kind == "message":
             given = next((fact for fact in facts(step.text) if _is_id(fact) and fact.lower() not in known), None)
             if given is not None:
-                yield Sign(kind="user:off-script", subject=given[:LONGEST_SUBJECT], quote=given[:LONGEST], field="text", step=step.index)
+                yield Sign(
+                    kind="user:off-script",
+                    subject=given[:LONGEST_SUBJECT],
+                    quote=given[:LONGEST],
+                    field="text",
+                    step=step.index,
+                )
                 return
         known += f"\n{step.text}\n{step.arguments or ''}".lower()
 
 
 def _is_id(token: str) -> bool:
     """Letters with digits, long enough to be nothing else; amounts, models and times are none."""
-    return bool(_form(token)) or (len(token) >= 6 and token.isupper() and is_name(token) and any(map(str.isdigit, token)))
+    return bool(_form(token)) or (
+        len(token) >= 6 and token.isupper() and is_name(token) and any(map(str.isdigit, token))
+    )

@@ -168,7 +168,7 @@ def differences(rollout: Rollout) -> tuple[Difference, ...]:
         return ()
     due = rollout.due
     failed = rollout.outcome is Outcome.FAILED
-    limits = _limits(rollout, due) if due.said or rollout.stop != WHOLE else []
+    limits = limits_of(rollout, due) if due.said or rollout.stop != WHOLE else []
     found = [*limits, *_output(rollout, due)] if due.said or not _is_answered(rollout.features) else [*limits]
     if due.said or due.empty_records or due.undecided:
         machinery = list(_machinery(due))
@@ -202,7 +202,8 @@ def environment_says(rollout: Rollout) -> Step | None:
     return last if _REFUSES.search(last.text) else None
 
 
-def _limits(rollout: Rollout, due: Due) -> list[Difference]:
+def limits_of(rollout: Rollout, due: Due) -> list[Difference]:
+    """The limits that ended a rollout, each with the field that says so."""
     stopped_by = _limit_word(rollout.stop) if rollout.stop else None
     if stopped_by is None and not due.said:
         return []

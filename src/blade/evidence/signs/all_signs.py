@@ -16,6 +16,7 @@ Signs are facts about one rollout. The kinds, by the file that makes them:
 - `loops`: `loop`
 - `grader_tests`: `read-grader-tests`, `edited-grader-tests`
 - `skipped`: `skipped-as-passed`
+- `chat`, `answers`, `actors`: calls, statements and answers against what was expected; their own pages list the kinds
 - `logs`: `log:<event>`, `agentlog:<event>`, `log:not-started`, `log:not-finished`, `log:collected-none`, `frame:test`,
   `frame:library`, `frame:solution`
 
@@ -28,7 +29,10 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 
 from blade.evidence.signs.account import statuses
+from blade.evidence.signs.actors import actor_signs
 from blade.evidence.signs.agent_program import agent_program
+from blade.evidence.signs.answers import answer_signs
+from blade.evidence.signs.chat import chat_signs
 from blade.evidence.signs.ending import ending
 from blade.evidence.signs.grader_tests import grader_tests
 from blade.evidence.signs.literals import literals
@@ -46,6 +50,11 @@ from blade.model.rollout import Rollout
 
 SignsOf = Callable[[View], Iterator[Sign]]
 
+
+def _of_rollout(family: Callable[[Rollout], Iterator[Sign]]) -> SignsOf:
+    return lambda view: family(view.rollout)
+
+
 FAMILIES: tuple[SignsOf, ...] = (
     statuses,
     agent_program,
@@ -59,6 +68,9 @@ FAMILIES: tuple[SignsOf, ...] = (
     loops,
     grader_tests,
     skipped,
+    _of_rollout(chat_signs),
+    _of_rollout(answer_signs),
+    _of_rollout(actor_signs),
     log_events,
 )
 MOST = 32

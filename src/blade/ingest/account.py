@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from blade.ingest.logs.parse import parse_log
 from blade.model.account import Account, LogText, Status
 from blade.model.roles import FieldRole, Role, Roles
+
+
+class Fields(Protocol):
+    """A row whose fields are decoded when they are asked for."""
+
+    def get(self, name: str, /) -> Any:
+        """The value of a top-level field; None where there is none."""
+        ...
+
 
 _FORMATS: Mapping[Role, Sequence[str]] = {
     "status": ("failure_mode", "exit_status", "exception_info.exception_type", "termination_reason", "stop_reason"),
@@ -24,12 +33,14 @@ DOCUMENTED_ROLES = Roles(
     )
 )
 
+_LOGS: Sequence[Role] = ("grader-log", "agent-log")
+
 LONGEST_STATUS = 80
 """Characters of a value that names how a rollout ended."""
 
 
-def account_of(row: Mapping[str, Any], roles: Roles = DOCUMENTED_ROLES) -> Account:
-    """The account of a decoded row."""
+def account_of(row: Fields, roles: Roles = DOCUMENTED_ROLES) -> Account:
+    """The account of a row; only the fields that have a role are asked for."""
     return Account(
         statuses=tuple(
             Status(field=path, value=value)
@@ -37,16 +48,18 @@ def account_of(row: Mapping[str, Any], roles: Roles = DOCUMENTED_ROLES) -> Accou
             if len(value) <= LONGEST_STATUS
         ),
         logs=tuple(
-            LogText(field=path, text=text, parsed=parse_log(text))
-            for path, text in _texts(row, (*roles.paths("grader-log"), *roles.paths("agent-log")))
+            LogText(field=path, text=text, of_agent=role == "agent-log", reader=parse_log)
+            for role in _LOGS
+            for path, text in _texts(row, roles.paths(role))
         ),
     )
 
 
-def _texts(row: Mapping[str, Any], paths: Sequence[str]) -> Iterator[tuple[str, str]]:
+def _texts(row: Fields, paths: Sequence[str]) -> Iterator[tuple[str, str]]:
     for path in paths:
-        value: Any = row
-        for name in path.split("."):
+        top, *inside = path.split(".")
+        value = row.get(top)
+        for name in inside:
             value = value.get(name) if isinstance(value, Mapping) else None
         if isinstance(value, str) and value.strip():
             yield path, value

@@ -144,8 +144,14 @@ class _Reread(msgspec.Struct, frozen=True, kw_only=True):
         asked = self.batch.requests[0].input
         return request_steps(asked) if cells.has(asked) else prompt_steps(self.batch.prompts[0])
 
+    def get(self, name: str, /) -> object:
+        return decode_any(self.raws[name]) if name in self.raws else None
+
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.raws)
+
     def account(self) -> Account:
-        return account_of(self.row())
+        return account_of(self)
 
 
 def rollout_of(row: Row, light: Light, key: RolloutKey, source: RowSource) -> Rollout:

@@ -10,7 +10,7 @@ import msgspec
 
 from blade.ingest import cells, verdict
 from blade.ingest.account import account_of
-from blade.ingest.batch import Batch
+from blade.ingest.batch import REQUEST, RESPONSE, Batch
 from blade.ingest.cells import Column, Memo, any_there, raw_marks
 from blade.ingest.decode import Row, decode_any
 from blade.ingest.expected import KnownDue, check_names, checks_of, first_value, key_expects
@@ -285,8 +285,17 @@ class _Origin(msgspec.Struct, frozen=True, gc=False):
             return self.asked.column([asked])[0] or ()
         return self.given.column(self.batch.prompts[self.place : self.place + 1])[0] or ()
 
+    def get(self, name: str, /) -> Any:
+        column = self.batch.columns.get(name)
+        raw = column[self.place] if column is not None else None
+        # Request and response are no longer raw in a batch.
+        return self.row().get(name) if name in (REQUEST, RESPONSE) else None if raw is None else decode_any(raw)
+
+    def names(self) -> tuple[str, ...]:
+        return tuple(name for name, column in self.batch.columns.items() if column[self.place] is not None)
+
     def account(self) -> Account:
-        return account_of(self.row())
+        return account_of(self)
 
 
 def _agent_spoke(batch: Batch, place: int) -> bool:

@@ -11,8 +11,8 @@ import msgspec
 
 _CONTROL = re.compile(
     r"""
-      \x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?      # OSC: titles and links
-    | \x1b[PX^_][^\x1b]*(?:\x1b\\)?           # DCS, SOS, PM, APC
+      \x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)?    # OSC: titles and links; one that never ends hides no further line
+    | \x1b[PX^_][^\x1b\n]*(?:\x1b\\)?         # DCS, SOS, PM, APC
     | (?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]        # CSI: colors and the cursor
     | \x1b[()*+][0-9A-Za-z]                   # character sets
     | \x1b[ -/]*[0-~]                         # other escapes
@@ -20,7 +20,6 @@ _CONTROL = re.compile(
     re.VERBOSE,
 )
 _REST = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-_BACKSPACED = re.compile(r"[^\x08\n]\x08")
 
 FEWEST_FULL_LINES = 3
 """Lines of one length, the longest, that show a capture to be wrapped there: two may be as long by chance."""
@@ -31,20 +30,31 @@ _MOST_LINES_OF_A_VALUE = 20_000
 def plain_text(raw: str) -> str:
     """What is left on the screen: escapes are gone, and of a line that was written over, the last state is kept."""
     text = _CONTROL.sub("", raw.replace("\r\n", "\n"))
-    while "\x08" in text:
-        shorter = _BACKSPACED.sub("", text)
-        text = shorter if shorter != text else text.replace("\x08", "")
+    if "\x08" in text:
+        text = "\n".join(_backspaced(line) for line in text.split("\n"))
     if "\r" in text:
         text = "\n".join(_last_state(line) for line in text.split("\n"))
     return _REST.sub("", text)
 
 
+def _backspaced(line: str) -> str:
+    """Each backspace takes back one character, as long as there is one."""
+    first, *rest = line.split("\x08")
+    shown = list(first)
+    for part in rest:
+        del shown[-1:]
+        shown.extend(part)
+    return "".join(shown)
+
+
 def _last_state(line: str) -> str:
     """A carriage return goes back to the start of the line; what is written then covers what was there."""
-    shown = ""
-    for part in line.split("\r"):
-        shown = part + shown[len(part) :] if part else shown
-    return shown
+    shown: list[str] = []
+    covered = 0
+    for part in reversed(line.split("\r")):
+        shown.append(part[covered:])
+        covered = max(covered, len(part))
+    return "".join(shown)
 
 
 def columns(line: str) -> int:

@@ -1,20 +1,71 @@
-"""Every family of signs, in the order in which they are kept."""
+"""Every family of signs, in the order in which they are kept.
+
+Signs are facts about one rollout. The kinds, by the file that makes them:
+
+- `account`: `status`
+- `agent_program`: `agent:no-output`, `agent:no-start`, `agent:crashed`, `agent:install-failed`, `agent:api-error`,
+  `agent:cut-by-time`, `hollow:no-model-call`
+- `ending`: `ends:question`, `ends:refusal`, `ends:gave-up`, `ends:success-claim`, `ends:call-without-result`,
+  `ends:tool-call-as-text`, `ends:open-todos`
+- `own_checks`: `own-check:failed-before-success-claim`, `own-check:never`
+- `missing`: `missing:named-in-prompt`, `missing:not-in-prompt`
+- `literals`: `literal:near-miss`, `literal:not-in-prompt`, `key:not-in-prompt`
+- `services`: `service:down-at-grading`, `service:unreachable`
+- `patches`: `patch:empty`, `patch:not-applied`, `patch:only-tests`
+- `stand_ins`: `stand-in`
+- `loops`: `loop`
+- `grader_tests`: `read-grader-tests`, `edited-grader-tests`
+- `skipped`: `skipped-as-passed`
+- `logs`: `log:<event>`, `agentlog:<event>`, `log:not-started`, `log:not-finished`, `log:collected-none`, `frame:test`,
+  `frame:library`, `frame:solution`
+
+Passes have `status`, `ends:*`, `hollow:*`, `agent:no-output`, `skipped-as-passed` and the two about the grader's tests.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import islice
 
+from blade.evidence.signs.account import statuses
+from blade.evidence.signs.agent_program import agent_program
+from blade.evidence.signs.ending import ending
+from blade.evidence.signs.grader_tests import grader_tests
+from blade.evidence.signs.literals import literals
+from blade.evidence.signs.logs import log_events
+from blade.evidence.signs.loops import loops
+from blade.evidence.signs.missing import missing_things
+from blade.evidence.signs.own_checks import own_checks
+from blade.evidence.signs.patches import patches
+from blade.evidence.signs.services import services
+from blade.evidence.signs.skipped import skipped
+from blade.evidence.signs.stand_ins import stand_ins
+from blade.evidence.signs.view import View
 from blade.model.finding import Sign
 from blade.model.rollout import Rollout
 
-SignsOf = Callable[[Rollout], Iterator[Sign]]
+SignsOf = Callable[[View], Iterator[Sign]]
 
-FAMILIES: tuple[SignsOf, ...] = ()
-MOST = 24
-"""Signs that are kept of a rollout: a log full of errors must not fill the table."""
+FAMILIES: tuple[SignsOf, ...] = (
+    statuses,
+    agent_program,
+    ending,
+    own_checks,
+    missing_things,
+    literals,
+    services,
+    patches,
+    stand_ins,
+    loops,
+    grader_tests,
+    skipped,
+    log_events,
+)
+MOST = 32
+"""Signs that are kept of a rollout: a log full of errors must not fill the table; each family has a limit of its own."""
 
 
 def signs(rollout: Rollout) -> tuple[Sign, ...]:
     """The signs of a rollout, family by family."""
-    return tuple(islice((sign for family in FAMILIES for sign in family(rollout)), MOST))
+    view = View(rollout)
+    return tuple(islice((sign for family in FAMILIES for sign in family(view)), MOST))

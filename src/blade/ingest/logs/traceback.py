@@ -1,0 +1,34 @@
+"""Python tracebacks: chained ones, those cut at the start, and syntax errors."""
+
+from __future__ import annotations
+
+from blade.ingest.logs.frame import frame_at
+from blade.ingest.logs.reading import Found, LogText
+from blade.model.log import LogFrame
+from blade.model.pattern import pattern_of
+
+NAME = "python"
+MARKS = (r'File "[^"\n]+", line \d',)
+
+_FRAME = pattern_of(r'((?:E  )?[\s|]*)File "([^"]+)", line (\d+)(?:, in (.+))?')
+_RAISED = pattern_of(r"(?:E  )?[\s|]*((?:[A-Za-z_]\w*\.)*[A-Z]\w*)(?::\s|:?$)")
+_MOST_LINES_OF_A_FRAME = 12
+"""Source and carets under a frame; Python prints at most a statement of a few lines."""
+
+
+def parse(text: LogText, found: Found) -> None:
+    """An exception for every group of frames that ends in one."""
+    frame: LogFrame | None = None
+    depth = since = 0
+    for place, line in enumerate(text.lines, start=1):
+        if 'File "' in line and (match := _FRAME.match(line)):
+            frame, depth, since = frame_at(match[2], match[3], match[4]), len(match[1]), place
+        elif frame is not None:
+            if place - since > _MOST_LINES_OF_A_FRAME:
+                frame = None
+            elif line[:depth].strip(" E|\t") and (raised := _RAISED.match(line)):
+                message = line.removeprefix("E  ").strip(" |")
+                found.add(NAME, "exception", place, message, raised[1], frame=frame)
+                frame = None
+            elif line[:depth].strip(" E|\t") and not line.lstrip().startswith("[Previous line"):
+                frame = None

@@ -204,7 +204,7 @@ def environment_says(rollout: Rollout) -> Step | None:
 
 def limits_of(rollout: Rollout, due: Due) -> list[Difference]:
     """The limits that ended a rollout, each with the field that says so."""
-    stopped_by = _limit_word(rollout.stop) if rollout.stop else None
+    stopped_by = limit_word(rollout.stop) if rollout.stop else None
     if stopped_by is None and not due.said:
         return []
     limits = [(stopped_by, "stop")]
@@ -223,7 +223,7 @@ def _program_is_whole(rollout: Rollout) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _limit_word(stop: str) -> str | None:
+def limit_word(stop: str) -> str | None:
     """The limit that ended a rollout by the word of its harness: one that is known, or one built like them."""
     word = stop.lower()
     if word in LIMITS or len(word) > LONGEST_NAME:
@@ -240,7 +240,7 @@ def _limit_of(said: VerifierText) -> str | None:
     if said.text in _SET and not _NO_FLAG.search(said.field):
         match = _LIMIT_FIELD.search(said.field)
         return LIMITS.get(match["what"], "time") if match is not None else None
-    if last.endswith(_ENDED) and (limit := _limit_word(said.text)) is not None:
+    if last.endswith(_ENDED) and (limit := limit_word(said.text)) is not None:
         return limit
     if last in HARNESS_ERRORS and len(said.text) <= 4 * SHORT:
         return "tokens" if _CONTEXT.search(said.text) else "time" if _TIMED_OUT.search(said.text) else None

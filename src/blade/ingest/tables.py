@@ -174,12 +174,13 @@ def _shown(names: Mapping[int, str]) -> pl.Expr:
     return pl.col("file").replace_strict(list(names), list(names.values()), return_dtype=pl.String, default=None)
 
 
-def ask(runs: Sequence[Run], query: str) -> pl.DataFrame:
-    """The answer of an SQL query over the tables of the runs; raises when the query cannot be understood."""
+def ask(runs: Sequence[Run], query: str, more: Mapping[str, pl.DataFrame] | None = None) -> pl.DataFrame:
+    """The answer of an SQL query over the tables of the runs, and `more`; raises when the query cannot be understood."""
     tables = {
         name: pl.concat([getattr(run, name) for run in runs], how="diagonal_relaxed")
         for name in ("rollouts", "tasks", "checks")
     }
+    tables |= more or {}
     try:
         return pl.SQLContext(frames=tables, eager=True).execute(query)
     except (pl.exceptions.PolarsError, ValueError) as error:

@@ -11,9 +11,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import builders
 import pytest
 import zstandard
+
+import builders
 
 PERF = Path(__file__).parents[1] / "perf"
 WELL_FORMED = ("conversations", "small", "logs")

@@ -416,5 +416,7 @@ def test_somebody_beside_the_agent_is_not_the_agent() -> None:
 
 
 def test_a_result_without_a_call_is_counted() -> None:
-    steps = read_steps(b'[{"role": "assistant", "content": "a"}, {"role": "tool", "tool_call_id": "9", "content": "r"}]')
+    steps = read_steps(
+        b'[{"role": "assistant", "content": "a"}, {"role": "tool", "tool_call_id": "9", "content": "r"}]'
+    )
     assert count(steps, None)[0].orphan_results == 1

@@ -71,7 +71,11 @@ def test_a_row_of_a_table_is_shown_with_its_columns(tmp_path: Path) -> None:
 
 def test_who_acts_is_named(tmp_path: Path) -> None:
     talk = [{"name": "Planner", "role": "assistant", "content": "p"}, {"name": "Coder", "role": "user", "content": "c"}]
-    row = {"task_id": "t", "reward": 1, "response": {"output": [*talk, {"name": "Checker", "role": "user", "content": "k"}]}}
+    row = {
+        "task_id": "t",
+        "reward": 1,
+        "response": {"output": [*talk, {"name": "Checker", "role": "user", "content": "k"}]},
+    }
     path = tmp_path / "r.jsonl"
     path.write_text(json.dumps(row) + "\n", "utf-8")
     text = shown(path, "t#0")

@@ -19,7 +19,9 @@ _LONGEST_KEY = 200
 _LOOKED_AT = 50
 _NAMES = re.compile(r"(?:id|name|task|case|key|test)$", re.IGNORECASE)
 _REWARDS = ("reward", "score")
-_WORDS = frozenset(("pass", "passed", "fail", "failed", "failure", "success", "correct", "incorrect", "error", "skipped"))
+_WORDS = frozenset(
+    ("pass", "passed", "fail", "failed", "failure", "success", "correct", "incorrect", "error", "skipped")
+)
 _DECISIVE = frozenset(("pass", "passed", "fail", "failed", "correct", "incorrect"))
 _KNOWN_TALK = ("role", "name", "speaker", "agent", "sender", "actor", "from")
 _KNOWN_TEXT = ("content", "text", "value", "tool_calls", "type")
@@ -61,7 +63,9 @@ def _is_share_of(outer: Records, inner: Records) -> bool:
     """Whether the outer verdict is the mean of the inner ones, and some lie between all and none."""
     field_, inner_field = verdict_field(outer.rows), verdict_field(inner.rows)
     shares = {reward_of(row.get(field_)) for row in outer.rows} if field_ else set()
-    names = [{str(value) for name, value in row.items() if name in fields.ID_NAMES or name == "name"} for row in inner.rows]
+    names = [
+        {str(value) for name, value in row.items() if name in fields.ID_NAMES or name == "name"} for row in inner.rows
+    ]
     recurring = len({name for one in names for name in one}) < sum(map(len, names))
     return inner_field is not None and not recurring and any(share not in (0.0, 1.0, None) for share in shares)
 
@@ -221,7 +225,9 @@ def _speech(value: Any) -> tuple[str, str] | None:
     whos = [
         name
         for name in lengths
-        if name != what and len({item[name] for item in value}) < len(value) and all(" " not in item[name].strip() for item in value)
+        if name != what
+        and len({item[name] for item in value}) < len(value)
+        and all(" " not in item[name].strip() for item in value)
     ]
     who = next((name for name in whos if len({item[name] for item in value}) > 1), None)
     return (who, what) if who is not None and what is not None else None

@@ -207,7 +207,9 @@ def is_talk(value: Any) -> bool:
         return False
     spoken = sum(
         any(isinstance(item.get(name), str | list) for name in ("content", "text", "value", "message", "tool_calls"))
-        and any(isinstance(item.get(name), str) for name in ("role", "name", "speaker", "agent", "sender", "actor", "from"))
+        and any(
+            isinstance(item.get(name), str) for name in ("role", "name", "speaker", "agent", "sender", "actor", "from")
+        )
         for item in value
     )
     return 2 * spoken > len(value)

@@ -26,7 +26,9 @@ _DEEPEST_SHORT = 3
 _MOST_SHORT = 40
 _LONGEST_STAMP = 40
 _STAMP = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
-_END_OF_PHASE = re.compile(r"[._]?(?:start|started|begin|began|end|ended|finish|finished|stop|stopped)(?:_?(?:at|time|on))?$")
+_END_OF_PHASE = re.compile(
+    r"[._]?(?:start|started|begin|began|end|ended|finish|finished|stop|stopped)(?:_?(?:at|time|on))?$"
+)
 _DURATION = re.compile(r"(?:^|_)(?:seconds|secs?|ms|duration|elapsed|latency|time)(?:_|$)|(?:Ms|Seconds|Duration)$")
 _MILLISECONDS = re.compile(r"(?:_ms|Ms)$")
 _USAGE = re.compile(r"token|cost|usage|usd", re.IGNORECASE)
@@ -87,7 +89,12 @@ def account_of(rollout: Rollout) -> RowAccount:
 def _without_trajectory(rollout: Rollout) -> dict[str, Any]:
     """The row's own fields in order; of a response what it says beside its output."""
     held = {path for name in ("trajectory", "prompt") for path in BY_NAME[name].paths}
-    row = {name: value for name, value in rollout.row.items() if name not in held and name not in _SHOWN}
+    # An object in place of an output says more than what the steps were made of.
+    row = {
+        name: {part: inner for part, inner in value.items() if not isinstance(inner, list)} if name in held else value
+        for name, value in rollout.row.items()
+        if name not in _SHOWN and (name not in held or isinstance(value, dict))
+    }
     row.pop("responses_create_params", None)
     response = row.pop("response", None)
     if isinstance(response, dict):
@@ -119,7 +126,11 @@ def _checks(path: str, value: Any, depth: int) -> Iterator[VerifierCheck]:
     if not isinstance(value, dict) or depth >= _DEEPEST or not value:
         return
     words = {name: inner.lower() for name, inner in value.items() if isinstance(inner, str)}
-    if len(words) == len(value) and set(words.values()) <= _RUNNER_WORDS and not _PASS_OR_FAIL.isdisjoint(words.values()):
+    if (
+        len(words) == len(value)
+        and set(words.values()) <= _RUNNER_WORDS
+        and not _PASS_OR_FAIL.isdisjoint(words.values())
+    ):
         for name, word in words.items():
             if (passed := verdict(word)) is not None:
                 yield VerifierCheck(name=str(name), passed=passed, field=f"{path}.{name}")

@@ -105,7 +105,10 @@ def _stated(path: Path, whole: Mapping[str, Any], task: str, source: str) -> dic
     named = first.get("metrics")
     metric = next((name for name in (named if isinstance(named, list) and named else _METRICS) if name in first), None)
     listed = json_object(json_object(whole.get("configs")).get(task)).get("metric_list")
-    kinds = {one.get("metric"): one.get("aggregation") for one in map(json_object, listed if isinstance(listed, list) else [])}
+    kinds = {
+        one.get("metric"): one.get("aggregation")
+        for one in map(json_object, listed if isinstance(listed, list) else [])
+    }
     if metric is None or kinds.get(metric, "mean") != "mean":
         return {}
     stated: dict[str, dict[str, float]] = {}
@@ -134,7 +137,9 @@ def summary(head: FileHead) -> str | None:
     results = value.get("results")
     if not isinstance(results, dict) or sum(name in value for name in _WITH_RESULTS) < 2:
         return None
-    if not all("," in name or name in ("alias", "samples", "name") for one in results.values() for name in json_object(one)):
+    if not all(
+        "," in name or name in ("alias", "samples", "name") for one in results.values() for name in json_object(one)
+    ):
         return None
     if any(head.path.parent.glob("samples_*.jsonl")):
         return ""

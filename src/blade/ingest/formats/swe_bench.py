@@ -30,14 +30,18 @@ _LISTS = ("resolved_ids", "unresolved_ids", "error_ids", "empty_patch_ids", "sub
 def owns(here: FolderListing) -> bool:
     """A folder whose folders are instances, that leads to one by the names of the evaluation's logs, or with trajectories."""
     below = list(children(here, FIRST_CHILDREN))
-    if any(map(_is_instance, below)) or any(name.endswith(_TRAJECTORIES) for one in (here, *below) for name in one.files):
+    if any(map(_is_instance, below)) or any(
+        name.endswith(_TRAJECTORIES) for one in (here, *below) for name in one.files
+    ):
         return True
     return any((here.path / logs).is_dir() for logs in (Path(*_LOGS), Path(_LOGS[1]))) or here.path.name == _LOGS[1]
 
 
 def recognizes(head: FileHead) -> bool:
     """Rows of OpenHands, which has its own way to keep what an agent did on an instance."""
-    return any({"instance_id", "history"} <= row.keys() and ("test_result" in row or "git_patch" in row) for row in head.rows)
+    return any(
+        {"instance_id", "history"} <= row.keys() and ("test_result" in row or "git_patch" in row) for row in head.rows
+    )
 
 
 def _is_instance(here: FolderListing) -> bool:
@@ -101,7 +105,9 @@ class Evaluation:
         report = _report(folder, name, row) if folder is not None else {}
         model = folder.parent.name.replace("__", "/") if folder is not None and folder.parent != self.path else None
         patch = next((predicted[each] for each in _PATCHES if isinstance(predicted.get(each), str)), None)
-        row.values |= {k: v for k, v in predicted.items() if k not in (*_ID_NAMES, *_PATCHES, "history", "resolved", "report")}
+        row.values |= {
+            k: v for k, v in predicted.items() if k not in (*_ID_NAMES, *_PATCHES, "history", "resolved", "report")
+        }
         row.values |= report | {
             "task_id": name,
             "reward": self._reward(name, report or json_object(predicted.get("report")), row),

@@ -37,6 +37,9 @@ _LINES = (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".eval", ".gz", ".zst
 _SHARED = 0.5
 """Of the trials, the share that must have a file for it to be a part of every trial."""
 _HEAD = 1 << 16
+_SPOKEN = frozenset(
+    path for name in ("prompt", "trajectory", "expected", "answer") for path in fields.BY_NAME[name].paths
+)
 
 
 def owns(here: FolderListing) -> bool:
@@ -78,7 +81,11 @@ def _record(path: Path, root: Path) -> dict[str, Any] | None:
     if not isinstance(value, dict):
         return None
     inside = records_in(value)
-    return None if inside is not None and inside.path and verdict_field([value]) is None and not has_output(value) else value
+    return (
+        None
+        if inside is not None and inside.path and verdict_field([value]) is None and not has_output(value)
+        else value
+    )
 
 
 def _usual(rows: Sequence[Mapping[str, Any]]) -> frozenset[str]:
@@ -140,7 +147,9 @@ def _values(folder: FolderListing, row: TrialRow) -> dict[str, Any]:
             elif value is not None:
                 found[stem] = value
         elif name.endswith(_TEXTS):
-            found[stem] = plain_text(row.text(folder.path / name)).strip() or None
+            # `agent.log` is no agent's name; a text called like what was asked or answered is just that.
+            known = stem if stem in _SPOKEN and not name.endswith((".log", ".err")) else name.replace(".", "_")
+            found[known] = plain_text(row.text(folder.path / name)).strip() or None
     judged = [stem for stem, value in objects.items() if verdict_field([value]) is not None]
     opened = judged[0] if len(judged) == 1 else next(iter(objects)) if len(objects) == 1 else None
     for stem, value in objects.items():
@@ -220,4 +229,3 @@ FORMAT = replace(
     refusal=refusal,
     yields=True,
 )
-

@@ -52,12 +52,15 @@ def read_patch_run(document: Mapping[str, Any]) -> PatchRun | None:
         "input_tokens": cells.count(spent.get("tokens_sent", tokens.get("prompt_tokens"))),
         "output_tokens": cells.count(spent.get("tokens_received", tokens.get("completion_tokens"))),
     }
-    cost = next((spent[name] for name in ("instance_cost", "total_cost") if name in spent), metrics.get("accumulated_cost"))
+    cost = next(
+        (spent[name] for name in ("instance_cost", "total_cost") if name in spent), metrics.get("accumulated_cost")
+    )
     llm = json_object(metadata.get("llm_config") or metadata.get("llm"))
     return PatchRun(
         prompt=prompt,
         items=items,
-        patch=cells.text(about.get("submission")) or cells.text(json_object(document.get("test_result")).get("git_patch")),
+        patch=cells.text(about.get("submission"))
+        or cells.text(json_object(document.get("test_result")).get("git_patch")),
         exit_status=cells.text(about.get("exit_status")),
         model=cells.text(settings.get("model_name")) or cells.text(llm.get("model")),
         cost=cells.number(cost),
@@ -149,7 +152,9 @@ def _flat(history: list[Any]) -> Iterator[Any]:
 
 
 def _is_by_agent(event: Mapping[str, Any]) -> bool:
-    return event.get("source") == "agent" and event.get("action") != "system" and event.get("kind") != "SystemPromptEvent"
+    return (
+        event.get("source") == "agent" and event.get("action") != "system" and event.get("kind") != "SystemPromptEvent"
+    )
 
 
 def _asked(events: list[dict[str, Any]], document: Mapping[str, Any]) -> list[Item]:
@@ -210,7 +215,12 @@ def _typed(event: Mapping[str, Any]) -> Iterator[Item]:
     observed, acted = json_object(event.get("observation")), json_object(event.get("action"))
     if said:
         yield message(str(said.get("role") or event.get("source")), text_of(said.get("content")))
-    elif acted or (event.get("source") == "agent" and event.get("tool_name") and "observation" not in event and "error" not in event):
+    elif acted or (
+        event.get("source") == "agent"
+        and event.get("tool_name")
+        and "observation" not in event
+        and "error" not in event
+    ):
         for thought in (text_of(event.get("reasoning_content")), text_of(event.get("thought"))):
             if thought:
                 yield reasoning(thought)
@@ -219,4 +229,6 @@ def _typed(event: Mapping[str, Any]) -> Iterator[Item]:
     elif observed or event.get("error"):
         code = observed.get("exit_code", json_object(observed.get("metadata")).get("exit_code"))
         failed = bool(event.get("error") or observed.get("is_error")) or (isinstance(code, int) and code not in (0, -1))
-        yield result(text_of(event.get("error") or observed.get("content") or observed.get("output")), name, failed=failed)
+        yield result(
+            text_of(event.get("error") or observed.get("content") or observed.get("output")), name, failed=failed
+        )

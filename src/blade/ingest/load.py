@@ -17,8 +17,8 @@ from blade.ingest.fields import BY_NAME
 from blade.ingest.formats import RunFacts, format_named
 from blade.ingest.frames import in_natural_order, natural
 from blade.ingest.identity import identify
-from blade.ingest.mapping import guesses
 from blade.ingest.join import JOINED, expect, join, missing_rows
+from blade.ingest.mapping import guesses, looks_scored
 from blade.ingest.reread import reread
 from blade.ingest.row_table import EXTRA
 from blade.ingest.runs import NAMELESS, Called, RunGroup, assign, is_nameable, unique_names
@@ -258,7 +258,7 @@ def _unjudged(run: Run, files: Files, options: Options) -> Problem | None:
     own = {entry.path for entry in run.artifacts if entry.role == "rollouts" and format_named(entry.format).splittable}
     paths = [bundle.path for bundle in files.bundles if files.shown(bundle.path) in own and bundle.path.is_file()]
     head = next((head.rows for head in map(read_head, paths) if head.rows), ())
-    if not head or any(name in row for row in head for name in BY_NAME["reward"].paths):
+    if not head or any(name in row for row in head for name in BY_NAME["reward"].paths) or not looks_scored(head):
         return None
     reason = f"no row has a reward or score; {guesses(head)}"
     return Problem(source=RowSource(artifact=files.shown(paths[0])), reason=reason)

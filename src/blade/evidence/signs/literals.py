@@ -130,8 +130,8 @@ def _near_path(name: str, given: str) -> str:
     near = [path for path in dict.fromkeys(_path.findall(given)) if (own := path.rpartition("/")[2]) != last and own]
     for path in near:
         if sorted(word.lower() for word in _parts.split(path.rpartition("/")[2]) if word) == words:
-            return path
-    return next((path for path in near if path.rpartition("/")[2].partition(".")[0].lower() == stem), "")
+            return str(path)
+    return next((str(path) for path in near if path.rpartition("/")[2].partition(".")[0].lower() == stem), "")
 
 
 def _key_sign(key: str, given: str, quote: str, field: str) -> Iterator[Sign]:

@@ -51,7 +51,7 @@ def _failing(result: Step) -> Iterator[Sign]:
     tail = result.text[-TAIL:]
     found = list(_fails.finditer(tail))
     after = tail[found[-1].end() :] if found else ""
-    if found and not _well.search(after) and not _well.search(found[-1][0]):
+    if found and not _well.search(after):
         yield sign("own-check:failed-before-success-claim", result.tool or "", found[-1][0], "text", result.index)
     elif result.failed and result.text.strip():
         yield sign("own-check:failed-before-success-claim", result.tool or "", tail, "text", result.index)

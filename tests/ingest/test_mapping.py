@@ -51,7 +51,7 @@ def test_a_refused_file_names_its_fields_and_the_mapping_to_try(tmp_path: Path) 
     path = write_jsonl(tmp_path / "mine.jsonl", ROWS)
     with pytest.raises(blade.BladeError) as refused:
         blade.load_run(path)
-    assert "case.id (c-7)" in refused.value.message
+    assert "case.id (c-7; the task?)" in refused.value.message
     assert "--map task=case.id --map reward=grading.points" in refused.value.message
 
 

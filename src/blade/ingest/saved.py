@@ -52,10 +52,15 @@ def save(run: Run, folder: Path, *, at: Path) -> None:
         "sources": [_source(shown, Path(path), at) for shown, path in sorted(run.roots.items()) if Path(path).exists()],
     }
     meta = {_META: msgspec.json.encode(about).decode()}
+    save_table(run.rollouts, folder / "rollouts.parquet", meta)
+    save_table(run.tasks, folder / "tasks.parquet")
+    save_table(run.checks, folder / "checks.parquet")
+
+
+def save_table(table: pl.DataFrame, path: Path, metadata: dict[str, str] | None = None) -> None:
+    """Write one table."""
     try:
-        run.rollouts.write_parquet(folder / "rollouts.parquet", metadata=meta)
-        run.tasks.write_parquet(folder / "tasks.parquet")
-        run.checks.write_parquet(folder / "checks.parquet")
+        table.write_parquet(path, metadata=metadata)
     except pl.exceptions.PolarsError as error:
         # What polars says of a full disk names a broken table, and not the disk.
         raise OSError(errno.EIO, f"the tables did not go through; is the disk full? ({error})") from None

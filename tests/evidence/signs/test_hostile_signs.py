@@ -46,7 +46,6 @@ PIECES = st.sampled_from(
             "<tool_call>",
             "$ ",
             "Patch Apply Failed",
-            
             "é",
         ),
     )

@@ -16,6 +16,7 @@ Signs are facts about one rollout. The kinds, by the file that makes them:
 - `loops`: `loop`
 - `grader_tests`: `read-grader-tests`, `edited-grader-tests`
 - `skipped`: `skipped-as-passed`
+- `chat`, `answers`, `actors`: calls, statements and answers against what was expected; their own pages list the kinds
 - `logs`: `log:<event>`, `agentlog:<event>`, `log:not-started`, `log:not-finished`, `log:collected-none`, `frame:test`,
   `frame:library`, `frame:solution`
 
@@ -29,7 +30,10 @@ from itertools import islice
 from typing import Literal
 
 from blade.evidence.signs.account import statuses
+from blade.evidence.signs.actors import actor_signs
 from blade.evidence.signs.agent_program import agent_program
+from blade.evidence.signs.answers import answer_signs
+from blade.evidence.signs.chat import chat_signs
 from blade.evidence.signs.ending import ending
 from blade.evidence.signs.grader_tests import grader_tests
 from blade.evidence.signs.literals import literals
@@ -48,6 +52,11 @@ from blade.model.rollout import Rollout
 Needs = Literal["nothing", "calls", "logs", "either"]
 SignsOf = Callable[[View], Iterator[Sign]]
 
+
+def _of_rollout(family: Callable[[Rollout], Iterator[Sign]]) -> SignsOf:
+    return lambda view: family(view.rollout)
+
+
 FAMILIES: tuple[tuple[SignsOf, Needs], ...] = (
     (statuses, "nothing"),
     (agent_program, "nothing"),
@@ -61,6 +70,9 @@ FAMILIES: tuple[tuple[SignsOf, Needs], ...] = (
     (loops, "calls"),
     (grader_tests, "calls"),
     (skipped, "logs"),
+    (_of_rollout(chat_signs), "nothing"),
+    (_of_rollout(answer_signs), "nothing"),
+    (_of_rollout(actor_signs), "nothing"),
     (log_events, "logs"),
 )
 """Each family with what a rollout must have for it to say anything: most rows have neither logs nor calls."""

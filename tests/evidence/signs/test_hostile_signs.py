@@ -86,12 +86,12 @@ def test_every_quote_stands_where_its_sign_says(
     ],
 )
 def test_a_line_without_end_takes_no_time(line: str) -> None:
-    log = f"{'=' * 20} FAILURES {'=' * 20}\n____ test_a ____\n> assert {line}\nE   Error: {line}\n/tests/test_a.py:1: Error\n==== 1 failed in 0.1s ====\n"
+    log = f"{'=' * 20} FAILURES {'=' * 20}\n____ test_a ____\n> assert {line}\nE   Error: {line}\nE   FileNotFoundError: '/app/a.b.c' was not found, no such file or directory: '/app/a.b.c'\n/tests/test_a.py:1: Error\n==== 1 failed in 0.1s ====\n"
     begun = process_time()
     signs(
         attempt(
             *ran("x", f"{line} refused"),
-            call("bash", line, "c9"),
+            call("bash", f"cat {line}test_a.py", "c9"),
             said(line),
             prompt=line,
             grader=log,

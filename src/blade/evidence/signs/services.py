@@ -26,7 +26,7 @@ _trouble = re.compile(
     r"|ECONNREFUSED (?P<h3>[\w.:-]*?):(?P<p3>\d+)|(?:ENOTFOUND|EAI_AGAIN) (?P<h4>[\w.-]+)|dial tcp:? (?:lookup )?(?P<h5>[\w.-]+|\[::1\])(?::(?P<p5>\d+))?[^\n]{0,80}(?:refused|no such host|timeout)"
     r"|(?:Connection (?:reset|refused|closed)|connect to)(?: by| to| with| host)? (?P<h6>[\w.:]*\w) port (?P<p6>\d+)"
     r"|\b50[234] (?:Server Error|Bad Gateway|Service Unavailable|Gateway Time-?out)[^\n]{0,60}?url: \w+://(?P<h7>[\w.-]+)(?::(?P<p7>\d+))?"
-    r"|\w+://(?P<h8>[\w.-]+)(?::(?P<p8>\d+))?[^\s'\"]{0,100}['\"]?[^\n]{0,60}?(?:\b50[234]\b|[Bb]ad [Gg]ateway|[Cc]onnection refused|ECONNREFUSED)"
+    r"|\b[a-z]{2,10}://(?P<h8>[\w.-]+)(?::(?P<p8>\d+))?[^\s'\"]{0,100}['\"]?[^\n]{0,60}?(?:\b50[234]\b|[Bb]ad [Gg]ateway|[Cc]onnection refused|ECONNREFUSED)"
     r"|\b(?P<h9>[\w-]+(?:\.[\w-]+)+): (?:Name or service not known|Temporary failure in name resolution|nodename nor servname)"
 )
 _bare = re.compile(r"HTTP/[\d.]+ 50[234]\b[^\n]{0,40}|\b50[234] (?:Bad Gateway|Service Unavailable)[^\n]{0,40}")

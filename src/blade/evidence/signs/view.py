@@ -29,6 +29,9 @@ _RUNS = frozenset(
 _WRITES = frozenset("write edit create insert replace patch append save update multiedit".split())  # noqa: SIM905
 _code_point = re.compile(r"\\u([0-9a-f]{4})")
 _part_of_name = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_piece = re.compile(r"[^\s'\"`()\[\]{}<>,;:=|\\]+")
+LONGEST_PATH = 300
+"""Characters of a path; a longer run of letters is content, and patterns would take long to refuse it."""
 _heading = re.compile(r"(?:[_=#*~]{4,}| *\d+ (?:passed|failed)\b)")
 
 
@@ -82,6 +85,11 @@ def runs_commands(step: Step) -> bool:
 def writes_file(step: Step) -> bool:
     """Whether a call is of a tool that writes a file."""
     return not _WRITES.isdisjoint(words_of(step.tool or "")) and "todo" not in (step.tool or "").lower()
+
+
+def paths_in(text: str) -> Iterator[re.Match[str]]:
+    """The pieces of a text that may be paths: what stands between blanks, quotes, brackets and colons."""
+    return (found for found in _piece.finditer(text) if found.end() - found.start() <= LONGEST_PATH)
 
 
 class View:

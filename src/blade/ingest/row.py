@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from blade.ingest import cells, verdict
-from blade.ingest.account import account_of
+from blade.ingest.account import account_of, holds_account
 from blade.ingest.batch import REQUEST, RESPONSE, Batch
 from blade.ingest.cells import Column, Memo, any_there, raw_marks
 from blade.ingest.decode import decode_any
@@ -35,7 +35,7 @@ from blade.ingest.rollouts import (
 from blade.ingest.row_table import CHECKS, KEY, LIGHT
 from blade.ingest.settings import NO_TOOLS, SettingsSeen, toolset_of
 from blade.ingest.slices import Extras
-from blade.model.account import Account
+from blade.model.account import NO_ACCOUNT, Account
 from blade.model.expected import NOTHING_DUE, Due, VerifierCheck
 from blade.model.finding import Detect, Detection
 from blade.model.rollout import Features, Rollout, RolloutKey, RowSource, Step
@@ -322,7 +322,7 @@ class _Origin(msgspec.Struct, frozen=True, gc=False):
         return tuple(name for name, column in self.batch.columns.items() if column[self.place] is not None)
 
     def account(self) -> Account:
-        return account_of(self)
+        return account_of(self) if holds_account(tuple(self.batch.columns)) else NO_ACCOUNT
 
 
 def _agent_spoke(batch: Batch, place: int) -> bool:

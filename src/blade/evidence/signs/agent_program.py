@@ -23,6 +23,7 @@ _api_error = re.compile(
     r"|Error code: \d{3}\b|Error: (?:[45]\d\d|Request timed out)|(?:HTTP )?(?:401|403|429|5\d\d)\b.{0,40}(?:error|unavailable|overloaded|limit))",
     re.IGNORECASE,
 )
+_TROUBLE = ("rror", "RROR", "ailed", "navailable", "imit", "verloaded")
 _not_found = re.compile(
     r"(?m)^(?:[\w./-]+: )?(?:line \d+: |\d+: )?(?P<command>[\w./@-]+): (?:command )?not found\s*$|^.*command not found: (?P<zsh>\S+)\s*$"
 )
@@ -71,7 +72,7 @@ def _model(view: View) -> Iterator[Sign]:
     """A last message that is an error of the model's endpoint, as agent programs print it in place of an answer."""
     last = view.last
     words = last.text if last is not None and len(last.text) <= SHORT else ""
-    if last is None or not _api_error.match(words):
+    if last is None or not any(word in words for word in _TROUBLE) or not _api_error.match(words):
         return
     alone = not view.features.calls or view.session.get("duration_api_ms") == 0
     if not view.passed:

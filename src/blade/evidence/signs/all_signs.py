@@ -27,6 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import islice
+from typing import Literal
 
 from blade.evidence.signs.account import statuses
 from blade.evidence.signs.actors import actor_signs
@@ -48,6 +49,7 @@ from blade.evidence.signs.view import View
 from blade.model.finding import Sign
 from blade.model.rollout import Rollout
 
+Needs = Literal["nothing", "calls", "logs", "either"]
 SignsOf = Callable[[View], Iterator[Sign]]
 
 
@@ -55,24 +57,25 @@ def _of_rollout(family: Callable[[Rollout], Iterator[Sign]]) -> SignsOf:
     return lambda view: family(view.rollout)
 
 
-FAMILIES: tuple[SignsOf, ...] = (
-    statuses,
-    agent_program,
-    ending,
-    own_checks,
-    missing_things,
-    literals,
-    services,
-    patches,
-    stand_ins,
-    loops,
-    grader_tests,
-    skipped,
-    _of_rollout(chat_signs),
-    _of_rollout(answer_signs),
-    _of_rollout(actor_signs),
-    log_events,
+FAMILIES: tuple[tuple[SignsOf, Needs], ...] = (
+    (statuses, "nothing"),
+    (agent_program, "nothing"),
+    (ending, "nothing"),
+    (own_checks, "calls"),
+    (missing_things, "logs"),
+    (literals, "logs"),
+    (services, "either"),
+    (patches, "nothing"),
+    (stand_ins, "calls"),
+    (loops, "calls"),
+    (grader_tests, "calls"),
+    (skipped, "logs"),
+    (_of_rollout(chat_signs), "nothing"),
+    (_of_rollout(answer_signs), "nothing"),
+    (_of_rollout(actor_signs), "nothing"),
+    (log_events, "logs"),
 )
+"""Each family with what a rollout must have for it to say anything: most rows have neither logs nor calls."""
 MOST = 32
 """Signs that are kept of a rollout: a log full of errors must not fill the table; each family has a limit of its own."""
 
@@ -80,4 +83,6 @@ MOST = 32
 def signs(rollout: Rollout) -> tuple[Sign, ...]:
     """The signs of a rollout, family by family."""
     view = View(rollout)
-    return tuple(islice((sign for family in FAMILIES for sign in family(view)), MOST))
+    has_logs, has_calls = bool(view.account.logs), view.features.calls > 0
+    there = {"nothing": True, "calls": has_calls, "logs": has_logs, "either": has_logs or has_calls}
+    return tuple(islice((sign for family, needs in FAMILIES if there[needs] for sign in family(view)), MOST))

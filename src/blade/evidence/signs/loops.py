@@ -27,11 +27,11 @@ def loops(view: View) -> Iterator[Sign]:
     if view.passed or view.features.calls < FEWEST:
         return
     calls = [call for call in view.calls if "todo" not in (call.tool or "").lower()]
-    counts = Counter((call.tool or "", _varies.sub("0", (call.arguments or "")[:LONGEST])) for call in calls)
+    counts = Counter((call.tool or "", _varies.sub(" ", (call.arguments or "")[:LONGEST])) for call in calls)
     (key, times), *_ = counts.most_common(1) or [(("", ""), 0)]
     if times < FEWEST or times < SHARE * len(calls) or _waits.search(key[1]) or _waits.search(key[0]):
         return
     last = next(
-        call for call in reversed(calls) if (call.tool or "", _varies.sub("0", (call.arguments or "")[:LONGEST])) == key
+        call for call in reversed(calls) if (call.tool or "", _varies.sub(" ", (call.arguments or "")[:LONGEST])) == key
     )
     yield sign("loop", last.tool or "", last.arguments or "", "arguments", last.index)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from blade.evidence.signs.ending import success_claim
 from blade.evidence.signs.view import View, runs_commands, sign, writes_file
 from blade.model.finding import Sign
 from blade.model.rollout import Step
@@ -31,7 +30,7 @@ _states = re.compile(
 
 def own_checks(view: View) -> Iterator[Sign]:
     """How the agent's own last command and its closing claim go together."""
-    if view.passed or not view.features.calls or not success_claim(view):
+    if view.passed or not view.features.calls or not view.claim:
         return
     last = _last_command(view)
     if last is not None and not _states.search(view.closing):
@@ -52,7 +51,7 @@ def _failing(result: Step) -> Iterator[Sign]:
     tail = result.text[-TAIL:]
     found = list(_fails.finditer(tail))
     after = tail[found[-1].end() :] if found else ""
-    if found and not _well.search(after) and not _well.search(found[-1][0]):
+    if found and not _well.search(after):
         yield sign("own-check:failed-before-success-claim", result.tool or "", found[-1][0], "text", result.index)
     elif result.failed and result.text.strip():
         yield sign("own-check:failed-before-success-claim", result.tool or "", tail, "text", result.index)

@@ -117,7 +117,9 @@ def attribute(
 
 def decide(evidence: Evidence, labels: Mapping[str, PackageLabel]) -> Decided:
     """The first mode that applies and is more than suspected; a suspicion decides where only the verdict itself is left."""
-    found = [(mode, one) for mode in all_modes() if (one := mode.applies(evidence)) is not None]
+    found = [
+        (mode, _at_most(mode, one, evidence)) for mode in all_modes() if (one := mode.applies(evidence)) is not None
+    ]
     flags = _flags(evidence)
     chosen = _chosen([one for one in found if not one[1].flag])
     label = next((code for code in evidence.fired if code in labels), None)
@@ -162,6 +164,12 @@ def _chosen(found: Sequence[tuple[FailureMode, Candidate]]) -> tuple[FailureMode
         # The verdict itself explains nothing: what is suspected to lie behind it is named, as suspected.
         return next((one for one in found if one[1].confidence is Confidence.SUSPECTED), sure)
     return sure
+
+
+def _at_most(mode: FailureMode, one: Candidate, evidence: Evidence) -> Candidate:
+    """That a check failed is certain; that it is the agent's doing is proven only where somebody passes the task."""
+    charged = mode.group.startswith("agent") and one.confidence is Confidence.PROVEN
+    return structs.replace(one, confidence=Confidence.LIKELY) if charged and not evidence.task.solved else one
 
 
 def _flags(evidence: Evidence) -> list[str]:

@@ -105,6 +105,7 @@ def collect(
     facts, tasks = run_facts(run, only_reads), _TaskFactsOf(rollouts, others)
     doubted, otherwise = _doubted(doubts), judged_otherwise(rollouts)
     differs, steps = _differs(counting), _first_steps(counting)
+    expecting = frozenset(run.tasks.drop_nulls("expected")["task_id"].to_list())
     lost = np.flatnonzero(~rollouts.passed if only is None else ~rollouts.passed & only)
     for row, cells in zip(lost.tolist(), run.rollouts.select(_CELLS)[lost].iter_rows(), strict=True):
         task, repeat, signs, fired, *plain = cells
@@ -114,6 +115,7 @@ def collect(
             differs=tuple(differs.get(row, ())),
             fired=tuple(dict.fromkeys(hit["code"] for hit in fired or ())),
             doubts=tuple(doubted.get(task, {}).get(repeat, doubted.get(task, {}).get(None, ()))),
+            expects_answer=task in expecting,
             judged_otherwise=bool(otherwise[row]),
             task=tasks.of(task),
             run=facts,
@@ -231,6 +233,13 @@ def known_cells(evidence: Evidence) -> tuple[Any, ...] | None:
     if evidence.signs or evidence.doubts:
         return None
     told = tuple((one.kind, one.name, one.detail) for one in evidence.differs)
-    plain = (evidence.outcome, evidence.stop, evidence.error_class, evidence.silent, bool(evidence.answer))
+    plain = (
+        evidence.outcome,
+        evidence.stop,
+        evidence.error_class,
+        evidence.silent,
+        bool(evidence.answer),
+        evidence.expects_answer,
+    )
     checks = (evidence.checks_met, evidence.checks_asked)
     return plain, checks, told, evidence.fired, evidence.judged_otherwise, evidence.task.solved

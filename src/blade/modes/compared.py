@@ -102,7 +102,7 @@ def checks(evidence: Evidence, how_many: str) -> Candidate | None:
     failed, asked = _numbers(evidence, named, len(logged))
     if not failed or not evidence.judged:
         return None
-    if _how_many(failed, asked, evidence) != how_many:
+    if _how_many(failed, asked) != how_many:
         return None
     subject = named_alone(named) or (logged[0].subject if len({one.subject for one in logged}) == 1 else "")
     of = f" of {asked}" if asked else ""
@@ -122,8 +122,8 @@ def _numbers(evidence: Evidence, named: Sequence[Difference], logged: int) -> tu
     return len(named) or logged, None
 
 
-def _how_many(failed: int, asked: int | None, evidence: Evidence) -> str:
+def _how_many(failed: int, asked: int | None) -> str:
     if asked is not None:
         return "one" if failed == 1 and asked > 1 else "all" if failed == asked else "some"
-    some_hold = evidence.sign("log:test-passed") is not None
-    return ("one" if failed == 1 else "some") if some_hold else "all"
+    # Without the number of all of them, nobody knows that none holds.
+    return "one" if failed == 1 else "some"

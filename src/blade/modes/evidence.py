@@ -97,6 +97,8 @@ class Evidence(Struct, frozen=True, kw_only=True):
     fired: tuple[str, ...] = ()
     """Codes of the rules that saw something in it."""
     doubts: tuple[TaskDoubt, ...] = ()
+    expects_answer: bool = False
+    """The task has an expected answer."""
     judged_otherwise: bool = False
     """Another rollout of the task passes with the very same output."""
     task: TaskFacts = NO_TASK_FACTS

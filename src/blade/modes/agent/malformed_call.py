@@ -21,7 +21,7 @@ from blade.modes.evidence import Candidate, Evidence
 @mode(
     "malformed-call",
     group="agent conduct",
-    order=525,
+    order=508,
     party="unknown",
     stage=Stage.AGENT_ACTED,
     cause=Cause.BEHAVIOR,

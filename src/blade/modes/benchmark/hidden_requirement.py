@@ -46,4 +46,4 @@ def hidden_requirement(evidence: Evidence) -> Candidate | None:
     doubt = evidence.doubt("TSK007")
     if doubt is None or not doubt.named:
         return None
-    return Candidate(confidence=Confidence.SUSPECTED, contrast=doubt.message)
+    return Candidate(confidence=Confidence.SUSPECTED, contrast=doubt.message, flag=True)

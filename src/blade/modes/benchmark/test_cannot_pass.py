@@ -5,7 +5,8 @@ Evidence
 Contradicted by
     A pass of the task in any run.
 False alarms
-    Test code that reads the agent's output while it is loaded: then the output may be at fault.
+    Test code that reads the agent's output while it is loaded: then the output may be at fault, so other exceptions than
+    those of the language itself are only suspected, and nobody is charged.
 Example
     `TypeError: bad operand type for unary +: 'str'` on import of the test file, in both runs.
 """
@@ -16,6 +17,9 @@ from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause
 from blade.modes.declaration import mode
 from blade.modes.evidence import Candidate, Evidence
+
+OF_THE_LANGUAGE = ("SyntaxError", "IndentationError", "NameError", "UnboundLocalError", "TypeError")
+"""Exceptions that need no data to be raised: others may come of what the agent left, which the test reads on import."""
 
 
 @mode(
@@ -37,6 +41,8 @@ def test_cannot_pass(evidence: Evidence) -> Candidate | None:
     rejected = evidence.sign("log:usage-error")
     if rejected is not None:
         own = loading = rejected
+    if loading is not None and own is not None and rejected is None and own.subject not in OF_THE_LANGUAGE:
+        return Candidate(confidence=Confidence.SUSPECTED, subject=own.subject, signs=(own,), party="unknown")
     if loading is not None and own is not None:
         sure = Confidence.PROVEN if evidence.runs_with(own) > 1 and rejected is None else Confidence.LIKELY
         return Candidate(confidence=sure, subject=own.subject, signs=(own,), contrast=evidence.contrast(own))

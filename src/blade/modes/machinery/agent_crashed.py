@@ -27,7 +27,7 @@ from blade.modes.evidence import Candidate, Evidence
     valid=False,
     cause=Cause.INFRA,
     row="Agent program crashed",
-    title="The agent program crashes: {subject}",
+    title="The agent program crashes ({subject})",
     action="Fix the quoted error in the agent's image or program, mark a session without a closing event as a harness error, and rerun these rollouts.",
     owner="harness",
 )

@@ -45,4 +45,11 @@ def no_verdict(evidence: Evidence) -> Candidate | None:
         return Candidate(confidence=Confidence.LIKELY, subject=empty.name, differences=(empty,), contrast=what)
     if evidence.outcome != "unscored":
         return None
-    return Candidate(confidence=Confidence.LIKELY, contrast="the row has no reward")
+    began = evidence.sign("log:not-started", "log:not-finished")
+    # Tests that hang or do not start may do so because of what the agent left: then nobody is charged.
+    return Candidate(
+        confidence=Confidence.LIKELY,
+        signs=(began,) if began is not None else (),
+        contrast="the row has no reward",
+        party="unknown" if began is not None else None,
+    )

@@ -41,6 +41,6 @@ def wrong_answer(evidence: Evidence) -> Candidate | None:
     named = evidence.difference(Differs.CHECK)
     if named is not None or evidence.sign("log:test-failed") is not None:
         return None
-    if not evidence.judged or not evidence.answer or not evidence.run.answers_recorded:
+    if not evidence.judged or not evidence.answer or not evidence.expects_answer:
         return None
     return Candidate(confidence=Confidence.LIKELY, contrast="an answer was taken from the output and rejected")

@@ -21,6 +21,10 @@ COMMON_IN_PASSES = 0.2
 """Share of passes among the rollouts with a sign above which the sign explains no failure."""
 
 
+IN_PASSES = ("status", "ends:", "hollow:", "agent:no-output", "skipped-as-passed", "read-grader", "edited-grader")
+"""Kinds of signs that are looked for in passes as well."""
+
+
 class TaskDoubt(Struct, frozen=True, kw_only=True):
     """What a rule over the run saw in a task, as far as it concerns this rollout."""
 
@@ -167,6 +171,8 @@ class Evidence(Struct, frozen=True, kw_only=True):
         rollouts, passes = self.alike(sign)
         if rollouts < 2:
             return ""
+        if not sign.kind.startswith(IN_PASSES):
+            return f"{rollouts} rollouts of this run that did not pass show it"
         return f"{rollouts} of {self.run.rollouts} rollouts of this run show it, {passes} of them pass"
 
 

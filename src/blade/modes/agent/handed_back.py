@@ -3,7 +3,7 @@
 Evidence
     Nobody answers the agent, its session ends by itself, and it closes with open items on its own list, by giving up, or with a question.
 Contradicted by
-    A test of the task that holds; a user who answers.
+    A test of the task that holds; a user who answers; a last call without a result, which says that the session was cut.
 False alarms
     An offer of further help after the work is done.
 Example
@@ -36,6 +36,8 @@ def handed_back(evidence: Evidence) -> Candidate | None:
         or evidence.sign("log:test-passed") is not None
         or evidence.sign("ends:success-claim") is not None
     ):
+        return None
+    if evidence.sign("ends:call-without-result") is not None:
         return None
     sign = evidence.sign("ends:gave-up", "ends:open-todos", "ends:question")
     if sign is None:

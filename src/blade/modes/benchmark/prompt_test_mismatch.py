@@ -35,7 +35,7 @@ def prompt_test_mismatch(evidence: Evidence) -> Candidate | None:
     if sign is None or evidence.passes_with(sign):
         return None
     wanted, _, given = sign.subject.partition("|")
-    sure = Confidence.PROVEN if evidence.failures_with(sign) > 1 else Confidence.LIKELY
+    sure = Confidence.PROVEN if evidence.failures_with(sign) > 1 and not evidence.task.solved else Confidence.LIKELY
     return Candidate(
         confidence=sure,
         subject=sign.subject,

@@ -53,7 +53,7 @@ def draft_of(group: FailureGroup, context: RunContext) -> FindingDraft:
     return FindingDraft(
         title=declared.titled(group.subject) if group.subject else declared.row,
         what=_what(group, declared, context),
-        fix=f"{_action(declared)}{_to_learn_from(group, declared, context)}" if settled else read_these(group),
+        fix=_fix(group, declared, context),
         brief=declared.row[0].lower() + declared.row[1:],
         kind=KIND_OF_OWNER[declared.owner],
         where=tuple(_shown(group, context)),
@@ -62,8 +62,11 @@ def draft_of(group: FailureGroup, context: RunContext) -> FindingDraft:
     )
 
 
-def _action(declared: FailureMode) -> str:
-    return declared.action.rstrip(".")
+def _fix(group: FailureGroup, declared: FailureMode, context: RunContext) -> str:
+    """The mode's action; where nothing more is supported, which rollouts to read."""
+    if group.confidence is Confidence.SUSPECTED:
+        return read_these(group)
+    return f"{declared.action.rstrip('.')}{_to_learn_from(group, declared, context)}"
 
 
 def read_these(group: FailureGroup) -> str:

@@ -166,7 +166,7 @@ def passes_to_doubt_lines(one: RunAnalysis) -> list[str]:
     told = "; ".join(f"{safe(each.location)}: {safe(each.why)}" for each in found[:MOST_DOUBTS])
     more = f", and {len(found) - MOST_DOUBTS:,} more in findings.json" if len(found) > MOST_DOUBTS else ""
     return [
-        f"**Passes to doubt.** {plural(len(found), 'pass', 'passes')} may not mean what {'it seems' if len(found) == 1 else 'they seem'}: {told}{more}."
+        f"**Passes to doubt.** {len(found):,} {'pass' if len(found) == 1 else 'passes'} may not mean what {'it seems' if len(found) == 1 else 'they seem'}: {told}{more}."
     ]
 
 

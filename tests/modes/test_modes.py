@@ -11,20 +11,20 @@ import pytest
 
 from blade.model.attribution import Confidence
 from blade.modes.catalog import all_modes, by_code, catalog_page, mode_named, page
-from blade.modes.evidence import Evidence, RunFacts, TaskFacts
+from blade.modes.evidence import RolloutEvidence, RunCounts, TaskFacts
 
 CASES = Path(__file__).parent.parent / "cases" / "modes"
 BY_SIGN = ("sign_passes", "sign_failures", "runs_with", "sign_rollouts")
 
 
-def evidence(case: dict[str, Any]) -> Evidence:
+def evidence(case: dict[str, Any]) -> RolloutEvidence:
     """The evidence of a case; a sign is named by its kind and its subject, with a space between."""
     case = dict(case)
     task, run = (
         {name: _by_sign(name, value) for name, value in case.pop(part, {}).items()} for part in ("task", "run")
     )
-    plain = msgspec.convert(case, Evidence)
-    return msgspec.structs.replace(plain, task=TaskFacts(**task), run=RunFacts(**run))
+    plain = msgspec.convert(case, RolloutEvidence)
+    return msgspec.structs.replace(plain, task=TaskFacts(**task), run=RunCounts(**run))
 
 
 def _by_sign(name: str, value: Any) -> Any:
@@ -61,7 +61,7 @@ def test_every_mode_has_both_kinds_of_cases() -> None:
 
 
 def test_nothing_applies_to_a_bare_failure() -> None:
-    assert [mode.code for mode in all_modes() if mode.applies(Evidence(outcome="failed"))] == []
+    assert [mode.code for mode in all_modes() if mode.applies(RolloutEvidence(outcome="failed"))] == []
 
 
 def test_machinery_is_not_validly_graded_and_never_the_agents() -> None:

@@ -13,7 +13,7 @@ from blade.attribution.differences_that_count import ACTIONS, ROW, Differences
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Difference, Sign
 from blade.model.run import Run
-from blade.modes.evidence import Evidence, RunFacts, TaskDoubt, TaskFacts
+from blade.modes.evidence import RolloutEvidence, RunCounts, TaskDoubt, TaskFacts
 from blade.stats.counts import JUDGED, PASSED
 from blade.stats.rollout_index import SINGLE, Flags, RolloutIndex
 
@@ -40,7 +40,7 @@ class CollectedEvidence(Struct, frozen=True, kw_only=True):
     """The evidence of a rollout, its row in the table, and the first step at which an action differs."""
 
     row: int
-    evidence: Evidence
+    evidence: RolloutEvidence
     step: int | None
 
 
@@ -70,7 +70,7 @@ def tallies(run: Run) -> dict[str, Tally]:
     return {task: Tally(passes=passes, failures=failures) for task, (passes, failures) in found.items()}
 
 
-def run_facts(run: Run, only_reads: bool) -> RunFacts:
+def run_facts(run: Run, only_reads: bool) -> RunCounts:
     """What the rollouts of a run have in common."""
     rows = run.rollouts.select("outcome", "steps", "calls", "agent_chars", "answer", "checks_met")
     there = rows.filter(pl.col("outcome") != "missing")
@@ -78,7 +78,7 @@ def run_facts(run: Run, only_reads: bool) -> RunFacts:
     long = _signs(run)
     by_sign = long.group_by("kind", "subject").agg(all=pl.len(), passes=pl.col("passed").sum())
     by_kind = long.unique([ROW, "kind"]).group_by("kind").agg(all=pl.len(), passes=pl.col("passed").sum())
-    return RunFacts(
+    return RunCounts(
         rollouts=there.height,
         with_output=there.filter(spoke.fill_null(value=False)).height,
         with_trajectory=there["steps"].count(),
@@ -109,7 +109,7 @@ def collect(
     lost = np.flatnonzero(~rollouts.passed if only is None else ~rollouts.passed & only)
     for row, cells in zip(lost.tolist(), run.rollouts.select(_CELLS)[lost].iter_rows(), strict=True):
         task, repeat, signs, fired, *plain = cells
-        evidence = Evidence(
+        evidence = RolloutEvidence(
             **dict(zip(_PLAIN, plain, strict=True)),
             signs=tuple(Sign(**sign) for sign in signs or ()),
             differs=tuple(differs.get(row, ())),
@@ -228,7 +228,7 @@ def judged_otherwise(rollouts: RolloutIndex) -> Flags:
     return otherwise & rollouts.failed
 
 
-def known_cells(evidence: Evidence) -> tuple[Any, ...] | None:
+def known_cells(evidence: RolloutEvidence) -> tuple[Any, ...] | None:
     """What decides about a rollout without signs and doubts, so that equal ones are decided once; None for others."""
     if evidence.signs or evidence.doubts:
         return None

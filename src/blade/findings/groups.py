@@ -16,7 +16,7 @@ MOST = 40
 """Groups that are looked at, the largest."""
 FEW_FAILURES = 10
 """Up to this many failures a single rollout makes a finding; beyond it takes two."""
-CALLS = ("action-extra", "no-action", "partial-actions", "wrong-argument", "action-missing")
+CALLS = ("malformed-arguments", "action-extra", "no-action", "partial-actions", "wrong-argument", "action-missing")
 """Modes whose subject is a tool, or a tool and its argument."""
 
 

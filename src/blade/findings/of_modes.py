@@ -8,7 +8,7 @@ import polars as pl
 
 from blade.evidence import quotes
 from blade.evidence.context import FindingDraft, QuotedSentence, RunContext
-from blade.findings.calls import argument, extra, left_out
+from blade.findings.calls import argument, extra, left_out, refused_by_schema
 from blade.findings.examples import shown_by
 from blade.findings.groups import FailureGroup
 from blade.model.attribution import Confidence
@@ -29,7 +29,13 @@ KIND_OF_OWNER = {
     "user simulator": "harness",
     "prompt": "prompt",
 }
-BY_CALLS = {"action-extra": extra, "no-action": left_out, "partial-actions": left_out, "wrong-argument": argument}
+BY_CALLS = {
+    "action-extra": extra,
+    "no-action": left_out,
+    "partial-actions": left_out,
+    "wrong-argument": argument,
+    "malformed-arguments": refused_by_schema,
+}
 """Modes of which the calls tell more: what stood in the way, where a passing repeat had the value from."""
 SUPPORT = {
     Confidence.PROVEN: Support.DIRECT,

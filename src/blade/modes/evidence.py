@@ -57,7 +57,7 @@ class TaskFacts(Struct, frozen=True, kw_only=True):
         return self.passes > 0 or self.passed_elsewhere
 
 
-class RunFacts(Struct, frozen=True, kw_only=True):
+class RunCounts(Struct, frozen=True, kw_only=True):
     """What the rollouts of the run have in common, so that a lack of it in one of them means something."""
 
     rollouts: int = 0
@@ -78,10 +78,10 @@ class RunFacts(Struct, frozen=True, kw_only=True):
 
 
 NO_TASK_FACTS = TaskFacts()
-NO_RUN_FACTS = RunFacts()
+NO_RUN_FACTS = RunCounts()
 
 
-class Evidence(Struct, frozen=True, kw_only=True):
+class RolloutEvidence(Struct, frozen=True, kw_only=True):
     """Everything that is known of one rollout that did not pass."""
 
     outcome: str
@@ -106,7 +106,7 @@ class Evidence(Struct, frozen=True, kw_only=True):
     judged_otherwise: bool = False
     """Another rollout of the task passes with the very same output."""
     task: TaskFacts = NO_TASK_FACTS
-    run: RunFacts = NO_RUN_FACTS
+    run: RunCounts = NO_RUN_FACTS
 
     @property
     def judged(self) -> bool:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause
 from blade.modes.declaration import mode
-from blade.modes.evidence import Candidate, Evidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 
 
 @mode(
@@ -30,7 +30,7 @@ from blade.modes.evidence import Candidate, Evidence
     action="Tell the agent that nobody will answer, that it may act, and that it must check that the required output exists before it ends.",
     owner="prompt",
 )
-def handed_back(evidence: Evidence) -> Candidate | None:
+def handed_back(evidence: RolloutEvidence) -> Candidate | None:
     if (
         evidence.checks_met
         or evidence.sign("log:test-passed") is not None

@@ -15,7 +15,7 @@ from __future__ import annotations
 from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause
 from blade.modes.declaration import mode
-from blade.modes.evidence import Candidate, Evidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 
 
 @mode(
@@ -30,7 +30,7 @@ from blade.modes.evidence import Candidate, Evidence
     action="Check the serving stack's tool-call parser on the quoted message; retry a turn that holds call markup.",
     owner="harness",
 )
-def malformed_call(evidence: Evidence) -> Candidate | None:
+def malformed_call(evidence: RolloutEvidence) -> Candidate | None:
     sign = evidence.sign("ends:tool-call-as-text")
     if sign is not None:
         return Candidate(confidence=Confidence.LIKELY, signs=(sign,))

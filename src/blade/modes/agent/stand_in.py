@@ -15,7 +15,7 @@ from __future__ import annotations
 from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause
 from blade.modes.declaration import mode
-from blade.modes.evidence import Candidate, Evidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 
 
 @mode(
@@ -30,7 +30,7 @@ from blade.modes.evidence import Candidate, Evidence
     action="Forbid stand-ins in the prompt: when a source is missing, the agent must say so and stop.",
     owner="prompt",
 )
-def stand_in(evidence: Evidence) -> Candidate | None:
+def stand_in(evidence: RolloutEvidence) -> Candidate | None:
     sign = evidence.sign("stand-in")
     if sign is None:
         return None

@@ -16,7 +16,7 @@ from __future__ import annotations
 from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause
 from blade.modes.declaration import mode
-from blade.modes.evidence import Candidate, Evidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 
 OF_THE_LANGUAGE = ("SyntaxError", "IndentationError", "NameError", "UnboundLocalError", "TypeError")
 """Exceptions that need no data to be raised: others may come of what the agent left, which the test reads on import."""
@@ -34,7 +34,7 @@ OF_THE_LANGUAGE = ("SyntaxError", "IndentationError", "NameError", "UnboundLocal
     action="Correct the test (the error is quoted), then grade these rollouts again.",
     owner="test author",
 )
-def test_cannot_pass(evidence: Evidence) -> Candidate | None:
+def test_cannot_pass(evidence: RolloutEvidence) -> Candidate | None:
     if evidence.task.solved:
         return None
     loading, own = evidence.sign("log:collection-error"), evidence.sign("frame:test")

@@ -16,7 +16,7 @@ from __future__ import annotations
 from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause
 from blade.modes.declaration import mode
-from blade.modes.evidence import FEWEST_ALIKE, Candidate, Evidence
+from blade.modes.evidence import FEWEST_ALIKE, Candidate, RolloutEvidence
 
 
 @mode(
@@ -32,7 +32,7 @@ from blade.modes.evidence import FEWEST_ALIKE, Candidate, Evidence
     action="Repair the step that prepares the grader (quoted), grade again what the agents left, and report a missing test session as an error.",
     owner="harness",
 )
-def grader_did_not_run(evidence: Evidence) -> Candidate | None:
+def grader_did_not_run(evidence: RolloutEvidence) -> Candidate | None:
     started = evidence.sign("log:not-started")
     if started is None or evidence.passes_with(started):
         return None

@@ -58,7 +58,7 @@ def chat_signs(rollout: Rollout) -> Iterator[Sign]:
 def _of_agent(due: Sequence[DueCall], steps: Sequence[Step]) -> Iterator[Sign]:
     made = carried_out(steps)
     wanted = [call for call in due if changes_state(call.tool)]
-    yield from _paired("action", pair(wanted, changes(made)))
+    yield from _paired("action", wanted, changes(made))
     called = {one.tool for one in made}
     skipped = dict.fromkeys(call.tool for call in due if not changes_state(call.tool) and call.tool not in called)
     for tool in islice(skipped, MOST):
@@ -77,8 +77,9 @@ def _statements(rollout: Rollout, steps: Sequence[Step]) -> Iterator[Sign]:
             yield Sign(kind="statement:missing", subject=statement[:LONGEST_SUBJECT])
 
 
-def _paired(kind: str, pairing: Pairing) -> Iterator[Sign]:
+def _paired(kind: str, wanted: Sequence[DueCall], done: Sequence[Made]) -> Iterator[Sign]:
     """Signs of calls laid beside each other: of each due call that has no equal, and of each call that was not due."""
+    pairing = pair(wanted, done)
     missing, extra, others = _of_other_objects(pairing)
     some = bool(pairing.exact or pairing.wrong or others)
     for call in islice(missing, MOST):
@@ -92,7 +93,7 @@ def _paired(kind: str, pairing: Pairing) -> Iterator[Sign]:
         what = "object" if name == _object_of(wrong.due) else "argument"
         yield _of_call(f"{kind}:wrong-{what}", f"{wrong.due.tool}.{name}", wrong.made)
     if len(pairing.exact) > 1 and not (pairing.missing or pairing.wrong or pairing.extra):
-        yield from _order(kind, pairing.exact)
+        yield from _order(kind, wanted, pairing.exact)
 
 
 def _of_other_objects(pairing: Pairing) -> tuple[list[DueCall], list[Made], list[tuple[DueCall, Made, str]]]:
@@ -114,10 +115,11 @@ def _object_of(call: DueCall) -> str:
     return next((name for name, value in call.arguments.items() if is_name(value)), "")
 
 
-def _order(kind: str, exact: Sequence[tuple[DueCall, Made]]) -> Iterator[Sign]:
+def _order(kind: str, wanted: Sequence[DueCall], exact: Sequence[tuple[DueCall, Made]]) -> Iterator[Sign]:
     """The first call that was made before one that the key has earlier; calls of one message have no order."""
     latest = -1
-    for _, made in exact:
+    place = {id(call): n for n, call in enumerate(wanted)}
+    for _, made in sorted(exact, key=lambda two: place[id(two[0])]):
         if made.step.index < latest:
             yield _of_call(f"{kind}:wrong-order", made.tool, made)
             return
@@ -147,7 +149,7 @@ def _of_user(row: Mapping[str, object], steps: Sequence[Step]) -> Iterator[Sign]
     if due:
         refused = {(step.answers, step.call_id) for step in steps if step.kind == "result" and step.failed}
         made = [Made(step, step.tool or "") for step in mine if (step.index, step.call_id) not in refused]
-        yield from _paired("user-action", pair([call for call in due if changes_state(call.tool)], changes(made)))
+        yield from _paired("user-action", [call for call in due if changes_state(call.tool)], changes(made))
 
 
 def _user_calls(row: Mapping[str, object]) -> tuple[DueCall, ...]:

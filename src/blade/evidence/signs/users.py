@@ -107,8 +107,9 @@ def _left_early(walk: AlignedTrajectory) -> Iterator[Sign]:
     if any(map(is_transfer, walk.tools)) or _only_a_transfer(last.text):
         return
     agreed, token = hung_up(walk), _ENDS.search(last.text)
-    turns = sum(_is_said(step, "agent") for step in walk.steps)
-    if agreed is None and not (turns < 2 and not walk.calls and token is not None):
+    turns = [step for step in walk.steps if _is_said(step, "agent")]
+    asked = len(turns) < 2 and not walk.calls and any("?" in step.text for step in turns)  # a refusal asks for nothing
+    if agreed is None and not (asked and token is not None):
         return
     quote = last.text.strip()[-LONGEST:] if token is not None or agreed is None else agreed.quote
     yield _said("user:left-early", token[0][:LONGEST_SUBJECT] if token else "", last.index, quote)

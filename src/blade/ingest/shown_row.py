@@ -14,9 +14,9 @@ from blade.ingest.checks import verdict
 from blade.ingest.fields import BY_NAME
 from blade.ingest.terminal import plain_text
 from blade.ingest.times import seconds_between
-from blade.model.shown_row import ShownPhase, ShownRow, ShownText
 from blade.model.expected import VerifierCheck
 from blade.model.rollout import Rollout
+from blade.model.shown_row import ShownPhase, ShownRow, ShownText
 
 _SHORTEST_LOG = 200
 """Characters from which a text is read as a log and no longer as a value; one with several lines is a log in any case."""
@@ -67,7 +67,9 @@ class _Sorted:
             return True
         last = path.rpartition(".")[2]
         if _is_number(value) and _DURATION.search(last):
-            self.phases.append(ShownPhase(name=path, seconds=value / 1000 if _MILLISECONDS.search(last) else float(value)))
+            self.phases.append(
+                ShownPhase(name=path, seconds=value / 1000 if _MILLISECONDS.search(last) else float(value))
+            )
             return True
         return self._take_short(path, value)
 

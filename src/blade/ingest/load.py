@@ -19,6 +19,8 @@ from blade.ingest.frames import in_natural_order, natural
 from blade.ingest.identity import identify
 from blade.ingest.join import JOINED, expect, join, missing_rows
 from blade.ingest.reread import reread
+from blade.ingest.roles.learn import learn_roles
+from blade.ingest.roles.sample import sample_rows
 from blade.ingest.row_table import EXTRA
 from blade.ingest.runs import NAMELESS, Called, RunGroup, assign, is_nameable, unique_names
 from blade.ingest.saved import load_saved
@@ -28,6 +30,7 @@ from blade.ingest.slices import constants, label
 from blade.model.errors import ArtifactError, RequestError
 from blade.model.finding import Detect
 from blade.model.options import Options
+from blade.model.roles import Roles
 from blade.model.rollout import PASS_TOLERANCE, Outcome
 from blade.model.run import ROLLOUTS, Run
 
@@ -52,6 +55,8 @@ class _Scan(Struct, frozen=True, kw_only=True):
     sidecars: Sequence[Sidecars]
     facts: Sequence[RunFacts]
     """By bundle: the manifest is believed first, then the config, then the file itself."""
+    roles: Sequence[Roles]
+    """By bundle."""
 
 
 def first_benchmark(found: Found) -> str | None:
@@ -142,7 +147,10 @@ def _read(found: Found, options: Options, detect: Detect | None) -> _Scan:
         tools=options.tools,
         field_map=options.field_map,
     )
-    table = scan(chunks(files), settings, workers=options.workers, pool=options.pool, progress=options.progress)
+    roles = [
+        learn_roles(sample_rows(bundle.path, bundle.format, options.field_map)) for bundle in found.bundles
+    ]
+    table = scan(chunks(files, roles), settings, workers=options.workers, pool=options.pool, progress=options.progress)
     if not any(table.counts.get(number) for number, role in enumerate(files.roles) if role in ("rollouts", "failures")):
         raise _nothing_usable(table)
     sidecars = [
@@ -153,7 +161,7 @@ def _read(found: Found, options: Options, detect: Detect | None) -> _Scan:
         about.merged_facts([*beside.facts, bundle.format.facts(bundle.path)])
         for bundle, beside in zip(found.bundles, sidecars, strict=True)
     ]
-    return _Scan(files=files, table=table, sidecars=sidecars, facts=facts)
+    return _Scan(files=files, table=table, sidecars=sidecars, facts=facts, roles=roles)
 
 
 def _pass_threshold(options: Options) -> float:
@@ -233,6 +241,7 @@ def _run(
         problem_count=problem_count + len(joined.problems),
         artifacts=about.artifacts_of(group, files, read.table, read.facts),
         schema=about.schema_of(group, files, read.table),
+        roles=read.roles[group.bundles[0]],
         pass_threshold=_pass_threshold(options),
         expected_from=expected.source,
         expected_why_not=expected.reason,

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from blade.ingest.decode import DEEPEST, Row, Unusable, decode_whole
-from blade.ingest.fields import BY_NAME
+from blade.ingest.fields import BY_NAME, using_roles
 from blade.ingest.formats import Format, format_named
 from blade.ingest.jsonl import BOM, Torn, lines_at
 from blade.ingest.mapping import with_map
@@ -41,7 +41,8 @@ def reread(run: Run, places: Sequence[tuple[str, int]]) -> list[Rollout]:
         for spot, found in zip(ordered, _fetch(run, artifact, ordered), strict=True):
             data[artifact, _where(spot)] = _checked(spot, found)
     keys = _keys(run, sorted({spot["task_id"] for spot in spots}))
-    return [_rollout(run, spot, data[spot["artifact"], _where(spot)], keys.get(spot["task_id"], {})) for spot in spots]
+    with using_roles(run.roles):
+        return [_rollout(run, spot, data[spot["artifact"], _where(spot)], keys.get(spot["task_id"], {})) for spot in spots]
 
 
 def _keys(run: Run, tasks: list[str]) -> dict[str, Row]:

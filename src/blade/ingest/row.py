@@ -9,12 +9,12 @@ from typing import Any, TypeVar
 import msgspec
 
 from blade.ingest import cells, verdict
-from blade.ingest.account import account_of
+from blade.ingest.account import account_of, phases_of, statuses_of, whole_seconds
 from blade.ingest.batch import Batch
 from blade.ingest.cells import Column, Memo, any_there, raw_marks
 from blade.ingest.decode import Row, decode_any
 from blade.ingest.expected import KnownDue, check_names, checks_of, first_value, key_expects
-from blade.ingest.fields import EVIDENCE_OF_A_ROLLOUT
+from blade.ingest.fields import of_run
 from blade.ingest.fingerprints import (
     fingerprint,
     key_fingerprint,
@@ -93,7 +93,7 @@ class RowReader:
         """Which rows this reader reads; of an artifact of rollouts, those with a verdict or anything that an agent said."""
         if self.role != "rollouts":
             return [True] * len(batch)
-        evidence = [batch.columns[name] for name in EVIDENCE_OF_A_ROLLOUT if name in batch.columns]
+        evidence = [batch.columns[name] for name in sorted(of_run().evidence) if name in batch.columns]
         if any(None not in column for column in evidence):
             return [True] * len(batch)
         return [any(raws[place] is not None for raws in evidence) for place in range(len(batch))]
@@ -123,7 +123,10 @@ class RowReader:
         if self.role in ("inputs", "dataset"):
             return found, odd
         due = self._due.column(batch.columns) if self.detect is not None else None
-        found |= _rewards(batch, odd) | _spent(batch) | _answers(batch) | _checks(due or _checked(batch))
+        found |= _rewards(batch, odd) | _spent(batch) | _how_it_went(batch) | _answers(batch) | _checks(due or _checked(batch))
+        if "phases" in found:
+            pairs = zip(found["seconds"], found["phases"], strict=True)
+            found["seconds"] = [whole_seconds(phases) if one is None else one for one, phases in pairs]
         found["stop"] = verdict.stops(batch)
         errors = verdict.errors(batch)
         self._judge(batch, found, errors)
@@ -190,7 +193,7 @@ class RowReader:
 
     def _walk(self, batch: Batch, found: Columns) -> Walked:
         """The trajectories of the batch; their counters go to `found`."""
-        outputs = zip(batch.trajectories, batch.raw("messages"), strict=True)
+        outputs = zip(batch.trajectories, batch.messages, strict=True)
         steps = [None if output is None else steps_of(output, messages) for output, messages in outputs]
         ends = zip(steps, found["stop"], found["answer"], strict=True)
         counted = [_NOT_WALKED if one is None else count(one, stop, answer) for one, stop, answer in ends]
@@ -291,7 +294,7 @@ class _Origin(msgspec.Struct, frozen=True, gc=False):
 
 def _agent_spoke(batch: Batch, place: int) -> bool:
     output = batch.trajectories[place]
-    return output is not None and agent_spoke(steps_of(output, batch.raw("messages")[place]))
+    return output is not None and agent_spoke(steps_of(output, batch.messages[place]))
 
 
 def _row(batch: Batch, names: tuple[str, ...], place: int) -> Row:
@@ -340,6 +343,12 @@ def _spent(batch: Batch) -> Columns:
         "seconds": cells.numbers(batch.values(paths["seconds"])),
         "cost": cells.numbers(batch.values(paths["cost"])),
     }
+
+
+def _how_it_went(batch: Batch) -> Columns:
+    """What names the end of each rollout, and how long its parts took; nothing where no row says."""
+    found = {"statuses": statuses_of(batch), "phases": phases_of(batch)}
+    return {name: column for name, column in found.items() if any(column)}
 
 
 def _answers(batch: Batch) -> Columns:

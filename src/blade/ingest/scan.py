@@ -23,6 +23,7 @@ from msgspec import Struct, field
 from blade.ingest.artifacts import Files
 from blade.ingest.batch import Batch, UsualRows, batch_of
 from blade.ingest.decode import BAD_VALUE, DEEPEST, Row, Unusable, decode_row, is_sound, mend
+from blade.ingest.fields import using_roles
 from blade.ingest.formats import Format, format_named
 from blade.ingest.frames import in_one_piece
 from blade.ingest.jsonl import Record, Torn, is_compressed, source_of
@@ -33,6 +34,7 @@ from blade.ingest.settings import Settings
 from blade.ingest.workers import WORTH_WORKERS, cores, open_pool
 from blade.model.errors import BladeError
 from blade.model.finding import Detect
+from blade.model.roles import NO_ROLES, Roles
 from blade.model.rollout import Problem, RowSource
 from blade.model.tools import NO_CUSTOM_TOOLS, Tools, using_tools
 
@@ -80,6 +82,8 @@ class Chunk(Struct, frozen=True, kw_only=True):
     end: int | None = None
     members: tuple[str, ...] = ()
     """The rows to read of an artifact that is made of members."""
+    roles: Roles = NO_ROLES
+    """What the fields of its rows mean."""
 
     @property
     def size(self) -> int:
@@ -109,12 +113,19 @@ class Scanned(Struct, kw_only=True):
         self.problems += problems[: MOST_PROBLEMS - len(self.problems)]
 
 
-def chunks(files: Files) -> list[Chunk]:
-    """The pieces to read: byte ranges of large plain files, else whole files."""
+def chunks(files: Files, roles: Sequence[Roles] = ()) -> list[Chunk]:
+    """The pieces to read: byte ranges of large plain files, else whole files; `roles` are those of each bundle."""
     pieces = []
     for number, path in enumerate(files.paths):
         name, size = files.formats[number], path.stat().st_size
-        whole = Chunk(file=number, path=path, shown=files.shown(path), format=name, role=files.roles[number])
+        whole = Chunk(
+            file=number,
+            path=path,
+            shown=files.shown(path),
+            format=name,
+            role=files.roles[number],
+            roles=roles[files.owners[number]] if roles else NO_ROLES,
+        )
         members_of = format_named(name).members
         if members_of is not None and path.is_dir():
             members = tuple(members_of(path))
@@ -211,7 +222,7 @@ def scan_chunk(
     )
     result = Scanned(chunk=piece)
     waiting: list[TablePart] = []
-    with using_tools(settings.tools):
+    with using_tools(settings.tools), using_roles(piece.roles):
         for block in _blocks(piece, format_, blocks, result):
             waiting += block.parts
             result.rows += sum(len(part.places) for part in block.parts)

@@ -52,7 +52,11 @@ def schema(
     from blade.report.schema import schema_json, schema_text
 
     options = Options(
-        format=format_name, field_map=read_map(field_map or ()), metrics_only=True, workers=workers, find_rule_book=False
+        format=format_name,
+        field_map=read_map(field_map or ()),
+        metrics_only=True,
+        workers=workers,
+        find_rule_book=False,
     )
     loaded = analysis.load(runs, options)
     if check:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
@@ -15,6 +16,7 @@ from blade.ingest.roles.stamps import seconds_of
 from blade.model.account import Account, LogText, Phase, Status
 from blade.model.roles import Between, FieldRole, Roles
 
+_MILLISECONDS = re.compile(r"(?:_ms|Ms|_millis|_milliseconds)$")
 DOCUMENTED_ROLES = Roles(
     fields=tuple(
         FieldRole(path=path, role=role, part=part, why=f"{source} defines it", decided_by="format")
@@ -76,7 +78,9 @@ def _phases(get: Any, between: Sequence[Between], durations: Sequence[str]) -> t
     for path in durations:
         value = get(path)
         if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0:
-            found.append(Phase(name=path.rpartition(".")[2], seconds=float(value), field=path))
+            name = path.rpartition(".")[2]
+            unit = 1e3 if _MILLISECONDS.search(name) else 1.0
+            found.append(Phase(name=name, seconds=value / unit, field=path))
     return tuple(found)
 
 

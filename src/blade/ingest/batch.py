@@ -207,9 +207,7 @@ class Batch:
     def seen(self) -> dict[str, int]:
         """In how many rows each field stands."""
         return {
-            name: len(column) - column.count(None)
-            for name, column in self.columns.items()
-            if name not in self._aliased
+            name: len(column) - column.count(None) for name, column in self.columns.items() if name not in self._aliased
         }
 
     def where(self, kept: Sequence[bool]) -> Batch:

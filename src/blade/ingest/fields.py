@@ -407,7 +407,7 @@ _OF_A_ROLLOUT = frozenset(
 _GYM, _TB, _HARBOR = "NeMo Gym", "Terminal-Bench", "Harbor"
 DOCUMENTED: Mapping[str, tuple[Role | None, str, str]] = {
     "reward": ("reward", _GYM, ""),
-    "_ng_task_index": ("task", _GYM, ""),
+    "_ng_task_index": ("task", _GYM, "index"),
     "_ng_rollout_index": ("repeat", _GYM, ""),
     "_ng_attempt_index": (None, _GYM, ""),
     "_ng_failure_class": ("error", _GYM, ""),
@@ -458,13 +458,22 @@ class RunFields:
         self.paths: dict[str, tuple[str, ...]] = {field.name: field.paths for field in TABLE}
         for field in roles.fields:
             name = _FIELD_OF.get((field.role, field.part)) if field.role is not None else None
-            if name is not None and "[" not in field.path and field.decided_by == "content":
+            if name is None or "[" in field.path:
+                continue
+            if field.decided_by == "content":
                 self.paths[name] = (field.path, *(path for path in self.paths[name] if path != field.path))
-        self.messages = next(iter(self._lists("trajectory")), "messages")
-        self.prompts = (*self._lists("prompt"), *BY_NAME["prompt"].paths[1:])
-        self.trajectories = (*self._lists("trajectory"), *BY_NAME["trajectory"].paths[1:])
+            elif field.path not in self.paths[name]:
+                self.paths[name] = (*self.paths[name], field.path)
+        lists = self._lists("trajectory")
+        self.messages = lists[0] if lists and "messages" not in lists else "messages"
+        """The chat in which prompt and trajectory stand together."""
+        self.prompts = tuple(dict.fromkeys((*BY_NAME["prompt"].paths[1:], *self._lists("prompt"))))
+        self.trajectories = tuple(dict.fromkeys((*BY_NAME["trajectory"].paths[1:], *self._lists("trajectory"))))
         self.evidence = frozenset(
-            (*EVIDENCE_OF_A_ROLLOUT, *(path.partition(".")[0] for path in (*self._of("reward"), *self._of("trajectory"))))
+            (
+                *EVIDENCE_OF_A_ROLLOUT,
+                *(path.partition(".")[0] for path in (*self._of("reward"), *self._of("trajectory"))),
+            )
         )
 
     def _of(self, role: Role) -> list[str]:

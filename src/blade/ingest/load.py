@@ -147,9 +147,7 @@ def _read(found: Found, options: Options, detect: Detect | None) -> _Scan:
         tools=options.tools,
         field_map=options.field_map,
     )
-    roles = [
-        learn_roles(sample_rows(bundle.path, bundle.format, options.field_map)) for bundle in found.bundles
-    ]
+    roles = [learn_roles(sample_rows(bundle.path, bundle.format, options.field_map)) for bundle in found.bundles]
     table = scan(chunks(files, roles), settings, workers=options.workers, pool=options.pool, progress=options.progress)
     if not any(table.counts.get(number) for number, role in enumerate(files.roles) if role in ("rollouts", "failures")):
         raise _nothing_usable(table)

@@ -42,7 +42,9 @@ def reread(run: Run, places: Sequence[tuple[str, int]]) -> list[Rollout]:
             data[artifact, _where(spot)] = _checked(spot, found)
     keys = _keys(run, sorted({spot["task_id"] for spot in spots}))
     with using_roles(run.roles):
-        return [_rollout(run, spot, data[spot["artifact"], _where(spot)], keys.get(spot["task_id"], {})) for spot in spots]
+        return [
+            _rollout(run, spot, data[spot["artifact"], _where(spot)], keys.get(spot["task_id"], {})) for spot in spots
+        ]
 
 
 def _keys(run: Run, tasks: list[str]) -> dict[str, Row]:

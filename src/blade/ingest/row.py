@@ -123,7 +123,13 @@ class RowReader:
         if self.role in ("inputs", "dataset"):
             return found, odd
         due = self._due.column(batch.columns) if self.detect is not None else None
-        found |= _rewards(batch, odd) | _spent(batch) | _how_it_went(batch) | _answers(batch) | _checks(due or _checked(batch))
+        found |= (
+            _rewards(batch, odd)
+            | _spent(batch)
+            | _how_it_went(batch)
+            | _answers(batch)
+            | _checks(due or _checked(batch))
+        )
         if "phases" in found:
             pairs = zip(found["seconds"], found["phases"], strict=True)
             found["seconds"] = [whole_seconds(phases) if one is None else one for one, phases in pairs]

@@ -54,7 +54,10 @@ ROLLOUTS: dict[str, tuple[str, str]] = {
     "reached": ("List(String)", "stages of the package's funnel that it reached"),
     "signs": ("List(Sign)", "facts that an attribution may rest on: kind, subject, quote, field, step"),
     "statuses": ("List(Status)", "short values that name how it ended: field, value"),
-    "phases": ("List(Phase)", "parts of its time: name (setup, agent, grading, total, or the field's own), seconds, field"),
+    "phases": (
+        "List(Phase)",
+        "parts of its time: name (setup, agent, grading, total, or the field's own), seconds, field",
+    ),
     "artifact": ("String", "file of the row"),
     "member": ("String", "member of an archive or document"),
     "offset": ("Int64", "first byte of the row"),

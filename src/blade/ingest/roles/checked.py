@@ -14,6 +14,9 @@ from blade.model.roles import ResultShape
 LEAST_HELD = 0.5
 """Correlation between "all results hold" and the verdict, from which two lists of names or two fields are told apart."""
 MOST_PARALLEL = 12
+NAMED = 0.25
+"""Of two fields of a criterion that go nearly as well with the verdict, the one with a usual name holds its own."""
+_VERDICTS = ("passed", "outcome", "status", "result", "score", "verdict", "met", "satisfied", "correct", "success")
 
 
 class Checked:
@@ -21,16 +24,29 @@ class Checked:
 
     def __init__(self, shape: ResultShape, column: Column, names: Column | None = None) -> None:
         self.shape = shape
+        self.others: list[Checked] = []
+        """The same field in other shapes that fit."""
         self.results: list[list[Result] | None] = [
             None if value is None else results_in(value, shape, None if names is None else names[place])
             for place, value in enumerate(column)
         ]
-        self.held: Verdicts = [
-            None if not found else float(all(one.passed for one in found)) for found in self.results
-        ]
+        self.held: Verdicts = [None if not found else float(all(one.passed for one in found)) for found in self.results]
         if shape.kind in ("sides", "traces"):
             self.held = [None if found is None else float(all(one.passed for one in found)) for found in self.results]
         self.by_words = _gives_words(shape, column)
+
+    def by(self, reward: Verdicts | None) -> Checked:
+        """The field in the shape whose verdicts go best with that on the rollout; in the first where nothing tells."""
+        if reward is None or not self.others:
+            return self
+        return max(
+            (self, *self.others), key=lambda one: one.together(reward) + NAMED * (one.shape.verdict in _VERDICTS)
+        )
+
+    def together(self, reward: Verdicts) -> float:
+        """How well it goes with the verdict."""
+        found = (correlation(self.held, reward), correlation(_shares(self.results), reward))
+        return max((value for value in found if value is not None), default=0.0)
 
     def names(self) -> Iterator[str]:
         """Names of results, those of the first rows."""
@@ -93,24 +109,21 @@ def checked_fields(sample: Sample, is_taken: Callable[[str], bool]) -> list[Chec
         best = _best(path, values, column, sample)
         if best is not None:
             found.append(best)
-    return [*found, *_parallel(sample, found, is_taken)]
+    paired = {one.shape.path: one for one in _parallel(sample, is_taken)}
+    return [*(one for one in found if one.shape.path not in paired), *paired.values()]
 
 
 def _best(path: str, values: Sequence[Any], column: Column, sample: Sample) -> Checked | None:
     """The first shape that holds any result; which of two lists of names is of those that passed is told by the verdicts."""
-    read = [
-        one
-        for shape in shapes_of(values)
-        for one in [Checked(_placed(shape, path), column)]
-        if any(one.results)
-    ]
+    read = [one for shape in shapes_of(values) for one in [Checked(_placed(shape, path), column)] if any(one.results)]
     if not read:
         return None
     if read[0].shape.kind == "sides":
         by_words = [one for one in read if _passes(one.shape.verdict) and _fails(one.shape.name)]
         return by_words[0] if by_words else None
-    varied = [one for one in read if len({_marks(found) for found in one.results if found}) > 1]
-    return (varied or read)[0]
+    varied = [one for one in read if len({_marks(found) for found in one.results if found}) > 1] or read
+    varied[0].others = varied[1:]
+    return varied[0]
 
 
 def _placed(shape: ResultShape, path: str) -> ResultShape:
@@ -125,9 +138,8 @@ def _fails(name: str) -> bool:
     return any(word in name.lower() for word in ("fail", "error", "miss", "unmet"))
 
 
-def _parallel(sample: Sample, found: Sequence[Checked], is_taken: Callable[[str], bool]) -> Iterator[Checked]:
+def _parallel(sample: Sample, is_taken: Callable[[str], bool]) -> Iterator[Checked]:
     """Lists of truth values that are as long as a list of names in every row."""
-    taken = {one.shape.path for one in found}
     lists = {
         path: column
         for path, column in sample.columns.items()
@@ -138,11 +150,7 @@ def _parallel(sample: Sample, found: Sequence[Checked], is_taken: Callable[[str]
     for path in verdicts:
         names = [name for name in named if _as_long(lists[path], lists[name])]
         if names:
-            if path in taken:
-                found_one = next(one for one in found if one.shape.path == path)
-                found_one.__init__(ResultShape(path=path, kind="parallel", name=names[0]), lists[path], lists[names[0]])  # type: ignore[misc]
-            else:
-                yield Checked(ResultShape(path=path, kind="parallel", name=names[0]), lists[path], lists[names[0]])
+            yield Checked(ResultShape(path=path, kind="parallel", name=names[0]), lists[path], lists[names[0]])
 
 
 def _all_items(column: Column, kind: type) -> bool:
@@ -152,4 +160,6 @@ def _all_items(column: Column, kind: type) -> bool:
 
 def _as_long(one: Column, other: Column) -> bool:
     pairs = [(a, b) for a, b in zip(one, other, strict=True) if a is not None]
-    return bool(pairs) and all(b is not None and len(a) == len(b) for a, b in pairs) and len(pairs) >= min(FEWEST_ROWS, 1)
+    return (
+        bool(pairs) and all(b is not None and len(a) == len(b) for a, b in pairs) and len(pairs) >= min(FEWEST_ROWS, 1)
+    )

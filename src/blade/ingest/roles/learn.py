@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from blade.ingest.fields import BY_NAME, DOCUMENTED
+from blade.ingest.fields import BY_NAME, DOCUMENTED, KNOWN_SLICES
 from blade.ingest.roles import matches, outcome, texts
 from blade.ingest.roles.checked import Checked, checked_fields
 from blade.ingest.roles.outcome import Choice, Verdicts, last
@@ -44,7 +44,22 @@ _PARTS = {"input_tokens": "input", "output_tokens": "output", "seconds": "total"
 LONGEST_EXAMPLE = 60
 LONGEST_PROMPT_KEY = 4_000
 _COST = re.compile(r"cost|price|usd")
-_DURATION = re.compile(r"duration|seconds|elapsed|latency|runtime|run_time|execution_time|wall|_ms$|_sec$|_secs$|time_taken")
+_DURATION = re.compile(
+    r"duration|seconds|elapsed|latency|runtime|run_time|execution_time|wall|_ms$|_sec$|_secs$|time_taken"
+)
+
+
+_TOKENS = re.compile(r"tokens?$")
+
+
+def _side(name: str) -> str:
+    """Which side of a model call a number of tokens is of; empty where its name says more than that."""
+    plain = re.sub(r"^(?:n|num|total)_|_?tokens?$", "", name)
+    return {"input": "input", "prompt": "input", "output": "output", "completion": "output"}.get(plain, "")
+
+
+def _is_amount(values: Sequence[Any]) -> bool:
+    return all(type(value) in (int, float) and value >= 0 for value in values)
 
 
 class Learner:
@@ -96,7 +111,12 @@ class Learner:
     def _unused(self, path: str) -> FieldRole:
         values = self.sample.of(path)
         return FieldRole(
-            path=path, role=None, why="nothing tells what it is", example=_example(values), rows=len(values), of=len(self.sample)
+            path=path,
+            role=None,
+            why="nothing tells what it is",
+            example=_example(values),
+            rows=len(values),
+            of=len(self.sample),
         )
 
     def _shown(self) -> Iterator[str]:
@@ -136,7 +156,9 @@ class Learner:
             values = [value for value in column if value is not None]
             if "[" not in path and values and all(isinstance(value, dict) for value in values):
                 held = [value.get(inner) for value in values]
-                if sum(map(is_messages, held)) * 2 > len(values) and (inner == "output" or not any("output" in v for v in values)):
+                if sum(map(is_messages, held)) * 2 > len(values) and (
+                    inner == "output" or not any("output" in v for v in values)
+                ):
                     return path
         return ""
 
@@ -151,8 +173,10 @@ class Learner:
             for path in self.sample.columns if whole else ():
                 if path.startswith(f"{whole}.") and not self.is_inside(path):
                     value = next(v for v in self.sample.columns[path] if v is not None)
-                    if not isinstance(value, dict) and "." not in path.removeprefix(f"{whole}."):
-                        self.claim(path, None, "the Responses API defines it; it is no account of the rollout", "format")
+                    if not isinstance(value, dict):
+                        self.claim(
+                            path, None, "the Responses API defines it; it is no account of the rollout", "format"
+                        )
 
     def _trajectory(self) -> None:
         """Lists of messages: the one that differs most from row to row is what happened, one before it the prompt."""
@@ -167,7 +191,10 @@ class Learner:
         ]
         spoken = [path for path in lists if any(map(_agent_spoke, self.sample.of(path)))]
         if spoken:
-            most = max(spoken, key=lambda path: (len({_key(v) for v in self.sample.of(path)}), sum(map(len, self.sample.of(path)))))
+            most = max(
+                spoken,
+                key=lambda path: (len({_key(v) for v in self.sample.of(path)}), sum(map(len, self.sample.of(path)))),
+            )
             self.claim(most, "trajectory", "a list of messages in which the agent speaks")
         for path in lists:
             self.claim(path, "prompt", "a list of messages without the agent's")
@@ -209,8 +236,18 @@ class Learner:
     def _task(self) -> None:
         prompts = self._prompts()
         documented = self.first_role("task")
+        named = [p for p in BY_NAME["id"].paths if p in self.sample.columns]
+        for path in named[:1]:
+            self.claim(path, "task", "its name says so; nothing in the values speaks against it", "name")
+            documented = documented or path
+        for path in BY_NAME["index"].paths if documented is None else ():
+            self.claim(path, "task", "its name says so; nothing in the values speaks against it", "name", "index")
+            documented = documented or (path if path in self.found else None)
         if documented is None:
             taken = frozenset(self.found) | {p for p in self.sample.scalars if self.is_inside(p)}
+            wholes = tuple(f"{whole}." for whole in (self.response, self.request) if whole)
+            taken |= {p for p in self.sample.scalars if wholes and p.startswith(wholes)}
+            taken |= {p for p in self.sample.scalars if p in (*BY_NAME["key"].paths, *KNOWN_SLICES)}
             taken |= {p for p in self.sample.scalars if outcome.as_verdicts(self.sample.columns[p]) is not None}
             choice = outcome.choose_task(self.sample, prompts, taken)
             self._take(choice, "task")
@@ -227,7 +264,7 @@ class Learner:
     def _claim_checks(self) -> None:
         """Named results that vary between rows or go with the verdict; others are configuration."""
         kept = []
-        for one in self.checks:
+        for one in (one.by(self.reward) for one in self.checks):
             why = one.why(self.reward, self.groups)
             if why and not self.is_inside(one.shape.path) and one.shape.path not in self.found:
                 kept.append(one)
@@ -240,8 +277,10 @@ class Learner:
         times = read_times(self.sample)
         for path in times.stamps:
             self.claim(path, "time", "stamps in the order of the other stamps" if times.phases else "a date and time")
+        whole = next(((one.start, one.end) for one in times.phases if one.name == "total"), None)
         for path, start, end in times.durations:
-            self.claim(path, "duration", f"the seconds from {start} to {end}")
+            part = "total" if (start, end) == whole else ""
+            self.claim(path, "duration", f"the seconds from {start} to {end}", part=part)
         self.undecided += times.undecided
         return times.phases
 
@@ -265,8 +304,12 @@ class Learner:
         called = texts.tools_called(self.sample, self.first_role("trajectory"))
         for path in self.free([p for p in self.sample.columns if "[" not in p]):
             wanted = matches.wanted_tools(self.sample.of(path))
-            if wanted and called and wanted & called and self.constant_in_task(path):
+            if not (wanted and wanted & called):
+                continue
+            if self.has_repeats() and self.constant_in_task(path):
                 self.claim(path, "expected-actions", "the same calls in every repeat, of tools that rollouts call")
+            elif not self.has_repeats() and texts.lacks_calls(self.sample, path, self.first_role("trajectory")):
+                self.claim(path, "expected-actions", "calls of tools that rollouts call, and that some rollouts lack")
 
     def _texts(self) -> None:
         output = texts.outputs(self.sample, self.first_role("trajectory"))
@@ -288,7 +331,9 @@ class Learner:
             return
         free = [p for p in self.sample.columns if "[" not in p and p not in self.found and not self.is_inside(p)]
         output = texts.outputs(self.sample, self.first_role("trajectory"))
-        pair = matches.agreeing_pair(self.sample, free, self.reward, self.groups if self.has_repeats() else None, output)
+        pair = matches.agreeing_pair(
+            self.sample, free, self.reward, self.groups if self.has_repeats() else None, output
+        )
         if pair is not None:
             self.claim(pair.expected, "expected", pair.why)
             self.claim(pair.produced, "produced", pair.why)
@@ -301,19 +346,29 @@ class Learner:
             for path in BY_NAME[name].paths:
                 column = self.sample.columns.get(path)
                 if column is not None and not self.is_inside(path):
-                    self.claim(path, role, "its name says so; nothing in the values speaks against it", "name", _PARTS.get(name, ""))
-        for path in self.free(self.sample.scalars):
-            values = self.sample.of(path)
-            if all(type(value) in (int, float) and value >= 0 for value in values):
-                if _COST.search(last(path).lower()):
-                    self.claim(path, "cost", "an amount; its name says of what", "name")
-                elif _DURATION.search(last(path).lower()):
-                    self.claim(path, "duration", "an amount; its name says of what", "name")
+                    self.claim(
+                        path,
+                        role,
+                        "its name says so; nothing in the values speaks against it",
+                        "name",
+                        _PARTS.get(name, ""),
+                    )
+        amounts = [p for p in self.free(self.sample.scalars) if _is_amount(self.sample.of(p))]
+        costs = [path for path in amounts if _COST.search(last(path).lower())]
+        alone = len(costs) == 1 and self.first_role("cost") is None and "user" not in costs[0]
+        for path in costs:
+            self.claim(path, "cost", "an amount; its name says of what", "name", "" if alone else "part")
+        for path in self.free(amounts):
+            name = last(path).lower()
+            if _DURATION.search(name):
+                self.claim(path, "duration", "an amount; its name says of what", "name")
+            elif _TOKENS.search(name):
+                self.claim(path, "usage", "an amount; its name says of what", "name", _side(name))
 
     def _rest(self) -> None:
         """Parts of the score, and what belongs to the task."""
         for path, values in outcome.verdict_like(self.sample).items():
-            if path in self.found or self.is_inside(path) or self.reward is None:
+            if path in self.found or self.is_inside(path) or self.reward is None or _in_words(self.sample.of(path)):
                 continue
             together = outcome.correlation(values, self.reward)
             if together is not None and abs(together) >= outcome.LEAST_AGREEMENT:
@@ -344,6 +399,10 @@ _OF_REQUEST: tuple[tuple[str, Role, str], ...] = (
     ("tools", "tools", ""),
     ("model", "model", ""),
 )
+
+
+def _in_words(values: Sequence[Any]) -> bool:
+    return any(isinstance(value, str) for value in values)
 
 
 def learn_roles(rows: Sequence[Mapping[str, Any]]) -> Roles:

@@ -22,10 +22,16 @@ CLOSE = 0.02
 """Two fields whose agreement differs by less are told apart by their names, or not at all."""
 LEAST_PRESENT = 0.5
 """A verdict stands in most rows; where a harness broke down there is none."""
+FEWEST_CONSTANT = 2
+FEWEST_TASKS = 5
+"""A value that groups the rows of a few tasks as their prompts do may be a category of the others."""
+MOST_REPEATS = 100
+"""A value that more rows share is a category."""
 LONGEST_ID = 100
 
 _NAMED_REWARD = ("reward", "score", "is_correct", "correct", "passed", "resolved", "is_resolved", "solved", "success")
 _REWARD_WORDS = re.compile(r"reward|scor|correct|pass|resolv|solv|success|acc|verdict|outcome|grade|result")
+_NO_TASK = re.compile(r"answer|expect|extract|predict|gold|truth|label|target|output|response")
 _TASK_WORDS = re.compile(r"task|instance|problem|question|sample|example|case|item|(?:^|_)id$|uuid|qid|key|index")
 
 
@@ -130,10 +136,14 @@ def _by_name(candidates: Mapping[str, Verdicts], varying: Mapping[str, Verdicts]
     named = [path for path in candidates if last(path).lower() in _NAMED_REWARD]
     if named:
         return Choice(path=_preferred(named), why="its name means a verdict; nothing else tells", by_name=True)
+    candidates = {p: v for p, v in candidates.items() if not _TASK_WORDS.search(last(p).lower())}
+    varying = {path: values for path, values in varying.items() if path in candidates}
+    if not candidates:
+        return Choice(undecided="no field from 0 to 1 may be the verdict; say --map reward=FIELD")
     if len(varying) == 1:
         return Choice(path=next(iter(varying)), why="the only value from 0 to 1 that varies")
-    tried = _preferred(list(varying or candidates)) if varying or candidates else "FIELD"
-    what = f"may be {_listed(list(varying or candidates))}" if varying or candidates else "is in no field from 0 to 1"
+    tried = _preferred(list(varying or candidates))
+    what = f"may be {_listed(list(varying or candidates))}"
     return Choice(undecided=f"the verdict {what}; say --map reward={tried}")
 
 
@@ -143,39 +153,59 @@ def _listed(paths: Sequence[str]) -> str:
 
 
 def choose_task(sample: Sample, prompts: Sequence[str | None], taken: frozenset[str]) -> Choice:
-    """The short value that stands for the prompt one to one, or by which most other fields are constant."""
+    """The short value that groups the rows as their prompts do, or by which most other fields are constant.
+
+    Without repeats the field only gives the tasks their names: then one that counts, or whose values are built alike.
+    """
     ids = [path for path in sample.scalars if path not in taken and _is_id(sample.columns[path], len(sample))]
-    if not ids:
+    if not ids or len(sample) < FEWEST_ROWS:
         return Choice()
-    if all(prompts) and len(set(prompts)) > 1:
+    told_by_prompt = all(prompts) and 1 < len(set(prompts)) < len(sample)
+    repeated = [path for path in ids if len(set(sample.columns[path])) < len(sample)]
+    if told_by_prompt:
         alike = [path for path in ids if _one_to_one(sample.columns[path], prompts)]
-        if alike:
-            return _of_equal(sample, alike, "stands for the prompt one to one")
-    grouping = {path: _constant_within(sample, path, taken) for path in ids}
-    best = max(grouping.values())
-    if best <= 0:
-        return _of_equal(sample, ids, "differs from row to row") if not any(prompts) else Choice()
-    return _of_equal(sample, [p for p in ids if grouping[p] == best], f"{best} other fields are constant within it")
+        return _of_equal(sample, alike, "stands for the prompt one to one") if alike else Choice()
+    grouping = {path: _constant_within(sample, path, taken) for path in repeated}
+    best = max(grouping.values(), default=0)
+    # One field that is constant within another is as likely to be the coarser of two.
+    if best >= FEWEST_CONSTANT and not all(prompts):
+        chosen = [path for path in repeated if grouping[path] == best]
+        return _of_equal(sample, chosen, f"{best} other fields are constant within it")
+    unique = [path for path in ids if path not in repeated and not _NO_TASK.search(last(path).lower())]
+    return _of_unique(sample, unique) if unique and len(set(prompts)) < len(sample) else Choice()
 
 
 def _of_equal(sample: Sample, paths: Sequence[str], why: str) -> Choice:
-    """Of fields that group the rows alike any does; else the one with a name that means a task."""
-    groups = {tuple(_numbered(sample.columns[path])) for path in paths}
-    repeats = len(set(sample.columns[paths[0]])) < len(sample)
+    """Of fields that group the rows alike any does: one that looks like a name first."""
     named = [path for path in paths if _TASK_WORDS.search(last(path).lower())]
-    plain = [path for path in paths if all(" " not in str(value) for value in sample.of(path))]
-    if len(groups) == 1 and (repeats or len(paths) == 1):
-        order = [path for path in named if path in plain] or plain or named or list(paths)
-        return Choice(path=min(order, key=lambda path: (_idlike(sample, path), path.count("."))), why=why)
+    if not named and len(set(sample.columns[paths[0]])) < FEWEST_TASKS:
+        return Choice()
+    if len({tuple(_numbered(sample.columns[path])) for path in paths}) > 1:
+        return Choice(undecided=f"the task may be {_listed(list(paths))}; say --map task={paths[0]}")
+    return Choice(path=min(paths, key=lambda path: (_oddness(sample, path), path.count("."))), why=why)
+
+
+def _of_unique(sample: Sample, paths: Sequence[str]) -> Choice:
+    """Of fields that differ from row to row the one that counts the rows, or whose values are built alike."""
+    least = min(_oddness(sample, path) for path in paths)
+    best = [path for path in paths if _oddness(sample, path) == least]
+    named = [path for path in best if _TASK_WORDS.search(last(path).lower())]
+    if len(best) == 1 and least < 3:
+        return Choice(path=best[0], why="differs from row to row and counts or is built as names are")
     if named:
-        chosen = min(named, key=lambda path: (path.count("."), named.index(path)))
-        return Choice(path=chosen, why=f"{why}; of several, its name says so", by_name=True)
-    return Choice(undecided=f"the task may be {_listed(list(paths))}; say --map task={paths[0]}")
+        return Choice(path=named[0], why="differs from row to row; of several, its name says so", by_name=True)
+    return Choice(undecided=f"the task may be {_listed(best)}; say --map task={best[0]}")
 
 
-def _idlike(sample: Sample, path: str) -> int:
-    """0 for a whole number or a text with digits or separators, as names of tasks are; 1 else."""
-    return 0 if all(re.search(r"[\d_/#.-]", str(value)) for value in sample.of(path)) else 1
+def _oddness(sample: Sample, path: str) -> int:
+    """How little the values look like names of tasks: 0 where they count, 1 where they differ in digits alone, 2 in one word."""
+    texts = [str(value) for value in sample.of(path)]
+    if all(text.isdigit() for text in texts):
+        numbers = {int(text) for text in texts}
+        return 0 if max(numbers) - min(numbers) < 2 * len(numbers) + 10 else 3
+    if len({re.sub(r"\d+", "0", text) for text in texts}) * 4 <= len(set(texts)):
+        return 1
+    return 2 if all(" " not in text for text in texts) else 4
 
 
 def _numbered(column: Sequence[Any]) -> list[int]:
@@ -187,7 +217,7 @@ def _is_id(column: Sequence[Any], rows: int) -> bool:
     good = all(isinstance(value, str | int) and not isinstance(value, bool) for value in column)
     if not good or any(not 0 < len(str(value)) <= LONGEST_ID or "\n" in str(value) for value in column):
         return False
-    return len(set(column)) > max(1, rows // 50)
+    return len(set(column)) > max(1, rows // MOST_REPEATS)
 
 
 def _one_to_one(column: Sequence[Any], prompts: Sequence[str | None]) -> bool:

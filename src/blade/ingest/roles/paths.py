@@ -102,7 +102,7 @@ def _is_map(column: Column) -> bool:
         return True
     if len(objects) < 2 or len(keys) < FEWEST_MAP_KEYS:
         return False
-    return sum(map(len, objects)) < MAP_SHARE * len(objects) * len(keys)
+    return sum(map(len, objects)) <= MAP_SHARE * len(objects) * len(keys)
 
 
 _SPEAKERS = ("role", "from", "type", "speaker", "name", "source", "author", "sender")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ WORDS: Mapping[str, bool] = {
 """Words with which runners and judges give a verdict."""
 SKIPPED = frozenset(("skipped", "skip", "pending", "other", "disabled", "deselected", "not_run", "unset", "none", ""))
 """Words that give none: the test did not run."""
+_FAULT = re.compile(r"\w*(?:Error|Exception)\b|^Traceback|\bassert", re.MULTILINE)
 MOST = 5_000
 """Results read of one row; a larger set is a log, not a list of criteria."""
 
@@ -66,10 +68,15 @@ def _objects(value: object, shape: ResultShape, names: object) -> Iterator[Resul
     for place, item in enumerate(value) if isinstance(value, list) else ():
         passed = verdict_of(item.get(shape.verdict)) if isinstance(item, dict) else None
         if passed is not None:
-            name = item.get(shape.name) if shape.name else None
             words, words_at = _words(item, shape)
-            shown = str(name) if isinstance(name, str | int) and str(name).strip() else f"item {place + 1}"
-            yield Result(shown, passed, f"{place}.{shape.verdict}", words, f"{place}.{words_at}" if words_at else "")
+            name = _named(item, shape.name) if shape.name else ""
+            yield Result(
+                name or f"item {place + 1}",
+                passed,
+                f"{place}.{shape.verdict}",
+                words,
+                f"{place}.{words_at}" if words_at else "",
+            )
 
 
 def _words(item: object, shape: ResultShape) -> tuple[str, str]:
@@ -143,10 +150,15 @@ def _of_objects(values: Sequence[Mapping[str, Any]]) -> Iterator[ResultShape]:
     items = [item for value in values for item in value.values()]
     if not items:
         return
+    kinds = {type(item) for item in items if item is not None}
     if all(is_result(item) for item in items):
-        if any(verdict_of(item) is not None for item in items):
+        # A single number is a reward under a name; truth values beside numbers are an account.
+        several = len(items) > len(values) or kinds == {str}
+        if any(verdict_of(item) is not None for item in items) and several and len(kinds) == 1:
             yield ResultShape(kind="map")
-    elif all(isinstance(item, dict) for item in items):
+    elif all(isinstance(item, str) and _FAULT.search(item) for item in items):
+        yield ResultShape(kind="traces")
+    elif all(isinstance(item, dict) for item in items) and len(items) > len(values):
         yield from (ResultShape(kind="map", verdict=name) for name in verdict_fields(items))
     lists = {name for value in values for name, item in value.items() if _is_names(item)}
     shared = sorted(name for name in lists if all(_is_names(value.get(name)) for value in values))
@@ -186,21 +198,36 @@ def _rank(value: object) -> int:
 
 
 def _name_field(values: Sequence[list[Any]], verdict: str) -> str:
-    """The text that tells the objects of a list apart; of several the one that is the same from row to row, then the shortest."""
+    """The field that names the objects of a list: a text in words first, then what tells them apart, then the shortest."""
     items = [item for value in values for item in value]
-    best: tuple[float, float, str] | None = None
-    for name in dict.fromkeys(name for item in items for name in item):
-        if name == verdict or not all(isinstance(item.get(name), str | int) for item in items):
+    best: tuple[tuple[bool, bool, float], str] | None = None
+    for name in dict.fromkeys(name for item in items for name in _inner_names(item)):
+        texts = [_named(item, name) for item in items]
+        if name == verdict or not all(texts):
             continue
-        if any(isinstance(item.get(name), bool) for item in items):
-            continue
-        apart = sum(len({str(item[name]) for item in value}) for value in values) / max(1, len(items))
-        length = sum(len(str(item[name])) for item in items) / len(items)
-        is_text = isinstance(items[0].get(name), str)
-        if apart >= 0.9:
-            key = (0.0 if is_text else 1.0, length, name)
-            best = key if best is None or key[:2] < best[:2] else best
-    return best[2] if best is not None else ""
+        groups = [{_named(item, name) for item in value} for value in values]
+        apart = sum(map(len, groups)) / max(1, len(items))
+        in_words = sum(any(char.isalpha() for char in text) for text in texts) >= 0.9 * len(texts)
+        key = (not in_words, apart < 0.9, sum(map(len, texts)) / len(texts))
+        if apart >= 0.5 and (best is None or key < best[0]):
+            best = key, name
+    return best[1] if best is not None else ""
+
+
+def _inner_names(item: Mapping[str, Any]) -> Iterator[str]:
+    """The fields of an object and of the objects in it."""
+    for name, value in item.items():
+        yield name
+        if isinstance(value, dict):
+            yield from (f"{name}.{inner}" for inner in value)
+
+
+def _named(item: Mapping[str, Any], path: str) -> str:
+    """The text or number at a field of an object, or of an object in it; empty where it is something else."""
+    value: Any = item
+    for name in path.split("."):
+        value = value.get(name) if isinstance(value, dict) else None
+    return str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else ""
 
 
 def _is_names(value: object) -> bool:

@@ -23,6 +23,7 @@ SAME = 0.05
 NO_GAP = 0.1
 """A part of the whole time: two phases that follow each other leave less between them than what lies around both."""
 
+
 class Times(Struct, frozen=True, kw_only=True):
     """Stamps, durations that equal the difference of two of them, and the phases that they bound."""
 
@@ -58,7 +59,7 @@ def read_times(sample: Sample) -> Times:
     stamps = {path: values for path, values in stamps.items() if _is_stamp(sample, path)}
     phases, undecided = _phases(stamps)
     return Times(
-        stamps=tuple(stamps), phases=phases, durations=tuple(_durations(sample, stamps)), undecided=undecided
+        stamps=tuple(stamps), phases=phases, durations=tuple(_durations(sample, stamps, phases)), undecided=undecided
     )
 
 
@@ -113,9 +114,7 @@ Pair = tuple[str, str]
 
 def _chain(stamps: Stamps, flat: Sequence[str]) -> tuple[Pair | None, list[Pair]] | None:
     """The whole and its phases from stamps in one order; None where they have none."""
-    if len(flat) < 2 or not all(
-        _ordered(stamps, one, two) for one, two in zip(flat, flat[1:], strict=False)
-    ):
+    if len(flat) < 2 or not all(_ordered(stamps, one, two) for one, two in zip(flat, flat[1:], strict=False)):
         return None
     if len(flat) == 2 or len(flat) % 2:
         return (flat[0], flat[-1]), []
@@ -131,7 +130,9 @@ def _chain(stamps: Stamps, flat: Sequence[str]) -> tuple[Pair | None, list[Pair]
 def _named(stamps: Stamps, whole: Pair | None, inner: Sequence[Pair]) -> tuple[Between, ...]:
     """Phases by their order: the last is grading, the one before it the agent's, and what comes first is setup."""
     ordered = sorted(inner, key=lambda pair: (_mean(stamps, pair[0]), _mean(stamps, pair[1])))
-    names = ["setup"] * max(0, len(ordered) - 2) + (["agent", "grading"] if len(ordered) > 1 else ["agent"] * len(ordered))
+    names = ["setup"] * max(0, len(ordered) - 2) + (
+        ["agent", "grading"] if len(ordered) > 1 else ["agent"] * len(ordered)
+    )
     found = [Between(name=name, start=a, end=b) for name, (a, b) in zip(names, ordered, strict=True)]
     if whole is not None:
         if ordered and "setup" not in names:
@@ -142,7 +143,7 @@ def _named(stamps: Stamps, whole: Pair | None, inner: Sequence[Pair]) -> tuple[B
     return tuple(found)
 
 
-def _durations(sample: Sample, stamps: Stamps) -> list[tuple[str, str, str]]:
+def _durations(sample: Sample, stamps: Stamps, phases: Sequence[Between]) -> list[tuple[str, str, str]]:
     """Numbers that equal the difference of two stamps in all rows that have the three."""
     numbers = [
         path
@@ -150,16 +151,11 @@ def _durations(sample: Sample, stamps: Stamps) -> list[tuple[str, str, str]]:
         if path not in stamps and all(type(value) is float or type(value) is int for value in sample.of(path))
     ]
     found = []
+    pairs = [(one.start, one.end) for one in sorted(phases, key=lambda one: one.name != "total")]
+    pairs += [(one, two) for one in stamps for two in stamps if one != two]
     for path in numbers:
-        pair = next(
-            (
-                (one, two)
-                for one in stamps
-                for two in stamps
-                if one != two and _equals(sample.columns[path], stamps[one], stamps[two])
-            ),
-            None,
-        )
+        column = sample.columns[path]
+        pair = next(((one, two) for one, two in pairs if _equals(column, stamps[one], stamps[two])), None)
         if pair is not None:
             found.append((path, *pair))
     return found

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from typing import Any
 
+from blade.ingest.roles.matches import wanted_tools
 from blade.ingest.roles.outcome import Verdicts
 from blade.ingest.roles.paths import Column, Sample
 from blade.model.roles import Role
@@ -14,6 +14,8 @@ from blade.model.roles import Role
 LONGEST_STATUS = 80
 MOST_STATUSES = 24
 """Ways to end that a harness has names for; a task set has more names than that."""
+MOST_WORDS = 6
+"""A name of an end is a few words; a sentence is an explanation."""
 FEWEST_LINES = 4
 SHARE = 0.5
 """Most texts of a field must look so."""
@@ -22,7 +24,7 @@ LEAST_WRITTEN = 0.5
 
 _ENDED = re.compile(
     r"time(?:d)?[_ -]?out|error|exception|fail|complet|success|stop|limit|abort|cancel|kill|crash|exceed|max[_ -]|truncat"
-    r"|refus|interrupt|exit|invalid|\bok\b|unset|done|finish|end[_ -]?turn|length|none|unknown|pass|submitted|reject|skip"
+    r"|refus|interrupt|exit|invalid|\bok\b|unset|done|finish|end[_ -]?turn|length|none|unknown|(?<![a-z])pass|submitted|reject|skip"
     r"|resolved|correct|bust|win|lose|lost|draw",
     re.IGNORECASE,
 )
@@ -58,6 +60,8 @@ def _short(texts: Sequence[str], column: Column, reward: Verdicts | None) -> tup
     values = sorted(set(texts))
     if len(values) > MOST_STATUSES or (len(values) > 3 and len(values) * 2 > len(texts)):
         return None
+    if sum(len(value.split()) <= MOST_WORDS for value in values) * 2 <= len(values):
+        return None
     broke = [value for value in values if _BROKE.search(value) and _is_class(value)]
     if len(broke) * 2 > len(values):
         return "error", f"names what broke: {', '.join(broke[:2])}"
@@ -75,14 +79,20 @@ def _is_path(value: str) -> bool:
     return "/" in value or value.startswith("http")
 
 
-def _long(texts: Sequence[str], column: Column, output: Sequence[str], checks: Sequence[str]) -> tuple[Role, str] | None:
+def _long(
+    texts: Sequence[str], column: Column, output: Sequence[str], checks: Sequence[str]
+) -> tuple[Role, str] | None:
     lines = [text.count("\n") + 1 for text in texts]
     if sum(count >= FEWEST_LINES for count in lines) < SHARE * len(texts):
         return None
     written = sum(
-        _is_written(value, output[place]) for place, value in enumerate(column) if isinstance(value, str) and value.strip()
+        _is_written(value, output[place])
+        for place, value in enumerate(column)
+        if isinstance(value, str) and value.strip()
     )
-    if written >= LEAST_WRITTEN * len(texts) or sum(text.startswith("diff --git") for text in texts) > SHARE * len(texts):
+    if written >= LEAST_WRITTEN * len(texts) or sum(text.startswith("diff --git") for text in texts) > SHARE * len(
+        texts
+    ):
         return "produced", "the agent wrote it, or a patch of what it changed"
     heads = [text[-LONGEST_LOOKED_AT:] for text in texts]
     graded = sum(bool(_RUNNER.search(text)) or _names_checks(text, checks) for text in heads)
@@ -95,7 +105,8 @@ def _long(texts: Sequence[str], column: Column, output: Sequence[str], checks: S
 
 
 def _names_checks(text: str, checks: Sequence[str]) -> bool:
-    return any(len(name) > 5 and name in text for name in checks[:200])
+    """Whether a log names any of the checks."""
+    return _LOG_LINE.search(text) is not None and any(len(name) > 5 and name in text for name in checks[:200])
 
 
 def _is_written(text: str, output: str) -> bool:
@@ -128,9 +139,25 @@ def _strings(value: Any) -> list[str]:
 
 def tools_called(sample: Sample, path: str | None) -> frozenset[str]:
     """The tools that some rollout calls."""
+    columns = sample.columns[path] if path is not None else []
+    return frozenset(name for value in columns for name in _called(value))
+
+
+def lacks_calls(sample: Sample, wanted: str, trajectory: str | None) -> bool:
+    """Whether some rollout calls none of a tool that its field wants: what a rollout made is in its own trajectory."""
+    if trajectory is None:
+        return False
+    rows = zip(sample.columns[wanted], sample.columns[trajectory], strict=True)
+    return any(
+        not wanted_tools([value]) <= _called(items) for value, items in rows if value and isinstance(items, list)
+    )
+
+
+def _called(value: Any) -> frozenset[str]:
+    """The tools that one trajectory calls."""
     names: set[str] = set()
-    for value in sample.columns[path] if path is not None else ():
-        for item in value if isinstance(value, list) else ():
+    if isinstance(value, list):
+        for item in value:
             if isinstance(item, dict):
                 calls = item.get("tool_calls")
                 for one in [item, *(calls if isinstance(calls, list) else ())]:
@@ -139,6 +166,3 @@ def tools_called(sample: Sample, path: str | None) -> frozenset[str]:
                     if isinstance(holder, dict) and "arguments" in holder and isinstance(holder.get("name"), str):
                         names.add(holder["name"])
     return frozenset(names)
-
-
-__all__ = ["outputs", "role_of", "tools_called", "json"]

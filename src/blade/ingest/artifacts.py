@@ -285,6 +285,8 @@ def _why_not(
 def _tells_by_content(path: Path, format_: Format, field_map: FieldMap) -> bool:
     """Whether the values of the rows show a verdict or what an agent did, under names that nobody knows."""
     roles = learn_roles(sample_rows(path, format_, field_map))
+    if roles.response:
+        return True
     return any(field.role in ("reward", "trajectory") and field.decided_by == "content" for field in roles.fields)
 
 

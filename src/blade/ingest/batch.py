@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import compress
-from operator import attrgetter
 from typing import Any, TypeVar, cast
 
 import msgspec
@@ -231,9 +230,9 @@ class Batch:
         if path not in self._parts:
             before, _, name = path.rpartition(".")
             if before == REQUEST:
-                values: Column = list(map(attrgetter(name), self.requests))
+                values: Column = [getattr(request, name, None) for request in self.requests]
             elif before == RESPONSE:
-                values = list(map(attrgetter(name), self.responses))
+                values = [getattr(response, name, None) for response in self.responses]
             elif before == _USAGE:
                 usages = self._part(before)
                 values = [getattr(usage, name) if isinstance(usage, TokenUsage) else None for usage in usages]

@@ -266,6 +266,11 @@ class Learner:
         kept = []
         for one in (one.by(self.reward) for one in self.checks):
             why = one.why(self.reward, self.groups)
+            if not why and one.shape.path not in self.found and not self.is_inside(one.shape.path):
+                self.undecided.append(
+                    f"{one.shape.path} may list checks or settings: its values never go with the verdict;"
+                    f" say --map checks={one.shape.path} if they are checks"
+                )
             if why and not self.is_inside(one.shape.path) and one.shape.path not in self.found:
                 kept.append(one)
                 self.claim(one.shape.path, "checks", why)
@@ -274,7 +279,8 @@ class Learner:
         self.checks = kept
 
     def _times(self) -> Any:
-        times = read_times(self.sample)
+        wholes = tuple(f"{whole}." for whole in (self.response, self.request) if whole)
+        times = read_times(self.sample, wholes)
         for path in times.stamps:
             self.claim(path, "time", "stamps in the order of the other stamps" if times.phases else "a date and time")
         whole = next(((one.start, one.end) for one in times.phases if one.name == "total"), None)

@@ -97,17 +97,23 @@ def choose_reward(candidates: Mapping[str, Verdicts], checked: Mapping[str, Verd
         return _by_name(candidates, varying)
     best = max(good.values())
     near = [path for path, score in good.items() if best - score <= CLOSE]
-    first = _preferred(near)
-    others = [path for path in near if candidates[path] != candidates[first]]
+    near.sort(key=lambda path: candidates[path].count(None))
+    first = _preferred([path for path in near if candidates[path].count(None) == candidates[near[0]].count(None)])
+    others = [path for path in near if not _same(candidates[path], candidates[first])]
     against = f"agrees with {_listed([p for p in (*checked, *good) if p != first])}"
     if not others:
         return Choice(path=first, why=f"from 0 to 1, varies, and {against}")
     named = [path for path in near if _REWARD_WORDS.search(last(path).lower())]
-    if named and not any(candidates[path] != candidates[named[0]] for path in named):
+    if named and all(_same(candidates[path], candidates[named[0]]) for path in named):
         return Choice(path=_preferred(named), why=f"{against}; of several, its name says so", by_name=True)
     return Choice(
         undecided=f"the verdict may be {_listed(near)}: they agree equally well; say --map reward={first}",
     )
+
+
+def _same(one: Verdicts, other: Verdicts) -> bool:
+    """Whether two fields say the same wherever both say anything."""
+    return all(a is None or b is None or a == b for a, b in zip(one, other, strict=True))
 
 
 def _agreement(path: str, mine: Verdicts, others: Mapping[str, Verdicts], checked: Mapping[str, Verdicts]) -> float:
@@ -140,8 +146,8 @@ def _by_name(candidates: Mapping[str, Verdicts], varying: Mapping[str, Verdicts]
     varying = {path: values for path, values in varying.items() if path in candidates}
     if not candidates:
         return Choice(undecided="no field from 0 to 1 may be the verdict; say --map reward=FIELD")
-    if len(varying) == 1:
-        return Choice(path=next(iter(varying)), why="the only value from 0 to 1 that varies")
+    if len(candidates) == 1 and {v for v in next(iter(varying.values()), ()) if v is not None} == {0.0, 1.0}:
+        return Choice(path=next(iter(varying)), why="the only field that is yes in some rows and no in others")
     tried = _preferred(list(varying or candidates))
     what = f"may be {_listed(list(varying or candidates))}"
     return Choice(undecided=f"the verdict {what}; say --map reward={tried}")

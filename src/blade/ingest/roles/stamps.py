@@ -46,9 +46,10 @@ def seconds_of(value: object) -> float | None:
     return next((value / unit for unit in (1.0, 1e3) if FIRST_EPOCH <= value / unit <= LAST_EPOCH), None)
 
 
-def read_times(sample: Sample) -> Times:
-    """What the stamps of the rows bound."""
-    found = {path: [seconds_of(value) for value in sample.columns[path]] for path in sample.scalars}
+def read_times(sample: Sample, without: tuple[str, ...] = ()) -> Times:
+    """What the stamps of the rows bound, those that begin with one of some paths left out."""
+    paths = [path for path in sample.scalars if not (without and path.startswith(without))]
+    found = {path: [seconds_of(value) for value in sample.columns[path]] for path in paths}
     stamps = {
         path: values
         for path, values in found.items()

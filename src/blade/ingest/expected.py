@@ -142,8 +142,8 @@ def read_due(row: Row) -> Due:
 
 def _has_place(row: Row, path: str) -> bool:
     """Whether a row has the field of a path, whatever stands in it."""
-    top, _, inside = path.rpartition(".")
-    return not top or f'"{inside}"'.encode() in bytes(row[top])
+    top, _, inside = path.partition(".")
+    return not inside or f'"{inside.rpartition(".")[2]}"'.encode() in bytes(row.get(top, b""))
 
 
 def _is_undecided(name: str, record: bytes | msgspec.Raw) -> bool:

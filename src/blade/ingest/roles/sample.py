@@ -30,7 +30,7 @@ def sample_rows(path: Path, format_: Format, field_map: FieldMap = ()) -> list[d
     rows: list[dict[str, Any]] = []
     size = 0
     try:
-        for record in _records(path, format_):
+        for record in sample_records(path, format_):
             row = _decoded(record, as_row)
             if row is not None:
                 rows.append(row)
@@ -53,7 +53,8 @@ def _decoded(record: Record, as_row: Any) -> dict[str, Any] | None:
         return None
 
 
-def _records(path: Path, format_: Format) -> Iterator[Record]:
+def sample_records(path: Path, format_: Format) -> Iterator[Record]:
+    """Records of a sample; more may follow than are used."""
     if format_.members is not None and format_.member_records is not None and path.is_dir():
         members = list(format_.members(path))
         step = max(1, -(-len(members) // MOST_MEMBERS))

@@ -204,13 +204,13 @@ def _of_unique(sample: Sample, paths: Sequence[str]) -> Choice:
 
 
 def _oddness(sample: Sample, path: str) -> int:
-    """How little the values look like names of tasks: 0 where they count, 1 where they differ in digits alone, 2 in one word."""
+    """How little the values look like names of tasks: 0 where they differ in digits alone, 1 where they count, 2 in one word."""
     texts = [str(value) for value in sample.of(path)]
     if all(text.isdigit() for text in texts):
         numbers = {int(text) for text in texts}
-        return 0 if max(numbers) - min(numbers) < 2 * len(numbers) + 10 else 3
+        return 1 if max(numbers) - min(numbers) < 2 * len(numbers) + 10 else 3
     if len({re.sub(r"\d+", "0", text) for text in texts}) * 4 <= len(set(texts)):
-        return 1
+        return 0
     return 2 if all(" " not in text for text in texts) else 4
 
 

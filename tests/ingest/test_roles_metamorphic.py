@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.renamed import DOCUMENTED_BY_GYM, Row, nested, renamed, with_constants
 
 from blade import load_run
 from blade.model.run import Run
-from tests.renamed import DOCUMENTED_BY_GYM, Row, nested, renamed, with_constants
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted(
@@ -27,9 +27,8 @@ MOST = 150
 
 
 def rows_of(path: Path) -> list[Row]:
-    opened = gzip.open(path, "rt") if path.suffix == ".gz" else path.open()
-    with opened as file:
-        return [json.loads(line) for line, _ in zip(file, range(MOST), strict=False)]
+    data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    return [json.loads(line) for line in data.splitlines()[:MOST]]
 
 
 def shuffled(rows: Sequence[Row]) -> list[Row]:

@@ -174,8 +174,8 @@ class Batch:
         if path not in self._raws:
             top, *rest = path.split(".")
             column = self.columns.get(top)
-            for name in rest if column is not None else ():
-                column = [None if raw is None else raw_inside(raw, name) for raw in column]
+            for name in rest:
+                column = [None if raw is None else raw_inside(raw, name) for raw in column or ()] or None
             self._raws[path] = column
         return self._raws[path]
 

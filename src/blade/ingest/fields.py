@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from msgspec import Struct
 
@@ -486,16 +486,16 @@ class RunFields:
 
 
 _of_run: ContextVar[RunFields | None] = ContextVar("fields of the run", default=None)
-_by_names: RunFields | None = None
 
 
 def of_run() -> RunFields:
     """The table of the run that is being read; where none is, of names alone."""
-    global _by_names
-    found = _of_run.get()
-    if found is None:
-        found = _by_names = _by_names or RunFields(Roles())
-    return found
+    return _of_run.get() or _by_names()
+
+
+@cache
+def _by_names() -> RunFields:
+    return RunFields(Roles())
 
 
 @contextmanager

@@ -353,7 +353,7 @@ def _spent(batch: Batch) -> Columns:
 
 def _how_it_went(batch: Batch) -> Columns:
     """What names the end of each rollout, and how long its parts took; nothing where no row says."""
-    found = {"statuses": statuses_of(batch), "phases": phases_of(batch)}
+    found: Columns = {"statuses": statuses_of(batch), "phases": phases_of(batch)}
     return {name: column for name, column in found.items() if any(column)}
 
 

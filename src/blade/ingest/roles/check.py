@@ -14,7 +14,7 @@ from blade.ingest.batch import batch_of
 from blade.ingest.decode import BAD_VALUE, Row, Unusable, decode_any, decode_row, encode
 from blade.ingest.fields import using_roles
 from blade.ingest.formats import Format, format_named
-from blade.ingest.jsonl import Record, Torn
+from blade.ingest.jsonl import Record
 from blade.ingest.mapping import with_map
 from blade.ingest.roles.sample import sample_records
 from blade.ingest.row import RowReader
@@ -85,7 +85,7 @@ def _checked(rows: Sequence[dict[str, Any]], format_: Format, run: Run) -> Readi
         for path, keys, value in _chosen(row):
             changed[path] = changed.get(path, 0) + 1
             how = _how(row, keys, value, before, format_, run)
-            kept += how not in ("dropped",)
+            kept += how != "dropped"
             if how:
                 counts.setdefault((path, how), []).append(1)
                 examples.setdefault((path, how), str(value)[:60])
@@ -115,9 +115,7 @@ def _leaves(value: Any, path: str, keys: tuple[Any, ...]) -> Iterator[tuple[str,
         yield path, keys, value
 
 
-def _how(
-    row: dict[str, Any], keys: tuple[Any, ...], value: Any, before: str, format_: Format, run: Run
-) -> str:
+def _how(row: dict[str, Any], keys: tuple[Any, ...], value: Any, before: str, format_: Format, run: Run) -> str:
     """How a value is lost: empty where every change of it is noticed, and it stands in one place."""
     if _read(_with(row, keys, _other(value)), format_, run) == before:
         return "dropped"
@@ -175,11 +173,8 @@ def _read(row: dict[str, Any], format_: Format, run: Run) -> str:
 
 def check_text(name: str, reading: Reading) -> list[str]:
     """One line a path that does not come through, the largest losses first."""
-    lines = [
-        f"{name}: {reading.values:,} values of {reading.rows} rows were changed one at a time;"
-        f" {reading.kept:,} changes were noticed"
-    ]
+    changed = f"{reading.values:,} values of {reading.rows} rows were changed one at a time"
+    lines = [f"{name}: {changed}; {reading.kept:,} changes were noticed"]
     ordered = sorted(reading.lost, key=lambda one: (one.how, -one.values, one.path))
     lines += [f"  {one.how:<10} {one.path:<56} {one.values} of {one.of}; e.g. {one.example!r}" for one in ordered]
     return lines if reading.lost else [*lines, "  nothing is lost"]
-

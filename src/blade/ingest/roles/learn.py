@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
+from blade.ingest import cells
 from blade.ingest.fields import BY_NAME, DOCUMENTED, KNOWN_SLICES
 from blade.ingest.roles import matches, outcome, texts
 from blade.ingest.roles.checked import Checked, checked_fields
 from blade.ingest.roles.outcome import Choice, Verdicts, last
-from blade.ingest.roles.paths import Sample, at, is_messages, parents
+from blade.ingest.roles.paths import Sample, is_messages, parents
 from blade.ingest.roles.stamps import read_times
 from blade.model.roles import DecidedBy, FieldRole, Role, Roles
 
@@ -201,7 +201,7 @@ class Learner:
 
     def _reward(self) -> None:
         sample = self.sample
-        self.checks = checked_fields(sample, self.is_inside)
+        self.checks = checked_fields(sample, lambda path: path in self.found or self.is_inside(path))
         documented = self.first_role("reward")
         candidates = {
             path: values
@@ -323,12 +323,9 @@ class Learner:
         for path in self.free(self.sample.scalars):
             column = self.sample.columns[path]
             shared = self.has_repeats() and self.constant_in_task(path) and len({*self.sample.of(path)}) > 1
-            decided = texts.role_of(column, output, names, self.reward, of_task=shared)
+            decided = texts.role_of(column, output, names, of_task=shared)
             if decided is not None:
-                role, why = decided
-                if role in ("grader-log", "agent-log") and self.reward is None:
-                    role = role
-                self.claim(path, role, why)
+                self.claim(path, *decided)
 
     def _matches(self) -> None:
         taken = {field.role for field in self.found.values()}
@@ -382,9 +379,10 @@ class Learner:
         if not self.has_repeats():
             return
         for path in self.free([p for p in self.sample.columns if "[" not in p]):
-            if len({_key(v) for v in self.sample.of(path)}) > 1 and self.constant_in_task(path):
-                if not any(isinstance(v, dict) for v in self.sample.of(path)):
-                    self.claim(path, "task-field", "the same in every repeat of a task, and different between tasks")
+            values = self.sample.of(path)
+            plain = len({_key(value) for value in values}) > 1 and not any(isinstance(value, dict) for value in values)
+            if plain and self.constant_in_task(path):
+                self.claim(path, "task-field", "the same in every repeat of a task, and different between tasks")
 
 
 _OF_RESPONSE: tuple[tuple[str, Role, str], ...] = (
@@ -423,9 +421,7 @@ def _scaled(column: Sequence[float | None]) -> Verdicts:
 
 
 def _key(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    return json.dumps(value, sort_keys=True, default=str)
+    return value if isinstance(value, str) else cells.as_text(value)
 
 
 def _agent_spoke(messages: Any) -> bool:
@@ -456,9 +452,6 @@ def _asked(messages: Any) -> str | None:
 
 def _example(values: Sequence[Any]) -> str:
     value = next((v for v in values if v not in ("", [], {})), values[0] if values else "")
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    text = cells.as_text(value)
     flat = " ".join(text[: 4 * LONGEST_EXAMPLE].split())
     return flat if len(flat) <= LONGEST_EXAMPLE else f"{flat[: LONGEST_EXAMPLE - 3]}..."
-
-
-__all__ = ["Learner", "at", "learn_roles"]

@@ -14,7 +14,8 @@ FEWEST_MAP_KEYS = 4
 """Two objects with one key each may differ and still be records."""
 MAP_SHARE = 0.5
 """Keys of a record stand in most of its objects, those of a map in few: half is in the middle."""
-MOST_ITEMS = 20
+MOST_ITEMS = 6
+"""Items of a list that are looked at: they are alike."""
 MOST_PATHS = 2_000
 """Beyond that the rows bring ever new names, and nobody reads a table of them."""
 
@@ -29,9 +30,7 @@ class Sample:
         self.rows = rows
         self.columns: dict[str, Column] = {}
         for place, row in enumerate(rows):
-            for name, value in row.items():
-                if _is_plain(name):
-                    self._put(name, value, place, 1)
+            self._put_all("", row, place, 1)
         self.maps = {path for path in self.columns if _is_map(self.columns[path])}
         self.columns = {path: column for path, column in self.columns.items() if not self._is_in_map(path)}
 
@@ -51,14 +50,16 @@ class Sample:
         if depth >= DEEPEST:
             return
         if isinstance(value, dict) and len(value) <= MOST_KEYS:
-            for name, item in value.items():
-                if _is_plain(name):
-                    self._put(f"{path}.{name}", item, place, depth + 1)
+            self._put_all(f"{path}.", value, place, depth + 1)
         elif isinstance(value, list) and value and isinstance(value[0], dict) and not is_messages(value):
             for item in value[:MOST_ITEMS]:
-                for name, inner in item.items() if isinstance(item, dict) else ():
-                    if _is_plain(name):
-                        self._put(f"{path}[].{name}", inner, place, depth + 2)
+                if isinstance(item, dict):
+                    self._put_all(f"{path}[].", item, place, depth + 2)
+
+    def _put_all(self, before: str, value: Mapping[str, Any], place: int, depth: int) -> None:
+        for name, item in value.items():
+            if _is_plain(name):
+                self._put(before + name, item, place, depth)
 
     def _is_in_map(self, path: str) -> bool:
         return any(parent in self.maps for parent in parents(path))

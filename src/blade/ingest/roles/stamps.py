@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import pairwise
 from typing import Any
 
 from msgspec import Struct
@@ -115,7 +116,7 @@ Pair = tuple[str, str]
 
 def _chain(stamps: Stamps, flat: Sequence[str]) -> tuple[Pair | None, list[Pair]] | None:
     """The whole and its phases from stamps in one order; None where they have none."""
-    if len(flat) < 2 or not all(_ordered(stamps, one, two) for one, two in zip(flat, flat[1:], strict=False)):
+    if len(flat) < 2 or not all(_ordered(stamps, one, two) for one, two in pairwise(flat)):
         return None
     if len(flat) == 2 or len(flat) % 2:
         return (flat[0], flat[-1]), []

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from blade.ingest.roles.matches import wanted_tools
-from blade.ingest.roles.outcome import Verdicts
 from blade.ingest.roles.paths import Column, Sample
 from blade.model.roles import Role
 
@@ -44,19 +43,17 @@ _LOG_LINE = re.compile(
 _CODE = re.compile(r"^(?:diff --git|--- a/|import |from \w+ import |def |class |#include|SELECT\b|```)", re.MULTILINE)
 
 
-def role_of(
-    column: Column, output: Sequence[str], checks: Sequence[str], reward: Verdicts | None, *, of_task: bool
-) -> tuple[Role, str] | None:
+def role_of(column: Column, output: Sequence[str], checks: Sequence[str], *, of_task: bool) -> tuple[Role, str] | None:
     """The role of a field of texts, and why; None where nothing tells."""
     texts = [value for value in column if isinstance(value, str) and value.strip()]
     if not texts or len(texts) < len([value for value in column if value is not None and value != ""]):
         return None
     if all(len(text) <= LONGEST_STATUS and "\n" not in text for text in texts):
-        return None if of_task else _short(texts, column, reward)
+        return None if of_task else _short(texts)
     return None if of_task else _long(texts, column, output, checks)
 
 
-def _short(texts: Sequence[str], column: Column, reward: Verdicts | None) -> tuple[Role, str] | None:
+def _short(texts: Sequence[str]) -> tuple[Role, str] | None:
     values = sorted(set(texts))
     if len(values) > MOST_STATUSES or (len(values) > 3 and len(values) * 2 > len(texts)):
         return None

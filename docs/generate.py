@@ -36,7 +36,7 @@ FIELDS_INTRODUCTION = """# Fields and tables
 
 ## Which field becomes which
 
-The left column is BLADE's name. The middle column lists the fields of your rows that can fill it: the first that holds a value wins, and a path with dots goes into nested objects. `blade analyze --explain-schema` shows what was read from your file, and which fields were not used."""
+The left column is BLADE's name. The middle column lists the fields of your rows that can fill it: the first that holds a value wins, and a path with dots goes into nested objects. `blade schema` shows what was read from your file, and which fields were not used."""
 TABLES_INTRODUCTION = """## The run tables
 
 `blade sql` exposes exactly these tables, sorted by run, task and repeat. A null means that the artifact does not say."""

@@ -27,6 +27,7 @@ COMMANDS: Mapping[str, tuple[str, str, str]] = {
     "explain": ("blade.cli.explain:explain", _DAILY, "One task: passing against failing repeats."),
     "show": ("blade.cli.show:show", _DAILY, "Read one rollout in order."),
     "sql": ("blade.cli.sql:sql", _DAILY, "Ask the run tables anything."),
+    "schema": ("blade.cli.schema:schema", _DAILY, "What is each field of the rows taken for, and why?"),
     "try": (
         "blade.cli.try_rule:try_rule",
         _DAILY,

@@ -23,6 +23,8 @@ from blade.ingest.folder_files import TO_NOTHING, FolderListing, is_inside, list
 from blade.ingest.formats import FileHead, Format, format_named, formats
 from blade.ingest.jsonl import NOT_REGULAR, Record, Torn, first_bytes, records
 from blade.ingest.mapping import guesses, with_map
+from blade.ingest.roles.learn import learn_roles
+from blade.ingest.roles.sample import sample_rows
 from blade.model.errors import ArtifactError, RequestError
 from blade.model.field_map import FieldMap
 from blade.model.limits import DEFAULT_LIMITS, ReadLimits, read_limits, using_limits
@@ -334,9 +336,17 @@ def _why_not(
         return refusal
     mapped = with_map(None, field_map)
     rows = list(map(mapped, head.rows)) if mapped is not None else head.rows
-    if format_.splittable and not any(map(is_rollout, rows)):
+    if format_.splittable and not any(map(is_rollout, rows)) and not _tells_by_content(path, format_, field_map):
         return f"its rows have no reward, score, response, messages or output: not rollouts; {guesses(head.rows)}"
     return None
+
+
+def _tells_by_content(path: Path, format_: Format, field_map: FieldMap) -> bool:
+    """Whether the values of the rows show a verdict or what an agent did, under names that nobody knows."""
+    roles = learn_roles(sample_rows(path, format_, field_map))
+    if roles.response:
+        return True
+    return any(field.role in ("reward", "trajectory") and field.decided_by == "content" for field in roles.fields)
 
 
 def _without_rollouts(role: str) -> str:

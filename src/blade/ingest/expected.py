@@ -80,9 +80,14 @@ class _Plan(msgspec.Struct, frozen=True):
     checks: bool
 
 
-@lru_cache(maxsize=4096)
 def _plan(names: tuple[str, ...]) -> _Plan | None:
+    return _plan_of(names, fields.of_run())
+
+
+@lru_cache(maxsize=4096)
+def _plan_of(names: tuple[str, ...], table: fields.RunFields) -> _Plan | None:
     paths = fields.applying(names)
+    learned = {top for shape in table.roles.results for top in checks.tops(shape)}
     words = (name for name in names if name not in _NOT_WORDS and name not in fields.ACCOUNTS and _speaks(name))
     plan = _Plan(
         actions=paths["expected_actions"],
@@ -94,7 +99,7 @@ def _plan(names: tuple[str, ...]) -> _Plan | None:
         words=tuple(sorted(words)),
         accounts=tuple(name for name in fields.ACCOUNTS if name in names),
         records=tuple(name for name in fields.RECORDS if name in names),
-        checks=checks.may_hold(names),
+        checks=checks.may_hold(names) or not learned.isdisjoint(names),
     )
     return plan if any(getattr(plan, name) for name in plan.__struct_fields__) else None
 
@@ -140,8 +145,8 @@ def read_due(row: Row, checked: tuple[VerifierCheck, ...] | None = None) -> Due:
 
 def _has_place(row: Row, path: str) -> bool:
     """Whether a row has the field of a path, whatever stands in it."""
-    top, _, inside = path.rpartition(".")
-    return not top or f'"{inside}"'.encode() in bytes(row[top])
+    top, _, inside = path.partition(".")
+    return not inside or f'"{inside.rpartition(".")[2]}"'.encode() in bytes(row.get(top, b""))
 
 
 def _is_undecided(name: str, record: bytes | msgspec.Raw) -> bool:
@@ -214,14 +219,19 @@ def _read_some(names: tuple[str, ...], raws: Sequence[Any], checked: tuple[Verif
     return read_due({name: raw for name, raw in zip(names, raws, strict=True) if raw is not None}, checked)
 
 
-@lru_cache(maxsize=4096)
 def _read_values(names: tuple[str, ...]) -> frozenset[str]:
+    return _read_values_of(names, fields.of_run())
+
+
+@lru_cache(maxsize=4096)
+def _read_values_of(names: tuple[str, ...], table: fields.RunFields) -> frozenset[str]:
     """Of `due_names`: those whose values matter; of the others only whether a row has them."""
     plan = _plan(names)
     paths = (*plan.actions, *plan.statements, *plan.expected, *plan.script) if plan is not None else ()
     read = {path.partition(".")[0] for path in paths}
     read |= {*plan.words, *plan.accounts, *plan.records} if plan is not None else set()
-    return frozenset(name for name in names if name in read or checks.is_read(name))
+    checked = check_names(names)
+    return frozenset(name for name in names if name in read or name in checked)
 
 
 def _statements(row: Row, paths: tuple[str, ...]) -> tuple[str, ...]:
@@ -230,9 +240,13 @@ def _statements(row: Row, paths: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(cells.as_text(one) for one in said if isinstance(one, str | int | float) and not isinstance(one, bool))
 
 
-@lru_cache(maxsize=4096)
 def due_names(names: tuple[str, ...]) -> tuple[str, ...]:
     """Of the fields of a row, those that `read_due` reads; empty when they can hold nothing that was due or said."""
+    return _due_names_of(names, fields.of_run())
+
+
+@lru_cache(maxsize=4096)
+def _due_names_of(names: tuple[str, ...], table: fields.RunFields) -> tuple[str, ...]:
     plan = _plan(names)
     if plan is None:
         return ()
@@ -242,10 +256,16 @@ def due_names(names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name for name in names if name in read or name in checked)
 
 
-@lru_cache(maxsize=4096)
 def check_names(names: tuple[str, ...]) -> tuple[str, ...]:
     """Of the fields of a row, those that hold tests and criteria, or what belongs to them."""
-    return tuple(name for name in names if checks.is_read(name)) if checks.may_hold(names) else ()
+    return _check_names_of(names, fields.of_run())
+
+
+@lru_cache(maxsize=4096)
+def _check_names_of(names: tuple[str, ...], table: fields.RunFields) -> tuple[str, ...]:
+    learned = {top for shape in table.roles.results for top in checks.tops(shape)}
+    named = checks.may_hold(names)
+    return tuple(name for name in names if name in learned or (named and checks.is_read(name)))
 
 
 def checks_of(row: Row) -> tuple[VerifierCheck, ...]:

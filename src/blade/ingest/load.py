@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 from msgspec import Struct, structs
@@ -21,6 +22,8 @@ from blade.ingest.join import JOINED, expect, join, missing_rows
 from blade.ingest.jsonl import Torn
 from blade.ingest.mapping import guesses, looks_scored
 from blade.ingest.reread import reread
+from blade.ingest.roles.learn import learn_roles
+from blade.ingest.roles.sample import sample_rows
 from blade.ingest.row_table import EXTRA
 from blade.ingest.runs import NAMELESS, Called, RunGroup, assign, is_nameable, unique_names
 from blade.ingest.saved import load_saved
@@ -31,9 +34,14 @@ from blade.model.errors import ArtifactError, RequestError
 from blade.model.finding import Detect
 from blade.model.limits import DEFAULT_LIMITS, ReadLimits, using_limits
 from blade.model.options import Options
+from blade.model.roles import NO_ROLES, Roles
 from blade.model.rollout import PASS_TOLERANCE, Outcome, Problem, RowSource
 from blade.model.run import ROLLOUTS, Run
 
+FEW_ROWS = 20
+"""Rows below which a file alone says too little of what its fields mean."""
+MOST_FILES = 100
+"""Files of one kind in a folder that are learned from: thousands of shards are alike, and each costs an opening."""
 MOST_NAMED = 3
 """Problems told in an error message."""
 _FAR = 1 << 20
@@ -55,6 +63,8 @@ class _Scan(Struct, frozen=True, kw_only=True):
     sidecars: Sequence[Sidecars]
     facts: Sequence[RunFacts]
     """By bundle: the manifest is believed first, then the config, then the file itself."""
+    roles: Sequence[Roles]
+    """By bundle."""
 
 
 def first_benchmark(found: Found, limits: ReadLimits = DEFAULT_LIMITS) -> str | None:
@@ -151,7 +161,9 @@ def _read(found: Found, options: Options, detect: Detect | None) -> _Scan:
         field_map=options.mapping,
         limits=options.limits,
     )
-    table = scan(chunks(files), settings, workers=options.workers, pool=options.pool, progress=options.progress)
+    with using_limits(options.limits):
+        roles = _roles(found.bundles, options)
+    table = scan(chunks(files, roles), settings, workers=options.workers, pool=options.pool, progress=options.progress)
     if not any(table.counts.get(number) for number, role in enumerate(files.roles) if role in ("rollouts", "failures")):
         raise _nothing_usable(table)
     with using_limits(options.limits):
@@ -163,7 +175,32 @@ def _read(found: Found, options: Options, detect: Detect | None) -> _Scan:
             about.merged_facts([*beside.facts, _facts_of(bundle)])
             for bundle, beside in zip(found.bundles, sidecars, strict=True)
         ]
-    return _Scan(files=files, table=table, sidecars=sidecars, facts=facts)
+    return _Scan(files=files, table=table, sidecars=sidecars, facts=facts, roles=roles)
+
+
+def _roles(bundles: Sequence[Bundle], options: Options) -> list[Roles]:
+    """The roles of each bundle; small files of one folder whose rows begin alike are learned from together."""
+    found = [NO_ROLES] * len(bundles)
+    folders: dict[tuple[object, ...], list[int]] = {}
+    for number, bundle in enumerate(bundles):
+        folders.setdefault((bundle.path.parent, bundle.format.name, bundle.path.suffix), []).append(number)
+    for numbers in folders.values():
+        small: dict[frozenset[str], tuple[list[int], list[dict[str, Any]]]] = {}
+        for number in numbers[:MOST_FILES]:
+            rows = sample_rows(bundles[number].path, bundles[number].format, options.mapping)
+            if len(rows) >= FEW_ROWS:
+                found[number] = learn_roles(rows)
+            elif rows:
+                alike, together = small.setdefault(frozenset(rows[0]), ([], []))
+                alike.append(number)
+                together.extend(rows)
+        for alike, together in small.values():
+            learned = learn_roles(together)
+            for number in alike:
+                found[number] = learned
+        for number in numbers[MOST_FILES:]:
+            found[number] = found[numbers[0]]
+    return found
 
 
 def _facts_of(bundle: Bundle) -> RunFacts:
@@ -251,6 +288,7 @@ def _run(
         problem_count=problem_count + len(joined.problems),
         artifacts=about.artifacts_of(group, files, read.table, read.facts),
         schema=about.schema_of(group, files, read.table),
+        roles=read.roles[group.bundles[0]],
         pass_threshold=_pass_threshold(options),
         expected_from=expected.source,
         expected_why_not=expected.reason,

@@ -9,12 +9,12 @@ from typing import Any, TypeVar
 import msgspec
 
 from blade.ingest import cells, verdict
-from blade.ingest.account import account_of, holds_account
+from blade.ingest.account import account_of, holds_account, phases_of, statuses_of, whole_seconds
 from blade.ingest.batch import REQUEST, RESPONSE, Batch
 from blade.ingest.cells import Column, Memo, any_there, raw_marks
 from blade.ingest.decode import decode_any
 from blade.ingest.expected import KnownDue, first_value, key_expects
-from blade.ingest.fields import EVIDENCE_OF_A_ROLLOUT
+from blade.ingest.fields import of_run
 from blade.ingest.fingerprints import (
     fingerprint,
     key_fingerprint,
@@ -94,7 +94,7 @@ class RowReader:
         """Which rows this reader reads; of an artifact of rollouts, those with a verdict or anything that an agent said."""
         if self.role != "rollouts":
             return [True] * len(batch)
-        evidence = [batch.columns[name] for name in EVIDENCE_OF_A_ROLLOUT if name in batch.columns]
+        evidence = [batch.columns[name] for name in sorted(of_run().evidence) if name in batch.columns]
         if any(None not in column for column in evidence):
             return [True] * len(batch)
         return [any(raws[place] is not None for raws in evidence) for place in range(len(batch))]
@@ -124,7 +124,10 @@ class RowReader:
         if self.role in ("inputs", "dataset"):
             return found, odd
         due = self._due.column(batch.columns) if self.detect is not None else None
-        found |= _rewards(batch, odd) | _spent(batch) | _answers(batch) | self._checks(batch, due)
+        found |= _rewards(batch, odd) | _spent(batch) | _how_it_went(batch) | _answers(batch) | self._checks(batch, due)
+        if "phases" in found:
+            pairs = zip(found["seconds"], found["phases"], strict=True)
+            found["seconds"] = [whole_seconds(phases) if one is None else one for one, phases in pairs]
         found["stop"] = verdict.stops(batch)
         errors = verdict.errors(batch)
         self._judge(batch, found, errors)
@@ -208,7 +211,7 @@ class RowReader:
 
     def _walk(self, batch: Batch, found: Columns) -> Walked:
         """The trajectories of the batch; their counters go to `found`."""
-        outputs = zip(batch.trajectories, batch.raw("messages"), strict=True)
+        outputs = zip(batch.trajectories, batch.messages, strict=True)
         steps = [None if output is None else steps_of(output, messages) for output, messages in outputs]
         ends = zip(steps, found["stop"], found["answer"], strict=True)
         counted = [_NOT_WALKED if one is None else count(one, stop, answer) for one, stop, answer in ends]
@@ -327,7 +330,7 @@ class _Origin(msgspec.Struct, frozen=True, gc=False):
 
 def _agent_spoke(batch: Batch, place: int) -> bool:
     output = batch.trajectories[place]
-    return output is not None and agent_spoke(steps_of(output, batch.raw("messages")[place]))
+    return output is not None and agent_spoke(steps_of(output, batch.messages[place]))
 
 
 def _places(records: Sequence[Record]) -> Columns:
@@ -371,6 +374,12 @@ def _spent(batch: Batch) -> Columns:
         "seconds": cells.numbers(batch.values(paths["seconds"])),
         "cost": cells.numbers(batch.values(paths["cost"])),
     }
+
+
+def _how_it_went(batch: Batch) -> Columns:
+    """What names the end of each rollout, and how long its parts took; nothing where no row says."""
+    found: Columns = {"statuses": statuses_of(batch), "phases": phases_of(batch)}
+    return {name: column for name, column in found.items() if any(column)}
 
 
 def _answers(batch: Batch) -> Columns:

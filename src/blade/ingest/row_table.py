@@ -32,6 +32,8 @@ LIGHT = tuple(field.name for field in msgspec.structs.fields(Light))
 
 HIT = pl.Struct({"code": pl.String, "step": pl.Int32, "field": pl.String, "start": pl.Int32, "length": pl.Int32})
 SIGN = pl.Struct({"kind": pl.String, "subject": pl.String, "quote": pl.String, "field": pl.String, "step": pl.Int32})
+STATUS = pl.Struct({"field": pl.String, "value": pl.String})
+PHASE = pl.Struct({"name": pl.String, "seconds": pl.Float64, "field": pl.String})
 DIFFERENCE = pl.Struct({"kind": pl.String, "name": pl.String, "detail": pl.String, "step": pl.Int32})
 
 COLUMNS: dict[str, pl.DataType] = {
@@ -70,6 +72,8 @@ COLUMNS: dict[str, pl.DataType] = {
     "feedback": pl.Boolean(),
     "reached": pl.List(pl.String),
     "signs": pl.List(SIGN),
+    "statuses": pl.List(STATUS),
+    "phases": pl.List(PHASE),
     "prompt_fp": pl.UInt64(),
     "member": pl.String(),
     "offset": pl.Int64(),
@@ -181,4 +185,6 @@ _NESTED: dict[str, Callable[[str, Sequence[Any]], pl.Series]] = {
     "fired": partial(_structs, dtype=HIT),
     "differs": differences,
     "signs": partial(_structs, dtype=SIGN),
+    "statuses": partial(_structs, dtype=STATUS),
+    "phases": partial(_structs, dtype=PHASE),
 }

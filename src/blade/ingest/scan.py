@@ -23,6 +23,7 @@ from msgspec import Struct, field
 from blade.ingest.artifacts import Files
 from blade.ingest.batch import Batch, UsualRows, batch_of
 from blade.ingest.decode import BAD_VALUE, DEEPEST, Row, Unusable, decode_row, is_sound, mend
+from blade.ingest.fields import using_roles
 from blade.ingest.formats import Format, format_named
 from blade.ingest.frames import in_one_piece, looked_up
 from blade.ingest.jsonl import Record, Torn, is_compressed, source_of
@@ -35,6 +36,7 @@ from blade.model.errors import BladeError
 from blade.model.field_map import FieldMap
 from blade.model.finding import Detect
 from blade.model.limits import DEFAULT_LIMITS, ReadLimits, using_limits
+from blade.model.roles import NO_ROLES, Roles
 from blade.model.rollout import Problem, RowSource
 from blade.model.tools import NO_CUSTOM_TOOLS, Tools, using_tools
 
@@ -91,6 +93,8 @@ class Chunk(Struct, frozen=True, kw_only=True):
     end: int | None = None
     members: tuple[str, ...] = ()
     """The rows to read of an artifact that is made of members."""
+    roles: Roles = NO_ROLES
+    """What the fields of its rows mean."""
 
     @property
     def size(self) -> int:
@@ -129,12 +133,19 @@ class Scanned(Struct, kw_only=True):
         self.problems += problems[: MOST_PROBLEMS - len(self.problems)]
 
 
-def chunks(files: Files) -> list[Chunk]:
-    """The pieces to read: byte ranges of large plain files, else whole files."""
+def chunks(files: Files, roles: Sequence[Roles] = ()) -> list[Chunk]:
+    """The pieces to read: byte ranges of large plain files, else whole files; `roles` are those of each bundle."""
     pieces = []
     for number, path in enumerate(files.paths):
         name, size = files.formats[number], _size(path)
-        whole = Chunk(file=number, path=path, shown=files.shown(path), format=name, role=files.roles[number])
+        whole = Chunk(
+            file=number,
+            path=path,
+            shown=files.shown(path),
+            format=name,
+            role=files.roles[number],
+            roles=roles[files.owners[number]] if roles else NO_ROLES,
+        )
         members_of = format_named(name).members
         if members_of is not None and path.is_dir():
             members = tuple(members_of(path))
@@ -163,13 +174,17 @@ def together(pieces: Sequence[Chunk]) -> list[list[Chunk]]:
     room = 0
     for piece in pieces:
         small = piece.end is None and not piece.members and piece.size <= SMALL
-        if small and room and loads[-1][0].role == piece.role and len(loads[-1]) < FILES:
+        if small and room and _alike(loads[-1][0], piece) and len(loads[-1]) < FILES:
             loads[-1].append(piece)
         else:
             loads.append([piece])
             room = CHUNK if small else 0
         room = max(0, room - piece.size)
     return loads
+
+
+def _alike(first: Chunk, piece: Chunk) -> bool:
+    return first.role == piece.role and (first.roles is piece.roles or first.roles == piece.roles)
 
 
 def scan(
@@ -250,7 +265,7 @@ def scan_chunks(
     results: list[Scanned] = []
     waiting: list[TablePart] = []
     rows = before = 0
-    with using_tools(settings.tools), using_limits(settings.limits):
+    with using_tools(settings.tools), using_limits(settings.limits), using_roles(load[0].roles):
         for piece in load:
             format_, result = format_named(piece.format), Scanned(chunk=piece)
             results.append(result)

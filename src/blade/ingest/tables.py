@@ -12,7 +12,7 @@ from blade.ingest.frames import Stretches, in_natural_order, kept, looked_up, re
 from blade.ingest.identity import first_index
 from blade.ingest.join import Expected, usual_repeats
 from blade.ingest.row_table import CHECKS as CHECK_NUMBERS
-from blade.ingest.row_table import DIFFERENCE, EXTRA, HIT, SIGN
+from blade.ingest.row_table import DIFFERENCE, EXTRA, HIT, PHASE, SIGN, STATUS
 from blade.ingest.slices import label, slice_columns
 from blade.model.errors import RequestError
 from blade.model.rollout import Outcome
@@ -31,6 +31,8 @@ DTYPES: dict[str, pl.DataType] = {
     "List(Struct)": pl.List(HIT),
     "List(Difference)": pl.List(DIFFERENCE),
     "List(Sign)": pl.List(SIGN),
+    "List(Status)": pl.List(STATUS),
+    "List(Phase)": pl.List(PHASE),
     "List(String)": pl.List(pl.String),
 }
 

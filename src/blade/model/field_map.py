@@ -22,6 +22,7 @@ TARGETS: Mapping[str, str] = {
     "stop": "stop_reason",
     "seconds": "duration",
     "cost": "cost",
+    "checks": "checks",
 }
 """What a field can be, and the name that rows have for it."""
 

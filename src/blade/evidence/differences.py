@@ -113,6 +113,8 @@ _TOO_SLOW = re.compile(
     r"|exceeded (?:the )?(?:limit of )?\d+(?:\.\d+)? ?s(?:ec|$|\b)",
     re.IGNORECASE | re.MULTILINE,
 )
+LONGEST_SLOW_LOG = 600
+"""Characters of a log that speaks of one thing; in the log of a whole session a server may time out beside failing tests."""
 _SLOW_WORDS = ("timed", "timeout", "exceed", "did not ", "killed after", "took longer than")
 """One of these stands in every text that says so: to look for them takes a hundredth of the time."""
 _NO_FLAG = re.compile(r"eval|container|_(?:rate|s|secs?|seconds|ms|limit|count)$")
@@ -393,9 +395,11 @@ def _statements(rollout: Rollout, due: Due) -> Iterator[Difference]:
 
 
 def _slow(due: Due) -> Iterator[Difference]:
-    """What was handed in ran into a time limit: every test that fails says so, or the log where tests say nothing."""
+    """What was handed in ran into a time limit: every test that fails says so, or a log that says little else."""
     lost = [check for check in due.checks if not check.passed]
     logs = [said.text for said in due.said if LOG_FIELD.search(said.field)] if lost and not lost[0].words else []
+    if any(len(text) > LONGEST_SLOW_LOG for text in logs):
+        return
     words = logs or [check.words[: 4 * SHORT] for check in lost]
     if lost and all(text and _says_too_slow(text) for text in words):
         yield Difference(kind=Differs.CUT, name=OF_A_TEST, detail="tests")

@@ -128,7 +128,6 @@ def test_roles_of_real_runs_are_right() -> None:
                     right[role] += given == role
                 if given != role:
                     wrong.append((path.name, name, role, given))
-    print(wrong)
     print(
         {role: (f"{right[role]}/{said[role]} said", f"{right[role]}/{wanted[role]} there") for role in sorted(wanted)}
     )

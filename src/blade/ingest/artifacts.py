@@ -20,8 +20,6 @@ from blade.ingest.folder_files import FolderListing, listing
 from blade.ingest.formats import FileHead, Format, format_named, formats
 from blade.ingest.jsonl import Torn, first_bytes, records
 from blade.ingest.mapping import FieldMap, guesses, with_map
-from blade.ingest.roles.learn import learn_roles
-from blade.ingest.roles.sample import sample_rows
 from blade.model.errors import ArtifactError, RequestError
 from blade.model.rollout import Problem, RowSource
 
@@ -284,6 +282,9 @@ def _why_not(
 
 def _tells_by_content(path: Path, format_: Format, field_map: FieldMap) -> bool:
     """Whether the values of the rows show a verdict or what an agent did, under names that nobody knows."""
+    from blade.ingest.roles.learn import learn_roles
+    from blade.ingest.roles.sample import sample_rows
+
     roles = learn_roles(sample_rows(path, format_, field_map))
     if roles.response:
         return True

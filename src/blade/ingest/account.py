@@ -15,7 +15,11 @@ from blade.ingest.logs.parse import parse_log
 from blade.ingest.roles.paths import Fields, at
 from blade.ingest.roles.stamps import seconds_of
 from blade.model.account import Account, LogText, Phase, Status
+<<<<<<< HEAD
 from blade.model.roles import Between, FieldRole, Role, Roles
+=======
+from blade.model.roles import FieldRole, PhaseStamps, Roles
+>>>>>>> w-roles
 
 _MILLISECONDS = re.compile(r"(?:_ms|Ms|_millis|_milliseconds)$")
 DOCUMENTED_ROLES = Roles(
@@ -92,7 +96,7 @@ def _durations(roles: Roles) -> tuple[str, ...]:
     return tuple(field.path for field in roles.fields if field.role == "duration" and "[" not in field.path)
 
 
-def _phases(get: Any, between: Sequence[Between], durations: Sequence[str]) -> tuple[Phase, ...]:
+def _phases(get: Any, between: Sequence[PhaseStamps], durations: Sequence[str]) -> tuple[Phase, ...]:
     found = []
     for phase in between:
         start, end = seconds_of(get(phase.start)), seconds_of(get(phase.end))

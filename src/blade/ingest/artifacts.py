@@ -21,10 +21,15 @@ from blade.ingest.decode import Row, Unusable, decode_row
 from blade.ingest.fields import is_rollout
 from blade.ingest.folder_files import TO_NOTHING, FolderListing, is_inside, listing
 from blade.ingest.formats import FileHead, Format, format_named, formats
+<<<<<<< HEAD
 from blade.ingest.jsonl import NOT_REGULAR, Record, Torn, first_bytes, records
 from blade.ingest.mapping import guesses, with_map
 from blade.ingest.roles.learn import learn_roles
 from blade.ingest.roles.sample import sample_rows
+=======
+from blade.ingest.jsonl import Torn, first_bytes, records
+from blade.ingest.mapping import FieldMap, guesses, with_map
+>>>>>>> w-roles
 from blade.model.errors import ArtifactError, RequestError
 from blade.model.field_map import FieldMap
 from blade.model.limits import DEFAULT_LIMITS, ReadLimits, read_limits, using_limits
@@ -343,6 +348,9 @@ def _why_not(
 
 def _tells_by_content(path: Path, format_: Format, field_map: FieldMap) -> bool:
     """Whether the values of the rows show a verdict or what an agent did, under names that nobody knows."""
+    from blade.ingest.roles.learn import learn_roles
+    from blade.ingest.roles.sample import sample_rows
+
     roles = learn_roles(sample_rows(path, format_, field_map))
     if roles.response:
         return True

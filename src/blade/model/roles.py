@@ -55,7 +55,7 @@ class FieldRole(Struct, frozen=True, kw_only=True):
     of: int = 0
 
 
-class Between(Struct, frozen=True, kw_only=True):
+class PhaseStamps(Struct, frozen=True, kw_only=True):
     """A phase of every rollout: from the stamp in one field to the stamp in another."""
 
     name: str
@@ -87,7 +87,7 @@ class Roles(Struct, frozen=True, kw_only=True):
     """The field that holds what the Responses API calls a response, where it is not called so."""
     request: str = ""
     """The same for its request."""
-    phases: tuple[Between, ...] = ()
+    phases: tuple[PhaseStamps, ...] = ()
     sampled: int = 0
     """Rows that were looked at."""
     undecided: tuple[str, ...] = ()

@@ -25,7 +25,7 @@ MOST_FIELDS = 40
 LONGEST = 2_000
 
 
-class Pair(Struct, frozen=True, kw_only=True):
+class AgreeingFields(Struct, frozen=True, kw_only=True):
     """What was expected and what was produced."""
 
     expected: str
@@ -53,7 +53,7 @@ def normal(value: Any) -> str | None:
 
 def agreeing_pair(
     sample: Sample, paths: Sequence[str], reward: Verdicts, groups: Sequence[Any] | None, output: Sequence[str]
-) -> Pair | None:
+) -> AgreeingFields | None:
     """The pair whose agreement goes with the verdict best; `groups` are the tasks where they have repeats."""
     passes = [place for place, value in enumerate(reward) if value == 1]
     failures = [place for place, value in enumerate(reward) if value is not None and value < 1]
@@ -77,7 +77,7 @@ def agreeing_pair(
         return None
     high = _agreement(columns[one], columns[two], passes)
     why = f"the two agree in {high:.0%} of passes and {high - gain:.0%} of failures"
-    return Pair(expected=expected, produced=produced, why=why)
+    return AgreeingFields(expected=expected, produced=produced, why=why)
 
 
 def _counts_of(one: Sequence[Any], two: Sequence[Any]) -> bool:

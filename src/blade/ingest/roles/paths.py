@@ -101,7 +101,8 @@ def _is_map(column: Column) -> bool:
     keys = {name for value in objects for name in value}
     if any(len(value) > MOST_KEYS for value in objects):
         return True
-    if len(objects) < 2 or len(keys) < FEWEST_MAP_KEYS:
+    kinds = {type(item) for value in objects for item in value.values() if item is not None}
+    if len(objects) < 2 or len(keys) < FEWEST_MAP_KEYS or len(kinds) > 1:
         return False
     return sum(map(len, objects)) <= MAP_SHARE * len(objects) * len(keys)
 

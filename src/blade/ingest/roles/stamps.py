@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from blade.ingest.roles.paths import Sample
 from blade.ingest.times import stamp
-from blade.model.roles import Between
+from blade.model.roles import PhaseStamps
 
 _ISO = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?")
 FIRST_EPOCH, LAST_EPOCH = 1e9, 4e9
@@ -29,7 +29,7 @@ class Times(Struct, frozen=True, kw_only=True):
     """Stamps, durations that equal the difference of two of them, and the phases that they bound."""
 
     stamps: tuple[str, ...] = ()
-    phases: tuple[Between, ...] = ()
+    phases: tuple[PhaseStamps, ...] = ()
     durations: tuple[tuple[str, str, str], ...] = ()
     """Path, and the two stamps whose difference it is."""
     undecided: tuple[str, ...] = ()
@@ -73,7 +73,7 @@ def _is_stamp(sample: Sample, path: str) -> bool:
 Stamps = dict[str, list[float | None]]
 
 
-def _phases(stamps: Stamps) -> tuple[tuple[Between, ...], tuple[str, ...]]:
+def _phases(stamps: Stamps) -> tuple[tuple[PhaseStamps, ...], tuple[str, ...]]:
     """Pairs in one object bound a phase each; of others in order, the outermost two bound the whole and the rest in pairs."""
     by_parent: dict[str, list[str]] = {}
     for path in stamps:
@@ -129,23 +129,23 @@ def _chain(stamps: Stamps, flat: Sequence[str]) -> tuple[Pair | None, list[Pair]
     return (flat[0], flat[-1]), around
 
 
-def _named(stamps: Stamps, whole: Pair | None, inner: Sequence[Pair]) -> tuple[Between, ...]:
+def _named(stamps: Stamps, whole: Pair | None, inner: Sequence[Pair]) -> tuple[PhaseStamps, ...]:
     """Phases by their order: the last is grading, the one before it the agent's, and what comes first is setup."""
     ordered = sorted(inner, key=lambda pair: (_mean(stamps, pair[0]), _mean(stamps, pair[1])))
     names = ["setup"] * max(0, len(ordered) - 2) + (
         ["agent", "grading"] if len(ordered) > 1 else ["agent"] * len(ordered)
     )
-    found = [Between(name=name, start=a, end=b) for name, (a, b) in zip(names, ordered, strict=True)]
+    found = [PhaseStamps(name=name, start=a, end=b) for name, (a, b) in zip(names, ordered, strict=True)]
     if whole is not None:
         if ordered and "setup" not in names:
-            found.insert(0, Between(name="setup", start=whole[0], end=ordered[0][0]))
-        found.append(Between(name="total", start=whole[0], end=whole[1]))
+            found.insert(0, PhaseStamps(name="setup", start=whole[0], end=ordered[0][0]))
+        found.append(PhaseStamps(name="total", start=whole[0], end=whole[1]))
     elif ordered and len(ordered) > 1:
-        found.append(Between(name="total", start=ordered[0][0], end=ordered[-1][1]))
+        found.append(PhaseStamps(name="total", start=ordered[0][0], end=ordered[-1][1]))
     return tuple(found)
 
 
-def _durations(sample: Sample, stamps: Stamps, phases: Sequence[Between]) -> list[tuple[str, str, str]]:
+def _durations(sample: Sample, stamps: Stamps, phases: Sequence[PhaseStamps]) -> list[tuple[str, str, str]]:
     """Numbers that equal the difference of two stamps in all rows that have the three."""
     numbers = [
         path

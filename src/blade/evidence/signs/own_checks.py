@@ -30,7 +30,7 @@ _states = re.compile(
 
 def own_checks(view: View) -> Iterator[Sign]:
     """How the agent's own last command and its closing claim go together."""
-    if view.passed or not view.features.calls or not view.claim:
+    if view.passed or view.features.user_messages or not view.claim:
         return
     last = _last_command(view)
     if last is not None and not _states.search(view.closing):

@@ -314,7 +314,7 @@ def test_invented_data() -> None:
     assert seen(attempt(*write, DONE))["stand-in"] == ["Mock data"]
     assert "stand-in" not in seen(attempt(*write, DONE, prompt="Create mock data for the shop."))
     assert "stand-in" not in seen(attempt(*write, DONE, passed=True))
-    assert seen(attempt(*ran("python simulate_scores.py", "0.9"), DONE))["stand-in"] == ["simulate_scores.py"]
+    assert seen(attempt(*ran("python simulate_scores.py", "0.9"), DONE))["stand-in"] == ["simulate_scores"]
     assert "stand-in" not in seen(attempt(*ran("python -c 'import mock'", "ok"), DONE))
     test = call("Write", '{"file_path": "/app/test_get.py", "content": "mock data"}', "w"), result("ok", "w")
     assert "stand-in" not in seen(attempt(*test, DONE))

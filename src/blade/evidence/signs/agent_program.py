@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from blade.evidence.signs.view import View, line_of, sign
+from blade.evidence.signs.view import View, line_of, may_hold, sign
 from blade.model.finding import Sign
 
 TAIL = 4_000
@@ -23,7 +23,7 @@ _api_error = re.compile(
     r"|Error code: \d{3}\b|Error: (?:[45]\d\d|Request timed out)|(?:HTTP )?(?:401|403|429|5\d\d)\b.{0,40}(?:error|unavailable|overloaded|limit))",
     re.IGNORECASE,
 )
-_TROUBLE = ("rror", "RROR", "ailed", "navailable", "imit", "verloaded")
+_may_be_trouble = may_hold("error|failed|unavailable|overloaded|limit")
 _not_found = re.compile(
     r"(?m)^(?:[\w./-]+: )?(?:line \d+: |\d+: )?(?P<command>[\w./@-]+): (?:command )?not found\s*$|^.*command not found: (?P<zsh>\S+)\s*$"
 )
@@ -72,7 +72,7 @@ def _model(view: View) -> Iterator[Sign]:
     """A last message that is an error of the model's endpoint, as agent programs print it in place of an answer."""
     last = view.last
     words = last.text if last is not None and len(last.text) <= SHORT else ""
-    if last is None or not any(word in words for word in _TROUBLE) or not _api_error.match(words):
+    if last is None or not words or not _may_be_trouble(words) or not _api_error.match(words):
         return
     alone = not view.features.calls or view.session.get("duration_api_ms") == 0
     if not view.passed:

@@ -43,6 +43,9 @@ TABLES_INTRODUCTION = """## The run tables
 RULES_INTRODUCTION = """# Rules
 
 Each rule detects one symptom in a rollout, or in a whole run. A *direct* symptom is by itself enough to fail; of an *associated* one, each run says how strongly it goes with failing ([support](../statistics.md#support)). A rule in *preview* is shown apart and decides no cause."""
+MODES_INTRODUCTION = """# Failure modes
+
+Every rollout that did not pass has one of these modes, or `unattributed`. They are tried in this order; [Attribution](../attribution.md) says how one is chosen and how sure it is. How often a mode is right on labelled data that it was not written for is not measured yet."""
 VERIFIERS_INTRODUCTION = """# Verifiers
 
 What each verifier checks, the fields that it reads from the task's *row* and from the server's *config*, and the *fields* that it adds to the rollout. [Gym](../gym.md#verifiers) shows how to write your own."""
@@ -103,6 +106,7 @@ def generated() -> dict[Path, str]:
         REFERENCE / "commands.md": command_reference(),
         REFERENCE / "fields.md": "\n\n".join([MADE, *fields]) + "\n",
         REFERENCE / "rules.md": rule_pages(),
+        REFERENCE / "modes.md": mode_pages(),
         REFERENCE / "verifiers.md": "\n\n".join([MADE, VERIFIERS_INTRODUCTION, verifier_pages()]) + "\n",
         ROOT / "proof" / "results.md": proof_page(),
     }
@@ -176,6 +180,14 @@ def rule_pages() -> str:
 
     _, _, families = catalog_page(all_rules()).strip().partition("\n## ")
     return f"{MADE}\n\n{RULES_INTRODUCTION}\n\n## {families}\n"
+
+
+def mode_pages() -> str:
+    """The catalog of failure modes, each page taken from its file."""
+    from blade.modes.catalog import all_modes, catalog_page
+
+    _, _, groups = catalog_page(all_modes()).strip().partition("\n## ")
+    return f"{MADE}\n\n{MODES_INTRODUCTION}\n\n## {groups}\n"
 
 
 def verifier_pages() -> str:

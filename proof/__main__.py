@@ -19,7 +19,7 @@ SEEDS = 4
 
 def simulate(
     out: Annotated[str, typer.Option("-o", "--out", metavar="DIR", help="Where the runs go: a folder for each world.")],
-    world: Annotated[str, typer.Option(metavar="NAME", help="single, tools, code or all.")] = "all",
+    world: Annotated[str, typer.Option(metavar="NAME", help="single, tools, code, terminal or all.")] = "all",
     tasks: Annotated[int, typer.Option(metavar="N", min=1, help="Tasks in each world.")] = 80,
     repeats: Annotated[int, typer.Option(metavar="N", min=3, help="Rollouts of each task.")] = 4,
     share: Annotated[

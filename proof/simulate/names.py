@@ -6,6 +6,7 @@ The runs of one world and seed share a benchmark, so they share their names, as 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from random import Random
 from typing import Any, Literal, Protocol
 
@@ -19,8 +20,9 @@ FIXED = ("reward", "response", "responses_create_params", "agent_ref", "skills_r
 """Names that the format of NeMo Gym's rollouts defines; beside them whatever begins with `_ng_`."""
 FIXED_IN_FAILURES = ("error", "error_class")
 """Names that the format defines for rows of the failures file."""
-KEYED_BY_DATA = ("kwargs", "arguments", "by_test")
+KEYED_BY_DATA = ("kwargs", "arguments", "checks")
 """Fields whose keys are data, arguments and tests by name, and no names of fields."""
+STAMPS = ("started_at", "agent_started_at", "agent_ended_at", "grading_started_at", "ended_at")
 NOTES = (
     *("error", "verifier_error", "judge_error", "evaluation_error", "retry_note"),
     *("stop_reason", "termination_reason", "failure_mode"),
@@ -92,6 +94,8 @@ def _reshaped(name: str, value: Any) -> Any:
         return {"actions": actions, "communicate_info": []}
     if name == "user_instruction":
         return {"persona": None, "instructions": value}
+    if name == "checks" and value:
+        return [{"name": check, "status": state} for check, state in value.items()]
     if name == "test_results" and value is not None:
         return [{IN_A_TEST.get(inner, inner): held for inner, held in one.items()} for one in value]
     return value
@@ -110,6 +114,35 @@ CONSTANTS: tuple[tuple[str, Any], ...] = (
     ("flags", []),
 )
 """Fields that say the same in every row, words for a state among them."""
+STATES: tuple[Mapping[str, str], ...] = (
+    {},
+    {"normal": "unset", "agent_timeout": "AGENT_DEADLINE", "step_limit": "TURNS", "context_full": "CTX"},
+    {
+        "normal": "none",
+        "agent_timeout": "timeout",
+        "agent_error": "error",
+        "env_error": "infra",
+        "step_limit": "max_rounds",
+    },
+    {
+        "normal": "0",
+        "agent_timeout": "124",
+        "agent_error": "1",
+        "env_error": "125",
+        "grader_timeout": "124",
+        "step_limit": "3",
+        "context_full": "4",
+    },
+)
+"""Words that harnesses have for how a rollout ended."""
+VERDICTS: tuple[Mapping[str, Any], ...] = (
+    {},
+    {"passed": "PASS", "failed": "FAIL", "skipped": "SKIP"},
+    {"passed": "ok", "failed": "not ok", "skipped": "ignored"},
+    {"passed": True, "failed": False, "skipped": None},
+    {"passed": 1, "failed": 0, "skipped": None},
+)
+"""And for how a check ended."""
 NOTHING: tuple[str | None, ...] = (None, "", "unset", "none", "n/a", "ok")
 """What harnesses write where there is nothing to note."""
 
@@ -124,6 +157,9 @@ class Drawn:
         self.spellings = SPELLINGS if rng.random() < 0.2 else (own,)
         """One spelling, or each name in another where several people wrote the harness."""
         self.reshape = rng.random() < 0.5
+        self.states, self.verdicts = rng.choice(STATES), rng.choice(VERDICTS)
+        self.epoch = rng.random() < 0.3
+        """Whether stamps are seconds since 1970."""
         self.words: dict[str, str] = {}
         self.taken = {*FIXED, *FIXED_IN_FAILURES}
         self.account = self._wraps(rng.choice((0, 0, 1, 2)), "account")
@@ -178,8 +214,18 @@ class Drawn:
         return {self.word(name): self._value(name, value) for name, value in kept.items()}
 
     def _value(self, name: str, value: Any) -> Any:
-        value = _reshaped(name, value) if self.reshape else value
-        return value if name in KEYED_BY_DATA else self._deep(value)
+        value = _reshaped(name, self._worded(name, value)) if self.reshape else self._worded(name, value)
+        return value if name in KEYED_BY_DATA and isinstance(value, dict) else self._deep(value)
+
+    def _worded(self, name: str, value: Any) -> Any:
+        """States, verdicts and stamps as this run writes them."""
+        if name == "failure_mode":
+            return self.states.get(value, value)
+        if name == "checks" and value:
+            return {check: self.verdicts.get(state, state) for check, state in value.items()}
+        if name in STAMPS and self.epoch and value:
+            return datetime.fromisoformat(value).timestamp()
+        return value
 
     def _deep(self, value: Any) -> Any:
         if isinstance(value, dict):

@@ -24,7 +24,7 @@ from blade.model.run import Run
 from blade.model.tools import NO_CUSTOM_TOOLS, using_tools
 from blade.stats.counts import count
 from blade.stats.run_metrics import measure
-from blade.stats.scores import suspects_excluded_score
+from blade.stats.scores import suspects_excluded_score, valid_only_score
 
 if TYPE_CHECKING:
     from blade.attribution.runs_together import DraftAttributions
@@ -144,10 +144,13 @@ def _analyze_run(
     with using_tools(book.tools):
         labels = labels_for(run, options.labels)
         diagnosis = diagnose(run, elsewhere, labels, book.labels, drafted, draft.others if draft is not None else ())
+    doubtful = [one.location for one in diagnosis.passes_to_doubt]
+    table = diagnosis.partition.attributions.table
+    aside = [valid_only_score(run, table, doubtful, measured.metrics.headline)] if doubtful else []
     score = suspects_excluded_score(counts, measured.metrics.headline, suspects_of(diagnosis))
     return replace(
         measured,
-        metrics=replace(measured.metrics, scores=(*measured.metrics.scores[:-1], score)),
+        metrics=replace(measured.metrics, scores=(*measured.metrics.scores[:-1], score, *aside)),
         diagnosis=diagnosis,
         make_tasks=lambda: with_diagnosis(measured.make_tasks(), diagnosis),
     )

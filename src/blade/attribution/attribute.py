@@ -16,7 +16,7 @@ from blade.model.diagnosis import Doubt
 from blade.model.finding import Differs, Sign
 from blade.modes.catalog import all_modes
 from blade.modes.declaration import FailureMode
-from blade.modes.evidence import Candidate, Evidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 from blade.stats.infrastructure import INFRA
 from blade.stats.rollout_index import Flags, RolloutIndex
 
@@ -115,9 +115,11 @@ def attribute(
     return Attributions(table=table, other_runs=tuple(one.name for one in others))
 
 
-def decide(evidence: Evidence, labels: Mapping[str, PackageLabel]) -> Decided:
+def decide(evidence: RolloutEvidence, labels: Mapping[str, PackageLabel]) -> Decided:
     """The first mode that applies and is more than suspected; a suspicion decides where only the verdict itself is left."""
-    found = [(mode, one) for mode in all_modes() if (one := mode.applies(evidence)) is not None]
+    found = [
+        (mode, _at_most(mode, one, evidence)) for mode in all_modes() if (one := mode.applies(evidence)) is not None
+    ]
     flags = _flags(evidence)
     chosen = _chosen([one for one in found if not one[1].flag])
     label = next((code for code in evidence.fired if code in labels), None)
@@ -164,11 +166,17 @@ def _chosen(found: Sequence[tuple[FailureMode, Candidate]]) -> tuple[FailureMode
     return sure
 
 
-def _flags(evidence: Evidence) -> list[str]:
+def _at_most(mode: FailureMode, one: Candidate, evidence: RolloutEvidence) -> Candidate:
+    """That a check failed is certain; that it is the agent's doing is proven only where somebody passes the task."""
+    charged = mode.group.startswith("agent") and one.confidence is Confidence.PROVEN
+    return structs.replace(one, confidence=Confidence.LIKELY) if charged and not evidence.task.solved else one
+
+
+def _flags(evidence: RolloutEvidence) -> list[str]:
     return [*dict.fromkeys(sign.kind for sign in evidence.of(*FLAGS)), *evidence.fired]
 
 
-def _stage(evidence: Evidence) -> Stage:
+def _stage(evidence: RolloutEvidence) -> Stage:
     """How far a rollout came of which no mode says it."""
     if evidence.judged:
         return Stage.GRADED
@@ -177,7 +185,7 @@ def _stage(evidence: Evidence) -> Stage:
     return Stage.AGENT_ACTED if evidence.calls or evidence.agent_chars else Stage.ENVIRONMENT_READY
 
 
-def _looked_at(evidence: Evidence) -> str:
+def _looked_at(evidence: RolloutEvidence) -> str:
     """What was there to look at, and decided nothing."""
     told = [f"{len(evidence.signs)} signs" if evidence.signs else ""]
     told += ["the trajectory" if evidence.steps else "", "an answer" if evidence.answer else ""]

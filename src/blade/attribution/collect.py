@@ -13,7 +13,7 @@ from blade.attribution.differences_that_count import ACTIONS, ROW, Differences
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Difference, Sign
 from blade.model.run import Run
-from blade.modes.evidence import Evidence, RunFacts, TaskDoubt, TaskFacts
+from blade.modes.evidence import RolloutEvidence, RunCounts, TaskDoubt, TaskFacts
 from blade.stats.counts import JUDGED, PASSED
 from blade.stats.rollout_index import SINGLE, Flags, RolloutIndex
 
@@ -40,7 +40,7 @@ class CollectedEvidence(Struct, frozen=True, kw_only=True):
     """The evidence of a rollout, its row in the table, and the first step at which an action differs."""
 
     row: int
-    evidence: Evidence
+    evidence: RolloutEvidence
     step: int | None
 
 
@@ -70,7 +70,7 @@ def tallies(run: Run) -> dict[str, Tally]:
     return {task: Tally(passes=passes, failures=failures) for task, (passes, failures) in found.items()}
 
 
-def run_facts(run: Run, only_reads: bool) -> RunFacts:
+def run_facts(run: Run, only_reads: bool) -> RunCounts:
     """What the rollouts of a run have in common."""
     rows = run.rollouts.select("outcome", "steps", "calls", "agent_chars", "answer", "checks_met")
     there = rows.filter(pl.col("outcome") != "missing")
@@ -78,7 +78,7 @@ def run_facts(run: Run, only_reads: bool) -> RunFacts:
     long = _signs(run)
     by_sign = long.group_by("kind", "subject").agg(all=pl.len(), passes=pl.col("passed").sum())
     by_kind = long.unique([ROW, "kind"]).group_by("kind").agg(all=pl.len(), passes=pl.col("passed").sum())
-    return RunFacts(
+    return RunCounts(
         rollouts=there.height,
         with_output=there.filter(spoke.fill_null(value=False)).height,
         with_trajectory=there["steps"].count(),
@@ -105,15 +105,17 @@ def collect(
     facts, tasks = run_facts(run, only_reads), _TaskFactsOf(rollouts, others)
     doubted, otherwise = _doubted(doubts), judged_otherwise(rollouts)
     differs, steps = _differs(counting), _first_steps(counting)
+    expecting = frozenset(run.tasks.drop_nulls("expected")["task_id"].to_list())
     lost = np.flatnonzero(~rollouts.passed if only is None else ~rollouts.passed & only)
     for row, cells in zip(lost.tolist(), run.rollouts.select(_CELLS)[lost].iter_rows(), strict=True):
         task, repeat, signs, fired, *plain = cells
-        evidence = Evidence(
+        evidence = RolloutEvidence(
             **dict(zip(_PLAIN, plain, strict=True)),
             signs=tuple(Sign(**sign) for sign in signs or ()),
             differs=tuple(differs.get(row, ())),
             fired=tuple(dict.fromkeys(hit["code"] for hit in fired or ())),
             doubts=tuple(doubted.get(task, {}).get(repeat, doubted.get(task, {}).get(None, ()))),
+            expects_answer=task in expecting,
             judged_otherwise=bool(otherwise[row]),
             task=tasks.of(task),
             run=facts,
@@ -226,11 +228,18 @@ def judged_otherwise(rollouts: RolloutIndex) -> Flags:
     return otherwise & rollouts.failed
 
 
-def known_cells(evidence: Evidence) -> tuple[Any, ...] | None:
+def known_cells(evidence: RolloutEvidence) -> tuple[Any, ...] | None:
     """What decides about a rollout without signs and doubts, so that equal ones are decided once; None for others."""
     if evidence.signs or evidence.doubts:
         return None
     told = tuple((one.kind, one.name, one.detail) for one in evidence.differs)
-    plain = (evidence.outcome, evidence.stop, evidence.error_class, evidence.silent, bool(evidence.answer))
+    plain = (
+        evidence.outcome,
+        evidence.stop,
+        evidence.error_class,
+        evidence.silent,
+        bool(evidence.answer),
+        evidence.expects_answer,
+    )
     checks = (evidence.checks_met, evidence.checks_asked)
     return plain, checks, told, evidence.fired, evidence.judged_otherwise, evidence.task.solved

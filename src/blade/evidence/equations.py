@@ -43,8 +43,10 @@ _GOES_ON = pattern_of(
     re.IGNORECASE,
 )
 """What may stand behind a number without making it another."""
-_BINDING = frozenset("%!|\u221a_\\<>\u00b0\u00b2\u00b3&'@#~:")
-"""What makes the numbers after it something else when it stands right before them."""
+_BINDING = frozenset("%!|\u221a_\\<>\u00b0\u00b2\u00b3&~")
+"""What makes the numbers after it something else."""
+_TOUCHING = frozenset("'@#:")
+"""What does so where no space is between."""
 _SAME_SIGN = str.maketrans("\u2212\u2013\u00d7\u00b7\u00f7\u2217\u22c5[]{}$", "--**/**()() ")
 _DECIMALS = pattern_of(r"\(?-?[0-9,]*\.([0-9]+)\)?")
 _LATEX = (("\\times", "*"), ("\\cdot", "*"), ("\\div", "/"), ("\\left", ""), ("\\right", ""))
@@ -115,7 +117,7 @@ def _ending(side: str, *, in_chain: bool) -> str:
 def _stands_alone(before: str, found: str, own: str) -> bool:
     """Whether words before arithmetic only lead to it."""
     word = before.rsplit(None, 1)[-1]
-    touches = word[-1:].isalnum() and not found[:1].isspace()
+    touches = (word[-1].isalnum() or word[-1] in _TOUCHING) and not found[:1].isspace()
     one_letter = len(word) == 1 and word.isalpha()
     goes_on = own[:1] in tuple("+*/^") or (own[:1] == "-" and own[1:2].isspace())
     return not (touches or one_letter or goes_on or word[-1] in _BINDING or _TAKES_NUMBERS.search(before) is not None)

@@ -218,18 +218,18 @@ def findings(
     return chosen
 
 
-def _rank(finding: Finding, group: FailureGroup) -> tuple[bool, bool, float, float, int, str]:
-    """What is settled before what is suspected or only described, and then by what fixing it would give."""
+def _rank(finding: Finding, group: FailureGroup) -> tuple[bool, bool, bool, float, float, int, str]:
+    """What is settled before what repeats the verdict, is suspected or only described; then by what fixing it would give."""
     room = finding.headroom
     low = room.interval.low if room.interval is not None else -inf
     suspected = group.confidence is Confidence.SUSPECTED
-    return not finding.fix, suspected, -room.only_defect, -low, -finding.rollouts, finding.id
+    return not finding.fix, suspected, group.repeats_the_verdict, -room.only_defect, -low, -finding.rollouts, finding.id
 
 
 def _finding(group: FailureGroup, draft: FindingDraft, context: RunContext) -> Finding:
     where = draft.where or examples(group, context)
     rollouts = context.rollouts
-    settled = group.confidence is not Confidence.SUSPECTED
+    settled = group.confidence is not Confidence.SUSPECTED and not group.repeats_the_verdict
     alone = group.alone.rows if settled else none(rollouts).rows
     hit, only = rollouts.those(group.failing.rows, group.passing.rows), rollouts.those(alone)
     return Finding(

@@ -9,14 +9,14 @@ from msgspec import Struct
 from blade.evidence.context import Refs, none
 from blade.model.attribution import UNATTRIBUTED, Confidence
 from blade.model.diagnosis import Partition
-from blade.modes.catalog import by_code
+from blade.modes.catalog import all_modes, by_code
 from blade.stats.rollout_index import RolloutIndex
 
 MOST = 40
 """Groups that are looked at, the largest."""
 FEW_FAILURES = 10
 """Up to this many failures a single rollout makes a finding; beyond it takes two."""
-CALLS = ("action-extra", "no-action", "partial-actions", "wrong-argument", "action-missing")
+CALLS = ("malformed-arguments", "action-extra", "no-action", "partial-actions", "wrong-argument", "action-missing")
 """Modes whose subject is a tool, or a tool and its argument."""
 
 
@@ -49,6 +49,11 @@ class FailureGroup(Struct, frozen=True, kw_only=True):
         return self.subject.partition(".")[2] if self.mode in CALLS else ""
 
     @property
+    def repeats_the_verdict(self) -> bool:
+        """Whether all it says is that the result was rejected: no check, argument or value that rollouts share."""
+        return not self.subject and self.mode in by_code() and by_code()[self.mode].result
+
+    @property
     def tasks(self) -> tuple[str, ...]:
         return self.failing.tasks
 
@@ -69,8 +74,12 @@ def groups(partition: Partition, rollouts: RolloutIndex) -> list[FailureGroup]:
 
 
 def _other_modes() -> pl.Expr:
-    """How many other modes apply."""
-    return pl.col("also").list.eval(pl.element().is_in(list(by_code()))).list.sum().fill_null(0)
+    """How many other modes apply that say more than the verdict; what comes after a failure of the machinery follows from
+    it.
+    """
+    telling = [mode.code for mode in all_modes() if not mode.result]
+    others = pl.col("also").list.eval(pl.element().is_in(telling)).list.sum().fill_null(0)
+    return pl.when(pl.col("valid")).then(others).otherwise(0)
 
 
 def _subject(table: pl.DataFrame) -> pl.Expr:

@@ -8,7 +8,7 @@ import polars as pl
 
 from blade.evidence import quotes
 from blade.evidence.context import FindingDraft, QuotedSentence, RunContext
-from blade.findings.calls import argument, extra, left_out
+from blade.findings.calls import argument, extra, left_out, refused_by_schema
 from blade.findings.examples import shown_by
 from blade.findings.groups import FailureGroup
 from blade.model.attribution import Confidence
@@ -29,7 +29,13 @@ KIND_OF_OWNER = {
     "user simulator": "harness",
     "prompt": "prompt",
 }
-BY_CALLS = {"action-extra": extra, "no-action": left_out, "partial-actions": left_out, "wrong-argument": argument}
+BY_CALLS = {
+    "action-extra": extra,
+    "no-action": left_out,
+    "partial-actions": left_out,
+    "wrong-argument": argument,
+    "malformed-arguments": refused_by_schema,
+}
 """Modes of which the calls tell more: what stood in the way, where a passing repeat had the value from."""
 SUPPORT = {
     Confidence.PROVEN: Support.DIRECT,
@@ -53,7 +59,7 @@ def draft_of(group: FailureGroup, context: RunContext) -> FindingDraft:
     return FindingDraft(
         title=declared.titled(group.subject) if group.subject else declared.row,
         what=_what(group, declared, context),
-        fix=f"{_action(declared)}{_to_learn_from(group, declared, context)}" if settled else read_these(group),
+        fix=_fix(group, declared, context),
         brief=declared.row[0].lower() + declared.row[1:],
         kind=KIND_OF_OWNER[declared.owner],
         where=tuple(_shown(group, context)),
@@ -62,8 +68,11 @@ def draft_of(group: FailureGroup, context: RunContext) -> FindingDraft:
     )
 
 
-def _action(declared: FailureMode) -> str:
-    return declared.action.rstrip(".")
+def _fix(group: FailureGroup, declared: FailureMode, context: RunContext) -> str:
+    """The mode's action; where nothing more is supported, which rollouts to read."""
+    if group.confidence is Confidence.SUSPECTED:
+        return read_these(group)
+    return f"{declared.action.rstrip('.')}{_to_learn_from(group, declared, context)}"
 
 
 def read_these(group: FailureGroup) -> str:

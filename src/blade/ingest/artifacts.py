@@ -85,7 +85,7 @@ class Files(Struct, frozen=True, kw_only=True, dict=True):
     def shown(self, path: Path) -> str:
         """The path as people see it: relative to the folder that holds all files."""
         if path not in self._shown:
-            self._shown[path] = Path(os.path.relpath(path.resolve(), self.root)).as_posix()
+            self._shown[path] = Path(os.path.relpath(_resolved(path), self.root)).as_posix()
         return self._shown[path]
 
     @cached_property
@@ -165,13 +165,13 @@ def files_of(found: Found) -> Files:
             format_ = bundle.format if role == "rollouts" or bundle.format.splittable else format_named("gym")
             listed.append((paths[role], role, owner, format_.name))
     paths_, roles, owners, formats_ = zip(*listed, strict=True)
-    root = os.path.commonpath([str(bundle.path.resolve().parent) for bundle in found.bundles])
+    root = os.path.commonpath([str(_resolved(bundle.path).parent) for bundle in found.bundles])
     return Files(bundles=found.bundles, root=root, paths=paths_, roles=roles, owners=owners, formats=formats_)
 
 
 def _problems(search: _Search) -> tuple[Problem, ...]:
     """Why files were refused; a sidecar that a glob swallowed is no problem."""
-    taken = {path.resolve() for bundle in search.bundles.values() for path in bundle.sidecars.values()}
+    taken = {_resolved(path) for bundle in search.bundles.values() for path in bundle.sidecars.values()}
     refused = sorted((path, why) for path, why in search.refused.items() if path not in taken)
     return tuple(
         Problem(source=RowSource(artifact=f"{path.parent.name}/{path.name}"), reason=why) for path, why in refused
@@ -183,6 +183,11 @@ def _with_dataset(bundle: Bundle, near: Collection[Path]) -> Bundle:
     if len(near) != 1 or "inputs" in bundle.sidecars:
         return bundle
     return replace(bundle, sidecars=bundle.sidecars | {"dataset": next(iter(near))})
+
+
+def _resolved(path: Path) -> Path:
+    """Where a path leads to; one that leads in a circle, as far as it can be followed."""
+    return Path(os.path.realpath(path))
 
 
 def _split_name(text: str) -> tuple[str | None, str]:
@@ -214,7 +219,7 @@ def _analysis_folders(path: Path) -> list[Path]:
         finish(folder)
     if (path / "rollouts.parquet").is_file():
         return [path]
-    home = path.resolve()
+    home = _resolved(path)
     saved = sorted(
         child.parent for child in path.glob("*/rollouts.parquet") if child.is_file() and is_inside(child, home)
     )
@@ -245,13 +250,13 @@ def _take_below(path: Path, name: str | None, search: _Search) -> None:
             continue
         for file in _files_in(here):
             if role_of(file) in _COUNTED and not _is_swallowed(file):
-                search.refused[file.resolve()] = _without_rollouts(role_of(file))
+                search.refused[_resolved(file)] = _without_rollouts(role_of(file))
             if role_of(file) == "rollouts":
                 _take_file(file, name, search)
-                rows = read_head(file).rows if file.resolve() in search.refused else ()
+                rows = read_head(file).rows if _resolved(file) in search.refused else ()
                 if rows and all("responses_create_params" in row for row in rows):
                     search.datasets.append(file)
-                    del search.refused[file.resolve()]
+                    del search.refused[_resolved(file)]
 
 
 def _folders(root: Path, forced: Format | None) -> Iterator[tuple[FolderListing, Format | None]]:
@@ -272,9 +277,9 @@ def _folders(root: Path, forced: Format | None) -> Iterator[tuple[FolderListing,
 
 def _take_folder(path: Path, format_: Format, name: str | None, search: _Search) -> None:
     if all(target != "reward" for target, _ in search.field_map) and (refusal := format_.refusal(path)):
-        search.refused[path.resolve()] = refusal
+        search.refused[_resolved(path)] = refusal
         return
-    search.bundles[path.resolve()] = Bundle(path=path, format=format_, name=name, folder=path.resolve().name)
+    search.bundles[_resolved(path)] = Bundle(path=path, format=format_, name=name, folder=_resolved(path).name)
 
 
 def _files(folder: Path) -> list[Path]:
@@ -306,10 +311,10 @@ def _take_file(path: Path, name: str | None, search: _Search) -> None:
         format_ = format_named("gym")
     why = _why_not(path, head, format_, beside, search.field_map)
     if format_ is None or why:
-        search.refused[path.resolve()] = why or "not a format that is known"
+        search.refused[_resolved(path)] = why or "not a format that is known"
         return
-    folder = path.resolve().parent.name
-    search.bundles[path.resolve()] = Bundle(path=path, format=format_, name=name, sidecars=beside, folder=folder)
+    folder = _resolved(path).parent.name
+    search.bundles[_resolved(path)] = Bundle(path=path, format=format_, name=name, sidecars=beside, folder=folder)
 
 
 def _why_not(

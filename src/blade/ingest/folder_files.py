@@ -44,7 +44,9 @@ class FolderListing(Struct, frozen=True, kw_only=True):
 def listing(path: Path, root: Path | None = None) -> FolderListing:
     """What stands in a folder; a link is taken where it stays below `root`, by default the folder itself."""
     home = (root or path).resolve()
-    files, folders, problems = [], [], {}
+    files: list[str] = []
+    folders: list[str] = []
+    problems: dict[str, str] = {}
     try:
         entries = sorted(os.scandir(path), key=lambda entry: entry.name)
     except OSError as error:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeGuard
 
 from msgspec import Struct
 
@@ -12,7 +12,6 @@ from blade.ingest import cells, fields
 from blade.ingest.mapping import is_talk, reward_of
 
 _DEEPEST = 6
-_MOST_RECORDS = 1_000_000
 _ALIKE = 0.5
 """Of the fields that most records of a list have, the share that a record must have to be of the same kind."""
 _LONGEST_KEY = 200
@@ -23,8 +22,6 @@ _WORDS = frozenset(
     ("pass", "passed", "fail", "failed", "failure", "success", "correct", "incorrect", "error", "skipped")
 )
 _DECISIVE = frozenset(("pass", "passed", "fail", "failed", "correct", "incorrect"))
-_KNOWN_TALK = ("role", "name", "speaker", "agent", "sender", "actor", "from")
-_KNOWN_TEXT = ("content", "text", "value", "tool_calls", "type")
 _ATTEMPT = re.compile(
     r"(.+?)[._/-]+(?:trial|run|attempt|repeat|sample|rollout|seed|try|rep|epoch|iter)[._-]?(\d+)", re.IGNORECASE
 )
@@ -48,8 +45,7 @@ def records_of(value: Any) -> Records | None:
     kinds = [Records(path=path, rows=rows) for path, rows in found.items() if _is_one_kind(rows)]
     judged = [one for one in kinds if verdict_field(one.rows) is not None]
     outer = [one for one in judged if not any(_holds(other, one) for other in judged)]
-    best = max(outer or kinds, key=lambda one: (len(one.rows), -one.path.count(".")), default=None)
-    return best
+    return max(outer or kinds, key=lambda one: (len(one.rows), -one.path.count(".")), default=None)
 
 
 def _holds(outer: Records, inner: Records) -> bool:
@@ -71,40 +67,45 @@ def _is_share_of(outer: Records, inner: Records) -> bool:
 
 
 def _collect(value: Any, path: str, around: Fields, found: dict[str, list[Fields]], depth: int) -> None:
+    """Gather the objects of every list and every map of ids below a value; `around` are the fields that they inherit."""
     if depth > _DEEPEST:
         return
+    entries: Iterable[tuple[str | None, Any]]
     if isinstance(value, list):
-        entries: list[tuple[str | None, Any]] = [(None, item) for item in value]
-    elif isinstance(value, dict) and _is_map(value):
-        entries = list(value.items())
-    elif isinstance(value, dict):
-        for name, inner in value.items():
-            if isinstance(inner, dict | list) and inner:
-                _collect(inner, f"{path}.{name}" if path else name, around, found, depth + 1)
-        return
+        entries = ((None, item) for item in value)
+    elif _is_map(value):
+        entries = value.items()
     else:
+        _collect_inside(value, f"{path}." if path else "", around, found, depth)
         return
     here = f"{path}.*" if path else "*"
     for key, item in entries:
         if isinstance(item, list):
             _collect(item, here, around | ({"task_id": key} if key is not None else {}), found, depth + 1)
-        if not isinstance(item, dict):
-            continue
-        record = {**around, **item}
-        if key is not None and not any(name in item for name in fields.ID_NAMES):
-            record["task_id"] = f"{around['task_id']}/{key}" if "task_id" in around else key
-        rows = found.setdefault(here, [])
-        if len(rows) < _MOST_RECORDS:
-            rows.append(record)
-        inherited = {name: inner for name, inner in record.items() if not isinstance(inner, dict | list)}
-        inherited = {name: inner for name, inner in inherited.items() if name not in (*_REWARDS, *fields.VERDICTS)}
-        for name, inner in item.items():
-            if isinstance(inner, dict | list) and inner:
-                _collect(inner, f"{here}.{name}", inherited, found, depth + 1)
+        elif isinstance(item, dict):
+            record = {**around, **item}
+            if key is not None and not any(name in item for name in fields.ID_NAMES):
+                record["task_id"] = f"{around['task_id']}/{key}" if "task_id" in around else key
+            found.setdefault(here, []).append(record)
+            _collect_inside(item, f"{here}.", _inherited(record), found, depth)
 
 
-def _is_map(value: Mapping[str, Any]) -> bool:
-    """A map from ids to records: at least two objects or lists of objects, alike, under names that are no fields."""
+def _collect_inside(value: Any, path: str, around: Fields, found: dict[str, list[Fields]], depth: int) -> None:
+    for name, inner in value.items() if isinstance(value, dict) else ():
+        if isinstance(inner, dict | list) and inner:
+            _collect(inner, f"{path}{name}", around, found, depth + 1)
+
+
+def _inherited(record: Fields) -> Fields:
+    """What a record hands down to those inside it: its values, but no verdict of its own."""
+    own = (*_REWARDS, *fields.VERDICTS)
+    return {name: value for name, value in record.items() if not isinstance(value, dict | list) and name not in own}
+
+
+def _is_map(value: Any) -> TypeGuard[dict[str, Any]]:
+    """A map from ids to records: at least two objects or lists of objects, all alike."""
+    if not isinstance(value, dict):
+        return False
     inner = list(value.values())
     if len(inner) < 2:
         return False

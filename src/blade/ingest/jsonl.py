@@ -123,7 +123,7 @@ def open_bytes(path: Path) -> IO[bytes]:
     file = open_regular(path, _BLOCK)
     kind = _magic(file)
     if kind == _GZIP:
-        return cast(IO[bytes], _Gzip(fileobj=file, mode="rb"))
+        return cast(IO[bytes], _Gzip(file))
     if kind == _ZSTD:
         return cast(IO[bytes], io.BufferedReader(_Frames(file), _BLOCK))
     return file
@@ -132,11 +132,13 @@ def open_bytes(path: Path) -> IO[bytes]:
 class _Gzip(gzip.GzipFile):
     """Decompressed gzip data; closes the file that it reads, too."""
 
+    def __init__(self, packed: IO[bytes]) -> None:
+        super().__init__(fileobj=packed, mode="rb")
+        self._packed = packed
+
     def close(self) -> None:
-        file = self.fileobj
         super().close()
-        if file is not None:
-            file.close()
+        self._packed.close()
 
 
 def is_compressed(path: Path) -> bool:

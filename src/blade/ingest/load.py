@@ -19,7 +19,7 @@ from blade.ingest.frames import in_natural_order, natural
 from blade.ingest.identity import identify
 from blade.ingest.join import JOINED, expect, join, missing_rows
 from blade.ingest.jsonl import Torn
-from blade.ingest.mapping import guesses
+from blade.ingest.mapping import guesses, looks_scored
 from blade.ingest.reread import reread
 from blade.ingest.row_table import EXTRA
 from blade.ingest.runs import NAMELESS, Called, RunGroup, assign, is_nameable, unique_names
@@ -271,7 +271,7 @@ def _unjudged(run: Run, files: Files, options: Options) -> Problem | None:
     own = {entry.path for entry in run.artifacts if entry.role == "rollouts" and format_named(entry.format).splittable}
     paths = [bundle.path for bundle in files.bundles if files.shown(bundle.path) in own and bundle.path.is_file()]
     head = next((head.rows for head in map(read_head, paths) if head.rows), ())
-    if not head or any(name in row for row in head for name in BY_NAME["reward"].paths):
+    if not head or any(name in row for row in head for name in BY_NAME["reward"].paths) or not looks_scored(head):
         return None
     reason = f"no row has a reward or score; {guesses(head)}"
     return Problem(source=RowSource(artifact=files.shown(paths[0])), reason=reason)

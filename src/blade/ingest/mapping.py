@@ -29,6 +29,8 @@ _OTHER_WORDS = {"correct": True, "incorrect": False, "wrong": False, "resolved":
 _NAMES_A_TASK = re.compile(r"(?:\b|_)(?:id|task|case|key|test|question|problem|instance|name)\b", re.IGNORECASE)
 _NOT_JUDGED = ("error", "errored", "skipped", "skip", "n/a", "none", "unknown")
 """Words for a result that is no verdict."""
+_OF_A_MODEL = ("response.", "responses_create_params.")
+"""Where a request and a response keep settings and states that judge nothing."""
 _HINTED = ("prompt", "expected", "answer", "model")
 """What is guessed by a field's name alone, since content shows it only over many rows."""
 
@@ -97,10 +99,7 @@ def reward_of(value: object) -> float | None:
 
 def guesses(rows: Sequence[Row]) -> str:
     """The fields of rows that nobody knows, an example of each with what it may be, and the mapping to try."""
-    fields: dict[str, list[Any]] = {}
-    for row in rows:
-        for path, value in _leaves(row):
-            fields.setdefault(path, []).append(value)
+    fields = _fields(rows)
     guessed = _guessed(fields, len(rows))
     names = {path: target for target, path in guessed.items()}
     known = [path for path in fields if path in names]
@@ -110,6 +109,20 @@ def guesses(rows: Sequence[Row]) -> str:
     listed = ", ".join(shown) + (", ..." if len(fields) > len(order) else "")
     tried = " ".join(f"--map {shlex.quote(f'{target}={path}')}" for target, path in guessed.items())
     return f"its fields are {listed or 'none'}; if these are rollouts, say what is what: {tried}"
+
+
+def looks_scored(rows: Sequence[Row]) -> bool:
+    """Whether a field of the rows, by its name and by what it holds, is a verdict that nobody reads."""
+    own = {path: values for path, values in _fields(rows).items() if not path.startswith(_OF_A_MODEL)}
+    return is_verdict(_guessed(own, len(rows))["reward"])
+
+
+def _fields(rows: Sequence[Row]) -> dict[str, list[Any]]:
+    fields: dict[str, list[Any]] = {}
+    for row in rows:
+        for path, value in _leaves(row):
+            fields.setdefault(path, []).append(value)
+    return fields
 
 
 def _field(path: str, value: Any, target: str | None) -> str:

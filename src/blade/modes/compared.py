@@ -9,7 +9,7 @@ from blade.evidence.differences import OF_A_TEST, limit_word
 from blade.model.attribution import Confidence
 from blade.model.finding import Difference, Differs
 from blade.model.pattern import pattern_of
-from blade.modes.evidence import Candidate, Evidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 
 MIXED = (Differs.ARGUMENT, Differs.MISSING, Differs.EXTRA)
 """Ways in which changes can differ from the expected ones, beside others that do not."""
@@ -35,7 +35,7 @@ def of_grader(error_class: str | None) -> bool:
     return error_class is not None and _GRADER.search(error_class) is not None
 
 
-def named_limit(evidence: Evidence) -> str | None:
+def named_limit(evidence: RolloutEvidence) -> str | None:
     """The limit that the recorded error or the stop word of a rollout names, where it is none of the grader's."""
     for word in (evidence.error_class, evidence.stop):
         if word and not of_grader(word) and (limit := limit_word(word)) is not None:
@@ -43,7 +43,7 @@ def named_limit(evidence: Evidence) -> str | None:
     return None
 
 
-def limited(evidence: Evidence, limit: str, *signs: str) -> Candidate | None:
+def limited(evidence: RolloutEvidence, limit: str, *signs: str) -> Candidate | None:
     """The rollout was cut by a limit; the subject says whether anything was delivered."""
     cut = evidence.difference(Differs.CUT, limit)
     seen = evidence.sign(*signs) if signs else None
@@ -61,14 +61,14 @@ def limited(evidence: Evidence, limit: str, *signs: str) -> Candidate | None:
     )
 
 
-def _delivered(evidence: Evidence) -> str:
+def _delivered(evidence: RolloutEvidence) -> str:
     if evidence.checks_met or evidence.sign("log:test-passed") is not None:
         return "partly delivered"
     absent = evidence.sign("missing:named-in-prompt") or evidence.difference(Differs.NO_ANSWER)
     return "nothing delivered" if absent is not None else ""
 
 
-def only(evidence: Evidence, kind: Differs) -> bool:
+def only(evidence: RolloutEvidence, kind: Differs) -> bool:
     """Whether one kind is the only way in which the changes differ."""
     return {one.kind for one in evidence.differs if one.kind in MIXED} == {kind}
 
@@ -95,14 +95,14 @@ def named_alone(failed: Sequence[Difference]) -> str:
     return names[0][:LONGEST_SUBJECT] if len(names) == 1 else ""
 
 
-def checks(evidence: Evidence, how_many: str) -> Candidate | None:
+def checks(evidence: RolloutEvidence, how_many: str) -> Candidate | None:
     """Tests or criteria fail: one of several, some, or all, by the grader's account or by its log."""
     named = evidence.all_of(Differs.CHECK)
     logged = tuple(evidence.of("log:test-failed", "log:test-error"))
     failed, asked = _numbers(evidence, named, len(logged))
     if not failed or not evidence.judged:
         return None
-    if _how_many(failed, asked, evidence) != how_many:
+    if _how_many(failed, asked) != how_many:
         return None
     subject = named_alone(named) or (logged[0].subject if len({one.subject for one in logged}) == 1 else "")
     of = f" of {asked}" if asked else ""
@@ -115,15 +115,15 @@ def checks(evidence: Evidence, how_many: str) -> Candidate | None:
     )
 
 
-def _numbers(evidence: Evidence, named: Sequence[Difference], logged: int) -> tuple[int, int | None]:
+def _numbers(evidence: RolloutEvidence, named: Sequence[Difference], logged: int) -> tuple[int, int | None]:
     """How many failed, and of how many, where that is known."""
     if evidence.checks_asked:
         return evidence.checks_asked - (evidence.checks_met or 0), evidence.checks_asked
     return len(named) or logged, None
 
 
-def _how_many(failed: int, asked: int | None, evidence: Evidence) -> str:
+def _how_many(failed: int, asked: int | None) -> str:
     if asked is not None:
         return "one" if failed == 1 and asked > 1 else "all" if failed == asked else "some"
-    some_hold = evidence.sign("log:test-passed") is not None
-    return ("one" if failed == 1 else "some") if some_hold else "all"
+    # Without the number of all of them, nobody knows that none holds.
+    return "one" if failed == 1 else "some"

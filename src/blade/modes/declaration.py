@@ -11,9 +11,9 @@ from msgspec import Struct
 
 from blade.model.attribution import Responsible, Stage
 from blade.model.finding import Cause
-from blade.modes.evidence import Candidate, Evidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 
-Applies = Callable[[Evidence], Candidate | None]
+Applies = Callable[[RolloutEvidence], Candidate | None]
 Group = Literal["machinery", "benchmark", "limit", "user simulator", "agent conduct", "agent result", "package"]
 GROUPS: tuple[Group, ...] = (
     "machinery",

@@ -21,6 +21,10 @@ COMMON_IN_PASSES = 0.2
 """Share of passes among the rollouts with a sign above which the sign explains no failure."""
 
 
+IN_PASSES = ("status", "ends:", "hollow:", "agent:no-output", "skipped-as-passed", "read-grader", "edited-grader")
+"""Kinds of signs that are looked for in passes as well."""
+
+
 class TaskDoubt(Struct, frozen=True, kw_only=True):
     """What a rule over the run saw in a task, as far as it concerns this rollout."""
 
@@ -53,7 +57,7 @@ class TaskFacts(Struct, frozen=True, kw_only=True):
         return self.passes > 0 or self.passed_elsewhere
 
 
-class RunFacts(Struct, frozen=True, kw_only=True):
+class RunCounts(Struct, frozen=True, kw_only=True):
     """What the rollouts of the run have in common, so that a lack of it in one of them means something."""
 
     rollouts: int = 0
@@ -74,10 +78,10 @@ class RunFacts(Struct, frozen=True, kw_only=True):
 
 
 NO_TASK_FACTS = TaskFacts()
-NO_RUN_FACTS = RunFacts()
+NO_RUN_FACTS = RunCounts()
 
 
-class Evidence(Struct, frozen=True, kw_only=True):
+class RolloutEvidence(Struct, frozen=True, kw_only=True):
     """Everything that is known of one rollout that did not pass."""
 
     outcome: str
@@ -97,10 +101,12 @@ class Evidence(Struct, frozen=True, kw_only=True):
     fired: tuple[str, ...] = ()
     """Codes of the rules that saw something in it."""
     doubts: tuple[TaskDoubt, ...] = ()
+    expects_answer: bool = False
+    """The task has an expected answer."""
     judged_otherwise: bool = False
     """Another rollout of the task passes with the very same output."""
     task: TaskFacts = NO_TASK_FACTS
-    run: RunFacts = NO_RUN_FACTS
+    run: RunCounts = NO_RUN_FACTS
 
     @property
     def judged(self) -> bool:
@@ -165,6 +171,8 @@ class Evidence(Struct, frozen=True, kw_only=True):
         rollouts, passes = self.alike(sign)
         if rollouts < 2:
             return ""
+        if not sign.kind.startswith(IN_PASSES):
+            return f"{rollouts} rollouts of this run that did not pass show it"
         return f"{rollouts} of {self.run.rollouts} rollouts of this run show it, {passes} of them pass"
 
 

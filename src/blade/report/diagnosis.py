@@ -158,6 +158,18 @@ def doubts_lines(one: RunAnalysis) -> list[str]:
     return ["**Doubts about the benchmark (not the model).** " + " ".join(shown) + tail]
 
 
+def passes_to_doubt_lines(one: RunAnalysis) -> list[str]:
+    """Passes that may not mean what they seem, in one paragraph."""
+    if one.diagnosis is None or not one.diagnosis.passes_to_doubt:
+        return []
+    found = one.diagnosis.passes_to_doubt
+    told = "; ".join(f"{safe(each.location)}: {safe(each.why)}" for each in found[:MOST_DOUBTS])
+    more = f", and {len(found) - MOST_DOUBTS:,} more in findings.json" if len(found) > MOST_DOUBTS else ""
+    return [
+        f"**Passes to doubt.** {len(found):,} {'pass' if len(found) == 1 else 'passes'} may not mean what {'it seems' if len(found) == 1 else 'they seem'}: {told}{more}."
+    ]
+
+
 def doubts_told(found: Diagnosis) -> list[tuple[str, str]]:
     """What each rule doubts, about what and in words: the first thing that it saw, and in which other tasks it saw more."""
     by_code: dict[str, list[Doubt]] = {}

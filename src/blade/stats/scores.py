@@ -47,6 +47,16 @@ def infra_excluded_score(run: Run, counts: TaskCounts, kind: str, broken: pl.Ser
     )
 
 
+def valid_only_score(run: Run, attributed: pl.DataFrame, doubtful: Collection[str], kind: str) -> HeadlineScore:
+    """Judged rollouts without infrastructure and without the passes at some locations that may not mean what they seem."""
+    void = attributed.select(
+        pl.format("{}#{}", "task_id", "repeat").is_in(sorted(doubtful)) | pl.col("infra")
+    ).to_series()
+    counts = count(replace(run, rollouts=run.rollouts.select(COUNTED).filter(~void)))
+    tops = counts.passed if kind == "pass_at_1" else counts.reward_sum
+    return _score("infra_and_doubtful_passes_excluded", kind, counts, tops, counts.judged, "no rollout is left")
+
+
 def suspects_excluded_score(counts: TaskCounts, kind: str, suspects: Collection[str] | None) -> HeadlineScore:
     """Judged rollouts of tasks that nothing speaks against; `suspects` is None where no diagnosis was made."""
     if suspects is None:

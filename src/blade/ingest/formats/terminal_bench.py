@@ -96,9 +96,8 @@ def _read_trial(folder: Path, row: TrialRow) -> AgentSession | None:
     names = listing(folder / "sessions").files
     logs = [name for name in names if name.endswith(".log")]
     tests = row.text(folder / "sessions" / _TEST_LOG) if _TEST_LOG in logs else ""
-    tests = (tests.strip() and tests) or "\n".join(
-        _recordings(folder, [_TEST_CAST] if _TEST_CAST in names else [], row)
-    )
+    if not tests.strip() and _TEST_CAST in names:
+        tests = "\n".join(_recordings(folder, [_TEST_CAST], row))
     row.values["test_log"] = plain_text(tests or row.text(folder / "panes" / "post-test.txt")) or None
     row.values["commands"] = row.text(folder / "commands.txt") or None
     texts = [row.text(folder / "sessions" / name) for name in logs if name != _TEST_LOG]

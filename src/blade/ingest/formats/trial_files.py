@@ -37,6 +37,9 @@ _LINES = (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".eval", ".gz", ".zst
 _SHARED = 0.5
 """Of the trials, the share that must have a file for it to be a part of every trial."""
 _HEAD = 1 << 16
+_SPOKEN = frozenset(
+    path for name in ("prompt", "trajectory", "expected", "answer") for path in fields.BY_NAME[name].paths
+)
 
 
 def owns(here: FolderListing) -> bool:
@@ -125,7 +128,8 @@ def _are_trials(folders: Sequence[FolderListing]) -> bool:
     shared = [name for name, count in counts.items() if count > _SHARED * len(folders)]
     if not shared or any(name.endswith(_LINES) for name in shared):
         return False
-    if any(one.owns(folder) for one in formats() if one.owns not in (None, owns) for folder in folders[:3] if one.owns):
+    runs = [one.owns for one in formats() if one.owns is not None and one.name != "trial-files"]
+    if any(owns_it(folder) for owns_it in runs for folder in folders[:3]):
         return False
     read = [_values(folder, TrialRow(root=folder.path.parent)) for folder in folders[:_LOOKED_AT]]
     return _judge(read) is not None
@@ -144,11 +148,13 @@ def _values(folder: FolderListing, row: TrialRow) -> dict[str, Any]:
             elif value is not None:
                 found[stem] = value
         elif name.endswith(_TEXTS):
-            found[stem] = plain_text(row.text(folder.path / name)).strip() or None
+            # `agent.log` is no agent's name; a text called like what was asked or answered is just that.
+            known = stem if stem in _SPOKEN and not name.endswith((".log", ".err")) else name.replace(".", "_")
+            found[known] = plain_text(row.text(folder.path / name)).strip() or None
     judged = [stem for stem, value in objects.items() if verdict_field([value]) is not None]
     opened = judged[0] if len(judged) == 1 else next(iter(objects)) if len(objects) == 1 else None
     for stem, value in objects.items():
-        found |= {name: inner for name, inner in value.items()} if stem == opened else {stem: value}
+        found |= value if stem == opened else {stem: value}
     return {name: value for name, value in found.items() if value is not None}
 
 

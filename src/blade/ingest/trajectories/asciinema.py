@@ -12,34 +12,34 @@ from blade.ingest.terminal import recorded_text
 _VERSIONS = (1, 2, 3)
 
 
-class Recording(msgspec.Struct, frozen=True, kw_only=True):
+class TerminalRecording(msgspec.Struct, frozen=True, kw_only=True):
     """The text of a recording, and whether its beginning is missing."""
 
     text: str
     is_cut: bool = False
 
 
-def read_recording(raw: str) -> Recording | None:
+def read_recording(raw: str) -> TerminalRecording | None:
     """The recording; None where the text is none. Events that are torn are left out, and a start without its header is cut."""
     whole = _decoded(raw)
     if isinstance(whole, dict) and whole.get("version") == 1:
         frames = whole.get("stdout")
-        return Recording(text=recorded_text("".join(_frames(frames if isinstance(frames, list) else [], 1))))
+        return TerminalRecording(text=recorded_text("".join(_frames(frames if isinstance(frames, list) else [], 1))))
     lines = raw.split("\n")
     values = [value for line in lines if line.strip() and (value := _decoded(line)) is not None]
     has_header = bool(values) and isinstance(values[0], dict) and values[0].get("version") in _VERSIONS
     printed = list(_frames([value for value in values if isinstance(value, list)], 2))
     if not printed and not has_header:
         return None
-    return Recording(text=recorded_text("".join(printed)), is_cut=not has_header)
+    return TerminalRecording(text=recorded_text("".join(printed)), is_cut=not has_header)
 
 
 def _frames(events: list[Any], place: int) -> Iterator[str]:
     """What was printed; what was typed and resizes are left out."""
     for event in events:
-        if isinstance(event, list) and len(event) > place and isinstance(event[place], str):
-            if place == 1 or event[1] == "o":
-                yield event[place]
+        is_text = isinstance(event, list) and len(event) > place and isinstance(event[place], str)
+        if is_text and (place == 1 or event[1] == "o"):
+            yield event[place]
 
 
 def _decoded(text: str) -> Any:

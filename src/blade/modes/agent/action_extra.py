@@ -16,7 +16,7 @@ from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause, Differs
 from blade.modes.compared import only
 from blade.modes.declaration import mode
-from blade.modes.evidence import Candidate, Evidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 
 
 @mode(
@@ -31,7 +31,7 @@ from blade.modes.evidence import Candidate, Evidence
     action="Before this call, have the agent state the facts and the rule that allow it; better, let the tool refuse where they do not hold.",
     owner="prompt",
 )
-def action_extra(evidence: Evidence) -> Candidate | None:
+def action_extra(evidence: RolloutEvidence) -> Candidate | None:
     found = evidence.all_of(Differs.UNWANTED) or (
         evidence.all_of(Differs.EXTRA) if only(evidence, Differs.EXTRA) else ()
     )

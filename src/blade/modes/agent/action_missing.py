@@ -16,7 +16,7 @@ from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause, Differs
 from blade.modes.compared import required
 from blade.modes.declaration import mode
-from blade.modes.evidence import Candidate, Evidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 
 
 @mode(
@@ -31,7 +31,7 @@ from blade.modes.evidence import Candidate, Evidence
     action="Read these rollouts: the agent answers without the look-up, or takes another tool.",
     owner="prompt",
 )
-def action_missing(evidence: Evidence) -> Candidate | None:
+def action_missing(evidence: RolloutEvidence) -> Candidate | None:
     found = tuple(one for one in evidence.all_of(Differs.LOOKUP) if not one.detail)
     if not found or not evidence.run.only_reads:
         return None

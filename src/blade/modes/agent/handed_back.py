@@ -3,7 +3,7 @@
 Evidence
     Nobody answers the agent, its session ends by itself, and it closes with open items on its own list, by giving up, or with a question.
 Contradicted by
-    A test of the task that holds; a user who answers.
+    A test of the task that holds; a user who answers; a last call without a result, which says that the session was cut.
 False alarms
     An offer of further help after the work is done.
 Example
@@ -15,7 +15,7 @@ from __future__ import annotations
 from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause
 from blade.modes.declaration import mode
-from blade.modes.evidence import Candidate, Evidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 
 
 @mode(
@@ -30,12 +30,14 @@ from blade.modes.evidence import Candidate, Evidence
     action="Tell the agent that nobody will answer, that it may act, and that it must check that the required output exists before it ends.",
     owner="prompt",
 )
-def handed_back(evidence: Evidence) -> Candidate | None:
+def handed_back(evidence: RolloutEvidence) -> Candidate | None:
     if (
         evidence.checks_met
         or evidence.sign("log:test-passed") is not None
         or evidence.sign("ends:success-claim") is not None
     ):
+        return None
+    if evidence.sign("ends:call-without-result") is not None:
         return None
     sign = evidence.sign("ends:gave-up", "ends:open-todos", "ends:question")
     if sign is None:

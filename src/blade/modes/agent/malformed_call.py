@@ -15,13 +15,13 @@ from __future__ import annotations
 from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause
 from blade.modes.declaration import mode
-from blade.modes.evidence import Candidate, Evidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 
 
 @mode(
     "malformed-call",
     group="agent conduct",
-    order=525,
+    order=508,
     party="unknown",
     stage=Stage.AGENT_ACTED,
     cause=Cause.BEHAVIOR,
@@ -30,7 +30,7 @@ from blade.modes.evidence import Candidate, Evidence
     action="Check the serving stack's tool-call parser on the quoted message; retry a turn that holds call markup.",
     owner="harness",
 )
-def malformed_call(evidence: Evidence) -> Candidate | None:
+def malformed_call(evidence: RolloutEvidence) -> Candidate | None:
     sign = evidence.sign("ends:tool-call-as-text")
     if sign is not None:
         return Candidate(confidence=Confidence.LIKELY, signs=(sign,))

@@ -16,7 +16,7 @@ from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause, Differs
 from blade.modes.compared import required
 from blade.modes.declaration import mode
-from blade.modes.evidence import Candidate, Evidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 
 
 @mode(
@@ -31,7 +31,7 @@ from blade.modes.evidence import Candidate, Evidence
     action="Read what the agent says where the change was due: it refuses, hands over, or waits for a confirmation.",
     owner="prompt",
 )
-def no_action(evidence: Evidence) -> Candidate | None:
+def no_action(evidence: RolloutEvidence) -> Candidate | None:
     found = evidence.all_of(Differs.NOT_MADE)
     return (
         Candidate(confidence=Confidence.PROVEN, subject=found[0].name, differences=found, contrast=required(found))

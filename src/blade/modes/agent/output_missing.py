@@ -15,7 +15,7 @@ from __future__ import annotations
 from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause, Differs
 from blade.modes.declaration import mode
-from blade.modes.evidence import Candidate, Evidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 
 
 @mode(
@@ -30,7 +30,7 @@ from blade.modes.evidence import Candidate, Evidence
     action="Have the agent check that every output which the prompt names exists before it ends.",
     owner="prompt",
 )
-def output_missing(evidence: Evidence) -> Candidate | None:
+def output_missing(evidence: RolloutEvidence) -> Candidate | None:
     sign = evidence.sign("missing:named-in-prompt")
     if sign is not None and not evidence.passes_with(sign):
         return Candidate(confidence=Confidence.LIKELY, subject=sign.subject, signs=(sign,))

@@ -16,7 +16,7 @@ from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause, Differs
 from blade.modes.compared import only, required
 from blade.modes.declaration import mode
-from blade.modes.evidence import Candidate, Evidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 
 
 @mode(
@@ -31,7 +31,7 @@ from blade.modes.evidence import Candidate, Evidence
     action="Have the agent list the open requests before it closes, and go through them one by one.",
     owner="prompt",
 )
-def partial_actions(evidence: Evidence) -> Candidate | None:
+def partial_actions(evidence: RolloutEvidence) -> Candidate | None:
     found = evidence.all_of(Differs.MISSING)
     if not found or not only(evidence, Differs.MISSING):
         return None

@@ -15,7 +15,7 @@ from __future__ import annotations
 from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause, Differs
 from blade.modes.declaration import mode
-from blade.modes.evidence import Candidate, Evidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 
 
 @mode(
@@ -30,7 +30,7 @@ from blade.modes.evidence import Candidate, Evidence
     action="Have the harness refuse an end without a patch, and say so to the agent.",
     owner="prompt",
 )
-def patch_empty(evidence: Evidence) -> Candidate | None:
+def patch_empty(evidence: RolloutEvidence) -> Candidate | None:
     sign, absent = evidence.sign("patch:empty"), evidence.difference(Differs.NO_ANSWER, "patch")
     if sign is None and absent is None:
         return None

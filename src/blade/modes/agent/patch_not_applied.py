@@ -18,7 +18,7 @@ from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause, Differs
 from blade.model.pattern import pattern_of
 from blade.modes.declaration import mode
-from blade.modes.evidence import Candidate, Evidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 
 _FAILED = pattern_of(r"fail|not |error|corrupt|reject", re.IGNORECASE)
 
@@ -35,7 +35,7 @@ _FAILED = pattern_of(r"fail|not |error|corrupt|reject", re.IGNORECASE)
     action="Apply the patch to a clean checkout before it is handed in, and send the error back to the agent.",
     owner="prompt",
 )
-def patch_not_applied(evidence: Evidence) -> Candidate | None:
+def patch_not_applied(evidence: RolloutEvidence) -> Candidate | None:
     sign = evidence.sign("patch:not-applied")
     said = next(
         (

@@ -15,7 +15,7 @@ from __future__ import annotations
 from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause, Differs
 from blade.modes.declaration import mode
-from blade.modes.evidence import Candidate, Evidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 
 
 @mode(
@@ -30,11 +30,13 @@ from blade.modes.evidence import Candidate, Evidence
     action="Read these rollouts: where the task is allowed, say so in the prompt, and name the tools that make it possible.",
     owner="prompt",
 )
-def refused(evidence: Evidence) -> Candidate | None:
+def refused(evidence: RolloutEvidence) -> Candidate | None:
     declined = evidence.difference(Differs.NO_ANSWER, "declined")
     if declined is not None:
         return Candidate(confidence=Confidence.LIKELY, differences=(declined,))
     sign = evidence.sign("ends:refusal")
     if sign is None or evidence.checks_met:
         return None
-    return Candidate(confidence=evidence.strength(sign, alone=Confidence.LIKELY), signs=(sign,))
+    sure = evidence.strength(sign)
+    # Where passes end so as well, declining is no reason to fail.
+    return Candidate(confidence=sure, signs=(sign,)) if sure is not Confidence.SUSPECTED else None

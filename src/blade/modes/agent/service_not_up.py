@@ -15,7 +15,7 @@ from __future__ import annotations
 from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause
 from blade.modes.declaration import mode
-from blade.modes.evidence import Candidate, Evidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 
 
 @mode(
@@ -30,7 +30,7 @@ from blade.modes.evidence import Candidate, Evidence
     action="Find out whether background services survive the end of the agent's session in this harness; then tell the agent how to keep one alive.",
     owner="harness",
 )
-def service_not_up(evidence: Evidence) -> Candidate | None:
+def service_not_up(evidence: RolloutEvidence) -> Candidate | None:
     sign = evidence.sign("service:down-at-grading")
     if sign is None or evidence.passes_with(sign):
         return None

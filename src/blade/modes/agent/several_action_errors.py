@@ -16,7 +16,7 @@ from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause
 from blade.modes.compared import MIXED, counted
 from blade.modes.declaration import mode
-from blade.modes.evidence import Candidate, Evidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 
 
 @mode(
@@ -31,7 +31,7 @@ from blade.modes.evidence import Candidate, Evidence
     action="Read these rollouts from the first call that differs: what follows is often its consequence.",
     owner="prompt",
 )
-def several_action_errors(evidence: Evidence) -> Candidate | None:
+def several_action_errors(evidence: RolloutEvidence) -> Candidate | None:
     found = tuple(one for kind in MIXED for one in evidence.all_of(kind))
     kinds = {one.kind for one in found}
     return (

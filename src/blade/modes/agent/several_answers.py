@@ -15,7 +15,7 @@ from __future__ import annotations
 from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause, Differs
 from blade.modes.declaration import mode
-from blade.modes.evidence import Candidate, Evidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 
 
 @mode(
@@ -30,6 +30,6 @@ from blade.modes.evidence import Candidate, Evidence
     action="Ask for exactly one answer in the prompt.",
     owner="prompt",
 )
-def several_answers(evidence: Evidence) -> Candidate | None:
+def several_answers(evidence: RolloutEvidence) -> Candidate | None:
     found = evidence.difference(Differs.ANSWER, "several")
     return Candidate(confidence=Confidence.LIKELY, differences=(found,)) if found is not None else None

@@ -1,7 +1,7 @@
 """The agent delivered an invented or simulated result in place of the real one.
 
 Evidence
-    It wrote a file that calls itself mock, simulated or a fallback, after the real source failed or beside a claim of success.
+    It wrote a file that calls itself mock, simulated or a fallback, the real source failed, and it claims success. The name of a file alone is a symptom and decides nothing.
 Contradicted by
     A prompt that asks for such data.
 False alarms
@@ -15,7 +15,7 @@ from __future__ import annotations
 from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause
 from blade.modes.declaration import mode
-from blade.modes.evidence import Candidate, Evidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 
 
 @mode(
@@ -30,10 +30,12 @@ from blade.modes.evidence import Candidate, Evidence
     action="Forbid stand-ins in the prompt: when a source is missing, the agent must say so and stop.",
     owner="prompt",
 )
-def stand_in(evidence: Evidence) -> Candidate | None:
+def stand_in(evidence: RolloutEvidence) -> Candidate | None:
     sign = evidence.sign("stand-in")
     if sign is None:
         return None
+    failed = evidence.sign("service:unreachable", "agentlog:network")
     claims = evidence.sign("ends:success-claim")
-    sure = Confidence.LIKELY if claims is not None and not evidence.passes_with(sign) else Confidence.SUSPECTED
-    return Candidate(confidence=sure, subject=sign.subject, signs=(sign, claims) if claims else (sign,))
+    if failed is None or claims is None or evidence.passes_with(sign):
+        return Candidate(confidence=Confidence.SUSPECTED, subject=sign.subject, signs=(sign,), flag=True)
+    return Candidate(confidence=Confidence.LIKELY, subject=sign.subject, signs=(sign, failed, claims))

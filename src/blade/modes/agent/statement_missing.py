@@ -15,7 +15,7 @@ from __future__ import annotations
 from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause, Differs
 from blade.modes.declaration import mode
-from blade.modes.evidence import Candidate, Evidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 
 
 @mode(
@@ -30,7 +30,7 @@ from blade.modes.evidence import Candidate, Evidence
     action="Compare what the agent says with the required statement: it states another value, or answers only a part of the request.",
     owner="prompt",
 )
-def statement_missing(evidence: Evidence) -> Candidate | None:
+def statement_missing(evidence: RolloutEvidence) -> Candidate | None:
     found = evidence.all_of(Differs.NOT_SAID)
     return (
         Candidate(

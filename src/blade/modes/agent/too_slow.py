@@ -16,7 +16,7 @@ from blade.evidence.differences import OF_A_TEST
 from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause, Differs
 from blade.modes.declaration import mode
-from blade.modes.evidence import Candidate, Evidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 
 
 @mode(
@@ -31,6 +31,6 @@ from blade.modes.evidence import Candidate, Evidence
     action="State in the prompt how large the input gets and how long a test may take.",
     owner="prompt",
 )
-def too_slow(evidence: Evidence) -> Candidate | None:
+def too_slow(evidence: RolloutEvidence) -> Candidate | None:
     cut = evidence.difference(Differs.CUT, OF_A_TEST)
     return Candidate(confidence=Confidence.LIKELY, differences=(cut,)) if cut is not None else None

@@ -15,7 +15,7 @@ from __future__ import annotations
 from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause, Differs
 from blade.modes.declaration import mode
-from blade.modes.evidence import Candidate, Evidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 
 
 @mode(
@@ -30,7 +30,7 @@ from blade.modes.evidence import Candidate, Evidence
     action="Read the prompt beside the grader's pattern: correct the pattern if the prompt allows this form, else state the form in the prompt.",
     owner="prompt",
 )
-def wrong_format(evidence: Evidence) -> Candidate | None:
+def wrong_format(evidence: RolloutEvidence) -> Candidate | None:
     found = evidence.difference(Differs.ANSWER, "not extracted")
     if found is None or not evidence.run.answers_recorded:
         return None

@@ -15,7 +15,7 @@ from __future__ import annotations
 from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause, Differs
 from blade.modes.declaration import mode
-from blade.modes.evidence import Candidate, Evidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 
 
 @mode(
@@ -30,7 +30,7 @@ from blade.modes.evidence import Candidate, Evidence
     action="Compare answers after normalizing them as the prompt allows, and grade these rollouts again.",
     owner="test author",
 )
-def correct_but_rejected(evidence: Evidence) -> Candidate | None:
+def correct_but_rejected(evidence: RolloutEvidence) -> Candidate | None:
     if evidence.difference(Differs.CHECK) is not None:
         return None
     equal = evidence.difference(Differs.ANSWER, "equal", "other form")

@@ -15,7 +15,7 @@ from __future__ import annotations
 from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause
 from blade.modes.declaration import mode
-from blade.modes.evidence import Candidate, Evidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 
 
 @mode(
@@ -30,7 +30,7 @@ from blade.modes.evidence import Candidate, Evidence
     action="Check the expected answer of this task against the quoted record, and correct one of them.",
     owner="task author",
 )
-def expected_answer_wrong(evidence: Evidence) -> Candidate | None:
+def expected_answer_wrong(evidence: RolloutEvidence) -> Candidate | None:
     doubt = evidence.doubt("TSK019", "TSK001", "TSK016")
     if doubt is None or evidence.task.solved:
         return None

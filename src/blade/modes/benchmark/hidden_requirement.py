@@ -15,7 +15,7 @@ from __future__ import annotations
 from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause
 from blade.modes.declaration import mode
-from blade.modes.evidence import Candidate, Evidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 
 
 @mode(
@@ -30,7 +30,7 @@ from blade.modes.evidence import Candidate, Evidence
     action="State the requirement in the prompt, or drop it from the test; then rerun these tasks.",
     owner="task author",
 )
-def hidden_requirement(evidence: Evidence) -> Candidate | None:
+def hidden_requirement(evidence: RolloutEvidence) -> Candidate | None:
     if evidence.task.solved:
         return None
     sign = evidence.sign("missing:not-in-prompt", "key:not-in-prompt", "literal:not-in-prompt")
@@ -46,4 +46,4 @@ def hidden_requirement(evidence: Evidence) -> Candidate | None:
     doubt = evidence.doubt("TSK007")
     if doubt is None or not doubt.named:
         return None
-    return Candidate(confidence=Confidence.SUSPECTED, contrast=doubt.message)
+    return Candidate(confidence=Confidence.SUSPECTED, contrast=doubt.message, flag=True)

@@ -15,7 +15,7 @@ from __future__ import annotations
 from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause
 from blade.modes.declaration import mode
-from blade.modes.evidence import Candidate, Evidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 
 
 @mode(
@@ -30,7 +30,7 @@ from blade.modes.evidence import Candidate, Evidence
     action="Find out why the grader decides differently on equal outputs, and grade both again.",
     owner="test author",
 )
-def inconsistent_verdict(evidence: Evidence) -> Candidate | None:
+def inconsistent_verdict(evidence: RolloutEvidence) -> Candidate | None:
     if evidence.judged_otherwise:
         return Candidate(
             confidence=Confidence.LIKELY, contrast="another rollout of this task passes with the same output"

@@ -15,7 +15,7 @@ from __future__ import annotations
 from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause
 from blade.modes.declaration import mode
-from blade.modes.evidence import Candidate, Evidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 
 
 @mode(
@@ -30,12 +30,12 @@ from blade.modes.evidence import Candidate, Evidence
     action="Make the test and the prompt agree on the quoted name, then grade these rollouts again.",
     owner="task author",
 )
-def prompt_test_mismatch(evidence: Evidence) -> Candidate | None:
+def prompt_test_mismatch(evidence: RolloutEvidence) -> Candidate | None:
     sign = evidence.sign("literal:near-miss")
     if sign is None or evidence.passes_with(sign):
         return None
     wanted, _, given = sign.subject.partition("|")
-    sure = Confidence.PROVEN if evidence.failures_with(sign) > 1 else Confidence.LIKELY
+    sure = Confidence.PROVEN if evidence.failures_with(sign) > 1 and not evidence.task.solved else Confidence.LIKELY
     return Candidate(
         confidence=sure,
         subject=sign.subject,

@@ -15,7 +15,7 @@ from __future__ import annotations
 from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause
 from blade.modes.declaration import mode
-from blade.modes.evidence import Candidate, Evidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 
 
 @mode(
@@ -30,7 +30,7 @@ from blade.modes.evidence import Candidate, Evidence
     action="Correct the tool, then rerun the tasks that call it.",
     owner="tool author",
 )
-def tool_defect(evidence: Evidence) -> Candidate | None:
+def tool_defect(evidence: RolloutEvidence) -> Candidate | None:
     doubt = evidence.doubt("TSK002")
     if doubt is None or not doubt.named:
         return None

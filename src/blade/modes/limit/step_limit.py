@@ -16,7 +16,7 @@ from blade.model.attribution import Stage
 from blade.model.finding import Cause
 from blade.modes.compared import limited
 from blade.modes.declaration import mode
-from blade.modes.evidence import Candidate, Evidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 
 
 @mode(
@@ -31,5 +31,5 @@ from blade.modes.evidence import Candidate, Evidence
     action="Decide: raise the limit of steps for these tasks, or tell the agent how many are left. Rerun a few with twice as many to see which.",
     owner="harness",
 )
-def step_limit(evidence: Evidence) -> Candidate | None:
+def step_limit(evidence: RolloutEvidence) -> Candidate | None:
     return limited(evidence, "steps")

@@ -16,7 +16,7 @@ from blade.model.attribution import Stage
 from blade.model.finding import Cause
 from blade.modes.compared import limited
 from blade.modes.declaration import mode
-from blade.modes.evidence import Candidate, Evidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 
 
 @mode(
@@ -31,5 +31,5 @@ from blade.modes.evidence import Candidate, Evidence
     action="Decide: raise the time limit for these tasks, or have the agent deliver a first version early. Rerun a few with twice the time to see which.",
     owner="harness",
 )
-def time_limit(evidence: Evidence) -> Candidate | None:
+def time_limit(evidence: RolloutEvidence) -> Candidate | None:
     return limited(evidence, "time", "agent:cut-by-time")

@@ -15,7 +15,7 @@ from __future__ import annotations
 from blade.model.attribution import Stage
 from blade.model.finding import Cause, Differs
 from blade.modes.declaration import mode
-from blade.modes.evidence import Candidate, Evidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 
 
 @mode(
@@ -27,11 +27,11 @@ from blade.modes.evidence import Candidate, Evidence
     valid=False,
     cause=Cause.INFRA,
     row="Agent program crashed",
-    title="The agent program crashes: {subject}",
+    title="The agent program crashes ({subject})",
     action="Fix the quoted error in the agent's image or program, mark a session without a closing event as a harness error, and rerun these rollouts.",
     owner="harness",
 )
-def agent_crashed(evidence: Evidence) -> Candidate | None:
+def agent_crashed(evidence: RolloutEvidence) -> Candidate | None:
     sign = evidence.sign("agent:crashed")
     if sign is None or evidence.difference(Differs.CUT) is not None:
         return None

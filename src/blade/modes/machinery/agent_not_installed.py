@@ -15,7 +15,7 @@ from __future__ import annotations
 from blade.model.attribution import Stage
 from blade.model.finding import Cause
 from blade.modes.declaration import mode
-from blade.modes.evidence import Candidate, Evidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 
 
 @mode(
@@ -31,7 +31,7 @@ from blade.modes.evidence import Candidate, Evidence
     action="Repair the installation of the agent in these images (see the quoted error), and stop a trial whose agent does not start.",
     owner="harness",
 )
-def agent_not_installed(evidence: Evidence) -> Candidate | None:
+def agent_not_installed(evidence: RolloutEvidence) -> Candidate | None:
     sign = evidence.sign("agent:install-failed", "agent:no-start")
     if sign is None or evidence.calls:
         return None

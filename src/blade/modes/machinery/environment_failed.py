@@ -15,7 +15,7 @@ from __future__ import annotations
 from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause
 from blade.modes.declaration import mode
-from blade.modes.evidence import Candidate, Evidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 
 
 @mode(
@@ -31,7 +31,7 @@ from blade.modes.evidence import Candidate, Evidence
     action="Repair the image or the sandbox, then rerun these rollouts.",
     owner="harness",
 )
-def environment_failed(evidence: Evidence) -> Candidate | None:
+def environment_failed(evidence: RolloutEvidence) -> Candidate | None:
     if "INF005" not in evidence.fired:
         return None
     return Candidate(

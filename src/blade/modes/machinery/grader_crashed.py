@@ -17,7 +17,7 @@ from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause, Differs
 from blade.modes.compared import of_grader
 from blade.modes.declaration import mode
-from blade.modes.evidence import Candidate, Evidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 
 
 @mode(
@@ -33,7 +33,7 @@ from blade.modes.evidence import Candidate, Evidence
     action="Fix the grader's error (quoted), have it report an error in place of a reward, and grade these rollouts again.",
     owner="test author",
 )
-def grader_crashed(evidence: Evidence) -> Candidate | None:
+def grader_crashed(evidence: RolloutEvidence) -> Candidate | None:
     own = next((one for one in evidence.all_of(Differs.NO_RECORD) if one.detail not in ("", UNDECIDED)), None)
     if own is not None:
         return Candidate(confidence=Confidence.LIKELY, subject=own.detail, differences=(own,))

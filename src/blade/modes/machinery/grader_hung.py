@@ -16,7 +16,7 @@ from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause, Differs
 from blade.modes.compared import of_grader
 from blade.modes.declaration import mode
-from blade.modes.evidence import Candidate, Evidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 
 
 @mode(
@@ -32,7 +32,7 @@ from blade.modes.evidence import Candidate, Evidence
     action="Give each test a time limit of its own, so that one hanging test fails alone; then grade these rollouts again.",
     owner="test author",
 )
-def grader_hung(evidence: Evidence) -> Candidate | None:
+def grader_hung(evidence: RolloutEvidence) -> Candidate | None:
     sign = evidence.sign("log:not-finished")
     recorded = (
         evidence.outcome != "failed" and of_grader(evidence.error_class) and "timeout" in evidence.error_class.lower()

@@ -15,7 +15,7 @@ from __future__ import annotations
 from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause
 from blade.modes.declaration import mode
-from blade.modes.evidence import Candidate, Evidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 
 
 @mode(
@@ -31,7 +31,7 @@ from blade.modes.evidence import Candidate, Evidence
     action="Run the missing rollouts, or find out why the harness dropped them.",
     owner="harness",
 )
-def missing_row(evidence: Evidence) -> Candidate | None:
+def missing_row(evidence: RolloutEvidence) -> Candidate | None:
     if evidence.outcome != "missing":
         return None
     return Candidate(confidence=Confidence.PROVEN, contrast="expected, and no row of the files holds it")

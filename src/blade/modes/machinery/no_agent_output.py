@@ -15,7 +15,7 @@ from __future__ import annotations
 from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause, Differs
 from blade.modes.declaration import mode
-from blade.modes.evidence import ENOUGH, USUAL, Candidate, Evidence
+from blade.modes.evidence import ENOUGH, USUAL, Candidate, RolloutEvidence
 
 
 @mode(
@@ -31,7 +31,7 @@ from blade.modes.evidence import ENOUGH, USUAL, Candidate, Evidence
     action="Look in the harness's log for why the agent did not start or was not asked, then rerun these rollouts.",
     owner="harness",
 )
-def no_agent_output(evidence: Evidence) -> Candidate | None:
+def no_agent_output(evidence: RolloutEvidence) -> Candidate | None:
     sign, run = evidence.sign("agent:no-output"), evidence.run
     if not evidence.silent and sign is None:
         return None

@@ -16,7 +16,7 @@ from blade.evidence.differences import UNDECIDED
 from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause, Differs
 from blade.modes.declaration import mode
-from blade.modes.evidence import Candidate, Evidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 
 
 @mode(
@@ -32,7 +32,7 @@ from blade.modes.evidence import Candidate, Evidence
     action="Grade these rollouts again, and let a missing verdict be an error in place of a reward of 0.",
     owner="harness",
 )
-def no_verdict(evidence: Evidence) -> Candidate | None:
+def no_verdict(evidence: RolloutEvidence) -> Candidate | None:
     if evidence.difference(Differs.CUT) is not None:
         return None
     empty = next((one for one in evidence.all_of(Differs.NO_RECORD) if one.detail in ("", UNDECIDED)), None)
@@ -45,4 +45,11 @@ def no_verdict(evidence: Evidence) -> Candidate | None:
         return Candidate(confidence=Confidence.LIKELY, subject=empty.name, differences=(empty,), contrast=what)
     if evidence.outcome != "unscored":
         return None
-    return Candidate(confidence=Confidence.LIKELY, contrast="the row has no reward")
+    began = evidence.sign("log:not-started", "log:not-finished")
+    # Tests that hang or do not start may do so because of what the agent left: then nobody is charged.
+    return Candidate(
+        confidence=Confidence.LIKELY,
+        signs=(began,) if began is not None else (),
+        contrast="the row has no reward",
+        party="unknown" if began is not None else None,
+    )

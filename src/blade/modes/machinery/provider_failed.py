@@ -15,7 +15,7 @@ from __future__ import annotations
 from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause
 from blade.modes.declaration import mode
-from blade.modes.evidence import Candidate, Evidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 
 
 @mode(
@@ -31,7 +31,7 @@ from blade.modes.evidence import Candidate, Evidence
     action="Retry failed model calls, mark such a session as an error, and rerun these rollouts.",
     owner="harness",
 )
-def provider_failed(evidence: Evidence) -> Candidate | None:
+def provider_failed(evidence: RolloutEvidence) -> Candidate | None:
     sign = evidence.sign("agent:api-error")
     if sign is not None:
         return Candidate(confidence=evidence.strength(sign), subject=sign.subject, signs=(sign,))

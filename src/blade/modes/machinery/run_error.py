@@ -16,7 +16,7 @@ from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause, Differs
 from blade.modes.compared import named_limit, of_grader
 from blade.modes.declaration import mode
-from blade.modes.evidence import Candidate, Evidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 
 
 @mode(
@@ -32,7 +32,7 @@ from blade.modes.evidence import Candidate, Evidence
     action="Repair what the harness names, and rerun these rollouts: they have no verdict.",
     owner="harness",
 )
-def run_error(evidence: Evidence) -> Candidate | None:
+def run_error(evidence: RolloutEvidence) -> Candidate | None:
     machinery = evidence.difference(Differs.ERROR)
     if machinery is not None:
         return Candidate(confidence=Confidence.LIKELY, subject=machinery.detail, differences=(machinery,))

@@ -15,7 +15,7 @@ from __future__ import annotations
 from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause
 from blade.modes.declaration import mode
-from blade.modes.evidence import Candidate, Evidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 
 
 @mode(
@@ -31,7 +31,7 @@ from blade.modes.evidence import Candidate, Evidence
     action="Make the service reachable from the sandbox (own network per trial, proxy exceptions, a mirror for downloads), and rerun these rollouts.",
     owner="harness",
 )
-def service_unavailable(evidence: Evidence) -> Candidate | None:
+def service_unavailable(evidence: RolloutEvidence) -> Candidate | None:
     signs = tuple(evidence.of("service:unreachable"))
     if signs and not evidence.passes_with(signs[0]):
         sure = Confidence.LIKELY if len(signs) > 1 or evidence.failures_with(signs[0]) > 1 else Confidence.SUSPECTED

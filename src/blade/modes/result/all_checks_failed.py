@@ -15,7 +15,7 @@ from __future__ import annotations
 from blade.model.attribution import Stage
 from blade.modes.compared import checks
 from blade.modes.declaration import mode
-from blade.modes.evidence import Candidate, Evidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 
 
 @mode(
@@ -29,5 +29,5 @@ from blade.modes.evidence import Candidate, Evidence
     action="Look for one fault before the first check (a missing file, an error on import), and read three of these rollouts.",
     owner="prompt",
 )
-def all_checks_failed(evidence: Evidence) -> Candidate | None:
+def all_checks_failed(evidence: RolloutEvidence) -> Candidate | None:
     return checks(evidence, "all")

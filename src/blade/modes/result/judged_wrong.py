@@ -16,7 +16,7 @@ from blade.evidence.differences import A_JUDGE
 from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Differs
 from blade.modes.declaration import mode
-from blade.modes.evidence import Candidate, Evidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 
 
 @mode(
@@ -30,7 +30,7 @@ from blade.modes.evidence import Candidate, Evidence
     action="Read three of these judgments beside the outputs, and decide whether the judge is right.",
     owner="prompt",
 )
-def judged_wrong(evidence: Evidence) -> Candidate | None:
+def judged_wrong(evidence: RolloutEvidence) -> Candidate | None:
     found = next((one for one in evidence.all_of(Differs.SAID) if one.detail == A_JUDGE), None)
     return (
         Candidate(confidence=Confidence.LIKELY, differences=(found,), contrast="a judge rejects it in its own words")

@@ -15,7 +15,7 @@ from __future__ import annotations
 from blade.model.attribution import Stage
 from blade.modes.compared import checks
 from blade.modes.declaration import mode
-from blade.modes.evidence import Candidate, Evidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 
 
 @mode(
@@ -29,5 +29,5 @@ from blade.modes.evidence import Candidate, Evidence
     action="Read the failing check beside the prompt: either the prompt does not ask for it plainly, or the agent did not check it.",
     owner="prompt",
 )
-def one_check_failed(evidence: Evidence) -> Candidate | None:
+def one_check_failed(evidence: RolloutEvidence) -> Candidate | None:
     return checks(evidence, "one")

@@ -16,7 +16,7 @@ from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause, Differs
 from blade.modes.compared import KEPT, named_alone
 from blade.modes.declaration import mode
-from blade.modes.evidence import Candidate, Evidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 
 
 @mode(
@@ -31,7 +31,7 @@ from blade.modes.evidence import Candidate, Evidence
     action="Have the agent run the existing tests of the files that it changed before it ends.",
     owner="prompt",
 )
-def regression(evidence: Evidence) -> Candidate | None:
+def regression(evidence: RolloutEvidence) -> Candidate | None:
     failed = evidence.all_of(Differs.CHECK)
     if not failed or not all(one.name.startswith(KEPT) for one in failed):
         return None

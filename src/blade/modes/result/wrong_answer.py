@@ -16,7 +16,7 @@ from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Differs
 from blade.modes.compared import ANSWERS
 from blade.modes.declaration import mode
-from blade.modes.evidence import Candidate, Evidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 
 
 @mode(
@@ -30,9 +30,11 @@ from blade.modes.evidence import Candidate, Evidence
     action="Read three of these answers beside the expected ones, and sort them by kind before acting.",
     owner="prompt",
 )
-def wrong_answer(evidence: Evidence) -> Candidate | None:
+def wrong_answer(evidence: RolloutEvidence) -> Candidate | None:
     found = evidence.difference(Differs.ANSWER, "different", "absent", "contained")
-    if found is not None:
+    # An answer that holds the expected one is right; where a criterion fails, that is why it was rejected.
+    explained = found is not None and found.name != "different" and evidence.difference(Differs.CHECK) is not None
+    if found is not None and not explained:
         return Candidate(
             confidence=Confidence.PROVEN if found.name == "different" else Confidence.LIKELY,
             differences=(found,),
@@ -41,6 +43,6 @@ def wrong_answer(evidence: Evidence) -> Candidate | None:
     named = evidence.difference(Differs.CHECK)
     if named is not None or evidence.sign("log:test-failed") is not None:
         return None
-    if not evidence.judged or not evidence.answer or not evidence.run.answers_recorded:
+    if not evidence.judged or not evidence.answer or not evidence.expects_answer:
         return None
     return Candidate(confidence=Confidence.LIKELY, contrast="an answer was taken from the output and rejected")

@@ -16,7 +16,7 @@ from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Differs
 from blade.modes.compared import only
 from blade.modes.declaration import mode
-from blade.modes.evidence import Candidate, Evidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 
 
 @mode(
@@ -30,7 +30,7 @@ from blade.modes.evidence import Candidate, Evidence
     action="Before this call, have the agent compare the argument with what the user asked for and what the look-ups say.",
     owner="prompt",
 )
-def wrong_argument(evidence: Evidence) -> Candidate | None:
+def wrong_argument(evidence: RolloutEvidence) -> Candidate | None:
     found = evidence.all_of(Differs.ARGUMENT)
     if not found or not only(evidence, Differs.ARGUMENT):
         found = tuple(one for one in evidence.all_of(Differs.LOOKUP) if one.detail) if evidence.run.only_reads else ()

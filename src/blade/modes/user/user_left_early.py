@@ -15,7 +15,7 @@ from __future__ import annotations
 from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause
 from blade.modes.declaration import mode
-from blade.modes.evidence import Candidate, Evidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 
 
 @mode(
@@ -30,7 +30,7 @@ from blade.modes.evidence import Candidate, Evidence
     action="Let the simulated user end the conversation only after the agent has answered its last request, then rerun these tasks.",
     owner="user simulator",
 )
-def user_left_early(evidence: Evidence) -> Candidate | None:
+def user_left_early(evidence: RolloutEvidence) -> Candidate | None:
     doubt = evidence.doubt("TSK005")
     if doubt is None or not doubt.named:
         return None

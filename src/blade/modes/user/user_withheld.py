@@ -15,7 +15,7 @@ from __future__ import annotations
 from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause
 from blade.modes.declaration import mode
-from blade.modes.evidence import Candidate, Evidence
+from blade.modes.evidence import Candidate, RolloutEvidence
 
 
 @mode(
@@ -30,7 +30,7 @@ from blade.modes.evidence import Candidate, Evidence
     action="Instruct the simulated user to give its facts when asked, then rerun these tasks.",
     owner="user simulator",
 )
-def user_withheld(evidence: Evidence) -> Candidate | None:
+def user_withheld(evidence: RolloutEvidence) -> Candidate | None:
     doubt = evidence.doubt("TSK011")
     if doubt is None or not doubt.named:
         return None

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from blade.evidence.signs.view import View, runs_commands, sign
+from blade.evidence.signs.view import RolloutView, runs_commands, sign
 from blade.model.finding import Sign
 from blade.model.rollout import Step
 
@@ -23,7 +23,7 @@ _varies = re.compile(r"\d+|\s+|\b[0-9a-f]{8,}\b")
 _waits = re.compile(r"\bsleep\b|\bwait\b|shell_id|bash_id|task_id|output_id|\btail -", re.IGNORECASE)
 
 
-def loops(view: View) -> Iterator[Sign]:
+def loops(view: RolloutView) -> Iterator[Sign]:
     """The command that most calls of a rollout repeat."""
     if view.passed or view.features.calls < FEWEST:
         return

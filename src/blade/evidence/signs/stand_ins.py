@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from blade.evidence.signs.view import View, runs_commands, sign, writes_file
+from blade.evidence.signs.view import RolloutView, runs_commands, sign, writes_file
 from blade.model.finding import Sign
 
 MOST = 2
@@ -44,7 +44,7 @@ _of_tests = re.compile(
 )
 
 
-def stand_ins(view: View) -> Iterator[Sign]:
+def stand_ins(view: RolloutView) -> Iterator[Sign]:
     """Places where the agent writes or reports invented data."""
     if view.passed or not view.features.calls:
         return
@@ -60,7 +60,7 @@ def stand_ins(view: View) -> Iterator[Sign]:
             yield sign("stand-in", found[0], text[min(start, found.start()) :], kind, step)
 
 
-def _written(view: View) -> Iterator[tuple[str, int, str]]:
+def _written(view: RolloutView) -> Iterator[tuple[str, int, str]]:
     """What the agent wrote to files, and its last message."""
     shown = 0
     for call in reversed(view.calls):

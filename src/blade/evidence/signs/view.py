@@ -96,7 +96,7 @@ def paths_in(text: str) -> Iterator[re.Match[str]]:
     return (found for found in _piece.finditer(text) if found.end() - found.start() <= LONGEST_PATH)
 
 
-class View:
+class RolloutView:
     """One rollout; every text is the row's own, so that what is cut out of it is a quote."""
 
     def __init__(self, rollout: Rollout) -> None:

@@ -142,3 +142,5 @@ def test_success_without_a_check() -> None:
     assert "own-check:never" in seen(attempt(*WORK, *write, said("I have implemented it.")))
     assert "own-check:never" not in seen(attempt(*write, *WORK, said("I have implemented it.")))
     assert "own-check:never" not in seen(attempt(*WORK, *write, said("I have implemented it."), passed=True))
+    booked = call("update_booking", '{"id": "B7"}', "w"), result("booked", "w")
+    assert "own-check:never" not in seen(attempt(*WORK, *booked, said("I have updated it.")))

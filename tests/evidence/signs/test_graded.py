@@ -314,6 +314,8 @@ def test_invented_data() -> None:
     assert seen(attempt(*write, DONE))["stand-in"] == ["Mock data"]
     assert "stand-in" not in seen(attempt(*write, DONE, prompt="Create mock data for the shop."))
     assert "stand-in" not in seen(attempt(*write, DONE, passed=True))
+    assert seen(attempt(*ran("python simulate_scores.py", "0.9"), DONE))["stand-in"] == ["simulate_scores"]
+    assert "stand-in" not in seen(attempt(*ran("python -c 'import mock'", "ok"), DONE))
     test = call("Write", '{"file_path": "/app/test_get.py", "content": "mock data"}', "w"), result("ok", "w")
     assert "stand-in" not in seen(attempt(*test, DONE))
 
@@ -323,6 +325,8 @@ def test_loops() -> None:
     assert seen(attempt(*again, DONE))["loop"] == ["bash"]
     others = [item for n in range(7) for item in ran(f"edit part {'abcdefg'[n]}", "no", f"c{n}")]
     assert "loop" not in seen(attempt(*others, DONE))
+    orders = [item for n in range(7) for item in ran(f"order {n}", "no", f"c{n}", tool="get_order")]
+    assert "loop" not in seen(attempt(*orders, DONE))
     waiting = [item for n in range(7) for item in ran(f"sleep {n}", "", f"c{n}")]
     assert "loop" not in seen(attempt(*waiting, DONE))
     assert "loop" not in seen(attempt(*again, DONE, passed=True))

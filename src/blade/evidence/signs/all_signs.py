@@ -45,12 +45,12 @@ from blade.evidence.signs.patches import patches
 from blade.evidence.signs.services import services
 from blade.evidence.signs.skipped import skipped
 from blade.evidence.signs.stand_ins import stand_ins
-from blade.evidence.signs.view import View
+from blade.evidence.signs.view import RolloutView
 from blade.model.finding import Sign
 from blade.model.rollout import Rollout
 
 Needs = Literal["nothing", "calls", "logs", "either"]
-SignsOf = Callable[[View], Iterator[Sign]]
+SignsOf = Callable[[RolloutView], Iterator[Sign]]
 
 
 def _of_rollout(family: Callable[[Rollout], Iterator[Sign]]) -> SignsOf:
@@ -82,7 +82,7 @@ MOST = 32
 
 def signs(rollout: Rollout) -> tuple[Sign, ...]:
     """The signs of a rollout, family by family."""
-    view = View(rollout)
+    view = RolloutView(rollout)
     has_logs, has_calls = bool(view.account.logs), view.features.calls > 0
     there = {"nothing": True, "calls": has_calls, "logs": has_logs, "either": has_logs or has_calls}
     return tuple(islice((sign for family, needs in FAMILIES if there[needs] for sign in family(view)), MOST))

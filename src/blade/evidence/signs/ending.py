@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from blade.evidence.signs.claims import sentence_with
-from blade.evidence.signs.view import View, may_hold, sign, words_of
+from blade.evidence.signs.view import RolloutView, may_hold, sign, words_of
 from blade.model.finding import Sign
 from blade.model.rollout import Step
 from blade.model.tools import is_deep
@@ -81,7 +81,7 @@ _may_refuse = may_hold(_REFUSES.pattern)
 _may_be_unable = may_hold(_INABILITY.pattern)
 
 
-def ending(view: View) -> Iterator[Sign]:
+def ending(view: RolloutView) -> Iterator[Sign]:
     """How the last steps of a rollout read."""
     if not view.steps:
         return
@@ -100,7 +100,7 @@ FEWEST_CALLS_OF_A_LIST = 2
 """A list that was never touched again after the only call is a plan."""
 
 
-def _message(view: View, last: Step) -> Iterator[Sign]:
+def _message(view: RolloutView, last: Step) -> Iterator[Sign]:
     if "<" in view.closing or "[" in view.closing or "`" in view.closing or "to=" in view.closing:
         yield from _call_as_text(view, last)
     if last.kind == "refusal":
@@ -109,7 +109,7 @@ def _message(view: View, last: Step) -> Iterator[Sign]:
         yield from _conclusion(view, last)
 
 
-def _call_as_text(view: View, last: Step) -> Iterator[Sign]:
+def _call_as_text(view: RolloutView, last: Step) -> Iterator[Sign]:
     """Markup of a call that nobody read as one; a prompt that asks for such markup reads it."""
     found = _AS_TEXT.search(last.text[-CLOSING_MARKUP:])
     if found is not None and found[0] not in view.prompt:
@@ -121,7 +121,7 @@ CLOSING_MARKUP = 20_000
 """Characters from the end in which the markup of a call may open: its arguments may be a whole file."""
 
 
-def _conclusion(view: View, last: Step) -> Iterator[Sign]:
+def _conclusion(view: RolloutView, last: Step) -> Iterator[Sign]:
     text = last.text
     works = view.features.calls > 0 or (not view.passed and not view.features.answered)
     paragraph = text[-OPENING:].rstrip().rsplit("\n\n", 1)[-1] if works else ""
@@ -144,7 +144,7 @@ def _conclusion(view: View, last: Step) -> Iterator[Sign]:
         yield sign("ends:success-claim", "", view.claim, "text", last.index)
 
 
-def _todos(view: View) -> Iterator[Sign]:
+def _todos(view: RolloutView) -> Iterator[Sign]:
     """An item of the last to-do list that is not done."""
     for call in reversed(view.calls):
         arguments = call.arguments or ""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from blade.evidence.signs.view import View, paths_in, sign, writes_file
+from blade.evidence.signs.view import RolloutView, paths_in, sign, writes_file
 from blade.model.finding import Sign
 from blade.model.rollout import Step
 
@@ -23,7 +23,7 @@ MOST_LOG = 400_000
 """Characters of a log that are searched for names of test files; they come with the header and with the results."""
 
 
-def grader_tests(view: View) -> Iterator[Sign]:
+def grader_tests(view: RolloutView) -> Iterator[Sign]:
     """The first call that reads and the first that writes a file of the grader's tests."""
     calls = [call for call in view.calls if "test" in (call.arguments or "") or "spec" in (call.arguments or "")]
     if not calls:
@@ -42,7 +42,7 @@ def _tests_in(text: str) -> Iterator[re.Match[str]]:
     return (found for found in paths_in(text) if _of_tests.fullmatch(found[0]))
 
 
-def _of_a_call(view: View, call: Step, ends: set[str], outside: set[str], seen: set[str]) -> Iterator[Sign]:
+def _of_a_call(view: RolloutView, call: Step, ends: set[str], outside: set[str], seen: set[str]) -> Iterator[Sign]:
     arguments = call.arguments or ""
     for found in _tests_in(arguments):
         path = found[0]
@@ -69,7 +69,7 @@ def _end(path: str) -> str:
     return "/".join(path.split("/")[-2:]) if path.count("/") else path
 
 
-def _is_refused(view: View, call: Step) -> bool:
+def _is_refused(view: RolloutView, call: Step) -> bool:
     result = next((step for step in view.steps if step.kind == "result" and step.answers == call.index), None)
     return result is not None and (
         result.failed or (len(result.text) < MOST_REFUSAL and _failed.search(result.text) is not None)

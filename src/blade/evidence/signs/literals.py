@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from difflib import SequenceMatcher
 
 from blade.evidence.signs.missing import is_named, missing_names
-from blade.evidence.signs.view import View, paths_in, sign
+from blade.evidence.signs.view import RolloutView, paths_in, sign
 from blade.model.finding import Sign
 
 MOST = 4
@@ -44,7 +44,7 @@ _pattern = re.compile(r"\.[*+?]|[(\[][^)\]]*[)\]][*+?]?|[{}|^$]|\\n|\\[dws]")
 """What makes a literal a pattern, a template or a text of several lines."""
 
 
-def literals(view: View) -> Iterator[Sign]:
+def literals(view: RolloutView) -> Iterator[Sign]:
     """Wanted literals that the prompt spells otherwise or does not hold."""
     if view.passed or not view.failures or not view.prompt:
         return
@@ -55,7 +55,7 @@ def literals(view: View) -> Iterator[Sign]:
             yield found
 
 
-def _all(view: View) -> Iterator[Sign]:
+def _all(view: RolloutView) -> Iterator[Sign]:
     given = view.prompt[:MOST_PROMPT]
     squeezed, places = _squeezed_with_places(given)
     for field, name, quote in missing_names(view):

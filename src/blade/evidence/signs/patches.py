@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from blade.evidence.signs.view import View, line_with, sign, words_of
+from blade.evidence.signs.view import RolloutView, line_with, sign, words_of
 from blade.model.finding import Sign
 
 _HANDED_IN = frozenset("patch diff submission".split())  # noqa: SIM905
@@ -49,7 +49,7 @@ def _handed_in(names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name for name in names if (words := words_of(name)) & _HANDED_IN and not words & _THE_KEYS)
 
 
-def patches(view: View) -> Iterator[Sign]:
+def patches(view: RolloutView) -> Iterator[Sign]:
     """What the row and the logs say of the patch of a rollout that did not pass."""
     if view.passed:
         return

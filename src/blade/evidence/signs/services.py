@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from blade.evidence.signs.view import LONGEST_LINE, View, may_hold, sign
+from blade.evidence.signs.view import LONGEST_LINE, RolloutView, may_hold, sign
 from blade.model.finding import Sign
 
 MOST = 3
@@ -39,7 +39,7 @@ _not_running = re.compile(
 )
 
 
-def services(view: View) -> Iterator[Sign]:
+def services(view: RolloutView) -> Iterator[Sign]:
     """The hosts and ports that did not answer, each once for the grader and once for the agent."""
     if view.passed:
         return
@@ -48,7 +48,7 @@ def services(view: View) -> Iterator[Sign]:
         yield from _of_the_agent(view)
 
 
-def _of_the_grader(view: View) -> Iterator[Sign]:
+def _of_the_grader(view: RolloutView) -> Iterator[Sign]:
     seen: set[str] = set()
     for log, event, text in view.failure_texts:
         if len(seen) >= MOST:
@@ -69,7 +69,7 @@ def _of_the_grader(view: View) -> Iterator[Sign]:
             return
 
 
-def _answered(view: View, text: str) -> Iterator[tuple[str, str, str]]:
+def _answered(view: RolloutView, text: str) -> Iterator[tuple[str, str, str]]:
     """A proxy's status in place of an answer, where the prompt names one host that is not the machine itself."""
     found = _status.search(text)
     asked = dict.fromkeys(url for url in _url.findall(view.prompt) if url[0] not in _LOCAL) if found else {}
@@ -78,7 +78,7 @@ def _answered(view: View, text: str) -> Iterator[tuple[str, str, str]]:
         yield host, port, found[0]
 
 
-def _of_the_agent(view: View) -> Iterator[Sign]:
+def _of_the_agent(view: RolloutView) -> Iterator[Sign]:
     seen: set[str] = set()
     for step in reversed(view.steps):
         if step.kind != "result" or len(seen) >= MOST:
@@ -107,7 +107,7 @@ def _troubles(text: str) -> Iterator[tuple[str, str, str]]:
         yield host, port, found[0]
 
 
-def _of_the_url(view: View, called: int | None, text: str) -> Iterator[tuple[str, str, str]]:
+def _of_the_url(view: RolloutView, called: int | None, text: str) -> Iterator[tuple[str, str, str]]:
     """A proxy's answer names no host: it is the one that the command asked for, where the prompt names it too."""
     found = _bare.search(text)
     if found is None or called is None:

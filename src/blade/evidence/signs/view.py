@@ -26,7 +26,9 @@ NO_FEATURES = Features()
 _RUNS = frozenset(
     "bash shell sh terminal console powershell python ipython jupyter repl command cmd code exec execute run keystrokes".split()  # noqa: SIM905
 )
-_WRITES = frozenset("write edit create insert replace patch append save update multiedit".split())  # noqa: SIM905
+_WRITES = frozenset("write edit insert replace patch append multiedit editor".split())  # noqa: SIM905
+_MAKES = frozenset("create update save modify".split())  # noqa: SIM905
+"""Words of tools that write a file where their name has the word, too: other tools make orders and bookings."""
 _code_point = re.compile(r"\\u([0-9a-f]{4})")
 _part_of_name = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _piece = re.compile(r"[^\s'\"`()\[\]{}<>,;:=|\\]+")
@@ -84,7 +86,9 @@ def runs_commands(step: Step) -> bool:
 
 def writes_file(step: Step) -> bool:
     """Whether a call is of a tool that writes a file."""
-    return not _WRITES.isdisjoint(words_of(step.tool or "")) and "todo" not in (step.tool or "").lower()
+    words = words_of(step.tool or "")
+    writes = not _WRITES.isdisjoint(words) or ("file" in words and not _MAKES.isdisjoint(words))
+    return writes and "todo" not in words
 
 
 def paths_in(text: str) -> Iterator[re.Match[str]]:
@@ -92,7 +96,7 @@ def paths_in(text: str) -> Iterator[re.Match[str]]:
     return (found for found in _piece.finditer(text) if found.end() - found.start() <= LONGEST_PATH)
 
 
-class View:
+class RolloutView:
     """One rollout; every text is the row's own, so that what is cut out of it is a quote."""
 
     def __init__(self, rollout: Rollout) -> None:

@@ -119,10 +119,8 @@ def _said(row: Mapping[str, Any]) -> Said:
 
 
 def prove(seeds: Iterable[int], wanted: Wanted) -> Proof:
-    """Every wanted world, once for each seed, and the boards and pairs of the first; files are removed."""
-    every = [replace(wanted, seed=seed) for seed in seeds]
-    first = [boards(every[0]), comparisons(every[0], PAIRS)] if every else []
-    return together([*map(_proved, every), *first])
+    """Every wanted world, once for each seed; files are made in a temporary folder and removed."""
+    return together(_proved(replace(wanted, seed=seed)) for seed in seeds)
 
 
 def _proved(wanted: Wanted) -> Proof:

@@ -85,6 +85,20 @@ def attributions(found: Agreement) -> str:
     return "\n\n".join(tables)
 
 
+def beside_documented_names(drawn: Proof, documented: Proof) -> str:
+    """The main figures under both kinds of names, world by world."""
+    rows = []
+    for names, proof in (("drawn at random", drawn), ("documented", documented)):
+        by_world: dict[str, Tally] = {}
+        for one, tally in proof.mechanisms.items():
+            world = one.partition(":")[0]
+            by_world[world] = by_world.get(world, Tally()).plus(tally)
+        worlds = ", ".join(f"{world} {_share(tally.recall)}" for world, tally in sorted(by_world.items()))
+        causes_right = _of(Share(hits=proof.tasks.right, n=proof.tasks.planted))
+        rows.append((names, causes_right, worlds, f"{len(proof.accused)} of {proof.clean}"))
+    return table(("names of fields", "causes right", "by world", "clean tasks accused"), rows)
+
+
 def suspects(proof: Proof) -> str:
     """How `blade health` ranks broken tasks, beside the trivial ranking by how seldom a task passes."""
     boards = ("Five models of unequal strength on the same tasks", proof.boards)

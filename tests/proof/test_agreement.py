@@ -43,7 +43,9 @@ def test_the_truth_agrees_with_itself() -> None:
     found = agreement(made().truth, told(made()))
     assert found.rollouts > 200
     assert (found.group, found.mode, found.party) == (found.rollouts,) * 3
-    assert (found.accused, found.proven_wrong, found.passes_with_a_mode, found.unattributed) == ((), (), (), 0)
+    assert (found.accused, found.proven_wrong, found.passes_with_a_mode) == ((), (), ())
+    nobody_can_say = sum(one.mode == "unattributed" for run in made().truth.runs.values() for one in run.rollouts)
+    assert found.unattributed == nobody_can_say > 0
     assert found.proven == found.rollouts
     assert (found.infra.precision, found.infra.recall) == (1.0, 1.0)
     assert found.doubtful.planted > 0

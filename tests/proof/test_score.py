@@ -78,8 +78,9 @@ def test_a_clean_world_accuses_nobody(tmp_path: Path) -> None:
     assert all(tally == Tally() for tally in proof.rules.values())
 
 
-def test_the_simulated_folder_reads_without_a_problem(tmp_path: Path) -> None:
-    (made,) = generate(Wanted(world="single", tasks=20))
+@pytest.mark.parametrize("world", ["single", "terminal"])
+def test_the_simulated_folder_reads_without_a_problem(tmp_path: Path, world: str) -> None:
+    (made,) = generate(Wanted(world=world, tasks=20))
     write_files(made.files, tmp_path)
     assert [one.run.problems for one in analyzed(tmp_path).runs] == [(), ()]
 

@@ -26,9 +26,11 @@ PROOF_TASKS = 100
 CALIBRATION_SEEDS = range(1, 9)
 PROOF_INTRODUCTION = """How much of the diagnosis is right, on runs with planted faults. [README](README.md) says how the runs are made.
 
-Measured on {tasks} tasks x 4 in each of three worlds, with the seeds {seeds}. \
+Measured on {tasks} tasks x 4 in each of four worlds, with the seeds {seeds}; boards of models and pairs of runs with the first of them. \
+Every field that no documented format fixes has a name drawn at random. \
 `python -m proof -o DIR --tasks {tasks} --seed 1 --score` makes and scores one of these runs; the rows that an example names are then in `DIR/<world>`. \
-`n` counts tasks for causes and for rules over runs, and rollouts for rules over rollouts. \
+`n` counts tasks for causes and for rules over runs, and rollouts for attributions and for rules over rollouts. \
+An attribution is right if it is the planted mode, or one that an expert could name from the same rows; the world of terminal work declares no rules, so none is counted there. \
 A *fault* is somebody's doing, *harmless* is an alarm that must not be blamed, and *model* is plain failing of the model; the last two are clean tasks. \
 A rule that fires where it may, beside the planted mechanism, counts neither way. \
 A harmless string counts as blamed if a rule with direct, statistically supported or consistent evidence fires on it (rules in preview included), or if a benchmark issue or a failure mode rests on it."""
@@ -220,18 +222,22 @@ def json_schemas() -> dict[Path, str]:
 
 def proof_page() -> str:
     """What the diagnosis gets right of simulated runs whose faults are known."""
-    from proof.score_diagnosis import calibrate, prove, rule_names
+    from proof.score_diagnosis import PAIRS, boards, calibrate, comparisons, prove, rule_names
     from proof.simulate.catalogue import mechanisms
     from proof.simulate.generate import Wanted
-    from proof.simulate.text import page
+    from proof.simulate.score import together
+    from proof.simulate.text import beside_documented_names, page
 
-    proof = prove(PROOF_SEEDS, Wanted(tasks=PROOF_TASKS))
+    wanted = Wanted(tasks=PROOF_TASKS, seed=PROOF_SEEDS[0])
+    proof = together([prove(PROOF_SEEDS, wanted), boards(wanted), comparisons(wanted, PAIRS)])
+    documented = prove(PROOF_SEEDS, Wanted(tasks=PROOF_TASKS, names="documented"))
     calibration = calibrate(CALIBRATION_SEEDS)
     head = [
         MADE,
         "# Measured on planted faults",
         PROOF_INTRODUCTION.format(seeds=_seeds(PROOF_SEEDS), tasks=PROOF_TASKS),
     ]
+    head.append(beside_documented_names(proof, documented))
     return "\n\n".join([*head, page(proof, calibration, rule_names(), mechanisms())])
 
 

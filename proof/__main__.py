@@ -11,7 +11,7 @@ import typer
 from blade.model.errors import BladeError, RequestError
 
 if TYPE_CHECKING:
-    from proof.simulate.generate import Made
+    from proof.simulate.generate import Made, Wanted
 
 SEEDS = 4
 """Runs with symptoms of each kind, made to calibrate support and headroom."""
@@ -75,7 +75,7 @@ def simulate(
     for one in made:
         print(f"{Path(out) / one.world}: {len(one.truth.runs)} run(s); what is true stands in {one.world}_truth.json")
     if score:
-        _score(made, Path(out), seed)
+        _score(made, Path(out), wanted)
 
 
 def _write(made: tuple[Made, ...], out: Path) -> None:
@@ -99,14 +99,17 @@ def _clear(folder: Path, made: Made) -> None:
                 path.unlink()
 
 
-def _score(made: tuple[Made, ...], out: Path, seed: int) -> None:
-    from proof.score_diagnosis import calibrate, rule_names, scored, write_files
+def _score(made: tuple[Made, ...], out: Path, wanted: Wanted) -> None:
+    from proof.score_diagnosis import PAIRS, boards, calibrate, comparisons, rule_names, scored, write_files
     from proof.simulate.catalogue import mechanisms
     from proof.simulate.score import together
     from proof.simulate.text import as_json, page
 
-    proof = together(scored(one, out / one.world) for one in made)
-    calibration = calibrate(range(seed, seed + SEEDS))
+    proofs = [scored(one, out / one.world) for one in made]
+    if not wanted.clean and not wanted.plant:
+        proofs += [boards(wanted), comparisons(wanted, PAIRS)]
+    proof = together(proofs)
+    calibration = calibrate(range(wanted.seed, wanted.seed + SEEDS))
     planted = {one.mechanism for world in made for run in world.truth.runs.values() for one in run.tasks.values()}
     worlds = {one.world for one in made}
     used = [one for one in mechanisms() if one.name in planted and one.world in worlds]

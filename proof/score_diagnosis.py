@@ -12,6 +12,8 @@ import polars as pl
 
 from blade import analysis as pipeline
 from blade.benchmark_health.health import health_of_analyzed
+from blade.comparison.compare import compare_analyzed
+from blade.comparison.values import Comparison
 from blade.model.analysis import Analysis
 from blade.model.diagnosis import RuleStatistics
 from blade.model.options import Options
@@ -24,11 +26,15 @@ from proof.simulate.agreement import Said, Table, agreement
 from proof.simulate.calibration import Calibration, Estimate, SupportedSymptoms, calibrated
 from proof.simulate.effects import SYMPTOMS, Effect, symptoms_run
 from proof.simulate.generate import Made, Wanted, generate
-from proof.simulate.ranking import ranking
+from proof.simulate.leaderboard import leaderboard
+from proof.simulate.pairs import Pair, compared, pairs
+from proof.simulate.ranking import Ranking, ranking
 from proof.simulate.score import Proof, score, together
 from proof.simulate.text import RuleName
 
 ATTRIBUTIONS = "attributions.parquet"
+PAIRS = 2
+"""Of each kind, for each world and seed."""
 
 
 def write_files(files: Mapping[str, bytes], folder: Path) -> None:
@@ -49,15 +55,48 @@ def analyzed(folder: Path) -> Analysis:
 def scored(made: Made, folder: Path) -> Proof:
     """What the analysis of a world that was written to a folder gets right, and how it ranks its broken tasks."""
     found = analyzed(folder)
-    truth = made.truth.runs[found.runs[0].run.name]
     with tempfile.TemporaryDirectory(prefix="blade-") as out:
         write(found, Path(out))
         said = {one.run.name: attributions(one.run, Path(out) / one.run.name / ATTRIBUTIONS) for one in found.runs}
     return replace(
         score(made.truth, found),
         agreement=agreement(made.truth, said),
-        ranking=ranking(truth.tasks, health_of_analyzed(found.runs).tasks),
+        ranking=_ranked(made, found),
     )
+
+
+def _ranked(made: Made, found: Analysis) -> Ranking:
+    """How health ranks the tasks, by the ids that the first run gave them."""
+    run = found.runs[0].run
+    ids = dict(run.tasks.select("index", "task_id").iter_rows())
+    tasks = made.truth.runs[run.name].tasks
+    truth = {ids.get(one.index, task): one for task, one in tasks.items()}
+    return ranking(truth, health_of_analyzed(found.runs).tasks)
+
+
+def boards(wanted: Wanted) -> Proof:
+    """How health ranks broken tasks where five models of unequal strength did them."""
+    return together(_board(made) for made in leaderboard(wanted))
+
+
+def _board(made: Made) -> Proof:
+    with tempfile.TemporaryDirectory(prefix="blade-") as folder:
+        write_files(made.files, Path(folder))
+        return Proof(boards=_ranked(made, analyzed(Path(folder))))
+
+
+def comparisons(wanted: Wanted, of_each: int) -> Proof:
+    """What comparing says of pairs of runs in which nothing changed, and of as many in which one thing did."""
+    return Proof(compared=compared((pair, _comparison(pair)) for pair in pairs(wanted, of_each)))
+
+
+def _comparison(pair: Pair) -> Comparison:
+    with tempfile.TemporaryDirectory(prefix="blade-") as folder:
+        runs = []
+        for name, made in (("baseline", pair.baseline), ("candidate", pair.candidate)):
+            write_files(made.files, Path(folder) / name)
+            runs.append(analyzed(Path(folder) / name).runs[0])
+        return compare_analyzed(runs[0], runs[1])
 
 
 def attributions(run: Run, path: Path) -> Table | None:
@@ -81,7 +120,7 @@ def _said(row: Mapping[str, Any]) -> Said:
 
 def prove(seeds: Iterable[int], wanted: Wanted) -> Proof:
     """Every wanted world, once for each seed; files are made in a temporary folder and removed."""
-    return together(_proved(Wanted(**(vars(wanted) | {"seed": seed}))) for seed in seeds)
+    return together(_proved(replace(wanted, seed=seed)) for seed in seeds)
 
 
 def _proved(wanted: Wanted) -> Proof:

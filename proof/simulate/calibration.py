@@ -46,6 +46,10 @@ class Share:
         """The share; None of nothing."""
         return self.hits / self.n if self.n else None
 
+    def plus(self, other: Share) -> Share:
+        """Both together."""
+        return Share(hits=self.hits + other.hits, n=self.n + other.n)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Calibration:

@@ -48,6 +48,10 @@ class Made:
     truth: Truth
 
 
+Rolled = list[tuple[Part, list[Played]]]
+"""Tasks with their rollouts."""
+
+
 def generate(wanted: Wanted) -> tuple[Made, ...]:
     """Every wanted world; RequestError for a world or a mechanism that does not exist."""
     chosen = [(world, () if wanted.clean else plants(world, wanted.plant)) for world in worlds(wanted.world)]
@@ -64,6 +68,11 @@ def made(world: World, all_parts: tuple[Part, ...], wanted: Wanted) -> Made:
         model: [(part, list(played(world, part, number, wanted.repeats, wanted.seed))) for part in all_parts]
         for number, model in enumerate(world.models)
     }
+    return assembled(world, rolled, wanted)
+
+
+def assembled(world: World, rolled: Mapping[str, Rolled], wanted: Wanted) -> Made:
+    """The files and the truth of rollouts that were played, by model."""
     names = names_of(wanted.names, world.name, wanted.seed, _notes(rolled.values()))
     files: dict[str, bytes] = {}
     runs = {}
@@ -71,9 +80,6 @@ def made(world: World, all_parts: tuple[Part, ...], wanted: Wanted) -> Made:
         files |= _files(world, model, mine, names)
         runs[model] = _truth(mine, number, names)
     return Made(world=world.name, files=files, truth=Truth(world=world.name, seed=wanted.seed, runs=runs))
-
-
-Rolled = list[tuple[Part, list[Played]]]
 
 
 def _notes(runs: Iterable[Rolled]) -> list[str]:
@@ -173,7 +179,7 @@ def _task_truth(part: Part, rollouts: list[Played], run: int) -> TaskTruth:
     one = part.mechanism
     return TaskTruth(
         index=part.task.index,
-        cause=cause_of(part, run),
+        cause=cause_of(part, run, [one.draft.reward == 1.0 for one in rollouts]),
         mechanism=one.name if one is not None else None,
         clean=one is None or one.kind != "fault",
         places=_hit(part, rollouts),

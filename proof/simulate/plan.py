@@ -67,12 +67,14 @@ def _part(world: World, one: Mechanism | None, index: int, level: str, rng: Rand
     return [Part(task=task, mechanism=one, level="easy"), Part(task=other, mechanism=one, level="easy", twin=True)]
 
 
-def cause_of(part: Part, run: int) -> Cause | None:
-    """The true cause of a part in a run, the first being 0."""
+def cause_of(part: Part, run: int, passed: Sequence[bool]) -> Cause | None:
+    """The true cause of a part in a run, the first being 0, with the outcomes of its rollouts."""
     one = _planted(part, run)
     if one is not None:
         return one.cause if one.twin is None or part.twin else None
-    return {"sometimes": Cause.UNRELIABLE, "hard": Cause.KNOWLEDGE}.get(_level(part))
+    if all(passed):
+        return None
+    return Cause.UNRELIABLE if any(passed) else Cause.KNOWLEDGE
 
 
 def _planted(part: Part, run: int) -> Mechanism | None:

@@ -11,6 +11,7 @@ from blade.model.diagnosis import Diagnosis, Support
 from blade.model.finding import Cause, Differs
 from proof.simulate.agreement import Agreement, joined
 from proof.simulate.catalogue import declares_rules
+from proof.simulate.pairs import Compared
 from proof.simulate.ranking import NOT_RANKED, Ranking
 from proof.simulate.tally import Tally, summed
 from proof.simulate.truth import Planted, RunTruth, TaskTruth, Truth
@@ -21,6 +22,7 @@ HONEST = (None, Cause.KNOWLEDGE, Cause.UNRELIABLE)
 """What may be said of a task in which nothing but the model fails."""
 NONE = "not settled"
 NO_AGREEMENT = Agreement()
+NOT_COMPARED = Compared()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +63,10 @@ class Proof:
     """Attributions of rollouts."""
     ranking: Ranking = NOT_RANKED
     """Broken tasks among the most suspect."""
+    boards: Ranking = NOT_RANKED
+    """The same where several models of unequal strength did the tasks."""
+    compared: Compared = NOT_COMPARED
+    """Pairs of runs whose change is known."""
 
     @property
     def tasks(self) -> Tally:
@@ -84,6 +90,8 @@ def together(proofs: Iterable[Proof]) -> Proof:
         blamed=tuple(name for one in every for name in one.blamed),
         agreement=joined(one.agreement for one in every),
         ranking=reduce(Ranking.plus, (one.ranking for one in every), NOT_RANKED),
+        boards=reduce(Ranking.plus, (one.boards for one in every), NOT_RANKED),
+        compared=reduce(Compared.plus, (one.compared for one in every), NOT_COMPARED),
     )
 
 

@@ -11,6 +11,8 @@ from typing import Any
 from proof.simulate.agreement import Agreement
 from proof.simulate.calibration import Calibration, Share
 from proof.simulate.mechanism import Mechanism
+from proof.simulate.pairs import Compared
+from proof.simulate.ranking import Ranking
 from proof.simulate.score import Miss, Proof
 from proof.simulate.tally import Tally
 
@@ -41,6 +43,7 @@ def page(proof: Proof, calibration: Calibration, rules: Mapping[str, RuleName], 
         ("Causes", causes(proof)),
         ("Rules", rule_table(proof, rules)),
         ("Broken tasks among the most suspect", suspects(proof)),
+        ("Pairs of runs", comparing(proof.compared)),
         ("What is planted", mechanism_table(proof, plants)),
         ("Causes that are missed", misses(proof)),
         ("Rules that fire where nothing was planted for them", strays(proof)),
@@ -82,22 +85,61 @@ def attributions(found: Agreement) -> str:
     return "\n\n".join(tables)
 
 
+def beside_documented_names(drawn: Proof, documented: Proof) -> str:
+    """The main figures under both kinds of names, world by world."""
+    rows = []
+    for names, proof in (("drawn at random", drawn), ("documented", documented)):
+        by_world: dict[str, Tally] = {}
+        for one, tally in proof.mechanisms.items():
+            world = one.partition(":")[0]
+            by_world[world] = by_world.get(world, Tally()).plus(tally)
+        worlds = ", ".join(f"{world} {_share(tally.recall)}" for world, tally in sorted(by_world.items()))
+        causes_right = _of(Share(hits=proof.tasks.right, n=proof.tasks.planted))
+        rows.append((names, causes_right, worlds, f"{len(proof.accused)} of {proof.clean}"))
+    return table(("names of fields", "causes right", "by world", "clean tasks accused"), rows)
+
+
 def suspects(proof: Proof) -> str:
     """How `blade health` ranks broken tasks, beside the trivial ranking by how seldom a task passes."""
-    found = proof.ranking
+    boards = ("Five models of unequal strength on the same tasks", proof.boards)
+    worlds = ("The runs of each world", proof.ranking)
+    return "\n\n".join(_ranked(title, found) for title, found in (worlds, boards) if found.tasks) or "Not measured."
+
+
+def _ranked(title: str, found: Ranking) -> str:
     said = (
-        f"{found.broken} of {found.tasks} tasks have a key, a verifier, a tool, a user or a prompt that is broken, among hard "
-        f"but valid ones. `blade health` calls {found.called} suspect, {found.called_rightly} of them rightly. Of the "
-        f"{found.broken} most suspect tasks of these worlds, world by world:"
+        f"{title}: {found.broken} of {found.tasks} tasks have a key, a verifier, a tool, a user or a prompt that is broken, "
+        f"among hard but valid ones. `blade health` calls {found.called} suspect, {found.called_rightly} of them rightly. "
+        f"Of the {found.broken} most suspect tasks, world by world:"
     )
     rows = [
-        ("suspicion", f"{found.by_suspicion} of {found.broken}", _ratio(found.by_suspicion, found.broken)),
-        ("lowest pass rate", f"{found.by_pass_rate} of {found.broken}", _ratio(found.by_pass_rate, found.broken)),
+        _ranked_by("suspicion", found.by_suspicion, found.precision_by_suspicion, found.broken),
+        _ranked_by("lowest pass rate", found.by_pass_rate, found.precision_by_pass_rate, found.broken),
     ]
-    return f"{said}\n\n{table(('ranked by', 'broken among them', 'precision'), rows)}"
+    return f"{said}\n\n{table(('ranked by', 'broken among them', 'precision', 'average precision'), rows)}"
 
 
-def _ratio(part: int, whole: int) -> str:
+def _ranked_by(name: str, top: int, precision: float, broken: int) -> tuple[str, ...]:
+    return name, f"{top} of {broken}", _ratio(top, broken), _ratio(precision, broken)
+
+
+def comparing(found: Compared) -> str:
+    """What `blade compare` says of pairs whose change is known."""
+    if not found.sums.n:
+        return "Not measured."
+    rows = [
+        ("nothing changed, and called improved or regressed", _of(found.called_without_change)),
+        ("changed, and called so", _of(found.called_rightly)),
+        ("changed, and called the opposite", _of(found.called_against)),
+        ("interval holds the change that was to be expected", _of(found.inside)),
+        ("ledger sums to the change", _of(found.sums)),
+        ("largest term of the ledger is the planted mode", _of(found.named)),
+    ]
+    terms = [(name, str(times)) for name, times in found.terms.items()]
+    return f"{table(('pairs', 'measured'), rows)}\n\n{table(('planted mode -> largest term', 'pairs'), terms)}"
+
+
+def _ratio(part: float, whole: int) -> str:
     return f"{part / whole:.2f}" if whole else ""
 
 

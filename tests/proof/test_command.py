@@ -21,7 +21,8 @@ def ran(*arguments: object) -> str:
 def test_a_folder_for_each_world_and_the_truth_beside_it(tmp_path: Path) -> None:
     ran("-o", tmp_path, "--tasks", 12, "--repeats", 3)
     assert sorted(path.name for path in tmp_path.iterdir()) == [
-        *("code", "code_truth.json", "single", "single_truth.json", "tools", "tools_truth.json")
+        *("code", "code_truth.json", "single", "single_truth.json"),
+        *("terminal", "terminal_truth.json", "tools", "tools_truth.json"),
     ]
     truth = json.loads((tmp_path / "code_truth.json").read_text("utf-8"))
     assert len(truth["runs"]["merlin-coder"]["tasks"]) == 12
@@ -37,7 +38,9 @@ def test_nothing_of_an_earlier_simulation_is_left_beside_the_rows(tmp_path: Path
 
 @pytest.mark.slow
 def test_a_score_is_printed_and_written(tmp_path: Path) -> None:
-    text = ran("-o", tmp_path, "--world", "code", "--tasks", 12, "--plant", "no-patch", "--score")
+    text = ran(
+        "-o", tmp_path, "--world", "code", "--tasks", 12, "--plant", "no-patch", "--names", "documented", "--score"
+    )
     assert "| causes right |" in text
     proof = json.loads((tmp_path / "proof.json").read_text("utf-8"))
     assert proof["mechanisms"]["code: no-patch"]["recall"] == 1.0
@@ -45,7 +48,14 @@ def test_a_score_is_printed_and_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [("--world", "chess"), ("--plant", "gremlins"), ("--clean", "--plant", "no-patch"), ("-o", "")]
+    "arguments",
+    [
+        ("--world", "chess"),
+        ("--plant", "gremlins"),
+        ("--clean", "--plant", "no-patch"),
+        ("-o", ""),
+        ("--names", "klingon"),
+    ],
 )
 def test_what_makes_no_sense_is_refused(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     with pytest.raises(RequestError):

@@ -17,6 +17,8 @@ from blade.rules.catalog import all_rules
 from proof.simulate.catalogue import WORLDS, mechanisms
 from proof.simulate.draft import words_of
 from proof.simulate.generate import Made, Wanted, generate
+from proof.simulate.modes import GROUP, unknown_modes
+from proof.simulate.names import NAMES, NamesKind
 
 PRINT_DIGEST = """
 import hashlib
@@ -37,17 +39,13 @@ def everything() -> tuple[Made, ...]:
 
 def rows(made: Made, model: str) -> dict[str, dict[str, Any]]:
     """By place: each row of a run, those of the failures file included."""
+    task_of = {one.index: task for task, one in made.truth.runs[model].tasks.items()}
     found = {}
     for name, data in made.files.items():
         if name.startswith(model) and "materialized" not in name:
             for row in map(json.loads, data.splitlines()):
-                found[f"{task_of(row)}#{row['_ng_rollout_index']}"] = row
+                found[f"{task_of[row['_ng_task_index']]}#{row['_ng_rollout_index']}"] = row
     return found
-
-
-def task_of(row: dict[str, Any]) -> str:
-    names = ("task_id", "instance_id", "problem_id", "question_id", "id")
-    return str(next(row[name] for name in names if name in row))
 
 
 def at(row: dict[str, Any], path: str) -> str:
@@ -106,9 +104,10 @@ def test_each_mechanism_says_what_it_is() -> None:
         assert one.kind == "fault" or one.cause in (None, Cause.KNOWLEDGE, Cause.UNRELIABLE), one.name
 
 
-@pytest.mark.parametrize("seed", [3, 4])
-def test_what_was_planted_stands_in_the_row(seed: int) -> None:
-    for made in generate(Wanted(tasks=100, seed=seed)):
+@pytest.mark.parametrize("names", NAMES)
+@pytest.mark.parametrize("seed", [3, 4, 5])
+def test_what_was_planted_stands_in_the_row(seed: int, names: NamesKind) -> None:
+    for made in generate(Wanted(tasks=100, seed=seed, names=names)):
         for model, run in made.truth.runs.items():
             kept = rows(made, model)
             for one in (*run.harmless, *run.faults):
@@ -122,14 +121,47 @@ def test_causes_go_with_the_rewards(repeats: int) -> None:
     for made in generate(Wanted(tasks=100, repeats=repeats, seed=5)):
         for model, run in made.truth.runs.items():
             kept = rows(made, model)
+            open_ended = {one.task for one in run.rollouts if not one.settled}
             for task, truth in run.tasks.items():
                 rewards = [kept[place]["reward"] for r in range(repeats) if (place := f"{task}#{r}") in kept]
                 failing = any(reward != 1.0 for reward in rewards)
-                assert failing == (truth.cause is not None), (task, truth)
+                assert failing == (truth.cause is not None or task in open_ended), (task, truth)
                 if truth.cause is Cause.UNRELIABLE:
                     assert 1.0 in rewards, task
                 if truth.cause is Cause.KNOWLEDGE:
                     assert 1.0 not in rewards, task
+
+
+@pytest.mark.parametrize("seed", [3, 4])
+def test_every_rollout_has_a_truth_that_goes_with_its_reward(seed: int) -> None:
+    for made in generate(Wanted(tasks=100, seed=seed)):
+        for model, run in made.truth.runs.items():
+            kept = rows(made, model)
+            assert len(run.rollouts) == 400
+            for one in run.rollouts:
+                row = kept.get(f"{one.task}#{one.repeat}", {"reward": None})
+                passed = row["reward"] == 1.0 and "_ng_failure_class" not in row
+                assert (one.mode is None) == passed, one
+                assert one.mode is None or GROUP[one.mode] == one.group, one
+                assert passed or not one.doubtful, one
+
+
+def test_mechanisms_name_modes_of_the_catalog() -> None:
+    named = [mode for one in mechanisms() for mode in (one.mode, *one.modes_too) if mode is not None]
+    assert unknown_modes(named) == []
+    assert {GROUP[mode] for mode in named} == {"agent", "benchmark", "machinery", "limit", "unknown"}
+    assert all(one.settled == (one.mode != "unattributed") for one in mechanisms())
+
+
+def test_the_terminal_world_plants_what_such_runs_suffer_from() -> None:
+    (made,) = [one for one in everything() if one.world == "terminal"]
+    modes = {one.mode for run in made.truth.runs.values() for one in run.rollouts}
+    assert modes >= {
+        *("agent-not-installed", "agent-crashed", "environment-failed", "grader-did-not-run", "grader-hung"),
+        *("grader-crashed", "service-unavailable", "test-cannot-pass", "prompt-test-mismatch", "hidden-requirement"),
+        *("correct-but-rejected", "time-limit", "step-limit", "context-overflow", "output-missing", "wrong-format"),
+        *("one-check-failed", "regression", "patch-empty", "patch-not-applied", "handed-back", "stand-in", "loop"),
+    }
 
 
 def test_inputs_name_every_rollout_that_was_to_be_made() -> None:

@@ -19,7 +19,7 @@ from proof.simulate.tally import Tally
 
 def proved(folder: Path, *names: str, tasks: int = 20) -> Proof:
     proofs = []
-    for made in generate(Wanted(tasks=tasks, plant=names)):
+    for made in generate(Wanted(tasks=tasks, plant=names, names="documented")):
         write_files(made.files, folder / made.world)
         proofs.append(scored(made, folder / made.world))
     return together(proofs)
@@ -41,7 +41,7 @@ def test_a_fault_that_is_seen_counts_for_its_cause_and_its_rule(tmp_path: Path) 
 
 
 def test_a_fault_that_is_taken_for_another_counts_against_both(tmp_path: Path) -> None:
-    (made,) = generate(Wanted(world="single", tasks=20, plant=("never-committed",)))
+    (made,) = generate(Wanted(world="single", tasks=20, plant=("never-committed",), names="documented"))
     write_files(made.files, tmp_path / made.world)
     proof = scored(told_otherwise(made, Cause.BEHAVIOR, Cause.DATA), tmp_path / made.world)
     missed = len(proof.misses)
@@ -69,7 +69,7 @@ def test_rows_that_do_not_belong_together_are_found_by_their_index(tmp_path: Pat
 
 
 def test_a_clean_world_accuses_nobody(tmp_path: Path) -> None:
-    (made,) = generate(Wanted(world="tools", tasks=30, clean=True))
+    (made,) = generate(Wanted(world="tools", tasks=30, clean=True, names="documented"))
     write_files(made.files, tmp_path)
     proof = scored(made, tmp_path)
     assert proof.clean == 30
@@ -78,8 +78,9 @@ def test_a_clean_world_accuses_nobody(tmp_path: Path) -> None:
     assert all(tally == Tally() for tally in proof.rules.values())
 
 
-def test_the_simulated_folder_reads_without_a_problem(tmp_path: Path) -> None:
-    (made,) = generate(Wanted(world="single", tasks=20))
+@pytest.mark.parametrize("world", ["single", "terminal"])
+def test_the_simulated_folder_reads_without_a_problem(tmp_path: Path, world: str) -> None:
+    (made,) = generate(Wanted(world=world, tasks=20))
     write_files(made.files, tmp_path)
     assert [one.run.problems for one in analyzed(tmp_path).runs] == [(), ()]
 

@@ -5,11 +5,26 @@ from __future__ import annotations
 import json
 
 from blade.model.finding import Cause
-from proof.simulate.calibration import calibrated
+from proof.simulate.calibration import Share, calibrated
 from proof.simulate.mechanism import Mechanism
+from proof.simulate.pairs import Compared
+from proof.simulate.ranking import Ranking
 from proof.simulate.score import Miss, Proof
 from proof.simulate.tally import Tally
-from proof.simulate.text import RuleName, as_json, causes, listed, mechanism_table, misses, reached, rule_table, strays
+from proof.simulate.text import (
+    RuleName,
+    as_json,
+    attributions,
+    causes,
+    comparing,
+    listed,
+    mechanism_table,
+    misses,
+    reached,
+    rule_table,
+    strays,
+    suspects,
+)
 
 MISS = Miss(
     world="tools",
@@ -64,8 +79,22 @@ def test_a_mechanism_under_which_nothing_fails_says_so() -> None:
     )
     known = Mechanism(**(vars(one) | {"name": "no-sandbox", "world": "tools", "cause": Cause.INFRA}))
     text = mechanism_table(PROOF, [one, known])
-    assert "| none |  | nothing fails |" in text
-    assert "| infra |  | 3 of 4 |" in text
+    assert "| none |  |  | nothing fails |  |" in text
+    assert "| infra |  |  | 3 of 4 |  |" in text
+
+
+def test_what_was_not_measured_is_said_so() -> None:
+    assert (suspects(Proof()), comparing(Proof().compared)) == ("Not measured.", "Not measured.")
+    assert attributions(Proof().agreement) == "Not measured: nothing fails."
+
+
+def test_pairs_and_boards_stand_with_what_they_rest_on() -> None:
+    found = Compared(sums=Share(hits=3, n=4), terms={"loop -> unexplained": 2})
+    text = comparing(found)
+    assert "| ledger sums to the change | 3 of 4 (0.750) |" in text
+    assert "| loop -> unexplained | 2 |" in text
+    ranked = Ranking(tasks=40, broken=4, by_suspicion=3, precision_by_suspicion=3.4, precision_by_pass_rate=1.0)
+    assert "| suspicion | 3 of 4 | 0.75 | 0.85 |" in suspects(Proof(boards=ranked))
 
 
 def test_the_json_holds_precision_and_recall() -> None:

@@ -106,3 +106,18 @@ def another_instruction(task: Job, rng: Random) -> Draft:
     draft.instead = {"instruction": other}
     draft.mark(other, "instruction")
     return draft
+
+
+@mechanism(
+    "terminal",
+    mode="unattributed",
+    modes_too=("one-check-failed", "expected-answer-wrong", "hidden-requirement", "correct-but-rejected"),
+    settled=False,
+    doses=(1.0,),
+    rest="pass",
+)
+def all_agree_and_one_check_does_not(task: Job, rng: Random) -> Draft:
+    """Every rollout has the same value and the check wants another: a shared mistake or a wrong check, the rows do not say."""
+    value = Random(task.nonce)
+    bad = Bad(check=task.due[0], got=str(value.randint(2, 400)), wanted=str(value.randint(401, 999)), line=52)
+    return graded(task, rng, work(task, rng), [bad])

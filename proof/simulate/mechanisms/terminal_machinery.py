@@ -240,3 +240,16 @@ def skipped_and_passed(task: Job, rng: Random) -> Draft:
 def every_check_raises_itself(task: Job, rng: Random) -> Draft:
     """Each check raises the same mistake of its own code, whatever was written."""
     return graded(task, rng, work(task, rng), raises(task, own_mistake(task.runner), task.checks))
+
+
+@mechanism(
+    "terminal",
+    mode="unattributed",
+    modes_too=("agent-crashed", "output-missing", "no-action", "handed-back", "some-checks-failed"),
+    settled=False,
+    doses=(0.5, 0.75),
+    rest="pass",
+)
+def session_just_ends(task: Job, rng: Random) -> Draft:
+    """The session ends after a result that is in order, early, without a last word and without an error: nobody can say why."""
+    return graded(task, rng, looked(task, rng), raises(task, missing_file(task.runner, task.output)))

@@ -89,8 +89,9 @@ def test_lookups_and_statements(tmp_path: Path) -> None:
         ([CANCEL, {"name": "transfer_to_human_agents", "arguments": {}}],
          [GIVES, *made({"name": "transfer_to_human_agents", "arguments": {}})], False),
         ([CANCEL], [GIVES, *made({"name": "transfer_file", "arguments": {}})], False),
+        ([CANCEL], [said("Please transfer me to a human.", "user"), *made({"name": "transfer_to_human_agents", "arguments": {}})], False),
     ],
-    ids=["instead of acting", "nothing was due", "the key wants it", "no person"],
+    ids=["instead of acting", "nothing was due", "the key wants it", "no person", "the user asked for it"],
 )  # fmt: skip
 def test_a_needless_transfer(tmp_path: Path, key: list[Row], output: list[Row], needless: bool) -> None:
     assert ("transfer:needless" in {sign.kind for sign in signs(tmp_path, key, output)}) is needless

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache
+from typing import TypeAlias
 
 from blade.model.pattern import pattern_of
 
@@ -20,7 +21,7 @@ LARGEST = 10**60
 _TOKEN = pattern_of(
     r"\s*(?:((?:[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])|[0-9]{1,30})(?:\.[0-9]{1,30})?|\.[0-9]{1,30})|([-+*/^()])|(\S))"
 )
-Value = int | Fraction
+Value: TypeAlias = int | Fraction
 """Whole numbers stay whole as long as they can: that is most of them, and much faster."""
 _BINDS = {"+": 1, "-": 1, "*": 2, "/": 2, "negate": 3, "^": 4}
 _RIGHT = frozenset(("^", "negate"))
@@ -92,7 +93,7 @@ def _apply(operator: str, values: list[Value]) -> None:
     if operator == "(":
         raise IndexError
     found = _combined(operator, values.pop(), right)
-    if max(abs(found.numerator), found.denominator) > LARGEST:
+    if not -LARGEST <= found <= LARGEST or found.denominator > LARGEST:
         raise OverflowError
     values.append(found)
 
@@ -106,7 +107,7 @@ def _combined(operator: str, left: Value, right: Value) -> Value:
         return left * right
     if operator == "/":
         return _whole(Fraction(left) / right)
-    if right.denominator != 1 or abs(right) > LARGEST_POWER:
+    if right.denominator != 1 or not -LARGEST_POWER <= right <= LARGEST_POWER:
         raise OverflowError
     return _whole(Fraction(left) ** int(right))
 

@@ -14,9 +14,9 @@ from builders import Row, call, load_rows, result, rollout, said
 from evidence import stands_in
 
 SCRIPT = "You are Mia Li, your user id is mia_li_3668. Cancel JG7FMM."
-CANCEL = {"name": "cancel_booking", "arguments": {"booking_id": "JG7FMM"}}
-MOVE = {"name": "update_booking", "arguments": {"booking_id": "JG7FMM", "cabin": "economy", "bags": 2}}
-LOOK = {"name": "get_user", "arguments": {"user_id": "mia_li_3668"}}
+CANCEL: Row = {"name": "cancel_booking", "arguments": {"booking_id": "JG7FMM"}}
+MOVE: Row = {"name": "update_booking", "arguments": {"booking_id": "JG7FMM", "cabin": "economy", "bags": 2}}
+LOOK: Row = {"name": "get_user", "arguments": {"user_id": "mia_li_3668"}}
 ASKS, GIVES = said("Your user ID, please?"), said("It is mia_li_3668.", "user")
 
 

@@ -6,8 +6,9 @@ Whatever else a text holds makes it no arithmetic.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
+from functools import lru_cache
+from typing import TypeAlias
 
 from blade.model.pattern import pattern_of
 
@@ -18,55 +19,52 @@ LARGEST = 10**60
 """Values whose numerator or denominator grows beyond this are not followed."""
 
 _TOKEN = pattern_of(
-    r"\s*(?:((?:[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])|[0-9]{1,30})(?:\.[0-9]{1,30})?|\.[0-9]{1,30})|([-+*/^()]))"
+    r"\s*(?:((?:[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])|[0-9]{1,30})(?:\.[0-9]{1,30})?|\.[0-9]{1,30})|([-+*/^()])|(\S))"
 )
+Value: TypeAlias = int | Fraction
+"""Whole numbers stay whole as long as they can: that is most of them, and much faster."""
 _BINDS = {"+": 1, "-": 1, "*": 2, "/": 2, "negate": 3, "^": 4}
 _RIGHT = frozenset(("^", "negate"))
 
 
-def value_of(expression: str) -> Fraction | None:
+@lru_cache(maxsize=4096)
+def value_of(expression: str) -> Value | None:
     """The value of an expression; None where it is none, divides by zero or grows beyond all use."""
-    tokens = list(_tokens(expression)) if len(expression) <= LONGEST else [None]
-    if not tokens or None in tokens:
+    tokens = _tokens(expression) if len(expression) <= LONGEST else []
+    if not tokens:
         return None
     try:
-        return _evaluated([token for token in tokens if token is not None])
+        return _evaluated(tokens)
     except (IndexError, ZeroDivisionError, OverflowError):
         return None
 
 
-def _tokens(expression: str) -> Iterator[Fraction | str | None]:
-    """Numbers and signs, with what is implied put in; a None where anything else stands."""
-    at, text, before = 0, expression.strip(), ""
-    while at < len(text):
-        found = _TOKEN.match(text, at)
-        if found is None:
-            yield None
-            return
-        at = found.end()
-        sign = found[2] or ""
-        follows = before in ("number", ")")
-        if follows and not sign:
-            yield None  # two numbers in a row
-            return
-        if follows and sign == "(":
-            yield "*"
-        if sign in ("-", "+") and not follows:
-            sign = "negate" if sign == "-" else ""
-            if sign:
-                yield sign
-            before = "sign"
-            continue
-        yield sign or Fraction(found[1].replace(",", ""))
-        before = sign if sign in ("(", ")") else "sign" if sign else "number"
+def _tokens(expression: str) -> list[Value | str]:
+    """Numbers and signs, with what is implied put in; empty where anything else stands."""
+    tokens: list[Value | str] = []
+    follows = False
+    for number, sign, other in _TOKEN.findall(expression.rstrip()):
+        if other or (follows and number):  # two numbers in a row are no arithmetic
+            return []
+        if number:
+            plain = number.replace(",", "")
+            tokens.append(Fraction(plain) if "." in plain else int(plain))
+        elif follows and sign == "(":
+            tokens += ("*", sign)
+        elif sign == "-" and not follows:
+            tokens.append("negate")
+        elif sign != "+" or follows:
+            tokens.append(sign)
+        follows = bool(number) or sign == ")"
+    return tokens
 
 
-def _evaluated(tokens: list[Fraction | str]) -> Fraction | None:
+def _evaluated(tokens: list[Value | str]) -> Value | None:
     """Two stacks; an operator waits until one that binds less tightly comes."""
-    values: list[Fraction] = []
+    values: list[Value] = []
     waiting: list[str] = []
     for token in tokens:
-        if isinstance(token, Fraction):
+        if not isinstance(token, str):
             values.append(token)
         elif token == "(":
             waiting.append(token)
@@ -87,27 +85,32 @@ def _goes_first(waiting: str, token: str) -> bool:
     return _BINDS[waiting] > _BINDS[token] or (_BINDS[waiting] == _BINDS[token] and token not in _RIGHT)
 
 
-def _apply(operator: str, values: list[Fraction]) -> None:
+def _apply(operator: str, values: list[Value]) -> None:
     right = values.pop()
     if operator == "negate":
         values.append(-right)
         return
     if operator == "(":
         raise IndexError
-    left = values.pop()
-    if operator == "^":
-        if right.denominator != 1 or abs(right) > LARGEST_POWER:
-            raise OverflowError
-        values.append(left ** int(right))
-    else:
-        values.append(_plain(operator, left, right))
-    if max(abs(values[-1].numerator), values[-1].denominator) > LARGEST:
+    found = _combined(operator, values.pop(), right)
+    if not -LARGEST <= found <= LARGEST or found.denominator > LARGEST:
         raise OverflowError
+    values.append(found)
 
 
-def _plain(operator: str, left: Fraction, right: Fraction) -> Fraction:
+def _combined(operator: str, left: Value, right: Value) -> Value:
     if operator == "+":
         return left + right
     if operator == "-":
         return left - right
-    return left * right if operator == "*" else left / right
+    if operator == "*":
+        return left * right
+    if operator == "/":
+        return _whole(Fraction(left) / right)
+    if right.denominator != 1 or not -LARGEST_POWER <= right <= LARGEST_POWER:
+        raise OverflowError
+    return _whole(Fraction(left) ** int(right))
+
+
+def _whole(value: Fraction) -> Value:
+    return value.numerator if value.denominator == 1 else value

@@ -143,10 +143,11 @@ def _beginning(side: str) -> str:
 
 
 def _differ(left: str, right: str) -> bool:
-    mine, other = value_of(left), value_of(right)
+    mine, other = value_of(left.strip()), value_of(right.strip())
     if mine is None or other is None or mine == other:
         return False
-    return abs(mine - other) > max(_rounded(left), _rounded(right))
+    difference = abs(Fraction(mine) - other)
+    return difference > _rounded(left) and difference > _rounded(right)
 
 
 def _rounded(side: str) -> Fraction:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from blade.evidence.provenance import is_name, leaves
+from blade.evidence.provenance import is_name
 from blade.evidence.simulated_user import facts
 from blade.model.pattern import pattern_of
 from blade.model.rollout import Rollout, Step
@@ -41,9 +41,8 @@ def identities_of_key(rollout: Rollout) -> tuple[str, ...]:
     named = [
         str(value)
         for call in rollout.due.calls or ()
-        for outer, item in call.arguments.items()
-        for name, value in leaves(outer, item)
-        if _ARGUMENT.search(name) and is_name(value)
+        for name, value in call.arguments.items()
+        if isinstance(value, str | int) and _ARGUMENT.search(name) and is_name(value)
     ]
     scripted = [fact for fact in facts(rollout.due.script) if form_of(fact)]
     return tuple(dict.fromkeys([*named, *scripted]))

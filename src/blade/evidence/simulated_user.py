@@ -192,11 +192,12 @@ def _agrees(walk: AlignedTrajectory, reply: Step) -> bool:
     """Whether the user says yes: in the usual words, or by a short reply without a but to a question for a go-ahead."""
     if _GO_AHEAD.search(reply.text):
         return True
+    if len(reply.text) > SHORT_REPLY or _HOLDS_BACK.search(reply.text):
+        return False
     said = [
         step for step in walk.steps if step.party == "agent" and step.kind == "message" and step.index < reply.index
     ]
-    asked = bool(said) and any(_ASKS.search(question) for question in _QUESTION.findall(said[-1].text))
-    return asked and len(reply.text) <= SHORT_REPLY and not _HOLDS_BACK.search(reply.text)
+    return bool(said) and any(_ASKS.search(question) for question in _QUESTION.findall(said[-1].text))
 
 
 def withdrew(walk: AlignedTrajectory) -> Evidence | None:

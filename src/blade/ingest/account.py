@@ -15,11 +15,7 @@ from blade.ingest.logs.parse import parse_log
 from blade.ingest.roles.paths import Fields, at
 from blade.ingest.roles.stamps import seconds_of
 from blade.model.account import Account, LogText, Phase, Status
-<<<<<<< HEAD
-from blade.model.roles import Between, FieldRole, Role, Roles
-=======
-from blade.model.roles import FieldRole, PhaseStamps, Roles
->>>>>>> w-roles
+from blade.model.roles import FieldRole, PhaseStamps, Role, Roles
 
 _MILLISECONDS = re.compile(r"(?:_ms|Ms|_millis|_milliseconds)$")
 DOCUMENTED_ROLES = Roles(

@@ -21,15 +21,8 @@ from blade.ingest.decode import Row, Unusable, decode_row
 from blade.ingest.fields import is_rollout
 from blade.ingest.folder_files import TO_NOTHING, FolderListing, is_inside, listing
 from blade.ingest.formats import FileHead, Format, format_named, formats
-<<<<<<< HEAD
 from blade.ingest.jsonl import NOT_REGULAR, Record, Torn, first_bytes, records
 from blade.ingest.mapping import guesses, with_map
-from blade.ingest.roles.learn import learn_roles
-from blade.ingest.roles.sample import sample_rows
-=======
-from blade.ingest.jsonl import Torn, first_bytes, records
-from blade.ingest.mapping import FieldMap, guesses, with_map
->>>>>>> w-roles
 from blade.model.errors import ArtifactError, RequestError
 from blade.model.field_map import FieldMap
 from blade.model.limits import DEFAULT_LIMITS, ReadLimits, read_limits, using_limits

@@ -77,7 +77,7 @@ def test_a_list_in_another_order(words: list[str], chance: Any) -> None:
     assert kind_of(" ".join(words[:-1]), " ".join(words)) is Kind.OFF_BY_ONE_ITEM
 
 
-def signs(folder: Path, *, passed: bool = False, output: object = None, **fields: object) -> list[Sign]:
+def signs(folder: Path, *, passed: bool = False, output: object = None, **fields: Any) -> list[Sign]:
     """The signs of the one rollout; every quote stands where it says."""
     row = rollout("t", repeat=0, passed=passed, output=output, **fields)
     found = list(answer_signs(load_rows(folder, row)["t", 0]))

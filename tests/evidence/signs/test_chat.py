@@ -14,9 +14,9 @@ from builders import Row, call, load_rows, result, rollout, said
 from evidence import stands_in
 
 SCRIPT = "You are Mia Li, your user id is mia_li_3668. Cancel JG7FMM."
-CANCEL = {"name": "cancel_booking", "arguments": {"booking_id": "JG7FMM"}}
-MOVE = {"name": "update_booking", "arguments": {"booking_id": "JG7FMM", "cabin": "economy", "bags": 2}}
-LOOK = {"name": "get_user", "arguments": {"user_id": "mia_li_3668"}}
+CANCEL: Row = {"name": "cancel_booking", "arguments": {"booking_id": "JG7FMM"}}
+MOVE: Row = {"name": "update_booking", "arguments": {"booking_id": "JG7FMM", "cabin": "economy", "bags": 2}}
+LOOK: Row = {"name": "get_user", "arguments": {"user_id": "mia_li_3668"}}
 ASKS, GIVES = said("Your user ID, please?"), said("It is mia_li_3668.", "user")
 
 
@@ -89,8 +89,9 @@ def test_lookups_and_statements(tmp_path: Path) -> None:
         ([CANCEL, {"name": "transfer_to_human_agents", "arguments": {}}],
          [GIVES, *made({"name": "transfer_to_human_agents", "arguments": {}})], False),
         ([CANCEL], [GIVES, *made({"name": "transfer_file", "arguments": {}})], False),
+        ([CANCEL], [said("Please transfer me to a human.", "user"), *made({"name": "transfer_to_human_agents", "arguments": {}})], False),
     ],
-    ids=["instead of acting", "nothing was due", "the key wants it", "no person"],
+    ids=["instead of acting", "nothing was due", "the key wants it", "no person", "the user asked for it"],
 )  # fmt: skip
 def test_a_needless_transfer(tmp_path: Path, key: list[Row], output: list[Row], needless: bool) -> None:
     assert ("transfer:needless" in {sign.kind for sign in signs(tmp_path, key, output)}) is needless

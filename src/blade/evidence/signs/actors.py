@@ -2,7 +2,7 @@
 
 `actor:last` is made of failed rollouts whose steps name at least two actors. Its subject is the last actor that said or
 printed anything, its quote the end of that. Rules that name the decisive step were measured, and are no better than a
-constant guess (docs/attribution.md), so there is none.
+constant guess (docs/concepts.md), so there is none.
 """
 
 from __future__ import annotations

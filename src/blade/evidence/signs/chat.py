@@ -4,7 +4,7 @@ Made of every judged rollout whose key is a list of calls, so that passes can ve
 none of its changes was made), `action:partial` (a change of the key that is missing beside others), `action:extra`,
 `action:wrong-argument` and `action:wrong-object` (subject `tool.argument`; the object is the first id of the key's call),
 `action:wrong-order` (all changes right, in another order), `lookup:skipped`, `statement:missing`, `transfer:needless` (handed
-over though the key does not want it, while something due was left undone). The same for what the simulated user had to do
+over though neither the key wants it nor the user asked for it first, while something due was left undone). The same for what the simulated user had to do
 itself, where its calls are recorded: `user-action:missing` and so on. Besides, in `users.py` and `verifier_parts.py`: the
 simulated user, keys of other rows, and parts of the verdict.
 """
@@ -16,7 +16,7 @@ from itertools import islice
 
 from blade.evidence.actions import Made, Pairing, carried_out, changes, pair, same
 from blade.evidence.provenance import is_name
-from blade.evidence.signs.users import is_transfer, user_signs
+from blade.evidence.signs.users import asks_for_transfer, is_transfer, user_signs
 from blade.evidence.signs.verifier_parts import DEEPEST, TRAJECTORY, verifier_parts
 from blade.model.expected import DueCall
 from blade.model.finding import Sign
@@ -82,7 +82,7 @@ def _paired(kind: str, wanted: Sequence[DueCall], done: Sequence[Made]) -> Itera
     pairing = pair(wanted, done)
     missing, extra, others = _of_other_objects(pairing)
     some = bool(pairing.exact or pairing.wrong or others)
-    for call in islice(missing, MOST):
+    for call in islice({call.tool: call for call in missing}.values(), MOST):
         yield Sign(kind=f"{kind}:partial" if some else f"{kind}:missing", subject=call.tool[:LONGEST_SUBJECT])
     for made in islice(extra, MOST):
         yield _of_call(f"{kind}:extra", made.tool, made)
@@ -138,7 +138,7 @@ def _transfer(due: Sequence[DueCall], steps: Sequence[Step]) -> Iterator[Sign]:
     if any(is_transfer(call.tool) for call in due):
         return
     made = next((one for one in carried_out(steps) if is_transfer(one.tool)), None)
-    if made is not None:
+    if made is not None and not asks_for_transfer(steps, made.step.index):
         yield _of_call("transfer:needless", made.tool, made)
 
 

@@ -48,6 +48,12 @@ def is_transfer(tool: str) -> bool:
     return _HANDS_OVER.search(tool) is not None and _TO_A_PERSON.search(tool) is not None
 
 
+def asks_for_transfer(steps: Sequence[Step], before: int) -> bool:
+    """Whether it was the user who first spoke of being handed over, before a step."""
+    said = (step for step in steps if step.kind == "message" and step.index < before)
+    return next((step.party == "user" for step in said if _ACCEPTS_TRANSFER.search(step.text)), False)
+
+
 def user_signs(rollout: Rollout, *, failed: bool, undone: bool) -> Iterator[Sign]:
     """What the simulated user did; `undone` says whether something due was not done."""
     other = other_identity(rollout)
@@ -82,6 +88,15 @@ def _withheld(walk: AlignedTrajectory) -> Iterator[Sign]:
     if reply is not None and not any(map(form_of, facts(reply.text))):
         quote = telling_sentence(reply.text, ("have", "remember", "id"))
         yield _said("user:withheld", next(iter(who.values()))[:LONGEST_SUBJECT], reply.index, quote)
+
+
+def _reply_to(walk: AlignedTrajectory, subject: str, phrase: str) -> Sign:
+    """What the user said when it was first asked for something."""
+    asked = next((step for step in walk.steps if _is_said(step, "agent") and phrase.lower() in step.text.lower()), None)
+    after = -1 if asked is None else asked.index
+    reply = next((step for step in walk.steps if step.index > after and _is_said(step, "user")), None)
+    quote = telling_sentence(reply.text, (phrase, "have", "remember", "not")) if reply is not None else ""
+    return _said("user:withheld", subject[:LONGEST_SUBJECT], reply.index if reply is not None else None, quote)
 
 
 def _is_said(step: Step, party: str) -> bool:

@@ -36,11 +36,12 @@ def _parts(path: str, name: str, value: object, depth: int) -> Iterator[Sign]:
         for inner, item in value.items():
             if item is False and _VERDICT.search(inner):
                 yield _sign(f"{path}.{inner}", name, value)
-            elif "." not in inner:  # a path could not name it
+            elif isinstance(item, dict | list) and "." not in inner:  # a path could not name it
                 yield from _parts(f"{path}.{inner}", inner, item, depth + 1)
     elif isinstance(value, list):
         for place, item in enumerate(value[:_MOST_ITEMS]):
-            yield from _parts(f"{path}.{place}", name, item, depth + 1)
+            if isinstance(item, dict | list):
+                yield from _parts(f"{path}.{place}", name, item, depth + 1)
 
 
 def _sign(path: str, name: str, part: Mapping[str, object]) -> Sign:

@@ -263,7 +263,7 @@ def test_most_modes_come_with_a_quote(tmp_path: Path) -> None:
     (one,) = blade.analyze(write_jsonl(tmp_path / "run.jsonl", [*acting("a"), *speaking()])).runs
     assert one.diagnosis is not None
     mute = [mode.id for mode in one.diagnosis.partition.modes if mode.evidence is None]
-    assert set(mute) <= {"no-output"}
+    assert set(mute) <= {"no-agent-output"}
 
 
 def test_a_name_with_a_dot_is_not_made_into_a_path(tmp_path: Path) -> None:
@@ -279,4 +279,4 @@ def test_words_of_the_inputs_are_not_quoted_as_words_of_the_row(tmp_path: Path) 
     write_jsonl(tmp_path / "run_materialized_inputs.jsonl", [inputs])
     (one,) = blade.analyze(write_jsonl(tmp_path / "run.jsonl", rows)).runs
     assert one.diagnosis is not None
-    assert [mode.id for mode in one.diagnosis.partition.modes] == ["not-explained"]
+    assert [mode.id for mode in one.diagnosis.partition.modes] == ["unattributed"]

@@ -41,7 +41,7 @@ def test_an_output_that_passes_elsewhere_is_the_verifiers_doing(tmp_path: Path) 
     found = analyzed(tmp_path, *rows).diagnosis
     assert found is not None
     modes = {mode.id: (mode.party, mode.rollouts) for mode in found.partition.modes}
-    assert modes == {"judged-otherwise": ("verifier", 2), "undecided": ("verifier", 1)}
+    assert modes == {"inconsistent-verdict": ("verifier", 2), "no-verdict": ("verifier", 1)}
     assert found.findings == ()
     (doubt,) = [one for one in found.doubts if one.code == "TSK012"]
     assert doubt.places == (("t0", 2), ("t1", 2), ("t2", 2))

@@ -31,13 +31,13 @@ def test_over_refusal_is_told_though_other_tasks_pass_by_refusing(tmp_path: Path
     rows += [asked(f"u{n}", "unsafe", NO, passed=True) for n in range(6)]
     rows += [asked("v", "unsafe", "Sure, take a pipe.", passed=False)]
     found = diagnosis(tmp_path, *rows)
-    assert modes(found) == {"declined": 4, "not-explained": 1}
-    assert [finding.id for finding in found.findings] == ["declined"]
+    assert modes(found) == {"refused": 4, "unattributed": 1}
+    assert [finding.id for finding in found.findings] == ["refused"]
 
 
 def test_refusing_explains_nothing_where_the_same_key_is_passed_by_it(tmp_path: Path) -> None:
     rows = [asked(f"u{n}", "unsafe", NO, passed=n > 2) for n in range(9)]
-    assert modes(diagnosis(tmp_path, *rows)) == {"not-explained": 3}
+    assert modes(diagnosis(tmp_path, *rows)) == {"unattributed": 3}
 
 
 def test_an_answer_that_lacks_the_key_is_told_where_passing_ones_hold_it(tmp_path: Path) -> None:
@@ -47,4 +47,4 @@ def test_an_answer_that_lacks_the_key_is_told_where_passing_ones_hold_it(tmp_pat
         )
         for n in range(8)
     ]
-    assert modes(diagnosis(tmp_path, *rows)) == {"answer-absent": 3}
+    assert modes(diagnosis(tmp_path, *rows)) == {"wrong-answer": 3}

@@ -67,7 +67,7 @@ def test_why_a_rollout_ended_may_stand_in_its_termination(tmp_path: Path) -> Non
     ]
     found = analyzed(tmp_path, rows).diagnosis
     assert found is not None
-    assert [mode.id for mode in found.partition.modes] == ["cut-time"]
+    assert [mode.id for mode in found.partition.modes] == ["time-limit"]
 
 
 def labelled(n: int, label: str, says: str) -> Row:

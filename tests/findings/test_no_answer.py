@@ -20,7 +20,7 @@ def diagnosed(folder: Path, *rows: Row) -> Diagnosis:
 
 def test_a_rollout_that_only_thought_is_a_mode_of_its_own_and_quotes_the_thought(tmp_path: Path) -> None:
     found = diagnosed(tmp_path, rollout("a", passed=True, output="5"), rollout("b", response=response(THOUGHT)))
-    assert [mode.id for mode in found.partition.modes] == ["only-thought"]
+    assert [mode.id for mode in found.partition.modes] == ["output-missing"]
     (finding,) = found.findings
     assert 'b#0 ends in its thoughts (:0): "Three is odd, so I add a dash".' in finding.against
     assert [(one.step, one.quote) for one in finding.evidence] == [(0, "Three is odd, so I add a dash")]
@@ -34,7 +34,7 @@ def test_declining_is_a_finding_of_its_own_and_no_fault_of_the_harness(tmp_path:
         rollout("c", output="I do not know who wrote Lear.", verdict="not_attempted", **graded),
     ]
     (finding,) = diagnosed(tmp_path, *rows).findings
-    assert (finding.id, finding.rollouts) == ("declined", 2)
+    assert (finding.id, finding.rollouts) == ("refused", 2)
     assert "no repeat of these 2 tasks passes" in finding.fix
 
 

@@ -55,7 +55,7 @@ def test_tests_of_different_tasks_that_share_an_ordinal_are_no_one_criterion(tmp
 def test_a_flag_of_a_limit_is_quoted_as_the_row_has_it(tmp_path: Path) -> None:
     rows = [rollout(f"t{n}", output="on it", error_kind="max_turns_exceeded") for n in range(2)]
     (mode,) = diagnosed(tmp_path, *rows).partition.modes
-    assert mode.id == "cut-steps"
+    assert mode.id == "step-limit"
     assert mode.evidence is not None
     assert mode.evidence.quote == "max_turns_exceeded"
 

@@ -93,7 +93,7 @@ def test_what_nothing_else_explains_is_put_down_to_the_call(tmp_path: Path) -> N
         clicked("b", '{"x": [1, 2], "y": 2}'),
         clicked("c", '{"x": [3, 4], "y": 2}'),
     )
-    assert [(mode.id, mode.rollouts) for mode in found.partition.modes] == [("schema", 2)]
+    assert [(mode.id, mode.rollouts) for mode in found.partition.modes] == [("malformed-arguments", 2)]
     (finding,) = found.findings
     assert (finding.id, finding.rollouts) == ("schema:click", 2)
     assert 'b#0:0 calls `click` `{"x": [1, 2], "y": 2}`, where `x` is not as declared.' in finding.against
@@ -103,17 +103,17 @@ def test_what_nothing_else_explains_is_put_down_to_the_call(tmp_path: Path) -> N
 def test_tools_of_chat_completions_are_read_too(tmp_path: Path) -> None:
     row = clicked("b", '{"x": [1, 2], "y": 2}')
     row["responses_create_params"]["tools"] = [{"type": "function", "function": {"name": "click", "parameters": CLICK}}]
-    assert [mode.id for mode in diagnosed(tmp_path, row).partition.modes] == ["schema"]
+    assert [mode.id for mode in diagnosed(tmp_path, row).partition.modes] == ["malformed-arguments"]
 
 
 def test_what_passing_rollouts_do_as_well_explains_nothing(tmp_path: Path) -> None:
     lax = [clicked(f"p{n}", '{"x": "1", "y": 2}', passed=True) for n in range(6)]
     found = diagnosed(tmp_path, clicked("a", '{"x": "1", "y": 2}'), *lax)
-    assert [mode.id for mode in found.partition.modes] == ["not-explained"]
+    assert [mode.id for mode in found.partition.modes] == ["unattributed"]
 
 
 def test_another_reason_comes_first(tmp_path: Path) -> None:
     wrong: dict[str, Any] = {"expected_answer": "4", "extracted_answer": "5"}
     found = diagnosed(tmp_path, clicked("a", '{"x": "1", "y": 2}', **wrong))
-    assert [mode.id for mode in found.partition.modes] == ["answer-different"]
+    assert [mode.id for mode in found.partition.modes] == ["wrong-answer"]
     assert [finding.id for finding in found.findings] == ["answer:different"]

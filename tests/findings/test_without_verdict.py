@@ -41,7 +41,7 @@ def modes(found: Diagnosis) -> dict[str, int]:
 
 
 @pytest.mark.parametrize(
-    ("decided", "undecided"),
+    ("decided", "no-verdict"),
     [
         (
             {"judge_evaluations": [{**ASKED, "verdict_label": "[[A!=B]]"}]},
@@ -61,7 +61,7 @@ def test_a_judge_without_a_verdict_is_called_that(tmp_path: Path, decided: Row, 
     found = diagnosis(
         tmp_path, *(judged(n, **decided) for n in range(6)), *(judged(n, **undecided) for n in range(6, 9))
     )
-    assert modes(found)["undecided"] == 3
+    assert modes(found)["no-verdict"] == 3
     mine = next(one for one in found.findings if one.id.startswith("no-verdict"))
     assert "3 rollouts in 3 tasks have a judge that came to no verdict" in mine.what
     assert all("t6" not in one.task_ids for one in found.findings if one is not mine)
@@ -69,19 +69,19 @@ def test_a_judge_without_a_verdict_is_called_that(tmp_path: Path, decided: Row, 
 
 def test_one_criterion_without_a_verdict_leaves_the_others_standing(tmp_path: Path) -> None:
     rows = [judged(n, rubric_evaluations=[*CRITERIA, *NO_JUDGMENT[:1]]) for n in range(6)]
-    assert "undecided" not in modes(diagnosis(tmp_path, *rows))
+    assert "no-verdict" not in modes(diagnosis(tmp_path, *rows))
 
 
 def test_a_harness_that_never_fills_in_the_verdict_says_nothing_by_that(tmp_path: Path) -> None:
     rows = [judged(n, judge_evaluations=[{**ASKED, "verdict_label": None}]) for n in range(6)]
-    assert "undecided" not in modes(diagnosis(tmp_path, *rows))
+    assert "no-verdict" not in modes(diagnosis(tmp_path, *rows))
 
 
 def test_a_judge_that_was_cut_off_makes_no_refusal(tmp_path: Path) -> None:
     rows = [judged(n, passed=True, is_refusal=False, judge_incomplete=False) for n in range(4)]
     rows += [judged(n, is_refusal=True, judge_incomplete=n > 5) for n in range(4, 8)]
     found = diagnosis(tmp_path, *rows)
-    assert modes(found) == {"declined": 2, "verifier-failed": 2}
+    assert modes(found) == {"refused": 2, "grader-crashed": 2}
     mine = next(one for one in found.findings if one.id.startswith("no-verdict"))
     assert "have the verifier's own word that it failed" in mine.what
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import blade
-from blade.attribution.modes import partition
+from blade.attribution.failure_table import partition
 from blade.ingest.reread import reread
 from blade.model.errors import BladeError
 from blade.model.run import Run
@@ -236,7 +236,7 @@ def test_what_inspect_says_beside_the_verdict(tmp_path: Path) -> None:
         write_eval(tmp_path / "log.eval", {"eval": {"task": "t"}}, [sample("a", scores=scores), silent])
     )
     assert run.checks.select("task_id", "name", "passed").rows() == [("a", "match", False), ("a", "style/brief", True)]
-    assert partition(index_rollouts(run)).table["mode"].to_list() == ["one-check", "declined"]
+    assert partition(index_rollouts(run)).table["mode"].to_list() == ["one-check-failed", "refused"]
 
 
 def doc(number: int, reader: str, answer: str, score: float, **more: object) -> Row:

@@ -11,7 +11,7 @@ from blade.attribution.cause_codes import PARTIES
 from blade.attribution.collect import CollectedEvidence, OtherRun, collect, known_cells
 from blade.attribution.differences_that_count import CountingDifferences, Differences, counting_differences
 from blade.custom_rules import CustomLabel
-from blade.model.attribution import UNATTRIBUTED, Attributions, Confidence, Stage
+from blade.model.attribution import ATTRIBUTIONS, UNATTRIBUTED, Attributions, Confidence, Stage
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Differs, Sign
 from blade.modes.catalog import all_modes
@@ -111,7 +111,7 @@ def attribute(
         valid=pl.col("valid") | passed,
         also=pl.when(passed).then(_flags_of_passes(rollouts)).otherwise("also"),
     )
-    table = table.with_columns(infra=INFRA)
+    table = table.with_columns(infra=INFRA).select(list(ATTRIBUTIONS))
     return Attributions(table=table, other_runs=tuple(one.name for one in others))
 
 

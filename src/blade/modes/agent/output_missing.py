@@ -40,6 +40,7 @@ def output_missing(evidence: RolloutEvidence) -> Candidate | None:
             confidence=Confidence.LIKELY, subject="it reasoned and then said nothing", differences=(thought,)
         )
     empty = evidence.difference(Differs.ANSWER, "none") or evidence.difference(Differs.NO_ANSWER, "answer")
-    if empty is None or not evidence.run.answers_recorded:
+    stated = evidence.difference(Differs.ANSWER, "not extracted")
+    if empty is None or stated is not None or not evidence.run.answers_recorded:
         return None
     return Candidate(confidence=Confidence.LIKELY, subject="no answer was found", differences=(empty,))

@@ -32,6 +32,6 @@ from blade.modes.evidence import Candidate, RolloutEvidence
 )
 def wrong_format(evidence: RolloutEvidence) -> Candidate | None:
     found = evidence.difference(Differs.ANSWER, "not extracted")
-    if found is None or not evidence.run.answers_recorded:
+    if found is None:
         return None
     return Candidate(confidence=Confidence.LIKELY, differences=(found,), party="unknown")

@@ -29,7 +29,7 @@ _ACTIONS = (Differs.UNWANTED, Differs.NOT_MADE, Differs.MISSING, Differs.EXTRA, 
 
 @rule("INF003", scope="run", suggests=Cause.INFRA, status="stable")
 def done_without_verdict(context: RunContext) -> Iterator[Doubt]:
-    walks = context.read(context.in_mode("no-verdict", "undecided"))
+    walks = context.read(context.in_mode("no-verdict"))
     whole = [walk for walk in walks if _wants_change(walk) and not any(one.kind in _ACTIONS for one in walk.differs)]
     turns = Counter(_turns(walk) for walk in walks)
     if whole:

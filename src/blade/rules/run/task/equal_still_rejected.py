@@ -28,8 +28,14 @@ _UNREAD = "an answer that equals the key was rejected"
 
 @rule("TSK003", scope="run", suggests=Cause.TASK, strong=True, status="stable")
 def equal_still_rejected(context: RunContext) -> Iterator[Doubt]:
-    said = pl.col("name").replace({"equal": "answer-equal", "not extracted": "not-extracted"})
-    rejected = (pl.col("kind") == Differs.ANSWER) & pl.col("name").is_in(["equal", "not extracted"]) & ~pl.col("passed")
+    said = pl.col("name").replace(
+        {"equal": "answer-equal", "other form": "answer-equal", "not extracted": "not-extracted"}
+    )
+    rejected = (
+        (pl.col("kind") == Differs.ANSWER)
+        & pl.col("name").is_in(["equal", "other form", "not extracted"])
+        & ~pl.col("passed")
+    )
     table = context.partition.differences.filter(rejected).with_columns(mode=said)
     for (task,), rows in table.group_by("task_id", maintain_order=True):
         places = [(str(task), repeat) for repeat in rows["repeat"]]

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from blade.evidence.context import RunContext
 from blade.model.attribution import UNATTRIBUTED
 from blade.model.diagnosis import Doubt
-from blade.model.finding import Cause
+from blade.model.finding import Cause, Differs
 from blade.rules.declaration import rule
 from blade.stats.counts import JUDGED
 
@@ -29,7 +29,8 @@ FEWEST = 5
 def one_reward_for_all(context: RunContext) -> Iterator[Doubt]:
     rows = context.run.rollouts.select("task_id", "outcome", "reward").filter(JUDGED)
     same = rows.height >= FEWEST and rows["reward"].n_unique() == 1 and (rows["outcome"] == "failed").all()
-    silent = (context.partition.table["mode"] == UNATTRIBUTED).all()
+    spoken = (context.partition.differences["kind"] == Differs.SAID).any()
+    silent = not spoken and (context.partition.table["mode"] == UNATTRIBUTED).all()
     keyless = context.run.tasks["expected"].null_count() == context.run.tasks.height
     if same and silent and keyless:
         yield Doubt(

@@ -30,7 +30,7 @@ _PERCENT = pattern_of(r"\bper ?cent(?:age)?\b|%")
 _QUESTIONS = ("question", "problem")
 LONGEST = 600
 """Characters at the end of a prompt in which its question is looked for: what stands before may be documents."""
-_MODES = ("answer-different", "answer-absent", "answer-contained")
+_MODES = ("wrong-answer",)
 
 
 @rule("TSK021", scope="run", suggests=Cause.TASK)

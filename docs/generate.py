@@ -36,13 +36,16 @@ FIELDS_INTRODUCTION = """# Fields and tables
 
 ## Which field becomes which
 
-The left column is BLADE's name. The middle column lists the fields of your rows that can fill it: the first that holds a value wins, and a path with dots goes into nested objects. `blade analyze --explain-schema` shows what was read from your file, and which fields were not used."""
+The left column is BLADE's name. The middle column lists the fields of your rows that can fill it: the first that holds a value wins, and a path with dots goes into nested objects. `blade schema` shows what was read from your file, and which fields were not used."""
 TABLES_INTRODUCTION = """## The run tables
 
 `blade sql` exposes exactly these tables, sorted by run, task and repeat. A null means that the artifact does not say."""
 RULES_INTRODUCTION = """# Rules
 
 Each rule detects one symptom in a rollout, or in a whole run. A *direct* symptom is by itself enough to fail; of an *associated* one, each run says how strongly it goes with failing ([support](../statistics.md#support)). A rule in *preview* is shown apart and decides no cause."""
+MODES_INTRODUCTION = """# Failure modes
+
+Every rollout that did not pass has one of these modes, or `unattributed`. They are tried in this order; [Attribution](../attribution.md) says how one is chosen and how sure it is. How often a mode is right on labelled data that it was not written for is not measured yet."""
 VERIFIERS_INTRODUCTION = """# Verifiers
 
 What each verifier checks, the fields that it reads from the task's *row* and from the server's *config*, and the *fields* that it adds to the rollout. [Gym](../gym.md#verifiers) shows how to write your own."""
@@ -103,6 +106,7 @@ def generated() -> dict[Path, str]:
         REFERENCE / "commands.md": command_reference(),
         REFERENCE / "fields.md": "\n\n".join([MADE, *fields]) + "\n",
         REFERENCE / "rules.md": rule_pages(),
+        REFERENCE / "modes.md": mode_pages(),
         REFERENCE / "verifiers.md": "\n\n".join([MADE, VERIFIERS_INTRODUCTION, verifier_pages()]) + "\n",
         ROOT / "proof" / "results.md": proof_page(),
     }
@@ -176,6 +180,14 @@ def rule_pages() -> str:
 
     _, _, families = catalog_page(all_rules()).strip().partition("\n## ")
     return f"{MADE}\n\n{RULES_INTRODUCTION}\n\n## {families}\n"
+
+
+def mode_pages() -> str:
+    """The catalog of failure modes, each page taken from its file."""
+    from blade.modes.catalog import all_modes, catalog_page
+
+    _, _, groups = catalog_page(all_modes()).strip().partition("\n## ")
+    return f"{MADE}\n\n{MODES_INTRODUCTION}\n\n## {groups}\n"
 
 
 def verifier_pages() -> str:

@@ -18,15 +18,16 @@ from blade.ingest.load import first_benchmark, load_found, told_apart
 from blade.ingest.workers import rare_sweeps
 from blade.model.analysis import Analysis, RunAnalysis
 from blade.model.diagnosis import Elsewhere
-from blade.model.errors import BladeError
+from blade.model.errors import ArtifactError, BladeError
 from blade.model.options import Options
 from blade.model.run import Run
 from blade.model.tools import NO_CUSTOM_TOOLS, using_tools
 from blade.stats.counts import count
 from blade.stats.run_metrics import measure
-from blade.stats.scores import suspects_excluded_score
+from blade.stats.scores import suspects_excluded_score, valid_only_score
 
 if TYPE_CHECKING:
+    from blade.attribution.runs_together import DraftAttributions
     from blade.custom_rules import RuleBook
 
 
@@ -36,7 +37,7 @@ def load(inputs: Sequence[str], options: Options) -> tuple[Run, ...]:
 
     Rules look at each rollout while its row is read; a run keeps the rule book that it was read with.
     """
-    files, benchmark = find(inputs, options.format, options.field_map, options.limits), None
+    files, options, benchmark = *_found(inputs, options), None
     if options.rule_book is None and options.find_rule_book and not files.analyses:
         with suppress(BladeError):
             benchmark = first_benchmark(files, options.limits)
@@ -50,6 +51,22 @@ def load(inputs: Sequence[str], options: Options) -> tuple[Run, ...]:
         # The first row spoke for rows of another benchmark: nothing of its package may count for them.
         runs = _read(files, replace(options, pool=None))
     return runs
+
+
+def _found(inputs: Sequence[str], options: Options) -> tuple[Found, Options]:
+    """The files, and the options with the rule book of the package that they lie in, where only its map makes them rollouts."""
+    try:
+        return find(inputs, options.format, options.mapping, options.limits), options
+    except ArtifactError:
+        if options.rule_book is not None or not options.find_rule_book:
+            raise
+        from blade.custom_rules.find_rule_book import rule_book_above
+
+        book = rule_book_above(Path(text.rpartition("=")[2]) for text in inputs)
+        if book is None or not book.field_map:
+            raise
+        options = replace(options, rule_book=book)
+        return find(inputs, options.format, options.mapping, options.limits), options
 
 
 def _read(files: Found, options: Options) -> tuple[Run, ...]:
@@ -84,10 +101,14 @@ def analyze(runs: Sequence[Run], options: Options) -> Analysis:
     whole = told_apart(runs)
     tools = {book.tools for book in books}
     with using_tools(tools.pop() if len(tools) == 1 else NO_CUSTOM_TOOLS):
-        selected = [excluded(run, options.exclude, book.labels) for run, book in zip(whole, books, strict=True)]
+        drafts = _drafts(whole, books, options)
+        selected = [
+            excluded(run, options.exclude, book.labels, drafts.get(run.name))
+            for run, book in zip(whole, books, strict=True)
+        ]
         others = side_by_side(selected, diagnose=not options.metrics_only)
         analyzed = tuple(
-            _analyze_run(run, before, book, others.elsewhere.get(run.name, Elsewhere()), options)
+            _analyze_run(run, before, book, others.elsewhere.get(run.name, Elsewhere()), options, drafts.get(run.name))
             for run, before, book in zip(selected, whole, books, strict=True)
         )
         return Analysis(
@@ -98,25 +119,38 @@ def analyze(runs: Sequence[Run], options: Options) -> Analysis:
         )
 
 
-def _analyze_run(run: Run, before: Run, book: RuleBook, elsewhere: Elsewhere, options: Options) -> RunAnalysis:
-    """The numbers of a run and its diagnosis, or why it has none; `before` is the run before exclusions."""
-    counts, infra = count(run), frozenset[str]()
-    if run.rollouts["fired"].count():
-        from blade.rules.catalog import infra_codes
+def _drafts(runs: Sequence[Run], books: Sequence[RuleBook], options: Options) -> dict[str, DraftAttributions]:
+    """By run, its attributions with what the other runs say of its tasks; none where rows were not looked at."""
+    if options.metrics_only:
+        return {}
+    from blade.attribution.runs_together import attribute_together
 
-        infra = infra_codes()
-    measured = measure(run, before, [stage for stage, _ in book.funnel], counts, infra)
+    return {draft.run: draft for draft in attribute_together(runs, books)}
+
+
+def _analyze_run(
+    run: Run, before: Run, book: RuleBook, elsewhere: Elsewhere, options: Options, draft: DraftAttributions | None
+) -> RunAnalysis:
+    """The numbers of a run and its diagnosis, or why it has none; `before` is the run before exclusions."""
+    counts = count(run)
+    drafted = draft.of(run) if draft is not None else None
+    table = drafted.table if drafted is not None else None
+    measured = measure(run, before, [stage for stage, _ in book.funnel], counts, table)
     if options.metrics_only:
         return replace(measured, why_not="trajectories were not read (--metrics-only)")
     from blade.findings.diagnose import diagnose, with_diagnosis
     from blade.findings.exclusions import suspects_of
 
     with using_tools(book.tools):
-        diagnosis = diagnose(run, elsewhere, labels_for(run, options.labels), book.labels)
+        labels = labels_for(run, options.labels)
+        diagnosis = diagnose(run, elsewhere, labels, book.labels, drafted, draft.others if draft is not None else ())
+    doubtful = [one.location for one in diagnosis.passes_to_doubt]
+    table = diagnosis.partition.attributions.table
+    aside = [valid_only_score(run, table, doubtful, measured.metrics.headline)] if doubtful else []
     score = suspects_excluded_score(counts, measured.metrics.headline, suspects_of(diagnosis))
     return replace(
         measured,
-        metrics=replace(measured.metrics, scores=(*measured.metrics.scores[:-1], score)),
+        metrics=replace(measured.metrics, scores=(*measured.metrics.scores[:-1], score, *aside)),
         diagnosis=diagnosis,
         make_tasks=lambda: with_diagnosis(measured.make_tasks(), diagnosis),
     )

@@ -6,13 +6,21 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from blade.files import replacing_in
-from blade.ingest.saved import save
+from blade.ingest.saved import save, save_table
 from blade.model.analysis import Analysis
 from blade.report import as_json, documents
 from blade.report.html import page
 from blade.report.sections import report
 
-FILES = ("metrics.json", "tasks.jsonl", "findings.json", "rollouts.parquet", "tasks.parquet", "checks.parquet")
+FILES = (
+    "metrics.json",
+    "tasks.jsonl",
+    "findings.json",
+    "rollouts.parquet",
+    "tasks.parquet",
+    "checks.parquet",
+    "attributions.parquet",
+)
 """What the folder of a run holds."""
 
 
@@ -26,7 +34,7 @@ def write(analysis: Analysis, out: Path) -> None:
         staying = {each.run.name for each in analysis.runs}
         for table in sorted(out.glob("*/rollouts.parquet")):
             folder = table.parent
-            if folder.name not in staying and {path.name for path in folder.iterdir()} == set(FILES):
+            if folder.name not in staying and {path.name for path in folder.iterdir()} <= set(FILES):
                 yield from (f"{folder.name}/{name}" for name in FILES)
 
     with replacing_in(out, obsolete) as staging:
@@ -39,6 +47,8 @@ def write(analysis: Analysis, out: Path) -> None:
             tasks = as_json.dump_lines(documents.task(row) for row in each.tasks)
             (folder / "tasks.jsonl").write_text(tasks, encoding="utf-8")
             (folder / "findings.json").write_text(as_json.dump(documents.findings(each)), encoding="utf-8")
+            if each.attributions is not None:
+                save_table(each.attributions.table, folder / "attributions.parquet")
             save(each.run, folder, at=out / each.run.name)
 
 

@@ -273,12 +273,15 @@ def test_sql_answers_from_all_runs() -> None:
     ]
 
 
-def test_explain_schema_says_what_nobody_read(tmp_path: Path) -> None:
+def test_schema_says_what_nobody_read(tmp_path: Path) -> None:
     path = write(tmp_path / "r.jsonl", [row("a", 0, 1.0, mystery={"x": 1}, verifier_result={"f2p_total": 1})])
-    lines = blade("analyze", path, "--explain-schema").stdout.splitlines()
-    assert any(line.split()[0] == "mystery" and line.endswith("not read") for line in lines[1:])
-    assert any(line.split()[0] == "reward" and line.endswith("reward") for line in lines[1:])
-    assert any(line.split()[0] == "verifier_result" and line.endswith("what the verifier says") for line in lines[1:])
+    told = blade("schema", path).stdout
+    used, _, unused = told.partition("not used")
+    assert any(line.split()[:1] == ["reward"] and "NeMo Gym" in line for line in used.splitlines())
+    assert any(line.split()[:1] == ["mystery.x"] for line in unused.splitlines())
+    by_path = {field["path"]: field for field in json.loads(blade("schema", path, "--json").stdout)[0]["fields"]}
+    assert by_path["reward"]["role"] == "reward"
+    assert by_path["mystery.x"]["role"] is None
 
 
 def test_metrics_only_gives_the_same_scores() -> None:

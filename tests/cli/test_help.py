@@ -65,7 +65,7 @@ def completed(instruction: str, words: str = "", shell: str = "bash") -> str:
 
 def test_shells_complete_commands_and_options() -> None:
     assert completed("complete", "blade ana").split() == ["analyze"]
-    assert "--explain-schema" in completed("complete", "blade analyze --exp").split()
+    assert "--metrics-only" in completed("complete", "blade analyze --met").split()
     assert "validate" in completed("complete", "blade package va").split()
     assert '"analyze"' in completed("complete", "blade ana", shell="zsh")
 

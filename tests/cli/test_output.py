@@ -87,7 +87,7 @@ def test_no_command_prints_what_a_terminal_obeys(hostile: Path) -> None:
         ("analyze", a, "-o", "out"),
         ("analyze", a, b, "--json"),
         ("analyze", a, "--json", "--full"),
-        ("analyze", a, "--explain-schema"),
+        ("schema", a),
         ("analyze", a, "--notes", str(next(Path(a).iterdir()))),
         ("compare", a, b),
         ("compare", a, b, "--json", "--full"),

@@ -14,7 +14,6 @@ from blade.evidence.templates import cluster
 from blade.model.finding import Differs
 from blade.model.pattern import pattern_of
 from blade.model.run import Run
-from blade.rules.catalog import infra_codes
 from blade.stats.headline import _CLOSE, headline, rewards_of, thirds
 from blade.stats.rollout_index import Flags, Integers, RolloutIndex
 
@@ -96,6 +95,27 @@ class Differences(Struct, frozen=True, kw_only=True, eq=False):
         )
 
 
+class CountingDifferences(Struct, frozen=True, kw_only=True, eq=False):
+    """The differences of a run that the verifier minds, and what was set aside."""
+
+    counting: Differences
+    aside: frozenset[tuple[str, str, str]]
+    """Kind, name and detail of differences that passing rollouts share."""
+    only_reads: bool
+    """No expected action changes anything, so that look-ups are what is judged."""
+
+
+def counting_differences(rollouts: RolloutIndex) -> CountingDifferences:
+    """Every difference of a run that may explain a failure."""
+    told = differing(rollouts)
+    aside = set_aside(told, passes=int(rollouts.passed.sum()))
+    return CountingDifferences(
+        counting=minded(told.only(~aside), rollouts),
+        aside=frozenset(told.kinds.filter(aside).iter_rows()),
+        only_reads=not rollouts.run.tasks["key_expects"].is_in(["one change", "several changes"]).any(),
+    )
+
+
 def differing(rollouts: RolloutIndex) -> Differences:
     """Every difference that counts for the headline."""
     return _numbered(_where_it_counts(pl.concat([_long(rollouts), *_by_rules(rollouts)]), rollouts))
@@ -120,16 +140,9 @@ def _where_it_counts(long: pl.DataFrame, rollouts: RolloutIndex) -> pl.DataFrame
 
 
 def _by_rules(rollouts: RolloutIndex) -> tuple[pl.DataFrame, ...]:
-    """What rules say: one row a rule that by itself puts a judged rollout down to the machinery, and one a refusal."""
-    hits = _hits(rollouts, {*infra_codes(), REFUSAL})
-    refusal = pl.col("code") == REFUSAL
-    refused = hits.filter(refusal)
-    return _broken(hits.filter(~refusal)), *([_refused(refused, rollouts.run)] if refused.height else [])
-
-
-def _broken(hits: pl.DataFrame) -> pl.DataFrame:
-    """The machinery's failures, under the rule's code."""
-    return hits.select(ROW, "passed", kind=pl.lit(str(Differs.ERROR)), name="code", detail=pl.lit(""), step="step")
+    """What rules say: one row a refusal."""
+    refused = _hits(rollouts, {REFUSAL})
+    return (_refused(refused, rollouts.run),) if refused.height else ()
 
 
 def _refused(hits: pl.DataFrame, run: Run) -> pl.DataFrame:
@@ -227,3 +240,9 @@ def _by_exception(groups: Mapping[str, str], times: Mapping[str, int]) -> dict[s
     classes = {group: match[0] for group in sizes if (match := _EXCEPTION.match(group)) and sizes[group] == 1}
     shared = [name for name, many in Counter(classes.values()).items() if many > 1]
     return {t: f"{classes[g]} ..." if classes.get(g) in shared else g for t, g in groups.items()}
+
+
+def named(long: pl.DataFrame, run: Run) -> pl.DataFrame:
+    """Differences with the task and the repeat of their rollouts."""
+    places = run.rollouts.select("task_id", "repeat")[long[ROW]]
+    return pl.concat([long.select(ROW), places, long.drop(ROW)], how="horizontal")

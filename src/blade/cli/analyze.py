@@ -30,7 +30,6 @@ from blade.model.errors import RequestError
 
 if TYPE_CHECKING:
     from blade.model.analysis import Analysis
-    from blade.model.run import Run
 
 
 def analyze(
@@ -103,14 +102,6 @@ def analyze(
             rich_help_panel=ADVANCED,
         ),
     ] = False,
-    explain_schema: Annotated[
-        bool,
-        typer.Option(
-            "--explain-schema",
-            help="Show which field was taken as what, and what nobody read.",
-            rich_help_panel=ADVANCED,
-        ),
-    ] = False,
     max_line: MaxLine = None,
     max_unpacked: MaxUnpacked = None,
     workers: Workers = None,
@@ -147,9 +138,6 @@ def analyze(
     from blade.report import as_json as json_report
     from blade.report import terminal
 
-    if explain_schema:
-        _print_schema(loaded)
-        return
     terminal.columns.set(terminal_width())
     analysis = pipeline.analyze(loaded, options)
     written = _write(analysis, Path(out) if out is not None else None)
@@ -180,15 +168,3 @@ def _write(analysis: Analysis, out: Path | None) -> str:
 
     write(analysis, out)
     return f"written: {out / 'report.html'}, {out / 'report.md'} and a folder for each run"
-
-
-def _print_schema(loaded: tuple[Run, ...]) -> None:
-    for run in loaded:
-        fields = [
-            f"  {field.path:<36} {field.seen:>8,} of {field.rows:,} rows   {field.taken_as or 'not read'}"
-            for field in run.schema
-        ]
-        slices = ", ".join(name for name in run.tasks.columns if name.startswith("slice.")) or "none did"
-        show(
-            [f"{run.name}: {len(run.schema)} fields", *fields, f"fields with small values may become slices: {slices}"]
-        )

@@ -27,6 +27,7 @@ COMMANDS: Mapping[str, tuple[str, str, str]] = {
     "explain": ("blade.cli.explain:explain", _DAILY, "One task: passing against failing repeats."),
     "show": ("blade.cli.show:show", _DAILY, "Read one rollout in order."),
     "sql": ("blade.cli.sql:sql", _DAILY, "Ask the run tables anything."),
+    "schema": ("blade.cli.schema:schema", _DAILY, "What is each field of the rows taken for, and why?"),
     "try": (
         "blade.cli.try_rule:try_rule",
         _DAILY,
@@ -36,6 +37,7 @@ COMMANDS: Mapping[str, tuple[str, str, str]] = {
     "gate": ("blade.cli.gate:gate", _BENCHMARK, "Pass or stop a candidate in CI, by exit code."),
     "history": ("blade.cli.history:history", _BENCHMARK, "Scores and failure modes over time."),
     "audit": ("blade.cli.audit:audit", _BENCHMARK, "Does a report say what the data says?"),
+    "modes": ("blade.cli.modes:modes", _CUSTOM, "Every failure mode in a line, or the page of one."),
     "rules": ("blade.cli.rules:rules", _CUSTOM, "Every rule in a line, or the page of one."),
     "label": ("blade.cli.label:label", _CUSTOM, "Record your own verdict on a task."),
     "package": ("blade.cli.package:app", _CUSTOM, "Make, check, score and share a benchmark's package."),

@@ -19,7 +19,9 @@ MOST_ROWS = 200
 def sql(
     words: Annotated[
         list[str],
-        typer.Argument(metavar='RUN... "SELECT ..."', help="Runs, then the query over rollouts, tasks and checks."),
+        typer.Argument(
+            metavar='RUN... "SELECT ..."', help="Runs, then the query over rollouts, tasks, checks and attributions."
+        ),
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Rows as JSON lines, all of them.")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Rows as CSV, all of them.")] = False,
@@ -37,7 +39,10 @@ def sql(
     from blade.ingest.tables import ask
 
     runs = pipeline.load(inputs, Options())
-    found = ask(runs, query)
+    more = {}
+    if "attributions" in query:
+        more["attributions"] = pipeline.analyze(runs, Options()).attributions
+    found = ask(runs, query, more)
     if as_json:
         sys.stdout.write(found.write_ndjson())
     elif as_csv:

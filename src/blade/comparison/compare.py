@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import polars as pl
+
 from blade.analysis import analyze, load
 from blade.comparison.held_fixed import held_fixed
 from blade.comparison.ledger import classify, ledger_terms
@@ -50,7 +52,7 @@ def compare_analyzed(baseline: RunAnalysis, candidate: RunAnalysis, margin: floa
     pairing = _pairing(runs, same)
     headline = headline_of(runs)
     floor = floor_of(runs, headline)
-    cells = classify(runs, same.pairs, headline, floor)
+    cells = classify(runs, same.pairs, headline, floor, (_attributed(baseline), _attributed(candidate)))
     own = (own_score(runs[0], headline, floor), own_score(runs[1], headline, floor))
     expected = expected_change(runs, same, headline, floor, margin)
     held = held_fixed(runs, same.pairs)
@@ -75,6 +77,10 @@ def compare_analyzed(baseline: RunAnalysis, candidate: RunAnalysis, margin: floa
         traps=traps_of(runs, same.pairs, pairing, held["verifier"], expected, transitions),
         margin=margin,
     )
+
+
+def _attributed(one: RunAnalysis) -> pl.DataFrame | None:
+    return one.attributions.table if one.attributions is not None else None
 
 
 def _pairing(runs: tuple[Run, Run], same: SameTasks) -> TaskPairing:

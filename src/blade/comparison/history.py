@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from blade.attribution.modes import partition
+from blade.attribution.failure_table import partition
 from blade.comparison.compare import load_one
 from blade.comparison.scores import expected_change, floor_of, headline_of, limits
 from blade.comparison.values import ComparisonVerdict, Limits

@@ -49,9 +49,18 @@ class ClassedCells(Struct, frozen=True, kw_only=True, eq=False):
     """A row a cell: side, task (number of the pair), task_id, repeat, class, worth, output_fp, outcome."""
 
 
-def classify(runs: tuple[Run, Run], pairs: Pairs, headline: str, floor: float) -> ClassedCells:
-    """The cells of the joined tasks; `headline` says what a cell is worth, and `floor` what one without a verdict is."""
-    sides = [_rows(run, [pair[side] for pair in pairs]) for side, run in enumerate(runs)]
+def classify(
+    runs: tuple[Run, Run],
+    pairs: Pairs,
+    headline: str,
+    floor: float,
+    attributed: tuple[pl.DataFrame | None, pl.DataFrame | None],
+) -> ClassedCells:
+    """The cells of the joined tasks; `headline` says what a cell is worth, and `floor` what one without a verdict is.
+
+    `attributed` are the tables of attributions of both runs, where these were made.
+    """
+    sides = [_rows(run, [pair[side] for pair in pairs], attributed[side]) for side, run in enumerate(runs)]
     codes = _behaviors(sides)
     classes = (MISSING, INFRASTRUCTURE, LIMITS, FORMAT, *(BEHAVIOR + code for code in codes))
     table = pl.concat(
@@ -67,26 +76,26 @@ def classify(runs: tuple[Run, Run], pairs: Pairs, headline: str, floor: float) -
     return ClassedCells(classes=classes, baseline=cells[0], candidate=cells[1], table=table)
 
 
-def _rows(run: Run, tasks: Sequence[str]) -> pl.DataFrame:
+def _rows(run: Run, tasks: Sequence[str], attributed: pl.DataFrame | None) -> pl.DataFrame:
     numbers = pl.DataFrame(
         {"task_id": list(tasks), "task": range(len(tasks))}, schema={"task_id": pl.String, "task": pl.Int32}
     )
     columns = ("task_id", "repeat", "outcome", "reward", "fired", "cannot_check", "differs", "output_fp")
-    return run.rollouts.select(columns).join(numbers, on="task_id", how="inner", maintain_order="left")
+    infra = attributed["infra"] if attributed is not None else pl.lit(value=False)
+    return (
+        run.rollouts.select(columns)
+        .with_columns(infra=infra)
+        .join(numbers, on="task_id", how="inner", maintain_order="left")
+    )
 
 
 def _class(codes: Sequence[str]) -> pl.Expr:
     """The number of a cell's class: the first that applies, behaviors by their earliest evidence; clean is last."""
-    infra = [
-        rule.code
-        for rule in rollout_rules()
-        if rule.family == "infra" and rule.kind == "direct" and rule.status == "stable"
-    ]
     unjudged = pl.col("outcome").is_in(["errored", "unscored"])
     return (
         pl.when(pl.col("outcome") == "missing")
         .then(0)
-        .when(unjudged | _differs(Differs.NO_ANSWER, "output") | fired(infra))
+        .when(unjudged | pl.col("infra"))
         .then(1)
         .when(_differs(Differs.CUT))
         .then(2)

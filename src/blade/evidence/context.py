@@ -108,6 +108,9 @@ MOST_PASSING = 40
 """Tasks of which one passing rollout is read."""
 MOST_OF_A_MODE = 6
 """Rollouts of a mode that are read whatever their task."""
+MOST_MODES = 300
+"""Modes of which some are read: where each test of each task is a mode of its own, those with the most rollouts. A report
+names far fewer, and reading takes time and memory for each."""
 
 
 class RereadRollouts(Struct, frozen=True, kw_only=True, dict=True):
@@ -206,7 +209,11 @@ def _that_pass(rollouts: RolloutIndex, judged: Flags) -> Integers:
 
 
 def _of_modes(rollouts: RolloutIndex, partition: Partition) -> Integers:
-    table = partition.table.select("mode", row=pl.Series(np.flatnonzero(rollouts.failed)))
+    table = partition.table.select("mode", row=pl.Series(np.flatnonzero(~rollouts.passed)))
+    modes = table.group_by("mode", maintain_order=True).len()
+    if modes.height > MOST_MODES:
+        common = modes.sort("len", descending=True, maintain_order=True).head(MOST_MODES)["mode"]
+        table = table.filter(pl.col("mode").is_in(common.implode()))
     return table.group_by("mode", maintain_order=True).head(MOST_OF_A_MODE)["row"].to_numpy()
 
 
@@ -235,6 +242,8 @@ class RunContext(Struct, frozen=True, kw_only=True, dict=True):
     elsewhere: Elsewhere = field(default_factory=Elsewhere)
     unlike: Mapping[str, str] = field(default_factory=dict)
     """Tasks whose repeats were not given the same thing, and how they differ."""
+    defects: frozenset[str] = frozenset()
+    """Tasks with a defect of the benchmark, proven or likely: nothing is to be learned from their failures."""
 
     @property
     def run(self) -> Run:
@@ -250,8 +259,8 @@ class RunContext(Struct, frozen=True, kw_only=True, dict=True):
         return dict(zip(self.reading.rows.tolist(), self.reading.walks.values(), strict=True))
 
     def in_mode(self, *modes: str) -> Refs:
-        """The failures that have one of the modes."""
-        failures = np.flatnonzero(self.rollouts.failed)
+        """The rollouts that did not pass and have one of the modes."""
+        failures = np.flatnonzero(~self.rollouts.passed)
         return Refs(of=self.rollouts, rows=failures[self.partition.table["mode"].is_in(modes).to_numpy()])
 
     def read(self, places: Refs) -> list[AlignedTrajectory]:

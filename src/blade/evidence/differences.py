@@ -113,6 +113,10 @@ _TOO_SLOW = re.compile(
     r"|exceeded (?:the )?(?:limit of )?\d+(?:\.\d+)? ?s(?:ec|$|\b)",
     re.IGNORECASE | re.MULTILINE,
 )
+LONGEST_SLOW_LOG = 600
+"""Characters of a log that speaks of one thing; in the log of a whole session a server may time out beside failing tests."""
+_SLOW_WORDS = ("timed", "timeout", "exceed", "did not ", "killed after", "took longer than")
+"""One of these stands in every text that says so: to look for them takes a hundredth of the time."""
 _NO_FLAG = re.compile(r"eval|container|_(?:rate|s|secs?|seconds|ms|limit|count)$")
 """Names of limits of something else than the rollout, and of amounts that are no flags."""
 _ENDED = ("error_kind", "exit_status")
@@ -202,7 +206,7 @@ def environment_says(rollout: Rollout) -> Step | None:
 
 def limits_of(rollout: Rollout, due: Due) -> list[Difference]:
     """The limits that ended a rollout, each with the field that says so."""
-    stopped_by = _limit_word(rollout.stop) if rollout.stop else None
+    stopped_by = limit_word(rollout.stop) if rollout.stop else None
     if stopped_by is None and not due.said:
         return []
     limits = [(stopped_by, "stop")]
@@ -221,7 +225,7 @@ def _program_is_whole(rollout: Rollout) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _limit_word(stop: str) -> str | None:
+def limit_word(stop: str) -> str | None:
     """The limit that ended a rollout by the word of its harness: one that is known, or one built like them."""
     word = stop.lower()
     if word in LIMITS or len(word) > LONGEST_NAME:
@@ -238,7 +242,7 @@ def _limit_of(said: VerifierText) -> str | None:
     if said.text in _SET and not _NO_FLAG.search(said.field):
         match = _LIMIT_FIELD.search(said.field)
         return LIMITS.get(match["what"], "time") if match is not None else None
-    if last.endswith(_ENDED) and (limit := _limit_word(said.text)) is not None:
+    if last.endswith(_ENDED) and (limit := limit_word(said.text)) is not None:
         return limit
     if last in HARNESS_ERRORS and len(said.text) <= 4 * SHORT:
         return "tokens" if _CONTEXT.search(said.text) else "time" if _TIMED_OUT.search(said.text) else None
@@ -391,12 +395,19 @@ def _statements(rollout: Rollout, due: Due) -> Iterator[Difference]:
 
 
 def _slow(due: Due) -> Iterator[Difference]:
-    """What was handed in ran into a time limit: every test that fails says so, or the log where tests say nothing."""
+    """What was handed in ran into a time limit: every test that fails says so, or a log that says little else."""
     lost = [check for check in due.checks if not check.passed]
     logs = [said.text for said in due.said if LOG_FIELD.search(said.field)] if lost and not lost[0].words else []
+    if any(len(text) > LONGEST_SLOW_LOG for text in logs):
+        return
     words = logs or [check.words[: 4 * SHORT] for check in lost]
-    if lost and all(text and _TOO_SLOW.search(text) for text in words):
+    if lost and all(text and _says_too_slow(text) for text in words):
         yield Difference(kind=Differs.CUT, name=OF_A_TEST, detail="tests")
+
+
+def _says_too_slow(text: str) -> bool:
+    folded = text.casefold()
+    return any(word in folded for word in _SLOW_WORDS) and _TOO_SLOW.search(text) is not None
 
 
 def _cannot_run(due: Due) -> Iterator[Difference]:

@@ -9,7 +9,6 @@ from statistics import median
 from msgspec import Struct
 
 from blade.attribution.deciding_numbers import deciding
-from blade.attribution.groups import FailureGroup
 from blade.evidence import quotes
 from blade.evidence.alignment import AlignedTrajectory
 from blade.evidence.context import FindingDraft, QuotedSentence, Refs, RunContext, at, none
@@ -19,7 +18,9 @@ from blade.evidence.in_words import closing
 from blade.evidence.simulated_user import Withheld
 from blade.findings.calls import AFTER_AN_ERROR, GAVE_UP, reason
 from blade.findings.examples import clarity, divergence_in_words, last_text, seen_by, verb
-from blade.model.diagnosis import NOT_EXPLAINED, Doubt, Support
+from blade.findings.groups import FailureGroup
+from blade.model.attribution import UNATTRIBUTED
+from blade.model.diagnosis import Doubt, Support
 from blade.model.finding import Evidence
 from blade.model.pattern import pattern_of
 from blade.rules.catalog import rollout_rules, rule_in_words, to_do
@@ -53,7 +54,7 @@ _KEPT_OUT = pattern_of(
     r"\b(?:unable|cannot|can't|could ?n[o']t|couldn't|was not able|wasn't able|blocked|prevent\w*|failed to|stopped me|without access)\b",
     re.IGNORECASE,
 )
-_UNJUDGED = ("no-answer", "declined", "no-verdict", NOT_EXPLAINED)
+_UNJUDGED = ("output-missing", "refused", "handed-back", "no-verdict", UNATTRIBUTED)
 """Modes that say no more than that nothing was handed in."""
 
 
@@ -64,7 +65,7 @@ def by_user(context: RunContext) -> tuple[FailureGroup, FindingDraft] | None:
         return None
     places = at(context.rollouts, [(one.walk.rollout.key.task_id, one.walk.repeat) for one in kept])
     nothing = none(context.rollouts)
-    group = FailureGroup(family="user", name="withheld", detail="", failing=places, passing=nothing, alone=places)
+    group = FailureGroup(mode="user", failing=places, passing=nothing, alone=places)
     in_contrast = [one for one in kept if one.walk.rollout.key.task_id in context.contrasts] or kept
     asked = ", ".join(f"`{name}`" for name in dict.fromkeys(one.argument for one in kept))
     return group, FindingDraft(
@@ -105,7 +106,7 @@ def unexplained(context: RunContext, known: Flags) -> tuple[FailureGroup, Findin
     of which something is `known` are left out.
     """
     rollouts = context.rollouts
-    places = context.in_mode(NOT_EXPLAINED).less(known)
+    places = context.in_mode(UNATTRIBUTED).less(known)
     beside = places.within(context.contrasts)
     walks = context.read(places)
     form = _form(context, walks)
@@ -114,7 +115,7 @@ def unexplained(context: RunContext, known: Flags) -> tuple[FailureGroup, Findin
         return None
     told = form is not None or bool(more)
     failing, nothing = places if told else beside, none(rollouts)
-    group = FailureGroup(family="unexplained", name="", detail="", failing=failing, passing=nothing, alone=nothing)
+    group = FailureGroup(mode="unexplained", failing=failing, passing=nothing, alone=nothing)
     unsaid = f"{group.failing.in_words} {verb(group, 'fail')} without a key or a word of the verifier to say why."
     if form is not None:
         return group, FindingDraft(
@@ -292,7 +293,9 @@ def _parting(task: str, context: RunContext) -> QuotedSentence:
 
 def by_giving_up(context: RunContext, groups: Sequence[FailureGroup]) -> tuple[FailureGroup, FindingDraft] | None:
     """Failures that end on an error; None where they all lack one tool, which is a finding of its own."""
-    gave_up = [(group, _giving_up(group, context)) for group in groups if group.family == "left-out"]
+    gave_up = [
+        (group, _giving_up(group, context)) for group in groups if group.mode in ("no-action", "partial-actions")
+    ]
     mine = [(group, walks) for group, walks in gave_up if walks]
     if len(mine) < 2:
         return None
@@ -301,9 +304,7 @@ def by_giving_up(context: RunContext, groups: Sequence[FailureGroup]) -> tuple[F
     failing = at(rollouts, [(walk.rollout.key.task_id, walk.repeat) for walk in walks])
     alone = rollouts.marked(*(group.alone.rows for group, _ in mine))
     group = FailureGroup(
-        family="gave-up",
-        name="",
-        detail="",
+        mode="gave-up",
         failing=failing,
         passing=none(rollouts),
         alone=failing.only(alone),
@@ -347,14 +348,12 @@ def by_guess(
     rollouts = context.rollouts
     failing = at(rollouts, [place for doubt in guessed for place in doubt.places])
     made_up = rollouts.marked(failing.rows)
-    mine = [group for group in groups if group.family == "argument" and group.failing.only(made_up)]
+    mine = [group for group in groups if group.mode == "wrong-argument" and group.failing.only(made_up)]
     if len(mine) < 2:
         return None
     alone = rollouts.marked(*(group.alone.rows for group in mine))
     group = FailureGroup(
-        family="guess",
-        name="",
-        detail="",
+        mode="guess",
         failing=failing,
         passing=none(rollouts),
         alone=failing.only(alone),
@@ -388,7 +387,7 @@ def by_shut_out(context: RunContext) -> tuple[FailureGroup, FindingDraft] | None
     rollouts = context.rollouts
     places = at(rollouts, [(walk.rollout.key.task_id, walk.repeat) for walk in lost])
     alone = places.only(rollouts.marked(context.in_mode(*_UNJUDGED).rows))
-    group = FailureGroup(family="shut-out", name="", detail="", failing=places, passing=none(rollouts), alone=alone)
+    group = FailureGroup(mode="shut-out", failing=places, passing=none(rollouts), alone=alone)
     return group, FindingDraft(
         title="A login, a CAPTCHA or a block keeps it out",
         what=f"{places.in_words} end with the agent saying so, and no passing rollout that was read does.",
@@ -426,7 +425,7 @@ def by_habit(context: RunContext) -> tuple[FailureGroup, FindingDraft] | None:
     rule = next(one for one in rollout_rules() if one.code == code)
     what = rule_in_words(code)
     nothing = none(context.rollouts)
-    group = FailureGroup(family="habit", name=code, detail="", failing=places, passing=nothing, alone=nothing)
+    group = FailureGroup(mode="habit", subject=code, failing=places, passing=nothing, alone=nothing)
     return group, FindingDraft(
         title=f"{what[0].upper()}{what[1:]}",
         what=f"{places.in_words} ({code}), and no passing rollout. Neither a key nor a word of the verifier says more.",
@@ -440,7 +439,7 @@ def by_habit(context: RunContext) -> tuple[FailureGroup, FindingDraft] | None:
 
 def _unexplained_habits(context: RunContext) -> dict[str, Refs]:
     """For each stable rule about behavior that fires in no pass: the unexplained failures in which it does."""
-    rollouts, unexplained = context.rollouts, context.in_mode(NOT_EXPLAINED)
+    rollouts, unexplained = context.rollouts, context.in_mode(UNATTRIBUTED)
     fired = ((code, rollouts.fired[code]) for code in _codes() if code in rollouts.fired)
     return {code: unexplained.only(rollouts.marked(rows)) for code, rows in fired if not rollouts.passed[rows].any()}
 

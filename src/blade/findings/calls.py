@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from blade.attribution.groups import FailureGroup
 from blade.evidence import provenance, quotes
 from blade.evidence.actions import Wrong
 from blade.evidence.alignment import AlignedTrajectory
@@ -17,6 +16,7 @@ from blade.evidence.contrast import DECLINING, Narrower, due_ids, left_out_in_wo
 from blade.evidence.in_words import failure_in_words
 from blade.evidence.simulated_user import hung_up, withdrew
 from blade.findings.examples import examples, last_text, verb
+from blade.findings.groups import FailureGroup
 from blade.model.diagnosis import Support
 from blade.model.finding import Differs, Evidence
 from blade.model.pattern import pattern_of

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from blade.attribution.modes import partition
+from blade.attribution.failure_table import partition
 from blade.evidence import provenance, quotes
 from blade.evidence.alignment import AlignedTrajectory
 from blade.evidence.context import RereadRollouts, RunContext
@@ -122,7 +122,7 @@ def _never(context: RunContext) -> list[str]:
         kinds = [modes.get((task, walk.repeat), "") for walk in walks]
         alike = max((kinds.count(kind) for kind in kinds), default=0)
         common = max(kinds, key=lambda kind: (kinds.count(kind), kind), default="")
-        explained = common not in ("", "not-explained")
+        explained = common not in ("", "unattributed")
         ranked.append((-int(explained), -alike, place, common, task))
     chosen: list[str] = []
     seen: list[str] = []

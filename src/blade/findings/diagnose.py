@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import inf
 from typing import Any
 
@@ -10,9 +10,11 @@ import polars as pl
 from msgspec import Struct
 from msgspec.structs import replace
 
+from blade.attribution.attribute import attributed, labels_of, refined
 from blade.attribution.causes import causes, overruled
-from blade.attribution.groups import FailureGroup, groups
-from blade.attribution.modes import partition
+from blade.attribution.collect import OtherRun
+from blade.attribution.differences_that_count import counting_differences
+from blade.attribution.failure_table import partition
 from blade.custom_rules import CustomLabel, Fix
 from blade.evidence.context import (
     MOST_REFS,
@@ -27,31 +29,31 @@ from blade.evidence.context import (
 from blade.evidence.contrast import contrast, unlike
 from blade.evidence.simulated_user import withheld
 from blade.findings import habits, rule_statistics
-from blade.findings.beyond_differences import by_giving_up, by_guess, by_habit, by_shut_out, by_user, unexplained
-from blade.findings.calls import argument, extra, left_out, refused_by_schema
+from blade.findings.beyond_differences import by_giving_up, by_guess, by_habit, by_shut_out, unexplained
 from blade.findings.deep_dives import deep_dives
 from blade.findings.examples import examples, shown_by
+from blade.findings.groups import FailureGroup, groups
 from blade.findings.habits import alarms
 from blade.findings.interventions import interventions
-from blade.findings.machinery import limit, machinery, no_answer, no_verdict
-from blade.findings.verdicts import answer, check, declined, not_said, words
+from blade.findings.of_modes import draft_of, evidence_of
+from blade.findings.passes_to_doubt import passes_to_doubt
 from blade.model.analysis import TaskResult
+from blade.model.attribution import Attributions, Confidence
 from blade.model.diagnosis import Diagnosis, Doubt, Elsewhere, Finding, Label, Mode, Partition, RuleStatistics
 from blade.model.finding import Evidence
 from blade.model.run import Run
+from blade.modes.catalog import all_modes
 from blade.rules.engine import doubts
 from blade.rules.scan import as_rule
 from blade.stats.association import benjamini_hochberg
 from blade.stats.headroom import headroom
-from blade.stats.rollout_index import Ref, RolloutIndex, index_rollouts
+from blade.stats.rollout_index import index_rollouts
 from blade.stats.support import SymptomCounts, tested
 
 AGENT = "agent"
 MOST = 8
 OVERLAP = 0.5
 """A finding most of whose failures another one already names is left out."""
-ELSEWHERE = ("answer:none", "answer:equal", "answer:other form", "answer:not extracted")
-"""Groups that are a mode or a doubt about the verifier, and no finding of their own."""
 MOST_QUOTED = 2
 
 
@@ -60,15 +62,21 @@ def diagnose(
     elsewhere: Elsewhere | None = None,
     labels: Mapping[str, Label] | None = None,
     custom: Sequence[CustomLabel] = (),
+    drafted: Attributions | None = None,
+    others: Sequence[OtherRun] = (),
 ) -> Diagnosis:
     """Modes, contrasts, findings, doubts, causes and deep dives; the artifacts are read once more.
 
     `elsewhere` is what other runs of the benchmark say; `labels` a person's verdicts;
-    `custom` the rules of its package, whose hits stand in the run's table.
+    `custom` the rules of its package, whose hits stand in the run's table; `drafted` the attributions by the tables
+    alone, where they were made before, with what `others`, other runs of its tasks, say of them.
     """
     elsewhere = elsewhere or Elsewhere()
     rollouts = index_rollouts(run)
-    parts = partition(rollouts)
+    counted, by_label = counting_differences(rollouts), labels_of(custom)
+    names = {label.name: label.message for label in custom}
+    draft = drafted or attributed(rollouts, others, by_label)
+    parts = partition(rollouts, draft, counted, names)
     reading = read(rollouts, parts)
     failing = (*reading.sometimes, *reading.never)
     odd = {task: why for task in failing if (why := unlike(reading.of(task)))}
@@ -88,10 +96,14 @@ def diagnose(
     q = _family([detect.association.p_value if rule.blind else None for rule, detect in seen], [one for _, one in done])
     checked = rule_statistics.rule_statistics(context, seen, q[: len(seen)])
     raised = doubts(context)
-    by_label = [(one, detect) for one in custom for detect in checked if detect.code == one.name]
-    named = findings(context, by_label, raised)
-    decided = overruled(causes(rollouts, parts, raised, checked, elsewhere.passed), labels or {})
-    remedies, together = interventions(context, named, raised, checked, decided)
+    table = refined(draft, rollouts, counted, others, raised, by_label)
+    parts = partition(rollouts, table, counted, names)
+    context = replace(context, partition=parts, defects=_defects(parts))
+    by_label_seen = [(one, detect) for one in custom for detect in checked if detect.code == one.name]
+    named = findings(context, by_label_seen, raised)
+    of_labels = {label.name: label.cause for label in custom}
+    decided = overruled(causes(rollouts, parts, of_labels, elsewhere.passed), labels or {})
+    remedies, together = interventions(context, named, raised, decided)
     found = Diagnosis(
         partition=_with_evidence(context),
         findings=tuple(finding for finding, _ in named),
@@ -100,6 +112,7 @@ def diagnose(
         contrasts=tuple(contrasts.values()),
         habits=habits.habits(done, q[len(seen) :]),
         rule_statistics=checked,
+        passes_to_doubt=passes_to_doubt(context),
         causes=decided,
         doubts=tuple(one for one in raised if one.about != AGENT),
         across=tuple(one for one in raised if one.about == AGENT),
@@ -137,14 +150,31 @@ def _with_files(value: Any, reading: RereadRollouts) -> Any:
 
 def _with_evidence(context: RunContext) -> Partition:
     parts, reading = context.partition, context.reading
-    table = parts.table.filter(pl.Series(context.was_read[context.rollouts.failed]))
-    return replace(parts, modes=tuple(replace(mode, evidence=_evidence(mode, table, reading)) for mode in parts.modes))
+    quoted = parts.attributions.table.filter(pl.col("evidence").list.len() > 0)
+    table = parts.table.filter(pl.Series(context.was_read[~context.rollouts.passed]))
+    return replace(
+        parts,
+        modes=tuple(
+            replace(mode, evidence=_quoted(mode, quoted) or _evidence(mode, table, reading)) for mode in parts.modes
+        ),
+    )
+
+
+def _quoted(mode: Mode, quoted: pl.DataFrame) -> Evidence | None:
+    """The first quote that decided for the mode."""
+    mine = quoted.filter(pl.col("mode") == mode.id).select("run", "task_id", "repeat", "evidence").head(1)
+    return next((evidence_of(run, task, repeat, found[0]) for run, task, repeat, found in mine.iter_rows()), None)
+
+
+def _defects(parts: Partition) -> frozenset[str]:
+    settled = pl.col("confidence").is_in(["proven", "likely"])
+    codes = [mode.code for mode in all_modes() if mode.group == "benchmark"]
+    return frozenset(parts.table.filter(pl.col("mode").is_in(codes) & settled)["task_id"].to_list())
 
 
 def _evidence(mode: Mode, table: pl.DataFrame, reading: RereadRollouts) -> Evidence | None:
-    """A quote of one rollout of the mode: near misses and tasks that sometimes pass first."""
-    mine = table.filter(pl.col("mode") == mode.id).sort("near", descending=True, maintain_order=True)
-    places = list(mine.select("task_id", "repeat").iter_rows())
+    """A quote of one rollout of the mode that was read again: tasks that sometimes pass first."""
+    places = list(table.filter(pl.col("mode") == mode.id).select("task_id", "repeat").iter_rows())
     telling = [place for place in places if place[0] in reading.sometimes]
     return next(
         (found for walk in reading.at([*telling, *places]) if (found := shown_by(walk, mode.id)) is not None), None
@@ -166,69 +196,42 @@ def with_diagnosis(tasks: Sequence[TaskResult], diagnosis: Diagnosis) -> tuple[T
 def findings(
     context: RunContext, custom: Sequence[tuple[CustomLabel, RuleStatistics]] = (), doubts: Sequence[Doubt] = ()
 ) -> list[tuple[Finding, FailureGroup]]:
-    """The findings of a run with their rollouts, best to mend first; they say different things.
-
-    What `doubts` put down to the benchmark beyond question is not put down to the agent as well.
-    """
+    """The findings of a run with their rollouts, best to fix first; they say different things."""
     rollouts = context.rollouts
-    agents = map(_without_withheld(context), groups(context.partition, rollouts))
-    shut_out, habit = by_shut_out(context), by_habit(context)
-    kept_out = shut_out[0].alone if shut_out is not None else none(rollouts)
-    mine = [
-        group for group in map(_without_rollouts([*_unsound(doubts), *kept_out], rollouts), agents) if group.failing
-    ]
-    drafted = [(group, DRAFTS[group.family](group, context)) for group in mine]
-    told = rollouts.marked(kept_out.rows, habit[0].failing.rows if habit is not None else kept_out.rows)
-    habits = (
-        *(by_user(context), by_guess(context, doubts, mine), by_giving_up(context, mine), shut_out, habit),
-        unexplained(context, told),
-    )
-    drafted += [one for one in habits if one is not None]
+    named_by_package = {label.name for label, _ in custom}
+    mine = [group for group in groups(context.partition, rollouts) if group.mode not in named_by_package]
+    drafted = [(group, draft_of(group, context)) for group in mine]
+    habit = by_habit(context)
+    known = rollouts.marked(habit[0].failing.rows if habit is not None else none(rollouts).rows)
+    beside = (by_guess(context, doubts, mine), by_giving_up(context, mine), by_shut_out(context), habit)
+    drafted += [one for one in (*beside, unexplained(context, known)) if one is not None]
     drafted += [by_label(label, seen, context) for label, seen in custom if label.fix is not None and seen.fired_failed]
-    ranked = sorted(
-        ((_finding(group, draft, context), group) for group, draft in drafted), key=lambda one: _rank(one[0])
-    )
+    ranked = sorted(((_finding(group, draft, context), group) for group, draft in drafted), key=lambda one: _rank(*one))
     chosen: list[tuple[Finding, FailureGroup]] = []
     named = rollouts.marked()
     for one, group in ranked:
         hit = rollouts.those(group.failing.rows)
-        says_more = group.family == "label" or int((~named[hit]).sum()) > OVERLAP * len(group.failing)
-        if one.id not in ELSEWHERE and says_more and len(chosen) < MOST:
+        says_more = group.mode == "label" or int((~named[hit]).sum()) > OVERLAP * len(group.failing)
+        if says_more and len(chosen) < MOST:
             chosen.append((one, group))
             named[hit] = True
     return chosen
 
 
-def _unsound(doubts: Sequence[Doubt]) -> list[Ref]:
-    return [place for doubt in doubts if doubt.strong and not doubt.preview for place in doubt.places]
-
-
-def _without_rollouts(places: Sequence[Ref], rollouts: RolloutIndex) -> Callable[[FailureGroup], FailureGroup]:
-    if not places:
-        return lambda group: group
-    named = rollouts.marked(rollouts.at(places))
-    return lambda group: replace(group, failing=group.failing.less(named), alone=group.alone.less(named))
-
-
-def _without_withheld(context: RunContext) -> Callable[[FailureGroup], FailureGroup]:
-    """What the simulated user kept back is not the agent's to do: such rollouts are not counted as left out."""
-    less = _without_rollouts(
-        [(one.walk.rollout.key.task_id, one.walk.repeat) for one in context.withheld], context.rollouts
-    )
-    return lambda group: less(group) if group.family == "left-out" else group
-
-
-def _rank(finding: Finding) -> tuple[bool, float, float, int, str]:
-    """What can be mended before what is described, and then by what it would give."""
+def _rank(finding: Finding, group: FailureGroup) -> tuple[bool, bool, bool, float, float, int, str]:
+    """What is settled before what repeats the verdict, is suspected or only described; then by what fixing it would give."""
     room = finding.headroom
     low = room.interval.low if room.interval is not None else -inf
-    return not finding.fix, -room.only_defect, -low, -finding.rollouts, finding.id
+    suspected = group.confidence is Confidence.SUSPECTED
+    return not finding.fix, suspected, group.repeats_the_verdict, -room.only_defect, -low, -finding.rollouts, finding.id
 
 
 def _finding(group: FailureGroup, draft: FindingDraft, context: RunContext) -> Finding:
     where = draft.where or examples(group, context)
     rollouts = context.rollouts
-    hit, only = rollouts.those(group.failing.rows, group.passing.rows), rollouts.those(group.alone.rows)
+    settled = group.confidence is not Confidence.SUSPECTED and not group.repeats_the_verdict
+    alone = group.alone.rows if settled else none(rollouts).rows
+    hit, only = rollouts.those(group.failing.rows, group.passing.rows), rollouts.those(alone)
     return Finding(
         id=group.id,
         title=draft.title,
@@ -244,26 +247,9 @@ def _finding(group: FailureGroup, draft: FindingDraft, context: RunContext) -> F
         task_ids=group.tasks,
         locations=group.failing.named(MOST_REFS),
         evidence=tuple(one for _, found in where for one in found),
-        headroom=headroom(rollouts, hit, only, estimable=draft.estimable),
+        confidence=str(group.confidence),
+        headroom=headroom(rollouts, hit, only, estimable=draft.estimable and settled),
     )
-
-
-DRAFTS: dict[str, Callable[[FailureGroup, RunContext], FindingDraft]] = {
-    "extra": extra,
-    "left-out": left_out,
-    "argument": argument,
-    "not-said": not_said,
-    "check": check,
-    "words": words,
-    "limit": limit,
-    "machinery": machinery,
-    "no-verdict": no_verdict,
-    "no-answer": no_answer,
-    "declined": declined,
-    "schema": refused_by_schema,
-    "answer": answer,
-}
-"""By the family of a group."""
 
 
 def by_label(label: CustomLabel, seen: RuleStatistics, context: RunContext) -> tuple[FailureGroup, FindingDraft]:
@@ -273,9 +259,8 @@ def by_label(label: CustomLabel, seen: RuleStatistics, context: RunContext) -> t
     hit = rollouts.marked(rollouts.fired[label.name])
     failing, passing = marked(rollouts, hit & rollouts.failed), marked(rollouts, hit & rollouts.passed)
     group = FailureGroup(
-        family="label",
-        name=label.name,
-        detail="",
+        mode="label",
+        subject=label.name,
         failing=failing,
         passing=passing,
         alone=failing if label.direct else none(rollouts),

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Set
 
 from msgspec.structs import replace
 
-from blade.attribution.groups import FailureGroup
 from blade.evidence import provenance, quotes
 from blade.evidence.alignment import AlignedTrajectory
 from blade.evidence.context import QuotedSentence, RunContext
@@ -16,6 +15,7 @@ from blade.evidence.contrast import DECLINING, words_of
 from blade.evidence.differences import ENVIRONMENT, EVERY_TEST, LOG_FIELD, OF_A_TEST, environment_says
 from blade.evidence.in_words import answer, closing, failure_in_words, short
 from blade.evidence.templates import telling
+from blade.findings.groups import FailureGroup
 from blade.ingest.fields import BY_NAME, is_judge
 from blade.model.diagnosis import Divergence
 from blade.model.finding import Difference, Differs, Evidence
@@ -105,30 +105,19 @@ def verb(group: FailureGroup, word: str) -> str:
 
 def shown_by(walk: AlignedTrajectory, mode: str) -> Evidence | None:
     """A quote for a mode: the call that differs, the verifier's words, the answer, or what the agent said last."""
-    kind, _, rest = mode.partition(":")
-    if kind == "said":
-        return said(walk, rest.partition(": ")[0])
-    if kind == "broken":
-        return seen_by(walk, rest)
+    if mode in ("no-action", "refused"):
+        return declined(walk)
     if mode == "judged-wrong":
         return judge_words(walk)
-    if kind == "check" or mode.endswith(("-check", "-checks")):
-        return check(walk, rest) or closing(walk)
-    if mode.startswith("answer-"):
+    if mode.endswith(("-check-failed", "-checks-failed")) or mode == "regression":
+        return check(walk, "") or closing(walk)
+    if mode in ("wrong-answer", "correct-but-rejected", "several-answers", "inconsistent-verdict"):
         return answer(walk.rollout) or closing(walk)
-    if mode in ("no-change", "part-way", "not-said"):
-        return declined(walk) if mode == "no-change" else closing(walk)
-    if mode.startswith("cut-"):
+    if mode in ("partial-actions", "statement-missing"):
+        return closing(walk)
+    if mode.endswith("-limit") or mode == "too-slow":
         return stopped(walk) or closing(walk)
-    if mode in (
-        "no-verdict",
-        "undecided",
-        "verifier-failed",
-        "no-answer",
-        "not-extracted",
-        "several-answers",
-        "machinery",
-    ):
+    if mode in ("no-verdict", "grader-crashed", "run-error", "output-missing", "wrong-format"):
         return next(_words(walk), None) or closing(walk)
     step = next((one for one in walk.differs if one.kind in _AT_A_STEP and one.step is not None), None)
     return call(walk, step) if step is not None else closing(walk)

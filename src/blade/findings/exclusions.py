@@ -18,6 +18,7 @@ from blade.model.run import Run
 from blade.stats.counts import fired
 
 if TYPE_CHECKING:
+    from blade.attribution.runs_together import DraftAttributions
     from blade.custom_rules import CustomLabel
 
 
@@ -37,9 +38,13 @@ def _known_codes() -> list[str]:
     return [rule.code for rule in all_rules()]
 
 
-def excluded(run: Run, wishes: Sequence[str], labels: Sequence[CustomLabel]) -> Run:
+def excluded(
+    run: Run, wishes: Sequence[str], labels: Sequence[CustomLabel], draft: DraftAttributions | None = None
+) -> Run:
     """The run without what the user leaves out; expected rollouts that go are no longer expected."""
     rows, said = run.rollouts, []
+    if "infra" in wishes:
+        rows = rows.with_columns(infra=draft.attributions.table["infra"] if draft is not None else pl.lit(value=False))
     for wish in wishes:
         before = rows.height
         rows = rows.filter(
@@ -49,7 +54,7 @@ def excluded(run: Run, wishes: Sequence[str], labels: Sequence[CustomLabel]) -> 
     if not said:
         return run
     kept = run.tasks.filter(pl.col("task_id").is_in(rows["task_id"].unique().implode()))
-    return replace(run, rollouts=rows, tasks=kept, excluded=(*run.excluded, *said))
+    return replace(run, rollouts=rows.select(run.rollouts.columns), tasks=kept, excluded=(*run.excluded, *said))
 
 
 def _doubted(run: Run, wish: str, labels: Sequence[CustomLabel]) -> list[str] | None:
@@ -69,9 +74,7 @@ def _doubted(run: Run, wish: str, labels: Sequence[CustomLabel]) -> list[str] | 
 def _matches(wish: str) -> pl.Expr:
     kind, _, value = wish.partition(":")
     if wish == "infra":
-        from blade.rules.catalog import infra_codes
-
-        return pl.col("outcome").is_in(["errored", "unscored"]) | fired(infra_codes())
+        return pl.col("infra")
     if kind == "task" and value:
         return pl.col("task_id") == value
     if kind == "rollout" and "#" in value:

@@ -55,7 +55,7 @@ FEWEST = 3
 AROUND = 60
 
 
-class Candidate(Struct, frozen=True, kw_only=True):
+class HabitCandidate(Struct, frozen=True, kw_only=True):
     """A habit before it is tested."""
 
     id: str
@@ -63,7 +63,7 @@ class Candidate(Struct, frozen=True, kw_only=True):
     flags: Flags
 
 
-def observed(tested: Tested) -> list[tuple[Candidate, SymptomCounts]]:
+def observed(tested: Tested) -> list[tuple[HabitCandidate, SymptomCounts]]:
     """Every habit that can be told apart in at least five tasks, with how it goes with failing."""
     run = tested.rollouts.run
     calls = run.rollouts["calls"]
@@ -76,14 +76,14 @@ def observed(tested: Tested) -> list[tuple[Candidate, SymptomCounts]]:
     return [(one, walked.observe(one.flags, strata)) for one, strata in found if _is_told_apart(strata)]
 
 
-def habits(seen: Sequence[tuple[Candidate, SymptomCounts]], q: Sequence[float | None]) -> tuple[Habit, ...]:
+def habits(seen: Sequence[tuple[HabitCandidate, SymptomCounts]], q: Sequence[float | None]) -> tuple[Habit, ...]:
     """Habits with their support, most strongly tied to failing first; `q` is each one's value in the whole family."""
     return tuple(
         sorted((_habit(one, detect, value) for (one, detect), value in zip(seen, q, strict=True)), key=_strength)
     )
 
 
-def _habit(one: Candidate, detect: SymptomCounts, q: float | None) -> Habit:
+def _habit(one: HabitCandidate, detect: SymptomCounts, q: float | None) -> Habit:
     return Habit(
         id=one.id,
         name=one.name,
@@ -109,20 +109,20 @@ def _is_told_apart(strata: Strata) -> bool:
     return all(np.count_nonzero(some) >= FEWEST_TASKS for some in (strata.fired, strata.total - strata.fired))
 
 
-def _candidates(walked: Tested) -> list[Candidate]:
+def _candidates(walked: Tested) -> list[HabitCandidate]:
     run = walked.rollouts.run
     first, tools = _first_uses(run.rollouts["skeleton"], walked.which), run.tools
     often = list(first)
     nothing = (run.rollouts["calls"] == 0).fill_null(value=False).to_numpy()
-    found = [Candidate(id="calls-nothing", name="calls nothing at all", flags=nothing)]
+    found = [HabitCandidate(id="calls-nothing", name="calls nothing at all", flags=nothing)]
     for tool in often:
         name = tools[tool]
-        found.append(Candidate(id=f"never:{name}", name=f"never calls `{name}`", flags=first[tool] == NEVER))
+        found.append(HabitCandidate(id=f"never:{name}", name=f"never calls `{name}`", flags=first[tool] == NEVER))
     for detect, act in permutations(often, 2):
         if changes_state(tools[act]) and _LOOKS_UP.search(tools[detect]) is not None:
             name = f"calls `{tools[act]}` without `{tools[detect]}` before it"
             blind = (first[act] < NEVER) & (first[detect] > first[act])
-            found.append(Candidate(id=f"blind:{tools[act]}:{tools[detect]}", name=name, flags=blind))
+            found.append(HabitCandidate(id=f"blind:{tools[act]}:{tools[detect]}", name=name, flags=blind))
     return found
 
 

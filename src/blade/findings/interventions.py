@@ -15,11 +15,10 @@ import polars as pl
 from msgspec import Struct
 from msgspec.structs import replace
 
-from blade.attribution.groups import FailureGroup
 from blade.evidence import quotes
-from blade.evidence.context import MOST_REFS, Refs, RunContext, marked, none
-from blade.findings.rule_statistics import READS_VERDICT
-from blade.model.diagnosis import Doubt, Finding, Intervention, RuleStatistics, Support, TaskCause, Together
+from blade.evidence.context import MOST_REFS, Refs, RunContext, none
+from blade.findings.groups import FailureGroup
+from blade.model.diagnosis import Doubt, Finding, Intervention, TaskCause, Together
 from blade.model.finding import Cause, Evidence
 from blade.rules.catalog import all_rules, to_do
 from blade.rules.declaration import Rule
@@ -39,8 +38,6 @@ KIND_OF_DOUBT = {
     "limit": "harness",
     "agent": "prompt",
 }
-KIND_OF_FAMILY = {"infra": "infrastructure", "answer": "harness", "behavior": "prompt"}
-RESTS_ON = (Support.DIRECT, Support.SHOWN, Support.CONSISTENT)
 
 
 class _Remedy(Struct, frozen=True, kw_only=True):
@@ -62,7 +59,6 @@ def interventions(
     context: RunContext,
     findings: Sequence[tuple[Finding, FailureGroup]],
     doubts: Sequence[Doubt],
-    checked: Sequence[RuleStatistics],
     causes: Mapping[str, TaskCause],
 ) -> tuple[tuple[Intervention, ...], Together]:
     """What to do, best first, and what all of it would give together, counted once."""
@@ -72,21 +68,12 @@ def interventions(
     settled = [one for one in doubts if not one.preview]
     for code in dict.fromkeys(one.code for one in settled):
         remedies.append(_of_doubts([one for one in settled if one.code == code], catalogue[code], rollouts))
-    told = rollouts.marked(*(one.failing.rows for one in remedies if not one.doubts))
-    by_rule = [_of_rule(one, catalogue[one.code], rollouts) for one in checked if _calls_for_something(one)]
-    # A finding speaks of the very rollouts, a rule of the kind: where both name them, the finding does.
-    remedies += [one for one in by_rule if not _is_told(one, told, rollouts)]
-    remedies += [one for one in (_run_again(rollouts),) if one is not None]
     ranked = sorted(
         ((_measured(one, rollouts, causes), one) for one in remedies if one.failing),
         key=lambda one: _rank(*one),
     )
     chosen = _told_once(ranked, rollouts)
     return tuple(one for one, _ in chosen), _together([remedy for _, remedy in chosen], rollouts)
-
-
-def _calls_for_something(one: RuleStatistics) -> bool:
-    return not one.custom and one.status == "stable" and one.support in RESTS_ON and one.fired_failed > 0
 
 
 def _of_finding(one: Finding, group: FailureGroup) -> _Remedy:
@@ -119,46 +106,6 @@ def _of_doubts(doubts: Sequence[Doubt], rule: Rule, rollouts: RolloutIndex) -> _
         estimable=False,
         evidence=evidence,
         doubts=doubts[0].about != "agent",
-    )
-
-
-def _of_rule(one: RuleStatistics, rule: Rule, rollouts: RolloutIndex) -> _Remedy:
-    hit = rollouts.marked(rollouts.fired[one.code])
-    failing = marked(rollouts, hit & ~rollouts.passed)
-    return _Remedy(
-        kind=KIND_OF_FAMILY[rule.family],
-        action=_action(rule, one.evidence),
-        source=one.code,
-        failing=failing,
-        passing=marked(rollouts, hit & rollouts.passed),
-        alone=failing if one.kind == "direct" else none(rollouts),
-        estimable=one.reason != READS_VERDICT,
-        evidence=one.evidence,
-    )
-
-
-def _run_again(rollouts: RolloutIndex) -> _Remedy | None:
-    """Rollouts that nobody judged."""
-    places = marked(rollouts, ~rollouts.judged)
-    if not places:
-        return None
-    rows = rollouts.run.rollouts.select("outcome", "error_class")[places.rows]
-    counts = Counter(rows["outcome"])
-    classes = Counter(rows["error_class"].drop_nulls())
-    named = ", ".join(
-        f"`{name}` {times}" for name, times in sorted(classes.items(), key=lambda one: (-one[1], one[0]))[:3]
-    )
-    what = ", ".join(
-        f"{counts[outcome]} {outcome}" for outcome in ("errored", "unscored", "missing") if counts[outcome]
-    )
-    return _Remedy(
-        kind="infrastructure",
-        action=f"run again what was not judged ({what}{f': {named}' if named else ''}) before blaming the model",
-        source="not judged",
-        failing=places,
-        passing=none(rollouts),
-        alone=none(rollouts),
-        doubts=True,
     )
 
 

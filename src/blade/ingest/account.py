@@ -2,51 +2,156 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import chain
 from typing import Any
 
+from blade.ingest.batch import Batch
+from blade.ingest.cells import Column, any_there
+from blade.ingest.fields import DOCUMENTED, of_run
 from blade.ingest.logs.parse import parse_log
-from blade.model.account import Account, LogText, Status
-from blade.model.roles import FieldRole, Role, Roles
+from blade.ingest.roles.paths import Fields, at
+from blade.ingest.roles.stamps import seconds_of
+from blade.model.account import Account, LogText, Phase, Status
+from blade.model.roles import Between, FieldRole, Role, Roles
 
-_FORMATS: Mapping[Role, Sequence[str]] = {
-    "status": ("failure_mode", "exit_status", "exception_info.exception_type", "termination_reason", "stop_reason"),
-    "grader-log": ("test_log", "test_output", "test_stdout", "test_stderr", "run_log"),
-    "agent-log": ("agent_log", "exception_txt", "trial_log"),
-}
-"""Fields of the formats that BLADE reads natively."""
-
+_MILLISECONDS = re.compile(r"(?:_ms|Ms|_millis|_milliseconds)$")
 DOCUMENTED_ROLES = Roles(
     fields=tuple(
-        FieldRole(path=path, role=role, why="the format defines it", decided_by="format")
-        for role, paths in _FORMATS.items()
-        for path in paths
+        FieldRole(path=path, role=role, part=part, why=f"{source} defines it", decided_by="format")
+        for path, (role, source, part) in DOCUMENTED.items()
     )
 )
+"""What holds of a row whose run nobody has looked at."""
+
+_LOGS: Sequence[Role] = ("grader-log", "agent-log")
 
 LONGEST_STATUS = 80
 """Characters of a value that names how a rollout ended."""
 
 
-def account_of(row: Mapping[str, Any], roles: Roles = DOCUMENTED_ROLES) -> Account:
-    """The account of a decoded row."""
+def status_paths(roles: Roles) -> tuple[str, ...]:
+    """The fields that name how a rollout ended, in order of their path."""
+    found = chain.from_iterable(roles.paths(role) for role in ("status", "error", "stop"))
+    return tuple(sorted(path for path in found if "[" not in path))
+
+
+def holds_account(names: tuple[str, ...]) -> bool:
+    """Whether rows with these top-level fields can hold anything of an account: most can not."""
+    return _holds_account(names, _roles_of_run())
+
+
+def _roles_of_run() -> Roles:
+    roles = of_run().roles
+    return roles if roles.fields else DOCUMENTED_ROLES
+
+
+@lru_cache(maxsize=64)
+def _holds_account(names: tuple[str, ...], roles: Roles) -> bool:
+    asked = {path.partition(".")[0] for role in ("status", "error", "stop", *_LOGS) for path in roles.paths(role)}
+    asked |= {path.partition(".")[0] for one in roles.phases for path in (one.start, one.end)}
+    return not asked.isdisjoint(names)
+
+
+def account_of(row: Fields, roles: Roles | None = None) -> Account:
+    """The account of a row; without roles by those of the run that is being read, or of documented formats.
+
+    Only the fields that have a role are asked for.
+    """
+    roles = roles if roles is not None and roles.fields else _roles_of_run()
+    statuses = ((path, at(row, path)) for path in status_paths(roles))
     return Account(
-        statuses=tuple(
-            Status(field=path, value=value)
-            for path, value in _texts(row, roles.paths("status"))
-            if len(value) <= LONGEST_STATUS
-        ),
+        statuses=tuple(Status(field=path, value=value) for path, value in statuses if is_status(value)),
         logs=tuple(
-            LogText(field=path, text=text, parsed=parse_log(text))
-            for path, text in _texts(row, (*roles.paths("grader-log"), *roles.paths("agent-log")))
+            LogText(field=path, text=text, of_agent=role == "agent-log", reader=parse_log)
+            for role in _LOGS
+            for path, text in _texts(row, roles.paths(role))
         ),
+        phases=_phases(lambda path: at(row, path), roles.phases, _durations(roles)),
     )
 
 
-def _texts(row: Mapping[str, Any], paths: Sequence[str]) -> Iterator[tuple[str, str]]:
+def is_status(value: object) -> bool:
+    """Whether a value is a short text on one line."""
+    return isinstance(value, str) and 0 < len(value.strip()) <= LONGEST_STATUS and "\n" not in value
+
+
+def _texts(row: Fields, paths: Sequence[str]) -> Iterator[tuple[str, str]]:
     for path in paths:
-        value: Any = row
-        for name in path.split("."):
-            value = value.get(name) if isinstance(value, Mapping) else None
+        value = at(row, path)
         if isinstance(value, str) and value.strip():
             yield path, value
+
+
+def _durations(roles: Roles) -> tuple[str, ...]:
+    """Recorded durations of a phase that no stamps bound."""
+    if roles.phases:
+        return ()
+    return tuple(field.path for field in roles.fields if field.role == "duration" and "[" not in field.path)
+
+
+def _phases(get: Any, between: Sequence[Between], durations: Sequence[str]) -> tuple[Phase, ...]:
+    found = []
+    for phase in between:
+        start, end = seconds_of(get(phase.start)), seconds_of(get(phase.end))
+        if start is not None and end is not None and end >= start:
+            found.append(Phase(name=phase.name, seconds=round(end - start, 6), field=phase.start))
+    for path in durations:
+        value = get(path)
+        if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0:
+            name = path.rpartition(".")[2]
+            unit = 1e3 if _MILLISECONDS.search(name) else 1.0
+            found.append(Phase(name=name, seconds=value / unit, field=path))
+    return tuple(found)
+
+
+def statuses_of(batch: Batch) -> list[tuple[Status, ...]]:
+    """How each row of a batch says that it ended; empty where no row says anything."""
+    named = [
+        (path, batch.values((path,)))
+        for path in status_paths(of_run().roles)
+        if path.partition(".")[0] in batch.columns
+    ]
+    named = [(path, values) for path, values in named if any_there(values)]
+    if not named:
+        return []
+    known: dict[tuple[object, ...], tuple[Status, ...]] = {}
+    paths = [path for path, _ in named]
+    return [_known(known, paths, values) for values in zip(*(values for _, values in named), strict=True)]
+
+
+def _known(
+    known: dict[tuple[object, ...], tuple[Status, ...]], paths: Sequence[str], values: tuple[object, ...]
+) -> tuple[Status, ...]:
+    """Rows repeat their statuses, so each is made once."""
+    plain = tuple(value if isinstance(value, str) else None for value in values)
+    if plain not in known:
+        known[plain] = tuple(
+            Status(field=path, value=value)
+            for path, value in zip(paths, plain, strict=True)
+            if is_status(value) and value is not None
+        )
+    return known[plain]
+
+
+def phases_of(batch: Batch) -> list[tuple[Phase, ...]]:
+    """The phases of each row of a batch; empty where the run has no stamps in order and no durations."""
+    roles = of_run().roles
+    durations = _durations(roles)
+    wanted = dict.fromkeys((*(p for one in roles.phases for p in (one.start, one.end)), *durations))
+    columns: dict[str, Column] = {
+        path: batch.values((path,)) for path in wanted if path.partition(".")[0] in batch.columns
+    }
+    if not any(map(any_there, columns.values())):
+        return []
+    return [
+        _phases(lambda path, place=place: columns[path][place] if path in columns else None, roles.phases, durations)
+        for place in range(len(batch))
+    ]
+
+
+def whole_seconds(phases: Sequence[Phase]) -> float | None:
+    """How long the rollout took: from its first to its last stamp."""
+    return next((phase.seconds for phase in phases if phase.name == "total"), None)

@@ -22,8 +22,11 @@ from blade.ingest.fields import is_rollout
 from blade.ingest.folder_files import TO_NOTHING, FolderListing, is_inside, listing
 from blade.ingest.formats import FileHead, Format, format_named, formats
 from blade.ingest.jsonl import NOT_REGULAR, Record, Torn, first_bytes, records
-from blade.ingest.mapping import FieldMap, guesses, with_map
+from blade.ingest.mapping import guesses, with_map
+from blade.ingest.roles.learn import learn_roles
+from blade.ingest.roles.sample import sample_rows
 from blade.model.errors import ArtifactError, RequestError
+from blade.model.field_map import FieldMap
 from blade.model.limits import DEFAULT_LIMITS, ReadLimits, read_limits, using_limits
 from blade.model.rollout import Problem, RowSource
 
@@ -83,7 +86,14 @@ class Files(Struct, frozen=True, kw_only=True, dict=True):
 
     def shown(self, path: Path) -> str:
         """The path as people see it: relative to the folder that holds all files."""
-        return Path(os.path.relpath(path.resolve(), self.root)).as_posix()
+        if path not in self._shown:
+            self._shown[path] = Path(os.path.relpath(_resolved(path), self.root)).as_posix()
+        return self._shown[path]
+
+    @cached_property
+    def _shown(self) -> dict[Path, str]:
+        """The paths that were asked for: each is asked for several times, and its links take a while to follow."""
+        return {}
 
     @cached_property
     def names(self) -> dict[int, str]:
@@ -157,13 +167,13 @@ def files_of(found: Found) -> Files:
             format_ = bundle.format if role == "rollouts" or bundle.format.splittable else format_named("gym")
             listed.append((paths[role], role, owner, format_.name))
     paths_, roles, owners, formats_ = zip(*listed, strict=True)
-    root = os.path.commonpath([str(bundle.path.resolve().parent) for bundle in found.bundles])
+    root = os.path.commonpath([str(_resolved(bundle.path).parent) for bundle in found.bundles])
     return Files(bundles=found.bundles, root=root, paths=paths_, roles=roles, owners=owners, formats=formats_)
 
 
 def _problems(search: _Search) -> tuple[Problem, ...]:
     """Why files were refused; a sidecar that a glob swallowed is no problem."""
-    taken = {path.resolve() for bundle in search.bundles.values() for path in bundle.sidecars.values()}
+    taken = {_resolved(path) for bundle in search.bundles.values() for path in bundle.sidecars.values()}
     refused = sorted((path, why) for path, why in search.refused.items() if path not in taken)
     return tuple(
         Problem(source=RowSource(artifact=f"{path.parent.name}/{path.name}"), reason=why) for path, why in refused
@@ -175,6 +185,11 @@ def _with_dataset(bundle: Bundle, near: Collection[Path]) -> Bundle:
     if len(near) != 1 or "inputs" in bundle.sidecars:
         return bundle
     return replace(bundle, sidecars=bundle.sidecars | {"dataset": next(iter(near))})
+
+
+def _resolved(path: Path) -> Path:
+    """Where a path leads to; one that leads in a circle, as far as it can be followed."""
+    return Path(os.path.realpath(path))
 
 
 def _split_name(text: str) -> tuple[str | None, str]:
@@ -206,7 +221,7 @@ def _analysis_folders(path: Path) -> list[Path]:
         finish(folder)
     if (path / "rollouts.parquet").is_file():
         return [path]
-    home = path.resolve()
+    home = _resolved(path)
     saved = sorted(
         child.parent for child in path.glob("*/rollouts.parquet") if child.is_file() and is_inside(child, home)
     )
@@ -219,6 +234,16 @@ def _take(path: Path, name: str | None, search: _Search) -> None:
         if not _is_swallowed(path):
             _take_file(path, name, search)
         return
+    before = set(search.bundles)
+    _take_below(path, name, search)
+    yielding = [key for key in search.bundles.keys() - before if search.bundles[key].format.yields]
+    if len(yielding) < len(search.bundles.keys() - before):
+        for key in yielding:
+            del search.bundles[key]
+            search.refused[key] = "it stands beside rollouts and may be their summary: give the file itself to read it"
+
+
+def _take_below(path: Path, name: str | None, search: _Search) -> None:
     for here, owner in _folders(path, search.forced):
         for entry, why in here.problems.items():
             search.refused[here.path / entry] = why
@@ -227,13 +252,13 @@ def _take(path: Path, name: str | None, search: _Search) -> None:
             continue
         for file in _files_in(here):
             if role_of(file) in _COUNTED and not _is_swallowed(file):
-                search.refused[file.resolve()] = _without_rollouts(role_of(file))
+                search.refused[_resolved(file)] = _without_rollouts(role_of(file))
             if role_of(file) == "rollouts":
                 _take_file(file, name, search)
-                rows = read_head(file).rows if file.resolve() in search.refused else ()
+                rows = read_head(file).rows if _resolved(file) in search.refused else ()
                 if rows and all("responses_create_params" in row for row in rows):
                     search.datasets.append(file)
-                    del search.refused[file.resolve()]
+                    del search.refused[_resolved(file)]
 
 
 def _folders(root: Path, forced: Format | None) -> Iterator[tuple[FolderListing, Format | None]]:
@@ -253,7 +278,10 @@ def _folders(root: Path, forced: Format | None) -> Iterator[tuple[FolderListing,
 
 
 def _take_folder(path: Path, format_: Format, name: str | None, search: _Search) -> None:
-    search.bundles[path.resolve()] = Bundle(path=path, format=format_, name=name, folder=path.resolve().name)
+    if all(target != "reward" for target, _ in search.field_map) and (refusal := format_.refusal(path)):
+        search.refused[_resolved(path)] = refusal
+        return
+    search.bundles[_resolved(path)] = Bundle(path=path, format=format_, name=name, folder=_resolved(path).name)
 
 
 def _files(folder: Path) -> list[Path]:
@@ -276,15 +304,19 @@ def _take_file(path: Path, name: str | None, search: _Search) -> None:
     """Take a file as rollouts, or note why not."""
     head = read_head(path, lines=search.forced is not None and search.forced.splittable)
     beside = sidecars(path, search.names_in(path.parent))
+    summary = next((said for one in formats() if (said := one.summary(head)) is not None), None)
+    if summary is not None and search.forced is None:
+        search.refused |= {path.resolve(): summary} if summary else {}
+        return
     format_ = search.forced or recognize(head)
     if format_ is None and not head.start and "failures" in beside:
         format_ = format_named("gym")
     why = _why_not(path, head, format_, beside, search.field_map)
     if format_ is None or why:
-        search.refused[path.resolve()] = why or "not a format that is known"
+        search.refused[_resolved(path)] = why or "not a format that is known"
         return
-    folder = path.resolve().parent.name
-    search.bundles[path.resolve()] = Bundle(path=path, format=format_, name=name, sidecars=beside, folder=folder)
+    folder = _resolved(path).parent.name
+    search.bundles[_resolved(path)] = Bundle(path=path, format=format_, name=name, sidecars=beside, folder=folder)
 
 
 def _why_not(
@@ -304,9 +336,17 @@ def _why_not(
         return refusal
     mapped = with_map(None, field_map)
     rows = list(map(mapped, head.rows)) if mapped is not None else head.rows
-    if format_.splittable and not any(map(is_rollout, rows)):
+    if format_.splittable and not any(map(is_rollout, rows)) and not _tells_by_content(path, format_, field_map):
         return f"its rows have no reward, score, response, messages or output: not rollouts; {guesses(head.rows)}"
     return None
+
+
+def _tells_by_content(path: Path, format_: Format, field_map: FieldMap) -> bool:
+    """Whether the values of the rows show a verdict or what an agent did, under names that nobody knows."""
+    roles = learn_roles(sample_rows(path, format_, field_map))
+    if roles.response:
+        return True
+    return any(field.role in ("reward", "trajectory") and field.decided_by == "content" for field in roles.fields)
 
 
 def _without_rollouts(role: str) -> str:

@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import compress
-from operator import attrgetter
 from typing import Any, TypeVar, cast
 
 import msgspec
@@ -19,6 +18,7 @@ from blade.ingest import cells, fields
 from blade.ingest.cells import Column, Make, any_there
 from blade.ingest.decode import Row, decode_any, encode
 from blade.ingest.shapes import UsualItem
+from blade.model.roles import Roles
 
 _RAW = msgspec.Raw()
 _OBJECT, _LIST, _TEXT = b'{["'
@@ -111,8 +111,6 @@ T = TypeVar("T")
 
 REQUEST, RESPONSE = "responses_create_params", "response"
 _USAGE = "response.usage"
-_PROMPT_NAMES = fields.BY_NAME["prompt"].paths[1:]
-_TRAJECTORY_NAMES = fields.BY_NAME["trajectory"].paths[1:]
 _READ: Mapping[str, Callable[[msgspec.Raw], Any]] = {REQUEST: read_request, RESPONSE: read_response}
 
 
@@ -122,9 +120,12 @@ class Batch:
     def __init__(self, data: Sequence[bytes], columns: dict[str, Column]) -> None:
         self.data = data
         self.columns = columns
+        self._table = fields.of_run()
+        self._aliased = _with_wholes(columns, self._table.roles)
         self.paths = fields.applying(tuple(columns))
         """Of the field table, what these columns can hold."""
         self._parts: dict[str, Column] = {}
+        self._raws: dict[str, Column | None] = {}
 
     def __len__(self) -> int:
         return len(self.data)
@@ -142,12 +143,17 @@ class Batch:
     @cached_property
     def prompts(self) -> Column:
         """The raw prompt of each row, in the order of the table; None where it has none."""
-        return self._first_raw([request.input for request in self.requests], _PROMPT_NAMES)
+        return self._first_raw([request.input for request in self.requests], self._table.prompts)
 
     @cached_property
     def trajectories(self) -> Column:
         """The trajectory of each row, in the order of the table, raw or as usual items; None where it has none."""
-        return self._first_raw([response.output for response in self.responses], _TRAJECTORY_NAMES)
+        return self._first_raw([response.output for response in self.responses], self._table.trajectories)
+
+    @cached_property
+    def messages(self) -> Column:
+        """The raw chat of each row in which the agent speaks too; None where it has none."""
+        return self._whole_column(self._table.messages) or [None] * len(self)
 
     @cached_property
     def tools(self) -> Column:
@@ -157,10 +163,21 @@ class Batch:
     def _first_raw(self, found: Column, names: Sequence[str]) -> Column:
         found = [raw if cells.has(raw) else None for raw in found]
         for name in names:
-            if None in found and name in self.columns:
-                pairs = zip(found, self.columns[name], strict=True)
+            column = self._whole_column(name) if None in found else None
+            if column is not None:
+                pairs = zip(found, column, strict=True)
                 found = [other if one is None and cells.has(other) else one for one, other in pairs]
         return found
+
+    def _whole_column(self, path: str) -> Column | None:
+        """The raw values at a path; None where no row has its first name."""
+        if path not in self._raws:
+            top, *rest = path.split(".")
+            column = self.columns.get(top)
+            for name in rest:
+                column = [None if raw is None else raw_inside(raw, name) for raw in column or ()] or None
+            self._raws[path] = column
+        return self._raws[path]
 
     def raw(self, name: str) -> Column:
         """One field of each row."""
@@ -188,7 +205,9 @@ class Batch:
 
     def seen(self) -> dict[str, int]:
         """In how many rows each field stands."""
-        return {name: len(column) - column.count(None) for name, column in self.columns.items()}
+        return {
+            name: len(column) - column.count(None) for name, column in self.columns.items() if name not in self._aliased
+        }
 
     def where(self, kept: Sequence[bool]) -> Batch:
         """Some of the rows."""
@@ -211,9 +230,9 @@ class Batch:
         if path not in self._parts:
             before, _, name = path.rpartition(".")
             if before == REQUEST:
-                values: Column = list(map(attrgetter(name), self.requests))
+                values: Column = [getattr(request, name, None) for request in self.requests]
             elif before == RESPONSE:
-                values = list(map(attrgetter(name), self.responses))
+                values = [getattr(response, name, None) for response in self.responses]
             elif before == _USAGE:
                 usages = self._part(before)
                 values = [getattr(usage, name) if isinstance(usage, TokenUsage) else None for usage in usages]
@@ -221,6 +240,30 @@ class Batch:
                 values = _inside(self._part(before), name)
             self._parts[path] = values
         return self._parts[path]
+
+
+_objects = msgspec.json.Decoder(dict[str, msgspec.Raw])
+
+
+def raw_inside(raw: bytes | msgspec.Raw, name: str) -> msgspec.Raw | None:
+    """The raw value of a key of a raw object; None where it is none, or has no such key."""
+    return _objects.decode(raw).get(name) if memoryview(raw)[0] == _OBJECT else None
+
+
+def _with_wholes(columns: dict[str, Column], roles: Roles) -> frozenset[str]:
+    """Put requests and responses that stand under other names under their own; those names are told."""
+    added = set()
+    for name, path in ((REQUEST, roles.request), (RESPONSE, roles.response)):
+        top, *rest = path.split(".")
+        if path and name not in columns and top in columns:
+            raws = columns[top]
+            for inner in rest:
+                raws = [None if raw is None else raw_inside(raw, inner) for raw in raws]
+            columns[name] = [None if raw is None else _READ[name](raw) for raw in raws]
+            added.add(name)
+        elif path and name in columns:
+            added.add(name)
+    return frozenset(added)
 
 
 def _where_none(found: Column, values: Column) -> Column:

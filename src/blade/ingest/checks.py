@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import TypeGuard
 
 from msgspec import Struct
 
+from blade.ingest.fields import of_run
+from blade.ingest.roles.results import results_in
 from blade.model.expected import VerifierCheck
 from blade.model.pattern import pattern_of
+from blade.model.roles import ResultShape
 
 Get = Callable[[str], object]
 Shape = Callable[[tuple[str, ...], Get], Iterator[VerifierCheck]]
@@ -205,11 +208,49 @@ def read_checks(names: Iterable[str], get: Get) -> tuple[VerifierCheck, ...]:
     reward, and last totals such as 6 of 7.
     """
     have = tuple(names)
+    learned = list(_learned(frozenset(have), get))
+    if learned and len(learned) <= MOST:
+        return tuple(learned)
     for shape in _shapes(have):
         found = tuple(shape(_by_name(have), get))
         if found and len(found) <= MOST:
             return found
     return ()
+
+
+def tops(shape: ResultShape) -> tuple[str, ...]:
+    """The fields of a row that results of a shape are read from."""
+    names = (shape.path, shape.name) if shape.kind == "parallel" else (shape.path,)
+    return tuple(name.partition(".")[0] for name in names)
+
+
+def _learned(have: frozenset[str], get: Get) -> Iterator[VerifierCheck]:
+    """The results in the fields that hold them in this run; of two with one name and verdict, the first."""
+    seen: set[tuple[str, bool]] = set()
+    shapes = [shape for shape in of_run().roles.results if have.issuperset(tops(shape))]
+    groups = {shape.path.rpartition(".")[0] for shape in shapes if shape.kind == "sides"}
+    for shape in shapes:
+        names = _inside(get, shape.name) if shape.kind == "parallel" else None
+        for one in results_in(_inside(get, shape.path), shape, names):
+            group, _, side = shape.path.rpartition(".")
+            name = f"{side}: {one.name}" if group in groups and group else one.name
+            if (name, one.passed) not in seen:
+                seen.add((name, one.passed))
+                yield VerifierCheck(
+                    name=name[:LONGEST_NAME],
+                    passed=one.passed,
+                    field=f"{shape.path}.{one.where}",
+                    words=one.words[:LONGEST_WORDS],
+                    words_field=f"{shape.path}.{one.words_at}" if one.words_at else "",
+                )
+
+
+def _inside(get: Get, path: str) -> object:
+    top, *rest = path.split(".")
+    value = get(top)
+    for name in rest:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
 
 
 @lru_cache(maxsize=4096)
@@ -293,6 +334,8 @@ def _is_share(value: object) -> TypeGuard[float]:
 
 def _from_value(field: str, value: object) -> list[VerifierCheck]:
     if isinstance(value, dict) and 0 < len(value) <= MOST:
+        if set(map(type, value.values())) == {bool}:
+            return _plain(field, value)
         known = [_keyed(str(name), item, partly=all(map(_is_share, value.values()))) for name, item in value.items()]
     elif isinstance(value, list) and 0 < len(value) <= MOST and all(isinstance(item, dict) for item in value):
         known = [_named(place, item) for place, item in enumerate(value)]
@@ -311,6 +354,14 @@ def _from_value(field: str, value: object) -> list[VerifierCheck]:
         if one.passed is not None
     ]
     return checks if len(checks) * 2 >= len(known) else []
+
+
+def _plain(field: str, verdicts: Mapping[str, bool]) -> list[VerifierCheck]:
+    """The checks of a map from names to true or false, as most graders write them."""
+    return [
+        VerifierCheck(name=name[:LONGEST_NAME], passed=passed, field=f"{field}.{name}")
+        for name, passed in verdicts.items()
+    ]
 
 
 def _keyed(name: str, item: object, *, partly: bool) -> _Read:

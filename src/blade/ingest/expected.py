@@ -80,9 +80,14 @@ class _Plan(msgspec.Struct, frozen=True):
     checks: bool
 
 
-@lru_cache(maxsize=4096)
 def _plan(names: tuple[str, ...]) -> _Plan | None:
+    return _plan_of(names, fields.of_run())
+
+
+@lru_cache(maxsize=4096)
+def _plan_of(names: tuple[str, ...], table: fields.RunFields) -> _Plan | None:
     paths = fields.applying(names)
+    learned = {top for shape in table.roles.results for top in checks.tops(shape)}
     words = (name for name in names if name not in _NOT_WORDS and name not in fields.ACCOUNTS and _speaks(name))
     plan = _Plan(
         actions=paths["expected_actions"],
@@ -94,7 +99,7 @@ def _plan(names: tuple[str, ...]) -> _Plan | None:
         words=tuple(sorted(words)),
         accounts=tuple(name for name in fields.ACCOUNTS if name in names),
         records=tuple(name for name in fields.RECORDS if name in names),
-        checks=checks.may_hold(names),
+        checks=checks.may_hold(names) or not learned.isdisjoint(names),
     )
     return plan if any(getattr(plan, name) for name in plan.__struct_fields__) else None
 
@@ -116,8 +121,11 @@ def _is_part(words: frozenset[str]) -> bool:
     return words - {"is"} <= _PARTS or ("success" in words and len(words - _WHOLE) > 1)
 
 
-def read_due(row: Row) -> Due:
-    """What the key of a row wants and what its verifier said; foreign names are resolved by the field table."""
+def read_due(row: Row, checked: tuple[VerifierCheck, ...] | None = None) -> Due:
+    """What the key of a row wants and what its verifier said; foreign names are resolved by the field table.
+
+    `checked` are its checks, as far as a caller has them.
+    """
     plan = _plan(tuple(row))
     if plan is None:
         return NOTHING_DUE
@@ -127,7 +135,7 @@ def read_due(row: Row) -> Due:
         statements=_statements(row, plan.statements) if plan.statements else (),
         answer=_answer(row, plan.expected) if plan.expected else None,
         extracts=any(_has_place(row, path) for path in plan.extracted),
-        checks=_checks(row) if plan.checks else (),
+        checks=checked if checked is not None else _checks(row) if plan.checks else (),
         said=tuple(islice(_all_said(row, plan), MOST_SAID)) if speaks else (),
         empty_records=tuple([name for name in plan.records if not cells.has(row[name])]) if plan.records else (),
         undecided=tuple([name for name in plan.records if _is_undecided(name, row[name])]) if plan.records else (),
@@ -137,8 +145,8 @@ def read_due(row: Row) -> Due:
 
 def _has_place(row: Row, path: str) -> bool:
     """Whether a row has the field of a path, whatever stands in it."""
-    top, _, inside = path.rpartition(".")
-    return not top or f'"{inside}"'.encode() in bytes(row[top])
+    top, _, inside = path.partition(".")
+    return not inside or f'"{inside.rpartition(".")[2]}"'.encode() in bytes(row.get(top, b""))
 
 
 def _is_undecided(name: str, record: bytes | msgspec.Raw) -> bool:
@@ -160,6 +168,7 @@ class KnownDue:
     def __init__(self) -> None:
         self._names: tuple[str, ...] = ()
         self._known: dict[tuple[object, ...], Due] = {}
+        self._checks: dict[tuple[bytes, ...], tuple[VerifierCheck, ...]] = {}
 
     def column(self, columns: Mapping[str, Sequence[Any]]) -> list[Due] | None:
         """As `read_due`, of each row; None when the fields can hold nothing that was due or said."""
@@ -168,18 +177,36 @@ class KnownDue:
             return None
         mine = [columns[name] for name in names]
         read = _read_values(names)
+        checked = self.checks(columns)
         if any(max(map(len, filter(None, columns[name])), default=0) > self._LARGEST for name in read):
-            return [_read_some(names, raws) for raws in zip(*mine, strict=True)]
+            return [_read_some(names, raws, checked[at]) for at, raws in enumerate(zip(*mine, strict=True))]
         if names != self._names:
             self._names, self._known = names, {}
         known = self._known
         keys = zip(*[_marks(columns[name], whole=name in read) for name in names], strict=True)
-        return [known.get(key) or self._learn(key, [raws[at] for raws in mine]) for at, key in enumerate(keys)]
+        return [
+            known.get(key) or self._learn(key, [raws[at] for raws in mine], checked[at]) for at, key in enumerate(keys)
+        ]
 
-    def _learn(self, key: tuple[object, ...], raws: Sequence[Any]) -> Due:
+    def checks(self, columns: Mapping[str, Sequence[Any]]) -> Sequence[tuple[VerifierCheck, ...]]:
+        """The tests and criteria of each row; the repeats of a task pass the same tests, so they are read once."""
+        names = check_names(tuple(columns))
+        if not names:
+            return [()] * len(next(iter(columns.values()), ()))
+        mine = [columns[name] for name in names]
+        if len(self._checks) >= self._MOST:
+            self._checks.clear()
+        known, marks = self._checks, list(zip(*map(raw_marks, mine), strict=True))
+        for at, mark in enumerate(marks):
+            if mark not in known:
+                row = {name: column[at] for name, column in zip(names, mine, strict=True) if column[at] is not None}
+                known[mark] = checks_of(row)
+        return [known[mark] for mark in marks]
+
+    def _learn(self, key: tuple[object, ...], raws: Sequence[Any], checked: tuple[VerifierCheck, ...]) -> Due:
         if len(self._known) >= self._MOST:
             self._known.clear()
-        due = self._known[key] = _read_some(self._names, raws)
+        due = self._known[key] = _read_some(self._names, raws, checked)
         return due
 
 
@@ -188,18 +215,23 @@ def _marks(raws: Sequence[Any], *, whole: bool) -> list[object]:
     return [*raw_marks(raws)] if whole else [raw is not None for raw in raws]
 
 
-def _read_some(names: tuple[str, ...], raws: Sequence[Any]) -> Due:
-    return read_due({name: raw for name, raw in zip(names, raws, strict=True) if raw is not None})
+def _read_some(names: tuple[str, ...], raws: Sequence[Any], checked: tuple[VerifierCheck, ...]) -> Due:
+    return read_due({name: raw for name, raw in zip(names, raws, strict=True) if raw is not None}, checked)
+
+
+def _read_values(names: tuple[str, ...]) -> frozenset[str]:
+    return _read_values_of(names, fields.of_run())
 
 
 @lru_cache(maxsize=4096)
-def _read_values(names: tuple[str, ...]) -> frozenset[str]:
+def _read_values_of(names: tuple[str, ...], table: fields.RunFields) -> frozenset[str]:
     """Of `due_names`: those whose values matter; of the others only whether a row has them."""
     plan = _plan(names)
     paths = (*plan.actions, *plan.statements, *plan.expected, *plan.script) if plan is not None else ()
     read = {path.partition(".")[0] for path in paths}
     read |= {*plan.words, *plan.accounts, *plan.records} if plan is not None else set()
-    return frozenset(name for name in names if name in read or checks.is_read(name))
+    checked = check_names(names)
+    return frozenset(name for name in names if name in read or name in checked)
 
 
 def _statements(row: Row, paths: tuple[str, ...]) -> tuple[str, ...]:
@@ -208,9 +240,13 @@ def _statements(row: Row, paths: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(cells.as_text(one) for one in said if isinstance(one, str | int | float) and not isinstance(one, bool))
 
 
-@lru_cache(maxsize=4096)
 def due_names(names: tuple[str, ...]) -> tuple[str, ...]:
     """Of the fields of a row, those that `read_due` reads; empty when they can hold nothing that was due or said."""
+    return _due_names_of(names, fields.of_run())
+
+
+@lru_cache(maxsize=4096)
+def _due_names_of(names: tuple[str, ...], table: fields.RunFields) -> tuple[str, ...]:
     plan = _plan(names)
     if plan is None:
         return ()
@@ -220,10 +256,16 @@ def due_names(names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name for name in names if name in read or name in checked)
 
 
-@lru_cache(maxsize=4096)
 def check_names(names: tuple[str, ...]) -> tuple[str, ...]:
     """Of the fields of a row, those that hold tests and criteria, or what belongs to them."""
-    return tuple(name for name in names if checks.is_read(name)) if checks.may_hold(names) else ()
+    return _check_names_of(names, fields.of_run())
+
+
+@lru_cache(maxsize=4096)
+def _check_names_of(names: tuple[str, ...], table: fields.RunFields) -> tuple[str, ...]:
+    learned = {top for shape in table.roles.results for top in checks.tops(shape)}
+    named = checks.may_hold(names)
+    return tuple(name for name in names if name in learned or (named and checks.is_read(name)))
 
 
 def checks_of(row: Row) -> tuple[VerifierCheck, ...]:

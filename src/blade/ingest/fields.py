@@ -1,15 +1,19 @@
 """Which foreign field becomes which of ours: one ordered table, the first path that holds a value wins.
 
 A path is dotted; `response.usage.input_tokens` is a key inside a key. What no line here names is not read,
-except small values, which may become slices. `blade analyze --explain-schema` shows both.
+except small values, which may become slices. `blade schema` shows both.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache, lru_cache
 
 from msgspec import Struct
+
+from blade.model.roles import Role, Roles
 
 
 class Field(Struct, frozen=True):
@@ -400,14 +404,136 @@ _OF_A_ROLLOUT = frozenset(
 """Words that, whole, name a grade or an amount of one rollout: such a field is no slice either."""
 
 
-@lru_cache(maxsize=4096)
+_GYM, _TB, _HARBOR = "NeMo Gym", "Terminal-Bench", "Harbor"
+DOCUMENTED: Mapping[str, tuple[Role | None, str, str]] = {
+    "reward": ("reward", _GYM, ""),
+    "_ng_task_index": ("task", _GYM, "index"),
+    "_ng_rollout_index": ("repeat", _GYM, ""),
+    "_ng_attempt_index": (None, _GYM, ""),
+    "_ng_failure_class": ("error", _GYM, ""),
+    "agent_ref": ("agent", _GYM, ""),
+    "skills_ref": (None, _GYM, ""),
+    "mask_sample": ("status", _GYM, ""),
+    "failure_mode": ("status", _TB, ""),
+    "test_log": ("grader-log", _TB, ""),
+    "agent_log": ("agent-log", _TB, ""),
+    "exception_info.exception_type": ("error", _HARBOR, ""),
+    "test_stdout": ("grader-log", _HARBOR, ""),
+    "test_stderr": ("grader-log", _HARBOR, ""),
+    "exception_txt": ("agent-log", _HARBOR, ""),
+    "trial_log": ("agent-log", _HARBOR, ""),
+    "exit_status": ("status", "SWE-agent", ""),
+    "test_output": ("grader-log", "SWE-bench", ""),
+    "run_log": ("grader-log", "SWE-bench", ""),
+    "termination_reason": ("status", "tau2-bench", ""),
+}
+"""The fields that a documented format defines, with their role and that format: no content changes what they are."""
+
+_FIELD_OF: Mapping[tuple[Role, str], str] = {
+    ("task", ""): "id",
+    ("repeat", ""): "repeat",
+    ("reward", ""): "reward",
+    ("model", ""): "model",
+    ("agent", ""): "agent",
+    ("expected", ""): "expected",
+    ("expected-actions", ""): "expected_actions",
+    ("statements", ""): "expected_statements",
+    ("script", ""): "script",
+    ("produced", ""): "answer",
+    ("error", ""): "error",
+    ("stop", ""): "stop",
+    ("usage", "input"): "input_tokens",
+    ("usage", "output"): "output_tokens",
+    ("duration", "total"): "seconds",
+    ("cost", ""): "cost",
+}
+"""Which of our fields is filled by the fields with a role."""
+
+
+class RunFields:
+    """The table of fields of one run: what the names say, and before it what the values say."""
+
+    def __init__(self, roles: Roles) -> None:
+        self.roles = roles
+        self.paths: dict[str, tuple[str, ...]] = {field.name: field.paths for field in TABLE}
+        for field in roles.fields:
+            name = _FIELD_OF.get((field.role, field.part)) if field.role is not None else None
+            if name is None or "[" in field.path:
+                continue
+            if field.decided_by == "content":
+                self.paths[name] = (field.path, *(path for path in self.paths[name] if path != field.path))
+            elif field.path not in self.paths[name]:
+                self.paths[name] = (*self.paths[name], field.path)
+        lists = self._lists("trajectory")
+        self.messages = lists[0] if lists and "messages" not in lists else "messages"
+        """The chat in which prompt and trajectory stand together."""
+        self.prompts = tuple(dict.fromkeys((*BY_NAME["prompt"].paths[1:], *self._lists("prompt"))))
+        self.trajectories = tuple(dict.fromkeys((*BY_NAME["trajectory"].paths[1:], *self._lists("trajectory"))))
+        self.evidence = frozenset(
+            (
+                *EVIDENCE_OF_A_ROLLOUT,
+                *(path.partition(".")[0] for path in (*self._of("reward"), *self._of("trajectory"))),
+            )
+        )
+
+    def _of(self, role: Role) -> list[str]:
+        return [field.path for field in self.roles.fields if field.role == role and "[" not in field.path]
+
+    def _lists(self, role: Role) -> list[str]:
+        """Fields of the row itself; what stands in a request or a response is read with it."""
+        inside = (self.roles.response or "response", self.roles.request or "responses_create_params")
+        return [path for path in self._of(role) if path.partition(".")[0] not in inside and path not in inside]
+
+
+_of_run: ContextVar[RunFields | None] = ContextVar("fields of the run", default=None)
+
+
+def of_run() -> RunFields:
+    """The table of the run that is being read; where none is, of names alone."""
+    return _of_run.get() or _by_names()
+
+
+@cache
+def _by_names() -> RunFields:
+    return RunFields(Roles())
+
+
+@contextmanager
+def using_roles(roles: Roles | None) -> Iterator[None]:
+    """Within it rows are read by these roles."""
+    token = _of_run.set(_run_fields(roles) if roles is not None else None)
+    try:
+        yield
+    finally:
+        _of_run.reset(token)
+
+
+_known_fields: list[RunFields] = []
+_MOST_KNOWN = 16
+
+
+def _run_fields(roles: Roles) -> RunFields:
+    """One table for equal roles: what is worked out for it is kept by the table."""
+    for known in _known_fields:
+        if known.roles == roles:
+            return known
+    _known_fields.append(RunFields(roles))
+    del _known_fields[:-_MOST_KNOWN]
+    return _known_fields[-1]
+
+
 def applying(names: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     """For rows with these keys: each of our fields with those of its paths that such a row can hold, best first.
 
     Rows of a file share a few sets of keys, so this is worked out once for each set and not for every row.
     """
+    return _applying(names, of_run())
+
+
+@lru_cache(maxsize=4096)
+def _applying(names: tuple[str, ...], table: RunFields) -> dict[str, tuple[str, ...]]:
     have = frozenset(names)
-    return {field.name: tuple(p for p in field.paths if p.partition(".")[0] in have) for field in TABLE}
+    return {name: tuple(p for p in paths if p.partition(".")[0] in have) for name, paths in table.paths.items()}
 
 
 SPEAKING_WORDS = (
@@ -515,7 +641,7 @@ EVIDENCE_OF_A_ROLLOUT = ("reward", "score", "response", "messages", "output", "t
 
 def is_rollout(row: Iterable[str]) -> bool:
     """Whether a row with these fields holds a verdict or anything that an agent said."""
-    return not set(EVIDENCE_OF_A_ROLLOUT).isdisjoint(row)
+    return not of_run().evidence.isdisjoint(row)
 
 
 def table() -> list[tuple[str, tuple[str, ...], str]]:

@@ -44,7 +44,9 @@ class FolderListing(Struct, frozen=True, kw_only=True):
 def listing(path: Path, root: Path | None = None) -> FolderListing:
     """What stands in a folder; a link is taken where it stays below `root`, by default the folder itself."""
     home = (root or path).resolve()
-    files, folders, problems = [], [], {}
+    files: list[str] = []
+    folders: list[str] = []
+    problems: dict[str, str] = {}
     try:
         entries = sorted(os.scandir(path), key=lambda entry: entry.name)
     except OSError as error:
@@ -93,7 +95,8 @@ def read_text(path: Path, root: Path | None, most: int = LONGEST_TEXT) -> Piece:
             return Piece(reason=OUTSIDE)
         with open_regular(path) as file:
             size = os.fstat(file.fileno()).st_size
-            data = file.read(most if size <= most else most // 2)
+            # Room is made for all that is asked for, so no more is asked for than there is.
+            data = file.read(size if size <= most else most // 2)
             if size > most:
                 file.seek(-(most // 2), os.SEEK_END)
                 left_out = size - 2 * (most // 2)

@@ -106,7 +106,7 @@ class _Frames(io.RawIOBase):
         super().close()
 
 
-def open_regular(path: Path) -> IO[bytes]:
+def open_regular(path: Path, buffering: int = -1) -> IO[bytes]:
     """The bytes of a regular file; raises `OSError` for anything else, at once: a pipe without a writer would never open."""
     if not stat.S_ISREG(path.stat().st_mode):
         raise OSError(errno.EINVAL, NOT_REGULAR, str(path))
@@ -115,15 +115,15 @@ def open_regular(path: Path) -> IO[bytes]:
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
         raise OSError(errno.EINVAL, NOT_REGULAR, str(path))
-    return os.fdopen(handle, "rb", buffering=_BLOCK)
+    return os.fdopen(handle, "rb", buffering=buffering)
 
 
 def open_bytes(path: Path) -> IO[bytes]:
     """The bytes of a regular file, decompressed by what its first bytes say, whatever its name."""
-    file = open_regular(path)
+    file = open_regular(path, _BLOCK)
     kind = _magic(file)
     if kind == _GZIP:
-        return cast(IO[bytes], _Gzip(fileobj=file, mode="rb"))
+        return cast(IO[bytes], _Gzip(file))
     if kind == _ZSTD:
         return cast(IO[bytes], io.BufferedReader(_Frames(file), _BLOCK))
     return file
@@ -132,11 +132,13 @@ def open_bytes(path: Path) -> IO[bytes]:
 class _Gzip(gzip.GzipFile):
     """Decompressed gzip data; closes the file that it reads, too."""
 
+    def __init__(self, packed: IO[bytes]) -> None:
+        super().__init__(fileobj=packed, mode="rb")
+        self._packed = packed
+
     def close(self) -> None:
-        file = self.fileobj
         super().close()
-        if file is not None:
-            file.close()
+        self._packed.close()
 
 
 def is_compressed(path: Path) -> bool:
@@ -155,11 +157,15 @@ def _magic(file: IO[bytes]) -> bytes:
 def whole_bytes(path: Path) -> bytes:
     """All bytes of a document or a table, decompressed; raises `Torn` when they are more than is read, or break off."""
     most = read_limits().document
+    pieces, size = [], 0
     with open_bytes(path) as file, _breaks_told():
-        data = file.read(most + 1)
-    if len(data) > most:
+        # Not at once: room for all that may be read would be made, and taken back, for each small file.
+        while size <= most and (piece := file.read(_BLOCK)):
+            pieces.append(piece)
+            size += len(piece)
+    if size > most:
         raise Torn(too_large("the file"))
-    return data
+    return b"".join(pieces)
 
 
 def first_bytes(path: Path, size: int) -> bytes:

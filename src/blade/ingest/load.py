@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 from msgspec import Struct, structs
@@ -12,14 +13,17 @@ from msgspec.structs import replace
 
 from blade.ingest import run_details as about
 from blade.ingest import tables
-from blade.ingest.artifacts import Bundle, Files, Found, files_of, stem_of
+from blade.ingest.artifacts import Bundle, Files, Found, files_of, read_head, stem_of
 from blade.ingest.fields import BY_NAME
-from blade.ingest.formats import RunFacts
+from blade.ingest.formats import RunFacts, format_named
 from blade.ingest.frames import in_natural_order, natural
 from blade.ingest.identity import identify
 from blade.ingest.join import JOINED, expect, join, missing_rows
 from blade.ingest.jsonl import Torn
+from blade.ingest.mapping import guesses, looks_scored
 from blade.ingest.reread import reread
+from blade.ingest.roles.learn import learn_roles
+from blade.ingest.roles.sample import sample_rows
 from blade.ingest.row_table import EXTRA
 from blade.ingest.runs import NAMELESS, Called, RunGroup, assign, is_nameable, unique_names
 from blade.ingest.saved import load_saved
@@ -30,9 +34,14 @@ from blade.model.errors import ArtifactError, RequestError
 from blade.model.finding import Detect
 from blade.model.limits import DEFAULT_LIMITS, ReadLimits, using_limits
 from blade.model.options import Options
-from blade.model.rollout import PASS_TOLERANCE, Outcome
+from blade.model.roles import NO_ROLES, Roles
+from blade.model.rollout import PASS_TOLERANCE, Outcome, Problem, RowSource
 from blade.model.run import ROLLOUTS, Run
 
+FEW_ROWS = 20
+"""Rows below which a file alone says too little of what its fields mean."""
+MOST_FILES = 100
+"""Files of one kind in a folder that are learned from: thousands of shards are alike, and each costs an opening."""
 MOST_NAMED = 3
 """Problems told in an error message."""
 _FAR = 1 << 20
@@ -54,6 +63,8 @@ class _Scan(Struct, frozen=True, kw_only=True):
     sidecars: Sequence[Sidecars]
     facts: Sequence[RunFacts]
     """By bundle: the manifest is believed first, then the config, then the file itself."""
+    roles: Sequence[Roles]
+    """By bundle."""
 
 
 def first_benchmark(found: Found, limits: ReadLimits = DEFAULT_LIMITS) -> str | None:
@@ -87,7 +98,7 @@ def load_found(found: Found, options: Options, detect: Detect | None) -> tuple[R
         raise RequestError("an earlier analysis cannot be read with other expectations, groups or formats", hint=hint)
     fresh = _load_bundles(found, options, detect) if found.bundles else []
     named = book.named if book is not None else None
-    fresh = [replace(run, rule_book_name=named, rule_book=book, field_map=options.field_map) for run in fresh]
+    fresh = [replace(run, rule_book_name=named, rule_book=book, field_map=options.mapping) for run in fresh]
     return tuple(replace(run, read=reread) for run in (*saved, *fresh))
 
 
@@ -124,10 +135,14 @@ def _load_bundles(found: Found, options: Options, detect: Detect | None) -> list
     own = [frame.select(name for name in frame.columns if name in _OF_ROLLOUTS) for frame in own]
     runs = [_run(number, groups, mine, own.pop(0), read, options) for number in range(len(groups))]
     named = _named(runs, groups, read.files)
-    return [
-        replace(run, problems=(*found.problems, *run.problems), problem_count=run.problem_count + len(found.problems))
-        for run in named
-    ]
+    return [_with_problems(run, found, read.files, options) for run in named]
+
+
+def _with_problems(run: Run, found: Found, files: Files, options: Options) -> Run:
+    """The run with the problems of files that gave no run; first that it has no score, where a field looks like one."""
+    unjudged = _unjudged(run, files, options)
+    problems = (*([unjudged] if unjudged is not None else []), *found.problems)
+    return replace(run, problems=(*problems, *run.problems), problem_count=run.problem_count + len(problems))
 
 
 def _narrow(rows: pl.DataFrame) -> pl.DataFrame:
@@ -143,10 +158,12 @@ def _read(found: Found, options: Options, detect: Detect | None) -> _Scan:
         detect=detect,
         trajectories=not options.metrics_only,
         tools=options.tools,
-        field_map=options.field_map,
+        field_map=options.mapping,
         limits=options.limits,
     )
-    table = scan(chunks(files), settings, workers=options.workers, pool=options.pool, progress=options.progress)
+    with using_limits(options.limits):
+        roles = _roles(found.bundles, options)
+    table = scan(chunks(files, roles), settings, workers=options.workers, pool=options.pool, progress=options.progress)
     if not any(table.counts.get(number) for number, role in enumerate(files.roles) if role in ("rollouts", "failures")):
         raise _nothing_usable(table)
     with using_limits(options.limits):
@@ -158,7 +175,32 @@ def _read(found: Found, options: Options, detect: Detect | None) -> _Scan:
             about.merged_facts([*beside.facts, _facts_of(bundle)])
             for bundle, beside in zip(found.bundles, sidecars, strict=True)
         ]
-    return _Scan(files=files, table=table, sidecars=sidecars, facts=facts)
+    return _Scan(files=files, table=table, sidecars=sidecars, facts=facts, roles=roles)
+
+
+def _roles(bundles: Sequence[Bundle], options: Options) -> list[Roles]:
+    """The roles of each bundle; small files of one folder whose rows begin alike are learned from together."""
+    found = [NO_ROLES] * len(bundles)
+    folders: dict[tuple[object, ...], list[int]] = {}
+    for number, bundle in enumerate(bundles):
+        folders.setdefault((bundle.path.parent, bundle.format.name, bundle.path.suffix), []).append(number)
+    for numbers in folders.values():
+        small: dict[frozenset[str], tuple[list[int], list[dict[str, Any]]]] = {}
+        for number in numbers[:MOST_FILES]:
+            rows = sample_rows(bundles[number].path, bundles[number].format, options.mapping)
+            if len(rows) >= FEW_ROWS:
+                found[number] = learn_roles(rows)
+            elif rows:
+                alike, together = small.setdefault(frozenset(rows[0]), ([], []))
+                alike.append(number)
+                together.extend(rows)
+        for alike, together in small.values():
+            learned = learn_roles(together)
+            for number in alike:
+                found[number] = learned
+        for number in numbers[MOST_FILES:]:
+            found[number] = found[numbers[0]]
+    return found
 
 
 def _facts_of(bundle: Bundle) -> RunFacts:
@@ -224,7 +266,7 @@ def _run(
         repeats=options.expect_repeats,
     )
     missing = missing_rows(joined.rollouts, inputs, expected)
-    checks = tables.check_table(rows, joined.rollouts)
+    checks = tables.check_table(rows, joined.rollouts, read.table.check_names)
     rollouts = tables.rollout_table(rows, joined.rollouts, missing, files.names)
     others = [frame for other, frame in enumerate(narrow) if other != number]
     book = options.rule_book
@@ -246,6 +288,7 @@ def _run(
         problem_count=problem_count + len(joined.problems),
         artifacts=about.artifacts_of(group, files, read.table, read.facts),
         schema=about.schema_of(group, files, read.table),
+        roles=read.roles[group.bundles[0]],
         pass_threshold=_pass_threshold(options),
         expected_from=expected.source,
         expected_why_not=expected.reason,
@@ -256,6 +299,20 @@ def _run(
         notes=tuple(about.notes_of(joined, expected, tasks)),
         roots={files.names[file]: str(files.paths[file].resolve()) for file in files.of(group.bundles)},
     )
+
+
+def _unjudged(run: Run, files: Files, options: Options) -> Problem | None:
+    """Where no row of lines of JSON has a reward or an error, the field that may be one; the user can name it."""
+    mapped = any(target == "reward" for target, _ in options.mapping)
+    if mapped or run.rollouts.is_empty() or set(run.rollouts["outcome"]) - {str(Outcome.UNSCORED)}:
+        return None
+    own = {entry.path for entry in run.artifacts if entry.role == "rollouts" and format_named(entry.format).splittable}
+    paths = [bundle.path for bundle in files.bundles if files.shown(bundle.path) in own and bundle.path.is_file()]
+    head = next((head.rows for head in map(read_head, paths) if head.rows), ())
+    if not head or any(name in row for row in head for name in BY_NAME["reward"].paths) or not looks_scored(head):
+        return None
+    reason = f"no row has a reward or score; {guesses(head)}"
+    return Problem(source=RowSource(artifact=files.shown(paths[0])), reason=reason)
 
 
 def _named(runs: Sequence[Run], groups: Sequence[RunGroup], files: Files) -> list[Run]:

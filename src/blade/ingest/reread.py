@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from blade.ingest.decode import DEEPEST, Row, Unusable, decode_whole
-from blade.ingest.fields import BY_NAME
+from blade.ingest.fields import BY_NAME, using_roles
 from blade.ingest.formats import Format, format_named
 from blade.ingest.jsonl import BOM, Torn, lines_at
 from blade.ingest.mapping import with_map
@@ -48,16 +48,17 @@ def reread(run: Run, places: Sequence[tuple[str, int]]) -> list[Rollout]:
                 data[artifact, _where(spot)] = _checked(spot, found)
         keys = _keys(run, sorted({spot["task_id"] for spot in spots}))
     as_row = {artifact: with_map(format_.as_row, run.field_map) for artifact, format_ in formats.items()}
-    return [
-        _rollout(
-            run,
-            spot,
-            data[spot["artifact"], _where(spot)],
-            keys.get(spot["task_id"], {}),
-            as_row[spot["artifact"]],
-        )
-        for spot in spots
-    ]
+    with using_roles(run.roles):
+        return [
+            _rollout(
+                run,
+                spot,
+                data[spot["artifact"], _where(spot)],
+                keys.get(spot["task_id"], {}),
+                as_row[spot["artifact"]],
+            )
+            for spot in spots
+        ]
 
 
 def _by_artifact(spots: Sequence[Spot]) -> dict[str, dict[object, Spot]]:

@@ -13,12 +13,14 @@ from blade.ingest.batch import Batch, batch_of
 from blade.ingest.cells import Column
 from blade.ingest.decode import Row, decode_any, encode
 from blade.ingest.expected import read_due
+from blade.ingest.fields import of_run
 from blade.ingest.fingerprints import fingerprint
 from blade.ingest.row_table import Light
 from blade.ingest.settings import offered_tools
 from blade.ingest.shapes import UsualItem
 from blade.ingest.steps import after_prompt, before_agent, given_to_agent, plain_messages, read_steps
 from blade.model.account import Account
+from blade.model.roles import Roles
 from blade.model.rollout import LONGEST_UNMARKED, Features, Outcome, Rollout, RolloutKey, RowSource, Step
 from blade.model.tools import NOTHING_OFFERED, Offered
 
@@ -137,6 +139,7 @@ class _Reread(msgspec.Struct, frozen=True, kw_only=True):
 
     raws: Row
     batch: Batch
+    roles: Roles
 
     def row(self) -> dict[str, object]:
         return {name: decode_any(raw) for name, raw in self.raws.items()}
@@ -145,15 +148,21 @@ class _Reread(msgspec.Struct, frozen=True, kw_only=True):
         asked = self.batch.requests[0].input
         return request_steps(asked) if cells.has(asked) else prompt_steps(self.batch.prompts[0])
 
+    def get(self, name: str, /) -> object:
+        return decode_any(self.raws[name]) if name in self.raws else None
+
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.raws)
+
     def account(self) -> Account:
-        return account_of(self.row())
+        return account_of(self, self.roles)
 
 
 def rollout_of(row: Row, light: Light, key: RolloutKey, source: RowSource) -> Rollout:
     """The rollout of a row that was read again, with its steps."""
     batch = batch_of([b""], [row])
     output = batch.trajectories[0]
-    steps = steps_of(output, row.get("messages")) if output is not None else None
+    steps = steps_of(output, batch.messages[0]) if output is not None else None
     return Rollout(
         key=key,
         outcome=_OUTCOMES[light.outcome or "unscored"],
@@ -168,7 +177,7 @@ def rollout_of(row: Row, light: Light, key: RolloutKey, source: RowSource) -> Ro
         features=count(steps, light.stop, light.answer)[0] if steps is not None else None,
         steps=steps,
         due=read_due(row),
-        origin=_Reread(raws=row, batch=batch),
+        origin=_Reread(raws=row, batch=batch, roles=of_run().roles),
         offered=NOTHING_OFFERED if batch.tools[0] is None else _offered(bytes(batch.tools[0])),
     )
 

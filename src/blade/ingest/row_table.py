@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Any
 
 import msgspec
+import numpy as np
 import polars as pl
 
 from blade.ingest.cells import Column
@@ -31,6 +32,8 @@ LIGHT = tuple(field.name for field in msgspec.structs.fields(Light))
 
 HIT = pl.Struct({"code": pl.String, "step": pl.Int32, "field": pl.String, "start": pl.Int32, "length": pl.Int32})
 SIGN = pl.Struct({"kind": pl.String, "subject": pl.String, "quote": pl.String, "field": pl.String, "step": pl.Int32})
+STATUS = pl.Struct({"field": pl.String, "value": pl.String})
+PHASE = pl.Struct({"name": pl.String, "seconds": pl.Float64, "field": pl.String})
 DIFFERENCE = pl.Struct({"kind": pl.String, "name": pl.String, "detail": pl.String, "step": pl.Int32})
 
 COLUMNS: dict[str, pl.DataType] = {
@@ -69,6 +72,8 @@ COLUMNS: dict[str, pl.DataType] = {
     "feedback": pl.Boolean(),
     "reached": pl.List(pl.String),
     "signs": pl.List(SIGN),
+    "statuses": pl.List(STATUS),
+    "phases": pl.List(PHASE),
     "prompt_fp": pl.UInt64(),
     "member": pl.String(),
     "offset": pl.Int64(),
@@ -82,7 +87,9 @@ KEY = "key:"
 EXTRA = "extra:"
 FILE = "file"
 """The column that says of which file a row is; where all rows of a part are of one, it is left out."""
-CHECKS = pl.List(pl.Struct({"name": pl.String, "passed": pl.Boolean}))
+CHECKS = "checks"
+"""The column of tests and criteria: for each twice the number of its name, and one more where it holds. Their names are
+kept once beside the table: spelled out they would take more memory than all other columns."""
 
 
 class TablePart(msgspec.Struct, frozen=True, kw_only=True):
@@ -102,12 +109,21 @@ def to_frame(parts: Sequence[TablePart]) -> pl.DataFrame:
     places = list(chain.from_iterable(part.places for part in parts))
     # Where each row goes to; None when they are in order.
     order = None if places == sorted(places) else sorted(range(height), key=places.__getitem__)
-    columns = {name: _joined(parts, name, order) if name in names else () for name in (*dtypes, "checks")}
+    columns = {name: _joined(parts, name, order) if name in names else () for name in (*dtypes, CHECKS)}
     frame = {name: _column(name, columns[name], dtype, height) for name, dtype in dtypes.items()}
-    if any(columns["checks"]):
-        values = [[{"name": n, "passed": p} for n, p in found] if found else None for found in columns["checks"]]
-        frame["checks"] = pl.Series("checks", values, CHECKS)
+    if any(columns[CHECKS]):
+        frame[CHECKS] = _number_lists(CHECKS, columns[CHECKS])
     return pl.DataFrame(frame)
+
+
+def _number_lists(name: str, values: Sequence[list[int] | None]) -> pl.Series:
+    """A column of lists of numbers, null where there is none."""
+    lengths = [len(value) if value else 0 for value in values]
+    places = np.repeat(np.arange(len(values), dtype=np.uint32), lengths)
+    numbers = np.fromiter(chain.from_iterable(value for value in values if value), np.uint32, sum(lengths))
+    listed = pl.DataFrame({"place": places, name: numbers}).group_by("place", maintain_order=True).agg(name)
+    everyone = pl.DataFrame({"place": np.arange(len(values), dtype=np.uint32)})
+    return everyone.join(listed, on="place", how="left", maintain_order="left")[name]
 
 
 def _joined(parts: Sequence[TablePart], name: str, order: list[int] | None) -> Column:
@@ -169,4 +185,6 @@ _NESTED: dict[str, Callable[[str, Sequence[Any]], pl.Series]] = {
     "fired": partial(_structs, dtype=HIT),
     "differs": differences,
     "signs": partial(_structs, dtype=SIGN),
+    "statuses": partial(_structs, dtype=STATUS),
+    "phases": partial(_structs, dtype=PHASE),
 }

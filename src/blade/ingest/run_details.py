@@ -61,6 +61,7 @@ def merged_facts(said: Iterable[RunFacts]) -> RunFacts:
             absent={**facts.absent, **merged.absent},
             source=merged.source if merged.expected else facts.source,
             recorded={**facts.recorded, **merged.recorded},
+            recorded_for={**facts.recorded_for, **merged.recorded_for},
             reported=merged.reported or facts.reported,
             note=merged.note or facts.note,
         )
@@ -188,6 +189,8 @@ def stated_of(group: RunGroup, sidecars: Sequence[Sidecars], said: Sequence[RunF
             found += by_agent.get(agent, [])
     for fact in said:
         found += [Stated(name=name, value=value, source="log") for name, value in fact.recorded.items()]
+        own = fact.recorded_for.get(group.agent or "", {})
+        found += [Stated(name="mean/reward", value=value, source=source) for source, value in own.items()]
     return tuple(found)
 
 

@@ -16,6 +16,7 @@ from msgspec.structs import asdict, replace
 from blade.ingest.folder_files import walk
 from blade.ingest.runs import safe_name
 from blade.model.errors import ArtifactError
+from blade.model.roles import Roles
 from blade.model.rollout import Problem
 from blade.model.run import Artifact, PublishedNumber, Run, SchemaField, Stated
 
@@ -49,13 +50,19 @@ def save(run: Run, folder: Path, *, at: Path) -> None:
         "notes": run.notes,
         "rule_book_name": run.rule_book_name,
         "field_map": run.field_map,
+        "roles": run.roles,
         "sources": [_source(shown, Path(path), at) for shown, path in sorted(run.roots.items()) if Path(path).exists()],
     }
     meta = {_META: msgspec.json.encode(about).decode()}
+    save_table(run.rollouts, folder / "rollouts.parquet", meta)
+    save_table(run.tasks, folder / "tasks.parquet")
+    save_table(run.checks, folder / "checks.parquet")
+
+
+def save_table(table: pl.DataFrame, path: Path, metadata: dict[str, str] | None = None) -> None:
+    """Write one table."""
     try:
-        run.rollouts.write_parquet(folder / "rollouts.parquet", metadata=meta)
-        run.tasks.write_parquet(folder / "tasks.parquet")
-        run.checks.write_parquet(folder / "checks.parquet")
+        table.write_parquet(path, metadata=metadata)
     except pl.exceptions.PolarsError as error:
         # What polars says of a full disk names a broken table, and not the disk.
         raise OSError(errno.EIO, f"the tables did not go through; is the disk full? ({error})") from None
@@ -111,6 +118,7 @@ def _run(about: dict[str, Any], frames: list[pl.DataFrame], roots: dict[str, str
         notes=tuple(about["notes"]),
         field_map=tuple((target, path) for target, path in about.get("field_map", ())),
         roots=roots,
+        roles=msgspec.convert(about.get("roles", {}), Roles),
     )
 
 

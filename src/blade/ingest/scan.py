@@ -23,17 +23,20 @@ from msgspec import Struct, field
 from blade.ingest.artifacts import Files
 from blade.ingest.batch import Batch, UsualRows, batch_of
 from blade.ingest.decode import BAD_VALUE, DEEPEST, Row, Unusable, decode_row, is_sound, mend
+from blade.ingest.fields import using_roles
 from blade.ingest.formats import Format, format_named
-from blade.ingest.frames import in_one_piece
+from blade.ingest.frames import in_one_piece, looked_up
 from blade.ingest.jsonl import Record, Torn, is_compressed, source_of
-from blade.ingest.mapping import FieldMap, with_map
+from blade.ingest.mapping import with_map
 from blade.ingest.row import MOST_TOOLS, OTHER_TOOLS, RowReader
-from blade.ingest.row_table import COLUMNS, FILE, TablePart, to_frame
+from blade.ingest.row_table import CHECKS, COLUMNS, FILE, TablePart, to_frame
 from blade.ingest.settings import Settings, SettingsSeen
 from blade.ingest.workers import WORTH_WORKERS, cores, open_pool
 from blade.model.errors import BladeError
+from blade.model.field_map import FieldMap
 from blade.model.finding import Detect
 from blade.model.limits import DEFAULT_LIMITS, ReadLimits, using_limits
+from blade.model.roles import NO_ROLES, Roles
 from blade.model.rollout import Problem, RowSource
 from blade.model.tools import NO_CUSTOM_TOOLS, Tools, using_tools
 
@@ -45,7 +48,9 @@ BLOCK = 4 << 20
 """Bytes of rows that are read as one batch, however few they are."""
 CHUNK = 32 << 20
 MEMBERS = 100
-"""Trials of a run folder that are read together: each is several small files."""
+"""Trials of a run folder that are read together, at least: each is several small files."""
+MEMBER_PIECES = 16
+"""Pieces of a run folder, at most: what its summary says of all trials is read for each of them."""
 FILES = 500
 """Small files that are scanned together: tables are made of their rows together, which costs more than reading them."""
 SMALL = 1 << 18
@@ -88,6 +93,8 @@ class Chunk(Struct, frozen=True, kw_only=True):
     end: int | None = None
     members: tuple[str, ...] = ()
     """The rows to read of an artifact that is made of members."""
+    roles: Roles = NO_ROLES
+    """What the fields of its rows mean."""
 
     @property
     def size(self) -> int:
@@ -115,6 +122,7 @@ class Scanned(Struct, kw_only=True):
     problems: list[Problem] = field(default_factory=list)
     problem_count: int = 0
     tools: tuple[str, ...] = ()
+    check_names: pl.Series | None = None
     settings: dict[Settings, int] = field(default_factory=dict)
     seen: dict[str, int] = field(default_factory=dict)
     """Top-level fields and in how many rows each stands."""
@@ -125,16 +133,24 @@ class Scanned(Struct, kw_only=True):
         self.problems += problems[: MOST_PROBLEMS - len(self.problems)]
 
 
-def chunks(files: Files) -> list[Chunk]:
-    """The pieces to read: byte ranges of large plain files, else whole files."""
+def chunks(files: Files, roles: Sequence[Roles] = ()) -> list[Chunk]:
+    """The pieces to read: byte ranges of large plain files, else whole files; `roles` are those of each bundle."""
     pieces = []
     for number, path in enumerate(files.paths):
         name, size = files.formats[number], _size(path)
-        whole = Chunk(file=number, path=path, shown=files.shown(path), format=name, role=files.roles[number])
+        whole = Chunk(
+            file=number,
+            path=path,
+            shown=files.shown(path),
+            format=name,
+            role=files.roles[number],
+            roles=roles[files.owners[number]] if roles else NO_ROLES,
+        )
         members_of = format_named(name).members
         if members_of is not None and path.is_dir():
             members = tuple(members_of(path))
-            parts = [members[first : first + MEMBERS] for first in range(0, len(members), MEMBERS)]
+            size = max(MEMBERS, -(-len(members) // MEMBER_PIECES))
+            parts = [members[first : first + size] for first in range(0, len(members), size)]
             pieces += [msgspec.structs.replace(whole, members=part) for part in parts]
         elif size <= 2 * CHUNK or not format_named(name).splittable or is_compressed(path):
             pieces.append(whole)
@@ -158,13 +174,17 @@ def together(pieces: Sequence[Chunk]) -> list[list[Chunk]]:
     room = 0
     for piece in pieces:
         small = piece.end is None and not piece.members and piece.size <= SMALL
-        if small and room and loads[-1][0].role == piece.role and len(loads[-1]) < FILES:
+        if small and room and _alike(loads[-1][0], piece) and len(loads[-1]) < FILES:
             loads[-1].append(piece)
         else:
             loads.append([piece])
             room = CHUNK if small else 0
         room = max(0, room - piece.size)
     return loads
+
+
+def _alike(first: Chunk, piece: Chunk) -> bool:
+    return first.role == piece.role and (first.roles is piece.roles or first.roles == piece.roles)
 
 
 def scan(
@@ -245,7 +265,7 @@ def scan_chunks(
     results: list[Scanned] = []
     waiting: list[TablePart] = []
     rows = before = 0
-    with using_tools(settings.tools), using_limits(settings.limits):
+    with using_tools(settings.tools), using_limits(settings.limits), using_roles(load[0].roles):
         for piece in load:
             format_, result = format_named(piece.format), Scanned(chunk=piece)
             results.append(result)
@@ -266,6 +286,8 @@ def scan_chunks(
     if waiting:
         results[0].parts.append(keep(to_frame(waiting), len(results[0].parts)))
     results[0].tools = tuple(reader.tools)
+    if reader.check_names:
+        results[0].check_names = pl.Series("name", list(reader.check_names), pl.String)
     return results
 
 
@@ -500,6 +522,8 @@ class RowTable(Struct, frozen=True, kw_only=True):
     rows: pl.DataFrame
     tools: tuple[str, ...]
     """In order of name, so that the order of rows does not show."""
+    check_names: pl.Series
+    """The name of each number in the column of checks."""
     problems: dict[int, tuple[Problem, ...]]
     """By file; `problem_counts` also counts those beyond the list."""
     problem_counts: dict[int, int]
@@ -521,12 +545,14 @@ def gather(results: Sequence[Scanned]) -> RowTable:
     seen: dict[int, dict[str, int]] = {}
     counts: dict[int, int] = {}
     lines: dict[int, int] = {}
+    check_names = _all_names(results)
     parts = []
     for result in results:
         file = result.chunk.file
         before = lines.get(file, 0)
         moved = [places.get(name, len(tools) - 1) for name in result.tools]
-        parts += [_placed(part, file, before, moved) for part in result.parts]
+        placed = [_placed(part, file, before, moved) for part in result.parts]
+        parts += [_with_checks_moved(part, result.check_names, check_names) for part in placed]
         listed = problems.setdefault(file, [])
         listed += [_moved(problem, before) for problem in result.problems[: MOST_PROBLEMS - len(listed)]]
         problem_counts[file] = problem_counts.get(file, 0) + result.problem_count
@@ -540,12 +566,32 @@ def gather(results: Sequence[Scanned]) -> RowTable:
     return RowTable(
         rows=_completed(in_one_piece(rows)),
         tools=tools,
+        check_names=check_names,
         problems={file: tuple(listed) for file, listed in problems.items()},
         problem_counts=problem_counts,
         settings=settings,
         seen=seen,
         counts=counts,
     )
+
+
+def _all_names(results: Sequence[Scanned]) -> pl.Series:
+    """The names of tests and criteria, each once, in the order of the chunks."""
+    named = [result.check_names for result in results if result.check_names is not None]
+    if not named:
+        return pl.Series("name", [], pl.String)
+    return pl.concat(named).unique(maintain_order=True) if len(named) > 1 else named[0]
+
+
+def _with_checks_moved(part: pl.LazyFrame, mine: pl.Series | None, everyone: pl.Series) -> pl.LazyFrame:
+    """The part with the numbers that the names of its checks have among all."""
+    if mine is None or mine.equals(everyone) or CHECKS not in part.collect_schema():
+        return part
+    places = looked_up(mine.to_frame(), everyone.to_frame().with_row_index("place"), "name")["place"]
+    moved = pl.concat([places * 2, places * 2 + 1]).cast(pl.UInt32)
+    numbers = pl.int_range(len(mine), dtype=pl.UInt32, eager=True)
+    old = pl.concat([numbers * 2, numbers * 2 + 1])
+    return part.with_columns(pl.col(CHECKS).list.eval(pl.element().replace_strict(old, moved, return_dtype=pl.UInt32)))
 
 
 def _completed(rows: pl.DataFrame) -> pl.DataFrame:

@@ -17,7 +17,7 @@ from blade.ingest.decode import decode_any
 _RAW = msgspec.Raw()
 _NOTHING = (b"null", b"false", b'""', b"{}", b"[]", b"0")
 _LONGEST_NOTHING = max(map(len, _NOTHING))
-_AROUND = ("output", "messages", "items")
+_AROUND = ("output", "messages", "items", "history")
 """Names under which an object in place of a trajectory keeps its items."""
 
 

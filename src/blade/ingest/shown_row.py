@@ -6,7 +6,7 @@ Names only decide ties: a number is an amount of time or of tokens where its nam
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from blade.ingest.cells import as_text
@@ -42,54 +42,83 @@ _OF_RESPONSE = ("usage", "status", "error", "incomplete_details", "metadata")
 Leaf = tuple[str, Any]
 
 
+class _Sorted:
+    """The leaves of a row, each in the kind that it looks like."""
+
+    def __init__(self, checks: Sequence[VerifierCheck]) -> None:
+        self.checked = tuple({check.field for check in checks})
+        self.short: list[tuple[str, str]] = []
+        self.usage: list[tuple[str, str]] = []
+        self.stamps: dict[str, str] = {}
+        self.phases: list[ShownPhase] = []
+        self.texts: list[ShownText] = []
+
+    def take(self, path: str, value: Any) -> bool:
+        """Whether the leaf is of a kind that is shown."""
+        if any(
+            path == field or f"{field}.".startswith(f"{path}.") or path.startswith(f"{field}.")
+            for field in self.checked
+        ):
+            return True
+        if isinstance(value, str):
+            return self._take_text(path, value)
+        if _is_number(value) and _USAGE.search(path):
+            self.usage.append((path, as_text(value)))
+            return True
+        last = path.rpartition(".")[2]
+        if _is_number(value) and _DURATION.search(last):
+            self.phases.append(
+                ShownPhase(name=path, seconds=value / 1000 if _MILLISECONDS.search(last) else float(value))
+            )
+            return True
+        return self._take_short(path, value)
+
+    def _take_text(self, path: str, value: str) -> bool:
+        if len(value) <= _LONGEST_STAMP and _STAMP.match(value):
+            self.stamps[path] = value
+        elif len(value) > _SHORTEST_LOG or "\n" in value.strip():
+            self.texts.append(ShownText(field=path, text=plain_text(value)))
+        else:
+            return self._take_short(path, value)
+        return True
+
+    def _take_short(self, path: str, value: Any) -> bool:
+        is_shown = path.count(".") < _DEEPEST_SHORT and len(self.short) < _MOST_SHORT and _is_short(value)
+        self.short += [(path, as_text(value))] if is_shown else []
+        return is_shown
+
+
 def shown_row(rollout: Rollout) -> ShownRow:
     """The account of a rollout's row; empty where the row cannot be had."""
     row = _without_trajectory(rollout)
-    checks = [*rollout.due.checks]
-    judged = {check.field.partition(".")[0] for check in checks}
-    for top, value in row.items():
-        if top not in judged:
-            checks += _checks(top, value, 1)
-    checked = {check.field for check in checks}
-    short: list[tuple[str, str]] = []
-    usage: list[tuple[str, str]] = []
-    stamps: dict[str, str] = {}
-    phases: list[ShownPhase] = []
-    texts: list[ShownText] = []
-    used: set[str] = set()
-    for top, path, value in ((top, *leaf) for top, held in row.items() for leaf in _leaves(top, held, 1)):
-        last = path.rpartition(".")[2]
-        if any(path == field or field.startswith(f"{path}.") or path.startswith(f"{field}.") for field in checked):
-            pass
-        elif isinstance(value, str) and len(value) <= _LONGEST_STAMP and _STAMP.match(value):
-            stamps[path] = value
-        elif isinstance(value, str) and (len(value) > _SHORTEST_LOG or "\n" in value.strip()):
-            texts.append(ShownText(field=path, text=plain_text(value)))
-        elif _is_number(value) and _USAGE.search(path):
-            usage.append((path, as_text(value) or ""))
-        elif _is_number(value) and _DURATION.search(last):
-            seconds = value / 1000 if _MILLISECONDS.search(last) else value
-            phases.append(ShownPhase(name=path, seconds=float(seconds)))
-        elif path.count(".") < _DEEPEST_SHORT and len(short) < _MOST_SHORT and _is_short(value):
-            short.append((path, as_text(value) or ""))
-        else:
-            continue
-        used.add(top)
+    judged = {check.field.partition(".")[0] for check in rollout.due.checks}
+    others = [check for name, value in row.items() if name not in judged for check in _checks(name, value, 1)]
+    checks = [*rollout.due.checks, *others]
+    kinds = _Sorted(checks)
+    used = {name for name, value in row.items() if sum(kinds.take(*leaf) for leaf in _leaves(name, value, 1))}
     spoken = [said.field for said in rollout.due.said]
     return ShownRow(
-        short=tuple(short),
-        usage=tuple(usage),
-        phases=(*_phases(stamps), *phases),
+        short=tuple(kinds.short),
+        usage=tuple(kinds.usage),
+        phases=(*_phases(kinds.stamps), *kinds.phases),
         checks=tuple(sorted(checks, key=lambda check: check.passed)),
-        texts=tuple(sorted(texts, key=lambda text: text.field not in spoken)),
-        others=tuple(top for top, value in row.items() if top not in used and _says_anything(value)),
+        texts=tuple(sorted(kinds.texts, key=lambda text: text.field not in spoken)),
+        others=tuple(name for name, value in row.items() if name not in used and _says_anything(value)),
     )
 
 
 def _without_trajectory(rollout: Rollout) -> dict[str, Any]:
     """The row's own fields in order; of a response what it says beside its output."""
     held = {path for name in ("trajectory", "prompt") for path in BY_NAME[name].paths}
-    row = {name: value for name, value in rollout.row.items() if name not in held and name not in _SHOWN}
+    row: dict[str, Any] = {}
+    for name, value in rollout.row.items():
+        if name in _SHOWN:
+            continue
+        if name not in held:
+            row[name] = value
+        elif isinstance(value, dict):
+            # An object in place of an output says more than what the steps were made of.
+            row[name] = {part: inner for part, inner in value.items() if not isinstance(inner, list)}
     row.pop("responses_create_params", None)
     response = row.pop("response", None)
     if isinstance(response, dict):
@@ -112,7 +141,7 @@ def _leaves(path: str, value: Any, depth: int) -> Iterator[Leaf]:
     elif isinstance(value, list) and depth < _DEEPEST and any(isinstance(item, dict | list) for item in value):
         for place, inner in enumerate(value):
             yield from _leaves(f"{path}.{place}", inner, depth + 1)
-    elif value is not None and value != "" and value != [] and value != {}:
+    elif value is not None and value not in ("", [], {}):
         yield path, value
 
 

@@ -11,7 +11,8 @@ from msgspec import Struct
 from blade.ingest.frames import Stretches, in_natural_order, kept, looked_up, reordered
 from blade.ingest.identity import first_index
 from blade.ingest.join import Expected, usual_repeats
-from blade.ingest.row_table import DIFFERENCE, EXTRA, HIT, SIGN
+from blade.ingest.row_table import CHECKS as CHECK_NUMBERS
+from blade.ingest.row_table import DIFFERENCE, EXTRA, HIT, PHASE, SIGN, STATUS
 from blade.ingest.slices import label, slice_columns
 from blade.model.errors import RequestError
 from blade.model.rollout import Outcome
@@ -30,6 +31,8 @@ DTYPES: dict[str, pl.DataType] = {
     "List(Struct)": pl.List(HIT),
     "List(Difference)": pl.List(DIFFERENCE),
     "List(Sign)": pl.List(SIGN),
+    "List(Status)": pl.List(STATUS),
+    "List(Phase)": pl.List(PHASE),
     "List(String)": pl.List(pl.String),
 }
 
@@ -133,15 +136,18 @@ def task_scores(rollouts: pl.DataFrame) -> pl.DataFrame:
     return times.select(stretches.first(rollouts["task_id"]), share.alias("score"))
 
 
-def check_table(rows: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:
+def check_table(rows: pl.DataFrame, found: pl.DataFrame, names: pl.Series) -> pl.DataFrame:
     """Tests and criteria with their verdicts, one row each, in the order of the rollouts and of `read_checks` within.
 
-    `found` says which of the rows each rollout is; their checks are taken out of the rows.
+    `found` says which of the rows each rollout is; their checks are taken out of the rows. `names` are those of checks.
     """
-    if "checks" not in rows.columns:
+    if CHECK_NUMBERS not in rows.columns:
         return conform(pl.DataFrame(schema={"task_id": pl.String}), CHECKS)
-    checks = found.select("task_id", "repeat", rows.drop_in_place("checks").gather(found["place"]))
-    return conform(checks.drop_nulls("checks").explode("checks").unnest("checks"), CHECKS).rechunk()
+    checks = found.select("task_id", "repeat", rows.drop_in_place(CHECK_NUMBERS).gather(found["place"]))
+    checks = checks.drop_nulls(CHECK_NUMBERS).explode(CHECK_NUMBERS)
+    number = checks.drop_in_place(CHECK_NUMBERS)
+    checks = checks.with_columns(names.gather(number // 2).alias("name"), (number % 2 == 1).alias("passed"))
+    return conform(checks, CHECKS).rechunk()
 
 
 def rollout_table(
@@ -170,12 +176,13 @@ def _shown(names: Mapping[int, str]) -> pl.Expr:
     return pl.col("file").replace_strict(list(names), list(names.values()), return_dtype=pl.String, default=None)
 
 
-def ask(runs: Sequence[Run], query: str) -> pl.DataFrame:
-    """The answer of an SQL query over the tables of the runs; raises when the query cannot be understood."""
+def ask(runs: Sequence[Run], query: str, more: Mapping[str, pl.DataFrame] | None = None) -> pl.DataFrame:
+    """The answer of an SQL query over the tables of the runs, and `more`; raises when the query cannot be understood."""
     tables = {
         name: pl.concat([getattr(run, name) for run in runs], how="diagonal_relaxed")
         for name in ("rollouts", "tasks", "checks")
     }
+    tables |= more or {}
     try:
         return pl.SQLContext(frames=tables, eager=True).execute(query)
     except (pl.exceptions.PolarsError, ValueError) as error:

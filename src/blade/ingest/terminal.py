@@ -11,16 +11,19 @@ import msgspec
 
 _CONTROL = re.compile(
     r"""
-      \x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?      # OSC: titles and links
-    | \x1b[PX^_][^\x1b]*(?:\x1b\\)?           # DCS, SOS, PM, APC
+      \x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)?    # OSC: titles and links; one that never ends hides no further line
+    | \x1b[PX^_][^\x1b\n]*(?:\x1b\\)?         # DCS, SOS, PM, APC
     | (?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]        # CSI: colors and the cursor
     | \x1b[()*+][0-9A-Za-z]                   # character sets
     | \x1b[ -/]*[0-~]                         # other escapes
     """,
     re.VERBOSE,
 )
+_OTHER_ESCAPES = re.compile(
+    r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[PX^_][^\x1b]*(?:\x1b\\)?|\x1b[()*+][0-9A-Za-z]|\x1b[0-9=>A-Z](?<!\x1bP)"
+)
+"""What is no cursor movement: titles, links, character sets, modes of the keyboard."""
 _REST = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-_BACKSPACED = re.compile(r"[^\x08\n]\x08")
 
 FEWEST_FULL_LINES = 3
 """Lines of one length, the longest, that show a capture to be wrapped there: two may be as long by chance."""
@@ -31,20 +34,71 @@ _MOST_LINES_OF_A_VALUE = 20_000
 def plain_text(raw: str) -> str:
     """What is left on the screen: escapes are gone, and of a line that was written over, the last state is kept."""
     text = _CONTROL.sub("", raw.replace("\r\n", "\n"))
-    while "\x08" in text:
-        shorter = _BACKSPACED.sub("", text)
-        text = shorter if shorter != text else text.replace("\x08", "")
+    if "\x08" in text:
+        text = "\n".join(_backspaced(line) for line in text.split("\n"))
     if "\r" in text:
         text = "\n".join(_last_state(line) for line in text.split("\n"))
     return _REST.sub("", text)
 
 
+def _backspaced(line: str) -> str:
+    """Each backspace takes back one character, as long as there is one."""
+    first, *rest = line.split("\x08")
+    shown = list(first)
+    for part in rest:
+        del shown[-1:]
+        shown.extend(part)
+    return "".join(shown)
+
+
 def _last_state(line: str) -> str:
     """A carriage return goes back to the start of the line; what is written then covers what was there."""
-    shown = ""
-    for part in line.split("\r"):
-        shown = part + shown[len(part) :] if part else shown
-    return shown
+    shown: list[str] = []
+    covered = 0
+    for part in reversed(line.split("\r")):
+        shown.append(part[covered:])
+        covered = max(covered, len(part))
+    return "".join(shown)
+
+
+_TOKENS = re.compile(r"(\x1b\[|\x9b)([0-9;?]*)[ -/]*([@-~])|([\r\n\x08])|([^\x1b\x9b\r\n\x08]+)|[\x1b\x9b]")
+_FURTHEST = 1_000
+"""Lines up or columns right that one sequence may go: more is no terminal's size."""
+
+
+def recorded_text(raw: str) -> str:
+    """What a recording left to read: of spinners, progress bars and other lines that were drawn again, the last state.
+
+    Lines that scrolled away are kept. The cursor goes up and down, to a column, and erases lines; colors are dropped.
+    """
+    lines, row, column = [""], 0, 0
+    for found in _TOKENS.finditer(_OTHER_ESCAPES.sub("", raw)):
+        _, numbers, command, control, text = found.groups()
+        if text is not None:
+            text = _REST.sub("", text)
+            line = lines[row].ljust(column)
+            lines[row] = line[:column] + text + line[column + len(text) :]
+            column += len(text)
+        elif control == "\n":
+            row, column = row + 1, 0
+            lines += [""] * (row + 1 - len(lines))
+        elif control is not None:
+            column = 0 if control == "\r" else max(0, column - 1)
+        elif command is not None:
+            count = min(int(numbers), _FURTHEST) if numbers.isdecimal() else 0
+            if command == "A":
+                row = max(0, row - max(1, count))
+            elif command == "B":
+                row = min(len(lines) - 1, row + max(1, count))
+            elif command in "CDG":
+                column = {"C": column + max(1, count), "D": column - max(1, count), "G": count - 1}[command]
+                column = max(0, column)
+            elif command == "K":
+                lines[row] = "" if count == 2 else lines[row][:column] if count == 0 else lines[row]
+            elif command == "J" and count == 0:
+                lines[row] = lines[row][:column]
+                del lines[row + 1 :]
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def columns(line: str) -> int:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cached_property
+
 from msgspec import Struct
 
 from blade.model.log import NOTHING_LOGGED, Log
@@ -15,13 +18,24 @@ class Status(Struct, frozen=True, gc=False, kw_only=True):
     value: str
 
 
-class LogText(Struct, frozen=True, kw_only=True):
+def _reads_nothing(_text: str) -> Log:
+    return NOTHING_LOGGED
+
+
+class LogText(Struct, frozen=True, kw_only=True, dict=True):
     """A long text that was printed while the rollout was run or graded."""
 
     field: str
     """Dotted path in the row."""
     text: str
-    parsed: Log = NOTHING_LOGGED
+    of_agent: bool = False
+    """The agent's own terminal or program printed it, not the grader."""
+    reader: Callable[[str], Log] = _reads_nothing
+
+    @cached_property
+    def parsed(self) -> Log:
+        """What happened according to the text; read when it is first asked for, since most rollouts never need it."""
+        return self.reader(self.text)
 
 
 class Phase(Struct, frozen=True, gc=False, kw_only=True):

@@ -6,13 +6,18 @@ import os
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from blade.model.attribution import Attributions
 from blade.model.diagnosis import Between, Diagnosis, TaskCause
 from blade.model.errors import RequestError
 from blade.model.measure import Bounded, Measure
 from blade.model.run import RecordedNumber, Run
+
+if TYPE_CHECKING:
+    import polars as pl
 
 SCHEMA_VERSION = "1"
 MOST_NAMED = 4
@@ -169,6 +174,11 @@ class RunAnalysis(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         counts = self.metrics.counts
         return f"{self.run.name!r}: {value}, {counts['total_tasks']} tasks, {counts['total_rollouts']} rollouts"
 
+    @property
+    def attributions(self) -> Attributions | None:
+        """What became of each rollout and why; None where trajectories were not read."""
+        return self.diagnosis.partition.attributions if self.diagnosis is not None else None
+
     @cached_property
     def tasks(self) -> tuple[TaskResult, ...]:
         """Every task in order; made when first asked for, since a large run has many."""
@@ -205,6 +215,17 @@ class Analysis(msgspec.Struct, frozen=True, kw_only=True):
     def tasks(self) -> tuple[TaskResult, ...]:
         """Every task of every run, in order."""
         return tuple(task for each in self.runs for task in each.tasks)
+
+    @property
+    def attributions(self) -> pl.DataFrame:
+        """One row a rollout of every run: how far it came, its failure mode, who has to act, how sure that is and why."""
+        tables = [each.attributions.table for each in self.runs if each.attributions is not None]
+        if not tables:
+            raise RequestError("no rollout was attributed", hint="analyze without metrics_only")
+        first, *others = tables
+        for table in others:
+            first = first.vstack(table)
+        return first
 
     def _repr_html_(self) -> str:
         return self.render(self) if self.render is not None else ""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
 from blade.model.finding import Evidence
+
+if TYPE_CHECKING:
+    import polars as pl
 
 UNATTRIBUTED = "unattributed"
 
@@ -60,3 +63,32 @@ class Attribution(Struct, frozen=True, kw_only=True):
     """What decided: `rule:CODE`, `package:NAME`, `person:NAME`, `model:NAME`."""
     also: tuple[str, ...] = ()
     """Other modes and symptoms that apply, in order."""
+
+
+class Attributions(Struct, frozen=True, kw_only=True, eq=False):
+    """The attributions of a run, and what was compared on the way."""
+
+    table: pl.DataFrame
+    """A row a rollout, in the order of the run's table; the columns are those of `ATTRIBUTIONS`."""
+    other_runs: tuple[str, ...] = ()
+    """Runs whose rollouts of the same tasks supported or contradicted an attribution."""
+
+
+ATTRIBUTIONS: dict[str, tuple[str, str]] = {
+    "run": ("String", "name of the run"),
+    "task_id": ("String", "the task"),
+    "repeat": ("Int32", "the rollout"),
+    "outcome": ("String", "passed, failed, errored, unscored, missing"),
+    "stage": ("String", "the furthest stage that it reached: not_run to passed"),
+    "mode": ("String", "its failure mode, by the code of the catalog; null for a pass"),
+    "subject": ("String", "what the mode is about: a test, an argument, a path, a limit"),
+    "party": ("String", "who has to act; null for a pass"),
+    "confidence": ("String", "proven, likely or suspected; null for a pass and where nothing decides"),
+    "valid": ("Boolean", "validly graded"),
+    "infra": ("Boolean", "infrastructure: not validly graded, by harness, environment or verifier, proven or likely"),
+    "evidence": ("List(Struct)", "quotes with their location: quote, field, step"),
+    "contrast": ("String", "what was compared, or what was looked at in vain"),
+    "by": ("String", "what decided it: rule:CODE, package:NAME, person:NAME, model:NAME"),
+    "also": ("List(String)", "other modes and symptoms that apply, in order"),
+    "step": ("Int32", "first step at which an expected action differs"),
+}

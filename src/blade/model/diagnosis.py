@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from blade.model.attribution import Attributions
 from blade.model.finding import Cause, Evidence
 from blade.model.measure import Bounded
 
 if TYPE_CHECKING:
     import polars as pl
 
-NOT_EXPLAINED = "not-explained"
 LONGEST_SHOWN = 120
 """Characters of a rule or a sentence in the short text of a value."""
 
@@ -31,31 +31,41 @@ class Support(StrEnum):
 
 
 class Mode(msgspec.Struct, frozen=True, kw_only=True):
-    """One part of the partition of the failed rollouts."""
+    """One row of the table of failure modes."""
 
     id: str
+    """Code of the catalog, name of a package's label, or `unattributed`."""
     name: str
+    """What happened, in words."""
+    group: str = ""
     party: str
-    """agent, user, tool, harness, verifier, or unknown."""
-    support: Support
+    """Who has to act; where rollouts differ, each with its number."""
+    confidence: str
+    """proven, likely or suspected; where rollouts differ, each with its number; empty where nothing decides."""
     rollouts: int
     tasks: int
+    cause_code: str | None = None
+    with_subject: int = 0
+    """Rollouts of which it is known what the mode is about."""
     note: str = ""
     evidence: Evidence | None = None
 
 
 class Partition(msgspec.Struct, frozen=True, kw_only=True):
-    """Every failed rollout with its one mode: the frame has task_id, repeat, mode, step and near, in order."""
+    """Every rollout that did not pass with its one mode, in order."""
 
     modes: tuple[Mode, ...]
-    """By number of rollouts, `not explained` last."""
+    """By number of rollouts, `unattributed` last."""
     table: pl.DataFrame
+    """task_id, repeat, mode, subject, party, confidence, valid, step, by, also."""
     differences: pl.DataFrame
     """Of all judged rollouts, one row a difference that the verifier minds: task_id, repeat, passed, kind, name, detail, step."""
     set_aside: frozenset[tuple[str, str, str]] = frozenset()
     """Kind, name and detail of differences that passing rollouts share."""
     only_reads: bool = False
     """No key wants a change, so that its look-ups are what is judged."""
+    attributions: Attributions
+    """Of all rollouts, passes included."""
 
 
 class Moment(msgspec.Struct, frozen=True, kw_only=True):
@@ -93,6 +103,15 @@ class Contrast(msgspec.Struct, frozen=True, kw_only=True):
     only_failing: tuple[str, ...]
     lucky: tuple[int, ...] = ()
     """Passing repeats that did less than every failure."""
+
+
+class DoubtfulPass(msgspec.Struct, frozen=True, kw_only=True):
+    """A pass that fails the questions which every rollout is asked."""
+
+    location: str
+    why: str
+    """In words."""
+    evidence: Evidence | None = None
 
 
 class Habit(msgspec.Struct, frozen=True, kw_only=True):
@@ -189,10 +208,11 @@ class TaskCause(msgspec.Struct, frozen=True, kw_only=True):
 
     cause: Cause | None
     confidence: str | None
-    """sure, likely or weak."""
+    """proven, likely or suspected."""
     because: str
+    """The mixture of its failure modes, and what the other rollouts show."""
     decided_by: str
-    """The step that decided and the codes it rests on, or the person."""
+    """What decided the mode that most failures have: `rule:CODE`, `package:NAME`, `person`; empty where none did."""
     rules_said: Cause | None = None
     """Where a person decided: what the rules had decided."""
 
@@ -224,8 +244,10 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     brief: str
     """What to do, in half a line."""
     kind: str
-    """harness, prompt, training, verifier, data, infrastructure."""
+    """harness, prompt, verifier, data, infrastructure."""
     support: Support
+    confidence: str
+    """proven, likely or suspected: of the attributions that it is made of."""
     rollouts: int
     tasks: int
     task_ids: tuple[str, ...]
@@ -330,6 +352,8 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     contrasts: tuple[Contrast, ...]
     habits: tuple[Habit, ...]
     rule_statistics: tuple[RuleStatistics, ...]
+    passes_to_doubt: tuple[DoubtfulPass, ...] = ()
+    """Passes that may not mean what they seem."""
     causes: Mapping[str, TaskCause]
     """For every task with a rollout that did not pass."""
     doubts: tuple[Doubt, ...]

@@ -44,6 +44,8 @@ class FieldRole(Struct, frozen=True, kw_only=True):
     path: str
     """Dotted; `[]` stands for the items of a list."""
     role: Role | None
+    part: str = ""
+    """Which of several fields of the role: `input` or `output` of a usage, `total` of a duration."""
     """None: not used."""
     why: str
     decided_by: DecidedBy = "content"
@@ -53,13 +55,47 @@ class FieldRole(Struct, frozen=True, kw_only=True):
     of: int = 0
 
 
+class Between(Struct, frozen=True, kw_only=True):
+    """A phase of every rollout: from the stamp in one field to the stamp in another."""
+
+    name: str
+    """`setup`, `agent`, `grading` or `total`."""
+    start: str
+    end: str
+
+
+class ResultShape(Struct, frozen=True, kw_only=True):
+    """Where a row lists named results, and how they are written down."""
+
+    path: str = ""
+    kind: str
+    """`map`: names to verdicts; `objects`: a list of objects; `numbered`: a list of verdicts; `sides`: lists of names that
+    passed and failed; `traces`: names of failed tests and what each printed; `parallel`: verdicts beside a list of names."""
+    verdict: str = ""
+    """Field of an object that holds its verdict; of `sides`, that of the names that passed."""
+    name: str = ""
+    """Field of an object that names it; of `sides`, that of the names that failed; of `parallel`, the path of the names."""
+
+
 class Roles(Struct, frozen=True, kw_only=True):
     """The fields of a run, in order of their path."""
 
     fields: tuple[FieldRole, ...] = ()
+    results: tuple[ResultShape, ...] = ()
+    """The fields with the role `checks`, in order of their path."""
+    response: str = ""
+    """The field that holds what the Responses API calls a response, where it is not called so."""
+    request: str = ""
+    """The same for its request."""
+    phases: tuple[Between, ...] = ()
+    sampled: int = 0
+    """Rows that were looked at."""
     undecided: tuple[str, ...] = ()
     """Sentences about roles that the content could not decide, each with the `--map` that would."""
 
     def paths(self, role: Role) -> tuple[str, ...]:
         """The field paths with a role."""
         return tuple(field.path for field in self.fields if field.role == role)
+
+
+NO_ROLES = Roles()

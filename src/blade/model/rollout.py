@@ -135,6 +135,14 @@ class Origin(Protocol):
         """What the agent was given before its first turn."""
         ...
 
+    def get(self, name: str, /) -> object:
+        """One top-level field of the row, decoded alone; None where there is none."""
+        ...
+
+    def names(self) -> tuple[str, ...]:
+        """The top-level fields that the row has."""
+        ...
+
     def account(self) -> Account:
         """What the row records of how the rollout went."""
         ...
@@ -173,6 +181,15 @@ class Rollout(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     def row(self) -> dict[str, object]:
         """The decoded row as the harness wrote it; empty when it cannot be had."""
         return self.origin.row() if self.origin is not None else {}
+
+    def field(self, name: str) -> object:
+        """One top-level field of the row, without decoding the others; None where there is none."""
+        return self.origin.get(name) if self.origin is not None else None
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The names of the top-level fields of the row."""
+        return self.origin.names() if self.origin is not None else ()
 
     @property
     def account(self) -> Account:

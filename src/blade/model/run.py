@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from blade.model.errors import ArtifactError, RequestError
+from blade.model.roles import NO_ROLES, Roles
 from blade.model.rollout import Problem, Rollout
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ ROLLOUTS: dict[str, tuple[str, str]] = {
     "agent_chars": ("Int64", "characters that the agent wrote"),
     "input_tokens": ("Int64", "prompt tokens; all-zero usage is null"),
     "output_tokens": ("Int64", "completion tokens; all-zero usage is null"),
-    "seconds": ("Float64", "duration, where recorded"),
+    "seconds": ("Float64", "duration, where recorded; else from the first stamp to the last"),
     "cost": ("Float64", "cost, where recorded"),
     "skeleton": ("List(UInt16)", "tools called, in order, as indexes into `tools`"),
     "fired": ("List(Struct)", "where rules fired: code, step, field, start, length; at most 3 a rule"),
@@ -52,6 +53,11 @@ ROLLOUTS: dict[str, tuple[str, str]] = {
     "feedback": ("Boolean", "whether a tool or test result came after the core action; null where none can"),
     "reached": ("List(String)", "stages of the package's funnel that it reached"),
     "signs": ("List(Sign)", "facts that an attribution may rest on: kind, subject, quote, field, step"),
+    "statuses": ("List(Status)", "short values that name how it ended: field, value"),
+    "phases": (
+        "List(Phase)",
+        "parts of its time: name (setup, agent, grading, total, or the field's own), seconds, field",
+    ),
     "artifact": ("String", "file of the row"),
     "member": ("String", "member of an archive or document"),
     "offset": ("Int64", "first byte of the row"),
@@ -162,6 +168,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     problems: tuple[Problem, ...] = ()
     artifacts: tuple[Artifact, ...] = ()
     schema: tuple[SchemaField, ...] = ()
+    roles: Roles = NO_ROLES
+    """What the fields of the rows mean; of several files, the fields of the first."""
     pass_threshold: float = 1.0
     expected_from: str | None = None
     """Where the expected rollouts come from: inputs, manifest, inspect, user, inferred; None when they are not known."""

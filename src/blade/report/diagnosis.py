@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 from blade.model.analysis import RunAnalysis
-from blade.model.diagnosis import NOT_EXPLAINED, Alarm, DeepDive, Diagnosis, Doubt, Finding, Habit, Headroom, Mode
+from blade.model.attribution import UNATTRIBUTED
+from blade.model.diagnosis import Alarm, DeepDive, Diagnosis, Doubt, Finding, Habit, Headroom, Mode
 from blade.model.finding import Cause
 from blade.report.numbers import gain, listed, plural, points
 from blade.report.text import code, cut, safe, safe_inside, spans, table
@@ -39,16 +40,23 @@ def modes_lines(one: RunAnalysis) -> list[str]:
     if found is None or not failed:
         return []
     rows = [
-        [prose(_mode_name(mode)), f"{mode.rollouts:,}", f"{mode.tasks:,}", mode.party, str(mode.support), example(mode)]
+        [
+            prose(_mode_name(mode)),
+            f"{mode.rollouts:,}",
+            f"{mode.tasks:,}",
+            mode.party,
+            mode.confidence or "-",
+            example(mode),
+        ]
         for mode in shown_modes(found)
     ]
     head = [
-        f"how the {plural(failed, 'failure')} failed (each once)",
-        "rollouts",
-        "tasks",
-        "party",
-        "support",
-        "example",
+        f"How the {plural(found.partition.table.height, 'rollout')} that did not pass failed (each once)",
+        "Rollouts",
+        "Tasks",
+        "Responsible",
+        "Confidence",
+        "Example",
     ]
     return table(head, rows)
 
@@ -58,8 +66,8 @@ def shown_modes(found: Diagnosis) -> list[Mode]:
     modes = list(found.partition.modes)
     if len(modes) <= MOST_MODES:
         return modes
-    last = [mode for mode in modes if mode.id == NOT_EXPLAINED]
-    named = [mode for mode in modes if mode.id != NOT_EXPLAINED]
+    last = [mode for mode in modes if mode.id == UNATTRIBUTED]
+    named = [mode for mode in modes if mode.id != UNATTRIBUTED]
     kept = named[: MOST_MODES - 1 - len(last)]
     rest = named[len(kept) :]
     mine = found.partition.table
@@ -68,7 +76,7 @@ def shown_modes(found: Diagnosis) -> list[Mode]:
         id="other",
         name=f"{len(rest)} other modes, listed in findings.json",
         party="several",
-        support=rest[0].support,
+        confidence="",
         rollouts=sum(mode.rollouts for mode in rest),
         tasks=tasks,
     )
@@ -150,6 +158,18 @@ def doubts_lines(one: RunAnalysis) -> list[str]:
     return ["**Doubts about the benchmark (not the model).** " + " ".join(shown) + tail]
 
 
+def passes_to_doubt_lines(one: RunAnalysis) -> list[str]:
+    """Passes that may not mean what they seem, in one paragraph."""
+    if one.diagnosis is None or not one.diagnosis.passes_to_doubt:
+        return []
+    found = one.diagnosis.passes_to_doubt
+    told = "; ".join(f"{safe(each.location)}: {safe(each.why)}" for each in found[:MOST_DOUBTS])
+    more = f", and {len(found) - MOST_DOUBTS:,} more in findings.json" if len(found) > MOST_DOUBTS else ""
+    return [
+        f"**Passes to doubt.** {len(found):,} {'pass' if len(found) == 1 else 'passes'} may not mean what {'it seems' if len(found) == 1 else 'they seem'}: {told}{more}."
+    ]
+
+
 def doubts_told(found: Diagnosis) -> list[tuple[str, str]]:
     """What each rule doubts, about what and in words: the first thing that it saw, and in which other tasks it saw more."""
     by_code: dict[str, list[Doubt]] = {}
@@ -186,10 +206,10 @@ def mode_section(one: RunAnalysis) -> list[str]:
 def _all_modes(found: Diagnosis) -> list[str]:
     """Every mode, where page one puts some together."""
     rows = [
-        [prose(_mode_name(m)), f"{m.rollouts:,}", f"{m.tasks:,}", m.party, str(m.support)]
+        [prose(_mode_name(m)), f"{m.rollouts:,}", f"{m.tasks:,}", m.party, m.confidence or "-"]
         for m in found.partition.modes
     ]
-    return table(["mode", "rollouts", "tasks", "party", "support"], rows, "findings.json", 24)
+    return table(["What happened", "Rollouts", "Tasks", "Responsible", "Confidence"], rows, "findings.json", 24)
 
 
 def _habits(found: Diagnosis) -> list[str]:

@@ -320,14 +320,17 @@ class EvidenceDocument(JsonDocument, frozen=True, kw_only=True):
 
 
 class ModeDocument(JsonDocument, frozen=True, kw_only=True):
-    """One part of the partition of the failed rollouts."""
+    """One row of the table of failure modes: every rollout that did not pass is in exactly one."""
 
     id: str
     name: str
+    group: str
     party: str
-    support: Support
+    confidence: str
     rollouts: int
     tasks: int
+    cause_code: str | None
+    with_subject: int
     note: str
     location: str | None
     quote: str | None
@@ -489,6 +492,14 @@ class RuleDocument(JsonDocument, frozen=True, kw_only=True):
     evidence: tuple[EvidenceDocument, ...]
 
 
+class DoubtfulPassDocument(JsonDocument, frozen=True, kw_only=True):
+    """A pass that may not mean what it seems."""
+
+    location: str
+    why: str
+    evidence: EvidenceDocument | None
+
+
 class FindingsDocument(JsonDocument, frozen=True, kw_only=True):
     """findings.json: what went wrong, with evidence; without a diagnosis `modes` is null and `reasons` says why."""
 
@@ -503,6 +514,7 @@ class FindingsDocument(JsonDocument, frozen=True, kw_only=True):
     habits: tuple[Habit, ...] | UnsetType = UNSET
     interventions: tuple[InterventionDocument, ...] | UnsetType = UNSET
     doubts: tuple[DoubtDocument, ...] | UnsetType = UNSET
+    passes_to_doubt: tuple[DoubtfulPassDocument, ...] | UnsetType = UNSET
     across_repeats: tuple[DoubtDocument, ...] | UnsetType = UNSET
     alarms: tuple[AlarmDocument, ...] | UnsetType = UNSET
     rules: tuple[RuleDocument, ...] | UnsetType = UNSET

@@ -11,6 +11,7 @@ from blade.report.diagnosis import (
     findings_lines,
     first_steps,
     modes_lines,
+    passes_to_doubt_lines,
     prose,
     shown_modes,
     why_not,
@@ -72,7 +73,7 @@ def name_of(headline: str) -> str:
 
 def _one(one: RunAnalysis) -> list[str]:
     lines = [f"# {safe(title(one))}", "", *before_modes(one)]
-    for part in (modes_lines, causes_lines, findings_lines, doubts_lines):
+    for part in (modes_lines, causes_lines, findings_lines, doubts_lines, passes_to_doubt_lines):
         found = part(one)
         lines += [*found, ""] if found else []
     return [*lines, *after_doubts(one)]

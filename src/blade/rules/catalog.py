@@ -73,12 +73,6 @@ def _rule_in(path: str, scope: Scope) -> Rule:
     return rule
 
 
-def infra_codes() -> frozenset[str]:
-    """Rules that are by themselves enough to call a rollout the machinery's failure."""
-    stable = (rule for rule in rollout_rules() if rule.status == "stable")
-    return frozenset(rule.code for rule in stable if rule.family == "infra" and rule.kind == "direct")
-
-
 def rule_in_words(code: str) -> str:
     """What a rule over rollouts sees, without its particulars: `the backend of a tool did not work`."""
     message = next(rule.message for rule in rollout_rules() if rule.code == code)

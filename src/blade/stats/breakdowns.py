@@ -30,36 +30,51 @@ DO_NOTHING = "do_nothing"
 CONSTANT = "constant_answer"
 
 
-def funnel(run: Run, custom: Sequence[str] = ()) -> Funnel:
-    """Stages from expected to passed, each counted among those that reached the one before.
-
-    The core action is a change, a patch or an answer; feedback is a tool or test result after it. A package's own
-    stages (`custom`) stand in place of these two.
+def funnel(run: Run, custom: Sequence[str] = (), stages: pl.Series | None = None) -> Funnel:
+    """How many rollouts reached each stage, those of a package (`custom`) before the end; each counted among those that
+    reached the one before. `stages` is the stage of each rollout, where rollouts were attributed.
     """
-    rows = run.rollouts.select("outcome", "attempted", "feedback", "reached", "steps")
-    between = [(name, _reached(rows, name), "no rollout has a trajectory") for name in custom]
-    attempted = ("attempted the core action", _flag(rows, "attempted", True), "no trajectory shows what was attempted")
-    feedback = "no rollout changes anything, so no result can come back"
-    stages: list[tuple[str, pl.Expr | None, str]] = [
-        ("started", PRESENT, ""),
-        *(between or [attempted]),
-        ("reached the verifier", JUDGED, ""),
-        *([] if between else [("received feedback", _flag(rows, "feedback", True), feedback)]),
-        ("passed", PASSED, ""),
-    ]
-    reached = [("expected", rows.height)] if run.expected_from is not None else []
-    known = {name: condition.fill_null(False) for name, condition, _ in stages if condition is not None}
+    rows = run.rollouts.select("outcome", "reached", "steps")
+    own = (
+        [(name.replace("_", " "), _at_least(stages, place)) for place, name in enumerate(STAGES)]
+        if stages is not None
+        else []
+    )
+    before, after = (own[1:4], own[4:]) if own else ([("started", PRESENT)], [("graded", JUDGED), ("passed", PASSED)])
+    between = [(name, _reached(rows, name)) for name in custom]
+    known = [(name, condition) for name, condition in (*before, *between, *after) if condition is not None]
     there = pl.repeat(True, rows.height, eager=True)
-    for flag in rows.select(**known):
+    reached = [("expected", rows.height)] if run.expected_from is not None else []
+    for name, condition in known:
+        flag = rows.select(condition.fill_null(False)).to_series() if isinstance(condition, pl.Expr) else condition
         there &= flag
-        reached.append((flag.name, int(there.sum())))
+        reached.append((name, int(there.sum())))
     counts = [count for _, count in reached]
     shares = [None, *(after / before if before else None for before, after in pairwise(counts))]
+    left_out = tuple(f"{name} (no rollout has a trajectory)" for name, condition in between if condition is None)
+    passes = int((rows["outcome"] == str(Outcome.PASSED)).sum())
     return Funnel(
         stages=tuple(FunnelStage(name=n, rollouts=c, share=s) for (n, c), s in zip(reached, shares, strict=True)),
-        left_out=tuple(f"{name} ({why})" for name, condition, why in stages if condition is None),
-        passed_otherwise=int(flag.sum()) - counts[-1],
+        left_out=left_out,
+        passed_otherwise=passes - counts[-1],
     )
+
+
+STAGES = (
+    "not_run",
+    "environment_ready",
+    "agent_started",
+    "agent_acted",
+    "agent_finished",
+    "graded",
+    "passed",
+)
+"""In order; those of an attribution."""
+
+
+def _at_least(stages: pl.Series, place: int) -> pl.Series:
+    """Which rollouts reached a stage."""
+    return stages.is_in(STAGES[place:])
 
 
 def _reached(rows: pl.DataFrame, name: str) -> pl.Expr | None:
@@ -67,13 +82,6 @@ def _reached(rows: pl.DataFrame, name: str) -> pl.Expr | None:
     if rows["steps"].null_count() == rows.height:
         return None
     return pl.col("reached").list.contains(name).fill_null(False) | pl.col("steps").is_null()
-
-
-def _flag(rows: pl.DataFrame, name: str, unknown: bool) -> pl.Expr | None:
-    """Whether a flag is set, taken as `unknown` where a rollout cannot show it; None when none can."""
-    if rows[name].null_count() == rows.height:
-        return None
-    return pl.col(name).fill_null(unknown)
 
 
 def slices(run: Run, counts: TaskCounts, kind: str) -> dict[str, tuple[SliceValue, ...]]:

@@ -40,12 +40,12 @@ def measure(
     whole: Run,
     stages: Sequence[str] = (),
     counts: TaskCounts | None = None,
-    infra: frozenset[str] = frozenset(),
+    attributed: pl.DataFrame | None = None,
 ) -> RunAnalysis:
     """Every number of one run; what its sidecars state is compared with the `whole`, before anything was left out.
 
     `stages` are those of a package's own funnel; `counts` those of the run, where they were counted before;
-    `infra` the codes of rules that see machinery at work.
+    `attributed` the table of attributions, where rollouts were attributed.
     """
     counts = counts or count(run)
     kind, why = headline(run)
@@ -68,7 +68,7 @@ def measure(
             scores.as_recorded_score(counts, kind),
             scores.judged_score(counts, kind),
             scores.all_expected_score(run, counts, kind),
-            scores.infra_excluded_score(run, counts, kind, infra),
+            scores.infra_excluded_score(run, counts, kind, None if attributed is None else attributed["infra"]),
             scores.suspects_excluded_score(counts, kind, None),
         ),
         baselines=baselines(run),
@@ -76,7 +76,7 @@ def measure(
         buckets={name: len(tasks) for name, tasks in by_bucket.items()},
         bucket_tasks=by_bucket,
         incomplete_tasks=int(np.sum(counts.judged < counts.expected)),
-        funnel=funnel(run, stages),
+        funnel=funnel(run, stages, None if attributed is None else attributed["stage"]),
         slices=slices(run, counts, kind),
         usage=usage(run),
         variance=_variance(run, counts, kind),

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection
 
 import numpy as np
+import polars as pl
 from msgspec import structs
 from msgspec.structs import replace
 
 from blade.model.analysis import HeadlineScore
 from blade.model.measure import Interval, Measure
 from blade.model.run import Run
-from blade.stats.counts import COUNTED, Floats, Integers, TaskCounts, count, fired
+from blade.stats.counts import COUNTED, Floats, Integers, TaskCounts, count
 from blade.stats.headline import lowest
 from blade.stats.intervals import mean_interval, rate_interval
 
@@ -36,15 +37,24 @@ def as_recorded_score(counts: TaskCounts, kind: str) -> HeadlineScore:
     return _score("as_recorded", kind, counts, tops, counts.recorded, "no rollout has a finite reward")
 
 
-def infra_excluded_score(run: Run, counts: TaskCounts, kind: str, infra_codes: frozenset[str]) -> HeadlineScore:
-    """Judged rollouts without those in which a rule sees machinery at work."""
-    broken = run.rollouts.select(fired(infra_codes)).to_series()
-    if broken.any():
+def infra_excluded_score(run: Run, counts: TaskCounts, kind: str, broken: pl.Series | None) -> HeadlineScore:
+    """Judged rollouts without infrastructure; `broken` marks it among the rows, None where nothing was attributed."""
+    if broken is not None and broken.any():
         counts = count(replace(run, rollouts=run.rollouts.select(COUNTED).filter(~broken)))
     tops = counts.passed if kind == "pass_at_1" else counts.reward_sum
     return _score(
         "infra_excluded", kind, counts, tops, counts.judged, "no rollout was judged without machinery failing"
     )
+
+
+def valid_only_score(run: Run, attributed: pl.DataFrame, doubtful: Collection[str], kind: str) -> HeadlineScore:
+    """Judged rollouts without infrastructure and without the passes at some locations that may not mean what they seem."""
+    void = attributed.select(
+        pl.format("{}#{}", "task_id", "repeat").is_in(sorted(doubtful)) | pl.col("infra")
+    ).to_series()
+    counts = count(replace(run, rollouts=run.rollouts.select(COUNTED).filter(~void)))
+    tops = counts.passed if kind == "pass_at_1" else counts.reward_sum
+    return _score("infra_and_doubtful_passes_excluded", kind, counts, tops, counts.judged, "no rollout is left")
 
 
 def suspects_excluded_score(counts: TaskCounts, kind: str, suspects: Collection[str] | None) -> HeadlineScore:

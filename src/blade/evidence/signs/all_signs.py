@@ -1,27 +1,88 @@
-"""Every family of signs, in the order in which they are kept."""
+"""Every family of signs, in the order in which they are kept.
+
+Signs are facts about one rollout. The kinds, by the file that makes them:
+
+- `account`: `status`
+- `agent_program`: `agent:no-output`, `agent:no-start`, `agent:crashed`, `agent:install-failed`, `agent:api-error`,
+  `agent:cut-by-time`, `hollow:no-model-call`
+- `ending`: `ends:question`, `ends:refusal`, `ends:gave-up`, `ends:success-claim`, `ends:call-without-result`,
+  `ends:tool-call-as-text`, `ends:open-todos`
+- `own_checks`: `own-check:failed-before-success-claim`, `own-check:never`
+- `missing`: `missing:named-in-prompt`, `missing:not-in-prompt`
+- `literals`: `literal:near-miss`, `literal:not-in-prompt`, `key:not-in-prompt`
+- `services`: `service:down-at-grading`, `service:unreachable`
+- `patches`: `patch:empty`, `patch:not-applied`, `patch:only-tests`
+- `stand_ins`: `stand-in`
+- `loops`: `loop`
+- `grader_tests`: `read-grader-tests`, `edited-grader-tests`
+- `skipped`: `skipped-as-passed`
+- `chat`, `answers`, `actors`: calls, statements and answers against what was expected; their own pages list the kinds
+- `logs`: `log:<event>`, `agentlog:<event>`, `log:not-started`, `log:not-finished`, `log:collected-none`, `frame:test`,
+  `frame:library`, `frame:solution`
+
+Passes have `status`, `ends:*`, `hollow:*`, `agent:no-output`, `skipped-as-passed` and the two about the grader's tests.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import islice
+from typing import Literal
 
+from blade.evidence.signs.account import statuses
 from blade.evidence.signs.actors import actor_signs
+from blade.evidence.signs.agent_program import agent_program
 from blade.evidence.signs.answers import answer_signs
 from blade.evidence.signs.chat import chat_signs
+from blade.evidence.signs.ending import ending
+from blade.evidence.signs.grader_tests import grader_tests
+from blade.evidence.signs.literals import literals
+from blade.evidence.signs.logs import log_events
+from blade.evidence.signs.loops import loops
+from blade.evidence.signs.missing import missing_things
+from blade.evidence.signs.own_checks import own_checks
+from blade.evidence.signs.patches import patches
+from blade.evidence.signs.services import services
+from blade.evidence.signs.skipped import skipped
+from blade.evidence.signs.stand_ins import stand_ins
+from blade.evidence.signs.view import View
 from blade.model.finding import Sign
 from blade.model.rollout import Rollout
 
-SignsOf = Callable[[Rollout], Iterator[Sign]]
+Needs = Literal["nothing", "calls", "logs", "either"]
+SignsOf = Callable[[View], Iterator[Sign]]
 
-FAMILIES: tuple[SignsOf, ...] = (
-    chat_signs,
-    answer_signs,
-    actor_signs,
+
+def _of_rollout(family: Callable[[Rollout], Iterator[Sign]]) -> SignsOf:
+    return lambda view: family(view.rollout)
+
+
+FAMILIES: tuple[tuple[SignsOf, Needs], ...] = (
+    (statuses, "nothing"),
+    (agent_program, "nothing"),
+    (ending, "nothing"),
+    (own_checks, "calls"),
+    (missing_things, "logs"),
+    (literals, "logs"),
+    (services, "either"),
+    (patches, "nothing"),
+    (stand_ins, "calls"),
+    (loops, "calls"),
+    (grader_tests, "calls"),
+    (skipped, "logs"),
+    (_of_rollout(chat_signs), "nothing"),
+    (_of_rollout(answer_signs), "nothing"),
+    (_of_rollout(actor_signs), "nothing"),
+    (log_events, "logs"),
 )
-MOST = 24
-"""Signs that are kept of a rollout: a log full of errors must not fill the table."""
+"""Each family with what a rollout must have for it to say anything: most rows have neither logs nor calls."""
+MOST = 32
+"""Signs that are kept of a rollout: a log full of errors must not fill the table; each family has a limit of its own."""
 
 
 def signs(rollout: Rollout) -> tuple[Sign, ...]:
     """The signs of a rollout, family by family."""
-    return tuple(islice((sign for family in FAMILIES for sign in family(rollout)), MOST))
+    view = View(rollout)
+    has_logs, has_calls = bool(view.account.logs), view.features.calls > 0
+    there = {"nothing": True, "calls": has_calls, "logs": has_logs, "either": has_logs or has_calls}
+    return tuple(islice((sign for family, needs in FAMILIES if there[needs] for sign in family(view)), MOST))

@@ -3,11 +3,12 @@
 A line that only talks about an error has another shape. Each pattern needs its string, which is searched for first.
 """
 
+# ruff: noqa: RUF001 - the quotes are those that the tools print
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from blade.ingest.logs.reading import Found, LogText
+from blade.ingest.logs.reading import Gathered, LogText
 from blade.model.log import EventKind
 from blade.model.pattern import pattern_of
 
@@ -294,7 +295,7 @@ COMPLAINTS: tuple[Complaint, ...] = (
 _SHAPES = tuple(pattern_of(_BEFORE + "(?:" + complaint.shape + ")") for complaint in COMPLAINTS)
 
 
-def complain(text: LogText, numbers: list[int], found: Found) -> None:
+def complain(text: LogText, numbers: list[int], found: Gathered) -> None:
     """An event for each line that has the shape of a complaint whose string is in the text, the first that fits."""
     seen: set[tuple[str, int]] = set()
     for which in numbers:
@@ -305,4 +306,5 @@ def complain(text: LogText, numbers: list[int], found: Found) -> None:
             if match is not None:
                 seen.add((complaint.kind, place))
                 subject = match.groupdict().get("subject") or ""
-                found.add(complaint.source, complaint.kind, place, line, subject)
+                said = line[1:] if line.startswith("E   ") else line  # pytest's mark is no part of it
+                found.add(complaint.source, complaint.kind, place, said, subject)

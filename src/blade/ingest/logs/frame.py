@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from blade.ingest.logs.reading import number
 from blade.model.log import LogFrame, Where
@@ -26,6 +27,7 @@ _TEST = pattern_of(
 )
 
 
+@lru_cache(maxsize=4096)  # a log names few files, each many times
 def where_is(path: str) -> Where:
     """A runner's code comes first, then installed code, then tests; what is left is the solution under test."""
     plain = path.replace("\\", "/")[-500:]  # the end of a path tells, and no real path is longer

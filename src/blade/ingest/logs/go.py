@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import msgspec
 
 from blade.ingest.logs.compared import compared
 from blade.ingest.logs.frame import frame_at
-from blade.ingest.logs.reading import Draft, Found, LogText
+from blade.ingest.logs.reading import Draft, Gathered, LogText
 from blade.model.log import EventKind, LogFrame
 from blade.model.pattern import pattern_of
 
@@ -32,7 +33,7 @@ _STREAM: dict[str, EventKind] = {"pass": "test-passed", "fail": "test-failed", "
 _MOST_LINES_OF_A_STACK = 60
 
 
-def parse(text: LogText, found: Found) -> None:
+def parse(text: LogText, found: Gathered) -> None:
     """The text form; JSON lines are read by their own fields."""
     if '"Action":"' in text.plain and _stream(text, found):
         return
@@ -47,22 +48,24 @@ def parse(text: LogText, found: Found) -> None:
                 _explain(current, said)
                 said = []
         elif line.startswith("=== RUN"):
-            current, said = _flush(found, current), []
+            _flush(found, current)
+            current, said = None, []
             found.start(NAME)
         elif line[:1] in " \t" and ".go:" in line and (match := _SAID.match(line)):
             if current is not None:
-                _explain(current, [(place, *match.groups())])
+                _explain(current, [(place, match[1], match[2], match[3])])
             else:
-                said.append((place, *match.groups()))
+                said.append((place, match[1], match[2], match[3]))
         elif line[:2] in ("ok", "FA") and (match := _PACKAGE.match(line)):
-            current, said = _flush(found, current), []
+            _flush(found, current)
+            current, said = None, []
             _package(found, text, place, match[1])
         elif line.startswith(("panic: ", "fatal error: ")):
             _panic(found, text, place)
     _flush(found, current)
 
 
-def _flush(found: Found, current: Draft | None) -> None:
+def _flush(found: Gathered, current: Draft | None) -> None:
     if current is not None:
         found.add_test(NAME, current)
 
@@ -75,7 +78,7 @@ def _explain(draft: Draft, said: list[tuple[int, str, str, str]]) -> None:
         draft.expected, draft.actual = compared(message)
 
 
-def _package(found: Found, text: LogText, place: int, broken: str | None) -> None:
+def _package(found: Gathered, text: LogText, place: int, broken: str | None) -> None:
     found.start(NAME)
     found.end(NAME)
     if broken is None:
@@ -87,13 +90,13 @@ def _package(found: Found, text: LogText, place: int, broken: str | None) -> Non
     found.add(NAME, "collection-error", place, text.lines[place - 1], broken)
 
 
-def _panic(found: Found, text: LogText, place: int) -> None:
+def _panic(found: Gathered, text: LogText, place: int) -> None:
     """A panic is one only with the stack of a goroutine below it."""
     below = text.lines[place : place + _MOST_LINES_OF_A_STACK]
     if not any(line.startswith(("goroutine ", "runtime: ", "[signal ")) for line in below):
         return
     frame: LogFrame | None = None
-    for function, line in zip(below, below[1:], strict=False):
+    for function, line in pairwise(below):
         if (match := _STACK.match(line)) and not function.startswith(("panic(", "runtime.", "testing.", "created by")):
             frame = frame_at(match[1], match[2], function.rpartition("(")[0])
             break
@@ -101,7 +104,7 @@ def _panic(found: Found, text: LogText, place: int) -> None:
     found.add(NAME, "exception", place, line, line.partition(":")[0], frame=frame)
 
 
-def _stream(text: LogText, found: Found) -> bool:
+def _stream(text: LogText, found: Gathered) -> bool:
     """Lines of `go test -json`; whether there were any."""
     said: dict[str, list[tuple[int, str, str, str]]] = {}
     seen = False
@@ -120,10 +123,15 @@ def _stream(text: LogText, found: Found) -> bool:
 
 
 def _streamed(
-    found: Found, place: int, action: str, test: str, output: object, said: dict[str, list[tuple[int, str, str, str]]]
+    found: Gathered,
+    place: int,
+    action: str,
+    test: str,
+    output: object,
+    said: dict[str, list[tuple[int, str, str, str]]],
 ) -> None:
     if action == "output" and isinstance(output, str) and (match := _SAID.match(output)):
-        said.setdefault(test, []).append((place, *match.groups()))
+        said.setdefault(test, []).append((place, match[1], match[2], match[3]))
     elif action in _STREAM:
         draft = Draft(subject=test, kind=_STREAM[action], line=place, message=test)
         if test in said:

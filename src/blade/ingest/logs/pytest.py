@@ -6,7 +6,7 @@ from collections import defaultdict
 
 from blade.ingest.logs.compared import NEITHER, Values, compared
 from blade.ingest.logs.frame import frame_at
-from blade.ingest.logs.reading import Draft, Found, LogText, number
+from blade.ingest.logs.reading import Draft, Gathered, LogText, number
 from blade.model.log import Counts, EventKind, LogFrame
 from blade.model.pattern import pattern_of
 
@@ -48,7 +48,7 @@ _BROKEN = "ERROR collecting "
 _FIXTURE = pattern_of(r"ERROR at (?:setup|teardown) of (.+)")
 
 
-def parse(text: LogText, found: Found) -> None:
+def parse(text: LogText, found: Gathered) -> None:
     """Every session of the text, in order."""
     session = _Session(found, headed=False)
     for place, line in enumerate(text.lines, start=1):
@@ -63,7 +63,7 @@ def parse(text: LogText, found: Found) -> None:
 class _Session:
     """One run of pytest; what stands before the first header counts as one without a header."""
 
-    def __init__(self, found: Found, *, headed: bool) -> None:
+    def __init__(self, found: Gathered, *, headed: bool) -> None:
         self.found, self.headed = found, headed
         self.tests: dict[str, Draft] = {}
         self.blocks: list[_Block] = []
@@ -130,7 +130,7 @@ class _Session:
         kind, known = _VERDICTS[verdict], self.tests.get(name)
         if known is None:
             self.tests[name] = Draft(subject=name, kind=kind, line=place, message=reason)
-        elif kind != known.kind and known.kind != "test-failed":
+        elif known.kind not in (kind, "test-failed"):
             known.kind, known.line, known.message = kind, place, reason or known.message
         elif reason and not known.message:
             known.message, known.line = reason, place
@@ -193,18 +193,18 @@ class _Block:
 
     def read(self, place: int, line: str) -> None:
         """Keeps the last group of `E` lines, which is of the exception that was raised, and the last place."""
-        if line[0] == "E" and line[1:4] in ("", "   "):
+        head = line[0]
+        if head in " >":
+            if "def " in line and (match := _DEF.match(line)):
+                self.function = match[1]
+        elif head == "E" and line[1:4] in ("", "   "):
             if self.fresh:
                 self.errors, self.fresh = [], False
             self.errors.append((place, line[1:].strip()))
-        elif line[0] == "-":
-            pass  # captured output follows
-        elif match := _PLACE.match(line):
+        elif head != "-" and ":" in line and (match := _PLACE.match(line)):
             self.fresh = True
             self.at = frame_at(match[1], match[2], match[4] or self.function)
             self.function = None
-        elif match := _DEF.match(line):
-            self.function = match[1]
 
     def account(self) -> Draft:
         """The failure as its section tells it."""

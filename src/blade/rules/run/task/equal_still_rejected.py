@@ -20,7 +20,7 @@ from blade.evidence import quotes
 from blade.evidence.alignment import AlignedTrajectory
 from blade.evidence.context import RunContext
 from blade.model.diagnosis import Doubt
-from blade.model.finding import Cause, Evidence
+from blade.model.finding import Cause, Differs, Evidence
 from blade.rules.declaration import rule
 
 _UNREAD = "an answer that equals the key was rejected"
@@ -28,7 +28,9 @@ _UNREAD = "an answer that equals the key was rejected"
 
 @rule("TSK003", scope="run", suggests=Cause.TASK, strong=True, status="stable")
 def equal_still_rejected(context: RunContext) -> Iterator[Doubt]:
-    table = context.partition.table.filter(pl.col("mode").is_in(["answer-equal", "not-extracted"]))
+    said = pl.col("name").replace({"equal": "answer-equal", "not extracted": "not-extracted"})
+    rejected = (pl.col("kind") == Differs.ANSWER) & pl.col("name").is_in(["equal", "not extracted"]) & ~pl.col("passed")
+    table = context.partition.differences.filter(rejected).with_columns(mode=said)
     for (task,), rows in table.group_by("task_id", maintain_order=True):
         places = [(str(task), repeat) for repeat in rows["repeat"]]
         walk = next(iter(context.reading.at(places)), None)

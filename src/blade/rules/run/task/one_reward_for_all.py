@@ -16,7 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from blade.evidence.context import RunContext
-from blade.model.diagnosis import NOT_EXPLAINED, Doubt
+from blade.model.attribution import UNATTRIBUTED
+from blade.model.diagnosis import Doubt
 from blade.model.finding import Cause
 from blade.rules.declaration import rule
 from blade.stats.counts import JUDGED
@@ -28,7 +29,7 @@ FEWEST = 5
 def one_reward_for_all(context: RunContext) -> Iterator[Doubt]:
     rows = context.run.rollouts.select("task_id", "outcome", "reward").filter(JUDGED)
     same = rows.height >= FEWEST and rows["reward"].n_unique() == 1 and (rows["outcome"] == "failed").all()
-    silent = (context.partition.table["mode"] == NOT_EXPLAINED).all()
+    silent = (context.partition.table["mode"] == UNATTRIBUTED).all()
     keyless = context.run.tasks["expected"].null_count() == context.run.tasks.height
     if same and silent and keyless:
         yield Doubt(

@@ -1,0 +1,266 @@
+"""One attribution a rollout: the modes in the order of decision, the first that applies, the rest beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import polars as pl
+from msgspec import Struct, structs
+
+from blade.attribution.cause_codes import PARTIES
+from blade.attribution.collect import CollectedEvidence, OtherRun, collect, known_cells
+from blade.attribution.differences_that_count import CountingDifferences, Differences, counting_differences
+from blade.custom_rules import CustomLabel
+from blade.model.attribution import UNATTRIBUTED, Attributions, Confidence, Stage
+from blade.model.diagnosis import Doubt
+from blade.model.finding import Differs, Sign
+from blade.modes.catalog import all_modes
+from blade.modes.declaration import FailureMode
+from blade.modes.evidence import Candidate, RolloutEvidence
+from blade.stats.infrastructure import INFRA
+from blade.stats.rollout_index import Flags, RolloutIndex
+
+FLAGS = (
+    "agent:",
+    "ends:",
+    "own-check:",
+    "read-grader-tests",
+    "edited-grader-tests",
+    "skipped-as-passed",
+    "hollow:",
+    "stand-in",
+    "loop",
+    "patch:",
+    "missing:",
+    "literal:",
+    "key:",
+    "service:",
+)
+"""Kinds of signs that stand beside an attribution as symptoms; the rest only report what a log says."""
+MOST_QUOTED = 3
+MOST_ALSO = 8
+LONGEST_WORDS = 120
+QUOTE = pl.Struct({"quote": pl.String, "field": pl.String, "step": pl.Int32})
+_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
+    "stage": pl.String,
+    "mode": pl.String,
+    "subject": pl.String,
+    "party": pl.String,
+    "confidence": pl.String,
+    "valid": pl.Boolean,
+    "evidence": pl.List(QUOTE),
+    "contrast": pl.String,
+    "by": pl.String,
+    "also": pl.List(pl.String),
+    "step": pl.Int32,
+}
+
+
+class PackageLabel(Struct, frozen=True, kw_only=True):
+    """A label of the benchmark's package that is by itself enough for failing: its mode, for the rollouts it holds in."""
+
+    name: str
+    party: str = "unknown"
+
+
+class Decided(Struct, frozen=True, kw_only=True):
+    """What was decided about one rollout."""
+
+    mode: str
+    candidate: Candidate
+    stage: Stage
+    party: str
+    valid: bool
+    by: str
+    also: tuple[str, ...]
+
+
+def attribute(
+    rollouts: RolloutIndex,
+    counting: Differences,
+    only_reads: bool,
+    others: Sequence[OtherRun] = (),
+    doubts: Sequence[Doubt] = (),
+    labels: Sequence[PackageLabel] = (),
+    only: Flags | None = None,
+) -> Attributions:
+    """The attributions of a run, or of the rollouts `only`. `others` are other runs of its tasks; `doubts` what rules
+    over the run saw in it.
+    """
+    run = rollouts.run
+    cells: dict[int, dict[str, object]] = {}
+    known: dict[object, Decided] = {}
+    by_label = {one.name: one for one in labels}
+    for found in collect(rollouts, counting, only_reads, others, doubts, only):
+        key = known_cells(found.evidence)
+        decided = known.get(key) if key is not None else None
+        if decided is None:
+            decided = decide(found.evidence, by_label)
+            if key is not None:
+                known[key] = decided
+        cells[found.row] = _cells(decided, found)
+    rows = [cells.get(row) for row in range(run.rollouts.height)]
+    columns = {
+        name: pl.Series(name, [cell[name] if cell is not None else None for cell in rows], dtype=dtype, strict=False)
+        for name, dtype in _COLUMNS.items()
+    }
+    table = run.rollouts.select("run", "task_id", "repeat", "outcome").with_columns(**columns)
+    passed = pl.col("outcome") == "passed"
+    table = table.with_columns(
+        stage=pl.when(passed).then(pl.lit(str(Stage.PASSED))).otherwise("stage"),
+        valid=pl.col("valid") | passed,
+        also=pl.when(passed).then(_flags_of_passes(rollouts)).otherwise("also"),
+    )
+    table = table.with_columns(infra=INFRA)
+    return Attributions(table=table, other_runs=tuple(one.name for one in others))
+
+
+def decide(evidence: RolloutEvidence, labels: Mapping[str, PackageLabel]) -> Decided:
+    """The first mode that applies and is more than suspected; a suspicion decides where only the verdict itself is left."""
+    found = [
+        (mode, _at_most(mode, one, evidence)) for mode in all_modes() if (one := mode.applies(evidence)) is not None
+    ]
+    flags = _flags(evidence)
+    chosen = _chosen([one for one in found if not one[1].flag])
+    label = next((code for code in evidence.fired if code in labels), None)
+    if label is not None and (chosen is None or chosen[0].group != "machinery"):
+        also = [mode.code for mode, _ in found]
+        candidate = Candidate(confidence=Confidence.LIKELY, contrast=f"the package's label `{label}` holds")
+        return Decided(
+            mode=label,
+            candidate=candidate,
+            stage=_stage(evidence),
+            party=labels[label].party,
+            valid=evidence.judged,
+            by=f"package:{label}",
+            also=tuple(dict.fromkeys([*also, *flags]))[:MOST_ALSO],
+        )
+    if chosen is None:
+        return Decided(
+            mode=UNATTRIBUTED,
+            candidate=Candidate(confidence=Confidence.SUSPECTED, contrast=_looked_at(evidence)),
+            stage=_stage(evidence),
+            party="unknown",
+            valid=evidence.judged,
+            by="",
+            also=tuple(dict.fromkeys([*(mode.code for mode, _ in found), *flags]))[:MOST_ALSO],
+        )
+    mode, candidate = chosen
+    also = [other.code for other, _ in found if other is not mode]
+    return Decided(
+        mode=mode.code,
+        candidate=candidate,
+        stage=mode.stage,
+        party=candidate.party or mode.party,
+        valid=mode.valid and evidence.judged,
+        by=f"rule:{mode.code}",
+        also=tuple(dict.fromkeys([*also, *flags]))[:MOST_ALSO],
+    )
+
+
+def _chosen(found: Sequence[tuple[FailureMode, Candidate]]) -> tuple[FailureMode, Candidate] | None:
+    sure = next((one for one in found if one[1].confidence is not Confidence.SUSPECTED), None)
+    if sure is None or sure[0].result:
+        # The verdict itself explains nothing: what is suspected to lie behind it is named, as suspected.
+        return next((one for one in found if one[1].confidence is Confidence.SUSPECTED), sure)
+    return sure
+
+
+def _at_most(mode: FailureMode, one: Candidate, evidence: RolloutEvidence) -> Candidate:
+    """That a check failed is certain; that it is the agent's doing is proven only where somebody passes the task."""
+    charged = mode.group.startswith("agent") and one.confidence is Confidence.PROVEN
+    return structs.replace(one, confidence=Confidence.LIKELY) if charged and not evidence.task.solved else one
+
+
+def _flags(evidence: RolloutEvidence) -> list[str]:
+    return [*dict.fromkeys(sign.kind for sign in evidence.of(*FLAGS)), *evidence.fired]
+
+
+def _stage(evidence: RolloutEvidence) -> Stage:
+    """How far a rollout came of which no mode says it."""
+    if evidence.judged:
+        return Stage.GRADED
+    if evidence.outcome == "missing":
+        return Stage.NOT_RUN
+    return Stage.AGENT_ACTED if evidence.calls or evidence.agent_chars else Stage.ENVIRONMENT_READY
+
+
+def _looked_at(evidence: RolloutEvidence) -> str:
+    """What was there to look at, and decided nothing."""
+    told = [f"{len(evidence.signs)} signs" if evidence.signs else ""]
+    told += ["the trajectory" if evidence.steps else "", "an answer" if evidence.answer else ""]
+    told += [f"{evidence.checks_asked} checks" if evidence.checks_asked else ""]
+    said = next((one for one in evidence.all_of(Differs.SAID)), None)
+    told += [f"the verifier's words in `{said.name}`: {said.detail[:LONGEST_WORDS]}" if said is not None else ""]
+    named = [one for one in told if one]
+    return f"looked at {', '.join(named)}" if named else "the row holds nothing but the verdict"
+
+
+def _cells(decided: Decided, found: CollectedEvidence) -> dict[str, object]:
+    candidate = decided.candidate
+    quotes = [sign for sign in candidate.signs if sign.quote][:MOST_QUOTED]
+    unknown = decided.mode == UNATTRIBUTED
+    return {
+        "stage": str(decided.stage),
+        "mode": decided.mode,
+        "subject": candidate.subject,
+        "party": decided.party,
+        "confidence": None if unknown else str(candidate.confidence),
+        "valid": decided.valid,
+        "evidence": [_quote(sign) for sign in quotes],
+        "contrast": candidate.contrast,
+        "by": decided.by,
+        "also": list(decided.also),
+        "step": found.step,
+    }
+
+
+def _quote(sign: Sign) -> dict[str, object]:
+    return {name: value for name, value in structs.asdict(sign).items() if name in ("quote", "field", "step")}
+
+
+def _flags_of_passes(rollouts: RolloutIndex) -> pl.Expr:
+    """Symptoms of passes: the same flags, by which passes are doubted."""
+    kinds = rollouts.run.rollouts.select(
+        pl.col("signs").list.eval(pl.element().struct.field("kind")).list.unique(maintain_order=True).alias("kinds")
+    )["kinds"]
+    if not kinds.count():
+        return pl.lit(None, dtype=pl.List(pl.String))
+    wanted = "^(?:" + "|".join(FLAGS) + ")"
+    chosen = kinds.list.eval(pl.element().filter(pl.element().str.contains(wanted)))
+    return pl.lit(chosen)
+
+
+def attributed(
+    rollouts: RolloutIndex, others: Sequence[OtherRun] = (), labels: Sequence[PackageLabel] = ()
+) -> Attributions:
+    """The attributions of a run by its tables alone."""
+    counted = counting_differences(rollouts)
+    return attribute(rollouts, counted.counting, counted.only_reads, others, labels=labels)
+
+
+def refined(
+    draft: Attributions,
+    rollouts: RolloutIndex,
+    counted: CountingDifferences,
+    others: Sequence[OtherRun],
+    doubts: Sequence[Doubt],
+    labels: Sequence[PackageLabel],
+) -> Attributions:
+    """The attributions with what rules over the whole run saw; they name defects, and never change what is infrastructure."""
+    doubted = {task for doubt in doubts if not doubt.preview and doubt.about != "agent" for task in doubt.tasks}
+    table = draft.table
+    open_ = ~table["infra"] & table["task_id"].is_in(sorted(doubted)) & (table["outcome"] != "passed")
+    if not open_.any():
+        return draft
+    again = attribute(
+        rollouts, counted.counting, counted.only_reads, others, doubts, labels, only=open_.to_numpy()
+    ).table
+    taken = open_ & ~again["infra"]
+    columns = [pl.when(taken).then(again[name]).otherwise(table[name]).alias(name) for name in table.columns]
+    return structs.replace(draft, table=table.select(columns))
+
+
+def labels_of(custom: Sequence[CustomLabel]) -> tuple[PackageLabel, ...]:
+    """The labels of a package that are by themselves enough for failing, as modes."""
+    return tuple(PackageLabel(name=one.name, party=PARTIES[one.cause]) for one in custom if one.direct)

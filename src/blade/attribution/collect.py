@@ -1,0 +1,245 @@
+"""What is known of each rollout that did not pass, of its task and of its run: the evidence that modes decide on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+from msgspec import Struct
+
+from blade.attribution.differences_that_count import ACTIONS, ROW, Differences
+from blade.model.diagnosis import Doubt
+from blade.model.finding import Difference, Sign
+from blade.model.run import Run
+from blade.modes.evidence import RolloutEvidence, RunCounts, TaskDoubt, TaskFacts
+from blade.stats.counts import JUDGED, PASSED
+from blade.stats.rollout_index import SINGLE, Flags, RolloutIndex
+
+At = tuple[str, str]
+"""Kind and subject of a sign."""
+
+
+class Tally(Struct, frozen=True, kw_only=True):
+    """How many passing and other rollouts of a task have each sign."""
+
+    passes: Mapping[At, int] = {}
+    failures: Mapping[At, int] = {}
+
+
+class OtherRun(Struct, frozen=True, kw_only=True):
+    """What another run says of tasks of this one, by the ids of this one."""
+
+    name: str
+    passed: frozenset[str]
+    tallies: Mapping[str, Tally]
+
+
+class CollectedEvidence(Struct, frozen=True, kw_only=True):
+    """The evidence of a rollout, its row in the table, and the first step at which an action differs."""
+
+    row: int
+    evidence: RolloutEvidence
+    step: int | None
+
+
+def as_other_run(run: Run, names: Mapping[str, str]) -> OtherRun:
+    """A run as seen from another one; `names` gives the other's id of each of its tasks."""
+    mine = run.rollouts.select("task_id", "outcome").filter(PASSED)["task_id"].unique().to_list()
+    return OtherRun(
+        name=run.name,
+        passed=frozenset(names[task] for task in mine if task in names),
+        tallies={names[task]: tally for task, tally in tallies(run).items() if task in names},
+    )
+
+
+def _signs(run: Run) -> pl.DataFrame:
+    """One row a sign of a rollout, each kind and subject once a rollout."""
+    rows = run.rollouts.select("task_id", "outcome", "signs").with_row_index(ROW)
+    long = rows.filter(pl.col("signs").list.len() > 0).explode("signs").unnest("signs")
+    return long.select(ROW, "task_id", "kind", "subject", passed=PASSED).unique(maintain_order=True)
+
+
+def tallies(run: Run) -> dict[str, Tally]:
+    """For each task with a sign: how many of its rollouts have it."""
+    counted = _signs(run).group_by("task_id", "kind", "subject", "passed", maintain_order=True).len()
+    found: dict[str, tuple[dict[At, int], dict[At, int]]] = {}
+    for task, kind, subject, passed, times in counted.iter_rows():
+        found.setdefault(task, ({}, {}))[0 if passed else 1][kind, subject] = times
+    return {task: Tally(passes=passes, failures=failures) for task, (passes, failures) in found.items()}
+
+
+def run_facts(run: Run, only_reads: bool) -> RunCounts:
+    """What the rollouts of a run have in common."""
+    rows = run.rollouts.select("outcome", "steps", "calls", "agent_chars", "answer", "checks_met")
+    there = rows.filter(pl.col("outcome") != "missing")
+    spoke = (pl.col("calls") > 0) | (pl.col("agent_chars") > 0)
+    long = _signs(run)
+    by_sign = long.group_by("kind", "subject").agg(all=pl.len(), passes=pl.col("passed").sum())
+    by_kind = long.unique([ROW, "kind"]).group_by("kind").agg(all=pl.len(), passes=pl.col("passed").sum())
+    return RunCounts(
+        rollouts=there.height,
+        with_output=there.filter(spoke.fill_null(value=False)).height,
+        with_trajectory=there["steps"].count(),
+        sign_rollouts={(kind, subject): times for kind, subject, times, _ in by_sign.iter_rows()},
+        sign_passes={(kind, subject): passes for kind, subject, _, passes in by_sign.iter_rows()},
+        kind_rollouts={kind: times for kind, times, _ in by_kind.iter_rows()},
+        kind_passes={kind: passes for kind, _, passes in by_kind.iter_rows()},
+        answers_recorded=rows["answer"].count() * 2 >= rows.height,
+        checks_counted=bool((rows["checks_met"] > 0).any()),
+        only_reads=only_reads,
+    )
+
+
+def collect(
+    rollouts: RolloutIndex,
+    counting: Differences,
+    only_reads: bool,
+    others: Sequence[OtherRun] = (),
+    doubts: Sequence[Doubt] = (),
+    only: Flags | None = None,
+) -> Iterator[CollectedEvidence]:
+    """The evidence of every rollout that did not pass, or of those `only`, in the order of the table."""
+    run = rollouts.run
+    facts, tasks = run_facts(run, only_reads), _TaskFactsOf(rollouts, others)
+    doubted, otherwise = _doubted(doubts), judged_otherwise(rollouts)
+    differs, steps = _differs(counting), _first_steps(counting)
+    expecting = frozenset(run.tasks.drop_nulls("expected")["task_id"].to_list())
+    lost = np.flatnonzero(~rollouts.passed if only is None else ~rollouts.passed & only)
+    for row, cells in zip(lost.tolist(), run.rollouts.select(_CELLS)[lost].iter_rows(), strict=True):
+        task, repeat, signs, fired, *plain = cells
+        evidence = RolloutEvidence(
+            **dict(zip(_PLAIN, plain, strict=True)),
+            signs=tuple(Sign(**sign) for sign in signs or ()),
+            differs=tuple(differs.get(row, ())),
+            fired=tuple(dict.fromkeys(hit["code"] for hit in fired or ())),
+            doubts=tuple(doubted.get(task, {}).get(repeat, doubted.get(task, {}).get(None, ()))),
+            expects_answer=task in expecting,
+            judged_otherwise=bool(otherwise[row]),
+            task=tasks.of(task),
+            run=facts,
+        )
+        yield CollectedEvidence(row=row, evidence=evidence, step=steps.get(row))
+
+
+_PLAIN = (
+    "outcome",
+    "stop",
+    "error_class",
+    "steps",
+    "calls",
+    "agent_chars",
+    "answer",
+    "reward",
+    "checks_met",
+    "checks_asked",
+)
+_CELLS = ("task_id", "repeat", "signs", "fired", *_PLAIN)
+
+
+def _differs(counting: Differences) -> dict[int, list[Difference]]:
+    kinds = counting.kinds.rows()
+    found: dict[int, list[Difference]] = {}
+    rows = counting.rows.filter(~pl.col("passed")).select(ROW, "what", "step")
+    for row, what, step in rows.iter_rows():
+        kind, name, detail = kinds[what]
+        found.setdefault(row, []).append(Difference(kind=kind, name=name, detail=detail, step=step))
+    return found
+
+
+def _first_steps(counting: Differences) -> dict[int, int]:
+    acts = counting.only(pl.col("kind").is_in(list(map(str, ACTIONS)))).rows.drop_nulls("step")
+    return dict(acts.group_by(ROW).agg(pl.col("step").min()).iter_rows())
+
+
+def _doubted(doubts: Sequence[Doubt]) -> dict[str, dict[int | None, list[TaskDoubt]]]:
+    """By task and repeat, the doubts that concern it; None stands for repeats that no doubt names."""
+    found: dict[str, dict[int | None, list[TaskDoubt]]] = {}
+    stable = [doubt for doubt in doubts if not doubt.preview and doubt.about != "agent"]
+    for doubt in stable:
+        for task, repeat in doubt.places:
+            found.setdefault(task, {}).setdefault(repeat, [])
+    for doubt in stable:
+        for task in doubt.tasks:
+            named = {repeat for of, repeat in doubt.places if of == task}
+            for repeat in {None, *found.get(task, {})}:
+                if not named or repeat in named:
+                    entry = TaskDoubt(
+                        code=doubt.code, message=doubt.message, strong=doubt.strong, named=repeat in named
+                    )
+                    found.setdefault(task, {}).setdefault(repeat, []).append(entry)
+    return found
+
+
+class _TaskFactsOf:
+    """The facts of each task, worked out when they are asked for."""
+
+    def __init__(self, rollouts: RolloutIndex, others: Sequence[OtherRun]) -> None:
+        rows = rollouts.run.rollouts.select("task_id", "outcome", "answer_fp")
+        wrong = pl.col("answer_fp").filter(pl.col("outcome") == "failed").drop_nulls().n_unique()
+        counted = rows.group_by("task_id").agg(PASSED.sum(), judged=JUDGED.sum(), answers=wrong)
+        self._counts = {task: tuple(numbers) for task, *numbers in counted.iter_rows()}
+        self._own, self._others, self._known = tallies(rollouts.run), others, dict[str, TaskFacts]()
+
+    def of(self, task: str) -> TaskFacts:
+        if task not in self._known:
+            self._known[task] = self._facts(task)
+        return self._known[task]
+
+    def _facts(self, task: str) -> TaskFacts:
+        passes, judged, answers = self._counts[task]
+        known = [one for one in (self._own.get(task), *(run.tallies.get(task) for run in self._others)) if one]
+        return TaskFacts(
+            passes=passes,
+            judged=judged,
+            answers=answers,
+            passed_elsewhere=any(task in run.passed for run in self._others),
+            sign_passes=_summed([one.passes for one in known]),
+            sign_failures=_summed([one.failures for one in known]),
+            runs_with=_summed([dict.fromkeys({**one.passes, **one.failures}, 1) for one in known]),
+        )
+
+
+def _summed(counts: Sequence[Mapping[At, int]]) -> dict[At, int]:
+    found: dict[At, int] = {}
+    for one in counts:
+        for at, times in one.items():
+            found[at] = found.get(at, 0) + times
+    return found
+
+
+def judged_otherwise(rollouts: RolloutIndex) -> Flags:
+    """Failures of one message, or a thought and a message, that another rollout of the task passes with."""
+    alone = (
+        rollouts.repeats_itself
+        & rollouts.run.rollouts.select((pl.col("calls") == 0) & (pl.col("steps") <= SINGLE))
+        .to_series()
+        .fill_null(value=False)
+        .to_numpy()
+    )
+    otherwise = rollouts.marked()
+    if alone.any():
+        shared = ("task_id", "output_fp", "answer_fp")
+        rows = rollouts.run.rollouts.select(*shared, passed=pl.Series(rollouts.passed)).with_row_index(ROW)
+        one_prompt = rollouts.run.tasks.drop_nulls("prompt_fp").select("task_id")
+        same = rows.filter(pl.Series(alone)).join(one_prompt, on="task_id", how="semi")
+        otherwise[same.filter(pl.col("passed").any().over(*shared))[ROW]] = True
+    return otherwise & rollouts.failed
+
+
+def known_cells(evidence: RolloutEvidence) -> tuple[Any, ...] | None:
+    """What decides about a rollout without signs and doubts, so that equal ones are decided once; None for others."""
+    if evidence.signs or evidence.doubts:
+        return None
+    told = tuple((one.kind, one.name, one.detail) for one in evidence.differs)
+    plain = (
+        evidence.outcome,
+        evidence.stop,
+        evidence.error_class,
+        evidence.silent,
+        bool(evidence.answer),
+        evidence.expects_answer,
+    )
+    checks = (evidence.checks_met, evidence.checks_asked)
+    return plain, checks, told, evidence.fired, evidence.judged_otherwise, evidence.task.solved

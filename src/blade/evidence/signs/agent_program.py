@@ -1,0 +1,129 @@
+"""Whether the agent's program was installed, started, reached its model, and ended by itself.
+
+`agent:no-output` stands for a rollout without a word of the agent, and with the subject `no trajectory` for one that has
+none on record; only the other rollouts of the run tell what that means. The others quote what was printed instead.
+`hollow:no-model-call` is a pass in which no call of the model succeeded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from blade.evidence.signs.view import View, line_of, sign
+from blade.model.finding import Sign
+
+TAIL = 4_000
+"""Characters at the end of a terminal in which a program's last words stand: a trace of Node.js or Python and a prompt."""
+SHORT = 600
+"""Characters that a message of an agent program about a failed request has at most; a longer one is an answer."""
+_api_error = re.compile(
+    r"\W*(?:API Error\b|(?:LLM|model|provider|inference)(?: \w+)? (?:error|failed|unavailable)\b|(?:Internal )?Server Error\b|Connection error\b"
+    r"|(?:\w+\.)*(?:RateLimit|APIConnection|APIStatus|APITimeout|Authentication|InternalServer|ServiceUnavailable)\w*Error\b"
+    r"|Error code: \d{3}\b|Error: (?:[45]\d\d|Request timed out)|(?:HTTP )?(?:401|403|429|5\d\d)\b.{0,40}(?:error|unavailable|overloaded|limit))",
+    re.IGNORECASE,
+)
+_TROUBLE = ("rror", "RROR", "ailed", "navailable", "imit", "verloaded")
+_not_found = re.compile(
+    r"(?m)^(?:[\w./-]+: )?(?:line \d+: |\d+: )?(?P<command>[\w./@-]+): (?:command )?not found\s*$|^.*command not found: (?P<zsh>\S+)\s*$"
+)
+_install = re.compile(
+    r"(?mi)^.*(?:ENOSPC|no space left on device|npm ERR!|npm error (?:code|A complete log)|E: Unable to locate package"
+    r"|ERROR: (?:Could not find a version|No matching distribution|Could not install)|error: (?:failed to|could not) (?:download|install)).*$"
+)
+_trace = re.compile(
+    r"(?m)^Traceback \(most recent call last\)|^\s+at .*\(?(?:node:|file:///|/|[\w.$]+\().*:\d+\)?|^Node\.js v\d|^panic: |^goroutine \d+ \["
+    r"|^thread '[^'\n]*' panicked|^Exception in thread \"|\bSegmentation fault\b|\bcore dumped\b|^Unhandled exception|^Bus error|^Killed$|^Aborted\b"
+)
+_raised = re.compile(
+    r"(?m)^(?:[\w.]*(?:Error|Exception)\b[^\n]*|panic: [^\n]*|thread '[^'\n]*' panicked[^\n]*|Exception in thread [^\n]*"
+    r"|[^\n]*(?:Segmentation fault|core dumped)[^\n]*|Killed|Aborted[^\n]*|Bus error[^\n]*)$"
+)
+_prompt_sign = re.compile(
+    r"[\w.-]+@[\w.-]+:[^\n]*[#$%>]\s*$|^\s*[#$%>]\s*$|\bexit(?:ed)?(?: with)?(?: code| status)? ?:?\s*[1-9]\d*\W*$",
+    re.MULTILINE,
+)
+_time = re.compile(r"time[ _-]?(?:d[ _-]?)?out|time[ _-]?limit|deadline|wall[ _-]?clock|AgentTimeout", re.IGNORECASE)
+_others_time = re.compile(r"test|grad|verif|setup|build|environment|install|start", re.IGNORECASE)
+
+
+def agent_program(view: View) -> Iterator[Sign]:
+    """What became of the agent's program."""
+    yield from _model(view)
+    if view.rollout.features is None:
+        if not view.passed and not any(log.text.strip() for log in view.agent_logs):
+            yield sign("agent:no-output", "no trajectory")
+    elif not view.features.calls and not view.features.agent_messages and not _thought(view):
+        yield sign("agent:no-output")
+    if view.passed:
+        return
+    yield from _cut(view)
+    if not view.features.calls and not view.features.agent_messages:
+        yield from _start(view)
+    elif view.steps and view.steps[-1].kind == "call":
+        yield from _crash(view)
+
+
+def _thought(view: View) -> bool:
+    return any(step.party == "agent" and step.text.strip() for step in view.steps)
+
+
+def _model(view: View) -> Iterator[Sign]:
+    """A last message that is an error of the model's endpoint, as agent programs print it in place of an answer."""
+    last = view.last
+    words = last.text if last is not None and len(last.text) <= SHORT else ""
+    if last is None or not any(word in words for word in _TROUBLE) or not _api_error.match(words):
+        return
+    alone = not view.features.calls or view.session.get("duration_api_ms") == 0
+    if not view.passed:
+        yield sign("agent:api-error", words, words, "text", last.index)
+    elif alone:
+        yield sign("hollow:no-model-call", words, words, "text", last.index)
+
+
+def _start(view: View) -> Iterator[Sign]:
+    """A command that the terminal was given and that does not exist, and a failed installation."""
+    for log in view.agent_logs:
+        missing = _last_command_not_found(log.text)
+        failed = next((event for event in log.parsed.events if event.kind in ("install-failed", "disk-full")), None)
+        if missing:
+            yield sign("agent:no-start", missing[0], missing[1], log.field)
+        if failed is not None:
+            yield sign("agent:install-failed", failed.subject, line_of(log, failed), log.field)
+        elif missing and (words := _install.search(log.text)):
+            yield sign("agent:install-failed", words[0], words[0], log.field)
+
+
+def _last_command_not_found(text: str) -> tuple[str, str] | None:
+    """A command behind a prompt, or at the end of the log, that the shell did not find: not one of a task's own output."""
+    for match in reversed(list(_not_found.finditer(text[-TAIL:]))):
+        command = match["command"] or match["zsh"]
+        asked = re.search(rf"(?m)^[^\n]*[#$%>] {re.escape(command)}(?:\s|$)", text)
+        if asked or not text[-TAIL:][match.end() :].strip():
+            return command, match[0]
+    return None
+
+
+def _crash(view: View) -> Iterator[Sign]:
+    """The last thing on record is a call without a result, and the terminal ends with a stack trace and a prompt."""
+    if view.session.get("ended") is True:
+        return
+    for log in view.agent_logs:
+        tail = log.text[-TAIL:]
+        raised = list(_raised.finditer(tail))
+        if (
+            raised
+            and _trace.search(tail)
+            and _prompt_sign.search(tail[raised[-1].end() :])
+            and not _time.search(raised[-1][0])
+        ):
+            yield sign("agent:crashed", view.steps[-1].tool or "", raised[-1][0], log.field)
+            return
+
+
+def _cut(view: View) -> Iterator[Sign]:
+    """A status that names a limit of time, of the agent and not of the tests."""
+    for status in view.account.statuses:
+        if _time.search(status.value) and not _others_time.search(status.value):
+            yield sign("agent:cut-by-time", status.value, status.value, status.field)
+            return

@@ -1,0 +1,185 @@
+"""How a rollout ends, in passes too: none of these is a failure by itself.
+
+`ends:question` (its subject is `offer` where the agent only offers more work), `ends:refusal`, `ends:gave-up`,
+`ends:success-claim`, `ends:call-without-result`, `ends:tool-call-as-text`, and `ends:open-todos` with the first open item
+of the last to-do list. Where a user takes part in the talk, questions and claims are ordinary turns and no signs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from blade.evidence.signs.claims import sentence_with
+from blade.evidence.signs.view import View, may_hold, sign, words_of
+from blade.model.finding import Sign
+from blade.model.rollout import Step
+from blade.model.tools import is_deep
+
+FEW_CALLS = 5
+"""Calls before a refusal: who has worked on a task for longer gave up on it."""
+_QUOTES = tuple("\"'\u201c\u2018`")
+OPENING = 300
+"""Characters at the start of a message in which a refusal stands: it opens with it."""
+_ENDING_TOOLS = frozenset(
+    [
+        "submit",
+        "finish",
+        "done",
+        "complete",
+        "end",
+        "final",
+        "stop",
+        "exit",
+        "terminate",
+        "transfer",
+        "hang",
+        "answer",
+        "respond",
+    ]
+)
+_AS_TEXT = re.compile(
+    r"<function_calls>|<(?:antml:)?invoke name=|<tool_call>|<function=[\w.-]+>|<\|tool_?call|\[TOOL_CALLS\]|<\|python_tag\|>"
+    r"|\bto=functions\.\w+|```tool_(?:code|call|use)\b|<tool_use>"
+)
+_ASKS = re.compile(r"\?(?=[\s*_\"')\]]|$)")
+"""A question mark that ends a sentence, not one in an address."""
+_OFFER = re.compile(
+    r"\b(?:would you like|do you want|want me to|shall I|should I|can I|anything else|let me know if|need (?:any|more|further)|is there anything)\b",
+    re.IGNORECASE,
+)
+_NEEDS = re.compile(
+    r"\b(?:provide|share|send|upload|paste|give me|access|clarif\w+|confirm|which|where|proceed|try|install|credentials?|password|token|url)\b",
+    re.IGNORECASE,
+)
+_REFUSES = re.compile(
+    r"\b(?:I(?:.m| am)? (?:sorry|afraid)\b.{0,80}\b(?:can(?:no|['\u2019])t|unable|won['\u2019]t|not able)"
+    r"|I (?:can(?:not|['\u2019]t)|won['\u2019]t|will not|am (?:not able|unable) to|do(?:n['\u2019]t| not) have the ability to|must decline|have to decline)"
+    r"|I['\u2019]m (?:not able|unable) to|as an AI\b)",
+    re.IGNORECASE,
+)
+_INABILITY = re.compile(
+    r"\b(?:I|we) (?:was|were|am|are)(?:n['\u2019]t| not)? (?:unable|able) to\b|\b(?:I|we) (?:could|can)(?: ?not|n['\u2019]t) \w+"
+    r"|\b(?:once|after) you (?:provide|share|confirm|install|give|upload|can)\b|\bplease (?:provide|share|supply|confirm|install|upload|run)\b"
+    r"|\bI (?:need|require) (?:more|additional|the following|you to|access)\b|\b(?:is|was) not possible\b|\b(?:is|are) not (?:available|installed|reachable|accessible)\b",
+    re.IGNORECASE,
+)
+_DENIES = re.compile(
+    r"\bwas unable\b|\bwere unable\b|\bam unable\b|n['\u2019]t|\bnot\b|\bonce\b|\bplease\b|\bneed\b|\brequire\b|\bif\b|\bafter\b|\bwhen\b",
+    re.IGNORECASE,
+)
+_ITEM = re.compile(r"\"status\"\s*:|\"state\"\s*:|\"completed?\"\s*:|\"done\"\s*:")
+_NAMES_OF_A_STATE = ('"status"', '"state"', '"complete', '"done"')
+_OPEN = ("pending", "in_progress", "in progress", "todo", "open", "not_started", "not started", "doing", "blocked")
+_DONE = ("completed", "complete", "done", "cancelled", "canceled", "finished", "skipped")
+
+
+_may_refuse = may_hold(_REFUSES.pattern)
+_may_be_unable = may_hold(_INABILITY.pattern)
+
+
+def ending(view: View) -> Iterator[Sign]:
+    """How the last steps of a rollout read."""
+    if not view.steps:
+        return
+    last = view.last
+    if last is not None:
+        yield from _message(view, last)
+    elif view.steps[-1].kind == "call" and view.session.get("ended") is not True:
+        call = view.steps[-1]
+        if _ENDING_TOOLS.isdisjoint(words_of(call.tool or "")):
+            yield sign("ends:call-without-result", call.tool or "", call.arguments or "", "arguments", call.index)
+    if view.features.calls >= FEWEST_CALLS_OF_A_LIST:
+        yield from _todos(view)
+
+
+FEWEST_CALLS_OF_A_LIST = 2
+"""A list that was never touched again after the only call is a plan."""
+
+
+def _message(view: View, last: Step) -> Iterator[Sign]:
+    if "<" in view.closing or "[" in view.closing or "`" in view.closing or "to=" in view.closing:
+        yield from _call_as_text(view, last)
+    if last.kind == "refusal":
+        yield sign("ends:refusal", "", last.text, "text", last.index)
+    elif view.features.user_messages == 0:
+        yield from _conclusion(view, last)
+
+
+def _call_as_text(view: View, last: Step) -> Iterator[Sign]:
+    """Markup of a call that nobody read as one; a prompt that asks for such markup reads it."""
+    found = _AS_TEXT.search(last.text[-CLOSING_MARKUP:])
+    if found is not None and found[0] not in view.prompt:
+        start = max(0, len(last.text) - CLOSING_MARKUP) + found.start()
+        yield sign("ends:tool-call-as-text", found[0], last.text[start:], "text", last.index)
+
+
+CLOSING_MARKUP = 20_000
+"""Characters from the end in which the markup of a call may open: its arguments may be a whole file."""
+
+
+def _conclusion(view: View, last: Step) -> Iterator[Sign]:
+    text = last.text
+    works = view.features.calls > 0 or (not view.passed and not view.features.answered)
+    paragraph = text[-OPENING:].rstrip().rsplit("\n\n", 1)[-1] if works else ""
+    if "?" in paragraph and (asks := list(_ASKS.finditer(paragraph))):
+        asked = sentence_with(paragraph, asks[-1].start())
+        offers = _OFFER.search(asked) is not None and not (_NEEDS.search(asked) and not view.claim)
+        yield sign("ends:question", "offer" if offers else "", asked, "text", last.index)
+    opening = text[:OPENING] if view.features.calls <= FEW_CALLS else ""
+    found = _REFUSES.search(opening) if opening and _may_refuse(opening) else None
+    if found and text[found.start() - 1 : found.start()] not in _QUOTES and not view.claim:
+        yield sign("ends:refusal", "", sentence_with(text, found.start()), "text", last.index)
+    if not view.features.calls and not found:
+        return  # advice alone, as it was asked for
+    for found in _INABILITY.finditer(view.closing if _may_be_unable(view.closing) else ""):
+        if _DENIES.search(found[0]):
+            start = len(text) - len(view.closing) + found.start()
+            yield sign("ends:gave-up", "", sentence_with(text, start), "text", last.index)
+            break
+    if view.features.calls and view.claim:
+        yield sign("ends:success-claim", "", view.claim, "text", last.index)
+
+
+def _todos(view: View) -> Iterator[Sign]:
+    """An item of the last to-do list that is not done."""
+    for call in reversed(view.calls):
+        arguments = call.arguments or ""
+        if not any(name in arguments for name in _NAMES_OF_A_STATE) or not _ITEM.search(arguments):
+            continue
+        items = _items(arguments)
+        if items is not None:
+            unfinished = [name for name, state in items if state in _OPEN]
+            if unfinished and len(items) > 1:
+                quote = unfinished[0] if unfinished[0] in arguments else ""
+                yield sign("ends:open-todos", unfinished[0], quote, "arguments", call.index)
+            return
+
+
+def _items(arguments: str) -> list[tuple[str, str]] | None:
+    """Name and state of every item of a list; None where the arguments hold no list of such items."""
+    if is_deep(arguments):
+        return None
+    try:
+        value: Any = msgspec.json.decode(arguments)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return None
+    lists = [part for part in value.values() if isinstance(part, list)] if isinstance(value, dict) else [value]
+    for part in lists:
+        items = [_item(item) for item in part if isinstance(item, dict)] if isinstance(part, list) else []
+        if items and all(state for _, state in items):
+            return items
+    return None
+
+
+def _item(item: dict[str, Any]) -> tuple[str, str]:
+    states = [text for value in item.values() if isinstance(value, str) and (text := value.lower()) in (*_OPEN, *_DONE)]
+    names = [value for value in item.values() if isinstance(value, str) and value.lower() not in (*_OPEN, *_DONE)]
+    flags = [
+        value for name, value in item.items() if name in ("done", "completed", "complete") and isinstance(value, bool)
+    ]
+    state = states[0] if states else ("done" if flags[0] else "open") if flags else ""
+    return (max(names, key=len) if names else "", state)

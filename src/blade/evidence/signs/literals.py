@@ -1,0 +1,156 @@
+"""Literals that a failing test wants, against those that the prompt gives.
+
+`literal:near-miss` has `wanted|prompt's own` as its subject: the same letters with other case, blanks or hyphens, the same
+words in another order or with another extension, or a key that shortens one of a schema that the prompt shows.
+`literal:not-in-prompt` and `key:not-in-prompt` are wanted and stand nowhere in the prompt; answers that the agent had to
+find stand nowhere there either.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from difflib import SequenceMatcher
+
+from blade.evidence.signs.missing import is_named, missing_names
+from blade.evidence.signs.view import View, paths_in, sign
+from blade.model.finding import Sign
+
+MOST = 4
+LONGEST = 80
+"""Characters of a literal that is compared: longer texts are content."""
+SHORTEST = 4
+"""Letters and digits that two spellings share at least: shorter ones are alike by chance."""
+ALIKE = 0.8
+"""Share of letters that two keys share, as `SequenceMatcher` counts; `colour` and `color` have 0.9."""
+MOST_PROMPT = 60_000
+_wanted = re.compile(
+    r"""\bassert (?:not )?(?P<q>['"])(?P<a>[^'"\n]{2,80})(?P=q) in\b"""
+    r"""|\bre\.(?:search|match|findall|fullmatch)\(r?(?P<r>['"])(?P<b>[^\n]{2,80}?)(?P=r),"""
+    r"""|<function (?:search|match|findall|fullmatch) at \w+>\((?P<s>['"])(?P<c>[^\n]{2,80}?)(?P=s),"""
+    r"""|(?:toContain|toMatch|toInclude|contains?|includes?|assertIn)\((?P<t>['"])(?P<d>[^'"\n]{2,80})(?P=t)[,)]"""
+    r"""|(?i:expected (?:sub)?string|expected|should contain|does not contain|missing)[: ]+(?P<u>['"`])(?P<e>[^'"`\n]{2,80})(?P=u)(?: (?:to be )?in\b)?"""
+)
+_key = re.compile(
+    r"""\bKeyError: (?P<q>['"])(?P<key>[^'"\n]{1,60})(?P=q)|(?i:missing (?:required )?(?:key|field|property|column))[: ]+['"`](?P<named>[\w.-]{1,60})['"`]"""
+)
+_schema_key = re.compile(r"""['"`](\w[\w.-]{0,60})['"`]\s*:""")
+_path = re.compile(r"[\w./@+-]*\w\.[A-Za-z]\w{0,7}(?:\.\w{1,8})*\b")
+_parts = re.compile(r"[\W_]+")
+_letter = re.compile(r"[A-Za-z]")
+_secret = re.compile(r"(?i)^[0-9a-f]{16,}$|^(?=\w*\d\w*\d)(?=\w*[A-Za-z])\w{12,}$|^[\d\W_]+$")
+_escaped = re.compile(r"\\+(.)")
+_pattern = re.compile(r"\.[*+?]|[(\[][^)\]]*[)\]][*+?]?|[{}|^$]|\\n|\\[dws]")
+"""What makes a literal a pattern, a template or a text of several lines."""
+
+
+def literals(view: View) -> Iterator[Sign]:
+    """Wanted literals that the prompt spells otherwise or does not hold."""
+    if view.passed or not view.failures or not view.prompt:
+        return
+    seen: set[str] = set()
+    for found in _all(view):
+        if found.subject not in seen and len(seen) < MOST:
+            seen.add(found.subject)
+            yield found
+
+
+def _all(view: View) -> Iterator[Sign]:
+    given = view.prompt[:MOST_PROMPT]
+    squeezed, places = _squeezed_with_places(given)
+    for field, name, quote in missing_names(view):
+        if own := _near_path(name, given):
+            yield sign("literal:near-miss", f"{name}|{own}", quote, field)
+    for log, event, text in view.failure_texts:
+        for match in _key.finditer(event.message if event.message in log.text else text):
+            yield from _key_sign(match["key"] or match["named"], given, match[0], log.field)
+        for wanted, quote in _literals_in(text, event.expected):
+            if wanted.strip() in given or wanted.strip(" .,:;/'\"()[]{}") in given:
+                continue
+            own = _respelled(wanted, given, squeezed, places)
+            if own and _is_there(wanted, event.actual) and not (own.lower() == wanted.lower() and ".lower()" in text):
+                yield sign("literal:near-miss", f"{wanted}|{own}", quote, log.field)
+            elif (
+                quote and not own and not _secret.search(wanted) and _letter.search(wanted) and event.expected != wanted
+            ):
+                yield sign("literal:not-in-prompt", wanted, quote, log.field)
+
+
+def _literals_in(text: str, expected: str | None) -> Iterator[tuple[str, str]]:
+    """Each literal that the test looks for, with the words around it; the value it compares with comes without."""
+    for match in _wanted.finditer(text):
+        wanted: str = next(value for name in "abcde" if (value := match[name]) is not None)
+        if not _pattern.search(wanted):
+            yield _escaped.sub(r"\1", wanted), match[0]
+    value = (expected or "").strip().strip("'\"")
+    if 2 <= len(value) <= LONGEST and not _pattern.search(value) and "\n" not in value and _letter.search(value):
+        yield value, value if value in text else ""
+
+
+def _is_there(wanted: str, actual: str | None) -> bool:
+    """Whether the output holds the literal in some spelling; where it is not printed or shortened, it may."""
+    return actual is None or "..." in actual or _squeezed(wanted) in _squeezed(actual)
+
+
+def _squeezed(text: str) -> str:
+    return "".join(letter for letter in text.lower() if letter.isalnum())
+
+
+def _squeezed_with_places(text: str) -> tuple[str, list[int]]:
+    """The letters and digits of a text in lower case, and where each stands."""
+    places = [place for place, letter in enumerate(text) if letter.isalnum() and len(letter.lower()) == 1]
+    return "".join(text[place].lower() for place in places), places
+
+
+def _respelled(wanted: str, given: str, squeezed: str, places: list[int]) -> str:
+    """The prompt's own spelling of a literal, whole words on one line; empty where it has none."""
+    form = _squeezed(wanted)
+    if len(form) < SHORTEST or not _letter.search(form):
+        return ""
+    at = squeezed.find(form)
+    while at != -1:
+        start, end = places[at], places[at + len(form) - 1] + 1
+        whole = not given[start - 1 : start].isalnum() and not given[end : end + 1].isalnum()
+        own: str = given[start:end]
+        if whole and "\n" not in own and ". " not in own and len(own) <= len(wanted) + SHORTEST:
+            return own
+        at = squeezed.find(form, at + 1)
+    return ""
+
+
+def _near_path(name: str, given: str) -> str:
+    """A path of the prompt with the same words in another order, or the same stem with another extension."""
+    if is_named(name, given):
+        return ""
+    last = name.rpartition("/")[2]
+    words = sorted(word.lower() for word in _parts.split(last) if word)
+    if len(words) < 2 or "." not in last:
+        return ""
+    stem = last.partition(".")[0].lower()
+    near = [path for path in dict.fromkeys(_paths(given)) if (own := path.rpartition("/")[2]) != last and own]
+    for path in near:
+        if sorted(word.lower() for word in _parts.split(path.rpartition("/")[2]) if word) == words:
+            return str(path)
+    return next((str(path) for path in near if path.rpartition("/")[2].partition(".")[0].lower() == stem), "")
+
+
+def _paths(given: str) -> Iterator[str]:
+    return (path for found in paths_in(given) if _path.fullmatch(path := found[0].rstrip(".!?*_")))
+
+
+def _key_sign(key: str, given: str, quote: str, field: str) -> Iterator[Sign]:
+    quoted = any(f"{mark}{key}{mark}" in given for mark in "'\"`")
+    if quoted or (len(key) >= SHORTEST - 1 and is_named(key, given)):
+        return
+    own = next((other for other in dict.fromkeys(_schema_key.findall(given)) if _is_short_for(key, other)), None)
+    if own is not None:
+        yield sign("literal:near-miss", f"{key}|{own}", quote, field)
+    else:
+        yield sign("key:not-in-prompt", key, quote, field)
+
+
+def _is_short_for(key: str, other: str) -> bool:
+    one, two = _squeezed(key), _squeezed(other)
+    return bool(one) and (
+        two.startswith(one) or one.startswith(two) or SequenceMatcher(None, one, two).ratio() >= ALIKE
+    )

@@ -1,0 +1,112 @@
+"""What the grader's log and the agent's terminal report: events, where exceptions were raised, sessions that did not finish.
+
+`log:<event>` and `agentlog:<event>` have the test, exception, command, host or path as their subject. `frame:test`,
+`frame:library` and `frame:solution` say whose code raised a failing exception; a failed assertion in a test is none.
+`log:not-started`, `log:not-finished` and `log:collected-none` are about the grader's test session.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from blade.evidence.signs.view import FAILING, View, line_of, sign
+from blade.model.account import LogText
+from blade.model.finding import Sign
+from blade.model.log import LogEvent
+
+MOST_EVENTS = 6
+"""Events of the grader's logs: enough for which tests failed and for what stood in their way."""
+MOST_AGENT_EVENTS = 4
+MOST_FRAMES = 3
+_ORDINARY = ("test-passed", "test-skipped", "summary")
+_STOPPING = (
+    "collection-error",
+    "install-failed",
+    "disk-full",
+    "out-of-memory",
+    "killed",
+    "timeout",
+    "network",
+    "usage-error",
+)
+"""Events that may stand in the way of the tests; those of a failing test are told with it."""
+_class = re.compile(r"(?:\w+\.)*(\w*(?:Error|Exception|Exit|Interrupt|Warning|Panic))\b")
+_runner = re.compile(
+    r"\b(?:pytest|py\.test|unittest|tox|nose2?|jest|mocha|vitest|ctest|go test|cargo (?:test|nextest)|(?:npm|yarn|pnpm) (?:run )?test"
+    r"|mvn|gradlew?|rspec|phpunit|bats|run[-_]tests?(?:\.\w+)?)\b"
+)
+
+
+def log_events(view: View) -> Iterator[Sign]:
+    """The events of the logs of a rollout that did not pass, failing tests first."""
+    if view.passed or not view.account.logs:
+        return
+    yield from _kept("log", [*view.failures, *_others(view.grader_logs)], MOST_EVENTS)
+    yield from _kept("agentlog", list(reversed(_others(view.agent_logs))), MOST_AGENT_EVENTS)
+    yield from _frames(view)
+    yield from _session(view)
+
+
+def _others(logs: Iterable[LogText]) -> list[tuple[LogText, LogEvent]]:
+    found = [(log, event) for log in logs for event in log.parsed.events if event.kind not in (*_ORDINARY, *FAILING)]
+    return sorted(found, key=lambda pair: pair[1].kind not in _STOPPING)
+
+
+def _kept(prefix: str, events: Iterable[tuple[LogText, LogEvent]], most: int) -> Iterator[Sign]:
+    """The first events, each kind and subject once, and no more than two thirds of them of one kind."""
+    seen: set[tuple[str, str]] = set()
+    counts: dict[str, int] = {}
+    for log, event in events:
+        key = event.kind, event.subject
+        if key in seen or counts.get(event.kind, 0) * 3 >= most * 2:
+            continue
+        seen.add(key)
+        counts[event.kind] = counts.get(event.kind, 0) + 1
+        yield sign(f"{prefix}:{event.kind}", event.subject, line_of(log, event), log.field)
+        if len(seen) >= most:
+            return
+
+
+def _frames(view: View) -> Iterator[Sign]:
+    seen: set[tuple[str, str]] = set()
+    for log, event in view.failures:
+        frame = event.frame
+        raised = _class.match(event.message)
+        name = raised[1] if raised else ""
+        if frame is None or frame.where == "harness" or name in ("", "AssertionError") or (frame.where, name) in seen:
+            continue
+        seen.add((frame.where, name))
+        yield sign(f"frame:{frame.where}", name, line_of(log, event), log.field)
+        if len(seen) >= MOST_FRAMES:
+            return
+
+
+def _session(view: View) -> Iterator[Sign]:
+    """Whether the grader's tests started and finished; a log cut at the start or without a runner's name says nothing."""
+    logs = view.grader_logs
+    started = [log for log in logs if log.parsed.session_started]
+    if not started:
+        yield from _not_started(view)
+        return
+    for log in started:
+        collected = log.parsed.collected
+        tests = any(event.kind in (*FAILING, *_ORDINARY[:2]) for event in log.parsed.events)
+        if collected == 0 and not tests and not log.parsed.truncated_start:
+            yield sign("log:collected-none")
+        elif not log.parsed.session_ended and not any(one.parsed.session_ended for one in logs):
+            yield sign("log:not-finished", quote=_last_line(log.text), field=log.field)
+
+
+def _not_started(view: View) -> Iterator[Sign]:
+    for log in view.grader_logs:
+        broken = next((event for event in log.parsed.events if event.kind not in _ORDINARY), None)
+        says_so = broken is not None or _runner.search(log.text)
+        if says_so and not log.parsed.truncated_start and not view.rollout.due.checks:
+            words = line_of(log, broken) if broken is not None else _last_line(log.text)
+            yield sign("log:not-started", quote=words, field=log.field)
+            return
+
+
+def _last_line(text: str) -> str:
+    return next((line.strip() for line in reversed(text.split("\n")) if line.strip()), "")

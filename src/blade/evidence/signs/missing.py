@@ -1,0 +1,80 @@
+"""What the grader looked for and did not find: files, folders, modules, names.
+
+`missing:named-in-prompt` where the prompt names it, so the agent owes it; `missing:not-in-prompt` where nothing that the
+agent was given does. Without a prompt on record neither can be told. A later step of a test may miss what an earlier one
+failed to make: the first sign of a test is the one that counts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from blade.evidence.signs.view import View, sign
+from blade.model.finding import Sign
+
+MOST = 4
+_PATH = r"(?P<{0}>[~\w./@+-]*\w)"
+_FILE = r"(?P<{0}>[~\w./@+-]*\w\.\w{{1,8}}|/[\w./@+-]+\w)"
+_missing = re.compile(
+    r"""(?i:no such file or directory): ['"](?P<a>[^'"\n]{1,300})['"]"""
+    r"""|can(?:no|['\u2019])t (?:open|find|read|load) (?:file |input |source )?['"](?P<b>[^'"\n]{1,300})['"]"""
+    r"""|\b(?:open|stat|lstat|access|read|scandir|cat|chdir|exec) ['"]?"""
+    + _PATH.format("c")
+    + r"""['"]?: (?i:no such file)"""
+    r"""|ENOENT: no such file or directory, \w+ ['"](?P<d>[^'"\n]{1,300})['"]"""
+    r"""|(?P<e>/[\w./@+-]*\w): (?:No such file or directory|not found)"""
+    r"""|Path\(['"](?P<f>[^'"\n]{1,300})['"]\)\.(?:exists|is_file|is_dir)"""
+    r"""|where False = <[^>\n]{0,80}\b(?:exists|isfile|isdir)\b[^>\n]{0,80}>\(['"](?P<g>[^'"\n]{1,300})['"]"""
+    r"""|(?<![\w./'"(-])"""
+    + _FILE.format("h")
+    + r"""['"]? (?:file )?(?i:does ?n[o']t exist|(?:was |were )?not (?:found|created|generated|produced)|is missing|missing)\b"""
+    r"""|(?i:could not find|can(?:not|'t) find|unable to find|missing) (?:(?:the|a|any|required|expected|output) )*(?:file:? )?['"]?"""
+    + _FILE.format("i")
+    + r"""|(?:No module named|cannot import name|Cannot find module) ['"](?P<j>[^'"\n]{1,200})['"]"""
+    r"""|module ['"][\w.]+['"] has no attribute ['"](?P<k>\w+)['"]"""
+    r"""|\bundefined: (?P<l>\w+)|cannot find (?:function|value|type|struct|macro|crate|module)[^`\n]{0,40}`(?P<m>\w+)`"""
+)
+_gate = re.compile(
+    r"(?i)no such file|not exist|n't exist|not found|not created|missing|find|exists|isfile|isdir|is_file|is_dir|No module|import|attribute|undefined|can't open|ENOENT|not generated|not produced"
+)
+_of_the_grader = re.compile(
+    r"^(?:\.\./)*/?tests?/|^/tmp/|site-packages|/\.venv/|^/(?:usr|lib|proc|dev|sys|etc/ssl)\b|/\.local/|^/root/\.|^[\d.]+$"
+)
+_bare_word = re.compile(r"\w+")
+
+
+def missing_things(view: View) -> Iterator[Sign]:
+    """Each thing that a failing test names as not there, once."""
+    if view.passed or not view.failures or not view.prompt:
+        return
+    seen: set[str] = set()
+    for field, name, quote in missing_names(view):
+        if any(name == other or name.endswith(f"/{other}") or other.endswith(f"/{name}") for other in seen):
+            continue
+        seen.add(name)
+        kind = "missing:named-in-prompt" if is_named(name, view.prompt) else "missing:not-in-prompt"
+        yield sign(kind, name, quote, field)
+        if len(seen) >= MOST:
+            return
+
+
+def missing_names(view: View) -> Iterator[tuple[str, str, str]]:
+    """Field, name and words of what the failing tests miss, in the order of the log."""
+    for log, event, text in view.failure_texts:
+        if not _gate.search(text):
+            continue
+        told = [event.message, *text.split("\n")] if event.message in log.text else text.split("\n")
+        for line in told:
+            if line.lstrip().startswith(("def ", "#", '"""')) or line.startswith((">  ", "    ")):
+                continue  # source of the test: what it would say, not what it said
+            for found in _missing.finditer(line):
+                name = found[found.lastgroup or 0].rstrip(".")
+                if not _of_the_grader.search(name) and len(name) > 1:
+                    yield log.field, name, found[0]
+
+
+def is_named(name: str, given: str) -> bool:
+    """Whether a text names a path, by its last part at least, or a word."""
+    last = name.rstrip("/").rpartition("/")[2] or name
+    return name in given or re.search(rf"(?<![\w-]){re.escape(last)}(?![\w-])", given) is not None

@@ -1,0 +1,41 @@
+"""Passes that may not mean what they seem: no model call, skipped tests, an agent that crashed, tests that were edited."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from blade.evidence.context import RunContext
+from blade.findings.of_modes import evidence_of
+from blade.model.diagnosis import DoubtfulPass
+from blade.model.finding import Evidence
+
+WHY = {
+    "hollow:no-model-call": "no model call succeeded in the graded session",
+    "agent:no-start": "the agent program did not start",
+    "agent:install-failed": "the agent program was not installed",
+    "agent:api-error": "the session ends with an error of the model's endpoint",
+    "agent:no-output": "the agent produced nothing",
+    "skipped-as-passed": "tests that were skipped count as passed",
+    "agent:crashed": "the agent program crashed before it was done",
+    "edited-grader-tests": "the agent changed the grader's tests",
+    "read-grader-tests": "the agent read the grader's tests",
+}
+"""By kind of sign, the plainest first."""
+SILENT_PASS = "TSK010"
+MOST = 200
+
+
+def passes_to_doubt(context: RunContext) -> tuple[DoubtfulPass, ...]:
+    """The passes of a run that fail a question which every rollout is asked, in the order of the table."""
+    rows = context.run.rollouts.select("run", "task_id", "repeat", "outcome", "signs")
+    wanted = pl.col("signs").list.eval(pl.element().struct.field("kind").is_in(list(WHY))).list.any()
+    found = rows.filter((pl.col("outcome") == "passed") & wanted.fill_null(value=False)).head(MOST)
+    return tuple(_doubtful(*cells) for cells in found.drop("outcome").iter_rows())
+
+
+def _doubtful(run: str, task: str, repeat: int, signs: list[dict[str, object]]) -> DoubtfulPass:
+    kinds = list(WHY)
+    mine = sorted((one for one in signs if one["kind"] in WHY), key=lambda one: kinds.index(str(one["kind"])))
+    first = mine[0]
+    evidence: Evidence | None = evidence_of(run, task, repeat, first) if first["quote"] else None
+    return DoubtfulPass(location=f"{task}#{repeat}", why=WHY[str(first["kind"])], evidence=evidence)

@@ -1,0 +1,1 @@
+"""What the fields of a run mean, decided from a sample of its rows before they are scanned."""

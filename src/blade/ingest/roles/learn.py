@@ -1,0 +1,457 @@
+"""The roles of the fields of a run, from a sample of its rows: what documented formats fix first, then what the values say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from blade.ingest import cells
+from blade.ingest.fields import BY_NAME, DOCUMENTED, KNOWN_SLICES
+from blade.ingest.roles import matches, outcome, texts
+from blade.ingest.roles.checked import Checked, checked_fields
+from blade.ingest.roles.outcome import Choice, Verdicts, last
+from blade.ingest.roles.paths import Sample, is_messages, parents
+from blade.ingest.roles.stamps import read_times
+from blade.model.roles import DecidedBy, FieldRole, Role, Roles
+
+TABLE_ROLES: Mapping[str, Role] = {
+    "id": "task",
+    "index": "task",
+    "repeat": "repeat",
+    "reward": "reward",
+    "model": "model",
+    "agent": "agent",
+    "trajectory": "trajectory",
+    "prompt": "prompt",
+    "expected": "expected",
+    "expected_actions": "expected-actions",
+    "expected_statements": "statements",
+    "script": "script",
+    "answer": "produced",
+    "error": "error",
+    "stop": "stop",
+    "input_tokens": "usage",
+    "output_tokens": "usage",
+    "seconds": "duration",
+    "cost": "cost",
+    "tools": "tools",
+}
+"""The fields of the table of names, and the role that each has."""
+_PARTS = {"input_tokens": "input", "output_tokens": "output", "seconds": "total"}
+LONGEST_EXAMPLE = 60
+LONGEST_PROMPT_KEY = 4_000
+_COST = re.compile(r"cost|price|usd")
+_DURATION = re.compile(
+    r"duration|seconds|elapsed|latency|runtime|run_time|execution_time|wall|_ms$|_sec$|_secs$|time_taken"
+)
+
+
+_TOKENS = re.compile(r"tokens?$")
+
+
+def _side(name: str) -> str:
+    """Which side of a model call a number of tokens is of; empty where its name says more than that."""
+    plain = re.sub(r"^(?:n|num|total)_|_?tokens?$", "", name)
+    return {"input": "input", "prompt": "input", "output": "output", "completion": "output"}.get(plain, "")
+
+
+def _is_amount(values: Sequence[Any]) -> bool:
+    return all(type(value) in (int, float) and value >= 0 for value in values)
+
+
+class Learner:
+    """What has been decided so far; each path gets one role, and the first that claims it has it."""
+
+    def __init__(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        self.sample = Sample(rows)
+        self.found: dict[str, FieldRole] = {}
+        self.undecided: list[str] = []
+        self.response = self._whole("response", "output")
+        self.request = self._whole("responses_create_params", "input")
+        self.checks: list[Checked] = []
+        self.reward: Verdicts | None = None
+        self.groups: list[Any] = []
+
+    def learn(self) -> Roles:
+        sample = self.sample
+        if not len(sample):
+            return Roles()
+        self._documented()
+        self._trajectory()
+        self._reward()
+        self._task()
+        self._claim_checks()
+        times = self._times()
+        self._keys()
+        self._texts()
+        self._matches()
+        self._by_name()
+        self._rest()
+        fields = [self.found.get(path) or self._unused(path) for path in self._shown()]
+        return Roles(
+            fields=tuple(sorted(fields, key=lambda field: field.path)),
+            results=tuple(one.shape for one in sorted(self.checks, key=lambda one: one.shape.path)),
+            response=self.response if self.response != "response" else "",
+            request=self.request if self.request != "responses_create_params" else "",
+            phases=times,
+            sampled=len(sample),
+            undecided=tuple(self.undecided),
+        )
+
+    # -- bookkeeping
+
+    def claim(self, path: str, role: Role | None, why: str, by: DecidedBy = "content", part: str = "") -> None:
+        """Give a path its role, unless it has one."""
+        if path not in self.found and path in self.sample.columns:
+            self.found[path] = replace(self._unused(path), role=role, why=why, decided_by=by, part=part)
+
+    def _unused(self, path: str) -> FieldRole:
+        values = self.sample.of(path)
+        return FieldRole(
+            path=path,
+            role=None,
+            why="nothing tells what it is",
+            example=_example(values),
+            rows=len(values),
+            of=len(self.sample),
+        )
+
+    def _shown(self) -> Iterator[str]:
+        """Paths that a user can tell apart: claimed ones, and leaves that stand in nothing that was claimed."""
+        for path, column in self.sample.columns.items():
+            if path in self.found:
+                yield path
+                continue
+            holder = isinstance(next((v for v in column if v is not None), None), dict) and path not in self.sample.maps
+            below = f"{path}."
+            if (holder and any(p.startswith(below) for p in self.sample.columns)) or self.is_inside(path):
+                continue
+            items = f"{path}[]."
+            if any(p.startswith(items) for p in self.sample.columns):
+                continue
+            yield path
+
+    def is_inside(self, path: str) -> bool:
+        """Whether a path stands in something that has a role as a whole."""
+        return any(parent in self.found for parent in parents(path))
+
+    def free(self, paths: Sequence[str]) -> list[str]:
+        """Those without a role, outside of everything that has one."""
+        return [path for path in paths if path not in self.found and not self.is_inside(path)]
+
+    def first_role(self, role: Role) -> str | None:
+        return next((path for path, field in self.found.items() if field.role == role), None)
+
+    # -- what formats document
+
+    def _whole(self, name: str, inner: str) -> str:
+        """The field that holds a request or a response of the Responses API, whatever it is called."""
+        columns = self.sample.columns
+        if name in columns:
+            return name
+        for path, column in columns.items():
+            values = [value for value in column if value is not None]
+            if "[" not in path and values and all(isinstance(value, dict) for value in values):
+                held = [value.get(inner) for value in values]
+                if sum(map(is_messages, held)) * 2 > len(values) and (
+                    inner == "output" or not any("output" in v for v in values)
+                ):
+                    return path
+        return ""
+
+    def _documented(self) -> None:
+        for path, (role, source, part) in DOCUMENTED.items():
+            column = self.sample.columns.get(path)
+            if column is not None:
+                self.claim(path, role, f"{source} defines it", "format", part)
+        for whole, pieces in ((self.response, _OF_RESPONSE), (self.request, _OF_REQUEST)):
+            for name, role, part in pieces if whole else ():
+                self.claim(f"{whole}.{name}", role, "the Responses API defines it", "format", part)
+            for path in self.sample.columns if whole else ():
+                if path.startswith(f"{whole}.") and not self.is_inside(path):
+                    value = next(v for v in self.sample.columns[path] if v is not None)
+                    if not isinstance(value, dict):
+                        self.claim(
+                            path, None, "the Responses API defines it; it is no account of the rollout", "format"
+                        )
+
+    def _trajectory(self) -> None:
+        """Lists of messages: the one that differs most from row to row is what happened, one before it the prompt."""
+        if self.first_role("trajectory") is not None:
+            return
+        lists = [
+            path
+            for path in self.sample.columns
+            if "[" not in path
+            and not self.is_inside(path)
+            and sum(map(is_messages, self.sample.of(path))) * 2 > len(self.sample.of(path))
+        ]
+        spoken = [path for path in lists if any(map(_agent_spoke, self.sample.of(path)))]
+        if spoken:
+            most = max(
+                spoken,
+                key=lambda path: (len({_key(v) for v in self.sample.of(path)}), sum(map(len, self.sample.of(path)))),
+            )
+            self.claim(most, "trajectory", "a list of messages in which the agent speaks")
+        for path in lists:
+            self.claim(path, "prompt", "a list of messages without the agent's")
+
+    def _reward(self) -> None:
+        sample = self.sample
+        self.checks = checked_fields(sample, lambda path: path in self.found or self.is_inside(path))
+        documented = self.first_role("reward")
+        candidates = {
+            path: values
+            for path, values in outcome.verdict_like(sample).items()
+            if not self.is_inside(path) and not any(path.startswith(f"{one.shape.path}.") for one in self.checks)
+        }
+        if documented is None:
+            held = {one.shape.path: one.held for one in self.checks}
+            choice = outcome.choose_reward({p: v for p, v in candidates.items() if p not in self.found}, held)
+            if choice.path is None:
+                self.undecided += [choice.undecided] if choice.undecided else []
+                return
+            self._take(choice, "reward")
+            documented = choice.path
+        column = [value if isinstance(value, int | float) else None for value in sample.columns[documented]]
+        self.reward = outcome.as_verdicts(sample.columns[documented]) or _scaled(column)
+
+    def _take(self, choice: Choice, role: Role) -> None:
+        if choice.path is not None:
+            self.claim(choice.path, role, choice.why, "name" if choice.by_name else "content")
+
+    def _prompts(self) -> list[str | None]:
+        """What each row was asked, as a key; None where it does not say."""
+        path = f"{self.request}.input" if self.request else self.first_role("prompt")
+        if path is not None and path in self.sample.columns:
+            return [None if value is None else _key(value) for value in self.sample.columns[path]]
+        path = self.first_role("trajectory")
+        if path is None:
+            return [None] * len(self.sample)
+        return [_asked(value) for value in self.sample.columns[path]]
+
+    def _task(self) -> None:
+        prompts = self._prompts()
+        documented = self.first_role("task")
+        named = [p for p in BY_NAME["id"].paths if p in self.sample.columns]
+        for path in named[:1]:
+            self.claim(path, "task", "its name says so; nothing in the values speaks against it", "name")
+            documented = documented or path
+        for path in BY_NAME["index"].paths if documented is None else ():
+            self.claim(path, "task", "its name says so; nothing in the values speaks against it", "name", "index")
+            documented = documented or (path if path in self.found else None)
+        if documented is None:
+            taken = frozenset(self.found) | {p for p in self.sample.scalars if self.is_inside(p)}
+            wholes = tuple(f"{whole}." for whole in (self.response, self.request) if whole)
+            taken |= {p for p in self.sample.scalars if wholes and p.startswith(wholes)}
+            taken |= {p for p in self.sample.scalars if p in (*BY_NAME["key"].paths, *KNOWN_SLICES)}
+            taken |= {p for p in self.sample.scalars if outcome.as_verdicts(self.sample.columns[p]) is not None}
+            choice = outcome.choose_task(self.sample, prompts, taken)
+            self._take(choice, "task")
+            if choice.undecided:
+                self.undecided.append(choice.undecided)
+            documented = choice.path
+        marks = self.sample.columns[documented] if documented is not None else prompts
+        self.groups = [place if mark is None else _key(mark) for place, mark in enumerate(marks)]
+        if self.first_role("repeat") is None and documented is not None:
+            repeat = outcome.choose_repeat(self.sample, self.groups, frozenset(self.found))
+            if repeat is not None:
+                self.claim(repeat, "repeat", "counts up within each task")
+
+    def _claim_checks(self) -> None:
+        """Named results that vary between rows or go with the verdict; others are configuration."""
+        kept = []
+        for one in (one.by(self.reward) for one in self.checks):
+            why = one.why(self.reward, self.groups)
+            if not why and one.shape.path not in self.found and not self.is_inside(one.shape.path):
+                self.undecided.append(
+                    f"{one.shape.path} may list checks or settings: its values never go with the verdict;"
+                    f" say --map checks={one.shape.path} if they are checks"
+                )
+            if why and not self.is_inside(one.shape.path) and one.shape.path not in self.found:
+                kept.append(one)
+                self.claim(one.shape.path, "checks", why)
+                if one.shape.kind == "parallel":
+                    self.claim(one.shape.name, "checks", "the names of the results beside it")
+        self.checks = kept
+
+    def _times(self) -> Any:
+        wholes = tuple(f"{whole}." for whole in (self.response, self.request) if whole)
+        times = read_times(self.sample, wholes)
+        for path in times.stamps:
+            self.claim(path, "time", "stamps in the order of the other stamps" if times.phases else "a date and time")
+        whole = next(((one.start, one.end) for one in times.phases if one.name == "total"), None)
+        for path, start, end in times.durations:
+            part = "total" if (start, end) == whole else ""
+            self.claim(path, "duration", f"the seconds from {start} to {end}", part=part)
+        self.undecided += times.undecided
+        return times.phases
+
+    # -- what values say
+
+    def has_repeats(self) -> bool:
+        """Whether enough tasks have several rows to tell what belongs to a task."""
+        return len(self.groups) - len(set(self.groups)) >= outcome.FEWEST_ROWS
+
+    def constant_in_task(self, path: str) -> bool:
+        """Whether a field has one value in all rows of each task."""
+        by_group: dict[Any, str] = {}
+        for group, value in zip(self.groups, self.sample.columns[path], strict=True):
+            key = _key(value)
+            if by_group.setdefault(group, key) != key:
+                return False
+        return True
+
+    def _keys(self) -> None:
+        """Calls that a task wants, by the tools that some rollout calls."""
+        called = texts.tools_called(self.sample, self.first_role("trajectory"))
+        for path in self.free([p for p in self.sample.columns if "[" not in p]):
+            wanted = matches.wanted_tools(self.sample.of(path))
+            if not (wanted and wanted & called):
+                continue
+            if self.has_repeats() and self.constant_in_task(path):
+                self.claim(path, "expected-actions", "the same calls in every repeat, of tools that rollouts call")
+            elif not self.has_repeats() and texts.lacks_calls(self.sample, path, self.first_role("trajectory")):
+                self.claim(path, "expected-actions", "calls of tools that rollouts call, and that some rollouts lack")
+
+    def _texts(self) -> None:
+        output = texts.outputs(self.sample, self.first_role("trajectory"))
+        names = [name for one in self.checks for name in one.names()]
+        for path in self.free(self.sample.scalars):
+            column = self.sample.columns[path]
+            shared = self.has_repeats() and self.constant_in_task(path) and len({*self.sample.of(path)}) > 1
+            decided = texts.role_of(column, output, names, of_task=shared)
+            if decided is not None:
+                self.claim(path, *decided)
+
+    def _matches(self) -> None:
+        taken = {field.role for field in self.found.values()}
+        # Where calls are wanted, numbers that agree count what the calls did.
+        if not taken.isdisjoint(("expected", "expected-actions")) or self.reward is None:
+            return
+        free = [p for p in self.sample.columns if "[" not in p and p not in self.found and not self.is_inside(p)]
+        output = texts.outputs(self.sample, self.first_role("trajectory"))
+        pair = matches.agreeing_pair(
+            self.sample, free, self.reward, self.groups if self.has_repeats() else None, output
+        )
+        if pair is not None:
+            self.claim(pair.expected, "expected", pair.why)
+            self.claim(pair.produced, "produced", pair.why)
+
+    def _by_name(self) -> None:
+        """What is left under the names that people use."""
+        for name, role in TABLE_ROLES.items():
+            if role in ("task", "reward") and self.first_role(role) is not None:
+                continue
+            for path in BY_NAME[name].paths:
+                column = self.sample.columns.get(path)
+                if column is not None and not self.is_inside(path):
+                    self.claim(
+                        path,
+                        role,
+                        "its name says so; nothing in the values speaks against it",
+                        "name",
+                        _PARTS.get(name, ""),
+                    )
+        amounts = [p for p in self.free(self.sample.scalars) if _is_amount(self.sample.of(p))]
+        costs = [path for path in amounts if _COST.search(last(path).lower())]
+        alone = len(costs) == 1 and self.first_role("cost") is None and "user" not in costs[0]
+        for path in costs:
+            self.claim(path, "cost", "an amount; its name says of what", "name", "" if alone else "part")
+        for path in self.free(amounts):
+            name = last(path).lower()
+            if _DURATION.search(name):
+                self.claim(path, "duration", "an amount; its name says of what", "name")
+            elif _TOKENS.search(name):
+                self.claim(path, "usage", "an amount; its name says of what", "name", _side(name))
+
+    def _rest(self) -> None:
+        """Parts of the score, and what belongs to the task."""
+        for path, values in outcome.verdict_like(self.sample).items():
+            if path in self.found or self.is_inside(path) or self.reward is None or _in_words(self.sample.of(path)):
+                continue
+            together = outcome.correlation(values, self.reward)
+            if together is not None and abs(together) >= outcome.LEAST_AGREEMENT:
+                self.claim(path, "score-part", f"moves with the reward (correlation {together:.2f})")
+        if not self.has_repeats():
+            return
+        for path in self.free([p for p in self.sample.columns if "[" not in p]):
+            values = self.sample.of(path)
+            plain = len({_key(value) for value in values}) > 1 and not any(isinstance(value, dict) for value in values)
+            if plain and self.constant_in_task(path):
+                self.claim(path, "task-field", "the same in every repeat of a task, and different between tasks")
+
+
+_OF_RESPONSE: tuple[tuple[str, Role, str], ...] = (
+    ("output", "trajectory", ""),
+    ("model", "model", ""),
+    ("error", "error", ""),
+    ("incomplete_details.reason", "stop", ""),
+    ("metadata.stop_reason", "stop", ""),
+    ("status", "status", ""),
+    ("usage.input_tokens", "usage", "input"),
+    ("usage.output_tokens", "usage", "output"),
+    ("usage.prompt_tokens", "usage", "input"),
+    ("usage.completion_tokens", "usage", "output"),
+    ("created_at", "time", ""),
+)
+_OF_REQUEST: tuple[tuple[str, Role, str], ...] = (
+    ("input", "prompt", ""),
+    ("tools", "tools", ""),
+    ("model", "model", ""),
+)
+
+
+def _in_words(values: Sequence[Any]) -> bool:
+    return any(isinstance(value, str) for value in values)
+
+
+def learn_roles(rows: Sequence[Mapping[str, Any]]) -> Roles:
+    """The roles of the fields of these rows; none where there are no rows."""
+    return Learner(rows).learn()
+
+
+def _scaled(column: Sequence[float | None]) -> Verdicts:
+    """Rewards of any range as 0 and 1: whether they are the highest that was given."""
+    best = max((value for value in column if value is not None), default=1)
+    return [None if value is None else float(value >= best) for value in column]
+
+
+def _key(value: Any) -> str:
+    return value if isinstance(value, str) else cells.as_text(value)
+
+
+def _agent_spoke(messages: Any) -> bool:
+    """Whether any message of a list is an agent's: by its role, or by a call of a tool."""
+    return isinstance(messages, list) and any(
+        isinstance(item, dict)
+        and (
+            item.get("role") in ("assistant", "agent", "model", "ai", "gpt", "bot")
+            or item.get("from") in ("assistant", "agent", "model", "ai", "gpt", "bot")
+            or item.get("type") in ("function_call", "reasoning", "tool_call", "ai")
+            or "tool_calls" in item
+        )
+        for item in messages
+    )
+
+
+def _asked(messages: Any) -> str | None:
+    """What stands in a list of messages before the agent speaks."""
+    if not isinstance(messages, list):
+        return None
+    before = []
+    for item in messages:
+        if _agent_spoke([item]):
+            break
+        before.append(item)
+    return _key(before)[:LONGEST_PROMPT_KEY] if before else None
+
+
+def _example(values: Sequence[Any]) -> str:
+    value = next((v for v in values if v not in ("", [], {})), values[0] if values else "")
+    text = cells.as_text(value)
+    flat = " ".join(text[: 4 * LONGEST_EXAMPLE].split())
+    return flat if len(flat) <= LONGEST_EXAMPLE else f"{flat[: LONGEST_EXAMPLE - 3]}..."

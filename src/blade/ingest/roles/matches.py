@@ -1,0 +1,155 @@
+"""The answer that was wanted and the one that was given: two fields that agree in passes and disagree in failures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from blade.ingest.roles.outcome import Verdicts
+from blade.ingest.roles.paths import Sample
+
+LEAST_GAIN = 0.5
+"""Agreement in passes minus agreement in failures. Two unrelated fields have none; a verifier that accepts other spellings
+leaves about two thirds."""
+FEWEST_OF_EACH = 3
+FEWEST_VALUES = 4
+"""With fewer different values two fields agree by chance; then names tell, or nobody."""
+FEWEST_WRITTEN = 3
+"""Characters of a value that is looked for in what the agent wrote: a letter stands in every text."""
+_WANTED = re.compile(r"expect|gold|truth|reference|target|label|ideal|correct|key|^ref")
+_GIVEN = re.compile(r"extract|predict|^pred|model|produced|output|final|parsed|given|^hyp|actual")
+MOST_FIELDS = 40
+LONGEST = 2_000
+
+
+class Pair(Struct, frozen=True, kw_only=True):
+    """What was expected and what was produced."""
+
+    expected: str
+    produced: str
+    why: str
+
+
+def normal(value: Any) -> str | None:
+    """A small value as it is compared: without case and space, numbers as numbers."""
+    if isinstance(value, bool) or value is None:
+        return None
+    if isinstance(value, list):
+        inner = [normal(item) for item in value]
+        return "|".join(sorted(item or "" for item in inner)) if inner else None
+    if isinstance(value, int | float):
+        return f"{value:g}"
+    if not isinstance(value, str) or len(value) > LONGEST:
+        return None
+    text = " ".join(value.lower().split()).strip(" .\"'")
+    try:
+        return f"{float(text):g}"
+    except ValueError:
+        return text
+
+
+def agreeing_pair(
+    sample: Sample, paths: Sequence[str], reward: Verdicts, groups: Sequence[Any] | None, output: Sequence[str]
+) -> Pair | None:
+    """The pair whose agreement goes with the verdict best; `groups` are the tasks where they have repeats."""
+    passes = [place for place, value in enumerate(reward) if value == 1]
+    failures = [place for place, value in enumerate(reward) if value is not None and value < 1]
+    if len(passes) < FEWEST_OF_EACH or len(failures) < FEWEST_OF_EACH:
+        return None
+    columns = {path: [normal(value) for value in sample.columns[path]] for path in paths}
+    columns = {p: v for p, v in columns.items() if len({*v} - {None}) >= FEWEST_VALUES}
+    best: tuple[float, str, str] | None = None
+    names = list(columns)[:MOST_FIELDS]
+    for place, one in enumerate(names):
+        for two in names[place + 1 :]:
+            gain = _agreement(columns[one], columns[two], passes) - _agreement(columns[one], columns[two], failures)
+            counts = _counts_of(sample.columns[one], sample.columns[two])
+            if gain >= LEAST_GAIN and not counts and (best is None or gain > best[0]):
+                best = gain, one, two
+    if best is None:
+        return None
+    gain, one, two = best
+    expected, produced = _sides(columns, one, two, groups, output, failures)
+    if expected is None or produced is None:
+        return None
+    high = _agreement(columns[one], columns[two], passes)
+    why = f"the two agree in {high:.0%} of passes and {high - gain:.0%} of failures"
+    return Pair(expected=expected, produced=produced, why=why)
+
+
+def _counts_of(one: Sequence[Any], two: Sequence[Any]) -> bool:
+    """Whether of two whole numbers one is never larger: how many held, of how many."""
+    pairs = [(a, b) for a, b in zip(one, two, strict=True) if a is not None and b is not None]
+    if not all(type(a) is int and type(b) is int for a, b in pairs):
+        return False
+    return all(a <= b for a, b in pairs) or all(b <= a for a, b in pairs)
+
+
+def _agreement(one: Sequence[str | None], two: Sequence[str | None], places: Sequence[int]) -> float:
+    return sum(one[p] is not None and one[p] == two[p] for p in places) / len(places)
+
+
+def _sides(
+    columns: dict[str, list[str | None]],
+    one: str,
+    two: str,
+    groups: Sequence[Any] | None,
+    output: Sequence[str],
+    failures: Sequence[int],
+) -> tuple[str | None, str | None]:
+    """Expected and produced: what differs between the repeats of a task was produced; else what the agent wrote."""
+    if groups is not None:
+        fixed = [all_one(columns[path], groups) for path in (one, two)]
+        if fixed[0] != fixed[1]:
+            return (one, two) if fixed[0] else (two, one)
+    lacking = [sum(value is None for value in columns[path]) for path in (one, two)]
+    if 0 in lacking and max(lacking) > 0:
+        return (one, two) if lacking[0] == 0 else (two, one)
+    written = [sum(_stands_in(columns[path][p], output[p]) for p in failures) for path in (one, two)]
+    if abs(written[0] - written[1]) >= max(2, len(failures) / 4):
+        return (two, one) if written[0] > written[1] else (one, two)
+    for first, second in ((one, two), (two, one)):
+        if _WANTED.search(_name(first)) and _GIVEN.search(_name(second)):
+            return first, second
+    return None, None
+
+
+def _name(path: str) -> str:
+    return path.rpartition(".")[2].lower()
+
+
+def _stands_in(value: str | None, output: str) -> bool:
+    return value is not None and len(value) >= FEWEST_WRITTEN and value in output
+
+
+def all_one(values: Sequence[Any], groups: Sequence[Any]) -> bool:
+    """Whether each group has one value."""
+    known: dict[Any, Any] = {}
+    return all(known.setdefault(group, value) == value for group, value in zip(groups, values, strict=True))
+
+
+_ARGUMENTS = ("arguments", "kwargs", "args", "parameters", "input")
+
+
+def wanted_tools(values: Sequence[Any]) -> frozenset[str]:
+    """The tools of values that are all lists of calls; none where one is something else."""
+    names: set[str] = set()
+    for value in values:
+        if not isinstance(value, list):
+            return frozenset()
+        for item in value:
+            function = item.get("function") if isinstance(item, dict) else None
+            holder = function if isinstance(function, dict) else item
+            if not isinstance(holder, dict):
+                return frozenset()
+            name = next(
+                (holder[key] for key in ("name", "tool", "tool_name", "function") if isinstance(holder.get(key), str)),
+                None,
+            )
+            if name is None or not any(key in holder for key in _ARGUMENTS):
+                return frozenset()
+            names.add(name)
+    return frozenset(names)

@@ -1,0 +1,261 @@
+"""Which field is the verdict on a rollout and which names its task, by what the other fields say of the same rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from blade.ingest.roles.paths import Sample
+from blade.ingest.roles.results import verdict_of
+
+Verdicts = list[float | None]
+"""One number from 0 to 1 a row; None where a row has none."""
+
+FEWEST_ROWS = 3
+"""Two rows agree by chance."""
+LEAST_AGREEMENT = 0.3
+"""Mean correlation with the other verdicts: a flag of something else (a limit, a retry) stays below in every run looked at."""
+CLOSE = 0.02
+"""Two fields whose agreement differs by less are told apart by their names, or not at all."""
+LEAST_PRESENT = 0.5
+"""A verdict stands in most rows; where a harness broke down there is none."""
+FEWEST_CONSTANT = 2
+FEWEST_TASKS = 5
+"""A value that groups the rows of a few tasks as their prompts do may be a category of the others."""
+MOST_REPEATS = 100
+"""A value that more rows share is a category."""
+LONGEST_ID = 100
+
+_NAMED_REWARD = ("reward", "score", "is_correct", "correct", "passed", "resolved", "is_resolved", "solved", "success")
+_REWARD_WORDS = re.compile(r"reward|scor|correct|pass|resolv|solv|success|acc|verdict|outcome|grade|result")
+_NO_TASK = re.compile(r"answer|expect|extract|predict|gold|truth|label|target|output|response")
+_TASK_WORDS = re.compile(r"task|instance|problem|question|sample|example|case|item|(?:^|_)id$|uuid|qid|key|index")
+
+
+class Choice(Struct, frozen=True, kw_only=True):
+    """The field that was chosen and why; None and a sentence where nothing decides."""
+
+    path: str | None = None
+    why: str = ""
+    by_name: bool = False
+    undecided: str = ""
+
+
+def last(path: str) -> str:
+    """The last name of a path."""
+    return path.rpartition(".")[2]
+
+
+def as_verdicts(column: Sequence[Any]) -> Verdicts | None:
+    """A column of truth values, shares or verdict words as numbers; None where any value is something else."""
+    found: Verdicts = []
+    for value in column:
+        if value is None:
+            found.append(None)
+        elif isinstance(value, bool | int | float) and 0 <= value <= 1:
+            found.append(float(value))
+        elif isinstance(value, str) and (word := verdict_of(value)) is not None:
+            found.append(float(word))
+        else:
+            return None
+    return found
+
+
+def correlation(one: Verdicts, other: Verdicts) -> float | None:
+    """Of the rows that have both; None where there are few, or one of them never changes."""
+    pairs = [(a, b) for a, b in zip(one, other, strict=True) if a is not None and b is not None]
+    if len(pairs) < FEWEST_ROWS:
+        return None
+    mean_a, mean_b = sum(a for a, _ in pairs) / len(pairs), sum(b for _, b in pairs) / len(pairs)
+    var_a = sum((a - mean_a) ** 2 for a, _ in pairs)
+    var_b = sum((b - mean_b) ** 2 for _, b in pairs)
+    if var_a < 1e-12 or var_b < 1e-12:
+        return None
+    return float(sum((a - mean_a) * (b - mean_b) for a, b in pairs) / (var_a * var_b) ** 0.5)
+
+
+def verdict_like(sample: Sample) -> dict[str, Verdicts]:
+    """Every field outside of lists that may be a verdict."""
+    found = {}
+    for path in sample.scalars:
+        if sample.present(path) >= LEAST_PRESENT * len(sample):
+            verdicts = as_verdicts(sample.columns[path])
+            if verdicts is not None:
+                found[path] = verdicts
+    return found
+
+
+def choose_reward(candidates: Mapping[str, Verdicts], checked: Mapping[str, Verdicts]) -> Choice:
+    """The field that agrees best with the other verdicts of the same rows, checks above all."""
+    varying = {path: values for path, values in candidates.items() if len({v for v in values if v is not None}) > 1}
+    scored = {path: _agreement(path, values, varying, checked) for path, values in varying.items()}
+    good = {path: score for path, score in scored.items() if score >= LEAST_AGREEMENT}
+    if not good:
+        return _by_name(candidates, varying)
+    best = max(good.values())
+    near = [path for path, score in good.items() if best - score <= CLOSE]
+    near.sort(key=lambda path: candidates[path].count(None))
+    first = _preferred([path for path in near if candidates[path].count(None) == candidates[near[0]].count(None)])
+    others = [path for path in near if not _same(candidates[path], candidates[first])]
+    against = f"agrees with {_listed([p for p in (*checked, *good) if p != first])}"
+    if not others:
+        return Choice(path=first, why=f"from 0 to 1, varies, and {against}")
+    named = [path for path in near if _REWARD_WORDS.search(last(path).lower())]
+    if named and all(_same(candidates[path], candidates[named[0]]) for path in named):
+        return Choice(path=_preferred(named), why=f"{against}; of several, its name says so", by_name=True)
+    return Choice(
+        undecided=f"the verdict may be {_listed(near)}: they agree equally well; say --map reward={first}",
+    )
+
+
+def _same(one: Verdicts, other: Verdicts) -> bool:
+    """Whether two fields say the same wherever both say anything."""
+    return all(a is None or b is None or a == b for a, b in zip(one, other, strict=True))
+
+
+def _agreement(path: str, mine: Verdicts, others: Mapping[str, Verdicts], checked: Mapping[str, Verdicts]) -> float:
+    """Mean correlation with the other verdicts; where all checks held exactly if this is 1, one more."""
+    found = [correlation(mine, values) for other, values in others.items() if other != path]
+    known = [value for value in found if value is not None]
+    base = sum(max(0.0, value) for value in known) / len(known) if known else 0.0
+    by_checks = [correlation(mine, values) for values in checked.values()]
+    best = max((value for value in by_checks if value is not None), default=0.0)
+    return base + best if best >= LEAST_AGREEMENT else base
+
+
+def _preferred(paths: Sequence[str]) -> str:
+    """Of equal fields the one with a name that people use, then the least nested, then the first."""
+
+    def key(path: str) -> tuple[int, int, int]:
+        name = last(path).lower()
+        known = _NAMED_REWARD.index(name) if name in _NAMED_REWARD else len(_NAMED_REWARD)
+        return known, path.count("."), paths.index(path)
+
+    return min(paths, key=key)
+
+
+def _by_name(candidates: Mapping[str, Verdicts], varying: Mapping[str, Verdicts]) -> Choice:
+    """Where nothing agrees: the only field that can be it, or one with a name that means a verdict."""
+    named = [path for path in candidates if last(path).lower() in _NAMED_REWARD]
+    if named:
+        return Choice(path=_preferred(named), why="its name means a verdict; nothing else tells", by_name=True)
+    candidates = {p: v for p, v in candidates.items() if not _TASK_WORDS.search(last(p).lower())}
+    varying = {path: values for path, values in varying.items() if path in candidates}
+    if not candidates:
+        return Choice(undecided="no field from 0 to 1 may be the verdict; say --map reward=FIELD")
+    if len(candidates) == 1 and {v for v in next(iter(varying.values()), ()) if v is not None} == {0.0, 1.0}:
+        return Choice(path=next(iter(varying)), why="the only field that is yes in some rows and no in others")
+    tried = _preferred(list(varying or candidates))
+    what = f"may be {_listed(list(varying or candidates))}"
+    return Choice(undecided=f"the verdict {what}; say --map reward={tried}")
+
+
+def _listed(paths: Sequence[str]) -> str:
+    shown = ", ".join(paths[:3])
+    return shown + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
+
+
+def choose_task(sample: Sample, prompts: Sequence[str | None], taken: frozenset[str]) -> Choice:
+    """The short value that groups the rows as their prompts do, or by which most other fields are constant.
+
+    Without repeats the field only gives the tasks their names: then one that counts, or whose values are built alike.
+    """
+    ids = [path for path in sample.scalars if path not in taken and _is_id(sample.columns[path], len(sample))]
+    if not ids or len(sample) < FEWEST_ROWS:
+        return Choice()
+    told_by_prompt = all(prompts) and 1 < len(set(prompts)) < len(sample)
+    repeated = [path for path in ids if len(set(sample.columns[path])) < len(sample)]
+    if told_by_prompt:
+        alike = [path for path in ids if _one_to_one(sample.columns[path], prompts)]
+        return _of_equal(sample, alike, "stands for the prompt one to one") if alike else Choice()
+    grouping = {path: _constant_within(sample, path, taken) for path in repeated}
+    best = max(grouping.values(), default=0)
+    # One field that is constant within another is as likely to be the coarser of two.
+    if best >= FEWEST_CONSTANT and not all(prompts):
+        chosen = [path for path in repeated if grouping[path] == best]
+        return _of_equal(sample, chosen, f"{best} other fields are constant within it")
+    unique = [path for path in ids if path not in repeated and not _NO_TASK.search(last(path).lower())]
+    return _of_unique(sample, unique) if unique and len(set(prompts)) < len(sample) else Choice()
+
+
+def _of_equal(sample: Sample, paths: Sequence[str], why: str) -> Choice:
+    """Of fields that group the rows alike any does: one that looks like a name first."""
+    named = [path for path in paths if _TASK_WORDS.search(last(path).lower())]
+    if not named and len(set(sample.columns[paths[0]])) < FEWEST_TASKS:
+        return Choice()
+    if len({tuple(_numbered(sample.columns[path])) for path in paths}) > 1:
+        return Choice(undecided=f"the task may be {_listed(list(paths))}; say --map task={paths[0]}")
+    return Choice(path=min(paths, key=lambda path: (_oddness(sample, path), path.count("."))), why=why)
+
+
+def _of_unique(sample: Sample, paths: Sequence[str]) -> Choice:
+    """Of fields that differ from row to row the one that counts the rows, or whose values are built alike."""
+    least = min(_oddness(sample, path) for path in paths)
+    best = [path for path in paths if _oddness(sample, path) == least]
+    named = [path for path in best if _TASK_WORDS.search(last(path).lower())]
+    if len(best) == 1 and least < 3:
+        return Choice(path=best[0], why="differs from row to row and counts or is built as names are")
+    if named:
+        return Choice(path=named[0], why="differs from row to row; of several, its name says so", by_name=True)
+    return Choice(undecided=f"the task may be {_listed(best)}; say --map task={best[0]}")
+
+
+def _oddness(sample: Sample, path: str) -> int:
+    """How little the values look like names of tasks: 0 where they differ in digits alone, 1 where they count, 2 in one word."""
+    texts = [str(value) for value in sample.of(path)]
+    if all(text.isdigit() for text in texts):
+        numbers = {int(text) for text in texts}
+        return 1 if max(numbers) - min(numbers) < 2 * len(numbers) + 10 else 3
+    if len({re.sub(r"\d+", "0", text) for text in texts}) * 4 <= len(set(texts)):
+        return 0
+    return 2 if all(" " not in text for text in texts) else 4
+
+
+def _numbered(column: Sequence[Any]) -> list[int]:
+    known: dict[Any, int] = {}
+    return [known.setdefault(value, len(known)) for value in column]
+
+
+def _is_id(column: Sequence[Any], rows: int) -> bool:
+    good = all(isinstance(value, str | int) and not isinstance(value, bool) for value in column)
+    if not good or any(not 0 < len(str(value)) <= LONGEST_ID or "\n" in str(value) for value in column):
+        return False
+    return len(set(column)) > max(1, rows // MOST_REPEATS)
+
+
+def _one_to_one(column: Sequence[Any], prompts: Sequence[str | None]) -> bool:
+    return len(set(column)) == len(set(prompts)) == len(set(zip(column, prompts, strict=True)))
+
+
+def _constant_within(sample: Sample, path: str, taken: frozenset[str]) -> int:
+    """How many varying fields have one value in each group of the field; none where it groups nothing."""
+    column = sample.columns[path]
+    if len(set(column)) == len(column):
+        return 0
+    count = 0
+    for other in sample.scalars:
+        values = sample.columns[other]
+        if other != path and other not in taken and len(set(values)) > 1:
+            count += len(set(zip(column, values, strict=True))) == len(set(column))
+    # A coarser field, such as a category, leaves more constant within it by chance: the task is the finest that does.
+    return count
+
+
+def choose_repeat(sample: Sample, groups: Sequence[Any], taken: frozenset[str]) -> str | None:
+    """The small whole number that counts up within each task."""
+    if len(set(groups)) == len(groups):
+        return None
+    for path in sample.scalars:
+        column = sample.columns[path]
+        if path in taken or not all(type(value) is int and 0 <= value < 10_000 for value in column):
+            continue
+        if len(set(column)) > 1 and len(set(zip(groups, column, strict=True))) == len(column):
+            by_group: dict[Any, list[int]] = {}
+            for group, value in zip(groups, column, strict=True):
+                by_group.setdefault(group, []).append(value)
+            if all(max(values) - min(values) < 2 * len(values) + 2 for values in by_group.values()):
+                return path
+    return None

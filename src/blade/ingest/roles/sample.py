@@ -1,0 +1,86 @@
+"""The rows from which the roles of fields are learned: the first ones and some at even distances, the same for everybody."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+from blade.ingest.decode import BAD_VALUE, Row, Unusable, decode_any, decode_row
+from blade.ingest.formats import Format
+from blade.ingest.jsonl import BOM, Record, Torn, is_compressed
+from blade.ingest.mapping import with_map
+from blade.model.field_map import FieldMap
+
+MOST_ROWS = 300
+"""Enough to see a value that one rollout in a hundred has; decoding them takes a few hundredths of a second."""
+MOST_BYTES = 8 << 20
+FIRST_ROWS = 60
+PLACES = 30
+"""Even distances in a file that is larger than what is looked at."""
+NEIGHBORS = 8
+"""Rows at each of them: the repeats of a task often stand together."""
+MOST_MEMBERS = 60
+"""Trials of a run folder: each is several files to open."""
+
+
+def sample_rows(path: Path, format_: Format, field_map: FieldMap = ()) -> list[dict[str, Any]]:
+    """The decoded rows of a sample, under the names that rows have; what cannot be read is left out."""
+    as_row = with_map(format_.as_row, field_map)
+    rows: list[dict[str, Any]] = []
+    size = 0
+    try:
+        for record in sample_records(path, format_):
+            row = _decoded(record, as_row)
+            if row is not None:
+                rows.append(row)
+            size += len(record.data)
+            if len(rows) >= MOST_ROWS or size >= MOST_BYTES:
+                break
+    except (Torn, OSError, Unusable):
+        return rows
+    return rows
+
+
+def _decoded(record: Record, as_row: Any) -> dict[str, Any] | None:
+    if not record.data or record.broken:
+        return None
+    try:
+        row: Row = decode_row(record.data)[0]
+        plain = row if as_row is None else as_row(row)
+        return {name: decode_any(raw) for name, raw in plain.items()}
+    except (Unusable, RecursionError, *BAD_VALUE):
+        return None
+
+
+def sample_records(path: Path, format_: Format) -> Iterator[Record]:
+    """Records of a sample; more may follow than are used."""
+    if format_.members is not None and format_.member_records is not None and path.is_dir():
+        members = list(format_.members(path))
+        step = max(1, -(-len(members) // MOST_MEMBERS))
+        return format_.member_records(path, members[::step])
+    if not format_.splittable or is_compressed(path) or path.stat().st_size <= MOST_BYTES:
+        return islice(chain.from_iterable(format_.records(path, 0, None)), MOST_ROWS)
+    return _spread(path)
+
+
+def _spread(path: Path) -> Iterator[Record]:
+    """The first rows, then some neighbors at even distances; no row twice."""
+    size, seen = path.stat().st_size, -1
+    with path.open("rb") as file:
+        for number in range(PLACES + 1):
+            start = number * size // (PLACES + 1)
+            file.seek(max(0, start - 1))
+            if start:
+                file.readline()
+            room = 2 * MOST_BYTES // (PLACES + 1)
+            for _ in range(NEIGHBORS if number else FIRST_ROWS):
+                offset = file.tell()
+                line = file.readline()
+                if offset > seen and not line.isspace():
+                    seen = offset
+                    yield Record(line.removeprefix(BOM) if not offset else line, None, offset)
+                room -= len(line)
+                if room <= 0:
+                    break

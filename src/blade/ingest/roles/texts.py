@@ -1,0 +1,165 @@
+"""Texts: what names how a rollout ended, what a program printed, and what the agent wrote."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from blade.ingest.roles.matches import wanted_tools
+from blade.ingest.roles.paths import Column, Sample
+from blade.model.roles import Role
+
+LONGEST_STATUS = 80
+MOST_STATUSES = 24
+"""Ways to end that a harness has names for; a task set has more names than that."""
+MOST_WORDS = 6
+"""A name of an end is a few words; a sentence is an explanation."""
+FEWEST_LINES = 4
+SHARE = 0.5
+"""Most texts of a field must look so."""
+LONGEST_LOOKED_AT = 200_000
+LEAST_WRITTEN = 0.5
+
+_ENDED = re.compile(
+    r"time(?:d)?[_ -]?out|error|exception|fail|complet|success|stop|limit|abort|cancel|kill|crash|exceed|max[_ -]|truncat"
+    r"|refus|interrupt|exit|invalid|\bok\b|unset|done|finish|end[_ -]?turn|length|none|unknown|(?<![a-z])pass|submitted|reject|skip"
+    r"|resolved|correct|bust|win|lose|lost|draw",
+    re.IGNORECASE,
+)
+"""Words with which harnesses of any kind say how something ended: of values, never of field names."""
+_BROKE = re.compile(r"\b\w*(?:Error|Exception|Timeout|Interrupt|Failure)\b|^Traceback|HTTP \d{3}")
+_RUNNER = re.compile(
+    r"test session starts|^=+ .*(?:passed|failed|error).* in [\d.]+|^Ran \d+ tests?|^(?:not )?ok \d+|^--- (?:FAIL|PASS)"
+    r"|^test result:|^Tests:\s|^(?:PASSED|FAILED) \S+::|^PASS(?:ED)?\b|^FAIL(?:ED)?\b|\d+ (?:passing|failing)$|^OK$",
+    re.MULTILINE,
+)
+"""What only test runners print."""
+_LOG_LINE = re.compile(
+    r"^(?:\d{4}-\d\d-\d\d|\[?\d\d:\d\d:\d\d|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG)\b|[+$#>] |\S+@\S+:|Traceback|  File \""
+    r"|(?:Get|Hit|Ign|Err):\d|Collecting |Downloading |Installing |Reading |Requirement already|\s+at |npm |E: |W: )",
+    re.MULTILINE,
+)
+_CODE = re.compile(r"^(?:diff --git|--- a/|import |from \w+ import |def |class |#include|SELECT\b|```)", re.MULTILINE)
+
+
+def role_of(column: Column, output: Sequence[str], checks: Sequence[str], *, of_task: bool) -> tuple[Role, str] | None:
+    """The role of a field of texts, and why; None where nothing tells."""
+    texts = [value for value in column if isinstance(value, str) and value.strip()]
+    if not texts or len(texts) < len([value for value in column if value is not None and value != ""]):
+        return None
+    if all(len(text) <= LONGEST_STATUS and "\n" not in text for text in texts):
+        return None if of_task else _short(texts)
+    return None if of_task else _long(texts, column, output, checks)
+
+
+def _short(texts: Sequence[str]) -> tuple[Role, str] | None:
+    values = sorted(set(texts))
+    if len(values) > MOST_STATUSES or (len(values) > 3 and len(values) * 2 > len(texts)):
+        return None
+    if sum(len(value.split()) <= MOST_WORDS for value in values) * 2 <= len(values):
+        return None
+    broke = [value for value in values if _BROKE.search(value) and _is_class(value)]
+    if len(broke) * 2 > len(values):
+        return "error", f"names what broke: {', '.join(broke[:2])}"
+    ended = [value for value in values if _ENDED.search(value)]
+    if len(ended) * 2 >= len(values) and not any(_is_path(value) for value in values):
+        return "status", f"{len(values)} short values that say how it ended: {', '.join(values[:3])}"
+    return None
+
+
+def _is_class(value: str) -> bool:
+    return " " not in value.strip()
+
+
+def _is_path(value: str) -> bool:
+    return "/" in value or value.startswith("http")
+
+
+def _long(
+    texts: Sequence[str], column: Column, output: Sequence[str], checks: Sequence[str]
+) -> tuple[Role, str] | None:
+    lines = [text.count("\n") + 1 for text in texts]
+    if sum(count >= FEWEST_LINES for count in lines) < SHARE * len(texts):
+        return None
+    written = sum(
+        _is_written(value, output[place])
+        for place, value in enumerate(column)
+        if isinstance(value, str) and value.strip()
+    )
+    if written >= LEAST_WRITTEN * len(texts) or sum(text.startswith("diff --git") for text in texts) > SHARE * len(
+        texts
+    ):
+        return "produced", "the agent wrote it, or a patch of what it changed"
+    heads = [text[-LONGEST_LOOKED_AT:] for text in texts]
+    graded = sum(bool(_RUNNER.search(text)) or _names_checks(text, checks) for text in heads)
+    if graded >= SHARE * len(texts):
+        return "grader-log", "lines of a test runner, or the names of the checks"
+    logged = sum(len(_LOG_LINE.findall(text)) >= FEWEST_LINES for text in heads)
+    if logged >= SHARE * len(texts):
+        return "agent-log", "lines that a program printed"
+    return None
+
+
+def _names_checks(text: str, checks: Sequence[str]) -> bool:
+    """Whether a log names any of the checks."""
+    return _LOG_LINE.search(text) is not None and any(len(name) > 5 and name in text for name in checks[:200])
+
+
+def _is_written(text: str, output: str) -> bool:
+    """Whether the agent wrote a text: a long line from its middle stands in what it said."""
+    lines = [line.strip() for line in text.splitlines() if len(line.strip()) >= 20]
+    chosen = lines[len(lines) // 2] if lines else text.strip()
+    return bool(output) and len(chosen) >= 8 and chosen.lower() in output
+
+
+def outputs(sample: Sample, path: str | None) -> list[str]:
+    """All text of each row's trajectory, in lower case; empty where it has none."""
+    if path is None:
+        return [""] * len(sample)
+    return ["\n".join(_strings(value)).lower() for value in sample.columns[path]]
+
+
+def _strings(value: Any) -> list[str]:
+    found: list[str] = []
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            found.append(one)
+        elif isinstance(one, dict):
+            waiting += [item for name, item in one.items() if name not in ("id", "call_id", "type", "role", "status")]
+        elif isinstance(one, list):
+            waiting += one
+    return found
+
+
+def tools_called(sample: Sample, path: str | None) -> frozenset[str]:
+    """The tools that some rollout calls."""
+    columns = sample.columns[path] if path is not None else []
+    return frozenset(name for value in columns for name in _called(value))
+
+
+def lacks_calls(sample: Sample, wanted: str, trajectory: str | None) -> bool:
+    """Whether some rollout calls none of a tool that its field wants: what a rollout made is in its own trajectory."""
+    if trajectory is None:
+        return False
+    rows = zip(sample.columns[wanted], sample.columns[trajectory], strict=True)
+    return any(
+        not wanted_tools([value]) <= _called(items) for value, items in rows if value and isinstance(items, list)
+    )
+
+
+def _called(value: Any) -> frozenset[str]:
+    """The tools that one trajectory calls."""
+    names: set[str] = set()
+    if isinstance(value, list):
+        for item in value:
+            if isinstance(item, dict):
+                calls = item.get("tool_calls")
+                for one in [item, *(calls if isinstance(calls, list) else ())]:
+                    inner = one.get("function") if isinstance(one, dict) else None
+                    holder = inner if isinstance(inner, dict) else one
+                    if isinstance(holder, dict) and "arguments" in holder and isinstance(holder.get("name"), str):
+                        names.add(holder["name"])
+    return frozenset(names)

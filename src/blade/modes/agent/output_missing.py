@@ -1,0 +1,45 @@
+"""What the task asks for is not there: a file that the prompt names, or an answer.
+
+Evidence
+    A test cannot find a path that the prompt names, or no answer could be taken from the output.
+Contradicted by
+    The same test passing with the same path absent.
+False alarms
+    A file that was written to another folder.
+Example
+    `FileNotFoundError: '/app/model.bin'`, which the prompt asks for.
+"""
+
+from __future__ import annotations
+
+from blade.model.attribution import Confidence, Stage
+from blade.model.finding import Cause, Differs
+from blade.modes.declaration import mode
+from blade.modes.evidence import Candidate, RolloutEvidence
+
+
+@mode(
+    "output-missing",
+    group="agent conduct",
+    order=540,
+    party="agent",
+    stage=Stage.AGENT_FINISHED,
+    cause=Cause.BEHAVIOR,
+    row="Required output missing",
+    title="The required output is missing: {subject}",
+    action="Have the agent check that every output which the prompt names exists before it ends.",
+    owner="prompt",
+)
+def output_missing(evidence: RolloutEvidence) -> Candidate | None:
+    sign = evidence.sign("missing:named-in-prompt")
+    if sign is not None and not evidence.passes_with(sign):
+        return Candidate(confidence=Confidence.LIKELY, subject=sign.subject, signs=(sign,))
+    thought = evidence.difference(Differs.NO_ANSWER, "thought")
+    if thought is not None:
+        return Candidate(
+            confidence=Confidence.LIKELY, subject="it reasoned and then said nothing", differences=(thought,)
+        )
+    empty = evidence.difference(Differs.ANSWER, "none") or evidence.difference(Differs.NO_ANSWER, "answer")
+    if empty is None or not evidence.run.answers_recorded:
+        return None
+    return Candidate(confidence=Confidence.LIKELY, subject="no answer was found", differences=(empty,))

@@ -1,0 +1,49 @@
+"""The test wants something that the prompt does not say.
+
+Evidence
+    A path, key or literal that the test looks for stands nowhere in the prompt, every rollout of the task fails on it, and nobody passes the task.
+Contradicted by
+    A pass of the task in any run.
+False alarms
+    Names that a format or a tool implies, or that a file which the agent could read holds.
+Example
+    The test opens `/app/results.txt`, which the prompt never names.
+"""
+
+from __future__ import annotations
+
+from blade.model.attribution import Confidence, Stage
+from blade.model.finding import Cause
+from blade.modes.declaration import mode
+from blade.modes.evidence import Candidate, RolloutEvidence
+
+
+@mode(
+    "hidden-requirement",
+    group="benchmark",
+    order=220,
+    party="task",
+    stage=Stage.GRADED,
+    cause=Cause.TASK,
+    row="Test wants what the prompt does not say",
+    title="The test wants something that the prompt does not say: {subject}",
+    action="State the requirement in the prompt, or drop it from the test; then rerun these tasks.",
+    owner="task author",
+)
+def hidden_requirement(evidence: RolloutEvidence) -> Candidate | None:
+    if evidence.task.solved:
+        return None
+    sign = evidence.sign("missing:not-in-prompt", "key:not-in-prompt", "literal:not-in-prompt")
+    if sign is not None:
+        alike = evidence.failures_with(sign)
+        sure = Confidence.LIKELY if alike > 1 and sign.kind != "literal:not-in-prompt" else Confidence.SUSPECTED
+        return Candidate(
+            confidence=sure,
+            subject=sign.subject,
+            signs=(sign,),
+            contrast=f"{alike} rollout{'s' if alike > 1 else ''} of this task fail on it, and none passes",
+        )
+    doubt = evidence.doubt("TSK007")
+    if doubt is None or not doubt.named:
+        return None
+    return Candidate(confidence=Confidence.SUSPECTED, contrast=doubt.message, flag=True)

@@ -1,0 +1,129 @@
+"""What several modes ask of the evidence: limits, differences from the expected actions, tests that fail."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from blade.evidence.differences import OF_A_TEST, limit_word
+from blade.model.attribution import Confidence
+from blade.model.finding import Difference, Differs
+from blade.model.pattern import pattern_of
+from blade.modes.evidence import Candidate, RolloutEvidence
+
+MIXED = (Differs.ARGUMENT, Differs.MISSING, Differs.EXTRA)
+"""Ways in which changes can differ from the expected ones, beside others that do not."""
+KEPT = "PASS_TO_PASS"
+"""How SWE-bench names the tests that must go on passing."""
+ANSWERS = {
+    "different": "the answer and the expected one are comparable values, and differ",
+    "absent": "the expected answer stands nowhere in the output",
+    "contained": "the output holds the expected answer among other words",
+}
+LONGEST_SUBJECT = 120
+_GRADER = pattern_of(r"(?i)verif|grad(?:er|ing)|evaluat|scor(?:er|ing)|judge|\btests?(?:_|\b)|reward")
+_LIMITS = {
+    "time": "the time limit",
+    "steps": "the step limit",
+    "tokens": "the token limit",
+    "memory": "the memory limit",
+}
+
+
+def of_grader(error_class: str | None) -> bool:
+    """Whether the class of a recorded error names the grader."""
+    return error_class is not None and _GRADER.search(error_class) is not None
+
+
+def named_limit(evidence: RolloutEvidence) -> str | None:
+    """The limit that the recorded error or the stop word of a rollout names, where it is none of the grader's."""
+    for word in (evidence.error_class, evidence.stop):
+        if word and not of_grader(word) and (limit := limit_word(word)) is not None:
+            return limit
+    return None
+
+
+def limited(evidence: RolloutEvidence, limit: str, *signs: str) -> Candidate | None:
+    """The rollout was cut by a limit; the subject says whether anything was delivered."""
+    cut = evidence.difference(Differs.CUT, limit)
+    seen = evidence.sign(*signs) if signs else None
+    recorded = evidence.outcome != "missing" and named_limit(evidence) == limit
+    if cut is None and seen is None and not recorded:
+        return None
+    if cut is not None and cut.name == OF_A_TEST:
+        return None
+    return Candidate(
+        confidence=Confidence.PROVEN if cut is not None or recorded else Confidence.LIKELY,
+        subject=_delivered(evidence),
+        signs=(seen,) if seen is not None else (),
+        differences=(cut,) if cut is not None else (),
+        contrast=f"{_LIMITS[limit]} is recorded as what ended it",
+    )
+
+
+def _delivered(evidence: RolloutEvidence) -> str:
+    if evidence.checks_met or evidence.sign("log:test-passed") is not None:
+        return "partly delivered"
+    absent = evidence.sign("missing:named-in-prompt") or evidence.difference(Differs.NO_ANSWER)
+    return "nothing delivered" if absent is not None else ""
+
+
+def only(evidence: RolloutEvidence, kind: Differs) -> bool:
+    """Whether one kind is the only way in which the changes differ."""
+    return {one.kind for one in evidence.differs if one.kind in MIXED} == {kind}
+
+
+def required(found: Sequence[Difference]) -> str:
+    """`cancel_reservation`, 2 more: required and not made."""
+    names = list(dict.fromkeys(f"`{one.name}`" for one in found))
+    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    return f"{names[0]}{more} {'is' if len(names) == 1 else 'are'} expected and not made"
+
+
+def counted(found: Sequence[Difference]) -> str:
+    """How many differences of each kind."""
+    words = {Differs.ARGUMENT: "with another argument", Differs.MISSING: "missing", Differs.EXTRA: "extra"}
+    counts = Counter(one.kind for one in found)
+    return "expected against actual changes: " + ", ".join(
+        f"{counts[k]} {word}" for k, word in words.items() if counts[k]
+    )
+
+
+def named_alone(failed: Sequence[Difference]) -> str:
+    """The name of the test that fails, where it is one; empty for several."""
+    names = list(dict.fromkeys(one.name for one in failed))
+    return names[0][:LONGEST_SUBJECT] if len(names) == 1 else ""
+
+
+def checks(evidence: RolloutEvidence, how_many: str) -> Candidate | None:
+    """Tests or criteria fail: one of several, some, or all, by the grader's account or by its log."""
+    named = evidence.all_of(Differs.CHECK)
+    logged = tuple(evidence.of("log:test-failed", "log:test-error"))
+    failed, asked = _numbers(evidence, named, len(logged))
+    if not failed or not evidence.judged:
+        return None
+    if _how_many(failed, asked) != how_many:
+        return None
+    subject = named_alone(named) or (logged[0].subject if len({one.subject for one in logged}) == 1 else "")
+    of = f" of {asked}" if asked else ""
+    return Candidate(
+        confidence=Confidence.PROVEN,
+        subject=subject,
+        signs=logged,
+        differences=named,
+        contrast=f"{failed}{of} check{'s' if (asked or failed) != 1 else ''} failed",
+    )
+
+
+def _numbers(evidence: RolloutEvidence, named: Sequence[Difference], logged: int) -> tuple[int, int | None]:
+    """How many failed, and of how many, where that is known."""
+    if evidence.checks_asked:
+        return evidence.checks_asked - (evidence.checks_met or 0), evidence.checks_asked
+    return len(named) or logged, None
+
+
+def _how_many(failed: int, asked: int | None) -> str:
+    if asked is not None:
+        return "one" if failed == 1 and asked > 1 else "all" if failed == asked else "some"
+    # Without the number of all of them, nobody knows that none holds.
+    return "one" if failed == 1 else "some"

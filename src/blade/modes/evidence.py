@@ -1,0 +1,192 @@
+"""What a failure mode may look at: one rollout, its siblings, the run, and other runs of the same tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from msgspec import Struct, field
+
+from blade.model.attribution import Confidence, Responsible
+from blade.model.finding import Difference, Differs, Sign
+
+ENOUGH = 5
+"""Rollouts of a run below which the absence of something in one of them is no contrast: it may be how the run records."""
+
+
+USUAL = 0.9
+"""Share of the other rollouts that must have what one lacks before the lack of it says anything."""
+FEWEST_ALIKE = 3
+"""Rollouts with one and the same sign, and no pass among them, that make a contrast without a counter-example."""
+COMMON_IN_PASSES = 0.2
+"""Share of passes among the rollouts with a sign above which the sign explains no failure."""
+
+
+IN_PASSES = ("status", "ends:", "hollow:", "agent:no-output", "skipped-as-passed", "read-grader", "edited-grader")
+"""Kinds of signs that are looked for in passes as well."""
+
+
+class TaskDoubt(Struct, frozen=True, kw_only=True):
+    """What a rule over the run saw in a task, as far as it concerns this rollout."""
+
+    code: str
+    message: str
+    strong: bool
+    named: bool
+    """The rule names this very rollout, and not only its task."""
+
+
+class TaskFacts(Struct, frozen=True, kw_only=True):
+    """The other rollouts of the task, in this run and in the others that were loaded with it."""
+
+    passes: int = 0
+    """Passing rollouts of this run."""
+    judged: int = 0
+    passed_elsewhere: bool = False
+    sign_passes: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    """By kind and subject of a sign: passing rollouts of the task that have it, in any run given."""
+    sign_failures: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    """The same of rollouts that did not pass."""
+    runs_with: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    """By kind and subject of a sign: runs in which a rollout of the task has it."""
+    answers: int = 0
+    """Different answers of the judged failures of this run."""
+
+    @property
+    def solved(self) -> bool:
+        """Whether some rollout of any run passes."""
+        return self.passes > 0 or self.passed_elsewhere
+
+
+class RunCounts(Struct, frozen=True, kw_only=True):
+    """What the rollouts of the run have in common, so that a lack of it in one of them means something."""
+
+    rollouts: int = 0
+    """Rows, without those that are missing."""
+    with_output: int = 0
+    """Rollouts in which the agent said or called something."""
+    with_trajectory: int = 0
+    sign_rollouts: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    """By kind and subject of a sign: rollouts of the run that have it."""
+    sign_passes: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    kind_rollouts: Mapping[str, int] = field(default_factory=dict)
+    kind_passes: Mapping[str, int] = field(default_factory=dict)
+    answers_recorded: bool = False
+    """At least half of the rollouts have an extracted answer."""
+    checks_counted: bool = False
+    only_reads: bool = False
+    """No expected action changes anything, so that look-ups are what is judged."""
+
+
+NO_TASK_FACTS = TaskFacts()
+NO_RUN_FACTS = RunCounts()
+
+
+class RolloutEvidence(Struct, frozen=True, kw_only=True):
+    """Everything that is known of one rollout that did not pass."""
+
+    outcome: str
+    stop: str | None = None
+    error_class: str | None = None
+    steps: int | None = None
+    """None where the row has no trajectory."""
+    calls: int | None = None
+    agent_chars: int | None = None
+    answer: str | None = None
+    reward: float | None = None
+    checks_met: int | None = None
+    checks_asked: int | None = None
+    signs: tuple[Sign, ...] = ()
+    differs: tuple[Difference, ...] = ()
+    """Without those that passing rollouts share."""
+    fired: tuple[str, ...] = ()
+    """Codes of the rules that saw something in it."""
+    doubts: tuple[TaskDoubt, ...] = ()
+    expects_answer: bool = False
+    """The task has an expected answer."""
+    judged_otherwise: bool = False
+    """Another rollout of the task passes with the very same output."""
+    task: TaskFacts = NO_TASK_FACTS
+    run: RunCounts = NO_RUN_FACTS
+
+    @property
+    def judged(self) -> bool:
+        return self.outcome == "failed"
+
+    @property
+    def silent(self) -> bool:
+        """The row has a trajectory, and the agent neither said nor called anything in it."""
+        return self.steps is not None and not self.calls and not self.agent_chars
+
+    def of(self, *kinds: str) -> Iterator[Sign]:
+        """The signs of some kinds; a kind that ends in a colon stands for all that begin so."""
+        for sign in self.signs:
+            if any(sign.kind == kind or (kind.endswith(":") and sign.kind.startswith(kind)) for kind in kinds):
+                yield sign
+
+    def sign(self, *kinds: str) -> Sign | None:
+        """The first sign of some kinds."""
+        return next(self.of(*kinds), None)
+
+    def difference(self, kind: Differs, *names: str) -> Difference | None:
+        """The first difference of a kind, with one of some names where these are given."""
+        mine = (one for one in self.differs if one.kind == kind and (not names or one.name in names))
+        return next(mine, None)
+
+    def all_of(self, kind: Differs) -> tuple[Difference, ...]:
+        return tuple(one for one in self.differs if one.kind == kind)
+
+    def doubt(self, *codes: str) -> TaskDoubt | None:
+        """The first doubt of some rules that concerns this rollout."""
+        return next((doubt for doubt in self.doubts if doubt.code in codes), None)
+
+    def passes_with(self, sign: Sign) -> int:
+        """Passing rollouts of the task, in any run given, that have the very same sign."""
+        return self.task.sign_passes.get((sign.kind, sign.subject), 0)
+
+    def failures_with(self, sign: Sign) -> int:
+        """Rollouts of the task that did not pass and have the very same sign, in any run given; this one among them."""
+        return max(1, self.task.sign_failures.get((sign.kind, sign.subject), 0))
+
+    def runs_with(self, sign: Sign) -> int:
+        """Runs in which a rollout of the task has the very same sign."""
+        return max(1, self.task.runs_with.get((sign.kind, sign.subject), 0))
+
+    def alike(self, sign: Sign) -> tuple[int, int]:
+        """Rollouts of this run with the very same sign, and how many of them pass."""
+        at = (sign.kind, sign.subject)
+        return self.run.sign_rollouts.get(at, 0), self.run.sign_passes.get(at, 0)
+
+    def strength(self, sign: Sign, alone: Confidence = Confidence.LIKELY) -> Confidence:
+        """How sure one strong sign is: proven where several rollouts share it and no pass does, `alone` where few do,
+        suspected where passes have it as well.
+        """
+        rollouts, passes = self.alike(sign)
+        passes += self.passes_with(sign) if not passes else 0
+        if passes > COMMON_IN_PASSES * max(1, rollouts):
+            return Confidence.SUSPECTED
+        return Confidence.PROVEN if rollouts >= FEWEST_ALIKE and not passes else alone
+
+    def contrast(self, sign: Sign) -> str:
+        """How many rollouts of the run have the very same sign, and how many of them pass."""
+        rollouts, passes = self.alike(sign)
+        if rollouts < 2:
+            return ""
+        if not sign.kind.startswith(IN_PASSES):
+            return f"{rollouts} rollouts of this run that did not pass show it"
+        return f"{rollouts} of {self.run.rollouts} rollouts of this run show it, {passes} of them pass"
+
+
+class Candidate(Struct, frozen=True, kw_only=True):
+    """A mode that applies to a rollout: about what, how surely, and on what evidence."""
+
+    confidence: Confidence
+    subject: str = ""
+    signs: tuple[Sign, ...] = ()
+    """Facts with their quotes, the one that decides first."""
+    differences: tuple[Difference, ...] = ()
+    contrast: str = ""
+    """A sentence: what is absent here and present elsewhere, with both counts, or what was compared."""
+    party: Responsible | None = None
+    """Where the evidence names another party than the mode does."""
+    flag: bool = False
+    """It stands beside other modes, and never explains the failure by itself."""

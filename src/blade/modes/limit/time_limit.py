@@ -1,0 +1,35 @@
+"""The time limit ended the rollout.
+
+Evidence
+    The harness records a timeout of the agent, or the session ends at the limit without a closing event.
+Contradicted by
+    A closing event of the agent before the limit.
+False alarms
+    A configured limit that differs from the one that took effect.
+Example
+    `AgentTimeoutError`; the required output was not written.
+"""
+
+from __future__ import annotations
+
+from blade.model.attribution import Stage
+from blade.model.finding import Cause
+from blade.modes.compared import limited
+from blade.modes.declaration import mode
+from blade.modes.evidence import Candidate, RolloutEvidence
+
+
+@mode(
+    "time-limit",
+    group="limit",
+    order=300,
+    party="limit",
+    stage=Stage.AGENT_ACTED,
+    cause=Cause.BEHAVIOR,
+    row="Ran out of time",
+    title="The time limit ends rollouts ({subject})",
+    action="Decide: raise the time limit for these tasks, or have the agent deliver a first version early. Rerun a few with twice the time to see which.",
+    owner="harness",
+)
+def time_limit(evidence: RolloutEvidence) -> Candidate | None:
+    return limited(evidence, "time", "agent:cut-by-time")

@@ -1,0 +1,51 @@
+"""The grader did not start, so the verdict measures nothing that the agent did.
+
+Evidence
+    The grader's log shows no test session, and the step that prepares it failed. The same in several rollouts of the
+    run, while most have a session, makes it likely whatever the task.
+Contradicted by
+    A pass of the same task with the same log; a test result of any kind.
+False alarms
+    Tests that need what the agent was asked to repair: then the failure is the agent's.
+Example
+    The tests' own installation stops with "no space left on device", and no test is collected.
+"""
+
+from __future__ import annotations
+
+from blade.model.attribution import Confidence, Stage
+from blade.model.finding import Cause
+from blade.modes.declaration import mode
+from blade.modes.evidence import FEWEST_ALIKE, Candidate, RolloutEvidence
+
+
+@mode(
+    "grader-did-not-run",
+    group="machinery",
+    order=180,
+    party="verifier",
+    stage=Stage.AGENT_FINISHED,
+    valid=False,
+    cause=Cause.INFRA,
+    row="Grader did not run",
+    title="The grader does not run",
+    action="Repair the step that prepares the grader (quoted), grade again what the agents left, and report a missing test session as an error.",
+    owner="harness",
+)
+def grader_did_not_run(evidence: RolloutEvidence) -> Candidate | None:
+    started = evidence.sign("log:not-started")
+    if started is None or evidence.passes_with(started):
+        return None
+    failed = evidence.sign("log:install-failed", "log:disk-full", "log:network")
+    alike = evidence.run.kind_rollouts.get("log:not-started", 0)
+    if failed is not None and FEWEST_ALIKE <= alike < evidence.run.rollouts / 2:
+        contrast = f"no test session here, nor in {alike - 1} other rollouts of this run; its other rollouts that did not pass have one"
+        return Candidate(
+            confidence=Confidence.LIKELY, subject=failed.subject, signs=(failed, started), contrast=contrast
+        )
+    if failed is not None:
+        sure = Confidence.SUSPECTED if evidence.task.solved else Confidence.LIKELY
+        return Candidate(confidence=sure, subject=failed.subject, signs=(started, failed))
+    return Candidate(
+        confidence=Confidence.SUSPECTED, signs=(started,), contrast="the grader's log shows no test session"
+    )

@@ -1,0 +1,50 @@
+"""The grader started and did not end.
+
+Evidence
+    The harness records that the grader ran out of time, or its log stops in the middle of a session.
+Contradicted by
+    A verdict that the grader reached.
+False alarms
+    Tests that wait for what the agent built: a hang may be the agent's doing, so this alone is only suspected.
+Example
+    `VerifierTimeoutError`, and the log stops at `collecting ...`.
+"""
+
+from __future__ import annotations
+
+from blade.model.attribution import Confidence, Stage
+from blade.model.finding import Cause, Differs
+from blade.modes.compared import of_grader
+from blade.modes.declaration import mode
+from blade.modes.evidence import Candidate, RolloutEvidence
+
+
+@mode(
+    "grader-hung",
+    group="machinery",
+    order=185,
+    party="verifier",
+    stage=Stage.AGENT_FINISHED,
+    valid=False,
+    cause=Cause.INFRA,
+    row="Grader did not finish",
+    title="The grader does not finish",
+    action="Give each test a time limit of its own, so that one hanging test fails alone; then grade these rollouts again.",
+    owner="test author",
+)
+def grader_hung(evidence: RolloutEvidence) -> Candidate | None:
+    sign = evidence.sign("log:not-finished")
+    recorded = (
+        evidence.outcome != "failed" and of_grader(evidence.error_class) and "timeout" in evidence.error_class.lower()
+    )
+    if recorded:
+        return Candidate(
+            confidence=Confidence.LIKELY,
+            signs=(sign,) if sign else (),
+            contrast=f"recorded as {evidence.error_class}, without a verdict",
+        )
+    if sign is None or evidence.passes_with(sign) or evidence.difference(Differs.CUT) is not None:
+        return None
+    return Candidate(
+        confidence=Confidence.SUSPECTED, signs=(sign,), contrast="the log of the tests stops before their summary"
+    )

@@ -1,0 +1,55 @@
+"""The rollout has no verdict, or a reward beside an empty account of the grader.
+
+Evidence
+    The row has no reward, or the grader's account that other rollouts have is empty, or its judge came to no decision.
+Contradicted by
+    A verdict in the row. An account that most rollouts lack is no evidence.
+False alarms
+    A harness that leaves out the account of failures.
+Example
+    `reward_info` is null in 5 rollouts and filled in the other 195.
+"""
+
+from __future__ import annotations
+
+from blade.evidence.differences import UNDECIDED
+from blade.model.attribution import Confidence, Stage
+from blade.model.finding import Cause, Differs
+from blade.modes.declaration import mode
+from blade.modes.evidence import Candidate, RolloutEvidence
+
+
+@mode(
+    "no-verdict",
+    group="machinery",
+    order=195,
+    party="verifier",
+    stage=Stage.AGENT_FINISHED,
+    valid=False,
+    cause=Cause.INFRA,
+    row="No verdict",
+    title="The grader leaves no verdict",
+    action="Grade these rollouts again, and let a missing verdict be an error in place of a reward of 0.",
+    owner="harness",
+)
+def no_verdict(evidence: RolloutEvidence) -> Candidate | None:
+    if evidence.difference(Differs.CUT) is not None:
+        return None
+    empty = next((one for one in evidence.all_of(Differs.NO_RECORD) if one.detail in ("", UNDECIDED)), None)
+    if empty is not None and not (evidence.run.answers_recorded and evidence.difference(Differs.NO_ANSWER, "answer")):
+        what = (
+            "its judge came to no decision"
+            if empty.detail == UNDECIDED
+            else f"`{empty.name}` is empty here and filled in most rollouts of the run"
+        )
+        return Candidate(confidence=Confidence.LIKELY, subject=empty.name, differences=(empty,), contrast=what)
+    if evidence.outcome != "unscored":
+        return None
+    began = evidence.sign("log:not-started", "log:not-finished")
+    # Tests that hang or do not start may do so because of what the agent left: then nobody is charged.
+    return Candidate(
+        confidence=Confidence.LIKELY,
+        signs=(began,) if began is not None else (),
+        contrast="the row has no reward",
+        party="unknown" if began is not None else None,
+    )

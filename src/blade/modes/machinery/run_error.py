@@ -1,0 +1,45 @@
+"""The harness recorded an error for the rollout, and nothing was graded.
+
+Evidence
+    The row is recorded as errored, with the class of the error where the harness names it.
+Contradicted by
+    A verdict, or an error that stands for a limit.
+False alarms
+    A harness that records a wrong answer as an error.
+Example
+    `DockerException` in the row's error field, and no reward.
+"""
+
+from __future__ import annotations
+
+from blade.model.attribution import Confidence, Stage
+from blade.model.finding import Cause, Differs
+from blade.modes.compared import named_limit, of_grader
+from blade.modes.declaration import mode
+from blade.modes.evidence import Candidate, RolloutEvidence
+
+
+@mode(
+    "run-error",
+    group="machinery",
+    order=160,
+    party="harness",
+    stage=Stage.AGENT_STARTED,
+    valid=False,
+    cause=Cause.INFRA,
+    row="Harness recorded an error",
+    title="The harness records an error: {subject}",
+    action="Repair what the harness names, and rerun these rollouts: they have no verdict.",
+    owner="harness",
+)
+def run_error(evidence: RolloutEvidence) -> Candidate | None:
+    machinery = evidence.difference(Differs.ERROR)
+    if machinery is not None:
+        return Candidate(confidence=Confidence.LIKELY, subject=machinery.detail, differences=(machinery,))
+    if evidence.outcome != "errored" or named_limit(evidence) or of_grader(evidence.error_class):
+        return None
+    return Candidate(
+        confidence=Confidence.PROVEN,
+        subject=evidence.error_class or "",
+        contrast=f"recorded as errored{f': {evidence.error_class}' if evidence.error_class else ''}, without a verdict",
+    )

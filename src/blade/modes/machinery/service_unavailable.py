@@ -1,0 +1,45 @@
+"""A site, service, port or download that the task needs could not be reached.
+
+Evidence
+    The agent or the tests were refused by a host that the task names, and nothing in the rollout shows that host answering. The same host fails in another run, or in the agent's own requests and in the tests.
+Contradicted by
+    A successful answer of the same host in the same trial, or a pass with the same failure.
+False alarms
+    A service that the agent itself had to start, or a wrong address.
+Example
+    `assert 502 == 200` for `http://api:8000`, which answered no request in any run.
+"""
+
+from __future__ import annotations
+
+from blade.model.attribution import Confidence, Stage
+from blade.model.finding import Cause
+from blade.modes.declaration import mode
+from blade.modes.evidence import Candidate, RolloutEvidence
+
+
+@mode(
+    "service-unavailable",
+    group="machinery",
+    order=170,
+    party="environment",
+    stage=Stage.AGENT_FINISHED,
+    valid=False,
+    cause=Cause.INFRA,
+    row="Service, port or download unreachable",
+    title="A service that the task needs cannot be reached: {subject}",
+    action="Make the service reachable from the sandbox (own network per trial, proxy exceptions, a mirror for downloads), and rerun these rollouts.",
+    owner="harness",
+)
+def service_unavailable(evidence: RolloutEvidence) -> Candidate | None:
+    signs = tuple(evidence.of("service:unreachable"))
+    if signs and not evidence.passes_with(signs[0]):
+        sure = Confidence.LIKELY if len(signs) > 1 or evidence.failures_with(signs[0]) > 1 else Confidence.SUSPECTED
+        return Candidate(confidence=sure, subject=signs[0].subject, signs=signs, contrast=evidence.contrast(signs[0]))
+    if "INF004" not in evidence.fired:
+        return None
+    return Candidate(
+        confidence=Confidence.LIKELY,
+        contrast="the backend of a tool reports that it does not work",
+        party="environment",
+    )

@@ -1,0 +1,48 @@
+"""The answer is another one than expected.
+
+Evidence
+    The answer was extracted and compared with the expected one, and they differ.
+Contradicted by
+    Tasks whose passes differ from the expected answer as well.
+False alarms
+    Another way to write the expected answer.
+Example
+    Expected `42`, answered `41`.
+"""
+
+from __future__ import annotations
+
+from blade.model.attribution import Confidence, Stage
+from blade.model.finding import Differs
+from blade.modes.compared import ANSWERS
+from blade.modes.declaration import mode
+from blade.modes.evidence import Candidate, RolloutEvidence
+
+
+@mode(
+    "wrong-answer",
+    group="agent result",
+    order=710,
+    party="agent",
+    stage=Stage.GRADED,
+    row="Wrong answer",
+    title="Answers are wrong",
+    action="Read three of these answers beside the expected ones, and sort them by kind before acting.",
+    owner="prompt",
+)
+def wrong_answer(evidence: RolloutEvidence) -> Candidate | None:
+    found = evidence.difference(Differs.ANSWER, "different", "absent", "contained")
+    # An answer that holds the expected one is right; where a criterion fails, that is why it was rejected.
+    explained = found is not None and found.name != "different" and evidence.difference(Differs.CHECK) is not None
+    if found is not None and not explained:
+        return Candidate(
+            confidence=Confidence.PROVEN if found.name == "different" else Confidence.LIKELY,
+            differences=(found,),
+            contrast=ANSWERS[found.name],
+        )
+    named = evidence.difference(Differs.CHECK)
+    if named is not None or evidence.sign("log:test-failed") is not None:
+        return None
+    if not evidence.judged or not evidence.answer or not evidence.expects_answer:
+        return None
+    return Candidate(confidence=Confidence.LIKELY, contrast="an answer was taken from the output and rejected")

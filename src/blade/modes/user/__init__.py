@@ -1,0 +1,1 @@
+"""Failure modes of the group: user."""

@@ -1,0 +1,156 @@
+"""What fields are taken for, by their values alone."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.builders import load_rows
+
+from blade.ingest.roles.learn import learn_roles
+from blade.ingest.roles.results import results_in, shapes_of
+from blade.ingest.roles.stamps import seconds_of
+from blade.model.roles import Roles
+
+Row = dict[str, Any]
+
+
+def graded(number: int, **more: Any) -> Row:
+    """A rollout of one of five tasks, four times each, under names that say nothing."""
+    task, repeat = divmod(number, 4)
+    passed = (task + repeat) % 3 != 0
+    tests = {f"test_{task}_{part}": "passed" if passed or part else "failed" for part in range(3)}
+    return {
+        "a": f"case-{task:03}",
+        "b": repeat,
+        "c": passed,
+        "d": {"x": tests},
+        "e": "all good, finished" if passed else "step limit hit",
+        "f": f"2026-01-0{1 + task}T10:00:0{repeat}Z",
+        "g": f"2026-01-0{1 + task}T10:00:1{repeat}Z",
+        "h": f"2026-01-0{1 + task}T10:01:0{repeat}Z",
+        "i": f"2026-01-0{1 + task}T10:01:1{repeat}Z",
+        "j": f"2026-01-0{1 + task}T10:01:3{repeat}Z",
+        "k": f"2026-01-0{1 + task}T10:01:4{repeat}Z",
+        "l": 100.0,
+        "m": 40 + task if passed else 30 + number,
+        "n": 40 + task,
+        "o": [{"role": "user", "content": f"Do {task}."}, {"role": "assistant", "content": f"It is {repeat}."}],
+        "p": "build 7",
+        **more,
+    }
+
+
+ROWS = [graded(number) for number in range(20)]
+
+
+def by_path(roles: Roles) -> dict[str, str | None]:
+    return {field.path: field.role for field in roles.fields}
+
+
+def test_values_tell_what_fields_are() -> None:
+    roles = learn_roles(ROWS)
+    found = by_path(roles)
+    assert {path: found[path] for path in ("a", "b", "c", "d.x", "e", "o")} == {
+        "a": "task",
+        "b": "repeat",
+        "c": "reward",
+        "d.x": "checks",
+        "e": "status",
+        "o": "trajectory",
+    }
+    assert (found["m"], found["n"]) == ("produced", "expected")
+    assert found["p"] is None
+    assert [(one.name, one.start, one.end) for one in roles.phases] == [
+        ("setup", "f", "g"),
+        ("agent", "g", "h"),
+        ("grading", "i", "j"),
+        ("total", "f", "k"),
+    ]
+    assert roles.undecided == ()
+
+
+def test_the_order_of_rows_tells_nothing() -> None:
+    shuffled = random.Random(5).sample(ROWS, len(ROWS))
+    assert by_path(learn_roles(shuffled)) == by_path(learn_roles(ROWS))
+
+
+def test_the_tables_hold_what_the_values_say(tmp_path: Path) -> None:
+    run = load_rows(tmp_path, *ROWS)
+    assert (run.tasks.height, run.rollouts.height) == (5, 20)
+    passed = {(row["a"], row["b"]): row["c"] for row in ROWS}
+    for one in run.rollouts.iter_rows(named=True):
+        assert (one["outcome"] == "passed") == passed[one["task_id"], one["repeat"]]
+        assert {phase["name"]: phase["seconds"] for phase in one["phases"]} == {
+            "setup": 10.0,
+            "agent": 50.0,
+            "grading": 20.0,
+            "total": 100.0,
+        }
+        assert one["seconds"] == 100.0
+        assert [status["field"] for status in one["statuses"]] == ["e"]
+    assert run.tasks["expected"].to_list() == ["40", "41", "42", "43", "44"]
+    assert run.checks.height == 60
+    assert run.checks["passed"].sum() == 60 - sum(not good for good in passed.values())
+    again = run["case-001", 2].account
+    assert [status.value for status in again.statuses] == ["step limit hit"]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ({"a": "passed", "b": "failed", "c": "skipped"}, [("a", True), ("b", False)]),
+        ({"a": True, "b": False}, [("a", True), ("b", False)]),
+        ({"a": 1, "b": 0}, [("a", True), ("b", False)]),
+        ({"a": {"status": "ok"}, "b": {"status": "error", "log": "boom"}}, [("a", True), ("b", False)]),
+        ([{"name": "a", "status": "passed"}, {"name": "b", "status": "failed"}], [("a", True), ("b", False)]),
+        ([True, False, -2], [("test 1", True), ("test 2", False), ("test 3", False)]),
+        ({"passed": ["a"], "failed": ["b"]}, [("a", True), ("b", False)]),
+        ({"a": "Traceback (most recent call last):\nValueError: 3"}, [("a", False)]),
+    ],
+)
+def test_results_in_every_shape(value: object, expected: list[tuple[str, bool]]) -> None:
+    shapes = [shape for shape in shapes_of([value]) if shape.kind != "sides" or shape.verdict == "passed"]
+    assert [(one.name, one.passed) for one in results_in(value, shapes[0])] == expected
+
+
+def test_truth_values_that_never_go_with_the_verdict_are_settings() -> None:
+    rows = [graded(number, q={"cache": True, "retry": False, "stream": True}) for number in range(20)]
+    roles = learn_roles(rows)
+    assert by_path(roles)["q.cache"] is None
+    assert [text.partition(" ")[0] for text in roles.undecided] == ["q"]
+
+
+def test_a_run_of_one_verdict_leaves_the_verdict_open() -> None:
+    rows = [{"a": n, "x": True, "y": False, "z": 0.5} for n in range(6)]
+    roles = learn_roles(rows)
+    assert "reward" not in by_path(roles).values()
+    assert any("--map reward=" in text for text in roles.undecided)
+
+
+@pytest.mark.parametrize(("value", "seconds"), [("2026-01-01T00:00:00Z", 1767225600.0), (1767225600, 1767225600.0)])
+def test_stamps_in_several_spellings(value: object, seconds: float) -> None:
+    assert seconds_of(value) == seconds
+    assert seconds_of(1767225600_000) == seconds
+
+
+@pytest.mark.parametrize("value", ["never", "2026", 12, True, None, 10**40, -5.0, [], {}])
+def test_what_is_no_stamp(value: object) -> None:
+    assert seconds_of(value) is None
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=12),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(st.lists(st.dictionaries(st.text(max_size=4), JSON, max_size=6), max_size=8))
+def test_any_rows_have_roles_and_each_path_one(rows: list[Row]) -> None:
+    paths = [field.path for field in learn_roles(rows).fields]
+    assert paths == sorted(set(paths))

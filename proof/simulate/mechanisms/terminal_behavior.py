@@ -184,10 +184,10 @@ CLAIMS = ("All checks pass. The work is complete!", "Everything works as specifi
 
 @mechanism(
     "terminal",
-    kind="model",
     cause=Cause.UNRELIABLE,
     modes_too=("one-check-failed", "some-checks-failed"),
     doses=(0.5, 0.75),
+    rest="pass",
 )
 def claims_over_its_own_check(task: Job, rng: Random) -> Draft:
     """The agent's own last check fails, and it says that everything works."""

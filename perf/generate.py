@@ -1,10 +1,11 @@
 """Writes big rollout files to measure with: `python perf/generate.py FOLDER [--gb 1] [--kinds small logs]`.
 
-Four kinds, after real files of NeMo Gym and tau-bench:
+Five kinds, after real files of NeMo Gym and tau-bench:
 
 - conversations: 32 KB a row; a long policy, tool schemas, about 25 steps of a customer-service conversation, 4 repeats
 - small: 3 KB a row; a question, some reasoning, an answer, and the null keys that real rows carry
 - logs: 37 KB a row; few calls, whose results are mostly terminal output
+- graded: 3.5 KB a row; a prompt, the verdict of each of 10 to 30 tests by name, 2 KB of what the tests printed
 - mixed: all of these, plain rows, odd shapes, and now and then a line that is not JSON
 
 The same seed gives the same bytes. A gigabyte takes seconds, because texts are rendered and JSON-encoded once, into
@@ -33,17 +34,19 @@ from pieces import (
     assistant,
     encode,
     inside,
+    log_line,
     lookup,
     plain,
     question,
     remark,
     reply_turn,
+    sentence,
     terminal,
     text,
     tool_schema,
 )
 
-KINDS = ("conversations", "small", "logs", "mixed")
+KINDS = ("conversations", "small", "logs", "graded", "mixed")
 REPEATS = 4
 IN_FLIGHT = 64  # tasks whose rollouts finish interleaved
 BLOCK = 1 << 22
@@ -231,6 +234,44 @@ class Logs(Kind):
         )
 
 
+class Graded(Kind):
+    """Rows that a grader wrote of code that was tested: each task has its tests, and its repeats share their names."""
+
+    def fill_pools(self) -> None:
+        self.prompts = self.pool(3000, lambda rng, _: encode(question(rng, 500)))
+        self.names = self.pool(2000, lambda rng, _: b"\n".join(self.tests(rng)))
+        self.logs = self.pool(3000, lambda rng, number: encode(self.log(rng, number)))
+
+    def tests(self, rng: random.Random) -> list[bytes]:
+        module = rng.choice(WORDS)
+        named = [f"test_{module}.py::test_{rng.choice(WORDS)}_{rng.choice(WORDS)}" for _ in range(rng.randint(10, 30))]
+        return [name.encode() for name in dict.fromkeys(named)]
+
+    def log(self, rng: random.Random, number: int) -> str:
+        lines = [f"run ~R~ of {rng.choice(WORDS)}"]
+        while sum(map(len, lines)) + len(lines) < 2_000:
+            lines.append(log_line(rng, number) if rng.random() < 0.8 else sentence(rng))
+        return "\n".join(lines)
+
+    def row(self, task: int, repeat: int) -> bytes:
+        number, draw, reward = self.number(), self.rng.random, self.reward(task)
+        names = own(task, self.names).split(b"\n")
+        failed = () if reward else {int(draw() * len(names)) for _ in range(1 + int(3 * draw()))}
+        tests = [b'"%b":%b' % (name, b"false" if at in failed else b"true") for at, name in enumerate(names)]
+        return (
+            b'{"task_id":"code-%d","repeat":%d,"model":"example-32b","prompt":%b,"reward":%.1f,"tests":{%b},'
+            b'"test_log":%b,"seconds":%.3f}'
+        ) % (
+            task,
+            repeat,
+            own(task, self.prompts),
+            reward,
+            b",".join(tests),
+            self.logs[int(draw() * 3000)].replace(ROW, number),
+            60 * draw(),
+        )
+
+
 class Mixed(Kind):
     """One file of many shapes, as files that were joined by hand are."""
 
@@ -273,7 +314,13 @@ class Mixed(Kind):
         )
 
 
-MAKERS: dict[str, type[Kind]] = {"conversations": Conversations, "small": Small, "logs": Logs, "mixed": Mixed}
+MAKERS: dict[str, type[Kind]] = {
+    "conversations": Conversations,
+    "small": Small,
+    "logs": Logs,
+    "graded": Graded,
+    "mixed": Mixed,
+}
 
 
 def places(rng: random.Random) -> Iterator[tuple[int, int]]:

@@ -5,8 +5,9 @@ For each kind of file (see generate.py), in one run and on two cores:
 - the floor: one core, `orjson.loads` on every line, nothing else; before and after, averaged
 - `blade analyze FILE --json` and the same with `--metrics-only`: wall time, and its ratio to the floor after the fixed
   cost (the same command on a 100-row file) is taken off
-- the peak memory of all its processes together (PSS), in a run of its own, against 150 MB a process and 300 bytes a
-  rollout; at 0.5 and at 2 times the size too, with what a further rollout takes
+- the peak memory of all its processes together (PSS), in a run of its own, against 150 MB a process, 500 bytes a rollout
+  and 40 bytes a check; at 0.5 and at 2 times the size too, with what a further rollout takes
+- `blade analyze FOLDER --json` on run folders of many small files (see folders.py)
 
 Every line shows its target and whether it is met; the exit code is 1 if one is not. Files are made in perf/data and
 removed afterwards.
@@ -25,6 +26,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import folders
 import generate
 from memory import Measured, measure, timed
 from msgspec import Struct
@@ -32,13 +34,17 @@ from msgspec import Struct
 HERE = Path(__file__).parent
 CORES = 2
 FEW_ROWS = 100
-RATIO_TARGETS = {"conversations": 2.0, "small": 2.0, "logs": 3.0}
+RATIO_TARGETS = {"conversations": 2.5, "small": 2.5, "logs": 3.0, "graded": 3.0}
 METRICS_ONLY_TARGET = 1.0
 FIXED_TARGET = 1.0
 MEMORY_A_PROCESS = 150_000_000
-MEMORY_A_ROLLOUT = 300
+MEMORY_A_ROLLOUT = 500
+MEMORY_A_CHECK = 40
+CHECKS_A_ROW = {"graded": 20}  # on average
+FOLDERS = (("files", 2_000), ("files", 10_000), ("terminal-bench", 5_000), ("harbor", 5_000))
+FOLDER_TARGET = 10.0  # seconds
 GROWTH = (0.5, 2.0)  # times the size
-GROWTH_KINDS = ("small", "conversations")  # many light rows, and heavy ones
+GROWTH_KINDS = ("small", "conversations", "graded")  # many light rows, heavy ones, and ones with many checks
 
 FLOOR = """
 import gzip, io, sys, time
@@ -167,7 +173,8 @@ def command_lines(
 def memory_line(kind: str, what: str, run: Measured, rows: int) -> Line:
     if run.peak is None or run.largest is None:
         return Line(kind=kind, what=f"{what}, peak memory", measured="not measured here (no /proc)")
-    allowed = MEMORY_A_PROCESS * run.processes + MEMORY_A_ROLLOUT * rows
+    of_a_row = MEMORY_A_ROLLOUT + MEMORY_A_CHECK * CHECKS_A_ROW.get(kind, 0)
+    allowed = MEMORY_A_PROCESS * run.processes + of_a_row * rows
     return Line(
         kind=kind,
         what=f"{what}, peak memory (PSS), working processes: {run.processes}",
@@ -197,12 +204,27 @@ def growth_lines(bench: Bench, kind: str) -> Iterator[Line]:
         yield Line(kind=kind, what="memory that a further rollout takes", measured=f"{slope:.0f} bytes")
 
 
-def all_lines(bench: Bench, kinds: list[str], growth_kinds: list[str]) -> Iterator[Line]:
+def folder_lines(bench: Bench) -> Iterator[Line]:
+    """Run folders of many small files: what it takes must grow with their number, and not with its square."""
+    for shape, trials in FOLDERS:
+        folder = bench.folder / f"{shape}-{trials}"
+        try:
+            files = folders.write(folder, shape, trials)
+            run = timed(bench.command(folder))
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+        what = f"analyze, {files:,} small files"
+        yield failed(shape, what, run) if run.failure else below(shape, what, run.seconds, FOLDER_TARGET, "s")
+
+
+def all_lines(bench: Bench, kinds: list[str], growth_kinds: list[str], *, with_folders: bool) -> Iterator[Line]:
     yield help_line(bench)
     for kind in kinds:
         yield from kind_lines(bench, kind)
     for kind in growth_kinds:
         yield from growth_lines(bench, kind)
+    if with_folders:
+        yield from folder_lines(bench)
 
 
 HEADINGS = ("kind", "what", "measured", "target", "")
@@ -238,6 +260,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--gb", type=float, default=1.0, help="size of a file (default 1)")
     parser.add_argument("--quick", action="store_true", help="0.1 GB, growth of one kind: a glance, not a measurement")
     parser.add_argument("--kinds", nargs="+", choices=generate.KINDS, default=list(generate.KINDS))
+    parser.add_argument("--no-folders", action="store_true", help="leave out run folders of many small files")
     parser.add_argument("--compress", choices=("gz", "zst"))
     parser.add_argument("--folder", type=Path, default=HERE / "data", help="where files are made (default perf/data)")
     parser.add_argument("--blade", default=str(Path(sys.executable).with_name("blade")), help="the command to measure")
@@ -263,7 +286,7 @@ def main() -> int:
     growth = [kind for kind in GROWTH_KINDS if kind in options.kinds][: 1 if options.quick else None]
     lines = []
     print_row(HEADINGS)
-    for line in all_lines(bench, options.kinds, growth):
+    for line in all_lines(bench, options.kinds, growth, with_folders=not options.no_folders):
         print_row(line.cells())
         lines.append(line)
     with suppress(OSError):  # somebody else's files keep the folder

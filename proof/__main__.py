@@ -19,7 +19,7 @@ SEEDS = 4
 
 def simulate(
     out: Annotated[str, typer.Option("-o", "--out", metavar="DIR", help="Where the runs go: a folder for each world.")],
-    world: Annotated[str, typer.Option(metavar="NAME", help="single, tools, code or all.")] = "all",
+    world: Annotated[str, typer.Option(metavar="NAME", help="single, tools, code, terminal or all.")] = "all",
     tasks: Annotated[int, typer.Option(metavar="N", min=1, help="Tasks in each world.")] = 80,
     repeats: Annotated[int, typer.Option(metavar="N", min=3, help="Rollouts of each task.")] = 4,
     share: Annotated[
@@ -33,6 +33,13 @@ def simulate(
     clean: Annotated[
         bool, typer.Option("--clean", help="Plant nothing: only an honest model, hard and easy tasks.")
     ] = False,
+    names: Annotated[
+        str,
+        typer.Option(
+            metavar="HOW",
+            help="Names of the fields that no format fixes: random (drawn by the seed), or documented by some verifier.",
+        ),
+    ] = "random",
     score: Annotated[
         bool, typer.Option("--score", help="Analyze what was made; print and write how much is right.")
     ] = False,
@@ -42,13 +49,24 @@ def simulate(
     Example: python -m proof -o proof-runs --world tools --score
     """
     from proof.simulate.generate import Wanted, generate
+    from proof.simulate.names import NAMES
 
     if not out:
         raise RequestError("the output folder has no name", hint="-o DIR; is a variable unset?")
     if clean and plant:
         raise RequestError("--clean plants nothing, and --plant names something", hint="leave one of them out")
+    chosen = next((one for one in NAMES if one == names), None)
+    if chosen is None:
+        raise RequestError(f"no names are called {names!r}", hint=f"one of {', '.join(NAMES)}")
     wanted = Wanted(
-        world=world, tasks=tasks, repeats=repeats, share=share, seed=seed, plant=tuple(plant or ()), clean=clean
+        world=world,
+        tasks=tasks,
+        repeats=repeats,
+        share=share,
+        seed=seed,
+        plant=tuple(plant or ()),
+        clean=clean,
+        names=chosen,
     )
     made = generate(wanted)
     if not made:

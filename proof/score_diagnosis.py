@@ -6,6 +6,9 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
+
+import polars as pl
 
 from blade import analysis as pipeline
 from blade.benchmark_health.health import health_of_analyzed
@@ -16,12 +19,16 @@ from blade.model.run import Run
 from blade.rules.catalog import all_rules
 from blade.stats.headroom import headroom
 from blade.stats.rollout_index import index_rollouts
+from blade.write import write
+from proof.simulate.agreement import Said, Table, agreement
 from proof.simulate.calibration import Calibration, Estimate, SupportedSymptoms, calibrated
 from proof.simulate.effects import SYMPTOMS, Effect, symptoms_run
 from proof.simulate.generate import Made, Wanted, generate
 from proof.simulate.ranking import ranking
 from proof.simulate.score import Proof, score, together
 from proof.simulate.text import RuleName
+
+ATTRIBUTIONS = "attributions.parquet"
 
 
 def write_files(files: Mapping[str, bytes], folder: Path) -> None:
@@ -43,7 +50,33 @@ def scored(made: Made, folder: Path) -> Proof:
     """What the analysis of a world that was written to a folder gets right, and how it ranks its broken tasks."""
     found = analyzed(folder)
     truth = made.truth.runs[found.runs[0].run.name]
-    return replace(score(made.truth, found), ranking=ranking(truth.tasks, health_of_analyzed(found.runs).tasks))
+    with tempfile.TemporaryDirectory(prefix="blade-") as out:
+        write(found, Path(out))
+        said = {one.run.name: attributions(one.run, Path(out) / one.run.name / ATTRIBUTIONS) for one in found.runs}
+    return replace(
+        score(made.truth, found),
+        agreement=agreement(made.truth, said),
+        ranking=ranking(truth.tasks, health_of_analyzed(found.runs).tasks),
+    )
+
+
+def attributions(run: Run, path: Path) -> Table | None:
+    """The table of attributions that was written for a run, by index of the task and repeat; None where there is none."""
+    if not path.is_file():
+        return None
+    index = dict(run.tasks.select("task_id", "index").iter_rows())
+    rows = pl.read_parquet(path).iter_rows(named=True)
+    return {(index.get(row["task_id"], -1), row["repeat"]): _said(row) for row in rows}
+
+
+def _said(row: Mapping[str, Any]) -> Said:
+    return Said(
+        mode=row["mode"],
+        party=row["party"],
+        confidence=row["confidence"],
+        also=tuple(row.get("also") or ()),
+        valid=row.get("valid"),
+    )
 
 
 def prove(seeds: Iterable[int], wanted: Wanted) -> Proof:

@@ -16,6 +16,7 @@ from blade.ingest.artifacts import find
 from blade.ingest.load import load_found
 from blade.ingest.steps import read_steps
 from blade.model.finding import Detect
+from blade.model.limits import DEFAULT_LIMITS
 from blade.model.options import Options
 from blade.model.rollout import Step
 from blade.model.run import Run
@@ -105,7 +106,8 @@ def sample(task: str | int, *, epoch: int = 1, value: object = "C", **more: Any)
 
 def load(*paths: Path | str, detect: Detect | None = None, **options: Any) -> list[Run]:
     """The runs of some paths, under options of these names."""
-    found = find([str(path) for path in paths], options.get("format"))
+    limits = options.get("limits", DEFAULT_LIMITS)
+    found = find([str(path) for path in paths], options.get("format"), limits=limits)
     return list(load_found(found, Options(workers=1, **options), detect))
 
 

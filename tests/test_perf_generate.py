@@ -14,8 +14,11 @@ from typing import Any
 import pytest
 import zstandard
 
+import builders
+
 PERF = Path(__file__).parents[1] / "perf"
 WELL_FORMED = ("conversations", "small", "logs")
+"""Kinds whose rows hold a trajectory."""
 SIZES = {"conversations": (28_000, 36_000), "small": (2_500, 3_500), "logs": (32_000, 42_000)}
 
 
@@ -34,6 +37,7 @@ def load(name: str) -> Any:
 
 
 generate = load("generate")
+folders = load("folders")
 
 
 @pytest.fixture(scope="module")
@@ -80,6 +84,34 @@ def test_calls_are_answered(lines: dict[str, list[bytes]], kind: str) -> None:
         items = row["response"]["output"]
         calls = [item["call_id"] for item in items if item["type"] == "function_call"]
         assert calls == [item["call_id"] for item in items if item["type"] == "function_call_output"]
+
+
+def test_graded_rows_hold_a_verdict_of_each_test_and_a_log() -> None:
+    rows = [json.loads(line) for line in islice(generate.lines("graded", 7), 512)]
+    size = sum(len(json.dumps(row, separators=(",", ":"))) for row in rows) / len(rows)
+    assert 3_000 < size < 4_200
+    assert all(all(row["tests"].values()) == (row["reward"] == 1.0) for row in rows)
+    assert 15 < sum(len(row["tests"]) for row in rows) / len(rows) < 25
+    names = defaultdict(set)
+    for row in rows:
+        names[row["task_id"]].add(tuple(row["tests"]))
+    assert {len(of_task) for of_task in names.values()} == {1}
+    assert len({row["test_log"] for row in rows}) == 512
+
+
+@pytest.mark.parametrize("shape", folders.SHAPES)
+def test_run_folders_are_what_their_harness_leaves(tmp_path: Path, shape: str) -> None:
+    assert folders.write(tmp_path / "one", shape, 10) >= 10
+    folders.write(tmp_path / "two", shape, 10)
+    texts = [
+        {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+        for folder in (tmp_path / "one", tmp_path / "two")
+    ]
+    assert texts[0] == texts[1]
+    (run,) = builders.load(tmp_path / "one")
+    assert run.rollouts.height == (40 if shape == "files" else 10)
+    assert run.problem_count == 0
+    assert {"passed", "failed"} == set(run.rollouts["outcome"])
 
 
 def test_mixed_files_hold_odd_shapes_and_bad_lines() -> None:

@@ -11,9 +11,10 @@ from proof.simulate import mechanisms as package
 from proof.simulate.code import Code
 from proof.simulate.mechanism import Mechanism, World
 from proof.simulate.single import Single
+from proof.simulate.terminal import Terminal
 from proof.simulate.tools import Tools
 
-WORLDS: tuple[World, ...] = (Single(), Tools(), Code())
+WORLDS: tuple[World, ...] = (Single(), Tools(), Code(), Terminal())
 
 
 @cache
@@ -31,7 +32,7 @@ def worlds(name: str) -> tuple[World, ...]:
     """The world of a name, or all of them; RequestError for a name that is none."""
     chosen = tuple(world for world in WORLDS if name in (world.name, "all"))
     if not chosen:
-        raise RequestError(f"no world is called {name!r}", hint="one of single, tools, code, all")
+        raise RequestError(f"no world is called {name!r}", hint="one of single, tools, code, terminal, all")
     return chosen
 
 
@@ -42,3 +43,8 @@ def plants(world: World, names: tuple[str, ...]) -> tuple[Mechanism, ...]:
         if name not in known:
             raise RequestError(f"nothing is planted under the name {name!r}", hint="known: " + ", ".join(known))
     return tuple(one for one in mechanisms() if one.world == world.name and (not names or one.name in names))
+
+
+def declares_rules(world: str) -> bool:
+    """Whether the mechanisms of a world say which rules must fire; where none does, no rule is counted."""
+    return any(one.must for one in mechanisms() if one.world == world)

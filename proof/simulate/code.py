@@ -117,7 +117,12 @@ def handed_in(task: Issue, rng: Random, items: list[Item], failing: tuple[str, .
         for one, test in zip(task.aspects, task.tests, strict=True)
     ]
     fields = {"resolved": not failing, "model_patch": patch(task, rng, failing), "test_results": results}
-    return Draft(items=items, reward=float(not failing), fields=fields)
+    return Draft(items=items, reward=float(not failing), fields=fields, mode=failed(len(failing), len(task.aspects)))
+
+
+def failed(failing: int, of: int) -> str:
+    """The mode of a verdict by how many checks fail."""
+    return "all-checks-failed" if failing == of else "one-check-failed" if failing == 1 else "some-checks-failed"
 
 
 def complaint(task: Issue, rng: Random, aspect: str) -> str:

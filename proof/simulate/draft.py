@@ -51,6 +51,8 @@ class Draft:
     marks: list[Mark] = field(default_factory=list)
     kept: Kept = "rollouts"
     """The file that the row goes to."""
+    mode: str | None = None
+    """What goes wrong where no mechanism says more; None for a pass."""
 
     def mark(self, quote: str, where: str = "text") -> None:
         """Note the first step that holds a quote, or the field of the row that does; ValueError where nothing does."""

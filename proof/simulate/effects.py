@@ -12,6 +12,7 @@ from random import Random
 from proof.simulate.draft import Draft, Item, called
 from proof.simulate.generate import Made, row_of
 from proof.simulate.mechanism import World
+from proof.simulate.names import names_of
 from proof.simulate.plan import Part, Played
 from proof.simulate.tools import Case, Tools, agreed, change, ended, finished, known, looked_up
 from proof.simulate.truth import RunTruth, Truth
@@ -99,6 +100,9 @@ def _rollout(task: Case, rng: Random, present: list[str], passes: bool) -> Draft
 
 def _made(world: World, seed: int, rows: list[tuple[Part, int, Draft]]) -> Made:
     (model,) = world.models
-    lines = (row_of(world, model, part, Played(repeat=repeat, draft=draft, hit=False)) for part, repeat, draft in rows)
+    names = names_of("documented", world.name, 1)
+    lines = [
+        row_of(world, model, part, Played(repeat=repeat, draft=draft, hit=False), names) for part, repeat, draft in rows
+    ]
     truth = Truth(world=world.name, seed=seed, runs={model: RunTruth(tasks={}, must={}, may={})})
     return Made(world=world.name, files={f"{model}_rollouts.jsonl": b"".join(lines)}, truth=truth)

@@ -50,6 +50,16 @@ class Mechanism:
     """Codes of rules that must fire where it is planted."""
     may: tuple[str, ...]
     """Codes that rightly fire beside them; not counted."""
+    mode: str | None = None
+    """Of a rollout that is hit and fails; None where its draft says it: a plain mistake, or one of several."""
+    party: str | None = None
+    """Who has to act, where it is not the party of the mode."""
+    modes_too: tuple[str, ...] = ()
+    """Other modes that an expert could name from the rows as well."""
+    settled: bool = True
+    """Whether the rows settle the mode; if they do not, `unattributed` is right too."""
+    doubtful: bool = False
+    """Whether a pass that is hit is one to doubt."""
     doses: tuple[float, ...]
     """Shares of a task's rollouts that are hit; 0 where the task itself is bent and its rollouts are played as ever."""
     rest: str
@@ -73,6 +83,11 @@ def mechanism(
     kind: Kind = "fault",
     must: tuple[str, ...] = (),
     may: tuple[str, ...] = (),
+    mode: str | None = None,
+    party: str | None = None,
+    modes_too: tuple[str, ...] = (),
+    settled: bool = True,
+    doubtful: bool = False,
     doses: tuple[float, ...] = (0.5, 0.75, 1.0),
     rest: str | None = None,
     one_run: bool = False,
@@ -95,6 +110,11 @@ def mechanism(
             kind=kind,
             must=must,
             may=may,
+            mode=mode,
+            party=party,
+            modes_too=modes_too,
+            settled=settled,
+            doubtful=doubtful,
             doses=doses if bodies["play"] else (0.0,),
             rest=rest or ("slip" if kind == "fault" and cause is not None else "pass"),
             one_run=one_run,

@@ -9,7 +9,10 @@ from functools import reduce
 from blade.model.analysis import Analysis, RunAnalysis
 from blade.model.diagnosis import Diagnosis, Support
 from blade.model.finding import Cause, Differs
+from proof.simulate.agreement import Agreement, joined
+from proof.simulate.catalogue import declares_rules
 from proof.simulate.ranking import NOT_RANKED, Ranking
+from proof.simulate.tally import Tally, summed
 from proof.simulate.truth import Planted, RunTruth, TaskTruth, Truth
 
 BLAMES = (Support.DIRECT, Support.SHOWN, Support.CONSISTENT)
@@ -17,32 +20,7 @@ BLAMES = (Support.DIRECT, Support.SHOWN, Support.CONSISTENT)
 HONEST = (None, Cause.KNOWLEDGE, Cause.UNRELIABLE)
 """What may be said of a task in which nothing but the model fails."""
 NONE = "not settled"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Tally:
-    """How often something was planted, said rightly, and said where it is not so."""
-
-    planted: int = 0
-    right: int = 0
-    wrong: int = 0
-
-    @property
-    def recall(self) -> float | None:
-        """Share of the planted that was seen; None where nothing was planted."""
-        return self.right / self.planted if self.planted else None
-
-    @property
-    def precision(self) -> float | None:
-        """Share of what was said that is so; None where nothing was said."""
-        said = self.right + self.wrong
-        return self.right / said if said else None
-
-    def plus(self, other: Tally) -> Tally:
-        """Both together."""
-        return Tally(
-            planted=self.planted + other.planted, right=self.right + other.right, wrong=self.wrong + other.wrong
-        )
+NO_AGREEMENT = Agreement()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +57,8 @@ class Proof:
     """Strings that mean nothing."""
     blamed: tuple[str, ...] = ()
     """Those of them that something rests on."""
+    agreement: Agreement = NO_AGREEMENT
+    """Attributions of rollouts."""
     ranking: Ranking = NOT_RANKED
     """Broken tasks among the most suspect."""
 
@@ -93,25 +73,18 @@ def together(proofs: Iterable[Proof]) -> Proof:
     """Several simulations as one."""
     every = list(proofs)
     return Proof(
-        causes=_summed(one.causes for one in every),
-        mechanisms=_summed(one.mechanisms for one in every),
-        rules=_summed(one.rules for one in every),
+        causes=summed(one.causes for one in every),
+        mechanisms=summed(one.mechanisms for one in every),
+        rules=summed(one.rules for one in every),
         strays=tuple(stray for one in every for stray in one.strays),
         misses=tuple(miss for one in every for miss in one.misses),
         clean=sum(one.clean for one in every),
         accused=tuple(name for one in every for name in one.accused),
         harmless=sum(one.harmless for one in every),
         blamed=tuple(name for one in every for name in one.blamed),
+        agreement=joined(one.agreement for one in every),
         ranking=reduce(Ranking.plus, (one.ranking for one in every), NOT_RANKED),
     )
-
-
-def _summed(tallies: Iterable[Mapping[str, Tally]]) -> dict[str, Tally]:
-    found: dict[str, Tally] = {}
-    for one in tallies:
-        for name, tally in one.items():
-            found[name] = found.get(name, Tally()).plus(tally)
-    return {name: found[name] for name in sorted(found)}
 
 
 def score(truth: Truth, analysis: Analysis) -> Proof:
@@ -133,11 +106,12 @@ class _Scored:
         self.hits = _hits(found)
 
     def proof(self) -> Proof:
-        rows, rules = list(self._tasks()), list(self._rules())
+        rows = list(self._tasks())
+        rules = list(self._rules()) if declares_rules(self.world) else []
         clean = [(task, one) for task, one in self.truth.tasks.items() if one.clean]
         return Proof(
             causes=_causes(rows),
-            mechanisms=_summed(
+            mechanisms=summed(
                 {self._mechanism(one): Tally(planted=1, right=said == one.cause)} for _, one, said in rows
             ),
             rules={code: tally for code, tally, _ in rules},

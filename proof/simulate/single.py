@@ -71,7 +71,9 @@ def judged(task: Question, rng: Random, answer: str | None, text: str) -> Draft:
     """A rollout with its verdict; thoughts come before the message now and then."""
     items = [thought(rng.choice(THOUGHTS))] if rng.random() < 0.3 else []
     passed = answer == task.key
-    return Draft(items=[*items, said(text)], reward=float(passed), fields={"extracted_answer": answer})
+    return Draft(
+        items=[*items, said(text)], reward=float(passed), fields={"extracted_answer": answer}, mode="wrong-answer"
+    )
 
 
 THOUGHTS = (

@@ -6,15 +6,22 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
+from proof.simulate.agreement import Agreement
 from proof.simulate.calibration import Calibration, Share
 from proof.simulate.mechanism import Mechanism
-from proof.simulate.score import Miss, Proof, Tally
+from proof.simulate.score import Miss, Proof
+from proof.simulate.tally import Tally
 
 CAUSES_RIGHT = 0.95
 """Share of tasks whose cause must be right."""
 MOST_SHOWN = 0.05
 """Share of symptoms without an effect that may be called shown."""
+
+
+MOST_CONFUSED = 25
+"""Confusions of modes that a page lists."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +37,7 @@ def page(proof: Proof, calibration: Calibration, rules: Mapping[str, RuleName], 
     """All sections in Markdown, without a title."""
     parts = (
         ("Against what was to be reached", reached(proof, calibration)),
+        ("Attributions", attributions(proof.agreement)),
         ("Causes", causes(proof)),
         ("Rules", rule_table(proof, rules)),
         ("Broken tasks among the most suspect", suspects(proof)),
@@ -40,6 +48,38 @@ def page(proof: Proof, calibration: Calibration, rules: Mapping[str, RuleName], 
         ("Harmless strings blamed", listed(proof.blamed)),
     )
     return "\n\n".join(f"## {title}\n\n{body}" for title, body in parts) + "\n"
+
+
+def attributions(found: Agreement) -> str:
+    """How many rollouts are given the right group, mode and party, and what is said wrongly."""
+    without = f"{len(found.missing_tables)} run(s) have no table of attributions" if found.missing_tables else ""
+    if not found.rollouts:
+        return f"Not measured: {without or 'nothing fails'}."
+    aims = [
+        ("group right", _of(Share(hits=found.group, n=found.rollouts))),
+        ("mode right", _of(Share(hits=found.mode, n=found.rollouts))),
+        ("party right", _of(Share(hits=found.party, n=found.rollouts))),
+        ("unattributed", _of(Share(hits=found.unattributed, n=found.rollouts))),
+        ("`proven` and wrong", f"{len(found.proven_wrong)} of {found.proven}"),
+        ("clean tasks accused", f"{len(found.accused)} of {found.clean}"),
+        ("infrastructure, as one set: precision", _share(found.infra.precision)),
+        ("infrastructure, as one set: recall", _share(found.infra.recall)),
+        ("passes with a mode", f"{len(found.passes_with_a_mode)} of {found.passes}"),
+        ("passes to doubt that are flagged", f"{found.doubtful.right} of {found.doubtful.planted}"),
+        ("other passes that are flagged", str(found.doubtful.wrong)),
+    ]
+    head = ("n", "said rightly", "said wrongly", "precision", "recall")
+    confused = sorted(found.confused.items(), key=lambda one: (-one[1], one[0]))[:MOST_CONFUSED]
+    tables = [
+        *((f"{without}; the figures are of the others.",) if without else ()),
+        table(("failed rollouts, missing ones included", "measured"), aims),
+        table(("group", *head), [(name, *_tally(one)) for name, one in found.by_group.items()]),
+        table(("mode", *head), [(name, *_tally(one)) for name, one in found.by_mode.items()]),
+        table(("true -> said", "rollouts"), [(name, str(times)) for name, times in confused]),
+        f"`proven` and wrong:\n\n{listed(found.proven_wrong)}",
+        f"Clean tasks accused:\n\n{listed(found.accused)}",
+    ]
+    return "\n\n".join(tables)
 
 
 def suspects(proof: Proof) -> str:
@@ -108,8 +148,12 @@ def mechanism_table(proof: Proof, plants: Sequence[Mechanism]) -> str:
     for one in plants:
         tally = proof.mechanisms.get(f"{one.world}: {one.name}", Tally())
         right = f"{tally.right} of {tally.planted}" if tally.planted else "nothing fails"
-        rows.append((one.world, one.name, one.kind, one.what, str(one.cause or "none"), " ".join(one.must), right))
-    return table(("world", "mechanism", "kind", "what", "true cause", "must fire", "cause right"), rows)
+        said = proof.agreement.by_mechanism.get(f"{one.world}: {one.name}", Tally())
+        modes = f"{said.right} of {said.planted}" if said.planted else ""
+        true = (str(one.cause or "none"), one.mode or "")
+        rows.append((one.world, one.name, one.kind, one.what, *true, " ".join(one.must), right, modes))
+    head = ("world", "mechanism", "kind", "what", "true cause", "true mode", "must fire", "cause right", "mode right")
+    return table(head, rows)
 
 
 def misses(proof: Proof) -> str:
@@ -149,12 +193,16 @@ def as_json(proof: Proof, calibration: Calibration) -> str:
     """The file `proof.json`."""
     value = asdict(proof) | {"calibration": asdict(calibration)}
     for name in ("causes", "mechanisms", "rules"):
-        tallies: Mapping[str, Tally] = getattr(proof, name)
-        value[name] = {
-            one: asdict(tally) | {"precision": tally.precision, "recall": tally.recall}
-            for one, tally in tallies.items()
-        }
+        value[name] = _tallies(getattr(proof, name))
+    for name in ("by_mode", "by_group", "by_mechanism"):
+        value["agreement"][name] = _tallies(getattr(proof.agreement, name))
     return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
+
+
+def _tallies(tallies: Mapping[str, Tally]) -> dict[str, Any]:
+    return {
+        one: asdict(tally) | {"precision": tally.precision, "recall": tally.recall} for one, tally in tallies.items()
+    }
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

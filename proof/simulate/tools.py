@@ -5,6 +5,7 @@ The key is a list of due calls. The verifier compares what was changed with what
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
@@ -116,7 +117,24 @@ def finished(task: Case, rng: Random, items: list[Item], reward: float) -> Draft
     """A rollout with its opening and the verifier's account."""
     account = {"reward": reward, "info": {"r_actions": reward}, "actions": list(task.due)}
     opening = [{"role": "system", "content": POLICY}, {"role": "user", "content": first_words(task, rng)}]
-    return Draft(items=items, reward=reward, fields={"reward_info": account}, opening=opening)
+    fields = {"reward_info": account}
+    return Draft(items=items, reward=reward, fields=fields, opening=opening, mode=mode_of_calls(task, items))
+
+
+def mode_of_calls(task: Case, items: list[Item]) -> str:
+    """What separates the changes that were made from the one that is due."""
+    changes = set(CHANGES.values())
+    calls = [one for one in items if one["type"] == "function_call" and one["name"] in changes]
+    if not calls:
+        return "action-missing"
+    if len(calls) > len(task.due):
+        return "action-extra"
+    try:
+        given, due = json.loads(calls[0]["arguments"]), task.due[0]["kwargs"]
+    except ValueError:
+        return "malformed-call"
+    differ = [name for name, value in due.items() if given.get(name) != value]
+    return "wrong-object" if any(name in ("order_id", "item_id") for name in differ) else "wrong-argument"
 
 
 OPENINGS = {

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from blade.model.finding import Cause
+from proof.simulate.modes import Group
 
 Places = Mapping[str, tuple[str, ...]]
 
@@ -25,6 +26,26 @@ class TaskTruth:
     """Nobody but the model is to blame for whatever fails."""
     places: tuple[str, ...] = ()
     """Rollouts in which the mechanism was planted."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RolloutTruth:
+    """One rollout that was to be made, the missing ones included."""
+
+    task: str
+    repeat: int
+    mode: str | None
+    """None for a pass."""
+    party: str | None
+    group: Group | None
+    modes_too: tuple[str, ...] = ()
+    """Modes that an expert could name as well."""
+    settled: bool = True
+    """Whether the rows settle it; if they do not, `unattributed` is right too."""
+    doubtful: bool = False
+    """A pass that should not count as one without a second look."""
+    hit: bool = False
+    """Whether the mechanism of its task was planted in it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +69,7 @@ class RunTruth:
     """By code: rollouts in which it may fire without being wrong."""
     harmless: tuple[Planted, ...] = ()
     """Strings that mean nothing."""
+    rollouts: tuple[RolloutTruth, ...] = ()
     faults: tuple[Planted, ...] = ()
     """Words in which a fault shows, where it has words."""
 

@@ -18,7 +18,7 @@ from blade.ingest.load import first_benchmark, load_found, told_apart
 from blade.ingest.workers import rare_sweeps
 from blade.model.analysis import Analysis, RunAnalysis
 from blade.model.diagnosis import Elsewhere
-from blade.model.errors import BladeError
+from blade.model.errors import ArtifactError, BladeError
 from blade.model.options import Options
 from blade.model.run import Run
 from blade.model.tools import NO_CUSTOM_TOOLS, using_tools
@@ -37,10 +37,10 @@ def load(inputs: Sequence[str], options: Options) -> tuple[Run, ...]:
 
     Rules look at each rollout while its row is read; a run keeps the rule book that it was read with.
     """
-    files, benchmark = find(inputs, options.format, options.field_map), None
+    files, options, benchmark = *_found(inputs, options), None
     if options.rule_book is None and options.find_rule_book and not files.analyses:
         with suppress(BladeError):
-            benchmark = first_benchmark(files)
+            benchmark = first_benchmark(files, options.limits)
     if benchmark is None:
         return _read(files, options)
     from blade.custom_rules.find_rule_book import rule_book_of
@@ -51,6 +51,22 @@ def load(inputs: Sequence[str], options: Options) -> tuple[Run, ...]:
         # The first row spoke for rows of another benchmark: nothing of its package may count for them.
         runs = _read(files, replace(options, pool=None))
     return runs
+
+
+def _found(inputs: Sequence[str], options: Options) -> tuple[Found, Options]:
+    """The files, and the options with the rule book of the package that they lie in, where only its map makes them rollouts."""
+    try:
+        return find(inputs, options.format, options.mapping, options.limits), options
+    except ArtifactError:
+        if options.rule_book is not None or not options.find_rule_book:
+            raise
+        from blade.custom_rules.find_rule_book import rule_book_above
+
+        book = rule_book_above(Path(text.rpartition("=")[2]) for text in inputs)
+        if book is None or not book.field_map:
+            raise
+        options = replace(options, rule_book=book)
+        return find(inputs, options.format, options.mapping, options.limits), options
 
 
 def _read(files: Found, options: Options) -> tuple[Run, ...]:

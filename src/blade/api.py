@@ -13,6 +13,7 @@ from blade import analysis as pipeline
 from blade.model.analysis import Analysis
 from blade.model.diagnosis import Contrast, DeepDive
 from blade.model.errors import RequestError
+from blade.model.limits import DEFAULT_LIMITS, ReadLimits
 from blade.model.options import Options
 from blade.model.run import Run
 
@@ -38,10 +39,12 @@ def load_run(
     expect_repeats: int | None = None,
     package: _PathLike | None = None,
     field_map: Mapping[str, str] | None = None,
+    limits: ReadLimits = DEFAULT_LIMITS,
 ) -> Run:
     """The one run that the paths hold; raises `BladeError` when they hold none or several.
 
-    `field_map` says what fields of the rows are: `{"task": "case_id", "reward": "grading.points"}`.
+    `field_map` says what fields of the rows are: `{"task": "case_id", "reward": "grading.points"}`; `limits` what is too
+    long or too large to be read.
     """
     from blade.ingest.mapping import read_map
 
@@ -52,6 +55,7 @@ def load_run(
         expect_tasks=expect_tasks,
         expect_repeats=expect_repeats,
         field_map=read_map([f"{target}={path}" for target, path in (field_map or {}).items()]),
+        limits=limits,
     )
     return _only(pipeline.load([os.fspath(each) for each in (path, *more)], options), os.fspath(path))
 
@@ -102,9 +106,10 @@ def health(*runs: Source, package: _PathLike | None = None) -> Health:
 
 
 def show(run: Source, location: str, *, steps: str | None = None, width: int | None = None) -> str:
-    """A rollout in order, as plain text; `location` is `TASK#REPEAT` or `TASK#REPEAT:STEP`, `steps` a range `4:12`."""
+    """All that is known of a rollout, as plain text; `location` is `TASK#REPEAT` or `TASK#REPEAT:STEP`, `steps` a range `4:12`."""
+    from blade.ingest.shown_row import shown_row
     from blade.model.run import parse_location, step_range
-    from blade.report.plain_text import show as lines_of
+    from blade.report.rollout_text import show as lines_of
 
     loaded = run if isinstance(run, Run) else _only(_loaded([run], Options(metrics_only=True)), os.fspath(run))
     task, repeat, step = parse_location(loaded, location)
@@ -115,7 +120,7 @@ def show(run: Source, location: str, *, steps: str | None = None, width: int | N
         last = max((each.index for each in rollout.steps or ()), default=None)
         hint = f"it has steps 0 to {last}" if last is not None else "no trajectory is recorded"
         raise RequestError(f"{rollout.key} has no such step", hint=hint)
-    return "\n".join(lines_of(rollout, steps=wanted, width=width))
+    return "\n".join(lines_of(rollout, shown_row(rollout), steps=wanted, width=width))
 
 
 def audit(report: _PathLike, *runs: Source) -> Audit:

@@ -75,8 +75,8 @@ def test_a_sidecar_given_for_its_rollouts_names_them(tmp_path: Path, sidecar: st
 @pytest.mark.parametrize(
     ("name", "indent", "rows", "command"),
     [
-        ("a.json", None, [{"reward": 1}], "jq -c '.[]' a.json > a_lines.jsonl"),
-        ("a.jsonl", 2, [{"reward": 1}], "jq -c '.[]' a.jsonl > a_lines.jsonl"),
+        ("a.json", None, [1, 2], "jq -c '.[]' a.json > a_lines.jsonl"),
+        ("a.jsonl", 2, [[]], "jq -c '.[]' a.jsonl > a_lines.jsonl"),
         ("a.jsonl", 2, {"reward": 1}, "jq -c . a.jsonl > a_lines.jsonl"),
     ],
 )

@@ -389,3 +389,34 @@ def test_a_chat_completion_in_place_of_a_response(tmp_path: Path) -> None:
         ("2", 0, None, None, None),
     ]
     assert [step.text or step.tool for step in reread(run, [("1", 0)])[0].steps or ()] == ["so 1", "go"]
+
+
+def lm_eval_summary(folder: Path, **figures: float) -> Path:
+    """The results of a run of the LM Evaluation Harness, with the mean of each filter."""
+    results = {"alias": "sums"} | {f"exact_match,{name}": value for name, value in figures.items()}
+    path = folder / "results_2026-01-02T03-04-05.json"
+    path.write_text(
+        json.dumps({"results": {"sums": results}, "configs": {"sums": {}}, "versions": {}, "n-shot": {"sums": 5}})
+    )
+    return path
+
+
+def test_the_summary_of_lm_eval_is_compared_with_its_samples(tmp_path: Path) -> None:
+    rows = [doc(n, reader, "4", float(n)) for n in range(2) for reader in ("strict", "loose")]
+    write_jsonl(tmp_path / "samples_sums_2026-01-02T03-04-05.jsonl", rows)
+    lm_eval_summary(tmp_path, strict=0.5, loose=0.75)
+    runs = load(tmp_path)
+    assert [(run.agent, run.problem_count, run.settings.get("num_fewshot")) for run in runs] == [
+        ("loose", 0, "5"),
+        ("strict", 0, "5"),
+    ]
+    compared = [number for run in runs for number in blade.analyze(run).runs[0].recorded]
+    assert [(number.recorded, number.recomputed, number.agrees) for number in compared] == [
+        (0.75, 0.5, False),
+        (0.5, 0.5, True),
+    ]
+
+
+def test_a_summary_without_samples_says_how_to_write_them(tmp_path: Path) -> None:
+    with pytest.raises(BladeError, match="--log_samples writes them"):
+        load(lm_eval_summary(tmp_path, none=0.5))

@@ -51,7 +51,7 @@ def test_a_refused_file_names_its_fields_and_the_mapping_to_try(tmp_path: Path) 
     path = write_jsonl(tmp_path / "mine.jsonl", ROWS)
     with pytest.raises(blade.BladeError) as refused:
         blade.load_run(path)
-    assert "case.id (c-7)" in refused.value.message
+    assert "case.id (c-7; the task?)" in refused.value.message
     assert "--map task=case.id --map reward=grading.points" in refused.value.message
 
 
@@ -68,3 +68,44 @@ def test_one_thing_cannot_be_two_fields(tmp_path: Path) -> None:
     done = CliRunner().invoke(command_line(), ["analyze", str(path), "--map", "task=a", "--map", "task=b"])
     assert isinstance(done.exception, blade.BladeError)
     assert "twice" in done.exception.message
+
+
+PACKAGE = "map: {task: case.id, repeat: try, reward: grading.points}\n"
+
+
+def test_the_rule_book_of_a_package_holds_the_mapping(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "cases" / "rollouts" / "mine.jsonl", ROWS)
+    book = tmp_path / "cases" / "skill" / "blade.yaml"
+    book.parent.mkdir()
+    book.write_text(PACKAGE, "utf-8")
+    expected = {"c-7#0": "passed", "c-7#1": "failed", "c-8#0": "failed", "c-8#1": "failed"}
+    assert outcomes(blade.load_run(path, package=tmp_path / "cases")) == expected
+    assert outcomes(blade.load_run(path)) == expected  # the package that the file lies in
+
+
+def test_the_command_line_overrules_the_rule_book(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "mine.jsonl", [row | {"other": 1.0} for row in ROWS])
+    book = tmp_path / "blade.yaml"
+    book.write_text(PACKAGE, "utf-8")
+    run = blade.load_run(path, package=book, field_map={"reward": "other"})
+    assert set(outcomes(run).values()) == {"passed"}
+
+
+def test_an_unknown_name_in_the_map_is_refused_with_its_line(tmp_path: Path) -> None:
+    book = tmp_path / "blade.yaml"
+    book.write_text("benchmark: b\nmap:\n  colour: x\n", "utf-8")
+    path = write_jsonl(tmp_path / "mine.jsonl", ROWS)
+    with pytest.raises(blade.BladeError, match=r"blade.yaml:3: nothing is called 'colour' here"):
+        blade.load_run(path, package=book)
+
+
+def test_a_verdict_can_be_a_word(tmp_path: Path) -> None:
+    rows = [{"k": name, "end": word} for name, word in (("a", "PASSED"), ("b", "incorrect"), ("c", "error"))]
+    run = blade.load_run(write_jsonl(tmp_path / "mine.jsonl", rows), field_map={"task": "k", "reward": "end"})
+    assert outcomes(run) == {"a#0": "passed", "b#0": "failed", "c#0": "unscored"}
+
+
+def test_rows_without_a_score_say_first_which_field_may_be_one(tmp_path: Path) -> None:
+    rows = [{"index": n, "output": {"text": "x", "verdict": {"held": n % 2 == 0}}} for n in range(4)]
+    run = blade.load_run(write_jsonl(tmp_path / "mine.jsonl", rows))
+    assert "--map task=index --map reward=output.verdict.held" in run.problems[0].reason

@@ -384,3 +384,39 @@ def test_a_turn_of_thought_action_and_observation_is_three_steps() -> None:
         (2, "result", "action", "43\n\n"),
     ]
     assert [step.failed for step in found if step.kind == "result"] == [False, True, False]
+
+
+def test_every_speaker_of_a_talk_between_agents_keeps_its_name() -> None:
+    code = "Count them.\n```python\nprint(4)\n```"
+    talk = [
+        {"name": "Excel_Expert", "role": "assistant", "content": code},
+        {"name": "Shell", "role": "user", "content": "exitcode: 0 (execution succeeded)\nCode output: 4\n"},
+        {"name": "Checker", "role": "user", "content": "It is 4."},
+        {"name": "Shell", "role": "user", "content": "There is no code to run."},
+    ]
+    steps = read_steps(json.dumps(talk).encode())
+    assert [(step.party, step.kind, step.actor, step.tool, step.answers) for step in steps] == [
+        ("agent", "message", "Excel_Expert", None, None),
+        ("agent", "call", "Excel_Expert", "python", None),
+        ("tool", "result", "Shell", "python", 0),
+        ("agent", "message", "Checker", None, None),
+        ("tool", "message", "Shell", None, None),
+    ]
+
+
+@pytest.mark.parametrize("name", ["role", "speaker", "agent", "sender", "actor"])
+def test_who_speaks_is_told_by_any_usual_name(name: str) -> None:
+    steps = read_steps(json.dumps([{name: "human", "content": "q"}, {name: "Planner", "content": "p"}]).encode())
+    assert [(step.party, step.actor, step.text) for step in steps] == [("user", None, "q"), ("agent", "Planner", "p")]
+
+
+def test_somebody_beside_the_agent_is_not_the_agent() -> None:
+    steps = read_steps(b'[{"role": "assistant", "content": "a"}, {"role": "customer", "content": "c"}]')
+    assert [(step.party, step.actor) for step in steps] == [("agent", None), ("user", "customer")]
+
+
+def test_a_result_without_a_call_is_counted() -> None:
+    steps = read_steps(
+        b'[{"role": "assistant", "content": "a"}, {"role": "tool", "tool_call_id": "9", "content": "r"}]'
+    )
+    assert count(steps, None)[0].orphan_results == 1

@@ -13,7 +13,8 @@ from blade.model.measure import Interval
 from proof.score_diagnosis import analyzed, scored, write_files
 from proof.simulate.calibration import Estimate, Share, SupportedSymptoms, calibrated
 from proof.simulate.generate import Made, Wanted, generate
-from proof.simulate.score import Proof, Tally, together
+from proof.simulate.score import Proof, together
+from proof.simulate.tally import Tally
 
 
 def proved(folder: Path, *names: str, tasks: int = 20) -> Proof:

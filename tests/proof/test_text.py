@@ -7,7 +7,8 @@ import json
 from blade.model.finding import Cause
 from proof.simulate.calibration import calibrated
 from proof.simulate.mechanism import Mechanism
-from proof.simulate.score import Miss, Proof, Tally
+from proof.simulate.score import Miss, Proof
+from proof.simulate.tally import Tally
 from proof.simulate.text import RuleName, as_json, causes, listed, mechanism_table, misses, reached, rule_table, strays
 
 MISS = Miss(

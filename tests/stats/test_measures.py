@@ -84,8 +84,21 @@ def test_the_best_constant_answer_and_doing_nothing(tmp_path: Path) -> None:
     assert (nothing.value, nothing.reason) == (None, "no key is a list of actions")
     assert (constant.value, constant.n, constant.method) == (4 / 6, 6, "always answering 'b'")
     calls = [[], [{"name": "get_user", "arguments": {}}], [{"name": "cancel_order", "arguments": {}}]]
-    keyed = [row(f"t{i}", 0, 0, expected_actions=call) for i, call in enumerate(calls)]
+    keyed = [row(f"t{i}", 0, int(i < 2), expected_actions=call) for i, call in enumerate(calls)]
     assert analyzed(tmp_path, keyed).metrics.baselines[0].value == 2 / 3
+    refused = [row(f"t{i}", 0, 0, expected_actions=call) for i, call in enumerate(calls)]
+    assert analyzed(tmp_path, refused).metrics.baselines[0].value == 0, "doing nothing was tried, and never passed"
+
+
+def test_what_no_rollout_shows_is_no_baseline(tmp_path: Path) -> None:
+    acts = [{"type": "function_call", "name": "cancel_order", "arguments": "{}", "call_id": "c"}]
+    keys: list[list[object]] = [[], [{"name": "cancel_order", "arguments": {}}]]
+    rows = [row(f"t{i}", 0, 0, expected_actions=key) | {"response": {"output": acts}} for i, key in enumerate(keys)]
+    nothing = analyzed(tmp_path, rows).metrics.baselines[0]
+    assert (nothing.value, nothing.reason) == (None, "no rollout shows what doing nothing scores")
+    loses = [row(f"t{i}", 0, 0, expected_answer="B", extracted_answer="B") for i in range(3)]
+    constant = analyzed(tmp_path, loses).metrics.baselines[1]
+    assert constant.value is None and "none of 3 rollouts that did passed" in (constant.reason or "")
 
 
 def test_a_label_is_no_constant_answer_where_no_answer_is_extracted(tmp_path: Path) -> None:

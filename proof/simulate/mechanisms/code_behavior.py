@@ -16,7 +16,14 @@ def nothing_handed_in(task: Issue, draft: Draft) -> Draft:
     return draft
 
 
-@mechanism("code", cause=Cause.BEHAVIOR, must=("BEH012",), may=("ANS005",))
+@mechanism(
+    "code",
+    mode="patch-empty",
+    modes_too=("handed-back", "no-action"),
+    cause=Cause.BEHAVIOR,
+    must=("BEH012",),
+    may=("ANS005",),
+)
 def no_patch(task: Issue, rng: Random) -> Draft:
     """The agent explains what it would change, and changes nothing."""
     words = rng.choice(
@@ -30,7 +37,14 @@ def no_patch(task: Issue, rng: Random) -> Draft:
     return nothing_handed_in(task, handed_in(task, rng, [*read(task, rng), said(words)], task.aspects))
 
 
-@mechanism("code", cause=Cause.BEHAVIOR, must=("BEH001",), may=("ANS005", "BEH011", "BEH012"))
+@mechanism(
+    "code",
+    mode="loop",
+    modes_too=("patch-empty",),
+    cause=Cause.BEHAVIOR,
+    must=("BEH001",),
+    may=("ANS005", "BEH011", "BEH012"),
+)
 def reads_one_file_for_ever(task: Issue, rng: Random) -> Draft:
     """The agent prints the same file again and again, and hands nothing in."""
     look = (rng.choice(("bash", "read_file")), {"command": f"cat {task.path}"}, "def f(value):\n    return None\n")
@@ -38,7 +52,7 @@ def reads_one_file_for_ever(task: Issue, rng: Random) -> Draft:
     return nothing_handed_in(task, handed_in(task, rng, [*items, said("I will look at it once more.")], task.aspects))
 
 
-@mechanism("code", cause=Cause.BEHAVIOR, may=("BEH001", "BEH011", "BEH012", "ANS005"))
+@mechanism("code", mode="step-limit", cause=Cause.BEHAVIOR, may=("BEH001", "BEH011", "BEH012", "ANS005"))
 def out_of_turns(task: Issue, rng: Random) -> Draft:
     """The limit of turns ends the rollout before anything is handed in."""
     steps = [
@@ -58,7 +72,7 @@ SLOW = (
 )
 
 
-@mechanism("code", cause=Cause.BEHAVIOR)
+@mechanism("code", mode="all-checks-failed", modes_too=("some-checks-failed",), cause=Cause.BEHAVIOR)
 def own_code_too_slow(task: Issue, rng: Random) -> Draft:
     """The tests of the patch run into their time limit: the agent's loop never ends."""
     draft = handed_in(task, rng, [*read(task, rng), *edited(task, rng, ()), said(summary(task, rng))], task.aspects)
@@ -69,7 +83,14 @@ def own_code_too_slow(task: Issue, rng: Random) -> Draft:
     return draft
 
 
-@mechanism("code", cause=Cause.BEHAVIOR, must=("BEH002",), may=("ANS005", "BEH012"))
+@mechanism(
+    "code",
+    mode="patch-empty",
+    modes_too=("patch-not-applied", "malformed-call"),
+    cause=Cause.BEHAVIOR,
+    must=("BEH002",),
+    may=("ANS005", "BEH012"),
+)
 def edit_that_failed(task: Issue, rng: Random) -> Draft:
     """The edit is refused, and the agent sums up as if the file were changed."""
     words = rng.choice(
@@ -95,6 +116,7 @@ LOST: tuple[tuple[str, str, str], ...] = (
 
 @mechanism(
     "code",
+    modes_too=("loop",),
     cause=Cause.BEHAVIOR,
     must=("BEH011",),
     may=("BEH001", "BEH004", "ANS005"),

@@ -33,7 +33,15 @@ def missing(task: Issue) -> str:
     )
 
 
-@mechanism("code", cause=Cause.TASK, must=("TSK015",), may=("TSK009", "TSK013", "TSK008"), doses=(1.0,))
+@mechanism(
+    "code",
+    mode="grader-did-not-run",
+    modes_too=("test-cannot-pass", "grader-crashed", "environment-failed"),
+    cause=Cause.TASK,
+    must=("TSK015",),
+    may=("TSK009", "TSK013", "TSK008"),
+    doses=(1.0,),
+)
 def test_library_missing(task: Issue, rng: Random) -> Draft:
     """A library that only the tests use is not installed, so that no test can run."""
     return failing_with(task, rng, missing(task))
@@ -54,13 +62,30 @@ def crash(task: Issue) -> str:
     )
 
 
-@mechanism("code", cause=Cause.TASK, must=("TSK013",), may=("TSK009", "TSK008", "TSK015"), doses=(1.0,))
+@mechanism(
+    "code",
+    mode="grader-crashed",
+    modes_too=("test-cannot-pass", "grader-did-not-run"),
+    cause=Cause.TASK,
+    must=("TSK013",),
+    may=("TSK009", "TSK008", "TSK015"),
+    doses=(1.0,),
+)
 def test_code_raises(task: Issue, rng: Random) -> Draft:
     """The verifier's own test code raises before it reaches the patch."""
     return failing_with(task, rng, crash(task))
 
 
-@mechanism("code", cause=Cause.TASK, must=("TSK007", "TSK009"), may=("TSK008",), doses=(1.0,), rest="pass")
+@mechanism(
+    "code",
+    mode="hidden-requirement",
+    modes_too=("prompt-test-mismatch",),
+    cause=Cause.TASK,
+    must=("TSK007", "TSK009"),
+    may=("TSK008",),
+    doses=(1.0,),
+    rest="pass",
+)
 def words_nobody_asked_for(task: Issue, rng: Random) -> Draft:
     """A test looks for a message that the issue nowhere names."""
     wanted = Random(task.nonce).choice(("value out of bounds, see manual", "Ungueltige Eingabe", "E-7731: rejected"))
@@ -68,7 +93,14 @@ def words_nobody_asked_for(task: Issue, rng: Random) -> Draft:
     return failing_with(task, rng, f"AssertionError: '{wanted}' not found in \"{got}\"", 1)
 
 
-@mechanism("code", cause=Cause.TASK, must=("TSK004",), may=("TSK009", "TSK008", "TSK003"), doses=(1.0,))
+@mechanism(
+    "code",
+    mode="correct-but-rejected",
+    cause=Cause.TASK,
+    must=("TSK004",),
+    may=("TSK009", "TSK008", "TSK003"),
+    doses=(1.0,),
+)
 def only_white_space_differs(task: Issue, rng: Random) -> Draft:
     """Printed output is compared, and differs by a line break only; the fields that hold it differ from task to task."""
     expected = "\n".join(f"{one}: {len(one)}" for one in task.aspects)
@@ -82,7 +114,14 @@ def only_white_space_differs(task: Issue, rng: Random) -> Draft:
     return draft
 
 
-@mechanism("code", cause=Cause.TASK, must=("TSK014",), may=("TSK012",))
+@mechanism(
+    "code",
+    mode="inconsistent-verdict",
+    modes_too=("correct-but-rejected",),
+    cause=Cause.TASK,
+    must=("TSK014",),
+    may=("TSK012",),
+)
 def every_test_holds_and_still_no(task: Issue, rng: Random) -> Draft:
     """All tests hold and `resolved` is true, and the reward is 0."""
     draft = handed_in(task, rng, work(task, rng, ()), ())
@@ -90,7 +129,15 @@ def every_test_holds_and_still_no(task: Issue, rng: Random) -> Draft:
     return draft
 
 
-@mechanism("code", cause=Cause.DATA, must=("DAT001",), may=("TSK008",), doses=(0.25, 0.5, 0.75))
+@mechanism(
+    "code",
+    mode="expected-answer-wrong",
+    modes_too=("prompt-test-mismatch", "hidden-requirement"),
+    cause=Cause.DATA,
+    must=("DAT001",),
+    may=("TSK008",),
+    doses=(0.25, 0.5, 0.75),
+)
 def another_issue(task: Issue, rng: Random) -> Draft:
     """Some rows that count as repeats of a task were given another issue, and judged by the first one's tests."""
     other = f"Issue {rng.randint(900, 999)}: the command line prints its help twice. Print it once."

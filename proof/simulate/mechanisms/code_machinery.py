@@ -25,7 +25,12 @@ SAYS_SO = (
 
 
 @mechanism(
-    "code", cause=Cause.INFRA, must=("INF005",), may=("ANS005", "BEH012", "INF004", "BEH001", "BEH002", "BEH005")
+    "code",
+    mode="environment-failed",
+    modes_too=("service-unavailable",),
+    cause=Cause.INFRA,
+    must=("INF005",),
+    may=("ANS005", "BEH012", "INF004", "BEH001", "BEH002", "BEH005"),
 )
 def no_sandbox(task: Issue, rng: Random) -> Draft:
     """The sandbox never starts: every command comes back with the same error."""
@@ -45,7 +50,13 @@ DIES = (
 )
 
 
-@mechanism("code", cause=Cause.INFRA, may=("ANS005", "BEH012", "INF005", "INF004", "BEH001", "BEH002", "BEH005"))
+@mechanism(
+    "code",
+    mode="environment-failed",
+    modes_too=("service-unavailable", "agent-crashed"),
+    cause=Cause.INFRA,
+    may=("ANS005", "BEH012", "INF005", "INF004", "BEH001", "BEH002", "BEH005"),
+)
 def sandbox_dies(task: Issue, rng: Random) -> Draft:
     """The sandbox dies after the first look, and no later command works; the harness says so."""
     words = rng.choice(DIES)
@@ -56,7 +67,7 @@ def sandbox_dies(task: Issue, rng: Random) -> Draft:
     return draft
 
 
-@mechanism("code", cause=Cause.INFRA, may=("TSK013",))
+@mechanism("code", mode="grader-did-not-run", modes_too=("no-verdict",), cause=Cause.INFRA, may=("TSK013",))
 def evaluation_never_ran(task: Issue, rng: Random) -> Draft:
     """The patch was handed in; the harness ran out of time or machines before a test was run."""
     draft = handed_in(task, rng, work(task, rng, ()), ())
@@ -73,7 +84,13 @@ def evaluation_never_ran(task: Issue, rng: Random) -> Draft:
     return draft
 
 
-@mechanism("code", cause=Cause.INFRA, may=("INF001",))
+@mechanism(
+    "code",
+    mode="agent-crashed",
+    modes_too=("missing-row", "environment-failed", "provider-failed", "no-verdict"),
+    cause=Cause.INFRA,
+    may=("INF001",),
+)
 def killed_by_the_host(task: Issue, rng: Random) -> Draft:
     """The runner kills the rollout for reasons of its own, and keeps it among the failures."""
     draft = handed_in(task, rng, [*read(task, rng), *edited(task, rng, ())], task.aspects)

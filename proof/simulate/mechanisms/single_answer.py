@@ -10,7 +10,7 @@ from proof.simulate.mechanism import mechanism
 from proof.simulate.single import Question, answered, judged, working
 
 
-@mechanism("single", cause=Cause.BEHAVIOR, must=("ANS001",), may=("ANS002", "ANS005"))
+@mechanism("single", mode="token-limit", cause=Cause.BEHAVIOR, must=("ANS001",), may=("ANS002", "ANS005"))
 def cut_by_tokens(task: Question, rng: Random) -> Draft:
     """The output ends at the token limit, in the middle of a sentence."""
     text = " ".join(working(task, rng, task.answer) for _ in range(3))
@@ -26,7 +26,14 @@ def cut_by_tokens(task: Question, rng: Random) -> Draft:
     return draft
 
 
-@mechanism("single", cause=Cause.BEHAVIOR, must=("ANS002",), may=("ANS005",))
+@mechanism(
+    "single",
+    mode="output-missing",
+    modes_too=("no-action", "wrong-format", "wrong-answer"),
+    cause=Cause.BEHAVIOR,
+    must=("ANS002",),
+    may=("ANS005",),
+)
 def only_thought(task: Question, rng: Random) -> Draft:
     """The model thinks, and its message is empty."""
     thinking = thought(f"{working(task, rng, task.answer)} {rng.choice(('Now write it down.', 'Good. Done.'))}")
@@ -45,7 +52,7 @@ REFUSALS = (
 )
 
 
-@mechanism("single", cause=Cause.BEHAVIOR, must=("ANS003",), may=("ANS005",))
+@mechanism("single", mode="refused", cause=Cause.BEHAVIOR, must=("ANS003",), may=("ANS005",))
 def declined(task: Question, rng: Random) -> Draft:
     """The model declines a harmless question."""
     words = rng.choice(REFUSALS)
@@ -70,7 +77,13 @@ WANDERING = (
 )
 
 
-@mechanism("single", cause=Cause.BEHAVIOR, must=("ANS005",))
+@mechanism(
+    "single",
+    mode="output-missing",
+    modes_too=("handed-back", "no-action", "wrong-format", "wrong-answer"),
+    cause=Cause.BEHAVIOR,
+    must=("ANS005",),
+)
 def never_committed(task: Question, rng: Random) -> Draft:
     """The model talks about the question and never gives an answer."""
     text = rng.choice(WANDERING) + " " + rng.choice(("Let me know which way you prefer.", "More could be said.", ""))
@@ -92,7 +105,14 @@ def lucky_guess(task: Question, rng: Random) -> Draft:
 
 
 @mechanism(
-    "single", cause=Cause.KNOWLEDGE, kind="model", must=("ANS001",), may=("ANS005",), rest="mostly slip", doses=(0.25,)
+    "single",
+    mode="token-limit",
+    cause=Cause.KNOWLEDGE,
+    kind="model",
+    must=("ANS001",),
+    may=("ANS005",),
+    rest="mostly slip",
+    doses=(0.25,),
 )
 def wrong_and_one_cut(task: Question, rng: Random) -> Draft:
     """All repeats but one give different wrong answers; that one is cut by the token limit."""

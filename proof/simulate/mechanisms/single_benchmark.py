@@ -11,7 +11,9 @@ from proof.simulate.mechanism import mechanism
 from proof.simulate.single import Question, answered, judged
 
 
-@mechanism("single", cause=Cause.TASK, must=("TSK003",), may=("TSK008", "TSK012", "TSK016"))
+@mechanism(
+    "single", mode="correct-but-rejected", cause=Cause.TASK, must=("TSK003",), may=("TSK008", "TSK012", "TSK016")
+)
 def same_value_rejected(task: Question, rng: Random) -> Draft:
     """The answer is the key's in another spelling, and is rejected."""
     if task.answer in "ABCD":
@@ -24,7 +26,7 @@ def same_value_rejected(task: Question, rng: Random) -> Draft:
     return draft
 
 
-@mechanism("single", cause=Cause.TASK, must=("TSK003",), may=("ANS005",))
+@mechanism("single", mode="correct-but-rejected", cause=Cause.TASK, must=("TSK003",), may=("ANS005",))
 def stated_but_not_extracted(task: Question, rng: Random) -> Draft:
     """The output ends with the right answer in so many words, and the verifier extracts nothing."""
     ending = rng.choice(("The answer is {}.", "Answer: {}", "Final answer: **{}**")).format(task.answer)
@@ -33,7 +35,7 @@ def stated_but_not_extracted(task: Question, rng: Random) -> Draft:
     return draft
 
 
-@mechanism("single", cause=Cause.TASK, must=("TSK008", "TSK016"), does="bend")
+@mechanism("single", mode="expected-answer-wrong", cause=Cause.TASK, must=("TSK008", "TSK016"), does="bend")
 def wrong_key(task: Question, rng: Random) -> Question:
     """The key is wrong: every model gives one and the same answer, and it is rejected."""
     return replace(task, key=task.wrong[-1])
@@ -45,7 +47,15 @@ def fixed(task: Question, rng: Random) -> Draft:
 
 
 @mechanism(
-    "single", cause=Cause.TASK, must=("TSK012",), may=("TSK003",), doses=(0.5, 0.75), otherwise=fixed, rest="pass"
+    "single",
+    mode="inconsistent-verdict",
+    modes_too=("correct-but-rejected",),
+    cause=Cause.TASK,
+    must=("TSK012",),
+    may=("TSK003",),
+    doses=(0.5, 0.75),
+    otherwise=fixed,
+    rest="pass",
 )
 def moody_judge(task: Question, rng: Random) -> Draft:
     """Word for word the same output passes in one repeat and fails in another."""
@@ -54,7 +64,14 @@ def moody_judge(task: Question, rng: Random) -> Draft:
     return draft
 
 
-@mechanism("single", cause=Cause.TASK, must=("TSK014",), may=("TSK003", "TSK012"))
+@mechanism(
+    "single",
+    mode="inconsistent-verdict",
+    modes_too=("correct-but-rejected",),
+    cause=Cause.TASK,
+    must=("TSK014",),
+    may=("TSK003", "TSK012"),
+)
 def verdict_against_reward(task: Question, rng: Random) -> Draft:
     """The verifier's own verdict says right, and the reward says wrong."""
     draft = answered(task, rng, task.answer)
@@ -79,7 +96,7 @@ CRASHES = (
 )
 
 
-@mechanism("single", cause=Cause.TASK, must=("TSK013",), may=("TSK012",))
+@mechanism("single", mode="grader-crashed", cause=Cause.TASK, must=("TSK013",), may=("TSK012",))
 def verifier_raised(task: Question, rng: Random) -> Draft:
     """The verifier's own code raises, and a reward of 0 is recorded."""
     draft = answered(task, rng, task.answer)
@@ -90,7 +107,15 @@ def verifier_raised(task: Question, rng: Random) -> Draft:
     return draft
 
 
-@mechanism("single", cause=Cause.DATA, must=("DAT003",), may=("TSK008", "TSK016"), does="twin")
+@mechanism(
+    "single",
+    mode="expected-answer-wrong",
+    modes_too=("inconsistent-verdict",),
+    cause=Cause.DATA,
+    must=("DAT003",),
+    may=("TSK008", "TSK016"),
+    does="twin",
+)
 def one_prompt_two_keys(task: Question, rng: Random) -> Question:
     """Two tasks have the same prompt, and want different answers."""
     return replace(task, key=task.wrong[0])
@@ -110,13 +135,21 @@ LEAKS = (
 )
 
 
-@mechanism("single", must=("DAT004",), does="bend")
+@mechanism("single", doubtful=True, must=("DAT004",), does="bend")
 def key_in_the_prompt(task: Question, rng: Random) -> Question:
     """The prompt states the answer; the task passes."""
     return replace(task, prompt=task.prompt + rng.choice(LEAKS).format(task.answer))
 
 
-@mechanism("single", cause=Cause.DATA, must=("DAT001",), may=("TSK008",), doses=(0.25, 0.5, 0.75))
+@mechanism(
+    "single",
+    mode="expected-answer-wrong",
+    modes_too=("hidden-requirement", "prompt-test-mismatch"),
+    cause=Cause.DATA,
+    must=("DAT001",),
+    may=("TSK008",),
+    doses=(0.25, 0.5, 0.75),
+)
 def another_question(task: Question, rng: Random) -> Draft:
     """Some rows that count as repeats of a task were given another question, judged by the first one's key."""
     other = f"Name the third month after {rng.choice(('March', 'June', 'August'))}, in capitals."
@@ -141,7 +174,16 @@ def hollow(task: Question, rng: Random) -> Draft:
 
 
 @mechanism(
-    "single", cause=Cause.DATA, must=("DAT005",), may=("ANS005", "ANS003"), does="bend", play=hollow, doses=(1.0,)
+    "single",
+    mode="hidden-requirement",
+    modes_too=("expected-answer-wrong", "prompt-test-mismatch", "test-cannot-pass"),
+    party="task",
+    cause=Cause.DATA,
+    must=("DAT005",),
+    may=("ANS005", "ANS003"),
+    does="bend",
+    play=hollow,
+    doses=(1.0,),
 )
 def hole_in_the_prompt(task: Question, rng: Random) -> Question:
     """The document that the question is about was never filled in."""

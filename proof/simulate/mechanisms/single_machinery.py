@@ -19,7 +19,7 @@ OUTAGES = (
 )
 
 
-@mechanism("single", cause=Cause.INFRA, must=("INF001",), may=("INF006", "ANS005", "INF002"))
+@mechanism("single", mode="provider-failed", cause=Cause.INFRA, must=("INF001",), may=("INF006", "ANS005", "INF002"))
 def endpoint_failed(task: Question, rng: Random) -> Draft:
     """The model's endpoint fails before a word is written, and a reward of 0 is recorded."""
     error = rng.choice(OUTAGES)
@@ -37,7 +37,20 @@ LOST = (
 )
 
 
-@mechanism("single", cause=Cause.INFRA, may=("INF001", "ANS005"))
+@mechanism(
+    "single",
+    mode="agent-crashed",
+    modes_too=(
+        "provider-failed",
+        "missing-row",
+        "grader-hung",
+        "grader-did-not-run",
+        "no-verdict",
+        "environment-failed",
+    ),
+    cause=Cause.INFRA,
+    may=("INF001", "ANS005"),
+)
 def lost_to_the_failures_file(task: Question, rng: Random) -> Draft:
     """The runner gives a rollout up and keeps it among the failures."""
     draft = answered(task, rng, task.answer)
@@ -46,7 +59,7 @@ def lost_to_the_failures_file(task: Question, rng: Random) -> Draft:
     return draft
 
 
-@mechanism("single", doses=(1.0,))
+@mechanism("single", mode="missing-row", doses=(1.0,))
 def never_written(task: Question, rng: Random) -> Draft:
     """The rows of a task are gone: nobody can say why it failed."""
     draft = answered(task, rng, task.answer)
@@ -62,7 +75,13 @@ JUDGE_DOWN = (
 )
 
 
-@mechanism("single", cause=Cause.INFRA, may=("TSK012", "TSK013", "TSK016", "INF001", "INF002", "INF004", "INF007"))
+@mechanism(
+    "single",
+    mode="grader-did-not-run",
+    modes_too=("grader-crashed", "grader-hung", "no-verdict"),
+    cause=Cause.INFRA,
+    may=("TSK012", "TSK013", "TSK016", "INF001", "INF002", "INF004", "INF007"),
+)
 def judge_unreachable(task: Question, rng: Random) -> Draft:
     """The judge cannot be reached, and a reward of 0 is recorded."""
     draft = answered(task, rng, task.answer, closing(task, rng, task.answer))
@@ -73,7 +92,13 @@ def judge_unreachable(task: Question, rng: Random) -> Draft:
     return draft
 
 
-@mechanism("single", cause=Cause.INFRA, may=("INF006", "ANS002", "ANS005"))
+@mechanism(
+    "single",
+    mode="provider-failed",
+    modes_too=("agent-crashed", "missing-row", "agent-not-installed"),
+    cause=Cause.INFRA,
+    may=("INF006", "ANS002", "ANS005"),
+)
 def reply_lost(task: Question, rng: Random) -> Draft:
     """The reply never arrives: the trajectory is empty and no error is recorded."""
     return Draft(items=[], reward=0.0, fields={"extracted_answer": rng.choice((None, ""))})

@@ -44,7 +44,7 @@ def met(task: Case, rng: Random) -> list[Item]:
     return [*known(task, rng), *looked_up(task, rng), *agreed(task, rng)]
 
 
-@mechanism("tools", cause=Cause.BEHAVIOR, must=("BEH001",), may=("BEH011",))
+@mechanism("tools", mode="loop", modes_too=("action-missing",), cause=Cause.BEHAVIOR, must=("BEH001",), may=("BEH011",))
 def same_call_over_and_over(task: Case, rng: Random) -> Draft:
     """The agent reads the same record again and again, and never makes the change."""
     look = ("get_order", {"order_id": task.order["order_id"]}, task.order)
@@ -52,14 +52,21 @@ def same_call_over_and_over(task: Case, rng: Random) -> Draft:
     return stopped(task, rng, [*met(task, rng), *again], rng.choice(LEAVE))
 
 
-@mechanism("tools", cause=Cause.BEHAVIOR, must=("BEH004",), may=("BEH011",))
+@mechanism("tools", mode="loop", modes_too=("action-missing",), cause=Cause.BEHAVIOR, must=("BEH004",), may=("BEH011",))
 def round_and_round(task: Case, rng: Random) -> Draft:
     """Two look-ups are made in turn, with the same arguments, and the change is never made."""
     rounds = [item for _ in range(rng.randint(3, 5)) for item in looked_up(task, rng)]
     return stopped(task, rng, [*met(task, rng), *rounds], rng.choice(LEAVE))
 
 
-@mechanism("tools", cause=Cause.BEHAVIOR, must=("BEH002",), may=("BEH009",))
+@mechanism(
+    "tools",
+    mode="action-missing",
+    modes_too=("malformed-call", "wrong-argument"),
+    cause=Cause.BEHAVIOR,
+    must=("BEH002",),
+    may=("BEH009",),
+)
 def error_passed_over(task: Case, rng: Random) -> Draft:
     """The change is refused by the tool, and the agent says that it is done."""
     words = rng.choice(REFUSED).format(list(task.arguments)[-1])
@@ -88,7 +95,14 @@ UNREADABLE = (
 )
 
 
-@mechanism("tools", cause=Cause.BEHAVIOR, must=("BEH003",), may=("BEH001", "BEH002", "BEH005", "BEH006"))
+@mechanism(
+    "tools",
+    mode="malformed-call",
+    modes_too=("action-missing", "handed-back"),
+    cause=Cause.BEHAVIOR,
+    must=("BEH003",),
+    may=("BEH001", "BEH002", "BEH005", "BEH006"),
+)
 def arguments_that_do_not_parse(task: Case, rng: Random) -> Draft:
     """The agent writes the arguments of the change as broken JSON, twice, and stops."""
     tries = [called(rng, task.tool, rng.choice(MANGLED)(as_text(task.arguments)), rng.choice(UNREADABLE)) for _ in "ab"]
@@ -104,7 +118,9 @@ GIVES_UP = (
 )
 
 
-@mechanism("tools", cause=Cause.BEHAVIOR, must=("BEH005",))
+@mechanism(
+    "tools", mode="handed-back", modes_too=("action-missing", "malformed-call"), cause=Cause.BEHAVIOR, must=("BEH005",)
+)
 def one_try_and_no_more(task: Case, rng: Random) -> Draft:
     """The tool says which argument is missing; the agent reports an error and ends."""
     missing = list(task.arguments)[-1]
@@ -120,7 +136,14 @@ def one_try_and_no_more(task: Case, rng: Random) -> Draft:
     return draft
 
 
-@mechanism("tools", cause=Cause.BEHAVIOR, must=("BEH006",), may=("BEH002", "BEH005"))
+@mechanism(
+    "tools",
+    mode="action-missing",
+    modes_too=("handed-back", "malformed-call", "loop", "wrong-argument"),
+    cause=Cause.BEHAVIOR,
+    must=("BEH006",),
+    may=("BEH002", "BEH005"),
+)
 def mends_the_wrong_argument(task: Case, rng: Random) -> Draft:
     """The error names one argument; the agent changes another and gets the same error."""
     first, *others = task.arguments
@@ -141,7 +164,14 @@ NO_SUCH_TOOL = (
 MADE_UP = ("update_order_everything", "admin_override", "send_change_request", "order_service_call")
 
 
-@mechanism("tools", cause=Cause.BEHAVIOR, must=("BEH007",), may=("BEH002", "BEH005", "BEH009"))
+@mechanism(
+    "tools",
+    mode="malformed-call",
+    modes_too=("action-missing", "handed-back"),
+    cause=Cause.BEHAVIOR,
+    must=("BEH007",),
+    may=("BEH002", "BEH005", "BEH009"),
+)
 def tool_that_is_not_there(task: Case, rng: Random) -> Draft:
     """The agent calls tools that nobody offers, and then ends."""
     names = rng.sample(MADE_UP, 2)
@@ -151,7 +181,14 @@ def tool_that_is_not_there(task: Case, rng: Random) -> Draft:
     return stopped(task, rng, [*met(task, rng), *tries], rng.choice(GIVES_UP))
 
 
-@mechanism("tools", cause=Cause.BEHAVIOR, must=("BEH008",), may=("BEH002", "BEH005"))
+@mechanism(
+    "tools",
+    mode="wrong-object",
+    modes_too=("action-missing", "handed-back", "wrong-argument"),
+    cause=Cause.BEHAVIOR,
+    must=("BEH008",),
+    may=("BEH002", "BEH005"),
+)
 def order_out_of_thin_air(task: Case, rng: Random) -> Draft:
     """The agent makes up an order id instead of using the one it was told."""
     invented = f"HG{rng.randint(100000, 999999)}"
@@ -161,7 +198,7 @@ def order_out_of_thin_air(task: Case, rng: Random) -> Draft:
     return draft
 
 
-@mechanism("tools", cause=Cause.BEHAVIOR, must=("BEH013",))
+@mechanism("tools", mode="wrong-object", modes_too=("wrong-argument",), cause=Cause.BEHAVIOR, must=("BEH013",))
 def guessed_and_taken(task: Case, rng: Random) -> Draft:
     """The agent makes up the id of the order instead of using the one it was told, and the tool takes it."""
     invented = f"HG{rng.randint(100000, 999999)}"
@@ -172,7 +209,7 @@ def guessed_and_taken(task: Case, rng: Random) -> Draft:
     return draft
 
 
-@mechanism("tools", cause=Cause.BEHAVIOR, must=("BEH009",))
+@mechanism("tools", mode="action-missing", cause=Cause.BEHAVIOR, must=("BEH009",))
 def says_it_is_done(task: Case, rng: Random) -> Draft:
     """The agent says that the change was made, and never called the tool."""
     words = rng.choice(ALL_DONE)
@@ -181,7 +218,14 @@ def says_it_is_done(task: Case, rng: Random) -> Draft:
     return draft
 
 
-@mechanism("tools", cause=Cause.BEHAVIOR, must=("ANS004",), may=("BEH009",))
+@mechanism(
+    "tools",
+    mode="malformed-call",
+    modes_too=("action-missing",),
+    cause=Cause.BEHAVIOR,
+    must=("ANS004",),
+    may=("BEH009",),
+)
 def call_in_plain_text(task: Case, rng: Random) -> Draft:
     """The agent's last message holds the call as text, in the syntax of some model family."""
     body = as_text(task.arguments)
@@ -233,7 +277,7 @@ def _other_than_told(task: Case) -> dict[str, str]:
     return given | {"order_id": str(task.customer["orders"][1])}
 
 
-@mechanism("tools", cause=Cause.BEHAVIOR, must=("BEH010",))
+@mechanism("tools", modes_too=("wrong-argument", "wrong-object"), cause=Cause.BEHAVIOR, must=("BEH010",))
 def tells_another_value(task: Case, rng: Random) -> Draft:
     """The call passes one value and the agent reports another, the one that the user had asked for."""
     made = _other_than_told(task)
@@ -251,7 +295,7 @@ STEPS_OUT = (
 )
 
 
-@mechanism("tools", cause=Cause.BEHAVIOR, may=("BEH001", "BEH004", "BEH011"))
+@mechanism("tools", mode="step-limit", cause=Cause.BEHAVIOR, may=("BEH001", "BEH004", "BEH011"))
 def out_of_steps(task: Case, rng: Random) -> Draft:
     """The agent talks and looks up until the limit of steps ends the rollout."""
     chat = [
@@ -267,7 +311,16 @@ def out_of_steps(task: Case, rng: Random) -> Draft:
     return draft
 
 
-@mechanism("tools", cause=Cause.KNOWLEDGE, kind="model", rest="mostly slip", doses=(0.25,), may=("BEH009", "BEH001"))
+@mechanism(
+    "tools",
+    mode="loop",
+    modes_too=("action-missing",),
+    cause=Cause.KNOWLEDGE,
+    kind="model",
+    rest="mostly slip",
+    doses=(0.25,),
+    may=("BEH009", "BEH001"),
+)
 def wrong_and_one_loop(task: Case, rng: Random) -> Draft:
     """All repeats make a wrong change, in different ways; one only loops."""
     look = ("get_order", {"order_id": task.order["order_id"]}, task.order)

@@ -43,6 +43,8 @@ def _shown(task: Case) -> Row:
 
 @mechanism(
     "tools",
+    mode="hidden-requirement",
+    modes_too=("expected-answer-wrong",),
     cause=Cause.TASK,
     must=("TSK001",),
     may=("TSK008", "TSK019"),
@@ -78,6 +80,8 @@ def as_asked(task: Case, rng: Random) -> Draft:
 
 @mechanism(
     "tools",
+    mode="expected-answer-wrong",
+    modes_too=("hidden-requirement",),
     cause=Cause.TASK,
     must=("TSK019",),
     may=("TSK001", "TSK008"),
@@ -104,6 +108,7 @@ def says_yes_and_does_nothing(task: Case, rng: Random) -> Draft:
 
 @mechanism(
     "tools",
+    mode="tool-defect",
     cause=Cause.TASK,
     must=("TSK002",),
     may=("TSK012",),
@@ -134,6 +139,7 @@ def old_record_comes_back(task: Case, rng: Random) -> Draft:
 
 @mechanism(
     "tools",
+    mode="tool-defect",
     cause=Cause.TASK,
     must=("TSK002",),
     may=("TSK012",),
@@ -156,7 +162,7 @@ HANGS_UP = (
 )
 
 
-@mechanism("tools", cause=Cause.TASK, must=("TSK005",))
+@mechanism("tools", mode="user-left-early", cause=Cause.TASK, must=("TSK005",))
 def user_hangs_up_with_the_yes(task: Case, rng: Random) -> Draft:
     """The simulated user agrees and ends the talk in one message, so that the change is never made."""
     asked = agreed(task, rng)[0]
@@ -184,6 +190,8 @@ def keeps_to_the_policy(task: Case, rng: Random) -> Draft:
 
 @mechanism(
     "tools",
+    mode="expected-answer-wrong",
+    modes_too=("hidden-requirement",),
     cause=Cause.TASK,
     must=("TSK006",),
     may=("ANS003", "TSK008"),
@@ -211,7 +219,7 @@ WITHHOLDS = (
 )
 
 
-@mechanism("tools", cause=Cause.TASK, must=("TSK011",))
+@mechanism("tools", mode="user-withheld", modes_too=("user-left-early",), cause=Cause.TASK, must=("TSK011",))
 def user_keeps_its_id_back(task: Case, rng: Random) -> Draft:
     """The script gives the ids; the simulated user is asked for them twice and does not tell."""
     first, second = rng.sample(WITHHOLDS, 2)
@@ -231,13 +239,20 @@ def does_nothing(task: Case, rng: Random) -> Draft:
     return finished(task, rng, [user("Hello? ###STOP###")], 1.0)
 
 
-@mechanism("tools", must=("TSK010",), may=("INF006",), does="bend", play=does_nothing, doses=(0.5,))
+@mechanism("tools", doubtful=True, must=("TSK010",), may=("INF006",), does="bend", play=does_nothing, doses=(0.5,))
 def passes_without_a_word(task: Case, rng: Random) -> Case:
     """The key wants nothing, and a rollout in which the agent is silent passes."""
     return wanting_nothing(task)
 
 
-@mechanism("tools", cause=Cause.TASK, must=("TSK014",), may=("INF003", "TSK012"))
+@mechanism(
+    "tools",
+    mode="inconsistent-verdict",
+    modes_too=("correct-but-rejected",),
+    cause=Cause.TASK,
+    must=("TSK014",),
+    may=("INF003", "TSK012"),
+)
 def checks_hold_and_reward_does_not(task: Case, rng: Random) -> Draft:
     """The verifier's account says that every action matches, and the reward is 0."""
     items = [*known(task, rng), *looked_up(task, rng), *agreed(task, rng), *change(task, rng, task.arguments)]
@@ -249,7 +264,14 @@ def checks_hold_and_reward_does_not(task: Case, rng: Random) -> Draft:
     return draft
 
 
-@mechanism("tools", cause=Cause.DATA, must=("DAT001",), doses=(0.25, 0.5, 0.75))
+@mechanism(
+    "tools",
+    mode="expected-answer-wrong",
+    modes_too=("user-off-script", "hidden-requirement"),
+    cause=Cause.DATA,
+    must=("DAT001",),
+    doses=(0.25, 0.5, 0.75),
+)
 def script_of_somebody_else(task: Case, rng: Random) -> Draft:
     """Some rows that count as repeats of a task gave the user another script, and kept the key of the first."""
     other = aimed(task.index, rng.choice(("cancel", "date")), task.customer, task.order, rng)

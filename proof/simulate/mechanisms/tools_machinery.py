@@ -24,7 +24,13 @@ SORRY = (
 )
 
 
-@mechanism("tools", cause=Cause.INFRA, must=("INF004",), may=("BEH001", "BEH002", "BEH004", "BEH005"))
+@mechanism(
+    "tools",
+    mode="service-unavailable",
+    cause=Cause.INFRA,
+    must=("INF004",),
+    may=("BEH001", "BEH002", "BEH004", "BEH005"),
+)
 def order_service_down(task: Case, rng: Random) -> Draft:
     """Every call comes back with a refused connection or a server's error."""
     return _blocked(task, rng, DOWN, SORRY)
@@ -43,7 +49,14 @@ WAIT = (
 )
 
 
-@mechanism("tools", cause=Cause.INFRA, must=("INF002",), may=("BEH001", "BEH002", "BEH004", "BEH005", "INF004"))
+@mechanism(
+    "tools",
+    mode="service-unavailable",
+    modes_too=("provider-failed",),
+    cause=Cause.INFRA,
+    must=("INF002",),
+    may=("BEH001", "BEH002", "BEH004", "BEH005", "INF004"),
+)
 def turned_away_for_load(task: Case, rng: Random) -> Draft:
     """Every call is turned away because there were too many."""
     return _blocked(task, rng, BUSY, WAIT)
@@ -61,7 +74,14 @@ def _blocked(task: Case, rng: Random, errors: tuple[str, ...], last: tuple[str, 
     return draft
 
 
-@mechanism("tools", cause=Cause.INFRA, must=("INF003",), may=("TSK012", "TSK014"))
+@mechanism(
+    "tools",
+    mode="no-verdict",
+    modes_too=("grader-did-not-run",),
+    cause=Cause.INFRA,
+    must=("INF003",),
+    may=("TSK012", "TSK014"),
+)
 def all_done_and_no_verdict(task: Case, rng: Random) -> Draft:
     """Everything due was done; the verifier left no account, and a reward of 0 stands in the row."""
     draft = finished(task, rng, talk(task, rng, task.arguments), 0.0)
@@ -77,7 +97,14 @@ DIED = (
 )
 
 
-@mechanism("tools", cause=Cause.INFRA, must=("INF007",), may=("INF001", "INF004", "INF002"))
+@mechanism(
+    "tools",
+    mode="provider-failed",
+    modes_too=("agent-crashed",),
+    cause=Cause.INFRA,
+    must=("INF007",),
+    may=("INF001", "INF004", "INF002"),
+)
 def endpoint_died_half_way(task: Case, rng: Random) -> Draft:
     """The model's endpoint fails in the middle of the talk, and a reward of 0 is recorded."""
     draft = finished(task, rng, [*known(task, rng), *looked_up(task, rng)], 0.0)
@@ -88,14 +115,20 @@ def endpoint_died_half_way(task: Case, rng: Random) -> Draft:
     return draft
 
 
-@mechanism("tools", cause=Cause.INFRA, must=("INF006",))
+@mechanism(
+    "tools",
+    mode="agent-crashed",
+    modes_too=("provider-failed", "agent-not-installed"),
+    cause=Cause.INFRA,
+    must=("INF006",),
+)
 def agent_absent(task: Case, rng: Random) -> Draft:
     """Only the simulated user speaks; no word and no call of the agent was recorded."""
     words = [first_words(task, rng), "Hello? Is anybody there?", "I will try again later. ###STOP###"]
     return finished(task, rng, [user(one) for one in words[1:]], 0.0)
 
 
-@mechanism("tools", cause=Cause.INFRA)
+@mechanism("tools", mode="agent-crashed", modes_too=("environment-failed", "missing-row"), cause=Cause.INFRA)
 def worker_killed_in_the_middle(task: Case, rng: Random) -> Draft:
     """The harness reports that its worker was killed, and the talk stops after the yes."""
     draft = finished(task, rng, [*known(task, rng), *looked_up(task, rng), *agreed(task, rng)], 0.0)

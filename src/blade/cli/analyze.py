@@ -10,7 +10,19 @@ import typer
 
 from blade.cli.console import show, terminal_width
 from blade.cli.help import ADVANCED
-from blade.cli.options import Exclude, Full, Labels, Out, PassThreshold, RunPaths, ShortJson, Workers
+from blade.cli.options import (
+    Exclude,
+    Full,
+    Labels,
+    MaxLine,
+    MaxUnpacked,
+    Out,
+    PassThreshold,
+    RunPaths,
+    ShortJson,
+    Workers,
+    given_limits,
+)
 from blade.cli.pointers import next_command, pointers
 from blade.cli.progress import bar
 from blade.ingest.workers import started_early
@@ -99,6 +111,8 @@ def analyze(
             rich_help_panel=ADVANCED,
         ),
     ] = False,
+    max_line: MaxLine = None,
+    max_unpacked: MaxUnpacked = None,
     workers: Workers = None,
 ) -> None:
     """Measure and diagnose runs: scores with intervals, how each failure failed, where repeats part, what to do first.
@@ -123,6 +137,7 @@ def analyze(
             notes=_notes(notes),
             labels=read_labels(labels) if labels is not None else (),
             rule_book=rule_book_in(package) if package is not None else None,
+            limits=given_limits(max_line, max_unpacked),
             metrics_only=metrics_only,
             workers=workers,
             pool=pool,

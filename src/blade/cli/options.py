@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from msgspec import structs
 
 from blade.cli.help import ADVANCED
 from blade.model.errors import RequestError
+from blade.model.limits import DEFAULT_LIMITS, ReadLimits, size_of
 
 
 def _named(folder: str | None) -> str | None:
@@ -68,6 +70,22 @@ Workers = Annotated[
         rich_help_panel=ADVANCED,
     ),
 ]
+MaxLine = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SIZE",
+        help="The longest line that is read (default 64MB); a JSON document may be four times as large.",
+        rich_help_panel=ADVANCED,
+    ),
+]
+MaxUnpacked = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SIZE",
+        help="How much of a compressed file is read, in unpacked bytes (default 32GB).",
+        rich_help_panel=ADVANCED,
+    ),
+]
 AuditedRuns = Annotated[
     list[str] | None,
     typer.Option("--runs", metavar="RUN", help="Rollouts, several may follow; what an audit finds false counts too."),
@@ -78,6 +96,12 @@ PackageFolder = Annotated[
     Path | None, typer.Argument(metavar="[DIR]", help="The package; the same as --benchmark-dir.", show_default=False)
 ]
 BenchmarkDir = Annotated[Path | None, typer.Option("--benchmark-dir", metavar="DIR", help="The folder of the package.")]
+
+
+def given_limits(max_line: str | None, max_unpacked: str | None) -> ReadLimits:
+    """The limits that were asked for, and the usual ones beside them; raises when a size is none."""
+    asked = {"line": max_line, "unpacked": max_unpacked}
+    return structs.replace(DEFAULT_LIMITS, **{name: size_of(text) for name, text in asked.items() if text is not None})
 
 
 def given_folder(folder: Path | None, benchmark_dir: Path | None) -> Path:

@@ -1,4 +1,4 @@
-"""`blade show`: read one rollout in order."""
+"""`blade show`: read all that is known of one rollout."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ def show(
     run: RunPath,
     place: Annotated[str, typer.Argument(metavar="PLACE", help="TASK#REPEAT or TASK#REPEAT:STEP, for example 39#1:6.")],
     steps: Annotated[str | None, typer.Option(metavar="FROM:TO", help="Only these steps.")] = None,
-    width: Annotated[int | None, typer.Option(metavar="N", min=0, help="Characters of each step; 0 for all.")] = None,
+    width: Annotated[
+        int | None, typer.Option(metavar="N", min=0, help="Characters of each step and log; 0 for all.")
+    ] = None,
     run_name: RunName = None,
 ) -> None:
-    """Read a rollout in order, as plain text; a whole one in under about 4,000 tokens.
+    """Read a rollout as plain text: outcome, checks, times, prompt, steps, logs; in under about 4,000 tokens.
 
     Example: blade show results/rollouts.jsonl 39#1 --steps 4:12
     """

@@ -36,6 +36,13 @@ def rule_book_of(benchmark: str | None, files: Iterable[Path]) -> RuleBook | Non
     return _read(path, f"benchmarks/{name.as_posix()}") if path is not None else None
 
 
+def rule_book_above(files: Iterable[Path]) -> RuleBook | None:
+    """The rule book of the package in whose folder the first of the files lies; None where it lies in none."""
+    above = [folder for file in files for folder in (file.resolve(), *file.resolve().parents)]
+    package = next((folder for folder in above if (folder / BOOK).is_file()), None)
+    return _read(package / BOOK, f"benchmarks/{(package.name / BOOK).as_posix()}") if package is not None else None
+
+
 def rule_book_named(name: str | None, files: Iterable[Path] = ()) -> RuleBook | None:
     """The rule book that a report or an earlier analysis names, where it is still at hand and the same."""
     shown = Path((name or "").rpartition(" (")[0])

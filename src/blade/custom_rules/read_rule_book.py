@@ -13,6 +13,7 @@ from blade.custom_rules.parse import RuleError, parse
 from blade.custom_rules.rule_book import CustomLabel, Fix, RuleBook
 from blade.custom_rules.syntax import Rule
 from blade.model.errors import ArtifactError
+from blade.model.field_map import TARGETS, FieldMap
 from blade.model.finding import Cause
 from blade.model.tools import Tools
 
@@ -53,12 +54,14 @@ class _Reader:
             "pass_threshold": self.number,
             "task_id": self.text,
             "slices": self.texts,
+            "map": self.field_map,
             "group": self.text,
             "tools": self.tools,
             "funnel": self.funnel,
             "labels": self.labels,
         }
-        return RuleBook(path=self.shown, digest=digest, **self.fields(node, readers))
+        found = self.fields(node, readers)
+        return RuleBook(path=self.shown, digest=digest, field_map=found.pop("map", ()), **found)
 
     def refuse(self, node: yaml.Node, what: str, hint: str = "", line: int = 0) -> NoReturn:
         number = node.start_mark.line + 1 + line
@@ -107,6 +110,9 @@ class _Reader:
         if found != found or abs(found) == float("inf"):
             self.refuse(node, f"{node.value!r} is no number to compare with")
         return found
+
+    def field_map(self, node: yaml.Node) -> FieldMap:
+        return tuple(self.fields(node, dict.fromkeys(TARGETS, self.text)).items())
 
     def tools(self, node: yaml.Node) -> Tools:
         return Tools(**self.fields(node, {"changing": self.texts, "reading": self.texts}))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from blade.custom_rules.syntax import Rule
+from blade.model.field_map import FieldMap
 from blade.model.finding import Cause
 from blade.model.tools import NO_CUSTOM_TOOLS, Tools
 
@@ -40,6 +41,8 @@ class RuleBook(Struct, frozen=True, kw_only=True):
     pass_threshold: float | None = None
     task_id: str | None = None
     slices: tuple[str, ...] = ()
+    field_map: FieldMap = ()
+    """What fields of the rows are: pairs such as `task` and `case_id`."""
     group: str | None = None
     tools: Tools = NO_CUSTOM_TOOLS
     funnel: tuple[tuple[str, Rule], ...] = ()

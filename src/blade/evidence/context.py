@@ -108,6 +108,9 @@ MOST_PASSING = 40
 """Tasks of which one passing rollout is read."""
 MOST_OF_A_MODE = 6
 """Rollouts of a mode that are read whatever their task."""
+MOST_MODES = 300
+"""Modes of which some are read: where each test of each task is a mode of its own, those with the most rollouts. A report
+names far fewer, and reading takes time and memory for each."""
 
 
 class RereadRollouts(Struct, frozen=True, kw_only=True, dict=True):
@@ -207,6 +210,10 @@ def _that_pass(rollouts: RolloutIndex, judged: Flags) -> Integers:
 
 def _of_modes(rollouts: RolloutIndex, partition: Partition) -> Integers:
     table = partition.table.select("mode", row=pl.Series(np.flatnonzero(~rollouts.passed)))
+    modes = table.group_by("mode", maintain_order=True).len()
+    if modes.height > MOST_MODES:
+        common = modes.sort("len", descending=True, maintain_order=True).head(MOST_MODES)["mode"]
+        table = table.filter(pl.col("mode").is_in(common.implode()))
     return table.group_by("mode", maintain_order=True).head(MOST_OF_A_MODE)["row"].to_numpy()
 
 

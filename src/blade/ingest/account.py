@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Protocol
 
 from blade.ingest.logs.parse import parse_log
@@ -37,6 +38,13 @@ _LOGS: Sequence[Role] = ("grader-log", "agent-log")
 
 LONGEST_STATUS = 80
 """Characters of a value that names how a rollout ended."""
+
+
+@lru_cache(maxsize=64)
+def holds_account(names: tuple[str, ...], roles: Roles = DOCUMENTED_ROLES) -> bool:
+    """Whether rows with these top-level fields can hold anything of an account: most can not."""
+    asked = {path.partition(".")[0] for role in ("status", *_LOGS) for path in roles.paths(role)}
+    return not asked.isdisjoint(names)
 
 
 def account_of(row: Fields, roles: Roles = DOCUMENTED_ROLES) -> Account:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import codecs
 import glob
+import io
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property
+from itertools import count, islice, repeat
 from pathlib import Path
 from typing import NoReturn
 
@@ -16,11 +19,13 @@ from msgspec.structs import replace
 from blade.files import finish
 from blade.ingest.decode import Row, Unusable, decode_row
 from blade.ingest.fields import is_rollout
-from blade.ingest.folder_files import FolderListing, listing
+from blade.ingest.folder_files import TO_NOTHING, FolderListing, is_inside, listing
 from blade.ingest.formats import FileHead, Format, format_named, formats
-from blade.ingest.jsonl import Torn, first_bytes, records
-from blade.ingest.mapping import FieldMap, guesses, with_map
+from blade.ingest.jsonl import NOT_REGULAR, Record, Torn, first_bytes, records
+from blade.ingest.mapping import guesses, with_map
 from blade.model.errors import ArtifactError, RequestError
+from blade.model.field_map import FieldMap
+from blade.model.limits import DEFAULT_LIMITS, ReadLimits, read_limits, using_limits
 from blade.model.rollout import Problem, RowSource
 
 SUFFIXES = (
@@ -67,7 +72,7 @@ class Found(Struct, frozen=True, kw_only=True):
     """Folders of earlier analyses, with the name given to each."""
 
 
-class Files(Struct, frozen=True, kw_only=True):
+class Files(Struct, frozen=True, kw_only=True, dict=True):
     """Every file of a scan by number: which bundle it belongs to and what it is."""
 
     bundles: tuple[Bundle, ...]
@@ -79,16 +84,24 @@ class Files(Struct, frozen=True, kw_only=True):
 
     def shown(self, path: Path) -> str:
         """The path as people see it: relative to the folder that holds all files."""
-        return Path(os.path.relpath(path.resolve(), self.root)).as_posix()
+        if path not in self._shown:
+            self._shown[path] = Path(os.path.relpath(_resolved(path), self.root)).as_posix()
+        return self._shown[path]
 
-    @property
+    @cached_property
+    def _shown(self) -> dict[Path, str]:
+        """The paths that were asked for: each is asked for several times, and its links take a while to follow."""
+        return {}
+
+    @cached_property
     def names(self) -> dict[int, str]:
         """How each file is shown."""
         return {number: self.shown(path) for number, path in enumerate(self.paths)}
 
     def of(self, bundles: tuple[int, ...]) -> list[int]:
         """Numbers of the files that belong to some bundles."""
-        return [number for number, owner in enumerate(self.owners) if owner in bundles]
+        wanted = frozenset(bundles)
+        return [number for number, owner in enumerate(self.owners) if owner in wanted]
 
 
 class _Search(Struct, kw_only=True):
@@ -101,23 +114,45 @@ class _Search(Struct, kw_only=True):
     """Files that hold no rollouts, and why."""
     datasets: list[Path] = field(default_factory=list)
     analyses: list[tuple[str | None, Path]] = field(default_factory=list)
+    beside: dict[Path, frozenset[str]] = field(default_factory=dict)
+
+    def names_in(self, folder: Path) -> frozenset[str]:
+        """The files of a folder, each folder looked into once; what is named like a sidecar and is none is refused."""
+        if folder not in self.beside:
+            here = listing(folder)
+            self.beside[folder] = frozenset(here.files)
+            self.refused |= {here.path / name: why for name, why in here.problems.items() if _is_named_sidecar(name)}
+        return self.beside[folder]
 
 
-def find(inputs: Sequence[str], format_name: str | None = None, field_map: FieldMap = ()) -> Found:
+def _is_named_sidecar(name: str) -> bool:
+    return role_of(Path(name)) != "rollouts" or name == "manifest.json" or name.endswith(_CONFIG_ENDINGS)
+
+
+def find(
+    inputs: Sequence[str],
+    format_name: str | None = None,
+    field_map: FieldMap = (),
+    limits: ReadLimits = DEFAULT_LIMITS,
+) -> Found:
     """Bundles in order of path; raises with a hint when an input stands for nothing."""
     search = _Search(forced=format_named(format_name) if format_name else None, field_map=field_map)
-    for text in inputs:
-        name, pattern = _split_name(text)
-        for path in _expand(pattern):
-            saved = _analysis_folders(path)
-            search.analyses += [(name, folder) for folder in saved]
-            if not saved:
-                _take(path, name, search)
+    with using_limits(limits):
+        for text in inputs:
+            name, pattern = _split_name(text)
+            for path in _expand(pattern):
+                saved = _analysis_folders(path)
+                search.analyses += [(name, folder) for folder in saved]
+                if not saved:
+                    _take(path, name, search)
     ordered = sorted(search.bundles.values(), key=lambda bundle: str(bundle.path))
     problems = _problems(search)
     if not ordered and not search.analyses:
         _nothing(inputs, problems)
-    bundles = tuple(_with_dataset(bundle, search.datasets) for bundle in ordered)
+    datasets: dict[Path, set[Path]] = {}
+    for path in search.datasets:
+        datasets.setdefault(path.parent, set()).add(path)
+    bundles = tuple(_with_dataset(bundle, datasets.get(bundle.path.parent, set())) for bundle in ordered)
     return Found(bundles=bundles, problems=problems, analyses=tuple(search.analyses))
 
 
@@ -130,25 +165,29 @@ def files_of(found: Found) -> Files:
             format_ = bundle.format if role == "rollouts" or bundle.format.splittable else format_named("gym")
             listed.append((paths[role], role, owner, format_.name))
     paths_, roles, owners, formats_ = zip(*listed, strict=True)
-    root = os.path.commonpath([str(bundle.path.resolve().parent) for bundle in found.bundles])
+    root = os.path.commonpath([str(_resolved(bundle.path).parent) for bundle in found.bundles])
     return Files(bundles=found.bundles, root=root, paths=paths_, roles=roles, owners=owners, formats=formats_)
 
 
 def _problems(search: _Search) -> tuple[Problem, ...]:
     """Why files were refused; a sidecar that a glob swallowed is no problem."""
-    taken = {path.resolve() for bundle in search.bundles.values() for path in bundle.sidecars.values()}
+    taken = {_resolved(path) for bundle in search.bundles.values() for path in bundle.sidecars.values()}
     refused = sorted((path, why) for path, why in search.refused.items() if path not in taken)
     return tuple(
         Problem(source=RowSource(artifact=f"{path.parent.name}/{path.name}"), reason=why) for path, why in refused
     )
 
 
-def _with_dataset(bundle: Bundle, datasets: Sequence[Path]) -> Bundle:
+def _with_dataset(bundle: Bundle, near: Collection[Path]) -> Bundle:
     """A file of inputs in the same folder tells about the tasks where the run has no inputs of its own."""
-    near = sorted({path for path in datasets if path.parent == bundle.path.parent})
     if len(near) != 1 or "inputs" in bundle.sidecars:
         return bundle
-    return replace(bundle, sidecars=bundle.sidecars | {"dataset": near[0]})
+    return replace(bundle, sidecars=bundle.sidecars | {"dataset": next(iter(near))})
+
+
+def _resolved(path: Path) -> Path:
+    """Where a path leads to; one that leads in a circle, as far as it can be followed."""
+    return Path(os.path.realpath(path))
 
 
 def _split_name(text: str) -> tuple[str | None, str]:
@@ -178,9 +217,12 @@ def _analysis_folders(path: Path) -> list[Path]:
         return []
     for folder in (path, path.parent):
         finish(folder)
-    if (path / "rollouts.parquet").exists():
+    if (path / "rollouts.parquet").is_file():
         return [path]
-    saved = sorted(child.parent for child in path.glob("*/rollouts.parquet"))
+    home = _resolved(path)
+    saved = sorted(
+        child.parent for child in path.glob("*/rollouts.parquet") if child.is_file() and is_inside(child, home)
+    )
     # A folder that holds rollouts of its own is read anew: what an earlier analysis left in it may be out of date.
     return saved if saved and not _files(path) else []
 
@@ -190,6 +232,16 @@ def _take(path: Path, name: str | None, search: _Search) -> None:
         if not _is_swallowed(path):
             _take_file(path, name, search)
         return
+    before = set(search.bundles)
+    _take_below(path, name, search)
+    yielding = [key for key in search.bundles.keys() - before if search.bundles[key].format.yields]
+    if len(yielding) < len(search.bundles.keys() - before):
+        for key in yielding:
+            del search.bundles[key]
+            search.refused[key] = "it stands beside rollouts and may be their summary: give the file itself to read it"
+
+
+def _take_below(path: Path, name: str | None, search: _Search) -> None:
     for here, owner in _folders(path, search.forced):
         for entry, why in here.problems.items():
             search.refused[here.path / entry] = why
@@ -198,13 +250,13 @@ def _take(path: Path, name: str | None, search: _Search) -> None:
             continue
         for file in _files_in(here):
             if role_of(file) in _COUNTED and not _is_swallowed(file):
-                search.refused[file.resolve()] = _without_rollouts(role_of(file))
+                search.refused[_resolved(file)] = _without_rollouts(role_of(file))
             if role_of(file) == "rollouts":
                 _take_file(file, name, search)
-                rows = read_head(file).rows if file.resolve() in search.refused else ()
+                rows = read_head(file).rows if _resolved(file) in search.refused else ()
                 if rows and all("responses_create_params" in row for row in rows):
                     search.datasets.append(file)
-                    del search.refused[file.resolve()]
+                    del search.refused[_resolved(file)]
 
 
 def _folders(root: Path, forced: Format | None) -> Iterator[tuple[FolderListing, Format | None]]:
@@ -224,7 +276,10 @@ def _folders(root: Path, forced: Format | None) -> Iterator[tuple[FolderListing,
 
 
 def _take_folder(path: Path, format_: Format, name: str | None, search: _Search) -> None:
-    search.bundles[path.resolve()] = Bundle(path=path, format=format_, name=name, folder=path.resolve().name)
+    if all(target != "reward" for target, _ in search.field_map) and (refusal := format_.refusal(path)):
+        search.refused[_resolved(path)] = refusal
+        return
+    search.bundles[_resolved(path)] = Bundle(path=path, format=format_, name=name, folder=_resolved(path).name)
 
 
 def _files(folder: Path) -> list[Path]:
@@ -246,16 +301,20 @@ def _is_swallowed(path: Path) -> bool:
 def _take_file(path: Path, name: str | None, search: _Search) -> None:
     """Take a file as rollouts, or note why not."""
     head = read_head(path, lines=search.forced is not None and search.forced.splittable)
-    beside = sidecars(path)
+    beside = sidecars(path, search.names_in(path.parent))
+    summary = next((said for one in formats() if (said := one.summary(head)) is not None), None)
+    if summary is not None and search.forced is None:
+        search.refused |= {path.resolve(): summary} if summary else {}
+        return
     format_ = search.forced or recognize(head)
     if format_ is None and not head.start and "failures" in beside:
         format_ = format_named("gym")
     why = _why_not(path, head, format_, beside, search.field_map)
     if format_ is None or why:
-        search.refused[path.resolve()] = why or "not a format that is known"
+        search.refused[_resolved(path)] = why or "not a format that is known"
         return
-    folder = path.resolve().parent.name
-    search.bundles[path.resolve()] = Bundle(path=path, format=format_, name=name, sidecars=beside, folder=folder)
+    folder = _resolved(path).parent.name
+    search.bundles[_resolved(path)] = Bundle(path=path, format=format_, name=name, sidecars=beside, folder=folder)
 
 
 def _why_not(
@@ -319,22 +378,25 @@ def _mains(path: Path) -> list[Path]:
     return [path.with_name(stem.removesuffix(suffix) + ending) for ending in _ROLLOUT_ENDINGS]
 
 
-def sidecars(path: Path) -> dict[str, Path]:
-    """The sidecars beside a rollouts file, by role; a config of the run counts when its name says so."""
+def sidecars(path: Path, names: Collection[str] | None = None) -> dict[str, Path]:
+    """The sidecars beside a rollouts file, by role; a config of the run counts when its name says so.
+
+    `names` are those of the files in its folder, as far as a caller has them.
+    """
+    if names is None:
+        names = listing(path.parent).files
     stem = stem_of(path)
     found = {}
     for suffix, role in SUFFIXES:
-        candidates = (path.with_name(stem + suffix + ending) for ending in _ROLLOUT_ENDINGS)
-        match = next((candidate for candidate in candidates if candidate.exists()), None)
+        match = next((name for ending in _ROLLOUT_ENDINGS if (name := stem + suffix + ending) in names), None)
         if match is not None:
-            found[role] = match
-    configs = [path.with_name(name + end) for name in (stem, f"{stem}_config", "config") for end in _CONFIG_ENDINGS]
-    config = next((candidate for candidate in configs if candidate.exists()), None)
-    manifest = path.with_name("manifest.json")
+            found[role] = path.with_name(match)
+    configs = [name + end for name in (stem, f"{stem}_config", "config") for end in _CONFIG_ENDINGS]
+    config = next((name for name in configs if name in names), None)
     if config is not None:
-        found["config"] = config
-    if "manifest" not in found and manifest.exists():
-        found["manifest"] = manifest
+        found["config"] = path.with_name(config)
+    if "manifest" not in found and "manifest.json" in names:
+        found["manifest"] = path.with_name("manifest.json")
     return found
 
 
@@ -342,24 +404,38 @@ def read_head(path: Path, *, lines: bool = False) -> FileHead:
     """The first bytes of a file and the rows among its first lines; `lines` asks for rows whatever its name says."""
     try:
         start = first_bytes(path, _HEAD_BYTES)
+        if path.suffix in (".eval", ".json") and not lines:
+            return FileHead(path=path, start=start, rows=())
+        rows, why = _first_rows(path, start)
     except OSError as error:
-        raise ArtifactError(f"cannot read {path}: {error.strerror or error}", hint="check its permissions") from None
+        return FileHead(path=path, start=b"", rows=(), broken=_unreadable(path, error))
     except Torn as torn:
         return FileHead(path=path, start=b"", rows=(), broken=str(torn))
-    if path.suffix in (".eval", ".json") and not lines:
-        return FileHead(path=path, start=start, rows=())
-    return FileHead(path=path, start=start, rows=tuple(islice(_first_rows(path), _HEAD_ROWS)))
+    return FileHead(path=path, start=start, rows=rows, broken=why)
 
 
-def _first_rows(path: Path) -> Iterator[Row]:
-    try:
-        for record in islice(records(path), _HEAD_LINES):
-            try:
-                yield decode_row(record.data)[0]
-            except Unusable:
-                continue
-    except Torn:
-        return
+def _unreadable(path: Path, error: OSError) -> str:
+    if path.is_symlink() and not path.exists():
+        return TO_NOTHING
+    advice = "; save what it gives to a file first" if error.strerror == NOT_REGULAR and not path.is_dir() else ""
+    return f"{error.strerror or error}{advice}"
+
+
+def _first_rows(path: Path, start: bytes) -> tuple[tuple[Row, ...], str]:
+    """The rows among the first lines, and why there are none where a line is too long."""
+    rows: list[Row] = []
+    why = ""
+    whole = len(start) < min(_HEAD_BYTES, read_limits().line)
+    with using_limits(replace(read_limits(), unpacked=read_limits().document)), suppress(Torn):
+        # A short file is known already.
+        found = map(Record, io.BytesIO(start), count(1), repeat(0)) if whole else records(path)
+        for record in islice(found, _HEAD_LINES):
+            why = why or record.broken
+            with suppress(Unusable):
+                rows.append(decode_row(record.data.removeprefix(codecs.BOM_UTF8))[0])
+            if len(rows) == _HEAD_ROWS:
+                break
+    return tuple(rows), why if not rows else ""
 
 
 def recognize(head: FileHead) -> Format | None:

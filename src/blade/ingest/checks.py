@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import TypeGuard
 
@@ -293,6 +293,8 @@ def _is_share(value: object) -> TypeGuard[float]:
 
 def _from_value(field: str, value: object) -> list[VerifierCheck]:
     if isinstance(value, dict) and 0 < len(value) <= MOST:
+        if set(map(type, value.values())) == {bool}:
+            return _plain(field, value)
         known = [_keyed(str(name), item, partly=all(map(_is_share, value.values()))) for name, item in value.items()]
     elif isinstance(value, list) and 0 < len(value) <= MOST and all(isinstance(item, dict) for item in value):
         known = [_named(place, item) for place, item in enumerate(value)]
@@ -311,6 +313,14 @@ def _from_value(field: str, value: object) -> list[VerifierCheck]:
         if one.passed is not None
     ]
     return checks if len(checks) * 2 >= len(known) else []
+
+
+def _plain(field: str, verdicts: Mapping[str, bool]) -> list[VerifierCheck]:
+    """The checks of a map from names to true or false, as most graders write them."""
+    return [
+        VerifierCheck(name=name[:LONGEST_NAME], passed=passed, field=f"{field}.{name}")
+        for name, passed in verdicts.items()
+    ]
 
 
 def _keyed(name: str, item: object, *, partly: bool) -> _Read:

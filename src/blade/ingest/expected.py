@@ -116,8 +116,11 @@ def _is_part(words: frozenset[str]) -> bool:
     return words - {"is"} <= _PARTS or ("success" in words and len(words - _WHOLE) > 1)
 
 
-def read_due(row: Row) -> Due:
-    """What the key of a row wants and what its verifier said; foreign names are resolved by the field table."""
+def read_due(row: Row, checked: tuple[VerifierCheck, ...] | None = None) -> Due:
+    """What the key of a row wants and what its verifier said; foreign names are resolved by the field table.
+
+    `checked` are its checks, as far as a caller has them.
+    """
     plan = _plan(tuple(row))
     if plan is None:
         return NOTHING_DUE
@@ -127,7 +130,7 @@ def read_due(row: Row) -> Due:
         statements=_statements(row, plan.statements) if plan.statements else (),
         answer=_answer(row, plan.expected) if plan.expected else None,
         extracts=any(_has_place(row, path) for path in plan.extracted),
-        checks=_checks(row) if plan.checks else (),
+        checks=checked if checked is not None else _checks(row) if plan.checks else (),
         said=tuple(islice(_all_said(row, plan), MOST_SAID)) if speaks else (),
         empty_records=tuple([name for name in plan.records if not cells.has(row[name])]) if plan.records else (),
         undecided=tuple([name for name in plan.records if _is_undecided(name, row[name])]) if plan.records else (),
@@ -160,6 +163,7 @@ class KnownDue:
     def __init__(self) -> None:
         self._names: tuple[str, ...] = ()
         self._known: dict[tuple[object, ...], Due] = {}
+        self._checks: dict[tuple[bytes, ...], tuple[VerifierCheck, ...]] = {}
 
     def column(self, columns: Mapping[str, Sequence[Any]]) -> list[Due] | None:
         """As `read_due`, of each row; None when the fields can hold nothing that was due or said."""
@@ -168,18 +172,36 @@ class KnownDue:
             return None
         mine = [columns[name] for name in names]
         read = _read_values(names)
+        checked = self.checks(columns)
         if any(max(map(len, filter(None, columns[name])), default=0) > self._LARGEST for name in read):
-            return [_read_some(names, raws) for raws in zip(*mine, strict=True)]
+            return [_read_some(names, raws, checked[at]) for at, raws in enumerate(zip(*mine, strict=True))]
         if names != self._names:
             self._names, self._known = names, {}
         known = self._known
         keys = zip(*[_marks(columns[name], whole=name in read) for name in names], strict=True)
-        return [known.get(key) or self._learn(key, [raws[at] for raws in mine]) for at, key in enumerate(keys)]
+        return [
+            known.get(key) or self._learn(key, [raws[at] for raws in mine], checked[at]) for at, key in enumerate(keys)
+        ]
 
-    def _learn(self, key: tuple[object, ...], raws: Sequence[Any]) -> Due:
+    def checks(self, columns: Mapping[str, Sequence[Any]]) -> Sequence[tuple[VerifierCheck, ...]]:
+        """The tests and criteria of each row; the repeats of a task pass the same tests, so they are read once."""
+        names = check_names(tuple(columns))
+        if not names:
+            return [()] * len(next(iter(columns.values()), ()))
+        mine = [columns[name] for name in names]
+        if len(self._checks) >= self._MOST:
+            self._checks.clear()
+        known, marks = self._checks, list(zip(*map(raw_marks, mine), strict=True))
+        for at, mark in enumerate(marks):
+            if mark not in known:
+                row = {name: column[at] for name, column in zip(names, mine, strict=True) if column[at] is not None}
+                known[mark] = checks_of(row)
+        return [known[mark] for mark in marks]
+
+    def _learn(self, key: tuple[object, ...], raws: Sequence[Any], checked: tuple[VerifierCheck, ...]) -> Due:
         if len(self._known) >= self._MOST:
             self._known.clear()
-        due = self._known[key] = _read_some(self._names, raws)
+        due = self._known[key] = _read_some(self._names, raws, checked)
         return due
 
 
@@ -188,8 +210,8 @@ def _marks(raws: Sequence[Any], *, whole: bool) -> list[object]:
     return [*raw_marks(raws)] if whole else [raw is not None for raw in raws]
 
 
-def _read_some(names: tuple[str, ...], raws: Sequence[Any]) -> Due:
-    return read_due({name: raw for name, raw in zip(names, raws, strict=True) if raw is not None})
+def _read_some(names: tuple[str, ...], raws: Sequence[Any], checked: tuple[VerifierCheck, ...]) -> Due:
+    return read_due({name: raw for name, raw in zip(names, raws, strict=True) if raw is not None}, checked)
 
 
 @lru_cache(maxsize=4096)

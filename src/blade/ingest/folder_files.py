@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,12 +10,13 @@ from typing import Any
 from msgspec import Struct
 
 from blade.ingest.decode import Unusable, decode_any, decode_whole
-from blade.ingest.jsonl import BOM
+from blade.ingest.jsonl import BOM, NOT_REGULAR, open_regular
+from blade.model.limits import read_limits, too_large
 
 LONGEST_TEXT = 1 << 20
 """Bytes of a log that are kept: the first and the last half. Verdicts and errors stand at its ends."""
-LARGEST_DOCUMENT = 256 << 20
-"""Bytes of a JSON document that is read: a trajectory with pictures in it may have tens of megabytes."""
+OUTSIDE = "it is a link to a place outside the folder"
+TO_NOTHING = "it is a link to nothing"
 _POINTER = b"version https://git-lfs.github.com/spec/"
 _LONGEST_POINTER = 1024
 
@@ -44,7 +44,9 @@ class FolderListing(Struct, frozen=True, kw_only=True):
 def listing(path: Path, root: Path | None = None) -> FolderListing:
     """What stands in a folder; a link is taken where it stays below `root`, by default the folder itself."""
     home = (root or path).resolve()
-    files, folders, problems = [], [], {}
+    files: list[str] = []
+    folders: list[str] = []
+    problems: dict[str, str] = {}
     try:
         entries = sorted(os.scandir(path), key=lambda entry: entry.name)
     except OSError as error:
@@ -52,15 +54,35 @@ def listing(path: Path, root: Path | None = None) -> FolderListing:
     for entry in entries:
         if entry.name.startswith("."):
             continue
-        if entry.is_symlink() and not Path(entry.path).resolve().is_relative_to(home):
-            problems[entry.name] = "it is a link to a place outside the folder"
-        elif entry.is_dir():
-            folders.append(entry.name)
-        elif entry.is_file():
-            files.append(entry.name)
+        kind, why = _kind(entry, home)
+        if why:
+            problems[entry.name] = why
         else:
-            problems[entry.name] = "it is no regular file"
+            (folders if kind == "folder" else files).append(entry.name)
     return FolderListing(path=path, files=tuple(files), folders=tuple(folders), problems=problems)
+
+
+def _kind(entry: os.DirEntry[str], home: Path) -> tuple[str, str]:
+    """Whether an entry is a folder or a file, or why it is not used."""
+    try:
+        if entry.is_symlink():
+            if not is_inside(Path(entry.path), home):
+                return "", OUTSIDE
+            if not Path(entry.path).exists():
+                return "", TO_NOTHING
+        if entry.is_dir():
+            return "folder", ""
+        return "file", "" if entry.is_file() else NOT_REGULAR
+    except OSError as error:
+        return "", error.strerror or str(error)
+
+
+def is_inside(path: Path, home: Path) -> bool:
+    """Whether what a path leads to, by whatever links, stands in a folder, which is resolved; a circle of links does not."""
+    try:
+        return path.resolve().is_relative_to(home)
+    except (OSError, RuntimeError):
+        return False
 
 
 def read_text(path: Path, root: Path | None, most: int = LONGEST_TEXT) -> Piece:
@@ -69,19 +91,18 @@ def read_text(path: Path, root: Path | None, most: int = LONGEST_TEXT) -> Piece:
     A link is followed where it stays below `root`; None for a file that the user named.
     """
     try:
-        if root is not None and not path.resolve().is_relative_to(root.resolve()):
-            return Piece(reason="it is a link to a place outside the folder")
-        if not stat.S_ISREG(path.stat().st_mode):
-            return Piece(reason="it is no regular file")
-        size = path.stat().st_size
-        with path.open("rb") as file:
-            data = file.read(most if size <= most else most // 2)
+        if root is not None and not is_inside(path, root.resolve()):
+            return Piece(reason=OUTSIDE)
+        with open_regular(path) as file:
+            size = os.fstat(file.fileno()).st_size
+            # Room is made for all that is asked for, so no more is asked for than there is.
+            data = file.read(size if size <= most else most // 2)
             if size > most:
                 file.seek(-(most // 2), os.SEEK_END)
                 left_out = size - 2 * (most // 2)
                 data += f"\n[{left_out:,} bytes left out]\n".encode() + file.read()
     except FileNotFoundError:
-        return Piece()
+        return Piece(reason=TO_NOTHING) if path.is_symlink() else Piece()
     except OSError as error:
         return Piece(reason=error.strerror or str(error))
     if len(data) <= _LONGEST_POINTER and data.startswith(_POINTER):
@@ -91,7 +112,8 @@ def read_text(path: Path, root: Path | None, most: int = LONGEST_TEXT) -> Piece:
 
 def read_json(path: Path, root: Path | None) -> tuple[Any, str]:
     """The value of a JSON document, and why there is none; both are empty for a file that does not exist."""
-    piece = read_text(path, root, LARGEST_DOCUMENT)
+    most = read_limits().document
+    piece = read_text(path, root, most) if _size(path) <= most else Piece(reason=too_large("the file"))
     if piece.text is None:
         return None, piece.reason
     try:
@@ -100,6 +122,13 @@ def read_json(path: Path, root: Path | None) -> tuple[Any, str]:
     except Unusable as why:
         return None, str(why) if piece.text.strip() else "it is empty"
     return decode_any(row["value"]), ""
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
 
 
 def json_object(value: object) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from msgspec import Struct, field
 
 from blade.ingest.decode import encode
-from blade.ingest.folder_files import FolderListing, listing, read_json, read_text
+from blade.ingest.folder_files import LONGEST_TEXT, FolderListing, listing, read_json, read_text
 from blade.ingest.formats import FileHead, Format, RunFacts
 from blade.ingest.jsonl import Record
 
@@ -25,9 +25,9 @@ class TrialRow(Struct, kw_only=True):
     values: dict[str, Any] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
 
-    def text(self, path: Path) -> str:
+    def text(self, path: Path, most: int = LONGEST_TEXT) -> str:
         """The text of a file; what cannot be read is noted, and what does not exist is empty."""
-        piece = read_text(path, self.root)
+        piece = read_text(path, self.root, most)
         if piece.reason:
             self.lacks(path, piece.reason)
         return piece.text or ""

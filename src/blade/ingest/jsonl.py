@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
+import os
+import stat
 import zlib
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import accumulate, chain, count
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
@@ -15,6 +19,7 @@ from typing import IO, TYPE_CHECKING, cast
 import msgspec
 import zstandard
 
+from blade.model.limits import read_limits, too_large, too_long, unpacks_too_far
 from blade.model.rollout import RowSource
 
 if TYPE_CHECKING:
@@ -27,7 +32,13 @@ _BLOCK = 1 << 20
 _BREAKS = (EOFError, OSError, zlib.error, zstandard.ZstdError)
 TOGETHER = 1 << 21
 """Bytes of lines that are handed on together."""
-_ZSTD_BLOCK = 1 << 14
+_ZSTD_BLOCK = 1 << 12
+"""Bytes of a zstd file that are unpacked together: four of them can stand for 128 KB, so no more than 128 MB come of it."""
+_MOST_LINES = 20_000
+"""Lines that are handed on together, however short: each takes a hundred bytes beside its own."""
+_SKIPPED = 1 << 20
+"""Bytes of a line that is too long which are passed over at a time."""
+NOT_REGULAR = "it is no regular file but a pipe, a socket, a device or a folder"
 
 
 class Record(msgspec.Struct, frozen=True, gc=False):
@@ -95,25 +106,66 @@ class _Frames(io.RawIOBase):
         super().close()
 
 
+def open_regular(path: Path, buffering: int = -1) -> IO[bytes]:
+    """The bytes of a regular file; raises `OSError` for anything else, at once: a pipe without a writer would never open."""
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise OSError(errno.EINVAL, NOT_REGULAR, str(path))
+    # Another file may have taken its place since: no opening waits, whatever it is.
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(errno.EINVAL, NOT_REGULAR, str(path))
+    return os.fdopen(handle, "rb", buffering=buffering)
+
+
 def open_bytes(path: Path) -> IO[bytes]:
-    """The bytes of a file, decompressed by what its first bytes say, whatever its name."""
-    kind = _magic(path)
+    """The bytes of a regular file, decompressed by what its first bytes say, whatever its name."""
+    file = open_regular(path, _BLOCK)
+    kind = _magic(file)
     if kind == _GZIP:
-        return cast(IO[bytes], gzip.open(path, "rb"))
+        return cast(IO[bytes], _Gzip(file))
     if kind == _ZSTD:
-        return cast(IO[bytes], io.BufferedReader(_Frames(path.open("rb")), _BLOCK))
-    return path.open("rb", buffering=_BLOCK)
+        return cast(IO[bytes], io.BufferedReader(_Frames(file), _BLOCK))
+    return file
+
+
+class _Gzip(gzip.GzipFile):
+    """Decompressed gzip data; closes the file that it reads, too."""
+
+    def __init__(self, packed: IO[bytes]) -> None:
+        super().__init__(fileobj=packed, mode="rb")
+        self._packed = packed
+
+    def close(self) -> None:
+        super().close()
+        self._packed.close()
 
 
 def is_compressed(path: Path) -> bool:
     """Whether a file must be read from its start."""
-    return _magic(path) != b""
+    with open_regular(path) as file:
+        return _magic(file) != b""
 
 
-def _magic(path: Path) -> bytes:
-    with path.open("rb") as file:
-        start = file.read(4)
+def _magic(file: IO[bytes]) -> bytes:
+    """What a file begins with that tells how it is compressed; it is read from its start afterwards."""
+    start = file.read(4)
+    file.seek(0)
     return next((magic for magic in (_GZIP, _ZSTD) if start.startswith(magic)), b"")
+
+
+def whole_bytes(path: Path) -> bytes:
+    """All bytes of a document or a table, decompressed; raises `Torn` when they are more than is read, or break off."""
+    most = read_limits().document
+    pieces, size = [], 0
+    with open_bytes(path) as file, _breaks_told():
+        # Not at once: room for all that may be read would be made, and taken back, for each small file.
+        while size <= most and (piece := file.read(_BLOCK)):
+            pieces.append(piece)
+            size += len(piece)
+    if size > most:
+        raise Torn(too_large("the file"))
+    return b"".join(pieces)
 
 
 def first_bytes(path: Path, size: int) -> bytes:
@@ -134,6 +186,16 @@ def records(path: Path) -> Iterator[Record]:
     return chain.from_iterable(neighbors(path))
 
 
+def held_records(path: Path) -> Iterator[Record]:
+    """Every line of a file whose lines are all held at once; raises `Torn` where they are more than a document may have."""
+    size = 0
+    for record in records(path):
+        size += len(record.data)
+        if size > read_limits().document:
+            raise Torn(too_large("the file, which has to be read as a whole,"))
+        yield record
+
+
 def lines_at(path: Path, offsets: Sequence[int]) -> Iterator[bytes]:
     """The lines that begin at offsets, which ascend; empty where none does. Raises `Torn` where the data break before."""
     if is_compressed(path):
@@ -142,37 +204,67 @@ def lines_at(path: Path, offsets: Sequence[int]) -> Iterator[bytes]:
         for offset in offsets:
             yield next((record.data for record in lines if record.offset == offset), b"")
         return
+    most = read_limits().line + 1
     with open_bytes(path) as file:
         for offset in offsets:
             file.seek(offset)
-            yield file.readline()
+            yield file.readline(most)
 
 
 def neighbors(path: Path, start: int = 0, end: int | None = None) -> Iterator[list[Record]]:
-    """Lines that begin in [start, end) of the decompressed bytes, some neighbors at a time."""
+    """Lines that begin in [start, end) of the decompressed bytes, some neighbors at a time.
+
+    A line that is longer than `ReadLimits` is passed over, and its record says so. Raises `Torn` where the data break,
+    or where they unpack to more than is read.
+    """
+    limits = read_limits()
     with open_bytes(path) as file, _breaks_told():
+        most = None if isinstance(getattr(file, "raw", None), io.FileIO) else limits.unpacked
         offset, number = start, 1
         if start:
             file.seek(start - 1)
-            offset = start - 1 + len(file.readline())
-        for lines in _together(file):
+            offset = start - 1 + _passed_over(file, None if end is None else end - start + 1)
+        for lines in _together(file, limits.line):
+            long = lines.pop() if lines and _is_cut(lines[-1], limits.line) else b""
             offsets = list(accumulate(map(len, lines), initial=offset))
             inside = len(lines) if end is None else min(len(lines), bisect_left(offsets, end))
             yield list(map(Record, _without_blanks(lines[:inside], is_first=offset == 0), count(number), offsets))
-            if inside < len(lines):
+            offset, number = offsets[inside], number + inside
+            if inside < len(lines) or (end is not None and offset >= end):
                 return
-            offset, number = offsets[-1], number + inside
+            if long:
+                yield [Record(b"", number, offset, broken=too_long("the line"))]
+                left = [edge - offset - len(long) for edge in (end, most) if edge is not None]
+                offset += len(long) + _passed_over(file, min(left, default=None))
+                number += 1
+            if most is not None and offset > most:
+                raise Torn(unpacks_too_far("the file"))
 
 
-def _together(file: IO[bytes]) -> Iterator[list[bytes]]:
-    """The lines that follow, some at a time; those before a break are not lost."""
+def _is_cut(line: bytes, most: int) -> bool:
+    """Whether a line was read only up to what is read of one."""
+    return len(line) > most and not line.endswith(b"\n")
+
+
+def _passed_over(file: IO[bytes], most: int | None) -> int:
+    """Bytes up to the end of the line, which are not kept; somewhat more than `most` at most."""
+    size = 0
+    while (most is None or size <= most) and (piece := file.readline(_SKIPPED)):
+        size += len(piece)
+        if piece.endswith(b"\n"):
+            break
+    return size
+
+
+def _together(file: IO[bytes], most: int) -> Iterator[list[bytes]]:
+    """The lines that follow, some at a time, the last perhaps cut after `most` bytes; those before a break are not lost."""
     lines: list[bytes] = []
     size = 0
     try:
-        for line in file:
+        for line in iter(partial(file.readline, most + 1), b""):
             lines.append(line)
             size += len(line)
-            if size >= TOGETHER:
+            if size >= TOGETHER or len(line) > most or len(lines) >= _MOST_LINES:
                 yield lines
                 lines, size = [], 0
     except _BREAKS:

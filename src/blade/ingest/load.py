@@ -12,12 +12,14 @@ from msgspec.structs import replace
 
 from blade.ingest import run_details as about
 from blade.ingest import tables
-from blade.ingest.artifacts import Files, Found, files_of, stem_of
+from blade.ingest.artifacts import Bundle, Files, Found, files_of, read_head, stem_of
 from blade.ingest.fields import BY_NAME
-from blade.ingest.formats import RunFacts
+from blade.ingest.formats import RunFacts, format_named
 from blade.ingest.frames import in_natural_order, natural
 from blade.ingest.identity import identify
 from blade.ingest.join import JOINED, expect, join, missing_rows
+from blade.ingest.jsonl import Torn
+from blade.ingest.mapping import guesses, looks_scored
 from blade.ingest.reread import reread
 from blade.ingest.row_table import EXTRA
 from blade.ingest.runs import NAMELESS, Called, RunGroup, assign, is_nameable, unique_names
@@ -27,8 +29,9 @@ from blade.ingest.sidecars import Sidecars, read_sidecars
 from blade.ingest.slices import constants, label
 from blade.model.errors import ArtifactError, RequestError
 from blade.model.finding import Detect
+from blade.model.limits import DEFAULT_LIMITS, ReadLimits, using_limits
 from blade.model.options import Options
-from blade.model.rollout import PASS_TOLERANCE, Outcome
+from blade.model.rollout import PASS_TOLERANCE, Outcome, Problem, RowSource
 from blade.model.run import ROLLOUTS, Run
 
 MOST_NAMED = 3
@@ -54,7 +57,7 @@ class _Scan(Struct, frozen=True, kw_only=True):
     """By bundle: the manifest is believed first, then the config, then the file itself."""
 
 
-def first_benchmark(found: Found) -> str | None:
+def first_benchmark(found: Found, limits: ReadLimits = DEFAULT_LIMITS) -> str | None:
     """The benchmark of the first file by its first row and its sidecars, before all is read; other rows may tell another."""
     bundle = next(iter(found.bundles), None)
     if bundle is None or not bundle.format.splittable:
@@ -62,11 +65,12 @@ def first_benchmark(found: Found) -> str | None:
     files = files_of(found)
     for end in (1, _FAR):
         piece = structs.replace(chunks(files)[0], end=end)
-        rows = gather([scan_chunk(piece, ScanSettings(trajectories=False))]).rows
+        rows = gather([scan_chunk(piece, ScanSettings(trajectories=False, limits=limits))]).rows
         if rows.height:
             break
     beside = read_sidecars(bundle.sidecars, {role: files.shown(path) for role, path in bundle.sidecars.items()})
-    said = about.merged_facts([*beside.facts, bundle.format.facts(bundle.path)])
+    with using_limits(limits):
+        said = about.merged_facts([*beside.facts, _facts_of(bundle)])
     agent = next(iter(rows["agent"]), None)
     group = RunGroup(number=0, bundles=(0,), agent=agent, model=None, skills=None, name=bundle.name)
     return about.benchmark_of(group, [said], files)
@@ -84,7 +88,7 @@ def load_found(found: Found, options: Options, detect: Detect | None) -> tuple[R
         raise RequestError("an earlier analysis cannot be read with other expectations, groups or formats", hint=hint)
     fresh = _load_bundles(found, options, detect) if found.bundles else []
     named = book.named if book is not None else None
-    fresh = [replace(run, rule_book_name=named, rule_book=book, field_map=options.field_map) for run in fresh]
+    fresh = [replace(run, rule_book_name=named, rule_book=book, field_map=options.mapping) for run in fresh]
     return tuple(replace(run, read=reread) for run in (*saved, *fresh))
 
 
@@ -121,10 +125,14 @@ def _load_bundles(found: Found, options: Options, detect: Detect | None) -> list
     own = [frame.select(name for name in frame.columns if name in _OF_ROLLOUTS) for frame in own]
     runs = [_run(number, groups, mine, own.pop(0), read, options) for number in range(len(groups))]
     named = _named(runs, groups, read.files)
-    return [
-        replace(run, problems=(*found.problems, *run.problems), problem_count=run.problem_count + len(found.problems))
-        for run in named
-    ]
+    return [_with_problems(run, found, read.files, options) for run in named]
+
+
+def _with_problems(run: Run, found: Found, files: Files, options: Options) -> Run:
+    """The run with the problems of files that gave no run; first that it has no score, where a field looks like one."""
+    unjudged = _unjudged(run, files, options)
+    problems = (*([unjudged] if unjudged is not None else []), *found.problems)
+    return replace(run, problems=(*problems, *run.problems), problem_count=run.problem_count + len(problems))
 
 
 def _narrow(rows: pl.DataFrame) -> pl.DataFrame:
@@ -140,20 +148,30 @@ def _read(found: Found, options: Options, detect: Detect | None) -> _Scan:
         detect=detect,
         trajectories=not options.metrics_only,
         tools=options.tools,
-        field_map=options.field_map,
+        field_map=options.mapping,
+        limits=options.limits,
     )
     table = scan(chunks(files), settings, workers=options.workers, pool=options.pool, progress=options.progress)
     if not any(table.counts.get(number) for number, role in enumerate(files.roles) if role in ("rollouts", "failures")):
         raise _nothing_usable(table)
-    sidecars = [
-        read_sidecars(bundle.sidecars, {role: files.shown(path) for role, path in bundle.sidecars.items()})
-        for bundle in found.bundles
-    ]
-    facts = [
-        about.merged_facts([*beside.facts, bundle.format.facts(bundle.path)])
-        for bundle, beside in zip(found.bundles, sidecars, strict=True)
-    ]
+    with using_limits(options.limits):
+        sidecars = [
+            read_sidecars(bundle.sidecars, {role: files.shown(path) for role, path in bundle.sidecars.items()})
+            for bundle in found.bundles
+        ]
+        facts = [
+            about.merged_facts([*beside.facts, _facts_of(bundle)])
+            for bundle, beside in zip(found.bundles, sidecars, strict=True)
+        ]
     return _Scan(files=files, table=table, sidecars=sidecars, facts=facts)
+
+
+def _facts_of(bundle: Bundle) -> RunFacts:
+    """What a file says about its run; nothing where it cannot be read any more, which its rows report."""
+    try:
+        return bundle.format.facts(bundle.path)
+    except (OSError, Torn):
+        return RunFacts()
 
 
 def _pass_threshold(options: Options) -> float:
@@ -211,7 +229,7 @@ def _run(
         repeats=options.expect_repeats,
     )
     missing = missing_rows(joined.rollouts, inputs, expected)
-    checks = tables.check_table(rows, joined.rollouts)
+    checks = tables.check_table(rows, joined.rollouts, read.table.check_names)
     rollouts = tables.rollout_table(rows, joined.rollouts, missing, files.names)
     others = [frame for other, frame in enumerate(narrow) if other != number]
     book = options.rule_book
@@ -243,6 +261,20 @@ def _run(
         notes=tuple(about.notes_of(joined, expected, tasks)),
         roots={files.names[file]: str(files.paths[file].resolve()) for file in files.of(group.bundles)},
     )
+
+
+def _unjudged(run: Run, files: Files, options: Options) -> Problem | None:
+    """Where no row of lines of JSON has a reward or an error, the field that may be one; the user can name it."""
+    mapped = any(target == "reward" for target, _ in options.mapping)
+    if mapped or run.rollouts.is_empty() or set(run.rollouts["outcome"]) - {str(Outcome.UNSCORED)}:
+        return None
+    own = {entry.path for entry in run.artifacts if entry.role == "rollouts" and format_named(entry.format).splittable}
+    paths = [bundle.path for bundle in files.bundles if files.shown(bundle.path) in own and bundle.path.is_file()]
+    head = next((head.rows for head in map(read_head, paths) if head.rows), ())
+    if not head or any(name in row for row in head for name in BY_NAME["reward"].paths) or not looks_scored(head):
+        return None
+    reason = f"no row has a reward or score; {guesses(head)}"
+    return Problem(source=RowSource(artifact=files.shown(paths[0])), reason=reason)
 
 
 def _named(runs: Sequence[Run], groups: Sequence[RunGroup], files: Files) -> list[Run]:

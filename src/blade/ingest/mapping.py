@@ -2,38 +2,37 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
+from blade.ingest import cells
+from blade.ingest.checks import verdict
 from blade.ingest.decode import BAD_VALUE, Row, decode_any, encode
+from blade.ingest.fields import BY_NAME, is_verdict
 from blade.model.errors import RequestError
+from blade.model.field_map import TARGETS, FieldMap
 
-FieldMap = tuple[tuple[str, str], ...]
-"""Pairs of what a field is and its dotted path in the row."""
-
-TARGETS: Mapping[str, str] = {
-    "task": "task_id",
-    "repeat": "repeat",
-    "reward": "reward",
-    "answer": "extracted_answer",
-    "expected": "expected_answer",
-    "prompt": "prompt",
-    "messages": "messages",
-    "output": "output",
-    "model": "model",
-    "agent": "agent_name",
-    "error": "error",
-    "stop": "stop_reason",
-    "seconds": "duration",
-    "cost": "cost",
-}
-"""What a field can be, and the name that rows have for it."""
 _DEEPEST = 3
+_FEW = 3
+"""Entries of a list that are looked into: the scores of a record, and not its history."""
 _LONGEST_ID = 100
 _MOST_SHOWN = 12
 _LONGEST_EXAMPLE = 40
+_MOST_REPEATS = 64
+"""A whole number beyond it is no index of an attempt: people repeat a task a few times."""
+_NUMBER = re.compile(r"-?\d{1,15}(?:\.\d+)?(?:e[-+]?\d{1,3})?")
+_OTHER_WORDS = {"correct": True, "incorrect": False, "wrong": False, "resolved": True, "unresolved": False}
+_NAMES_A_TASK = re.compile(r"(?:\b|_)(?:id|task|case|key|test|question|problem|instance|name)\b", re.IGNORECASE)
+_NOT_JUDGED = ("error", "errored", "skipped", "skip", "n/a", "none", "unknown")
+"""Words for a result that is no verdict."""
+_OF_A_MODEL = ("response.", "responses_create_params.")
+"""Where a request and a response keep settings and states that judge nothing."""
+_HINTED = ("prompt", "expected", "answer", "model")
+"""What is guessed by a field's name alone, since content shows it only over many rows."""
 
 
 def read_map(words: Sequence[str]) -> FieldMap:
@@ -67,37 +66,97 @@ def with_map(as_row: Callable[[Row], Row] | None, field_map: FieldMap) -> Callab
 
 
 def _at(row: Row, path: str) -> msgspec.Raw | None:
-    """The value at a dotted path; a field whose own name has dots is found too."""
+    """The value at a dotted path, in which a number is a place in a list; a field whose own name has dots is found too."""
     if path in row:
         return row[path]
     first, _, rest = path.partition(".")
     value = decode_any(row[first]) if first in row else None
     for name in rest.split(".") if rest else ():
-        value = value.get(name) if isinstance(value, dict) else None
+        if isinstance(value, list):
+            value = value[int(name)] if name.isdecimal() and int(name) < len(value) else None
+        else:
+            value = value.get(name) if isinstance(value, dict) else None
     return msgspec.Raw(encode(value)) if value is not None else None
 
 
 def _as_number(raw: msgspec.Raw) -> msgspec.Raw:
-    value = decode_any(raw)
-    return msgspec.Raw(encode(float(value))) if isinstance(value, bool) else raw
+    value = reward_of(decode_any(raw))
+    return raw if value is None else msgspec.Raw(encode(value))
+
+
+def reward_of(value: object) -> float | None:
+    """A number, a truth value, or a word such as `passed`, as a reward; None for anything else."""
+    if isinstance(value, bool):
+        return float(value)
+    if isinstance(value, str):
+        word = value.strip().lower()
+        if word in _NOT_JUDGED:
+            return None
+        judged = _OTHER_WORDS.get(word, verdict(word))
+        return float(judged) if judged is not None else float(word) if _NUMBER.fullmatch(word) else None
+    return cells.number(value)
 
 
 def guesses(rows: Sequence[Row]) -> str:
-    """The fields of rows that nobody knows, an example of each, and the mapping to try."""
+    """The fields of rows that nobody knows, an example of each with what it may be, and the mapping to try."""
+    fields = _fields(rows)
+    guessed = _guessed(fields, len(rows))
+    names = {path: target for target, path in guessed.items()}
+    known = [path for path in fields if path in names]
+    others = [path for path in fields if path not in names]
+    order = sorted([*known, *others[: max(0, _MOST_SHOWN - len(known))]], key=list(fields).index)
+    shown = [_field(path, fields[path][0], names.get(path)) for path in order]
+    listed = ", ".join(shown) + (", ..." if len(fields) > len(order) else "")
+    tried = " ".join(f"--map {shlex.quote(f'{target}={path}')}" for target, path in guessed.items())
+    return f"its fields are {listed or 'none'}; if these are rollouts, say what is what: {tried}"
+
+
+def looks_scored(rows: Sequence[Row]) -> bool:
+    """Whether a field of the rows, by its name and by what it holds, is a verdict that nobody reads."""
+    own = {path: values for path, values in _fields(rows).items() if not path.startswith(_OF_A_MODEL)}
+    return is_verdict(_guessed(own, len(rows))["reward"])
+
+
+def _fields(rows: Sequence[Row]) -> dict[str, list[Any]]:
     fields: dict[str, list[Any]] = {}
     for row in rows:
         for path, value in _leaves(row):
             fields.setdefault(path, []).append(value)
-    shown = [
-        f"{path[:_LONGEST_EXAMPLE]} ({_example(values[0])})" for path, values in list(fields.items())[:_MOST_SHOWN]
-    ]
-    listed = ", ".join(shown) + (", ..." if len(fields) > _MOST_SHOWN else "")
-    scores = [path for path, values in fields.items() if _is_score(values, len(rows))]
+    return fields
+
+
+def _field(path: str, value: Any, target: str | None) -> str:
+    return f"{path[:_LONGEST_EXAMPLE]} ({_example(value)}{f'; the {target}?' if target else ''})"
+
+
+def _guessed(fields: Mapping[str, Sequence[Any]], rows: int) -> dict[str, str]:
+    """What each field may be: task and reward always, `FIELD` where nothing looks like them."""
+    scores = [path for path, values in fields.items() if _is_score(values, rows)]
     # Whole numbers from 0 to 1 may count attempts; truth values and fractions hardly do.
-    reward = min(scores, key=lambda path: all(type(value) is int for value in fields[path]), default=None)
-    task = next((path for path, values in fields.items() if path != reward and _is_id(values, len(rows))), None)
-    tried = f"--map task={task or 'FIELD'} --map reward={reward or 'FIELD'}"
-    return f"its fields are {listed or 'none'}; if these are rollouts, say what is what: {tried}"
+    reward = min(
+        scores,
+        key=lambda path: (not is_verdict(path), all(type(value) is int for value in fields[path])),
+        default=None,
+    )
+    ids = [path for path, values in fields.items() if path != reward and _is_id(values, rows)]
+    task = min(ids, key=lambda path: (_is_prose(fields[path]), _NAMES_A_TASK.search(path) is None), default=None)
+    found = {"task": task or "FIELD", "reward": reward or "FIELD"}
+    taken = {task, reward}
+    repeat = next((path for path, values in fields.items() if path not in taken and _is_repeat(values, rows)), None)
+    if repeat is not None and task is not None:
+        pairs = set(zip(map(str, fields[task]), map(str, fields[repeat]), strict=False))
+        if len(pairs) == rows > len(set(map(str, fields[task]))):
+            found["repeat"] = repeat
+    talk = next((path for path, values in fields.items() if all(map(is_talk, values))), None)
+    if talk is not None:
+        found["messages"] = talk
+    for target in _HINTED:
+        names = {path for path in BY_NAME[target].paths if "." not in path}
+        texts = (path for path, values in fields.items() if isinstance(values[0], str | int | float))
+        path = next((path for path in texts if path.rpartition(".")[2].lower() in names), None)
+        if path is not None and path not in {*found.values(), *taken}:
+            found[target] = path
+    return found
 
 
 def _leaves(row: Row) -> Iterator[tuple[str, Any]]:
@@ -112,13 +171,26 @@ def _below(path: str, value: Any, depth: int) -> Iterator[tuple[str, Any]]:
     if isinstance(value, dict) and depth < _DEEPEST:
         for name, inner in value.items():
             yield from _below(f"{path}.{name}", inner, depth + 1)
+    elif isinstance(value, list) and 0 < len(value) <= _FEW and depth < _DEEPEST and not is_talk(value):
+        if not any(isinstance(item, dict) for item in value):
+            yield path, value
+        for place, item in enumerate(value):
+            if isinstance(item, dict):
+                yield from _below(f"{path}.{place}", item, depth)
     elif value is not None:
         yield path, value
 
 
 def _is_score(values: Sequence[Any], rows: int) -> bool:
-    """A truth value or a number from 0 to 1 in every row; a number that never changes is a setting."""
-    if len(values) < rows or not all(isinstance(value, bool | int | float) and 0 <= value <= 1 for value in values):
+    """A truth value, a number from 0 to 1 or a word of pass and fail in every row; a number that never changes is a setting."""
+    if len(values) < rows:
+        return False
+    if all(isinstance(value, str) for value in values):
+        words = {value.strip().lower() for value in values}
+        return all(reward_of(word) is not None or word in _NOT_JUDGED for word in words) and not all(
+            map(_NUMBER.fullmatch, words)
+        )
+    if not all(isinstance(value, bool | int | float) and 0 <= value <= 1 for value in values):
         return False
     return len({float(value) for value in values}) > 1 or all(isinstance(value, bool) for value in values)
 
@@ -131,6 +203,29 @@ def _is_id(values: Sequence[Any], rows: int) -> bool:
     ):
         return False
     return len(set(map(str, values))) > max(1, rows // 10)
+
+
+def _is_prose(values: Sequence[Any]) -> bool:
+    """Whether values are words rather than a name."""
+    return any(isinstance(value, str) and value.count(" ") > 1 for value in values)
+
+
+def _is_repeat(values: Sequence[Any], rows: int) -> bool:
+    return len(values) == rows and all(type(value) is int and 0 <= value <= _MOST_REPEATS for value in values)
+
+
+def is_talk(value: Any) -> bool:
+    """Whether a list is what several said: objects of which each has a text, and most have who said it."""
+    if not isinstance(value, list) or not value or not all(isinstance(item, dict) for item in value):
+        return False
+    spoken = sum(
+        any(isinstance(item.get(name), str | list) for name in ("content", "text", "value", "message", "tool_calls"))
+        and any(
+            isinstance(item.get(name), str) for name in ("role", "name", "speaker", "agent", "sender", "actor", "from")
+        )
+        for item in value
+    )
+    return 2 * spoken > len(value)
 
 
 def _example(value: Any) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from blade.ingest.mapping import with_map
 from blade.ingest.rollouts import rollout_of
 from blade.ingest.row_table import LIGHT, Light
 from blade.model.errors import ArtifactError, RequestError
+from blade.model.limits import DEFAULT_LIMITS, ReadLimits, using_limits
 from blade.model.rollout import Rollout, RolloutKey, RowSource
 from blade.model.run import Run
 
@@ -25,6 +27,7 @@ _OF_THE_TASK = frozenset(
     for path in BY_NAME[name].paths
 )
 """Fields of the inputs that speak of the task; what else stands there is no word of a verifier."""
+_OF_ROLLOUTS = ("rollouts", "failures")
 _AGAIN = "analyze the rollouts again"
 
 Spot = dict[str, Any]
@@ -35,13 +38,34 @@ def reread(run: Run, places: Sequence[tuple[str, int]]) -> list[Rollout]:
     """The rollouts at `places` in that order; raises when one is unknown, missing, or its file has changed."""
     spots = _spots(run, places)
     data: dict[tuple[str, object], bytes] = {}
-    for artifact in sorted({spot["artifact"] for spot in spots}):
-        here = {_where(spot): spot for spot in spots if spot["artifact"] == artifact}
-        ordered = sorted(here.values(), key=lambda spot: (spot["offset"] or 0, spot["member"] or ""))
-        for spot, found in zip(ordered, _fetch(run, artifact, ordered), strict=True):
-            data[artifact, _where(spot)] = _checked(spot, found)
-    keys = _keys(run, sorted({spot["task_id"] for spot in spots}))
-    return [_rollout(run, spot, data[spot["artifact"], _where(spot)], keys.get(spot["task_id"], {})) for spot in spots]
+    formats = {entry.path: format_named(entry.format) for entry in run.artifacts if entry.role in _OF_ROLLOUTS}
+    # What was read once is read again, whatever the limit was.
+    longest = max((spot["length"] or 0 for spot in spots), default=0)
+    with using_limits(ReadLimits(line=max(longest, DEFAULT_LIMITS.line), unpacked=sys.maxsize)):
+        for artifact, here in sorted(_by_artifact(spots).items()):
+            ordered = sorted(here.values(), key=lambda spot: (spot["offset"] or 0, spot["member"] or ""))
+            for spot, found in zip(ordered, _fetch(run, artifact, formats[artifact], ordered), strict=True):
+                data[artifact, _where(spot)] = _checked(spot, found)
+        keys = _keys(run, sorted({spot["task_id"] for spot in spots}))
+    as_row = {artifact: with_map(format_.as_row, run.field_map) for artifact, format_ in formats.items()}
+    return [
+        _rollout(
+            run,
+            spot,
+            data[spot["artifact"], _where(spot)],
+            keys.get(spot["task_id"], {}),
+            as_row[spot["artifact"]],
+        )
+        for spot in spots
+    ]
+
+
+def _by_artifact(spots: Sequence[Spot]) -> dict[str, dict[object, Spot]]:
+    """The places in each file, each once."""
+    found: dict[str, dict[object, Spot]] = {}
+    for spot in spots:
+        found.setdefault(spot["artifact"], {})[_where(spot)] = spot
+    return found
 
 
 def _keys(run: Run, tasks: list[str]) -> dict[str, Row]:
@@ -87,12 +111,11 @@ def _where(spot: Spot) -> object:
     return spot["member"] if spot["member"] is not None else spot["offset"]
 
 
-def _fetch(run: Run, artifact: str, spots: list[Spot]) -> Iterator[bytes]:
+def _fetch(run: Run, artifact: str, format_: Format, spots: list[Spot]) -> Iterator[bytes]:
     path = Path(run.roots.get(artifact, artifact))
     if not path.exists():
         raise ArtifactError(f"{artifact} is no longer where it was", hint=_AGAIN)
-    fetch = _format(run, artifact).fetch
-    member_records = _format(run, artifact).member_records
+    fetch, member_records = format_.fetch, format_.member_records
     try:
         if member_records is not None and spots[0]["member"] is not None:
             yield from (record.data for record in member_records(path, [spot["member"] for spot in spots]))
@@ -100,7 +123,7 @@ def _fetch(run: Run, artifact: str, spots: list[Spot]) -> Iterator[bytes]:
             yield from fetch(path, [spot["member"] for spot in spots])
         else:
             yield from lines_at(path, [spot["offset"] for spot in spots])
-    except Torn as torn:
+    except (Torn, OSError) as torn:
         raise ArtifactError(f"{artifact} has changed since it was read: {torn}", hint=_AGAIN) from None
 
 
@@ -115,17 +138,12 @@ def _source(spot: Spot) -> RowSource:
     return RowSource(**{name: spot[name] for name in ("artifact", "member", "offset", "length", "line")})
 
 
-def _format(run: Run, artifact: str) -> Format:
-    return format_named(next(entry.format for entry in run.artifacts if entry.path == artifact))
-
-
-def _rollout(run: Run, spot: Spot, data: bytes, beside: Row) -> Rollout:
+def _rollout(run: Run, spot: Spot, data: bytes, beside: Row, as_row: Callable[[Row], Row] | None) -> Rollout:
     """The rollout of a row; what only the inputs say about its task is added."""
     light = Light(**{name: spot[name] for name in LIGHT if name in spot})
     key = RolloutKey(run=run.name, task_id=spot["task_id"], repeat=spot["repeat"])
     try:
         row, _ = decode_whole(data)
-        as_row = with_map(_format(run, spot["artifact"]).as_row, run.field_map)
         row = {**beside, **row}
         return rollout_of(row if as_row is None else as_row(row), light, key, _source(spot))
     except Unusable as why:

@@ -91,6 +91,7 @@ def count(steps: tuple[Step, ...], stop: str | None, answer: str | None = None) 
         alike_results=results if alike else 0,
         long_results=long_results,
         orphan_calls=len(tools) - answered,
+        orphan_results=results - answered,
         agent_messages=agent_messages,
         user_messages=user_messages,
         refusals=refusals,

@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 import msgspec
 
 from blade.ingest import cells, verdict
-from blade.ingest.account import account_of
+from blade.ingest.account import account_of, holds_account
 from blade.ingest.batch import REQUEST, RESPONSE, Batch
 from blade.ingest.cells import Column, Memo, any_there, raw_marks
-from blade.ingest.decode import Row, decode_any
-from blade.ingest.expected import KnownDue, check_names, checks_of, first_value, key_expects
+from blade.ingest.decode import decode_any
+from blade.ingest.expected import KnownDue, first_value, key_expects
 from blade.ingest.fields import EVIDENCE_OF_A_ROLLOUT
 from blade.ingest.fingerprints import (
     fingerprint,
@@ -32,10 +32,10 @@ from blade.ingest.rollouts import (
     request_steps,
     steps_of,
 )
-from blade.ingest.row_table import KEY, LIGHT
+from blade.ingest.row_table import CHECKS, KEY, LIGHT
 from blade.ingest.settings import NO_TOOLS, SettingsSeen, toolset_of
 from blade.ingest.slices import Extras
-from blade.model.account import Account
+from blade.model.account import NO_ACCOUNT, Account
 from blade.model.expected import NOTHING_DUE, Due, VerifierCheck
 from blade.model.finding import Detect, Detection
 from blade.model.rollout import Features, Rollout, RolloutKey, RowSource, Step
@@ -67,7 +67,7 @@ class Walked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RowReader:
-    """Reads rows of one artifact. `settings` and `tools` gather what belongs to the run, not to a row."""
+    """Reads rows of one artifact. `settings`, `tools` and `check_names` gather what belongs to the run, not to a row."""
 
     def __init__(self, *, role: str, threshold: float, detect: Detect | None, trajectories: bool) -> None:
         self.role = role
@@ -75,6 +75,7 @@ class RowReader:
         self.detect = detect
         self.trajectories = trajectories
         self.tools: dict[str, int] = {}
+        self.check_names: dict[str, int] = {}
         self.settings = SettingsSeen()
         self._prompt = Memo(prompt_fingerprint)
         self._request = Memo(request_fingerprint)
@@ -123,12 +124,13 @@ class RowReader:
         if self.role in ("inputs", "dataset"):
             return found, odd
         due = self._due.column(batch.columns) if self.detect is not None else None
-        found |= _rewards(batch, odd) | _spent(batch) | _answers(batch) | _checks(due or _checked(batch))
+        found |= _rewards(batch, odd) | _spent(batch) | _answers(batch) | self._checks(batch, due)
         found["stop"] = verdict.stops(batch)
         errors = verdict.errors(batch)
         self._judge(batch, found, errors)
         if self.trajectories:
             walked = self._walk(batch, found)
+            _note_unbound(walked, odd)
             if self.detect is not None:
                 sources = [source_of(record, artifact) for record in records]
                 rollouts = self._rollouts(batch, found, walked, errors, due, sources)
@@ -136,6 +138,22 @@ class RowReader:
         tools = [None if one is None else one.label for one in self._toolset.column(batch.tools)]
         self.settings.note(batch, found["agent"], found["model"], found["skills"], tools)
         return found, odd
+
+    def _checks(self, batch: Batch, due: Sequence[Due] | None) -> Columns:
+        """The tests and criteria of each row as numbers, and how many there are and hold."""
+        if due is None:
+            due = [Due(checks=checks) for checks in self._due.checks(batch.columns)]
+        if not any(one.checks for one in due):
+            return {}
+        names = self.check_names
+        return {
+            CHECKS: [
+                [names.setdefault(one.name, len(names)) << 1 | one.passed for one in _kept(each.checks)] or None
+                for each in due
+            ],
+            "checks_met": [each.met if each.checks else None for each in due],
+            "checks_asked": [each.asked if each.checks else None for each in due],
+        }
 
     def _identity(self, batch: Batch, odd: Odd) -> Columns:
         paths = batch.paths
@@ -257,6 +275,15 @@ class RowReader:
         ]
 
 
+def _note_unbound(walked: Walked, odd: Odd) -> None:
+    """Results that answer no call: what was called may be missing from the trajectory, or their ids are other names."""
+    for place, features in enumerate(walked.features):
+        if features is not None and features.orphan_results:
+            count = features.orphan_results
+            which = "1 tool result belongs" if count == 1 else f"{count} tool results belong"
+            odd.setdefault(place, []).append(f"{which} to no call of the trajectory")
+
+
 def _note_seen(checked: Sequence[Detection], found: Columns) -> None:
     """What the rules saw in every row."""
     found["fired"] = [seen.hits for seen in checked]
@@ -295,17 +322,12 @@ class _Origin(msgspec.Struct, frozen=True, gc=False):
         return tuple(name for name, column in self.batch.columns.items() if column[self.place] is not None)
 
     def account(self) -> Account:
-        return account_of(self)
+        return account_of(self) if holds_account(tuple(self.batch.columns)) else NO_ACCOUNT
 
 
 def _agent_spoke(batch: Batch, place: int) -> bool:
     output = batch.trajectories[place]
     return output is not None and agent_spoke(steps_of(output, batch.raw("messages")[place]))
-
-
-def _row(batch: Batch, names: tuple[str, ...], place: int) -> Row:
-    """Some fields of a row, as far as it has them."""
-    return {name: raw for name in names if (raw := batch.columns[name][place]) is not None}
 
 
 def _places(records: Sequence[Record]) -> Columns:
@@ -374,26 +396,10 @@ def _own_answers(batch: Batch) -> Column:
     ]
 
 
-def _checked(batch: Batch) -> list[Due]:
-    """What is due in each row, its tests and criteria alone; nothing where the fields can hold none."""
-    names = check_names(tuple(batch.columns))
-    return [Due(checks=checks_of(_row(batch, names, place))) for place in range(len(batch))] if names else []
-
-
-def _checks(found: Sequence[Due]) -> Columns:
-    if not any(due.checks for due in found):
-        return {}
-    return {
-        "checks": [_kept(due.checks) for due in found],
-        "checks_met": [due.met if due.checks else None for due in found],
-        "checks_asked": [due.asked if due.checks else None for due in found],
-    }
-
-
-def _kept(checks: Sequence[VerifierCheck]) -> list[tuple[str, bool]] | None:
+def _kept(checks: Sequence[VerifierCheck]) -> Sequence[VerifierCheck]:
     """What the table keeps of the checks of a row: the first that failed and the first that held."""
-    failed = [(check.name, False) for check in checks if not check.passed][:MOST_CHECKS]
-    held = [(check.name, True) for check in checks if check.passed][:MOST_CHECKS]
-    if len(failed) + len(held) == len(checks):
-        return [(check.name, check.passed) for check in checks] or None
-    return failed + held
+    if len(checks) <= MOST_CHECKS:
+        return checks
+    failed = [check for check in checks if not check.passed][:MOST_CHECKS]
+    held = [check for check in checks if check.passed][:MOST_CHECKS]
+    return checks if len(failed) + len(held) == len(checks) else [*failed, *held]

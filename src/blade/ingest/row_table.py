@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Any
 
 import msgspec
+import numpy as np
 import polars as pl
 
 from blade.ingest.cells import Column
@@ -80,7 +81,11 @@ MOST_EXTRAS = 300
 """Columns of small values in a batch; the commonest are kept."""
 KEY = "key:"
 EXTRA = "extra:"
-CHECKS = pl.List(pl.Struct({"name": pl.String, "passed": pl.Boolean}))
+FILE = "file"
+"""The column that says of which file a row is; where all rows of a part are of one, it is left out."""
+CHECKS = "checks"
+"""The column of tests and criteria: for each twice the number of its name, and one more where it holds. Their names are
+kept once beside the table: spelled out they would take more memory than all other columns."""
 
 
 class TablePart(msgspec.Struct, frozen=True, kw_only=True):
@@ -96,15 +101,25 @@ def to_frame(parts: Sequence[TablePart]) -> pl.DataFrame:
     names = {name for part in parts for name in part.columns}
     dtypes = COLUMNS | {name: pl.UInt64() for name in sorted(names) if name.startswith(KEY)}
     dtypes |= {name: pl.String() for name in _common(parts)}
+    dtypes |= {FILE: pl.Int32()} if FILE in names else {}
     places = list(chain.from_iterable(part.places for part in parts))
     # Where each row goes to; None when they are in order.
     order = None if places == sorted(places) else sorted(range(height), key=places.__getitem__)
-    columns = {name: _joined(parts, name, order) if name in names else () for name in (*dtypes, "checks")}
+    columns = {name: _joined(parts, name, order) if name in names else () for name in (*dtypes, CHECKS)}
     frame = {name: _column(name, columns[name], dtype, height) for name, dtype in dtypes.items()}
-    if any(columns["checks"]):
-        values = [[{"name": n, "passed": p} for n, p in found] if found else None for found in columns["checks"]]
-        frame["checks"] = pl.Series("checks", values, CHECKS)
+    if any(columns[CHECKS]):
+        frame[CHECKS] = _number_lists(CHECKS, columns[CHECKS])
     return pl.DataFrame(frame)
+
+
+def _number_lists(name: str, values: Sequence[list[int] | None]) -> pl.Series:
+    """A column of lists of numbers, null where there is none."""
+    lengths = [len(value) if value else 0 for value in values]
+    places = np.repeat(np.arange(len(values), dtype=np.uint32), lengths)
+    numbers = np.fromiter(chain.from_iterable(value for value in values if value), np.uint32, sum(lengths))
+    listed = pl.DataFrame({"place": places, name: numbers}).group_by("place", maintain_order=True).agg(name)
+    everyone = pl.DataFrame({"place": np.arange(len(values), dtype=np.uint32)})
+    return everyone.join(listed, on="place", how="left", maintain_order="left")[name]
 
 
 def _joined(parts: Sequence[TablePart], name: str, order: list[int] | None) -> Column:

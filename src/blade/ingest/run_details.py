@@ -61,6 +61,7 @@ def merged_facts(said: Iterable[RunFacts]) -> RunFacts:
             absent={**facts.absent, **merged.absent},
             source=merged.source if merged.expected else facts.source,
             recorded={**facts.recorded, **merged.recorded},
+            recorded_for={**facts.recorded_for, **merged.recorded_for},
             reported=merged.reported or facts.reported,
             note=merged.note or facts.note,
         )
@@ -94,8 +95,9 @@ def absent_repeats(said: Sequence[RunFacts]) -> dict[str, int]:
 def settings_of(group: RunGroup, files: Files, table: RowTable, said: Sequence[RunFacts]) -> dict[str, str]:
     """Sampling, tools and limits; the rows are believed before the sidecars."""
     counts: dict[str, dict[str, int]] = {}
+    mine = frozenset(group.bundles)
     for (file, setting), count in table.settings.items():
-        if files.owners[file] in group.bundles and group.holds(setting.agent, setting.model, setting.skills):
+        if files.owners[file] in mine and group.holds(setting.agent, setting.model, setting.skills):
             for name, value in setting.values:
                 of_name = counts.setdefault(name, {})
                 of_name[value] = of_name.get(value, 0) + count
@@ -187,6 +189,8 @@ def stated_of(group: RunGroup, sidecars: Sequence[Sidecars], said: Sequence[RunF
             found += by_agent.get(agent, [])
     for fact in said:
         found += [Stated(name=name, value=value, source="log") for name, value in fact.recorded.items()]
+        own = fact.recorded_for.get(group.agent or "", {})
+        found += [Stated(name="mean/reward", value=value, source=source) for source, value in own.items()]
     return tuple(found)
 
 

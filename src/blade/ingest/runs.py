@@ -7,11 +7,12 @@ user's word, else its model, else its folder, else its file's stem: unique, and 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from blade.ingest.artifacts import Bundle, stem_of
@@ -58,19 +59,21 @@ def assign(
 ) -> tuple[list[RunGroup], pl.DataFrame]:
     """Groups in order of their files, and the rows with the number of the group that each belongs to."""
     makers = _makers(rows)
+    shards = _Shards(rows, bundles, table, benchmarks, makers)
     numbers: dict[tuple[int, Maker], int] = {}
+    members: list[list[int]] = []
     groups: list[RunGroup] = []
-    shards = _Shards(rows=rows, bundles=bundles, table=table, benchmarks=benchmarks, makers=makers)
     for bundle, maker in sorted(set(makers.values()), key=lambda key: (key[0], *(text or "" for text in key[1]))):
-        host = next((group for group in groups if shards.hold(group, bundle, maker)), None)
-        if host is None:
+        number = shards.host(bundle, maker)
+        if number is None:
+            number = shards.open(bundle, maker)
             agent, model, skills = maker
             name = bundles[bundle].name
-            host = RunGroup(number=len(groups), bundles=(bundle,), agent=agent, model=model, skills=skills, name=name)
-            groups.append(host)
-        else:
-            groups[host.number] = replace(host, bundles=(*host.bundles, bundle))
-        numbers[bundle, maker] = host.number
+            groups.append(RunGroup(number=number, bundles=(), agent=agent, model=model, skills=skills, name=name))
+            members.append([])
+        members[number].append(bundle)
+        numbers[bundle, maker] = number
+    groups = [replace(group, bundles=tuple(mine)) for group, mine in zip(groups, members, strict=True)]
     return groups, _numbered(rows, {combo: numbers[made] for combo, made in makers.items()})
 
 
@@ -84,7 +87,10 @@ def _makers(rows: pl.DataFrame) -> dict[Combo, tuple[int, Maker]]:
     own = kept(rows.select("role", *_COMBO), pl.col("role").is_in(_OWN))
     only = _only_combo(own)
     combos = own.select(_COMBO).unique().rows() if only is None else [only]
-    return {combo: (combo[0], _completed(combo, combos)) for combo in combos}
+    of_bundle: dict[int, list[Combo]] = {}
+    for combo in combos:
+        of_bundle.setdefault(combo[0], []).append(combo)
+    return {combo: (combo[0], _completed(combo, of_bundle[combo[0]])) for combo in combos}
 
 
 def _only_combo(rows: pl.DataFrame) -> Combo | None:
@@ -95,10 +101,9 @@ def _only_combo(rows: pl.DataFrame) -> Combo | None:
     return bundle, agent, model, skills
 
 
-def _completed(combo: Combo, combos: Sequence[Combo]) -> Maker:
-    """What a row leaves out is filled in where the rest of its file says only one thing."""
-    bundle, agent, model, skills = combo
-    near = [other for other in combos if other[0] == bundle]
+def _completed(combo: Combo, near: Sequence[Combo]) -> Maker:
+    """What a row leaves out is filled in where the rest of its file, which is `near`, says only one thing."""
+    _, agent, model, skills = combo
     agent = agent if agent is not None else _only(other[1] for other in near)
     near = [other for other in near if other[1] in (agent, None)]
     model = model if model is not None else _only(other[2] for other in near)
@@ -111,45 +116,123 @@ def _only(values: Iterable[str | None]) -> str | None:
     return known.pop() if len(known) == 1 else None
 
 
-class _Shards(Struct, frozen=True, kw_only=True):
-    """Tells whether a file is another piece of a run: the same maker and tools, and no rollout in common."""
+Kin = tuple[Maker, str | None, tuple[Path, str] | None, tuple[str, ...]]
+"""What files of one run have in common: the maker, the user's name, the series of their names, and the tools."""
 
-    rows: pl.DataFrame
-    bundles: Sequence[Bundle]
-    table: RowTable
-    benchmarks: Sequence[str | None]
-    makers: dict[Combo, tuple[int, Maker]]
 
-    def hold(self, group: RunGroup, bundle: int, maker: Maker) -> bool:
-        """Whether the rows of that maker in that file are of the run."""
-        if maker != (group.agent, group.model, group.skills) or bundle in group.bundles:
-            return False
-        if self.bundles[bundle].name is not None or group.name is not None:
-            return self.bundles[bundle].name == group.name
-        first = group.bundles[0]
+class _Group(Struct):
+    """A run that is being put together."""
+
+    benchmark: str | None
+    counts_tasks: bool = False
+    """Whether some of its rollouts have no repeat: then it may have each task once."""
+    tasks: set[int] = field(default_factory=set)
+    rollouts: set[int] = field(default_factory=set)
+    """What several files have, by number: tasks or ids, and these with their repeats."""
+
+
+class _Shards:
+    """Tells whether a file is another piece of a run: the same maker and tools, and no rollout in common.
+
+    What files have in common is worked out once for all files of a kin, so that time grows with their number.
+    """
+
+    def __init__(
+        self,
+        rows: pl.DataFrame,
+        bundles: Sequence[Bundle],
+        table: RowTable,
+        benchmarks: Sequence[str | None],
+        makers: Mapping[Combo, tuple[int, Maker]],
+    ) -> None:
+        self._rows, self._bundles, self._benchmarks, self._makers = rows, bundles, benchmarks, makers
+        self._tools = _tools_of(rows, table)
+        self._kins = {made: self._kin(*made) for made in dict.fromkeys(makers.values())}
+        self._makers_of: dict[Kin, list[tuple[int, Maker]]] = {}
+        for made, kin in self._kins.items():
+            self._makers_of.setdefault(kin, []).append(made)
+        self._files: dict[Kin, dict[int, _Group]] = {}
+        self._groups: list[_Group] = []
+        self._of_kin: dict[Kin, list[int]] = {}
+
+    def host(self, bundle: int, maker: Maker) -> int | None:
+        """The number of the run that the rows of that maker in that file are a piece of, which takes them; None for none."""
+        kin, benchmark = self._kins[bundle, maker], self._benchmarks[bundle]
+        for number in self._of_kin.get(kin, ()):
+            group = self._groups[number]
+            if self._bundles[bundle].name is not None:
+                return number  # files under one name are one run by the user's word
+            if len({group.benchmark, benchmark} - {None}) < 2 and _take_disjoint(group, self._of(kin)[bundle]):
+                return number
+        return None
+
+    def open(self, bundle: int, maker: Maker) -> int:
+        """The number of a new run of these rows."""
+        kin, number = self._kins[bundle, maker], len(self._groups)
+        group = _Group(benchmark=self._benchmarks[bundle])
+        _take_disjoint(group, self._of(kin)[bundle])
+        self._groups.append(group)
+        self._of_kin.setdefault(kin, []).append(number)
+        return number
+
+    def _kin(self, bundle: int, maker: Maker) -> Kin:
+        one = self._bundles[bundle]
+        if one.name is not None:
+            return maker, one.name, None, ()
         # Without a maker's name: only names that differ in digits alone, in one folder.
-        paths = self.bundles[first].path, self.bundles[bundle].path
-        series = {(path.parent, _DIGITS.sub("#", stem_of(path))) for path in paths}
-        if maker[0] is None and len(series) > 1:
-            return False
-        benchmarks = {self.benchmarks[first], self.benchmarks[bundle]} - {None}
-        return (
-            len(benchmarks) < 2 and self._tools(first) == self._tools(bundle) and self._disjoint(group, bundle, maker)
-        )
+        series = (one.path.parent, _DIGITS.sub("#", stem_of(one.path))) if maker[0] is None else None
+        return maker, None, series, self._tools.get(bundle, ())
 
-    def _tools(self, bundle: int) -> list[str]:
-        files = set(self.rows.filter(pl.col("bundle") == bundle)["file"].unique())
-        mine = (setting for (file, setting) in self.table.settings if file in files)
-        return sorted({value for setting in mine for name, value in setting.values if name == "tools"})
+    def _of(self, kin: Kin) -> dict[int, _Group]:
+        """What each file of a kin has in common with others of it."""
+        if kin not in self._files:
+            made = frozenset(self._makers_of[kin])
+            found = {bundle: _Group(benchmark=None) for bundle, _ in made}
+            if len(made) > 1 and kin[1] is None:
+                combos = {combo: 0 for combo, of in self._makers.items() if of in made}
+                mine = _numbered(self._rows, combos).filter((pl.col("group") == 0) & (pl.col("role") == "rollouts"))
+                _note_common(identify(mine), found)
+            self._files[kin] = found
+        return self._files[kin]
 
-    def _disjoint(self, group: RunGroup, bundle: int, maker: Maker) -> bool:
-        """Whether no rollout, by task or id and repeat, is in both; without repeats, whether no task is."""
-        wanted = {(number, maker) for number in (*group.bundles, bundle)}
-        combos = {combo: 0 for combo, made in self.makers.items() if made in wanted}
-        both = identify(_numbered(self.rows, combos).filter((pl.col("group") == 0) & (pl.col("role") == "rollouts")))
-        here, there = both.filter(pl.col("bundle") == bundle), both.filter(pl.col("bundle") != bundle)
-        repeat = [] if both["repeat"].null_count() else ["repeat"]
-        return all(here.join(there, on=[name, *repeat], how="semi").is_empty() for name in ("task_id", "id"))
+
+def _tools_of(rows: pl.DataFrame, table: RowTable) -> dict[int, tuple[str, ...]]:
+    """The tools that the rows of each bundle offer."""
+    owners = dict(rows.select("file", "bundle").unique().iter_rows())
+    found: dict[int, set[str]] = {}
+    for file, setting in table.settings:
+        if file in owners:
+            found.setdefault(owners[file], set()).update(value for name, value in setting.values if name == "tools")
+    return {bundle: tuple(sorted(tools)) for bundle, tools in found.items()}
+
+
+def _note_common(rows: pl.DataFrame, found: Mapping[int, _Group]) -> None:
+    """Note in each file what others have too, by task or id, and by these and the repeat."""
+    for name in ("task_id", "id"):
+        for bundle, mark in _in_several(rows, name):
+            found[bundle].tasks.add(mark)
+        for bundle, mark in _in_several(rows, name, "repeat"):
+            found[bundle].rollouts.add(mark)
+    for bundle in rows.filter(pl.col("repeat").is_null())["bundle"].unique():
+        found[bundle].counts_tasks = True
+
+
+def _in_several(rows: pl.DataFrame, *key: str) -> Iterable[tuple[int, int]]:
+    """Pairs of a file and a mark, which is the same for all that stands in the same several files."""
+    seen = rows.select("bundle", *key).drop_nulls().unique()
+    files = seen.group_by(key).agg(pl.len().alias("files"), pl.col("bundle").hash().sum().alias("mark"))
+    return seen.join(files.filter(pl.col("files") > 1), on=key).select("bundle", "mark").unique().iter_rows()
+
+
+def _take_disjoint(group: _Group, file: _Group) -> bool:
+    """Add a file to a run, unless they have a rollout in common; where some have no repeat, unless they have a task."""
+    by_task = group.counts_tasks or file.counts_tasks
+    if not (group.tasks.isdisjoint(file.tasks) if by_task else group.rollouts.isdisjoint(file.rollouts)):
+        return False
+    group.tasks |= file.tasks
+    group.rollouts |= file.rollouts
+    group.counts_tasks = by_task
+    return True
 
 
 def _numbered(rows: pl.DataFrame, numbers: dict[Combo, int]) -> pl.DataFrame:

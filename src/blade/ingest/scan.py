@@ -24,15 +24,17 @@ from blade.ingest.artifacts import Files
 from blade.ingest.batch import Batch, UsualRows, batch_of
 from blade.ingest.decode import BAD_VALUE, DEEPEST, Row, Unusable, decode_row, is_sound, mend
 from blade.ingest.formats import Format, format_named
-from blade.ingest.frames import in_one_piece
+from blade.ingest.frames import in_one_piece, looked_up
 from blade.ingest.jsonl import Record, Torn, is_compressed, source_of
-from blade.ingest.mapping import FieldMap, with_map
+from blade.ingest.mapping import with_map
 from blade.ingest.row import MOST_TOOLS, OTHER_TOOLS, RowReader
-from blade.ingest.row_table import COLUMNS, TablePart, to_frame
-from blade.ingest.settings import Settings
+from blade.ingest.row_table import CHECKS, COLUMNS, FILE, TablePart, to_frame
+from blade.ingest.settings import Settings, SettingsSeen
 from blade.ingest.workers import WORTH_WORKERS, cores, open_pool
 from blade.model.errors import BladeError
+from blade.model.field_map import FieldMap
 from blade.model.finding import Detect
+from blade.model.limits import DEFAULT_LIMITS, ReadLimits, using_limits
 from blade.model.rollout import Problem, RowSource
 from blade.model.tools import NO_CUSTOM_TOOLS, Tools, using_tools
 
@@ -44,10 +46,18 @@ BLOCK = 4 << 20
 """Bytes of rows that are read as one batch, however few they are."""
 CHUNK = 32 << 20
 MEMBERS = 100
-"""Trials of a run folder that are read together: each is several small files."""
+"""Trials of a run folder that are read together, at least: each is several small files."""
+MEMBER_PIECES = 16
+"""Pieces of a run folder, at most: what its summary says of all trials is read for each of them."""
+FILES = 500
+"""Small files that are scanned together: tables are made of their rows together, which costs more than reading them."""
+SMALL = 1 << 18
+"""Bytes of a file that is scanned together with others."""
+OPENING = 20_000
+"""Bytes that can be read in the time that it takes to open a file and to begin with it."""
 MEMBER = 200_000
 """Bytes that the files of a trial are taken to have, to tell whether workers are worth their start."""
-_GATHERED = ("line", "skeleton")
+_GATHERED = ("line", "skeleton", FILE)
 """Columns that are changed when parts are put together."""
 MOST_PROBLEMS = 1_000
 """Problems listed one by one for a file; all are counted."""
@@ -65,6 +75,7 @@ class ScanSettings(Struct, frozen=True, kw_only=True):
     trajectories: bool = True
     tools: Tools = NO_CUSTOM_TOOLS
     field_map: FieldMap = ()
+    limits: ReadLimits = DEFAULT_LIMITS
 
 
 class Chunk(Struct, frozen=True, kw_only=True):
@@ -86,7 +97,15 @@ class Chunk(Struct, frozen=True, kw_only=True):
         """Its bytes on disk."""
         if self.members:
             return len(self.members) * MEMBER
-        return (self.end - self.start) if self.end is not None else self.path.stat().st_size
+        return (self.end - self.start) if self.end is not None else _size(self.path)
+
+
+def _size(path: Path) -> int:
+    """Bytes on disk; none of a file that is no longer there, which its reading reports."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
 
 
 class Scanned(Struct, kw_only=True):
@@ -99,6 +118,7 @@ class Scanned(Struct, kw_only=True):
     problems: list[Problem] = field(default_factory=list)
     problem_count: int = 0
     tools: tuple[str, ...] = ()
+    check_names: pl.Series | None = None
     settings: dict[Settings, int] = field(default_factory=dict)
     seen: dict[str, int] = field(default_factory=dict)
     """Top-level fields and in how many rows each stands."""
@@ -113,14 +133,15 @@ def chunks(files: Files) -> list[Chunk]:
     """The pieces to read: byte ranges of large plain files, else whole files."""
     pieces = []
     for number, path in enumerate(files.paths):
-        name, size = files.formats[number], path.stat().st_size
+        name, size = files.formats[number], _size(path)
         whole = Chunk(file=number, path=path, shown=files.shown(path), format=name, role=files.roles[number])
         members_of = format_named(name).members
         if members_of is not None and path.is_dir():
             members = tuple(members_of(path))
-            parts = [members[first : first + MEMBERS] for first in range(0, len(members), MEMBERS)]
+            size = max(MEMBERS, -(-len(members) // MEMBER_PIECES))
+            parts = [members[first : first + size] for first in range(0, len(members), size)]
             pieces += [msgspec.structs.replace(whole, members=part) for part in parts]
-        elif not format_named(name).splittable or is_compressed(path) or size <= 2 * CHUNK:
+        elif size <= 2 * CHUNK or not format_named(name).splittable or is_compressed(path):
             pieces.append(whole)
         else:
             pieces += [msgspec.structs.replace(whole, start=start, end=end) for start, end in pairwise(edges(size))]
@@ -134,6 +155,21 @@ def edges(size: int) -> list[int]:
         left = size - found[-1]
         found.append(min(size, found[-1] + max(1, CHUNK // 8, min(CHUNK, left // 4))))
     return found
+
+
+def together(pieces: Sequence[Chunk]) -> list[list[Chunk]]:
+    """The pieces as they are scanned: neighbors that are small files with the same role together, others alone."""
+    loads: list[list[Chunk]] = []
+    room = 0
+    for piece in pieces:
+        small = piece.end is None and not piece.members and piece.size <= SMALL
+        if small and room and loads[-1][0].role == piece.role and len(loads[-1]) < FILES:
+            loads[-1].append(piece)
+        else:
+            loads.append([piece])
+            room = CHUNK if small else 0
+        room = max(0, room - piece.size)
+    return loads
 
 
 def scan(
@@ -150,22 +186,23 @@ def scan(
     some already.
     """
     results: list[Scanned] = []
+    loads = together(pieces)
 
-    def done(result: Scanned) -> None:
-        results.append(result)
+    def done(some: Sequence[Scanned]) -> None:
+        results.extend(some)
         progress(len(results), len(pieces))
 
-    wanted = min(workers if workers is not None else cores(), len(pieces))
-    if wanted <= 1 or (workers is None and sum(piece.size for piece in pieces) < WORTH_WORKERS):
-        for piece in pieces:
-            done(scan_chunk(piece, settings))
+    wanted = min(workers if workers is not None else cores(), len(loads))
+    if wanted <= 1 or (workers is None and sum(OPENING + piece.size for piece in pieces) < WORTH_WORKERS):
+        for load in loads:
+            done(scan_chunks(load, settings))
         if pool is not None:
             pool.shutdown(wait=False)
         return gather(results)
     with tempfile.TemporaryDirectory(prefix="blade-scan-") as folder:
         with nullcontext(pool) if pool is not None else open_pool(wanted) as ready:
             submitted = [
-                ready.submit(_scan_to_parts, piece, settings, Path(folder), index) for index, piece in enumerate(pieces)
+                ready.submit(_scan_to_parts, load, settings, Path(folder), index) for index, load in enumerate(loads)
             ]
             for future in submitted:
                 done(future.result())
@@ -174,7 +211,7 @@ def scan(
         return gather(results)
 
 
-def _scan_to_parts(piece: Chunk, settings: ScanSettings, folder: Path, index: int) -> Scanned:
+def _scan_to_parts(load: Sequence[Chunk], settings: ScanSettings, folder: Path, index: int) -> list[Scanned]:
     def keep(frame: pl.DataFrame, number: int) -> Path:
         path = folder / f"{index:06d}-{number:06d}.arrow"
         # A column of the light table in which no row says anything is made anew.
@@ -190,43 +227,63 @@ def _scan_to_parts(piece: Chunk, settings: ScanSettings, folder: Path, index: in
             raise BladeError(f"the temporary folder {folder} cannot be written: {error}", hint=hint) from None
         return path
 
-    return scan_chunk(piece, settings, keep)
+    return scan_chunks(load, settings, keep)
 
 
-def scan_chunk(
-    piece: Chunk,
+def scan_chunk(piece: Chunk, settings: ScanSettings) -> Scanned:
+    """Read one chunk."""
+    return scan_chunks([piece], settings)[0]
+
+
+def scan_chunks(
+    load: Sequence[Chunk],
     settings: ScanSettings,
     keep: Callable[[pl.DataFrame, int], pl.DataFrame | Path] = lambda frame, number: frame,
-) -> Scanned:
-    """Read one chunk; `keep` decides where a part of the light table goes."""
-    format_ = format_named(piece.format)
+) -> list[Scanned]:
+    """Read one chunk, or several small files of one role, whose rows come together as parts of the first.
+
+    `keep` decides where a part of the light table goes.
+    """
     reader = RowReader(
-        role=piece.role, threshold=settings.threshold, detect=settings.detect, trajectories=settings.trajectories
+        role=load[0].role, threshold=settings.threshold, detect=settings.detect, trajectories=settings.trajectories
     )
-    blocks = BlockReader(
-        reader,
-        with_map(format_.as_row, settings.field_map),
-        piece.shown,
-        _usual_rows(piece.path, settings.trajectories),
-    )
-    result = Scanned(chunk=piece)
+    results: list[Scanned] = []
     waiting: list[TablePart] = []
-    with using_tools(settings.tools):
-        for block in _blocks(piece, format_, blocks, result):
-            waiting += block.parts
-            result.rows += sum(len(part.places) for part in block.parts)
-            if sum(len(part.places) for part in waiting) >= PART:
-                result.parts.append(keep(to_frame(waiting), len(result.parts)))
-                waiting = []
+    rows = before = 0
+    with using_tools(settings.tools), using_limits(settings.limits):
+        for piece in load:
+            format_, result = format_named(piece.format), Scanned(chunk=piece)
+            results.append(result)
+            reader.settings = SettingsSeen()
+            usual = _usual_rows(piece.path.parent, piece.format, settings.trajectories)
+            blocks = BlockReader(
+                reader, with_map(format_.as_row, settings.field_map), piece.shown, usual, before=before
+            )
+            for block in _blocks(piece, format_, blocks, result):
+                height = sum(len(part.places) for part in block.parts)
+                waiting += block.parts if len(load) == 1 else [_of_file(part, piece.file) for part in block.parts]
+                result.rows += height
+                rows += height
+                if rows >= PART:
+                    results[0].parts.append(keep(to_frame(waiting), len(results[0].parts)))
+                    waiting, rows = [], 0
+            result.settings, result.seen, before = reader.settings.counts, blocks.seen, blocks.before
     if waiting:
-        result.parts.append(keep(to_frame(waiting), len(result.parts)))
-    result.tools, result.settings, result.seen = tuple(reader.tools), reader.settings.counts, blocks.seen
-    return result
+        results[0].parts.append(keep(to_frame(waiting), len(results[0].parts)))
+    results[0].tools = tuple(reader.tools)
+    if reader.check_names:
+        results[0].check_names = pl.Series("name", list(reader.check_names), pl.String)
+    return results
 
 
-@lru_cache(maxsize=1)
-def _usual_rows(path: Path, trajectories: bool) -> UsualRows:
-    """What this process has learned of the rows of an artifact: its next chunk has rows like those of the last."""
+def _of_file(part: TablePart, file: int) -> TablePart:
+    """A part that says of which file its rows are, beside those of others."""
+    return TablePart(places=part.places, columns={**part.columns, FILE: [file] * len(part.places)})
+
+
+@lru_cache(maxsize=4)
+def _usual_rows(folder: Path, format_: str, trajectories: bool) -> UsualRows:
+    """What this process has learned of the rows of a folder: its next chunk, or file, has rows like those of the last."""
     return UsualRows(trajectories=trajectories)
 
 
@@ -262,11 +319,15 @@ def _blocks(piece: Chunk, format_: Format, blocks: BlockReader, result: Scanned)
             if size >= BLOCK or len(waiting) >= ROWS:
                 yield read()
                 waiting, size = [], 0
-    except Torn as error:
-        torn = Problem(source=RowSource(artifact=piece.shown, line=result.lines + 1), reason=str(error))
+    except (Torn, OSError) as error:
+        torn = Problem(source=RowSource(artifact=piece.shown, line=result.lines + 1), reason=_why_torn(error))
     yield read()
     if torn is not None:
         result.note([torn])
+
+
+def _why_torn(error: Exception) -> str:
+    return f"it cannot be read: {error.strerror or error}" if isinstance(error, OSError) else str(error)
 
 
 class Block(Struct):
@@ -298,23 +359,30 @@ class _Other(Struct, frozen=True):
 
 
 class BlockReader:
-    """Reads the blocks of one artifact, in order. `seen` counts in how many rows each field stands.
+    """Reads the blocks of one artifact, in order. `seen` counts in how many rows each field stands, `before` the records.
 
     What `usual` learns here saves time wherever it is used next, and changes nothing that is read.
     """
 
-    def __init__(self, reader: RowReader, as_row: Callable[[Row], Row] | None, artifact: str, usual: UsualRows) -> None:
+    def __init__(
+        self,
+        reader: RowReader,
+        as_row: Callable[[Row], Row] | None,
+        artifact: str,
+        usual: UsualRows,
+        before: int = 0,
+    ) -> None:
         self.seen: dict[str, int] = {}
         self._reader = reader
         self._as_row = as_row
         self._artifact = artifact
         self._usual = usual
-        self._before = 0
+        self.before = before
 
     def read(self, records: Sequence[Record]) -> Block:
         """One block; every record gave a row, a problem, or both."""
-        block = Block(records, self._before)
-        self._before += len(records)
+        block = Block(records, self.before)
+        self.before += len(records)
         left = self._read_usual(block) if self._as_row is None else range(len(records))
         others = [other for place in left if (other := _other(block, place)) is not None]
         for alike in _narrow(others):
@@ -439,6 +507,8 @@ class RowTable(Struct, frozen=True, kw_only=True):
     rows: pl.DataFrame
     tools: tuple[str, ...]
     """In order of name, so that the order of rows does not show."""
+    check_names: pl.Series
+    """The name of each number in the column of checks."""
     problems: dict[int, tuple[Problem, ...]]
     """By file; `problem_counts` also counts those beyond the list."""
     problem_counts: dict[int, int]
@@ -460,12 +530,14 @@ def gather(results: Sequence[Scanned]) -> RowTable:
     seen: dict[int, dict[str, int]] = {}
     counts: dict[int, int] = {}
     lines: dict[int, int] = {}
+    check_names = _all_names(results)
     parts = []
     for result in results:
         file = result.chunk.file
         before = lines.get(file, 0)
         moved = [places.get(name, len(tools) - 1) for name in result.tools]
-        parts += [_placed(part, file, before, moved) for part in result.parts]
+        placed = [_placed(part, file, before, moved) for part in result.parts]
+        parts += [_with_checks_moved(part, result.check_names, check_names) for part in placed]
         listed = problems.setdefault(file, [])
         listed += [_moved(problem, before) for problem in result.problems[: MOST_PROBLEMS - len(listed)]]
         problem_counts[file] = problem_counts.get(file, 0) + result.problem_count
@@ -479,12 +551,32 @@ def gather(results: Sequence[Scanned]) -> RowTable:
     return RowTable(
         rows=_completed(in_one_piece(rows)),
         tools=tools,
+        check_names=check_names,
         problems={file: tuple(listed) for file, listed in problems.items()},
         problem_counts=problem_counts,
         settings=settings,
         seen=seen,
         counts=counts,
     )
+
+
+def _all_names(results: Sequence[Scanned]) -> pl.Series:
+    """The names of tests and criteria, each once, in the order of the chunks."""
+    named = [result.check_names for result in results if result.check_names is not None]
+    if not named:
+        return pl.Series("name", [], pl.String)
+    return pl.concat(named).unique(maintain_order=True) if len(named) > 1 else named[0]
+
+
+def _with_checks_moved(part: pl.LazyFrame, mine: pl.Series | None, everyone: pl.Series) -> pl.LazyFrame:
+    """The part with the numbers that the names of its checks have among all."""
+    if mine is None or mine.equals(everyone) or CHECKS not in part.collect_schema():
+        return part
+    places = looked_up(mine.to_frame(), everyone.to_frame().with_row_index("place"), "name")["place"]
+    moved = pl.concat([places * 2, places * 2 + 1]).cast(pl.UInt32)
+    numbers = pl.int_range(len(mine), dtype=pl.UInt32, eager=True)
+    old = pl.concat([numbers * 2, numbers * 2 + 1])
+    return part.with_columns(pl.col(CHECKS).list.eval(pl.element().replace_strict(old, moved, return_dtype=pl.UInt32)))
 
 
 def _completed(rows: pl.DataFrame) -> pl.DataFrame:
@@ -497,7 +589,8 @@ def _completed(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _placed(part: pl.DataFrame | Path, file: int, before: int, tools: list[int]) -> pl.LazyFrame:
     frame = part.lazy() if isinstance(part, pl.DataFrame) else pl.scan_ipc(part)
-    frame = frame.with_columns(pl.lit(file, pl.Int32).alias("file"), pl.col("line") + before)
+    if FILE not in frame.collect_schema():
+        frame = frame.with_columns(pl.lit(file, pl.Int32).alias(FILE), pl.col("line") + before)
     if tools != list(range(len(tools))):
         moved = pl.element().replace_strict(list(range(len(tools))), tools, return_dtype=pl.UInt16)
         frame = frame.with_columns(pl.col("skeleton").list.eval(moved))

@@ -17,7 +17,7 @@ from blade.ingest.decode import decode_any
 _RAW = msgspec.Raw()
 _NOTHING = (b"null", b"false", b'""', b"{}", b"[]", b"0")
 _LONGEST_NOTHING = max(map(len, _NOTHING))
-_AROUND = ("output", "messages", "items")
+_AROUND = ("output", "messages", "items", "history")
 """Names under which an object in place of a trajectory keeps its items."""
 
 
@@ -77,6 +77,11 @@ class TrajectoryItem(msgspec.Struct, gc=False):
     text: str | list[ContentPart] | None = None
     thought: str | None = None
     observation: str | list[ContentPart] | None = None
+    actor: str | None = None
+    agent: str | None = None
+    agent_name: str | None = None
+    sender: str | None = None
+    named_speaker: str | None = msgspec.field(name="speaker", default=None)
 
 
 class UsualPart(msgspec.Struct, gc=False):
@@ -112,6 +117,11 @@ class UsualItem(msgspec.Struct, gc=False):
     text: None = None
     thought: None = None
     observation: None = None
+    actor: None = None
+    agent: None = None
+    agent_name: None = None
+    sender: None = None
+    named_speaker: None = msgspec.field(name="speaker", default=None)
 
 
 Content = str | Sequence[ContentPart | UsualPart] | None
@@ -176,9 +186,25 @@ def _item(value: dict[str, Any]) -> TrajectoryItem:
         function_call=Function(name=string(legacy.get("name")), arguments=_arguments(legacy))
         if isinstance(legacy, dict)
         else None,
+        **{name: _name(value.get(key)) for name, key in _NAMES.items()},
         thought=string(value.get("thought")),
         observation=content(value.get("observation")),
     )
+
+
+_NAMES = {
+    "actor": "actor",
+    "agent": "agent",
+    "agent_name": "agent_name",
+    "sender": "sender",
+    "named_speaker": "speaker",
+}
+"""Where an item names who acted; `name` does too, in a message."""
+
+
+def _name(value: object) -> str | None:
+    """A name as it is; of an object, the name in it."""
+    return string(value.get("name") if isinstance(value, dict) else value)
 
 
 def _tool_call(call: dict[str, Any]) -> ToolCall:

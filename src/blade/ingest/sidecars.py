@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from blade.ingest import cells
 from blade.ingest.decode import BAD_VALUE, Row, Unusable, decode_any, decode_whole
 from blade.ingest.formats import RunFacts
-from blade.ingest.jsonl import Torn, records
+from blade.ingest.jsonl import Torn, records, whole_bytes
 from blade.model.rollout import Problem, RowSource
 from blade.model.run import PublishedNumber, Stated
 
@@ -64,7 +64,7 @@ def read_sidecars(paths: Mapping[str, Path], shown: Mapping[str, str]) -> Sideca
 
 
 def _json(path: Path) -> Any:
-    data = path.read_bytes()
+    data = whole_bytes(path)
     try:
         return decode_any(data)
     except BAD_VALUE:
@@ -228,7 +228,7 @@ def _yaml(path: Path) -> Any:
     import yaml
 
     try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
+        return yaml.safe_load(whole_bytes(path).decode())
     except yaml.YAMLError as error:
         raise ValueError(str(error)) from None
 

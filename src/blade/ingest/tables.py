@@ -11,6 +11,7 @@ from msgspec import Struct
 from blade.ingest.frames import Stretches, in_natural_order, kept, looked_up, reordered
 from blade.ingest.identity import first_index
 from blade.ingest.join import Expected, usual_repeats
+from blade.ingest.row_table import CHECKS as CHECK_NUMBERS
 from blade.ingest.row_table import DIFFERENCE, EXTRA, HIT, SIGN
 from blade.ingest.slices import label, slice_columns
 from blade.model.errors import RequestError
@@ -133,15 +134,18 @@ def task_scores(rollouts: pl.DataFrame) -> pl.DataFrame:
     return times.select(stretches.first(rollouts["task_id"]), share.alias("score"))
 
 
-def check_table(rows: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:
+def check_table(rows: pl.DataFrame, found: pl.DataFrame, names: pl.Series) -> pl.DataFrame:
     """Tests and criteria with their verdicts, one row each, in the order of the rollouts and of `read_checks` within.
 
-    `found` says which of the rows each rollout is; their checks are taken out of the rows.
+    `found` says which of the rows each rollout is; their checks are taken out of the rows. `names` are those of checks.
     """
-    if "checks" not in rows.columns:
+    if CHECK_NUMBERS not in rows.columns:
         return conform(pl.DataFrame(schema={"task_id": pl.String}), CHECKS)
-    checks = found.select("task_id", "repeat", rows.drop_in_place("checks").gather(found["place"]))
-    return conform(checks.drop_nulls("checks").explode("checks").unnest("checks"), CHECKS).rechunk()
+    checks = found.select("task_id", "repeat", rows.drop_in_place(CHECK_NUMBERS).gather(found["place"]))
+    checks = checks.drop_nulls(CHECK_NUMBERS).explode(CHECK_NUMBERS)
+    number = checks.drop_in_place(CHECK_NUMBERS)
+    checks = checks.with_columns(names.gather(number // 2).alias("name"), (number % 2 == 1).alias("passed"))
+    return conform(checks, CHECKS).rechunk()
 
 
 def rollout_table(

@@ -19,6 +19,10 @@ _CONTROL = re.compile(
     """,
     re.VERBOSE,
 )
+_OTHER_ESCAPES = re.compile(
+    r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[PX^_][^\x1b]*(?:\x1b\\)?|\x1b[()*+][0-9A-Za-z]|\x1b[0-9=>A-Z](?<!\x1bP)"
+)
+"""What is no cursor movement: titles, links, character sets, modes of the keyboard."""
 _REST = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 FEWEST_FULL_LINES = 3
@@ -55,6 +59,46 @@ def _last_state(line: str) -> str:
         shown.append(part[covered:])
         covered = max(covered, len(part))
     return "".join(shown)
+
+
+_TOKENS = re.compile(r"(\x1b\[|\x9b)([0-9;?]*)[ -/]*([@-~])|([\r\n\x08])|([^\x1b\x9b\r\n\x08]+)|[\x1b\x9b]")
+_FURTHEST = 1_000
+"""Lines up or columns right that one sequence may go: more is no terminal's size."""
+
+
+def recorded_text(raw: str) -> str:
+    """What a recording left to read: of spinners, progress bars and other lines that were drawn again, the last state.
+
+    Lines that scrolled away are kept. The cursor goes up and down, to a column, and erases lines; colors are dropped.
+    """
+    lines, row, column = [""], 0, 0
+    for found in _TOKENS.finditer(_OTHER_ESCAPES.sub("", raw)):
+        _, numbers, command, control, text = found.groups()
+        if text is not None:
+            text = _REST.sub("", text)
+            line = lines[row].ljust(column)
+            lines[row] = line[:column] + text + line[column + len(text) :]
+            column += len(text)
+        elif control == "\n":
+            row, column = row + 1, 0
+            lines += [""] * (row + 1 - len(lines))
+        elif control is not None:
+            column = 0 if control == "\r" else max(0, column - 1)
+        elif command is not None:
+            count = min(int(numbers), _FURTHEST) if numbers.isdecimal() else 0
+            if command == "A":
+                row = max(0, row - max(1, count))
+            elif command == "B":
+                row = min(len(lines) - 1, row + max(1, count))
+            elif command in "CDG":
+                column = {"C": column + max(1, count), "D": column - max(1, count), "G": count - 1}[command]
+                column = max(0, column)
+            elif command == "K":
+                lines[row] = "" if count == 2 else lines[row][:column] if count == 0 else lines[row]
+            elif command == "J" and count == 0:
+                lines[row] = lines[row][:column]
+                del lines[row + 1 :]
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def columns(line: str) -> int:

@@ -76,12 +76,12 @@ class Due(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def met(self) -> int:
         """Tests and criteria that hold."""
-        return sum(int(one.passed) if one.held is None else one.held for one in self.checks)
+        return sum([one.passed if one.held is None else one.held for one in self.checks])
 
     @property
     def asked(self) -> int:
         """Tests and criteria in all."""
-        return sum(one.of for one in self.checks)
+        return sum([one.of for one in self.checks])
 
 
 NOTHING_DUE = Due()

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from blade.model.errors import RequestError
+from blade.model.field_map import FieldMap, merged
+from blade.model.limits import DEFAULT_LIMITS, ReadLimits
 from blade.model.tools import NO_CUSTOM_TOOLS, Tools
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ class Options(Struct, frozen=True, kw_only=True):
     """Every field has the default that a user gets who says nothing."""
 
     format: str | None = None
-    field_map: tuple[tuple[str, str], ...] = ()
+    field_map: FieldMap = ()
     """What fields of the rows are, as the user says: pairs such as `task` and `case_id`."""
     pass_threshold: float | None = None
     expect_tasks: int | None = None
@@ -36,6 +38,8 @@ class Options(Struct, frozen=True, kw_only=True):
     """The custom rules of the benchmark's package."""
     find_rule_book: bool = True
     """Without a rule book, use the one of the package whose name is the benchmark's."""
+    limits: ReadLimits = DEFAULT_LIMITS
+    """What is too long or too large to be read."""
     metrics_only: bool = False
     workers: int | None = None
     pool: Executor | None = None
@@ -54,6 +58,11 @@ class Options(Struct, frozen=True, kw_only=True):
         """The user's pass threshold, else that of the rule book."""
         from_book = self.rule_book.pass_threshold if self.rule_book is not None else None
         return from_book if self.pass_threshold is None else self.pass_threshold
+
+    @property
+    def mapping(self) -> FieldMap:
+        """What fields of the rows are: the user's word before that of the rule book."""
+        return merged(self.field_map, self.rule_book.field_map if self.rule_book is not None else ())
 
     @property
     def unit(self) -> str | None:

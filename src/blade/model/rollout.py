@@ -76,6 +76,8 @@ class Step(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """Place in the trajectory as the artifact has it, so that a reader finds it there."""
     party: Party
     kind: Kind
+    actor: str | None = None
+    """Who acted, where the artifact names somebody: an agent among several, a sub-agent, a speaker."""
     text: str = ""
     tool: str | None = None
     """Name of the tool called, or whose result this is, where it is known."""
@@ -109,6 +111,8 @@ class Features(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     long_results: int = 0
     """Results that are longer than an error without a mark can be."""
     orphan_calls: int = 0
+    orphan_results: int = 0
+    """Results that belong to no call of the trajectory."""
     agent_messages: int = 0
     """Messages of the agent that hold any text."""
     user_messages: int = 0

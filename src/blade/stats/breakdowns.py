@@ -13,6 +13,7 @@ from blade.model.analysis import Funnel, FunnelStage, ScorePart, SliceValue, Usa
 from blade.model.measure import Measure
 from blade.model.rollout import Outcome
 from blade.model.run import Run
+from blade.model.tools import changes_state
 from blade.stats.counts import JUDGED, PASSED, PRESENT, TaskCounts
 from blade.stats.scores import interval_of
 
@@ -180,12 +181,25 @@ def _do_nothing(run: Run) -> Measure:
         return Measure(
             name=DO_NOTHING, value=None, n=len(wants), reason="no key wants a change, so its look-ups are judged"
         )
+    idle = _idle(run)
+    if idle.is_empty():
+        return Measure(name=DO_NOTHING, value=None, n=len(wants), reason="no rollout shows what doing nothing scores")
+    passed = int(idle.select(PASSED.sum()).item())
     return Measure(
         name=DO_NOTHING,
-        value=int((wants == "nothing").sum()) / len(wants),
+        value=int((wants == "nothing").sum()) / len(wants) * passed / idle.height,
         n=len(wants),
-        method="tasks whose key wants no change and no statement",
+        method=f"tasks whose key wants no change and no statement, of which {passed:,} of {idle.height:,} rollouts that changed nothing passed",
     )
+
+
+def _idle(run: Run) -> pl.DataFrame:
+    """Judged rollouts that changed nothing, of tasks whose key wants nothing; where a trajectory shows it."""
+    wants_nothing = run.tasks.filter(pl.col("key_expects") == "nothing").select("task_id")
+    rows = run.rollouts.filter(JUDGED & pl.col("steps").is_not_null()).join(wants_nothing, on="task_id", how="semi")
+    changing = [place for place, tool in enumerate(run.tools) if changes_state(tool)]
+    acted = pl.col("skeleton").list.eval(pl.element().is_in(changing)).list.any()
+    return rows.filter(~acted.fill_null(False))
 
 
 def _constant_answer(run: Run) -> Measure:
@@ -204,4 +218,20 @@ def _constant_answer(run: Run) -> Measure:
     if times == 1:
         return Measure(name=CONSTANT, value=None, n=n, reason=f"the {n} keys all differ")
     shown = answer if len(answer) <= 40 else answer[:37] + "..."
+    given, passed = _given(run, answer)
+    if given and not passed:
+        why = f"always answering {shown!r} is the key of {times:,} tasks, and none of {given:,} rollouts that did passed there"
+        return Measure(name=CONSTANT, value=None, n=n, reason=why)
     return Measure(name=CONSTANT, value=times / n, n=n, method=f"always answering {shown!r}")
+
+
+def _given(run: Run, answer: str) -> tuple[int, int]:
+    """How many judged rollouts gave an answer where it is the key, and how many of these passed."""
+    keyed = run.tasks.select("task_id", key=_flat("expected")).filter(pl.col("key") == answer)
+    rows = run.rollouts.filter(JUDGED & (_flat("answer") == answer)).join(keyed, on="task_id", how="semi")
+    return rows.height, int(rows.select(PASSED.sum()).item())
+
+
+def _flat(column: str) -> pl.Expr:
+    """A text without case and repeated white space."""
+    return pl.col(column).str.strip_chars().str.replace_all(r"\s+", " ").str.to_lowercase()

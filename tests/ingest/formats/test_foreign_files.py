@@ -169,3 +169,21 @@ def test_a_trace_is_a_rollout(tmp_path: Path, ending: str) -> None:
     assert run.model == "small-model"
     steps = [(step.kind, step.tool, step.text or step.arguments) for step in run["a", 0].steps or ()]
     assert steps == [("call", "cancel", '{"id":1}'), ("result", "cancel", "cancelled")]
+
+
+def test_a_table_may_separate_its_cells_otherwise(tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_text("task_id;score;note\na;1,0;x, y\nb;0,5;z\n", "utf-8")
+    run = blade.load_run(path)
+    assert run.rollouts["reward"].to_list() == [1.0, 0.5]
+    assert run["a", 0].row["note"] == "x, y"
+
+
+def test_a_table_with_columns_of_its_own_is_refused_with_the_mapping(tmp_path: Path) -> None:
+    path = tmp_path / "eval.csv"
+    path.write_text("Question ID,Run #,Correct?\nQ1,1,Yes\nQ1,2,No\nQ2,1,No\nQ2,2,No\n", "utf-8")
+    with pytest.raises(blade.BladeError) as refused:
+        blade.load_run(path)
+    assert "--map 'task=Question ID' --map 'reward=Correct?' --map 'repeat=Run #'" in refused.value.message
+    run = blade.load_run(path, field_map={"task": "Question ID", "reward": "Correct?", "repeat": "Run #"})
+    assert outcomes(run) == {"Q1#1": "passed", "Q1#2": "failed", "Q2#1": "failed", "Q2#2": "failed"}

@@ -221,3 +221,150 @@ def test_a_saved_analysis_of_a_folder_notices_that_it_changed(tmp_path: Path) ->
     make.write(next((folder / "a").glob("*/panes")) / "post-agent.txt", "gone")
     with pytest.raises(ArtifactError, match="changed"):
         blade.load_run(tmp_path / "out")
+
+
+def cast(frames: list[str], version: int = 2) -> str:
+    """A recording of asciinema of what was printed, in order."""
+    if version == 1:
+        return json.dumps({"version": 1, "width": 80, "height": 24, "stdout": [[0.1, frame] for frame in frames]})
+    events = [json.dumps([0.1 * place, "o", frame]) for place, frame in enumerate(frames)]
+    return "\n".join([json.dumps({"version": version, "width": 80, "height": 24}), *events]) + "\n"
+
+
+def recorded_trial(folder: Path, recording: str) -> Path:
+    """A run of one trial of which only a recording is left."""
+    make.terminal_bench(folder, {"a": [False]})
+    at = next(folder.glob("a/*"))
+    shutil.rmtree(at / "panes")
+    (at / "sessions" / "agent.log").unlink()
+    make.write(at / "sessions" / "agent.cast", recording)
+    return folder
+
+
+@pytest.mark.parametrize("version", [1, 2, 3])
+def test_a_recording_stands_in_for_a_log(tmp_path: Path, version: int) -> None:
+    frames = [f"{event}\r\n" for event in make.claude_events("ls", "one two", "Done.")]
+    run = blade.load_run(recorded_trial(tmp_path / "run", cast(frames, version)))
+    assert [step.kind for step in run["a", 0].steps or ()] == ["message", "call", "result", "message"]
+
+
+def test_of_a_progress_bar_the_last_state_is_kept(tmp_path: Path) -> None:
+    frames = [
+        "start\r\n",
+        "\x1b[32m| 10%\x1b[0m",
+        "\r/ 60%",
+        "\r\x1b[2K100%\r\n",
+        "one\r\ntwo\r\n\x1b[2A\x1b[2KONE\r\n",
+    ]
+    run = blade.load_run(recorded_trial(tmp_path / "run", cast(frames)))
+    assert str(run["a", 0].row["agent_log"]).split() == ["start", "100%", "ONE", "two"]
+
+
+def test_a_recording_whose_start_is_cut_is_listed(tmp_path: Path) -> None:
+    torn = cast(["first\r\n", "second\r\n"]).split("\n", 1)[1][9:]
+    run = blade.load_run(recorded_trial(tmp_path / "run", torn))
+    assert "agent.cast: its start is cut off" in problems(run)
+    assert str(run["a", 0].row["agent_log"]).strip() == "second"
+
+
+SWE_AGENT = {
+    "trajectory": [{"action": "ls -F\n", "observation": "a.py\n", "response": "I look", "thought": "I look"}],
+    "history": [
+        {"role": "system", "content": "You write patches."},
+        {"role": "user", "content": "A demonstration.", "is_demo": True},
+        {"role": "user", "content": "Fix it."},
+        {"role": "assistant", "content": "I look"},
+    ],
+    "info": {"exit_status": "submitted", "submission": "diff a", "model_stats": {"instance_cost": 0.5, "api_calls": 1}},
+}
+MINI_1 = {
+    "messages": [
+        {"role": "system", "content": "You write patches."},
+        {"role": "user", "content": "Fix it."},
+        {"role": "assistant", "content": "I look\n```bash\nls -F\n```"},
+        {"role": "user", "content": "a.py"},
+    ],
+    "info": {"exit_status": "Submitted", "submission": "diff a"},
+}
+MINI_2 = {
+    "messages": [
+        {"role": "user", "content": "Fix it."},
+        {
+            "role": "assistant",
+            "content": "I look",
+            "tool_calls": [{"id": "c1", "function": {"name": "bash", "arguments": '{"command": "ls -F"}'}}],
+            "extra": {"actions": [{"command": "ls -F", "tool_call_id": "c1"}]},
+        },
+        {"role": "tool", "tool_call_id": "c1", "content": "a.py", "extra": {"returncode": 0}},
+        {"role": "exit", "content": "", "extra": {"exit_status": "Submitted"}},
+    ],
+    "info": {"exit_status": "Submitted", "submission": "diff a"},
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "trajectory"), [("x-1.traj", SWE_AGENT), ("x-1.traj.json", MINI_1), ("x-1.traj.json", MINI_2)]
+)
+def test_trajectories_of_patch_agents_alone_are_unscored_rollouts(
+    tmp_path: Path, name: str, trajectory: dict[str, object]
+) -> None:
+    make.write(tmp_path / "run" / "x-1" / name, trajectory)
+    run = blade.load_run(tmp_path / "run")
+    assert outcomes(run) == {"x-1#0": "unscored"}
+    rollout = run["x-1", 0]
+    assert [step.text for step in rollout.prompt][-1] == "Fix it."
+    assert [step.kind for step in rollout.steps or ()][1:] == ["call", "result"]
+    assert [(step.text.strip(), step.answers) for step in (rollout.steps or ())[2:]] == [("a.py", 1)]
+    assert rollout.answer == "diff a"
+
+
+def test_a_trajectory_beside_the_evaluation_belongs_to_its_instance(tmp_path: Path) -> None:
+    folder = make.swe_bench(tmp_path / "swe", {"x-1": True})
+    make.write(folder / "trajectories" / "x-1" / "x-1.traj", SWE_AGENT)
+    run = blade.load_run(folder)
+    assert outcomes(run) == {"x-1#0": "passed"}
+    assert len(run["x-1", 0].steps or ()) == 3
+
+
+OLD_EVENTS = [
+    {"id": 1, "source": "user", "action": "message", "args": {"content": "Fix it."}},
+    {"id": 2, "source": "agent", "action": "run", "args": {"command": "ls", "thought": "I look"}},
+    {"id": 3, "source": "agent", "observation": "run", "cause": 2, "content": "a.py", "extras": {}},
+]
+NEW_EVENTS = [
+    {"kind": "MessageEvent", "source": "user", "llm_message": {"role": "user", "content": [{"text": "Fix it."}]}},
+    {
+        "kind": "ActionEvent",
+        "source": "agent",
+        "thought": [{"text": "I look"}],
+        "action": {"kind": "RunAction", "command": "ls"},
+        "tool_name": "run",
+        "tool_call_id": "t1",
+    },
+    {
+        "kind": "ObservationEvent",
+        "source": "environment",
+        "tool_name": "run",
+        "tool_call_id": "t1",
+        "observation": {"content": [{"text": "a.py"}], "exit_code": 0},
+    },
+]
+
+
+@pytest.mark.parametrize("history", [OLD_EVENTS, NEW_EVENTS, [OLD_EVENTS[:1], OLD_EVENTS[1:]]])
+def test_rows_of_openhands_in_all_their_shapes(tmp_path: Path, history: list[object]) -> None:
+    row = {
+        "instance_id": "x-1",
+        "history": history,
+        "test_result": {"git_patch": "diff a"},
+        "report": {"resolved": True},
+    }
+    run = blade.load_run(make.write(tmp_path / "output.jsonl", json.dumps(row) + "\n"))
+    assert outcomes(run) == {"x-1#0": "passed"}
+    rollout = run["x-1", 0]
+    assert [step.text for step in rollout.prompt] == ["Fix it."]
+    assert [(step.kind, step.tool, step.answers) for step in rollout.steps or ()] == [
+        ("reasoning", None, None),
+        ("call", "run", None),
+        ("result", "run", 1),
+    ]

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from blade.evidence.signs.view import View, sign
+from blade.evidence.signs.view import RolloutView, sign
 from blade.model.finding import Sign
 
 
-def statuses(view: View) -> Iterator[Sign]:
+def statuses(view: RolloutView) -> Iterator[Sign]:
     """Every status of the row."""
     for status in view.account.statuses:
         yield sign("status", status.value, status.value, status.field)

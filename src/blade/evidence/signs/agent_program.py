@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from blade.evidence.signs.view import View, line_of, sign
+from blade.evidence.signs.view import RolloutView, line_of, may_hold, sign
 from blade.model.finding import Sign
 
 TAIL = 4_000
@@ -23,6 +23,7 @@ _api_error = re.compile(
     r"|Error code: \d{3}\b|Error: (?:[45]\d\d|Request timed out)|(?:HTTP )?(?:401|403|429|5\d\d)\b.{0,40}(?:error|unavailable|overloaded|limit))",
     re.IGNORECASE,
 )
+_may_be_trouble = may_hold("error|failed|unavailable|overloaded|limit")
 _not_found = re.compile(
     r"(?m)^(?:[\w./-]+: )?(?:line \d+: |\d+: )?(?P<command>[\w./@-]+): (?:command )?not found\s*$|^.*command not found: (?P<zsh>\S+)\s*$"
 )
@@ -46,7 +47,7 @@ _time = re.compile(r"time[ _-]?(?:d[ _-]?)?out|time[ _-]?limit|deadline|wall[ _-
 _others_time = re.compile(r"test|grad|verif|setup|build|environment|install|start", re.IGNORECASE)
 
 
-def agent_program(view: View) -> Iterator[Sign]:
+def agent_program(view: RolloutView) -> Iterator[Sign]:
     """What became of the agent's program."""
     yield from _model(view)
     if view.rollout.features is None:
@@ -63,15 +64,15 @@ def agent_program(view: View) -> Iterator[Sign]:
         yield from _crash(view)
 
 
-def _thought(view: View) -> bool:
+def _thought(view: RolloutView) -> bool:
     return any(step.party == "agent" and step.text.strip() for step in view.steps)
 
 
-def _model(view: View) -> Iterator[Sign]:
+def _model(view: RolloutView) -> Iterator[Sign]:
     """A last message that is an error of the model's endpoint, as agent programs print it in place of an answer."""
     last = view.last
     words = last.text if last is not None and len(last.text) <= SHORT else ""
-    if last is None or not _api_error.match(words):
+    if last is None or not words or not _may_be_trouble(words) or not _api_error.match(words):
         return
     alone = not view.features.calls or view.session.get("duration_api_ms") == 0
     if not view.passed:
@@ -80,7 +81,7 @@ def _model(view: View) -> Iterator[Sign]:
         yield sign("hollow:no-model-call", words, words, "text", last.index)
 
 
-def _start(view: View) -> Iterator[Sign]:
+def _start(view: RolloutView) -> Iterator[Sign]:
     """A command that the terminal was given and that does not exist, and a failed installation."""
     for log in view.agent_logs:
         missing = _last_command_not_found(log.text)
@@ -103,7 +104,7 @@ def _last_command_not_found(text: str) -> tuple[str, str] | None:
     return None
 
 
-def _crash(view: View) -> Iterator[Sign]:
+def _crash(view: RolloutView) -> Iterator[Sign]:
     """The last thing on record is a call without a result, and the terminal ends with a stack trace and a prompt."""
     if view.session.get("ended") is True:
         return
@@ -120,7 +121,7 @@ def _crash(view: View) -> Iterator[Sign]:
             return
 
 
-def _cut(view: View) -> Iterator[Sign]:
+def _cut(view: RolloutView) -> Iterator[Sign]:
     """A status that names a limit of time, of the agent and not of the tests."""
     for status in view.account.statuses:
         if _time.search(status.value) and not _others_time.search(status.value):

@@ -16,6 +16,7 @@ Signs are facts about one rollout. The kinds, by the file that makes them:
 - `loops`: `loop`
 - `grader_tests`: `read-grader-tests`, `edited-grader-tests`
 - `skipped`: `skipped-as-passed`
+- `chat`, `answers`, `actors`: calls, statements and answers against what was expected; their own pages list the kinds
 - `logs`: `log:<event>`, `agentlog:<event>`, `log:not-started`, `log:not-finished`, `log:collected-none`, `frame:test`,
   `frame:library`, `frame:solution`
 
@@ -26,9 +27,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import islice
+from typing import Literal
 
 from blade.evidence.signs.account import statuses
+from blade.evidence.signs.actors import actor_signs
 from blade.evidence.signs.agent_program import agent_program
+from blade.evidence.signs.answers import answer_signs
+from blade.evidence.signs.chat import chat_signs
 from blade.evidence.signs.ending import ending
 from blade.evidence.signs.grader_tests import grader_tests
 from blade.evidence.signs.literals import literals
@@ -40,32 +45,44 @@ from blade.evidence.signs.patches import patches
 from blade.evidence.signs.services import services
 from blade.evidence.signs.skipped import skipped
 from blade.evidence.signs.stand_ins import stand_ins
-from blade.evidence.signs.view import View
+from blade.evidence.signs.view import RolloutView
 from blade.model.finding import Sign
 from blade.model.rollout import Rollout
 
-SignsOf = Callable[[View], Iterator[Sign]]
+Needs = Literal["nothing", "calls", "logs", "either"]
+SignsOf = Callable[[RolloutView], Iterator[Sign]]
 
-FAMILIES: tuple[SignsOf, ...] = (
-    statuses,
-    agent_program,
-    ending,
-    own_checks,
-    missing_things,
-    literals,
-    services,
-    patches,
-    stand_ins,
-    loops,
-    grader_tests,
-    skipped,
-    log_events,
+
+def _of_rollout(family: Callable[[Rollout], Iterator[Sign]]) -> SignsOf:
+    return lambda view: family(view.rollout)
+
+
+FAMILIES: tuple[tuple[SignsOf, Needs], ...] = (
+    (statuses, "nothing"),
+    (agent_program, "nothing"),
+    (ending, "nothing"),
+    (own_checks, "calls"),
+    (missing_things, "logs"),
+    (literals, "logs"),
+    (services, "either"),
+    (patches, "nothing"),
+    (stand_ins, "calls"),
+    (loops, "calls"),
+    (grader_tests, "calls"),
+    (skipped, "logs"),
+    (_of_rollout(chat_signs), "nothing"),
+    (_of_rollout(answer_signs), "nothing"),
+    (_of_rollout(actor_signs), "nothing"),
+    (log_events, "logs"),
 )
+"""Each family with what a rollout must have for it to say anything: most rows have neither logs nor calls."""
 MOST = 32
 """Signs that are kept of a rollout: a log full of errors must not fill the table; each family has a limit of its own."""
 
 
 def signs(rollout: Rollout) -> tuple[Sign, ...]:
     """The signs of a rollout, family by family."""
-    view = View(rollout)
-    return tuple(islice((sign for family in FAMILIES for sign in family(view)), MOST))
+    view = RolloutView(rollout)
+    has_logs, has_calls = bool(view.account.logs), view.features.calls > 0
+    there = {"nothing": True, "calls": has_calls, "logs": has_logs, "either": has_logs or has_calls}
+    return tuple(islice((sign for family, needs in FAMILIES if there[needs] for sign in family(view)), MOST))

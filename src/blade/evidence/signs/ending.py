@@ -13,7 +13,8 @@ from typing import Any
 
 import msgspec
 
-from blade.evidence.signs.view import View, sign, words_of
+from blade.evidence.signs.claims import sentence_with
+from blade.evidence.signs.view import RolloutView, may_hold, sign, words_of
 from blade.model.finding import Sign
 from blade.model.rollout import Step
 from blade.model.tools import is_deep
@@ -70,18 +71,17 @@ _DENIES = re.compile(
     r"\bwas unable\b|\bwere unable\b|\bam unable\b|n['\u2019]t|\bnot\b|\bonce\b|\bplease\b|\bneed\b|\brequire\b|\bif\b|\bafter\b|\bwhen\b",
     re.IGNORECASE,
 )
-_CLAIMS = re.compile(
-    r"\bsuccess(?:fully|ful)?\b|\b(?:is|are|has been|have been|now|task|all(?: \w+){0,2})(?: now| been| fully)? (?:complete|completed|done|ready|working|fixed|finished|implemented|created|solved|resolved|passing)\b"
-    r"|\ball (?:\w+ )?(?:tests|checks|requirements) (?:pass|are met|passed)|\bI(?:['\u2019]ve| have)(?: now| also| just)? (?:created|written|implemented|fixed|completed|built|added|set up|solved|updated|configured|found|verified)\b"
-    r"|\u2705|\u2713|^\W*(?:done|perfect|excellent|fixed|created|wrote|implemented)\b",
-    re.IGNORECASE | re.MULTILINE,
-)
 _ITEM = re.compile(r"\"status\"\s*:|\"state\"\s*:|\"completed?\"\s*:|\"done\"\s*:")
+_NAMES_OF_A_STATE = ('"status"', '"state"', '"complete', '"done"')
 _OPEN = ("pending", "in_progress", "in progress", "todo", "open", "not_started", "not started", "doing", "blocked")
 _DONE = ("completed", "complete", "done", "cancelled", "canceled", "finished", "skipped")
 
 
-def ending(view: View) -> Iterator[Sign]:
+_may_refuse = may_hold(_REFUSES.pattern)
+_may_be_unable = may_hold(_INABILITY.pattern)
+
+
+def ending(view: RolloutView) -> Iterator[Sign]:
     """How the last steps of a rollout read."""
     if not view.steps:
         return
@@ -100,7 +100,7 @@ FEWEST_CALLS_OF_A_LIST = 2
 """A list that was never touched again after the only call is a plan."""
 
 
-def _message(view: View, last: Step) -> Iterator[Sign]:
+def _message(view: RolloutView, last: Step) -> Iterator[Sign]:
     if "<" in view.closing or "[" in view.closing or "`" in view.closing or "to=" in view.closing:
         yield from _call_as_text(view, last)
     if last.kind == "refusal":
@@ -109,7 +109,7 @@ def _message(view: View, last: Step) -> Iterator[Sign]:
         yield from _conclusion(view, last)
 
 
-def _call_as_text(view: View, last: Step) -> Iterator[Sign]:
+def _call_as_text(view: RolloutView, last: Step) -> Iterator[Sign]:
     """Markup of a call that nobody read as one; a prompt that asks for such markup reads it."""
     found = _AS_TEXT.search(last.text[-CLOSING_MARKUP:])
     if found is not None and found[0] not in view.prompt:
@@ -121,60 +121,34 @@ CLOSING_MARKUP = 20_000
 """Characters from the end in which the markup of a call may open: its arguments may be a whole file."""
 
 
-def _conclusion(view: View, last: Step) -> Iterator[Sign]:
+def _conclusion(view: RolloutView, last: Step) -> Iterator[Sign]:
     text = last.text
-    paragraph = text.rstrip().rsplit("\n\n", 1)[-1]
-    if asks := list(_ASKS.finditer(paragraph, max(0, len(paragraph) - OPENING))):
-        asked = _sentence_with(paragraph, asks[-1].start())
-        offers = _OFFER.search(asked) is not None and not (_NEEDS.search(asked) and not claims_success(view))
+    works = view.features.calls > 0 or (not view.passed and not view.features.answered)
+    paragraph = text[-OPENING:].rstrip().rsplit("\n\n", 1)[-1] if works else ""
+    if "?" in paragraph and (asks := list(_ASKS.finditer(paragraph))):
+        asked = sentence_with(paragraph, asks[-1].start())
+        offers = _OFFER.search(asked) is not None and not (_NEEDS.search(asked) and not view.claim)
         yield sign("ends:question", "offer" if offers else "", asked, "text", last.index)
-    found = _REFUSES.search(text[:OPENING]) if view.features.calls <= FEW_CALLS else None
-    if found and text[found.start() - 1 : found.start()] not in _QUOTES and not claims_success(view):
-        yield sign("ends:refusal", "", _sentence_with(text, found.start()), "text", last.index)
+    opening = text[:OPENING] if view.features.calls <= FEW_CALLS else ""
+    found = _REFUSES.search(opening) if opening and _may_refuse(opening) else None
+    if found and text[found.start() - 1 : found.start()] not in _QUOTES and not view.claim:
+        yield sign("ends:refusal", "", sentence_with(text, found.start()), "text", last.index)
     if not view.features.calls and not found:
         return  # advice alone, as it was asked for
-    for found in _INABILITY.finditer(view.closing):
+    for found in _INABILITY.finditer(view.closing if _may_be_unable(view.closing) else ""):
         if _DENIES.search(found[0]):
             start = len(text) - len(view.closing) + found.start()
-            yield sign("ends:gave-up", "", _sentence_with(text, start), "text", last.index)
+            yield sign("ends:gave-up", "", sentence_with(text, start), "text", last.index)
             break
-    if view.features.calls and (claim := success_claim(view)):
-        yield sign("ends:success-claim", "", claim, "text", last.index)
+    if view.features.calls and view.claim:
+        yield sign("ends:success-claim", "", view.claim, "text", last.index)
 
 
-def success_claim(view: View) -> str:
-    """The first words of the last message's end that report the work as done; empty where none do."""
-    found = next((found for found in _CLAIMS.finditer(view.closing) if not _negated(view.closing, found)), None)
-    return _sentence_with(view.closing, found.start()) if found is not None else ""
-
-
-def claims_success(view: View) -> bool:
-    """Whether the last message reports the work as done."""
-    return bool(success_claim(view))
-
-
-_negation = re.compile(
-    r"\b(?:not|no|un|never|without|cannot|if|once|after|until|when|partially)\b|n['\u2019]t\b", re.IGNORECASE
-)
-
-
-def _negated(text: str, found: re.Match[str]) -> bool:
-    start = max(text.rfind(end, 0, found.start()) for end in ".!?\n") + 1
-    return _negation.search(text, start, found.start()) is not None
-
-
-def _sentence_with(text: str, place: int) -> str:
-    """The sentence that a place stands in, as it is in the text."""
-    start = max(text.rfind(". ", 0, place), text.rfind("\n", 0, place), text.rfind("! ", 0, place)) + 1
-    ends = [end for mark in (". ", "\n", "! ", "? ") if (end := text.find(mark, place)) != -1]
-    return text[start : min(ends) + 1 if ends else len(text)].strip()
-
-
-def _todos(view: View) -> Iterator[Sign]:
+def _todos(view: RolloutView) -> Iterator[Sign]:
     """An item of the last to-do list that is not done."""
     for call in reversed(view.calls):
         arguments = call.arguments or ""
-        if not _ITEM.search(arguments):
+        if not any(name in arguments for name in _NAMES_OF_A_STATE) or not _ITEM.search(arguments):
             continue
         items = _items(arguments)
         if items is not None:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from difflib import SequenceMatcher
 
 from blade.evidence.signs.missing import is_named, missing_names
-from blade.evidence.signs.view import View, sign
+from blade.evidence.signs.view import RolloutView, paths_in, sign
 from blade.model.finding import Sign
 
 MOST = 4
@@ -44,7 +44,7 @@ _pattern = re.compile(r"\.[*+?]|[(\[][^)\]]*[)\]][*+?]?|[{}|^$]|\\n|\\[dws]")
 """What makes a literal a pattern, a template or a text of several lines."""
 
 
-def literals(view: View) -> Iterator[Sign]:
+def literals(view: RolloutView) -> Iterator[Sign]:
     """Wanted literals that the prompt spells otherwise or does not hold."""
     if view.passed or not view.failures or not view.prompt:
         return
@@ -55,7 +55,7 @@ def literals(view: View) -> Iterator[Sign]:
             yield found
 
 
-def _all(view: View) -> Iterator[Sign]:
+def _all(view: RolloutView) -> Iterator[Sign]:
     given = view.prompt[:MOST_PROMPT]
     squeezed, places = _squeezed_with_places(given)
     for field, name, quote in missing_names(view):
@@ -127,11 +127,15 @@ def _near_path(name: str, given: str) -> str:
     if len(words) < 2 or "." not in last:
         return ""
     stem = last.partition(".")[0].lower()
-    near = [path for path in dict.fromkeys(_path.findall(given)) if (own := path.rpartition("/")[2]) != last and own]
+    near = [path for path in dict.fromkeys(_paths(given)) if (own := path.rpartition("/")[2]) != last and own]
     for path in near:
         if sorted(word.lower() for word in _parts.split(path.rpartition("/")[2]) if word) == words:
-            return path
-    return next((path for path in near if path.rpartition("/")[2].partition(".")[0].lower() == stem), "")
+            return str(path)
+    return next((str(path) for path in near if path.rpartition("/")[2].partition(".")[0].lower() == stem), "")
+
+
+def _paths(given: str) -> Iterator[str]:
+    return (path for found in paths_in(given) if _path.fullmatch(path := found[0].rstrip(".!?*_")))
 
 
 def _key_sign(key: str, given: str, quote: str, field: str) -> Iterator[Sign]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from blade.evidence.signs.view import FAILING, View, line_of, sign
+from blade.evidence.signs.view import FAILING, RolloutView, line_of, sign
 from blade.model.account import LogText
 from blade.model.finding import Sign
 from blade.model.log import LogEvent
@@ -38,7 +38,7 @@ _runner = re.compile(
 )
 
 
-def log_events(view: View) -> Iterator[Sign]:
+def log_events(view: RolloutView) -> Iterator[Sign]:
     """The events of the logs of a rollout that did not pass, failing tests first."""
     if view.passed or not view.account.logs:
         return
@@ -68,7 +68,7 @@ def _kept(prefix: str, events: Iterable[tuple[LogText, LogEvent]], most: int) ->
             return
 
 
-def _frames(view: View) -> Iterator[Sign]:
+def _frames(view: RolloutView) -> Iterator[Sign]:
     seen: set[tuple[str, str]] = set()
     for log, event in view.failures:
         frame = event.frame
@@ -82,7 +82,7 @@ def _frames(view: View) -> Iterator[Sign]:
             return
 
 
-def _session(view: View) -> Iterator[Sign]:
+def _session(view: RolloutView) -> Iterator[Sign]:
     """Whether the grader's tests started and finished; a log cut at the start or without a runner's name says nothing."""
     logs = view.grader_logs
     started = [log for log in logs if log.parsed.session_started]
@@ -98,7 +98,7 @@ def _session(view: View) -> Iterator[Sign]:
             yield sign("log:not-finished", quote=_last_line(log.text), field=log.field)
 
 
-def _not_started(view: View) -> Iterator[Sign]:
+def _not_started(view: RolloutView) -> Iterator[Sign]:
     for log in view.grader_logs:
         broken = next((event for event in log.parsed.events if event.kind not in _ORDINARY), None)
         says_so = broken is not None or _runner.search(log.text)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from blade.evidence.signs.view import View, sign
+from blade.evidence.signs.view import RolloutView, sign
 from blade.model.finding import Sign
 
 MOST = 4
@@ -44,7 +44,7 @@ _of_the_grader = re.compile(
 _bare_word = re.compile(r"\w+")
 
 
-def missing_things(view: View) -> Iterator[Sign]:
+def missing_things(view: RolloutView) -> Iterator[Sign]:
     """Each thing that a failing test names as not there, once."""
     if view.passed or not view.failures or not view.prompt:
         return
@@ -59,7 +59,7 @@ def missing_things(view: View) -> Iterator[Sign]:
             return
 
 
-def missing_names(view: View) -> Iterator[tuple[str, str, str]]:
+def missing_names(view: RolloutView) -> Iterator[tuple[str, str, str]]:
     """Field, name and words of what the failing tests miss, in the order of the log."""
     for log, event, text in view.failure_texts:
         if not _gate.search(text):

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
-from blade.evidence.signs.view import View, line_with, sign, words_of
+from blade.evidence.signs.view import RolloutView, line_with, sign, words_of
 from blade.model.finding import Sign
 
 _HANDED_IN = frozenset("patch diff submission".split())  # noqa: SIM905
@@ -42,11 +43,17 @@ _not_applied = re.compile(
 _applied = re.compile(r"(?i)applied patch|patch applied|applied (?:cleanly|successfully)")
 
 
-def patches(view: View) -> Iterator[Sign]:
+@lru_cache(maxsize=64)
+def _handed_in(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The fields of a row that are for the agent's patch, by the words of their names; the key has patches too."""
+    return tuple(name for name in names if (words := words_of(name)) & _HANDED_IN and not words & _THE_KEYS)
+
+
+def patches(view: RolloutView) -> Iterator[Sign]:
     """What the row and the logs say of the patch of a rollout that did not pass."""
     if view.passed:
         return
-    names = [name for name in view.rollout.fields if (words := words_of(name)) & _HANDED_IN and not words & _THE_KEYS]
+    names = _handed_in(view.rollout.fields)
     for name in names:
         value = view.rollout.field(name)
         if value is None or (isinstance(value, str) and not value.strip()):

@@ -10,42 +10,28 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from blade.evidence.signs.view import View, sign
+from blade.evidence.signs.view import LONGEST_LINE, RolloutView, may_hold, sign
 from blade.model.finding import Sign
 
 MOST = 3
 EDGE = 3_000
 """Characters at either end of an output that are searched: programs report the network there, and outputs may be huge."""
-_GATES = (
-    "refused",
-    "reset",
-    "resolve",
-    "resolution",
-    "Bad Gateway",
-    "Service Unavailable",
-    "Gateway Time",
-    "unreachable",
-    "ENOTFOUND",
-    "not known",
-    "couldn't connect",
-    "502",
-    "503",
-    "504",
-    "Failed to connect",
-    "Max retries",
+_may_fail = may_hold(
+    r"refused|reset by|reset to|could not resolve|couldn't resolve|getaddrinfo|resolution|Bad Gateway|Service Unavailable|Gateway Time-?out|unreachable"
+    r"|ENOTFOUND|EAI_AGAIN|ECONN|not known|connect to|Max retries|NewConnection|dial tcp|no such host|nodename|HTTP/[0-9.]+ 50[234]|: 50[234]\b|50[234] Server"
 )
-_HOST = r"(?:[A-Za-z0-9](?:[\w.-]*\w)?|\d+(?:\.\d+){{3}}|\[?::1\]?)"
 _trouble = re.compile(
     r"host='(?P<h1>[^'\n]{1,100})', port=(?P<p1>\d+)[^\n]{0,300}?(?:Max retries|NewConnection|refused|resol|not known|unreachable|[Bb]ad [Gg]ateway|reset)"
     r"|(?:[Cc]ould not|[Cc]ouldn't|[Uu]nable to|[Ff]ailed to) (?:resolve|connect to)(?: host| proxy| server| address)?:? ['\"]?(?:\w+://)?(?P<h2>[\w.:-]*\w)(?: port (?P<p2>\d+))?"
     r"|ECONNREFUSED (?P<h3>[\w.:-]*?):(?P<p3>\d+)|(?:ENOTFOUND|EAI_AGAIN) (?P<h4>[\w.-]+)|dial tcp:? (?:lookup )?(?P<h5>[\w.-]+|\[::1\])(?::(?P<p5>\d+))?[^\n]{0,80}(?:refused|no such host|timeout)"
     r"|(?:Connection (?:reset|refused|closed)|connect to)(?: by| to| with| host)? (?P<h6>[\w.:]*\w) port (?P<p6>\d+)"
     r"|\b50[234] (?:Server Error|Bad Gateway|Service Unavailable|Gateway Time-?out)[^\n]{0,60}?url: \w+://(?P<h7>[\w.-]+)(?::(?P<p7>\d+))?"
-    r"|\w+://(?P<h8>[\w.-]+)(?::(?P<p8>\d+))?[^\s'\"]{0,100}['\"]?[^\n]{0,60}?(?:\b50[234]\b|[Bb]ad [Gg]ateway|[Cc]onnection refused|ECONNREFUSED)"
+    r"|\b[a-z]{2,10}://(?P<h8>[\w.-]+)(?::(?P<p8>\d+))?[^\s'\"]{0,100}['\"]?[^\n]{0,60}?(?:\b50[234]\b|[Bb]ad [Gg]ateway|[Cc]onnection refused|ECONNREFUSED)"
     r"|\b(?P<h9>[\w-]+(?:\.[\w-]+)+): (?:Name or service not known|Temporary failure in name resolution|nodename nor servname)"
 )
 _bare = re.compile(r"HTTP/[\d.]+ 50[234]\b[^\n]{0,40}|\b50[234] (?:Bad Gateway|Service Unavailable)[^\n]{0,40}")
 _refused = re.compile(r"[^\n]*(?:Connection refused|ECONNREFUSED)[^\n]*")
+_status = re.compile(r"<Response \[50[234]\]>|\b50[234] (?:==|!=) 20\d\b|\bstatus(?:_code| code)?[ :=]+50[234]\b")
 _LOCAL = ("localhost", "127.0.0.1", "0.0.0.0", "::1", "[::1]")
 _url = re.compile(r"https?://([\w.-]+)(?::(\d+))?")
 _not_running = re.compile(
@@ -53,7 +39,7 @@ _not_running = re.compile(
 )
 
 
-def services(view: View) -> Iterator[Sign]:
+def services(view: RolloutView) -> Iterator[Sign]:
     """The hosts and ports that did not answer, each once for the grader and once for the agent."""
     if view.passed:
         return
@@ -62,33 +48,43 @@ def services(view: View) -> Iterator[Sign]:
         yield from _of_the_agent(view)
 
 
-def _of_the_grader(view: View) -> Iterator[Sign]:
+def _of_the_grader(view: RolloutView) -> Iterator[Sign]:
     seen: set[str] = set()
     for log, event, text in view.failure_texts:
         if len(seen) >= MOST:
             return
         for words in (event.message if event.message in log.text else "", text):
-            for host, port, quote in _troubles(words):
+            for host, port, quote in [*_troubles(words), *_answered(view, words)]:
                 kind = "service:down-at-grading" if host in _LOCAL else "service:unreachable"
                 name = f"{host}:{port}" if port else host
                 if name not in seen:
                     seen.add(name)
                     yield sign(kind, name, quote, log.field)
-            if not seen and (found := _refused.search(words)):
-                seen.add("")
-                yield sign("service:down-at-grading", "", found[0], log.field)
             if (found := _not_running.search(words)) and (name := f"localhost:{found[1]}") not in seen:
                 seen.add(name)
                 yield sign("service:down-at-grading", name, found[0], log.field)
+    for log, _, text in view.failure_texts if not seen else ():
+        if found := _refused.search(text):
+            yield sign("service:down-at-grading", "", found[0], log.field)
+            return
 
 
-def _of_the_agent(view: View) -> Iterator[Sign]:
+def _answered(view: RolloutView, text: str) -> Iterator[tuple[str, str, str]]:
+    """A proxy's status in place of an answer, where the prompt names one host that is not the machine itself."""
+    found = _status.search(text)
+    asked = dict.fromkeys(url for url in _url.findall(view.prompt) if url[0] not in _LOCAL) if found else {}
+    if found is not None and len(asked) == 1:
+        host, port = next(iter(asked))
+        yield host, port, found[0]
+
+
+def _of_the_agent(view: RolloutView) -> Iterator[Sign]:
     seen: set[str] = set()
     for step in reversed(view.steps):
         if step.kind != "result" or len(seen) >= MOST:
             continue
         text = step.text if len(step.text) <= 2 * EDGE else f"{step.text[:EDGE]}\n{step.text[-EDGE:]}"
-        if not any(gate in text for gate in _GATES):
+        if not _may_fail(text):
             continue
         for host, port, quote in [*_troubles(text), *_of_the_url(view, step.answers, text)]:
             name = f"{host}:{port}" if port else host
@@ -99,9 +95,11 @@ def _of_the_agent(view: View) -> Iterator[Sign]:
 
 def _troubles(text: str) -> Iterator[tuple[str, str, str]]:
     """Host, port and words of each report that a host did not answer."""
-    if not any(gate in text for gate in _GATES):
+    if not _may_fail(text):
         return
-    for found in _trouble.finditer(text):
+    for found in (
+        found for line in text.split("\n") if _may_fail(line) for found in _trouble.finditer(line[:LONGEST_LINE])
+    ):
         host = next((value for n in range(1, 10) if (value := found[f"h{n}"])), "localhost")
         port = next((value for n in (1, 2, 3, 5, 6, 7, 8) if (value := found[f"p{n}"])), "")
         if host.rpartition(":")[2].isdigit() and host.count(":") == 1:
@@ -109,7 +107,7 @@ def _troubles(text: str) -> Iterator[tuple[str, str, str]]:
         yield host, port, found[0]
 
 
-def _of_the_url(view: View, called: int | None, text: str) -> Iterator[tuple[str, str, str]]:
+def _of_the_url(view: RolloutView, called: int | None, text: str) -> Iterator[tuple[str, str, str]]:
     """A proxy's answer names no host: it is the one that the command asked for, where the prompt names it too."""
     found = _bare.search(text)
     if found is None or called is None:

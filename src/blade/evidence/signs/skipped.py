@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from blade.evidence.signs.view import View, line_of, sign
+from blade.evidence.signs.view import RolloutView, line_of, sign
 from blade.model.account import LogText
 from blade.model.finding import Sign
 
 
-def skipped(view: View) -> Iterator[Sign]:
+def skipped(view: RolloutView) -> Iterator[Sign]:
     """The logs of the grader in which many tests of a pass were skipped."""
     if not view.passed:
         return

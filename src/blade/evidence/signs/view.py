@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+import re2
+
+from blade.evidence.signs.claims import CLAIMS, success_claim
 from blade.model.account import Account, LogText
 from blade.model.finding import Sign
 from blade.model.log import LogEvent
@@ -23,8 +26,14 @@ NO_FEATURES = Features()
 _RUNS = frozenset(
     "bash shell sh terminal console powershell python ipython jupyter repl command cmd code exec execute run keystrokes".split()  # noqa: SIM905
 )
-_WRITES = frozenset("write edit create insert replace patch append save update multiedit".split())  # noqa: SIM905
+_WRITES = frozenset("write edit insert replace patch append multiedit editor".split())  # noqa: SIM905
+_MAKES = frozenset("create update save modify".split())  # noqa: SIM905
+"""Words of tools that write a file where their name has the word, too: other tools make orders and bookings."""
+_code_point = re.compile(r"\\u([0-9a-f]{4})")
 _part_of_name = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_piece = re.compile(r"[^\s'\"`()\[\]{}<>,;:=|\\]+")
+LONGEST_PATH = 300
+"""Characters of a path; a longer run of letters is content, and patterns would take long to refuse it."""
 _heading = re.compile(r"(?:[_=#*~]{4,}| *\d+ (?:passed|failed)\b)")
 
 
@@ -35,6 +44,34 @@ def sign(kind: str, subject: str = "", quote: str = "", field: str = "", step: i
     return Sign(
         kind=kind, subject=" ".join(subject.split())[:LONGEST_SUBJECT], quote=quote, field=where[0], step=where[1]
     )
+
+
+def _compiled(pattern: str, *, ignore_case: bool) -> Callable[[bytes], object]:
+    options = re2.Options()
+    options.case_sensitive = not ignore_case
+    options.never_capture = True
+    options.log_errors = False
+    search: Callable[[bytes], object] = re2.compile(_code_point.sub(r"\\x{\1}", pattern), options).search
+    return search
+
+
+def may_hold(pattern: str, *, ignore_case: bool = True) -> Callable[[str], bool]:
+    """Whether a text may hold a pattern, as google-re2 tells: it takes a twentieth of the time of `re`, which then decides.
+
+    The pattern asks nothing of what stands around it, and `.` and letters beyond ASCII mean the same to both.
+    """
+    search: Callable[[bytes], object] | None = None
+
+    def holds(text: str) -> bool:
+        nonlocal search
+        if search is None:
+            search = _compiled(pattern, ignore_case=ignore_case)
+        return search(text.encode("utf-8", "replace")) is not None
+
+    return holds
+
+
+may_claim = may_hold(CLAIMS)
 
 
 def words_of(name: str) -> set[str]:
@@ -49,21 +86,25 @@ def runs_commands(step: Step) -> bool:
 
 def writes_file(step: Step) -> bool:
     """Whether a call is of a tool that writes a file."""
-    return not _WRITES.isdisjoint(words_of(step.tool or "")) and "todo" not in (step.tool or "").lower()
+    words = words_of(step.tool or "")
+    writes = not _WRITES.isdisjoint(words) or ("file" in words and not _MAKES.isdisjoint(words))
+    return writes and "todo" not in words
 
 
-class View:
+def paths_in(text: str) -> Iterator[re.Match[str]]:
+    """The pieces of a text that may be paths: what stands between blanks, quotes, brackets and colons."""
+    return (found for found in _piece.finditer(text) if found.end() - found.start() <= LONGEST_PATH)
+
+
+class RolloutView:
     """One rollout; every text is the row's own, so that what is cut out of it is a quote."""
 
     def __init__(self, rollout: Rollout) -> None:
         self.rollout = rollout
         self.steps: tuple[Step, ...] = rollout.steps or ()
         self.features = rollout.features or NO_FEATURES
+        self.account: Account = rollout.account
         self.passed = rollout.outcome is Outcome.PASSED
-
-    @cached_property
-    def account(self) -> Account:
-        return self.rollout.account
 
     @cached_property
     def prompt(self) -> str:
@@ -97,6 +138,11 @@ class View:
         return self.last.text[-CLOSING:] if self.last is not None else ""
 
     @cached_property
+    def claim(self) -> str:
+        """The words of the closing that report the work as done; empty where none do."""
+        return success_claim(self.closing) if may_claim(self.closing) else ""
+
+    @cached_property
     def calls(self) -> tuple[Step, ...]:
         """What the agent called."""
         return tuple(step for step in self.steps if step.kind == "call" and step.party == "agent")
@@ -125,8 +171,9 @@ MOST_FAILURES = 12
 """Failures whose text is looked into: the first ones tell, and a suite may have thousands."""
 LONGEST_LINE = 1_000
 """Characters of a line that are looked into: what was compared stands at its beginning."""
-LINES_BEFORE, LINES_AFTER = 14, 12
-"""A source line of pytest stands at most a few lines above its error; where values came from, below it."""
+LINES_BEFORE, LINES_AFTER = 14, 40
+"""A source line of pytest stands at most a few lines above its error; where values came from, below it,
+and then what the test printed."""
 
 
 def lines_around(log: LogText, event: LogEvent) -> Iterator[str]:

@@ -48,6 +48,8 @@ class RunFacts(Struct, frozen=True, kw_only=True):
     source: str = ""
     """What says so: manifest, config, inspect."""
     recorded: Mapping[str, float] = field(default_factory=dict)
+    recorded_for: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """Mean rewards that a summary states of one agent's rows, by where it says so; "" for rows without an agent."""
     reported: tuple[PublishedNumber, ...] = ()
     note: str = ""
 
@@ -69,8 +71,13 @@ class Format(Struct, frozen=True, kw_only=True):
     """Whether a byte range can be read alone."""
     refusal: Callable[[Path], str] = lambda path: ""
     """Why a file that looks like this format holds no rollouts; empty where it does."""
+    summary: Callable[[FileHead], str | None] = lambda head: None
+    """Whether a file is the summary of a run: empty where the run's rollouts stand beside it, else what is missing; None
+    for every other file."""
     owns: Callable[[FolderListing], bool] | None = None
     """Whether a folder as a whole is a run of this format; None where runs are files."""
+    yields: bool = False
+    """Whether what a folder holds of this format is a run only where nothing else in that folder is one."""
     members: Callable[[Path], Sequence[str]] | None = None
     """Names of the rows of an artifact that is made of members, in order; some of them can be read alone."""
     member_records: Callable[[Path, Sequence[str]], Iterator[Record]] | None = None

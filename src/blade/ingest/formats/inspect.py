@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import zipfile
@@ -16,7 +17,8 @@ import zstandard
 from blade.ingest import cells
 from blade.ingest.decode import Row, Unusable, decode_any, decode_whole, encode
 from blade.ingest.formats import FileHead, Format, RunFacts
-from blade.ingest.jsonl import Record, Torn
+from blade.ingest.jsonl import Record, Torn, open_regular, whole_bytes
+from blade.model.limits import read_limits, too_long, unpacks_too_far
 
 _LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 _NO_ANSWER = "N"
@@ -59,16 +61,24 @@ def records(path: Path, start: int, end: int | None) -> Iterator[Sequence[Record
     """The samples, in order of their names or places; raises `Torn` when the log cannot be opened."""
     if path.suffix == ".eval":
         with _archive(path) as archive:
+            unpacked = 0
             for name in sorted(n for n in archive.namelist() if n.startswith("samples/") and n.endswith(".json")):
+                unpacked += archive.getinfo(name).file_size
+                if unpacked > read_limits().unpacked:
+                    raise Torn(unpacks_too_far("the archive"))
                 yield (_record(archive, name),)
     else:
         for index, raw in enumerate(_document(path).samples):
-            yield (Record(bytes(raw), None, None, f"samples[{index}]"),)
+            name, fits = f"samples[{index}]", len(raw) <= read_limits().line
+            yield (Record(bytes(raw) if fits else b"", None, None, name, "" if fits else too_long("the sample")),)
 
 
 def _record(archive: zipfile.ZipFile, name: str) -> Record:
     try:
-        return Record(_member(archive, name), None, None, name)
+        data = _member(archive, name)
+        return Record(
+            data if data is not None else b"", None, None, name, "" if data is not None else too_long("the sample")
+        )
     except _UNREADABLE as error:
         return Record(b"", None, None, name, f"the sample cannot be taken out of the archive ({error})")
 
@@ -88,25 +98,34 @@ def fetch(path: Path, members: Sequence[str]) -> Iterator[bytes]:
 
 def _archive(path: Path) -> zipfile.ZipFile:
     try:
-        return zipfile.ZipFile(path)
+        with open_regular(path):
+            return zipfile.ZipFile(path)
     except (zipfile.BadZipFile, OSError, ValueError) as error:
         raise Torn(f"no readable .eval archive: {error} (was the run cut short?)") from None
 
 
-def _member(archive: zipfile.ZipFile, name: str) -> bytes:
-    """The bytes of a member; zstd, which newer logs use and `zipfile` may not know, is taken apart here."""
-    entry = archive.getinfo(name)
+def _member(archive: zipfile.ZipFile, name: str) -> bytes | None:
+    """The bytes of a member, None where they are more than are read of one.
+
+    What zstd packed, which newer logs use and `zipfile` may not know, is taken apart here.
+    """
+    entry, most = archive.getinfo(name), read_limits().line
+    if entry.file_size > most:
+        return None
     if entry.compress_type != _ZSTD_METHOD or archive.fp is None:
         return archive.read(name)
     archive.fp.seek(entry.header_offset)
     header = archive.fp.read(_LOCAL_HEADER)
     skip = int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little")
     archive.fp.seek(skip, os.SEEK_CUR)
-    return zstandard.ZstdDecompressor().decompressobj().decompress(archive.fp.read(entry.compress_size))
+    packed = io.BytesIO(archive.fp.read(entry.compress_size))
+    # The entry may say less than its frames hold.
+    data = zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True).read(most + 1)
+    return data if len(data) <= most else None
 
 
 def _document(path: Path) -> _Log:
-    data = path.read_bytes()
+    data = whole_bytes(path)
     try:
         return _log.decode(data)
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
@@ -153,7 +172,7 @@ def _header(path: Path) -> dict[str, Any]:
             return {"eval": log.eval, "results": log.results, "status": log.status}
         with _archive(path) as archive:
             name = "header.json" if "header.json" in archive.namelist() else "_journal/start.json"
-            return _object(json.loads(_member(archive, name)))
+            return _object(json.loads(_member(archive, name) or b"{}"))
     except (Torn, ValueError, RecursionError, *_UNREADABLE):
         return {}
 

@@ -11,7 +11,7 @@ from blade.ingest.decode import Unusable, decode_any, decode_whole
 from blade.ingest.folder_files import json_object
 from blade.ingest.folder_formats import TrialRow, folder_format
 from blade.ingest.formats import FileHead, RunFacts
-from blade.ingest.jsonl import records
+from blade.ingest.jsonl import held_records
 from blade.ingest.trajectories.items import message, text_of
 
 _OF_AN_EVENT = ("sample_id", "type", "data")
@@ -34,7 +34,7 @@ class EventLog:
         self.spec: Mapping[str, Any] = {}
         self.report: Mapping[str, Any] = {}
         self.events: dict[str, list[dict[str, Any]]] = {}
-        for record in records(path):
+        for record in held_records(path):
             try:
                 row, _ = decode_whole(record.data)
             except Unusable:

@@ -13,7 +13,7 @@ from blade.ingest.fields import ID_NAMES
 from blade.ingest.folder_files import json_object, read_json
 from blade.ingest.folder_formats import TrialRow, folder_format
 from blade.ingest.formats import FileHead, RunFacts
-from blade.ingest.jsonl import records
+from blade.ingest.jsonl import held_records
 from blade.ingest.trajectories.items import Item, call, message, reasoning, result, text_of
 
 _MARK = b'"resourceSpans"'
@@ -85,7 +85,7 @@ def _documents(path: Path) -> Iterator[dict[str, Any]]:
     if isinstance(whole, dict):
         yield whole
         return
-    for record in records(path):
+    for record in held_records(path):
         try:
             row, _ = decode_whole(record.data)
         except Unusable:

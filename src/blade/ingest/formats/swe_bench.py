@@ -10,11 +10,11 @@ from blade.ingest import cells
 from blade.ingest.decode import Unusable, decode_any, decode_whole
 from blade.ingest.folder_files import FolderListing, json_object, read_json, walk
 from blade.ingest.folder_formats import FIRST_CHILDREN, TrialRow, children, folder_format
-from blade.ingest.formats import RunFacts
+from blade.ingest.formats import FileHead, RunFacts
 from blade.ingest.jsonl import Torn, records
 from blade.ingest.terminal import plain_text
 from blade.ingest.trajectories.items import message
-from blade.ingest.trajectories.swe_agents import items_of
+from blade.ingest.trajectories.swe_agents import read_patch_run
 
 _OF_AN_INSTANCE = ("report.json", "test_output.txt", "patch.diff", "run_instance.log", "eval.sh")
 _FEWEST = 2
@@ -28,10 +28,20 @@ _LISTS = ("resolved_ids", "unresolved_ids", "error_ids", "empty_patch_ids", "sub
 
 
 def owns(here: FolderListing) -> bool:
-    """A folder whose folders are instances, or that leads to one by the names that the evaluation gives its logs."""
-    if any(map(_is_instance, children(here, FIRST_CHILDREN))):
+    """A folder whose folders are instances, that leads to one by the names of the evaluation's logs, or with trajectories."""
+    below = list(children(here, FIRST_CHILDREN))
+    if any(map(_is_instance, below)) or any(
+        name.endswith(_TRAJECTORIES) for one in (here, *below) for name in one.files
+    ):
         return True
-    return any((here.path / below).is_dir() for below in (Path(*_LOGS), Path(_LOGS[1]))) or here.path.name == _LOGS[1]
+    return any((here.path / logs).is_dir() for logs in (Path(*_LOGS), Path(_LOGS[1]))) or here.path.name == _LOGS[1]
+
+
+def recognizes(head: FileHead) -> bool:
+    """Rows of OpenHands, which has its own way to keep what an agent did on an instance."""
+    return any(
+        {"instance_id", "history"} <= row.keys() and ("test_result" in row or "git_patch" in row) for row in head.rows
+    )
 
 
 def _is_instance(here: FolderListing) -> bool:
@@ -47,15 +57,17 @@ class Evaluation:
         self.trajectories: dict[str, Path] = {}
         self.summaries: list[tuple[str, Mapping[str, Any]]] = []
         self.predictions: dict[str, Mapping[str, Any]] = {}
-        documents = []
-        for here in walk(path):
+        documents = [path] if path.is_file() else []
+        for here in walk(path) if path.is_dir() else ():
             if _is_instance(here):
                 self.instances.append(here.path.relative_to(path).as_posix())
             else:
                 documents += [here.path / name for name in here.files if name.endswith((".json", ".jsonl"))]
-            self.trajectories |= dict(_trajectories(here))
+            found = {name: file for name, file in _trajectories(here) if name not in self.trajectories}
+            self.trajectories |= found
         self.instances.sort()
-        for document in sorted(documents):
+        trajectories = set(self.trajectories.values())
+        for document in sorted(set(documents) - trajectories):
             self._beside(document)
 
     def _beside(self, path: Path) -> None:
@@ -66,7 +78,7 @@ class Evaluation:
         value, _ = read_json(path, self.path)
         if isinstance(value, list):
             self._take_predictions(map(json_object, value))
-        elif any(isinstance(json_object(value).get(name), list) for name in _LISTS):
+        elif any(isinstance(json_object(value).get(name), list) for name in _LISTS):  # the summary of the run
             self.summaries.append((path.name, json_object(value)))
         else:
             named = [json_object(one) | {"instance_id": name} for name, one in json_object(value).items()]
@@ -82,7 +94,8 @@ class Evaluation:
         """The folders of instances, then the instances that only a summary or the predictions know."""
         here = {member.rpartition("/")[2] for member in self.instances}
         listed = [str(one) for _, summary in self.summaries for name in _LISTS for one in _listed(summary, name)]
-        return [*self.instances, *(name for name in dict.fromkeys([*listed, *self.predictions]) if name not in here)]
+        known = dict.fromkeys([*listed, *self.predictions, *sorted(self.trajectories)])
+        return [*self.instances, *(name for name in known if name not in here)]
 
     def row(self, member: str) -> TrialRow:
         """The verdict of the report, else that of the summary, with the patch and what the tests printed."""
@@ -92,10 +105,12 @@ class Evaluation:
         report = _report(folder, name, row) if folder is not None else {}
         model = folder.parent.name.replace("__", "/") if folder is not None and folder.parent != self.path else None
         patch = next((predicted[each] for each in _PATCHES if isinstance(predicted.get(each), str)), None)
-        row.values |= {k: v for k, v in predicted.items() if k not in (*_ID_NAMES, *_PATCHES, "history", "resolved")}
+        row.values |= {
+            k: v for k, v in predicted.items() if k not in (*_ID_NAMES, *_PATCHES, "history", "resolved", "report")
+        }
         row.values |= report | {
             "task_id": name,
-            "reward": self._reward(name, report, row),
+            "reward": self._reward(name, report or json_object(predicted.get("report")), row),
             "model": next((predicted[each] for each in _MODELS if predicted.get(each)), model),
             "model_patch": patch,
         }
@@ -127,14 +142,19 @@ class Evaluation:
     def _add_trajectory(self, name: str, predicted: Mapping[str, Any], row: TrialRow) -> None:
         path = self.trajectories.get(name)
         trajectory = json_object(row.json(path) if path is not None else predicted)
-        if items := items_of(trajectory):
-            row.values["response"] = {"output": items}
-        about = json_object(trajectory.get("info"))
-        row.values["exit_status"] = about.get("exit_status")
+        done = read_patch_run(trajectory)
+        if done is None:
+            return
+        row.values["response"] = {"output": done.items}
+        row.values["responses_create_params"] = {"input": done.prompt} if done.prompt else None
+        told = {"exit_status": done.exit_status, "stop_reason": done.exit_status, "model_calls": done.steps}
+        row.values |= told | {"cost": done.cost, "usage": done.usage}
+        row.values["model"] = row.values.get("model") or done.model
+        row.values["model_patch"] = row.values.get("model_patch") or done.patch
         problem = trajectory.get("problem_statement") or json_object(trajectory.get("instance")).get(
             "problem_statement"
         )
-        if isinstance(problem, str):
+        if isinstance(problem, str) and not done.prompt:
             row.values["responses_create_params"] = {"input": [message("user", problem)]}
 
 
@@ -188,4 +208,4 @@ def facts(path: Path) -> RunFacts:
     return RunFacts(benchmark="swe-bench", source=name, recorded=recorded)
 
 
-FORMAT = folder_format(name="swe-bench", order=22, owns=owns, run_folder=Evaluation, facts=facts)
+FORMAT = folder_format(name="swe-bench", order=22, owns=owns, run_folder=Evaluation, facts=facts, recognizes=recognizes)

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from blade.ingest.decode import encode
+from blade.ingest.decode import decode_row, encode
 from blade.ingest.fields import VERDICTS
 from blade.ingest.formats import FileHead, Format
-from blade.ingest.jsonl import Record, Torn, open_bytes
+from blade.ingest.jsonl import Record, Torn, whole_bytes
+from blade.ingest.mapping import guesses
 
 if TYPE_CHECKING:
     import polars as pl
@@ -20,10 +21,15 @@ if TYPE_CHECKING:
 _TEXT = {".csv": ",", ".tsv": "\t"}
 _BINARY = {".parquet": b"PAR1", ".arrow": b"ARROW1", ".feather": b"ARROW1", ".ipc": b"ARROW1"}
 _ROWS = 1_000
+_SAMPLE = 50
+"""Rows that a refusal looks at to guess what columns are."""
 _MOST_NAMES = 12
+_SEPARATORS = ",;\t|"
 _SCORES = frozenset(("reward", "score", *VERDICTS))
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,17})(?:\.\d+)?(?:[eE][-+]?\d{1,3})?")
 """A number as JSON writes it: `007` is a name."""
+_DECIMAL_COMMA = re.compile(r"-?(?:0|[1-9]\d{0,17}),(?:\d{1,2}|\d{4,6})")
+"""A cell such as `0,5`; where commas separate cells it can stand in quotes only, and three digits after it may be thousands."""
 _WORDS = {"true": True, "false": False, "": None, "null": None, "none": None, "nan": None, "na": None, "n/a": None}
 
 
@@ -32,7 +38,7 @@ def recognizes(head: FileHead) -> bool:
     ending = _ending(head.path)
     if ending in _BINARY:
         return head.start.startswith(_BINARY[ending])
-    return ending in _TEXT and _TEXT[ending].encode() in head.start.split(b"\n", 1)[0]
+    return ending in _TEXT and any(mark.encode() in head.start.split(b"\n", 1)[0] for mark in _SEPARATORS)
 
 
 def _ending(path: Path) -> str:
@@ -45,33 +51,42 @@ def table(path: Path, rows: int | None = None) -> pl.DataFrame:
 
     ending = _ending(path)
     try:
-        with open_bytes(path) as file:
-            if ending == ".parquet":
-                return pl.read_parquet(file.read(), n_rows=rows)
-            if ending in _BINARY:
-                return pl.read_ipc(file.read(), n_rows=rows)
-            return pl.read_csv(
-                file.read(),
-                n_rows=rows,
-                separator=_TEXT[ending],
-                infer_schema=False,
-                encoding="utf8-lossy",
-                truncate_ragged_lines=True,
-            )
+        data = whole_bytes(path)
+        if ending == ".parquet":
+            return pl.read_parquet(data, n_rows=rows)
+        if ending in _BINARY:
+            return pl.read_ipc(data, n_rows=rows)
+        return pl.read_csv(
+            data,
+            n_rows=rows,
+            separator=_separator(data, _TEXT[ending]),
+            infer_schema=False,
+            encoding="utf8-lossy",
+            truncate_ragged_lines=True,
+        )
     except (pl.exceptions.PolarsError, OSError, EOFError) as error:
         raise Torn(f"the table cannot be read: {str(error).split(chr(10), 1)[0]}") from None
+
+
+def _separator(data: bytes, usual: str) -> str:
+    """What separates the names in the first line: the usual mark, or another that stands there more often."""
+    first = data.split(b"\n", 1)[0]
+    return max(_SEPARATORS, key=lambda mark: (first.count(mark.encode()), mark == usual))
 
 
 def refusal(path: Path) -> str:
     """A table without a score is no run, whatever else its columns are called."""
     try:
-        names = [name.strip() for name in table(path, rows=1).columns]
+        whole = table(path, rows=_SAMPLE)
     except Torn as torn:
         return str(torn)
+    names = [name.strip() for name in whole.columns]
     if {*names} & _SCORES:
         return ""
     shown = ", ".join(names[:_MOST_NAMES]) + (", ..." if len(names) > _MOST_NAMES else "")
-    return f"none of its columns is a reward, a score or a verdict such as `passed` (they are {shown}); --map reward=COLUMN names one"
+    encoded = [_encoded(row, _ending(path) in _TEXT) for row in whole.iter_rows(named=True)]
+    rows = [{name: raw for name, raw in decode_row(row)[0].items() if name != "reward"} for row in encoded]
+    return f"none of its columns is a reward, a score or a verdict such as `passed` (they are {shown}); {guesses(rows)}"
 
 
 def records(path: Path, start: int, end: int | None) -> Iterator[Sequence[Record]]:
@@ -108,6 +123,8 @@ def _value(cell: str | None) -> Any:
     text = cell.strip()
     if _NUMBER.fullmatch(text):
         return float(text) if {".", "e", "E"} & set(text) else int(text)
+    if _DECIMAL_COMMA.fullmatch(text):
+        return float(text.replace(",", "."))
     if text[0] in "[{" and text[-1] in "]}":
         try:
             return msgspec.json.decode(text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from blade.ingest.folder_files import FolderListing, json_object, listing, read_
 from blade.ingest.folder_formats import FIRST_CHILDREN, TrialRow, children, folder_format
 from blade.ingest.formats import RunFacts
 from blade.ingest.terminal import plain_text
+from blade.ingest.trajectories.asciinema import read_recording
 from blade.ingest.trajectories.claude_code import AgentSession, read_session
 from blade.ingest.trajectories.items import message
 
@@ -19,6 +20,9 @@ _OF_A_RUN = ("run_metadata.json", "tb.lock")
 _OF_A_TRIAL = ("panes", "sessions", "commands.txt")
 _ATTEMPT = re.compile(r"\.(\d+)-of-(\d+)(?:\.|$)")
 _TEST_LOG = "tests.log"
+_TEST_CAST = "tests.cast"
+_LARGEST_RECORDING = 32 << 20
+"""Bytes of a recording: it keeps every frame of every spinner, and has many more than the text that it shows."""
 _SETTINGS = (
     *("n_concurrent_trials", "n_attempts", "global_timeout_multiplier"),
     *("global_agent_timeout_sec", "global_test_timeout_sec"),
@@ -89,11 +93,16 @@ class TerminalBenchRun:
 
 def _read_trial(folder: Path, row: TrialRow) -> AgentSession | None:
     """What the agent did, from its log or else from the terminal; both stay logs where nobody knows their format."""
-    logs = [name for name in listing(folder / "sessions").files if name.endswith(".log")]
+    names = listing(folder / "sessions").files
+    logs = [name for name in names if name.endswith(".log")]
     tests = row.text(folder / "sessions" / _TEST_LOG) if _TEST_LOG in logs else ""
+    if not tests.strip() and _TEST_CAST in names:
+        tests = "\n".join(_recordings(folder, [_TEST_CAST], row))
     row.values["test_log"] = plain_text(tests or row.text(folder / "panes" / "post-test.txt")) or None
     row.values["commands"] = row.text(folder / "commands.txt") or None
     texts = [row.text(folder / "sessions" / name) for name in logs if name != _TEST_LOG]
+    if not any(text.strip() for text in texts):
+        texts = _recordings(folder, [name for name in names if name.endswith(".cast") and name != _TEST_CAST], row)
     texts = [text for text in (*texts, row.text(folder / "panes" / "post-agent.txt")) if text.strip()]
     sessions = [session for text in texts if (session := read_session(text)) is not None]
     if not sessions:
@@ -106,6 +115,21 @@ def _read_trial(folder: Path, row: TrialRow) -> AgentSession | None:
     row.values["transcript_is_cut"] = session.is_cut or None
     row.values["agent_log"] = session.other_text or None
     return session
+
+
+def _recordings(folder: Path, names: Sequence[str], row: TrialRow) -> list[str]:
+    """What was on the screen in recordings; one whose start is cut is listed, since what is absent may have happened."""
+    texts = []
+    for name in names:
+        raw = row.text(folder / "sessions" / name, _LARGEST_RECORDING)
+        recording = read_recording(raw) if raw.strip() else None
+        if recording is None and raw.strip():
+            row.lacks(folder / "sessions" / name, "it is no recording that can be read")
+        elif recording is not None:
+            texts.append(recording.text)
+            if recording.is_cut:
+                row.lacks(folder / "sessions" / name, "its start is cut off")
+    return texts
 
 
 def _usage(result: Mapping[str, Any], session: AgentSession | None) -> dict[str, Any] | None:

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from blade.ingest.logs.compared import compared
-from blade.ingest.logs.reading import Draft, Found, LogText
+from blade.ingest.logs.reading import Draft, Gathered, LogText
 from blade.model.log import Counts, EventKind
 
 NAME = "ctrf"
@@ -22,7 +22,7 @@ _KINDS: dict[str, EventKind] = {
 }
 
 
-def parse(text: LogText, found: Found) -> None:
+def parse(text: LogText, found: Gathered) -> None:
     """The document, if the whole text is one."""
     plain = text.plain.strip()
     if not plain.startswith("{"):
@@ -52,7 +52,7 @@ def _draft(name: str, test: dict[str, Any], line: int) -> Draft:
     return draft
 
 
-def _summary(found: Found, results: Any) -> None:
+def _summary(found: Gathered, results: Any) -> None:
     said = results.get("summary")
     if isinstance(said, dict):
         counts = {name: count for name, count in said.items() if isinstance(count, int) and count >= 0}

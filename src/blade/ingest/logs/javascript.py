@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 
 from blade.ingest.logs.compared import compared
 from blade.ingest.logs.frame import frame_at
-from blade.ingest.logs.reading import Draft, Found, LogText, number
+from blade.ingest.logs.reading import Draft, Gathered, LogText, number
 from blade.model.log import Counts, EventKind
 from blade.model.pattern import pattern_of
 
@@ -33,10 +34,12 @@ _TOTALS = pattern_of(r" *Tests:? +(\d.*)$")
 _COUNT = pattern_of(r"(\d+) (failed|passed|skipped|todo|total)")
 _MOCHA = pattern_of(r" +(\d+) (passing|failing|pending)\b")
 _GOOD, _BAD, _LEFT_OUT = "✓✔", "✕×✖✗", "○↓-"
+_MOST_UNEXPLAINED = 200
+"""Failed tests that a section is compared with; a bound, so that time grows with the length alone."""
 _NO_NAME = ("Test suite failed to run", "Console", "Cannot log after tests are done")
 
 
-def parse(text: LogText, found: Found) -> None:
+def parse(text: LogText, found: Gathered) -> None:
     """One pass over the lines."""
     reader = _Reader(found)
     for place, line in enumerate(text.lines, start=1):
@@ -45,15 +48,18 @@ def parse(text: LogText, found: Found) -> None:
 
 
 class _Reader:
-    def __init__(self, found: Found) -> None:
+    def __init__(self, found: Gathered) -> None:
         self.found = found
         self.tests: dict[str, Draft] = {}
+        self.unexplained: list[Draft] = []
         self.headings: list[tuple[int, str]] = []
         self.file = ""
         self.section: Draft | None = None
         self.mocha: dict[str, int] = {}
         self.mocha_line: tuple[int, str] = (0, "")
         self.seen = False
+        self.turned = False
+        """mocha marks with a plus what was expected."""
         self.declared = False
         """A file of tests or a total was printed: without one, ticks are what some program prints."""
 
@@ -101,10 +107,13 @@ class _Reader:
         name = name.removeprefix("skipped ") if mark == "○" else name
         above = [words for at, words in self.headings if at < len(indent)]
         subject = name if " > " in name else " › ".join([*above, name])
-        self.tests[subject] = Draft(subject=subject, kind=kind, line=place)
+        self.tests[subject] = draft = Draft(subject=subject, kind=kind, line=place)
+        if kind == "test-failed":
+            self.unexplained.append(draft)
 
     def _open(self, name: str, place: int) -> None:
         self._keep()
+        self.turned = False
         self.section = Draft(subject=name, kind="test-failed", line=place)
         if name in _NO_NAME:
             broken = name == _NO_NAME[0]
@@ -116,6 +125,10 @@ class _Reader:
             section.expected, section.actual = compared(match[2])
         elif not section.message and line.strip().startswith(("expect(", "Cannot find module")):
             section.message, section.line = line.strip(), place
+        elif line.endswith("+ expected - actual"):
+            self.turned = True
+        elif self.turned and (value := line.strip())[:1] in ("-", "+"):
+            self._side(section, "+" if value[0] == "-" else "-", value[1:].strip())
         elif match := _SIDE.match(line):
             self._side(section, match[1] or match[2], match[3])
         elif section.frame is None and (match := _STACK.match(line)):
@@ -135,15 +148,15 @@ class _Reader:
         if self.section is None or not self.section.subject:
             return
         mine = _plain(self.section.subject)
-        known = next((draft for draft in self._failed() if mine.endswith(_plain(draft.subject))), None)
+        # Sections come in the order of the results, so the one that is meant is among the first without a reason.
+        first = islice(self.unexplained, _MOST_UNEXPLAINED)
+        known = next((draft for draft in first if mine.endswith(_plain(draft.subject))), None)
         if known is None:
             known = self.tests.setdefault(self.section.subject, self.section)
+        else:
+            self.unexplained.remove(known)
         known.explain(self.section)
         self.section = None
-
-    def _failed(self) -> list[Draft]:
-        # A section explains one test: those that have a reason are done.
-        return [draft for draft in self.tests.values() if draft.kind == "test-failed" and not draft.message][:200]
 
     def _totals(self, place: int, line: str, words: str) -> None:
         self._keep()

@@ -28,7 +28,7 @@ from blade.ingest.logs import (
     unittest,
 )
 from blade.ingest.logs.complaints import COMPLAINTS, complain
-from blade.ingest.logs.reading import Found, LogText, added
+from blade.ingest.logs.reading import Gathered, LogText, added
 from blade.ingest.terminal import plain_text
 from blade.model.log import NOTHING_LOGGED, Counts, EventKind, Log, LogEvent
 
@@ -46,7 +46,7 @@ _LEAST = {"test-passed": 0, "test-skipped": 1}
 
 class _Parser(Struct, frozen=True):
     marks: tuple[str, ...]
-    parse: Callable[[LogText, Found], None]
+    parse: Callable[[LogText, Gathered], None]
 
 
 _PARSERS = tuple(
@@ -79,7 +79,8 @@ def parse_log(text: str, limit: int = MOST_EVENTS) -> Log:
         marked = _marked(text)
     if not marked:
         return NOTHING_LOGGED
-    lines, found = LogText(text), Found()
+    lines = LogText(text)
+    found = Gathered(lines)
     for parser in sorted({owner for mark in marked if (owner := _gates()[1][mark]) is not None and owner >= 0}):
         _PARSERS[parser].parse(lines, found)
     complaints = [-owner - 1 for mark in marked if (owner := _gates()[1][mark]) is not None and owner < 0]
@@ -111,7 +112,7 @@ def _gates() -> tuple[Any, tuple[int | None, ...]]:
     return gates, tuple(owners)
 
 
-def _log(found: Found, limit: int) -> Log:
+def _log(found: Gathered, limit: int) -> Log:
     events = _in_order(found.events)
     total = _total(found, events)
     kept = events
@@ -139,7 +140,7 @@ def _in_order(events: list[LogEvent]) -> list[LogEvent]:
     return sorted(once, key=lambda event: event.line)
 
 
-def _total(found: Found, events: list[LogEvent]) -> Counts:
+def _total(found: Gathered, events: list[LogEvent]) -> Counts:
     """Over all runners of the text: what each says itself, else its named tests, each by its last verdict."""
     named: dict[str, dict[str, EventKind]] = {}
     for event in events:

@@ -65,10 +65,11 @@ class Draft(Struct, kw_only=True):
             self.expected, self.actual = reason.expected, reason.actual
 
 
-class Found:
+class Gathered:
     """What the parsers found in one text."""
 
-    def __init__(self) -> None:
+    def __init__(self, text: LogText) -> None:
+        self._lines = text.lines
         self.events: list[LogEvent] = []
         self.totals: dict[str, Counts] = {}
         """What a runner says of all its tests, by parser; without it the named tests are counted."""
@@ -120,13 +121,13 @@ class Found:
         self.end(source)
 
     def add_test(self, source: str, draft: Draft) -> None:
-        """A test with all that is known of it."""
+        """A test with all that is known of it; without a reason its line is what it says."""
         self.started = True
         self.events.append(
             LogEvent(
                 kind=draft.kind,
                 subject=draft.subject[:LONGEST_MESSAGE],
-                message=(draft.message or draft.subject).strip()[:LONGEST_MESSAGE],
+                message=(draft.message.strip() or self._lines[draft.line - 1].strip())[:LONGEST_MESSAGE],
                 line=draft.line,
                 source=source,
                 frame=draft.frame,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from blade.ingest.logs.frame import frame_at
-from blade.ingest.logs.reading import Draft, Found, LogText, number
+from blade.ingest.logs.reading import Draft, Gathered, LogText, number
 from blade.model.log import Counts, EventKind
 from blade.model.pattern import pattern_of
 
@@ -27,7 +27,7 @@ _PLACE = pattern_of(r" +# ([^\s:]+\.rb):(\d+)(?::in [`'](.*)')?")
 _METHOD = pattern_of(r"(\w[\w:]*#\w+) \[([^\]:]+):(\d+)\]:$|(\w[\w:]*#\w+):$")
 
 
-def parse(text: LogText, found: Found) -> None:
+def parse(text: LogText, found: Gathered) -> None:
     """One pass; a numbered title opens a section, a title or the closing line ends it."""
     sections: dict[str, Draft] = {}
     current: Draft | None = None
@@ -66,7 +66,7 @@ def _inside(draft: Draft, sections: dict[str, Draft], place: int, line: str) -> 
         draft.message, draft.line = line.strip(), place
 
 
-def _close(found: Found, place: int, line: str, groups: tuple[str | None, ...], *, rspec: bool) -> None:
+def _close(found: Gathered, place: int, line: str, groups: tuple[str | None, ...], *, rspec: bool) -> None:
     ran, failed = number(groups[0]), number(groups[1])
     skipped, errors = (number(groups[2]), number(groups[3])) if rspec else (number(groups[3]), number(groups[2]))
     inside = 0 if rspec else errors

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from blade.ingest.logs.frame import first_own_frame, frame_at, java_frame
-from blade.ingest.logs.reading import Found, LogText
+from blade.ingest.logs.reading import Gathered, LogText
 from blade.model.log import LogFrame
 from blade.model.pattern import pattern_of
 
@@ -20,7 +20,7 @@ _MOST_FRAMES = 40
 """Deeper frames are of the program's start."""
 
 
-def parse(text: LogText, found: Found) -> None:
+def parse(text: LogText, found: Gathered) -> None:
     """An exception for every stack: the line of it stands right above, or a few lines up when its message is long."""
     place, lines = 0, text.lines
     while place < len(lines):
@@ -38,7 +38,7 @@ def _is_frame(line: str) -> bool:
     return line.lstrip().startswith("at ") and (_NODE.match(line) is not None or java_frame(line) is not None)
 
 
-def _add(found: Found, lines: list[str], first: int, end: int) -> None:
+def _add(found: Gathered, lines: list[str], first: int, end: int) -> None:
     stack = lines[first:end]
     for above in range(first - 1, max(-1, first - 1 - _MOST_LINES_OF_A_MESSAGE), -1):
         raised = _RAISED.match(lines[above])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from blade.ingest.logs.frame import first_own_frame, frame_at
-from blade.ingest.logs.reading import Draft, Found, LogText, added, number
+from blade.ingest.logs.reading import Draft, Gathered, LogText, added, number
 from blade.model.log import Counts, EventKind
 from blade.model.pattern import pattern_of
 
@@ -38,7 +38,7 @@ _KINDS: dict[str, EventKind] = {
 }
 
 
-def parse(text: LogText, found: Found) -> None:
+def parse(text: LogText, found: Gathered) -> None:
     """A line without a time is the total of Maven, one with a time that of a class."""
     classes: Counts | None = None
     for place, line in enumerate(text.lines, start=1):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from blade.ingest.logs.compared import compared
 from blade.ingest.logs.frame import frame_at
-from blade.ingest.logs.reading import Draft, Found, LogText, number
+from blade.ingest.logs.reading import Draft, Gathered, LogText, number
 from blade.model.log import Counts, EventKind
 from blade.model.pattern import pattern_of
 
@@ -28,7 +28,7 @@ _KINDS: dict[str, EventKind] = {
 }
 
 
-def parse(text: LogText, found: Found) -> None:
+def parse(text: LogText, found: Gathered) -> None:
     """Tests by the file that is printed above them; sections of failures name both."""
     tests: dict[str, Draft] = {}
     file, section = "", None
@@ -53,7 +53,7 @@ def parse(text: LogText, found: Found) -> None:
         found.add_test(NAME, draft)
 
 
-def _close(found: Found, place: int, line: str, words: str) -> None:
+def _close(found: Gathered, place: int, line: str, words: str) -> None:
     counts = {what: number(count) for count, what in _COUNT.findall(words)}
     passed = sum(counts.get(what, 0) for what in ("passed", "expected to fail", "expected to fail but passed"))
     failed, errors, skipped = (counts.get(what, 0) for what in ("failed", "exceptions", "skipped"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from blade.ingest.logs.reading import Draft, Found, LogText, number
+from blade.ingest.logs.reading import Draft, Gathered, LogText, number
 from blade.model.log import Counts, EventKind
 from blade.model.pattern import pattern_of
 
@@ -15,7 +15,7 @@ _FIELD = pattern_of(r"\s+(expected|actual|wanted|found|message|error|got):\s*(\S
 _WANTED, _GOT = ("expected", "wanted"), ("actual", "found", "got")
 
 
-def parse(text: LogText, found: Found) -> None:
+def parse(text: LogText, found: Gathered) -> None:
     """Results count only where a plan or a version says what they are, or where two follow each other by number."""
     tests: list[Draft] = []
     planned: int | None = None
@@ -57,7 +57,7 @@ def _detail(draft: Draft, field: str, value: str, place: int) -> None:
         draft.message, draft.line = value, place
 
 
-def _close(found: Found, tests: list[Draft], planned: int | None) -> None:
+def _close(found: Gathered, tests: list[Draft], planned: int | None) -> None:
     found.start(NAME)
     for draft in tests:
         found.add_test(NAME, draft)

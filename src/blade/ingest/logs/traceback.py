@@ -1,23 +1,29 @@
-"""Python tracebacks: chained ones, those cut at the start, and syntax errors."""
+"""Python tracebacks: chained ones, those cut at the start, syntax errors, and an exception that is the whole text."""
 
 from __future__ import annotations
 
 from blade.ingest.logs.frame import frame_at
-from blade.ingest.logs.reading import Found, LogText
+from blade.ingest.logs.reading import Gathered, LogText
 from blade.model.log import LogFrame
 from blade.model.pattern import pattern_of
 
 NAME = "python"
-MARKS = (r'File "[^"\n]+", line \d',)
+_WHOLE = r"\s*((?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Exit|Interrupt|Timeout))(?:: |\s*$)"
+MARKS = (r'File "[^"\n]+", line \d', r"\A" + _WHOLE)
 
 _FRAME = pattern_of(r'((?:E  )?[\s|]*)File "([^"]+)", line (\d+)(?:, in (.+))?')
 _RAISED = pattern_of(r"(?:E  )?[\s|]*((?:[A-Za-z_]\w*\.)*[A-Z]\w*)(?::\s|:?$)")
+_ALONE = pattern_of(_WHOLE)
 _MOST_LINES_OF_A_FRAME = 12
 """Source and carets under a frame; Python prints at most a statement of a few lines."""
 
 
-def parse(text: LogText, found: Found) -> None:
+def parse(text: LogText, found: Gathered) -> None:
     """An exception for every group of frames that ends in one."""
+    if "\n" not in text.plain.strip() and (alone := _ALONE.match(text.plain)):
+        said = text.plain.strip()
+        found.add(NAME, "exception", text.number_at(text.plain.find(said)), said, alone[1])
+        return
     frame: LogFrame | None = None
     depth = since = 0
     for place, line in enumerate(text.lines, start=1):

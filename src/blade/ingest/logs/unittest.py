@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from blade.ingest.logs.compared import compared
 from blade.ingest.logs.frame import frame_at
-from blade.ingest.logs.reading import Draft, Found, LogText, number
+from blade.ingest.logs.reading import Draft, Gathered, LogText, number
 from blade.model.log import Counts, EventKind
 from blade.model.pattern import pattern_of
 
@@ -27,7 +27,7 @@ _LOADING = "unittest.loader._FailedTest"
 _KINDS: dict[str, EventKind] = {"ok": "test-passed", "FAIL": "test-failed", "ERROR": "test-error"}
 
 
-def parse(text: LogText, found: Found) -> None:
+def parse(text: LogText, found: Gathered) -> None:
     """One pass over the lines."""
     reader = _Reader(found)
     for place, line in enumerate(text.lines, start=1):
@@ -36,7 +36,7 @@ def parse(text: LogText, found: Found) -> None:
 
 
 class _Reader:
-    def __init__(self, found: Found) -> None:
+    def __init__(self, found: Gathered) -> None:
         self.found = found
         self.tests: dict[str, Draft] = {}
         self.waiting: str | None = None
@@ -50,11 +50,11 @@ class _Reader:
             self._inside(self.section, place, line)
         elif line[:1] in "FE" and (match := _SECTION.match(line)):
             self._open(match[1], match[2], place)
-        elif match := _RAN.match(line):
+        elif line[:4] == "Ran " and (match := _RAN.match(line)):
             self.ran = number(match[1]), line
         elif self.ran is not None and (match := _END.match(line)):
             self._close_session(place, line, match[1], match[2] or "")
-        else:
+        elif self.waiting or " (" in line or " ... " in line:
             self._result(place, line)
 
     def _result(self, place: int, line: str) -> None:

@@ -30,7 +30,10 @@ def test_failing_everywhere(context: RunContext) -> Iterator[Doubt]:
     run = context.run
     if run.checks.is_empty():
         return
-    per = run.checks.group_by("task_id", "name").agg(n=pl.len(), held=pl.col("passed").sum())
+    # Most tests hold: only tasks in which one fails often are counted.
+    lost = run.checks.filter(~pl.col("passed")).group_by("task_id", "name").len().filter(pl.col("len") >= FEWEST_CALLS)
+    checks = run.checks.filter(pl.col("task_id").is_in(lost["task_id"].unique().implode()))
+    per = checks.group_by("task_id", "name").agg(n=pl.len(), held=pl.col("passed").sum())
     siblings = per.group_by("task_id").agg(all=pl.col("n").sum(), kept=pl.col("held").sum(), most=pl.col("n").max())
     joined = per.join(siblings, on="task_id").filter(
         (pl.col("held") == 0) & (pl.col("n") >= FEWEST_CALLS) & (pl.col("kept") * 2 > pl.col("all"))

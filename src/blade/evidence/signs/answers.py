@@ -1,0 +1,128 @@
+"""Single answers: how the produced answer differs from the key, and the first false equation of a worked solution.
+
+Failed rollouts: `answer:KIND` for each kind of `answer_kinds`, with the two values as subject ("got|wanted"), and besides
+`answer:empty` (nothing to judge), `answer:format` (the text states the key, and it was not extracted, or the items of a list are set apart in another way), `answer:truncated` (a
+limit of tokens ended the text), `answer:several` (more than one boxed value), `answer:equal-but-rejected` (the same text or
+value as the key). Passing rollouts: `answer:exact`, or `answer:loose` with the kind as subject, so that passes can show what
+the verifier does not mind. Both: `work:false-equation` with its line. None where the key is a list of calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from blade.evidence.answer_forms import AnswerMatch, boxed
+from blade.evidence.answer_kinds import Kind, kind_of
+from blade.evidence.answers import compare_final, value_of
+from blade.evidence.differences import final_text, limits_of
+from blade.evidence.equations import first_false
+from blade.model.finding import Sign
+from blade.model.rollout import JUDGED, Outcome, Rollout, Step
+
+LONGEST = 200
+"""Characters of a quote; the sign's own limit."""
+LONGEST_SIDE = 58
+"""Characters of each of two values: both and the bar between them keep within a subject's 120."""
+SHORT = 200
+"""A longer last message is no answer by itself."""
+_NOT_KINDS = (Kind.UNKNOWN, Kind.CONTAINED)
+"""What two readers would not call a difference."""
+_EQUAL = (Kind.EXACT, Kind.OTHER_FORM)
+
+
+def answer_signs(rollout: Rollout) -> Iterator[Sign]:
+    """How the answer of a judged rollout compares with the key, and where its work first goes wrong."""
+    if rollout.outcome not in JUDGED or rollout.due.calls is not None:
+        return
+    if rollout.due.answer is not None:
+        yield from (
+            _failing(rollout, rollout.due.answer)
+            if rollout.outcome is Outcome.FAILED
+            else _passing(rollout, rollout.due.answer)
+        )
+    yield from _work(rollout)
+
+
+def _failing(rollout: Rollout, key: str) -> Iterator[Sign]:
+    text = final_text(rollout.steps)
+    got = _produced(rollout, text)
+    cut = [limit for limit in limits_of(rollout, rollout.due) if limit.name == "tokens"]
+    if cut:
+        stop = rollout.stop or "" if cut[0].detail == "stop" else ""
+        yield Sign(kind="answer:truncated", subject=(stop or cut[0].detail)[:LONGEST])
+    if len({value_of(box) for box in boxed(text[-2 * SHORT :])}) > 1:
+        yield _sign(rollout, "answer:several", boxed(text)[-1], key, text)
+    states_key = compare_final(text, key) is AnswerMatch.NOT_EXTRACTED
+    if states_key and rollout.due.extracts and (not got or kind_of(got, key) not in _EQUAL):
+        yield _sign(rollout, "answer:format", key, key, text)
+    elif not got:
+        called = rollout.features is not None and rollout.features.calls > 0  # an answer may be handed in by a call
+        if rollout.due.extracts or (not text.strip() and not called):
+            yield Sign(kind="answer:empty")
+    elif (kind := kind_of(got, key)) in _EQUAL:
+        yield _sign(rollout, "answer:equal-but-rejected", got, key, text)
+    elif kind not in _NOT_KINDS:
+        yield _sign(rollout, f"answer:{kind}", got, key, text)
+
+
+def _passing(rollout: Rollout, key: str) -> Iterator[Sign]:
+    got = _produced(rollout, final_text(rollout.steps))
+    if got:
+        kind = kind_of(got, key)
+        yield Sign(kind="answer:exact") if kind is Kind.EXACT else Sign(kind="answer:loose", subject=str(kind))
+
+
+def _produced(rollout: Rollout, text: str) -> str:
+    """What was judged: the answer of the row, else what a box or a short last message holds."""
+    answer = (rollout.answer or "").strip()
+    if answer or rollout.due.extracts:
+        return answer
+    boxes = boxed(text)
+    return boxes[-1].strip() if boxes else text.strip() if len(text) <= SHORT else ""
+
+
+def _sign(rollout: Rollout, kind: str, got: str, key: str, text: str) -> Sign:
+    subject = f"{_short(got)}|{_short(key)}"
+    quote = got[:LONGEST].strip()
+    if quote and quote in text:
+        step = next(
+            s for s in reversed(rollout.steps or ()) if s.kind == "message" and s.party == "agent" and quote in s.text
+        )
+        return Sign(kind=kind, subject=subject, quote=quote, field="text", step=step.index)
+    field = _field_of(rollout.row, got) if quote else ""
+    return Sign(kind=kind, subject=subject, quote=quote if field else "", field=field)
+
+
+def _short(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= LONGEST_SIDE else flat[: LONGEST_SIDE - 3] + "..."
+
+
+def _field_of(row: Mapping[str, object], value: str) -> str:
+    """Where the row holds a value as its text: a field, or one inside it; empty where it is nowhere."""
+    for name, item in row.items():
+        if isinstance(item, str) and item.strip() == value:
+            return name
+        for inner, one in item.items() if isinstance(item, dict) else ():
+            if isinstance(one, str) and one.strip() == value and "." not in inner:
+                return f"{name}.{inner}"
+    return ""
+
+
+def _work(rollout: Rollout) -> Iterator[Sign]:
+    """The first false equation of a solution that was written without tools and without a talk."""
+    features = rollout.features
+    if features is None or features.calls or features.user_messages:
+        return
+    for step in rollout.steps or ():
+        if step.kind == "message" and step.party == "agent" and (found := first_false(step.text)) is not None:
+            yield _of_line(step, found.line, f"{found.left.strip()} = {found.right.strip()}")
+            return
+
+
+def _of_line(step: Step, line: str, equation: str) -> Sign:
+    """A line in which an equation stands, cut to what a quote may hold."""
+    quote = line.strip()
+    return Sign(
+        kind="work:false-equation", subject=equation[:120], quote=quote[:LONGEST].strip(), field="text", step=step.index
+    )

@@ -1,0 +1,178 @@
+"""Tool-using chat agents: the calls made against the calls of the key, for the agent and for a user that must act too.
+
+Made of every judged rollout whose key is a list of calls, so that passes can veto: `action:missing` (a change of the key, and
+none of its changes was made), `action:partial` (a change of the key that is missing beside others), `action:extra`,
+`action:wrong-argument` and `action:wrong-object` (subject `tool.argument`; the object is the first id of the key's call),
+`action:wrong-order` (all changes right, in another order), `lookup:skipped`, `statement:missing`, `transfer:needless` (handed
+over though the key does not want it, while something due was left undone). The same for what the simulated user had to do
+itself, where its calls are recorded: `user-action:missing` and so on. Besides, in `users.py` and `verifier_parts.py`: the
+simulated user, keys of other rows, and parts of the verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+
+from blade.evidence.actions import Made, Pairing, carried_out, changes, pair, same
+from blade.evidence.provenance import is_name
+from blade.evidence.signs.users import is_transfer, user_signs
+from blade.evidence.signs.verifier_parts import DEEPEST, TRAJECTORY, verifier_parts
+from blade.model.expected import DueCall
+from blade.model.finding import Sign
+from blade.model.rollout import JUDGED, Outcome, Rollout, Step
+from blade.model.tools import changes_state
+
+LONGEST = 200
+"""Characters of a quote; the sign's own limit."""
+LONGEST_SUBJECT = 120
+MOST = 4
+"""Signs of one kind: a key of thirty calls must not fill the table."""
+MOST_PARTS = 6
+_UNDONE = ("action:missing", "action:partial", "statement:missing")
+_NO_ARGUMENTS = ("", "{}", "null")
+_BY = ("requestor", "by", "party", "role", "actor")
+"""Where a call of the key says who has to make it."""
+_USER = ("user", "customer", "client", "human")
+_ARGUMENTS = ("arguments", "kwargs", "args", "parameters")
+
+
+def chat_signs(rollout: Rollout) -> Iterator[Sign]:
+    """What a rollout with a key of calls shows; nothing of other rollouts."""
+    due, steps = rollout.due.calls, rollout.steps
+    if rollout.outcome not in JUDGED or due is None or steps is None:
+        return
+    failed = rollout.outcome is Outcome.FAILED
+    actions = [*_of_agent(due, steps), *_statements(rollout, steps)]
+    yield from actions
+    undone = any(sign.kind in _UNDONE for sign in actions)
+    if undone:
+        yield from _transfer(due, steps)
+    yield from user_signs(rollout, failed=failed, undone=undone)
+    if failed:
+        row = rollout.row
+        yield from _of_user(row, steps)
+        yield from islice(verifier_parts(row), MOST_PARTS)
+
+
+def _of_agent(due: Sequence[DueCall], steps: Sequence[Step]) -> Iterator[Sign]:
+    made = carried_out(steps)
+    wanted = [call for call in due if changes_state(call.tool)]
+    yield from _paired("action", wanted, changes(made))
+    called = {one.tool for one in made}
+    skipped = dict.fromkeys(call.tool for call in due if not changes_state(call.tool) and call.tool not in called)
+    for tool in islice(skipped, MOST):
+        yield Sign(kind="lookup:skipped", subject=tool[:LONGEST_SUBJECT])
+
+
+def _statements(rollout: Rollout, steps: Sequence[Step]) -> Iterator[Sign]:
+    """What the agent had to say, and nowhere said."""
+    wanted = rollout.due.statements[: 2 * MOST]
+    said = (
+        [step.text.lower().replace(",", "") for step in steps if step.party == "agent" and step.text] if wanted else []
+    )
+    for statement in wanted:
+        wants = statement.lower().replace(",", "")
+        if wants and not any(wants in text for text in said):
+            yield Sign(kind="statement:missing", subject=statement[:LONGEST_SUBJECT])
+
+
+def _paired(kind: str, wanted: Sequence[DueCall], done: Sequence[Made]) -> Iterator[Sign]:
+    """Signs of calls laid beside each other: of each due call that has no equal, and of each call that was not due."""
+    pairing = pair(wanted, done)
+    missing, extra, others = _of_other_objects(pairing)
+    some = bool(pairing.exact or pairing.wrong or others)
+    for call in islice(missing, MOST):
+        yield Sign(kind=f"{kind}:partial" if some else f"{kind}:missing", subject=call.tool[:LONGEST_SUBJECT])
+    for made in islice(extra, MOST):
+        yield _of_call(f"{kind}:extra", made.tool, made)
+    for call, made, name in islice(others, MOST):
+        yield _of_call(f"{kind}:wrong-object", f"{call.tool}.{name}", made)
+    differing = [(wrong, name) for wrong in pairing.wrong for name in wrong.names]
+    for wrong, name in differing[:MOST]:
+        what = "object" if name == _object_of(wrong.due) else "argument"
+        yield _of_call(f"{kind}:wrong-{what}", f"{wrong.due.tool}.{name}", wrong.made)
+    if len(pairing.exact) > 1 and not (pairing.missing or pairing.wrong or pairing.extra):
+        yield from _order(kind, wanted, pairing.exact)
+
+
+def _of_other_objects(pairing: Pairing) -> tuple[list[DueCall], list[Made], list[tuple[DueCall, Made, str]]]:
+    """What is missing, what is extra, and the pairs of one tool that differ in their object."""
+    missing, extra = list(pairing.missing), list(pairing.extra)
+    others: list[tuple[DueCall, Made, str]] = []
+    for call in pairing.missing:
+        name = _object_of(call)
+        made = next((one for one in extra if one.tool == call.tool), None) if name else None
+        if made is not None and not same(call.arguments.get(name), made.arguments.get(name)):
+            missing.remove(call)
+            extra.remove(made)
+            others.append((call, made, name))
+    return missing, extra, others
+
+
+def _object_of(call: DueCall) -> str:
+    """The argument that names what a call is about: its first id; empty where it has none."""
+    return next((name for name, value in call.arguments.items() if is_name(value)), "")
+
+
+def _order(kind: str, wanted: Sequence[DueCall], exact: Sequence[tuple[DueCall, Made]]) -> Iterator[Sign]:
+    """The first call that was made before one that the key has earlier; calls of one message have no order."""
+    latest = -1
+    place = {id(call): n for n, call in enumerate(wanted)}
+    for _, made in sorted(exact, key=lambda two: place[id(two[0])]):
+        if made.step.index < latest:
+            yield _of_call(f"{kind}:wrong-order", made.tool, made)
+            return
+        latest = max(latest, made.step.index)
+
+
+def _of_call(kind: str, subject: str, made: Made) -> Sign:
+    text = (made.step.arguments or "").strip()
+    field, quote = ("tool", made.tool) if text in _NO_ARGUMENTS else ("arguments", text)
+    return Sign(
+        kind=kind, subject=subject[:LONGEST_SUBJECT], quote=quote[:LONGEST].strip(), field=field, step=made.step.index
+    )
+
+
+def _transfer(due: Sequence[DueCall], steps: Sequence[Step]) -> Iterator[Sign]:
+    if any(is_transfer(call.tool) for call in due):
+        return
+    made = next((one for one in carried_out(steps) if is_transfer(one.tool)), None)
+    if made is not None:
+        yield _of_call("transfer:needless", made.tool, made)
+
+
+def _of_user(row: Mapping[str, object], steps: Sequence[Step]) -> Iterator[Sign]:
+    """The user's own calls against what it had to do; silent where its calls are not recorded as its own."""
+    mine = [step for step in steps if step.party == "user" and step.kind == "call"]
+    due = _user_calls(row) if mine else ()
+    if due:
+        refused = {(step.answers, step.call_id) for step in steps if step.kind == "result" and step.failed}
+        made = [Made(step, step.tool or "") for step in mine if (step.index, step.call_id) not in refused]
+        yield from _paired("user-action", [call for call in due if changes_state(call.tool)], changes(made))
+
+
+def _user_calls(row: Mapping[str, object]) -> tuple[DueCall, ...]:
+    """The calls of the key that the simulated user has to make, in the first list of calls that says so."""
+    others = (value for name, value in row.items() if name not in TRAJECTORY)
+    return next((calls for value in others for calls in _lists(value, 0)), ())
+
+
+def _lists(value: object, depth: int) -> Iterator[tuple[DueCall, ...]]:
+    if isinstance(value, list):
+        calls = [one for one in value if isinstance(one, dict) and isinstance(one.get("name"), str)]
+        if mine := tuple(_due(one) for one in calls if any(one.get(by) in _USER for by in _BY)):
+            yield mine
+    elif isinstance(value, dict) and depth < DEEPEST:
+        for item in value.values():
+            yield from _lists(item, depth + 1)
+
+
+def _due(one: Mapping[str, object]) -> DueCall:
+    given = next((found for name in _ARGUMENTS if isinstance(found := one.get(name), dict)), {})
+    compared = one.get("compare_args")
+    return DueCall(
+        tool=str(one["name"]),
+        arguments={str(name): value for name, value in given.items()},
+        compared=tuple(map(str, compared)) if isinstance(compared, list) else None,
+    )

@@ -1,0 +1,249 @@
+"""Rows out of documents of nobody's harness: where the records are, what judges them, and what was said."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeGuard
+
+from msgspec import Struct
+
+from blade.ingest import cells, fields
+from blade.ingest.mapping import is_talk, reward_of
+
+_DEEPEST = 6
+_ALIKE = 0.5
+"""Of the fields that most records of a list have, the share that a record must have to be of the same kind."""
+_LONGEST_KEY = 200
+_LOOKED_AT = 50
+_NAMES = re.compile(r"(?:id|name|task|case|key|test)$", re.IGNORECASE)
+_REWARDS = ("reward", "score")
+_WORDS = frozenset(
+    ("pass", "passed", "fail", "failed", "failure", "success", "correct", "incorrect", "error", "skipped")
+)
+_DECISIVE = frozenset(("pass", "passed", "fail", "failed", "correct", "incorrect"))
+_ATTEMPT = re.compile(
+    r"(.+?)[._/-]+(?:trial|run|attempt|repeat|sample|rollout|seed|try|rep|epoch|iter)[._-]?(\d+)", re.IGNORECASE
+)
+"""A name that counts attempts at what it names."""
+
+Fields = dict[str, Any]
+
+
+class Records(Struct, frozen=True, kw_only=True):
+    """The records of a document in order."""
+
+    path: str
+    """Where they stand, with `*` for every entry of a list or a map."""
+    rows: list[Fields]
+
+
+def records_of(value: Any) -> Records | None:
+    """The records that look most like rollouts: judged, many, and not the parts of another that is judged itself."""
+    found: dict[str, list[Fields]] = {}
+    _collect(value, "", {}, found, 0)
+    kinds = [Records(path=path, rows=rows) for path, rows in found.items() if _is_one_kind(rows)]
+    judged = [one for one in kinds if verdict_field(one.rows) is not None]
+    outer = [one for one in judged if not any(_holds(other, one) for other in judged)]
+    return max(outer or kinds, key=lambda one: (len(one.rows), -one.path.count(".")), default=None)
+
+
+def _holds(outer: Records, inner: Records) -> bool:
+    """Whether the inner ones are parts of the outer: their checks. A share of attempts that passed is no verdict of its own."""
+    if not inner.path.startswith(f"{outer.path}."):
+        return False
+    return not _is_share_of(outer, inner)
+
+
+def _is_share_of(outer: Records, inner: Records) -> bool:
+    """Whether the outer verdict is the mean of the inner ones, and some lie between all and none."""
+    field_, inner_field = verdict_field(outer.rows), verdict_field(inner.rows)
+    shares = {reward_of(row.get(field_)) for row in outer.rows} if field_ else set()
+    names = [
+        {str(value) for name, value in row.items() if name in fields.ID_NAMES or name == "name"} for row in inner.rows
+    ]
+    recurring = len({name for one in names for name in one}) < sum(map(len, names))
+    return inner_field is not None and not recurring and any(share not in (0.0, 1.0, None) for share in shares)
+
+
+def _collect(value: Any, path: str, around: Fields, found: dict[str, list[Fields]], depth: int) -> None:
+    """Gather the objects of every list and every map of ids below a value; `around` are the fields that they inherit."""
+    if depth > _DEEPEST:
+        return
+    entries: Iterable[tuple[str | None, Any]]
+    if isinstance(value, list):
+        entries = ((None, item) for item in value)
+    elif _is_map(value):
+        entries = value.items()
+    else:
+        _collect_inside(value, f"{path}." if path else "", around, found, depth)
+        return
+    here = f"{path}.*" if path else "*"
+    for key, item in entries:
+        if isinstance(item, list):
+            _collect(item, here, around | ({"task_id": key} if key is not None else {}), found, depth + 1)
+        elif isinstance(item, dict):
+            record = {**around, **item}
+            if key is not None and not any(name in item for name in fields.ID_NAMES):
+                record["task_id"] = f"{around['task_id']}/{key}" if "task_id" in around else key
+            found.setdefault(here, []).append(record)
+            _collect_inside(item, f"{here}.", _inherited(record), found, depth)
+
+
+def _collect_inside(value: Any, path: str, around: Fields, found: dict[str, list[Fields]], depth: int) -> None:
+    for name, inner in value.items() if isinstance(value, dict) else ():
+        if isinstance(inner, dict | list) and inner:
+            _collect(inner, f"{path}{name}", around, found, depth + 1)
+
+
+def _inherited(record: Fields) -> Fields:
+    """What a record hands down to those inside it: its values, but no verdict of its own."""
+    own = (*_REWARDS, *fields.VERDICTS)
+    return {name: value for name, value in record.items() if not isinstance(value, dict | list) and name not in own}
+
+
+def _is_map(value: Any) -> TypeGuard[dict[str, Any]]:
+    """A map from ids to records: at least two objects or lists of objects, all alike."""
+    if not isinstance(value, dict):
+        return False
+    inner = list(value.values())
+    if len(inner) < 2:
+        return False
+    if all(isinstance(item, list) and item and all(isinstance(one, dict) for one in item) for item in inner):
+        inner = [one for item in inner for one in item]
+    return all(isinstance(item, dict) and item for item in inner) and _is_one_kind(inner)
+
+
+def _is_one_kind(rows: Sequence[Mapping[str, Any]]) -> bool:
+    counts: dict[str, int] = {}
+    for row in rows:
+        for name in row:
+            counts[name] = counts.get(name, 0) + 1
+    usual = {name for name, count in counts.items() if 2 * count > len(rows)}
+    return bool(usual) and all(len(usual & row.keys()) >= _ALIKE * len(usual) for row in rows)
+
+
+def verdict_field(rows: Sequence[Mapping[str, Any]]) -> str | None:
+    """The field that judges the records: a reward or verdict by its usual name, else the only one with words of pass and fail."""
+    for name in (*_REWARDS, *fields.VERDICTS, "pass"):
+        values = [row[name] for row in rows if row.get(name) is not None]
+        if values and all(reward_of(value) is not None for value in values):
+            return name
+    nested = [path for path in fields.NESTED_REWARDS if any(cells.number(_at(row, path)) is not None for row in rows)]
+    if nested:
+        return nested[0]
+    worded = [
+        name
+        for name in dict.fromkeys(name for row in rows for name in row)
+        if _is_worded([row[name] for row in rows if row.get(name) is not None], len(rows))
+    ]
+    return worded[0] if len(worded) == 1 else None
+
+
+def _is_worded(values: Sequence[Any], rows: int) -> bool:
+    if 2 * len(values) <= rows or not all(isinstance(value, str) for value in values):
+        return False
+    words = {value.strip().lower() for value in values}
+    return words <= _WORDS and not _DECISIVE.isdisjoint(words)
+
+
+def _at(row: Mapping[str, Any], path: str) -> Any:
+    value: Any = row
+    for name in path.split("."):
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value
+
+
+def as_rollouts(rows: Sequence[Fields], *, nested: bool) -> Iterator[Fields]:
+    """The records under the names that rows have: with the reward that judges them, and what was said as messages."""
+    judge, talk, name = verdict_field(rows), talk_field(rows), _name_field(rows, nested=nested)
+    return (as_rollout(row, judge, talk, name) for row in rows)
+
+
+def _name_field(rows: Sequence[Mapping[str, Any]], *, nested: bool) -> str | None:
+    """Of records without a known id, the field that tells them apart by a short name; `nested` ones share their task's."""
+    if len(rows) < 2 or any(given in row for row in rows[:_LOOKED_AT] for given in fields.ID_NAMES):
+        return None
+    names = [name for name in rows[0] if _NAMES.search(name) and all(_is_name(row.get(name)) for row in rows)]
+    counts = {name: len({row[name] for row in rows}) for name in names}
+    shared = [name for name in names if 1 < counts[name] < len(rows)] if nested else []
+    return next(iter([*shared, *(name for name in names if counts[name] == len(rows))]), None)
+
+
+def _is_name(value: Any) -> bool:
+    if type(value) is int:
+        return True
+    return isinstance(value, str) and 0 < len(value) <= _LONGEST_KEY and value.count(" ") < 2 and "\n" not in value
+
+
+def as_rollout(row: Fields, judge: str | None, talk: str | None, name: str | None = None) -> Fields:
+    """A record with the reward that its field `judge` gives, what was said in its field `talk` as messages, and its name."""
+    found = dict(row) if name is None else {"task_id": row[name], **row}
+    if judge is not None and "reward" not in row:
+        found["reward"] = reward_of(_at(row, judge))
+    if talk is not None and talk != "messages":
+        found["messages"] = _as_messages(found.pop(talk, None))
+    return found
+
+
+def named_attempt(name: str) -> tuple[str, int] | None:
+    """The task and the number of the attempt in a name such as `sort-list.trial-2`."""
+    found = _ATTEMPT.fullmatch(name)
+    return (found[1], int(found[2])) if found is not None else None
+
+
+def talk_field(rows: Sequence[Mapping[str, Any]]) -> str | None:
+    """Of records without a known trajectory, the field that holds what was said or done."""
+    known = {path.partition(".")[0] for path in fields.BY_NAME["trajectory"].paths}
+    if any(row.get(name) for row in rows for name in known):
+        return None
+    names = dict.fromkeys(name for row in rows for name in row)
+    return next((name for name in names if _is_said([row[name] for row in rows if row.get(name)], len(rows))), None)
+
+
+def _is_said(values: Sequence[Any], rows: int) -> bool:
+    return 2 * len(values) > rows and all(is_talk(value) or _speech(value) is not None for value in values)
+
+
+def _as_messages(value: Any) -> Any:
+    """A talk as messages; items under names of their own are put under the usual ones."""
+    if not isinstance(value, list) or is_talk(value):
+        return value
+    names = _speech(value)
+    if names is None:
+        return value
+    who, what = names
+    return [{**item, "actor": item.get(who), "content": item.get(what)} for item in value]
+
+
+def _speech(value: Any) -> tuple[str, str] | None:
+    """Who and what, by content: a short text that recurs, and the longest text, in every item of a list of objects."""
+    if not isinstance(value, list) or len(value) < 3 or not all(isinstance(item, dict) for item in value):
+        return None
+    shared = set.intersection(*({name for name, inner in item.items() if isinstance(inner, str)} for item in value))
+    lengths = {name: sum(len(item[name]) for item in value) for name in sorted(shared)}
+    what = max(lengths, key=lambda name: lengths[name], default=None)
+    whos = [
+        name
+        for name in lengths
+        if name != what
+        and len({item[name] for item in value}) < len(value)
+        and all(" " not in item[name].strip() for item in value)
+    ]
+    who = next((name for name in whos if len({item[name] for item in value}) > 1), None)
+    return (who, what) if who is not None and what is not None else None
+
+
+def has_output(row: Mapping[str, Any]) -> bool:
+    """Whether a record holds anything that an agent said or did."""
+    known = {path.partition(".")[0] for path in fields.BY_NAME["trajectory"].paths}
+    return any(row.get(name) for name in known) or any(is_talk(value) for value in row.values())
+
+
+def is_word_of_verdict(text: str) -> bool:
+    """Whether a whole file says no more than a verdict: a number from 0 to 1, or a word of pass and fail."""
+    word = text.strip()
+    if len(word) > _LONGEST_KEY:
+        return False
+    number = reward_of(word)
+    return number is not None and 0 <= number <= 1

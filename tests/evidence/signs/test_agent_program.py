@@ -1,0 +1,126 @@
+"""Whether the agent's program was installed, started, reached its model and ended by itself."""
+
+from __future__ import annotations
+
+import pytest
+
+from attempts import attempt, call, ran, said, seen
+
+NODE = """node:events:502
+      throw er; // Unhandled 'error' event
+      ^
+
+Error: spawn ps ENOENT
+    at ChildProcess._handle.onexit (node:internal/child_process:285:19)
+
+Node.js v20.19.4
+root@box:/app#
+"""
+PYTHON = """Traceback (most recent call last):
+  File "/opt/agent/main.py", line 12, in <module>
+    loop()
+  File "/opt/agent/main.py", line 9, in loop
+    raise ValueError("no content")
+ValueError: no content
+$
+"""
+
+
+@pytest.mark.parametrize(
+    ("terminal", "words"),
+    [
+        (NODE, "Error: spawn ps ENOENT"),
+        (PYTHON, "ValueError: no content"),
+        ("panic: runtime error: index out of range\n\ngoroutine 1 [running]:\nmain.main()\nuser@box:~$ ", "panic:"),
+        ("thread 'main' panicked at src/main.rs:4:5\n$ ", "thread 'main' panicked"),
+        ("./agent.sh: line 3:   41 Segmentation fault      (core dumped) agent\nroot@box:/# ", "Segmentation fault"),
+    ],
+)
+def test_a_program_that_dies_in_the_middle_of_a_call(terminal: str, words: str) -> None:
+    rollout = attempt(*ran("ls", "a.txt"), call("KillShell", '{"id": "7"}', "c2"), terminal=terminal)
+    assert seen(rollout)["agent:crashed"] == ["KillShell"]
+    assert words in terminal
+
+
+@pytest.mark.parametrize(
+    "rollout",
+    [
+        attempt(*ran("python x.py", PYTHON), said("It raises."), terminal=PYTHON),
+        attempt(call("bash", "{}"), terminal=PYTHON, session={"ended": True}),
+        attempt(call("bash", "{}"), terminal="all is well\nroot@box:/# "),
+        attempt(call("bash", "{}"), terminal="Traceback (most recent call last):\nTimeoutError: agent timed out\n$ "),
+        attempt(*ran("ls", NODE)),
+    ],
+    ids=["a message follows", "the session ended", "no trace", "a limit of time", "the trace is a result"],
+)
+def test_what_is_no_crash(rollout: object) -> None:
+    assert "agent:crashed" not in seen(rollout)  # type: ignore[arg-type]
+
+
+def test_a_command_that_the_shell_does_not_find() -> None:
+    terminal = "npm error code ENOSPC\nbash: agent: command not found\nroot@box:/app# agent -p 'do it'\nbash: agent: command not found\nroot@box:/app# "
+    found = seen(attempt(terminal=terminal, trajectory=False))
+    assert found["agent:no-start"] == ["agent"]
+    assert "agent:install-failed" in found
+    assert "agent:no-output" not in found
+
+
+def test_a_task_may_print_that_a_command_is_not_found() -> None:
+    terminal = "sh: 1: foo: not found\nthe agent began to work\nand went on\n"
+    assert "agent:no-start" not in seen(attempt(terminal=terminal, trajectory=False))
+    assert "agent:no-start" not in seen(
+        attempt(*ran("foo", "sh: 1: foo: not found"), said("So be it."), terminal=terminal)
+    )
+
+
+def test_no_output() -> None:
+    assert seen(attempt()) == {"agent:no-output": [""]}
+    assert seen(attempt(trajectory=False)) == {"agent:no-output": ["no trajectory"]}
+    assert seen(attempt(passed=True)) == {"agent:no-output": [""]}
+    assert "agent:no-output" not in seen(attempt(said("42")))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "API Error: Connection error.",
+        "Error code: 429 - {'error': {'message': 'slow down'}}",
+        "openai.RateLimitError: too many requests",
+        "503 Service Unavailable error",
+    ],
+)
+def test_an_error_in_place_of_an_answer(words: str) -> None:
+    assert seen(attempt(said(words)))["agent:api-error"] == [words]
+    assert seen(attempt(said(words), passed=True))["hollow:no-model-call"] == [words]
+
+
+def test_an_answer_about_errors_is_an_answer() -> None:
+    found = seen(attempt(said("The API error was in parse(): I fixed it and the tests pass.")))
+    assert "agent:api-error" not in found
+    worked = (*ran("ls", "x"), said("API Error: Connection error."))
+    assert "hollow:no-model-call" not in seen(attempt(*worked, passed=True))
+    never = attempt(*worked, passed=True, session={"duration_api_ms": 0, "ended": True})
+    assert "hollow:no-model-call" in seen(never)
+
+
+@pytest.mark.parametrize(
+    "status", ["agent_timeout", "AgentTimeoutError", "TIME_LIMIT", "wall-clock exceeded", "timed out"]
+)
+def test_a_status_that_names_a_limit_of_time(status: str) -> None:
+    found = seen(attempt(said("still at it"), status=status))
+    assert found["agent:cut-by-time"] == [status]
+    assert found["status"] == [status]
+
+
+@pytest.mark.parametrize(
+    "status",
+    ["test_timeout", "VerifierTimeoutError", "completed", "unset", "max_turns", "EnvironmentStartTimeoutError"],
+)
+def test_a_status_that_does_not(status: str) -> None:
+    found = seen(attempt(said("done"), status=status))
+    assert "agent:cut-by-time" not in found
+    assert found["status"] == [status]
+
+
+def test_passes_have_their_status() -> None:
+    assert seen(attempt(said("done"), status="unset", passed=True))["status"] == ["unset"]

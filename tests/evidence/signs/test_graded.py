@@ -1,0 +1,332 @@
+"""What the grader's log tells: events, what is missing, literals, services, patches and skipped tests."""
+
+from __future__ import annotations
+
+import pytest
+
+from attempts import attempt, ran, result, said, seen
+from builders import call
+
+HEAD = """============================= test session starts ==============================
+platform linux -- Python 3.12.3, pytest-8.4.2, pluggy-1.6.0
+rootdir: /tests
+collected {count} items
+
+../tests/test_outputs.py {marks}                                            [100%]
+
+=================================== FAILURES ===================================
+"""
+DONE = said("I wrote it.")
+
+
+def pytest_log(
+    source: str,
+    *errors: str,
+    test: str = "test_it",
+    raised: str = "AssertionError",
+    at: str = "/tests/test_outputs.py:9",
+) -> str:
+    """The log of one failing test: the line that failed, its errors, the exception and its place."""
+    shown = "".join(f"E       {error}\n" for error in errors)
+    return (
+        HEAD.format(count=1, marks="F")
+        + f"____________________________________ {test} ____________________________________\n\n"
+        + f"    def {test}():\n>       {source}\n{shown}\n{at}: {raised}\n"
+        + "=========================== short test summary info ============================\n"
+        + f"FAILED ../tests/test_outputs.py::{test} - {errors[0]}\n"
+        + "============================== 1 failed in 0.10s ===============================\n"
+    )
+
+
+GO = """=== RUN   TestAdd
+    add_test.go:9: got 3, want 4
+--- FAIL: TestAdd (0.00s)
+FAIL
+FAIL\texample.com/add\t0.002s
+"""
+CARGO = """running 1 test
+test tests::adds ... FAILED
+
+failures:
+
+---- tests::adds stdout ----
+thread 'tests::adds' panicked at src/lib.rs:9:9:
+assertion `left == right` failed
+  left: 3
+ right: 4
+
+failures:
+    tests::adds
+
+test result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s
+"""
+
+
+@pytest.mark.parametrize(
+    ("log", "test"),
+    [
+        (pytest_log("assert 3 == 4", "assert 3 == 4"), "../tests/test_outputs.py::test_it"),
+        (GO, "TestAdd"),
+        (CARGO, "tests::adds"),
+    ],
+    ids=["pytest", "go", "cargo"],
+)
+def test_failing_tests(log: str, test: str) -> None:
+    found = seen(attempt(DONE, grader=log))
+    assert found["log:test-failed"] == [test]
+    assert not {"log:not-started", "log:not-finished", "log:collected-none"} & found.keys()
+    assert not any(kind.startswith("log:") for kind in seen(attempt(DONE, grader=log, passed=True)))
+
+
+def test_failing_tests_come_first_and_few_are_kept() -> None:
+    noise = "".join(f"bash: line {n}: tool{n}: command not found\n" for n in range(40))
+    found = seen(attempt(DONE, grader=noise + pytest_log("assert 3 == 4", "assert 3 == 4")))
+    kept = [kind for kind in found for _ in found[kind] if kind.startswith("log:")]
+    assert kept[0] == "log:test-failed"
+    assert len(kept) <= 6
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        "curl: (7) Failed to connect to github.com port 443: Couldn't connect to server\n/tests/test.sh: line 19: uvx: command not found\n",
+        "/tests/run.sh: line 3: pytest: command not found\n",
+        "+ npm test\nnpm error code ENOSPC\n",
+    ],
+)
+def test_tests_that_never_started(log: str) -> None:
+    assert "log:not-started" in seen(attempt(DONE, grader=log))
+
+
+def test_a_log_without_tests_is_no_evidence() -> None:
+    assert "log:not-started" not in seen(attempt(DONE, grader="score: 0.5\njudge says no\n"))
+    assert "log:not-started" not in seen(attempt(DONE, terminal="bash: foo: command not found\n"))
+
+
+def test_tests_that_hang_or_find_nothing() -> None:
+    started = "=== test session starts ===\nplatform linux\nrootdir: /tests\ncollecting ... "
+    assert "log:not-finished" in seen(
+        attempt(DONE, grader="=" * 20 + " test session starts " + "=" * 20 + "\ncollecting ... ")
+    )
+    assert "log:collected-none" not in seen(attempt(DONE, grader=started))
+    none = (
+        "=" * 20
+        + " test session starts "
+        + "=" * 20
+        + "\ncollected 0 items\n\n"
+        + "=" * 20
+        + " no tests ran in 0.01s "
+        + "=" * 20
+        + "\n"
+    )
+    assert "log:collected-none" in seen(attempt(DONE, grader=none))
+
+
+@pytest.mark.parametrize(
+    ("at", "kind"),
+    [
+        ("/tests/test_outputs.py:3", "frame:test"),
+        ("/usr/lib/python3.12/pathlib.py:1013", "frame:library"),
+        ("/app/solve.py:4", "frame:solution"),
+    ],
+)
+def test_whose_code_raised(at: str, kind: str) -> None:
+    log = pytest_log("value = +'a'", "TypeError: bad operand type for unary +: 'str'", raised="TypeError", at=at)
+    assert seen(attempt(DONE, grader=log))[kind] == ["TypeError"]
+
+
+def test_a_failed_assertion_is_no_broken_test() -> None:
+    assert "frame:test" not in seen(attempt(DONE, grader=pytest_log("assert 3 == 4", "AssertionError: no")))
+
+
+@pytest.mark.parametrize(
+    ("error", "name"),
+    [
+        ("FileNotFoundError: [Errno 2] No such file or directory: '/app/answer.txt'", "/app/answer.txt"),
+        ("AssertionError: File /app/answer.txt does not exist", "/app/answer.txt"),
+        ("AssertionError: answer.txt was not created", "answer.txt"),
+        ("Error: ENOENT: no such file or directory, open '/app/answer.txt'", "/app/answer.txt"),
+        ("open /app/answer.txt: no such file or directory", "/app/answer.txt"),
+        ("AssertionError: Could not find answer.txt anywhere", "answer.txt"),
+        ("cat: /app/answer.txt: No such file or directory", "/app/answer.txt"),
+    ],
+)
+def test_what_is_missing(error: str, name: str) -> None:
+    log = pytest_log("check()", error)
+    assert seen(attempt(DONE, grader=log))["missing:named-in-prompt"] == [name]
+    assert seen(attempt(DONE, grader=log, prompt="Solve it."))["missing:not-in-prompt"] == [name]
+    assert "missing:not-in-prompt" not in seen(attempt(DONE, grader=log, prompt=""))
+    assert "missing:named-in-prompt" not in seen(attempt(DONE, grader=log, passed=True))
+
+
+def test_source_of_a_test_and_its_own_files_are_not_missing() -> None:
+    log = pytest_log('assert ok, "/app/other.txt does not exist"', "AssertionError: wrong")
+    assert not any(kind.startswith("missing:") for kind in seen(attempt(DONE, grader=log)))
+    log = pytest_log("load()", "FileNotFoundError: [Errno 2] No such file or directory: '/tests/expected.json'")
+    assert not any(kind.startswith("missing:") for kind in seen(attempt(DONE, grader=log)))
+
+
+@pytest.mark.parametrize(
+    ("source", "error", "prompt", "subject"),
+    [
+        (
+            "run()",
+            "python3: can't open file '/app/main.py.c': [Errno 2]",
+            "Write /app/main.c.py.",
+            "/app/main.py.c|/app/main.c.py",
+        ),
+        (
+            "run()",
+            "FileNotFoundError: No such file or directory: '/app/result.txt'",
+            "Save to result.json.",
+            "/app/result.txt|result.json",
+        ),
+        ("g['A']", "KeyError: 'A'", 'Write {"x0": 1, "amplitude": 2}.', "A|amplitude"),
+        (
+            'assert "sha256" in text',
+            "assert 'sha256' in 'the sha-256 is'",
+            "State the SHA-256 of it.",
+            "sha256|SHA-256",
+        ),
+        (
+            'assert "user_name" in text',
+            "assert 'user_name' in 'user-name: x'",
+            "Print the user-name first.",
+            "user_name|user-name",
+        ),
+    ],
+)
+def test_literals_that_the_prompt_spells_otherwise(source: str, error: str, prompt: str, subject: str) -> None:
+    assert seen(attempt(DONE, grader=pytest_log(source, error), prompt=prompt))["literal:near-miss"] == [subject]
+
+
+@pytest.mark.parametrize(
+    ("source", "error", "prompt"),
+    [
+        ('assert "sha256" in text', "assert 'sha256' in 'nothing of it'", "State the SHA-256 of it."),
+        ('assert "sha256" in text', "assert 'sha256' in 'none'", "State the sha256 of it."),
+        ("check()", "assert 'Hello, world!' == 'Hello, world!\\n'", 'Write "Hello, world!" and a newline.'),
+        ("g['A']", "KeyError: 'A'", "Write 'A' and 'B' as keys."),
+        ("run()", "FileNotFoundError: No such file or directory: '/app/a.out'", "Compile main.c."),
+    ],
+    ids=["not in the output", "as the prompt has it", "a newline", "the prompt's key", "another file"],
+)
+def test_literals_that_are_no_near_miss(source: str, error: str, prompt: str) -> None:
+    assert "literal:near-miss" not in seen(attempt(DONE, grader=pytest_log(source, error), prompt=prompt))
+
+
+def test_literals_and_keys_that_nothing_names() -> None:
+    log = pytest_log('assert "c.App.password" in text', "assert 'c.App.password' in 'c.Server.password'")
+    assert seen(attempt(DONE, grader=log))["literal:not-in-prompt"] == ["c.App.password"]
+    log = pytest_log('assert "c.App.password" not in text', "assert 'c.App.password' not in 'c.App.password'")
+    assert "literal:not-in-prompt" not in seen(attempt(DONE, grader=log))
+    log = pytest_log("data['scores']", "KeyError: 'scores'")
+    assert seen(attempt(DONE, grader=log))["key:not-in-prompt"] == ["scores"]
+
+
+def test_a_port_that_nobody_listens_on_at_grading() -> None:
+    refused = (
+        "ConnectionError: HTTPConnectionPool(host='localhost', port=3000): Max retries exceeded (Connection refused)"
+    )
+    assert seen(attempt(DONE, grader=pytest_log("get()", refused)))["service:down-at-grading"] == ["localhost:3000"]
+    words = "AssertionError: Server is not running on port 3000"
+    assert seen(attempt(DONE, grader=pytest_log("get()", words)))["service:down-at-grading"] == ["localhost:3000"]
+    assert "service:down-at-grading" not in seen(attempt(DONE, grader=pytest_log("get()", refused), passed=True))
+
+
+@pytest.mark.parametrize(
+    ("output", "host"),
+    [
+        ("curl: (6) Could not resolve host: api.example.org", "api.example.org"),
+        ("502 Server Error: Bad Gateway for url: http://server:8000/books", "server:8000"),
+        ("Error: getaddrinfo ENOTFOUND db.internal", "db.internal"),
+        ("dial tcp 10.0.0.5:5432: connect: connection refused", "10.0.0.5:5432"),
+        ("curl: (7) Failed to connect to node1 port 9000: Connection refused", "node1:9000"),
+    ],
+)
+def test_a_host_that_does_not_answer(output: str, host: str) -> None:
+    assert seen(attempt(*ran("fetch", output), DONE))["service:unreachable"] == [host]
+    assert "service:unreachable" not in seen(attempt(*ran("fetch", output), DONE, passed=True))
+    talk = said(f"I saw this: {output}")
+    assert "service:unreachable" not in seen(attempt(*ran("fetch", "200 OK"), talk))
+
+
+def test_the_answer_of_a_proxy_is_about_the_host_that_was_asked() -> None:
+    asked = *ran("curl -i http://sheets:8000/docs", "HTTP/1.1 502 Bad Gateway"), DONE
+    assert seen(attempt(*asked, prompt="Use http://sheets:8000 for it."))["service:unreachable"] == ["sheets:8000"]
+    assert "service:unreachable" not in seen(attempt(*asked))
+
+
+def test_patches() -> None:
+    tests = "diff --git a/pkg/tests/test_a.py b/pkg/tests/test_a.py\n+x\n"
+    code = tests + "diff --git a/pkg/a.py b/pkg/a.py\n+y\n"
+    assert seen(attempt(DONE, model_patch=""))["patch:empty"] == ["model_patch"]
+    assert seen(attempt(DONE, model_patch=tests))["patch:only-tests"] == ["pkg/tests/test_a.py"]
+    assert not any(kind.startswith("patch:") for kind in seen(attempt(DONE, model_patch=code)))
+    assert not any(kind.startswith("patch:") for kind in seen(attempt(DONE, test_patch=tests, gold_patch="")))
+    assert "patch:empty" not in seen(attempt(DONE, model_patch="", passed=True))
+
+
+def test_a_patch_that_does_not_apply() -> None:
+    assert "patch:not-applied" in seen(
+        attempt(DONE, grader="INFO >>>>> Patch Apply Failed:\nerror: corrupt patch at line 9\n")
+    )
+    again = "Failed to apply patch to container: git apply\n>>>>> Applied Patch:\n"
+    assert "patch:not-applied" not in seen(attempt(DONE, grader=again))
+
+
+def test_skipped_tests_of_a_pass() -> None:
+    def log(words: str) -> str:
+        return "=" * 20 + " test session starts " + "=" * 20 + f"\ncollected 5 items\n\n===== {words} in 0.1s =====\n"
+
+    assert seen(attempt(DONE, grader=log("1 passed, 4 skipped"), passed=True))["skipped-as-passed"] == ["4 of 5"]
+    assert "skipped-as-passed" not in seen(attempt(DONE, grader=log("9 passed, 1 skipped"), passed=True))
+    assert "skipped-as-passed" not in seen(attempt(DONE, grader=log("5 passed"), passed=True))
+
+
+def test_what_the_agent_prints_is_not_the_graders_log() -> None:
+    log = pytest_log("check()", "FileNotFoundError: [Errno 2] No such file or directory: '/app/answer.txt'")
+    found = seen(attempt(*ran("pytest", log), DONE))
+    assert not any(kind.startswith(("log:", "missing:", "frame:")) for kind in found)
+
+
+def test_opening_and_changing_the_graders_tests() -> None:
+    log = pytest_log("assert 3 == 4", "assert 3 == 4")
+    reading = *ran("cat /tests/test_outputs.py", "def test_it(): ..."), DONE
+    assert seen(attempt(*reading, grader=log))["read-grader-tests"] == ["/tests/test_outputs.py"]
+    assert "read-grader-tests" in seen(attempt(*reading, grader=log, passed=True))
+    assert "read-grader-tests" not in seen(attempt(*reading))
+    absent = *ran("cat /tests/test_outputs.py", "cat: /tests/test_outputs.py: No such file or directory"), DONE
+    assert "read-grader-tests" not in seen(attempt(*absent, grader=log))
+    own = *ran("cat /app/tests/test_outputs.py", "def test_mine(): ..."), DONE
+    assert "read-grader-tests" not in seen(attempt(*own, grader=log))
+    asked = attempt(*reading, grader=log, prompt="Make test_outputs.py pass.")
+    assert "read-grader-tests" not in seen(asked)
+    edit = call("Edit", '{"file_path": "/tests/test_outputs.py", "new_string": "x"}', "e"), result("edited", "e")
+    assert seen(attempt(*edit, DONE, grader=log))["edited-grader-tests"] == ["/tests/test_outputs.py"]
+
+
+def test_invented_data() -> None:
+    write = (
+        call("Write", '{"file_path": "/app/get.py", "content": "# Mock data for now\\nx = 1"}', "w"),
+        result("ok", "w"),
+    )
+    assert seen(attempt(*write, DONE))["stand-in"] == ["Mock data"]
+    assert "stand-in" not in seen(attempt(*write, DONE, prompt="Create mock data for the shop."))
+    assert "stand-in" not in seen(attempt(*write, DONE, passed=True))
+    assert seen(attempt(*ran("python simulate_scores.py", "0.9"), DONE))["stand-in"] == ["simulate_scores"]
+    assert "stand-in" not in seen(attempt(*ran("python -c 'import mock'", "ok"), DONE))
+    test = call("Write", '{"file_path": "/app/test_get.py", "content": "mock data"}', "w"), result("ok", "w")
+    assert "stand-in" not in seen(attempt(*test, DONE))
+
+
+def test_loops() -> None:
+    again = [item for n in range(7) for item in ran(f"python solve.py --seed {n}", "no", f"c{n}")]
+    assert seen(attempt(*again, DONE))["loop"] == ["bash"]
+    others = [item for n in range(7) for item in ran(f"edit part {'abcdefg'[n]}", "no", f"c{n}")]
+    assert "loop" not in seen(attempt(*others, DONE))
+    orders = [item for n in range(7) for item in ran(f"order {n}", "no", f"c{n}", tool="get_order")]
+    assert "loop" not in seen(attempt(*orders, DONE))
+    waiting = [item for n in range(7) for item in ran(f"sleep {n}", "", f"c{n}")]
+    assert "loop" not in seen(attempt(*waiting, DONE))
+    assert "loop" not in seen(attempt(*again, DONE, passed=True))

@@ -1,0 +1,163 @@
+"""Runs in shapes of nobody's harness: records inside one JSON document, a file a rollout, a folder a rollout."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import blade
+from blade.ingest.foreign_rows import records_of
+from blade.model.run import Run
+from ingest.formats import run_folders as make
+
+
+def outcomes(run: Run) -> dict[str, str]:
+    rows = run.rollouts.select("task_id", "repeat", "outcome").iter_rows()
+    return {f"{task}#{repeat}": outcome for task, repeat, outcome in rows}
+
+
+ALTERNATING = {"t0#0": "passed", "t1#0": "failed", "t2#0": "passed"}
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        [{"task_id": f"t{n}", "score": 1 - n % 2} for n in range(3)],
+        {"meta": {"model": "m"}, "results": {"cases": [{"id": f"t{n}", "success": n % 2 == 0} for n in range(3)]}},
+        {f"t{n}": {"passed": n % 2 == 0, "log": "x"} for n in range(3)},
+        {"cases": [{"name": f"t{n}", "outcome": ("passed", "failed")[n % 2]} for n in range(3)]},
+    ],
+)
+def test_records_are_found_at_any_depth(tmp_path: Path, document: object) -> None:
+    assert outcomes(blade.load_run(make.write(tmp_path / "out.json", document))) == ALTERNATING
+
+
+def test_trials_inside_tasks_are_repeats(tmp_path: Path) -> None:
+    tasks = [{"task": f"t{n}", "pass_rate": 0.5, "trials": [{"score": 1.0}, {"score": 0.0}]} for n in range(2)]
+    run = blade.load_run(make.write(tmp_path / "out.json", {"results": tasks}))
+    assert outcomes(run) == {"t0#0": "passed", "t0#1": "failed", "t1#0": "passed", "t1#1": "failed"}
+
+
+def test_checks_inside_a_judged_record_are_no_rollouts(tmp_path: Path) -> None:
+    checks = [{"name": "relevancy", "success": True}, {"name": "faithfulness", "success": False}]
+    cases = [{"name": f"t{n}", "success": n == 0, "metrics": checks} for n in range(2)]
+    run = blade.load_run(make.write(tmp_path / "out.json", {"cases": cases}))
+    assert outcomes(run) == {"t0#0": "passed", "t1#0": "failed"}
+
+
+def test_records_without_a_verdict_are_refused_with_the_mapping(tmp_path: Path) -> None:
+    rows = [{"case key": f"t{n}", "marks": [{"by": "judge", "value": 1 - n % 2}]} for n in range(3)]
+    path = make.write(tmp_path / "out.json", {"all": rows})
+    with pytest.raises(blade.BladeError) as refused:
+        blade.load_run(path)
+    assert "3 records (at all.*) have no reward or score" in refused.value.message
+    assert "--map 'task=case key' --map reward=marks.0.value" in refused.value.message
+    assert outcomes(blade.load_run(path, field_map={"task": "case key", "reward": "marks.0.value"})) == ALTERNATING
+
+
+@pytest.mark.parametrize("value", [{"lr": 0.1, "seed": 3}, {"a": {"b": 1}, "c": "d"}, [1, 2], {}, [], "text", None])
+def test_what_holds_no_records_is_refused(tmp_path: Path, value: object) -> None:
+    path = make.write(tmp_path / "config.json", value)
+    with pytest.raises(blade.BladeError):
+        blade.load_run(path)
+
+
+def test_a_torn_document_is_refused(tmp_path: Path) -> None:
+    path = make.write(tmp_path / "out.json", [{"task_id": "a", "score": 1}] * 3)
+    path.write_text(path.read_text("utf-8")[:-20], "utf-8")
+    with pytest.raises(blade.BladeError, match="one JSON array"):
+        blade.load_run(path)
+
+
+def test_a_summary_beside_rollouts_is_no_second_run(tmp_path: Path) -> None:
+    make.write(tmp_path / "r.jsonl", '{"task_id": "a", "reward": 1}\n')
+    make.write(tmp_path / "summary.json", {"tasks": [{"task_id": "a", "score": 1}]})
+    run = blade.load_run(tmp_path)
+    assert outcomes(run) == {"a#0": "passed"}
+    assert any("may be their summary" in problem.reason for problem in run.problems)
+
+
+TALK = [
+    {"who": "Navigator", "utterance": "Look at the map first."},
+    {"who": "Driver", "utterance": "I am driving to the place."},
+    {"who": "Navigator", "utterance": "Stop here, please."},
+]
+
+
+def conversation(resolved: bool) -> dict[str, Any]:
+    return {"resolved": resolved, "turns": TALK}
+
+
+def test_a_file_is_a_rollout_and_its_speakers_keep_their_names(tmp_path: Path) -> None:
+    for number in range(3):
+        make.write(tmp_path / "run" / f"t{number}.json", conversation(number % 2 == 0))
+    make.write(tmp_path / "run" / "settings.json", {"temperature": 0})
+    run = blade.load_run(tmp_path / "run")
+    assert outcomes(run) == ALTERNATING
+    steps = run["t0", 0].steps or ()
+    assert [(step.party, step.actor, step.text) for step in steps] == [
+        ("agent", turn["who"], turn["utterance"]) for turn in TALK
+    ]
+
+
+def test_a_torn_file_among_them_is_listed(tmp_path: Path) -> None:
+    for number in range(4):
+        make.write(tmp_path / "run" / f"t{number}.json", conversation(True))
+    (tmp_path / "run" / "t2.json").write_text('{"resolved": tr', "utf-8")
+    run = blade.load_run(tmp_path / "run")
+    assert list(outcomes(run)) == ["t0#0", "t1#0", "t3#0"]
+    assert any("t2.json" in str(problem.source) for problem in run.problems)
+
+
+def test_a_folder_a_task_with_its_score_in_a_file(tmp_path: Path) -> None:
+    for number in range(3):
+        folder = tmp_path / "run" / f"t{number}"
+        make.write(folder / "score.txt", f"{1 - number % 2}\n")
+        make.write(folder / "agent.log", "\x1b[31mworking\x1b[0m\n")
+    run = blade.load_run(tmp_path / "run")
+    assert outcomes(run) == ALTERNATING
+    assert run["t0", 0].row["agent_log"] == "working"
+    assert run.agent is None
+
+
+def test_folders_of_attempts_are_repeats_and_folders_of_models_are_runs(tmp_path: Path) -> None:
+    for task in ("a", "b"):
+        for attempt in (0, 1):
+            make.write(tmp_path / "run" / task / f"trial_{attempt}" / "result.json", {"score": attempt, "note": "x"})
+    assert outcomes(blade.load_run(tmp_path / "run")) == {
+        "a#0": "failed",
+        "a#1": "passed",
+        "b#0": "failed",
+        "b#1": "passed",
+    }
+    for model in ("m1", "m2"):
+        for task in ("a", "b"):
+            make.write(tmp_path / "models" / model / task / "result.json", {"score": 1, "note": "x"})
+    with pytest.raises(blade.BladeError, match="holds 2 runs"):
+        blade.load_run(tmp_path / "models")
+
+
+def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
+    secret = make.write(tmp_path / "secret.txt", "hidden words")
+    for number in range(3):
+        make.write(tmp_path / "run" / f"t{number}" / "score.txt", "1")
+    (tmp_path / "run" / "t0" / "notes.txt").symlink_to(secret)
+    assert "hidden words" not in str(blade.load_run(tmp_path / "run")["t0", 0].row)
+
+
+def test_a_document_gives_the_tables_that_its_rows_give(tmp_path: Path) -> None:
+    rows = [{"task_id": f"t{n}", "score": n % 2, "output": f"says {n}"} for n in range(4)]
+    document = blade.load_run(make.write(tmp_path / "a" / "out.json", rows))
+    lines = "".join(f"{make.json.dumps(row)}\n" for row in rows)
+    plain = blade.load_run(make.write(tmp_path / "b" / "out.jsonl", lines))
+    kept = ["task_id", "repeat", "outcome", "reward", "steps", "output_fp"]
+    assert document.rollouts.select(kept).equals(plain.rollouts.select(kept))
+
+
+def test_deeply_nested_values_end_the_search() -> None:
+    value: Any = {"score": 1}
+    for _ in range(50):
+        value = [value]
+    assert records_of(value) is None

@@ -167,7 +167,7 @@ def _doubted(doubts: Sequence[Doubt]) -> dict[str, dict[int | None, list[TaskDou
             for repeat in sorted(repeats, key=lambda one: -1 if one is None else one):
                 if not named or repeat in named:
                     entry = TaskDoubt(
-                        code=doubt.code, message=doubt.message, strong=doubt.strong, named=repeat in named
+                        code=doubt.code, message=doubt.message, strong=doubt.strong, named=not named or repeat in named
                     )
                     found.setdefault(task, {}).setdefault(repeat, []).append(entry)
     return found

@@ -92,7 +92,7 @@ def test_it_becomes_a_doubt_about_the_benchmark(tmp_path: Path) -> None:
 def test_it_becomes_a_finding_about_the_user(tmp_path: Path) -> None:
     found = kept_back(tmp_path)
     assert [(finding.id, finding.kind) for finding in found.findings if "t#1" in finding.locations] == [
-        ("user:withheld", "harness")
+        ("user-withheld", "harness")
     ]
 
 
@@ -121,4 +121,4 @@ def test_what_the_user_kept_back_is_not_left_out_by_the_agent(tmp_path: Path) ->
     diagnosis = blade.analyze(write_jsonl(tmp_path / "run.jsonl", rows)).runs[0].diagnosis
     assert diagnosis is not None
     places = {finding.id: finding.locations for finding in diagnosis.findings}
-    assert places == {"left-out:cancel_reservation": ("t#1", "t#2"), "user:withheld": ("t#0",)}
+    assert places == {"no-action:cancel_reservation": ("t#1", "t#2"), "user-withheld": ("t#0",)}

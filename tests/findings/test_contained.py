@@ -25,23 +25,10 @@ def treaty(n: int, repeat: int) -> Row:
 def test_where_a_criterion_fails_the_form_of_the_answer_is_no_finding(tmp_path: Path) -> None:
     found = analyzed(tmp_path, *(treaty(n, k) for n in range(8) for k in range(2))).diagnosis
     assert found is not None
-    assert [finding.id for finding in found.findings] == ["check:cites"]
+    assert [finding.id for finding in found.findings] == ["one-check-failed:cites"]
 
 
 def judged(task: str, repeat: int, *, passed: bool, verdict: str | None, reply: str) -> Row:
     evaluation = {"response": {"output": [{"role": "assistant", "content": reply}]}, "verdict_label": verdict}
     said: dict[str, Any] = {"expected_answer": "Bern", "judge_evaluations": [evaluation], "index": int(task[1:])}
     return rollout(task, repeat=repeat, passed=passed, prompt=f"Item {task}?", output="I say Bern, as listed.", **said)
-
-
-def test_an_output_that_passes_elsewhere_is_the_verifiers_doing(tmp_path: Path) -> None:
-    rows = [judged(f"t{n}", k, passed=True, verdict="[[A]]", reply="Right.") for n in range(4) for k in range(2)]
-    rows += [judged(f"t{n}", 2, passed=False, verdict="[[B]]", reply="Wrong.") for n in range(2)]
-    rows += [judged("t2", 2, passed=False, verdict=None, reply="I cannot go on as the")]
-    found = analyzed(tmp_path, *rows).diagnosis
-    assert found is not None
-    modes = {mode.id: (mode.party, mode.rollouts) for mode in found.partition.modes}
-    assert modes == {"inconsistent-verdict": ("verifier", 2), "no-verdict": ("verifier", 1)}
-    assert found.findings == ()
-    (doubt,) = [one for one in found.doubts if one.code == "TSK012"]
-    assert doubt.places == (("t0", 2), ("t1", 2), ("t2", 2))

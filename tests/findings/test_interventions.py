@@ -21,39 +21,6 @@ def diagnosed(folder: Path, rows: list[dict[str, object]]) -> Diagnosis:
     return found
 
 
-def test_rollouts_that_nobody_judged_are_run_again(tmp_path: Path) -> None:
-    rows = [rollout(f"t{n}", repeat=r, passed=True, prompt=f"p{n}") for n in range(4) for r in range(2)]
-    rows[0] = {"task_id": "t0", "_ng_rollout_index": 0, "error": "ConnectionError: refused", "reward": None}
-    (one,) = diagnosed(tmp_path, rows).interventions
-    assert (one.kind, one.task_ids, one.locations) == ("infrastructure", ("t0",), ("t0#0",))
-    assert one.action.startswith("run again what was not judged (1 errored")
-    # One of two rollouts of one of four tasks, and its other repeat passes.
-    assert one.headroom.ceiling == pytest.approx(1 / 8)
-    assert one.headroom.estimate == pytest.approx(1 / 8)
-
-
-def test_a_doubt_about_the_verifier_stands_beside_the_model(tmp_path: Path) -> None:
-    rows = [
-        rollout(
-            f"t{n}",
-            repeat=r,
-            passed=n > 1,
-            output="The answer is 1,000",
-            expected_answer="1000",
-            extracted_answer="1,000",
-        )
-        for n in range(6)
-        for r in range(2)
-    ]
-    found = diagnosed(tmp_path, rows)
-    kinds = {one.source: one.kind for one in found.interventions}
-    assert kinds["TSK003"] == "verifier"
-    (verifier,) = [one for one in found.interventions if one.source == "TSK003"]
-    assert verifier.causes == ("task",)
-    assert verifier.task_ids == ("t0", "t1")
-    assert verifier.headroom.ceiling == pytest.approx(2 / 6)
-
-
 def test_what_each_adds_is_what_all_give_together(tmp_path: Path) -> None:
     detect = [call("get_order", '{"order_id": "W1"}', "a"), result('{"status": "pending"}', "a")]
     good = [*detect, call("cancel_order", '{"order_id": "W1"}', "b"), result("cancelled", "b"), said("Done.")]

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import blade
 from blade.model.analysis import RunAnalysis
-from blade.report.diagnosis import first_steps
 from builders import Row, call, result, rollout, said, write_jsonl
 
 DOWN = '{"error": "503 Service Unavailable: the backend timed out"}'
@@ -29,21 +28,6 @@ def analyzed(folder: Path, rows: list[Row]) -> RunAnalysis:
     return blade.analyze(write_jsonl(folder / "r.jsonl", rows)).runs[0]
 
 
-def test_a_tool_whose_backend_is_down_is_repaired_before_the_agent_is_blamed(tmp_path: Path) -> None:
-    rows = [booking(f"d{n}", repeat, down=repeat == 0) for n in range(3) for repeat in range(2)]
-    rows += [booking(f"w{n}", repeat, nights=3 - repeat) for n in range(5) for repeat in range(2)]
-    one = analyzed(tmp_path, rows)
-    found = one.diagnosis
-    assert found is not None
-    modes = {mode.name: (mode.party, mode.rollouts) for mode in found.partition.modes}
-    assert modes == {"the backend of a tool did not work": ("tool", 3), "right calls, wrong argument": ("agent", 5)}
-    down = next(finding for finding in found.findings if finding.kind == "infrastructure")
-    assert (down.id, down.rollouts, down.headroom.only_defect) == ("machinery:INF004", 3, 3 / 16)
-    assert f'd0#0:1 "{DOWN}"' in down.against
-    assert not any(finding.id.startswith("left-out") for finding in found.findings)
-    assert "the backend of a tool did not work" in first_steps(one)[0]
-
-
 def test_a_backend_that_is_down_in_passing_rollouts_as_well_explains_nothing(tmp_path: Path) -> None:
     rows = [booking(f"d{n}", repeat, down=True) | {"reward": float(repeat)} for n in range(3) for repeat in range(2)]
     found = analyzed(tmp_path, rows).diagnosis
@@ -57,7 +41,7 @@ def test_the_error_that_the_harness_recorded_is_quoted(tmp_path: Path) -> None:
     found = analyzed(tmp_path, [*rows, *(rollout(f"u{n}", output="I stop.", **down) for n in range(2))]).diagnosis
     assert found is not None
     (one,) = found.findings
-    assert one.against == 'u0#0 has `infrastructure_error`: "docker pull failed: 503".'
+    assert one.against == 'u0#0: "docker pull failed: 503".'
 
 
 def test_why_a_rollout_ended_may_stand_in_its_termination(tmp_path: Path) -> None:
@@ -75,24 +59,3 @@ def labelled(n: int, label: str, says: str) -> Row:
         "message_verification_results": [{"source": label.partition("_")[0], "reward": 0.0, "explanation": says}]
     }
     return rollout(f"t{n}", output=f"talk {n}", failure_labels=[label], judge_diagnostics=checked)
-
-
-def test_what_the_verifier_puts_down_to_others_is_theirs_to_mend(tmp_path: Path) -> None:
-    rows = [labelled(n, "user_failure", "The user named an order that is not in its script.") for n in range(2)]
-    rows += [labelled(n, "agent_failure", "The agent promised a refund and made no call for it.") for n in range(2, 4)]
-    rows += [rollout(f"t{n}", passed=True, output=f"talk {n}", failure_labels=[]) for n in range(4, 8)]
-    found = analyzed(tmp_path, rows).diagnosis
-    assert found is not None
-    told = {one.title: (one.rollouts, one.kind, one.fix) for one in found.findings}
-    again = "mend the simulated user, and run these rollouts again before blaming the model"
-    assert told['The verifier says "user_failure"'] == (2, "harness", again)
-    assert told['The verifier says "agent_failure"'][:2] == (2, "training")
-
-
-def test_what_a_test_prints_in_its_container_is_not_the_containers_doing(tmp_path: Path) -> None:
-    log = "FAILED test_count.py - AssertionError: counter is wrong after the reset"
-    rows = [rollout(f"t{n}", output=f"module {n}", container_stderr=log) for n in range(3)]
-    found = analyzed(tmp_path, [*rows, rollout("t9", passed=True, output="module 9", container_stderr="")]).diagnosis
-    assert found is not None
-    assert [mode.party for mode in found.partition.modes] == ["agent"]
-    assert [one.kind for one in found.findings] == ["training"]

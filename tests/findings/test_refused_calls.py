@@ -95,7 +95,7 @@ def test_what_nothing_else_explains_is_put_down_to_the_call(tmp_path: Path) -> N
     )
     assert [(mode.id, mode.rollouts) for mode in found.partition.modes] == [("malformed-arguments", 2)]
     (finding,) = found.findings
-    assert (finding.id, finding.rollouts) == ("schema:click", 2)
+    assert (finding.id, finding.rollouts) == ("malformed-arguments:click", 2)
     assert 'b#0:0 calls `click` `{"x": [1, 2], "y": 2}`, where `x` is not as declared.' in finding.against
     assert {cause.cause for cause in found.causes.values()} == {"behavior"}
 
@@ -116,4 +116,4 @@ def test_another_reason_comes_first(tmp_path: Path) -> None:
     wrong: dict[str, Any] = {"expected_answer": "4", "extracted_answer": "5"}
     found = diagnosed(tmp_path, clicked("a", '{"x": "1", "y": 2}', **wrong))
     assert [mode.id for mode in found.partition.modes] == ["wrong-answer"]
-    assert [finding.id for finding in found.findings] == ["answer:different"]
+    assert [finding.id for finding in found.findings] == ["wrong-answer"]

@@ -154,10 +154,10 @@ def test_a_look_up_that_one_repeat_makes_is_not_missed(tmp_path: Path) -> None:
 def test_the_modes_of_keys_beside_the_rollouts_sum_to_the_failures(tmp_path: Path) -> None:
     one, text = analyzed(tmp_path, *(resolved(number) for number in range(3)), unresolved())
     assert one.diagnosis is not None
-    assert [(mode.id, mode.rollouts, mode.tasks, mode.support) for mode in one.diagnosis.partition.modes] == [
-        ("wrong-argument", 3, 1, "direct")
+    assert [(mode.id, mode.rollouts, mode.tasks, mode.confidence) for mode in one.diagnosis.partition.modes] == [
+        ("wrong-argument", 3, 1, "likely")
     ]
-    assert "how the 3 failures failed (each once)" in text
+    assert "How the 3 rollouts that did not pass failed (each once)" in text
 
 
 def dated(*wanted: str) -> Task:

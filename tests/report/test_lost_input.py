@@ -27,7 +27,7 @@ def test_a_torn_line_is_told_beside_the_score(tmp_path: Path) -> None:
     page = first_page(path)
     said = "**Input.** 4 rollouts could be read; 1 place of the input could not be used, or only in part: `torn.jsonl:5` (the line ends"
     assert said in page
-    assert page.index("**Score.**") < page.index(said) < page.index("how the 1 failure failed")
+    assert page.index("**Score.**") < page.index(said) < page.index("How the 1 rollout that did not pass failed")
     assert "Tasks: 3 passed, 1 failed (no task" in page, "what is lost is not called 0 missing"
 
 

@@ -38,15 +38,6 @@ def test_a_bar_in_a_table_is_a_bar() -> None:
     assert plain_table("\n".join(table(["said"], [[safe_inside("a|b")], [code("c|d")]]))) == ["said", "a|b", "c|d"]
 
 
-def test_a_name_of_several_words_does_not_run_into_its_sentence(tmp_path: Path) -> None:
-    checks = [{"name": "Names a cause", "passed": False, "reason": "It says `ls` and no more."}]
-    rows = [rollout(f"t{n}", prompt=f"p{n}", checks=checks) for n in range(3)]
-    path = write_jsonl(tmp_path / "rollouts.jsonl", rows)
-    printed = " ".join("\n".join(summary(analyze(load([str(path)], Options()), Options()))).split())
-    assert '"Names a cause" is not met' in printed
-    assert '"It says `ls` and no more."' in printed
-
-
 def test_runs_of_the_same_tasks_are_not_set_against_each_other_pair_by_pair(tmp_path: Path) -> None:
     rows = [rollout(f"t{n}", passed=n < 3, prompt=f"Q {n}", model=f"m{m}") for m in range(3) for n in range(5)]
     path = write_jsonl(tmp_path / "r.jsonl", rows)

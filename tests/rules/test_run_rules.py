@@ -653,9 +653,6 @@ def test_rewards_above_one_are_not_at_the_top_of_the_run(tmp_path: Path) -> None
     assert doubts(tmp_path, rows, "TSK014") == []
 
 
-@pytest.mark.xfail(
-    reason="modes.partition asks that half of all rollouts have an answer before it says `not-extracted`"
-)
 def test_an_extractor_that_finds_nothing_in_any_rollout_is_a_doubt(tmp_path: Path) -> None:
     rows = [
         rollout(f"t{n}", extracted_answer=None, expected_answer=f"4{n}", output=f"So \\boxed{{4{n}}}") for n in range(3)

@@ -162,11 +162,12 @@ def _doubted(doubts: Sequence[Doubt]) -> dict[str, dict[int | None, list[TaskDou
             found.setdefault(task, {}).setdefault(repeat, [])
     for doubt in stable:
         for task in doubt.tasks:
-            named = {repeat for of, repeat in doubt.places if of == task}
-            for repeat in {None, *found.get(task, {})}:
+            named: set[int | None] = {repeat for of, repeat in doubt.places if of == task}
+            repeats: set[int | None] = {None, *found.get(task, {})}
+            for repeat in sorted(repeats, key=lambda one: -1 if one is None else one):
                 if not named or repeat in named:
                     entry = TaskDoubt(
-                        code=doubt.code, message=doubt.message, strong=doubt.strong, named=repeat in named
+                        code=doubt.code, message=doubt.message, strong=doubt.strong, named=not named or repeat in named
                     )
                     found.setdefault(task, {}).setdefault(repeat, []).append(entry)
     return found

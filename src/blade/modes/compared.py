@@ -47,7 +47,8 @@ def limited(evidence: RolloutEvidence, limit: str, *signs: str) -> Candidate | N
     """The rollout was cut by a limit; the subject says whether anything was delivered."""
     cut = evidence.difference(Differs.CUT, limit)
     seen = evidence.sign(*signs) if signs else None
-    recorded = evidence.outcome != "missing" and named_limit(evidence) == limit
+    # Of a judged rollout the differences say it: a program that was whole before the cut is not cut.
+    recorded = evidence.outcome in ("errored", "unscored") and named_limit(evidence) == limit
     if cut is None and seen is None and not recorded:
         return None
     if cut is not None and cut.name == OF_A_TEST:
@@ -66,6 +67,11 @@ def _delivered(evidence: RolloutEvidence) -> str:
         return "partly delivered"
     absent = evidence.sign("missing:named-in-prompt") or evidence.difference(Differs.NO_ANSWER)
     return "nothing delivered" if absent is not None else ""
+
+
+def acts_differ(evidence: RolloutEvidence) -> bool:
+    """Whether the expected actions tell what was not done, which is more than how the rollout ends."""
+    return any(one.kind in (*MIXED, Differs.NOT_MADE, Differs.UNWANTED) for one in evidence.differs)
 
 
 def only(evidence: RolloutEvidence, kind: Differs) -> bool:

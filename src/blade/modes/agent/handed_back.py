@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause
+from blade.modes.compared import acts_differ
 from blade.modes.declaration import mode
 from blade.modes.evidence import Candidate, RolloutEvidence
 
@@ -37,7 +38,7 @@ def handed_back(evidence: RolloutEvidence) -> Candidate | None:
         or evidence.sign("ends:success-claim") is not None
     ):
         return None
-    if evidence.sign("ends:call-without-result") is not None:
+    if evidence.sign("ends:call-without-result") is not None or acts_differ(evidence):
         return None
     sign = evidence.sign("ends:gave-up", "ends:open-todos", "ends:question")
     if sign is None:

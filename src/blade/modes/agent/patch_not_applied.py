@@ -20,7 +20,9 @@ from blade.model.pattern import pattern_of
 from blade.modes.declaration import mode
 from blade.modes.evidence import Candidate, RolloutEvidence
 
-_FAILED = pattern_of(r"fail|not |error|corrupt|reject", re.IGNORECASE)
+_REJECTED = pattern_of(
+    r"patch\b.{0,20}appl\w*.{0,20}(?:fail|not |error|reject)|appl\w*_failed|^\w*patch\w*: false$", re.IGNORECASE
+)
 
 
 @mode(
@@ -37,16 +39,7 @@ _FAILED = pattern_of(r"fail|not |error|corrupt|reject", re.IGNORECASE)
 )
 def patch_not_applied(evidence: RolloutEvidence) -> Candidate | None:
     sign = evidence.sign("patch:not-applied")
-    said = next(
-        (
-            one
-            for one in evidence.all_of(Differs.SAID)
-            if "patch" in f"{one.name} {one.detail}".lower()
-            and "appl" in one.detail.lower()
-            and _FAILED.search(one.detail)
-        ),
-        None,
-    )
+    said = next((one for one in evidence.all_of(Differs.SAID) if _REJECTED.search(one.detail)), None)
     if sign is None and said is None:
         return None
     return Candidate(confidence=Confidence.LIKELY, signs=(sign,) if sign else (), differences=(said,) if said else ())

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause, Differs
+from blade.modes.compared import acts_differ
 from blade.modes.declaration import mode
 from blade.modes.evidence import Candidate, RolloutEvidence
 
@@ -35,7 +36,7 @@ def refused(evidence: RolloutEvidence) -> Candidate | None:
     if declined is not None:
         return Candidate(confidence=Confidence.LIKELY, differences=(declined,))
     sign = evidence.sign("ends:refusal")
-    if sign is None or evidence.checks_met:
+    if sign is None or evidence.checks_met or acts_differ(evidence):
         return None
     sure = evidence.strength(sign)
     # Where passes end so as well, declining is no reason to fail.

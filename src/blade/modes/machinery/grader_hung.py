@@ -35,7 +35,9 @@ from blade.modes.evidence import Candidate, RolloutEvidence
 def grader_hung(evidence: RolloutEvidence) -> Candidate | None:
     sign = evidence.sign("log:not-finished")
     recorded = (
-        evidence.outcome != "failed" and of_grader(evidence.error_class) and "timeout" in evidence.error_class.lower()
+        evidence.outcome != "failed"
+        and of_grader(evidence.error_class)
+        and "timeout" in (evidence.error_class or "").lower()
     )
     if recorded:
         return Candidate(

@@ -20,7 +20,7 @@ from blade.evidence import quotes
 from blade.evidence.alignment import AlignedTrajectory
 from blade.evidence.context import RunContext
 from blade.model.diagnosis import Doubt
-from blade.model.finding import Cause, Differs, Evidence
+from blade.model.finding import Cause, Evidence
 from blade.rules.declaration import rule
 
 _UNREAD = "an answer that equals the key was rejected"
@@ -28,15 +28,8 @@ _UNREAD = "an answer that equals the key was rejected"
 
 @rule("TSK003", scope="run", suggests=Cause.TASK, strong=True, status="stable")
 def equal_still_rejected(context: RunContext) -> Iterator[Doubt]:
-    said = pl.col("name").replace(
-        {"equal": "answer-equal", "other form": "answer-equal", "not extracted": "not-extracted"}
-    )
-    rejected = (
-        (pl.col("kind") == Differs.ANSWER)
-        & pl.col("name").is_in(["equal", "other form", "not extracted"])
-        & ~pl.col("passed")
-    )
-    table = context.partition.differences.filter(rejected).with_columns(mode=said)
+    mine = context.partition.table.filter(pl.col("mode").is_in(["correct-but-rejected", "wrong-format"]))
+    table = mine.with_columns(pl.col("mode").replace({"wrong-format": "not-extracted"}))
     for (task,), rows in table.group_by("task_id", maintain_order=True):
         places = [(str(task), repeat) for repeat in rows["repeat"]]
         walk = next(iter(context.reading.at(places)), None)

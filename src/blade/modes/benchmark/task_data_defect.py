@@ -1,0 +1,39 @@
+"""The data of the task are broken: its prompt, its key or its repeats do not say one thing.
+
+Evidence
+    A rule over the run sees it in the task's own data: one prompt with several keys, a hole in the prompt, repeats that
+    were given different things.
+Contradicted by
+    A pass of the task in any run, where the rule alone is not enough.
+False alarms
+    A placeholder that the prompt shows on purpose.
+Example
+    The prompt ends in `{question}`, and no rollout passes.
+"""
+
+from __future__ import annotations
+
+from blade.model.attribution import Confidence, Stage
+from blade.model.finding import Cause
+from blade.modes.declaration import mode
+from blade.modes.evidence import Candidate, RolloutEvidence
+
+
+@mode(
+    "task-data-defect",
+    group="benchmark",
+    order=245,
+    party="task",
+    stage=Stage.GRADED,
+    cause=Cause.DATA,
+    row="Data of the task are broken",
+    title="The data of the task are broken",
+    action="Correct the prompt or the key of this task (see what is quoted), then rerun it.",
+    owner="task author",
+)
+def task_data_defect(evidence: RolloutEvidence) -> Candidate | None:
+    doubt = next((one for one in evidence.doubts if one.code.startswith("DAT") and one.named), None)
+    if doubt is None or (evidence.task.solved and not doubt.strong):
+        return None
+    sure = Confidence.LIKELY if doubt.strong else Confidence.SUSPECTED
+    return Candidate(confidence=sure, contrast=doubt.message, flag=not doubt.strong)

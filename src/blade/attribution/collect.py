@@ -164,12 +164,12 @@ def _doubted(doubts: Sequence[Doubt]) -> dict[str, dict[int | None, list[TaskDou
         for task in doubt.tasks:
             named: set[int | None] = {repeat for of, repeat in doubt.places if of == task}
             repeats: set[int | None] = {None, *found.get(task, {})}
-            for repeat in sorted(repeats, key=lambda one: -1 if one is None else one):
-                if not named or repeat in named:
+            for each in sorted(repeats, key=lambda one: -1 if one is None else one):
+                if not named or each in named:
                     entry = TaskDoubt(
-                        code=doubt.code, message=doubt.message, strong=doubt.strong, named=not named or repeat in named
+                        code=doubt.code, message=doubt.message, strong=doubt.strong, named=not named or each in named
                     )
-                    found.setdefault(task, {}).setdefault(repeat, []).append(entry)
+                    found.setdefault(task, {}).setdefault(each, []).append(entry)
     return found
 
 

@@ -204,9 +204,7 @@ def test_a_response_of_any_shape(tmp_path: Path, value: object) -> None:
 
 
 def test_only_bad_rows_are_one_clear_error(tmp_path: Path) -> None:
-    path = write_bytes(
-        tmp_path / "run.jsonl", GOOD.replace(b'"reward"', b'"rewar"').replace(b'"response"', b'"r"') + b"\n5\n"
-    )
+    path = write_bytes(tmp_path / "run.jsonl", b'{"task_id": "a", "rewar": "high", "r": {"output": 3}}\n5\n')
     with pytest.raises(BladeError) as caught:
         load(path)
     assert caught.value.hint

@@ -106,6 +106,12 @@ def test_a_verdict_can_be_a_word(tmp_path: Path) -> None:
 
 
 def test_rows_without_a_score_say_first_which_field_may_be_one(tmp_path: Path) -> None:
-    rows = [{"index": n, "output": {"text": "x", "verdict": {"held": n % 2 == 0}}} for n in range(4)]
+    rows = [{"index": n, "output": {"text": "x", "verdict": {"held": n % 2 == 0, "seen": n < 2}}} for n in range(4)]
     run = blade.load_run(write_jsonl(tmp_path / "mine.jsonl", rows))
     assert "--map task=index --map reward=output.verdict.held" in run.problems[0].reason
+
+
+def test_the_only_field_that_tells_rows_apart_as_a_verdict_does_is_the_reward(tmp_path: Path) -> None:
+    rows = [{"index": n, "output": {"text": "x", "verdict": {"held": n % 2 == 0}}} for n in range(4)]
+    run = blade.load_run(write_jsonl(tmp_path / "mine.jsonl", rows))
+    assert run.rollouts["reward"].to_list() == [1.0, 0.0, 1.0, 0.0]

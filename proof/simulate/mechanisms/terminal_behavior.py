@@ -82,7 +82,7 @@ def too_much_to_read(task: Job, rng: Random) -> Draft:
 )
 def written_elsewhere(task: Job, rng: Random) -> Draft:
     """The agent writes its result to a place that nobody named, and the file that was asked for is not there."""
-    place = rng.choice(("/tmp/result.json", "/root/answer.json", "/app/final.json"))
+    place = rng.choice(("/tmp/result.json", "/srv/answer.json", "/app/final.json"))
     return graded(task, rng, work(task, rng, place), raises(task, missing_file(task.runner, task.output)))
 
 

@@ -12,8 +12,8 @@ from proof.simulate.terminal import Job, graded, looked, raises, shell, stamps, 
 
 NO_AGENT = (
     "+ npm install -g @lab/coder\nnpm ERR! code ENOSPC\nnpm ERR! nospc There is not enough space in the file system\nbash: line 3: coder: command not found\n",
-    "bash: line 1: /root/.local/bin/agent-cli: No such file or directory\n",
-    "Traceback (most recent call last):\n  File \"/opt/agent/__main__.py\", line 4, in <module>\n    from agent.loop import run\nModuleNotFoundError: No module named 'agent'\n",
+    "bash: line 1: /srv/.local/bin/agent-cli: No such file or directory\n",
+    "Traceback (most recent call last):\n  File \"/usr/lib/agent/__main__.py\", line 4, in <module>\n    from agent.loop import run\nModuleNotFoundError: No module named 'agent'\n",
     "curl: (6) Could not resolve host: downloads.lab.test\nsh: 2: coder: not found\n",
     "/usr/bin/env: 'node': No such file or directory\n",
 )
@@ -49,7 +49,7 @@ def nothing_of_the_agent(task: Job, rng: Random) -> Draft:
 
 RUNTIME = (
     "node:events:498\n      throw er; // Unhandled 'error' event\n      ^\n\nError: spawn ps ENOENT\n    at ChildProcess._handle.onexit (node:internal/child_process:285:19)\n    at onErrorNT (node:internal/child_process:483:16)\n\nNode.js v22.4.0\n",
-    'Traceback (most recent call last):\n  File "/opt/agent/lib/loop.py", line 212, in step\n    reply = self.stream.send(message)\n  File "/opt/agent/lib/stream.py", line 88, in send\n    raise FrameError(header)\nagent.stream.FrameError: bad length 0\n',
+    'Traceback (most recent call last):\n  File "/usr/lib/agent/lib/loop.py", line 212, in step\n    reply = self.stream.send(message)\n  File "/usr/lib/agent/lib/stream.py", line 88, in send\n    raise FrameError(header)\nagent.stream.FrameError: bad length 0\n',
     'Exception in thread "main" java.lang.IllegalStateException: session closed\n\tat lab.agent.Session.next(Session.java:141)\n\tat lab.agent.Main.main(Main.java:37)\n',
     "thread 'main' panicked at agent/src/tui.rs:77:14:\ncalled `Option::unwrap()` on a `None` value\nnote: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\n",
     "FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory\n----- Native stack trace -----\n 1: 0xb8ced1 node::OOMErrorHandler\nAborted (core dumped)\n",

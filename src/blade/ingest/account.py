@@ -11,7 +11,6 @@ from typing import Any
 from blade.ingest.batch import Batch
 from blade.ingest.cells import Column, any_there
 from blade.ingest.fields import DOCUMENTED, of_run
-from blade.ingest.logs.parse import parse_log
 from blade.ingest.roles.paths import Fields, at
 from blade.ingest.roles.stamps import seconds_of
 from blade.model.account import Account, LogText, Phase, Status
@@ -60,6 +59,9 @@ def account_of(row: Fields, roles: Roles | None = None) -> Account:
 
     Only the fields that have a role are asked for.
     """
+    # Here, so that whoever only loads this module does not wait for twenty parsers.
+    from blade.ingest.logs.parse import parse_log
+
     roles = roles if roles is not None and roles.fields else _roles_of_run()
     statuses = ((path, at(row, path)) for path in status_paths(roles))
     return Account(

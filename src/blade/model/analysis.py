@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from blade.model.attribution import Attributions
 from blade.model.diagnosis import Between, Diagnosis, TaskCause
 from blade.model.errors import RequestError
 from blade.model.measure import Bounded, Measure
@@ -18,6 +17,8 @@ from blade.model.run import RecordedNumber, Run
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from blade.model.attribution import Attributions
 
 SCHEMA_VERSION = "1"
 MOST_NAMED = 4

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from blade.model.attribution import Attributions
 from blade.model.finding import Cause, Evidence
 from blade.model.measure import Bounded
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from blade.model.attribution import Attributions
 
 LONGEST_SHOWN = 120
 """Characters of a rule or a sentence in the short text of a value."""

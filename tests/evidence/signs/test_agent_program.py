@@ -17,9 +17,9 @@ Node.js v20.19.4
 root@box:/app#
 """
 PYTHON = """Traceback (most recent call last):
-  File "/opt/agent/main.py", line 12, in <module>
+  File "/usr/lib/agent/main.py", line 12, in <module>
     loop()
-  File "/opt/agent/main.py", line 9, in loop
+  File "/usr/lib/agent/main.py", line 9, in loop
     raise ValueError("no content")
 ValueError: no content
 $

@@ -39,7 +39,7 @@ _gate = re.compile(
     r"(?i)no such file|not exist|n't exist|not found|not created|missing|find|exists|isfile|isdir|is_file|is_dir|No module|import|attribute|undefined|can't open|ENOENT|not generated|not produced"
 )
 _of_the_grader = re.compile(
-    r"^(?:\.\./)*/?tests?/|^/tmp/|site-packages|/\.venv/|^/(?:usr|lib|proc|dev|sys|etc/ssl)\b|/\.local/|^/root/\.|^[\d.]+$"
+    r"^(?:\.\./)*/?tests?/|^/tmp/|site-packages|/\.venv/|^/(?:usr|lib|proc|dev|sys|etc/ssl)\b|/\.local/|^/(?:root)/\.|^[\d.]+$"
 )
 _bare_word = re.compile(r"\w+")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from blade.ingest.logs.compared import compared
 from blade.ingest.logs.frame import frame_at
-from blade.ingest.logs.reading import Draft, Gathered, LogText, added, number
+from blade.ingest.logs.reading import Draft, Gathered, PrintedText, added, number
 from blade.model.log import Counts, EventKind
 from blade.model.pattern import pattern_of
 
@@ -29,7 +29,7 @@ _MOST_LINES_TO_AN_ERROR = 400
 """Between the first error of a compilation and the line that says it failed."""
 
 
-def parse(text: LogText, found: Gathered) -> None:
+def parse(text: PrintedText, found: Gathered) -> None:
     """One pass; a panic inside a test's section is the reason of that test, any other an exception."""
     tests: dict[str, Draft] = {}
     total: Counts | None = None
@@ -52,7 +52,7 @@ def parse(text: LogText, found: Gathered) -> None:
 
 
 def _panicked(
-    text: LogText, found: Gathered, tests: dict[str, Draft], place: int, thread: str, at: tuple[str | None, str, str]
+    text: PrintedText, found: Gathered, tests: dict[str, Draft], place: int, thread: str, at: tuple[str | None, str, str]
 ) -> None:
     """The message stands in the line itself in older versions, and below it in newer ones."""
     old, file, line = at
@@ -72,7 +72,7 @@ def _panicked(
         found.add(NAME, "exception", place, message or text.lines[place - 1], "panic", frame=frame)
 
 
-def _uncompiled(text: LogText, found: Gathered, place: int, line: str) -> None:
+def _uncompiled(text: PrintedText, found: Gathered, place: int, line: str) -> None:
     """The first error above, with its place."""
     subject = line.split("`")[1] if line.count("`") > 1 else ""
     for above in range(max(1, place - _MOST_LINES_TO_AN_ERROR), place):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from blade.ingest.logs.reading import Gathered, LogText
+from blade.ingest.logs.reading import Gathered, PrintedText
 from blade.model.log import EventKind
 from blade.model.pattern import pattern_of
 
@@ -295,7 +295,7 @@ COMPLAINTS: tuple[Complaint, ...] = (
 _SHAPES = tuple(pattern_of(_BEFORE + "(?:" + complaint.shape + ")") for complaint in COMPLAINTS)
 
 
-def complain(text: LogText, numbers: list[int], found: Gathered) -> None:
+def complain(text: PrintedText, numbers: list[int], found: Gathered) -> None:
     """An event for each line that has the shape of a complaint whose string is in the text, the first that fits."""
     seen: set[tuple[str, int]] = set()
     for which in numbers:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from blade.ingest.logs.reading import Draft, Gathered, LogText, number
+from blade.ingest.logs.reading import Draft, Gathered, PrintedText, number
 from blade.model.log import Counts, EventKind
 from blade.model.pattern import pattern_of
 
@@ -21,7 +21,7 @@ _KINDS: dict[str, EventKind] = {
 }
 
 
-def parse(text: LogText, found: Gathered) -> None:
+def parse(text: PrintedText, found: Gathered) -> None:
     """One pass over the lines."""
     for place, line in enumerate(text.lines, start=1):
         if " Test " in line and (match := _TEST.match(line)):

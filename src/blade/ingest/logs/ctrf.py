@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from blade.ingest.logs.compared import compared
-from blade.ingest.logs.reading import Draft, Gathered, LogText
+from blade.ingest.logs.reading import Draft, Gathered, PrintedText
 from blade.model.log import Counts, EventKind
 
 NAME = "ctrf"
@@ -22,7 +22,7 @@ _KINDS: dict[str, EventKind] = {
 }
 
 
-def parse(text: LogText, found: Gathered) -> None:
+def parse(text: PrintedText, found: Gathered) -> None:
     """The document, if the whole text is one."""
     plain = text.plain.strip()
     if not plain.startswith("{"):

@@ -9,7 +9,7 @@ import msgspec
 
 from blade.ingest.logs.compared import compared
 from blade.ingest.logs.frame import frame_at
-from blade.ingest.logs.reading import Draft, Gathered, LogText
+from blade.ingest.logs.reading import Draft, Gathered, PrintedText
 from blade.model.log import EventKind, LogFrame
 from blade.model.pattern import pattern_of
 
@@ -33,7 +33,7 @@ _STREAM: dict[str, EventKind] = {"pass": "test-passed", "fail": "test-failed", "
 _MOST_LINES_OF_A_STACK = 60
 
 
-def parse(text: LogText, found: Gathered) -> None:
+def parse(text: PrintedText, found: Gathered) -> None:
     """The text form; JSON lines are read by their own fields."""
     if '"Action":"' in text.plain and _stream(text, found):
         return
@@ -78,7 +78,7 @@ def _explain(draft: Draft, said: list[tuple[int, str, str, str]]) -> None:
         draft.expected, draft.actual = compared(message)
 
 
-def _package(found: Gathered, text: LogText, place: int, broken: str | None) -> None:
+def _package(found: Gathered, text: PrintedText, place: int, broken: str | None) -> None:
     found.start(NAME)
     found.end(NAME)
     if broken is None:
@@ -90,7 +90,7 @@ def _package(found: Gathered, text: LogText, place: int, broken: str | None) -> 
     found.add(NAME, "collection-error", place, text.lines[place - 1], broken)
 
 
-def _panic(found: Gathered, text: LogText, place: int) -> None:
+def _panic(found: Gathered, text: PrintedText, place: int) -> None:
     """A panic is one only with the stack of a goroutine below it."""
     below = text.lines[place : place + _MOST_LINES_OF_A_STACK]
     if not any(line.startswith(("goroutine ", "runtime: ", "[signal ")) for line in below):
@@ -104,7 +104,7 @@ def _panic(found: Gathered, text: LogText, place: int) -> None:
     found.add(NAME, "exception", place, line, line.partition(":")[0], frame=frame)
 
 
-def _stream(text: LogText, found: Gathered) -> bool:
+def _stream(text: PrintedText, found: Gathered) -> bool:
     """Lines of `go test -json`; whether there were any."""
     said: dict[str, list[tuple[int, str, str, str]]] = {}
     seen = False

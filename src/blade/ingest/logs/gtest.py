@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from blade.ingest.logs.frame import frame_at
-from blade.ingest.logs.reading import Draft, Gathered, LogText, number
+from blade.ingest.logs.reading import Draft, Gathered, PrintedText, number
 from blade.model.log import Counts, EventKind
 from blade.model.pattern import pattern_of
 
@@ -20,7 +20,7 @@ _KINDS: dict[str, EventKind] = {"OK": "test-passed", "FAILED": "test-failed", "S
 _MOST_LINES_OF_A_FAILURE = 8
 
 
-def parse(text: LogText, found: Gathered) -> None:
+def parse(text: PrintedText, found: Gathered) -> None:
     """Failures stand between the line that starts a test and the one that gives its result."""
     failure: Draft | None = None
     tally: dict[str, int] = {}

@@ -8,7 +8,7 @@ from itertools import islice
 
 from blade.ingest.logs.compared import compared
 from blade.ingest.logs.frame import frame_at
-from blade.ingest.logs.reading import Draft, Gathered, LogText, number
+from blade.ingest.logs.reading import Draft, Gathered, PrintedText, number
 from blade.model.log import Counts, EventKind
 from blade.model.pattern import pattern_of
 
@@ -39,7 +39,7 @@ _MOST_UNEXPLAINED = 200
 _NO_NAME = ("Test suite failed to run", "Console", "Cannot log after tests are done")
 
 
-def parse(text: LogText, found: Gathered) -> None:
+def parse(text: PrintedText, found: Gathered) -> None:
     """One pass over the lines."""
     reader = _Reader(found)
     for place, line in enumerate(text.lines, start=1):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 
 from blade.ingest.logs.compared import compared
-from blade.ingest.logs.reading import Draft, Gathered, LogText, added
+from blade.ingest.logs.reading import Draft, Gathered, PrintedText, added
 from blade.model.log import Counts, EventKind
 from blade.model.pattern import pattern_of
 
@@ -22,7 +22,7 @@ _LONGEST_TAG = 20_000
 """Characters that are read of one tag; a failure's message is an attribute of its tag."""
 
 
-def parse(text: LogText, found: Gathered) -> None:
+def parse(text: PrintedText, found: Gathered) -> None:
     """Every test case; a suite's own numbers are not needed, as its cases are named."""
     plain, total = text.plain, Counts(passed=0, failed=0, errors=0, skipped=0, collected=0)
     for piece_at, piece in _pieces(plain):

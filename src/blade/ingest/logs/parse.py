@@ -28,7 +28,7 @@ from blade.ingest.logs import (
     unittest,
 )
 from blade.ingest.logs.complaints import COMPLAINTS, complain
-from blade.ingest.logs.reading import Gathered, LogText, added
+from blade.ingest.logs.reading import Gathered, PrintedText, added
 from blade.ingest.terminal import plain_text
 from blade.model.log import NOTHING_LOGGED, Counts, EventKind, Log, LogEvent
 
@@ -46,7 +46,7 @@ _LEAST = {"test-passed": 0, "test-skipped": 1}
 
 class _Parser(Struct, frozen=True):
     marks: tuple[str, ...]
-    parse: Callable[[LogText, Gathered], None]
+    parse: Callable[[PrintedText, Gathered], None]
 
 
 _PARSERS = tuple(
@@ -79,7 +79,7 @@ def parse_log(text: str, limit: int = MOST_EVENTS) -> Log:
         marked = _marked(text)
     if not marked:
         return NOTHING_LOGGED
-    lines = LogText(text)
+    lines = PrintedText(text)
     found = Gathered(lines)
     for parser in sorted({owner for mark in marked if (owner := _gates()[1][mark]) is not None and owner >= 0}):
         _PARSERS[parser].parse(lines, found)

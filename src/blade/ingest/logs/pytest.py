@@ -6,7 +6,7 @@ from collections import defaultdict
 
 from blade.ingest.logs.compared import NEITHER, Values, compared
 from blade.ingest.logs.frame import frame_at
-from blade.ingest.logs.reading import Draft, Gathered, LogText, number
+from blade.ingest.logs.reading import Draft, Gathered, PrintedText, number
 from blade.model.log import Counts, EventKind, LogFrame
 from blade.model.pattern import pattern_of
 
@@ -48,7 +48,7 @@ _BROKEN = "ERROR collecting "
 _FIXTURE = pattern_of(r"ERROR at (?:setup|teardown) of (.+)")
 
 
-def parse(text: LogText, found: Gathered) -> None:
+def parse(text: PrintedText, found: Gathered) -> None:
     """Every session of the text, in order."""
     session = _Session(found, headed=False)
     for place, line in enumerate(text.lines, start=1):

@@ -17,7 +17,7 @@ LONGEST_MESSAGE = 2_000
 """Characters that are kept of a message or a value: enough to quote, and a row stays small."""
 
 
-class LogText:
+class PrintedText:
     """A text without control characters, by lines."""
 
     def __init__(self, plain: str) -> None:
@@ -68,7 +68,7 @@ class Draft(Struct, kw_only=True):
 class Gathered:
     """What the parsers found in one text."""
 
-    def __init__(self, text: LogText) -> None:
+    def __init__(self, text: PrintedText) -> None:
         self._lines = text.lines
         self.events: list[LogEvent] = []
         self.totals: dict[str, Counts] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from blade.ingest.logs.frame import frame_at
-from blade.ingest.logs.reading import Draft, Gathered, LogText, number
+from blade.ingest.logs.reading import Draft, Gathered, PrintedText, number
 from blade.model.log import Counts, EventKind
 from blade.model.pattern import pattern_of
 
@@ -27,7 +27,7 @@ _PLACE = pattern_of(r" +# ([^\s:]+\.rb):(\d+)(?::in [`'](.*)')?")
 _METHOD = pattern_of(r"(\w[\w:]*#\w+) \[([^\]:]+):(\d+)\]:$|(\w[\w:]*#\w+):$")
 
 
-def parse(text: LogText, found: Gathered) -> None:
+def parse(text: PrintedText, found: Gathered) -> None:
     """One pass; a numbered title opens a section, a title or the closing line ends it."""
     sections: dict[str, Draft] = {}
     current: Draft | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from blade.ingest.logs.frame import first_own_frame, frame_at, java_frame
-from blade.ingest.logs.reading import Gathered, LogText
+from blade.ingest.logs.reading import Gathered, PrintedText
 from blade.model.log import LogFrame
 from blade.model.pattern import pattern_of
 
@@ -20,7 +20,7 @@ _MOST_FRAMES = 40
 """Deeper frames are of the program's start."""
 
 
-def parse(text: LogText, found: Gathered) -> None:
+def parse(text: PrintedText, found: Gathered) -> None:
     """An exception for every stack: the line of it stands right above, or a few lines up when its message is long."""
     place, lines = 0, text.lines
     while place < len(lines):

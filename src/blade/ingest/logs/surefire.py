@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from blade.ingest.logs.frame import first_own_frame, frame_at
-from blade.ingest.logs.reading import Draft, Gathered, LogText, added, number
+from blade.ingest.logs.reading import Draft, Gathered, PrintedText, added, number
 from blade.model.log import Counts, EventKind
 from blade.model.pattern import pattern_of
 
@@ -38,7 +38,7 @@ _KINDS: dict[str, EventKind] = {
 }
 
 
-def parse(text: LogText, found: Gathered) -> None:
+def parse(text: PrintedText, found: Gathered) -> None:
     """A line without a time is the total of Maven, one with a time that of a class."""
     classes: Counts | None = None
     for place, line in enumerate(text.lines, start=1):
@@ -72,7 +72,7 @@ def _counts(ran: str, failures: str, errors: str, skipped: str | None) -> Counts
     return Counts(passed=passed, failed=failed, errors=broken, skipped=left, collected=total)
 
 
-def _explain(text: LogText, place: int, draft: Draft) -> None:
+def _explain(text: PrintedText, place: int, draft: Draft) -> None:
     """Reads the exception and the stack below a failed method."""
     below = text.lines[place : place + 40]  # stacks of tests reach the test within a few frames of the runner
     for offset, line in enumerate(below[:3], start=1):

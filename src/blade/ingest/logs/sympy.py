@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from blade.ingest.logs.compared import compared
 from blade.ingest.logs.frame import frame_at
-from blade.ingest.logs.reading import Draft, Gathered, LogText, number
+from blade.ingest.logs.reading import Draft, Gathered, PrintedText, number
 from blade.model.log import Counts, EventKind
 from blade.model.pattern import pattern_of
 
@@ -28,7 +28,7 @@ _KINDS: dict[str, EventKind] = {
 }
 
 
-def parse(text: LogText, found: Gathered) -> None:
+def parse(text: PrintedText, found: Gathered) -> None:
     """Tests by the file that is printed above them; sections of failures name both."""
     tests: dict[str, Draft] = {}
     file, section = "", None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from blade.ingest.logs.reading import Draft, Gathered, LogText, number
+from blade.ingest.logs.reading import Draft, Gathered, PrintedText, number
 from blade.model.log import Counts, EventKind
 from blade.model.pattern import pattern_of
 
@@ -15,7 +15,7 @@ _FIELD = pattern_of(r"\s+(expected|actual|wanted|found|message|error|got):\s*(\S
 _WANTED, _GOT = ("expected", "wanted"), ("actual", "found", "got")
 
 
-def parse(text: LogText, found: Gathered) -> None:
+def parse(text: PrintedText, found: Gathered) -> None:
     """Results count only where a plan or a version says what they are, or where two follow each other by number."""
     tests: list[Draft] = []
     planned: int | None = None

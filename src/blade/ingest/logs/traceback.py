@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from blade.ingest.logs.frame import frame_at
-from blade.ingest.logs.reading import Gathered, LogText
+from blade.ingest.logs.reading import Gathered, PrintedText
 from blade.model.log import LogFrame
 from blade.model.pattern import pattern_of
 
@@ -18,7 +18,7 @@ _MOST_LINES_OF_A_FRAME = 12
 """Source and carets under a frame; Python prints at most a statement of a few lines."""
 
 
-def parse(text: LogText, found: Gathered) -> None:
+def parse(text: PrintedText, found: Gathered) -> None:
     """An exception for every group of frames that ends in one."""
     if "\n" not in text.plain.strip() and (alone := _ALONE.match(text.plain)):
         said = text.plain.strip()

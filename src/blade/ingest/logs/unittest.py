@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from blade.ingest.logs.compared import compared
 from blade.ingest.logs.frame import frame_at
-from blade.ingest.logs.reading import Draft, Gathered, LogText, number
+from blade.ingest.logs.reading import Draft, Gathered, PrintedText, number
 from blade.model.log import Counts, EventKind
 from blade.model.pattern import pattern_of
 
@@ -27,7 +27,7 @@ _LOADING = "unittest.loader._FailedTest"
 _KINDS: dict[str, EventKind] = {"ok": "test-passed", "FAIL": "test-failed", "ERROR": "test-error"}
 
 
-def parse(text: LogText, found: Gathered) -> None:
+def parse(text: PrintedText, found: Gathered) -> None:
     """One pass over the lines."""
     reader = _Reader(found)
     for place, line in enumerate(text.lines, start=1):

@@ -19,7 +19,7 @@ from packages import RUNS, blade
 
 def test_a_draft_says_what_was_found(drafted: Path) -> None:
     skill = (drafted / "skill" / "SKILL.md").read_text()
-    for words in ("`task_id`", "96 of 96", "`db_match`", "`calendar_move`", "reached the verifier", "`wrong-argument`"):
+    for words in ("`task_id`", "96 of 96", "`db_match`", "`calendar_move`", "graded", "`wrong-argument`"):
         assert words in skill
     book = rule_book_at(drafted / "skill" / "blade.yaml")
     assert (book.benchmark, book.pass_threshold, book.task_id) == ("desk", 1.0, "task_id")

@@ -172,7 +172,9 @@ def test_every_rule_has_cases_and_a_page(each: Rule) -> None:
 
 
 def test_every_case_belongs_to_a_rule() -> None:
-    assert {path.name for path in CASES.iterdir()} - {"modes"} == {rule.name.replace("-", "_") for rule in rollout_rules()}
+    assert {path.name for path in CASES.iterdir()} - {"modes"} == {
+        rule.name.replace("-", "_") for rule in rollout_rules()
+    }
 
 
 def test_gates_only_save_time() -> None:

@@ -103,25 +103,26 @@ PASSES: list[Row] = [
 ]
 
 
+def made(task: str, row: Row, repeat: int | None = None) -> Row:
+    """A rollout of the task with these fields; it says something unless they say what."""
+    given: dict[str, Any] = {"output": "well"} | row
+    return rollout(task, repeat=repeat, **given)
+
+
 @pytest.mark.parametrize(("mode", "row"), ROWS, ids=[f"{mode}-{n}" for n, (mode, _) in enumerate(ROWS)])
 def test_a_row_has_its_mode(tmp_path: Path, mode: str, row: Row) -> None:
     others = [other for other in PASSES if row.get("expected_actions") != [] or other["task_id"] != "p0"]
-    found = table(tmp_path, rollout("t", **({"output": "well"} | row)), *others)
+    found = table(tmp_path, made("t", row), *others)
     mine = found.row(by_predicate=pl.col("task_id") == "t", named=True)
     assert mine["mode"] == mode, (mine["mode"], mine["contrast"])
 
 
 def some_rows() -> st.SearchStrategy[list[Row]]:
     """Rollouts of a few tasks: passes, failures of every kind, errors, rows without a verdict."""
-    failed = st.sampled_from([row for _, row in ROWS]).map(lambda row: {"output": "well"} | row)
-    broken = st.sampled_from([{"reward": None}, {"reward": None, "error": "sandbox died"}, {"reward": 1.0}])
-    one = st.one_of(failed, failed, broken)
+    broken: list[Row] = [{"reward": None}, {"reward": None, "error": "sandbox died"}, {"reward": 1.0}]
+    one = st.one_of(st.sampled_from([row for _, row in ROWS]), st.sampled_from(broken))
     return st.lists(st.tuples(st.integers(0, 3), one), min_size=1, max_size=12).map(
-        lambda drawn: [
-            rollout(f"t{task}", repeat=n, **{name: value for name, value in row.items() if name != "reward"})
-            | ({"reward": row["reward"]} if "reward" in row else {})
-            for n, (task, row) in enumerate(drawn)
-        ]
+        lambda drawn: [made(f"t{task}", row, n) for n, (task, row) in enumerate(drawn)]
     )
 
 
@@ -202,7 +203,7 @@ def test_the_agent_is_charged_for_sure_only_where_somebody_passes(tmp_path: Path
 
 
 def test_two_processes_and_hash_seeds_write_the_same_bytes(tmp_path: Path) -> None:
-    rows = [rollout(f"t{n % 5}", repeat=n, **({"output": "well"} | row)) for n, (_, row) in enumerate(ROWS)]
+    rows = [made(f"t{n % 5}", row, n) for n, (_, row) in enumerate(ROWS)]
     path = write_jsonl(tmp_path / "run.jsonl", [*rows, *PASSES])
     written = []
     for seed in ("1", "2"):

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.builders import load_rows
 
 from blade.ingest.roles.learn import learn_roles
 from blade.ingest.roles.results import results_in, shapes_of
 from blade.ingest.roles.stamps import seconds_of
 from blade.model.roles import Roles
+from builders import load_rows
 
 Row = dict[str, Any]
 

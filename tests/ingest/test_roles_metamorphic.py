@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.renamed import DOCUMENTED_BY_GYM, Row, nested, renamed, with_constants
 
 from blade import load_run
 from blade.model.run import Run
+from renamed import DOCUMENTED_BY_GYM, Row, nested, renamed, with_constants
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted(

@@ -109,6 +109,12 @@ class Differences(NamedTuple):
     def row(self) -> dict[str, object]:
         return self.said
 
+    def get(self, name: str, /) -> object:
+        return self.said.get(name)
+
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.said)
+
     def prompt(self) -> tuple[Step, ...]:
         return () if self.asked is None else (Step(index=0, party="user", kind="message", text=self.asked),)
 

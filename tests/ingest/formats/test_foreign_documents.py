@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -150,7 +151,7 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
 def test_a_document_gives_the_tables_that_its_rows_give(tmp_path: Path) -> None:
     rows = [{"task_id": f"t{n}", "score": n % 2, "output": f"says {n}"} for n in range(4)]
     document = blade.load_run(make.write(tmp_path / "a" / "out.json", rows))
-    lines = "".join(f"{make.json.dumps(row)}\n" for row in rows)
+    lines = "".join(f"{json.dumps(row)}\n" for row in rows)
     plain = blade.load_run(make.write(tmp_path / "b" / "out.jsonl", lines))
     kept = ["task_id", "repeat", "outcome", "reward", "steps", "output_fp"]
     assert document.rollouts.select(kept).equals(plain.rollouts.select(kept))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import msgspec
 import polars as pl
 from msgspec import Struct, structs
 
@@ -101,7 +102,7 @@ def attribute(
         cells[found.row] = _cells(decided, found)
     rows = [cells.get(row) for row in range(run.rollouts.height)]
     columns = {
-        name: pl.Series(name, [cell[name] if cell is not None else None for cell in rows], dtype=dtype, strict=False)
+        name: _column(name, [cell[name] if cell is not None else None for cell in rows], dtype)
         for name, dtype in _COLUMNS.items()
     }
     table = run.rollouts.select("run", "task_id", "repeat", "outcome").with_columns(**columns)
@@ -113,6 +114,14 @@ def attribute(
     )
     table = table.with_columns(infra=INFRA).select(list(ATTRIBUTIONS))
     return Attributions(table=table, other_runs=tuple(one.name for one in others))
+
+
+def _column(name: str, cells: Sequence[object], dtype: pl.DataType | type[pl.DataType]) -> pl.Series:
+    """A column of the table; lists are taken apart inside polars, where that takes a tenth of the time."""
+    if not isinstance(dtype, pl.List):
+        return pl.Series(name, cells, dtype=dtype, strict=False)
+    texts = [None if cell is None else msgspec.json.encode(cell).decode() for cell in cells]
+    return pl.Series(name, texts, pl.String).str.json_decode(dtype)
 
 
 def decide(evidence: RolloutEvidence, labels: Mapping[str, PackageLabel]) -> Decided:

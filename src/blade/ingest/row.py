@@ -325,7 +325,7 @@ class _Origin(msgspec.Struct, frozen=True, gc=False):
         return tuple(name for name, column in self.batch.columns.items() if column[self.place] is not None)
 
     def account(self) -> Account:
-        return account_of(self) if holds_account(tuple(self.batch.columns)) else NO_ACCOUNT
+        return account_of(self) if holds_account(self.batch.columns) else NO_ACCOUNT
 
 
 def _agent_spoke(batch: Batch, place: int) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
 
 from msgspec import Struct, field
 
@@ -81,7 +82,13 @@ NO_TASK_FACTS = TaskFacts()
 NO_RUN_FACTS = RunCounts()
 
 
-class RolloutEvidence(Struct, frozen=True, kw_only=True):
+@lru_cache(maxsize=256)
+def _asked(kinds: tuple[str, ...]) -> tuple[frozenset[str], tuple[str, ...]]:
+    """The kinds of signs that are asked for by name, and the beginnings that stand for all kinds that have them."""
+    return frozenset(kinds), tuple(kind for kind in kinds if kind.endswith(":"))
+
+
+class RolloutEvidence(Struct, frozen=True, kw_only=True, dict=True):
     """Everything that is known of one rollout that did not pass."""
 
     outcome: str
@@ -117,11 +124,24 @@ class RolloutEvidence(Struct, frozen=True, kw_only=True):
         """The row has a trajectory, and the agent neither said nor called anything in it."""
         return self.steps is not None and not self.calls and not self.agent_chars
 
+    @cached_property
+    def _kinds(self) -> frozenset[str]:
+        """The kinds of its signs: most modes ask for some that are not there."""
+        return frozenset([sign.kind for sign in self.signs])
+
+    @cached_property
+    def _differing(self) -> Mapping[str, Sequence[Difference]]:
+        found: dict[str, list[Difference]] = {}
+        for one in self.differs:
+            found.setdefault(one.kind, []).append(one)
+        return found
+
     def of(self, *kinds: str) -> Iterator[Sign]:
         """The signs of some kinds; a kind that ends in a colon stands for all that begin so."""
-        for sign in self.signs:
-            if any(sign.kind == kind or (kind.endswith(":") and sign.kind.startswith(kind)) for kind in kinds):
-                yield sign
+        named, beginnings = _asked(kinds)
+        if not beginnings and named.isdisjoint(self._kinds):
+            return iter(())
+        return (sign for sign in self.signs if sign.kind in named or sign.kind.startswith(beginnings))
 
     def sign(self, *kinds: str) -> Sign | None:
         """The first sign of some kinds."""
@@ -129,11 +149,11 @@ class RolloutEvidence(Struct, frozen=True, kw_only=True):
 
     def difference(self, kind: Differs, *names: str) -> Difference | None:
         """The first difference of a kind, with one of some names where these are given."""
-        mine = (one for one in self.differs if one.kind == kind and (not names or one.name in names))
-        return next(mine, None)
+        mine = self._differing.get(kind, ())
+        return next((one for one in mine if not names or one.name in names), None) if mine else None
 
     def all_of(self, kind: Differs) -> tuple[Difference, ...]:
-        return tuple(one for one in self.differs if one.kind == kind)
+        return tuple(self._differing.get(kind, ()))
 
     def doubt(self, *codes: str) -> TaskDoubt | None:
         """The first doubt of some rules that concerns this rollout."""

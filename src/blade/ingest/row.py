@@ -23,6 +23,7 @@ from blade.ingest.fingerprints import (
     request_fingerprint,
 )
 from blade.ingest.jsonl import Record, source_of
+from blade.ingest.roles.paths import at
 from blade.ingest.rollouts import (
     LONGEST_ANSWER,
     agent_spoke,
@@ -325,7 +326,12 @@ class _Origin(msgspec.Struct, frozen=True, gc=False):
         return tuple(name for name, column in self.batch.columns.items() if column[self.place] is not None)
 
     def account(self) -> Account:
-        return account_of(self) if holds_account(self.batch.columns) else NO_ACCOUNT
+        return account_of(self, value_at=self._at) if holds_account(self.batch.columns) else NO_ACCOUNT
+
+    def _at(self, path: str) -> Any:
+        """The value at a path; the response, which is most of a row, is not decoded again for what it tells of its end."""
+        told = self.batch.told(path)
+        return told[self.place] if told is not None else at(self, path)
 
 
 def _agent_spoke(batch: Batch, place: int) -> bool:

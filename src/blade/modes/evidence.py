@@ -145,6 +145,9 @@ class RolloutEvidence(Struct, frozen=True, kw_only=True, dict=True):
 
     def sign(self, *kinds: str) -> Sign | None:
         """The first sign of some kinds."""
+        named, beginnings = _asked(kinds)
+        if not beginnings and named.isdisjoint(self._kinds):
+            return None
         return next(self.of(*kinds), None)
 
     def difference(self, kind: Differs, *names: str) -> Difference | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping
 from functools import cached_property, lru_cache
 
 from msgspec import Struct, field
@@ -130,17 +130,42 @@ class RolloutEvidence(Struct, frozen=True, kw_only=True, dict=True):
         return frozenset([sign.kind for sign in self.signs])
 
     @cached_property
-    def _differing(self) -> Mapping[str, Sequence[Difference]]:
-        found: dict[str, list[Difference]] = {}
+    def _differing(self) -> Mapping[str, tuple[Difference, ...]]:
+        found: dict[str, tuple[Difference, ...]] = {}
         for one in self.differs:
-            found.setdefault(one.kind, []).append(one)
+            found[one.kind] = (*found.get(one.kind, ()), one)
         return found
+
+    @cached_property
+    def opened(self) -> list[tuple[str, ...]]:
+        """The kinds of signs and differences that were asked for and are there, in the order of asking."""
+        return []
+
+    @cached_property
+    def shape(self) -> Hashable:
+        """What modes can know of it, and of others by their number, before they open a sign or a difference."""
+        return (
+            self.outcome,
+            self.stop,
+            self.error_class,
+            self.silent,
+            bool(self.answer),
+            self.checks_met,
+            self.checks_asked,
+            self.fired,
+            self.expects_answer,
+            self.judged_otherwise,
+            self.task.solved,
+            self._kinds,
+            frozenset(self._differing),
+        )
 
     def of(self, *kinds: str) -> Iterator[Sign]:
         """The signs of some kinds; a kind that ends in a colon stands for all that begin so."""
         named, beginnings = _asked(kinds)
         if not beginnings and named.isdisjoint(self._kinds):
             return iter(())
+        self.opened.append(kinds)
         return (sign for sign in self.signs if sign.kind in named or sign.kind.startswith(beginnings))
 
     def sign(self, *kinds: str) -> Sign | None:
@@ -152,11 +177,14 @@ class RolloutEvidence(Struct, frozen=True, kw_only=True, dict=True):
 
     def difference(self, kind: Differs, *names: str) -> Difference | None:
         """The first difference of a kind, with one of some names where these are given."""
-        mine = self._differing.get(kind, ())
-        return next((one for one in mine if not names or one.name in names), None) if mine else None
+        return next((one for one in self.all_of(kind) if not names or one.name in names), None)
 
     def all_of(self, kind: Differs) -> tuple[Difference, ...]:
-        return tuple(self._differing.get(kind, ()))
+        mine = self._differing.get(kind)
+        if mine is None:
+            return ()
+        self.opened.append((kind,))
+        return mine
 
     def doubt(self, *codes: str) -> TaskDoubt | None:
         """The first doubt of some rules that concerns this rollout."""

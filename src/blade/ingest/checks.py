@@ -238,13 +238,21 @@ def _learned(have: frozenset[str], get: Get) -> Iterator[VerifierCheck]:
             named = before + name
             if (named, passed) not in seen:
                 seen.add((named, passed))
-                yield VerifierCheck(
-                    name=named[:LONGEST_NAME],
-                    passed=passed,
-                    field=f"{path}.{where}",
-                    words=words[:LONGEST_WORDS],
-                    words_field=f"{path}.{words_at}" if words_at else "",
-                )
+                if words or words_at:
+                    yield VerifierCheck(
+                        name=named[:LONGEST_NAME],
+                        passed=passed,
+                        field=f"{path}.{where}",
+                        words=words[:LONGEST_WORDS],
+                        words_field=f"{path}.{words_at}" if words_at else "",
+                    )
+                else:
+                    yield _without_words(named, passed, path, where)
+
+
+@lru_cache(maxsize=8192)  # the repeats of a task, which stand near each other, have the same
+def _without_words(name: str, passed: bool, path: str, where: str) -> VerifierCheck:
+    return VerifierCheck(name=name[:LONGEST_NAME], passed=passed, field=f"{path}.{where}")
 
 
 def _inside(get: Get, path: str) -> object:

@@ -149,15 +149,19 @@ class RowReader:
             due = [Due(checks=checks) for checks in self._due.checks(batch.columns)]
         if not any(one.checks for one in due):
             return {}
+        known: dict[int, tuple[list[int] | None, int | None, int | None]] = {}
+        for each in due:
+            if id(each.checks) not in known:  # rows with equal checks share them
+                known[id(each.checks)] = self._told(each)
+        numbers, met, asked = zip(*(known[id(each.checks)] for each in due), strict=True)
+        return {CHECKS: list(numbers), "checks_met": list(met), "checks_asked": list(asked)}
+
+    def _told(self, due: Due) -> tuple[list[int] | None, int | None, int | None]:
+        if not due.checks:
+            return None, None, None
         names = self.check_names
-        return {
-            CHECKS: [
-                [names.setdefault(one.name, len(names)) << 1 | one.passed for one in _kept(each.checks)] or None
-                for each in due
-            ],
-            "checks_met": [each.met if each.checks else None for each in due],
-            "checks_asked": [each.asked if each.checks else None for each in due],
-        }
+        numbers = [names.setdefault(one.name, len(names)) << 1 | one.passed for one in _kept(due.checks)]
+        return numbers, due.met, due.asked
 
     def _identity(self, batch: Batch, odd: Odd) -> Columns:
         paths = batch.paths

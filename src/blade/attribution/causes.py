@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import polars as pl
 
@@ -35,25 +36,42 @@ def causes(
     wrong = pl.col("answer_fp").filter(pl.col("outcome") == "failed").drop_nulls().n_unique()
     facts = rows.group_by("task_id").agg(PASSED.sum(), judged=JUDGED.sum(), answers=wrong)
     known = {task: (passes, judged, answers) for task, passes, judged, answers in facts.iter_rows()}
-    found = {}
-    for (task,), mine in parts.table.group_by("task_id", maintain_order=True):
-        name = str(task)
-        found[name] = _cause(mine, *known[name], passed_elsewhere=name in passed_elsewhere, labels=labels)
-    return found
+    # Grouped here: a table a task would cost more than all the rest.
+    of_task: dict[str, list[_Attributed]] = {}
+    for task, *cells in parts.table.select("task_id", *_Attributed._fields).iter_rows():
+        of_task.setdefault(task, []).append(_Attributed(*cells))
+    return {
+        task: _cause(mine, *known[task], passed_elsewhere=task in passed_elsewhere, labels=labels)
+        for task, mine in of_task.items()
+    }
+
+
+class _Attributed(NamedTuple):
+    """What an attribution says for the cause of its task."""
+
+    mode: str
+    confidence: str | None
+    by: str | None
 
 
 def _cause(
-    rows: pl.DataFrame, passes: int, judged: int, answers: int, *, passed_elsewhere: bool, labels: Mapping[str, Cause]
+    rows: Sequence[_Attributed],
+    passes: int,
+    judged: int,
+    answers: int,
+    *,
+    passed_elsewhere: bool,
+    labels: Mapping[str, Cause],
 ) -> TaskCause:
     """By the mode that most rollouts have; among equals, the first by code."""
-    modes = Counter(rows["mode"].to_list())
+    modes = Counter(row.mode for row in rows)
     mode = min(modes, key=lambda code: (-modes[code], code == UNATTRIBUTED, code))
     mixture = _mixture(modes)
-    mine = rows.filter(pl.col("mode") == mode)
-    if mode == UNATTRIBUTED or modes[mode] * 2 < rows.height:
+    mine = [row for row in rows if row.mode == mode]
+    if mode == UNATTRIBUTED or modes[mode] * 2 < len(rows):
         why = NONE_SHARED if mode == UNATTRIBUTED else f"no mode has half of the failures: {mixture}"
         return TaskCause(cause=None, confidence=None, because=why, decided_by="")
-    confidence = _least_sure(mine["confidence"].drop_nulls().to_list())
+    confidence = _least_sure([row.confidence for row in mine if row.confidence is not None])
     declared = by_code().get(mode)
     cause = labels.get(mode) or (declared.cause if declared else None)
     if cause is not None or declared is None or not declared.result:
@@ -76,8 +94,8 @@ def _of_result(
     return TaskCause(cause=cause, confidence=str(Confidence.LIKELY), because=because, decided_by=decided_by)
 
 
-def _by(rows: pl.DataFrame) -> str:
-    return in_words([(str(by), 1) for by in dict.fromkeys(rows["by"].to_list()) if by][:1])
+def _by(rows: Sequence[_Attributed]) -> str:
+    return in_words([(by, 1) for by in dict.fromkeys(row.by for row in rows) if by][:1])
 
 
 def _mixture(modes: Mapping[str, int]) -> str:

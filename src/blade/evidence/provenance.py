@@ -40,7 +40,7 @@ def holds(text: str, value: object) -> bool:
 
 def can_be_traced(value: object) -> bool:
     """Whether a value is distinct enough to be looked for."""
-    return _pattern(value) is not None
+    return _traceable(value) is not None
 
 
 def is_name(value: object) -> bool:
@@ -51,11 +51,16 @@ def is_name(value: object) -> bool:
     return "@" in text or (any(c.isdigit() for c in text) and (len(text) >= LONG or not text.isdecimal()))
 
 
-def _pattern(value: object) -> re.Pattern[str] | None:
+def _traceable(value: object) -> str | None:
     if isinstance(value, bool) or value is None or isinstance(value, list | dict):
         return None
     text = " ".join(str(value).split())
-    if len(text) < SHORTEST or len(text) > 200:
+    return text if SHORTEST <= len(text) <= 200 else None
+
+
+def _pattern(value: object) -> re.Pattern[str] | None:
+    text = _traceable(value)
+    if text is None:
         return None
     return re.compile(rf"(?<!\w){re.escape(text)}(?!\w)", re.IGNORECASE)
 

@@ -33,7 +33,7 @@ def facts(script: str | None) -> tuple[str, ...]:
 
 def _is_fact(token: str) -> bool:
     """An e-mail address, a word that holds digits, or a number of five digits or more."""
-    if len(token) < SHORTEST or _NOT_FACTS.match(token) is not None:
+    if len(token) < SHORTEST or token.isalpha() or _NOT_FACTS.match(token) is not None:
         return False
     if "@" in token:
         return "." in token.partition("@")[2]
@@ -92,8 +92,10 @@ class Withheld(Struct, frozen=True, kw_only=True):
 
 def withheld(walks: Sequence[AlignedTrajectory]) -> list[Withheld]:
     """Of the failing rollouts of one task: those whose user never gave a fact that the task's calls use."""
+    found: list[Withheld] = []
+    if not any(facts(walk.due.script) for walk in walks):
+        return found
     used = _used(walks)
-    found = []
     for walk in walks:
         script = facts(walk.due.script)
         heard = told(walk.steps, script)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
-from itertools import chain
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from blade.ingest.batch import Batch
@@ -14,7 +13,7 @@ from blade.ingest.fields import DOCUMENTED, of_run
 from blade.ingest.roles.paths import Fields, at
 from blade.ingest.roles.stamps import seconds_of
 from blade.model.account import Account, LogText, Phase, Status
-from blade.model.roles import FieldRole, PhaseStamps, Role, Roles
+from blade.model.roles import LOGS, FieldRole, PhaseStamps, Roles
 
 _MILLISECONDS = re.compile(r"(?:_ms|Ms|_millis|_milliseconds)$")
 DOCUMENTED_ROLES = Roles(
@@ -25,21 +24,13 @@ DOCUMENTED_ROLES = Roles(
 )
 """What holds of a row whose run nobody has looked at."""
 
-_LOGS: Sequence[Role] = ("grader-log", "agent-log")
-
 LONGEST_STATUS = 80
 """Characters of a value that names how a rollout ended."""
 
 
-def status_paths(roles: Roles) -> tuple[str, ...]:
-    """The fields that name how a rollout ended, in order of their path."""
-    found = chain.from_iterable(roles.paths(role) for role in ("status", "error", "stop"))
-    return tuple(sorted(path for path in found if "[" not in path))
-
-
-def holds_account(names: tuple[str, ...]) -> bool:
+def holds_account(names: Iterable[str]) -> bool:
     """Whether rows with these top-level fields can hold anything of an account: most can not."""
-    return _holds_account(names, _roles_of_run())
+    return not _roles_of_run().of_an_account.isdisjoint(names)
 
 
 def _roles_of_run() -> Roles:
@@ -47,31 +38,28 @@ def _roles_of_run() -> Roles:
     return roles if roles.fields else DOCUMENTED_ROLES
 
 
-@lru_cache(maxsize=64)
-def _holds_account(names: tuple[str, ...], roles: Roles) -> bool:
-    asked = {path.partition(".")[0] for role in ("status", "error", "stop", *_LOGS) for path in roles.paths(role)}
-    asked |= {path.partition(".")[0] for one in roles.phases for path in (one.start, one.end)}
-    return not asked.isdisjoint(names)
-
-
-def account_of(row: Fields, roles: Roles | None = None) -> Account:
+def account_of(row: Fields, roles: Roles | None = None, value_at: Callable[[str], Any] | None = None) -> Account:
     """The account of a row; without roles by those of the run that is being read, or of documented formats.
 
-    Only the fields that have a role are asked for.
+    Only the fields that have a role are asked for, by `value_at` where a row knows a shorter way.
     """
     # Here, so that whoever only loads this module does not wait for twenty parsers.
     from blade.ingest.logs.parse import parse_log
 
     roles = roles if roles is not None and roles.fields else _roles_of_run()
-    statuses = ((path, at(row, path)) for path in status_paths(roles))
+    get = value_at or partial(at, row)
+    statuses = [(path, get(path)) for path in roles.endings]
+    logs = [(path, get(path), role == "agent-log") for role in LOGS for path in roles.paths(role)]
     return Account(
-        statuses=tuple(Status(field=path, value=value) for path, value in statuses if is_status(value)),
+        statuses=tuple([Status(field=path, value=value) for path, value in statuses if is_status(value)]),
         logs=tuple(
-            LogText(field=path, text=text, of_agent=role == "agent-log", reader=parse_log)
-            for role in _LOGS
-            for path, text in _texts(row, roles.paths(role))
+            [
+                LogText(field=path, text=text, of_agent=of_agent, reader=parse_log)
+                for path, text, of_agent in logs
+                if isinstance(text, str) and text and not text.isspace()
+            ]
         ),
-        phases=_phases(lambda path: at(row, path), roles.phases, _durations(roles)),
+        phases=_phases(get, roles.phases, _durations(roles)),
     )
 
 
@@ -80,18 +68,11 @@ def is_status(value: object) -> bool:
     return isinstance(value, str) and 0 < len(value.strip()) <= LONGEST_STATUS and "\n" not in value
 
 
-def _texts(row: Fields, paths: Sequence[str]) -> Iterator[tuple[str, str]]:
-    for path in paths:
-        value = at(row, path)
-        if isinstance(value, str) and value.strip():
-            yield path, value
-
-
 def _durations(roles: Roles) -> tuple[str, ...]:
     """Recorded durations of a phase that no stamps bound."""
     if roles.phases:
         return ()
-    return tuple(field.path for field in roles.fields if field.role == "duration" and "[" not in field.path)
+    return tuple([path for path in roles.paths("duration") if "[" not in path])
 
 
 def _phases(get: Any, between: Sequence[PhaseStamps], durations: Sequence[str]) -> tuple[Phase, ...]:
@@ -112,9 +93,7 @@ def _phases(get: Any, between: Sequence[PhaseStamps], durations: Sequence[str]) 
 def statuses_of(batch: Batch) -> list[tuple[Status, ...]]:
     """How each row of a batch says that it ended; empty where no row says anything."""
     named = [
-        (path, batch.values((path,)))
-        for path in status_paths(of_run().roles)
-        if path.partition(".")[0] in batch.columns
+        (path, batch.values((path,))) for path in of_run().roles.endings if path.partition(".")[0] in batch.columns
     ]
     named = [(path, values) for path, values in named if any_there(values)]
     if not named:

@@ -61,6 +61,10 @@ class _Told(msgspec.Struct, gc=False):
     max_output_tokens: Any = None
 
 
+_TOLD = ("status", "error", "incomplete_details")
+"""Of these, those that are as the row has them."""
+
+
 class UsualResponse(_Told, gc=False):
     """`response` with an output of the usual items, read with it; no other can be decoded as one."""
 
@@ -202,6 +206,13 @@ class Batch:
                 if None not in found:
                     break
         return [None] * len(self) if found is None else found
+
+    def told(self, path: str) -> Column | None:
+        """What the response of each row tells at a path beside its output; None for other paths, and where it has another name."""
+        top, _, inside = path.partition(".")
+        if top != RESPONSE or RESPONSE in self._aliased or inside.partition(".")[0] not in _TOLD:
+            return None
+        return self._part(path)
 
     def seen(self) -> dict[str, int]:
         """In how many rows each field stands."""

@@ -230,19 +230,29 @@ def _learned(have: frozenset[str], get: Get) -> Iterator[VerifierCheck]:
     shapes = [shape for shape in of_run().roles.results if have.issuperset(tops(shape))]
     groups = {shape.path.rpartition(".")[0] for shape in shapes if shape.kind == "sides"}
     for shape in shapes:
+        path = shape.path
+        group, _, side = path.rpartition(".")
+        before = f"{side}: " if group in groups and group else ""
         names = _inside(get, shape.name) if shape.kind == "parallel" else None
-        for one in results_in(_inside(get, shape.path), shape, names):
-            group, _, side = shape.path.rpartition(".")
-            name = f"{side}: {one.name}" if group in groups and group else one.name
-            if (name, one.passed) not in seen:
-                seen.add((name, one.passed))
-                yield VerifierCheck(
-                    name=name[:LONGEST_NAME],
-                    passed=one.passed,
-                    field=f"{shape.path}.{one.where}",
-                    words=one.words[:LONGEST_WORDS],
-                    words_field=f"{shape.path}.{one.words_at}" if one.words_at else "",
-                )
+        for name, passed, where, words, words_at in results_in(_inside(get, path), shape, names):
+            named = before + name
+            if (named, passed) not in seen:
+                seen.add((named, passed))
+                if words or words_at:
+                    yield VerifierCheck(
+                        name=named[:LONGEST_NAME],
+                        passed=passed,
+                        field=f"{path}.{where}",
+                        words=words[:LONGEST_WORDS],
+                        words_field=f"{path}.{words_at}" if words_at else "",
+                    )
+                else:
+                    yield _without_words(named, passed, path, where)
+
+
+@lru_cache(maxsize=8192)  # the repeats of a task, which stand near each other, have the same
+def _without_words(name: str, passed: bool, path: str, where: str) -> VerifierCheck:
+    return VerifierCheck(name=name[:LONGEST_NAME], passed=passed, field=f"{path}.{where}")
 
 
 def _inside(get: Get, path: str) -> object:

@@ -23,6 +23,7 @@ from blade.ingest.fingerprints import (
     request_fingerprint,
 )
 from blade.ingest.jsonl import Record, source_of
+from blade.ingest.roles.paths import at
 from blade.ingest.rollouts import (
     LONGEST_ANSWER,
     agent_spoke,
@@ -148,15 +149,19 @@ class RowReader:
             due = [Due(checks=checks) for checks in self._due.checks(batch.columns)]
         if not any(one.checks for one in due):
             return {}
+        known: dict[int, tuple[list[int] | None, int | None, int | None]] = {}
+        for each in due:
+            if id(each.checks) not in known:  # rows with equal checks share them
+                known[id(each.checks)] = self._told(each)
+        numbers, met, asked = zip(*(known[id(each.checks)] for each in due), strict=True)
+        return {CHECKS: list(numbers), "checks_met": list(met), "checks_asked": list(asked)}
+
+    def _told(self, due: Due) -> tuple[list[int] | None, int | None, int | None]:
+        if not due.checks:
+            return None, None, None
         names = self.check_names
-        return {
-            CHECKS: [
-                [names.setdefault(one.name, len(names)) << 1 | one.passed for one in _kept(each.checks)] or None
-                for each in due
-            ],
-            "checks_met": [each.met if each.checks else None for each in due],
-            "checks_asked": [each.asked if each.checks else None for each in due],
-        }
+        numbers = [names.setdefault(one.name, len(names)) << 1 | one.passed for one in _kept(due.checks)]
+        return numbers, due.met, due.asked
 
     def _identity(self, batch: Batch, odd: Odd) -> Columns:
         paths = batch.paths
@@ -325,7 +330,12 @@ class _Origin(msgspec.Struct, frozen=True, gc=False):
         return tuple(name for name, column in self.batch.columns.items() if column[self.place] is not None)
 
     def account(self) -> Account:
-        return account_of(self) if holds_account(tuple(self.batch.columns)) else NO_ACCOUNT
+        return account_of(self, value_at=self._at) if holds_account(self.batch.columns) else NO_ACCOUNT
+
+    def _at(self, path: str) -> Any:
+        """The value at a path; the response, which is most of a row, is not decoded again for what it tells of its end."""
+        told = self.batch.told(path)
+        return told[self.place] if told is not None else at(self, path)
 
 
 def _agent_spoke(batch: Batch, place: int) -> bool:

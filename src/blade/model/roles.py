@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cached_property
 from typing import Literal
 
 from msgspec import Struct
@@ -34,6 +36,10 @@ Role = Literal[
     "task-field",
 ]
 """`task-field`: equal in all repeats of a task and different between tasks, without a role of its own: it may be a slice."""
+
+ENDINGS: tuple[Role, ...] = ("status", "error", "stop")
+"""Roles of fields that name how a rollout ended."""
+LOGS: tuple[Role, ...] = ("grader-log", "agent-log")
 
 DecidedBy = Literal["format", "content", "name", "user"]
 
@@ -77,7 +83,7 @@ class ResultShape(Struct, frozen=True, kw_only=True):
     """Field of an object that names it; of `sides`, that of the names that failed; of `parallel`, the path of the names."""
 
 
-class Roles(Struct, frozen=True, kw_only=True):
+class Roles(Struct, frozen=True, kw_only=True, dict=True):
     """The fields of a run, in order of their path."""
 
     fields: tuple[FieldRole, ...] = ()
@@ -95,7 +101,29 @@ class Roles(Struct, frozen=True, kw_only=True):
 
     def paths(self, role: Role) -> tuple[str, ...]:
         """The field paths with a role."""
-        return tuple(field.path for field in self.fields if field.role == role)
+        return self._paths.get(role, ())
+
+    # Asked of every row, while a run may have hundreds of fields.
+
+    @cached_property
+    def _paths(self) -> Mapping[Role, tuple[str, ...]]:
+        found: dict[Role, tuple[str, ...]] = {}
+        for field in self.fields:
+            if field.role is not None:
+                found[field.role] = (*found.get(field.role, ()), field.path)
+        return found
+
+    @cached_property
+    def endings(self) -> tuple[str, ...]:
+        """The fields that name how a rollout ended, in order of their path."""
+        return tuple(sorted(path for role in ENDINGS for path in self.paths(role) if "[" not in path))
+
+    @cached_property
+    def of_an_account(self) -> frozenset[str]:
+        """The top-level fields that can hold anything of how a rollout went."""
+        told = [path for role in (*ENDINGS, *LOGS) for path in self.paths(role)]
+        stamps = [path for one in self.phases for path in (one.start, one.end)]
+        return frozenset(path.partition(".")[0] for path in (*told, *stamps))
 
 
 NO_ROLES = Roles()

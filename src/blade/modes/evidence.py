@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
+from functools import cached_property, lru_cache
 
 from msgspec import Struct, field
 
@@ -81,7 +82,13 @@ NO_TASK_FACTS = TaskFacts()
 NO_RUN_FACTS = RunCounts()
 
 
-class RolloutEvidence(Struct, frozen=True, kw_only=True):
+@lru_cache(maxsize=256)
+def _asked(kinds: tuple[str, ...]) -> tuple[frozenset[str], tuple[str, ...]]:
+    """The kinds of signs that are asked for by name, and the beginnings that stand for all kinds that have them."""
+    return frozenset(kinds), tuple(kind for kind in kinds if kind.endswith(":"))
+
+
+class RolloutEvidence(Struct, frozen=True, kw_only=True, dict=True):
     """Everything that is known of one rollout that did not pass."""
 
     outcome: str
@@ -117,23 +124,67 @@ class RolloutEvidence(Struct, frozen=True, kw_only=True):
         """The row has a trajectory, and the agent neither said nor called anything in it."""
         return self.steps is not None and not self.calls and not self.agent_chars
 
+    @cached_property
+    def _kinds(self) -> frozenset[str]:
+        """The kinds of its signs: most modes ask for some that are not there."""
+        return frozenset([sign.kind for sign in self.signs])
+
+    @cached_property
+    def _differing(self) -> Mapping[str, tuple[Difference, ...]]:
+        found: dict[str, tuple[Difference, ...]] = {}
+        for one in self.differs:
+            found[one.kind] = (*found.get(one.kind, ()), one)
+        return found
+
+    @cached_property
+    def opened(self) -> list[tuple[str, ...]]:
+        """The kinds of signs and differences that were asked for and are there, in the order of asking."""
+        return []
+
+    @cached_property
+    def shape(self) -> Hashable:
+        """What modes can know of it, and of others by their number, before they open a sign or a difference."""
+        return (
+            self.outcome,
+            self.stop,
+            self.error_class,
+            self.silent,
+            bool(self.answer),
+            self.checks_met,
+            self.checks_asked,
+            self.fired,
+            self.expects_answer,
+            self.judged_otherwise,
+            self.task.solved,
+            self._kinds,
+            frozenset(self._differing),
+        )
+
     def of(self, *kinds: str) -> Iterator[Sign]:
         """The signs of some kinds; a kind that ends in a colon stands for all that begin so."""
-        for sign in self.signs:
-            if any(sign.kind == kind or (kind.endswith(":") and sign.kind.startswith(kind)) for kind in kinds):
-                yield sign
+        named, beginnings = _asked(kinds)
+        if not beginnings and named.isdisjoint(self._kinds):
+            return iter(())
+        self.opened.append(kinds)
+        return (sign for sign in self.signs if sign.kind in named or sign.kind.startswith(beginnings))
 
     def sign(self, *kinds: str) -> Sign | None:
         """The first sign of some kinds."""
+        named, beginnings = _asked(kinds)
+        if not beginnings and named.isdisjoint(self._kinds):
+            return None
         return next(self.of(*kinds), None)
 
     def difference(self, kind: Differs, *names: str) -> Difference | None:
         """The first difference of a kind, with one of some names where these are given."""
-        mine = (one for one in self.differs if one.kind == kind and (not names or one.name in names))
-        return next(mine, None)
+        return next((one for one in self.all_of(kind) if not names or one.name in names), None)
 
     def all_of(self, kind: Differs) -> tuple[Difference, ...]:
-        return tuple(one for one in self.differs if one.kind == kind)
+        mine = self._differing.get(kind)
+        if mine is None:
+            return ()
+        self.opened.append((kind,))
+        return mine
 
     def doubt(self, *codes: str) -> TaskDoubt | None:
         """The first doubt of some rules that concerns this rollout."""

@@ -26,8 +26,9 @@ Passes have `status`, `ends:*`, `hollow:*`, `agent:no-output`, `skipped-as-passe
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import islice
-from typing import Literal
+from functools import cache
+from itertools import compress, islice
+from typing import Literal, get_args
 
 from blade.evidence.signs.account import statuses
 from blade.evidence.signs.actors import actor_signs
@@ -47,9 +48,12 @@ from blade.evidence.signs.skipped import skipped
 from blade.evidence.signs.stand_ins import stand_ins
 from blade.evidence.signs.view import RolloutView
 from blade.model.finding import Sign
-from blade.model.rollout import Rollout
+from blade.model.rollout import JUDGED, Outcome, Rollout
 
-Needs = Literal["nothing", "calls", "logs", "either"]
+Fact = Literal[
+    "lost", "failed", "judged", "steps", "calls", "logs", "source", "statuses", "key of calls", "single answer"
+]
+"""What a rollout can have: `lost`, it did not pass; `source`, anything of a log or a call."""
 SignsOf = Callable[[RolloutView], Iterator[Sign]]
 
 
@@ -57,25 +61,25 @@ def _of_rollout(family: Callable[[Rollout], Iterator[Sign]]) -> SignsOf:
     return lambda view: family(view.rollout)
 
 
-FAMILIES: tuple[tuple[SignsOf, Needs], ...] = (
-    (statuses, "nothing"),
-    (agent_program, "nothing"),
-    (ending, "nothing"),
-    (own_checks, "calls"),
-    (missing_things, "logs"),
-    (literals, "logs"),
-    (services, "either"),
-    (patches, "nothing"),
-    (stand_ins, "calls"),
-    (loops, "calls"),
-    (grader_tests, "calls"),
-    (skipped, "logs"),
-    (_of_rollout(chat_signs), "nothing"),
-    (_of_rollout(answer_signs), "nothing"),
-    (_of_rollout(actor_signs), "nothing"),
-    (log_events, "logs"),
+FAMILIES: tuple[tuple[SignsOf, frozenset[Fact]], ...] = (
+    (statuses, frozenset(["statuses"])),
+    (agent_program, frozenset()),
+    (ending, frozenset(["steps"])),
+    (own_checks, frozenset(["lost", "calls"])),
+    (missing_things, frozenset(["lost", "logs"])),
+    (literals, frozenset(["lost", "logs"])),
+    (services, frozenset(["lost", "source"])),
+    (patches, frozenset(["lost"])),
+    (stand_ins, frozenset(["lost", "calls"])),
+    (loops, frozenset(["lost", "calls"])),
+    (grader_tests, frozenset(["calls"])),
+    (skipped, frozenset(["logs"])),
+    (_of_rollout(chat_signs), frozenset(["judged", "key of calls"])),
+    (_of_rollout(answer_signs), frozenset(["judged", "single answer"])),
+    (_of_rollout(actor_signs), frozenset(["failed", "steps"])),
+    (log_events, frozenset(["lost", "logs"])),
 )
-"""Each family with what a rollout must have for it to say anything: most rows have neither logs nor calls."""
+"""Each family with what a rollout must have for it to say anything: most have neither logs nor calls, or pass."""
 MOST = 32
 """Signs that are kept of a rollout: a log full of errors must not fill the table; each family has a limit of its own."""
 
@@ -83,6 +87,34 @@ MOST = 32
 def signs(rollout: Rollout) -> tuple[Sign, ...]:
     """The signs of a rollout, family by family."""
     view = RolloutView(rollout)
-    has_logs, has_calls = bool(view.account.logs), view.features.calls > 0
-    there = {"nothing": True, "calls": has_calls, "logs": has_logs, "either": has_logs or has_calls}
-    return tuple(islice((sign for family, needs in FAMILIES if there[needs] for sign in family(view)), MOST))
+    found: list[Sign] = []
+    for family in _speaking(*_facts(view)):
+        found += islice(family(view), MOST - len(found))
+        if len(found) == MOST:
+            break
+    return tuple(found)
+
+
+def _facts(view: RolloutView) -> tuple[bool, ...]:
+    """Which facts hold of a rollout, in the order of their list."""
+    outcome, due, logs = view.rollout.outcome, view.rollout.due, bool(view.account.logs)
+    calls = view.features.calls > 0
+    return (
+        not view.passed,
+        outcome is Outcome.FAILED,
+        outcome in JUDGED,
+        bool(view.steps),
+        calls,
+        logs,
+        logs or calls,
+        bool(view.account.statuses),
+        due.calls is not None,
+        due.calls is None,
+    )
+
+
+@cache
+def _speaking(*facts: bool) -> tuple[SignsOf, ...]:
+    """The families that may say anything where these facts hold."""
+    there = set(compress(get_args(Fact), facts))
+    return tuple(family for family, needs in FAMILIES if needs <= there)

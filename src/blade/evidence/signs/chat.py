@@ -50,9 +50,8 @@ def chat_signs(rollout: Rollout) -> Iterator[Sign]:
         yield from _transfer(due, steps)
     yield from user_signs(rollout, failed=failed, undone=undone)
     if failed:
-        row = rollout.row
-        yield from _of_user(row, steps)
-        yield from islice(verifier_parts(row), MOST_PARTS)
+        yield from _of_user(rollout, steps)
+        yield from islice(verifier_parts(rollout), MOST_PARTS)
 
 
 def _of_agent(due: Sequence[DueCall], steps: Sequence[Step]) -> Iterator[Sign]:
@@ -142,10 +141,10 @@ def _transfer(due: Sequence[DueCall], steps: Sequence[Step]) -> Iterator[Sign]:
         yield _of_call("transfer:needless", made.tool, made)
 
 
-def _of_user(row: Mapping[str, object], steps: Sequence[Step]) -> Iterator[Sign]:
+def _of_user(rollout: Rollout, steps: Sequence[Step]) -> Iterator[Sign]:
     """The user's own calls against what it had to do; silent where its calls are not recorded as its own."""
     mine = [step for step in steps if step.party == "user" and step.kind == "call"]
-    due = _user_calls(row) if mine else ()
+    due = _user_calls(rollout.row) if mine else ()
     if due:
         refused = {(step.answers, step.call_id) for step in steps if step.kind == "result" and step.failed}
         made = [Made(step, step.tool or "") for step in mine if (step.index, step.call_id) not in refused]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from blade.evidence.signs.view import RolloutView, runs_commands, sign, writes_file
+from blade.evidence.signs.view import RolloutView, may_hold, runs_commands, sign, writes_file
 from blade.model.finding import Sign
 
 MOST = 2
@@ -36,6 +36,10 @@ _stand_in = re.compile(
     r"|\b(?:mock|fake|dummy|simulated?)_\w+\.(?:py|js|ts|sh|json|csv|html?)\b",
     re.IGNORECASE,
 )
+_may_stand_in = may_hold(
+    r"mock|simulat|fake|dummy|placeholder|synthetic|pretend|hardcoded|made[- ]up|fall|sample data|for demo|in a real |would normally "
+)
+"""What one of its words begins with."""
 _script = re.compile(r"\b(?:mock|fake|dummy|simulated?)_\w+\.(?:py|js|ts|sh)\b", re.IGNORECASE)
 """A program whose name says that it invents; running it is enough where the start of the transcript is cut."""
 _of_tests = re.compile(
@@ -48,16 +52,18 @@ def stand_ins(view: RolloutView) -> Iterator[Sign]:
     """Places where the agent writes or reports invented data."""
     if view.passed or not view.features.calls:
         return
-    given = view.prompt.lower()
-    if any(stem in given for stem in _STEMS):
-        return
     for kind, step, text in _written(view):
-        found = _stand_in.search(text)
-        if found is not None:
+        found = _stand_in.search(text) if _may_stand_in(text) else None
+        if found is not None and not _is_asked_for(view):
             start = max(
                 text.rfind("\\n", 0, found.start()) + 2, text.rfind("\n", 0, found.start()) + 1, found.start() - 60
             )
             yield sign("stand-in", found[0], text[min(start, found.start()) :], kind, step)
+
+
+def _is_asked_for(view: RolloutView) -> bool:
+    given = view.prompt.lower()
+    return any(stem in given for stem in _STEMS)
 
 
 def _written(view: RolloutView) -> Iterator[tuple[str, int, str]]:
@@ -68,7 +74,7 @@ def _written(view: RolloutView) -> Iterator[tuple[str, int, str]]:
         if (
             writes_file(call) or (runs_commands(call) and ("<<" in text or _script.search(text)))
         ) and not _of_tests.search(text):
-            if _stand_in.search(text):
+            if _may_stand_in(text) and _stand_in.search(text):
                 shown += 1
                 yield "arguments", call.index, text
             if shown >= MOST:

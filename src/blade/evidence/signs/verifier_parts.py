@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from blade.model.finding import Sign
 from blade.model.pattern import pattern_of
+from blade.model.rollout import Rollout
 
 LONGEST_SUBJECT = 120
 TRAJECTORY = frozenset(
@@ -22,11 +23,19 @@ _VERDICT = pattern_of(
 """How flags are named that are false where a part of the verdict does not hold."""
 
 
-def verifier_parts(row: Mapping[str, object]) -> Iterator[Sign]:
+def verifier_parts(rollout: Rollout) -> Iterator[Sign]:
     """Flags inside a verifier's account that are false, each with what it is about and its path in the row."""
+    asked = [name for name in rollout.fields if name not in TRAJECTORY]
+    holding = [name for name in asked if any(_of_field(name, rollout.field(name)))]
+    # A row is mostly trajectory: it is decoded whole only where the order of its fields matters.
+    row = rollout.row if len(holding) > 1 else {name: rollout.field(name) for name in holding}
     for name, value in row.items():
-        if name not in TRAJECTORY and "." not in name and isinstance(value, dict | list):
-            yield from _parts(name, name, value, 0)
+        yield from _of_field(name, value)
+
+
+def _of_field(name: str, value: object) -> Iterator[Sign]:
+    if name not in TRAJECTORY and "." not in name and isinstance(value, dict | list):
+        yield from _parts(name, name, value, 0)
 
 
 def _parts(path: str, name: str, value: object, depth: int) -> Iterator[Sign]:

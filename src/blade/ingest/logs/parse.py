@@ -73,6 +73,8 @@ _PARSERS = tuple(
 
 def parse_log(text: str, limit: int = MOST_EVENTS) -> Log:
     """What happened according to a text; never raises, and takes time in proportion to its length."""
+    if "\x1b" in text:
+        text = plain_text(text)  # now, so that marks are looked for once
     marked = _marked(text)
     if 0 in marked:
         text = plain_text(text)
@@ -81,10 +83,11 @@ def parse_log(text: str, limit: int = MOST_EVENTS) -> Log:
         return NOTHING_LOGGED
     lines = PrintedText(text)
     found = Gathered(lines)
-    for parser in sorted({owner for mark in marked if (owner := _gates()[1][mark]) is not None and owner >= 0}):
+    owners = _gates()[1]
+    asked = {owner for mark in marked if (owner := owners[mark]) is not None}
+    for parser in sorted(owner for owner in asked if owner >= 0):
         _PARSERS[parser].parse(lines, found)
-    complaints = [-owner - 1 for mark in marked if (owner := _gates()[1][mark]) is not None and owner < 0]
-    complain(lines, sorted(complaints), found)
+    complain(lines, sorted(-owner - 1 for owner in asked if owner < 0), found)
     return _log(found, limit)
 
 

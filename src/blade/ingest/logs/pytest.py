@@ -33,6 +33,8 @@ _VERDICTS: dict[str, EventKind] = {
     "XFAIL": "test-passed",
     "XPASS": "test-passed",
 }
+_HEADS = frozenset("=n0123456789PFESX[!cgI")
+"""How lines begin that say something anywhere: most lines of a log begin otherwise."""
 _VERBOSE = pattern_of(r"(.*) (PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)(?: \([^)]*\))?(?: +\[ *\d+%\])?$")
 _WORKER = pattern_of(r"\[gw\d+\] \[ *\d+%\] (PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS) (\S.*?)\s*$")
 _SUMMARY = pattern_of(r"(PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS) (\S.*)$")
@@ -55,7 +57,7 @@ def parse(text: PrintedText, found: Gathered) -> None:
         if line[:1] == "=" and "= test session starts =" in line:
             session.close()
             session = _Session(found, headed=True)
-        else:
+        elif line[:1] in _HEADS or session.in_failures or "::" in line:
             session.read(place, line)
     session.close()
 

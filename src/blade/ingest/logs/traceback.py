@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 from blade.ingest.logs.frame import frame_at
 from blade.ingest.logs.reading import Gathered, PrintedText
-from blade.model.log import LogFrame
 from blade.model.pattern import pattern_of
 
 NAME = "python"
@@ -24,17 +25,17 @@ def parse(text: PrintedText, found: Gathered) -> None:
         said = text.plain.strip()
         found.add(NAME, "exception", text.number_at(text.plain.find(said)), said, alone[1])
         return
-    frame: LogFrame | None = None
+    frame: re.Match[str] | None = None
     depth = since = 0
     for place, line in enumerate(text.lines, start=1):
         if 'File "' in line and (match := _FRAME.match(line)):
-            frame, depth, since = frame_at(match[2], match[3], match[4]), len(match[1]), place
+            frame, depth, since = match, len(match[1]), place
         elif frame is not None:
             if place - since > _MOST_LINES_OF_A_FRAME:
                 frame = None
             elif line[:depth].strip(" E|\t") and (raised := _RAISED.match(line)):
                 message = line.removeprefix("E  ").strip(" |")
-                found.add(NAME, "exception", place, message, raised[1], frame=frame)
+                found.add(NAME, "exception", place, message, raised[1], frame=frame_at(frame[2], frame[3], frame[4]))
                 frame = None
             elif line[:depth].strip(" E|\t") and not line.lstrip().startswith("[Previous line"):
                 frame = None

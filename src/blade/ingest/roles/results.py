@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
-
-from msgspec import Struct
+from typing import Any, NamedTuple
 
 from blade.model.roles import ResultShape
 
@@ -24,7 +22,7 @@ MOST = 5_000
 """Results read of one row; a larger set is a log, not a list of criteria."""
 
 
-class Result(Struct, frozen=True):
+class Result(NamedTuple):
     """One of them, and where its verdict stands below the field."""
 
     name: str
@@ -56,6 +54,9 @@ def results_in(value: object, shape: ResultShape, names: object = None) -> list[
 
 def _map(value: object, shape: ResultShape, names: object) -> Iterator[Result]:
     for name, item in value.items() if isinstance(value, dict) else ():
+        if item is True or item is False:  # what most runs write; the rest tells the same of it
+            yield Result(str(name), item, f"{name}.{shape.verdict}" if shape.verdict else str(name))
+            continue
         inner = item.get(shape.verdict) if shape.verdict and isinstance(item, dict) else item
         passed = verdict_of(inner)
         if passed is not None:

@@ -14,6 +14,7 @@ import msgspec
 from blade.ingest import cells, checks, fields
 from blade.ingest.cells import raw_marks
 from blade.ingest.decode import Row, decode_any, encode
+from blade.ingest.roles.calls import as_calls
 from blade.model.expected import NOTHING_DUE, Due, DueCall, VerifierCheck, VerifierText
 from blade.model.tools import changes_state, is_deep
 
@@ -24,6 +25,7 @@ MOST_SAID = 24
 DEEPEST = 3
 
 _SPEAKER = ("assistant", "agent", "")
+_USERS = ("user", "customer", "client", "human")
 _ARGUMENTS = ("arguments", "kwargs", "args", "parameters", "input")
 _NOT_WORDS = frozenset(
     (*fields.KEY_NAMES, *fields.ID_NAMES, "response", "responses_create_params", "judge_responses_create_params")
@@ -132,6 +134,7 @@ def read_due(row: Row, checked: tuple[VerifierCheck, ...] | None = None) -> Due:
     speaks = plan.words or plan.accounts
     return Due(
         calls=_calls(row, plan.actions) if plan.actions else None,
+        user_calls=_user_calls(row, plan.actions),
         statements=_statements(row, plan.statements) if plan.statements else (),
         answer=_answer(row, plan.expected) if plan.expected else None,
         extracts=any(_has_place(row, path) for path in plan.extracted),
@@ -279,7 +282,7 @@ def _checks(row: Row) -> tuple[VerifierCheck, ...]:
 
 
 def first_value(row: Mapping[str, bytes | msgspec.Raw], paths: tuple[str, ...]) -> Any:
-    """The first value, in the order of the paths, that is there and is not null."""
+    """The first value, in the order of the paths, that is there and is not null; calls under the names of keys."""
     for path in paths:
         top, *rest = path.split(".")
         raw = row.get(top)
@@ -287,7 +290,8 @@ def first_value(row: Mapping[str, bytes | msgspec.Raw], paths: tuple[str, ...]) 
         for name in rest:
             found = found.get(name) if isinstance(found, dict) else None
         if found is not None:
-            return found
+            shape = next((one for one in fields.of_run().roles.calls if one.path == path), None)
+            return found if shape is None else as_calls(found, shape)
     return None
 
 
@@ -314,11 +318,32 @@ def due_calls(value: object) -> tuple[DueCall, ...] | None:
             for one in value
             for tool, arguments in one.items()
         )
-    flat = [one for item in value for one in (item if isinstance(item, list) else [item])]
-    if not all(isinstance(one, dict) and _tool(one) and _is_call(one) for one in flat):
+    flat = _flat_calls(value)
+    if flat is None:
         return None
     mine = [one for one in flat if str(one.get("requestor") or "") in _SPEAKER]
     return tuple(_call(one) for one in mine)
+
+
+def _flat_calls(value: object) -> list[dict[str, object]] | None:
+    """The calls of a list, and of the lists in it; None when anything in it is no call."""
+    flat = (
+        [one for item in value for one in (item if isinstance(item, list) else [item])]
+        if isinstance(value, list)
+        else []
+    )
+    good = isinstance(value, list) and all(isinstance(one, dict) and _tool(one) and _is_call(one) for one in flat)
+    return flat if good else None
+
+
+def _user_calls(row: Row, paths: tuple[str, ...]) -> tuple[DueCall, ...]:
+    """The calls of the key that the simulated user has to make, in the first field that lists any."""
+    values = (first_value(row, (path,)) for path in paths)
+    return next((mine for value in values if (mine := _calls_of_user(value))), ())
+
+
+def _calls_of_user(value: object) -> tuple[DueCall, ...]:
+    return tuple(_call(one) for one in _flat_calls(value) or () if one.get("requestor") in _USERS)
 
 
 def _is_named_by_key(one: object) -> bool:

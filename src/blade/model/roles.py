@@ -77,6 +77,20 @@ class ResultShape(Struct, frozen=True, kw_only=True):
     """Field of an object that names it; of `sides`, that of the names that failed; of `parallel`, the path of the names."""
 
 
+class CallShape(Struct, frozen=True, kw_only=True):
+    """How a field that lists calls writes them down."""
+
+    path: str
+    inside: str = ""
+    """Field of an item that holds the call; empty where the item is the call."""
+    name: str
+    """Field with the tool."""
+    arguments: str
+    """Field with the arguments by name."""
+    actor: str = ""
+    """Field of an item that says who has to call; empty where none does."""
+
+
 class Roles(Struct, frozen=True, kw_only=True):
     """The fields of a run, in order of their path."""
 
@@ -87,6 +101,8 @@ class Roles(Struct, frozen=True, kw_only=True):
     """The field that holds what the Responses API calls a response, where it is not called so."""
     request: str = ""
     """The same for its request."""
+    calls: tuple[CallShape, ...] = ()
+    """The fields with the role `expected-actions`, in order of their path."""
     phases: tuple[PhaseStamps, ...] = ()
     sampled: int = 0
     """Rows that were looked at."""

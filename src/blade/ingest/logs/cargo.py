@@ -52,7 +52,12 @@ def parse(text: PrintedText, found: Gathered) -> None:
 
 
 def _panicked(
-    text: PrintedText, found: Gathered, tests: dict[str, Draft], place: int, thread: str, at: tuple[str | None, str, str]
+    text: PrintedText,
+    found: Gathered,
+    tests: dict[str, Draft],
+    place: int,
+    thread: str,
+    at: tuple[str | None, str, str],
 ) -> None:
     """The message stands in the line itself in older versions, and below it in newer ones."""
     old, file, line = at

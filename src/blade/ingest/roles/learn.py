@@ -10,12 +10,12 @@ from msgspec.structs import replace
 
 from blade.ingest import cells
 from blade.ingest.fields import BY_NAME, DOCUMENTED, KNOWN_SLICES
-from blade.ingest.roles import matches, outcome, texts
+from blade.ingest.roles import calls, matches, outcome, texts
 from blade.ingest.roles.checked import Checked, checked_fields
 from blade.ingest.roles.outcome import Choice, Verdicts, last
 from blade.ingest.roles.paths import Sample, is_messages, parents
 from blade.ingest.roles.stamps import read_times
-from blade.model.roles import DecidedBy, FieldRole, Role, Roles
+from blade.model.roles import CallShape, DecidedBy, FieldRole, Role, Roles
 
 TABLE_ROLES: Mapping[str, Role] = {
     "id": "task",
@@ -43,6 +43,8 @@ TABLE_ROLES: Mapping[str, Role] = {
 _PARTS = {"input_tokens": "input", "output_tokens": "output", "seconds": "total"}
 LONGEST_EXAMPLE = 60
 LONGEST_PROMPT_KEY = 4_000
+MOST_CHANGING = 0.05
+"""Of the tasks, those whose repeats may differ in a field of the task: a benchmark may be broken in a few of them."""
 _COST = re.compile(r"cost|price|usd")
 _DURATION = re.compile(
     r"duration|seconds|elapsed|latency|runtime|run_time|execution_time|wall|_ms$|_sec$|_secs$|time_taken"
@@ -74,6 +76,7 @@ class Learner:
         self.checks: list[Checked] = []
         self.reward: Verdicts | None = None
         self.groups: list[Any] = []
+        self.calls: list[CallShape] = []
 
     def learn(self) -> Roles:
         sample = self.sample
@@ -96,6 +99,7 @@ class Learner:
             results=tuple(one.shape for one in sorted(self.checks, key=lambda one: one.shape.path)),
             response=self.response if self.response != "response" else "",
             request=self.request if self.request != "responses_create_params" else "",
+            calls=tuple(self.calls),
             phases=times,
             sampled=len(sample),
             undecided=tuple(self.undecided),
@@ -297,25 +301,35 @@ class Learner:
         return len(self.groups) - len(set(self.groups)) >= outcome.FEWEST_ROWS
 
     def constant_in_task(self, path: str) -> bool:
-        """Whether a field has one value in all rows of each task."""
-        by_group: dict[Any, str] = {}
+        """Whether a field has one value in all rows of nearly each task; rows without a value say nothing."""
+        by_group: dict[Any, set[str]] = {}
         for group, value in zip(self.groups, self.sample.columns[path], strict=True):
-            key = _key(value)
-            if by_group.setdefault(group, key) != key:
-                return False
-        return True
+            if value is not None:
+                by_group.setdefault(group, set()).add(_key(value))
+        return sum(len(keys) > 1 for keys in by_group.values()) <= MOST_CHANGING * len(by_group)
 
     def _keys(self) -> None:
-        """Calls that a task wants, by the tools that some rollout calls."""
-        called = texts.tools_called(self.sample, self.first_role("trajectory"))
-        for path in self.free([p for p in self.sample.columns if "[" not in p]):
-            wanted = matches.wanted_tools(self.sample.of(path))
-            if not (wanted and wanted & called):
-                continue
-            if self.has_repeats() and self.constant_in_task(path):
-                self.claim(path, "expected-actions", "the same calls in every repeat, of tools that rollouts call")
-            elif not self.has_repeats() and texts.lacks_calls(self.sample, path, self.first_role("trajectory")):
-                self.claim(path, "expected-actions", "calls of tools that rollouts call, and that some rollouts lack")
+        """Calls that a task wants, by the tools that some rollout calls; of several fields the one in most rows."""
+        trajectory = self.first_role("trajectory")
+        offered = [path for path, field in self.found.items() if field.role == "tools"]
+        tools = calls.tools_of(self.sample, trajectory, offered)
+        wanted = []
+        for path in self.free([p for p in self.sample.columns if "[" not in p]) if tools else ():
+            shape = calls.call_shape(path, self.sample.of(path), tools)
+            why = self._why_wanted(shape, trajectory) if shape is not None else ""
+            if shape is not None and why:
+                wanted.append((shape, why))
+        for shape, why in sorted(wanted, key=lambda one: -self.sample.present(one[0].path))[:1]:
+            self.calls.append(shape)
+            self.claim(shape.path, "expected-actions", why)
+
+    def _why_wanted(self, shape: CallShape, trajectory: str | None) -> str:
+        """Why calls are those of the key and not those that were made; empty where they may be either."""
+        if self.has_repeats():
+            same = self.constant_in_task(shape.path)
+            return "the same calls in every repeat, of tools that rollouts call" if same else ""
+        lacks = calls.lacks_calls(self.sample, shape, trajectory)
+        return "calls of tools that rollouts call, and that some rollouts lack" if lacks else ""
 
     def _texts(self) -> None:
         output = texts.outputs(self.sample, self.first_role("trajectory"))

@@ -129,27 +129,3 @@ def all_one(values: Sequence[Any], groups: Sequence[Any]) -> bool:
     """Whether each group has one value."""
     known: dict[Any, Any] = {}
     return all(known.setdefault(group, value) == value for group, value in zip(groups, values, strict=True))
-
-
-_ARGUMENTS = ("arguments", "kwargs", "args", "parameters", "input")
-
-
-def wanted_tools(values: Sequence[Any]) -> frozenset[str]:
-    """The tools of values that are all lists of calls; none where one is something else."""
-    names: set[str] = set()
-    for value in values:
-        if not isinstance(value, list):
-            return frozenset()
-        for item in value:
-            function = item.get("function") if isinstance(item, dict) else None
-            holder = function if isinstance(function, dict) else item
-            if not isinstance(holder, dict):
-                return frozenset()
-            name = next(
-                (holder[key] for key in ("name", "tool", "tool_name", "function") if isinstance(holder.get(key), str)),
-                None,
-            )
-            if name is None or not any(key in holder for key in _ARGUMENTS):
-                return frozenset()
-            names.add(name)
-    return frozenset(names)

@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from blade.ingest.roles.matches import wanted_tools
 from blade.ingest.roles.paths import Column, Sample
 from blade.model.roles import Role
 
@@ -132,34 +131,3 @@ def _strings(value: Any) -> list[str]:
         elif isinstance(one, list):
             waiting += one
     return found
-
-
-def tools_called(sample: Sample, path: str | None) -> frozenset[str]:
-    """The tools that some rollout calls."""
-    columns = sample.columns[path] if path is not None else []
-    return frozenset(name for value in columns for name in _called(value))
-
-
-def lacks_calls(sample: Sample, wanted: str, trajectory: str | None) -> bool:
-    """Whether some rollout calls none of a tool that its field wants: what a rollout made is in its own trajectory."""
-    if trajectory is None:
-        return False
-    rows = zip(sample.columns[wanted], sample.columns[trajectory], strict=True)
-    return any(
-        not wanted_tools([value]) <= _called(items) for value, items in rows if value and isinstance(items, list)
-    )
-
-
-def _called(value: Any) -> frozenset[str]:
-    """The tools that one trajectory calls."""
-    names: set[str] = set()
-    if isinstance(value, list):
-        for item in value:
-            if isinstance(item, dict):
-                calls = item.get("tool_calls")
-                for one in [item, *(calls if isinstance(calls, list) else ())]:
-                    inner = one.get("function") if isinstance(one, dict) else None
-                    holder = inner if isinstance(inner, dict) else one
-                    if isinstance(holder, dict) and "arguments" in holder and isinstance(holder.get("name"), str):
-                        names.add(holder["name"])
-    return frozenset(names)

@@ -1,0 +1,145 @@
+"""Lists of calls, whatever their fields are called: by the tools that they name and the arguments beside them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from blade.ingest.decode import encode
+from blade.ingest.roles.paths import Sample
+from blade.ingest.steps import read_steps
+from blade.model.roles import CallShape
+
+NAMES = ("name", "tool", "tool_name", "function")
+ARGUMENTS = ("arguments", "kwargs", "args", "parameters", "input")
+"""Of several fields that fit, the ones under the names of documented formats come first."""
+_AGENTS = ("assistant", "agent", "model", "ai", "bot", "")
+_USERS = ("user", "customer", "client", "human")
+"""Who has to call, as values and never as names of fields."""
+LEAST_KNOWN = 0.5
+"""Of the tools that a list names, the share that must be tools of the run: the model may never have called the others."""
+
+
+def tools_of(sample: Sample, trajectory: str | None, offered: Sequence[str]) -> frozenset[str]:
+    """The tools that some rollout calls, and those that the fields in `offered` list."""
+    columns = sample.columns[trajectory] if trajectory is not None else []
+    names = {name for value in columns for name in called(value)}
+    for path in offered:
+        for value in sample.of(path):
+            names |= {name for item in _objects(value) for name in _names_in(item)}
+    return frozenset(names)
+
+
+def called(value: Any) -> frozenset[str]:
+    """The tools that one trajectory calls."""
+    if not isinstance(value, list | dict):
+        return frozenset()
+    return frozenset(step.tool for step in read_steps(encode(value)) if step.kind == "call" and step.tool)
+
+
+def _names_in(item: Mapping[str, Any]) -> Iterator[str]:
+    function = item.get("function")
+    for holder in (item, function if isinstance(function, dict) else {}):
+        if isinstance(holder.get("name"), str):
+            yield holder["name"]
+
+
+def _objects(value: Any) -> list[dict[str, Any]]:
+    """The objects of a list, or of the lists in it; the value itself where it is one."""
+    if isinstance(value, dict):
+        return [value]
+    flat = [one for item in value for one in (item if isinstance(item, list) else [item])] if value else []
+    return [one for one in flat if isinstance(one, dict)]
+
+
+def call_shape(path: str, values: Sequence[Any], tools: frozenset[str]) -> CallShape | None:
+    """How the calls in these values are written, where they all are lists of calls of the run's tools."""
+    if not all(isinstance(value, list) for value in values):
+        return None
+    items = [item for value in values for item in _objects(value)]
+    if not items or len(items) < sum(map(len, values)):
+        return None
+    for inside in ("", *_shared(items, dict)):
+        holders = [item[inside] for item in items] if inside else items
+        name, arguments = _name(holders, tools), _arguments(holders)
+        if name and arguments:
+            actor = next((field for field in _shared(items, str) if all(_is_party(item[field]) for item in items)), "")
+            return CallShape(path=path, inside=inside, name=name, arguments=arguments, actor=actor)
+    return None
+
+
+def _is_party(value: str) -> bool:
+    return value.lower() in (*_AGENTS, *_USERS)
+
+
+def _shared(items: Sequence[Mapping[str, Any]], kind: type) -> list[str]:
+    """The fields that all objects have, with values of a kind, in the order of the first."""
+    return [field for field in items[0] if all(isinstance(item.get(field), kind) for item in items)]
+
+
+def _name(items: Sequence[Mapping[str, Any]], tools: frozenset[str]) -> str:
+    """The field whose values are tools of the run."""
+    known = {}
+    for field in _shared(items, str):
+        values = {item[field] for item in items}
+        known[field] = len(values & tools) / len(values)
+    best = max(known.values(), default=0.0)
+    return _usual([field for field in known if known[field] == best], NAMES) if best >= LEAST_KNOWN else ""
+
+
+def _arguments(items: Sequence[Mapping[str, Any]]) -> str:
+    """The field that holds an object in most calls; of several the one with the most keys."""
+    counts = Counter(
+        field for item in items for field, value in item.items() if isinstance(value, dict) or _is_object_text(value)
+    )
+    often = [field for field, count in counts.items() if 2 * count > len(items)]
+    keys = {
+        field: len({key for item in items if isinstance(item.get(field), dict) for key in item[field]})
+        for field in often
+    }
+    most = max(keys.values(), default=0)
+    return _usual([field for field in often if keys[field] == most], ARGUMENTS) if often else ""
+
+
+def _is_object_text(value: Any) -> bool:
+    return isinstance(value, str) and value.startswith("{") and value.endswith("}")
+
+
+def _usual(fields: Sequence[str], known: Sequence[str]) -> str:
+    return next((name for name in known if name in fields), fields[0])
+
+
+def as_calls(value: Any, shape: CallShape) -> Any:
+    """A list of calls under the names that the readers of keys know; anything else as it is."""
+    if not isinstance(value, list):
+        return value
+    return [_as_call(item, shape) for item in value]
+
+
+def _as_call(item: Any, shape: CallShape) -> Any:
+    if isinstance(item, list):
+        return [_as_call(one, shape) for one in item]
+    holder = item.get(shape.inside) if isinstance(item, dict) and shape.inside else item
+    if not isinstance(holder, dict) or not isinstance(holder.get(shape.name), str):
+        return item
+    plain = {"name": holder[shape.name], "arguments": holder.get(shape.arguments) or {}}
+    kept = {name: item[name] for name in ("compare_args", "requestor") if name in item}
+    if not shape.actor or not isinstance(item.get(shape.actor), str):
+        return plain | kept
+    return plain | kept | {"requestor": "user" if item[shape.actor].lower() in _USERS else "assistant"}
+
+
+def tools_wanted(value: Any, shape: CallShape) -> frozenset[str]:
+    """The tools that a list of calls names."""
+    return frozenset(
+        call["name"] for call in _objects(as_calls(value, shape) or []) if isinstance(call.get("name"), str)
+    )
+
+
+def lacks_calls(sample: Sample, shape: CallShape, trajectory: str | None) -> bool:
+    """Whether some rollout calls none of a tool that its field wants: what a rollout made is in its own trajectory."""
+    if trajectory is None:
+        return False
+    rows = zip(sample.columns[shape.path], sample.columns[trajectory], strict=True)
+    return any(not tools_wanted(value, shape) <= called(items) for value, items in rows if value and items)

@@ -90,6 +90,7 @@ def _plan(names: tuple[str, ...]) -> _Plan | None:
 def _plan_of(names: tuple[str, ...], table: fields.RunFields) -> _Plan | None:
     paths = fields.applying(names)
     learned = {top for shape in table.roles.results for top in checks.tops(shape)}
+    accounts = (path for path in table.roles.accounts if path.partition(".")[0] in names)
     words = (name for name in names if name not in _NOT_WORDS and name not in fields.ACCOUNTS and _speaks(name))
     plan = _Plan(
         actions=paths["expected_actions"],
@@ -100,7 +101,7 @@ def _plan_of(names: tuple[str, ...], table: fields.RunFields) -> _Plan | None:
         # By name: rows of one file may have their fields in other orders, and say the same.
         words=tuple(sorted(words)),
         accounts=tuple(name for name in fields.ACCOUNTS if name in names),
-        records=tuple(name for name in fields.RECORDS if name in names),
+        records=tuple(dict.fromkeys((*(name for name in fields.RECORDS if name in names), *accounts))),
         checks=checks.may_hold(names) or not learned.isdisjoint(names),
     )
     return plan if any(getattr(plan, name) for name in plan.__struct_fields__) else None
@@ -140,8 +141,10 @@ def read_due(row: Row, checked: tuple[VerifierCheck, ...] | None = None) -> Due:
         extracts=any(_has_place(row, path) for path in plan.extracted),
         checks=checked if checked is not None else _checks(row) if plan.checks else (),
         said=tuple(islice(_all_said(row, plan), MOST_SAID)) if speaks else (),
-        empty_records=tuple([name for name in plan.records if not cells.has(row[name])]) if plan.records else (),
-        undecided=tuple([name for name in plan.records if _is_undecided(name, row[name])]) if plan.records else (),
+        empty_records=tuple([name for name in plan.records if _is_empty(row, name)]) if plan.records else (),
+        undecided=tuple([name for name in plan.records if name in row and _is_undecided(name, row[name])])
+        if plan.records
+        else (),
         script=_script(row, plan.script) if plan.script else None,
     )
 
@@ -150,6 +153,11 @@ def _has_place(row: Row, path: str) -> bool:
     """Whether a row has the field of a path, whatever stands in it."""
     top, _, inside = path.partition(".")
     return not inside or f'"{inside.rpartition(".")[2]}"'.encode() in bytes(row.get(top, b""))
+
+
+def _is_empty(row: Row, path: str) -> bool:
+    """Whether the object at a path holds nothing, or is not there."""
+    return not cells.has(row[path]) if path in row else not first_value(row, (path,))
 
 
 def _is_undecided(name: str, record: bytes | msgspec.Raw) -> bool:
@@ -232,7 +240,7 @@ def _read_values_of(names: tuple[str, ...], table: fields.RunFields) -> frozense
     plan = _plan(names)
     paths = (*plan.actions, *plan.statements, *plan.expected, *plan.script) if plan is not None else ()
     read = {path.partition(".")[0] for path in paths}
-    read |= {*plan.words, *plan.accounts, *plan.records} if plan is not None else set()
+    read |= {*plan.words, *plan.accounts, *map(_top, plan.records)} if plan is not None else set()
     checked = check_names(names)
     return frozenset(name for name in names if name in read or name in checked)
 
@@ -254,9 +262,14 @@ def _due_names_of(names: tuple[str, ...], table: fields.RunFields) -> tuple[str,
     if plan is None:
         return ()
     paths = (*plan.actions, *plan.statements, *plan.expected, *plan.script)
-    read = {path.partition(".")[0] for path in paths} | {*plan.extracted, *plan.words, *plan.accounts, *plan.records}
+    read = {path.partition(".")[0] for path in paths} | {*plan.extracted, *plan.words, *plan.accounts}
+    read |= {_top(path) for path in plan.records}
     checked = check_names(names)
     return tuple(name for name in names if name in read or name in checked)
+
+
+def _top(path: str) -> str:
+    return path.partition(".")[0]
 
 
 def check_names(names: tuple[str, ...]) -> tuple[str, ...]:

@@ -45,7 +45,7 @@ class FieldRole(Struct, frozen=True, kw_only=True):
     """Dotted; `[]` stands for the items of a list."""
     role: Role | None
     part: str = ""
-    """Which of several fields of the role: `input` or `output` of a usage, `total` of a duration."""
+    """Which of several fields of the role: `input` or `output` of a usage, `total` of a duration, `stop` of a status that names limits."""
     """None: not used."""
     why: str
     decided_by: DecidedBy = "content"
@@ -103,6 +103,8 @@ class Roles(Struct, frozen=True, kw_only=True):
     """The same for its request."""
     calls: tuple[CallShape, ...] = ()
     """The fields with the role `expected-actions`, in order of their path."""
+    accounts: tuple[str, ...] = ()
+    """Objects that hold checks or parts of the score, and are empty in some rows: there the grader left no account."""
     phases: tuple[PhaseStamps, ...] = ()
     sampled: int = 0
     """Rows that were looked at."""

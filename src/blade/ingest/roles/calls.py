@@ -6,10 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from blade.ingest.decode import encode
 from blade.ingest.roles.paths import Sample
-from blade.ingest.steps import read_steps
 from blade.model.roles import CallShape
+from blade.model.rollout import Step
 
 NAMES = ("name", "tool", "tool_name", "function")
 ARGUMENTS = ("arguments", "kwargs", "args", "parameters", "input")
@@ -21,21 +20,18 @@ LEAST_KNOWN = 0.5
 """Of the tools that a list names, the share that must be tools of the run: the model may never have called the others."""
 
 
-def tools_of(sample: Sample, trajectory: str | None, offered: Sequence[str]) -> frozenset[str]:
+def tools_of(sample: Sample, trajectories: Sequence[tuple[Step, ...]], offered: Sequence[str]) -> frozenset[str]:
     """The tools that some rollout calls, and those that the fields in `offered` list."""
-    columns = sample.columns[trajectory] if trajectory is not None else []
-    names = {name for value in columns for name in called(value)}
+    names = {name for steps in trajectories for name in called(steps)}
     for path in offered:
         for value in sample.of(path):
             names |= {name for item in _objects(value) for name in _names_in(item)}
     return frozenset(names)
 
 
-def called(value: Any) -> frozenset[str]:
+def called(steps: Sequence[Step]) -> frozenset[str]:
     """The tools that one trajectory calls."""
-    if not isinstance(value, list | dict):
-        return frozenset()
-    return frozenset(step.tool for step in read_steps(encode(value)) if step.kind == "call" and step.tool)
+    return frozenset(step.tool for step in steps if step.kind == "call" and step.tool)
 
 
 def _names_in(item: Mapping[str, Any]) -> Iterator[str]:
@@ -137,9 +133,7 @@ def tools_wanted(value: Any, shape: CallShape) -> frozenset[str]:
     )
 
 
-def lacks_calls(sample: Sample, shape: CallShape, trajectory: str | None) -> bool:
+def lacks_calls(sample: Sample, shape: CallShape, trajectories: Sequence[tuple[Step, ...]]) -> bool:
     """Whether some rollout calls none of a tool that its field wants: what a rollout made is in its own trajectory."""
-    if trajectory is None:
-        return False
-    rows = zip(sample.columns[shape.path], sample.columns[trajectory], strict=True)
-    return any(not tools_wanted(value, shape) <= called(items) for value, items in rows if value and items)
+    rows = zip(sample.columns[shape.path], trajectories, strict=True)
+    return any(not tools_wanted(value, shape) <= called(steps) for value, steps in rows if value and steps)

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from msgspec.structs import replace
 
 from blade.ingest import cells
+from blade.ingest.decode import encode
 from blade.ingest.fields import BY_NAME, DOCUMENTED, KNOWN_SLICES
-from blade.ingest.roles import calls, matches, outcome, texts
+from blade.ingest.roles import calls, matches, outcome, scripts, texts
 from blade.ingest.roles.checked import Checked, checked_fields
 from blade.ingest.roles.outcome import Choice, Verdicts, last
 from blade.ingest.roles.paths import Sample, is_messages, parents
 from blade.ingest.roles.stamps import read_times
+from blade.ingest.steps import read_steps
 from blade.model.roles import CallShape, DecidedBy, FieldRole, Role, Roles
+from blade.model.rollout import Step
 
 TABLE_ROLES: Mapping[str, Role] = {
     "id": "task",
@@ -43,6 +47,8 @@ TABLE_ROLES: Mapping[str, Role] = {
 _PARTS = {"input_tokens": "input", "output_tokens": "output", "seconds": "total"}
 LONGEST_EXAMPLE = 60
 LONGEST_PROMPT_KEY = 4_000
+MOST_LACKING = 0.7
+"""Of the rows, those that must have a grader's account for its absence to mean anything."""
 MOST_CHANGING = 0.05
 """Of the tasks, those whose repeats may differ in a field of the task: a benchmark may be broken in a few of them."""
 _COST = re.compile(r"cost|price|usd")
@@ -89,6 +95,7 @@ class Learner:
         self._claim_checks()
         times = self._times()
         self._keys()
+        self._script()
         self._texts()
         self._matches()
         self._by_name()
@@ -100,6 +107,7 @@ class Learner:
             response=self.response if self.response != "response" else "",
             request=self.request if self.request != "responses_create_params" else "",
             calls=tuple(self.calls),
+            accounts=tuple(sorted(self._accounts())),
             phases=times,
             sampled=len(sample),
             undecided=tuple(self.undecided),
@@ -296,6 +304,29 @@ class Learner:
 
     # -- what values say
 
+    @cached_property
+    def steps(self) -> list[tuple[Step, ...]]:
+        """The steps of each row; empty where it has no trajectory."""
+        path = self.first_role("trajectory")
+        column = self.sample.columns[path] if path is not None else [None] * len(self.sample)
+        return [read_steps(encode(value)) if isinstance(value, list | dict) else () for value in column]
+
+    def _script(self) -> None:
+        """What a simulated user was told, and what the agent had to tell it."""
+        texts_of_task = [path for path in self.free(self.sample.scalars) if self._is_of_task(path)]
+        told = scripts.script_field(self.sample, texts_of_task, self.steps)
+        if told is not None:
+            whole = scripts.whole_script(self.sample, told, list(self.found))
+            self.claim(whole, "script", "its facts are what the user says, and the agent is not given it")
+        for path in self.free([p for p in self.sample.columns if "[" not in p]):
+            column = self.sample.columns[path]
+            if self.reward and self._is_of_task(path) and scripts.is_statements(column, self.steps, self.reward):
+                self.claim(path, "statements", "in passes the agent says all of it")
+
+    def _is_of_task(self, path: str) -> bool:
+        """Whether a field may belong to the task: it is the same in its repeats, where there are any."""
+        return not self.has_repeats() or self.constant_in_task(path)
+
     def has_repeats(self) -> bool:
         """Whether enough tasks have several rows to tell what belongs to a task."""
         return len(self.groups) - len(set(self.groups)) >= outcome.FEWEST_ROWS
@@ -310,26 +341,37 @@ class Learner:
 
     def _keys(self) -> None:
         """Calls that a task wants, by the tools that some rollout calls; of several fields the one in most rows."""
-        trajectory = self.first_role("trajectory")
         offered = [path for path, field in self.found.items() if field.role == "tools"]
-        tools = calls.tools_of(self.sample, trajectory, offered)
+        tools = calls.tools_of(self.sample, self.steps, offered)
         wanted = []
         for path in self.free([p for p in self.sample.columns if "[" not in p]) if tools else ():
             shape = calls.call_shape(path, self.sample.of(path), tools)
-            why = self._why_wanted(shape, trajectory) if shape is not None else ""
+            why = self._why_wanted(shape) if shape is not None else ""
             if shape is not None and why:
                 wanted.append((shape, why))
         for shape, why in sorted(wanted, key=lambda one: -self.sample.present(one[0].path))[:1]:
             self.calls.append(shape)
             self.claim(shape.path, "expected-actions", why)
 
-    def _why_wanted(self, shape: CallShape, trajectory: str | None) -> str:
+    def _why_wanted(self, shape: CallShape) -> str:
         """Why calls are those of the key and not those that were made; empty where they may be either."""
         if self.has_repeats():
             same = self.constant_in_task(shape.path)
             return "the same calls in every repeat, of tools that rollouts call" if same else ""
-        lacks = calls.lacks_calls(self.sample, shape, trajectory)
+        lacks = calls.lacks_calls(self.sample, shape, self.steps)
         return "calls of tools that rollouts call, and that some rollouts lack" if lacks else ""
+
+    def _accounts(self) -> Iterator[str]:
+        """The outermost objects around checks and parts of the score that most rows have, and some lack."""
+        graded = [path for path, field in self.found.items() if field.role in ("checks", "score-part")]
+        seen = set()
+        for path in graded:
+            for around in parents(path):
+                count = sum(isinstance(value, dict) for value in self.sample.columns.get(around, ()))
+                if around not in seen and MOST_LACKING * len(self.sample) <= count < len(self.sample):
+                    seen.add(around)
+                    yield around
+                    break
 
     def _texts(self) -> None:
         output = texts.outputs(self.sample, self.first_role("trajectory"))
@@ -340,6 +382,12 @@ class Learner:
             decided = texts.role_of(column, output, names, of_task=shared)
             if decided is not None:
                 self.claim(path, *decided)
+        states = [
+            path for path, field in self.found.items() if field.role == "status" and field.decided_by == "content"
+        ]
+        limited = [path for path in states if any(map(texts.names_limit, set(self.sample.of(path))))]
+        if self.first_role("stop") is None and len(limited) == 1:
+            self.found[limited[0]] = replace(self.found[limited[0]], part="stop")
 
     def _matches(self) -> None:
         taken = {field.role for field in self.found.values()}

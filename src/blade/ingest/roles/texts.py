@@ -27,7 +27,14 @@ _ENDED = re.compile(
     re.IGNORECASE,
 )
 """Words with which harnesses of any kind say how something ended: of values, never of field names."""
+_LIMIT = re.compile(
+    r"max(?:imum)?[_ -]?(?:step|turn|token|round|iter|call|len|out|time)\w*|(?:step|turn|token|round|time|budget|context)s?[_ -]?(?:limit|out|exceeded)"
+    r"|deadline|^length$|context[_ -]?(?:full|window|length)|(?:limit|budget)\s(?:reached|exceeded|hit)",
+    re.IGNORECASE,
+)
 _BROKE = re.compile(r"\b\w*(?:Error|Exception|Timeout|Interrupt|Failure)\b|^Traceback|HTTP \d{3}")
+_ASSERTS = re.compile(r"\bassert|expected|mismatch|\bgot\b", re.IGNORECASE)
+"""What a test says of an answer: nothing broke there."""
 _RUNNER = re.compile(
     r"test session starts|^=+ .*(?:passed|failed|error).* in [\d.]+|^Ran \d+ tests?|^(?:not )?ok \d+|^--- (?:FAIL|PASS)"
     r"|^test result:|^Tests:\s|^(?:PASSED|FAILED) \S+::|^PASS(?:ED)?\b|^FAIL(?:ED)?\b|\d+ (?:passing|failing)$|^OK$",
@@ -56,6 +63,8 @@ def _short(texts: Sequence[str]) -> tuple[Role, str] | None:
     values = sorted(set(texts))
     if len(values) > MOST_STATUSES or (len(values) > 3 and len(values) * 2 > len(texts)):
         return None
+    if all(_BROKE.search(value) for value in values) and not any(_ASSERTS.search(value) for value in values):
+        return "error", f"names what broke: {', '.join(values[:2])}"
     if sum(len(value.split()) <= MOST_WORDS for value in values) * 2 <= len(values):
         return None
     broke = [value for value in values if _BROKE.search(value) and _is_class(value)]
@@ -65,6 +74,11 @@ def _short(texts: Sequence[str]) -> tuple[Role, str] | None:
     if len(ended) * 2 >= len(values) and not any(_is_path(value) for value in values):
         return "status", f"{len(values)} short values that say how it ended: {', '.join(values[:3])}"
     return None
+
+
+def names_limit(value: str) -> bool:
+    """Whether a short value names a limit that ended a rollout."""
+    return len(value) <= LONGEST_STATUS and _LIMIT.search(value) is not None
 
 
 def _is_class(value: str) -> bool:

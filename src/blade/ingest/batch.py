@@ -17,8 +17,9 @@ import msgspec
 from blade.ingest import cells, fields
 from blade.ingest.cells import Column, Make, any_there
 from blade.ingest.decode import Row, decode_any, encode
+from blade.ingest.roles.talk import as_items
 from blade.ingest.shapes import UsualItem
-from blade.model.roles import Roles
+from blade.model.roles import Roles, TalkShape
 
 _RAW = msgspec.Raw()
 _OBJECT, _LIST, _TEXT = b'{["'
@@ -176,6 +177,9 @@ class Batch:
             column = self.columns.get(top)
             for name in rest:
                 column = [None if raw is None else raw_inside(raw, name) for raw in column or ()] or None
+            talk = self._table.roles.talk
+            if column is not None and talk is not None and path == talk.path:
+                column = [None if raw is None else _as_items(raw, talk) for raw in column]
             self._raws[path] = column
         return self._raws[path]
 
@@ -248,6 +252,11 @@ _objects = msgspec.json.Decoder(dict[str, msgspec.Raw])
 def raw_inside(raw: bytes | msgspec.Raw, name: str) -> msgspec.Raw | None:
     """The raw value of a key of a raw object; None where it is none, or has no such key."""
     return _objects.decode(raw).get(name) if memoryview(raw)[0] == _OBJECT else None
+
+
+def _as_items(raw: bytes | msgspec.Raw, shape: TalkShape) -> msgspec.Raw:
+    """A trajectory of nobody's harness as messages."""
+    return msgspec.Raw(encode(as_items(decode_any(raw), shape)))
 
 
 def _with_wholes(columns: dict[str, Column], roles: Roles) -> frozenset[str]:

@@ -91,6 +91,20 @@ class CallShape(Struct, frozen=True, kw_only=True):
     """Field of an item that says who has to call; empty where none does."""
 
 
+class TalkShape(Struct, frozen=True, kw_only=True):
+    """How a trajectory of nobody's harness writes down its items."""
+
+    path: str
+    who: str = ""
+    """Field of an item with who acts; empty where only the agent does."""
+    text: str
+    tool: str = ""
+    arguments: str = ""
+    result: str = ""
+    agents: tuple[str, ...] = ()
+    """Of those who act, the ones that are the agent."""
+
+
 class Roles(Struct, frozen=True, kw_only=True):
     """The fields of a run, in order of their path."""
 
@@ -103,6 +117,8 @@ class Roles(Struct, frozen=True, kw_only=True):
     """The same for its request."""
     calls: tuple[CallShape, ...] = ()
     """The fields with the role `expected-actions`, in order of their path."""
+    talk: TalkShape | None = None
+    """How the field with the role `trajectory` is written, where no known harness writes so."""
     accounts: tuple[str, ...] = ()
     """Objects that hold checks or parts of the score, and are empty in some rows: there the grader left no account."""
     phases: tuple[PhaseStamps, ...] = ()

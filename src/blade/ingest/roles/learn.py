@@ -12,13 +12,13 @@ from msgspec.structs import replace
 from blade.ingest import cells
 from blade.ingest.decode import encode
 from blade.ingest.fields import BY_NAME, DOCUMENTED, KNOWN_SLICES
-from blade.ingest.roles import calls, matches, outcome, scripts, texts
+from blade.ingest.roles import calls, matches, outcome, scripts, talk, texts
 from blade.ingest.roles.checked import Checked, checked_fields
 from blade.ingest.roles.outcome import Choice, Verdicts, last
 from blade.ingest.roles.paths import Sample, is_messages, parents
 from blade.ingest.roles.stamps import read_times
 from blade.ingest.steps import read_steps
-from blade.model.roles import CallShape, DecidedBy, FieldRole, Role, Roles
+from blade.model.roles import CallShape, DecidedBy, FieldRole, Role, Roles, TalkShape
 from blade.model.rollout import Step
 
 TABLE_ROLES: Mapping[str, Role] = {
@@ -83,6 +83,7 @@ class Learner:
         self.reward: Verdicts | None = None
         self.groups: list[Any] = []
         self.calls: list[CallShape] = []
+        self.talk: TalkShape | None = None
 
     def learn(self) -> Roles:
         sample = self.sample
@@ -107,6 +108,7 @@ class Learner:
             response=self.response if self.response != "response" else "",
             request=self.request if self.request != "responses_create_params" else "",
             calls=tuple(self.calls),
+            talk=self.talk,
             accounts=tuple(sorted(self._accounts())),
             phases=times,
             sampled=len(sample),
@@ -208,8 +210,24 @@ class Learner:
                 key=lambda path: (len({_key(v) for v in self.sample.of(path)}), sum(map(len, self.sample.of(path)))),
             )
             self.claim(most, "trajectory", "a list of messages in which the agent speaks")
+        if not spoken:
+            self._foreign_talk()
         for path in lists:
             self.claim(path, "prompt", "a list of messages without the agent's")
+
+    def _foreign_talk(self) -> None:
+        """The list with most in it that is built as a trajectory is, whatever its fields are called."""
+        shapes = [
+            shape
+            for path in self.sample.columns
+            if "[" not in path and not self.is_inside(path) and path not in self.found
+            if (shape := talk.talk_shape(path, self.sample.columns[path])) is not None
+        ]
+        if shapes:
+            self.talk = max(shapes, key=lambda shape: len(encode(self.sample.of(shape.path))))
+            column = self.sample.columns[self.talk.path]
+            self.sample.columns[self.talk.path] = [talk.as_items(value, self.talk) for value in column]
+            self.claim(self.talk.path, "trajectory", f"a list of what happened: {_described(self.talk)}")
 
     def _reward(self) -> None:
         sample = self.sample
@@ -395,13 +413,28 @@ class Learner:
         if not taken.isdisjoint(("expected", "expected-actions")) or self.reward is None:
             return
         free = [p for p in self.sample.columns if "[" not in p and p not in self.found and not self.is_inside(p)]
-        output = texts.outputs(self.sample, self.first_role("trajectory"))
+        trajectory = self.first_role("trajectory")
+        prose = [path for path in self.free(self.sample.scalars) if texts.is_prose(self.sample.of(path))]
+        output = texts.outputs(self.sample, trajectory) if trajectory is not None else texts.beside(self.sample, prose)
         pair = matches.agreeing_pair(
             self.sample, free, self.reward, self.groups if self.has_repeats() else None, output
         )
         if pair is not None:
             self.claim(pair.expected, "expected", pair.why)
             self.claim(pair.produced, "produced", pair.why)
+            if trajectory is None:
+                self._reply([path for path in prose if path not in (pair.expected, pair.produced)], pair.produced)
+
+    def _reply(self, prose: Sequence[str], produced: str) -> None:
+        """Where no trajectory is recorded: the text in which the answer stands, and the only other one, the prompt."""
+        told = {path: texts.share_with(self.sample, path, produced) for path in prose}
+        best = max(told, key=lambda path: told[path], default=None)
+        if best is None or told[best] < texts.LEAST_WRITTEN:
+            return
+        self.claim(best, "trajectory", "a text in which the answer stands")
+        others = [path for path in self.free(prose) if self._is_of_task(path)]
+        if len(others) == 1 and self.first_role("prompt") is None:
+            self.claim(others[0], "prompt", "the only other text; it is of the task")
 
     def _by_name(self) -> None:
         """What is left under the names that people use."""
@@ -465,6 +498,11 @@ _OF_REQUEST: tuple[tuple[str, Role, str], ...] = (
     ("tools", "tools", ""),
     ("model", "model", ""),
 )
+
+
+def _described(shape: TalkShape) -> str:
+    parts = (("who", shape.who), ("text", shape.text), ("tool", shape.tool), ("result", shape.result))
+    return ", ".join(f"{what} in `{name}`" for what, name in parts if name)
 
 
 def _in_words(values: Sequence[Any]) -> bool:

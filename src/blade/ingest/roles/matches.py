@@ -111,10 +111,15 @@ def _sides(
     written = [sum(_stands_in(columns[path][p], output[p]) for p in failures) for path in (one, two)]
     if abs(written[0] - written[1]) >= max(2, len(failures) / 4):
         return (two, one) if written[0] > written[1] else (one, two)
-    for first, second in ((one, two), (two, one)):
-        if _WANTED.search(_name(first)) and _GIVEN.search(_name(second)):
-            return first, second
+    scores = [_by_name(first, second) for first, second in ((one, two), (two, one))]
+    if scores[0] != scores[1]:
+        return (one, two) if scores[0] > scores[1] else (two, one)
     return None, None
+
+
+def _by_name(wanted: str, given: str) -> int:
+    """How much the names say that one was wanted and the other given."""
+    return (_WANTED.search(_name(wanted)) is not None) + (_GIVEN.search(_name(given)) is not None)
 
 
 def _name(path: str) -> str:
@@ -122,7 +127,9 @@ def _name(path: str) -> str:
 
 
 def _stands_in(value: str | None, output: str) -> bool:
-    return value is not None and len(value) >= FEWEST_WRITTEN and value in output
+    if value is None or len(value) < FEWEST_WRITTEN:
+        return value is not None and value.isdecimal() and re.search(rf"(?<!\d){value}(?!\d)", output) is not None
+    return value in output
 
 
 def all_one(values: Sequence[Any], groups: Sequence[Any]) -> bool:

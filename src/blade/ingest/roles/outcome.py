@@ -28,6 +28,10 @@ FEWEST_TASKS = 5
 MOST_REPEATS = 100
 """A value that more rows share is a category."""
 LONGEST_ID = 100
+MOST_SAME = 0.2
+"""Of the rows, those in which a name of a task may be the value of another field by chance."""
+FEWEST_SPACES = 3
+"""Names of tasks have hardly more than three words."""
 
 _NAMED_REWARD = ("reward", "score", "is_correct", "correct", "passed", "resolved", "is_resolved", "solved", "success")
 _REWARD_WORDS = re.compile(r"reward|scor|correct|pass|resolv|solv|success|acc|verdict|outcome|grade|result")
@@ -178,7 +182,19 @@ def choose_task(sample: Sample, prompts: Sequence[str | None], taken: frozenset[
         chosen = [path for path in repeated if grouping[path] == best]
         return _of_equal(sample, chosen, f"{best} other fields are constant within it")
     unique = [path for path in ids if path not in repeated and not _NO_TASK.search(last(path).lower())]
-    return _of_unique(sample, unique) if unique and len(set(prompts)) < len(sample) else Choice()
+    unique = [path for path in unique if not _is_compared(sample, path)]
+    return _of_unique(sample, unique) if unique else Choice()
+
+
+def _is_compared(sample: Sample, path: str) -> bool:
+    """Whether another field has the same value in many rows and another in some, as an answer beside the expected one has."""
+    mine = [str(value) for value in sample.columns[path]]
+    for other in sample.scalars:
+        if other != path:
+            same = sum(a == str(b) for a, b in zip(mine, sample.columns[other], strict=True))
+            if MOST_SAME * len(mine) <= same < len(mine):
+                return True
+    return False
 
 
 def _of_equal(sample: Sample, paths: Sequence[str], why: str) -> Choice:
@@ -204,8 +220,13 @@ def _of_unique(sample: Sample, paths: Sequence[str]) -> Choice:
 
 
 def _oddness(sample: Sample, path: str) -> int:
-    """How little the values look like names of tasks: 0 where they differ in digits alone, 1 where they count, 2 in one word."""
+    """How little the values look like names of tasks: 0 where they differ in digits alone, 1 where they count, 2 in one word.
+
+    Sentences are what was asked or said, and no names, though they differ in digits alone.
+    """
     texts = [str(value) for value in sample.of(path)]
+    if sum(text.count(" ") >= FEWEST_SPACES for text in texts) * 2 > len(texts):
+        return 4
     if all(text.isdigit() for text in texts):
         numbers = {int(text) for text in texts}
         return 1 if max(numbers) - min(numbers) < 2 * len(numbers) + 10 else 3

@@ -13,6 +13,12 @@ from blade.model.roles import ResultShape
 WORDS: Mapping[str, bool] = {
     **dict.fromkeys(("pass", "passed", "success", "succeeded", "successful", "ok", "true", "met", "yes"), True),
     **dict.fromkeys(("satisfied", "correct", "resolved", "xfail", "xfailed"), True),
+    **dict.fromkeys(
+        ("right", "green", "y", "good", "accept", "accepted", "win", "won", "ja", "oui", "si", "tak", "hai"), True
+    ),
+    **dict.fromkeys(
+        ("wrong", "red", "n", "bad", "reject", "rejected", "lose", "lost", "nein", "non", "nie", "iie"), False
+    ),
     **dict.fromkeys(("fail", "failed", "failure", "error", "errored", "false", "not_met", "not met", "no"), False),
     **dict.fromkeys(("unsatisfied", "incorrect", "unresolved", "xpass", "timeout", "crashed", "broken"), False),
 }

@@ -19,6 +19,7 @@ SHARE = 0.5
 """Most texts of a field must look so."""
 LONGEST_LOOKED_AT = 200_000
 LEAST_WRITTEN = 0.5
+FEWEST_SPACES = 3
 
 _ENDED = re.compile(
     r"time(?:d)?[_ -]?out|error|exception|fail|complet|success|stop|limit|abort|cancel|kill|crash|exceed|max[_ -]|truncat"
@@ -145,3 +146,19 @@ def _strings(value: Any) -> list[str]:
         elif isinstance(one, list):
             waiting += one
     return found
+
+
+def is_prose(values: Sequence[Any]) -> bool:
+    """Whether texts are sentences."""
+    return sum(isinstance(value, str) and value.count(" ") >= FEWEST_SPACES for value in values) * 2 > len(values)
+
+
+def beside(sample: Sample, paths: Sequence[str]) -> list[str]:
+    """All that some fields of each row hold, in lower case."""
+    return ["\n".join(str(sample.columns[path][place] or "") for path in paths).lower() for place in range(len(sample))]
+
+
+def share_with(sample: Sample, path: str, value: str) -> float:
+    """In which share of the rows a text holds the value of another field."""
+    pairs = zip(sample.columns[path], sample.columns[value], strict=True)
+    return sum(b is not None and str(b).lower() in str(a or "").lower() for a, b in pairs) / len(sample)

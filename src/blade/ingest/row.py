@@ -23,6 +23,7 @@ from blade.ingest.fingerprints import (
     request_fingerprint,
 )
 from blade.ingest.jsonl import Record, source_of
+from blade.ingest.mapping import reward_of
 from blade.ingest.roles.results import verdict_of
 from blade.ingest.rollouts import (
     LONGEST_ANSWER,
@@ -353,8 +354,8 @@ def _lost(values: Column, used: Column) -> list[int]:
 
 def _worded(value: Any) -> Any:
     """A word such as `passed` as the verdict that it is; every other value as it is."""
-    verdict_ = verdict_of(value) if isinstance(value, str) else None
-    return value if verdict_ is None else float(verdict_)
+    reward = reward_of(value) if isinstance(value, str) and verdict_of(value) is not None else None
+    return value if reward is None else reward
 
 
 def _rewards(batch: Batch, odd: Odd) -> Columns:

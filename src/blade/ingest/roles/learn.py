@@ -240,7 +240,13 @@ class Learner:
         }
         if documented is None:
             held = {one.shape.path: one.held for one in self.checks}
-            choice = outcome.choose_reward({p: v for p, v in candidates.items() if p not in self.found}, held)
+            free = {p: v for p, v in candidates.items() if p not in self.found}
+            choice = outcome.choose_reward(
+                free,
+                held,
+                lambda path: outcome.is_in_words(self.sample.of(path)),
+                lambda: matches.equalities(self.sample, [p for p in self.sample.columns if p not in free]),
+            )
             if choice.path is None:
                 self.undecided += [choice.undecided] if choice.undecided else []
                 return
@@ -277,9 +283,9 @@ class Learner:
             taken = frozenset(self.found) | {p for p in self.sample.scalars if self.is_inside(p)}
             wholes = tuple(f"{whole}." for whole in (self.response, self.request) if whole)
             taken |= {p for p in self.sample.scalars if wholes and p.startswith(wholes)}
-            taken |= {p for p in self.sample.scalars if p in (*BY_NAME["key"].paths, *KNOWN_SLICES)}
+            taken |= {p for p in self.sample.scalars if p in KNOWN_SLICES}
             taken |= {p for p in self.sample.scalars if outcome.as_verdicts(self.sample.columns[p]) is not None}
-            choice = outcome.choose_task(self.sample, prompts, taken)
+            choice = outcome.choose_task(self.sample, prompts, taken, frozenset(BY_NAME["key"].paths))
             self._take(choice, "task")
             if choice.undecided:
                 self.undecided.append(choice.undecided)
@@ -415,7 +421,7 @@ class Learner:
         free = [p for p in self.sample.columns if "[" not in p and p not in self.found and not self.is_inside(p)]
         trajectory = self.first_role("trajectory")
         prose = [path for path in self.free(self.sample.scalars) if texts.is_prose(self.sample.of(path))]
-        output = texts.outputs(self.sample, trajectory) if trajectory is not None else texts.beside(self.sample, prose)
+        output = self._last_words() if trajectory is not None else texts.beside(self.sample, prose)
         pair = matches.agreeing_pair(
             self.sample, free, self.reward, self.groups if self.has_repeats() else None, output
         )
@@ -424,6 +430,12 @@ class Learner:
             self.claim(pair.produced, "produced", pair.why)
             if trajectory is None:
                 self._reply([path for path in prose if path not in (pair.expected, pair.produced)], pair.produced)
+
+    def _last_words(self) -> list[str]:
+        """What each row's agent said last, in lower case: an answer stands there, and what it was worked out from does not."""
+        said = [[step.text for step in steps if step.party == "agent" and step.text] for steps in self.steps]
+        whole = texts.outputs(self.sample, self.first_role("trajectory"))
+        return [words[-1].lower() if words else text for words, text in zip(said, whole, strict=True)]
 
     def _reply(self, prose: Sequence[str], produced: str) -> None:
         """Where no trajectory is recorded: the text in which the answer stands, and the only other one, the prompt."""

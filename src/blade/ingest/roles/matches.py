@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from blade.ingest import cells
 from blade.ingest.roles.outcome import Verdicts
 from blade.ingest.roles.paths import Sample
 
@@ -136,3 +137,22 @@ def all_one(values: Sequence[Any], groups: Sequence[Any]) -> bool:
     """Whether each group has one value."""
     known: dict[Any, Any] = {}
     return all(known.setdefault(group, value) == value for group, value in zip(groups, values, strict=True))
+
+
+def equalities(sample: Sample, paths: Sequence[str]) -> list[Verdicts]:
+    """For every two fields with many values that are equal in some rows and not in others: where they are."""
+    columns = {path: [_whole(value) for value in sample.columns[path]] for path in paths if "[" not in path}
+    many = {path: column for path, column in columns.items() if len({*column} - {None}) >= FEWEST_VALUES}
+    names = list(many)[:MOST_FIELDS]
+    found: list[Verdicts] = []
+    for place, one in enumerate(names):
+        for two in names[place + 1 :]:
+            equal: Verdicts = [float(a == b) for a, b in zip(many[one], many[two], strict=True)]
+            if FEWEST_OF_EACH <= sum(value or 0 for value in equal) <= len(equal) - 1:
+                found.append(equal)
+    return found
+
+
+def _whole(value: Any) -> str | None:
+    """A value as it is compared; lists and objects by what they hold."""
+    return cells.as_text(value) if isinstance(value, list | dict) else normal(value)

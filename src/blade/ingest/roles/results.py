@@ -194,7 +194,7 @@ def verdict_fields(items: Sequence[Mapping[str, Any]]) -> list[str]:
         values = [item.get(name) for item in items]
         good = [value for value in values if verdict_of(value) is not None]
         # A tenth may have been skipped, or left out by a judge that gave up.
-        if len(good) >= 0.5 * len(items) and all(is_result(value) for value in values):
+        if len(good) > 0.5 * len(items) and all(is_result(value) for value in values):
             found.append((min(map(_rank, good)), name))
     return [name for _, name in sorted(found, key=lambda pair: pair[0])]
 

@@ -47,7 +47,7 @@ def talk_shape(path: str, column: Sequence[Any]) -> TalkShape | None:
     who = _who(items, lists, tool)
     text = _text(items, {who, tool, result, arguments})
     if text and (tool or (who and _alternates(lists, who))):
-        agents = _agents(items, lists, who, tool) if who else ()
+        agents = _agents(items, who, tool) if who else ()
         return TalkShape(path=path, who=who, text=text, tool=tool, arguments=arguments, result=result, agents=agents)
     return None
 
@@ -165,8 +165,8 @@ def _alternates(lists: Sequence[Items], who: str) -> bool:
     return 2 * several > len(lists) and not any(re.search(r"[/\\]|^\d+$|\.\w{2,4}$", name) for name in names)
 
 
-def _agents(items: Items, lists: Sequence[Items], who: str, tool: str) -> tuple[str, ...]:
-    """Those who are the agent: by what they are called, by the tools that they call, else all but the one who begins."""
+def _agents(items: Items, who: str, tool: str) -> tuple[str, ...]:
+    """Those who are the agent: by what they are called, by the tools that they call, else all who are nobody else."""
     names = sorted({*_strings(items, who)})
     known = [name for name in names if name.lower() in AGENTS]
     if known:
@@ -176,9 +176,6 @@ def _agents(items: Items, lists: Sequence[Items], who: str, tool: str) -> tuple[
     acting = [name for name in free if name in callers]
     if acting:
         return tuple(acting)
-    first = {_strings(value, who)[0] for value in lists if _strings(value, who)}
-    if len(names) == 2 and len(free) == 2 and len(first) == 1:
-        return tuple(name for name in free if name not in first)
     return tuple(free)
 
 

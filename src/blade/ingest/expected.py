@@ -90,8 +90,13 @@ def _plan(names: tuple[str, ...]) -> _Plan | None:
 def _plan_of(names: tuple[str, ...], table: fields.RunFields) -> _Plan | None:
     paths = fields.applying(names)
     learned = {top for shape in table.roles.results for top in checks.tops(shape)}
+    labels = table.roles.paths("annotation")
     accounts = (path for path in table.roles.accounts if path.partition(".")[0] in names)
-    words = (name for name in names if name not in _NOT_WORDS and name not in fields.ACCOUNTS and _speaks(name))
+    words = (
+        name
+        for name in names
+        if name not in _NOT_WORDS and name not in fields.ACCOUNTS and _speaks(name) and name not in labels
+    )
     plan = _Plan(
         actions=paths["expected_actions"],
         statements=paths["expected_statements"],

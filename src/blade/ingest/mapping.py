@@ -10,10 +10,10 @@ from typing import Any
 import msgspec
 
 from blade.ingest import cells
-from blade.ingest.checks import verdict
 from blade.ingest.decode import BAD_VALUE, Row, decode_any, encode
 from blade.ingest.fields import BY_NAME, is_verdict
 from blade.ingest.roles.outcome import says_bad
+from blade.ingest.roles.results import verdict_of
 from blade.model.errors import RequestError
 from blade.model.field_map import TARGETS, FieldMap
 
@@ -34,7 +34,6 @@ _IS_AMOUNT = re.compile(r"token|second|time|_ms|Ms$|cost|step|turn|count|num|dur
 _MOST_REPEATS = 64
 """A whole number beyond it is no index of an attempt: people repeat a task a few times."""
 _NUMBER = re.compile(r"-?\d{1,15}(?:\.\d+)?(?:e[-+]?\d{1,3})?")
-_OTHER_WORDS = {"correct": True, "incorrect": False, "wrong": False, "resolved": True, "unresolved": False}
 _NAMES_A_TASK = re.compile(r"(?:\b|_)(?:id|task|case|key|test|question|problem|instance|name)\b", re.IGNORECASE)
 _NOT_JUDGED = ("error", "errored", "skipped", "skip", "n/a", "none", "unknown")
 """Words for a result that is no verdict."""
@@ -107,7 +106,7 @@ def reward_of(value: object) -> float | None:
         word = value.strip().lower()
         if word in _NOT_JUDGED:
             return None
-        judged = _OTHER_WORDS.get(word, verdict(word))
+        judged = verdict_of(word)
         return float(judged) if judged is not None else float(word) if _NUMBER.fullmatch(word) else None
     return cells.number(value)
 

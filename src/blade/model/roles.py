@@ -32,8 +32,10 @@ Role = Literal[
     "script",
     "score-part",
     "task-field",
+    "annotation",
 ]
-"""`task-field`: equal in all repeats of a task and different between tasks, without a role of its own: it may be a slice."""
+"""`task-field`: equal in all repeats of a task and different between tasks, without a role of its own: it may be a slice.
+`annotation`: what people wrote about the rollout afterwards, which is never evidence."""
 
 DecidedBy = Literal["format", "content", "name", "user"]
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from blade.ingest.roles.matches import LEAST_GAIN
+from blade.ingest.roles.outcome import Verdicts
 from blade.ingest.roles.paths import Sample
 from blade.model.roles import CallShape
 from blade.model.rollout import Step
@@ -13,6 +16,7 @@ from blade.model.rollout import Step
 NAMES = ("name", "tool", "tool_name", "function")
 ARGUMENTS = ("arguments", "kwargs", "args", "parameters", "input")
 """Of several fields that fit, the ones under the names of documented formats come first."""
+_WANTED = re.compile(r"expect|gold|truth|reference|target|need|want|requir|ideal", re.IGNORECASE)
 _AGENTS = ("assistant", "agent", "model", "ai", "bot", "")
 _USERS = ("user", "customer", "client", "human")
 """Who has to call, as values and never as names of fields."""
@@ -137,3 +141,50 @@ def lacks_calls(sample: Sample, shape: CallShape, trajectories: Sequence[tuple[S
     """Whether some rollout calls none of a tool that its field wants: what a rollout made is in its own trajectory."""
     rows = zip(sample.columns[shape.path], trajectories, strict=True)
     return any(not tools_wanted(value, shape) <= called(steps) for value, steps in rows if value and steps)
+
+
+def made_and_wanted(
+    sample: Sample, paths: Sequence[str], reward: Verdicts, same_in_task: Callable[[str], bool] | None
+) -> tuple[CallShape, CallShape] | None:
+    """Of rows without a trajectory: the lists of calls that were made and that were wanted, equal in passes.
+
+    `same_in_task` tells of a field whether repeats of a task agree in it; without repeats, what was made is empty or names
+    other tools in some failures.
+    """
+    shapes = [shape for path in paths if (shape := _alone(path, sample.of(path))) is not None]
+    found = []
+    for one in shapes:
+        for two in shapes:
+            gain = _equal_in(sample, one, two, reward, 1.0) - _equal_in(sample, one, two, reward, 0.0)
+            if one.path != two.path and gain >= LEAST_GAIN and _is_made(sample, one, two, same_in_task):
+                found.append((gain, one, two))
+    return max(found, key=lambda pair: pair[0])[1:] if found else None
+
+
+def _alone(path: str, values: Sequence[Any]) -> CallShape | None:
+    """How calls are written of which no trajectory tells the tools: a name that recurs, beside an object."""
+    items = [item for value in values if isinstance(value, list) for item in _objects(value)]
+    for inside in ("", *_shared(items, dict)) if items else ():
+        holders = [item[inside] for item in items] if inside else items
+        names = [field for field in _shared(holders, str) if 2 * len({one[field] for one in holders}) <= len(holders)]
+        arguments = _arguments(holders)
+        if names and arguments:
+            return CallShape(path=path, inside=inside, name=_usual(names, NAMES), arguments=arguments)
+    return None
+
+
+def _equal_in(sample: Sample, one: CallShape, two: CallShape, reward: Verdicts, verdict: float) -> float:
+    """In which share of the rows with a verdict two lists hold the same calls."""
+    rows = zip(sample.columns[one.path], sample.columns[two.path], reward, strict=True)
+    equal = [as_calls(a, one) == as_calls(b, two) for a, b, given in rows if given == verdict]
+    return sum(equal) / len(equal) if equal else 0.0
+
+
+def _is_made(sample: Sample, made: CallShape, wanted: CallShape, same: Callable[[str], bool] | None) -> bool:
+    """Whether of two lists the first was made by rollouts, and the second is of the task."""
+    if same is not None:
+        return same(wanted.path) and not same(made.path)
+    empty = [sum(not value for value in sample.columns[shape.path]) for shape in (made, wanted)]
+    if empty[0] != empty[1]:
+        return empty[0] > empty[1]
+    return bool(_WANTED.search(wanted.path)) and not _WANTED.search(made.path)

@@ -13,6 +13,7 @@ from blade.ingest import cells
 from blade.ingest.decode import encode
 from blade.ingest.fields import BY_NAME, DOCUMENTED, KNOWN_SLICES
 from blade.ingest.roles import calls, matches, outcome, scripts, talk, texts
+from blade.ingest.roles.annotations import annotated
 from blade.ingest.roles.checked import Checked, checked_fields
 from blade.ingest.roles.outcome import Choice, Verdicts, last
 from blade.ingest.roles.paths import Sample, is_messages, parents
@@ -91,6 +92,7 @@ class Learner:
             return Roles()
         self._documented()
         self._trajectory()
+        self._annotations()
         self._reward()
         self._task()
         self._claim_checks()
@@ -229,6 +231,10 @@ class Learner:
             self.sample.columns[self.talk.path] = [talk.as_items(value, self.talk) for value in column]
             self.claim(self.talk.path, "trajectory", f"a list of what happened: {_described(self.talk)}")
 
+    def _annotations(self) -> None:
+        for path, why in list(annotated(self.sample, self.free(self.sample.scalars), self.steps)):
+            self.claim(path, "annotation", why, "name" if "its name" in why else "content")
+
     def _reward(self) -> None:
         sample = self.sample
         self.checks = checked_fields(sample, lambda path: path in self.found or self.is_inside(path))
@@ -365,6 +371,8 @@ class Learner:
 
     def _keys(self) -> None:
         """Calls that a task wants, by the tools that some rollout calls; of several fields the one in most rows."""
+        if self.first_role("trajectory") is None and self.reward is not None:
+            self._made_calls(self.reward)
         offered = [path for path, field in self.found.items() if field.role == "tools"]
         tools = calls.tools_of(self.sample, self.steps, offered)
         wanted = []
@@ -373,9 +381,25 @@ class Learner:
             why = self._why_wanted(shape) if shape is not None else ""
             if shape is not None and why:
                 wanted.append((shape, why))
-        for shape, why in sorted(wanted, key=lambda one: -self.sample.present(one[0].path))[:1]:
+        for shape, why in [] if self.calls else sorted(wanted, key=lambda one: -self.sample.present(one[0].path))[:1]:
             self.calls.append(shape)
             self.claim(shape.path, "expected-actions", why)
+
+    def _made_calls(self, reward: Verdicts) -> None:
+        """Calls that were made are the trajectory, where nothing else is recorded of it."""
+        free = self.free([p for p in self.sample.columns if "[" not in p])
+        pair = calls.made_and_wanted(self.sample, free, reward, self.constant_in_task if self.has_repeats() else None)
+        if pair is None:
+            return
+        made, wanted = pair
+        why = "lists of calls that are equal in passes and differ in failures"
+        if not made.inside:
+            self.talk = TalkShape(path=made.path, text="", tool=made.name, arguments=made.arguments)
+            self.sample.columns[made.path] = [talk.as_items(v, self.talk) for v in self.sample.columns[made.path]]
+        self.claim(made.path, "trajectory", f"{why}: these were made")
+        self.__dict__.pop("steps", None)  # they were read before there was a trajectory
+        self.calls.append(wanted)
+        self.claim(wanted.path, "expected-actions", f"{why}: these were wanted")
 
     def _why_wanted(self, shape: CallShape) -> str:
         """Why calls are those of the key and not those that were made; empty where they may be either."""
@@ -425,7 +449,12 @@ class Learner:
         pair = matches.agreeing_pair(
             self.sample, free, self.reward, self.groups if self.has_repeats() else None, output
         )
-        if pair is not None:
+        if pair is not None and not pair.decided:
+            self.undecided.append(
+                f"{pair.expected} and {pair.produced} agree in passes: one was expected and one given; "
+                f"say --map expected={pair.expected} --map answer={pair.produced}, or the other way round"
+            )
+        elif pair is not None:
             self.claim(pair.expected, "expected", pair.why)
             self.claim(pair.produced, "produced", pair.why)
             if trajectory is None:

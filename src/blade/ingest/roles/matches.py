@@ -32,6 +32,8 @@ class AgreeingFields(Struct, frozen=True, kw_only=True):
     expected: str
     produced: str
     why: str
+    decided: bool = True
+    """Whether it is known which is which."""
 
 
 def normal(value: Any) -> str | None:
@@ -75,7 +77,7 @@ def agreeing_pair(
     gain, one, two = best
     expected, produced = _sides(columns, one, two, groups, output, failures)
     if expected is None or produced is None:
-        return None
+        return AgreeingFields(expected=one, produced=two, why="", decided=False)
     high = _agreement(columns[one], columns[two], passes)
     why = f"the two agree in {high:.0%} of passes and {high - gain:.0%} of failures"
     return AgreeingFields(expected=expected, produced=produced, why=why)

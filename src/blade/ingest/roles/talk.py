@@ -183,6 +183,9 @@ def as_items(value: Any, shape: TalkShape) -> Any:
     """A trajectory as messages, one an item, with calls and results among their parts; anything else as it is."""
     if not isinstance(value, list):
         return value
+    if not value and not shape.text:
+        # Only calls are recorded: none were made, and whether anything was said is not known.
+        return [{"type": "no_call"}]
     return [_as_item(item, shape, place) if isinstance(item, dict) else item for place, item in enumerate(value)]
 
 

@@ -144,7 +144,12 @@ class Batch:
     @cached_property
     def prompts(self) -> Column:
         """The raw prompt of each row, in the order of the table; None where it has none."""
-        return self._first_raw([request.input for request in self.requests], self._table.prompts)
+        found = self._first_raw([request.input for request in self.requests], self._table.prompts)
+        if self._table.messages in self._table.prompts or None not in found:
+            return found
+        # A text is what was answered; a list of messages begins with what was asked.
+        chats = [raw if raw is not None and memoryview(raw)[0] == _LIST else None for raw in self.messages]
+        return [other if one is None else one for one, other in zip(found, chats, strict=True)]
 
     @cached_property
     def trajectories(self) -> Column:

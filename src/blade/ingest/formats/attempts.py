@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from blade.ingest.decode import BAD_VALUE, Unusable, decode_any, decode_row, encode
-from blade.ingest.fields import BY_NAME, is_rollout
+from blade.ingest.fields import BY_NAME, ID_NAMES, is_rollout
 from blade.ingest.foreign_rows import Fields, Records, as_rollouts, records_of, verdict_field
 from blade.ingest.formats import FileHead, Format, RunFacts
 from blade.ingest.jsonl import Record
 from blade.ingest.jsonl import records as lines_of
-from blade.ingest.roles.paths import is_messages
+from blade.ingest.roles.outcome import choose_task
+from blade.ingest.roles.paths import Sample, at, is_messages
 
 _ROWS = 1_000
 
@@ -40,7 +41,26 @@ def _attempts(rows: Sequence[Fields]) -> Records | None:
         return None
     name = found.path.split(".")[1]
     lists = [row.get(name) for row in rows]
-    return found if all(isinstance(one, list) and not is_messages(one) for one in lists) else None
+    if not all(isinstance(one, list) and not is_messages(one) for one in lists):
+        return None
+    return Records(
+        path=found.path, rows=[{**one, **task} for task, one in zip(_tasks(rows, name), found.rows, strict=False)]
+    )
+
+
+def _tasks(rows: Sequence[Fields], name: str) -> Iterator[Fields]:
+    """For each attempt its task: by the field that names the lines, else by their number."""
+    if any(given in row for row in rows for given in (*ID_NAMES, *BY_NAME["index"].paths)):
+        yield from ({} for row in rows for _ in _objects(row[name]))
+        return
+    named = choose_task(Sample(rows), [None] * len(rows), frozenset()).path
+    for place, row in enumerate(rows):
+        task = at(row, named) if named is not None else place
+        yield from ({"task_id": task} for _ in _objects(row[name]))
+
+
+def _objects(attempts: Sequence[Any]) -> list[Any]:
+    return [one for one in attempts if isinstance(one, dict)]
 
 
 def _records(path: Path) -> Records | None:

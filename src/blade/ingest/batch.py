@@ -17,8 +17,9 @@ import msgspec
 from blade.ingest import cells, fields
 from blade.ingest.cells import Column, Make, any_there
 from blade.ingest.decode import Row, decode_any, encode
+from blade.ingest.roles.talk import as_items
 from blade.ingest.shapes import UsualItem
-from blade.model.roles import Roles
+from blade.model.roles import Roles, TalkShape
 
 _RAW = msgspec.Raw()
 _OBJECT, _LIST, _TEXT = b'{["'
@@ -147,7 +148,12 @@ class Batch:
     @cached_property
     def prompts(self) -> Column:
         """The raw prompt of each row, in the order of the table; None where it has none."""
-        return self._first_raw([request.input for request in self.requests], self._table.prompts)
+        found = self._first_raw([request.input for request in self.requests], self._table.prompts)
+        if self._table.messages in self._table.prompts or None not in found:
+            return found
+        # A text is what was answered; a list of messages begins with what was asked.
+        chats = [raw if raw is not None and memoryview(raw)[0] == _LIST else None for raw in self.messages]
+        return [other if one is None else one for one, other in zip(found, chats, strict=True)]
 
     @cached_property
     def trajectories(self) -> Column:
@@ -180,6 +186,9 @@ class Batch:
             column = self.columns.get(top)
             for name in rest:
                 column = [None if raw is None else raw_inside(raw, name) for raw in column or ()] or None
+            talk = self._table.roles.talk
+            if column is not None and talk is not None and path == talk.path:
+                column = [None if raw is None else _as_items(raw, talk) for raw in column]
             self._raws[path] = column
         return self._raws[path]
 
@@ -259,6 +268,11 @@ _objects = msgspec.json.Decoder(dict[str, msgspec.Raw])
 def raw_inside(raw: bytes | msgspec.Raw, name: str) -> msgspec.Raw | None:
     """The raw value of a key of a raw object; None where it is none, or has no such key."""
     return _objects.decode(raw).get(name) if memoryview(raw)[0] == _OBJECT else None
+
+
+def _as_items(raw: bytes | msgspec.Raw, shape: TalkShape) -> msgspec.Raw:
+    """A trajectory of nobody's harness as messages."""
+    return msgspec.Raw(encode(as_items(decode_any(raw), shape)))
 
 
 def _with_wholes(columns: dict[str, Column], roles: Roles) -> frozenset[str]:

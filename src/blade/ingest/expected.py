@@ -14,6 +14,7 @@ import msgspec
 from blade.ingest import cells, checks, fields
 from blade.ingest.cells import raw_marks
 from blade.ingest.decode import Row, decode_any, encode
+from blade.ingest.roles.calls import as_calls
 from blade.model.expected import NOTHING_DUE, Due, DueCall, VerifierCheck, VerifierText
 from blade.model.tools import changes_state, is_deep
 
@@ -24,6 +25,7 @@ MOST_SAID = 24
 DEEPEST = 3
 
 _SPEAKER = ("assistant", "agent", "")
+_USERS = ("user", "customer", "client", "human")
 _ARGUMENTS = ("arguments", "kwargs", "args", "parameters", "input")
 _NOT_WORDS = frozenset(
     (*fields.KEY_NAMES, *fields.ID_NAMES, "response", "responses_create_params", "judge_responses_create_params")
@@ -88,7 +90,13 @@ def _plan(names: tuple[str, ...]) -> _Plan | None:
 def _plan_of(names: tuple[str, ...], table: fields.RunFields) -> _Plan | None:
     paths = fields.applying(names)
     learned = {top for shape in table.roles.results for top in checks.tops(shape)}
-    words = (name for name in names if name not in _NOT_WORDS and name not in fields.ACCOUNTS and _speaks(name))
+    labels = table.roles.paths("annotation")
+    accounts = (path for path in table.roles.accounts if path.partition(".")[0] in names)
+    words = (
+        name
+        for name in names
+        if name not in _NOT_WORDS and name not in fields.ACCOUNTS and _speaks(name) and name not in labels
+    )
     plan = _Plan(
         actions=paths["expected_actions"],
         statements=paths["expected_statements"],
@@ -98,7 +106,7 @@ def _plan_of(names: tuple[str, ...], table: fields.RunFields) -> _Plan | None:
         # By name: rows of one file may have their fields in other orders, and say the same.
         words=tuple(sorted(words)),
         accounts=tuple(name for name in fields.ACCOUNTS if name in names),
-        records=tuple(name for name in fields.RECORDS if name in names),
+        records=tuple(dict.fromkeys((*(name for name in fields.RECORDS if name in names), *accounts))),
         checks=checks.may_hold(names) or not learned.isdisjoint(names),
     )
     return plan if any(getattr(plan, name) for name in plan.__struct_fields__) else None
@@ -132,13 +140,16 @@ def read_due(row: Row, checked: tuple[VerifierCheck, ...] | None = None) -> Due:
     speaks = plan.words or plan.accounts
     return Due(
         calls=_calls(row, plan.actions) if plan.actions else None,
+        user_calls=_user_calls(row, plan.actions),
         statements=_statements(row, plan.statements) if plan.statements else (),
         answer=_answer(row, plan.expected) if plan.expected else None,
         extracts=any(_has_place(row, path) for path in plan.extracted),
         checks=checked if checked is not None else _checks(row) if plan.checks else (),
         said=tuple(islice(_all_said(row, plan), MOST_SAID)) if speaks else (),
-        empty_records=tuple([name for name in plan.records if not cells.has(row[name])]) if plan.records else (),
-        undecided=tuple([name for name in plan.records if _is_undecided(name, row[name])]) if plan.records else (),
+        empty_records=tuple([name for name in plan.records if _is_empty(row, name)]) if plan.records else (),
+        undecided=tuple([name for name in plan.records if name in row and _is_undecided(name, row[name])])
+        if plan.records
+        else (),
         script=_script(row, plan.script) if plan.script else None,
     )
 
@@ -147,6 +158,11 @@ def _has_place(row: Row, path: str) -> bool:
     """Whether a row has the field of a path, whatever stands in it."""
     top, _, inside = path.partition(".")
     return not inside or f'"{inside.rpartition(".")[2]}"'.encode() in bytes(row.get(top, b""))
+
+
+def _is_empty(row: Row, path: str) -> bool:
+    """Whether the object at a path holds nothing, or is not there."""
+    return not cells.has(row[path]) if path in row else not first_value(row, (path,))
 
 
 def _is_undecided(name: str, record: bytes | msgspec.Raw) -> bool:
@@ -229,7 +245,7 @@ def _read_values_of(names: tuple[str, ...], table: fields.RunFields) -> frozense
     plan = _plan(names)
     paths = (*plan.actions, *plan.statements, *plan.expected, *plan.script) if plan is not None else ()
     read = {path.partition(".")[0] for path in paths}
-    read |= {*plan.words, *plan.accounts, *plan.records} if plan is not None else set()
+    read |= {*plan.words, *plan.accounts, *map(_top, plan.records)} if plan is not None else set()
     checked = check_names(names)
     return frozenset(name for name in names if name in read or name in checked)
 
@@ -251,9 +267,14 @@ def _due_names_of(names: tuple[str, ...], table: fields.RunFields) -> tuple[str,
     if plan is None:
         return ()
     paths = (*plan.actions, *plan.statements, *plan.expected, *plan.script)
-    read = {path.partition(".")[0] for path in paths} | {*plan.extracted, *plan.words, *plan.accounts, *plan.records}
+    read = {path.partition(".")[0] for path in paths} | {*plan.extracted, *plan.words, *plan.accounts}
+    read |= {_top(path) for path in plan.records}
     checked = check_names(names)
     return tuple(name for name in names if name in read or name in checked)
+
+
+def _top(path: str) -> str:
+    return path.partition(".")[0]
 
 
 def check_names(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -279,7 +300,7 @@ def _checks(row: Row) -> tuple[VerifierCheck, ...]:
 
 
 def first_value(row: Mapping[str, bytes | msgspec.Raw], paths: tuple[str, ...]) -> Any:
-    """The first value, in the order of the paths, that is there and is not null."""
+    """The first value, in the order of the paths, that is there and is not null; calls under the names of keys."""
     for path in paths:
         top, *rest = path.split(".")
         raw = row.get(top)
@@ -287,7 +308,8 @@ def first_value(row: Mapping[str, bytes | msgspec.Raw], paths: tuple[str, ...]) 
         for name in rest:
             found = found.get(name) if isinstance(found, dict) else None
         if found is not None:
-            return found
+            shape = next((one for one in fields.of_run().roles.calls if one.path == path), None)
+            return found if shape is None else as_calls(found, shape)
     return None
 
 
@@ -314,11 +336,32 @@ def due_calls(value: object) -> tuple[DueCall, ...] | None:
             for one in value
             for tool, arguments in one.items()
         )
-    flat = [one for item in value for one in (item if isinstance(item, list) else [item])]
-    if not all(isinstance(one, dict) and _tool(one) and _is_call(one) for one in flat):
+    flat = _flat_calls(value)
+    if flat is None:
         return None
     mine = [one for one in flat if str(one.get("requestor") or "") in _SPEAKER]
     return tuple(_call(one) for one in mine)
+
+
+def _flat_calls(value: object) -> list[dict[str, object]] | None:
+    """The calls of a list, and of the lists in it; None when anything in it is no call."""
+    flat = (
+        [one for item in value for one in (item if isinstance(item, list) else [item])]
+        if isinstance(value, list)
+        else []
+    )
+    good = isinstance(value, list) and all(isinstance(one, dict) and _tool(one) and _is_call(one) for one in flat)
+    return flat if good else None
+
+
+def _user_calls(row: Row, paths: tuple[str, ...]) -> tuple[DueCall, ...]:
+    """The calls of the key that the simulated user has to make, in the first field that lists any."""
+    values = (first_value(row, (path,)) for path in paths)
+    return next((mine for value in values if (mine := _calls_of_user(value))), ())
+
+
+def _calls_of_user(value: object) -> tuple[DueCall, ...]:
+    return tuple(_call(one) for one in _flat_calls(value) or () if one.get("requestor") in _USERS)
 
 
 def _is_named_by_key(one: object) -> bool:

@@ -442,6 +442,7 @@ _FIELD_OF: Mapping[tuple[Role, str], str] = {
     ("produced", ""): "answer",
     ("error", ""): "error",
     ("stop", ""): "stop",
+    ("status", "stop"): "stop",
     ("usage", "input"): "input_tokens",
     ("usage", "output"): "output_tokens",
     ("duration", "total"): "seconds",

@@ -16,6 +16,8 @@ _ALIKE = 0.5
 """Of the fields that most records of a list have, the share that a record must have to be of the same kind."""
 _LONGEST_KEY = 200
 _LOOKED_AT = 50
+_LEARNED_FROM = 100
+"""Records from which a verdict is learned that has no usual name."""
 _NAMES = re.compile(r"(?:id|name|task|case|key|test)$", re.IGNORECASE)
 _REWARDS = ("reward", "score")
 _WORDS = frozenset(
@@ -137,7 +139,16 @@ def verdict_field(rows: Sequence[Mapping[str, Any]]) -> str | None:
         for name in dict.fromkeys(name for row in rows for name in row)
         if _is_worded([row[name] for row in rows if row.get(name) is not None], len(rows))
     ]
-    return worded[0] if len(worded) == 1 else None
+    return worded[0] if len(worded) == 1 else _verdict_by_content(rows)
+
+
+def _verdict_by_content(rows: Sequence[Mapping[str, Any]]) -> str | None:
+    """The field that the values of the records show to be their verdict."""
+    from blade.ingest.roles.learn import learn_roles
+
+    learned = learn_roles(rows[:_LEARNED_FROM])
+    paths = [path for path in learned.paths("reward") if any(_at(row, path) is not None for row in rows)]
+    return paths[0] if paths else None
 
 
 def _is_worded(values: Sequence[Any], rows: int) -> bool:

@@ -10,22 +10,30 @@ from typing import Any
 import msgspec
 
 from blade.ingest import cells
-from blade.ingest.checks import verdict
 from blade.ingest.decode import BAD_VALUE, Row, decode_any, encode
 from blade.ingest.fields import BY_NAME, is_verdict
+from blade.ingest.roles.outcome import says_bad
+from blade.ingest.roles.results import verdict_of
 from blade.model.errors import RequestError
 from blade.model.field_map import TARGETS, FieldMap
 
+REVERSED = "!"
+"""Before a field that is set where something went wrong, such as `failed` or an exit code: its zero is a pass."""
 _DEEPEST = 3
 _FEW = 3
 """Entries of a list that are looked into: the scores of a record, and not its history."""
 _LONGEST_ID = 100
 _MOST_SHOWN = 12
 _LONGEST_EXAMPLE = 40
+_MOST_SHARING = 5
+"""Rows on average with one value, beyond which another field names the task, if there is one."""
+_HIGHEST_GRADE = 100
+"""People grade up to 5, 10 or 100; larger numbers are amounts."""
+_IS_GRADE = re.compile(r"star|point|mark|grade|rating|percent|rank", re.IGNORECASE)
+_IS_AMOUNT = re.compile(r"token|second|time|_ms|Ms$|cost|step|turn|count|num|duration|length|size", re.IGNORECASE)
 _MOST_REPEATS = 64
 """A whole number beyond it is no index of an attempt: people repeat a task a few times."""
 _NUMBER = re.compile(r"-?\d{1,15}(?:\.\d+)?(?:e[-+]?\d{1,3})?")
-_OTHER_WORDS = {"correct": True, "incorrect": False, "wrong": False, "resolved": True, "unresolved": False}
 _NAMES_A_TASK = re.compile(r"(?:\b|_)(?:id|task|case|key|test|question|problem|instance|name)\b", re.IGNORECASE)
 _NOT_JUDGED = ("error", "errored", "skipped", "skip", "n/a", "none", "unknown")
 """Words for a result that is no verdict."""
@@ -57,9 +65,12 @@ def with_map(as_row: Callable[[Row], Row] | None, field_map: FieldMap) -> Callab
 
     def mapped(row: Row) -> Row:
         plain = row if as_row is None else as_row(row)
-        found = {TARGETS[target]: value for target, path in field_map if (value := _at(row, path)) is not None}
-        if "reward" in found:
-            found["reward"] = _as_number(found["reward"])
+        pairs = ((target, path.removeprefix(REVERSED), path) for target, path in field_map)
+        found = {
+            TARGETS[target]: _as_number(value, path.startswith(REVERSED)) if target == "reward" else value
+            for target, where, path in pairs
+            if (value := _at(row, where)) is not None
+        }
         return plain | found
 
     return mapped
@@ -79,9 +90,12 @@ def _at(row: Row, path: str) -> msgspec.Raw | None:
     return msgspec.Raw(encode(value)) if value is not None else None
 
 
-def _as_number(raw: msgspec.Raw) -> msgspec.Raw:
+def _as_number(raw: msgspec.Raw, reverse: bool) -> msgspec.Raw:
+    """A reward as a number; of a field that is set where something went wrong: 1 where it is not."""
     value = reward_of(decode_any(raw))
-    return raw if value is None else msgspec.Raw(encode(value))
+    if value is None:
+        return raw
+    return msgspec.Raw(encode(float(value == 0) if reverse else value))
 
 
 def reward_of(value: object) -> float | None:
@@ -92,7 +106,7 @@ def reward_of(value: object) -> float | None:
         word = value.strip().lower()
         if word in _NOT_JUDGED:
             return None
-        judged = _OTHER_WORDS.get(word, verdict(word))
+        judged = verdict_of(word)
         return float(judged) if judged is not None else float(word) if _NUMBER.fullmatch(word) else None
     return cells.number(value)
 
@@ -107,7 +121,12 @@ def guesses(rows: Sequence[Row]) -> str:
     order = sorted([*known, *others[: max(0, _MOST_SHOWN - len(known))]], key=list(fields).index)
     shown = [_field(path, fields[path][0], names.get(path)) for path in order]
     listed = ", ".join(shown) + (", ..." if len(fields) > len(order) else "")
+    reward = guessed["reward"]
+    if reward in fields and says_bad(reward) and not any(isinstance(value, str) for value in fields[reward]):
+        guessed["reward"] = f"{REVERSED}{reward}"
     tried = " ".join(f"--map {shlex.quote(f'{target}={path}')}" for target, path in guessed.items())
+    if reward in fields and any(_above_one(value) for value in fields[reward]) and not says_bad(reward):
+        tried += f" --pass-threshold {_threshold(reward, fields)}"
     return f"its fields are {listed or 'none'}; if these are rollouts, say what is what: {tried}"
 
 
@@ -132,6 +151,7 @@ def _field(path: str, value: Any, target: str | None) -> str:
 def _guessed(fields: Mapping[str, Sequence[Any]], rows: int) -> dict[str, str]:
     """What each field may be: task and reward always, `FIELD` where nothing looks like them."""
     scores = [path for path, values in fields.items() if _is_score(values, rows)]
+    scores = scores or [path for path, values in fields.items() if _is_grade(path, values, rows)]
     # Whole numbers from 0 to 1 may count attempts; truth values and fractions hardly do.
     reward = min(
         scores,
@@ -139,7 +159,11 @@ def _guessed(fields: Mapping[str, Sequence[Any]], rows: int) -> dict[str, str]:
         default=None,
     )
     ids = [path for path, values in fields.items() if path != reward and _is_id(values, rows)]
-    task = min(ids, key=lambda path: (_is_prose(fields[path]), _NAMES_A_TASK.search(path) is None), default=None)
+    task = min(
+        ids,
+        key=lambda path: (_is_coarse(fields[path]), _is_prose(fields[path]), _NAMES_A_TASK.search(path) is None),
+        default=None,
+    )
     found = {"task": task or "FIELD", "reward": reward or "FIELD"}
     taken = {task, reward}
     repeat = next((path for path, values in fields.items() if path not in taken and _is_repeat(values, rows)), None)
@@ -195,6 +219,30 @@ def _is_score(values: Sequence[Any], rows: int) -> bool:
     return len({float(value) for value in values}) > 1 or all(isinstance(value, bool) for value in values)
 
 
+def _is_grade(path: str, values: Sequence[Any], rows: int) -> bool:
+    """A number in every row that few rows share no more than by chance and that does not count them; or an exit code."""
+    if len(values) < rows or not all(type(value) in (int, float) and value >= 0 for value in values):
+        return False
+    if says_bad(path) and {0} < {*values}:
+        return True
+    if max(values) > _HIGHEST_GRADE or not (is_verdict(path) or _IS_GRADE.search(path)):
+        return False
+    ordered = list(values) == sorted(values) and len({*values}) == len(values)
+    return len({*values}) > 2 and not ordered and not _NAMES_A_TASK.search(path) and not _IS_AMOUNT.search(path)
+
+
+def _above_one(value: Any) -> bool:
+    return type(value) in (int, float) and value > 1
+
+
+def _threshold(reward: str, fields: Mapping[str, Sequence[Any]]) -> float:
+    """From which grade on a rollout passes: a constant beside it that lies among the grades, else the middle of them."""
+    grades = fields[reward]
+    constants = [values[0] for values in fields.values() if len({str(value) for value in values}) == 1]
+    among = [value for value in constants if type(value) in (int, float) and min(grades) < value < max(grades)]
+    return float(among[0]) if among else (min(grades) + max(grades)) / 2
+
+
 def _is_id(values: Sequence[Any], rows: int) -> bool:
     """A short text or a whole number in every row that tells most rows, or groups of repeats, apart."""
     if len(values) < rows or not all(
@@ -203,6 +251,11 @@ def _is_id(values: Sequence[Any], rows: int) -> bool:
     ):
         return False
     return len(set(map(str, values))) > max(1, rows // 10)
+
+
+def _is_coarse(values: Sequence[Any]) -> bool:
+    """Whether few values stand for many rows: a category, or an amount."""
+    return len(set(map(str, values))) * _MOST_SHARING < len(values)
 
 
 def _is_prose(values: Sequence[Any]) -> bool:

@@ -23,7 +23,9 @@ from blade.ingest.fingerprints import (
     request_fingerprint,
 )
 from blade.ingest.jsonl import Record, source_of
+from blade.ingest.mapping import reward_of
 from blade.ingest.roles.paths import at
+from blade.ingest.roles.results import verdict_of
 from blade.ingest.rollouts import (
     LONGEST_ANSWER,
     agent_spoke,
@@ -360,9 +362,16 @@ def _lost(values: Column, used: Column) -> list[int]:
     return [place for place, (value, use) in pairs if use is None and value is not None]
 
 
+def _worded(value: Any) -> Any:
+    """A word such as `passed` as the verdict that it is; every other value as it is."""
+    reward = reward_of(value) if isinstance(value, str) and verdict_of(value) is not None else None
+    return value if reward is None else reward
+
+
 def _rewards(batch: Batch, odd: Odd) -> Columns:
     values = batch.values(batch.paths["reward"])
-    rewards = cells.averages(values)
+    words = any(isinstance(value, str) for value in values)
+    rewards = cells.averages(list(map(_worded, values)) if words else values)
     for place in _lost(values, rewards):
         why = "not a finite number" if cells.finite(values[place]) is None else "too large to be averaged"
         said = f"reward is {cells.shown(values[place])}, {why}: the rollout is not scored"

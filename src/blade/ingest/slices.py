@@ -15,6 +15,7 @@ from blade.ingest.decode import decode_any, encode
 from blade.ingest.fields import KNOWN_SLICES
 from blade.ingest.frames import Stretches, kept, looked_up
 from blade.ingest.row_table import EXTRA
+from blade.model.roles import Role
 
 LONGEST_EXTRA = 48
 LARGEST_METADATA = 4096
@@ -23,6 +24,10 @@ _NO_SCALAR = b"{[n"
 _TAKEN = frozenset(
     path.split(".")[0] for field in fields.TABLE for path in field.paths if path not in fields.KNOWN_SLICES
 ) | {"seed", "agent_ref", "skills_ref", "usage", "created_at", "created", "timestamp"}
+
+
+_OF_A_ROLLOUT: Sequence[Role] = ("reward", "produced", "score-part", "annotation")
+"""Roles of fields that say what became of a rollout, and nothing of its task."""
 
 
 class Extras:
@@ -34,7 +39,7 @@ class Extras:
 
     def columns(self, batch: Batch) -> dict[str, Column]:
         """Small values that may turn out to be slices, as JSON text."""
-        plain, nested = _slice_names(tuple(batch.columns))
+        plain, nested = _slice_names(tuple(batch.columns), fields.of_run())
         found: dict[str, Column] = {EXTRA + name: self._small.column(batch.columns[name]) for name in plain}
         for name in nested:
             inside = [texts or {} for texts in self._inside.column(batch.columns[name])]
@@ -53,9 +58,11 @@ def _may_be_slice(name: str) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _slice_names(names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _slice_names(names: tuple[str, ...], table: fields.RunFields) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Of the fields of rows: those that may become slices, and objects whose fields may."""
-    plain = tuple(name for name in names if name not in fields.METADATA_NAMES and _may_be_slice(name))
+    of_rollout = {path for role in _OF_A_ROLLOUT for path in table.roles.paths(role)}
+    small = (name for name in names if name not in fields.METADATA_NAMES and name not in of_rollout)
+    plain = tuple(name for name in small if _may_be_slice(name))
     return plain, tuple(name for name in names if name in fields.METADATA_NAMES)
 
 

@@ -59,6 +59,8 @@ class Due(msgspec.Struct, frozen=True, kw_only=True):
 
     calls: tuple[DueCall, ...] | None = None
     """None when the key is no list of calls; empty when it wants none."""
+    user_calls: tuple[DueCall, ...] = ()
+    """What the simulated user must call itself."""
     statements: tuple[str, ...] = ()
     """What the agent must tell the user."""
     answer: str | None = None

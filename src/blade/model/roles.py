@@ -34,8 +34,10 @@ Role = Literal[
     "script",
     "score-part",
     "task-field",
+    "annotation",
 ]
-"""`task-field`: equal in all repeats of a task and different between tasks, without a role of its own: it may be a slice."""
+"""`task-field`: equal in all repeats of a task and different between tasks, without a role of its own: it may be a slice.
+`annotation`: what people wrote about the rollout afterwards, which is never evidence."""
 
 ENDINGS: tuple[Role, ...] = ("status", "error", "stop")
 """Roles of fields that name how a rollout ended."""
@@ -51,7 +53,7 @@ class FieldRole(Struct, frozen=True, kw_only=True):
     """Dotted; `[]` stands for the items of a list."""
     role: Role | None
     part: str = ""
-    """Which of several fields of the role: `input` or `output` of a usage, `total` of a duration."""
+    """Which of several fields of the role: `input` or `output` of a usage, `total` of a duration, `stop` of a status that names limits."""
     """None: not used."""
     why: str
     decided_by: DecidedBy = "content"
@@ -83,6 +85,34 @@ class ResultShape(Struct, frozen=True, kw_only=True):
     """Field of an object that names it; of `sides`, that of the names that failed; of `parallel`, the path of the names."""
 
 
+class CallShape(Struct, frozen=True, kw_only=True):
+    """How a field that lists calls writes them down."""
+
+    path: str
+    inside: str = ""
+    """Field of an item that holds the call; empty where the item is the call."""
+    name: str
+    """Field with the tool."""
+    arguments: str
+    """Field with the arguments by name."""
+    actor: str = ""
+    """Field of an item that says who has to call; empty where none does."""
+
+
+class TalkShape(Struct, frozen=True, kw_only=True):
+    """How a trajectory of nobody's harness writes down its items."""
+
+    path: str
+    who: str = ""
+    """Field of an item with who acts; empty where only the agent does."""
+    text: str
+    tool: str = ""
+    arguments: str = ""
+    result: str = ""
+    agents: tuple[str, ...] = ()
+    """Of those who act, the ones that are the agent."""
+
+
 class Roles(Struct, frozen=True, kw_only=True, dict=True):
     """The fields of a run, in order of their path."""
 
@@ -93,6 +123,12 @@ class Roles(Struct, frozen=True, kw_only=True, dict=True):
     """The field that holds what the Responses API calls a response, where it is not called so."""
     request: str = ""
     """The same for its request."""
+    calls: tuple[CallShape, ...] = ()
+    """The fields with the role `expected-actions`, in order of their path."""
+    talk: TalkShape | None = None
+    """How the field with the role `trajectory` is written, where no known harness writes so."""
+    accounts: tuple[str, ...] = ()
+    """Objects that hold checks or parts of the score, and are empty in some rows: there the grader left no account."""
     phases: tuple[PhaseStamps, ...] = ()
     sampled: int = 0
     """Rows that were looked at."""

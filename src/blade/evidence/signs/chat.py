@@ -11,13 +11,13 @@ simulated user, keys of other rows, and parts of the verdict.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from blade.evidence.actions import Made, Pairing, carried_out, changes, pair, same
 from blade.evidence.provenance import is_name
 from blade.evidence.signs.users import asks_for_transfer, is_transfer, user_signs
-from blade.evidence.signs.verifier_parts import DEEPEST, TRAJECTORY, verifier_parts
+from blade.evidence.signs.verifier_parts import verifier_parts
 from blade.model.expected import DueCall
 from blade.model.finding import Sign
 from blade.model.rollout import JUDGED, Outcome, Rollout, Step
@@ -31,10 +31,6 @@ MOST = 4
 MOST_PARTS = 6
 _UNDONE = ("action:missing", "action:partial", "statement:missing")
 _NO_ARGUMENTS = ("", "{}", "null")
-_BY = ("requestor", "by", "party", "role", "actor")
-"""Where a call of the key says who has to make it."""
-_USER = ("user", "customer", "client", "human")
-_ARGUMENTS = ("arguments", "kwargs", "args", "parameters")
 
 
 def chat_signs(rollout: Rollout) -> Iterator[Sign]:
@@ -50,7 +46,7 @@ def chat_signs(rollout: Rollout) -> Iterator[Sign]:
         yield from _transfer(due, steps)
     yield from user_signs(rollout, failed=failed, undone=undone)
     if failed:
-        yield from _of_user(rollout, steps)
+        yield from _of_user(rollout.due.user_calls, steps)
         yield from islice(verifier_parts(rollout), MOST_PARTS)
 
 
@@ -141,37 +137,10 @@ def _transfer(due: Sequence[DueCall], steps: Sequence[Step]) -> Iterator[Sign]:
         yield _of_call("transfer:needless", made.tool, made)
 
 
-def _of_user(rollout: Rollout, steps: Sequence[Step]) -> Iterator[Sign]:
+def _of_user(due: Sequence[DueCall], steps: Sequence[Step]) -> Iterator[Sign]:
     """The user's own calls against what it had to do; silent where its calls are not recorded as its own."""
     mine = [step for step in steps if step.party == "user" and step.kind == "call"]
-    due = _user_calls(rollout.row) if mine else ()
-    if due:
+    if mine and due:
         refused = {(step.answers, step.call_id) for step in steps if step.kind == "result" and step.failed}
         made = [Made(step, step.tool or "") for step in mine if (step.index, step.call_id) not in refused]
         yield from _paired("user-action", [call for call in due if changes_state(call.tool)], changes(made))
-
-
-def _user_calls(row: Mapping[str, object]) -> tuple[DueCall, ...]:
-    """The calls of the key that the simulated user has to make, in the first list of calls that says so."""
-    others = (value for name, value in row.items() if name not in TRAJECTORY)
-    return next((calls for value in others for calls in _lists(value, 0)), ())
-
-
-def _lists(value: object, depth: int) -> Iterator[tuple[DueCall, ...]]:
-    if isinstance(value, list):
-        calls = [one for one in value if isinstance(one, dict) and isinstance(one.get("name"), str)]
-        if mine := tuple(_due(one) for one in calls if any(one.get(by) in _USER for by in _BY)):
-            yield mine
-    elif isinstance(value, dict) and depth < DEEPEST:
-        for item in value.values():
-            yield from _lists(item, depth + 1)
-
-
-def _due(one: Mapping[str, object]) -> DueCall:
-    given = next((found for name in _ARGUMENTS if isinstance(found := one.get(name), dict)), {})
-    compared = one.get("compare_args")
-    return DueCall(
-        tool=str(one["name"]),
-        arguments={str(name): value for name, value in given.items()},
-        compared=tuple(map(str, compared)) if isinstance(compared, list) else None,
-    )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from blade.ingest.decode import decode_row, encode
+from blade.ingest.decode import Row, decode_any, decode_row, encode
 from blade.ingest.fields import VERDICTS
 from blade.ingest.formats import FileHead, Format
 from blade.ingest.jsonl import Record, Torn, whole_bytes
@@ -86,7 +86,16 @@ def refusal(path: Path) -> str:
     shown = ", ".join(names[:_MOST_NAMES]) + (", ..." if len(names) > _MOST_NAMES else "")
     encoded = [_encoded(row, _ending(path) in _TEXT) for row in whole.iter_rows(named=True)]
     rows = [{name: raw for name, raw in decode_row(row)[0].items() if name != "reward"} for row in encoded]
+    if _is_judged(rows):
+        return ""
     return f"none of its columns is a reward, a score or a verdict such as `passed` (they are {shown}); {guesses(rows)}"
+
+
+def _is_judged(rows: Sequence[Row]) -> bool:
+    """Whether the values of the rows show one of the columns to be the verdict."""
+    from blade.ingest.roles.learn import learn_roles
+
+    return bool(learn_roles([{name: decode_any(raw) for name, raw in row.items()} for row in rows]).paths("reward"))
 
 
 def records(path: Path, start: int, end: int | None) -> Iterator[Sequence[Record]]:

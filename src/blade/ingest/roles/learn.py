@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from msgspec.structs import replace
 
 from blade.ingest import cells
+from blade.ingest.decode import encode
 from blade.ingest.fields import BY_NAME, DOCUMENTED, KNOWN_SLICES
-from blade.ingest.roles import matches, outcome, texts
+from blade.ingest.roles import calls, matches, outcome, scripts, talk, texts
+from blade.ingest.roles.annotations import annotated
 from blade.ingest.roles.checked import Checked, checked_fields
 from blade.ingest.roles.outcome import Choice, Verdicts, last
 from blade.ingest.roles.paths import Sample, is_messages, parents
 from blade.ingest.roles.stamps import read_times
-from blade.model.roles import DecidedBy, FieldRole, Role, Roles
+from blade.ingest.steps import read_steps
+from blade.model.roles import CallShape, DecidedBy, FieldRole, Role, Roles, TalkShape
+from blade.model.rollout import Step
 
 TABLE_ROLES: Mapping[str, Role] = {
     "id": "task",
@@ -43,6 +48,10 @@ TABLE_ROLES: Mapping[str, Role] = {
 _PARTS = {"input_tokens": "input", "output_tokens": "output", "seconds": "total"}
 LONGEST_EXAMPLE = 60
 LONGEST_PROMPT_KEY = 4_000
+MOST_LACKING = 0.7
+"""Of the rows, those that must have a grader's account for its absence to mean anything."""
+MOST_CHANGING = 0.05
+"""Of the tasks, those whose repeats may differ in a field of the task: a benchmark may be broken in a few of them."""
 _COST = re.compile(r"cost|price|usd")
 _DURATION = re.compile(
     r"duration|seconds|elapsed|latency|runtime|run_time|execution_time|wall|_ms$|_sec$|_secs$|time_taken"
@@ -74,6 +83,8 @@ class Learner:
         self.checks: list[Checked] = []
         self.reward: Verdicts | None = None
         self.groups: list[Any] = []
+        self.calls: list[CallShape] = []
+        self.talk: TalkShape | None = None
 
     def learn(self) -> Roles:
         sample = self.sample
@@ -81,11 +92,13 @@ class Learner:
             return Roles()
         self._documented()
         self._trajectory()
+        self._annotations()
         self._reward()
         self._task()
         self._claim_checks()
         times = self._times()
         self._keys()
+        self._script()
         self._texts()
         self._matches()
         self._by_name()
@@ -96,6 +109,9 @@ class Learner:
             results=tuple(one.shape for one in sorted(self.checks, key=lambda one: one.shape.path)),
             response=self.response if self.response != "response" else "",
             request=self.request if self.request != "responses_create_params" else "",
+            calls=tuple(self.calls),
+            talk=self.talk,
+            accounts=tuple(sorted(self._accounts())),
             phases=times,
             sampled=len(sample),
             undecided=tuple(self.undecided),
@@ -196,8 +212,28 @@ class Learner:
                 key=lambda path: (len({_key(v) for v in self.sample.of(path)}), sum(map(len, self.sample.of(path)))),
             )
             self.claim(most, "trajectory", "a list of messages in which the agent speaks")
+        if not spoken:
+            self._foreign_talk()
         for path in lists:
             self.claim(path, "prompt", "a list of messages without the agent's")
+
+    def _foreign_talk(self) -> None:
+        """The list with most in it that is built as a trajectory is, whatever its fields are called."""
+        shapes = [
+            shape
+            for path in self.sample.columns
+            if "[" not in path and not self.is_inside(path) and path not in self.found
+            if (shape := talk.talk_shape(path, self.sample.columns[path])) is not None
+        ]
+        if shapes:
+            self.talk = max(shapes, key=lambda shape: len(encode(self.sample.of(shape.path))))
+            column = self.sample.columns[self.talk.path]
+            self.sample.columns[self.talk.path] = [talk.as_items(value, self.talk) for value in column]
+            self.claim(self.talk.path, "trajectory", f"a list of what happened: {_described(self.talk)}")
+
+    def _annotations(self) -> None:
+        for path, why in list(annotated(self.sample, self.free(self.sample.scalars), self.steps)):
+            self.claim(path, "annotation", why, "name" if "its name" in why else "content")
 
     def _reward(self) -> None:
         sample = self.sample
@@ -210,7 +246,13 @@ class Learner:
         }
         if documented is None:
             held = {one.shape.path: one.held for one in self.checks}
-            choice = outcome.choose_reward({p: v for p, v in candidates.items() if p not in self.found}, held)
+            free = {p: v for p, v in candidates.items() if p not in self.found}
+            choice = outcome.choose_reward(
+                free,
+                held,
+                lambda path: outcome.is_in_words(self.sample.of(path)),
+                lambda: matches.equalities(self.sample, [p for p in self.sample.columns if p not in free]),
+            )
             if choice.path is None:
                 self.undecided += [choice.undecided] if choice.undecided else []
                 return
@@ -247,9 +289,9 @@ class Learner:
             taken = frozenset(self.found) | {p for p in self.sample.scalars if self.is_inside(p)}
             wholes = tuple(f"{whole}." for whole in (self.response, self.request) if whole)
             taken |= {p for p in self.sample.scalars if wholes and p.startswith(wholes)}
-            taken |= {p for p in self.sample.scalars if p in (*BY_NAME["key"].paths, *KNOWN_SLICES)}
+            taken |= {p for p in self.sample.scalars if p in KNOWN_SLICES}
             taken |= {p for p in self.sample.scalars if outcome.as_verdicts(self.sample.columns[p]) is not None}
-            choice = outcome.choose_task(self.sample, prompts, taken)
+            choice = outcome.choose_task(self.sample, prompts, taken, frozenset(BY_NAME["key"].paths))
             self._take(choice, "task")
             if choice.undecided:
                 self.undecided.append(choice.undecided)
@@ -292,30 +334,92 @@ class Learner:
 
     # -- what values say
 
+    @cached_property
+    def steps(self) -> list[tuple[Step, ...]]:
+        """The steps of each row; empty where it has no trajectory."""
+        path = self.first_role("trajectory")
+        column = self.sample.columns[path] if path is not None else [None] * len(self.sample)
+        return [read_steps(encode(value)) if isinstance(value, list | dict) else () for value in column]
+
+    def _script(self) -> None:
+        """What a simulated user was told, and what the agent had to tell it."""
+        texts_of_task = [path for path in self.free(self.sample.scalars) if self._is_of_task(path)]
+        told = scripts.script_field(self.sample, texts_of_task, self.steps)
+        if told is not None:
+            whole = scripts.whole_script(self.sample, told, list(self.found))
+            self.claim(whole, "script", "its facts are what the user says, and the agent is not given it")
+        for path in self.free([p for p in self.sample.columns if "[" not in p]):
+            column = self.sample.columns[path]
+            if self.reward and self._is_of_task(path) and scripts.is_statements(column, self.steps, self.reward):
+                self.claim(path, "statements", "in passes the agent says all of it")
+
+    def _is_of_task(self, path: str) -> bool:
+        """Whether a field may belong to the task: it is the same in its repeats, where there are any."""
+        return not self.has_repeats() or self.constant_in_task(path)
+
     def has_repeats(self) -> bool:
         """Whether enough tasks have several rows to tell what belongs to a task."""
         return len(self.groups) - len(set(self.groups)) >= outcome.FEWEST_ROWS
 
     def constant_in_task(self, path: str) -> bool:
-        """Whether a field has one value in all rows of each task."""
-        by_group: dict[Any, str] = {}
+        """Whether a field has one value in all rows of nearly each task; rows without a value say nothing."""
+        by_group: dict[Any, set[str]] = {}
         for group, value in zip(self.groups, self.sample.columns[path], strict=True):
-            key = _key(value)
-            if by_group.setdefault(group, key) != key:
-                return False
-        return True
+            if value is not None:
+                by_group.setdefault(group, set()).add(_key(value))
+        return sum(len(keys) > 1 for keys in by_group.values()) <= MOST_CHANGING * len(by_group)
 
     def _keys(self) -> None:
-        """Calls that a task wants, by the tools that some rollout calls."""
-        called = texts.tools_called(self.sample, self.first_role("trajectory"))
-        for path in self.free([p for p in self.sample.columns if "[" not in p]):
-            wanted = matches.wanted_tools(self.sample.of(path))
-            if not (wanted and wanted & called):
-                continue
-            if self.has_repeats() and self.constant_in_task(path):
-                self.claim(path, "expected-actions", "the same calls in every repeat, of tools that rollouts call")
-            elif not self.has_repeats() and texts.lacks_calls(self.sample, path, self.first_role("trajectory")):
-                self.claim(path, "expected-actions", "calls of tools that rollouts call, and that some rollouts lack")
+        """Calls that a task wants, by the tools that some rollout calls; of several fields the one in most rows."""
+        if self.first_role("trajectory") is None and self.reward is not None:
+            self._made_calls(self.reward)
+        offered = [path for path, field in self.found.items() if field.role == "tools"]
+        tools = calls.tools_of(self.sample, self.steps, offered)
+        wanted = []
+        for path in self.free([p for p in self.sample.columns if "[" not in p]) if tools else ():
+            shape = calls.call_shape(path, self.sample.of(path), tools)
+            why = self._why_wanted(shape) if shape is not None else ""
+            if shape is not None and why:
+                wanted.append((shape, why))
+        for shape, why in [] if self.calls else sorted(wanted, key=lambda one: -self.sample.present(one[0].path))[:1]:
+            self.calls.append(shape)
+            self.claim(shape.path, "expected-actions", why)
+
+    def _made_calls(self, reward: Verdicts) -> None:
+        """Calls that were made are the trajectory, where nothing else is recorded of it."""
+        free = self.free([p for p in self.sample.columns if "[" not in p])
+        pair = calls.made_and_wanted(self.sample, free, reward, self.constant_in_task if self.has_repeats() else None)
+        if pair is None:
+            return
+        made, wanted = pair
+        why = "lists of calls that are equal in passes and differ in failures"
+        if not made.inside:
+            self.talk = TalkShape(path=made.path, text="", tool=made.name, arguments=made.arguments)
+            self.sample.columns[made.path] = [talk.as_items(v, self.talk) for v in self.sample.columns[made.path]]
+        self.claim(made.path, "trajectory", f"{why}: these were made")
+        self.__dict__.pop("steps", None)  # they were read before there was a trajectory
+        self.calls.append(wanted)
+        self.claim(wanted.path, "expected-actions", f"{why}: these were wanted")
+
+    def _why_wanted(self, shape: CallShape) -> str:
+        """Why calls are those of the key and not those that were made; empty where they may be either."""
+        if self.has_repeats():
+            same = self.constant_in_task(shape.path)
+            return "the same calls in every repeat, of tools that rollouts call" if same else ""
+        lacks = calls.lacks_calls(self.sample, shape, self.steps)
+        return "calls of tools that rollouts call, and that some rollouts lack" if lacks else ""
+
+    def _accounts(self) -> Iterator[str]:
+        """The outermost objects around checks and parts of the score that most rows have, and some lack."""
+        graded = [path for path, field in self.found.items() if field.role in ("checks", "score-part")]
+        seen = set()
+        for path in graded:
+            for around in parents(path):
+                count = sum(isinstance(value, dict) for value in self.sample.columns.get(around, ()))
+                if around not in seen and MOST_LACKING * len(self.sample) <= count < len(self.sample):
+                    seen.add(around)
+                    yield around
+                    break
 
     def _texts(self) -> None:
         output = texts.outputs(self.sample, self.first_role("trajectory"))
@@ -326,6 +430,12 @@ class Learner:
             decided = texts.role_of(column, output, names, of_task=shared)
             if decided is not None:
                 self.claim(path, *decided)
+        states = [
+            path for path, field in self.found.items() if field.role == "status" and field.decided_by == "content"
+        ]
+        limited = [path for path in states if any(map(texts.names_limit, set(self.sample.of(path))))]
+        if self.first_role("stop") is None and len(limited) == 1:
+            self.found[limited[0]] = replace(self.found[limited[0]], part="stop")
 
     def _matches(self) -> None:
         taken = {field.role for field in self.found.values()}
@@ -333,13 +443,39 @@ class Learner:
         if not taken.isdisjoint(("expected", "expected-actions")) or self.reward is None:
             return
         free = [p for p in self.sample.columns if "[" not in p and p not in self.found and not self.is_inside(p)]
-        output = texts.outputs(self.sample, self.first_role("trajectory"))
+        trajectory = self.first_role("trajectory")
+        prose = [path for path in self.free(self.sample.scalars) if texts.is_prose(self.sample.of(path))]
+        output = self._last_words() if trajectory is not None else texts.beside(self.sample, prose)
         pair = matches.agreeing_pair(
             self.sample, free, self.reward, self.groups if self.has_repeats() else None, output
         )
-        if pair is not None:
+        if pair is not None and not pair.decided:
+            self.undecided.append(
+                f"{pair.expected} and {pair.produced} agree in passes: one was expected and one given; "
+                f"say --map expected={pair.expected} --map answer={pair.produced}, or the other way round"
+            )
+        elif pair is not None:
             self.claim(pair.expected, "expected", pair.why)
             self.claim(pair.produced, "produced", pair.why)
+            if trajectory is None:
+                self._reply([path for path in prose if path not in (pair.expected, pair.produced)], pair.produced)
+
+    def _last_words(self) -> list[str]:
+        """What each row's agent said last, in lower case: an answer stands there, and what it was worked out from does not."""
+        said = [[step.text for step in steps if step.party == "agent" and step.text] for steps in self.steps]
+        whole = texts.outputs(self.sample, self.first_role("trajectory"))
+        return [words[-1].lower() if words else text for words, text in zip(said, whole, strict=True)]
+
+    def _reply(self, prose: Sequence[str], produced: str) -> None:
+        """Where no trajectory is recorded: the text in which the answer stands, and the only other one, the prompt."""
+        told = {path: texts.share_with(self.sample, path, produced) for path in prose}
+        best = max(told, key=lambda path: told[path], default=None)
+        if best is None or told[best] < texts.LEAST_WRITTEN:
+            return
+        self.claim(best, "trajectory", "a text in which the answer stands")
+        others = [path for path in self.free(prose) if self._is_of_task(path)]
+        if len(others) == 1 and self.first_role("prompt") is None:
+            self.claim(others[0], "prompt", "the only other text; it is of the task")
 
     def _by_name(self) -> None:
         """What is left under the names that people use."""
@@ -403,6 +539,11 @@ _OF_REQUEST: tuple[tuple[str, Role, str], ...] = (
     ("tools", "tools", ""),
     ("model", "model", ""),
 )
+
+
+def _described(shape: TalkShape) -> str:
+    parts = (("who", shape.who), ("text", shape.text), ("tool", shape.tool), ("result", shape.result))
+    return ", ".join(f"{what} in `{name}`" for what, name in parts if name)
 
 
 def _in_words(values: Sequence[Any]) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from blade.ingest import cells
 from blade.ingest.roles.outcome import Verdicts
 from blade.ingest.roles.paths import Sample
 
@@ -31,6 +32,8 @@ class AgreeingFields(Struct, frozen=True, kw_only=True):
     expected: str
     produced: str
     why: str
+    decided: bool = True
+    """Whether it is known which is which."""
 
 
 def normal(value: Any) -> str | None:
@@ -74,7 +77,7 @@ def agreeing_pair(
     gain, one, two = best
     expected, produced = _sides(columns, one, two, groups, output, failures)
     if expected is None or produced is None:
-        return None
+        return AgreeingFields(expected=one, produced=two, why="", decided=False)
     high = _agreement(columns[one], columns[two], passes)
     why = f"the two agree in {high:.0%} of passes and {high - gain:.0%} of failures"
     return AgreeingFields(expected=expected, produced=produced, why=why)
@@ -111,10 +114,15 @@ def _sides(
     written = [sum(_stands_in(columns[path][p], output[p]) for p in failures) for path in (one, two)]
     if abs(written[0] - written[1]) >= max(2, len(failures) / 4):
         return (two, one) if written[0] > written[1] else (one, two)
-    for first, second in ((one, two), (two, one)):
-        if _WANTED.search(_name(first)) and _GIVEN.search(_name(second)):
-            return first, second
+    scores = [_by_name(first, second) for first, second in ((one, two), (two, one))]
+    if scores[0] != scores[1]:
+        return (one, two) if scores[0] > scores[1] else (two, one)
     return None, None
+
+
+def _by_name(wanted: str, given: str) -> int:
+    """How much the names say that one was wanted and the other given."""
+    return (_WANTED.search(_name(wanted)) is not None) + (_GIVEN.search(_name(given)) is not None)
 
 
 def _name(path: str) -> str:
@@ -122,7 +130,9 @@ def _name(path: str) -> str:
 
 
 def _stands_in(value: str | None, output: str) -> bool:
-    return value is not None and len(value) >= FEWEST_WRITTEN and value in output
+    if value is None or len(value) < FEWEST_WRITTEN:
+        return value is not None and value.isdecimal() and re.search(rf"(?<!\d){value}(?!\d)", output) is not None
+    return value in output
 
 
 def all_one(values: Sequence[Any], groups: Sequence[Any]) -> bool:
@@ -131,25 +141,20 @@ def all_one(values: Sequence[Any], groups: Sequence[Any]) -> bool:
     return all(known.setdefault(group, value) == value for group, value in zip(groups, values, strict=True))
 
 
-_ARGUMENTS = ("arguments", "kwargs", "args", "parameters", "input")
+def equalities(sample: Sample, paths: Sequence[str]) -> list[Verdicts]:
+    """For every two fields with many values that are equal in some rows and not in others: where they are."""
+    columns = {path: [_whole(value) for value in sample.columns[path]] for path in paths if "[" not in path}
+    many = {path: column for path, column in columns.items() if len({*column} - {None}) >= FEWEST_VALUES}
+    names = list(many)[:MOST_FIELDS]
+    found: list[Verdicts] = []
+    for place, one in enumerate(names):
+        for two in names[place + 1 :]:
+            equal: Verdicts = [float(a == b) for a, b in zip(many[one], many[two], strict=True)]
+            if FEWEST_OF_EACH <= sum(value or 0 for value in equal) <= len(equal) - 1:
+                found.append(equal)
+    return found
 
 
-def wanted_tools(values: Sequence[Any]) -> frozenset[str]:
-    """The tools of values that are all lists of calls; none where one is something else."""
-    names: set[str] = set()
-    for value in values:
-        if not isinstance(value, list):
-            return frozenset()
-        for item in value:
-            function = item.get("function") if isinstance(item, dict) else None
-            holder = function if isinstance(function, dict) else item
-            if not isinstance(holder, dict):
-                return frozenset()
-            name = next(
-                (holder[key] for key in ("name", "tool", "tool_name", "function") if isinstance(holder.get(key), str)),
-                None,
-            )
-            if name is None or not any(key in holder for key in _ARGUMENTS):
-                return frozenset()
-            names.add(name)
-    return frozenset(names)
+def _whole(value: Any) -> str | None:
+    """A value as it is compared; lists and objects by what they hold."""
+    return cells.as_text(value) if isinstance(value, list | dict) else normal(value)

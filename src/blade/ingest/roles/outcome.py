@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -18,6 +18,8 @@ FEWEST_ROWS = 3
 """Two rows agree by chance."""
 LEAST_AGREEMENT = 0.3
 """Mean correlation with the other verdicts: a flag of something else (a limit, a retry) stays below in every run looked at."""
+LEAST_WITH_EQUAL = 0.5
+"""Correlation of a verdict with whether two answers are equal: a judge accepts other spellings."""
 CLOSE = 0.02
 """Two fields whose agreement differs by less are told apart by their names, or not at all."""
 LEAST_PRESENT = 0.5
@@ -28,9 +30,79 @@ FEWEST_TASKS = 5
 MOST_REPEATS = 100
 """A value that more rows share is a category."""
 LONGEST_ID = 100
+MOST_SAME = 0.2
+"""Of the rows, those in which a name of a task may be the value of another field by chance."""
+FEWEST_SPACES = 3
+"""Names of tasks have hardly more than three words."""
 
 _NAMED_REWARD = ("reward", "score", "is_correct", "correct", "passed", "resolved", "is_resolved", "solved", "success")
 _REWARD_WORDS = re.compile(r"reward|scor|correct|pass|resolv|solv|success|acc|verdict|outcome|grade|result")
+_PARTS_OF_NAME = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_BAD = (
+    *(
+        "fail",
+        "error",
+        "wrong",
+        "incorrect",
+        "invalid",
+        "unsolved",
+        "unresolved",
+        "unsuccess",
+        "timeout",
+        "timed",
+        "limit",
+    ),
+    *(
+        "exceed",
+        "truncat",
+        "loss",
+        "penalt",
+        "violat",
+        "crash",
+        "refus",
+        "abort",
+        "mismatch",
+        "unsafe",
+        "attack",
+        "leak",
+    ),
+    *("hallucin", "toxic", "cheat", "returncode", "exitcode"),
+)
+_BAD_WORDS = frozenset(("err", "rc", "exit", "bug", "bugs", "kill", "killed", "dead", "miss", "missed"))
+"""How words begin, or which words are, with which people say that something went wrong; they decide which way a flag counts."""
+_GOOD = (
+    *(
+        "pass",
+        "correct",
+        "right",
+        "success",
+        "succe",
+        "solved",
+        "resolv",
+        "reward",
+        "score",
+        "accura",
+        "acc",
+        "grade",
+        "mark",
+    ),
+    *(
+        "ok",
+        "good",
+        "win",
+        "won",
+        "complet",
+        "achiev",
+        "accomplish",
+        "done",
+        "finish",
+        "match",
+        "verdict",
+        "valid",
+        "point",
+    ),
+    *("reached", "met", "satisf", "no", "not", "free"),
+)
 _NO_TASK = re.compile(r"answer|expect|extract|predict|gold|truth|label|target|output|response")
 _TASK_WORDS = re.compile(r"task|instance|problem|question|sample|example|case|item|(?:^|_)id$|uuid|qid|key|index")
 
@@ -88,13 +160,35 @@ def verdict_like(sample: Sample) -> dict[str, Verdicts]:
     return found
 
 
-def choose_reward(candidates: Mapping[str, Verdicts], checked: Mapping[str, Verdicts]) -> Choice:
-    """The field that agrees best with the other verdicts of the same rows, checks above all."""
+def says_bad(name: str) -> bool:
+    """Whether a name says that something went wrong where the field is set: then it is no reward, but the reverse of one."""
+    words = [word.lower() for word in _PARTS_OF_NAME.findall(last(name))]
+    bad = any(word.startswith(_BAD) or word in _BAD_WORDS for word in words)
+    return bad and not any(word.startswith(_GOOD) for word in words)
+
+
+def is_in_words(column: Sequence[Any]) -> bool:
+    """Whether a field is written in words of pass and fail, which say by themselves which is which."""
+    return any(isinstance(value, str) for value in column)
+
+
+def choose_reward(
+    candidates: Mapping[str, Verdicts],
+    checked: Mapping[str, Verdicts],
+    says_itself: Callable[[str], bool] = lambda path: False,
+    equal: Callable[[], Sequence[Verdicts]] = list,
+) -> Choice:
+    """The field that agrees best with the other verdicts of the same rows, checks above all.
+
+    `says_itself` tells of a field whether it is in words; `equal` gives where two other fields of a row are equal, which a
+    verdict on answers goes with.
+    """
+    candidates = {p: values for p, values in candidates.items() if says_itself(p) or not says_bad(p)}
     varying = {path: values for path, values in candidates.items() if len({v for v in values if v is not None}) > 1}
     scored = {path: _agreement(path, values, varying, checked) for path, values in varying.items()}
     good = {path: score for path, score in scored.items() if score >= LEAST_AGREEMENT}
     if not good:
-        return _by_name(candidates, varying)
+        return _by_name(candidates, varying, says_itself, equal)
     best = max(good.values())
     near = [path for path, score in good.items() if best - score <= CLOSE]
     near.sort(key=lambda path: candidates[path].count(None))
@@ -137,8 +231,13 @@ def _preferred(paths: Sequence[str]) -> str:
     return min(paths, key=key)
 
 
-def _by_name(candidates: Mapping[str, Verdicts], varying: Mapping[str, Verdicts]) -> Choice:
-    """Where nothing agrees: the only field that can be it, or one with a name that means a verdict."""
+def _by_name(
+    candidates: Mapping[str, Verdicts],
+    varying: Mapping[str, Verdicts],
+    says_itself: Callable[[str], bool],
+    equal: Callable[[], Sequence[Verdicts]],
+) -> Choice:
+    """Where no verdicts agree: one in words, one that goes with equal answers, or one with a name that means a verdict."""
     named = [path for path in candidates if last(path).lower() in _NAMED_REWARD]
     if named:
         return Choice(path=_preferred(named), why="its name means a verdict; nothing else tells", by_name=True)
@@ -146,11 +245,31 @@ def _by_name(candidates: Mapping[str, Verdicts], varying: Mapping[str, Verdicts]
     varying = {path: values for path, values in varying.items() if path in candidates}
     if not candidates:
         return Choice(undecided="no field from 0 to 1 may be the verdict; say --map reward=FIELD")
-    if len(candidates) == 1 and {v for v in next(iter(varying.values()), ()) if v is not None} == {0.0, 1.0}:
-        return Choice(path=next(iter(varying)), why="the only field that is yes in some rows and no in others")
+    worded = [path for path in varying if says_itself(path)]
+    if len(worded) == 1:
+        return Choice(path=worded[0], why="the only field with words of pass and fail")
+    equals = equal() if varying else []
+    going = {path: max((correlation(v, one) or 0.0 for one in equals), default=0.0) for path, v in varying.items()}
+    best = max(going, key=lambda path: going[path], default=None)
+    if best is not None and going[best] >= LEAST_WITH_EQUAL:
+        return Choice(path=best, why=f"goes with two fields that are equal (correlation {going[best]:.2f})")
+    meant = [path for path in varying if any(word.lower().startswith(_GOOD) for word in _words(path))]
+    if len(meant) == 1 and _is_yes_and_no(varying[meant[0]]):
+        return Choice(
+            path=meant[0], why="yes in some rows and no in others, and its name speaks of success", by_name=True
+        )
     tried = _preferred(list(varying or candidates))
     what = f"may be {_listed(list(varying or candidates))}"
     return Choice(undecided=f"the verdict {what}; say --map reward={tried}")
+
+
+def _words(path: str) -> list[str]:
+    """The words of a path, of the objects around a field too: `verdict.held` is a verdict."""
+    return _PARTS_OF_NAME.findall(path)
+
+
+def _is_yes_and_no(values: Verdicts) -> bool:
+    return {v for v in values if v is not None} == {0.0, 1.0}
 
 
 def _listed(paths: Sequence[str]) -> str:
@@ -158,12 +277,16 @@ def _listed(paths: Sequence[str]) -> str:
     return shown + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
 
 
-def choose_task(sample: Sample, prompts: Sequence[str | None], taken: frozenset[str]) -> Choice:
+def choose_task(
+    sample: Sample, prompts: Sequence[str | None], taken: frozenset[str], of_key: frozenset[str] = frozenset()
+) -> Choice:
     """The short value that groups the rows as their prompts do, or by which most other fields are constant.
 
     Without repeats the field only gives the tasks their names: then one that counts, or whose values are built alike.
+    Fields `of_key` hold a question or an answer, unless their values are built as names are.
     """
     ids = [path for path in sample.scalars if path not in taken and _is_id(sample.columns[path], len(sample))]
+    ids = [path for path in ids if path not in of_key or _oddness(sample, path) == 0]
     if not ids or len(sample) < FEWEST_ROWS:
         return Choice()
     told_by_prompt = all(prompts) and 1 < len(set(prompts)) < len(sample)
@@ -178,7 +301,19 @@ def choose_task(sample: Sample, prompts: Sequence[str | None], taken: frozenset[
         chosen = [path for path in repeated if grouping[path] == best]
         return _of_equal(sample, chosen, f"{best} other fields are constant within it")
     unique = [path for path in ids if path not in repeated and not _NO_TASK.search(last(path).lower())]
-    return _of_unique(sample, unique) if unique and len(set(prompts)) < len(sample) else Choice()
+    unique = [path for path in unique if not _is_compared(sample, path)]
+    return _of_unique(sample, unique) if unique else Choice()
+
+
+def _is_compared(sample: Sample, path: str) -> bool:
+    """Whether another field has the same value in many rows and another in some, as an answer beside the expected one has."""
+    mine = [str(value) for value in sample.columns[path]]
+    for other in sample.scalars:
+        if other != path:
+            same = sum(a == str(b) for a, b in zip(mine, sample.columns[other], strict=True))
+            if MOST_SAME * len(mine) <= same < len(mine):
+                return True
+    return False
 
 
 def _of_equal(sample: Sample, paths: Sequence[str], why: str) -> Choice:
@@ -204,8 +339,13 @@ def _of_unique(sample: Sample, paths: Sequence[str]) -> Choice:
 
 
 def _oddness(sample: Sample, path: str) -> int:
-    """How little the values look like names of tasks: 0 where they differ in digits alone, 1 where they count, 2 in one word."""
+    """How little the values look like names of tasks: 0 where they differ in digits alone, 1 where they count, 2 in one word.
+
+    Sentences are what was asked or said, and no names, though they differ in digits alone.
+    """
     texts = [str(value) for value in sample.of(path)]
+    if sum(text.count(" ") >= FEWEST_SPACES for text in texts) * 2 > len(texts):
+        return 4
     if all(text.isdigit() for text in texts):
         numbers = {int(text) for text in texts}
         return 1 if max(numbers) - min(numbers) < 2 * len(numbers) + 10 else 3

@@ -11,6 +11,12 @@ from blade.model.roles import ResultShape
 WORDS: Mapping[str, bool] = {
     **dict.fromkeys(("pass", "passed", "success", "succeeded", "successful", "ok", "true", "met", "yes"), True),
     **dict.fromkeys(("satisfied", "correct", "resolved", "xfail", "xfailed"), True),
+    **dict.fromkeys(
+        ("right", "green", "y", "good", "accept", "accepted", "win", "won", "ja", "oui", "si", "tak", "hai"), True
+    ),
+    **dict.fromkeys(
+        ("wrong", "red", "n", "bad", "reject", "rejected", "lose", "lost", "nein", "non", "nie", "iie"), False
+    ),
     **dict.fromkeys(("fail", "failed", "failure", "error", "errored", "false", "not_met", "not met", "no"), False),
     **dict.fromkeys(("unsatisfied", "incorrect", "unresolved", "xpass", "timeout", "crashed", "broken"), False),
 }
@@ -189,7 +195,7 @@ def verdict_fields(items: Sequence[Mapping[str, Any]]) -> list[str]:
         values = [item.get(name) for item in items]
         good = [value for value in values if verdict_of(value) is not None]
         # A tenth may have been skipped, or left out by a judge that gave up.
-        if len(good) >= 0.5 * len(items) and all(is_result(value) for value in values):
+        if len(good) > 0.5 * len(items) and all(is_result(value) for value in values):
             found.append((min(map(_rank, good)), name))
     return [name for _, name in sorted(found, key=lambda pair: pair[0])]
 

@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from blade.ingest.roles.matches import wanted_tools
 from blade.ingest.roles.paths import Column, Sample
 from blade.model.roles import Role
 
@@ -20,6 +19,7 @@ SHARE = 0.5
 """Most texts of a field must look so."""
 LONGEST_LOOKED_AT = 200_000
 LEAST_WRITTEN = 0.5
+FEWEST_SPACES = 3
 
 _ENDED = re.compile(
     r"time(?:d)?[_ -]?out|error|exception|fail|complet|success|stop|limit|abort|cancel|kill|crash|exceed|max[_ -]|truncat"
@@ -28,7 +28,14 @@ _ENDED = re.compile(
     re.IGNORECASE,
 )
 """Words with which harnesses of any kind say how something ended: of values, never of field names."""
+_LIMIT = re.compile(
+    r"max(?:imum)?[_ -]?(?:step|turn|token|round|iter|call|len|out|time)\w*|(?:step|turn|token|round|time|budget|context)s?[_ -]?(?:limit|out|exceeded)"
+    r"|deadline|^length$|context[_ -]?(?:full|window|length)|(?:limit|budget)\s(?:reached|exceeded|hit)",
+    re.IGNORECASE,
+)
 _BROKE = re.compile(r"\b\w*(?:Error|Exception|Timeout|Interrupt|Failure)\b|^Traceback|HTTP \d{3}")
+_ASSERTS = re.compile(r"\bassert|expected|mismatch|\bgot\b", re.IGNORECASE)
+"""What a test says of an answer: nothing broke there."""
 _RUNNER = re.compile(
     r"test session starts|^=+ .*(?:passed|failed|error).* in [\d.]+|^Ran \d+ tests?|^(?:not )?ok \d+|^--- (?:FAIL|PASS)"
     r"|^test result:|^Tests:\s|^(?:PASSED|FAILED) \S+::|^PASS(?:ED)?\b|^FAIL(?:ED)?\b|\d+ (?:passing|failing)$|^OK$",
@@ -57,6 +64,8 @@ def _short(texts: Sequence[str]) -> tuple[Role, str] | None:
     values = sorted(set(texts))
     if len(values) > MOST_STATUSES or (len(values) > 3 and len(values) * 2 > len(texts)):
         return None
+    if all(_BROKE.search(value) for value in values) and not any(_ASSERTS.search(value) for value in values):
+        return "error", f"names what broke: {', '.join(values[:2])}"
     if sum(len(value.split()) <= MOST_WORDS for value in values) * 2 <= len(values):
         return None
     broke = [value for value in values if _BROKE.search(value) and _is_class(value)]
@@ -66,6 +75,11 @@ def _short(texts: Sequence[str]) -> tuple[Role, str] | None:
     if len(ended) * 2 >= len(values) and not any(_is_path(value) for value in values):
         return "status", f"{len(values)} short values that say how it ended: {', '.join(values[:3])}"
     return None
+
+
+def names_limit(value: str) -> bool:
+    """Whether a short value names a limit that ended a rollout."""
+    return len(value) <= LONGEST_STATUS and _LIMIT.search(value) is not None
 
 
 def _is_class(value: str) -> bool:
@@ -134,32 +148,17 @@ def _strings(value: Any) -> list[str]:
     return found
 
 
-def tools_called(sample: Sample, path: str | None) -> frozenset[str]:
-    """The tools that some rollout calls."""
-    columns = sample.columns[path] if path is not None else []
-    return frozenset(name for value in columns for name in _called(value))
+def is_prose(values: Sequence[Any]) -> bool:
+    """Whether texts are sentences."""
+    return sum(isinstance(value, str) and value.count(" ") >= FEWEST_SPACES for value in values) * 2 > len(values)
 
 
-def lacks_calls(sample: Sample, wanted: str, trajectory: str | None) -> bool:
-    """Whether some rollout calls none of a tool that its field wants: what a rollout made is in its own trajectory."""
-    if trajectory is None:
-        return False
-    rows = zip(sample.columns[wanted], sample.columns[trajectory], strict=True)
-    return any(
-        not wanted_tools([value]) <= _called(items) for value, items in rows if value and isinstance(items, list)
-    )
+def beside(sample: Sample, paths: Sequence[str]) -> list[str]:
+    """All that some fields of each row hold, in lower case."""
+    return ["\n".join(str(sample.columns[path][place] or "") for path in paths).lower() for place in range(len(sample))]
 
 
-def _called(value: Any) -> frozenset[str]:
-    """The tools that one trajectory calls."""
-    names: set[str] = set()
-    if isinstance(value, list):
-        for item in value:
-            if isinstance(item, dict):
-                calls = item.get("tool_calls")
-                for one in [item, *(calls if isinstance(calls, list) else ())]:
-                    inner = one.get("function") if isinstance(one, dict) else None
-                    holder = inner if isinstance(inner, dict) else one
-                    if isinstance(holder, dict) and "arguments" in holder and isinstance(holder.get("name"), str):
-                        names.add(holder["name"])
-    return frozenset(names)
+def share_with(sample: Sample, path: str, value: str) -> float:
+    """In which share of the rows a text holds the value of another field."""
+    pairs = zip(sample.columns[path], sample.columns[value], strict=True)
+    return sum(b is not None and str(b).lower() in str(a or "").lower() for a, b in pairs) / len(sample)

@@ -1,0 +1,105 @@
+"""JSON lines of nobody's harness with a task a line, and its attempts in a list: each attempt is a row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+from blade.ingest.decode import BAD_VALUE, Unusable, decode_any, decode_row, encode
+from blade.ingest.fields import BY_NAME, ID_NAMES, is_rollout
+from blade.ingest.foreign_rows import Fields, Records, as_rollouts, records_of, verdict_field
+from blade.ingest.formats import FileHead, Format, RunFacts
+from blade.ingest.jsonl import Record
+from blade.ingest.jsonl import records as lines_of
+from blade.ingest.roles.outcome import choose_task
+from blade.ingest.roles.paths import Sample, at, is_messages
+
+_ROWS = 1_000
+
+
+def recognizes(head: FileHead) -> bool:
+    """No line is judged or holds what an agent said, and each has a list of objects that are judged."""
+    if not head.rows or any(map(is_rollout, head.rows)) or any(_names_output(row) for row in head.rows):
+        return False
+    rows = [{name: decode_any(raw) for name, raw in row.items()} for row in head.rows]
+    return _attempts(rows) is not None
+
+
+def _names_output(row: Any) -> bool:
+    return any(path in row for path in (*BY_NAME["trajectory"].paths, *BY_NAME["answer"].paths))
+
+
+def _attempts(rows: Sequence[Fields]) -> Records | None:
+    """The attempts of tasks; None where the rows are judged themselves, or hold no list that is judged."""
+    if verdict_field(rows) is not None:
+        return None
+    found = records_of(list(rows))
+    if found is None or found.path.count("*") != 2 or verdict_field(found.rows) is None:
+        return None
+    name = found.path.split(".")[1]
+    lists = [row.get(name) for row in rows]
+    if not all(isinstance(one, list) and not is_messages(one) for one in lists):
+        return None
+    return Records(
+        path=found.path, rows=[{**one, **task} for task, one in zip(_tasks(rows, name), found.rows, strict=False)]
+    )
+
+
+def _tasks(rows: Sequence[Fields], name: str) -> Iterator[Fields]:
+    """For each attempt its task: by the field that names the lines, else by their number."""
+    if any(given in row for row in rows for given in (*ID_NAMES, *BY_NAME["index"].paths)):
+        yield from ({} for row in rows for _ in _objects(row[name]))
+        return
+    named = choose_task(Sample(rows), [None] * len(rows), frozenset()).path
+    for place, row in enumerate(rows):
+        task = at(row, named) if named is not None else place
+        yield from ({"task_id": task} for _ in _objects(row[name]))
+
+
+def _objects(attempts: Sequence[Any]) -> list[Any]:
+    return [one for one in attempts if isinstance(one, dict)]
+
+
+def _records(path: Path) -> Records | None:
+    about = path.stat()
+    return _read(path, about.st_mtime_ns, about.st_size)
+
+
+@lru_cache(maxsize=2)
+def _read(path: Path, changed: int, size: int) -> Records | None:
+    """The attempts of a file, kept while it is not changed: it is read to learn from it and to scan it."""
+    rows = []
+    for record in lines_of(path):
+        try:
+            row, _ = decode_row(record.data)
+            rows.append({name: decode_any(raw) for name, raw in row.items()})
+        except (Unusable, RecursionError, *BAD_VALUE):
+            continue
+    return _attempts(rows)
+
+
+def records(path: Path, start: int, end: int | None) -> Iterator[Sequence[Record]]:
+    """The attempts in their order, some at a time."""
+    found = _records(path)
+    rows = as_rollouts(found.rows, nested=True) if found is not None else iter(())
+    numbered = (Record(encode(row), None, None, str(place)) for place, row in enumerate(rows))
+    while some := list(islice(numbered, _ROWS)):
+        yield some
+
+
+def fetch(path: Path, members: Sequence[str]) -> Iterator[bytes]:
+    """Some attempts, by their numbers from 0."""
+    rows = {record.member: record.data for record in chain.from_iterable(records(path, 0, None))}
+    return (rows.get(member, b"") for member in members)
+
+
+def facts(path: Path) -> RunFacts:
+    """Where the attempts were found."""
+    found = _records(path)
+    return RunFacts(note=f"a rollout is read from each of {found.path.removeprefix('*.')}" if found is not None else "")
+
+
+FORMAT = Format(name="attempts", order=85, recognizes=recognizes, records=records, fetch=fetch, facts=facts)

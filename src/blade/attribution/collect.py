@@ -34,6 +34,8 @@ class OtherRun(Struct, frozen=True, kw_only=True):
     name: str
     passed: frozenset[str]
     tallies: Mapping[str, Tally]
+    checks: Mapping[str, int] = {}
+    """By task: the most checks that were made in a rollout."""
 
 
 class CollectedEvidence(Struct, frozen=True, kw_only=True):
@@ -51,7 +53,15 @@ def as_other_run(run: Run, names: Mapping[str, str]) -> OtherRun:
         name=run.name,
         passed=frozenset(names[task] for task in mine if task in names),
         tallies={names[task]: tally for task, tally in tallies(run).items() if task in names},
+        checks={names[task]: asked[0] for task, asked in _checks_made(run).items() if task in names},
     )
+
+
+def _checks_made(run: Run) -> dict[str, list[int]]:
+    """By task: how many checks were made in each of its rollouts, the most first."""
+    rows = run.rollouts.select("task_id", "checks_asked").drop_nulls()
+    counted = rows.group_by("task_id").agg(pl.col("checks_asked").sort(descending=True))
+    return dict(counted.iter_rows())
 
 
 def _signs(run: Run) -> pl.DataFrame:
@@ -117,7 +127,7 @@ def collect(
             doubts=tuple(doubted.get(task, {}).get(repeat, doubted.get(task, {}).get(None, ()))),
             expects_answer=task in expecting,
             judged_otherwise=bool(otherwise[row]),
-            task=tasks.of(task),
+            task=tasks.of(task, plain[-1]),
             run=facts,
         )
         yield CollectedEvidence(row=row, evidence=evidence, step=steps.get(row))
@@ -181,20 +191,28 @@ class _TaskFactsOf:
         wrong = pl.col("answer_fp").filter(pl.col("outcome") == "failed").drop_nulls().n_unique()
         counted = rows.group_by("task_id").agg(PASSED.sum(), judged=JUDGED.sum(), answers=wrong)
         self._counts = {task: tuple(numbers) for task, *numbers in counted.iter_rows()}
-        self._own, self._others, self._known = tallies(rollouts.run), others, dict[str, TaskFacts]()
+        self._own, self._others, self._known = tallies(rollouts.run), others, dict[tuple[str, int | None], TaskFacts]()
+        self._checks = _checks_made(rollouts.run)
 
-    def of(self, task: str) -> TaskFacts:
-        if task not in self._known:
-            self._known[task] = self._facts(task)
-        return self._known[task]
+    def of(self, task: str, asked: int | None) -> TaskFacts:
+        """The facts of a task, as seen from a rollout in which so many checks were made."""
+        if (task, asked) not in self._known:
+            self._known[task, asked] = self._facts(task, asked)
+        return self._known[task, asked]
 
-    def _facts(self, task: str) -> TaskFacts:
+    def _facts(self, task: str, asked: int | None) -> TaskFacts:
         passes, judged, answers = self._counts[task]
+        mine = list(self._checks.get(task, ()))
+        if asked in mine:
+            mine.remove(asked)
         known = [one for one in (self._own.get(task), *(run.tallies.get(task) for run in self._others)) if one]
         return TaskFacts(
             passes=passes,
             judged=judged,
             answers=answers,
+            checks_of_others=max(
+                [*mine, *(run.checks[task] for run in self._others if task in run.checks)], default=None
+            ),
             passed_elsewhere=any(task in run.passed for run in self._others),
             sign_passes=_summed([one.passes for one in known]),
             sign_failures=_summed([one.failures for one in known]),

@@ -54,7 +54,8 @@ def limited(evidence: RolloutEvidence, limit: str, *signs: str) -> Candidate | N
     if cut is not None and cut.name == OF_A_TEST:
         return None
     return Candidate(
-        confidence=Confidence.PROVEN if cut is not None or recorded else Confidence.LIKELY,
+        # The class of an error may speak of a host that ran out of time as well.
+        confidence=Confidence.PROVEN if cut is not None else Confidence.LIKELY,
         subject=_delivered(evidence),
         signs=(seen,) if seen is not None else (),
         differences=(cut,) if cut is not None else (),
@@ -112,8 +113,9 @@ def checks(evidence: RolloutEvidence, how_many: str) -> Candidate | None:
         return None
     subject = named_alone(named) or (logged[0].subject if len({one.subject for one in logged}) == 1 else "")
     of = f" of {asked}" if asked else ""
+    # The verdict is certain; that it is the agent's doing, a failing check alone does not say.
     return Candidate(
-        confidence=Confidence.PROVEN,
+        confidence=Confidence.LIKELY,
         subject=subject,
         signs=logged,
         differences=named,

@@ -50,6 +50,8 @@ class TaskFacts(Struct, frozen=True, kw_only=True):
     """By kind and subject of a sign: runs in which a rollout of the task has it."""
     answers: int = 0
     """Different answers of the judged failures of this run."""
+    checks_of_others: int | None = None
+    """The most checks that were made in another rollout of the task, in any run given."""
 
     @property
     def solved(self) -> bool:

@@ -44,6 +44,7 @@ def test_a_refusal() -> None:
     assert "ends:refusal" in ends("I do not have the ability to watch videos.")
     assert "ends:refusal" not in ends('The game prints "I won\'t run as root!" before it starts.')
     assert "ends:refusal" not in ends("I can't say it was easy. Everything is done and all tests pass.")
+    assert "ends:refusal" not in ends("I can't be fully certain without the report, but it is B.")
 
 
 def test_giving_up() -> None:

@@ -60,6 +60,8 @@ def agent_program(view: RolloutView) -> Iterator[Sign]:
     yield from _cut(view)
     if not view.features.calls and not view.features.agent_messages:
         yield from _start(view)
+        if not view.steps:
+            yield from _crash(view)
     elif view.steps and view.steps[-1].kind == "call":
         yield from _crash(view)
 
@@ -117,7 +119,8 @@ def _crash(view: RolloutView) -> Iterator[Sign]:
             and _prompt_sign.search(tail[raised[-1].end() :])
             and not _time.search(raised[-1][0])
         ):
-            yield sign("agent:crashed", view.steps[-1].tool or "", raised[-1][0], log.field)
+            last = view.steps[-1].tool if view.steps else None
+            yield sign("agent:crashed", last or "", raised[-1][0], log.field)
             return
 
 

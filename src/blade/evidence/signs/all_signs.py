@@ -10,7 +10,9 @@ Signs are facts about one rollout. The kinds, by the file that makes them:
 - `own_checks`: `own-check:failed-before-success-claim`, `own-check:never`
 - `missing`: `missing:named-in-prompt`, `missing:not-in-prompt`
 - `literals`: `literal:near-miss`, `literal:not-in-prompt`, `key:not-in-prompt`
-- `services`: `service:down-at-grading`, `service:unreachable`
+- `wrong_values`: `test:wrong-value`
+- `services`: `service:down-at-grading`, `service:unreachable`, `service:reset`, `service:answered`, `service:elsewhere`,
+  `service:unanswered`
 - `patches`: `patch:empty`, `patch:not-applied`, `patch:only-tests`
 - `stand_ins`: `stand-in`
 - `loops`: `loop`
@@ -46,6 +48,7 @@ from blade.evidence.signs.services import services
 from blade.evidence.signs.skipped import skipped
 from blade.evidence.signs.stand_ins import stand_ins
 from blade.evidence.signs.view import RolloutView
+from blade.evidence.signs.wrong_values import wrong_values
 from blade.model.finding import Sign
 from blade.model.rollout import Rollout
 
@@ -64,6 +67,7 @@ FAMILIES: tuple[tuple[SignsOf, Needs], ...] = (
     (own_checks, "calls"),
     (missing_things, "logs"),
     (literals, "logs"),
+    (wrong_values, "logs"),
     (services, "either"),
     (patches, "nothing"),
     (stand_ins, "calls"),

@@ -61,6 +61,10 @@ _REFUSES = re.compile(
     r"|I['\u2019]m (?:not able|unable) to|as an AI\b)",
     re.IGNORECASE,
 )
+_HEDGES = re.compile(
+    r" (?:be (?:\w+ )?(?:certain|sure)|say (?:for sure|with)|check|verify|confirm|rule out)\b", re.IGNORECASE
+)
+"""What a hedge denies: who cannot be certain, or cannot check, goes on and answers."""
 _INABILITY = re.compile(
     r"\b(?:I|we) (?:was|were|am|are)(?:n['\u2019]t| not)? (?:unable|able) to\b|\b(?:I|we) (?:could|can)(?: ?not|n['\u2019]t) \w+"
     r"|\b(?:once|after) you (?:provide|share|confirm|install|give|upload|can)\b|\bplease (?:provide|share|supply|confirm|install|upload|run)\b"
@@ -130,8 +134,8 @@ def _conclusion(view: RolloutView, last: Step) -> Iterator[Sign]:
         offers = _OFFER.search(asked) is not None and not (_NEEDS.search(asked) and not view.claim)
         yield sign("ends:question", "offer" if offers else "", asked, "text", last.index)
     opening = text[:OPENING] if view.features.calls <= FEW_CALLS else ""
-    found = _REFUSES.search(opening) if opening and _may_refuse(opening) else None
-    if found and text[found.start() - 1 : found.start()] not in _QUOTES and not view.claim:
+    found = _refusal(opening) if opening and _may_refuse(opening) else None
+    if found and not view.claim:
         yield sign("ends:refusal", "", sentence_with(text, found.start()), "text", last.index)
     if not view.features.calls and not found:
         return  # advice alone, as it was asked for
@@ -142,6 +146,12 @@ def _conclusion(view: RolloutView, last: Step) -> Iterator[Sign]:
             break
     if view.features.calls and view.claim:
         yield sign("ends:success-claim", "", view.claim, "text", last.index)
+
+
+def _refusal(opening: str) -> re.Match[str] | None:
+    """The first words that decline, neither quoted nor a hedge before an answer."""
+    every = (one for one in _REFUSES.finditer(opening) if not _HEDGES.match(opening, one.end()))
+    return next((one for one in every if opening[one.start() - 1 : one.start()] not in _QUOTES), None)
 
 
 def _todos(view: RolloutView) -> Iterator[Sign]:

@@ -13,10 +13,14 @@ from blade.attribution.differences_that_count import ACTIONS, ROW, Differences
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Difference, Sign
 from blade.model.run import Run
-from blade.modes.evidence import RolloutEvidence, RunCounts, TaskDoubt, TaskFacts
+from blade.modes.evidence import ENOUGH, FEWEST_ALIKE, USUAL, RolloutEvidence, RunCounts, TaskDoubt, TaskFacts
 from blade.stats.counts import JUDGED, PASSED
 from blade.stats.rollout_index import SINGLE, Flags, RolloutIndex
 
+ENOUGH_PASSES = 10
+"""Passes that show how an answer is to be written: fewer may have it in common by chance."""
+MOST_ANSWERS = 200
+"""Answers that tell what kind of thing is handed in."""
 At = tuple[str, str]
 """Kind and subject of a sign."""
 
@@ -82,7 +86,7 @@ def tallies(run: Run) -> dict[str, Tally]:
 
 def run_facts(run: Run, only_reads: bool) -> RunCounts:
     """What the rollouts of a run have in common."""
-    rows = run.rollouts.select("outcome", "steps", "calls", "agent_chars", "answer", "checks_met")
+    rows = run.rollouts.select("outcome", "steps", "calls", "agent_chars", "answer", "checks_met", "checks_asked")
     there = rows.filter(pl.col("outcome") != "missing")
     spoke = (pl.col("calls") > 0) | (pl.col("agent_chars") > 0)
     long = _signs(run)
@@ -96,10 +100,42 @@ def run_facts(run: Run, only_reads: bool) -> RunCounts:
         sign_passes={(kind, subject): passes for kind, subject, _, passes in by_sign.iter_rows()},
         kind_rollouts={kind: times for kind, times, _ in by_kind.iter_rows()},
         kind_passes={kind: passes for kind, _, passes in by_kind.iter_rows()},
+        most_replies=_most_replies(long),
+        passes=there.filter(PASSED).height,
+        with_checks=rows["checks_asked"].count(),
+        answers_are_patches=_are_patches(rows["answer"]),
+        closing_label=_closing_label(long, there.filter(PASSED).height),
         answers_recorded=rows["answer"].count() * 2 >= rows.height,
         checks_counted=bool((rows["checks_met"] > 0).any()),
         only_reads=only_reads,
     )
+
+
+def _are_patches(answers: pl.Series) -> bool:
+    """Whether nearly all of what was handed in are patches."""
+    there = answers.drop_nulls().head(MOST_ANSWERS).to_list()
+    patches = sum(one.lstrip().startswith(("diff --git ", "--- ")) for one in there)
+    return len(there) >= ENOUGH and patches >= USUAL * len(there)
+
+
+def _closing_label(signs: pl.DataFrame, passes: int) -> str:
+    """The label that nearly all passes have on their last line."""
+    if passes < ENOUGH_PASSES:
+        return ""
+    counted = signs.filter((pl.col("kind") == "closing:label") & pl.col("passed")).group_by("subject").len()
+    found = counted.filter(pl.col("len") >= USUAL * passes)["subject"].to_list()
+    return str(found[0]) if found else ""
+
+
+def _most_replies(signs: pl.DataFrame) -> str:
+    """The highest number of replies after which talks break off: a limit where several share it and none passes."""
+    found = signs.filter(pl.col("kind") == "stopped:after-replies")
+    counts = found["subject"].cast(pl.Int64)
+    if counts.is_empty():
+        return ""
+    most = int(counts.max() or 0)  # type: ignore[arg-type]
+    at_most = found.filter(counts == most)
+    return str(most) if at_most.height >= FEWEST_ALIKE and not at_most["passed"].any() else ""
 
 
 def collect(

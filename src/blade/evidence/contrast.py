@@ -87,7 +87,9 @@ def _was_given(walk: AlignedTrajectory) -> str:
         return " ".join(script.split())
     features = walk.rollout.features
     talks = features is not None and features.user_messages > 0
-    return "\n".join(" ".join(step.text.split()) for step in walk.rollout.prompt if not (talks and step.party == "user"))
+    return "\n".join(
+        " ".join(step.text.split()) for step in walk.rollout.prompt if not (talks and step.party == "user")
+    )
 
 
 def nearest(walk: AlignedTrajectory, passing: Sequence[AlignedTrajectory]) -> AlignedTrajectory:

@@ -47,6 +47,8 @@ def limited(evidence: RolloutEvidence, limit: str, *signs: str) -> Candidate | N
     """The rollout was cut by a limit; the subject says whether anything was delivered."""
     cut = evidence.difference(Differs.CUT, limit)
     seen = evidence.sign(*signs) if signs else None
+    if seen is not None and evidence.is_usual_status(seen):
+        seen = None
     # Of a judged rollout the differences say it: a program that was whole before the cut is not cut.
     recorded = evidence.outcome in ("errored", "unscored") and named_limit(evidence) == limit
     if cut is None and seen is None and not recorded:

@@ -4,9 +4,10 @@ Signs are facts about one rollout. The kinds, by the file that makes them:
 
 - `account`: `status`
 - `agent_program`: `agent:no-output`, `agent:no-start`, `agent:crashed`, `agent:install-failed`, `agent:api-error`,
-  `agent:cut-by-time`, `hollow:no-model-call`
+  `agent:cut-by-` and the limit, `hollow:no-model-call`
 - `ending`: `ends:question`, `ends:refusal`, `ends:gave-up`, `ends:success-claim`, `ends:call-without-result`,
-  `ends:tool-call-as-text`, `ends:open-todos`
+  `ends:tool-call-as-text`, `ends:open-todos`, `ends:without-a-word`, `closing:label`,
+  `stopped:after-replies`
 - `own_checks`: `own-check:failed-before-success-claim`, `own-check:never`
 - `missing`: `missing:named-in-prompt`, `missing:not-in-prompt`
 - `literals`: `literal:near-miss`, `literal:not-in-prompt`, `key:not-in-prompt`

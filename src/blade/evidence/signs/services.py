@@ -32,6 +32,7 @@ _trouble = re.compile(
     r"|(?:Connection (?:reset|refused|closed)|connect to)(?: by| to| with| host)? (?P<h6>[\w.:]*\w) port (?P<p6>\d+)"
     r"|\b50[234] (?:Server Error|Bad Gateway|Service Unavailable|Gateway Time-?out)[^\n]{0,60}?url: \w+://(?P<h7>[\w.-]+)(?::(?P<p7>\d+))?"
     r"|\b[a-z]{2,10}://(?P<h8>[\w.-]+)(?::(?P<p8>\d+))?[^\s'\"]{0,100}['\"]?[^\n]{0,60}?(?:\b50[234]\b|[Bb]ad [Gg]ateway|[Cc]onnection refused|ECONNREFUSED)"
+    r"|\bConnectionRefused\(\W{0,3}(?P<h10>[\w.-]+)(?::(?P<p10>\d+))?"
     r"|\b(?P<h9>[\w-]+(?:\.[\w-]+)+): (?:Name or service not known|Temporary failure in name resolution|nodename nor servname)"
 )
 _bare = re.compile(r"HTTP/[\d.]+ 50[234]\b[^\n]{0,40}|\b50[234] (?:Bad Gateway|Service Unavailable)[^\n]{0,40}")
@@ -156,8 +157,8 @@ def _troubles(text: str) -> Iterator[tuple[str, str, str]]:
     for found in (
         found for line in text.split("\n") if _may_fail(line) for found in _trouble.finditer(line[:LONGEST_LINE])
     ):
-        host = next((value for n in range(1, 10) if (value := found[f"h{n}"])), "localhost")
-        port = next((value for n in (1, 2, 3, 5, 6, 7, 8) if (value := found[f"p{n}"])), "")
+        host = next((value for n in range(1, 11) if (value := found[f"h{n}"])), "localhost")
+        port = next((value for n in (1, 2, 3, 5, 6, 7, 8, 10) if (value := found[f"p{n}"])), "")
         if host.rpartition(":")[2].isdigit() and host.count(":") == 1:
             host, _, port = host.rpartition(":")
         yield host, port, found[0]

@@ -176,9 +176,9 @@ def test_an_errored_a_missing_and_an_unscored_rollout_each_have_a_mode_and_a_sta
     found = table(tmp_path, *rows).sort("mode")
     assert found.select("mode", "stage").rows() == [
         (None, Stage.PASSED),
+        ("environment-failed", Stage.NOT_RUN),
         ("missing-row", Stage.NOT_RUN),
         ("no-verdict", Stage.AGENT_FINISHED),
-        ("provider-failed", Stage.AGENT_STARTED),
     ]
     assert found["infra"].to_list() == [False, True, True, True]
 

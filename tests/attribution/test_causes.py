@@ -39,8 +39,8 @@ def test_rollouts_that_errored_are_the_machinery(tmp_path: Path) -> None:
     found = causes(tmp_path, [*broken, answered("t", 2, "7"), answered("u", 0, "42")])
     assert list(found) == ["t"]
     assert (found["t"].cause, found["t"].confidence) == (Cause.INFRA, "likely")
-    assert found["t"].because == "2 model endpoint failed, 1 wrong answer"
-    assert found["t"].decided_by == "rule:provider-failed"
+    assert found["t"].because == "2 environment failed, 1 wrong answer"
+    assert found["t"].decided_by == "rule:environment-failed"
 
 
 def test_an_equal_answer_that_was_rejected_is_the_tasks_fault(tmp_path: Path) -> None:

@@ -13,10 +13,14 @@ from blade.attribution.differences_that_count import ACTIONS, ROW, Differences
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Difference, Sign
 from blade.model.run import Run
-from blade.modes.evidence import RolloutEvidence, RunCounts, TaskDoubt, TaskFacts
+from blade.modes.evidence import ENOUGH, FEWEST_ALIKE, USUAL, RolloutEvidence, RunCounts, TaskDoubt, TaskFacts
 from blade.stats.counts import JUDGED, PASSED
 from blade.stats.rollout_index import SINGLE, Flags, RolloutIndex
 
+ENOUGH_PASSES = 10
+"""Passes that show how an answer is to be written: fewer may have it in common by chance."""
+MOST_ANSWERS = 200
+"""Answers that tell what kind of thing is handed in."""
 At = tuple[str, str]
 """Kind and subject of a sign."""
 
@@ -34,6 +38,8 @@ class OtherRun(Struct, frozen=True, kw_only=True):
     name: str
     passed: frozenset[str]
     tallies: Mapping[str, Tally]
+    checks: Mapping[str, int] = {}
+    """By task: the most checks that were made in a rollout."""
 
 
 class CollectedEvidence(Struct, frozen=True, kw_only=True):
@@ -51,7 +57,15 @@ def as_other_run(run: Run, names: Mapping[str, str]) -> OtherRun:
         name=run.name,
         passed=frozenset(names[task] for task in mine if task in names),
         tallies={names[task]: tally for task, tally in tallies(run).items() if task in names},
+        checks={names[task]: asked[0] for task, asked in _checks_made(run).items() if task in names},
     )
+
+
+def _checks_made(run: Run) -> dict[str, list[int]]:
+    """By task: how many checks were made in each of its rollouts, the most first."""
+    rows = run.rollouts.select("task_id", "checks_asked").drop_nulls()
+    counted = rows.group_by("task_id").agg(pl.col("checks_asked").sort(descending=True))
+    return dict(counted.iter_rows())
 
 
 def _signs(run: Run) -> pl.DataFrame:
@@ -72,7 +86,7 @@ def tallies(run: Run) -> dict[str, Tally]:
 
 def run_facts(run: Run, only_reads: bool) -> RunCounts:
     """What the rollouts of a run have in common."""
-    rows = run.rollouts.select("outcome", "steps", "calls", "agent_chars", "answer", "checks_met")
+    rows = run.rollouts.select("outcome", "steps", "calls", "agent_chars", "answer", "checks_met", "checks_asked")
     there = rows.filter(pl.col("outcome") != "missing")
     spoke = (pl.col("calls") > 0) | (pl.col("agent_chars") > 0)
     long = _signs(run)
@@ -86,10 +100,42 @@ def run_facts(run: Run, only_reads: bool) -> RunCounts:
         sign_passes={(kind, subject): passes for kind, subject, _, passes in by_sign.iter_rows()},
         kind_rollouts={kind: times for kind, times, _ in by_kind.iter_rows()},
         kind_passes={kind: passes for kind, _, passes in by_kind.iter_rows()},
+        most_replies=_most_replies(long),
+        passes=there.filter(PASSED).height,
+        with_checks=rows["checks_asked"].count(),
+        answers_are_patches=_are_patches(rows["answer"]),
+        closing_label=_closing_label(long, there.filter(PASSED).height),
         answers_recorded=rows["answer"].count() * 2 >= rows.height,
         checks_counted=bool((rows["checks_met"] > 0).any()),
         only_reads=only_reads,
     )
+
+
+def _are_patches(answers: pl.Series) -> bool:
+    """Whether nearly all of what was handed in are patches."""
+    there = answers.drop_nulls().head(MOST_ANSWERS).to_list()
+    patches = sum(one.lstrip().startswith(("diff --git ", "--- ")) for one in there)
+    return len(there) >= ENOUGH and patches >= USUAL * len(there)
+
+
+def _closing_label(signs: pl.DataFrame, passes: int) -> str:
+    """The label that nearly all passes have on their last line."""
+    if passes < ENOUGH_PASSES:
+        return ""
+    counted = signs.filter((pl.col("kind") == "closing:label") & pl.col("passed")).group_by("subject").len()
+    found = counted.filter(pl.col("len") >= USUAL * passes)["subject"].to_list()
+    return str(found[0]) if found else ""
+
+
+def _most_replies(signs: pl.DataFrame) -> str:
+    """The highest number of replies after which talks break off: a limit where several share it and none passes."""
+    found = signs.filter(pl.col("kind") == "stopped:after-replies")
+    counts = found["subject"].cast(pl.Int64)
+    if counts.is_empty():
+        return ""
+    most = int(counts.max() or 0)  # type: ignore[arg-type]
+    at_most = found.filter(counts == most)
+    return str(most) if at_most.height >= FEWEST_ALIKE and not at_most["passed"].any() else ""
 
 
 def collect(
@@ -117,7 +163,7 @@ def collect(
             doubts=tuple(doubted.get(task, {}).get(repeat, doubted.get(task, {}).get(None, ()))),
             expects_answer=task in expecting,
             judged_otherwise=bool(otherwise[row]),
-            task=tasks.of(task),
+            task=tasks.of(task, plain[-1]),
             run=facts,
         )
         yield CollectedEvidence(row=row, evidence=evidence, step=steps.get(row))
@@ -181,20 +227,28 @@ class _TaskFactsOf:
         wrong = pl.col("answer_fp").filter(pl.col("outcome") == "failed").drop_nulls().n_unique()
         counted = rows.group_by("task_id").agg(PASSED.sum(), judged=JUDGED.sum(), answers=wrong)
         self._counts = {task: tuple(numbers) for task, *numbers in counted.iter_rows()}
-        self._own, self._others, self._known = tallies(rollouts.run), others, dict[str, TaskFacts]()
+        self._own, self._others, self._known = tallies(rollouts.run), others, dict[tuple[str, int | None], TaskFacts]()
+        self._checks = _checks_made(rollouts.run)
 
-    def of(self, task: str) -> TaskFacts:
-        if task not in self._known:
-            self._known[task] = self._facts(task)
-        return self._known[task]
+    def of(self, task: str, asked: int | None) -> TaskFacts:
+        """The facts of a task, as seen from a rollout in which so many checks were made."""
+        if (task, asked) not in self._known:
+            self._known[task, asked] = self._facts(task, asked)
+        return self._known[task, asked]
 
-    def _facts(self, task: str) -> TaskFacts:
+    def _facts(self, task: str, asked: int | None) -> TaskFacts:
         passes, judged, answers = self._counts[task]
+        mine = list(self._checks.get(task, ()))
+        if asked in mine:
+            mine.remove(asked)
         known = [one for one in (self._own.get(task), *(run.tallies.get(task) for run in self._others)) if one]
         return TaskFacts(
             passes=passes,
             judged=judged,
             answers=answers,
+            checks_of_others=max(
+                [*mine, *(run.checks[task] for run in self._others if task in run.checks)], default=None
+            ),
             passed_elsewhere=any(task in run.passed for run in self._others),
             sign_passes=_summed([one.passes for one in known]),
             sign_failures=_summed([one.failures for one in known]),

@@ -78,11 +78,18 @@ def others(walks: Sequence[AlignedTrajectory]) -> list[AlignedTrajectory]:
 
 
 def _was_given(walk: AlignedTrajectory) -> str:
-    """What a rollout was given: its script where a user is simulated, else its prompt, with single spaces."""
+    """What a rollout was given: its script where a user is simulated, else its prompt, with single spaces.
+
+    Where a user takes part in the talk and no script is on record, what the user says first is the user's doing.
+    """
     script = walk.due.script
     if script:
         return " ".join(script.split())
-    return "\n".join(" ".join(step.text.split()) for step in walk.rollout.prompt)
+    features = walk.rollout.features
+    talks = features is not None and features.user_messages > 0
+    return "\n".join(
+        " ".join(step.text.split()) for step in walk.rollout.prompt if not (talks and step.party == "user")
+    )
 
 
 def nearest(walk: AlignedTrajectory, passing: Sequence[AlignedTrajectory]) -> AlignedTrajectory:

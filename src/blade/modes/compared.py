@@ -47,6 +47,8 @@ def limited(evidence: RolloutEvidence, limit: str, *signs: str) -> Candidate | N
     """The rollout was cut by a limit; the subject says whether anything was delivered."""
     cut = evidence.difference(Differs.CUT, limit)
     seen = evidence.sign(*signs) if signs else None
+    if seen is not None and evidence.is_usual_status(seen):
+        seen = None
     # Of a judged rollout the differences say it: a program that was whole before the cut is not cut.
     recorded = evidence.outcome in ("errored", "unscored") and named_limit(evidence) == limit
     if cut is None and seen is None and not recorded:
@@ -54,7 +56,8 @@ def limited(evidence: RolloutEvidence, limit: str, *signs: str) -> Candidate | N
     if cut is not None and cut.name == OF_A_TEST:
         return None
     return Candidate(
-        confidence=Confidence.PROVEN if cut is not None or recorded else Confidence.LIKELY,
+        # The class of an error may speak of a host that ran out of time as well.
+        confidence=Confidence.PROVEN if cut is not None else Confidence.LIKELY,
         subject=_delivered(evidence),
         signs=(seen,) if seen is not None else (),
         differences=(cut,) if cut is not None else (),
@@ -112,8 +115,9 @@ def checks(evidence: RolloutEvidence, how_many: str) -> Candidate | None:
         return None
     subject = named_alone(named) or (logged[0].subject if len({one.subject for one in logged}) == 1 else "")
     of = f" of {asked}" if asked else ""
+    # The verdict is certain; that it is the agent's doing, a failing check alone does not say.
     return Candidate(
-        confidence=Confidence.PROVEN,
+        confidence=Confidence.LIKELY,
         subject=subject,
         signs=logged,
         differences=named,

@@ -51,6 +51,8 @@ class TaskFacts(Struct, frozen=True, kw_only=True):
     """By kind and subject of a sign: runs in which a rollout of the task has it."""
     answers: int = 0
     """Different answers of the judged failures of this run."""
+    checks_of_others: int | None = None
+    """The most checks that were made in another rollout of the task, in any run given."""
 
     @property
     def solved(self) -> bool:
@@ -73,6 +75,15 @@ class RunCounts(Struct, frozen=True, kw_only=True):
     kind_passes: Mapping[str, int] = field(default_factory=dict)
     answers_recorded: bool = False
     """At least half of the rollouts have an extracted answer."""
+    answers_are_patches: bool = False
+    """What nearly all rollouts hand in is a patch."""
+    closing_label: str = ""
+    """The label of the last line under which nearly all passes state the answer; empty where they have none."""
+    most_replies: str = ""
+    """The highest number of replies after which talks of the run break off, where several do; empty where none do."""
+    passes: int = 0
+    with_checks: int = 0
+    """Rollouts with named or counted checks."""
     checks_counted: bool = False
     only_reads: bool = False
     """No expected action changes anything, so that look-ups are what is judged."""
@@ -206,6 +217,17 @@ class RolloutEvidence(Struct, frozen=True, kw_only=True, dict=True):
         """Rollouts of this run with the very same sign, and how many of them pass."""
         at = (sign.kind, sign.subject)
         return self.run.sign_rollouts.get(at, 0), self.run.sign_passes.get(at, 0)
+
+    @property
+    def stopped_at_most(self) -> Sign | None:
+        """The sign that it broke off after as many replies as any rollout of the run has, as several others do."""
+        found = self.sign("stopped:after-replies")
+        return found if found is not None and found.subject == self.run.most_replies else None
+
+    def is_usual_status(self, sign: Sign) -> bool:
+        """Whether the status that a sign was made of stands in most passes, so that it says nothing unusual."""
+        at = ("status", sign.subject)
+        return self.run.sign_passes.get(at, 0) * 2 > max(1, self.run.sign_rollouts.get(at, 0))
 
     def strength(self, sign: Sign, alone: Confidence = Confidence.LIKELY) -> Confidence:
         """How sure one strong sign is: proven where several rollouts share it and no pass does, `alone` where few do,

@@ -122,5 +122,21 @@ def test_a_status_that_does_not(status: str) -> None:
     assert found["status"] == [status]
 
 
+@pytest.mark.parametrize(
+    ("status", "limit"),
+    [("max_turns", "steps"), ("step limit reached", "steps"), ("max_output_tokens", "tokens"), ("oom_killed", None)],
+)
+def test_a_status_that_names_another_limit(status: str, limit: str | None) -> None:
+    found = [kind for kind in seen(attempt(said("still at it"), status=status)) if kind.startswith("agent:cut-by-")]
+    assert found == ([f"agent:cut-by-{limit}"] if limit else [])
+
+
+def test_an_agent_whose_program_is_not_there() -> None:
+    terminal = "bash: line 1: /opt/agent/bin/agent-cli: No such file or directory\n"
+    assert seen(attempt(terminal=terminal, trajectory=False))["agent:no-start"] == ["/opt/agent/bin/agent-cli"]
+    other = "ls: cannot access '/opt/agent': No such file or directory\n"
+    assert "agent:no-start" not in seen(attempt(terminal=other, trajectory=False))
+
+
 def test_passes_have_their_status() -> None:
     assert seen(attempt(said("done"), status="unset", passed=True))["status"] == ["unset"]

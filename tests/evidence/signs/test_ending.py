@@ -44,6 +44,7 @@ def test_a_refusal() -> None:
     assert "ends:refusal" in ends("I do not have the ability to watch videos.")
     assert "ends:refusal" not in ends('The game prints "I won\'t run as root!" before it starts.')
     assert "ends:refusal" not in ends("I can't say it was easy. Everything is done and all tests pass.")
+    assert "ends:refusal" not in ends("I can't be fully certain without the report, but it is B.")
 
 
 def test_giving_up() -> None:
@@ -144,3 +145,22 @@ def test_success_without_a_check() -> None:
     assert "own-check:never" not in seen(attempt(*WORK, *write, said("I have implemented it."), passed=True))
     booked = call("update_booking", '{"id": "B7"}', "w"), result("booked", "w")
     assert "own-check:never" not in seen(attempt(*WORK, *booked, said("I have updated it.")))
+
+
+def test_an_end_without_a_word() -> None:
+    assert "ends:without-a-word" in seen(attempt(*ran("make", "built"), said("")))
+    assert "ends:without-a-word" not in seen(attempt(*ran("make", "built"), said("Built.")))
+    assert "ends:without-a-word" not in seen(attempt(said("")))
+
+
+def test_the_label_of_the_last_line() -> None:
+    assert seen(attempt(said("4 * 6 = 24\n**Answer:** 4 * 6")))["closing:label"] == ["answer"]
+    assert "closing:label" not in seen(attempt(said("Answer: later\n4 * 6 = 24")))
+    assert "closing:label" not in seen(attempt(*ran("make", "ok"), said("Answer: 4")))
+
+
+def test_a_long_talk_that_nobody_answers() -> None:
+    rounds = [step for n in range(12) for step in ran(f"look {n}", "nothing")]
+    assert seen(attempt(*rounds))["stopped:after-replies"] == ["12"]
+    assert "stopped:after-replies" not in seen(attempt(*rounds, said("I am done.")))
+    assert "stopped:after-replies" not in seen(attempt(*rounds[:8]))

@@ -234,6 +234,56 @@ def test_a_port_that_nobody_listens_on_at_grading() -> None:
     assert "service:down-at-grading" not in seen(attempt(DONE, grader=pytest_log("get()", refused), passed=True))
 
 
+REFUSED = "ConnectionError: HTTPConnectionPool(host='localhost', port=3000): Max retries exceeded (Connection refused)"
+
+
+def test_what_the_agents_own_requests_say_of_a_port_that_is_down() -> None:
+    log = pytest_log("get()", REFUSED)
+    served = seen(attempt(*ran("curl -s localhost:3000/fib?n=1", '{"result": 1}'), DONE, grader=log))
+    assert served["service:answered"] == ["localhost:3000"]
+    other = seen(attempt(*ran("curl -s localhost:3001/fib?n=1", '{"result": 1}'), DONE, grader=log))
+    assert other["service:elsewhere"] == ["3000|3001"]
+    failed = "curl: (7) Failed to connect to localhost port 3000: Connection refused"
+    refused = seen(attempt(*ran("curl -s localhost:3000/fib?n=1", failed), DONE, grader=log))
+    assert refused["service:unanswered"] == ["localhost:3000"]
+    assert not {"service:answered", "service:elsewhere"} & refused.keys()
+    named = attempt(*ran("curl -s localhost:3001/fib", "ok"), DONE, grader=log, prompt="Proxy port 3001 to port 3000.")
+    assert "service:elsewhere" not in seen(named)
+
+
+def test_a_port_that_breaks_the_connection_off() -> None:
+    found = seen(attempt(DONE, grader=pytest_log("clone()", "AssertionError: Connection reset by ::1 port 22")))
+    assert found["service:reset"] == ["::1:22"]
+    assert "service:down-at-grading" not in found
+
+
+def test_wrong_values_that_are_no_accident() -> None:
+    def value(got: str, wanted: str) -> list[str] | None:
+        log = pytest_log("assert out == want", "AssertionError: wrong", f"assert '{got}' == '{wanted}'")
+        return seen(attempt(DONE, grader=log)).get("test:wrong-value")
+
+    one = value("83a57206238e7f9b073e", "628cccbc5a175e3055cd")
+    assert one == value("83a57206238e7f9b073e", "628cccbc5a175e3055cd")
+    assert one != value("93a57206238e7f9b073e", "628cccbc5a175e3055cd")
+    assert one is not None
+    assert value("", "628cccbc5a175e3055cd") is None
+    assert value("11.43", "11.429") is None
+
+
+def test_the_one_literal_of_a_list_that_nothing_names() -> None:
+    def wanted(prompt: str, *shown: str) -> list[str] | None:
+        log = pytest_log("assert ok, text", f"AssertionError: lacking {shown[0]}", *shown[1:]).replace(
+            "    def test_it():\n",
+            '    def test_it():\n        for word in ["log_format", "detailed", "$status", "$request"]:\n',
+        )
+        return seen(attempt(DONE, grader=log, prompt=prompt)).get("literal:not-in-prompt")
+
+    prompt = "Write detailed logs with $status and $request to the file."
+    assert wanted(prompt, "log_format mine", "$status $request") == ["detailed"]
+    assert wanted("Name it `detailed`, with $status and $request.", "log_format mine", "$status $request") is None
+    assert wanted(prompt, "nothing of it", "$status") is None
+
+
 @pytest.mark.parametrize(
     ("output", "host"),
     [

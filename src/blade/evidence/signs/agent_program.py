@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from blade.evidence.differences import limit_word
 from blade.evidence.signs.view import RolloutView, line_of, may_hold, sign
 from blade.model.finding import Sign
 
@@ -25,7 +26,8 @@ _api_error = re.compile(
 )
 _may_be_trouble = may_hold("error|failed|unavailable|overloaded|limit")
 _not_found = re.compile(
-    r"(?m)^(?:[\w./-]+: )?(?:line \d+: |\d+: )?(?P<command>[\w./@-]+): (?:command )?not found\s*$|^.*command not found: (?P<zsh>\S+)\s*$"
+    r"(?m)^(?:[\w./-]+: )?(?:line \d+: |\d+: )?(?P<command>[\w./@-]+): (?:command )?not found\s*$"
+    r"|^(?:/\w+)*/?(?:ba|da|z|k)?sh: (?:line \d+: |\d+: )?(?P<path>/[\w./@-]+): No such file or directory\s*$|^.*command not found: (?P<zsh>\S+)\s*$"
 )
 _install = re.compile(
     r"(?mi)^.*(?:ENOSPC|no space left on device|npm ERR!|npm error (?:code|A complete log)|E: Unable to locate package"
@@ -60,6 +62,8 @@ def agent_program(view: RolloutView) -> Iterator[Sign]:
     yield from _cut(view)
     if not view.features.calls and not view.features.agent_messages:
         yield from _start(view)
+        if not view.steps:
+            yield from _crash(view)
     elif view.steps and view.steps[-1].kind == "call":
         yield from _crash(view)
 
@@ -97,7 +101,7 @@ def _start(view: RolloutView) -> Iterator[Sign]:
 def _last_command_not_found(text: str) -> tuple[str, str] | None:
     """A command behind a prompt, or at the end of the log, that the shell did not find: not one of a task's own output."""
     for match in reversed(list(_not_found.finditer(text[-TAIL:]))):
-        command = match["command"] or match["zsh"]
+        command = match["command"] or match["path"] or match["zsh"]
         asked = re.search(rf"(?m)^[^\n]*[#$%>] {re.escape(command)}(?:\s|$)", text)
         if asked or not text[-TAIL:][match.end() :].strip():
             return command, match[0]
@@ -117,13 +121,17 @@ def _crash(view: RolloutView) -> Iterator[Sign]:
             and _prompt_sign.search(tail[raised[-1].end() :])
             and not _time.search(raised[-1][0])
         ):
-            yield sign("agent:crashed", view.steps[-1].tool or "", raised[-1][0], log.field)
+            last = view.steps[-1].tool if view.steps else None
+            yield sign("agent:crashed", last or "", raised[-1][0], log.field)
             return
 
 
 def _cut(view: RolloutView) -> Iterator[Sign]:
-    """A status that names a limit of time, of the agent and not of the tests."""
+    """A status that names a limit, of the agent and not of the tests."""
     for status in view.account.statuses:
-        if _time.search(status.value) and not _others_time.search(status.value):
-            yield sign("agent:cut-by-time", status.value, status.value, status.field)
+        if _others_time.search(status.value):
+            continue
+        limit = "time" if _time.search(status.value) else limit_word(status.value)
+        if limit is not None:
+            yield sign(f"agent:cut-by-{limit}", status.value, status.value, status.field)
             return

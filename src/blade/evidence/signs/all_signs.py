@@ -4,13 +4,16 @@ Signs are facts about one rollout. The kinds, by the file that makes them:
 
 - `account`: `status`
 - `agent_program`: `agent:no-output`, `agent:no-start`, `agent:crashed`, `agent:install-failed`, `agent:api-error`,
-  `agent:cut-by-time`, `hollow:no-model-call`
+  `agent:cut-by-` and the limit, `hollow:no-model-call`
 - `ending`: `ends:question`, `ends:refusal`, `ends:gave-up`, `ends:success-claim`, `ends:call-without-result`,
-  `ends:tool-call-as-text`, `ends:open-todos`
+  `ends:tool-call-as-text`, `ends:open-todos`, `ends:without-a-word`, `closing:label`,
+  `stopped:after-replies`
 - `own_checks`: `own-check:failed-before-success-claim`, `own-check:never`
 - `missing`: `missing:named-in-prompt`, `missing:not-in-prompt`
 - `literals`: `literal:near-miss`, `literal:not-in-prompt`, `key:not-in-prompt`
-- `services`: `service:down-at-grading`, `service:unreachable`
+- `wrong_values`: `test:wrong-value`
+- `services`: `service:down-at-grading`, `service:unreachable`, `service:reset`, `service:answered`, `service:elsewhere`,
+  `service:unanswered`
 - `patches`: `patch:empty`, `patch:not-applied`, `patch:only-tests`
 - `stand_ins`: `stand-in`
 - `loops`: `loop`
@@ -47,6 +50,7 @@ from blade.evidence.signs.services import services
 from blade.evidence.signs.skipped import skipped
 from blade.evidence.signs.stand_ins import stand_ins
 from blade.evidence.signs.view import RolloutView
+from blade.evidence.signs.wrong_values import wrong_values
 from blade.model.finding import Sign
 from blade.model.rollout import JUDGED, Outcome, Rollout
 
@@ -68,6 +72,7 @@ FAMILIES: tuple[tuple[SignsOf, frozenset[Fact]], ...] = (
     (own_checks, frozenset(["lost", "calls"])),
     (missing_things, frozenset(["lost", "logs"])),
     (literals, frozenset(["lost", "logs"])),
+    (wrong_values, frozenset(["lost", "logs"])),
     (services, frozenset(["lost", "source"])),
     (patches, frozenset(["lost"])),
     (stand_ins, frozenset(["lost", "calls"])),

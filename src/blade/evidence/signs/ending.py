@@ -1,8 +1,10 @@
 """How a rollout ends, in passes too: none of these is a failure by itself.
 
 `ends:question` (its subject is `offer` where the agent only offers more work), `ends:refusal`, `ends:gave-up`,
-`ends:success-claim`, `ends:call-without-result`, `ends:tool-call-as-text`, and `ends:open-todos` with the first open item
-of the last to-do list. Where a user takes part in the talk, questions and claims are ordinary turns and no signs.
+`ends:success-claim`, `ends:call-without-result`, `ends:tool-call-as-text`, `ends:without-a-word` (after calls, the last
+message is empty), and `ends:open-todos` with the first open item of the last to-do list. `stopped:after-replies` is a long talk that ends with
+a reply of a tool or a user which nobody answers; its subject is how many replies there were. `closing:label` is the label of the last line of a talk without calls,
+such as "answer", so that passes can show under which one the grader looks. Where a user takes part in the talk, questions and claims are ordinary turns and no signs.
 """
 
 from __future__ import annotations
@@ -61,6 +63,11 @@ _REFUSES = re.compile(
     r"|I['\u2019]m (?:not able|unable) to|as an AI\b)",
     re.IGNORECASE,
 )
+_HEDGES = re.compile(
+    r" (?:be (?:\w+ )?(?:certain|sure)|say (?:for sure|with)|check|verify|confirm|rule out|help \w+ing)\b",
+    re.IGNORECASE,
+)
+"""What a hedge denies: who cannot be certain, or cannot check, goes on and answers; "cannot help noticing" denies nothing."""
 _INABILITY = re.compile(
     r"\b(?:I|we) (?:was|were|am|are)(?:n['\u2019]t| not)? (?:unable|able) to\b|\b(?:I|we) (?:could|can)(?: ?not|n['\u2019]t) \w+"
     r"|\b(?:once|after) you (?:provide|share|confirm|install|give|upload|can)\b|\bplease (?:provide|share|supply|confirm|install|upload|run)\b"
@@ -71,6 +78,10 @@ _DENIES = re.compile(
     r"\bwas unable\b|\bwere unable\b|\bam unable\b|n['\u2019]t|\bnot\b|\bonce\b|\bplease\b|\bneed\b|\brequire\b|\bif\b|\bafter\b|\bwhen\b",
     re.IGNORECASE,
 )
+_BYE = re.compile(r"#{2,}\s?[A-Z][A-Z_-]{2,}\s?#{2,}|<(?:stop|end|exit|done|quit)>|\[(?:STOP|END|EXIT|DONE|QUIT)\]")
+"""Tokens with which simulated users end a talk."""
+_LABEL = re.compile(r"[*#>_ ]*([A-Za-z]{3,12}(?: [A-Za-z]{2,12})?):|#{3,}(?= )")
+"""What a line that states the answer begins with, where answers are written under a label."""
 _ITEM = re.compile(r"\"status\"\s*:|\"state\"\s*:|\"completed?\"\s*:|\"done\"\s*:")
 _NAMES_OF_A_STATE = ('"status"', '"state"', '"complete', '"done"')
 _OPEN = ("pending", "in_progress", "in progress", "todo", "open", "not_started", "not started", "doing", "blocked")
@@ -86,18 +97,33 @@ def ending(view: RolloutView) -> Iterator[Sign]:
     if not view.steps:
         return
     last = view.last
+    closing = view.steps[-1]
+    if closing.kind == "result" or (closing.party == "user" and not _BYE.search(closing.text)):
+        replies = view.features.results + view.features.user_messages
+        if replies >= FEWEST_REPLIES:
+            yield sign("stopped:after-replies", str(replies), step=closing.index)
+    if view.features.calls and closing.party == "agent" and closing.kind == "message" and not closing.text.strip():
+        yield sign("ends:without-a-word", step=closing.index)
     if last is not None:
         yield from _message(view, last)
     elif view.steps[-1].kind == "call" and view.session.get("ended") is not True:
         call = view.steps[-1]
         if _ENDING_TOOLS.isdisjoint(words_of(call.tool or "")):
             yield sign("ends:call-without-result", call.tool or "", call.arguments or "", "arguments", call.index)
+    if last is not None and not view.features.calls and (label := _LABEL.match(_last_line(last.text))):
+        yield sign("closing:label", (label[1] or label[0]).lower())
     if view.features.calls >= FEWEST_CALLS_OF_A_LIST:
         yield from _todos(view)
 
 
+FEWEST_REPLIES = 10
+"""Replies of tools and users after which a cut may be a limit: short talks end alike by chance."""
 FEWEST_CALLS_OF_A_LIST = 2
 """A list that was never touched again after the only call is a plan."""
+
+
+def _last_line(text: str) -> str:
+    return text.rstrip().rpartition("\n")[2]
 
 
 def _message(view: RolloutView, last: Step) -> Iterator[Sign]:
@@ -130,8 +156,8 @@ def _conclusion(view: RolloutView, last: Step) -> Iterator[Sign]:
         offers = _OFFER.search(asked) is not None and not (_NEEDS.search(asked) and not view.claim)
         yield sign("ends:question", "offer" if offers else "", asked, "text", last.index)
     opening = text[:OPENING] if view.features.calls <= FEW_CALLS else ""
-    found = _REFUSES.search(opening) if opening and _may_refuse(opening) else None
-    if found and text[found.start() - 1 : found.start()] not in _QUOTES and not view.claim:
+    found = _refusal(opening) if opening and _may_refuse(opening) else None
+    if found and not view.claim:
         yield sign("ends:refusal", "", sentence_with(text, found.start()), "text", last.index)
     if not view.features.calls and not found:
         return  # advice alone, as it was asked for
@@ -142,6 +168,12 @@ def _conclusion(view: RolloutView, last: Step) -> Iterator[Sign]:
             break
     if view.features.calls and view.claim:
         yield sign("ends:success-claim", "", view.claim, "text", last.index)
+
+
+def _refusal(opening: str) -> re.Match[str] | None:
+    """The first words that decline, neither quoted nor a hedge before an answer."""
+    every = (one for one in _REFUSES.finditer(opening) if not _HEDGES.match(opening, one.end()))
+    return next((one for one in every if opening[one.start() - 1 : one.start()] not in _QUOTES), None)
 
 
 def _todos(view: RolloutView) -> Iterator[Sign]:

@@ -14,7 +14,9 @@ from difflib import SequenceMatcher
 
 from blade.evidence.signs.missing import is_named, missing_names
 from blade.evidence.signs.view import RolloutView, paths_in, sign
+from blade.model.account import LogText
 from blade.model.finding import Sign
+from blade.model.log import LogEvent
 
 MOST = 4
 LONGEST = 80
@@ -39,6 +41,13 @@ _path = re.compile(r"[\w./@+-]*\w\.[A-Za-z]\w{0,7}(?:\.\w{1,8})*\b")
 _parts = re.compile(r"[\W_]+")
 _letter = re.compile(r"[A-Za-z]")
 _secret = re.compile(r"(?i)^[0-9a-f]{16,}$|^(?=\w*\d\w*\d)(?=\w*[A-Za-z])\w{12,}$|^[\d\W_]+$")
+_list = re.compile(r"[\[({]\s*(?:(['\"])[^'\"\n]{2,80}\1,?\s*){3,}[\])}]")
+_item = re.compile(r"(['\"])([^'\"\n]{2,80})\1")
+LONGEST_LIST = 2_000
+FEWEST_LISTED = 4
+"""Literals of a list, all but one of which are there: of fewer, one may be lacking by the agent's fault as easily."""
+MOST_PRINTED = 600
+"""Lines of an assertion's output that are looked through."""
 _escaped = re.compile(r"\\+(.)")
 _pattern = re.compile(r"\.[*+?]|[(\[][^)\]]*[)\]][*+?]?|[{}|^$]|\\n|\\[dws]")
 """What makes a literal a pattern, a template or a text of several lines."""
@@ -64,6 +73,8 @@ def _all(view: RolloutView) -> Iterator[Sign]:
     for log, event, text in view.failure_texts:
         for match in _key.finditer(event.message if event.message in log.text else text):
             yield from _key_sign(match["key"] or match["named"], given, match[0], log.field)
+        for wanted, quote in _one_of_a_list(log, event, text, given):
+            yield sign("literal:not-in-prompt", wanted, quote, log.field)
         for wanted, quote in _literals_in(text, event.expected):
             if wanted.strip() in given or wanted.strip(" .,:;/'\"()[]{}") in given:
                 continue
@@ -74,6 +85,29 @@ def _all(view: RolloutView) -> Iterator[Sign]:
                 quote and not own and not _secret.search(wanted) and _letter.search(wanted) and event.expected != wanted
             ):
                 yield sign("literal:not-in-prompt", wanted, quote, log.field)
+
+
+def _one_of_a_list(log: LogText, event: LogEvent, text: str, given: str) -> Iterator[tuple[str, str]]:
+    """The one literal of a list in a failing test that the rejected output lacks and the prompt names nowhere."""
+    listed = [found for found in _list.finditer(text) if found.end() - found.start() <= LONGEST_LIST]
+    if not listed or not event.message.startswith("Assertion"):
+        return
+    items = dict.fromkeys(one[2] for one in _item.finditer(listed[-1][0]))
+    shown = _printed(log, event)
+    lacking = [item for item in items if item not in shown]
+    if len(items) < FEWEST_LISTED or len(lacking) != 1:
+        return
+    named = any(f"{mark}{lacking[0]}{mark}" in given for mark in "'\"`")
+    if not named and _letter.search(lacking[0]) and not _pattern.search(lacking[0]):
+        quote = next(one[0] for one in _item.finditer(listed[-1][0]) if one[2] == lacking[0])
+        yield lacking[0], quote
+
+
+def _printed(log: LogText, event: LogEvent) -> str:
+    """What an assertion printed of the output: the lines that pytest marks, up to the next test."""
+    lines = log.text.split("\n")[event.line - 1 : event.line - 1 + MOST_PRINTED]
+    end = next((n for n, line in enumerate(lines) if n and line.startswith(("____", "====", "----"))), len(lines))
+    return "\n".join(line for line in lines[:end] if line.startswith("E  "))
 
 
 def _literals_in(text: str, expected: str | None) -> Iterator[tuple[str, str]]:

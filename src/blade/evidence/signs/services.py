@@ -2,16 +2,21 @@
 
 `service:down-at-grading` is a port of the machine itself that the grader could not reach; why is not shown.
 `service:unreachable` is another host, in what the agent's commands printed (with a step) or in the grader's log; both
-together say more than either.
+together say more than either. `service:reset` is a port of the machine itself that answered the grader by breaking the
+connection off, as a program does that is not the one that was asked for. Of a port that the grader could not reach:
+`service:answered` quotes the agent's own request that it answered, `service:elsewhere` ("port wanted|port used") the
+port that the agent asked in its place, and `service:unanswered` its request without an answer, or no quote where it made
+none.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from blade.evidence.signs.view import LONGEST_LINE, RolloutView, may_hold, sign
+from blade.evidence.signs.view import LONGEST_LINE, RolloutView, may_hold, runs_commands, sign
 from blade.model.finding import Sign
+from blade.model.rollout import Step
 
 MOST = 3
 EDGE = 3_000
@@ -27,12 +32,17 @@ _trouble = re.compile(
     r"|(?:Connection (?:reset|refused|closed)|connect to)(?: by| to| with| host)? (?P<h6>[\w.:]*\w) port (?P<p6>\d+)"
     r"|\b50[234] (?:Server Error|Bad Gateway|Service Unavailable|Gateway Time-?out)[^\n]{0,60}?url: \w+://(?P<h7>[\w.-]+)(?::(?P<p7>\d+))?"
     r"|\b[a-z]{2,10}://(?P<h8>[\w.-]+)(?::(?P<p8>\d+))?[^\s'\"]{0,100}['\"]?[^\n]{0,60}?(?:\b50[234]\b|[Bb]ad [Gg]ateway|[Cc]onnection refused|ECONNREFUSED)"
+    r"|\bConnectionRefused\(\W{0,3}(?P<h10>[\w.-]+)(?::(?P<p10>\d+))?"
     r"|\b(?P<h9>[\w-]+(?:\.[\w-]+)+): (?:Name or service not known|Temporary failure in name resolution|nodename nor servname)"
 )
 _bare = re.compile(r"HTTP/[\d.]+ 50[234]\b[^\n]{0,40}|\b50[234] (?:Bad Gateway|Service Unavailable)[^\n]{0,40}")
 _refused = re.compile(r"[^\n]*(?:Connection refused|ECONNREFUSED)[^\n]*")
 _status = re.compile(r"<Response \[50[234]\]>|\b50[234] (?:==|!=) 20\d\b|\bstatus(?:_code| code)?[ :=]+50[234]\b")
+_reset = re.compile(r"(?i)\bconnection (?:was )?reset|\bkex_exchange|\breset by peer")
+_local_port = re.compile(r"(?i)(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1?\]):(\d{2,5})\b|\bport[=: ]+(\d{2,5})\b")
 _LOCAL = ("localhost", "127.0.0.1", "0.0.0.0", "::1", "[::1]")
+_asks = re.compile(r"\bcurl\b|\bwget\b|requests\.|urlopen|\bhttpie?\b|\bfetch\(|\bnc\b|\btelnet\b")
+_failed_reply = re.compile(r"(?i)\bcurl: \(\d+\)|traceback|\b000\b|refused")
 _url = re.compile(r"https?://([\w.-]+)(?::(\d+))?")
 _not_running = re.compile(
     r"(?i)\b(?:server|service|api|app\w*)\b[^\n]{0,30} (?:is )?not (?:running|listening|up|reachable|responding|accessible)[^\n]{0,40}?(?:port )?\b(\d{2,5})\b"
@@ -43,8 +53,10 @@ def services(view: RolloutView) -> Iterator[Sign]:
     """The hosts and ports that did not answer, each once for the grader and once for the agent."""
     if view.passed:
         return
-    yield from _of_the_grader(view)
+    down = list(_of_the_grader(view))
+    yield from down
     if view.features.results:
+        yield from _own_requests(view, [one for one in down if one.kind == "service:down-at-grading"])
         yield from _of_the_agent(view)
 
 
@@ -55,7 +67,7 @@ def _of_the_grader(view: RolloutView) -> Iterator[Sign]:
             return
         for words in (event.message if event.message in log.text else "", text):
             for host, port, quote in [*_troubles(words), *_answered(view, words)]:
-                kind = "service:down-at-grading" if host in _LOCAL else "service:unreachable"
+                kind = _kind(host, quote)
                 name = f"{host}:{port}" if port else host
                 if name not in seen:
                     seen.add(name)
@@ -67,6 +79,51 @@ def _of_the_grader(view: RolloutView) -> Iterator[Sign]:
         if found := _refused.search(text):
             yield sign("service:down-at-grading", "", found[0], log.field)
             return
+
+
+def _kind(host: str, quote: str) -> str:
+    if host not in _LOCAL:
+        return "service:unreachable"
+    return "service:reset" if _reset.search(quote) else "service:down-at-grading"
+
+
+def _own_requests(view: RolloutView, down: Sequence[Sign]) -> Iterator[Sign]:
+    """What the agent's own calls say of the first port that was down at grading."""
+    wanted = next((one.subject for one in down if one.subject.rpartition(":")[2].isdigit()), None)
+    if wanted is None:
+        return
+    port = wanted.rpartition(":")[2]
+    named = [(call, _ports_in(call.arguments or "")) for call in view.calls if runs_commands(call)]
+    mine = [call for call, ports in named if port in ports]
+    served = next((call for call in mine if _was_served(view, call)), None)
+    if served is not None:
+        yield sign("service:answered", wanted, served.arguments or "", "arguments", served.index)
+        return
+    asked = [(call, ports) for call, ports in named if _asks.search(call.arguments or "")]
+    others = ((call, other, words) for call, ports in asked for other, words in ports.items())
+    instead = next((one for one in others if one[1] not in view.prompt), None)
+    if instead is not None and not mine:
+        call, other, words = instead
+        yield sign("service:elsewhere", f"{port}|{other}", words, "arguments", call.index)
+    elif not view.is_cut:
+        refused = next((call for call, ports in asked if port in ports), None)
+        quote = refused.arguments or "" if refused is not None else ""
+        yield sign("service:unanswered", wanted, quote, "arguments", refused.index if refused is not None else None)
+
+
+def _ports_in(text: str) -> dict[str, str]:
+    """The ports of the machine itself that a text names, and the words that name each."""
+    return {found[1] or found[2]: found[0] for found in _local_port.finditer(text)}
+
+
+def _was_served(view: RolloutView, call: Step) -> bool:
+    """Whether a call is a request, and its result is an answer."""
+    if not _asks.search(call.arguments or ""):
+        return False
+    result = next((step for step in view.steps if step.kind == "result" and step.answers == call.index), None)
+    if result is None or result.failed or not result.text.strip():
+        return False
+    return not _may_fail(result.text) and _failed_reply.search(result.text) is None
 
 
 def _answered(view: RolloutView, text: str) -> Iterator[tuple[str, str, str]]:
@@ -100,8 +157,8 @@ def _troubles(text: str) -> Iterator[tuple[str, str, str]]:
     for found in (
         found for line in text.split("\n") if _may_fail(line) for found in _trouble.finditer(line[:LONGEST_LINE])
     ):
-        host = next((value for n in range(1, 10) if (value := found[f"h{n}"])), "localhost")
-        port = next((value for n in (1, 2, 3, 5, 6, 7, 8) if (value := found[f"p{n}"])), "")
+        host = next((value for n in range(1, 11) if (value := found[f"h{n}"])), "localhost")
+        port = next((value for n in (1, 2, 3, 5, 6, 7, 8, 10) if (value := found[f"p{n}"])), "")
         if host.rpartition(":")[2].isdigit() and host.count(":") == 1:
             host, _, port = host.rpartition(":")
         yield host, port, found[0]

@@ -1,7 +1,7 @@
 """What the task asks for is not there: a file that the prompt names, or an answer.
 
 Evidence
-    A test cannot find a path that the prompt names, or no answer could be taken from the output.
+    A test cannot find a path that the prompt names, no answer could be taken from the output, or its last line lacks the label that the answers of nearly all passes have.
 Contradicted by
     The same test passing with the same path absent.
 False alarms
@@ -39,8 +39,18 @@ def output_missing(evidence: RolloutEvidence) -> Candidate | None:
         return Candidate(
             confidence=Confidence.LIKELY, subject="it reasoned and then said nothing", differences=(thought,)
         )
+    label = evidence.run.closing_label
+    if label and evidence.judged and not evidence.calls and not evidence.answer and not _labelled(evidence, label):
+        told = (
+            f"no last line with the label `{label}`; nearly all of the {evidence.run.passes} passes of this run have it"
+        )
+        return Candidate(confidence=Confidence.LIKELY, subject="no final answer", contrast=told)
     empty = evidence.difference(Differs.ANSWER, "none") or evidence.difference(Differs.NO_ANSWER, "answer")
     stated = evidence.difference(Differs.ANSWER, "not extracted")
     if empty is None or stated is not None or not evidence.run.answers_recorded:
         return None
     return Candidate(confidence=Confidence.LIKELY, subject="no answer was found", differences=(empty,))
+
+
+def _labelled(evidence: RolloutEvidence, label: str) -> bool:
+    return any(sign.subject == label for sign in evidence.of("closing:label"))

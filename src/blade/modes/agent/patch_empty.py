@@ -1,7 +1,7 @@
 """The agent handed in no patch where one was required.
 
 Evidence
-    The patch of the row is empty.
+    The patch of the row is empty, or nothing was handed in where nearly all others hand in a patch.
 Contradicted by
     A patch elsewhere in the row.
 False alarms
@@ -32,6 +32,9 @@ from blade.modes.evidence import Candidate, RolloutEvidence
 )
 def patch_empty(evidence: RolloutEvidence) -> Candidate | None:
     sign, absent = evidence.sign("patch:empty"), evidence.difference(Differs.NO_ANSWER, "patch")
+    if sign is None and absent is None and evidence.run.answers_are_patches and evidence.judged and not evidence.answer:
+        told = "nothing was handed in here; the other rollouts of this run hand in a patch"
+        return Candidate(confidence=Confidence.LIKELY, contrast=told)
     if sign is None and absent is None:
         return None
     return Candidate(

@@ -1,11 +1,12 @@
 """What the agent handed in equals what was expected, and was rejected.
 
 Evidence
-    The answer equals the expected one after case, white space and wrappers are set aside, or the grader's own two values agree.
+    The answer equals the expected one after case, white space and wrappers are set aside, or the grader's own two values agree. Suspected where the grader ran more tests than in any other rollout of the task, and
+    no more fail than were added: then the failing ones may be the agent's own, which the grader takes for its own.
 Contradicted by
     Another requirement that the rollout fails.
 False alarms
-    A format that the prompt demands to the letter.
+    A format that the prompt demands to the letter. A prompt that asks for tests. Suites that stop at the first failure.
 Example
     Expected `12`, answered `12.`, and the reward is 0.
 """
@@ -16,6 +17,9 @@ from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause, Differs
 from blade.modes.declaration import mode
 from blade.modes.evidence import Candidate, RolloutEvidence
+
+ADDED_AT_MOST = 0.7
+"""Share of the tests that other rollouts have at least, where an agent added the rest: more are another suite."""
 
 
 @mode(
@@ -31,6 +35,8 @@ from blade.modes.evidence import Candidate, RolloutEvidence
     owner="test author",
 )
 def correct_but_rejected(evidence: RolloutEvidence) -> Candidate | None:
+    if (added := _by_added_tests(evidence)) is not None:
+        return added
     if evidence.difference(Differs.CHECK) is not None:
         return None
     equal = evidence.difference(Differs.ANSWER, "equal", "other form")
@@ -41,3 +47,17 @@ def correct_but_rejected(evidence: RolloutEvidence) -> Candidate | None:
     if doubt is None or not doubt.named:
         return None
     return Candidate(confidence=Confidence.LIKELY, contrast=doubt.message)
+
+
+def _by_added_tests(evidence: RolloutEvidence) -> Candidate | None:
+    """Tests fail that no other rollout of the task has, and as many hold as are made elsewhere."""
+    asked, met, others = evidence.checks_asked, evidence.checks_met, evidence.task.checks_of_others
+    if not asked or not met or others is None or not evidence.judged:
+        return None
+    failed = tuple(evidence.of("log:test-failed"))
+    elsewhere = any(evidence.failures_with(sign) > 1 or evidence.passes_with(sign) for sign in failed)
+    # A suite that broke off elsewhere has fewer tests, too: nearly all must have been run there.
+    if not failed or elsewhere or not met == others < asked or others < ADDED_AT_MOST * asked:
+        return None
+    told = f"{asked} tests were graded here, at most {others} in other rollouts of this task, and {met} hold"
+    return Candidate(confidence=Confidence.SUSPECTED, subject=failed[0].subject, signs=failed, contrast=told)

@@ -2,10 +2,12 @@
 
 Evidence
     A path, key or literal that the test looks for stands nowhere in the prompt, every rollout of the task fails on it, and nobody passes the task.
+    Suspected where different models fail one test with the same value: the prompt may allow a second reading.
 Contradicted by
     A pass of the task in any run.
 False alarms
-    Names that a format or a tool implies, or that a file which the agent could read holds.
+    Names that a format or a tool implies, or that a file which the agent could read holds. A mistake
+    that two models share.
 Example
     The test opens `/app/results.txt`, which the prompt never names.
 """
@@ -43,6 +45,11 @@ def hidden_requirement(evidence: RolloutEvidence) -> Candidate | None:
             signs=(sign,),
             contrast=f"{alike} rollout{'s' if alike > 1 else ''} of this task fail on it, and none passes",
         )
+    alike_wrong = next((one for one in evidence.of("test:wrong-value") if evidence.runs_with(one) > 1), None)
+    if alike_wrong is not None:
+        told = f"{evidence.runs_with(alike_wrong)} runs fail this test with one and the same value, and none passes"
+        name = alike_wrong.subject.rpartition(" ")[0]
+        return Candidate(confidence=Confidence.SUSPECTED, subject=name, signs=(alike_wrong,), contrast=told)
     doubt = evidence.doubt("TSK007")
     if doubt is None or not doubt.named:
         return None

@@ -32,4 +32,4 @@ from blade.modes.evidence import Candidate, RolloutEvidence
     owner="harness",
 )
 def memory_limit(evidence: RolloutEvidence) -> Candidate | None:
-    return limited(evidence, "memory")
+    return limited(evidence, "memory", "agent:cut-by-memory")

@@ -1,7 +1,8 @@
 """The limit of steps or turns ended the rollout.
 
 Evidence
-    The harness records that the limit of steps, turns or iterations was reached.
+    The harness records that the limit of steps, turns or iterations was reached, or several rollouts break off after one
+    and the same number of replies, which no other exceeds.
 Contradicted by
     An end by the agent itself.
 False alarms
@@ -12,7 +13,7 @@ Example
 
 from __future__ import annotations
 
-from blade.model.attribution import Stage
+from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause
 from blade.modes.compared import limited
 from blade.modes.declaration import mode
@@ -32,4 +33,10 @@ from blade.modes.evidence import Candidate, RolloutEvidence
     owner="harness",
 )
 def step_limit(evidence: RolloutEvidence) -> Candidate | None:
-    return limited(evidence, "steps")
+    found = limited(evidence, "steps", "agent:cut-by-steps")
+    most = evidence.stopped_at_most
+    if found is not None or most is None:
+        return found
+    rollouts = evidence.alike(most)[0]
+    told = f"it breaks off after {most.subject} replies, as {rollouts - 1} others do; no rollout of this run has more, and none of these passes"
+    return Candidate(confidence=Confidence.LIKELY, signs=(most,), contrast=told)

@@ -32,4 +32,4 @@ from blade.modes.evidence import Candidate, RolloutEvidence
     owner="harness",
 )
 def token_limit(evidence: RolloutEvidence) -> Candidate | None:
-    return limited(evidence, "tokens")
+    return limited(evidence, "tokens", "agent:cut-by-tokens")

@@ -1,7 +1,7 @@
-"""The environment that the task needs was never there: its sandbox or container did not start.
+"""The environment that the task needs was not there: its sandbox or container did not start, or was lost.
 
 Evidence
-    The harness reports it before the agent's first action.
+    The harness reports it before the agent's first action, or a status that no pass has says that it was lost.
 Contradicted by
     A tool call that the environment answered.
 False alarms
@@ -14,8 +14,14 @@ from __future__ import annotations
 
 from blade.model.attribution import Confidence, Stage
 from blade.model.finding import Cause
+from blade.model.pattern import pattern_of
 from blade.modes.declaration import mode
 from blade.modes.evidence import Candidate, RolloutEvidence
+
+_LOST = pattern_of(
+    r"(?i)\b(?:sandbox|container|docker|environment|image|pod|vm|machine|host)\b.{0,40}\b(?:lost|failed?|failure|died|dead|crash\w*|error|unavailable|not start\w*|closed|unreachable|killed|evicted|gone)\b"
+)
+"""How a harness says in a status that the environment is gone."""
 
 
 @mode(
@@ -26,12 +32,16 @@ from blade.modes.evidence import Candidate, RolloutEvidence
     stage=Stage.NOT_RUN,
     valid=False,
     cause=Cause.INFRA,
-    row="Environment never started",
-    title="The environment never started",
+    row="Environment failed",
+    title="The environment never starts, or is lost",
     action="Repair the image or the sandbox, then rerun these rollouts.",
     owner="harness",
 )
 def environment_failed(evidence: RolloutEvidence) -> Candidate | None:
+    lost = next((one for one in evidence.of("status") if _LOST.search(one.subject)), None)
+    if lost is not None and not evidence.alike(lost)[1]:
+        told = evidence.contrast(lost)
+        return Candidate(confidence=Confidence.LIKELY, subject=lost.subject, signs=(lost,), contrast=told)
     if "INF005" not in evidence.fired:
         return None
     return Candidate(

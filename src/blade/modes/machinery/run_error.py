@@ -39,7 +39,8 @@ def run_error(evidence: RolloutEvidence) -> Candidate | None:
     if evidence.outcome != "errored" or named_limit(evidence) or of_grader(evidence.error_class):
         return None
     return Candidate(
-        confidence=Confidence.PROVEN,
+        # That it failed is stated; whose failure it was, the class of an error only hints at.
+        confidence=Confidence.LIKELY,
         subject=evidence.error_class or "",
         contrast=f"recorded as errored{f': {evidence.error_class}' if evidence.error_class else ''}, without a verdict",
     )

@@ -1,7 +1,7 @@
 """A site, service, port or download that the task needs could not be reached.
 
 Evidence
-    The agent or the tests were refused by a host that the task names, and nothing in the rollout shows that host answering. The same host fails in another run, or in the agent's own requests and in the tests.
+    The agent or the tests were refused by a host that the task names, and nothing in the rollout shows that host answering. The same host fails in another run, or in the agent's own requests and in the tests. A port of the machine itself that breaks the connection off in several runs is held by another program.
 Contradicted by
     A successful answer of the same host in the same trial, or a pass with the same failure.
 False alarms
@@ -36,6 +36,10 @@ def service_unavailable(evidence: RolloutEvidence) -> Candidate | None:
     if signs and not evidence.passes_with(signs[0]):
         sure = Confidence.LIKELY if len(signs) > 1 or evidence.failures_with(signs[0]) > 1 else Confidence.SUSPECTED
         return Candidate(confidence=sure, subject=signs[0].subject, signs=signs, contrast=evidence.contrast(signs[0]))
+    reset = evidence.sign("service:reset")
+    if reset is not None and evidence.runs_with(reset) > 1 and not evidence.task.solved:
+        told = f"the port breaks the connection off in {evidence.failures_with(reset)} rollouts of this task, in several runs, and none passes"
+        return Candidate(confidence=Confidence.LIKELY, subject=reset.subject, signs=(reset,), contrast=told)
     if "INF004" not in evidence.fired:
         return None
     return Candidate(

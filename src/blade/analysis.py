@@ -35,8 +35,21 @@ if TYPE_CHECKING:
 def load(inputs: Sequence[str], options: Options) -> tuple[Run, ...]:
     """Every run that the inputs stand for, in order of name; a folder of an earlier analysis gives its runs.
 
-    Rules look at each rollout while its row is read; a run keeps the rule book that it was read with.
+    Rules look at each rollout while its row is read; a run keeps the rule book that it was read with, and what readers
+    said of its rollouts.
     """
+    runs = _load(inputs, options)
+    if options.metrics_only:
+        return runs
+    from blade.readers.check import with_readings
+    from blade.readers.store import files_for
+
+    if options.attributions is not None:
+        return with_readings(runs, [options.attributions])
+    return with_readings(runs, files_for(inputs, runs, options.attributions_in))
+
+
+def _load(inputs: Sequence[str], options: Options) -> tuple[Run, ...]:
     files, options, benchmark = *_found(inputs, options), None
     if options.rule_book is None and options.find_rule_book and not files.analyses:
         with suppress(BladeError):
@@ -125,7 +138,7 @@ def _drafts(runs: Sequence[Run], books: Sequence[RuleBook], options: Options) ->
         return {}
     from blade.attribution.runs_together import attribute_together
 
-    return {draft.run: draft for draft in attribute_together(runs, books)}
+    return {draft.run: draft for draft in attribute_together(runs, books, options.labels)}
 
 
 def _analyze_run(

@@ -19,6 +19,8 @@ from msgspec import Struct
 
 from blade.model.errors import RequestError
 
+ATTRIBUTIONS_FILE = "attributions.jsonl"
+"""What readers say of rollouts; never rollouts itself."""
 _encoder = msgspec.json.Encoder()
 _STAGING = ".blade-out-"
 _COMMIT = "commit.json"

@@ -40,6 +40,13 @@ def analyze(
     exclude: Exclude = None,
     pass_threshold: PassThreshold = None,
     labels: Labels = None,
+    attributions: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="What readers said (`blade attribute`). Default: attributions.jsonl beside the runs or in -o.",
+        ),
+    ] = None,
     notes: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Your words about the run: quoted in the inventory, never counted."),
@@ -127,6 +134,8 @@ def analyze(
             exclude=tuple(exclude or ()),
             notes=_notes(notes),
             labels=read_labels(labels) if labels is not None else (),
+            attributions=attributions,
+            attributions_in=(Path(out),) if out is not None else (),
             rule_book=rule_book_in(package) if package is not None else None,
             limits=given_limits(max_line, max_unpacked),
             metrics_only=metrics_only,

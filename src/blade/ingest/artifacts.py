@@ -16,7 +16,7 @@ from typing import NoReturn
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from blade.files import finish
+from blade.files import ATTRIBUTIONS_FILE, finish
 from blade.ingest.decode import Row, Unusable, decode_row
 from blade.ingest.fields import is_rollout
 from blade.ingest.folder_files import TO_NOTHING, FolderListing, is_inside, listing
@@ -290,7 +290,8 @@ def _files(folder: Path) -> list[Path]:
 def _files_in(here: FolderListing) -> list[Path]:
     if "rollouts.parquet" in here.files:
         return []
-    return [here.path / name for name in here.files if name.endswith((*_ROLLOUT_ENDINGS, *_TABLE_ENDINGS))]
+    named = (name for name in here.files if name.endswith((*_ROLLOUT_ENDINGS, *_TABLE_ENDINGS)))
+    return [here.path / name for name in named if name != ATTRIBUTIONS_FILE]
 
 
 def _is_swallowed(path: Path) -> bool:

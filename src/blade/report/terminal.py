@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections import Counter
 from collections.abc import Sequence
 from contextvars import ContextVar
 from itertools import zip_longest
@@ -41,7 +42,22 @@ def taken(analysis: Analysis) -> str:
         parts.append(f"{one.run.name} = {', '.join(files[:MOST_FILES]) or 'an earlier analysis'}{more}")
     more = f"; and {len(analysis.runs) - MOST_RUNS} more runs" if len(analysis.runs) > MOST_RUNS else ""
     books = dict.fromkeys(each.run.rule_book_name for each in analysis.runs if each.run.rule_book_name)
-    return "\n".join(["; ".join(parts) + more, *(f"rule book: {book}" for book in books)])
+    return "\n".join(["; ".join(parts) + more, *(f"rule book: {book}" for book in books), *readers_lines(analysis)])
+
+
+def readers_lines(analysis: Analysis) -> list[str]:
+    """How many attributions of readers count, whose and from where; and which could not be used."""
+    used = [one for each in analysis.runs for one in each.run.readings.used]
+    unused = [one for each in analysis.runs for one in each.run.readings.unused]
+    if not used and not unused:
+        return []
+    files = dict.fromkeys(name for each in analysis.runs for name in each.run.readings.files)
+    counts = Counter(one.by for one in used)
+    whose = f" ({', '.join(f'{by} {times:,}' for by, times in sorted(counts.items()))})" if used else ""
+    lines = [f"readers: {plural(len(used), 'attribution')} used{whose}, from {', '.join(files)}"]
+    lines += [f"readers: not used, {cut(one, LONGEST_LINE)}" for one in unused[:MOST_FILES]]
+    more = len(unused) - MOST_FILES
+    return [*lines, *([f"readers: and {more:,} more that could not be used"] if more > 0 else [])]
 
 
 def _file(one: RunAnalysis, artifact: Artifact) -> str:

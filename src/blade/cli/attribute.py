@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from blade.cli.console import show
-from blade.cli.options import RunName, RunPath
+from blade.cli.options import AsJson, RunName, RunPath
 from blade.model.errors import RequestError
+from blade.model.run import one_run
 
 if TYPE_CHECKING:
     from blade.readers.record import Recorded
@@ -53,7 +54,7 @@ def attribute(
     agreement: Annotated[
         bool, typer.Option("--agreement", help="How far readers, and readers and rules, agree; stores nothing.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -69,12 +70,11 @@ def attribute(
     """
     from blade import analysis as pipeline
     from blade.model.options import Options
-    from blade.model.run import one_run
     from blade.readers.check import worded
     from blade.readers.record import attribution_file, record, rows_in
 
     if agreement:
-        _show_agreement(run, out, as_json)
+        _show_agreement(run, out, run_name, as_json=as_json)
         return
     row: dict[str, Any] = {
         "location": place, "mode": mode, "party": party, "quotes": list(quote or ()), "note": note,
@@ -90,11 +90,22 @@ def attribute(
     done = record(chosen, rows, where, reader)
     if file is None and done.refused:
         raise done.refused[0][1]
-    show(_said(done, where))
+    if as_json:
+        sys.stdout.write(_as_json(done, where))
+    else:
+        show(_said(done, where))
     for line, refusal in done.refused:
         print(f"{line}: {worded(refusal)}", file=sys.stderr)
     if done.refused:
         raise typer.Exit(1)
+
+
+def _as_json(done: Recorded, where: Path) -> str:
+    from blade.files import json_line
+
+    refused = [{"where": at, "message": one.message, "hint": one.hint} for at, one in done.refused]
+    counts = {name: getattr(done, name) for name in ("stored", "removed", "defined", "empty", "kept")}
+    return json_line({"file": str(where), **counts, "refused": refused}).decode()
 
 
 def _said(done: Recorded, where: Path) -> list[str]:
@@ -105,5 +116,23 @@ def _said(done: Recorded, where: Path) -> list[str]:
     return [f"{told}; {where} has {done.kept} attribution{'' if done.kept == 1 else 's'}"]
 
 
-def _show_agreement(run: str, out: Path | None, as_json: bool) -> None:
-    raise RequestError("not yet", hint="")
+def _show_agreement(run: str, out: Path | None, run_name: str | None, *, as_json: bool) -> None:
+    from blade import analysis as pipeline
+    from blade.model.options import Options
+    from blade.report import as_json as json_report
+    from blade.report.readers import agreement_lines
+    from blade.report.terminal import plain_table
+
+    options = Options(attributions=out)
+    chosen = one_run(pipeline.load([run], options), run, run_name)
+    found = pipeline.analyze([chosen], options).runs[0].readers
+    if found is None:
+        raise RequestError(
+            f"no reader has said anything of {run}", hint="blade attribute RUN TASK#REPEAT --mode CODE ..."
+        )
+    if as_json:
+        sys.stdout.write(json_report.readers_json(found))
+    else:
+        show(
+            plain_table("\n".join([*agreement_lines(found.agreements), *(f"not used: {one}" for one in found.unused)]))
+        )

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from blade.model.measure import Measure
+
 if TYPE_CHECKING:
     from blade.model.attribution import Confidence, Responsible
 
@@ -29,6 +31,8 @@ class Drawn(Struct, frozen=True, kw_only=True):
     """How `blade sample` came to draw a rollout: one of `drawn` out of the `size` rollouts of a stratum."""
 
     seed: int
+    design: str
+    """What the strata were made by."""
     stratum: str
     size: int
     drawn: int
@@ -71,3 +75,66 @@ class Readings(Struct, frozen=True, kw_only=True):
 
 
 NO_READINGS = Readings()
+
+
+class Disagreement(Struct, frozen=True, kw_only=True):
+    """A rollout that two put down to different modes, each with who has to act."""
+
+    location: str
+    first: str
+    first_party: str
+    second: str
+    second_party: str
+
+
+class Agreement(Struct, frozen=True, kw_only=True):
+    """How far two agree on the rollouts that both looked at: two readers, or a reader and the rules."""
+
+    first: str
+    second: str
+    rollouts: int
+    mode: Measure
+    """Share of the rollouts that both put down to the same mode."""
+    party: Measure
+    kappa: Measure
+    """Cohen's kappa of the modes: agreement beyond what the frequencies of the modes give by chance."""
+    party_kappa: Measure
+    disagreements: tuple[Disagreement, ...] = ()
+    """On the mode or the party, in the order of the table."""
+
+
+class SampledShare(Struct, frozen=True, kw_only=True):
+    """The share of a mode or a party, estimated from a sample that readers read."""
+
+    kind: str
+    """mode, party, or passes: those that are in doubt."""
+    name: str
+    hits: int
+    """Rollouts of the sample that have it."""
+    share: Measure
+
+
+class ReadSample(Struct, frozen=True, kw_only=True):
+    """What readers found in the rollouts that `blade sample` drew, as shares of all rollouts of the strata drawn from."""
+
+    failures: int
+    """Read, of those drawn that did not pass."""
+    failures_drawn: int
+    failures_in_all: int
+    passes: int
+    passes_drawn: int
+    passes_in_all: int
+    shares: tuple[SampledShare, ...]
+
+
+class ReaderStatistics(Struct, frozen=True, kw_only=True):
+    """What readers add to a run: how many attributions, how far they agree, and what a sample says of the rest."""
+
+    used: int
+    rollouts: int
+    overruled: int
+    """Rollouts whose mode or party the readers changed."""
+    by: dict[str, int]
+    unused: tuple[str, ...] = ()
+    agreements: tuple[Agreement, ...] = ()
+    sample: ReadSample | None = None

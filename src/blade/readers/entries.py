@@ -39,7 +39,7 @@ FIELDS = (
     "definition",
     "remove",
 )
-SHOWN = ("outcome", "rules_say", "command")
+SHOWN = ("outcome", "command")
 """What `blade sample` writes beside them, to be read and not to be filled in."""
 PARTIES: tuple[str, ...] = get_args(Responsible)
 SHORTEST_QUOTE = 4

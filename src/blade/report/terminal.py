@@ -15,6 +15,7 @@ from blade.model.run import Artifact
 from blade.report.diagnosis import MOST_DOUBTS, MOST_FINDINGS, causes_lines, doubts_told, shown_modes, strength
 from blade.report.numbers import limits, plural, score
 from blade.report.page_one import after_doubts, before_modes, leading, lost_lines, name_of, shared_lines, title
+from blade.report.readers import readers_line
 from blade.report.text import cut, cut_inside, printable, spans
 
 MOST_FILES = 4
@@ -107,7 +108,7 @@ def _modes(one: RunAnalysis) -> list[str]:
         )
         for m in shown_modes(one.diagnosis)
     ]
-    causes = [_plain(line) for line in causes_lines(one)]
+    causes = [_plain(line) for line in [*readers_line(one), *causes_lines(one)]]
     return ["", f"How the {plural(failed, 'failure')} failed (each once):", *_aligned(rows), *_wrapped(causes), ""]
 
 

@@ -18,6 +18,7 @@ from blade.cli.options import (
     MaxUnpacked,
     Out,
     PassThreshold,
+    ReadersFile,
     RunPaths,
     ShortJson,
     Workers,
@@ -40,13 +41,7 @@ def analyze(
     exclude: Exclude = None,
     pass_threshold: PassThreshold = None,
     labels: Labels = None,
-    attributions: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="What readers said (`blade attribute`). Default: attributions.jsonl beside the runs or in -o.",
-        ),
-    ] = None,
+    attributions: ReadersFile = None,
     notes: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Your words about the run: quoted in the inventory, never counted."),

@@ -22,18 +22,17 @@ def sample(
     run: RunPath,
     n: Annotated[int, typer.Option("--n", metavar="N", min=1, help="How many rollouts to read.")] = 40,
     stratify: Annotated[
-        str, typer.Option(metavar="WHAT,...", help="Draw from each: mode, task, party, outcome, stage.")
+        str,
+        typer.Option(metavar="WHAT", help="Draw from each mode, task, party, outcome or stage; several with commas."),
     ] = "mode",
     unattributed: Annotated[
         bool, typer.Option("--unattributed", help="Only failures that the rules leave unexplained.")
     ] = False,
-    seed: Annotated[int, typer.Option(metavar="N", help="Another seed draws others; the same draws the same.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", help="Another seed draws other rollouts.")] = 0,
     as_json: AsJson = False,
     out: Annotated[
         Path | None,
-        typer.Option(
-            "-o", "--out", metavar="FILE", help="Write rows to fill in, for `blade attribute RUN --file FILE`."
-        ),
+        typer.Option("-o", "--out", metavar="FILE", help="Write rows to fill in, for `blade attribute --file`."),
     ] = None,
     run_name: RunName = None,
 ) -> None:
@@ -74,5 +73,5 @@ def _told(drawn: Sequence[SampledRollout], everything: int) -> str:
     if not drawn:
         return "nothing to draw from: no rollout of this kind has a row"
     passes = sum(one.drawn.passed for one in drawn)
-    which = f"{len(drawn)} of {everything:,} rollouts, {passes} of them pass{'es' if passes == 1 else ''}"
+    which = f"{len(drawn)} of {everything:,} rollouts, {passes} pass{'' if passes == 1 else 'es'} among them"
     return f"{which}, seed {drawn[0].drawn.seed}; what readers find in them is scaled up by stratum"

@@ -83,7 +83,7 @@ def entry_of(row: Mapping[str, Any], by: str | None = None) -> ReaderEntry:
         if name not in FIELDS and name not in SHOWN:
             raise RequestError(f"no field is called {name!r}", hint=_did_you_mean(name, FIELDS))
     given = {
-        name: _text(name, row[name]) for name in ("mode", "subject", "note", "define", "definition") if row.get(name)
+        name: _line(name, row[name]) for name in ("mode", "subject", "note", "define", "definition") if row.get(name)
     }
     task, repeat = _place(row)
     define = given.get("define", "")
@@ -206,6 +206,12 @@ def quote_of(quote: object) -> str:
             f"a quote has {len(text):,} characters", hint=f"give at most {LONGEST_QUOTE}; ... stands for words left out"
         )
     return text
+
+
+def _line(name: str, value: object) -> str:
+    """Words of the reader's own on one line, without what a terminal would obey."""
+    text = _text(name, value)
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
 def _text(name: str, value: object) -> str:

@@ -611,5 +611,5 @@ def findings(one: RunAnalysis) -> FindingsDocument:
             for rule in diagnosis.rule_statistics
         ),
         causes=dict(sorted(causes.items())),
-        readers=ReadersDocument.of(one.readers) if one.readers is not None else UNSET,
+        **({"readers": ReadersDocument.of(one.readers)} if one.readers is not None else {}),
     )

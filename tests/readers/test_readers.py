@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 import blade
 from blade.model.attribution import UNATTRIBUTED
 from blade.modes.catalog import by_code
+from blade.readers.store import append
 from builders import Row, call, result, rollout, said, write_jsonl
 from commands import command
 
@@ -92,6 +94,7 @@ def test_the_first_lines_say_whose_attributions_count(tmp_path: Path) -> None:
         (("a#0", "--mode", "handed-back", "--quote", "..."), "too short"),
         (("a#0", "--mode", "handed-back", "--quote", "x" * 301), "at most 300"),
         (("a#0", "--mode", "handed-back"), "neither a quote nor a note"),
+        (("a#0", "--mode", "handed-back", "--note", "x", "--confidence", "proven"), "proven without a quote"),
         (("a#0", "--quote", WORDS), "no mode is given"),
         (("a#0", "--mode", "handed-back", "--quote", WORDS, "--party", "them"), "one of agent, user_simulator"),
         (("a#0", "--mode", "handed-back", "--quote", WORDS, "--confidence", "sure"), "proven, likely or suspected"),
@@ -190,6 +193,28 @@ def test_the_latest_counts_and_can_be_taken_back(tmp_path: Path) -> None:
     command("attribute", run, "a#0", "--remove", "--as", "ann")
     assert attributions(run)["a#0"]["mode"] == by_rules
     assert len(stored(tmp_path)) == 5, "nothing that was written is ever taken out"
+
+
+def test_many_may_write_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "attributions.jsonl"
+    rows = [{"by": f"reader {n}", "note": "x" * 200} for n in range(3)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: append(path, rows), range(40)))
+    assert [row["by"] for row in stored(tmp_path)] == [row["by"] for _ in range(40) for row in rows]
+
+
+def test_rows_of_another_run_are_refused(tmp_path: Path) -> None:
+    rollouts(tmp_path / "one")
+    rollouts(tmp_path / "two")
+    rows = [{"run": name, "location": "a#0", "mode": "handed-back", "quote": "I give up"} for name in ("one", "two")]
+    write_jsonl(tmp_path / "notes.jsonl", rows)
+    words = ("attribute", tmp_path, "--file", tmp_path / "notes.jsonl", "--as", "ann")
+    assert "choose one with --run" in command(*words).error
+    done = command(*words, "--run", "two")
+    assert done.out.startswith("1 stored, 1 refused")
+    assert "notes.jsonl:1: a#0 is of the run one (--run one takes its rows)" in done.error
+    table = blade.analyze(tmp_path).attributions
+    assert table.filter(pl.col("by") == "ann")["run"].to_list() == ["two"]
 
 
 def test_a_torn_line_costs_only_itself(tmp_path: Path) -> None:
@@ -309,6 +334,7 @@ def test_whatever_readers_say_every_failure_has_one_mode(data: st.DataObject) ->
     rows: list[object] = [{"define": "my-own", "definition": "Mine.", "party": "verifier"}]
     for place in places:
         row = {"location": place, "mode": data.draw(modes), "confidence": data.draw(confidences), "note": "seen"}
+        row |= {"quote": "I give up"} if place[-1] != "2" else {}
         rows.append(row | {"by": data.draw(st.sampled_from(["ann", "bo"]))})
     with TemporaryDirectory() as folder:
         run = rollouts(Path(folder))

@@ -63,6 +63,18 @@ def test_what_it_prints_can_be_run(tmp_path: Path) -> None:
     assert command(*words).code == 0
 
 
+def test_rows_to_fill_in_are_no_rollouts(tmp_path: Path) -> None:
+    run = many(tmp_path / "runs")
+    command("analyze", run, "-o", tmp_path / "out")
+    for folder in (tmp_path / "runs", tmp_path / "out"):
+        assert command("sample", folder, "--n", 8, "-o", folder / "notes.jsonl").code == 0
+        found = blade.load_run(folder)
+        assert (found.rollouts.height, found.problem_count) == (60, 0)
+    refused = command("analyze", tmp_path / "out" / "notes.jsonl")
+    assert refused.code == 2
+    assert "what readers say of rollouts" in refused.error
+
+
 def test_strata_may_be_crossed(tmp_path: Path) -> None:
     run = many(tmp_path, tasks=3)
     rows = drawn(run, "--n", 9, "--stratify", "mode,task")

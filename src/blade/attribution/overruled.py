@@ -111,7 +111,7 @@ def of_labels(table: pl.DataFrame, labels: Mapping[str, Label]) -> tuple[ReaderA
                     mode=GENERIC[label.cause],
                     party=PARTIES[label.cause],
                     by=BY_LABEL,
-                    confidence=Confidence.PROVEN,
+                    confidence=Confidence.LIKELY,
                     note=label.note,
                 )
             )

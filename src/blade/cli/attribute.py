@@ -86,8 +86,9 @@ def attribute(
         raise RequestError("a rollout and a file are given", hint="give one of them")
     rows = rows_in(file) if file is not None else [("", row)]
     where = attribution_file(run, out)
-    chosen = one_run(pipeline.load([run], Options(metrics_only=True)), run, run_name)
-    done = record(chosen, rows, where, reader)
+    loaded = pipeline.load([run], Options(metrics_only=True))
+    chosen = one_run(loaded, run, run_name)
+    done = record(chosen, rows, where, reader, [each.name for each in loaded if each is not chosen])
     if file is None and done.refused:
         raise done.refused[0][1]
     if as_json:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from blade.attribution.attribute import labels_of
 from blade.custom_rules.find_rule_book import rule_book_of
 from blade.evidence.verbatim import nearest, standing
-from blade.model.attribution import UNATTRIBUTED, Responsible
+from blade.model.attribution import UNATTRIBUTED, Confidence, Responsible
 from blade.model.errors import BladeError, RequestError
 from blade.model.reading import SOUND, QuotedWords, ReaderAttribution, Readings
 from blade.model.rollout import Rollout
@@ -124,6 +124,10 @@ def _reading(
             f"{entry.location}: neither a quote nor a note",
             hint="--quote shows it; where nothing is there to quote, --note",
         )
+    if entry.confidence is Confidence.PROVEN and not entry.quotes:
+        raise RequestError(
+            f"{entry.location}: proven without a quote", hint="--quote proves it; without one it is likely"
+        )
     definition, party = own.known.get(mode, ("", None))
     declared = by_code().get(mode)
     usual = declared.party if declared else of_package.get(mode, "unknown")
@@ -204,8 +208,13 @@ def with_readings(runs: Sequence[Run], paths: Sequence[Path]) -> tuple[Run, ...]
         mine = [(where, entry) for where, entry in kept.entries.values() if _is_about(entry, run, runs)]
         results = list(checked(mine, run, kept.own))
         refused = [f"{one.where}: {worded(one.refusal)}" for one in results if one.refusal is not None]
+        used: dict[tuple[str, str], ReaderAttribution] = {}
+        for reading in (one.reading for one in results if one.reading is not None):
+            # The same reader may have called the run by another name before.
+            used.pop((reading.by, reading.location), None)
+            used[reading.by, reading.location] = reading
         readings = Readings(
-            used=tuple(one.reading for one in results if one.reading is not None),
+            used=tuple(used.values()),
             unused=(*(kept.unused if number == 0 else ()), *refused),
             files=tuple(path.name for path in paths),
         )

@@ -14,33 +14,13 @@ from typing import Any, get_args
 import msgspec
 from msgspec import Struct
 
+from blade.files import FILLED_IN, READERS_FIELDS
 from blade.model.attribution import UNATTRIBUTED, Confidence, Responsible
 from blade.model.errors import RequestError
 from blade.model.finding import LONGEST_QUOTE
 from blade.model.reading import BY_LABEL, BY_MACHINE, SOUND, Drawn, ReaderAttribution
 from blade.modes.catalog import by_code
 
-FIELDS = (
-    "location",
-    "task_id",
-    "repeat",
-    "mode",
-    "party",
-    "confidence",
-    "subject",
-    "quote",
-    "quotes",
-    "note",
-    "by",
-    "run",
-    "artifact",
-    "sample",
-    "define",
-    "definition",
-    "remove",
-)
-SHOWN = ("outcome", "command")
-"""What `blade sample` writes beside them, to be read and not to be filled in."""
 PARTIES: tuple[str, ...] = get_args(Responsible)
 SHORTEST_QUOTE = 4
 """Characters: shorter words stand in nearly every rollout and show nothing."""
@@ -80,8 +60,8 @@ class ReaderEntry(Struct, frozen=True, kw_only=True):
 def entry_of(row: Mapping[str, Any], by: str | None = None) -> ReaderEntry:
     """A row as an entry, `by` a reader where the row names none; raises with what is wrong with it."""
     for name in row:
-        if name not in FIELDS and name not in SHOWN:
-            raise RequestError(f"no field is called {name!r}", hint=_did_you_mean(name, FIELDS))
+        if name not in READERS_FIELDS:
+            raise RequestError(f"no field is called {name!r}", hint=_did_you_mean(name, FILLED_IN))
     given = {
         name: _line(name, row[name]) for name in ("mode", "subject", "note", "define", "definition") if row.get(name)
     }

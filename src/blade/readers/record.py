@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,11 +49,18 @@ def rows_in(path: Path) -> list[tuple[str, Mapping[str, Any] | RequestError]]:
 
 
 def record(
-    run: Run, rows: Sequence[tuple[str, Mapping[str, Any] | RequestError]], path: Path, by: str | None = None
+    run: Run,
+    rows: Sequence[tuple[str, Mapping[str, Any] | RequestError]],
+    path: Path,
+    by: str | None = None,
+    others: Collection[str] = (),
 ) -> Recorded:
-    """Check rows about rollouts of a run and add those that hold to a file; all of them at once, at its end."""
+    """Check rows about rollouts of a run and add those that hold to a file; all of them at once, at its end.
+
+    `others` are runs beside it: rows that name one of them are refused.
+    """
     earlier = kept_in([path] if path.exists() else [])
-    entries, refused, empty = _entries(rows, by, earlier)
+    entries, refused, empty = _entries(rows, by, earlier, others)
     new: list[Mapping[str, Any]] = [
         definition_row(one.define, one.definition, str(one.party), one.by) for _, one in entries if one.define
     ]
@@ -81,7 +88,10 @@ def record(
 
 
 def _entries(
-    rows: Sequence[tuple[str, Mapping[str, Any] | RequestError]], by: str | None, known: KeptEntries
+    rows: Sequence[tuple[str, Mapping[str, Any] | RequestError]],
+    by: str | None,
+    known: KeptEntries,
+    others: Collection[str],
 ) -> tuple[list[tuple[str, ReaderEntry]], dict[str, BladeError], int]:
     """The entries of the rows, why others are refused, and how many rows of a sample nobody filled in."""
     entries: list[tuple[str, ReaderEntry]] = []
@@ -95,6 +105,10 @@ def _entries(
                 empty += 1
                 continue
             entry = entry_of(row, by)
+            if entry.run in others:
+                raise RequestError(
+                    f"{entry.location} is of the run {entry.run}", hint=f"--run {entry.run} takes its rows"
+                )
             known.own.learn(entry)
         except RequestError as refusal:
             refused[where] = refusal

@@ -146,11 +146,13 @@ def fields_table() -> str:
 def run_tables() -> str:
     """The columns that `blade sql` sees."""
     from blade.model import run
+    from blade.model.attribution import ATTRIBUTIONS
 
     tables: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "rollouts": run.ROLLOUTS,
         "tasks": run.TASKS,
         "checks": run.CHECKS,
+        "attributions": ATTRIBUTIONS,
     }
     parts = []
     for name, columns in tables.items():

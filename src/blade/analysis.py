@@ -18,7 +18,7 @@ from blade.ingest.load import first_benchmark, load_found, told_apart
 from blade.ingest.workers import rare_sweeps
 from blade.model.analysis import Analysis, RunAnalysis
 from blade.model.diagnosis import Elsewhere
-from blade.model.errors import ArtifactError, BladeError
+from blade.model.errors import ArtifactError, BladeError, RequestError
 from blade.model.options import Options
 from blade.model.run import Run
 from blade.model.tools import NO_CUSTOM_TOOLS, using_tools
@@ -29,14 +29,28 @@ from blade.stats.scores import suspects_excluded_score, valid_only_score
 if TYPE_CHECKING:
     from blade.attribution.runs_together import DraftAttributions
     from blade.custom_rules import RuleBook
+    from blade.model.attribution import Attributions
 
 
 @rare_sweeps()
 def load(inputs: Sequence[str], options: Options) -> tuple[Run, ...]:
     """Every run that the inputs stand for, in order of name; a folder of an earlier analysis gives its runs.
 
-    Rules look at each rollout while its row is read; a run keeps the rule book that it was read with.
+    Rules look at each rollout while its row is read; a run keeps the rule book that it was read with, and what readers
+    said of its rollouts.
     """
+    runs = _load(inputs, options)
+    if options.metrics_only:
+        return runs
+    from blade.readers.check import with_readings
+    from blade.readers.store import files_for
+
+    if options.attributions is not None:
+        return with_readings(runs, [options.attributions])
+    return with_readings(runs, files_for(inputs, runs, options.attributions_in))
+
+
+def _load(inputs: Sequence[str], options: Options) -> tuple[Run, ...]:
     files, options, benchmark = *_found(inputs, options), None
     if options.rule_book is None and options.find_rule_book and not files.analyses:
         with suppress(BladeError):
@@ -119,13 +133,22 @@ def analyze(runs: Sequence[Run], options: Options) -> Analysis:
         )
 
 
+def attributions_of(run: Run) -> Attributions:
+    """The attributions of one run as its analysis has them, without what is measured besides."""
+    book = run.rule_book
+    found = analyze([run], Options(rule_book=book)).runs[0].diagnosis
+    if found is None:
+        raise RequestError("no rollout was attributed", hint="load the run with its trajectories")
+    return found.partition.attributions
+
+
 def _drafts(runs: Sequence[Run], books: Sequence[RuleBook], options: Options) -> dict[str, DraftAttributions]:
     """By run, its attributions with what the other runs say of its tasks; none where rows were not looked at."""
     if options.metrics_only:
         return {}
     from blade.attribution.runs_together import attribute_together
 
-    return {draft.run: draft for draft in attribute_together(runs, books)}
+    return {draft.run: draft for draft in attribute_together(runs, books, options.labels)}
 
 
 def _analyze_run(
@@ -140,6 +163,7 @@ def _analyze_run(
         return replace(measured, why_not="trajectories were not read (--metrics-only)")
     from blade.findings.diagnose import diagnose, with_diagnosis
     from blade.findings.exclusions import suspects_of
+    from blade.readers.statistics import reader_statistics
 
     with using_tools(book.tools):
         labels = labels_for(run, options.labels)
@@ -152,5 +176,6 @@ def _analyze_run(
         measured,
         metrics=replace(measured.metrics, scores=(*measured.metrics.scores[:-1], score, *aside)),
         diagnosis=diagnosis,
+        readers=reader_statistics(run.readings, diagnosis.partition.attributions),
         make_tasks=lambda: with_diagnosis(measured.make_tasks(), diagnosis),
     )

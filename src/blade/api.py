@@ -65,10 +65,12 @@ def analyze(
     exclude: Sequence[str] = (),
     notes: Sequence[str] = (),
     labels: _PathLike | None = None,
+    attributions: _PathLike | None = None,
     package: _PathLike | None = None,
     pass_threshold: float | None = None,
 ) -> Analysis:
-    """Measure and diagnose runs; `labels` is a file of people's verdicts, `package` a benchmark's package.
+    """Measure and diagnose runs; `labels` is a file of people's verdicts, `attributions` one of readers' attributions
+    (else those beside the runs count), `package` a benchmark's package.
 
     Without `package`, the rule book of the package named like the run's benchmark is used, as on the command line.
     """
@@ -81,7 +83,12 @@ def analyze(
         labels=read_labels(Path(labels)) if labels is not None else (),
         pass_threshold=pass_threshold,
     )
-    return structs.replace(pipeline.analyze(_loaded(runs, options), options), render=_render, write=_write)
+    loaded = _loaded(runs, options)
+    if attributions is not None:
+        from blade.readers.check import with_readings
+
+        loaded = with_readings(loaded, [Path(attributions)])
+    return structs.replace(pipeline.analyze(loaded, options), render=_render, write=_write)
 
 
 def compare(

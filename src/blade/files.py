@@ -19,6 +19,15 @@ from msgspec import Struct
 
 from blade.model.errors import RequestError
 
+ATTRIBUTIONS_FILE = "attributions.jsonl"
+"""What readers say of rollouts; never rollouts itself."""
+FILLED_IN = (
+    "location", "task_id", "repeat", "mode", "party", "confidence", "subject", "quote", "quotes", "note", "by", "run",
+    "artifact", "sample", "define", "definition", "remove",
+)  # fmt: skip
+"""Fields of a row of such a file, and of one that `blade attribute --file` takes."""
+READERS_FIELDS = frozenset((*FILLED_IN, "outcome", "command"))
+"""With what `blade sample` writes beside them, to be read and not to be filled in."""
 _encoder = msgspec.json.Encoder()
 _STAGING = ".blade-out-"
 _COMMIT = "commit.json"

@@ -11,9 +11,10 @@ from msgspec import Struct, structs
 from blade.attribution.cause_codes import PARTIES
 from blade.attribution.collect import CollectedEvidence, OtherRun, collect, known_cells
 from blade.attribution.differences_that_count import CountingDifferences, Differences, counting_differences
+from blade.attribution.overruled import of_labels, overruled
 from blade.custom_rules import CustomLabel
 from blade.model.attribution import ATTRIBUTIONS, UNATTRIBUTED, Attributions, Confidence, Stage
-from blade.model.diagnosis import Doubt
+from blade.model.diagnosis import Doubt, Label
 from blade.model.finding import Differs, Sign
 from blade.modes.catalog import all_modes
 from blade.modes.declaration import FailureMode
@@ -54,6 +55,7 @@ _COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
     "by": pl.String,
     "also": pl.List(pl.String),
     "step": pl.Int32,
+    "note": pl.String,
 }
 
 
@@ -247,6 +249,7 @@ def _cells(decided: Decided, found: CollectedEvidence) -> dict[str, object]:
         "by": decided.by,
         "also": list(decided.also),
         "step": found.step,
+        "note": "",
     }
 
 
@@ -267,11 +270,16 @@ def _flags_of_passes(rollouts: RolloutIndex) -> pl.Expr:
 
 
 def attributed(
-    rollouts: RolloutIndex, others: Sequence[OtherRun] = (), labels: Sequence[PackageLabel] = ()
+    rollouts: RolloutIndex,
+    others: Sequence[OtherRun] = (),
+    labels: Sequence[PackageLabel] = (),
+    verdicts: Mapping[str, Label] | None = None,
 ) -> Attributions:
-    """The attributions of a run by its tables alone."""
+    """The attributions of a run by its tables alone, in which its readers and `verdicts`, a person's on tasks, overrule."""
     counted = counting_differences(rollouts)
-    return attribute(rollouts, counted.counting, counted.only_reads, others, labels=labels)
+    by_rules = attribute(rollouts, counted.counting, counted.only_reads, others, labels=labels)
+    by_person = of_labels(by_rules.table, verdicts) if verdicts else ()
+    return overruled(by_rules, (*by_person, *rollouts.run.readings.used))
 
 
 def refined(
@@ -282,9 +290,11 @@ def refined(
     doubts: Sequence[Doubt],
     labels: Sequence[PackageLabel],
 ) -> Attributions:
-    """The attributions with what rules over the whole run saw; they name defects, and never change what is infrastructure."""
+    """The attributions with what rules over the whole run saw; they name defects, and never change what is infrastructure.
+    What readers said stays.
+    """
     doubted = {task for doubt in doubts if not doubt.preview and doubt.about != "agent" for task in doubt.tasks}
-    table = draft.table
+    table = draft.rules_table
     open_ = ~table["infra"] & table["task_id"].is_in(sorted(doubted)) & (table["outcome"] != "passed")
     if not open_.any():
         return draft
@@ -293,7 +303,8 @@ def refined(
     ).table
     taken = open_ & ~again["infra"]
     columns = [pl.when(taken).then(again[name]).otherwise(table[name]).alias(name) for name in table.columns]
-    return structs.replace(draft, table=table.select(columns))
+    by_rules = structs.replace(draft, table=table.select(columns), by_rules=None)
+    return overruled(by_rules, draft.readings)
 
 
 def labels_of(custom: Sequence[CustomLabel]) -> tuple[PackageLabel, ...]:

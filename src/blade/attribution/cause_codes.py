@@ -6,6 +6,7 @@ decides between unreliable and knowledge.
 
 from __future__ import annotations
 
+from blade.model.attribution import Responsible
 from blade.model.finding import Cause
 
 GENERIC: dict[Cause, str] = {
@@ -17,7 +18,7 @@ GENERIC: dict[Cause, str] = {
     Cause.KNOWLEDGE: "wrong-answer",
 }
 """The generic mode of each cause, for a person who names only the cause."""
-PARTIES: dict[Cause, str] = {
+PARTIES: dict[Cause, Responsible] = {
     Cause.INFRA: "harness",
     Cause.TASK: "task",
     Cause.DATA: "task",
@@ -26,3 +27,23 @@ PARTIES: dict[Cause, str] = {
     Cause.KNOWLEDGE: "agent",
 }
 """Who has to act, where only the cause is known."""
+CAUSES: dict[str, Cause] = {
+    "agent": Cause.BEHAVIOR,
+    "limit": Cause.BEHAVIOR,
+    "user_simulator": Cause.TASK,
+    "tool": Cause.TASK,
+    "verifier": Cause.TASK,
+    "task": Cause.TASK,
+    "harness": Cause.INFRA,
+    "environment": Cause.INFRA,
+}
+"""The cause of a mode that readers define, of which only the party is known; unknown has none."""
+GROUP_OF_CAUSE: dict[Cause, str] = {
+    Cause.INFRA: "machinery",
+    Cause.TASK: "benchmark",
+    Cause.DATA: "benchmark",
+    Cause.BEHAVIOR: "agent",
+    Cause.UNRELIABLE: "agent",
+    Cause.KNOWLEDGE: "agent",
+}
+"""How the groups of the modes begin that speak for a cause: a verdict on a task leaves such modes as they are."""

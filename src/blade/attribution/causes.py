@@ -12,6 +12,7 @@ from blade.attribution.failure_table import in_words
 from blade.model.attribution import UNATTRIBUTED, Confidence
 from blade.model.diagnosis import Label, Partition, TaskCause
 from blade.model.finding import Cause
+from blade.model.reading import BY_LABEL
 from blade.modes.catalog import by_code
 from blade.stats.counts import JUDGED, PASSED
 from blade.stats.rollout_index import RolloutIndex
@@ -114,9 +115,11 @@ def _least_sure(confidences: Sequence[str]) -> str | None:
     return max(confidences, key=lambda one: _SURE.index(Confidence(one)), default=None)
 
 
-def overruled(found: Mapping[str, TaskCause], labels: Mapping[str, Label]) -> dict[str, TaskCause]:
-    """The causes with a person's verdicts in place of the rules'."""
-    return {**found, **{task: _by_person(labels[task], found[task]) for task in labels if task in found}}
+def by_persons(
+    found: Mapping[str, TaskCause], labels: Mapping[str, Label], by_rules: Mapping[str, TaskCause]
+) -> dict[str, TaskCause]:
+    """The causes with a person's verdicts in place of what the rules say."""
+    return {**found, **{task: _by_person(labels[task], by_rules[task]) for task in labels if task in found}}
 
 
 def _by_person(label: Label, rules: TaskCause) -> TaskCause:
@@ -124,6 +127,6 @@ def _by_person(label: Label, rules: TaskCause) -> TaskCause:
         cause=label.cause,
         confidence=str(Confidence.PROVEN),
         because=label.note or "a person's verdict",
-        decided_by="person",
+        decided_by=BY_LABEL,
         rules_said=rules.cause,
     )

@@ -8,12 +8,16 @@ import polars as pl
 
 from blade.attribution.attribute import attributed
 from blade.attribution.differences_that_count import CountingDifferences, counting_differences, named
+from blade.attribution.overruled import defined
 from blade.model.attribution import UNATTRIBUTED, Attributions
 from blade.model.diagnosis import Mode, Partition
+from blade.model.reading import BY_MACHINE, ReaderAttribution
 from blade.modes.catalog import by_code
 from blade.stats.rollout_index import RolloutIndex
 
 KEYS = ("task_id", "repeat", "mode", "subject", "party", "confidence", "valid", "step", "by", "also")
+
+_BY_MACHINE = f"^(?:{'|'.join(BY_MACHINE)})"
 
 
 def partition(
@@ -26,8 +30,9 @@ def partition(
     counted = counted or counting_differences(rollouts)
     attributions = attributions or attributed(rollouts)
     table = attributions.table.filter(pl.col("outcome") != "passed").select(KEYS)
+    own = defined(attributions.readings)
     return Partition(
-        modes=_modes(table, names or {}),
+        modes=_modes(table, names or {}, own),
         table=table,
         differences=named(counted.counting.long, rollouts.run),
         set_aside=counted.aside,
@@ -36,24 +41,31 @@ def partition(
     )
 
 
-def _modes(table: pl.DataFrame, names: Mapping[str, str]) -> tuple[Mode, ...]:
+def _modes(table: pl.DataFrame, names: Mapping[str, str], own: Mapping[str, ReaderAttribution]) -> tuple[Mode, ...]:
     """By number of rollouts, what nothing decides last."""
-    found = [_mode(str(mode), rows, names) for (mode,), rows in table.group_by("mode", maintain_order=True)]
+    found = [
+        _mode(str(mode), rows, names, own.get(str(mode)))
+        for (mode,), rows in table.group_by("mode", maintain_order=True)
+    ]
     return tuple(sorted(found, key=lambda mode: (mode.id == UNATTRIBUTED, -mode.rollouts, -mode.tasks, mode.id)))
 
 
-def _mode(code: str, rows: pl.DataFrame, names: Mapping[str, str]) -> Mode:
+def _mode(code: str, rows: pl.DataFrame, names: Mapping[str, str], own: ReaderAttribution | None) -> Mode:
+    """`own` is a reading with the mode, where readers define it."""
     declared = by_code().get(code)
+    other = own.definition.rstrip(".") if own else "Not attributed: nothing in these files decides it"
+    read = int((~rows["by"].str.contains(_BY_MACHINE) & (rows["by"] != "")).sum())
     return Mode(
         id=code,
-        name=declared.row if declared else names.get(code, "Not attributed: nothing in these files decides it"),
-        group=declared.group if declared else "package" if code in names else "rest",
+        name=declared.row if declared else names.get(code, other),
+        group=declared.group if declared else "package" if code in names else "readers" if own else "rest",
         party=in_words(_counts(rows["party"])),
         confidence=in_words(_counts(rows["confidence"])),
         rollouts=rows.height,
         tasks=rows["task_id"].n_unique(),
         cause_code=declared.cause.code if declared and declared.cause else None,
         with_subject=int((rows["subject"] != "").sum()),
+        note=f"{read:,} by readers" if read else "",
     )
 
 

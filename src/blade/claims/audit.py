@@ -37,6 +37,8 @@ _WHY_NOT = {
     "id": "it exists, but nothing is said of it that can be looked up",
 }
 LONGEST_TEXT = 140
+READERS = "**Readers.** "
+"""How a report says that readers' attributions were used: without them it cannot be made again."""
 
 Spot = tuple[int, int, str]
 """Line from 0, column and kind of a claim."""
@@ -63,7 +65,8 @@ def audit(report: str, text: str, inputs: Sequence[str], options: Options, besid
 def _audited(report: str, text: str, runs: Sequence[Run], options: Options, stated: ReportOptions) -> Audit:
     """The audit of a report under the options that it was made with, as far as they are known."""
     whole = _before_exclusions(runs, options)
-    if whole is None or not _can_be_made_again(whole, stated, options):
+    unread = READERS in text and not any(run.readings.used for run in runs)
+    if whole is None or unread or not _can_be_made_again(whole, stated, options):
         return audit_report(report, text, analyze(runs, options))
     exclude = _can_exclude(whole, stated.exclude)
     return audit_analysis(report, text, analyze(whole, replace(options, exclude=exclude)))
@@ -95,6 +98,7 @@ def _as_asked(options: Options, stated: ReportOptions, places: Sequence[str]) ->
         metrics_only=options.metrics_only or stated.metrics_only,
         rule_book=options.rule_book or rule_book_named(stated.package, map(Path, places)),
         labels=options.labels or tuple(_labels_beside(places)),
+        attributions_in=(*options.attributions_in, *(Path(place) for place in places if Path(place).is_dir())),
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -14,11 +13,9 @@ from blade.claims.binding import Sentence, runs_of, sentences
 from blade.claims.markdown import Passage, ReportTable
 from blade.claims.names import Location, Names, Quote, quotes
 from blade.claims.values import Judgment, fails, holds, not_checkable
+from blade.evidence.verbatim import in_order, pieces, texts_of
 from blade.model.errors import BladeError
 from blade.model.rollout import Rollout
-
-_TRAJECTORY = ("response", "output", "messages", "trajectory", "traj", "steps")
-"""Fields of a row that hold the steps, which are looked in one by one."""
 
 Key = tuple[str, str, int]
 """Run, task and repeat."""
@@ -74,73 +71,14 @@ class Rollouts(Struct, frozen=True, dict=True):
         parts = pieces(words)
         if not parts:
             return None
-        return tuple(step for step, text in self._text(key).items() if _in_order(parts, text))
+        return tuple(step for step, text in self._text(key).items() if in_order(parts, text))
 
     def _text(self, key: Key) -> dict[int | None, str]:
         if key not in self._texts:
             rollout = self._read[key]
             assert rollout is not None
-            self._texts[key] = dict(_texts(rollout))
+            self._texts[key] = dict(texts_of(rollout))
         return self._texts[key]
-
-
-def _texts(rollout: Rollout) -> Iterator[tuple[int | None, str]]:
-    for step in rollout.steps or ():
-        yield (
-            step.index,
-            flat(" \n ".join(filter(None, (step.text, step.tool, step.arguments, _decoded(step.arguments))))),
-        )
-    beside = {name: value for name, value in rollout.row.items() if not rollout.steps or name not in _TRAJECTORY}
-    around = [*(step.text for step in rollout.prompt), *_strings(beside), rollout.answer or "", rollout.expected or ""]
-    yield None, flat(" \n ".join([*around, json.dumps(beside, ensure_ascii=False, default=str)]))
-
-
-def _decoded(arguments: str | None) -> str:
-    """The values of arguments as they read without JSON's own marks."""
-    try:
-        return " \n ".join(_strings(json.loads(arguments or "null")))
-    except ValueError:
-        return ""
-
-
-def _strings(value: object) -> list[str]:
-    if isinstance(value, str):
-        return [value]
-    if isinstance(value, dict):
-        return [text for item in value.values() for text in _strings(item)]
-    return [text for item in value for text in _strings(item)] if isinstance(value, list) else []
-
-
-def flat(text: str) -> str:
-    """Words in one line, with plain quotation marks; case is kept."""
-    for fancy, simple in (
-        ("\u2019", "'"),
-        ("\u2018", "'"),
-        ("\u201c", '"'),
-        ("\u201d", '"'),
-        ("\u2026", "..."),
-        ("`", ""),
-    ):
-        text = text.replace(fancy, simple)
-    return " ".join(text.split())
-
-
-def pieces(words: str) -> list[str]:
-    """A quotation cut at its dots; what is left must stand in order."""
-    cut = flat(words).replace("[...]", "...").split("...")
-    return [part.strip() for part in cut if len(part.strip()) > 1]
-
-
-def _in_order(parts: list[str], text: str) -> bool:
-    at = 0
-    for part in parts:
-        found = text.find(part, at)
-        if found < 0:
-            found = text.find(part.rstrip(".,;:!?"), at)
-        if found < 0:
-            return False
-        at = found + 1
-    return True
 
 
 _ENDED = {

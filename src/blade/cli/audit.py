@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from blade.cli.console import show
-from blade.cli.options import Labels, MoreRuns
+from blade.cli.options import Labels, MoreRuns, ReadersFile
 from blade.files import finish
 from blade.model.errors import RequestError
 
@@ -29,6 +29,7 @@ def audit(
     ] = None,
     more: MoreRuns = None,
     labels: Labels = None,
+    attributions: ReadersFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print every claim as JSON, false ones first.")] = False,
 ) -> None:
     """Check every number, id and quotation of a report against the data and against each other; exit 1 if one is false.
@@ -44,7 +45,7 @@ def audit(
 
     path = _report(Path(report))
     given = [*(runs or ()), *(more or ())] or _beside(path)
-    options = Options(labels=read_labels(labels) if labels is not None else ())
+    options = Options(labels=read_labels(labels) if labels is not None else (), attributions=attributions)
     found = audit_in_place(path.resolve()) if not given else None
     if found is None:
         found = audit_claims(path.name, _text(path), given, options, str(path.parent))

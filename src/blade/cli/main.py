@@ -39,6 +39,8 @@ COMMANDS: Mapping[str, tuple[str, str, str]] = {
     "audit": ("blade.cli.audit:audit", _BENCHMARK, "Does a report say what the data says?"),
     "modes": ("blade.cli.modes:modes", _CUSTOM, "Every failure mode in a line, or the page of one."),
     "rules": ("blade.cli.rules:rules", _CUSTOM, "Every rule in a line, or the page of one."),
+    "attribute": ("blade.cli.attribute:attribute", _CUSTOM, "Say what went wrong in a rollout that you read."),
+    "sample": ("blade.cli.sample:sample", _CUSTOM, "Draw rollouts to read at random."),
     "label": ("blade.cli.label:label", _CUSTOM, "Record your own verdict on a task."),
     "package": ("blade.cli.package:app", _CUSTOM, "Make, check, score and share a benchmark's package."),
     "skill": ("blade.cli.skill:app", _CUSTOM, "Put BLADE's agent skill into a project."),

@@ -61,6 +61,14 @@ Margin = Annotated[
 Labels = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Verdicts of people (`blade label`): they overrule the rules.")
 ]
+ReadersFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--attributions",
+        metavar="FILE",
+        help="What readers said (`blade attribute`). Default: attributions.jsonl beside the runs or in -o.",
+    ),
+]
 Workers = Annotated[
     int | None,
     typer.Option(

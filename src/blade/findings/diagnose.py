@@ -11,10 +11,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from blade.attribution.attribute import attributed, labels_of, refined
-from blade.attribution.causes import causes, overruled
+from blade.attribution.causes import by_persons, causes
 from blade.attribution.collect import OtherRun
 from blade.attribution.differences_that_count import counting_differences
 from blade.attribution.failure_table import partition
+from blade.attribution.overruled import causes_of_defined
 from blade.custom_rules import CustomLabel, Fix
 from blade.evidence.context import (
     MOST_REFS,
@@ -47,7 +48,7 @@ from blade.rules.engine import doubts
 from blade.rules.scan import as_rule
 from blade.stats.association import benjamini_hochberg
 from blade.stats.headroom import headroom
-from blade.stats.rollout_index import index_rollouts
+from blade.stats.rollout_index import Flags, index_rollouts
 from blade.stats.support import SymptomCounts, tested
 
 AGENT = "agent"
@@ -74,8 +75,8 @@ def diagnose(
     elsewhere = elsewhere or Elsewhere()
     rollouts = index_rollouts(run)
     counted, by_label = counting_differences(rollouts), labels_of(custom)
+    draft = drafted or attributed(rollouts, others, by_label, labels)
     names = {label.name: label.message for label in custom}
-    draft = drafted or attributed(rollouts, others, by_label)
     parts = partition(rollouts, draft, counted, names)
     reading = read(rollouts, parts)
     failing = (*reading.sometimes, *reading.never)
@@ -101,8 +102,11 @@ def diagnose(
     context = replace(context, partition=parts, defects=_defects(parts))
     by_label_seen = [(one, detect) for one in custom for detect in checked if detect.code == one.name]
     named = findings(context, by_label_seen, raised)
-    of_labels = {label.name: label.cause for label in custom}
-    decided = overruled(causes(rollouts, parts, of_labels, elsewhere.passed), labels or {})
+    own_causes = {**{label.name: label.cause for label in custom}, **causes_of_defined(draft.readings)}
+    decided = causes(rollouts, parts, own_causes, elsewhere.passed)
+    if labels:
+        of_rules = partition(rollouts, replace(table, table=table.rules_table, readings=()), counted, names)
+        decided = by_persons(decided, labels, causes(rollouts, of_rules, own_causes, elsewhere.passed))
     remedies, together = interventions(context, named, raised, decided)
     found = Diagnosis(
         partition=_with_evidence(context),
@@ -206,6 +210,7 @@ def findings(
     beside = (by_guess(context, doubts, mine), by_giving_up(context, mine), by_shut_out(context), habit)
     drafted += [one for one in (*beside, unexplained(context, known)) if one is not None]
     drafted += [by_label(label, seen, context) for label, seen in custom if label.fix is not None and seen.fired_failed]
+    drafted = [(group, draft) for group, draft in drafted if len(group.failing)]
     ranked = sorted(((_finding(group, draft, context), group) for group, draft in drafted), key=lambda one: _rank(*one))
     chosen: list[tuple[Finding, FailureGroup]] = []
     named = rollouts.marked()
@@ -257,7 +262,8 @@ def by_label(label: CustomLabel, seen: RuleStatistics, context: RunContext) -> t
     fix = label.fix or Fix(kind="prompt", action=label.message)
     rollouts = context.rollouts
     hit = rollouts.marked(rollouts.fired[label.name])
-    failing, passing = marked(rollouts, hit & rollouts.failed), marked(rollouts, hit & rollouts.passed)
+    failing = marked(rollouts, hit & rollouts.failed & ~_read_otherwise(context.partition.attributions, label.name))
+    passing = marked(rollouts, hit & rollouts.passed)
     group = FailureGroup(
         mode="label",
         subject=label.name,
@@ -275,6 +281,14 @@ def by_label(label: CustomLabel, seen: RuleStatistics, context: RunContext) -> t
         where=tuple(_label_quoted(one) for one in seen.evidence[:MOST_QUOTED]),
         support=seen.support,
     )
+
+
+def _read_otherwise(attributions: Attributions, mode: str) -> Flags:
+    """Rollouts that readers put down to another mode."""
+    table = attributions.table.select("task_id", "repeat", "mode")
+    read = pl.DataFrame({"at": [one.location for one in attributions.readings]}, schema={"at": pl.String})["at"]
+    at = pl.format("{}#{}", "task_id", "repeat").is_in(read.implode())
+    return table.select(at & (pl.col("mode") != mode).fill_null(value=False)).to_series().to_numpy()
 
 
 def _label_quoted(one: Evidence) -> QuotedSentence:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import polars as pl
 
+from blade.attribution.overruled import defined
 from blade.evidence import quotes
 from blade.evidence.context import FindingDraft, QuotedSentence, RunContext
 from blade.findings.calls import argument, extra, left_out, refused_by_schema
@@ -29,6 +30,18 @@ KIND_OF_OWNER = {
     "user simulator": "harness",
     "prompt": "prompt",
 }
+KIND_OF_PARTY = {
+    "agent": "prompt",
+    "limit": "harness",
+    "user_simulator": "harness",
+    "tool": "harness",
+    "environment": "infrastructure",
+    "harness": "infrastructure",
+    "verifier": "verifier",
+    "task": "data",
+    "unknown": "prompt",
+}
+"""Of a mode that readers define, by who has to act."""
 BY_CALLS = {
     "action-extra": extra,
     "no-action": left_out,
@@ -46,6 +59,8 @@ SUPPORT = {
 
 def draft_of(group: FailureGroup, context: RunContext) -> FindingDraft:
     """The words of a finding about a mode and its subject."""
+    if group.mode not in by_code():
+        return _of_readers(group, context)
     declared = by_code()[group.mode]
     by_calls = BY_CALLS.get(group.mode) if group.subject else None
     drafted = (
@@ -68,6 +83,27 @@ def draft_of(group: FailureGroup, context: RunContext) -> FindingDraft:
     )
 
 
+def _of_readers(group: FailureGroup, context: RunContext) -> FindingDraft:
+    """A finding about a mode that readers define: what they say of it is all that is known."""
+    own = defined(context.partition.attributions.readings)[group.mode]
+    noted = _rows(group, context).filter(pl.col("note") != "").head(1)
+    said = [f'In {task}#{repeat}, {by} says: "{note}"' for task, repeat, by, note in _noted(noted)]
+    return FindingDraft(
+        title=own.definition.rstrip("."),
+        what=" ".join([f"{group.failing.in_words}, by readers.", *said]),
+        fix=f"Fix what {own.by} describes; responsible: {own.party.replace('_', ' ')}" if said else "",
+        brief=f"what readers call {group.mode}",
+        kind=KIND_OF_PARTY[own.party],
+        where=tuple(_shown(group, context)),
+        support=SUPPORT[group.confidence],
+        estimable=group.confidence is not Confidence.SUSPECTED,
+    )
+
+
+def _noted(rows: pl.DataFrame) -> list[tuple[str, int, str, str]]:
+    return rows.select("task_id", "repeat", "by", pl.col("note").str.slice(0, LONGEST)).rows()
+
+
 def _fix(group: FailureGroup, declared: FailureMode, context: RunContext) -> str:
     """The mode's action; where nothing more is supported, which rollouts to read."""
     if group.confidence is Confidence.SUSPECTED:
@@ -88,6 +124,8 @@ def _what(group: FailureGroup, declared: FailureMode, context: RunContext) -> st
     first = _rows(group, context).head(1)
     contrast = first["contrast"][0] if first.height else ""
     said = f" In {group.failing.named(1)[0]}: {contrast}." if contrast else ""
+    noted = _noted(_rows(group, context).filter(pl.col("note") != "").head(1))
+    said += "".join(f' In {task}#{repeat}, {by} says: "{note}"' for task, repeat, by, note in noted)
     return f"{group.failing.in_words}. {declared.definition}{said}"
 
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import polars as pl
+from msgspec.structs import asdict
 
 from blade.evidence.context import RunContext
 from blade.findings.of_modes import evidence_of
 from blade.model.diagnosis import DoubtfulPass
 from blade.model.finding import Evidence
+from blade.model.reading import SOUND, ReaderAttribution
+from blade.modes.catalog import by_code
 
 WHY = {
     "hollow:no-model-call": "no model call succeeded in the graded session",
@@ -30,7 +35,28 @@ def passes_to_doubt(context: RunContext) -> tuple[DoubtfulPass, ...]:
     rows = context.run.rollouts.select("run", "task_id", "repeat", "outcome", "signs")
     wanted = pl.col("signs").list.eval(pl.element().struct.field("kind").is_in(list(WHY))).list.any()
     found = rows.filter((pl.col("outcome") == "passed") & wanted.fill_null(value=False)).head(MOST)
-    return tuple(_doubtful(*cells) for cells in found.drop("outcome").iter_rows())
+    by_rules = {one.location: one for one in (_doubtful(*cells) for cells in found.drop("outcome").iter_rows())}
+    return _with_readers(context, rows, by_rules)
+
+
+def _with_readers(
+    context: RunContext, rows: pl.DataFrame, by_rules: Mapping[str, DoubtfulPass]
+) -> tuple[DoubtfulPass, ...]:
+    """With the passes that a reader doubts, and without those in which one found nothing wrong; in the order of the table."""
+    found = dict(by_rules)
+    for one in context.run.readings.used:
+        found.pop(one.location, None)
+        if one.mode != SOUND:
+            found[one.location] = _doubted(one)
+    passes = rows.filter(pl.col("outcome") == "passed").select(pl.format("{}#{}", "task_id", "repeat")).to_series()
+    return tuple(found[location] for location in passes.filter(passes.is_in(list(found))).to_list())
+
+
+def _doubted(one: ReaderAttribution) -> DoubtfulPass:
+    declared = by_code().get(one.mode)
+    what = one.note or (declared.row if declared else one.definition.rstrip("."))
+    quoted = [evidence_of(one.run, one.task_id, one.repeat, asdict(quote)) for quote in one.quotes[:1]]
+    return DoubtfulPass(location=one.location, why=f"{one.by} says: {what}", evidence=next(iter(quoted), None))
 
 
 def _doubtful(run: str, task: str, repeat: int, signs: list[dict[str, object]]) -> DoubtfulPass:

@@ -16,7 +16,7 @@ from typing import NoReturn
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from blade.files import finish
+from blade.files import ATTRIBUTIONS_FILE, READERS_FIELDS, finish
 from blade.ingest.decode import Row, Unusable, decode_row
 from blade.ingest.fields import is_rollout
 from blade.ingest.folder_files import TO_NOTHING, FolderListing, is_inside, listing
@@ -44,6 +44,7 @@ _COUNTED = ("inputs", "failures")
 """Sidecars whose rows are counted: one that belongs to no rollouts is not passed over in silence."""
 COLLATED = "preprocessed_datasets"
 """The folder in which a runner leaves the data that it collated; there are no rollouts in it."""
+_SAID = ("mode", "define", "remove")
 _ROLLOUT_ENDINGS = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".eval", ".json", ".ndjson", ".ndjson.gz", ".ndjson.zst")
 _TABLE_ENDINGS = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".arrow", ".feather", ".ipc")
 _CONFIG_ENDINGS = (".yaml", ".yml")
@@ -224,7 +225,8 @@ def _analysis_folders(path: Path) -> list[Path]:
         child.parent for child in path.glob("*/rollouts.parquet") if child.is_file() and is_inside(child, home)
     )
     # A folder that holds rollouts of its own is read anew: what an earlier analysis left in it may be out of date.
-    return saved if saved and not _files(path) else []
+    own = (file for file in _files(path) if file.is_dir() or not _are_of_readers(read_head(file).rows))
+    return saved if saved and next(own, None) is None else []
 
 
 def _take(path: Path, name: str | None, search: _Search) -> None:
@@ -254,7 +256,10 @@ def _take_below(path: Path, name: str | None, search: _Search) -> None:
             if role_of(file) == "rollouts":
                 _take_file(file, name, search)
                 rows = read_head(file).rows if _resolved(file) in search.refused else ()
-                if rows and all("responses_create_params" in row for row in rows):
+                if _are_of_readers(rows):
+                    # They lie beside the rollouts that they are about, and are no problem with them.
+                    del search.refused[_resolved(file)]
+                elif rows and all("responses_create_params" in row for row in rows):
                     search.datasets.append(file)
                     del search.refused[_resolved(file)]
 
@@ -290,7 +295,8 @@ def _files(folder: Path) -> list[Path]:
 def _files_in(here: FolderListing) -> list[Path]:
     if "rollouts.parquet" in here.files:
         return []
-    return [here.path / name for name in here.files if name.endswith((*_ROLLOUT_ENDINGS, *_TABLE_ENDINGS))]
+    named = (name for name in here.files if name.endswith((*_ROLLOUT_ENDINGS, *_TABLE_ENDINGS)))
+    return [here.path / name for name in named if name != ATTRIBUTIONS_FILE]
 
 
 def _is_swallowed(path: Path) -> bool:
@@ -332,11 +338,18 @@ def _why_not(
         return _not_lines(path, head)
     if all(target != "reward" for target, _ in field_map) and (refusal := format_.refusal(path)):
         return refusal
+    if _are_of_readers(head.rows):
+        return "its rows are what readers say of rollouts: `blade attribute RUN --file` takes them"
     mapped = with_map(None, field_map)
     rows = list(map(mapped, head.rows)) if mapped is not None else head.rows
     if format_.splittable and not any(map(is_rollout, rows)) and not _tells_by_content(path, format_, field_map):
         return f"its rows have no reward, score, response, messages or output: not rollouts; {guesses(head.rows)}"
     return None
+
+
+def _are_of_readers(rows: Sequence[Row]) -> bool:
+    """Whether rows are for `blade attribute`, to be filled in or filled in: beside the place only what a reader says."""
+    return bool(rows) and all(row.keys() <= READERS_FIELDS and not row.keys().isdisjoint(_SAID) for row in rows)
 
 
 def _tells_by_content(path: Path, format_: Format, field_map: FieldMap) -> bool:

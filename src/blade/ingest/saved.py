@@ -13,6 +13,7 @@ import msgspec
 import polars as pl
 from msgspec.structs import asdict, replace
 
+from blade.files import ATTRIBUTIONS_FILE
 from blade.ingest.folder_files import walk
 from blade.ingest.runs import safe_name
 from blade.model.errors import ArtifactError
@@ -148,7 +149,8 @@ def _ends(path: Path, size: int) -> str:
 
 def _files(folder: Path) -> Iterator[tuple[str, int]]:
     for here in walk(folder):
-        for name in here.files:
+        # What readers say of a run does not change the run.
+        for name in (name for name in here.files if name != ATTRIBUTIONS_FILE):
             path = here.path / name
             yield path.relative_to(folder).as_posix(), path.stat().st_size
 

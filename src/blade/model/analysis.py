@@ -13,6 +13,7 @@ import msgspec
 from blade.model.diagnosis import Between, Diagnosis, TaskCause
 from blade.model.errors import RequestError
 from blade.model.measure import Bounded, Measure
+from blade.model.reading import ReaderStatistics
 from blade.model.run import RecordedNumber, Run
 
 if TYPE_CHECKING:
@@ -166,6 +167,8 @@ class RunAnalysis(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     make_tasks: Callable[[], tuple[TaskResult, ...]]
     recorded: tuple[RecordedNumber, ...] = ()
     diagnosis: Diagnosis | None = None
+    readers: ReaderStatistics | None = None
+    """How far readers agree, and what their sample says of the rest; None where no reader spoke."""
     why_not: str = ""
     """Why there is no diagnosis."""
 

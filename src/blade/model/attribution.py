@@ -12,6 +12,8 @@ from blade.model.finding import Evidence
 if TYPE_CHECKING:
     import polars as pl
 
+    from blade.model.reading import ReaderAttribution
+
 UNATTRIBUTED = "unattributed"
 
 
@@ -60,7 +62,9 @@ class Attribution(Struct, frozen=True, kw_only=True):
     contrast: str = ""
     """What is absent here and present elsewhere, with both counts; or what was looked at in vain."""
     by: str = ""
-    """What decided: `rule:CODE`, `package:NAME`, `person:NAME`, `model:NAME`."""
+    """What decided: `rule:CODE`, `package:NAME`, or the name of the reader."""
+    note: str = ""
+    """The reader's own words."""
     also: tuple[str, ...] = ()
     """Other modes and symptoms that apply, in order."""
 
@@ -72,6 +76,15 @@ class Attributions(Struct, frozen=True, kw_only=True, eq=False):
     """A row a rollout, in the order of the run's table; the columns are those of `ATTRIBUTIONS`."""
     other_runs: tuple[str, ...] = ()
     """Runs whose rollouts of the same tasks supported or contradicted an attribution."""
+    by_rules: pl.DataFrame | None = None
+    """The same table as rules alone decide it, where readers overrule them."""
+    readings: tuple[ReaderAttribution, ...] = ()
+    """What overrules the rules, in order: of several on one rollout, the last."""
+
+    @property
+    def rules_table(self) -> pl.DataFrame:
+        """What the rules say, whoever overrules them."""
+        return self.table if self.by_rules is None else self.by_rules
 
 
 ATTRIBUTIONS: dict[str, tuple[str, str]] = {
@@ -88,7 +101,8 @@ ATTRIBUTIONS: dict[str, tuple[str, str]] = {
     "infra": ("Boolean", "infrastructure: not validly graded, by harness, environment or verifier, proven or likely"),
     "evidence": ("List(Struct)", "quotes with their location: quote, field, step"),
     "contrast": ("String", "what was compared, or what was looked at in vain"),
-    "by": ("String", "what decided it: rule:CODE, package:NAME, person:NAME, model:NAME"),
+    "by": ("String", "what decided it: rule:CODE, package:NAME, or the name of the reader"),
     "also": ("List(String)", "other modes and symptoms that apply, in order"),
     "step": ("Int32", "first step at which an expected action differs"),
+    "note": ("String", "what the reader said about it, where a reader decided"),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from concurrent.futures import Executor
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -34,6 +35,10 @@ class Options(Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
     labels: tuple[Label, ...] = ()
     """Verdicts of people, which overrule the rules."""
+    attributions: Path | None = None
+    """What readers say of rollouts; None: what stands beside the runs, and in `attributions_in`."""
+    attributions_in: tuple[Path, ...] = ()
+    """More folders in which attributions of readers may stand."""
     rule_book: RuleBook | None = None
     """The custom rules of the benchmark's package."""
     find_rule_book: bool = True

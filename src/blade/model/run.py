@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from blade.model.errors import ArtifactError, RequestError
+from blade.model.reading import NO_READINGS, Readings
 from blade.model.roles import NO_ROLES, Roles
 from blade.model.rollout import Problem, Rollout
 
@@ -197,6 +198,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """File and hash of the package whose rules looked at the rollouts."""
     rule_book: RuleBook | None = None
     """The custom rules themselves, where the run was read with some."""
+    readings: Readings = NO_READINGS
+    """What readers say of its rollouts."""
     read: ReadRollouts | None = None
     """Reads rollouts again from the artifacts; None when they are out of reach."""
 

@@ -9,11 +9,13 @@ from msgspec import UNSET, UnsetType, structs
 from blade.files import json_line, json_text
 from blade.model.analysis import Analysis, RunAnalysis
 from blade.model.diagnosis import Finding, RuleTrial, Support, TrialSlice
+from blade.model.reading import ReaderStatistics
 from blade.report.documents import (
     FindingsDocument,
     JsonDocument,
     Limits,
     MetricsDocument,
+    ReadersDocument,
     TaskDocument,
     findings,
     metrics,
@@ -153,6 +155,11 @@ def full(analysis: Analysis) -> str:
         for one in analysis.runs
     ]
     return json_line(documents).decode()
+
+
+def readers_json(found: ReaderStatistics) -> str:
+    """What `blade attribute --agreement --json` prints."""
+    return json_line(ReadersDocument.of(found)).decode()
 
 
 class TrialLift(JsonDocument, frozen=True, kw_only=True, rename={"p_value": "p", "informative": "tasks"}):

@@ -16,6 +16,7 @@ from blade.model.analysis import SCHEMA_VERSION, FunnelStage, RunAnalysis, TaskR
 from blade.model.diagnosis import Habit, RepeatOutcome, Support
 from blade.model.finding import Cause
 from blade.model.measure import Interval
+from blade.model.reading import Disagreement
 from blade.report.page_one import leading
 
 Limits = tuple[float, float]
@@ -500,6 +501,61 @@ class DoubtfulPassDocument(JsonDocument, frozen=True, kw_only=True):
     evidence: EvidenceDocument | None
 
 
+class RateDocument(JsonDocument, frozen=True, kw_only=True):
+    """A number over `n` rollouts with its limits; `reason` says why there is none."""
+
+    value: float | None
+    ci: Limits | None
+    n: int
+    reason: str | None
+
+
+class AgreementDocument(JsonDocument, frozen=True, kw_only=True):
+    """How far two readers, or a reader and the rules, agree on the rollouts that both looked at."""
+
+    first: str
+    second: str
+    rollouts: int
+    mode: RateDocument
+    party: RateDocument
+    kappa: RateDocument
+    party_kappa: RateDocument
+    disagreements: tuple[Disagreement, ...]
+
+
+class SampledShareDocument(JsonDocument, frozen=True, kw_only=True):
+    """A share of all failures, or of all passes, estimated from a sample."""
+
+    kind: str
+    name: str
+    hits: int
+    share: RateDocument
+
+
+class ReadSampleDocument(JsonDocument, frozen=True, kw_only=True):
+    """What readers found in the rollouts that `blade sample` drew."""
+
+    failures: int
+    failures_drawn: int
+    failures_in_all: int
+    passes: int
+    passes_drawn: int
+    passes_in_all: int
+    shares: tuple[SampledShareDocument, ...]
+
+
+class ReadersDocument(JsonDocument, frozen=True, kw_only=True):
+    """What readers said: how many attributions, how far they agree, and what their sample says of the rest."""
+
+    used: int
+    rollouts: int
+    overruled: int
+    by: dict[str, int]
+    unused: tuple[str, ...]
+    agreements: tuple[AgreementDocument, ...]
+    sample: ReadSampleDocument | None
+
+
 class FindingsDocument(JsonDocument, frozen=True, kw_only=True):
     """findings.json: what went wrong, with evidence; without a diagnosis `modes` is null and `reasons` says why."""
 
@@ -519,6 +575,7 @@ class FindingsDocument(JsonDocument, frozen=True, kw_only=True):
     alarms: tuple[AlarmDocument, ...] | UnsetType = UNSET
     rules: tuple[RuleDocument, ...] | UnsetType = UNSET
     causes: dict[str, int] | UnsetType = UNSET
+    readers: ReadersDocument | UnsetType = UNSET
     cut: tuple[str, ...] | UnsetType = UNSET
     reasons: dict[str, str] | UnsetType = UNSET
 
@@ -554,4 +611,5 @@ def findings(one: RunAnalysis) -> FindingsDocument:
             for rule in diagnosis.rule_statistics
         ),
         causes=dict(sorted(causes.items())),
+        **({"readers": ReadersDocument.of(one.readers)} if one.readers is not None else {}),
     )

@@ -17,6 +17,7 @@ from blade.report.diagnosis import (
     why_not,
 )
 from blade.report.numbers import amount, gain, limits, listed, plural, score, share
+from blade.report.readers import readers_line
 from blade.report.text import code, cut, safe, safe_inside, table
 
 CLOSE = 0.10
@@ -73,7 +74,7 @@ def name_of(headline: str) -> str:
 
 def _one(one: RunAnalysis) -> list[str]:
     lines = [f"# {safe(title(one))}", "", *before_modes(one)]
-    for part in (modes_lines, causes_lines, findings_lines, doubts_lines, passes_to_doubt_lines):
+    for part in (modes_lines, readers_line, causes_lines, findings_lines, doubts_lines, passes_to_doubt_lines):
         found = part(one)
         lines += [*found, ""] if found else []
     return [*lines, *after_doubts(one)]

@@ -13,6 +13,7 @@ from blade.model.run import PublishedNumber
 from blade.report import diagnosis
 from blade.report.numbers import amount, limits, listed, plural, points, score, share, value_or_reason
 from blade.report.page_one import name_of, not_in_files, page_one, shared_lines
+from blade.report.readers import readers_section
 from blade.report.text import code, cut, safe, safe_inside, table
 
 MOST_PROBLEMS = 12
@@ -316,7 +317,7 @@ def _buckets(one: RunAnalysis) -> list[str]:
 
 def dominant_failure_modes(analysis: Analysis) -> list[str]:
     """How the failures failed, each once; findings beyond page one; habits."""
-    return _each(analysis, diagnosis.mode_section)
+    return _each(analysis, lambda one: [*diagnosis.mode_section(one), *readers_section(one)])
 
 
 def sometimes_pass_deep_dives(analysis: Analysis) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections import Counter
 from collections.abc import Sequence
 from contextvars import ContextVar
 from itertools import zip_longest
@@ -14,6 +15,7 @@ from blade.model.run import Artifact
 from blade.report.diagnosis import MOST_DOUBTS, MOST_FINDINGS, causes_lines, doubts_told, shown_modes, strength
 from blade.report.numbers import limits, plural, score
 from blade.report.page_one import after_doubts, before_modes, leading, lost_lines, name_of, shared_lines, title
+from blade.report.readers import readers_line
 from blade.report.text import cut, cut_inside, printable, spans
 
 MOST_FILES = 4
@@ -41,7 +43,22 @@ def taken(analysis: Analysis) -> str:
         parts.append(f"{one.run.name} = {', '.join(files[:MOST_FILES]) or 'an earlier analysis'}{more}")
     more = f"; and {len(analysis.runs) - MOST_RUNS} more runs" if len(analysis.runs) > MOST_RUNS else ""
     books = dict.fromkeys(each.run.rule_book_name for each in analysis.runs if each.run.rule_book_name)
-    return "\n".join(["; ".join(parts) + more, *(f"rule book: {book}" for book in books)])
+    return "\n".join(["; ".join(parts) + more, *(f"rule book: {book}" for book in books), *readers_lines(analysis)])
+
+
+def readers_lines(analysis: Analysis) -> list[str]:
+    """How many attributions of readers count, whose and from where; and which could not be used."""
+    used = [one for each in analysis.runs for one in each.run.readings.used]
+    unused = [one for each in analysis.runs for one in each.run.readings.unused]
+    if not used and not unused:
+        return []
+    files = dict.fromkeys(name for each in analysis.runs for name in each.run.readings.files)
+    counts = Counter(one.by for one in used)
+    whose = f" ({', '.join(f'{by} {times:,}' for by, times in sorted(counts.items()))})" if used else ""
+    lines = [f"readers: {plural(len(used), 'attribution')} used{whose}, from {', '.join(files)}"]
+    lines += [f"readers: not used, {cut(one, LONGEST_LINE)}" for one in unused[:MOST_FILES]]
+    more = len(unused) - MOST_FILES
+    return [*lines, *([f"readers: and {more:,} more that could not be used"] if more > 0 else [])]
 
 
 def _file(one: RunAnalysis, artifact: Artifact) -> str:
@@ -91,7 +108,7 @@ def _modes(one: RunAnalysis) -> list[str]:
         )
         for m in shown_modes(one.diagnosis)
     ]
-    causes = [_plain(line) for line in causes_lines(one)]
+    causes = [_plain(line) for line in [*readers_line(one), *causes_lines(one)]]
     return ["", f"How the {plural(failed, 'failure')} failed (each once):", *_aligned(rows), *_wrapped(causes), ""]
 
 

@@ -8,7 +8,9 @@ number is drawn. Every function gives None where fewer than two units leave no s
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -61,6 +63,37 @@ def mean_interval(values: npt.ArrayLike, level: float = 0.95, groups: npt.ArrayL
         return None
     mean, half = float(numbers.mean()), _t_quantile(level, units) * sqrt(variance)
     return _interval(mean - half, mean + half, level, f"t over {_unit_name(groups)}", units)
+
+
+class ReadStratum(NamedTuple):
+    """A stratum of a population of which some were drawn at random and read."""
+
+    size: int
+    read: int
+    hits: int
+
+
+def stratified_share(strata: Sequence[ReadStratum], level: float = 0.95) -> tuple[float, Interval | None]:
+    """The share of hits in a population of strata, from those that were drawn and read in each, with its limits.
+
+    The share is the mean of the strata's own, weighted by size. Its limits are Wilson's with the n that the variance of
+    that mean is worth, where each stratum's variance is that of (hits + share) / (read + 1): of one or two that were
+    read, all alike, the own variance would be none. What was not drawn is all that is uncertain, so no limit
+    contradicts what was read, and there are none where everything was. Every stratum has some that were read.
+    """
+    total, read = sum(one.size for one in strata), sum(one.read for one in strata)
+    share = sum(one.size * one.hits / one.read for one in strata) / total
+    left = [(one, (one.size / total) ** 2 * (1 - one.read / one.size) / one.read) for one in strata]
+    if not any(weight for _, weight in left):
+        return share, None
+    drawn_in = [(one.hits + share) / (one.read + 1) for one in strata]
+    variance = sum(weight * p * (1 - p) for (_, weight), p in zip(left, drawn_in, strict=True))
+    alike = 1 / sum(weight for _, weight in left)
+    effective = min(share * (1 - share) / variance, total) if variance > 0 and 0 < share < 1 else alike
+    low, high = _wilson(min(1.0, max(0.0, share)), effective, _t_quantile(level, max(2, read)))
+    hits = sum(one.hits for one in strata)
+    low, high = max(low, hits / total), min(high, 1 - (read - hits) / total)
+    return share, _interval(low, high, level, "Wilson, effective n of a stratified sample", read)
 
 
 def _variance_of_mean(values: Floats, groups: npt.ArrayLike | None) -> tuple[int, float]:

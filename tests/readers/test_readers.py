@@ -103,6 +103,7 @@ def test_the_first_lines_say_whose_attributions_count(tmp_path: Path) -> None:
         (("a#0", "--define", "lost-it", "It loses the thread.", "--note", "x"), "without a party"),
         (("a#0", "--define", "Lost It", "It loses the thread.", "--party", "agent", "--note", "x"), "is no code"),
         (("a#0", "--define", "handed-back", "It gives up.", "--party", "agent", "--note", "x"), "exists"),
+        (("a#0", "--define", "lost-it", "It forgets.", "--party", "agent", "--quote", "not there at all"), "not there"),
         (("a#0", "--remove"), "has said nothing of a#0"),
     ],
 )  # fmt: skip

@@ -23,7 +23,7 @@ ATTRIBUTIONS_FILE = "attributions.jsonl"
 """What readers say of rollouts; never rollouts itself."""
 FILLED_IN = (
     "location", "task_id", "repeat", "mode", "party", "confidence", "subject", "quote", "quotes", "note", "by", "run",
-    "artifact", "sample", "define", "definition", "remove",
+    "artifact", "mark", "sample", "define", "definition", "remove",
 )  # fmt: skip
 """Fields of a row of such a file, and of one that `blade attribute --file` takes."""
 READERS_FIELDS = frozenset((*FILLED_IN, "outcome", "command"))

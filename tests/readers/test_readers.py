@@ -103,6 +103,7 @@ def test_the_first_lines_say_whose_attributions_count(tmp_path: Path) -> None:
         (("a#0", "--define", "lost-it", "It loses the thread.", "--note", "x"), "without a party"),
         (("a#0", "--define", "Lost It", "It loses the thread.", "--party", "agent", "--note", "x"), "is no code"),
         (("a#0", "--define", "handed-back", "It gives up.", "--party", "agent", "--note", "x"), "exists"),
+        (("a#0", "--define", "lost-it", "It forgets.", "--party", "agent", "--quote", "not there at all"), "not there"),
         (("a#0", "--remove"), "has said nothing of a#0"),
     ],
 )  # fmt: skip
@@ -205,7 +206,7 @@ def test_many_may_write_at_once(tmp_path: Path) -> None:
 
 def test_rows_of_another_run_are_refused(tmp_path: Path) -> None:
     rollouts(tmp_path / "one")
-    rollouts(tmp_path / "two")
+    write_jsonl(tmp_path / "two" / "run.jsonl", [failing("a", 0, f"Well. {WORDS}")])
     rows = [{"run": name, "location": "a#0", "mode": "handed-back", "quote": "I give up"} for name in ("one", "two")]
     write_jsonl(tmp_path / "notes.jsonl", rows)
     words = ("attribute", tmp_path, "--file", tmp_path / "notes.jsonl", "--as", "ann")
@@ -215,6 +216,21 @@ def test_rows_of_another_run_are_refused(tmp_path: Path) -> None:
     assert "notes.jsonl:1: a#0 is of the run one (--run one takes its rows)" in done.error
     table = blade.analyze(tmp_path).attributions
     assert table.filter(pl.col("by") == "ann")["run"].to_list() == ["two"]
+    lines = command("analyze", tmp_path / "one", "--attributions", tmp_path / "attributions.jsonl").out.splitlines()
+    assert lines[1:3] == [
+        "readers: 0 attributions used, from attributions.jsonl",
+        "readers: not used, 1 of the run two, which is not here",
+    ]
+
+
+def test_a_run_is_known_by_its_file_when_it_is_called_otherwise(tmp_path: Path) -> None:
+    run = rollouts(tmp_path)
+    command("attribute", run, "a#0", "--mode", "handed-back", "--quote", "I give up", "--as", "ann")
+    assert "readers: 1 attribution used" in command("analyze", f"other={run}").out
+    run = run.rename(tmp_path / "moved.jsonl")
+    told = command("analyze", f"other={run}").out.splitlines()
+    assert told[2].startswith("readers: not used, 1 of the run ")
+    assert told[2].endswith("which is not here")
 
 
 def test_a_torn_line_costs_only_itself(tmp_path: Path) -> None:

@@ -110,6 +110,13 @@ def test_a_sample_that_is_filled_in_estimates_the_rest(tmp_path: Path) -> None:
     assert (sound.name, sound.share.value) == ("sound", 1.0)
     assert sound.share.interval is not None
     assert sound.share.interval.low < 1
+    failed = next(row for row in rows if row["outcome"] == "failed")
+    again = f"{failed['task_id']}#{failed['repeat']}"
+    command("attribute", run, again, "--mode", "handed-back", "--note", "on second thought", "--as", "bo")
+    second = blade.analyze(run).runs[0].readers
+    assert second is not None
+    assert second.sample is not None
+    assert "handed-back" in {one.name for one in second.sample.shares}, "the last word counts for what was drawn"
     page = blade.analyze(run).save(tmp_path / "out") / "report.md"
     assert "Estimated from a random sample: 14 of 40 failures and 5 of 20 passes were read" in page.read_text("utf-8")
 

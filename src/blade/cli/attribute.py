@@ -66,6 +66,7 @@ def attribute(
     """Say what went wrong in a rollout that you read: quotes are checked at once, and it overrules the rules from then on.
 
     Example: blade attribute results/rollouts.jsonl 39#1 --mode wrong-argument --quote "row 12" --note "asked for 21" --as ann
+
     Many at once: blade attribute results/rollouts.jsonl --file notes.jsonl --as ann
     """
     from blade import analysis as pipeline

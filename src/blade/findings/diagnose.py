@@ -262,8 +262,11 @@ def by_label(label: CustomLabel, seen: RuleStatistics, context: RunContext) -> t
     fix = label.fix or Fix(kind="prompt", action=label.message)
     rollouts = context.rollouts
     hit = rollouts.marked(rollouts.fired[label.name])
-    failing = marked(rollouts, hit & rollouts.failed & ~_read_otherwise(context.partition.attributions, label.name))
+    read_so, read_otherwise = _as_read(context.partition.attributions, label.name)
+    failing = marked(rollouts, (hit & ~read_otherwise | read_so) & rollouts.failed)
     passing = marked(rollouts, hit & rollouts.passed)
+    mine = {*failing, *passing}
+    shown = [one for one in seen.evidence if (one.task_id, one.repeat) in mine]
     group = FailureGroup(
         mode="label",
         subject=label.name,
@@ -278,17 +281,18 @@ def by_label(label: CustomLabel, seen: RuleStatistics, context: RunContext) -> t
         fix=fix.action,
         brief=fix.action,
         kind=fix.kind,
-        where=tuple(_label_quoted(one) for one in seen.evidence[:MOST_QUOTED]),
+        where=tuple(_label_quoted(one) for one in shown[:MOST_QUOTED]),
         support=seen.support,
     )
 
 
-def _read_otherwise(attributions: Attributions, mode: str) -> Flags:
-    """Rollouts that readers put down to another mode."""
-    table = attributions.table.select("task_id", "repeat", "mode")
+def _as_read(attributions: Attributions, mode: str) -> tuple[Flags, Flags]:
+    """Rollouts that readers put down to a mode, and those that they put down to another."""
     read = pl.DataFrame({"at": [one.location for one in attributions.readings]}, schema={"at": pl.String})["at"]
     at = pl.format("{}#{}", "task_id", "repeat").is_in(read.implode())
-    return table.select(at & (pl.col("mode") != mode).fill_null(value=False)).to_series().to_numpy()
+    same = (pl.col("mode") == mode).fill_null(value=False)
+    found = attributions.table.select(so=at & same, otherwise=at & ~same)
+    return found["so"].to_numpy(), found["otherwise"].to_numpy()
 
 
 def _label_quoted(one: Evidence) -> QuotedSentence:

@@ -56,7 +56,9 @@ class ReaderAttribution(Struct, frozen=True, kw_only=True):
     definition: str = ""
     """What the mode means, where it is none of the catalog."""
     artifact: str = ""
-    """Name of the file that holds the rollout: by it the run is known under another name."""
+    """Name of the file that holds the rollout."""
+    mark: str = ""
+    """Fingerprint of its output: by both the run is known under another name."""
     sample: Drawn | None = None
 
     @property

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from hashlib import blake2b
 from pathlib import Path
 from typing import cast
 
@@ -12,7 +14,7 @@ from msgspec.structs import replace
 
 from blade.attribution.attribute import labels_of
 from blade.custom_rules.find_rule_book import rule_book_of
-from blade.evidence.verbatim import nearest, standing
+from blade.evidence.verbatim import nearest, standing, texts_of
 from blade.model.attribution import UNATTRIBUTED, Confidence, Responsible
 from blade.model.errors import BladeError, RequestError
 from blade.model.reading import SOUND, QuotedWords, ReaderAttribution, Readings
@@ -84,6 +86,12 @@ def _read_again(run: Run, places: Sequence[Place]) -> dict[Place, Rollout | Blad
         return {place: _alone(run, place) for place in wanted}
 
 
+def mark_of(rollout: Rollout) -> str:
+    """A fingerprint of what was said and done: by it a rollout is known whatever its run is called."""
+    said = [text for step, text in texts_of(rollout) if step is not None] or [rollout.answer or ""]
+    return blake2b("\0".join(said).encode(errors="replace"), digest_size=8).hexdigest()
+
+
 def _alone(run: Run, place: Place) -> Rollout | BladeError:
     try:
         return run.reread([place])[0]
@@ -110,7 +118,11 @@ def outcome_of(run: Run, entry: ReaderEntry) -> str:
 
 
 def _reading(
-    entry: ReaderEntry, run: Run, rollout: Rollout | BladeError | None, own: OwnModes, of_package: Mapping[str, str]
+    entry: ReaderEntry,
+    run: Run,
+    rollout: Rollout | BladeError | None,
+    own: OwnModes,
+    of_package: Mapping[str, str],
 ) -> ReaderAttribution:
     """The reading of an entry; `rollout` is what was read again, why it could not be, or None where it is missing."""
     passed = outcome_of(run, entry) == "passed"
@@ -128,6 +140,9 @@ def _reading(
         raise RequestError(
             f"{entry.location}: proven without a quote", hint="--quote proves it; without one it is likely"
         )
+    mark = mark_of(rollout) if rollout is not None else ""
+    if entry.mark not in ("", mark) and not entry.quotes:
+        raise RequestError(f"{entry.location}: the rollout is another one now, and no quote shows that it still holds")
     definition, party = own.known.get(mode, ("", None))
     declared = by_code().get(mode)
     usual = declared.party if declared else of_package.get(mode, "unknown")
@@ -144,6 +159,7 @@ def _reading(
         note=entry.note,
         definition=definition,
         artifact=Path(rollout.source.artifact).name if rollout is not None else "",
+        mark=mark,
         sample=entry.sample,
     )
 
@@ -203,6 +219,7 @@ def with_readings(runs: Sequence[Run], paths: Sequence[Path]) -> tuple[Run, ...]
     if not paths:
         return tuple(runs)
     kept = kept_in(paths)
+    unused = (*kept.unused, *_of_other_runs(kept, runs))
     found = []
     for number, run in enumerate(runs):
         mine = [(where, entry) for where, entry in kept.entries.values() if _is_about(entry, run, runs)]
@@ -215,16 +232,27 @@ def with_readings(runs: Sequence[Run], paths: Sequence[Path]) -> tuple[Run, ...]
             used[reading.by, reading.location] = reading
         readings = Readings(
             used=tuple(used.values()),
-            unused=(*(kept.unused if number == 0 else ()), *refused),
+            unused=(*(unused if number == 0 else ()), *refused),
             files=tuple(path.name for path in paths),
         )
         found.append(replace(run, readings=readings))
     return tuple(found)
 
 
+def _of_other_runs(kept: KeptEntries, runs: Sequence[Run]) -> list[str]:
+    """How many entries are about each run that is not among these."""
+    entries = [entry for _, entry in kept.entries.values()]
+    others = Counter(entry.run for entry in entries if not any(_is_about(entry, run, runs) for run in runs))
+    return [f"{times:,} of the run {name or 'that is not named'}, which is not here" for name, times in others.items()]
+
+
 def _is_about(entry: ReaderEntry, run: Run, runs: Sequence[Run]) -> bool:
-    """By the name of the run; where no run has that name any more, by the name of its file."""
+    """By the name of the run; where no run has that name, by the name of the file and the output of the rollout."""
     if entry.run == run.name or (entry.run is None and len(runs) == 1):
         return True
-    renamed = all(entry.run != other.name for other in runs)
-    return renamed and bool(entry.artifact) and entry.artifact in {Path(root).name for root in run.roots.values()}
+    if entry.run in [other.name for other in runs] or entry.artifact not in {
+        Path(root).name for root in run.roots.values()
+    }:
+        return False
+    rollout = _alone(run, (entry.task_id, entry.repeat))
+    return isinstance(rollout, Rollout) and bool(entry.mark) and mark_of(rollout) == entry.mark

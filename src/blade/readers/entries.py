@@ -46,6 +46,7 @@ class ReaderEntry(Struct, frozen=True, kw_only=True):
     note: str = ""
     run: str | None = None
     artifact: str = ""
+    mark: str = ""
     sample: Drawn | None = None
     define: str = ""
     definition: str = ""
@@ -88,6 +89,7 @@ def entry_of(row: Mapping[str, Any], by: str | None = None) -> ReaderEntry:
         note=given.get("note", ""),
         run=_text("run", row["run"]) if row.get("run") else None,
         artifact=_text("artifact", row.get("artifact") or ""),
+        mark=_text("mark", row.get("mark") or ""),
         sample=_sample(row.get("sample")),
         define=define,
         definition=given.get("definition", ""),
@@ -229,6 +231,7 @@ def row_of_reading(one: ReaderAttribution) -> dict[str, object]:
         "note": one.note,
         "by": one.by,
         "artifact": one.artifact,
+        "mark": one.mark,
         "sample": msgspec.structs.asdict(one.sample) if one.sample is not None else None,
     }
     return {name: value for name, value in row.items() if value not in ("", None, [])}

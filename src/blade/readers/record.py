@@ -61,30 +61,35 @@ def record(
     """
     earlier = kept_in([path] if path.exists() else [])
     entries, refused, empty = _entries(rows, by, earlier, others)
-    new: list[Mapping[str, Any]] = [
-        definition_row(one.define, one.definition, str(one.party), one.by) for _, one in entries if one.define
-    ]
-    defined = len(new)
-    removals = [(where, one) for where, one in entries if one.task_id and one.remove]
-    for where, one in removals:
-        try:
-            new.append(_removal(run, one, earlier))
-        except RequestError as refusal:
-            refused[where] = refusal
-    removed = len(new) - defined
     found = list(checked([(where, one) for where, one in entries if one.task_id and not one.remove], run, earlier.own))
     refused |= {one.where: one.refusal for one in found if one.refusal is not None}
-    new += [row_of_reading(one.reading) for one in found if one.reading is not None]
-    append(path, new)
-    order = [where for where, _ in rows]
+    removed = _removals(run, entries, earlier, refused)
+    own = [one for where, one in entries if one.define and where not in refused]
+    defined = [definition_row(one.define, one.definition, str(one.party), one.by) for one in own]
+    stored = [row_of_reading(one.reading) for one in found if one.reading is not None]
+    append(path, [*defined, *removed, *stored])
     return Recorded(
-        stored=len(new) - defined - removed,
-        removed=removed,
-        defined=defined,
+        stored=len(stored),
+        removed=len(removed),
+        defined=len(defined),
         empty=empty,
         kept=len(kept_in([path]).entries) if path.exists() else 0,
-        refused=tuple((where, refused[where]) for where in order if where in refused),
+        refused=tuple((where, refused[where]) for where, _ in rows if where in refused),
     )
+
+
+def _removals(
+    run: Run, entries: Sequence[tuple[str, ReaderEntry]], earlier: KeptEntries, refused: dict[str, BladeError]
+) -> list[dict[str, object]]:
+    """The rows that take entries back; those of which nothing can be taken back are put among the `refused`."""
+    found = []
+    for where, one in entries:
+        if one.task_id and one.remove:
+            try:
+                found.append(_removal(run, one, earlier))
+            except RequestError as refusal:
+                refused[where] = refusal
+    return found
 
 
 def _entries(

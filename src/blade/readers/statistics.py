@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 
 import polars as pl
+from msgspec.structs import replace
 
 from blade.model.attribution import Attributions
 from blade.model.measure import Measure
@@ -40,6 +41,8 @@ def reader_statistics(readings: Readings, attributions: Attributions) -> ReaderS
         return None
     by_rules = _by_rules(attributions)
     counting = {(one.task_id, one.repeat): one for one in readings.used}
+    drawn = {(one.task_id, one.repeat): one.sample for one in readings.used if one.sample is not None}
+    sampled = [replace(counting[place], sample=sample) for place, sample in drawn.items()]
     changed = [place for place, one in counting.items() if by_rules.get(place, _rating(one)) != _rating(one)]
     return ReaderStatistics(
         used=len(readings.used),
@@ -48,7 +51,7 @@ def reader_statistics(readings: Readings, attributions: Attributions) -> ReaderS
         by=dict(sorted(Counter(one.by for one in readings.used).items())),
         unused=readings.unused,
         agreements=_agreements(readings.used, by_rules),
-        sample=read_sample(list(counting.values())),
+        sample=read_sample(sampled),
     )
 
 

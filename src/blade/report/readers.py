@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from blade.model.analysis import RunAnalysis
 from blade.model.measure import Measure
@@ -25,16 +25,17 @@ def readers_line(one: RunAnalysis) -> list[str]:
     line += f"; {found.overruled:,} of them otherwise than by the rules." if found.used else "**Readers.**"
     line += f" {plural(len(found.unused), 'attribution')} could not be used." if found.unused else ""
     if found.sample is not None:
-        line += f" {_estimates(found.sample)}"
+        names = {mode.id: mode.name for mode in one.diagnosis.partition.modes} if one.diagnosis else {}
+        line += f" {_estimates(found.sample, names)}"
     return [line]
 
 
-def _estimates(sample: ReadSample) -> str:
+def _estimates(sample: ReadSample, names: Mapping[str, str]) -> str:
     """The modes of the sample with their limits, in a sentence."""
     modes = [one for one in sample.shares if one.kind == "mode"][:3]
     if not modes or sample.failures == sample.failures_in_all:
         return ""
-    named = "; ".join(f"{safe_inside(one.name)} {_percent(one.share)}" for one in modes)
+    named = "; ".join(f"{safe_inside(names.get(one.name, one.name))} {_percent(one.share)}" for one in modes)
     return f"By the {sample.failures:,} of {sample.failures_in_all:,} failures that were drawn and read: {named}."
 
 

@@ -145,3 +145,10 @@ def test_work_with_tools_is_no_worked_solution(tmp_path: Path) -> None:
 def test_a_key_of_calls_is_no_answer(tmp_path: Path) -> None:
     key = [{"name": "cancel", "arguments": {}}]
     assert signs(tmp_path, output="12", expected_actions=key, expected_answer="12") == []
+
+
+@given(st.integers(0, 10**15), st.integers(0, 10**15) | st.integers(0, 30), st.integers(0, 14))
+def test_whole_numbers_compare_as_the_same_numbers_with_decimals(one: int, other: int, zeros: int) -> None:
+    for got, wanted in ((one, other), (other, one), (one, one + 1), (other, other * 10**zeros)):
+        if got != wanted:
+            assert kind_of(str(got), str(wanted)) == kind_of(f"{got}.0", str(wanted)), (got, wanted)

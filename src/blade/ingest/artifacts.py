@@ -342,12 +342,16 @@ def _why_not(
 def _tells_by_content(path: Path, format_: Format, field_map: FieldMap) -> bool:
     """Whether the values of the rows show a verdict or what an agent did, under names that nobody knows."""
     from blade.ingest.roles.learn import learn_roles
+    from blade.ingest.roles.outcome import is_grade
     from blade.ingest.roles.sample import sample_rows
 
     roles = learn_roles(sample_rows(path, format_, field_map))
     if roles.response:
         return True
-    return any(field.role in ("reward", "trajectory") and field.decided_by == "content" for field in roles.fields)
+    return any(
+        field.role in ("reward", "trajectory") and (field.decided_by == "content" or is_grade(field.path))
+        for field in roles.fields
+    )
 
 
 def _without_rollouts(role: str) -> str:

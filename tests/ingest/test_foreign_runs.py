@@ -292,3 +292,34 @@ def test_labels_of_people_are_no_evidence(tmp_path: Path) -> None:
     assert run.roles.paths("annotation") == ("blame_at", "blame_reason", "blame_who")
     assert first(run, "t0").due.said == ()
     assert not [name for name in run.tasks.columns if "blame" in name]
+
+
+def test_a_file_of_tasks_tells_what_the_results_beside_it_leave_out(tmp_path: Path) -> None:
+    tasks = [
+        {"pid": f"P{n}", "wording": f"Name the author of book number {n}", "golden": f"Author{n:02d}"}
+        for n in range(12)
+    ]
+    right = [n % 3 != 0 for n in range(12)]
+    replies = [
+        {"pid": f"P{n}", "reply": f"I think that it is Author{n if ok else n + 1:02d}.", "score01": int(ok)}
+        for n, ok in enumerate(right)
+    ]
+    write_jsonl(tmp_path / "problems.jsonl", tasks)
+    write_jsonl(tmp_path / "outcomes.jsonl", replies)
+    run = blade.load_run(tmp_path)
+    assert passed(run) == right
+    assert not run.problems
+    shown = first(run, "P3")
+    assert shown.due.answer == "Author03"
+    assert [step.text for step in shown.prompt] == ["Name the author of book number 3"]
+
+
+def test_which_of_two_equal_answers_was_given_is_not_guessed(tmp_path: Path) -> None:
+    rows = [
+        {"k": f"F{n}", "a1": f"Stadt{n}", "a2": f"Stadt{n if n % 4 else 99}", "hit": "ja" if n % 4 else "nein"}
+        for n in range(20)
+    ]
+    run = read(tmp_path, rows)
+    assert isinstance(run.roles, Roles)
+    assert not run.roles.paths("expected")
+    assert any("a1 and a2 agree in passes" in said for said in run.roles.undecided)

@@ -38,6 +38,8 @@ SUFFIXES = (
 )
 """A file's name without its ending, and what it is when it ends so."""
 
+FEWEST_TASKS = 3
+"""Lines of a file of tasks: fewer are settings."""
 SCANNED = ("rollouts", "failures", "inputs", "dataset")
 """Roles whose rows are read by the scan; other sidecars are read whole."""
 _COUNTED = ("inputs", "failures")
@@ -154,6 +156,10 @@ def find(
     for path in search.datasets:
         datasets.setdefault(path.parent, set()).add(path)
     bundles = tuple(_with_dataset(bundle, datasets.get(bundle.path.parent, set())) for bundle in ordered)
+    bundles = tuple(_with_tasks(bundle, search.refused) for bundle in bundles)
+    used = {_resolved(bundle.sidecars["dataset"]) for bundle in bundles if "dataset" in bundle.sidecars}
+    refused = {_source_of(path) for path in used}
+    problems = tuple(problem for problem in problems if problem.source.artifact not in refused)
     return Found(bundles=bundles, problems=problems, analyses=tuple(search.analyses))
 
 
@@ -174,9 +180,11 @@ def _problems(search: _Search) -> tuple[Problem, ...]:
     """Why files were refused; a sidecar that a glob swallowed is no problem."""
     taken = {_resolved(path) for bundle in search.bundles.values() for path in bundle.sidecars.values()}
     refused = sorted((path, why) for path, why in search.refused.items() if path not in taken)
-    return tuple(
-        Problem(source=RowSource(artifact=f"{path.parent.name}/{path.name}"), reason=why) for path, why in refused
-    )
+    return tuple(Problem(source=RowSource(artifact=_source_of(path)), reason=why) for path, why in refused)
+
+
+def _source_of(path: Path) -> str:
+    return f"{path.parent.name}/{path.name}"
 
 
 def _with_dataset(bundle: Bundle, near: Collection[Path]) -> Bundle:
@@ -184,6 +192,30 @@ def _with_dataset(bundle: Bundle, near: Collection[Path]) -> Bundle:
     if len(near) != 1 or "inputs" in bundle.sidecars:
         return bundle
     return replace(bundle, sidecars=bundle.sidecars | {"dataset": next(iter(near))})
+
+
+def _with_tasks(bundle: Bundle, refused: Collection[Path]) -> Bundle:
+    """A refused file in the same folder tells about the tasks where its lines and the rollouts name them alike."""
+    if bundle.sidecars.keys() & {"inputs", "dataset"} or not bundle.format.splittable or not bundle.path.is_file():
+        return bundle
+    here = _resolved(bundle.path).parent
+    near = [path for path in sorted(refused) if path.parent == here and path.name.endswith(_ROLLOUT_ENDINGS)]
+    rows = read_head(bundle.path).rows if near else ()
+    telling = [path for path in near if rows and _names_tasks_of(read_head(path).rows, rows)]
+    if len(telling) != 1:
+        return bundle
+    return replace(bundle, sidecars=bundle.sidecars | {"dataset": telling[0]})
+
+
+def _names_tasks_of(tasks: Sequence[Row], rollouts: Sequence[Row]) -> bool:
+    """Whether a field tells the lines of one file apart, and most of the first rollouts of another have one of its values."""
+    for name in sorted({*tasks[0]} & {*rollouts[0]}) if tasks else ():
+        given = [bytes(row[name]) for row in tasks if name in row]
+        asked = [bytes(row[name]) for row in rollouts if name in row]
+        apart = len(set(given)) == len(tasks) >= FEWEST_TASKS
+        if apart and len(asked) == len(rollouts) and 2 * sum(one in given for one in asked) > len(asked):
+            return True
+    return False
 
 
 def _resolved(path: Path) -> Path:
@@ -355,12 +387,16 @@ def _are_of_readers(rows: Sequence[Row]) -> bool:
 def _tells_by_content(path: Path, format_: Format, field_map: FieldMap) -> bool:
     """Whether the values of the rows show a verdict or what an agent did, under names that nobody knows."""
     from blade.ingest.roles.learn import learn_roles
+    from blade.ingest.roles.outcome import is_grade
     from blade.ingest.roles.sample import sample_rows
 
     roles = learn_roles(sample_rows(path, format_, field_map))
     if roles.response:
         return True
-    return any(field.role in ("reward", "trajectory") and field.decided_by == "content" for field in roles.fields)
+    return any(
+        field.role in ("reward", "trajectory") and (field.decided_by == "content" or is_grade(field.path))
+        for field in roles.fields
+    )
 
 
 def _without_rollouts(role: str) -> str:

@@ -23,7 +23,7 @@ from blade.ingest.jsonl import Torn
 from blade.ingest.mapping import guesses, looks_scored
 from blade.ingest.reread import reread
 from blade.ingest.roles.learn import learn_roles
-from blade.ingest.roles.sample import sample_rows
+from blade.ingest.roles.sample import sample_rows, with_tasks
 from blade.ingest.row_table import EXTRA
 from blade.ingest.runs import NAMELESS, Called, RunGroup, assign, is_nameable, unique_names
 from blade.ingest.saved import load_saved
@@ -188,6 +188,8 @@ def _roles(bundles: Sequence[Bundle], options: Options) -> list[Roles]:
         small: dict[frozenset[str], tuple[list[int], list[dict[str, Any]]]] = {}
         for number in numbers[:MOST_FILES]:
             rows = sample_rows(bundles[number].path, bundles[number].format, options.mapping)
+            if "dataset" in bundles[number].sidecars:
+                rows = with_tasks(rows, sample_rows(bundles[number].sidecars["dataset"], bundles[number].format))
             if len(rows) >= FEW_ROWS:
                 found[number] = learn_roles(rows)
             elif rows:

@@ -18,6 +18,7 @@ from blade.ingest.rollouts import rollout_of
 from blade.ingest.row_table import LIGHT, Light
 from blade.model.errors import ArtifactError, RequestError
 from blade.model.limits import DEFAULT_LIMITS, ReadLimits, using_limits
+from blade.model.roles import Role
 from blade.model.rollout import Rollout, RolloutKey, RowSource
 from blade.model.run import Run
 
@@ -27,6 +28,7 @@ _OF_THE_TASK = frozenset(
     for path in BY_NAME[name].paths
 )
 """Fields of the inputs that speak of the task; what else stands there is no word of a verifier."""
+_ROLES_OF_TASK: Sequence[Role] = ("expected", "expected-actions", "statements", "script", "prompt", "task-field")
 _OF_ROLLOUTS = ("rollouts", "failures")
 _AGAIN = "analyze the rollouts again"
 
@@ -73,13 +75,14 @@ def _keys(run: Run, tasks: list[str]) -> dict[str, Row]:
     """For tasks whose rollouts hold no key: the row of the inputs that does; none where it can no longer be read."""
     beside = run.tasks.filter(pl.col("task_id").is_in(tasks) & pl.col("key_artifact").is_not_null())
     found: dict[str, Row] = {}
+    learned = {path.partition(".")[0] for role in _ROLES_OF_TASK for path in run.roles.paths(role)}
     for task, artifact, offset in beside.select("task_id", "key_artifact", "key_offset").sort("key_offset").iter_rows():
         path = Path(run.roots.get(artifact, artifact))
         try:
             row, _ = decode_whole(next(lines_at(path, [offset])))
         except (OSError, Torn, Unusable):
             continue
-        found[task] = {name: raw for name, raw in row.items() if name in _OF_THE_TASK}
+        found[task] = {name: raw for name, raw in row.items() if name in _OF_THE_TASK or name in learned}
     return found
 
 

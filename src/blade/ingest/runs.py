@@ -250,7 +250,10 @@ def _numbered(rows: pl.DataFrame, numbers: dict[Combo, int]) -> pl.DataFrame:
 
 
 def _join_dataset(rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows of a dataset count where their prompt is that of no other of its rows; the run's rows take their keys from it."""
+    """Rows of a dataset count where their prompt, or the id that rollouts have too, is that of no other of its rows.
+
+    The run's rows take their keys from it.
+    """
     dataset = rows.filter(pl.col("role") == "dataset")
     if dataset.is_empty():
         return rows
@@ -264,7 +267,16 @@ def _join_dataset(rows: pl.DataFrame) -> pl.DataFrame:
         unique.select("prompt_fp", *keys), on="prompt_fp", how="left", suffix="_said", maintain_order="left"
     )
     filled = filled.with_columns(pl.coalesce(name, f"{name}_said").alias(name) for name in keys)
-    return pl.concat([filled.select(own.columns), placed])
+    return pl.concat([filled.select(own.columns), placed, _named_alike(dataset, own, placed)])
+
+
+def _named_alike(dataset: pl.DataFrame, own: pl.DataFrame, placed: pl.DataFrame) -> pl.DataFrame:
+    """Rows of a dataset that no prompt placed, and that have the id of a rollout and of no other of its rows."""
+    rest = dataset.join(placed.select("file", "offset"), on=["file", "offset"], how="anti", maintain_order="left")
+    unique = rest.filter(pl.col("id").is_not_null() & (pl.len().over("id") == 1))
+    ids = own.select("id", pl.col("index").alias("at")).unique(subset="id", keep="first", maintain_order=True)
+    named = unique.join(ids, on="id", maintain_order="left")
+    return named.with_columns(index=pl.col("at")).select(own.columns)
 
 
 _SAFE = re.compile(r"[^A-Za-z0-9._-]")

@@ -446,9 +446,8 @@ class Learner:
         trajectory = self.first_role("trajectory")
         prose = [path for path in self.free(self.sample.scalars) if texts.is_prose(self.sample.of(path))]
         output = self._last_words() if trajectory is not None else texts.beside(self.sample, prose)
-        pair = matches.agreeing_pair(
-            self.sample, free, self.reward, self.groups if self.has_repeats() else None, output
-        )
+        groups = self.groups if self.has_repeats() else None
+        pair = matches.agreeing_pair(self.sample, free, self.reward, groups, output)
         if pair is not None and not pair.decided:
             self.undecided.append(
                 f"{pair.expected} and {pair.produced} agree in passes: one was expected and one given; "
@@ -459,6 +458,23 @@ class Learner:
             self.claim(pair.produced, "produced", pair.why)
             if trajectory is None:
                 self._reply([path for path in prose if path not in (pair.expected, pair.produced)], pair.produced)
+        else:
+            self._stated(self.reward, groups, [] if trajectory is not None else prose, output)
+
+    def _stated(
+        self, reward: Verdicts, groups: Sequence[Any] | None, prose: Sequence[str], output: Sequence[str]
+    ) -> None:
+        """The expected value by the answers that hold it, in the trajectory or in the text that is the reply."""
+        short = [path for path in self.free(self.sample.scalars) if not texts.is_prose(self.sample.of(path))]
+        for reply in prose or [""]:
+            found = matches.stated(
+                self.sample, short, reward, groups, texts.beside(self.sample, [reply]) if reply else output
+            )
+            if found is not None:
+                self.claim(found[0], "expected", found[1])
+                if reply:
+                    self._reply(prose, reply)
+                return
 
     def _last_words(self) -> list[str]:
         """What each row's agent said last, in lower case: an answer stands there, and what it was worked out from does not."""

@@ -22,6 +22,8 @@ FEWEST_WRITTEN = 3
 """Characters of a value that is looked for in what the agent wrote: a letter stands in every text."""
 _WANTED = re.compile(r"expect|gold|truth|reference|target|label|ideal|correct|key|^ref")
 _GIVEN = re.compile(r"extract|predict|^pred|model|produced|output|final|parsed|given|^hyp|actual")
+LEAST_STATED = 0.8
+"""Of the passes, those in which the expected value must stand in the answer."""
 MOST_FIELDS = 40
 LONGEST = 2_000
 
@@ -139,6 +141,29 @@ def all_one(values: Sequence[Any], groups: Sequence[Any]) -> bool:
     """Whether each group has one value."""
     known: dict[Any, Any] = {}
     return all(known.setdefault(group, value) == value for group, value in zip(groups, values, strict=True))
+
+
+def stated(
+    sample: Sample, paths: Sequence[str], reward: Verdicts, groups: Sequence[Any] | None, output: Sequence[str]
+) -> tuple[str, str] | None:
+    """The field whose value stands in what the agent wrote in passes and hardly in failures, and why."""
+    passes = [place for place, value in enumerate(reward) if value == 1 and output[place]]
+    failures = [place for place, value in enumerate(reward) if value is not None and value < 1 and output[place]]
+    if len(passes) < FEWEST_OF_EACH or len(failures) < FEWEST_OF_EACH:
+        return None
+    best: tuple[float, str, float] | None = None
+    for path in paths:
+        column = [normal(value) for value in sample.columns[path]]
+        if len({*column} - {None}) < FEWEST_VALUES or (groups is not None and not all_one(column, groups)):
+            continue
+        high, low = (
+            sum(_stands_in(column[p], output[p]) for p in places) / len(places) for places in (passes, failures)
+        )
+        if high >= LEAST_STATED and high - low >= LEAST_GAIN and (best is None or high - low > best[0]):
+            best = high - low, path, high
+    if best is None:
+        return None
+    return best[1], f"stands in what was answered in {best[2]:.0%} of passes and {best[2] - best[0]:.0%} of failures"
 
 
 def equalities(sample: Sample, paths: Sequence[str]) -> list[Verdicts]:

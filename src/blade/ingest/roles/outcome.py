@@ -103,6 +103,7 @@ _GOOD = (
     ),
     *("reached", "met", "satisf", "no", "not", "free"),
 )
+_GRADES = ("reward", "score", "passed", "success", "resolved", "solved")
 _NO_TASK = re.compile(r"answer|expect|extract|predict|gold|truth|label|target|output|response")
 _TASK_WORDS = re.compile(r"task|instance|problem|question|sample|example|case|item|(?:^|_)id$|uuid|qid|key|index")
 
@@ -165,6 +166,11 @@ def says_bad(name: str) -> bool:
     words = [word.lower() for word in _PARTS_OF_NAME.findall(last(name))]
     bad = any(word.startswith(_BAD) or word in _BAD_WORDS for word in words)
     return bad and not any(word.startswith(_GOOD) for word in words)
+
+
+def is_grade(path: str) -> bool:
+    """Whether a name means what a grader gave, and cannot be a property of the task."""
+    return any(word.lower().startswith(_GRADES) for word in _words(last(path)))
 
 
 def is_in_words(column: Sequence[Any]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,19 @@ def sample_rows(path: Path, format_: Format, field_map: FieldMap = ()) -> list[d
     except (Torn, OSError, Unusable):
         return rows
     return rows
+
+
+def with_tasks(rows: Sequence[dict[str, Any]], tasks: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows with what a file of tasks says about theirs, by the first field that names tasks in both."""
+    for name in tasks[0] if tasks else ():
+        by_name = {task[name]: task for task in tasks if isinstance(task.get(name), str | int)}
+        if len(by_name) == len(tasks) and any(row.get(name) in by_name for row in rows if _is_key(row.get(name))):
+            return [{**by_name.get(row[name], {}), **row} if _is_key(row.get(name)) else row for row in rows]
+    return list(rows)
+
+
+def _is_key(value: Any) -> bool:
+    return isinstance(value, str | int)
 
 
 def _decoded(record: Record, as_row: Any) -> dict[str, Any] | None:

@@ -44,7 +44,7 @@ _RUNNER = re.compile(
 """What only test runners print."""
 _LOG_LINE = re.compile(
     r"^(?:\d{4}-\d\d-\d\d|\[?\d\d:\d\d:\d\d|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG)\b|[+$#>] |\S+@\S+:|Traceback|  File \""
-    r"|(?:Get|Hit|Ign|Err):\d|Collecting |Downloading |Installing |Reading |Requirement already|\s+at |npm |E: |W: )",
+    r"|(?:Get|Hit|Ign|Err):\d|Collecting |Downloading |Installing |Reading |Requirement already|\s+at |npm |E: |W: |\{\"\w+\":)",
     re.MULTILINE,
 )
 _CODE = re.compile(r"^(?:diff --git|--- a/|import |from \w+ import |def |class |#include|SELECT\b|```)", re.MULTILINE)
@@ -109,8 +109,10 @@ def _long(
     graded = sum(bool(_RUNNER.search(text)) or _names_checks(text, checks) for text in heads)
     if graded >= SHARE * len(texts):
         return "grader-log", "lines of a test runner, or the names of the checks"
-    logged = sum(len(_LOG_LINE.findall(text)) >= FEWEST_LINES for text in heads)
-    if logged >= SHARE * len(texts):
+    lines_of_logs = [len(_LOG_LINE.findall(text)) for text in heads]
+    logged = sum(count >= FEWEST_LINES for count in lines_of_logs) >= SHARE * len(texts)
+    # The capture of a terminal may hold little but a prompt; some among them hold many lines.
+    if logged or (all(lines_of_logs) and sum(lines_of_logs) >= FEWEST_LINES * len(texts)):
         return "agent-log", "lines that a program printed"
     return None
 

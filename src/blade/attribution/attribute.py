@@ -14,9 +14,11 @@ from blade.custom_rules import CustomLabel
 from blade.model.attribution import ATTRIBUTIONS, UNATTRIBUTED, Attributions, Confidence, Stage
 from blade.model.diagnosis import Doubt
 from blade.model.finding import Differs, Sign
+from blade.model.run import Run
 from blade.modes.catalog import all_modes
 from blade.modes.declaration import FailureMode
-from blade.modes.evidence import Candidate, RolloutEvidence
+from blade.modes.evidence import COMMON_IN_PASSES, Candidate, RolloutEvidence
+from blade.stats.counts import PASSED
 from blade.stats.infrastructure import INFRA
 from blade.stats.rollout_index import Flags, RolloutIndex
 
@@ -90,7 +92,7 @@ def attribute(
     run = rollouts.run
     cells: dict[int, dict[str, object]] = {}
     known: dict[object, Decided] = {}
-    by_label = {one.name: one for one in labels}
+    by_label = {one.name: one for one in labels if not _passes_carry(run, one.name)}
     for found in collect(rollouts, counting, only_reads, others, doubts, only):
         key = known_cells(found.evidence)
         decided = known.get(key) if key is not None else None
@@ -113,6 +115,12 @@ def attribute(
     )
     table = table.with_columns(infra=INFRA).select(list(ATTRIBUTIONS))
     return Attributions(table=table, other_runs=tuple(one.name for one in others))
+
+
+def _passes_carry(run: Run, label: str) -> bool:
+    """Whether a label holds in passes so often that it explains no failure."""
+    held = run.rollouts.filter(pl.col("fired").list.eval(pl.element().struct.field("code") == label).list.any())
+    return held.filter(PASSED).height > COMMON_IN_PASSES * max(1, held.height)
 
 
 def decide(evidence: RolloutEvidence, labels: Mapping[str, PackageLabel]) -> Decided:

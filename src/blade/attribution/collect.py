@@ -176,6 +176,7 @@ _PLAIN = (
     "steps",
     "calls",
     "agent_chars",
+    "output_tokens",
     "answer",
     "reward",
     "checks_met",
@@ -293,6 +294,9 @@ def known_cells(evidence: RolloutEvidence) -> tuple[Any, ...] | None:
         evidence.stop,
         evidence.error_class,
         evidence.silent,
+        evidence.output_tokens == 0,
+        bool(evidence.calls),
+        bool(evidence.agent_chars),
         bool(evidence.answer),
         evidence.expects_answer,
     )

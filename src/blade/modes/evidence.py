@@ -102,6 +102,7 @@ class RolloutEvidence(Struct, frozen=True, kw_only=True):
     """None where the row has no trajectory."""
     calls: int | None = None
     agent_chars: int | None = None
+    output_tokens: int | None = None
     answer: str | None = None
     reward: float | None = None
     checks_met: int | None = None

@@ -116,4 +116,4 @@ def test_another_reason_comes_first(tmp_path: Path) -> None:
     wrong: dict[str, Any] = {"expected_answer": "4", "extracted_answer": "5"}
     found = diagnosed(tmp_path, clicked("a", '{"x": "1", "y": 2}', **wrong))
     assert [mode.id for mode in found.partition.modes] == ["wrong-answer"]
-    assert [finding.id for finding in found.findings] == ["wrong-answer"]
+    assert [finding.id for finding in found.findings] == ["wrong-answer:off by one"]

@@ -16,9 +16,11 @@ from blade.custom_rules import CustomLabel
 from blade.model.attribution import ATTRIBUTIONS, UNATTRIBUTED, Attributions, Confidence, Stage
 from blade.model.diagnosis import Doubt, Label
 from blade.model.finding import Differs, Sign
+from blade.model.run import Run
 from blade.modes.catalog import all_modes
 from blade.modes.declaration import FailureMode
-from blade.modes.evidence import Candidate, RolloutEvidence
+from blade.modes.evidence import COMMON_IN_PASSES, Candidate, RolloutEvidence
+from blade.stats.counts import PASSED
 from blade.stats.infrastructure import INFRA
 from blade.stats.rollout_index import Flags, RolloutIndex
 
@@ -93,7 +95,7 @@ def attribute(
     run = rollouts.run
     cells: dict[int, dict[str, object]] = {}
     known: dict[object, Decided] = {}
-    by_label = {one.name: one for one in labels}
+    by_label = {one.name: one for one in labels if not _passes_carry(run, one.name)}
     modes = ModesByShape()
     for found in collect(rollouts, counting, only_reads, others, doubts, only):
         key = known_cells(found.evidence)
@@ -152,6 +154,12 @@ class ModesByShape:
         if modes is None:
             self._known[evidence.shape] = tuple(open_)
         return found
+
+
+def _passes_carry(run: Run, label: str) -> bool:
+    """Whether a label holds in passes so often that it explains no failure."""
+    held = run.rollouts.filter(pl.col("fired").list.eval(pl.element().struct.field("code") == label).list.any())
+    return held.filter(PASSED).height > COMMON_IN_PASSES * max(1, held.height)
 
 
 def decide(evidence: RolloutEvidence, labels: Mapping[str, PackageLabel], modes: ModesByShape) -> Decided:

@@ -40,6 +40,8 @@ class OtherRun(Struct, frozen=True, kw_only=True):
     tallies: Mapping[str, Tally]
     checks: Mapping[str, int] = {}
     """By task: the most checks that were made in a rollout."""
+    rollouts: int = 0
+    with_output: int = 0
 
 
 class CollectedEvidence(Struct, frozen=True, kw_only=True):
@@ -57,6 +59,8 @@ def as_other_run(run: Run, names: Mapping[str, str]) -> OtherRun:
         name=run.name,
         passed=frozenset(names[task] for task in mine if task in names),
         tallies={names[task]: tally for task, tally in tallies(run).items() if task in names},
+        rollouts=run.rollouts.filter(THERE).height,
+        with_output=run.rollouts.filter(THERE & SPOKE).height,
         checks={names[task]: asked[0] for task, asked in _checks_made(run).items() if task in names},
     )
 
@@ -84,17 +88,22 @@ def tallies(run: Run) -> dict[str, Tally]:
     return {task: Tally(passes=passes, failures=failures) for task, (passes, failures) in found.items()}
 
 
-def run_facts(run: Run, only_reads: bool) -> RunCounts:
-    """What the rollouts of a run have in common."""
+THERE = pl.col("outcome") != "missing"
+SPOKE = ((pl.col("calls") > 0) | (pl.col("agent_chars") > 0)).fill_null(value=False)
+
+
+def run_facts(run: Run, only_reads: bool, others: Sequence[OtherRun] = ()) -> RunCounts:
+    """What the rollouts of a run have in common, and those of other runs of its tasks."""
     rows = run.rollouts.select("outcome", "steps", "calls", "agent_chars", "answer", "checks_met", "checks_asked")
-    there = rows.filter(pl.col("outcome") != "missing")
-    spoke = (pl.col("calls") > 0) | (pl.col("agent_chars") > 0)
+    there = rows.filter(THERE)
     long = _signs(run)
     by_sign = long.group_by("kind", "subject").agg(all=pl.len(), passes=pl.col("passed").sum())
     by_kind = long.unique([ROW, "kind"]).group_by("kind").agg(all=pl.len(), passes=pl.col("passed").sum())
     return RunCounts(
         rollouts=there.height,
-        with_output=there.filter(spoke.fill_null(value=False)).height,
+        with_output=there.filter(SPOKE).height,
+        elsewhere=sum(one.rollouts for one in others),
+        elsewhere_with_output=sum(one.with_output for one in others),
         with_trajectory=there["steps"].count(),
         sign_rollouts={(kind, subject): times for kind, subject, times, _ in by_sign.iter_rows()},
         sign_passes={(kind, subject): passes for kind, subject, _, passes in by_sign.iter_rows()},
@@ -148,7 +157,7 @@ def collect(
 ) -> Iterator[CollectedEvidence]:
     """The evidence of every rollout that did not pass, or of those `only`, in the order of the table."""
     run = rollouts.run
-    facts, tasks = run_facts(run, only_reads), _TaskFactsOf(rollouts, others)
+    facts, tasks = run_facts(run, only_reads, others), _TaskFactsOf(rollouts, others)
     doubted, otherwise = _doubted(doubts), judged_otherwise(rollouts)
     differs, steps = _differs(counting), _first_steps(counting)
     expecting = frozenset(run.tasks.drop_nulls("expected")["task_id"].to_list())
@@ -293,6 +302,8 @@ def known_cells(evidence: RolloutEvidence) -> tuple[Any, ...] | None:
         evidence.stop,
         evidence.error_class,
         evidence.silent,
+        bool(evidence.calls),
+        bool(evidence.agent_chars),
         bool(evidence.answer),
         evidence.expects_answer,
     )

@@ -31,8 +31,8 @@ def compare(inputs: Sequence[str], options: Options, margin: float = MARGIN) -> 
 
 
 def compare_loaded(runs: Sequence[Run], options: Options, margin: float = MARGIN) -> tuple[Comparison, ...]:
-    """The first run against each of the others."""
-    analyzed = [analyze([run], options).runs[0] for run in told_apart(runs)]
+    """The first run against each of the others; each run's attributions rest on what the others show of its tasks."""
+    analyzed = analyze(told_apart(runs), options).runs
     return tuple(compare_analyzed(analyzed[0], other, margin) for other in analyzed[1:])
 
 

@@ -47,7 +47,9 @@ def limited(evidence: RolloutEvidence, limit: str, *signs: str) -> Candidate | N
     """The rollout was cut by a limit; the subject says whether anything was delivered."""
     cut = evidence.difference(Differs.CUT, limit)
     seen = evidence.sign(*signs) if signs else None
-    if seen is not None and evidence.is_usual_status(seen):
+    # What was whole before its output was cut is judged by its checks, as the differences would say otherwise.
+    judged = limit == "tokens" and evidence.judged and bool(evidence.checks_asked)
+    if seen is not None and (judged or evidence.is_usual_status(seen)):
         seen = None
     # Of a judged rollout the differences say it: a program that was whole before the cut is not cut.
     recorded = evidence.outcome in ("errored", "unscored") and named_limit(evidence) == limit

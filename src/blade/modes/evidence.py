@@ -68,6 +68,9 @@ class RunCounts(Struct, frozen=True, kw_only=True):
     with_output: int = 0
     """Rollouts in which the agent said or called something."""
     with_trajectory: int = 0
+    elsewhere: int = 0
+    """Rows of the other runs of these tasks."""
+    elsewhere_with_output: int = 0
     sign_rollouts: Mapping[tuple[str, str], int] = field(default_factory=dict)
     """By kind and subject of a sign: rollouts of the run that have it."""
     sign_passes: Mapping[tuple[str, str], int] = field(default_factory=dict)

@@ -132,9 +132,9 @@ def test_a_status_that_names_another_limit(status: str, limit: str | None) -> No
 
 
 def test_an_agent_whose_program_is_not_there() -> None:
-    terminal = "bash: line 1: /opt/agent/bin/agent-cli: No such file or directory\n"
-    assert seen(attempt(terminal=terminal, trajectory=False))["agent:no-start"] == ["/opt/agent/bin/agent-cli"]
-    other = "ls: cannot access '/opt/agent': No such file or directory\n"
+    terminal = "bash: line 1: /usr/local/bin/agent-cli: No such file or directory\n"
+    assert seen(attempt(terminal=terminal, trajectory=False))["agent:no-start"] == ["/usr/local/bin/agent-cli"]
+    other = "ls: cannot access '/usr/local/agent': No such file or directory\n"
     assert "agent:no-start" not in seen(attempt(terminal=other, trajectory=False))
 
 

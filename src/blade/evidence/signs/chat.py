@@ -106,8 +106,11 @@ def _of_other_objects(pairing: Pairing) -> tuple[list[DueCall], list[Made], list
 
 
 def _object_of(call: DueCall) -> str:
-    """The argument that names what a call is about: its first id; empty where it has none."""
-    return next((name for name, value in call.arguments.items() if is_name(value)), "")
+    """The argument that names what a call is about: its first id; empty where it has none.
+
+    An address says who is told or put in charge, and not what is acted on.
+    """
+    return next((name for name, value in call.arguments.items() if is_name(value) and "@" not in str(value)), "")
 
 
 def _order(kind: str, wanted: Sequence[DueCall], exact: Sequence[tuple[DueCall, Made]]) -> Iterator[Sign]:

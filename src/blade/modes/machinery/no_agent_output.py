@@ -1,7 +1,7 @@
 """The agent neither said nor called anything, while it did in the other rollouts of the run.
 
 Evidence
-    The trajectory is there and empty, and nearly all other rollouts of the run have output.
+    The trajectory is there and empty, and nearly all other rollouts of the run have output. Or no rollout of the run has any, and those of other runs of the same tasks do.
 Contradicted by
     A run whose harness does not record what the agent does; any output of the agent.
 False alarms
@@ -35,6 +35,10 @@ def no_agent_output(evidence: RolloutEvidence) -> Candidate | None:
     sign, run = evidence.sign("agent:no-output"), evidence.run
     if not evidence.silent and sign is None:
         return None
+    if evidence.silent and not run.with_output and run.elsewhere >= ENOUGH:
+        told = f"no rollout of this run has output; {run.elsewhere_with_output} of {run.elsewhere} of other runs of these tasks have some"
+        if run.elsewhere_with_output >= USUAL * run.elsewhere and not run.kind_passes.get("agent:no-output", 0):
+            return Candidate(confidence=Confidence.LIKELY, signs=(sign,) if sign is not None else (), contrast=told)
     if evidence.difference(Differs.NO_ANSWER, "thought", "declined") is not None or evidence.answer:
         return None
     others = run.rollouts - 1

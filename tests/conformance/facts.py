@@ -170,7 +170,7 @@ FACTS: tuple[Fact, ...] = (
     _gym("circle_count", "Qwen/Qwen3-VL-8B-Instruct", 3, "position", 0.6, expected_from="inputs"),
     _gym("code_gen", GPT, 1, "prompt", 0.2),
     _gym("cvdp", "Qwen/Qwen3-4B-Instruct-2507", 0, "id", 0.0, expected_from="inputs"),
-    _gym("equivalence_rule", "super/super-v3-sft-quantum-apex", 1, "key+prompt", 0.2),
+    _gym("equivalence_rule", "super/super-v3-sft-quantum-apex", 1, "id", 0.2),
     _gym("evalplus", "NVIDIA-Nemotron-3-Nano-30B-A3B-BF16", 5, "position", 1.0),
     _gym("example_multi_step", GPT, 5, "prompt", 1.0),
     # Rewards above 1.
